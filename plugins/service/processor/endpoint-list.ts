@@ -1,0 +1,103 @@
+/** The endpoints of a service by its ports, from its Endpoints value. */
+import type { EndpointAddress, EndpointPort, Endpoints } from '#kubernetes/models/endpoints.ts';
+import { ipFamily, parseIp } from '#models/ip.ts';
+import { isPort, type NodeView, whyUnusable } from './local-node.ts';
+
+/** `terminating`: it still serves, and is used if no other one is ready. Listed from best to worst. */
+export type EndpointState = 'ready' | 'terminating' | 'not-ready';
+
+const rank: Readonly<Record<EndpointState, number>> = { ready: 0, terminating: 1, 'not-ready': 2 };
+
+export interface Endpoint {
+  readonly address: string;
+  readonly port: number;
+  readonly state: EndpointState;
+  /** Empty: unknown. */
+  readonly nodeName: string;
+  /** Whether it is a pod of this node, or this node itself. */
+  readonly isLocal: boolean;
+  /** Whether it is outside the pod subnet. */
+  readonly isInMainVrf: boolean;
+  /** `<namespace>/<name>`; empty: it is not a pod. */
+  readonly pod: string;
+  readonly forZones: readonly string[];
+  readonly forNodes: readonly string[];
+}
+
+export interface EndpointList {
+  /** By `portKey`; each address and port once. */
+  readonly byPort: ReadonlyMap<string, readonly Endpoint[]>;
+  /** Why endpoints in the record cannot be used. */
+  readonly problems: readonly string[];
+}
+
+/** Identifies a port of a service: a name may be empty. */
+export function portKey(name: string, protocol: string): string {
+  return `${protocol || 'TCP'} ${name}`;
+}
+
+export const noEndpoints: EndpointList = { byPort: new Map(), problems: [] };
+
+export function endpointList(record: Endpoints, node: NodeView): EndpointList {
+  const byPort = new Map<string, Map<string, Endpoint>>();
+  const problems: string[] = [];
+  for (const { ports, addresses, not_ready_addresses } of record.endpoint_subsets) {
+    const valid = ports.filter(({ port }) => {
+      if (!isPort(port)) problems.push(`${port} is not the port of an endpoint`);
+      return isPort(port);
+    });
+    for (const address of addresses) add(byPort, problems, valid, address, 'ready', node);
+    for (const address of not_ready_addresses) {
+      const state = address.serving_while_terminating ? 'terminating' : 'not-ready';
+      add(byPort, problems, valid, address, state, node);
+    }
+  }
+  return {
+    byPort: new Map([...byPort].map(([key, endpoints]) => [key, [...endpoints.values()]])),
+    problems,
+  };
+}
+
+function add(
+  byPort: Map<string, Map<string, Endpoint>>,
+  problems: string[],
+  ports: readonly EndpointPort[],
+  one: EndpointAddress,
+  state: EndpointState,
+  node: NodeView,
+): void {
+  const bytes = parseIp(one.ip);
+  const unusable = bytes === undefined ? 'is not an address' : whyUnusable(bytes);
+  if (bytes === undefined || unusable !== undefined) {
+    problems.push(`endpoint "${one.ip}" ${unusable}`);
+    return;
+  }
+  if (ipFamily(bytes) !== node.family) return;
+  const { ip: address, node_name: nodeName, target_ref: target } = one;
+  // endpoints that users create have no node name
+  const isLocal = nodeName === '' ? node.isLocal(bytes, address) : nodeName === node.name;
+  const isInMainVrf = !node.isPod(bytes);
+  const pod = target?.kind === 'Pod' ? `${target.namespace}/${target.name}` : '';
+  for (const { name, protocol, port } of ports) {
+    const key = portKey(name, protocol);
+    let endpoints = byPort.get(key);
+    if (endpoints === undefined) {
+      endpoints = new Map();
+      byPort.set(key, endpoints);
+    }
+    const id = `${address} ${port}`;
+    const known = endpoints.get(id);
+    if (known !== undefined && rank[known.state] <= rank[state]) continue;
+    endpoints.set(id, {
+      address,
+      port,
+      state,
+      nodeName,
+      isLocal,
+      isInMainVrf,
+      pod,
+      forZones: one.for_zones,
+      forNodes: one.for_nodes,
+    });
+  }
+}

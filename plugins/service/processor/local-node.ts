@@ -1,0 +1,114 @@
+/** This node as the processor sees it: which addresses are its own, and which are those of pods. */
+import {
+  type Cidr,
+  contains,
+  formatIp,
+  type IpBytes,
+  type IpFamily,
+  ipFamily,
+  network,
+  parseCidr,
+  parseIp,
+} from '#models/ip.ts';
+import type { ServiceProtocol } from '../rendered-service.ts';
+
+/** Input of the processor besides the Kubernetes objects. */
+export interface LocalNode {
+  readonly name: string;
+  /** Addresses and backends of the other family are not rendered. */
+  readonly family: IpFamily;
+  /** At which node ports answer, without prefix length: the addresses of VPP and of the host. */
+  readonly addresses: readonly string[];
+  /** CIDR of the pods of all nodes. */
+  readonly podSubnet: string;
+  /** CIDR of the pods of this node. */
+  readonly ownPodSubnet: string;
+  /** Where external addresses of services would cut off the node; `podSubnet` need not be listed. */
+  readonly internalSubnets: readonly InternalSubnet[];
+  /** Ports that the node needs on every address. */
+  readonly neededPorts: readonly NeededPort[];
+}
+
+export interface InternalSubnet {
+  /** For operators, for example `the VXLAN subnet`. */
+  readonly name: string;
+  readonly cidr: string;
+}
+
+export interface NeededPort {
+  readonly protocol: ServiceProtocol;
+  readonly port: number;
+  /** For operators, for example `VXLAN`. */
+  readonly user: string;
+}
+
+/** The facts of `LocalNode`, parsed once. */
+export class NodeView {
+  readonly name: string;
+  readonly family: IpFamily;
+  /** Those of the family, each once. */
+  readonly addresses: readonly string[];
+  readonly #pods: Cidr | undefined;
+  readonly #ownPods: Cidr | undefined;
+  readonly #internal: readonly { readonly name: string; readonly cidr: Cidr }[];
+  readonly #neededPorts: readonly NeededPort[];
+  readonly #own: ReadonlySet<string>;
+
+  constructor(node: LocalNode) {
+    this.name = node.name;
+    this.family = node.family;
+    const addresses = node.addresses.flatMap((text) => {
+      const bytes = parseIp(text);
+      return bytes !== undefined && ipFamily(bytes) === node.family ? [formatIp(bytes)] : [];
+    });
+    this.#own = new Set(addresses);
+    this.addresses = [...this.#own];
+    this.#pods = parseCidr(node.podSubnet);
+    this.#ownPods = parseCidr(node.ownPodSubnet);
+    const subnets = [{ name: 'the pod subnet', cidr: node.podSubnet }, ...node.internalSubnets];
+    this.#internal = subnets.flatMap(({ name, cidr: text }) => {
+      const cidr = parseCidr(text);
+      return cidr === undefined ? [] : [{ name, cidr: network(cidr) }];
+    });
+    this.#neededPorts = node.neededPorts;
+  }
+
+  /** Whether it is the address of a pod, on any node. */
+  isPod(address: IpBytes): boolean {
+    return this.#pods !== undefined && contains(this.#pods, address);
+  }
+
+  /** Whether it is the address of a pod of this node, or of the node itself. */
+  isLocal(address: IpBytes, text: string): boolean {
+    if (this.#own.has(text)) return true;
+    return this.#ownPods !== undefined && contains(this.#ownPods, address);
+  }
+
+  /** The subnet in which no service can have an external address; undefined if there is none. */
+  internalSubnet(address: IpBytes): string | undefined {
+    return this.#internal.find(({ cidr }) => contains(cidr, address))?.name;
+  }
+
+  /** What needs the port on this node; undefined: nothing. */
+  userOf(port: number, protocol: ServiceProtocol): string | undefined {
+    return this.#neededPorts.find((one) => one.port === port && one.protocol === protocol)?.user;
+  }
+}
+
+/** Why no service and no endpoint can have the address; undefined if one can. */
+export function whyUnusable(address: IpBytes): string | undefined {
+  const [first = 0, second = 0] = address;
+  const isV4 = ipFamily(address) === 4;
+  if (address.every((byte) => byte === 0)) return 'is the unspecified address';
+  if (isV4 ? first === 127 : address.every((byte, at) => byte === (at === 15 ? 1 : 0)))
+    return 'is a loopback address';
+  if (isV4 ? first === 169 && second === 254 : first === 0xfe && (second & 0xc0) === 0x80)
+    return 'is a link-local address';
+  if (isV4 ? first >= 224 && first < 240 : first === 0xff) return 'is a multicast address';
+  if (isV4 && first >= 240) return 'is a reserved address';
+  return undefined;
+}
+
+export function isPort(port: number): boolean {
+  return port >= 1 && port <= 65_535;
+}

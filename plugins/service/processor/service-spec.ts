@@ -1,0 +1,210 @@
+/** What a Service object asks of this node: its addresses, and how their traffic is distributed. */
+import type { Service, ServicePort } from '#kubernetes/models/service.ts';
+import { type IpBytes, ipFamily, parseIp } from '#models/ip.ts';
+import type { AddressKind, ServiceName, ServiceProtocol } from '../rendered-service.ts';
+import { isPort, type NodeView, whyUnusable } from './local-node.ts';
+
+/** How traffic of an address is distributed: to backends of all nodes, or of this node only. */
+export type TrafficPolicy = 'Cluster' | 'Local';
+
+/** An address that the service is to have on this node, unless another service has it already. */
+export interface RequestedAddress {
+  readonly kind: AddressKind;
+  readonly portName: string;
+  readonly address: string;
+  readonly port: number;
+  readonly protocol: ServiceProtocol;
+}
+
+/** An address of the object that this node does not render. */
+export interface UnrenderedAddress {
+  readonly kind: AddressKind;
+  readonly portName: string;
+  readonly address: string;
+  readonly port: number;
+  /** As in the object. */
+  readonly protocol: string;
+  readonly reason: string;
+  /** Whether it is reported as a problem: others are as the object wants it. */
+  readonly isProblem: boolean;
+}
+
+export interface ServiceSpec {
+  readonly name: ServiceName;
+  /** RFC 3339; empty: unknown, which is treated as the oldest. */
+  readonly created: string;
+  /** Each address, port and protocol once. */
+  readonly addresses: readonly RequestedAddress[];
+  readonly unrendered: readonly UnrenderedAddress[];
+  /** Why nothing of the service is rendered; undefined if something may be. */
+  readonly whyNot: string | undefined;
+  /** Requirements that cannot be met. */
+  readonly problems: readonly string[];
+  readonly internalPolicy: TrafficPolicy;
+  readonly externalPolicy: TrafficPolicy;
+  /** Seconds; 0: none. */
+  readonly affinityTimeout: number;
+  /** Port of the health check for load balancers; 0: none. */
+  readonly healthCheckPort: number;
+}
+
+/** Default of Kubernetes, in seconds. */
+const DEFAULT_AFFINITY_TIMEOUT = 10_800;
+
+export function serviceSpec(name: ServiceName, service: Service, node: NodeView): ServiceSpec {
+  const whyNot = whyNothing(service, node);
+  const addresses = new AddressReader(service, node);
+  if (whyNot === undefined) addresses.read();
+  const isBalanced = service.service_type === 'LoadBalancer';
+  const externalPolicy = service.external_traffic_policy === 'Local' ? 'Local' : 'Cluster';
+  const hasHealthCheck = whyNot === undefined && isBalanced && externalPolicy === 'Local';
+  return {
+    name,
+    created: service.creation_timestamp,
+    addresses: [...addresses.requested.values()],
+    unrendered: addresses.unrendered,
+    whyNot,
+    problems: whyNot === undefined && isBalanced ? sourceRangeProblems(service) : [],
+    internalPolicy: service.internal_traffic_policy === 'Local' ? 'Local' : 'Cluster',
+    externalPolicy,
+    affinityTimeout:
+      service.session_affinity === 'ClientIP'
+        ? service.session_affinity_timeout || DEFAULT_AFFINITY_TIMEOUT
+        : 0,
+    healthCheckPort:
+      hasHealthCheck && isPort(service.health_check_node_port) ? service.health_check_node_port : 0,
+  };
+}
+
+/** Identifies an address in all services. */
+export function addressKey(one: RequestedAddress): string {
+  return `${one.protocol} ${one.address} ${one.port}`;
+}
+
+/** A service without a cluster address has no other address either, as in kube-proxy. */
+function whyNothing(service: Service, node: NodeView): string | undefined {
+  if (service.proxy_name !== '') return `the proxy "${service.proxy_name}" serves it`;
+  if (service.headless) return 'it has the label service.kubernetes.io/headless';
+  if (service.service_type === 'ExternalName') return 'its type is ExternalName';
+  const ips = clusterIps(service);
+  if (ips.every((ip) => ip === '')) return 'it has no cluster address';
+  if (ips.some((ip) => ip === 'None')) return 'it is headless';
+  const inFamily = ips.some((ip) => {
+    const bytes = parseIp(ip);
+    return bytes !== undefined && ipFamily(bytes) === node.family;
+  });
+  return inFamily ? undefined : `it has no IPv${node.family} cluster address`;
+}
+
+function clusterIps(service: Service): readonly string[] {
+  return service.cluster_ips.length > 0 ? service.cluster_ips : [service.cluster_ip];
+}
+
+/** NAT44 cannot filter by the address of the client. */
+function sourceRangeProblems({ loadbalancer_source_ranges: ranges }: Service): string[] {
+  const isOpen = ranges.some((range) => /^(0\.0\.0\.0|::)\/0$/.test(range.trim()));
+  if (ranges.length === 0 || isOpen) return [];
+  return [
+    `loadBalancerSourceRanges are not enforced: clients outside ${ranges.join(', ')} are served, too`,
+  ];
+}
+
+type NotRendered = Pick<UnrenderedAddress, 'reason' | 'isProblem'>;
+
+class AddressReader {
+  readonly requested = new Map<string, RequestedAddress>();
+  readonly unrendered: UnrenderedAddress[] = [];
+  readonly #service: Service;
+  readonly #node: NodeView;
+
+  constructor(service: Service, node: NodeView) {
+    this.#service = service;
+    this.#node = node;
+  }
+
+  /** In the order of precedence within one service. */
+  read(): void {
+    const service = this.#service;
+    for (const ip of clusterIps(service)) this.#addAll('cluster-ip', ip);
+    for (const ip of this.#node.addresses) this.#addAll('node-port', ip);
+    if (service.service_type === 'LoadBalancer') {
+      for (const ip of service.lb_ingress_ips) if (ip !== '') this.#addAll('load-balancer', ip);
+      for (const ip of service.lb_proxy_ips) {
+        this.#addAll('load-balancer', ip, {
+          reason: 'its traffic must go through the load balancer (ipMode Proxy)',
+          isProblem: false,
+        });
+      }
+    }
+    for (const ip of service.external_ips) this.#addAll('external-ip', ip);
+  }
+
+  /** Adds an address for all ports of the service. */
+  #addAll(kind: AddressKind, address: string, reason?: NotRendered): void {
+    const whyNot = reason ?? this.#whyNotAddress(kind, address, parseIp(address));
+    for (const port of this.#service.port) {
+      const number = kind === 'node-port' ? port.node_port : port.port;
+      if (kind !== 'node-port' || number !== 0) this.#add(kind, address, port, number, whyNot);
+    }
+  }
+
+  #whyNotAddress(
+    kind: AddressKind,
+    text: string,
+    bytes: IpBytes | undefined,
+  ): NotRendered | undefined {
+    if (bytes === undefined) return problem(`"${text}" is not an address`);
+    if (ipFamily(bytes) !== this.#node.family)
+      return { reason: `only IPv${this.#node.family} is rendered`, isProblem: false };
+    const unusable = whyUnusable(bytes);
+    if (unusable !== undefined) return problem(`${text} ${unusable}`);
+    if (kind !== 'load-balancer' && kind !== 'external-ip') return undefined;
+    const subnet = this.#node.internalSubnet(bytes);
+    return subnet === undefined ? undefined : problem(`${text} is in ${subnet}`);
+  }
+
+  #add(
+    kind: AddressKind,
+    address: string,
+    servicePort: ServicePort,
+    port: number,
+    whyNotAddress: NotRendered | undefined,
+  ): void {
+    const { name: portName } = servicePort;
+    const protocol = servicePort.protocol || 'TCP';
+    const whyNot = whyNotAddress ?? this.#whyNotPort(kind, protocol, port);
+    if (whyNot !== undefined || (protocol !== 'TCP' && protocol !== 'UDP')) {
+      const { reason, isProblem } = whyNot ?? unsupported(protocol);
+      this.unrendered.push({ kind, portName, address, port, protocol, reason, isProblem });
+      return;
+    }
+    const one: RequestedAddress = { kind, portName, address, port, protocol };
+    const key = addressKey(one);
+    const known = this.requested.get(key);
+    if (known === undefined) {
+      this.requested.set(key, one);
+      return;
+    }
+    // the same address of several kinds serves the same port of the service, unless ports are mixed up
+    const isProblem = known.portName !== portName;
+    const reason = `it is also the ${known.kind} of port ${known.portName || known.port}`;
+    this.unrendered.push({ ...one, reason, isProblem });
+  }
+
+  #whyNotPort(kind: AddressKind, protocol: string, port: number): NotRendered | undefined {
+    if (!isPort(port)) return problem(`${port} is not a port`);
+    if (protocol !== 'TCP' && protocol !== 'UDP') return unsupported(protocol);
+    if (kind === 'cluster-ip') return undefined;
+    const user = this.#node.userOf(port, protocol);
+    if (user === undefined) return undefined;
+    return problem(`the node needs ${protocol} port ${port} for ${user}`);
+  }
+}
+
+function unsupported(protocol: string): NotRendered {
+  return problem(`${protocol} is not supported`);
+}
+
+function problem(reason: string): NotRendered {
+  return { reason, isProblem: true };
+}

@@ -1,0 +1,186 @@
+/** One service on this node: what it asks for, and what is rendered of it. */
+import type { Endpoints } from '#kubernetes/models/endpoints.ts';
+import type { Backend, RenderedService, ServiceAddress, ServiceName } from '../rendered-service.ts';
+import type { BackendOrder } from './backend-order.ts';
+import { type EndpointList, endpointList, noEndpoints, portKey } from './endpoint-list.ts';
+import { judgmentFor, type Topology } from './endpoint-selection.ts';
+import type { NodeView } from './local-node.ts';
+import {
+  addressKey,
+  type RequestedAddress,
+  type ServiceSpec,
+  type TrafficPolicy,
+} from './service-spec.ts';
+
+/** What the rendering of a service depends on, besides its objects. */
+export interface RenderingContext {
+  readonly node: NodeView;
+  readonly topology: Topology;
+  readonly orderBackends: BackendOrder;
+  /** The service that has an address. */
+  ownerOf(addressKey: string): ServiceName | undefined;
+}
+
+export interface ServiceState {
+  /** undefined: no address is rendered. */
+  readonly rendered: RenderedService | undefined;
+  /** What cannot be rendered as the objects want it. */
+  readonly problems: readonly string[];
+  /** Addresses of pods of this node that are backends of a rendered address, each once. */
+  readonly localPods: readonly string[];
+  /** undefined: it has no health check. */
+  readonly healthCheck: HealthCheck | undefined;
+}
+
+/** The health check of a service, for its load balancer. */
+export interface HealthCheck {
+  readonly port: number;
+  /** Ready endpoints of this node. */
+  readonly localEndpoints: number;
+}
+
+export function policyOf(
+  spec: ServiceSpec,
+  { kind }: Pick<RequestedAddress, 'kind'>,
+): TrafficPolicy {
+  return kind === 'cluster-ip' ? spec.internalPolicy : spec.externalPolicy;
+}
+
+export function conflictText(one: RequestedAddress, owner: ServiceName | undefined): string {
+  return `service ${owner} has ${one.address} ${one.protocol} port ${one.port}`;
+}
+
+export function serviceState(
+  spec: ServiceSpec,
+  record: Endpoints | undefined,
+  context: RenderingContext,
+): ServiceState {
+  const endpoints =
+    record === undefined || spec.whyNot !== undefined
+      ? noEndpoints
+      : endpointList(record, context.node);
+  const backends = new PortBackends(endpoints, context);
+  const addresses: ServiceAddress[] = [];
+  const conflicts: string[] = [];
+  for (const one of spec.addresses) {
+    const owner = context.ownerOf(addressKey(one));
+    if (owner !== spec.name) {
+      conflicts.push(conflictText(one, owner));
+      continue;
+    }
+    const policy = policyOf(spec, one);
+    addresses.push({
+      ...one,
+      replacesClient: one.kind !== 'cluster-ip' && policy === 'Cluster',
+      affinityTimeout: spec.affinityTimeout,
+      backends: backends.of(one, policy),
+    });
+  }
+  return {
+    rendered: addresses.length === 0 ? undefined : { name: spec.name, addresses },
+    problems: [
+      ...spec.problems,
+      ...spec.unrendered.filter(({ isProblem }) => isProblem).map(({ reason }) => reason),
+      ...conflicts,
+      ...endpoints.problems,
+    ],
+    localPods: addresses.length === 0 ? [] : backends.localPods(),
+    healthCheck:
+      spec.healthCheckPort === 0
+        ? undefined
+        : { port: spec.healthCheckPort, localEndpoints: localEndpoints(endpoints) },
+  };
+}
+
+/** Backends by port and policy: the addresses of a port share their lists. */
+class PortBackends {
+  readonly #endpoints: EndpointList;
+  readonly #context: RenderingContext;
+  readonly #lists = new Map<string, readonly Backend[]>();
+
+  constructor(endpoints: EndpointList, context: RenderingContext) {
+    this.#endpoints = endpoints;
+    this.#context = context;
+  }
+
+  of({ portName, protocol }: RequestedAddress, policy: TrafficPolicy): readonly Backend[] {
+    const port = portKey(portName, protocol);
+    const key = `${policy} ${port}`;
+    let backends = this.#lists.get(key);
+    if (backends === undefined) {
+      const all = this.#endpoints.byPort.get(port) ?? [];
+      const why = judgmentFor(policy, all, this.#context.topology);
+      const used = all.filter((endpoint) => why(endpoint) === undefined);
+      backends = this.#context
+        .orderBackends(used)
+        .map(({ address, port: number, nodeName, isLocal, isInMainVrf }) => ({
+          address,
+          port: number,
+          nodeName,
+          isLocal,
+          isInMainVrf,
+        }));
+      this.#lists.set(key, backends);
+    }
+    return backends;
+  }
+
+  localPods(): string[] {
+    const pods = new Set<string>();
+    for (const backends of this.#lists.values()) {
+      for (const { address, isLocal, isInMainVrf } of backends)
+        if (isLocal && !isInMainVrf) pods.add(address);
+    }
+    return [...pods];
+  }
+}
+
+/** Number of addresses of this node that are ready for some port, as kube-proxy counts them. */
+function localEndpoints({ byPort }: EndpointList): number {
+  const addresses = new Set<string>();
+  for (const endpoints of byPort.values()) {
+    for (const { address, isLocal, state } of endpoints)
+      if (isLocal && state === 'ready') addresses.add(address);
+  }
+  return addresses.size;
+}
+
+export function isSameRendering(
+  a: RenderedService | undefined,
+  b: RenderedService | undefined,
+): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return a.name === b.name && isSameList(a.addresses, b.addresses, isSameAddress);
+}
+
+function isSameAddress(a: ServiceAddress, b: ServiceAddress): boolean {
+  return (
+    a.kind === b.kind &&
+    a.portName === b.portName &&
+    a.address === b.address &&
+    a.port === b.port &&
+    a.protocol === b.protocol &&
+    a.replacesClient === b.replacesClient &&
+    a.affinityTimeout === b.affinityTimeout &&
+    isSameList(a.backends, b.backends, isSameBackend)
+  );
+}
+
+function isSameBackend(a: Backend, b: Backend): boolean {
+  return (
+    a.address === b.address &&
+    a.port === b.port &&
+    a.nodeName === b.nodeName &&
+    a.isLocal === b.isLocal &&
+    a.isInMainVrf === b.isInMainVrf
+  );
+}
+
+export function isSameList<T>(
+  a: readonly T[],
+  b: readonly T[],
+  isSame: (a: T, b: T) => boolean = Object.is,
+): boolean {
+  if (a === b) return true;
+  return a.length === b.length && a.every((one, at) => isSame(one, b[at] as T));
+}

@@ -1,0 +1,331 @@
+/**
+ * Services, endpoints and the node change at random. After every step the incremental state of the
+ * processor equals that of a resync, and what Kubernetes says.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { ManualClock } from '#infra/clock/manual.ts';
+import { Slices } from '#infra/clock/slices.ts';
+import { nodeModel } from '#kubernetes/models/node.ts';
+import type { KubeSliceEndpoint } from '#kubernetes/reflector/objects/endpoints.ts';
+import type { KubeService } from '#kubernetes/reflector/objects/service.ts';
+import { resources } from '#kubernetes/resources/resources.ts';
+import type { LocalNode } from '#plugins/service/processor/local-node.ts';
+import { ServiceProcessor } from '#plugins/service/processor/service-processor.ts';
+import type { RenderedService } from '#plugins/service/rendered-service.ts';
+import { checkProperty } from '../../../support/random-cases.ts';
+import { type Answer, answers, type World } from '../reference.ts';
+import { endpoint, localNode, recordsOf, service, slice } from '../service-objects.ts';
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+const names = ['a', 'b', 'c'];
+const portNames = ['http', ''];
+
+const someName = fc.constantFrom(...names);
+const somePolicy = fc.constantFrom<('Cluster' | 'Local')[]>('Cluster', 'Local');
+
+const somePorts = fc.uniqueArray(
+  fc.record({
+    name: fc.constantFrom(...portNames),
+    protocol: fc.constantFrom('TCP' as const, 'UDP' as const, 'SCTP' as const),
+    port: fc.constantFrom(80, 30_080),
+    nodePort: fc.constantFrom(0, 30_080, 30_081),
+  }),
+  { minLength: 1, maxLength: 2, selector: ({ name }) => name },
+);
+
+const someIps = fc.uniqueArray(
+  fc.constantFrom(
+    '198.51.100.7',
+    '198.51.100.8',
+    '10.96.0.1',
+    '10.1.1.3',
+    '192.168.16.1',
+    'fd00::7',
+  ),
+  { maxLength: 3 },
+);
+
+const someService = fc.record({
+  type: fc.constantFrom<NonNullable<KubeService['spec']['type']>[]>(
+    'ClusterIP',
+    'NodePort',
+    'LoadBalancer',
+    'ExternalName',
+  ),
+  clusterIPs: fc.constantFrom<string[][]>(
+    ['10.96.0.1'],
+    ['10.96.0.2'],
+    ['fd00:96::1', '10.96.0.3'],
+    ['fd00:96::2'],
+    ['None'],
+    [''],
+  ),
+  ports: somePorts,
+  externalIPs: someIps,
+  ingress: fc.array(
+    fc.record({
+      ip: fc.constantFrom('198.51.100.7', '203.0.113.9', ''),
+      ipMode: fc.constantFrom('VIP', 'Proxy'),
+    }),
+    { maxLength: 2 },
+  ),
+  externalTrafficPolicy: somePolicy,
+  internalTrafficPolicy: somePolicy,
+  sessionAffinity: fc.constantFrom<('ClientIP' | 'None')[]>('ClientIP', 'None'),
+  created: fc.constantFrom('2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z', '2026-01-03T00:00:00Z'),
+  labels: fc.constantFrom<Record<string, string>[]>(
+    {},
+    {},
+    {},
+    { 'service.kubernetes.io/service-proxy-name': 'mesh' },
+    { 'service.kubernetes.io/headless': '' },
+  ),
+});
+
+/** Hints count only if all endpoints have one. */
+function someHint(...places: string[]): fc.Arbitrary<string[]> {
+  return fc.oneof(
+    { weight: 6, arbitrary: fc.subarray(places, { minLength: 1 }) },
+    { weight: 1, arbitrary: fc.constant<string[]>([]) },
+  );
+}
+
+const someEndpoint = fc.record({
+  address: fc.constantFrom('10.1.1.2', '10.1.1.3', '10.1.2.2', '10.1.3.2', '172.16.0.5'),
+  conditions: fc.constantFrom<NonNullable<KubeSliceEndpoint['conditions']>[]>(
+    {},
+    {},
+    { ready: true },
+    { ready: false },
+    { ready: false, serving: true, terminating: true },
+    { ready: false, serving: false, terminating: true },
+  ),
+  zones: someHint('north', 'south'),
+  nodes: someHint('node-a', 'node-b'),
+});
+
+const someEndpoints = fc
+  .tuple(
+    fc.uniqueArray(someEndpoint, { selector: ({ address }) => address, maxLength: 5 }),
+    fc.uniqueArray(
+      fc.record({
+        name: fc.constantFrom(...portNames),
+        protocol: fc.constantFrom('TCP' as const, 'UDP' as const),
+        port: fc.constantFrom(8080, 9090),
+      }),
+      { minLength: 1, selector: ({ name, protocol }) => `${name} ${protocol}` },
+    ),
+    // the first ones are in another slice, with other target ports
+    fc.nat(4),
+    fc.subarray(['zones', 'nodes']),
+  )
+  .map(([all, ports, cut, hinted]) => {
+    const endpoints = all.map(({ address, conditions, zones, nodes }) =>
+      endpoint(address, {
+        conditions,
+        hints: {
+          forZones: hinted.includes('zones') ? zones.map((name) => ({ name })) : [],
+          forNodes: hinted.includes('nodes') ? nodes.map((name) => ({ name })) : [],
+        },
+      }),
+    );
+    return { ports, first: endpoints.slice(0, cut), second: endpoints.slice(cut) };
+  });
+
+const someStep = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      set: fc.constant('service' as const),
+      name: someName,
+      input: someService,
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      set: fc.constant('endpoints' as const),
+      name: someName,
+      input: someEndpoints,
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      drop: fc.constantFrom('service' as const, 'endpoints' as const),
+      name: someName,
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ zone: fc.constantFrom('', 'north', 'south') }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      addresses: fc.subarray(['192.168.16.1', '10.20.0.1', '198.51.100.8', 'fd00::1']),
+    }),
+  },
+);
+
+/** The world, with one processor that follows it. */
+class Cluster {
+  readonly world: Mutable<World> = {
+    services: [],
+    slices: [],
+    node: { name: 'node-a', zone: 'north', addresses: [...localNode.addresses] },
+    isForbidden: (address) => address.startsWith('10.1.'),
+  };
+  node: LocalNode = localNode;
+  readonly processor = new ServiceProcessor();
+  readonly slices = new Slices(new ManualClock());
+  /** As a renderer learns it, by changes alone. */
+  readonly learned = new Map<string, RenderedService>();
+  readonly learnedPods = new Set<string>();
+  readonly learnedProblems = new Map<string, readonly string[]>();
+
+  async step(step: typeof someStep extends fc.Arbitrary<infer T> ? T : never): Promise<void> {
+    const { world } = this;
+    const isOther = (name: string) => (one: { metadata: { name: string } }) =>
+      !one.metadata.name.startsWith(name);
+    if ('zone' in step) {
+      world.node = { ...world.node, zone: step.zone };
+      await this.#change('node', resources.node.key('node-a', ''), this.#nodeRecord());
+      return;
+    }
+    if ('addresses' in step) {
+      this.node = { ...localNode, addresses: step.addresses };
+      world.node = { ...world.node, addresses: step.addresses.filter((one) => !one.includes(':')) };
+      this.#learn(await this.processor.setNode(this.node, this.slices));
+      return;
+    }
+    const { name } = step;
+    const resource = 'set' in step ? step.set : step.drop;
+    if (resource === 'service') {
+      world.services = world.services.filter(isOther(name));
+      if ('set' in step && step.set === 'service')
+        world.services = [
+          ...world.services,
+          service({ name, ...step.input, clusterIP: step.input.clusterIPs[0] ?? '' }),
+        ];
+    } else {
+      world.slices = world.slices.filter(isOther(name));
+      if ('set' in step && step.set === 'endpoints') {
+        const { ports, first, second } = step.input;
+        const others = ports.map((one) => ({ ...one, port: one.port + 1 }));
+        world.slices = [
+          ...world.slices,
+          slice(first, { of: name, name: `${name}-1`, ports }),
+          slice(second, { of: name, name: `${name}-2`, ports: others }),
+        ];
+      }
+    }
+    const key = resources[resource].key(name, 'shop');
+    await this.#change(resource, key, this.records().get(resource)?.get(key));
+  }
+
+  records() {
+    const records = recordsOf(this.world.services, this.world.slices);
+    return records.set('node', new Map([[resources.node.key('node-a', ''), this.#nodeRecord()]]));
+  }
+
+  #nodeRecord() {
+    return nodeModel.canonical({ name: 'node-a', zone: this.world.node.zone });
+  }
+
+  async #change(resource: string, key: string, current: object | undefined): Promise<void> {
+    this.#learn(await this.processor.change({ resource, key, current }, this.slices));
+  }
+
+  #learn(change: Awaited<ReturnType<ServiceProcessor['change']>>): void {
+    for (const [name, rendered] of change.services) {
+      if (rendered === undefined) assert.ok(this.learned.delete(name), `${name} was not rendered`);
+      else this.learned.set(name, rendered);
+    }
+    for (const [address, isBackend] of change.localPods) {
+      assert.notEqual(this.learnedPods.has(address), isBackend, `${address} has not changed`);
+      if (isBackend) this.learnedPods.add(address);
+      else this.learnedPods.delete(address);
+    }
+    for (const [name, problems] of change.problems) {
+      if (problems.length === 0) this.learnedProblems.delete(name);
+      else this.learnedProblems.set(name, problems);
+    }
+  }
+}
+
+function answersOf(rendered: Iterable<RenderedService>): Map<string, Answer> {
+  const found = new Map<string, Answer>();
+  for (const { name, addresses } of rendered) {
+    for (const {
+      address,
+      port,
+      protocol,
+      backends,
+      replacesClient,
+      affinityTimeout,
+    } of addresses) {
+      const key = `${protocol} ${address} ${port}`;
+      assert.ok(!found.has(key), `${key} is rendered twice`);
+      found.set(key, {
+        service: name,
+        backends: backends.map((one) => `${one.address}:${one.port}`).sort(),
+        seesClient: !replacesClient,
+        affinity: affinityTimeout,
+      });
+    }
+  }
+  return found;
+}
+
+const sorted = <T>(map: ReadonlyMap<string, T>): [string, T][] =>
+  [...map].sort(([a], [b]) => (a < b ? -1 : 1));
+
+const title = 'after every change the state equals that of a resync, and what Kubernetes says';
+test(title, async () => {
+  await checkProperty(
+    { file: 'test/plugins/service/processor/processor-properties.test.ts', name: title },
+    400,
+    fc.asyncProperty(fc.array(someStep, { minLength: 1, maxLength: 25 }), async (steps) => {
+      const cluster = new Cluster();
+      await cluster.processor.resync(cluster.records(), cluster.node, cluster.slices);
+      for (const step of steps) {
+        await cluster.step(step);
+        const { processor, world } = cluster;
+        const fresh = new ServiceProcessor();
+        await fresh.resync(cluster.records(), cluster.node, cluster.slices);
+
+        assert.deepEqual(sorted(answersOf(processor.rendered().values())), sorted(answers(world)));
+        assert.deepEqual(sorted(processor.rendered()), sorted(fresh.rendered()));
+        assert.deepEqual(sorted(cluster.learned), sorted(fresh.rendered()));
+        assert.deepEqual(processor.localBackends().toSorted(), fresh.localBackends().toSorted());
+        assert.deepEqual([...cluster.learnedPods].sort(), fresh.localBackends().toSorted());
+        assert.deepEqual(sorted(processor.problems()), sorted(fresh.problems()));
+        assert.deepEqual(sorted(cluster.learnedProblems), sorted(fresh.problems()));
+        assert.deepEqual(sorted(processor.healthChecks()), sorted(fresh.healthChecks()));
+        for (const name of fresh.names()) assertDescribed(fresh, name);
+      }
+    }),
+  );
+});
+
+/** The description shows as used what is rendered, and a reason for everything else. */
+function assertDescribed(processor: ServiceProcessor, name: string): void {
+  const description = processor.describe(name);
+  const addresses = processor.rendered().get(name)?.addresses ?? [];
+  const shown = description?.addresses.filter((one) => one.whyNotRendered === undefined) ?? [];
+  assert.deepEqual(
+    shown.map(({ address, port, protocol, backends }) => [
+      address,
+      port,
+      protocol,
+      backends.filter((one) => one.whyNotUsed === undefined).map((one) => [one.address, one.port]),
+    ]),
+    addresses.map(({ address, port, protocol, backends }) => [
+      address,
+      port,
+      protocol,
+      backends.map((one) => [one.address, one.port]),
+    ]),
+  );
+}

@@ -1,0 +1,162 @@
+/**
+ * What Kubernetes says about services, in plain words and without a thought of speed: the measure for
+ * processor, renderer and data plane. It shares no code with them and works on the objects themselves.
+ */
+import type {
+  KubeEndpointSlice,
+  KubeSliceEndpoint,
+} from '#kubernetes/reflector/objects/endpoints.ts';
+import type { KubeService, KubeServicePort } from '#kubernetes/reflector/objects/service.ts';
+
+export interface World {
+  readonly services: readonly KubeService[];
+  readonly slices: readonly KubeEndpointSlice[];
+  /** The node on which a client asks. */
+  readonly node: {
+    readonly name: string;
+    /** Empty: unknown. */
+    readonly zone: string;
+    readonly addresses: readonly string[];
+  };
+  /** Whether users may not choose the address for their services. */
+  isForbidden(address: string): boolean;
+}
+
+/** What a client gets at one address, port and protocol. */
+export interface Answer {
+  /** `<namespace>/<name>`. */
+  readonly service: string;
+  /** `address:port`, sorted; none: the connection is refused. */
+  readonly backends: readonly string[];
+  readonly seesClient: boolean;
+  /** Seconds; 0: none. */
+  readonly affinity: number;
+}
+
+/** Answers of IPv4 addresses by `TCP 10.96.0.1 80`. Nobody serves the other ones. */
+export function answers(world: World): Map<string, Answer> {
+  const found = new Map<string, Answer>();
+  for (const rank of [0, 1, 2, 3]) {
+    for (const service of bySeniority(world.services)) {
+      if (!isServed(service)) continue;
+      for (const port of service.spec.ports ?? []) {
+        if (port.protocol === 'SCTP') continue;
+        const number = rank === 1 ? port.nodePort : port.port;
+        if (!number) continue;
+        for (const address of addressesOf(service, rank, world)) {
+          const key = `${port.protocol ?? 'TCP'} ${address} ${number}`;
+          if (!found.has(key)) found.set(key, answer(service, port, rank === 0, world));
+        }
+      }
+    }
+  }
+  return found;
+}
+
+/** Addresses that Kubernetes allocates precede those that users choose; then the older service. */
+function bySeniority(services: readonly KubeService[]): KubeService[] {
+  const age = ({ metadata }: KubeService): string =>
+    `${metadata.creationTimestamp ?? ''} ${metadata.namespace}/${metadata.name}`;
+  return [...services].sort((a, b) => (age(a) < age(b) ? -1 : 1));
+}
+
+function isServed({ metadata, spec }: KubeService): boolean {
+  const labels = metadata.labels ?? {};
+  if ('service.kubernetes.io/service-proxy-name' in labels) return false;
+  if ('service.kubernetes.io/headless' in labels || spec.type === 'ExternalName') return false;
+  return clusterIps(spec).some(isIpv4);
+}
+
+function clusterIps(spec: KubeService['spec']): string[] {
+  return spec.clusterIPs ?? [spec.clusterIP ?? ''];
+}
+
+function isIpv4(address: string): boolean {
+  return /^\d+\.\d+\.\d+\.\d+$/.test(address);
+}
+
+function addressesOf({ spec, status }: KubeService, rank: number, world: World): string[] {
+  const chosen = (addresses: readonly string[]) =>
+    addresses.filter((address) => isIpv4(address) && !world.isForbidden(address));
+  if (rank === 0) return clusterIps(spec).filter(isIpv4);
+  if (rank === 1) return [...world.node.addresses];
+  if (rank === 3) return chosen(spec.externalIPs ?? []);
+  if (spec.type !== 'LoadBalancer') return [];
+  const ingress = status?.loadBalancer?.ingress ?? [];
+  return chosen(ingress.flatMap(({ ip, ipMode }) => (ip && ipMode !== 'Proxy' ? [ip] : [])));
+}
+
+function answer(
+  service: KubeService,
+  port: KubeServicePort,
+  isInternal: boolean,
+  world: World,
+): Answer {
+  const { metadata, spec } = service;
+  const isLocal =
+    (isInternal ? spec.internalTrafficPolicy : spec.externalTrafficPolicy) === 'Local';
+  const affinity = spec.sessionAffinityConfig?.clientIP?.timeoutSeconds ?? 10_800;
+  return {
+    service: `${metadata.namespace}/${metadata.name}`,
+    backends: backendsOf(service, port, isLocal, world),
+    seesClient: isInternal || isLocal,
+    affinity: spec.sessionAffinity === 'ClientIP' ? affinity : 0,
+  };
+}
+
+function backendsOf(
+  service: KubeService,
+  port: KubeServicePort,
+  isLocal: boolean,
+  world: World,
+): string[] {
+  const { name, zone } = world.node;
+  const all = endpointsOf(service, port, world).filter((one) => !isLocal || one.node === name);
+  let ready = all.filter((one) => one.state === 'ready');
+  if (ready.length === 0) ready = all.filter((one) => one.state === 'serving');
+  else if (!isLocal) {
+    const everyone = (hints: (one: Hinted) => readonly string[], place: string): boolean =>
+      ready.every((one) => hints(one).length > 0) &&
+      ready.some((one) => hints(one).includes(place));
+    if (everyone((one) => one.forNodes, name))
+      ready = ready.filter((one) => one.forNodes.includes(name));
+    else if (everyone((one) => one.forZones, zone))
+      ready = ready.filter((one) => one.forZones.includes(zone));
+  }
+  return ready.map((one) => one.target).sort();
+}
+
+interface Hinted {
+  readonly target: string;
+  readonly node: string;
+  readonly state: 'ready' | 'serving' | 'neither';
+  readonly forNodes: readonly string[];
+  readonly forZones: readonly string[];
+}
+
+function endpointsOf(service: KubeService, port: KubeServicePort, world: World): Hinted[] {
+  const { name, namespace } = service.metadata;
+  return world.slices.flatMap(({ metadata, addressType, ports, endpoints }) => {
+    const isOfService = metadata.labels?.['kubernetes.io/service-name'] === name;
+    if (addressType !== 'IPv4' || metadata.namespace !== namespace || !isOfService) return [];
+    const same = (ports ?? []).filter(
+      (one) =>
+        (one.name ?? '') === (port.name ?? '') &&
+        (one.protocol ?? 'TCP') === (port.protocol ?? 'TCP'),
+    );
+    return same.flatMap((one) =>
+      (endpoints ?? []).map((endpoint) => ({
+        target: `${endpoint.addresses[0]}:${one.port}`,
+        node: endpoint.nodeName ?? '',
+        state: stateOf(endpoint.conditions ?? {}),
+        forNodes: (endpoint.hints?.forNodes ?? []).map((hint) => hint.name),
+        forZones: (endpoint.hints?.forZones ?? []).map((hint) => hint.name),
+      })),
+    );
+  });
+}
+
+function stateOf(conditions: NonNullable<KubeSliceEndpoint['conditions']>): Hinted['state'] {
+  if (conditions.ready !== false) return 'ready';
+  return conditions.serving && conditions.terminating ? 'serving' : 'neither';
+}
