@@ -21,7 +21,13 @@ const table = {
   'src/vpp': [...southbound],
   'src/linux': [...southbound],
   'src/stn': ['plugins/controller/api/ports', 'src/models', 'src/infra'],
-  'src/simulator': ['src/vpp/binapi', 'src/linux/api.ts', 'src/models', 'src/infra'],
+  'src/simulator': [
+    'src/vpp/binapi',
+    'src/linux/api.ts',
+    'src/packet-trace',
+    'src/models',
+    'src/infra',
+  ],
   'src/packet-trace': ['src/models'],
   'src/datastore': ['src/infra'],
   'plugins/controller/api': [

@@ -23,6 +23,8 @@ export interface NatRule {
   readonly table: number | undefined;
 }
 
+export type NatDirection = 'in2out' | 'out2in';
+
 export interface NatEnd {
   readonly address: string;
   readonly port: number;
@@ -65,12 +67,12 @@ export interface NatSessions {
   /** The session that has the flow in either direction. */
   find(flow: NatFlow): NatSession | undefined;
   /** Whether a session of packets that enter in this table can be added. */
-  hasRoom(table: number): boolean;
+  hasRoom(table: number, kind: NatSession['kind']): boolean;
   /** One with affinity keeps the affinity of its client as long as it exists. */
   add(session: NatSession): void;
   remove(session: NatSession): void;
-  /** A packet of the session, in the direction of one of its rules. */
-  use(session: NatSession, rule: NatRule, packet: Packet): void;
+  /** A packet of the session. VPP counts it in the direction of the node that processes it. */
+  use(session: NatSession, direction: NatDirection, packet: Packet): void;
   affinity(client: NatClient): NatBackend | undefined;
   /** @param seconds for which it is kept after the last session of the client */
   addAffinity(client: NatClient, backend: NatBackend, seconds: number): void;
@@ -126,8 +128,8 @@ class ChangedSessions implements NatSessions {
     return this.#sessions.has(text) ? this.#sessions.get(text) : this.#base?.find(flow);
   }
 
-  hasRoom(table: number): boolean {
-    return this.#base?.hasRoom(table) ?? true;
+  hasRoom(table: number, kind: NatSession['kind']): boolean {
+    return this.#base?.hasRoom(table, kind) ?? true;
   }
 
   add(session: NatSession): void {

@@ -52,7 +52,7 @@ export class NatTranslations {
   toBackend(flow: NatFlow, mapping: NatMapping): Made | Dropped {
     const { sessions } = this.#deps;
     const { key, label } = mapping;
-    if (!sessions.hasRoom(flow.table)) return full(key);
+    if (!sessions.hasRoom(flow.table, 'static')) return full(key);
     const backend = this.#backend(flow, mapping);
     if (backend === undefined) return dropped('the mapping has no backend', key);
     const isBalanced = mapping.backends.length > 1;
@@ -143,7 +143,7 @@ export class NatTranslations {
     const { sessions } = this.#deps;
     const [client, inside] = [endOf(flow, 'source'), endOf(flow, 'destination')];
     const reply = reverse(flow, flow.table);
-    if (sessions.find(reply) || !sessions.hasRoom(flow.table)) return;
+    if (sessions.find(reply) || !sessions.hasRoom(flow.table, 'bypass')) return;
     sessions.add({
       kind: 'bypass',
       protocol: flow.protocol,
@@ -163,7 +163,7 @@ export class NatTranslations {
   /** Traffic of the inside leaves: its source is translated, unless an identity exempts it. */
   toOutside(flow: NatFlow, packet: Packet): Made | Dropped | 'exempt' {
     const { index, sessions } = this.#deps;
-    if (!sessions.hasRoom(flow.table)) return full('');
+    if (!sessions.hasRoom(flow.table, 'dynamic')) return full('');
     const { protocol, source, sourcePort } = flow;
     const entry = index.byLocal(source, sourcePort, protocol, flow.table);
     if (entry?.kind === 'identity') return 'exempt';

@@ -3,7 +3,14 @@
  * the nodes `nat44-ed-classify`, `nat44-ed-out2in`, `nat44-ed-in2out` and `nat44-ed-in2out-output` do.
  */
 import { DEFAULT_TABLE } from './nat-index.ts';
-import { flowText, type NatFlow, type NatRule, type NatSession, reverse } from './nat-session.ts';
+import {
+  flowText,
+  type NatDirection,
+  type NatFlow,
+  type NatRule,
+  type NatSession,
+  reverse,
+} from './nat-session.ts';
 import { type NatDeps, NatTranslations } from './nat-translations.ts';
 import { isWithinConnection, type Packet } from './packet.ts';
 
@@ -81,9 +88,9 @@ export class Nat44 {
     const session = sessions.find(flow);
     if (session) {
       if (session.out2in && matches(session.out2in, flow))
-        return this.#use(session, session.out2in, packet);
+        return this.#use(session, session.out2in, 'out2in', packet);
       if (session.externalHostNat || index.config.forwarding)
-        return this.#use(session, session.in2out, packet);
+        return this.#use(session, session.in2out, 'out2in', packet);
       return isDhcp(flow) ? untranslated : noTranslation(flow);
     }
     const entry = index.byExternal(flow.destination, flow.destinationPort, flow.protocol);
@@ -91,7 +98,7 @@ export class Nat44 {
     if (entry.kind === 'identity') return untranslated;
     if (isWithinConnection(packet)) return noSession(flow, entry.mapping.key);
     const made = this.#translations.toBackend(flow, entry.mapping);
-    return made.kind === 'dropped' ? made : this.#use(made.session, made.rule, packet);
+    return made.kind === 'dropped' ? made : this.#use(made.session, made.rule, 'out2in', packet);
   }
 
   #withoutMapping(flow: NatFlow): NatOutcome {
@@ -111,13 +118,14 @@ export class Nat44 {
     const { sessions, index } = this.#deps;
     if (outTable !== undefined && index.config.forwarding) {
       const session = sessions.find({ ...flow, table: DEFAULT_TABLE });
-      if (session?.kind === 'bypass') return this.#use(session, session.in2out, packet);
+      if (session?.kind === 'bypass') return this.#use(session, session.in2out, 'in2out', packet);
     }
     const session = sessions.find(flow);
     if (session) {
-      if (matches(session.in2out, flow)) return this.#use(session, session.in2out, packet);
+      if (matches(session.in2out, flow))
+        return this.#use(session, session.in2out, 'in2out', packet);
       if (session.isHairpinning && session.out2in)
-        return this.#use(session, session.out2in, packet);
+        return this.#use(session, session.out2in, 'in2out', packet);
       sessions.remove(session);
       return {
         kind: 'dropped',
@@ -132,7 +140,7 @@ export class Nat44 {
     if (passes) return untranslated;
     const made = this.#translations.toOutside(flow, packet);
     if (made === 'exempt') return untranslated;
-    return made.kind === 'dropped' ? made : this.#use(made.session, made.rule, packet);
+    return made.kind === 'dropped' ? made : this.#use(made.session, made.rule, 'in2out', packet);
   }
 
   #passesInput(flow: NatFlow, input: NatInput): boolean {
@@ -153,8 +161,8 @@ export class Nat44 {
     return input.interface === undefined || !index.sides(input.interface).has('output');
   }
 
-  #use(session: NatSession, rule: NatRule, packet: Packet): NatOutcome {
-    this.#deps.sessions.use(session, rule, packet);
+  #use(session: NatSession, rule: NatRule, direction: NatDirection, packet: Packet): NatOutcome {
+    this.#deps.sessions.use(session, direction, packet);
     if (session.kind === 'bypass') return untranslated;
     return { kind: 'translated', session, rule };
   }

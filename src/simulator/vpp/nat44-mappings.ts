@@ -49,6 +49,16 @@ export interface TableLocks {
   unlock(id: number): void;
 }
 
+/** Called when VPP deletes the sessions of what was removed. */
+export interface SessionRemoval {
+  /** A mapping with one local end. */
+  ofMapping(mapping: StaticMapping): void;
+  /** A load-balanced mapping. */
+  ofBalanced(mapping: StaticMapping): void;
+  /** A local end of a load-balanced mapping. */
+  ofLocal(local: LocalEnd): void;
+}
+
 /** Default inside table of the plugin. */
 const INSIDE_VRF = 0;
 
@@ -88,8 +98,15 @@ export class StaticMappings {
   /** The first address of an interface, if it has one. */
   readonly #addressOf: (swIfIndex: number) => string | undefined;
 
-  constructor(tables: TableLocks, addressOf: (swIfIndex: number) => string | undefined) {
+  readonly #sessions: SessionRemoval;
+
+  constructor(
+    tables: TableLocks,
+    sessions: SessionRemoval,
+    addressOf: (swIfIndex: number) => string | undefined,
+  ) {
     this.#tables = tables;
+    this.#sessions = sessions;
     this.#addressOf = addressOf;
   }
 
@@ -224,6 +241,7 @@ export class StaticMappings {
       this.#byLocal.delete(
         `${keyOf(requested.local, requested.localPort, requested.protocol)}/${vrf}`,
       );
+    this.#sessions.ofMapping({ ...known, vrf });
     // a mapping with remaining local ends stays, and VPP reports success
     if (known.locals.length > 0) {
       if (has(requested.flags, mappingFlag.identity)) this.#tables.unlock(vrf);
@@ -267,6 +285,7 @@ export class StaticMappings {
     if (!has(known.flags, mappingFlag.loadBalanced)) return retval.INVALID_VALUE;
     for (const { vrf_id } of known.locals) this.#tables.unlock(vrf_id);
     this.#byExternal.delete(key);
+    this.#sessions.ofBalanced(known);
     return 0;
   }
 
@@ -294,6 +313,7 @@ export class StaticMappings {
     if (known.locals.length < 3) return retval.UNSPECIFIED;
     this.#tables.unlock(local.vrf_id);
     known.locals.splice(place, 1);
+    this.#sessions.ofLocal(local);
     return 0;
   }
 }

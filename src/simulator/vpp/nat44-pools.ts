@@ -17,11 +17,14 @@ function asText({ address, vrf }: PoolAddress): string {
 /** Address pools of NAT44: for outgoing traffic and for twice-NAT. */
 export class AddressPools {
   readonly #tables: TableLocks;
+  readonly #onDrop: (address: string) => void;
   readonly #plain: PoolAddress[] = [];
   readonly #twice: PoolAddress[] = [];
 
-  constructor(tables: TableLocks) {
+  /** @param onDrop called for an address that is removed from either pool */
+  constructor(tables: TableLocks, onDrop: (address: string) => void) {
     this.#tables = tables;
+    this.#onDrop = onDrop;
   }
 
   has(address: string): boolean {
@@ -62,6 +65,7 @@ export class AddressPools {
     const place = pool.findIndex((known) => known.address === address);
     const found = pool[place];
     if (!found) return retval.NO_SUCH_ENTRY;
+    this.#onDrop(address);
     if (found.vrf !== NONE) this.#tables.unlock(found.vrf);
     // VPP moves the last one to the free position
     const last = pool.pop();

@@ -1,3 +1,4 @@
+import type { Clock } from '#infra/clock/clock.ts';
 import { formatIp } from '#models/ip.ts';
 import { Nat44ConfigFlags } from '#vpp/binapi/enums.gen.ts';
 import type { Addresses } from './addresses.ts';
@@ -8,6 +9,9 @@ import { NatFeatures } from './nat44-features.ts';
 import { mappingDumps, mappingRequests, mappingSnapshot } from './nat44-mapping-messages.ts';
 import { StaticMappings, type TableLocks } from './nat44-mappings.ts';
 import { AddressPools } from './nat44-pools.ts';
+import { sessionDumps, sessionRequests } from './nat44-session-messages.ts';
+import { sessionRemoval } from './nat44-session-removal.ts';
+import { NatSessionTable } from './nat44-sessions.ts';
 import { VrfRoutes } from './nat44-vrf-routes.ts';
 import { retval } from './retval.ts';
 
@@ -16,6 +20,7 @@ const DEFAULT_SESSIONS = 63 * 1024;
 const defaultTimeouts = { udp: 300, tcp_established: 7440, tcp_transitory: 240, icmp: 60 };
 
 interface Nat44Dependencies {
+  readonly clock: Clock;
   readonly interfaces: Interfaces;
   readonly addresses: Addresses;
   readonly fib: Fib;
@@ -28,27 +33,41 @@ export class Nat44 {
   readonly crash: (why: string) => void;
   readonly pools: AddressPools;
   readonly mappings: StaticMappings;
+  readonly sessions: NatSessionTable;
   readonly #interfaces: Interfaces;
   readonly #fib: Fib;
   readonly #tables: TableLocks;
   readonly #features: NatFeatures;
   readonly #routes: VrfRoutes;
   #isEnabled = false;
+  /** The size of the session table. */
   #sessions = 0;
+  /** Limits of sessions by table. */
+  readonly #limits = new Map<number, number>();
   #vrfs = { inside: 0, outside: 0 };
   #forwarding = false;
   /** The last timeouts; 0 before the plugin was first enabled. */
   #timeouts = { udp: 0, tcp_established: 0, tcp_transitory: 0, icmp: 0 };
 
-  constructor({ interfaces, addresses, fib, crash }: Nat44Dependencies) {
+  constructor({ clock, interfaces, addresses, fib, crash }: Nat44Dependencies) {
     this.#interfaces = interfaces;
     this.#fib = fib;
     this.crash = crash;
     this.#tables = fibTableLocks(fib);
     this.#features = new NatFeatures(interfaces);
     this.#routes = new VrfRoutes(this.#tables);
-    this.pools = new AddressPools(this.#tables);
-    this.mappings = new StaticMappings(this.#tables, (index) => {
+    this.sessions = new NatSessionTable({
+      clock,
+      timeouts: () => this.#timeouts,
+      limit: (table) => this.#limits.get(table) ?? this.#limits.get(0) ?? this.#sessions,
+    });
+    this.pools = new AddressPools(this.#tables, (address) =>
+      this.sessions.removeAll(
+        ({ kind, outside }) =>
+          outside.address === address && (kind === 'dynamic' || kind === 'bypass'),
+      ),
+    );
+    this.mappings = new StaticMappings(this.#tables, sessionRemoval(this.sessions), (index) => {
       const first = addresses.of(index).find(({ address }) => address.length === 4);
       return first && formatIp(first.address);
     });
@@ -79,9 +98,11 @@ export class Nat44 {
     this.pools.clear();
     this.#features.clear();
     this.#routes.clear();
+    this.sessions.clear();
     this.#isEnabled = false;
     this.#forwarding = false;
     this.#sessions = 0;
+    this.#limits.clear();
     this.#vrfs = { inside: 0, outside: 0 };
     return failed === 0 ? 0 : retval.BUG;
   }
@@ -94,14 +115,13 @@ export class Nat44 {
 
   handlers(): MessageHandlers {
     return {
-      requests: { ...this.#requests(), ...mappingRequests(this) },
+      requests: { ...this.#requests(), ...mappingRequests(this), ...sessionRequests(this) },
       dumps: {
         nat44_interface_dump: () => this.#features.dumpSides(),
         nat44_ed_output_interface_get: () => this.#features.dumpOutputs(),
         nat44_address_dump: () => this.pools.dump(),
         ...mappingDumps(this.mappings),
-        nat44_user_dump: () => [],
-        nat44_user_session_v3_dump: () => [],
+        ...sessionDumps(this),
       },
       snapshot: () => ({
         nat44: {
@@ -127,6 +147,7 @@ export class Nat44 {
       },
       nat44_forwarding_enable_disable: ({ enable }) => {
         this.#forwarding = enable;
+        if (!enable) this.sessions.removeAll(({ kind }) => kind === 'bypass');
         return 0;
       },
       nat44_show_running_config: () => ({
@@ -148,7 +169,11 @@ export class Nat44 {
         this.#timeouts = { udp, tcp_established, tcp_transitory, icmp };
         return 0;
       },
-      nat44_set_session_limit: ({ vrf_id }) => (this.#fib.find(4, vrf_id) ? 0 : retval.UNSPECIFIED),
+      nat44_set_session_limit: ({ vrf_id, session_limit }) => {
+        if (!this.#fib.find(4, vrf_id)) return retval.UNSPECIFIED;
+        this.#limits.set(vrf_id, session_limit);
+        return 0;
+      },
       nat44_interface_add_del_feature: ({ sw_if_index, flags, is_add }) =>
         this.#onInterface(sw_if_index, () => this.#features.setSide(sw_if_index, flags, is_add)),
       nat44_ed_add_del_output_interface: ({ sw_if_index, is_add }) =>
@@ -158,7 +183,6 @@ export class Nat44 {
         this.#routes.setTable(table_vrf_id, is_add),
       nat44_ed_add_del_vrf_route: ({ table_vrf_id, vrf_id, is_add }) =>
         this.#routes.setRoute(table_vrf_id, vrf_id, is_add),
-      nat44_del_session: () => (this.#isEnabled ? retval.NO_SUCH_ENTRY : retval.UNSUPPORTED),
     };
   }
 }

@@ -1,4 +1,5 @@
 import type { Clock, Random } from '#infra/clock/clock.ts';
+import type { NatSessions } from '#packet-trace/nat-session.ts';
 import type { Peer } from '#vpp/binapi/server.ts';
 import type { SimLinux } from '../linux/linux.ts';
 import { Acls } from './acl.ts';
@@ -31,6 +32,7 @@ import { vxlanMessages } from './vxlan.ts';
 /** A simulated VPP process: all state from its start to its end. */
 export interface SimVppProcess {
   readonly handlerGroups: readonly MessageHandlers[];
+  readonly natSessions: NatSessions;
   forget(peer: Peer): void;
   /** Ends the process: the kernel closes its TAPs. */
   end(): void;
@@ -56,6 +58,7 @@ export function startProcess(deps: {
   const bridging = new Bridging(interfaces, crash);
   const dhcp = new Dhcp({ interfaces, addresses, fib, server: deps.dhcpServer });
   const taps = tapMessages(interfaces, host);
+  const nat = new Nat44({ clock, interfaces, addresses, fib, crash });
   return {
     handlerGroups: [
       sessionMessages(interfaces),
@@ -76,7 +79,7 @@ export function startProcess(deps: {
       new Acls(interfaces).handlers(),
       stnMessages(interfaces),
       puntMessages({ fib, interfaces, crash }),
-      new Nat44({ interfaces, addresses, fib, crash }).handlers(),
+      nat.handlers(),
       dhcp.handlers(),
       proxyArpMessages(interfaces, fib),
     ],
@@ -85,5 +88,6 @@ export function startProcess(deps: {
       dhcp.forget(peer);
     },
     end: () => taps.close(),
+    natSessions: nat.sessions,
   };
 }
