@@ -71,7 +71,53 @@ export function dnatSuite(start: () => Promise<VppBackend>): void {
       await bench.agent.assertSettled();
     });
 
-    test('with affinity, removing a backend recreates the mapping: clients are bound to it', async () => {
+    test('a change of one share, or of one of two backends, does not touch the others', async () => {
+      const local = 'nat44_lb_static_mapping_add_del_local';
+      const of = (...ends: [number, number][]) =>
+        service('s', { ...web, local_ips: ends.map(([last, share]) => backend(last, share)) });
+      await bench.apply(nat, table(1), of([2, 1], [3, 1], [4, 1]));
+      await bench.put(of([2, 1], [3, 5], [4, 1]));
+      assert.deepEqual(bench.taken(), Array(2).fill(local));
+      assert.deepEqual(await balanced(), ['s: 2*1 3*5 4*1']);
+      await bench.put(of([2, 1], [4, 1]));
+      bench.taken();
+      // VPP refuses to remove one of two: another one without a share is there meanwhile
+      await bench.put(of([2, 1], [4, 7]));
+      assert.deepEqual(bench.taken(), Array(4).fill(local));
+      assert.deepEqual(await balanced(), ['s: 2*1 4*7']);
+      await bench.put(of([2, 3], [4, 2]));
+      assert.deepEqual(bench.taken(), Array(2).fill('nat44_add_del_lb_static_mapping'));
+      await bench.agent.assertSettled();
+    });
+
+    test('beside a backend without a share, one becomes two and then one again in place', async () => {
+      const local = 'nat44_lb_static_mapping_add_del_local';
+      const of = (session_affinity: number, ...lasts: number[]) =>
+        service('s', {
+          ...web,
+          session_affinity,
+          local_ips: [
+            { local_ip: '0.0.0.0', local_port: 1 },
+            ...lasts.map((last) => backend(last, 2)),
+          ],
+        });
+      await bench.apply(nat, table(1), of(0, 2));
+      assert.deepEqual(await balanced(), ['s: 0*0 2*2']);
+      await bench.put(of(0, 2, 3));
+      await bench.put(of(0, 3));
+      await bench.put(of(0, 4));
+      assert.deepEqual(bench.taken().slice(-4), Array(4).fill(local));
+      assert.deepEqual(await balanced(), ['s: 0*0 4*2']);
+      assert.deepEqual(await bench.restart(nat, table(1), of(0, 4)), []);
+      await bench.put(of(60, 4));
+      bench.taken();
+      await bench.put(of(60, 4, 5));
+      assert.deepEqual(bench.taken(), [local]);
+      await bench.agent.assertSettled();
+    });
+
+    test('with affinity, a backend is removed in place only if another takes its position', async () => {
+      const local = 'nat44_lb_static_mapping_add_del_local';
       const of = (...lasts: number[]) =>
         service('s', {
           ...web,
@@ -80,7 +126,11 @@ export function dnatSuite(start: () => Promise<VppBackend>): void {
         });
       await bench.apply(nat, table(1), of(2, 3));
       await bench.put(of(2, 3, 4));
-      assert.deepEqual(bench.taken(), ['nat44_lb_static_mapping_add_del_local']);
+      assert.deepEqual(bench.taken(), [local]);
+      await bench.put(of(2, 5, 4));
+      assert.deepEqual(bench.taken(), [local, local]);
+      assert.deepEqual(await balanced(), ['s @60: 2*1 4*1 5*1']);
+      // nothing leads the clients that are bound to the removed one elsewhere
       await bench.put(of(2, 4));
       assert.deepEqual(bench.taken(), Array(2).fill('nat44_add_del_lb_static_mapping'));
       await bench.agent.assertSettled();

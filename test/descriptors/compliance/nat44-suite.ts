@@ -103,6 +103,31 @@ export function nat44Suite(start: () => Promise<VppBackend>): void {
       assert.equal((await running()).sessions, 63 * 1024);
     });
 
+    test('NAT44 with somebody’s mapping of several backends is created again without a crash', async () => {
+      const set = (max_sessions: number) =>
+        keyedValue(nat44GlobalModel, { forwarding: true, sessions: { max_sessions } });
+      await bench.apply(set(2048));
+      for (let port = 1; port <= 3; port++)
+        await bench.client.request('nat44_add_del_lb_static_mapping', {
+          is_add: true,
+          flags: 4,
+          external_addr: bytesOfAddress('10.96.0.99'),
+          external_port: port,
+          protocol: 6,
+          affinity: 0,
+          tag: '',
+          locals: [2, 3].map((last) => ({
+            addr: bytesOfAddress(`10.1.1.${last}`),
+            port,
+            probability: 1,
+            vrf_id: 0,
+          })),
+        });
+      await bench.put(set(4096));
+      await bench.agent.assertSettled();
+      assert.equal((await running()).sessions, 4096);
+    });
+
     test('settings of sessions that VPP has already are left alone, others are corrected', async () => {
       const asked = { max_sessions: 2048, udp_timeout: 30, icmp_timeout: 60 };
       const global = keyedValue(nat44GlobalModel, { forwarding: true, sessions: asked });

@@ -15,16 +15,16 @@ import type { Requests } from '../../binapi/messages.gen.ts';
 import type { VppDescriptorOptions } from '../options.ts';
 import { tagOf } from '../tags.ts';
 import { numberOf } from './addresses.ts';
+import { type BackendStep, backendSteps } from './backend-steps.ts';
 import { retrieveDnats } from './dnat-retrieve.ts';
 import { ignoreNotFound } from './ignored-retvals.ts';
 import {
-  backendEnd,
+  balancedEnd,
   externalEnd,
   identityEnd,
   isBalanced,
   sameDnat,
   sameMapping,
-  sharesOf,
   toBalanced,
   toIdentity,
   toLocal,
@@ -160,36 +160,25 @@ class Changes {
   }
 
   #change(before: DNat44StaticMapping, after: DNat44StaticMapping): readonly Step[] {
-    if (sameMapping(before, after)) return [];
-    return this.#backends(before, after) ?? [reversed(this.#mapping(before)), this.#mapping(after)];
+    if (before === after) return [];
+    const isInPlace =
+      isBalanced(before) &&
+      isBalanced(after) &&
+      before.twice_nat === after.twice_nat &&
+      before.session_affinity === after.session_affinity;
+    if (!isInPlace && sameMapping(before, after)) return [];
+    const steps = isInPlace ? backendSteps(before, after) : undefined;
+    if (steps === undefined) return [reversed(this.#mapping(before)), this.#mapping(after)];
+    return steps.map((step) => this.#backend(after, step));
   }
 
-  /** Changes backend by backend; undefined if VPP cannot change the mapping like that. */
-  #backends(before: DNat44StaticMapping, after: DNat44StaticMapping): readonly Step[] | undefined {
-    if (!isBalanced(before) || !isBalanced(after)) return undefined;
-    if (before.twice_nat !== after.twice_nat) return undefined;
-    if (before.session_affinity !== after.session_affinity) return undefined;
-    const [old, fresh] = [sharesOf(before), sharesOf(after)];
-    for (const [end, share] of fresh) {
-      if ((old.get(end) ?? share) !== share) return undefined;
-    }
-    const removed = before.local_ips.filter((local) => !fresh.has(backendEnd(local)));
-    // a client with affinity to a deleted backend would be sent there until it gives up
-    if (removed.length > 0 && after.session_affinity !== 0) return undefined;
-    const added = after.local_ips.filter((local) => !old.has(backendEnd(local)));
-    // VPP keeps at least two backends, and the sum of all that exist for a moment must fit
-    const sum = [...old.values(), ...added.map((local) => fresh.get(backendEnd(local)) ?? 0)];
-    if (sum.reduce((a, b) => a + b, 0) > 255) return undefined;
-    const { external_addr, external_port, protocol } = toBalanced(after, '');
-    const step = (local: DNat44StaticMapping['local_ips'][number], share: number): Step => {
-      const end = { external_addr, external_port, protocol };
-      const fields = { is_add: true, ...end, local: toLocal(local, share) };
-      return this.#adding('nat44_lb_static_mapping_add_del_local', fields);
-    };
-    return [
-      ...added.map((local) => step(local, fresh.get(backendEnd(local)) ?? 1)),
-      ...removed.map((local) => reversed(step(local, old.get(backendEnd(local)) ?? 1))),
-    ];
+  #backend(mapping: DNat44StaticMapping, { isAdd, local, share }: BackendStep): Step {
+    const added = this.#adding('nat44_lb_static_mapping_add_del_local', {
+      is_add: true,
+      ...balancedEnd(mapping),
+      local: toLocal(local, share),
+    });
+    return isAdd ? added : reversed(added);
   }
 
   #mapping(mapping: DNat44StaticMapping): Step {

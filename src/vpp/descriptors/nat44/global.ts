@@ -14,7 +14,7 @@ import type { Nat44ShowRunningConfigReply } from '../../binapi/messages.gen.ts';
 import type { VppDescriptorOptions } from '../options.ts';
 import { addressClaim, readAddresses } from './addresses.ts';
 import { type Feature, readFeatures } from './features.ts';
-import { ignoreAlreadyDisabled, ignoreAlreadyEnabled } from './ignored-retvals.ts';
+import { ignoreAlreadyDisabled, ignoreAlreadyEnabled, ignoreNotFound } from './ignored-retvals.ts';
 import {
   hasDefaultTimeouts,
   sameTableSize,
@@ -79,7 +79,15 @@ export function nat44GlobalDescriptor({
       enable,
       flags: Nat44ConfigFlags.NAT44_IS_ENDPOINT_DEPENDENT,
     });
-  const disable = (): Promise<unknown> => request(false, 0);
+  /** VPP crashes if a mapping of several backends, of any owner, is left when it disables NAT44. */
+  const disable = async (): Promise<unknown> => {
+    const balanced = await client.dump('nat44_lb_static_mapping_dump', {});
+    const removals = balanced.map((mapping) =>
+      client.request('nat44_add_del_lb_static_mapping', { ...mapping, is_add: false, locals: [] }),
+    );
+    await Promise.all(removals.map(ignoreNotFound));
+    return request(false, 0);
+  };
   /** @returns whether it was enabled before */
   const enable = ({ sessions }: Nat44Global): Promise<boolean> =>
     ignoreAlreadyEnabled(request(true, sessions?.max_sessions ?? 0));

@@ -163,15 +163,24 @@ export function toLocal(local: DNat44StaticMappingLocalIP, share: number): Nat44
   };
 }
 
+/** The external end of a mapping of several backends. */
+export function balancedEnd(
+  mapping: DNat44StaticMapping,
+): Pick<Nat44AddDelLbStaticMapping, 'external_addr' | 'external_port' | 'protocol'> {
+  return {
+    external_addr: bytesOfAddress(mapping.external_ip),
+    external_port: mapping.external_port,
+    protocol: protocolNumbers[mapping.protocol],
+  };
+}
+
 /** The message that adds it. */
 export function toBalanced(mapping: DNat44StaticMapping, tag: string): Nat44AddDelLbStaticMapping {
   const shares = sharesOf(mapping);
   return {
     is_add: true,
     flags: flagsOf(mapping),
-    external_addr: bytesOfAddress(mapping.external_ip),
-    external_port: mapping.external_port,
-    protocol: protocolNumbers[mapping.protocol],
+    ...balancedEnd(mapping),
     affinity: mapping.session_affinity,
     tag,
     locals: mapping.local_ips.map((local) => toLocal(local, shares.get(backendEnd(local)) ?? 1)),
