@@ -6,7 +6,7 @@
 import type { Endpoint } from './endpoint-list.ts';
 import type { TrafficPolicy } from './service-spec.ts';
 
-/** Where the node is, for hints. */
+/** The place of the node, for hints. */
 export interface Topology {
   readonly nodeName: string;
   /** Empty: unknown. */

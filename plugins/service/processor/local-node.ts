@@ -23,7 +23,10 @@ export interface LocalNode {
   readonly podSubnet: string;
   /** CIDR of the pods of this node. */
   readonly ownPodSubnet: string;
-  /** Where external addresses of services would cut off the node; `podSubnet` need not be listed. */
+  /**
+   * Subnets in which external addresses of services would cut off the node; `podSubnet` is always one
+   * of them.
+   */
   readonly internalSubnets: readonly InternalSubnet[];
   /** Ports that the node needs on every address. */
   readonly neededPorts: readonly NeededPort[];
@@ -89,7 +92,7 @@ export class NodeView {
     return this.#internal.find(({ cidr }) => contains(cidr, address))?.name;
   }
 
-  /** What needs the port on this node; undefined: nothing. */
+  /** The user of a port that the node needs itself; undefined: none. */
   userOf(port: number, protocol: ServiceProtocol): string | undefined {
     return this.#neededPorts.find((one) => one.port === port && one.protocol === protocol)?.user;
   }
@@ -99,8 +102,10 @@ export class NodeView {
 export function whyUnusable(address: IpBytes): string | undefined {
   const [first = 0, second = 0] = address;
   const isV4 = ipFamily(address) === 4;
-  if (address.every((byte) => byte === 0)) return 'is the unspecified address';
-  if (isV4 ? first === 127 : address.every((byte, at) => byte === (at === 15 ? 1 : 0)))
+  if (first === 0 && address.every((byte) => byte === 0)) return 'is the unspecified address';
+  if (
+    isV4 ? first === 127 : first === 0 && address.every((byte, at) => byte === (at === 15 ? 1 : 0))
+  )
     return 'is a loopback address';
   if (isV4 ? first === 169 && second === 254 : first === 0xfe && (second & 0xc0) === 0x80)
     return 'is a link-local address';

@@ -1,6 +1,6 @@
 import type { RenderedService, ServiceName } from '../rendered-service.ts';
 
-/** What a change of the input has changed. */
+/** The effect of a change of the input. */
 export interface ProcessorChange {
   /** undefined: the service is not rendered any more. */
   readonly services: ReadonlyMap<ServiceName, RenderedService | undefined>;

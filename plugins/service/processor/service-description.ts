@@ -9,7 +9,7 @@ import {
   portKey,
 } from './endpoint-list.ts';
 import { judgmentFor } from './endpoint-selection.ts';
-import { addressKey, type ServiceSpec, type TrafficPolicy } from './service-spec.ts';
+import type { ServiceSpec, TrafficPolicy } from './service-spec.ts';
 import { conflictText, policyOf, type RenderingContext } from './service-state.ts';
 
 export interface ServiceDescription {
@@ -56,12 +56,13 @@ export function describeService(
 ): ServiceDescription {
   const endpoints = record === undefined ? noEndpoints : endpointList(record, context.node);
   const requested = spec.addresses.map((one): AddressDescription => {
-    const owner = context.ownerOf(addressKey(one));
+    const { key, ...address } = one;
+    const owner = context.ownerOf(key);
     const policy = policyOf(spec, one);
     const isRendered = owner === spec.name;
     const all = endpoints.byPort.get(portKey(one.portName, one.protocol)) ?? [];
     return {
-      ...one,
+      ...address,
       policy,
       whyNotRendered: isRendered ? undefined : conflictText(one, owner),
       backends: isRendered ? describeBackends(policy, all, context) : [],

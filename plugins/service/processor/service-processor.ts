@@ -76,7 +76,7 @@ export class ServiceProcessor {
     return this.#table.rendered();
   }
 
-  /** What of the services cannot be rendered as their objects want it, in sentences for operators. */
+  /** Requirements of services that cannot be met, in sentences for operators. */
   problems(): ReadonlyMap<ServiceName, readonly string[]> {
     return this.#table.problems();
   }

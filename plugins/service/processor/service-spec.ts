@@ -1,4 +1,4 @@
-/** What a Service object asks of this node: its addresses, and how their traffic is distributed. */
+/** A Service object as this node reads it: its addresses, and how their traffic is distributed. */
 import type { Service, ServicePort } from '#kubernetes/models/service.ts';
 import { type IpBytes, ipFamily, parseIp } from '#models/ip.ts';
 import type { AddressKind, ServiceName, ServiceProtocol } from '../rendered-service.ts';
@@ -9,6 +9,8 @@ export type TrafficPolicy = 'Cluster' | 'Local';
 
 /** An address that the service is to have on this node, unless another service has it already. */
 export interface RequestedAddress {
+  /** Identifies address, port and protocol in all services. */
+  readonly key: string;
   readonly kind: AddressKind;
   readonly portName: string;
   readonly address: string;
@@ -74,11 +76,6 @@ export function serviceSpec(name: ServiceName, service: Service, node: NodeView)
     healthCheckPort:
       hasHealthCheck && isPort(service.health_check_node_port) ? service.health_check_node_port : 0,
   };
-}
-
-/** Identifies an address in all services. */
-export function addressKey(one: RequestedAddress): string {
-  return `${one.protocol} ${one.address} ${one.port}`;
 }
 
 /** A service without a cluster address has no other address either, as in kube-proxy. */
@@ -178,17 +175,16 @@ class AddressReader {
       this.unrendered.push({ kind, portName, address, port, protocol, reason, isProblem });
       return;
     }
-    const one: RequestedAddress = { kind, portName, address, port, protocol };
-    const key = addressKey(one);
+    const key = `${protocol} ${address} ${port}`;
     const known = this.requested.get(key);
     if (known === undefined) {
-      this.requested.set(key, one);
+      this.requested.set(key, { key, kind, portName, address, port, protocol });
       return;
     }
     // the same address of several kinds serves the same port of the service, unless ports are mixed up
     const isProblem = known.portName !== portName;
     const reason = `it is also the ${known.kind} of port ${known.portName || known.port}`;
-    this.unrendered.push({ ...one, reason, isProblem });
+    this.unrendered.push({ kind, portName, address, port, protocol, reason, isProblem });
   }
 
   #whyNotPort(kind: AddressKind, protocol: string, port: number): NotRendered | undefined {

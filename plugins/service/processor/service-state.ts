@@ -5,26 +5,21 @@ import type { BackendOrder } from './backend-order.ts';
 import { type EndpointList, endpointList, noEndpoints, portKey } from './endpoint-list.ts';
 import { judgmentFor, type Topology } from './endpoint-selection.ts';
 import type { NodeView } from './local-node.ts';
-import {
-  addressKey,
-  type RequestedAddress,
-  type ServiceSpec,
-  type TrafficPolicy,
-} from './service-spec.ts';
+import type { RequestedAddress, ServiceSpec, TrafficPolicy } from './service-spec.ts';
 
-/** What the rendering of a service depends on, besides its objects. */
+/** Input of the rendering of a service, besides its objects. */
 export interface RenderingContext {
   readonly node: NodeView;
   readonly topology: Topology;
   readonly orderBackends: BackendOrder;
   /** The service that has an address. */
-  ownerOf(addressKey: string): ServiceName | undefined;
+  ownerOf(key: string): ServiceName | undefined;
 }
 
 export interface ServiceState {
   /** undefined: no address is rendered. */
   readonly rendered: RenderedService | undefined;
-  /** What cannot be rendered as the objects want it. */
+  /** Requirements of the objects that cannot be met. */
   readonly problems: readonly string[];
   /** Addresses of pods of this node that are backends of a rendered address, each once. */
   readonly localPods: readonly string[];
@@ -63,14 +58,15 @@ export function serviceState(
   const addresses: ServiceAddress[] = [];
   const conflicts: string[] = [];
   for (const one of spec.addresses) {
-    const owner = context.ownerOf(addressKey(one));
+    const { key, ...address } = one;
+    const owner = context.ownerOf(key);
     if (owner !== spec.name) {
       conflicts.push(conflictText(one, owner));
       continue;
     }
     const policy = policyOf(spec, one);
     addresses.push({
-      ...one,
+      ...address,
       replacesClient: one.kind !== 'cluster-ip' && policy === 'Cluster',
       affinityTimeout: spec.affinityTimeout,
       backends: backends.of(one, policy),

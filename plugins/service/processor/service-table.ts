@@ -11,7 +11,7 @@ import { type LocalNode, NodeView } from './local-node.ts';
 import type { ProcessorChange } from './processor-change.ts';
 import { ReferenceCounts } from './reference-counts.ts';
 import { describeService, type ServiceDescription } from './service-description.ts';
-import { addressKey, type ServiceSpec, serviceSpec } from './service-spec.ts';
+import { type ServiceSpec, serviceSpec } from './service-spec.ts';
 import {
   type HealthCheck,
   isSameList,
@@ -154,7 +154,7 @@ export class ServiceTable {
         service: name,
         kind: one.kind,
         created: spec.created,
-        key: addressKey(one),
+        key: one.key,
       })),
     );
   }

@@ -1,4 +1,7 @@
 /** Kubernetes objects of services, and the state that the reflector makes of them. */
+import { ManualClock } from '#infra/clock/manual.ts';
+import { Slices } from '#infra/clock/slices.ts';
+import { nodeModel } from '#kubernetes/models/node.ts';
 import { mergedSlices } from '#kubernetes/reflector/endpoints.ts';
 import type {
   KubeEndpointSlice,
@@ -8,6 +11,7 @@ import type { KubeService, KubeServicePort } from '#kubernetes/reflector/objects
 import { serviceValue } from '#kubernetes/reflector/service.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import type { LocalNode } from '#plugins/service/processor/local-node.ts';
+import { ServiceProcessor } from '#plugins/service/processor/service-processor.ts';
 
 /** Node 1 of the default address plan. */
 export const localNode: LocalNode = {
@@ -105,4 +109,40 @@ export function recordsOf(
     ['service', serviceRecords],
     ['endpoints', endpointRecords],
   ]);
+}
+
+/** A processor that has read the objects. */
+export async function processed(
+  services: readonly KubeService[],
+  slices: readonly KubeEndpointSlice[] = [],
+  { node = localNode, zone = '' }: { readonly node?: LocalNode; readonly zone?: string } = {},
+): Promise<ServiceProcessor> {
+  const processor = new ServiceProcessor();
+  const records = recordsOf(services, slices);
+  const nodeRecord = nodeModel.canonical({ name: node.name, zone });
+  records.set('node', new Map([[resources.node.key(node.name, ''), nodeRecord]]));
+  await processor.resync(records, node, new Slices(new ManualClock()));
+  return processor;
+}
+
+/** Backends of each address, as `TCP 10.96.0.9:80` and `10.1.1.2:8080`, in their order. */
+export function backendsOf(processor: ServiceProcessor): Record<string, string[]> {
+  const found: Record<string, string[]> = {};
+  for (const { addresses } of processor.rendered().values()) {
+    for (const { protocol, address, port: number, backends } of addresses) {
+      const key = `${protocol} ${address}:${number}`;
+      found[key] = backends.map((one) => `${one.address}:${one.port}`);
+    }
+  }
+  return found;
+}
+
+/** Why addresses of a service are not rendered, by address and protocol. */
+export function unrenderedOf(processor: ServiceProcessor, name = 'shop/web'): object {
+  const unrendered = processor.describe(name)?.addresses ?? [];
+  return Object.fromEntries(
+    unrendered
+      .filter(({ whyNotRendered }) => whyNotRendered !== undefined)
+      .map((one) => [`${one.protocol} ${one.address}:${one.port}`, one.whyNotRendered]),
+  );
 }

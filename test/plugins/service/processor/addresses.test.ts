@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  backendsOf,
+  endpoint,
+  localNode,
+  port,
+  processed,
+  type ServiceInput,
+  service,
+  slice,
+  unrenderedOf,
+} from '../service-objects.ts';
+
+const slices = [slice([endpoint('10.1.1.2'), endpoint('10.1.2.2')])];
+
+async function addressesOf(input: ServiceInput): Promise<string[]> {
+  return Object.keys(backendsOf(await processed([service(input)], slices)));
+}
+
+test('a ClusterIP service is reached at its cluster address', async () => {
+  assert.deepEqual(await addressesOf({}), ['TCP 10.96.0.9:80']);
+});
+
+test('nothing is rendered of services without a cluster address, and the reason is shown', async () => {
+  const cases: [ServiceInput, string][] = [
+    [{ clusterIP: 'None', externalIPs: ['198.51.100.7'] }, 'it is headless'],
+    [{ clusterIP: '' }, 'it has no cluster address'],
+    [{ type: 'ExternalName', clusterIP: '' }, 'its type is ExternalName'],
+    [{ clusterIPs: ['fd00:96::9'], clusterIP: 'fd00:96::9' }, 'it has no IPv4 cluster address'],
+  ];
+  for (const [input, reason] of cases) {
+    const processor = await processed([service(input)], slices);
+    assert.equal(processor.rendered().size, 0, reason);
+    assert.equal(processor.describe('shop/web')?.whyNotRendered, reason);
+    assert.equal(processor.problems().size, 0, reason);
+  }
+});
+
+test('a service of another proxy is not rendered, and its proxy is named', async () => {
+  const labels = { 'service.kubernetes.io/service-proxy-name': 'mesh' };
+  const processor = await processed([service({ labels })], slices);
+  assert.equal(processor.rendered().size, 0);
+  assert.equal(processor.describe('shop/web')?.whyNotRendered, 'the proxy "mesh" serves it');
+});
+
+test('a service with the headless label is not rendered although it has an address', async () => {
+  const labels = { 'service.kubernetes.io/headless': '' };
+  const processor = await processed([service({ labels })], slices);
+  assert.equal(processor.rendered().size, 0);
+  assert.match(processor.describe('shop/web')?.whyNotRendered ?? '', /headless/);
+});
+
+test('of a dual-stack service the family of the node is rendered, wherever it is listed', async () => {
+  const clusterIPs = ['fd00:96::9', '10.96.0.9'];
+  const dual = service({ clusterIPs, clusterIP: 'fd00:96::9' });
+  assert.deepEqual(Object.keys(backendsOf(await processed([dual], slices))), ['TCP 10.96.0.9:80']);
+  const ipv6 = { ...localNode, family: 6 as const, podSubnet: 'fd00:1::/48' };
+  const endpoints = [slice([endpoint('fd00:1::2')], { addressType: 'IPv6' })];
+  assert.deepEqual(backendsOf(await processed([dual], endpoints, { node: ipv6 })), {
+    'TCP fd00:96::9:80': ['fd00:1::2:8080'],
+  });
+});
+
+test('a node port answers on all addresses of this node, and on no other node', async () => {
+  assert.deepEqual(await addressesOf({ type: 'NodePort', ports: [port({ nodePort: 30_080 })] }), [
+    'TCP 10.96.0.9:80',
+    'TCP 192.168.16.1:30080',
+    'TCP 10.20.0.1:30080',
+  ]);
+});
+
+test('external addresses and addresses of a load balancer are served at the port of the service', async () => {
+  const input: ServiceInput = {
+    type: 'LoadBalancer',
+    externalIPs: ['198.51.100.7', 'fd00::7'],
+    ingress: [{ ip: '203.0.113.9' }, { hostname: 'lb.example.com' }],
+  };
+  assert.deepEqual(await addressesOf(input), [
+    'TCP 10.96.0.9:80',
+    'TCP 203.0.113.9:80',
+    'TCP 198.51.100.7:80',
+  ]);
+});
+
+test('traffic of a load balancer with ipMode Proxy goes through the load balancer', async () => {
+  const ingress = [{ ip: '203.0.113.9', ipMode: 'Proxy' }];
+  const processor = await processed([service({ type: 'LoadBalancer', ingress })], slices);
+  assert.deepEqual(Object.keys(backendsOf(processor)), ['TCP 10.96.0.9:80']);
+  assert.deepEqual(unrenderedOf(processor), {
+    'TCP 203.0.113.9:80': 'its traffic must go through the load balancer (ipMode Proxy)',
+  });
+  assert.equal(processor.problems().size, 0);
+});
+
+test('an address that is external and of the load balancer is rendered once', async () => {
+  const input: ServiceInput = {
+    type: 'LoadBalancer',
+    externalIPs: ['203.0.113.9'],
+    ingress: [{ ip: '203.0.113.9' }],
+  };
+  const processor = await processed([service(input)], slices);
+  const kinds = processor
+    .rendered()
+    .get('shop/web')
+    ?.addresses.map(({ kind }) => kind);
+  assert.deepEqual(kinds, ['cluster-ip', 'load-balancer']);
+  assert.equal(processor.problems().size, 0);
+});
+
+test('ports of all protocols are rendered, except SCTP, which is reported', async () => {
+  const ports = [
+    port({ name: 'dns', protocol: 'UDP', port: 53 }),
+    port({ name: 'dns-tcp', port: 53 }),
+    port({ name: 'sip', protocol: 'SCTP', port: 5060 }),
+  ];
+  const processor = await processed([service({ ports })], slices);
+  assert.deepEqual(Object.keys(backendsOf(processor)), ['UDP 10.96.0.9:53', 'TCP 10.96.0.9:53']);
+  assert.deepEqual(unrenderedOf(processor), { 'SCTP 10.96.0.9:5060': 'SCTP is not supported' });
+  assert.deepEqual(processor.problems().get('shop/web'), ['SCTP is not supported']);
+});
+
+test('an external address must not take traffic of pods or of the node itself', async () => {
+  const refused: [string, string][] = [
+    ['10.1.2.7', '10.1.2.7 is in the pod subnet'],
+    ['192.168.30.2', '192.168.30.2 is in the VXLAN subnet'],
+    ['127.0.0.1', '127.0.0.1 is a loopback address'],
+    ['169.254.169.254', '169.254.169.254 is a link-local address'],
+    ['0.0.0.0', '0.0.0.0 is the unspecified address'],
+    ['224.0.0.5', '224.0.0.5 is a multicast address'],
+    ['255.255.255.255', '255.255.255.255 is a reserved address'],
+    ['example.com', '"example.com" is not an address'],
+  ];
+  for (const [address, reason] of refused) {
+    const processor = await processed([service({ externalIPs: [address] })], slices);
+    assert.deepEqual(Object.keys(backendsOf(processor)), ['TCP 10.96.0.9:80'], address);
+    assert.deepEqual(processor.problems().get('shop/web'), [reason]);
+  }
+});
+
+test('a port that the node needs is not taken from it', async () => {
+  const ports = [port({ protocol: 'UDP', port: 4789 })];
+  const processor = await processed([service({ ports, externalIPs: ['192.168.16.1'] })], slices);
+  assert.deepEqual(Object.keys(backendsOf(processor)), ['UDP 10.96.0.9:4789']);
+  assert.deepEqual(processor.problems().get('shop/web'), [
+    'the node needs UDP port 4789 for VXLAN',
+  ]);
+});
+
+test('clients outside the cluster are replaced unless the traffic policy is Local', async () => {
+  const replaced = async (externalTrafficPolicy: 'Cluster' | 'Local'): Promise<unknown> => {
+    const input: ServiceInput = {
+      type: 'LoadBalancer',
+      ports: [port({ nodePort: 30_080 })],
+      externalIPs: ['198.51.100.7'],
+      ingress: [{ ip: '203.0.113.9' }],
+      externalTrafficPolicy,
+    };
+    const processor = await processed([service(input)], slices);
+    const { addresses = [] } = processor.rendered().get('shop/web') ?? {};
+    return addresses.filter((one) => one.replacesClient).map((one) => one.address);
+  };
+  const outside = ['192.168.16.1', '10.20.0.1', '203.0.113.9', '198.51.100.7'];
+  assert.deepEqual(await replaced('Cluster'), outside);
+  assert.deepEqual(await replaced('Local'), []);
+});
+
+test('session affinity has the timeout of the service, else that of Kubernetes', async () => {
+  const timeout = async (input: ServiceInput): Promise<unknown> => {
+    const processor = await processed([service(input)], slices);
+    return processor.rendered().get('shop/web')?.addresses[0]?.affinityTimeout;
+  };
+  assert.equal(await timeout({}), 0);
+  assert.equal(await timeout({ sessionAffinity: 'ClientIP' }), 10_800);
+  const sessionAffinityConfig = { clientIP: { timeoutSeconds: 60 } };
+  assert.equal(await timeout({ sessionAffinity: 'ClientIP', sessionAffinityConfig }), 60);
+});
+
+test('source ranges of a load balancer are not enforced, which is reported', async () => {
+  const problems = async (ranges: string[]): Promise<unknown> => {
+    const input: ServiceInput = {
+      type: 'LoadBalancer',
+      ingress: [{ ip: '203.0.113.9' }],
+      loadBalancerSourceRanges: ranges,
+    };
+    return (await processed([service(input)], slices)).problems().get('shop/web');
+  };
+  assert.deepEqual(await problems(['198.51.100.0/24']), [
+    'loadBalancerSourceRanges are not enforced: clients outside 198.51.100.0/24 are served, too',
+  ]);
+  assert.equal(await problems(['0.0.0.0/0']), undefined);
+  assert.equal(await problems([]), undefined);
+});

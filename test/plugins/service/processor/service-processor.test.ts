@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ManualClock } from '#infra/clock/manual.ts';
+import { Slices } from '#infra/clock/slices.ts';
+import { systemClock } from '#infra/clock/system.ts';
+import { nodeModel } from '#kubernetes/models/node.ts';
+import { resources } from '#kubernetes/resources/resources.ts';
+import { ServiceProcessor } from '#plugins/service/processor/service-processor.ts';
+import {
+  backendsOf,
+  endpoint,
+  localNode,
+  notReady,
+  port,
+  processed,
+  recordsOf,
+  service,
+  slice,
+  terminating,
+} from '../service-objects.ts';
+
+const slices = new Slices(new ManualClock());
+const endpointsKey = resources.endpoints.key('web', 'shop');
+
+function endpointsRecord(...addresses: string[]): object | undefined {
+  const records = recordsOf([], [slice(addresses.map((address) => endpoint(address)))]);
+  return records.get('endpoints')?.get(endpointsKey);
+}
+
+test('endpoints that come before their service are used when it comes', async () => {
+  const processor = await processed([], [slice([endpoint('10.1.1.2')])]);
+  const key = resources.service.key('web', 'shop');
+  const current = recordsOf([service()], []).get('service')?.get(key);
+  await processor.change({ resource: 'service', key, current }, slices);
+  assert.deepEqual(backendsOf(processor), { 'TCP 10.96.0.9:80': ['10.1.1.2:8080'] });
+});
+
+test('a change that renders nothing else is no change', async () => {
+  const processor = await processed([service()], [slice([endpoint('10.1.1.2')])]);
+  const before = processor.rendered().get('shop/web');
+  const current = recordsOf([], [slice([endpoint('10.1.1.2'), endpoint('10.1.2.2', notReady)])])
+    .get('endpoints')
+    ?.get(endpointsKey);
+  const change = await processor.change(
+    { resource: 'endpoints', key: endpointsKey, current },
+    slices,
+  );
+  assert.equal(change.services.size, 0);
+  assert.equal(processor.rendered().get('shop/web'), before);
+});
+
+test('a change of the zone of this node changes the services with hints only', async () => {
+  const hinted = (address: string, zone: string) =>
+    endpoint(address, { hints: { forZones: [{ name: zone }] } });
+  const processor = await processed(
+    [service(), service({ name: 'other', clusterIP: '10.96.0.10' })],
+    [
+      slice([hinted('10.1.1.2', 'north'), hinted('10.1.2.2', 'south')]),
+      slice([endpoint('10.1.1.3')], { of: 'other' }),
+    ],
+    { zone: 'north' },
+  );
+  const move = (name: string) => ({
+    resource: 'node',
+    key: resources.node.key(name, ''),
+    current: nodeModel.canonical({ name, zone: 'south' }),
+  });
+  const other = await processor.change(move('node-b'), slices);
+  assert.equal(other.services.size, 0, 'the zone of another node');
+  const own = await processor.change(move('node-a'), slices);
+  assert.deepEqual([...own.services.keys()], ['shop/web']);
+  assert.deepEqual(backendsOf(processor)['TCP 10.96.0.9:80'], ['10.1.2.2:8080']);
+});
+
+test('a new address of this node changes the services with node ports only', async () => {
+  const processor = await processed([
+    service(),
+    service({
+      name: 'door',
+      clusterIP: '10.96.0.10',
+      type: 'NodePort',
+      ports: [port({ nodePort: 30_080 })],
+    }),
+  ]);
+  const change = await processor.setNode({ ...localNode, addresses: ['192.168.16.7'] }, slices);
+  assert.deepEqual([...change.services.keys()], ['shop/door']);
+  const addresses = processor
+    .rendered()
+    .get('shop/door')
+    ?.addresses.map((one) => one.address);
+  assert.deepEqual(addresses, ['10.96.0.10', '192.168.16.7']);
+});
+
+test('a local pod is a backend until the last service has lost it', async () => {
+  const both = [service(), service({ name: 'other', clusterIP: '10.96.0.10' })];
+  const pods = [endpoint('10.1.1.2'), endpoint('10.1.2.2')];
+  const processor = await processed(both, [slice(pods), slice(pods, { of: 'other' })]);
+  assert.deepEqual(processor.localBackends(), ['10.1.1.2']);
+  const remove = (name: string) =>
+    processor.change(
+      { resource: 'endpoints', key: resources.endpoints.key(name, 'shop'), current: undefined },
+      slices,
+    );
+  assert.deepEqual([...(await remove('other')).localPods], []);
+  assert.equal(processor.isLocalBackend('10.1.1.2'), true);
+  assert.deepEqual([...(await remove('web')).localPods], [['10.1.1.2', false]]);
+  assert.equal(processor.isLocalBackend('10.1.1.2'), false);
+  const back = { resource: 'endpoints', key: endpointsKey, current: endpointsRecord('10.1.1.2') };
+  assert.deepEqual([...(await processor.change(back, slices)).localPods], [['10.1.1.2', true]]);
+});
+
+test('pods behind services without an address on this node are no backends', async () => {
+  const pods = [slice([endpoint('10.1.1.2')])];
+  assert.deepEqual((await processed([service({ clusterIP: 'None' })], pods)).localBackends(), []);
+  assert.deepEqual((await processed([], pods)).localBackends(), []);
+});
+
+test('the health check of a load balancer counts the ready endpoints of this node once', async () => {
+  const ports = [
+    { name: 'http', port: 8080, protocol: 'TCP' as const },
+    { name: 'admin', port: 9090, protocol: 'TCP' as const },
+  ];
+  const endpoints = [
+    endpoint('10.1.1.2'),
+    endpoint('10.1.1.3', notReady),
+    endpoint('10.1.1.4', terminating),
+    endpoint('10.1.2.2'),
+  ];
+  const balanced = { type: 'LoadBalancer', healthCheckNodePort: 31_000 } as const;
+  const checks = async (externalTrafficPolicy: 'Cluster' | 'Local') => {
+    const objects = [service({ ...balanced, externalTrafficPolicy })];
+    return [...(await processed(objects, [slice(endpoints, { ports })])).healthChecks()];
+  };
+  assert.deepEqual(await checks('Local'), [['shop/web', { port: 31_000, localEndpoints: 1 }]]);
+  assert.deepEqual(await checks('Cluster'), []);
+});
+
+test('a description names node, pod and state of each endpoint, and why it is not used', async () => {
+  const endpoints = [
+    endpoint('10.1.1.2'),
+    endpoint('10.1.2.2'),
+    endpoint('10.1.1.3', notReady),
+    endpoint('10.1.1.4', terminating),
+  ];
+  const local = service({ internalTrafficPolicy: 'Local' });
+  const processor = await processed([local], [slice(endpoints)]);
+  const { backends = [] } = processor.describe('shop/web')?.addresses[0] ?? {};
+  assert.deepEqual(backends[0], {
+    address: '10.1.1.2',
+    port: 8080,
+    nodeName: 'node-a',
+    pod: 'shop/pod-10.1.1.2',
+    isLocal: true,
+    state: 'ready',
+    whyNotUsed: undefined,
+  });
+  const reasons = backends.map(({ address, state, whyNotUsed }) => [address, state, whyNotUsed]);
+  assert.deepEqual(reasons.slice(1).toSorted(), [
+    ['10.1.1.3', 'not-ready', 'it is not ready'],
+    ['10.1.1.4', 'terminating', 'it terminates, and another endpoint is ready'],
+    ['10.1.2.2', 'ready', 'it is not on this node, and the traffic policy is Local'],
+  ]);
+  assert.equal(processor.describe('shop/missing'), undefined);
+});
+
+test('10,000 services with 10 endpoints are read in slices, and one change touches one service', async () => {
+  const records = manyRecords(10_000, 10);
+  const processor = new ServiceProcessor();
+  const sliced = new Slices(systemClock);
+  const began = performance.now();
+  await processor.resync(records, localNode, sliced);
+  const resyncMs = performance.now() - began;
+  assert.equal(processor.rendered().size, 10_000);
+  // generous limits: the machine of a test may be busy
+  assert.ok(resyncMs < 5_000, `resync in ${resyncMs} ms`);
+  const before = processor.rendered();
+  const key = resources.endpoints.key('s77', 'shop');
+  const current = manyRecords(100, 9).get('endpoints')?.get(key);
+  const change = await processor.change({ resource: 'endpoints', key, current }, sliced);
+  assert.deepEqual([...change.services.keys()], ['shop/s77']);
+  const after = processor.rendered();
+  assert.equal([...after].filter(([name, one]) => one !== before.get(name)).length, 1);
+});
+
+function manyRecords(services: number, endpoints: number) {
+  const objects = [];
+  const endpointSlices = [];
+  for (let at = 0; at < services; at++) {
+    const name = `s${at}`;
+    objects.push(service({ name, clusterIP: `10.96.${at >> 8}.${at & 255}` }));
+    const some = Array.from({ length: endpoints }, (_, n) =>
+      endpoint(`10.1.${(n % 3) + 1}.${2 + ((at + n) % 250)}`),
+    );
+    endpointSlices.push(slice(some, { of: name }));
+  }
+  return recordsOf(objects, endpointSlices);
+}
