@@ -3,6 +3,8 @@
  * agent continues with the recorded ones: the pods keep their addresses, which would be outside of the new
  * subnets, and no other node would have a route to them.
  */
+import { type Static, Type } from 'typebox';
+import Value from 'typebox/value';
 import type { KvStore } from '#datastore/api.ts';
 import { defineError } from '#infra/errors/errors.ts';
 import type { IpamConfig } from '#plugins/contivconf/api.ts';
@@ -27,8 +29,20 @@ export const PodOutsideSubnetError = defineError({
     'Delete these pods, so that they are created again with addresses of the subnet, or restore the settings under ipamConfig with which they were created.',
 });
 
-/** Recorded settings, with their keys in contiv.conf. */
-const recordedKeys = {
+/** As in the local store. */
+const RecordedSettings = Type.Object({
+  contivCidr: Type.String(),
+  podSubnetCidr: Type.String(),
+  podSubnetOneNodePrefixLen: Type.Number(),
+  vppHostSubnetCidr: Type.String(),
+  vppHostSubnetOneNodePrefixLen: Type.Number(),
+  nodeInterconnectCidr: Type.String(),
+  vxlanCidr: Type.String(),
+});
+type RecordedSettings = Static<typeof RecordedSettings>;
+
+/** Their keys in contiv.conf. */
+const configKeys: Readonly<Record<keyof RecordedSettings, string>> = {
   contivCidr: 'contivCIDR',
   podSubnetCidr: 'podSubnetCIDR',
   podSubnetOneNodePrefixLen: 'podSubnetOneNodePrefixLen',
@@ -36,12 +50,9 @@ const recordedKeys = {
   vppHostSubnetOneNodePrefixLen: 'vppHostSubnetOneNodePrefixLen',
   nodeInterconnectCidr: 'nodeInterconnectCIDR',
   vxlanCidr: 'vxlanCIDR',
-} as const satisfies Partial<Record<keyof IpamConfig, string>>;
+};
 
-type Setting = keyof typeof recordedKeys;
-type RecordedSettings = Pick<IpamConfig, Setting>;
-
-const settings = Object.keys(recordedKeys) as readonly Setting[];
+const settings = Object.keys(configKeys) as readonly (keyof RecordedSettings)[];
 
 export class PlanRecord {
   readonly #store: KvStore;
@@ -77,17 +88,37 @@ export class PlanRecord {
     if (!before) return [];
     return settings
       .filter((name) => config[name] !== before[name])
-      .map((name) => `${recordedKeys[name]} ${shown(before[name])} to ${shown(config[name])}`);
+      .map((name) => `${configKeys[name]} ${shown(before[name])} to ${shown(config[name])}`);
   }
 
   /** Records the subnets, before an address is allocated from them. */
   async write(ctx: ResyncContext, config: IpamConfig): Promise<void> {
     if (this.#recorded && this.changes(config).length === 0) return;
-    const recorded = Object.fromEntries(settings.map((name) => [name, config[name]]));
+    const recorded = settingsOf(config);
     const text = JSON.stringify(recorded);
     await ctx.callPort('local store/put subnets', () => this.#store.put(PLAN_KEY, text));
-    this.#recorded = recorded as unknown as RecordedSettings;
+    this.#recorded = recorded;
   }
+}
+
+function settingsOf({
+  contivCidr,
+  podSubnetCidr,
+  podSubnetOneNodePrefixLen,
+  vppHostSubnetCidr,
+  vppHostSubnetOneNodePrefixLen,
+  nodeInterconnectCidr,
+  vxlanCidr,
+}: RecordedSettings): RecordedSettings {
+  return {
+    contivCidr,
+    podSubnetCidr,
+    podSubnetOneNodePrefixLen,
+    vppHostSubnetCidr,
+    vppHostSubnetOneNodePrefixLen,
+    nodeInterconnectCidr,
+    vxlanCidr,
+  };
 }
 
 function shown(value: string | number): string {
@@ -97,13 +128,8 @@ function shown(value: string | number): string {
 /** @returns undefined for a text that is not a record; it is replaced */
 function recordedSettings(text: string | null): RecordedSettings | undefined {
   try {
-    const value = JSON.parse(text ?? 'null') as Record<string, unknown> | null;
-    const isComplete = settings.every((name) =>
-      name.endsWith('PrefixLen')
-        ? typeof value?.[name] === 'number'
-        : typeof value?.[name] === 'string',
-    );
-    return isComplete ? (value as unknown as RecordedSettings) : undefined;
+    const value: unknown = JSON.parse(text ?? 'null');
+    return Value.Check(RecordedSettings, value) ? settingsOf(value) : undefined;
   } catch {
     return undefined;
   }

@@ -183,7 +183,7 @@ export function whyNoAddresses(
     return errorText(thrown);
   }
   for (const [where, network, cidr] of shared) {
-    if (!network || network.family !== 4 || hostBits(network) < 2) continue;
+    if (network?.family !== 4 || hostBits(network) < 2) continue;
     if (parseAddress(cidr!.split('/')[0]!)?.value === lastAddress(network))
       return `${where}: its address ${cidr} is the broadcast address`;
   }

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 
 /**
- * Where all cases together take too long, the part of them that runs with the current commit: `3/8`.
+ * The part of the cases that runs with the current commit, where all together take too long: `3/8`.
  * The same commit always runs the same part.
  */
 export function partOfCommit(parts: number): string {
