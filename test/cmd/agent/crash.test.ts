@@ -2,37 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { configuration } from './configuration.ts';
 import { Life } from './crash.ts';
-import {
-  addPod,
-  cniRequest,
-  makeNode,
-  type Node,
-  type RunningAgent,
-  reflectPod,
-  replyAddress,
-  startAgent,
-  type TestPod,
-  unreflectPod,
-  until,
-} from './harness.ts';
+import { addPod, cniRequest, makeNode, reflectPod, replyAddress, startAgent } from './harness.ts';
+import { create, remove, testPod, untilNoAddressIsStored, web } from './test-pods.ts';
 
-const web: TestPod = { name: 'web', containerId: 'a'.repeat(64), netns: '/run/netns/web' };
-const other: TestPod = { name: 'other', containerId: 'c'.repeat(64), netns: '/run/netns/other' };
+const other = testPod('other', 'c');
 
 /** The call during which the agent crashes; kubelet retries it after any result. */
 async function unanswered(call: Promise<unknown>): Promise<void> {
   await call.catch(() => undefined);
-}
-
-async function removed(running: RunningAgent, pod: TestPod): Promise<void> {
-  const reply = await running.client.delete(cniRequest(pod));
-  assert.equal(reply.error, '');
-  running.node.linux.removeNamespace(pod.netns);
-  await unreflectPod(running.node, pod);
-}
-
-async function nothingRemembered(node: Node): Promise<void> {
-  await until(async () => (await node.local.list('local/ipam/address')).entries.length === 0);
 }
 
 for (const useTAPInterfaces of [true, false]) {
@@ -74,8 +51,8 @@ for (const useTAPInterfaces of [true, false]) {
         await reflectPod(node, web, address);
         const wired = await configuration(node, [web.netns, other.netns]);
         assert.equal(String(wired.vpp['neighbors']).split(',').length, 2);
-        for (const pod of [web, other]) await removed(second, pod);
-        await nothingRemembered(node);
+        for (const pod of [web, other]) await remove(second, pod);
+        await untilNoAddressIsStored(node);
         assert.deepEqual(await configuration(node), empty);
       });
       t.diagnostic(`${points} points`);
@@ -87,16 +64,15 @@ for (const useTAPInterfaces of [true, false]) {
         const node = life.node;
         const first = await startAgent(node, { ...options, environment: life.environment() });
         const empty = await configuration(node);
-        const address = replyAddress(await addPod(first, web));
-        await reflectPod(node, web, address);
+        await create(first, web);
         life.arm(endAt);
         await unanswered(first.client.delete(cniRequest(web)));
         await first.stop();
         life.end();
 
         await using second = await startAgent(node, options);
-        await removed(second, web);
-        await nothingRemembered(node);
+        await remove(second, web);
+        await untilNoAddressIsStored(node);
         assert.deepEqual(await configuration(node), empty);
         const again = { ...web, containerId: 'd'.repeat(64) };
         assert.equal((await addPod(second, again)).error, '');

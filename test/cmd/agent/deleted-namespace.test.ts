@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { addPod, cniRequest, makeNode, startAgent, type TestPod } from './harness.ts';
+import { web } from './test-pods.ts';
 
-const web: TestPod = { name: 'web', containerId: 'a'.repeat(64), netns: '/run/netns/web' };
 const db: TestPod = { name: 'db', containerId: 'b'.repeat(64), netns: '/run/netns/db' };
 
 describe('a pod whose namespace was deleted while the agent was stopped', () => {

@@ -17,9 +17,9 @@ import {
   setNodeConfig,
   tellOfNode,
 } from './scenario.ts';
+import { web } from './test-pods.ts';
 
 const controller = { delayAfterErrorHealing: '10ms', enableRetry: false } as const;
-const web = { name: 'web', containerId: 'a'.repeat(64), netns: '/run/netns/web' };
 const vppNode = (id: number) => REFLECTOR_PREFIX + resources.vppnode.key(String(id), '');
 const CONFIG = '/vnf-agent/node1/config/vpp/v2/interfaces/';
 

@@ -11,20 +11,15 @@ import {
   makeNode,
   type Node,
   type RunningAgent,
-  reflectPod,
   replyAddress,
   startAgent,
   type TestPod,
   unreflectPod,
   until,
 } from './harness.ts';
+import { allocations, create, readiness, remove, testPod } from './test-pods.ts';
 
-const podOf = (name: string, digit: string): TestPod => ({
-  name,
-  containerId: digit.repeat(32).padEnd(64, 'f'),
-  netns: `/run/netns/${name}`,
-});
-const pods = [podOf('web', 'ab'), podOf('db', 'cd'), podOf('cache', 'e0')];
+const pods = [testPod('web', 'ab'), testPod('db', 'cd'), testPod('cache', 'e0')];
 const namespaces = pods.map(({ netns }) => netns);
 
 /** The state of VPP and of the namespaces. */
@@ -62,27 +57,12 @@ async function attached(options: AgentOptions): Promise<Attached> {
   const node = makeNode();
   await using running = await startAgent(node, options);
   const addresses = new Map<string, string>();
-  for (const pod of pods) {
-    const address = replyAddress(await addPod(running, pod));
-    addresses.set(pod.name, address);
-    await reflectPod(node, pod, address);
-  }
+  for (const pod of pods) addresses.set(pod.name, await create(running, pod));
   return { node, addresses };
-}
-
-async function ready(running: RunningAgent): Promise<string> {
-  const { status, body } = await running.get('/readiness');
-  return status === 200 ? 'ready' : JSON.stringify(body);
 }
 
 async function metrics({ agent }: RunningAgent): Promise<string> {
   return (await fetch(`http://127.0.0.1:${agent.port}/metrics`)).text();
-}
-
-async function allocations(running: RunningAgent): Promise<Record<string, string>> {
-  const { body } = await running.get('/contiv/v1/ipam/allocations');
-  const { Pods } = body as { Pods: { PodID: { Name: string }; MainIP: string }[] };
-  return Object.fromEntries(Pods.map(({ PodID, MainIP }) => [PodID.Name, MainIP]));
 }
 
 for (const useTAPInterfaces of [true, false]) {
@@ -129,11 +109,11 @@ for (const useTAPInterfaces of [true, false]) {
         await using running = await startAgent(after, options);
         assert.deepEqual(writes(node, since), []);
         assert.deepEqual(await southbound(node), before);
-        assert.equal(await ready(running), 'ready');
+        assert.equal(await readiness(running), 'ready');
         assert.deepEqual(await allocations(running), Object.fromEntries(addresses));
 
         // no address is allocated twice
-        const late = podOf('late', '12');
+        const late = testPod('late', '12');
         assert.ok(![...addresses.values()].includes(replyAddress(await addPod(running, late))));
         // kubelet knows the whole ID of the container
         for (const pod of pods) {
@@ -157,7 +137,7 @@ for (const useTAPInterfaces of [true, false]) {
       const { requests } = node.vpp;
       const since = requests.length;
       await using running = await startAgent(after, options);
-      assert.equal(await ready(running), 'ready');
+      assert.equal(await readiness(running), 'ready');
       assert.equal(running.logged.filter(({ msg }) => /adopting/.test(String(msg))).length, 0);
       assert.ok(requests.length > since);
     });
@@ -168,22 +148,17 @@ for (const useTAPInterfaces of [true, false]) {
       const [first, gone, newer] = pods as [TestPod, TestPod, TestPod];
       {
         await using running = await startAgent(node, options);
-        for (const pod of [first, gone])
-          await reflectPod(node, pod, replyAddress(await addPod(running, pod)));
+        for (const pod of [first, gone]) await create(running, pod);
         for (const { key, value } of (await node.local.list('')).entries)
           await copy.put(key, value);
-        await running.client.delete(cniRequest(gone));
-        node.linux.removeNamespace(gone.netns);
-        await node.cluster.delete('/vnf-agent/contiv-ksr/k8s/pod/db/namespace/default');
-        const address = replyAddress(await addPod(running, newer));
-        await reflectPod(node, newer, address);
-        assert.equal(address, '10.1.1.4');
+        await remove(running, gone);
+        assert.equal(await create(running, newer), '10.1.1.4');
       }
       const before = (await configuration(node, [first.netns, newer.netns])).vpp;
       const after = { ...node, local: copy };
       await using running = await startAgent(after, options);
       assert.deepEqual((await configuration(node, [first.netns, newer.netns])).vpp, before);
-      await until(async () => (await ready(running)) === 'ready');
+      await until(async () => (await readiness(running)) === 'ready');
       assert.deepEqual(await allocations(running), { web: '10.1.1.2', cache: '10.1.1.4' });
       assert.ok(
         !(await copy.list('local/')).entries.some(({ key }) => key.includes(gone.containerId)),
@@ -210,7 +185,7 @@ for (const useTAPInterfaces of [true, false]) {
         await using running = await startAgent(after, { ...options, environment });
         assert.deepEqual(writes(node, since), []);
         assert.deepEqual(await southbound(node), before);
-        const text = await ready(running);
+        const text = await readiness(running);
         assert.match(await metrics(running), /^contiv_pods_not_recovered 3$/m);
         assert.match(await metrics(running), /^contiv_attachments_adopted 3$/m);
         for (const pod of pods) assert.match(text, new RegExp(`pod default/${pod.name}: `));
@@ -218,12 +193,12 @@ for (const useTAPInterfaces of [true, false]) {
         // a DEL with the whole ID ends it
         const [web] = pods as [TestPod];
         assert.equal((await running.client.delete(cniRequest(web))).error, '');
-        assert.doesNotMatch(await ready(running), /default\/web/);
+        assert.doesNotMatch(await readiness(running), /default\/web/);
         await unreflectPod(node, web);
       }
       // found at the next start
       await using running = await startAgent(after, options);
-      await until(async () => (await ready(running)) === 'ready');
+      await until(async () => (await readiness(running)) === 'ready');
       const [, db] = pods as [TestPod, TestPod];
       const reply = await running.client.add(cniRequest(db));
       assert.equal(replyAddress(reply), addresses.get('db'));
@@ -245,7 +220,7 @@ for (const useTAPInterfaces of [true, false]) {
       await using running = await startAgent(after, options);
       assert.deepEqual([...new Set(writes(node, since))], ['replaceRoute']);
       assert.deepEqual(await southbound(node), before);
-      assert.equal(await ready(running), 'ready');
+      assert.equal(await readiness(running), 'ready');
       assert.deepEqual(await allocations(running), Object.fromEntries(addresses));
       for (const pod of pods)
         assert.equal((await running.client.delete(cniRequest(pod))).error, '');
@@ -262,7 +237,7 @@ for (const useTAPInterfaces of [true, false]) {
         const link = state.links.find(({ name }) => name === 'eth0');
         assert.match(link?.alias ?? '', /^\/vnf-agent\/renamed\//);
       }
-      assert.doesNotMatch(await ready(running), /File exists/);
+      assert.doesNotMatch(await readiness(running), /File exists/);
       for (const pod of pods)
         assert.equal((await running.client.delete(cniRequest(pod))).error, '');
     });

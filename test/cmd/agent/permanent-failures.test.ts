@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { addPod, type RunningAgent, until } from './harness.ts';
 import { Scenario, section } from './scenario.ts';
+import { web } from './test-pods.ts';
 
-const web = { name: 'web', containerId: 'a'.repeat(64), netns: '/run/netns/web' };
 const quick = { delayAfterErrorHealing: '20ms', enableRetry: false } as const;
 
 async function readiness({ running }: Scenario): Promise<{ status: number; reason: string }> {

@@ -7,21 +7,16 @@ import { describe, it } from 'node:test';
 import type { DiskStore, StoreLoss } from '#datastore/disk-store.ts';
 import { MemoryStore } from '#datastore/memory-store.ts';
 import {
-  addPod,
-  cniRequest,
   makeNode,
   type Node,
   type RunningAgent,
-  reflectPod,
-  replyAddress,
   startAgent,
-  type TestPod,
   unreflectPod,
   until,
 } from './harness.ts';
+import { complete, create, readiness, testPod, web } from './test-pods.ts';
 
-const web: TestPod = { name: 'web', containerId: 'a'.repeat(64), netns: '/run/netns/web' };
-const job: TestPod = { name: 'job', containerId: 'b'.repeat(64), netns: '/run/netns/job' };
+const job = testPod('job', 'b');
 
 /** The disk of a store that was deleted. */
 class LostDisk implements DiskStore {
@@ -38,20 +33,13 @@ class LostDisk implements DiskStore {
   async tryWrite(): Promise<void> {}
 }
 
-/** A node with two attached pods whose agent has stopped. */
-async function nodeWithPods(): Promise<Node> {
+/** A node with two attached pods, one of which may have ended, whose agent has stopped. */
+async function nodeWithPods({ jobHasEnded }: { jobHasEnded: boolean }): Promise<Node> {
   const node = makeNode();
   await using running = await startAgent(node);
-  for (const pod of [web, job])
-    await reflectPod(node, pod, replyAddress(await addPod(running, pod)));
+  for (const pod of [web, job]) await create(running, pod);
+  if (jobHasEnded) await complete(running, job);
   return node;
-}
-
-/** The pod ends as a job does: its sandbox is removed, its record keeps the address. */
-async function complete(node: Node, pod: TestPod): Promise<void> {
-  await using running = await startAgent(node);
-  assert.equal((await running.client.delete(cniRequest(pod))).error, '');
-  node.linux.removeNamespace(pod.netns);
 }
 
 async function startWithoutStore(node: Node, disk: DiskStore): Promise<RunningAgent> {
@@ -61,15 +49,9 @@ async function startWithoutStore(node: Node, disk: DiskStore): Promise<RunningAg
   return startAgent({ ...node, local }, { environment, controller });
 }
 
-async function readiness(running: RunningAgent): Promise<string> {
-  const { status, body } = await running.get('/readiness');
-  return status === 200 ? 'ready' : JSON.stringify(body);
-}
-
 describe('pods without an interface after a loss of the local store', { timeout: 60_000 }, () => {
   it('that have ended do not fail readiness, although their records have addresses', async () => {
-    const node = await nodeWithPods();
-    await complete(node, job);
+    const node = await nodeWithPods({ jobHasEnded: true });
     const disk = new LostDisk();
     await using running = await startWithoutStore(node, disk);
     await until(async () => (await readiness(running)) === 'ready');
@@ -82,7 +64,7 @@ describe('pods without an interface after a loss of the local store', { timeout:
   });
 
   it('that run are reported by name until they are recreated', async () => {
-    const node = await nodeWithPods();
+    const node = await nodeWithPods({ jobHasEnded: false });
     node.vpp.crash();
     await node.vpp.start();
     const disk = new LostDisk();
@@ -97,7 +79,7 @@ describe('pods without an interface after a loss of the local store', { timeout:
     await unreflectPod(node, web);
     node.linux.removeNamespace(web.netns);
     const again = { ...web, containerId: 'c'.repeat(64) };
-    await reflectPod(node, web, replyAddress(await addPod(running, again)));
+    await create(running, again);
     await until(async () => !(await readiness(running)).includes('default/web'));
     assert.match(await readiness(running), /default\/job/);
     // the other one ends, and its record stays
@@ -107,8 +89,7 @@ describe('pods without an interface after a loss of the local store', { timeout:
   });
 
   it('are reported while a namespace cannot be read: they may run in it', async () => {
-    const node = await nodeWithPods();
-    await complete(node, job);
+    const node = await nodeWithPods({ jobHasEnded: true });
     const { linux } = node;
     const dump = linux.dump.bind(linux);
     linux.addNamespace('/run/netns/unreadable');

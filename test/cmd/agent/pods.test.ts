@@ -11,13 +11,9 @@ import {
   reflectPod,
   replyAddress,
   startAgent,
-  type TestPod,
-  unreflectPod,
   until,
 } from './harness.ts';
-
-const web: TestPod = { name: 'web', containerId: 'a'.repeat(64), netns: '/run/netns/web' };
-const db: TestPod = { name: 'db', containerId: 'b'.repeat(64), netns: '/run/netns/db' };
+import { db, remove, untilNoAddressIsStored, web } from './test-pods.ts';
 
 interface Operation {
   readonly Operation: string;
@@ -77,12 +73,8 @@ for (const useTAPInterfaces of [true, false]) {
 
       for (const pod of [web, db])
         await reflectPod(node, pod, pod === web ? '10.1.1.2' : '10.1.1.3');
-      for (const pod of [web, db]) {
-        assert.equal((await running.client.delete(cniRequest(pod))).result, 0);
-        node.linux.removeNamespace(pod.netns);
-        await unreflectPod(node, pod);
-      }
-      await until(async () => (await node.local.list('local/ipam/address')).entries.length === 0);
+      for (const pod of [web, db]) await remove(running, pod);
+      await untilNoAddressIsStored(node);
       assert.deepEqual(await configuration(node), empty);
     });
 

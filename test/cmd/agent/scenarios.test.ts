@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { FakeStnDaemon } from '#test/stn/fake-daemon.ts';
-import { addPod, replyAddress, type TestPod } from './harness.ts';
+import { addPod, replyAddress } from './harness.ts';
 import {
   forgetNode,
   MAIN_INTERFACE,
@@ -15,8 +15,8 @@ import {
   setNodeConfig,
   tellOfNode,
 } from './scenario.ts';
+import { web } from './test-pods.ts';
 
-const web: TestPod = { name: 'web', containerId: 'a'.repeat(64), netns: '/run/netns/web' };
 const other = { address: '172.16.0.6', id: 2, vpp: '192.168.16.2/24' };
 const options = { timeout: 60_000 };
 

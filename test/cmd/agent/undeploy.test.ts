@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { configuration } from './configuration.ts';
-import { addPod, makeNode, prepareAgent, startAgent, type TestPod } from './harness.ts';
-
-const web: TestPod = { name: 'web', containerId: 'a'.repeat(64), netns: '/run/netns/web' };
+import { addPod, makeNode, prepareAgent, startAgent } from './harness.ts';
+import { web } from './test-pods.ts';
 
 for (const useTAPInterfaces of [true, false]) {
   const options = { contiv: { useTAPInterfaces } };

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { configuration } from './configuration.ts';
 import { addPod, makeNode, type Node, type RunningAgent, startAgent, until } from './harness.ts';
-
-const web = { name: 'web', containerId: 'a'.repeat(64), netns: '/run/netns/web' };
+import { web } from './test-pods.ts';
 
 /** VPP exits at its n-th message from now on and restarts at once, empty. */
 function loseVppAt(node: Node, at: number): { passed: boolean } {
