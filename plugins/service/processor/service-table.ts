@@ -36,6 +36,8 @@ export class ServiceTable {
   readonly #claims = new AddressClaims();
   readonly #states = new Map<ServiceName, ServiceState>();
   readonly #localPods = new ReferenceCounts();
+  readonly #problems = new Map<ServiceName, readonly string[]>();
+  readonly #healthChecks = new Map<ServiceName, HealthCheck>();
   #context: RenderingContext;
 
   /** @param zone zone of the node; empty: unknown */
@@ -73,17 +75,11 @@ export class ServiceTable {
   }
 
   problems(): Map<ServiceName, readonly string[]> {
-    const problems = new Map<ServiceName, readonly string[]>();
-    for (const [name, state] of this.#states)
-      if (state.problems.length > 0) problems.set(name, state.problems);
-    return problems;
+    return new Map(this.#problems);
   }
 
   healthChecks(): Map<ServiceName, HealthCheck> {
-    const checks = new Map<ServiceName, HealthCheck>();
-    for (const [name, { healthCheck }] of this.#states)
-      if (healthCheck !== undefined) checks.set(name, healthCheck);
-    return checks;
+    return new Map(this.#healthChecks);
   }
 
   names(): ServiceName[] {
@@ -179,6 +175,10 @@ export class ServiceTable {
     else this.#states.set(name, isSame ? { ...state, rendered: before.rendered } : state);
     if (!isSame) change.services.set(name, state.rendered);
     if (!isSameList(before.problems, state.problems)) change.problems.set(name, state.problems);
+    if (state.problems.length > 0) this.#problems.set(name, state.problems);
+    else this.#problems.delete(name);
+    if (state.healthCheck !== undefined) this.#healthChecks.set(name, state.healthCheck);
+    else this.#healthChecks.delete(name);
     for (const address of this.#localPods.replace(before.localPods, state.localPods))
       change.setLocalPod(address, this.#localPods.has(address));
   }

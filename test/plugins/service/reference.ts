@@ -1,6 +1,6 @@
 /**
- * What Kubernetes says about services, in plain words and without a thought of speed: the measure for
- * processor, renderer and data plane. It shares no code with them and works on the objects themselves.
+ * The semantics of services in Kubernetes, in plain words and without a thought of speed: the measure
+ * for processor, renderer and data plane. It shares no code with them and works on the objects themselves.
  */
 import type {
   KubeEndpointSlice,
@@ -22,7 +22,7 @@ export interface World {
   isForbidden(address: string): boolean;
 }
 
-/** What a client gets at one address, port and protocol. */
+/** The answer to a client at one address, port and protocol. */
 export interface Answer {
   /** `<namespace>/<name>`. */
   readonly service: string;
@@ -33,7 +33,7 @@ export interface Answer {
   readonly affinity: number;
 }
 
-/** Answers of IPv4 addresses by `TCP 10.96.0.1 80`. Nobody serves the other ones. */
+/** Answers of IPv4 addresses by `TCP 10.96.0.1 80`. The other ones are not served. */
 export function answers(world: World): Map<string, Answer> {
   const found = new Map<string, Answer>();
   for (const rank of [0, 1, 2, 3]) {

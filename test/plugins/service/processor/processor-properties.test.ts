@@ -281,10 +281,10 @@ function answersOf(rendered: Iterable<RenderedService>): Map<string, Answer> {
 const sorted = <T>(map: ReadonlyMap<string, T>): [string, T][] =>
   [...map].sort(([a], [b]) => (a < b ? -1 : 1));
 
-const title = 'after every change the state equals that of a resync, and what Kubernetes says';
-test(title, async () => {
+const TITLE = 'after every change the state equals that of a resync, and what Kubernetes says';
+test(TITLE, async () => {
   await checkProperty(
-    { file: 'test/plugins/service/processor/processor-properties.test.ts', name: title },
+    { file: 'test/plugins/service/processor/processor-properties.test.ts', name: TITLE },
     400,
     fc.asyncProperty(fc.array(someStep, { minLength: 1, maxLength: 25 }), async (steps) => {
       const cluster = new Cluster();
