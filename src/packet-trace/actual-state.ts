@@ -2,6 +2,7 @@
  * The state that the VPP and the kernel of a node report: also routes, drops and interfaces that were added
  * past the agent. Names of managed interfaces are those of their values.
  */
+import type { NatConfig, NatPoolAddress } from './nat-config.ts';
 import type { Device, Interface, Neighbor, Route, RouteAction, Wire } from './snapshot.ts';
 
 export interface ActualState {
@@ -20,6 +21,8 @@ export interface ActualDevice {
   readonly routes: readonly ActualRoute[];
   /** Those that decide where a packet goes, configured or learned. */
   readonly neighbors: readonly Omit<Neighbor, 'key'>[];
+  /** VPP with NAT44. */
+  readonly nat?: NatConfig;
 }
 
 export interface ActualInterface {
@@ -87,6 +90,7 @@ function actualDevice(device: Device, found: ActualDevice): Device {
     }),
     // the routes of VPP contain those to its neighbors
     routesToNeighbors: false,
+    nat: found.nat && withPoolKeys(found.nat, device.nat),
   };
 }
 
@@ -98,4 +102,14 @@ function keyOf(device: Device, { table, destination, action }: ActualRoute): str
       JSON.stringify(route.action) === JSON.stringify(action),
   );
   return same?.key ?? '';
+}
+
+/** VPP knows no names of pools. */
+function withPoolKeys(found: NatConfig, configured: NatConfig | undefined): NatConfig {
+  const keyed = (pool: 'pool' | 'twiceNatPool'): readonly NatPoolAddress[] =>
+    found[pool].map((one) => ({
+      ...one,
+      key: configured?.[pool].find(({ address }) => address === one.address)?.key ?? '',
+    }));
+  return { ...found, pool: keyed('pool'), twiceNatPool: keyed('twiceNatPool') };
 }

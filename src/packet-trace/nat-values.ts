@@ -21,17 +21,14 @@ export function natOfValues(
   const [global] = valuesOf<Nat44Global>(nat44GlobalModel, all);
   if (global === undefined) return undefined;
   const [globalKey, { forwarding, nat_interfaces, address_pool }] = global;
-  const pools = [
-    ...address_pool.map(({ address, vrf_id, twice_nat }) => ({
-      isTwice: twice_nat,
-      ...poolAddress(globalKey, address, vrf_id),
-    })),
-    ...[...valuesOf<Nat44AddressPool>(nat44AddressPoolModel, all)].flatMap(([key, pool]) =>
-      range(pool).map((address) => ({
-        isTwice: pool.twice_nat,
-        ...poolAddress(key, address, pool.vrf_id),
-      })),
-    ),
+  const pools = [...valuesOf<Nat44AddressPool>(nat44AddressPoolModel, all)];
+  const pool = (isTwice: boolean): readonly NatPoolAddress[] => [
+    ...address_pool
+      .filter(({ twice_nat }) => twice_nat === isTwice)
+      .map(({ address, vrf_id }) => poolAddress(globalKey, address, vrf_id)),
+    ...pools
+      .filter(([, { twice_nat }]) => twice_nat === isTwice)
+      .flatMap(([key, one]) => range(one).map((address) => poolAddress(key, address, one.vrf_id))),
   ];
   const dnats = [...valuesOf<DNat44>(dnat44Model, all)];
   return {
@@ -60,8 +57,8 @@ export function natOfValues(
         }),
       ),
     ),
-    pool: pools.filter(({ isTwice }) => !isTwice),
-    twiceNatPool: pools.filter(({ isTwice }) => isTwice),
+    pool: pool(false),
+    twiceNatPool: pool(true),
   };
 }
 

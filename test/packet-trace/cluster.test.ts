@@ -73,10 +73,11 @@ for (const [mode, useTap] of [
     it('is printed by the command for the names of pods', async () => {
       const agents = cluster.nodes.map(({ running }) => `http://127.0.0.1:${running.agent.port}`);
       const pieces: string[] = [];
-      const ask = { from: 'web', to: 'default/far', port: 80, agents, desired: false };
+      const packet = { protocol: 'TCP', port: 80, sourcePort: undefined } as const;
+      const ask = { from: 'web', to: 'default/far', ...packet, agents, desired: false };
       assert.equal(await trace(ask, (piece) => void pieces.push(piece)), true);
       const text = pieces.join('');
-      assert.match(text, /^web \(10\.1\.1\.\d+\) to default\/far \(10\.1\.2\.\d+\), TCP port 80 /);
+      assert.match(text, /^web \(10\.1\.1\.\d+\) to default\/far \(10\.1\.2\.\d+\), TCP port 80\n/);
       assert.match(text, /delivered: .*\n[\s\S]*reply\n[\s\S]*delivered: /);
       await assert.rejects(
         trace({ ...ask, to: 'nobody' }, () => undefined),
@@ -97,10 +98,12 @@ for (const [mode, useTap] of [
     });
   });
 
+const withoutPorts = { protocol: undefined, port: undefined, sourcePort: undefined };
+
 describe('contiv-agent trace', () => {
   const ask = (agent: string) =>
     trace(
-      { from: 'a', to: 'b', port: undefined, agents: [agent], desired: false },
+      { from: 'a', to: 'b', ...withoutPorts, agents: [agent], desired: false },
       () => undefined,
     );
 

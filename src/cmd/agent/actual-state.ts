@@ -18,6 +18,7 @@ import type { VppClient } from '#vpp/binapi/api.ts';
 import { AddressFamily, FibPathType, IfStatusFlags } from '#vpp/binapi/enums.gen.ts';
 import type { FibPath, IpRouteV2, SwInterfaceDetails } from '#vpp/binapi/messages.gen.ts';
 import { tagToName } from '#vpp/descriptors/tags.ts';
+import { readNat } from './actual-nat.ts';
 
 const NONE = 0xffff_ffff;
 /** Of entries by which VPP follows a next hop: they mirror the entries that cover it. */
@@ -61,6 +62,7 @@ async function readVpp({ client, scheduler }: ActualStateDeps): Promise<ActualDe
       client.dump('ip_neighbor_dump', { sw_if_index: NONE, af }),
     ),
   );
+  const nat = await readNat(client, scheduler, (index) => names.get(index) ?? `deleted ${index}`);
   const internal = sources.find(({ src }) => src.name === INTERNAL_SOURCE)?.src.id;
   const routes: ActualRoute[] = [];
   // one table after another, so that VPP forwards packets in between
@@ -68,6 +70,7 @@ async function readVpp({ client, scheduler }: ActualStateDeps): Promise<ActualDe
     for (const { route } of await client.dump('ip_route_v2_dump', { src: 0, table }))
       if (route.src !== internal) routes.push(...routesOf(route, names));
   return {
+    ...(nat && { nat }),
     interfaces: interfaces.map((one, index) => ({
       ...one,
       isRouted: one.isRouted || borrowers.has(details[index]?.sw_if_index ?? NONE),

@@ -5,6 +5,8 @@
 import { Argument, Command, InvalidArgumentError } from 'commander';
 import { configFlag } from '#infra/config/load.ts';
 import { LABEL_FLAG } from '#infra/service-label/service-label.ts';
+import type { Protocol } from '#packet-trace/packet.ts';
+import type { TraceRequest } from './trace.ts';
 
 /** Names of the configuration files; each gives a flag, a variable and a file name. */
 export const configNames = [
@@ -36,17 +38,9 @@ export interface AgentFlags {
   /** Instead of running, replay this recording: a file or a folder. */
   readonly replay: string | undefined;
   /** Instead of running, trace a packet through the nodes of running agents. */
-  readonly trace: TraceFlags | undefined;
+  readonly trace: TraceRequest | undefined;
   /** Values of the flags for configuration files and for the service label. */
   readonly values: Readonly<Record<string, string | undefined>>;
-}
-
-export interface TraceFlags {
-  readonly from: string;
-  readonly to: string;
-  readonly port: number | undefined;
-  readonly agents: readonly string[];
-  readonly desired: boolean;
 }
 
 /** Go's flag package accepts `-flag`, which commander parses as a group of one-letter flags. */
@@ -72,7 +66,9 @@ export function parseFlags(
     .option('--print-config', 'print each effective value with its origin, and exit', false)
     .option('--from <pod>', 'for trace: source pod, as namespace/name')
     .option('--to <pod or address>', 'for trace: destination')
-    .option('--port <number>', 'for trace: TCP port of the destination', portNumber)
+    .option('--port <number>', 'for trace: port of the destination', portNumber)
+    .option('--source-port <number>', 'for trace: port of the source', portNumber)
+    .option('--protocol <name>', 'for trace: tcp (default with --port), udp or icmp', protocolOf)
     .option('--agent <urls...>', 'for trace: REST servers of the agents', [LOCAL_AGENT])
     .option('--wanted', 'for trace: use the desired state instead of the actual state', false)
     .showHelpAfterError('(--help lists all options)')
@@ -116,20 +112,39 @@ export function parseFlags(
   };
 }
 
-function traceFlags(command: Command): TraceFlags {
-  const { from, to, port, agent, wanted } = command.opts<{
+function traceFlags(command: Command): TraceRequest {
+  const { from, to, port, sourcePort, protocol, agent, wanted } = command.opts<{
     from?: string;
     to?: string;
     port?: number;
+    sourcePort?: number;
+    protocol?: Protocol;
     agent: string[];
     wanted: boolean;
   }>();
   if (!from || !to) command.error('error: trace needs --from and --to');
-  return { from, to, port, agents: agent, desired: wanted };
+  if (port === undefined && (protocol === 'TCP' || protocol === 'UDP'))
+    command.error(`error: trace needs --port for ${protocol}`);
+  return {
+    from,
+    to,
+    protocol: protocol ?? (port === undefined ? undefined : 'TCP'),
+    port,
+    sourcePort,
+    agents: agent,
+    desired: wanted,
+  };
 }
 
 function portNumber(text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port >= 1 && port <= 65_535) return port;
   throw new InvalidArgumentError('The port must be a number from 1 to 65535.');
+}
+
+function protocolOf(text: string): Protocol {
+  const names: readonly Protocol[] = ['TCP', 'UDP', 'ICMP'];
+  const name = names.find((one) => one === text.toUpperCase());
+  if (name) return name;
+  throw new InvalidArgumentError('The protocol must be tcp, udp or icmp.');
 }

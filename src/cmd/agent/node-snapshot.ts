@@ -32,6 +32,10 @@ const descriptors = [
   'vpp-interface',
   'vpp-interface-link-state',
   'vpp-l2-fib',
+  'vpp-nat44-address-pool',
+  'vpp-nat44-dnat',
+  'vpp-nat44-global',
+  'vpp-nat44-interface',
   'vpp-route',
 ] as const;
 

@@ -4,11 +4,12 @@
  */
 import { isIP } from 'node:net';
 import { defineError, errorText } from '#infra/errors/errors.ts';
+import { traceBranches } from '#packet-trace/branches.ts';
 import { clusterSnapshot, deviceByAddress } from '#packet-trace/cluster.ts';
 import type { NodeValues } from '#packet-trace/node.ts';
-import type { Snapshot } from '#packet-trace/snapshot.ts';
+import { type Packet, type Protocol, replyTo } from '#packet-trace/packet.ts';
 import { traceText } from '#packet-trace/trace-text.ts';
-import { type PacketTrace, tracePacket } from '#packet-trace/tracer.ts';
+import { tracePacket } from '#packet-trace/tracer.ts';
 import type { NodeSnapshot } from './node-snapshot.ts';
 
 export const TraceError = defineError({
@@ -23,45 +24,69 @@ export interface TraceRequest {
   readonly from: string;
   /** A pod, or an address. */
   readonly to: string;
-  /** TCP port of the destination; only printed so far: the trace does not evaluate NAT and ACLs. */
+  /** Undefined: only addresses are traced, without NAT. */
+  readonly protocol: Protocol | undefined;
   readonly port: number | undefined;
+  readonly sourcePort: number | undefined;
   /** REST servers of the agents of the nodes, such as `http://127.0.0.1:9999`. */
   readonly agents: readonly string[];
   /** Use the desired state instead of the actual state of VPP and Linux. */
   readonly desired: boolean;
 }
 
+/** Of the ports that clients use. */
+const SOURCE_PORT = 49_152;
+
 /**
- * @returns whether packet and reply arrive
+ * @returns whether packet and reply arrive, whichever backend of a service is chosen
  * @throws TraceError for an agent that does not answer and for an unknown pod
  */
 export async function trace(
-  { from, to, port, agents, desired }: TraceRequest,
+  request: TraceRequest,
   print: (text: string) => void,
 ): Promise<boolean> {
+  const { from, to, agents, desired } = request;
   const nodes = await Promise.all(agents.map((agent) => fetchNode(agent, desired)));
   const snapshot = clusterSnapshot({ nodes: nodes.map(nodeValues) });
-  const source = addressOf(nodes, from);
-  const destination = addressOf(nodes, to);
-  const there = follow(snapshot, source, destination);
-  const called = port === undefined ? '' : `, TCP port ${port} (NAT and ACLs are not evaluated)`;
-  print(`${from} (${source}) to ${to} (${destination})${called}\n${traceText(there)}`);
-  if (there.verdict !== 'delivered') return false;
-  if (deviceByAddress(snapshot, destination) === undefined) return true;
-  const back = follow(snapshot, destination, source);
-  print(`reply\n${traceText(back)}`);
-  return back.verdict === 'delivered';
+  const packet = packetOf(request, addressOf(nodes, from), addressOf(nodes, to));
+  const { source, destination } = packet;
+  const start = deviceByAddress(snapshot, source);
+  if (start === undefined)
+    throw new TraceError('no traced node has this address', { where: source });
+  print(`${from} (${source}) to ${to} (${destination})${portText(packet)}\n`);
+  const branches = traceBranches(snapshot, start, packet);
+  let arrive = true;
+  for (const [place, { share, trace: there, memory }] of branches.entries()) {
+    const of = `${place + 1} of ${branches.length}, ${(share * 100).toFixed(1)} % of connections`;
+    print(`${branches.length > 1 ? `path ${of}\n` : ''}${traceText(there)}`);
+    if (there.verdict !== 'delivered') {
+      arrive = false;
+      continue;
+    }
+    const back = tracePacket(snapshot, there.device, replyTo(there.packet), { memory });
+    print(`reply\n${traceText(back)}`);
+    arrive &&= back.verdict === 'delivered';
+  }
+  return arrive;
+}
+
+function packetOf(
+  { protocol, port, sourcePort = SOURCE_PORT }: TraceRequest,
+  source: string,
+  destination: string,
+): Packet {
+  if (protocol === undefined) return { source, destination };
+  const destinationPort = protocol === 'ICMP' ? sourcePort : port;
+  return { source, destination, protocol, sourcePort, destinationPort };
+}
+
+function portText({ protocol, destinationPort }: Packet): string {
+  if (protocol === undefined) return '';
+  return protocol === 'ICMP' ? ', ICMP echo' : `, ${protocol} port ${destinationPort}`;
 }
 
 export function nodeValues({ name, hostAddresses, values, actual }: NodeSnapshot): NodeValues {
   return { name, hostAddresses, values: Object.entries(values), actual };
-}
-
-function follow(snapshot: Snapshot, source: string, destination: string): PacketTrace {
-  const start = deviceByAddress(snapshot, source);
-  if (start === undefined)
-    throw new TraceError('no traced node has this address', { where: source });
-  return tracePacket(snapshot, start, { source, destination });
 }
 
 async function fetchNode(agent: string, desired: boolean): Promise<NodeSnapshot> {
