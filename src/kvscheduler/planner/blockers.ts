@@ -1,7 +1,8 @@
 /** Values that a blocked value needs: its base and its dependencies. They must stay, too. */
-import type { Node } from '../graph/graph.ts';
+import type { Graph, Node } from '../graph/graph.ts';
+import { matches } from './planned-graph.ts';
 import type { BlockReason } from './planned-value.ts';
-import type { Resolution } from './resolver.ts';
+import type { Resolution } from './resolution.ts';
 
 /** Nodes that the plan would remove or change although a blocked value needs them. */
 export async function blockersOf(
@@ -46,5 +47,19 @@ function* neededDependencies(
     if (graph.first(dependency, remains) !== undefined) continue;
     const key = graph.first(dependency, canRemain);
     yield key === undefined ? undefined : input.graph.get(key);
+  }
+}
+
+/** Blocked nodes that the given one may have blocked: its base and its dependencies. */
+export function* blockedBy(
+  { base, actualDependencies }: Node,
+  graph: Graph,
+): Generator<Node, void, void> {
+  if (base && graph.blocked.has(base)) yield base;
+  for (const dependency of actualDependencies) {
+    const node = dependency.key === undefined ? undefined : graph.get(dependency.key);
+    if (node && graph.blocked.has(node)) yield node;
+    if (dependency.anyOf)
+      for (const one of graph.blocked) if (matches(dependency, one.key)) yield one;
   }
 }

@@ -12,7 +12,7 @@ import type { Node } from '../graph/graph.ts';
 import { isMany } from './planned-graph.ts';
 import { type Decision, editable, type PlannedValue } from './planned-value.ts';
 import type { Reason } from './reason.ts';
-import type { Resolution } from './resolver.ts';
+import type { Resolution } from './resolution.ts';
 
 /**
  * @param interrupted values that have to be recreated so that others get a claim: key to claim

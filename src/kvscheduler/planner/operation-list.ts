@@ -14,7 +14,7 @@ import { stays } from './decisions.ts';
 import type { PlannedOperation } from './operation.ts';
 import type { PlannedValue } from './planned-value.ts';
 import type { Reason } from './reason.ts';
-import type { Resolution } from './resolver.ts';
+import type { Resolution } from './resolution.ts';
 
 const none: readonly never[] = [];
 

@@ -13,7 +13,7 @@ import type { PlannedOperation } from './operation.ts';
 import { OperationList, releasedByUpdate, takenBy } from './operation-list.ts';
 import { isMany } from './planned-graph.ts';
 import { PlannedValue } from './planned-value.ts';
-import type { Resolution } from './resolver.ts';
+import type { Resolution } from './resolution.ts';
 import { type Cycle, findCycles } from './strongly-connected.ts';
 import { runInSlices, type Traversal } from './traversal.ts';
 

@@ -20,7 +20,8 @@ import type { Attempt, PlanInput } from './input.ts';
 import type { PlannedOperation } from './operation.ts';
 import { orderOperations } from './ordering.ts';
 import type { BlockReason, PlannedValue } from './planned-value.ts';
-import { type Rejection, type Resolution, Resolver } from './resolver.ts';
+import type { Rejection, Resolution } from './resolution.ts';
+import { Resolver } from './resolver.ts';
 
 export interface Plan {
   readonly operations: readonly PlannedOperation[];

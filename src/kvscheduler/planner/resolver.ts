@@ -5,39 +5,22 @@
  * so, with its derived values, then those with unmet dependencies are taken out until nothing changes.
  */
 
-import { errorText } from '#infra/errors/errors.ts';
-import type { Dependency, KeyedValue } from '../api/descriptor.ts';
-import { DerivedKeyError, DescriptorContractError } from '../api/errors.ts';
+import { DerivedKeyError } from '../api/errors.ts';
 import type { Value } from '../api/transaction.ts';
 import type { Node, RejectedValue } from '../graph/graph.ts';
+import { blockedBy } from './blockers.ts';
+import { DerivedGoals, type GoalSetter } from './derived-goals.ts';
 import { newGoal, rejectedGoal, setAvailable } from './goals.ts';
 import type { Attempt, PlanInput, Target } from './input.ts';
 import { inspect, isInSync, sameDesired } from './inspection.ts';
-import { isMany, matches, PlannedGraph } from './planned-graph.ts';
+import { isMany, PlannedGraph } from './planned-graph.ts';
 import { editable, PlannedValue, UNAVAILABLE } from './planned-value.ts';
 import type { Reason } from './reason.ts';
+import type { Rejection, Resolution } from './resolution.ts';
 
 const none: readonly never[] = [];
 
-export interface Rejection {
-  readonly key: string;
-  readonly error: Error;
-}
-
-/** Result of the step; the later steps read it. */
-export interface Resolution {
-  readonly input: PlanInput;
-  /** The values of the plan and their relations. */
-  readonly graph: PlannedGraph;
-  /** Targets that were rejected. */
-  readonly refused: readonly Rejection[];
-  /** The planned value of a node; it is added to the plan if it was not reached yet. */
-  touch(node: Node, reason: Reason): PlannedValue;
-  /** Whether the southbound lost the value: its dependents may be lost, too, or still exist. */
-  isLost(value: PlannedValue): boolean;
-}
-
-export class Resolver implements Resolution {
+export class Resolver implements Resolution, GoalSetter {
   readonly input: PlanInput;
   readonly graph: PlannedGraph;
   readonly refused: Rejection[] = [];
@@ -56,11 +39,7 @@ export class Resolver implements Resolution {
   readonly #lostByMany: string[] = [];
   /** Values that were taken out once: their dependents may have been taken out with them. */
   readonly #lowered = new Set<PlannedValue>();
-  /** The values that a descriptor derived, and the goal that it derived them from. */
-  readonly #derivations = new Map<
-    PlannedValue,
-    { readonly from: Value; readonly derived: readonly KeyedValue[] }
-  >();
+  readonly #derivedGoals = new DerivedGoals(this);
 
   constructor(input: PlanInput, attempt: Attempt) {
     this.input = input;
@@ -154,7 +133,8 @@ export class Resolver implements Resolution {
       if (slices.due()) await slices.turn();
       const blocker = this.#formerBlockers.pop();
       if (blocker) {
-        for (const node of this.#blockedBy(blocker)) this.touch(node, { why: 'repair' });
+        for (const node of blockedBy(blocker, this.input.graph))
+          this.touch(node, { why: 'repair' });
         continue;
       }
       const lost = this.#lostByMany.pop();
@@ -175,7 +155,7 @@ export class Resolver implements Resolution {
       const expanding = this.#expanding.pop();
       if (expanding) {
         if (!expanding.isAvailable) continue;
-        for (const _ of this.#expansion(expanding)) if (slices.due()) await slices.turn();
+        for (const _ of this.#derivedGoals.update(expanding)) if (slices.due()) await slices.turn();
         continue;
       }
       const unchecked = this.#unchecked.pop();
@@ -205,8 +185,12 @@ export class Resolver implements Resolution {
     return value;
   }
 
-  /** @param base of a derived value */
-  #addNew(key: string, base: PlannedValue | undefined, reason: Reason): PlannedValue {
+  /**
+   * Adds a value that the graph does not have.
+   * @param base of a derived value
+   * @throws what `Registry.find` throws
+   */
+  addNew(key: string, base: PlannedValue | undefined, reason: Reason): PlannedValue {
     const { graph, input } = this;
     const subject = { key, descriptor: input.registry.find(key) };
     const index = graph.values.size;
@@ -241,7 +225,7 @@ export class Resolver implements Resolution {
       if (!node || (node.unmanaged && !unmanaged)) return;
       const value = this.touch(node, target.orphan ? { why: 'orphan' } : reasonOf(target));
       editable(value).role = 'target';
-      this.#dropGoal(value);
+      this.dropGoal(value);
       return;
     }
     if (node && isInSync(node, desired, unmanaged)) {
@@ -260,7 +244,7 @@ export class Resolver implements Resolution {
     }
     editable(value).reason = node?.state === 'MISSING' ? { why: 'missing' } : reasonOf(target);
     editable(value).role = 'target';
-    this.#setGoal(value, desired, unmanaged, target.metadata);
+    this.setGoal(value, desired, unmanaged, target.metadata);
     const isUnavailable = !value.isBlocked && !value.isAvailable && !this.#lowered.has(value);
     if (node?.outOfSync && isUnavailable) this.lower(value);
   }
@@ -268,7 +252,7 @@ export class Resolver implements Resolution {
   #addNewTarget(target: Target): PlannedValue | undefined {
     const { key } = target;
     try {
-      return this.#addNew(key, undefined, reasonOf(target));
+      return this.addNew(key, undefined, reasonOf(target));
     } catch (thrown) {
       this.refused.push({ key, error: thrown as Error });
       return undefined;
@@ -282,7 +266,7 @@ export class Resolver implements Resolution {
     this.#reopen(value);
   }
 
-  #setGoal(value: PlannedValue, desired: Value, unmanaged: boolean, metadata: unknown): void {
+  setGoal(value: PlannedValue, desired: Value, unmanaged: boolean, metadata: unknown): void {
     const known = unmanaged ? undefined : sameDesired(value.node, desired);
     if (value.isBlocked) {
       const { desired: next, rejected } = unmanaged
@@ -299,22 +283,10 @@ export class Resolver implements Resolution {
   }
 
   /** The value is not desired any more. */
-  #dropGoal(value: PlannedValue): void {
+  dropGoal(value: PlannedValue): void {
     const { goal } = value;
     editable(value).goal = { ...goal, desired: undefined, value: undefined, rejected: undefined };
     if (value.isAvailable || value.exists || this.isLost(value)) this.lower(value);
-  }
-
-  /** Nodes that the given one may have blocked: its base and its dependencies. */
-  *#blockedBy({ base, actualDependencies }: Node): Generator<Node, void, void> {
-    const { graph } = this.input;
-    if (base && graph.blocked.has(base)) yield base;
-    for (const dependency of actualDependencies) {
-      const node = dependency.key === undefined ? undefined : graph.get(dependency.key);
-      if (node && graph.blocked.has(node)) yield node;
-      if (dependency.anyOf)
-        for (const one of graph.blocked) if (matches(dependency, one.key)) yield one;
-    }
   }
 
   #isReady(value: PlannedValue): boolean {
@@ -330,7 +302,7 @@ export class Resolver implements Resolution {
     const { node, key } = value;
     // What existed before the transaction may need its derived values: they are restored with it.
     if (node && this.input.restored?.has(node)) this.#expand(value);
-    else if (this.#mayDerive(value)) this.#expanding.push(value);
+    else if (this.#derivedGoals.mayExist(value)) this.#expanding.push(value);
     const isUnchanged = node?.available && !this.#lowered.has(value);
     if (isUnchanged && !this.input.drifted.has(node)) return undefined;
     const count = this.graph.dependentCount(key);
@@ -385,124 +357,31 @@ export class Resolver implements Resolution {
     if (dependent.isAvailable) this.#check(dependent);
   }
 
-  /** Updates the goals of the derived values. */
-  #expand(value: PlannedValue): void {
-    if (this.#mayDerive(value)) for (const _ of this.#expansion(value));
-  }
-
-  /** `expand` in steps. */
-  *#expansion(value: PlannedValue): Generator<void, void, void> {
-    if (!value.isAvailable) this.#keepDependencies(value);
-    const keep = new Set<string>();
-    for (const derived of this.#derive(value)) {
-      if (keep.has(derived.key)) continue;
-      yield;
-      if (this.#setDerivedGoal(value, derived.key, derived.value)) keep.add(derived.key);
-    }
-    for (const child of this.graph.newDerived(value))
-      if (!keep.has(child.key)) this.#dropGoal(child);
-    for (const node of value.node?.derived ?? none) {
-      yield;
-      if (keep.has(node.key)) continue;
-      const child = this.touch(node, { why: 'derived', from: value.key });
-      // A derived value is unmanaged exactly if its base is.
-      const { unmanaged } = value.goal;
-      if (child.goal.unmanaged !== unmanaged) editable(child).goal = { ...child.goal, unmanaged };
-      const { value: goal, desired, rejected } = child.goal;
-      if ((goal ?? desired ?? rejected) !== undefined || child.isAvailable) this.#dropGoal(child);
-    }
-  }
-
-  /** The derived values will be forgotten: keeps the dependencies that they had. */
-  #keepDependencies(value: PlannedValue): void {
-    const kept: Dependency[] = [];
-    for (const { goal } of this.graph.newDerived(value))
-      if (goal.value !== undefined) kept.push(...goal.dependencies);
-    for (const { key, desired, desiredDependencies } of value.node?.derived ?? none) {
-      const goal = this.graph.values.get(key)?.goal;
-      if ((goal ? goal.value : desired) !== undefined)
-        kept.push(...(goal?.dependencies ?? desiredDependencies));
-    }
-    if (kept.length > 0) editable(value).derivedDependencies = kept;
-  }
-
-  #derive(value: PlannedValue): readonly KeyedValue[] {
-    const { key, descriptor, goal } = value;
-    if (!value.isAvailable || goal.value === undefined || !descriptor?.derived) return none;
-    // Derived values derive nothing themselves.
-    if (value.baseKey !== undefined) return none;
-    const known = this.#derivations.get(value);
-    if (known?.from === goal.value) return known.derived;
-    try {
-      const derived = descriptor.derived(key, goal.value);
-      this.#derivations.set(value, { from: goal.value, derived });
-      return derived;
-    } catch (cause) {
-      this.input.log.error({ key, error: errorText(cause) }, 'descriptor cannot derive values');
-      if (goal.unmanaged) return none;
-      const error = new DescriptorContractError(errorText(cause), { where: key, cause });
-      return this.#rejectGoal(value, { value: goal.value, error });
-    }
-  }
-
-  /** Nothing can be derived from the goal. @returns the derived values of the last valid value */
-  #rejectGoal(value: PlannedValue, rejected: RejectedValue): readonly KeyedValue[] {
+  /** Nothing can be derived from the goal. @returns whether the last valid value is the goal now */
+  rejectGoal(value: PlannedValue, rejected: RejectedValue): boolean {
     const next = rejectedGoal(value, rejected);
     if (next.value === undefined || next.value === value.goal.value) {
       this.#rejectLastValid(value, rejected);
       this.graph.index(value);
       setAvailable(value, false);
       this.#reportLost(value.key);
-      return none;
+      return false;
     }
     editable(value).goal = next;
     this.graph.index(value);
     this.#check(value);
-    return this.#derive(value);
+    return true;
+  }
+
+  /** Updates the goals of the derived values. */
+  #expand(value: PlannedValue): void {
+    if (this.#derivedGoals.mayExist(value)) for (const _ of this.#derivedGoals.update(value));
   }
 
   /** The desired value itself turns out to be invalid. */
   #rejectLastValid(value: PlannedValue, rejected: RejectedValue): void {
     const nothing = { desired: undefined, value: undefined, dependencies: none, claims: undefined };
     editable(value).goal = { ...value.goal, ...nothing, rejected };
-  }
-
-  /** @returns false when the derived value is ignored */
-  #setDerivedGoal(base: PlannedValue, key: string, derived: Value | undefined): boolean {
-    const node = this.input.graph.get(key);
-    const known = this.graph.values.get(key);
-    const isTaken = known ? known.baseKey !== base.key : node && node.base?.key !== base.key;
-    if (derived === undefined || derived === null || isTaken) {
-      const { log } = this.input;
-      log.warn(
-        { key, from: base.key },
-        'ignoring a derived value: it is empty or its key belongs to another value',
-      );
-      return false;
-    }
-    const { unmanaged } = base.goal;
-    if (node && !known && !base.isBlocked && isInSync(node, derived, unmanaged)) return true;
-    const child = known ?? this.#addDerived(base, key, node);
-    if (!child) return false;
-    this.#setGoal(child, derived, unmanaged, child.goal.metadata);
-    return true;
-  }
-
-  #addDerived(base: PlannedValue, key: string, node: Node | undefined): PlannedValue | undefined {
-    const reason: Reason = { why: 'derived', from: base.key };
-    if (node) return this.touch(node, reason);
-    try {
-      return this.#addNew(key, base, reason);
-    } catch (thrown) {
-      this.input.log.error({ key, error: errorText(thrown) }, 'ignoring a derived value');
-      return undefined;
-    }
-  }
-
-  /** Whether the value has derived values, or its descriptor may name some. */
-  #mayDerive(value: PlannedValue): boolean {
-    if (this.graph.derivedCount(value) > 0) return true;
-    return value.baseKey === undefined && value.descriptor?.derived !== undefined;
   }
 }
 

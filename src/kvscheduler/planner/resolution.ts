@@ -1,0 +1,24 @@
+/** The result of the first step of planning, for the later steps. */
+
+import type { Node } from '../graph/graph.ts';
+import type { PlanInput } from './input.ts';
+import type { PlannedGraph } from './planned-graph.ts';
+import type { PlannedValue } from './planned-value.ts';
+import type { Reason } from './reason.ts';
+
+export interface Rejection {
+  readonly key: string;
+  readonly error: Error;
+}
+
+export interface Resolution {
+  readonly input: PlanInput;
+  /** The values of the plan and their relations. */
+  readonly graph: PlannedGraph;
+  /** Targets that were rejected. */
+  readonly refused: readonly Rejection[];
+  /** The planned value of a node; it is added to the plan if it was not reached yet. */
+  touch(node: Node, reason: Reason): PlannedValue;
+  /** Whether the southbound lost the value: its dependents may be lost, too, or still exist. */
+  isLost(value: PlannedValue): boolean;
+}
