@@ -29,6 +29,8 @@ export interface ContivConfApi {
   /** Address without prefix length; empty if there is none. */
   defaultGateway(): string;
   natExternalTraffic(): boolean;
+  /** Whether the configuration asks for services by segment routing, which is not supported. */
+  useSrv6ForServices(): boolean;
   /** undefined: VPP takes over no NIC of the host. */
   stn(): StnConfig | undefined;
   interfaces(): InterfaceConfig;

@@ -109,6 +109,7 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
     otherInterfaces: () => settings.others,
     defaultGateway: () => settings.defaultGateway,
     natExternalTraffic: () => settings.natExternalTraffic,
+    useSrv6ForServices: () => config.useSRv6ForServices,
     stn: () => settings.stn,
     interfaces: () => interfaces,
     routing: () => routing,

@@ -28,7 +28,12 @@ const unsupportedKeys: readonly UnsupportedKey[] = [
     instead: 'VXLAN is used',
     harmless: ['vxlan', 'nooverlay'],
   },
-  { path: 'useSRv6ForServices', feature: SRV6_FEATURE, instead: NO_EFFECT, harmless: [false] },
+  {
+    path: 'useSRv6ForServices',
+    feature: 'SRv6 for services',
+    instead: 'NAT44 is used',
+    harmless: [false],
+  },
   {
     path: 'useSRv6ForServiceFunctionChaining',
     feature: SRV6_FEATURE,

@@ -11,6 +11,8 @@ import type { ContivConfApi } from '#plugins/contivconf/api.ts';
 import type { KubeState } from '#plugins/controller/api/event-handler.ts';
 import type { PodId } from '#plugins/podmanager/api.ts';
 
+type Conf = Pick<ContivConfApi, 'useIpv6' | 'useSrv6ForServices'>;
+
 interface UnsupportedFeature {
   /** As in README.md. */
   readonly name: string;
@@ -18,15 +20,17 @@ interface UnsupportedFeature {
   readonly resource?: keyof typeof resources;
   /** Prefix of the annotation of a pod, if the feature has one. */
   readonly annotation?: string;
-  readonly isConfigured?: (conf: Pick<ContivConfApi, 'natExternalTraffic'>) => boolean;
+  readonly isConfigured?: (conf: Conf) => boolean;
+  /** Only with this configuration its objects have no effect; absent: with any. */
+  readonly isAffected?: (conf: Conf) => boolean;
   /** Log each object that appears between two resyncs, too. */
   readonly logsChanges?: true;
 }
 
 export const unsupportedFeatures: readonly UnsupportedFeature[] = [
   { name: 'network policies', resource: 'policy', logsChanges: true },
-  { name: 'services', resource: 'service' },
-  { name: 'NAT of external traffic', isConfigured: (conf) => conf.natExternalTraffic() },
+  { name: 'services of IPv6 clusters', resource: 'service', isAffected: (conf) => conf.useIpv6() },
+  { name: 'SRv6 for services', isConfigured: (conf) => conf.useSrv6ForServices() },
   { name: 'custom networks', resource: 'customnetwork', logsChanges: true },
   { name: 'external interfaces', resource: 'external-interface', logsChanges: true },
   { name: 'service chains', resource: 'servicefunctionchain', logsChanges: true },
@@ -44,11 +48,11 @@ type Log = Pick<Logger, 'warn'>;
 
 /** Number of objects and pods that use each feature, as of the last resync and the changes since. */
 export class UnsupportedFeatures {
-  readonly #conf: Pick<ContivConfApi, 'natExternalTraffic'>;
+  readonly #conf: Conf;
   #pods: ReadonlyMap<string, number> = new Map();
   #objects: ReadonlyMap<string, number> = new Map();
 
-  constructor(conf: Pick<ContivConfApi, 'natExternalTraffic'>) {
+  constructor(conf: Conf) {
     this.#conf = conf;
   }
 
@@ -92,8 +96,8 @@ export class UnsupportedFeatures {
 
   #countObjects(state: KubeState): void {
     const objects = new Map<string, number>();
-    for (const { name, resource } of unsupportedFeatures)
-      if (resource) objects.set(name, state.get(resource)?.size ?? 0);
+    for (const { name, resource, isAffected = () => true } of unsupportedFeatures)
+      if (resource && isAffected(this.#conf)) objects.set(name, state.get(resource)?.size ?? 0);
     this.#objects = objects;
   }
 }

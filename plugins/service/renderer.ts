@@ -1,32 +1,22 @@
-/** What a renderer of services is: it converts rendered services to configuration values. */
-import type { ResyncContext, UpdateContext } from '#plugins/controller/api/event-handler.ts';
+/** A renderer of services: it converts rendered services to configuration values. */
+import type { Logger } from '#infra/log/log.ts';
+import type { Value } from '#kvscheduler/api/transaction.ts';
+import type { ResyncContext } from '#plugins/controller/api/event-handler.ts';
+import type { UpdateTransaction } from '#plugins/controller/api/transaction.ts';
 import type { RenderedService, ServiceName } from './rendered-service.ts';
-
-/**
- * Traffic of clients enters by frontend interfaces, replies of backends by backend interfaces. An
- * interface may be both. Logical names of VPP.
- */
-export interface ServiceInterfaces {
-  readonly frontends: ReadonlySet<string>;
-  readonly backends: ReadonlySet<string>;
-}
 
 export interface RenderedState {
   readonly services: ReadonlyMap<ServiceName, RenderedService>;
-  readonly interfaces: ServiceInterfaces;
+  /** Interfaces through which packets of clients and of backends arrive, by their logical names in VPP. */
+  readonly interfaces: ReadonlySet<string>;
 }
 
 /** Only what changed. */
 export interface RenderedChange {
   /** undefined: the service is not rendered any more. */
   readonly services: ReadonlyMap<ServiceName, RenderedService | undefined>;
-  /** Interfaces whose role changed, with their new role; neither: it is gone, or has no role. */
-  readonly interfaces: ReadonlyMap<string, InterfaceRole>;
-}
-
-export interface InterfaceRole {
-  readonly isFrontend: boolean;
-  readonly isBackend: boolean;
+  /** true: packets of clients and backends arrive through it; false: none do any more. */
+  readonly interfaces: ReadonlyMap<string, boolean>;
 }
 
 /** Why a renderer does not carry something as it was rendered. */
@@ -34,6 +24,12 @@ export interface RendererLimit {
   readonly service: ServiceName;
   /** A sentence for operators. */
   readonly reason: string;
+}
+
+/** The part of a handler's context that a change needs. */
+export interface RendererContext {
+  readonly txn: UpdateTransaction;
+  readonly log: Pick<Logger, 'info' | 'warn'>;
 }
 
 /**
@@ -44,9 +40,11 @@ export interface ServiceRenderer {
   /** Names the renderer in documents, for example `nat44`. */
   readonly name: string;
   resync(ctx: ResyncContext, state: RenderedState): Promise<void>;
-  update(ctx: UpdateContext, change: RenderedChange): void;
-  /** Services that are not carried completely, for example because of too many backends. */
+  update(ctx: RendererContext, change: RenderedChange): void;
+  /** Deletes all values. */
+  deleteAll(ctx: RendererContext): void;
+  /** What is not carried as it was rendered, for example because of too many backends. */
   limits(): readonly RendererLimit[];
-  /** Keys of the values that carry a service; empty if it is not rendered. */
-  keysOf(service: ServiceName): readonly string[];
+  /** The values that carry a service, by key; empty if it is not rendered. */
+  valuesOf(service: ServiceName): ReadonlyMap<string, Value>;
 }

@@ -13,6 +13,7 @@ import type { EventHandler } from '#plugins/controller/api/event-handler.ts';
 import { type ConfigRetriever, DbResync } from '#plugins/controller/api/events.ts';
 import { Controller } from '#plugins/controller/controller.ts';
 import { AddPod, type AddPodReply, DeletePod } from '#plugins/podmanager/api.ts';
+import { serviceDefaults } from '#plugins/service/config.ts';
 import { SimLinux } from '#simulator/linux/linux.ts';
 import { SimVpp } from '#simulator/vpp/vpp.ts';
 import { controllerConfig } from '#test/plugins/controller/controller-harness.ts';
@@ -54,15 +55,19 @@ export class ExampleNode {
       ...around,
     });
     const wanted: ConfigRetriever = { getConfig: (key) => this.controller.getConfig(key) };
-    this.plugins = createPlugins('node1', contivConfig(YAML), {
-      cluster: this.cluster,
-      local: this.local,
-      localDisk: undefined,
-      vpp: vppPort(client),
-      host: hostPort(this.linux, () => false),
-      stn: new FakeStn(),
-      config: wanted,
-    });
+    this.plugins = createPlugins(
+      'node1',
+      { contiv: contivConfig(YAML), service: serviceDefaults },
+      {
+        cluster: this.cluster,
+        local: this.local,
+        localDisk: undefined,
+        vpp: vppPort(client),
+        host: hostPort(this.linux, () => false),
+        stn: new FakeStn(),
+        config: wanted,
+      },
+    );
     this.controller = new Controller({
       ...around,
       config: controllerConfig({ enableVerification: true }),

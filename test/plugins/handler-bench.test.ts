@@ -10,6 +10,7 @@ import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
 import type { EventHandler } from '#plugins/controller/api/event-handler.ts';
 import { DbResync, KubeStateChange } from '#plugins/controller/api/events.ts';
 import { AddPod, DeletePod } from '#plugins/podmanager/api.ts';
+import { serviceDefaults } from '#plugins/service/config.ts';
 import { createSecondInterface } from '../../examples/plugin/second-interface.ts';
 import { Ask, Note } from './controller/test-events.ts';
 import { FakeHost, FakeStn, FakeVpp } from './fake-ports.ts';
@@ -86,15 +87,19 @@ function check(changed: Partial<EventHandler>, ...updates: Event[]): Promise<voi
 }
 
 describe('the event handlers of plugins/', () => {
-  const { handlers } = createPlugins('node-a', contivConfig(), {
-    cluster: new MemoryStore(),
-    local: new MemoryStore(),
-    localDisk: undefined,
-    vpp: new FakeVpp(),
-    host: new FakeHost(),
-    stn: new FakeStn(),
-    config: { getConfig: () => undefined },
-  });
+  const { handlers } = createPlugins(
+    'node-a',
+    { contiv: contivConfig(), service: serviceDefaults },
+    {
+      cluster: new MemoryStore(),
+      local: new MemoryStore(),
+      localDisk: undefined,
+      vpp: new FakeVpp(),
+      host: new FakeHost(),
+      stn: new FakeStn(),
+      config: { getConfig: () => undefined },
+    },
+  );
   const names = handlers.map(({ name }) => name);
 
   it('are all in createPlugins, under the name of their folder', () => {

@@ -24,6 +24,8 @@ import { createNodeSync } from '#plugins/nodesync/plugin.ts';
 import { AddPod, type AddPodReply, DeletePod } from '#plugins/podmanager/api.ts';
 import type { CniState } from '#plugins/podmanager/cni-service.ts';
 import { createPodManager, type PodManagerDeps } from '#plugins/podmanager/plugin.ts';
+import { type ServiceConfig, serviceDefaults } from '#plugins/service/config.ts';
+import { createServices } from '#plugins/service/plugin.ts';
 import { FakeHost, FakeStn, FakeVpp } from './fake-ports.ts';
 import { HandlerBench, type Outcome } from './handler-bench.ts';
 
@@ -56,11 +58,13 @@ export interface TestNodeOptions {
   readonly disk?: PodManagerDeps['disk'];
   /** Default: the IPAM of the agent; another one implements its api.ts. */
   readonly createIpam?: MakeIpam;
+  /** Settings of services that differ from the defaults. */
+  readonly service?: Partial<ServiceConfig>;
 }
 
 const DEFAULT_YAML = 'ipamConfig:\n  nodeInterconnectCIDR: 192.168.16.0/24\n';
 
-/** The five core handlers of one agent process; stores and host persist across restarts. */
+/** The event handlers of one agent process; stores and host persist across restarts. */
 export class TestNode extends HandlerBench {
   readonly name: string;
   readonly options: TestNodeOptions;
@@ -76,6 +80,7 @@ export class TestNode extends HandlerBench {
   readonly pods;
   readonly ipam;
   readonly net;
+  readonly services;
 
   constructor(options: TestNodeOptions = {}) {
     const name = options.name ?? 'node-a';
@@ -100,7 +105,17 @@ export class TestNode extends HandlerBench {
     const makeIpam = (options.createIpam ?? createIpam) as typeof createIpam;
     const ipam = makeIpam({ conf, nodes, pods, store: local });
     const net = createIpv4Net({ nodeName: name, conf, nodes, pods, ipam, host, vpp });
-    super([conf, nodes, pods, ipam, net]);
+    const settings = { ...serviceDefaults, ...options.service };
+    const services = createServices({
+      nodeName: name,
+      config: settings,
+      conf,
+      nodes,
+      pods,
+      ipam,
+      net,
+    });
+    super([conf, nodes, pods, ipam, net, services]);
     this.name = name;
     this.options = options;
     this.cluster = cluster;
@@ -115,6 +130,7 @@ export class TestNode extends HandlerBench {
     this.pods = pods;
     this.ipam = ipam;
     this.net = net;
+    this.services = services;
   }
 
   /** Restarts the agent on the same machine. */

@@ -15,6 +15,7 @@ import { agentPrefix } from '#infra/service-label/service-label.ts';
 import { probeRoutes } from '#infra/status/routes.ts';
 import { type BuildInfo, StatusCheck } from '#infra/status/status.ts';
 import { schedulerRoutes } from '#kvscheduler/rest/scheduler-routes.ts';
+import type { Scheduler } from '#kvscheduler/scheduler.ts';
 import { wireScheduler } from '#kvscheduler/wire-scheduler.ts';
 import { wireLinux } from '#linux/wire-linux.ts';
 import { mergeValues } from '#models/merge.ts';
@@ -30,6 +31,7 @@ import { IdReleaser } from '#plugins/nodesync/id-releaser.ts';
 import { NodeSyncMetrics } from '#plugins/nodesync/metrics.ts';
 import { PodManagerMetrics } from '#plugins/podmanager/metrics.ts';
 import { wireCniServer } from '#plugins/podmanager/wire-cni-server.ts';
+import { serviceRoutes } from '#plugins/service/rest.ts';
 import { stnDaemonClient } from '#stn/daemon-client.ts';
 import { vppRoutes } from '#vpp/routes.ts';
 import { wireInterfaceWatch, wireVpp } from '#vpp/wire-vpp.ts';
@@ -118,16 +120,21 @@ export function createAgent(deps: AgentDeps): Agent {
   });
 
   // The event handlers, the event loop, and the watcher that feeds it.
-  const { handlers, conf, nodes, pods, ipam, ipv4net } = createPlugins(label, contiv, {
-    cluster,
-    local,
-    localDisk,
-    vpp: vpp.port,
-    host: linux.port,
-    stn: stnDaemonClient(contiv.stnSocketFile, clock),
-    config: { getConfig: (key) => controller.getConfig(key) },
-  });
-  const recordedSettings: RecordedSettings = { contiv };
+  const pluginSettings = { contiv, service: settings.service };
+  const { handlers, conf, nodes, pods, ipam, ipv4net, services } = createPlugins(
+    label,
+    pluginSettings,
+    {
+      cluster,
+      local,
+      localDisk,
+      vpp: vpp.port,
+      host: linux.port,
+      stn: stnDaemonClient(contiv.stnSocketFile, clock),
+      config: { getConfig: (key) => controller.getConfig(key) },
+    },
+  );
+  const recordedSettings: RecordedSettings = pluginSettings;
   const { controller, component: controllerComponent }: WiredController = wireController({
     config: settings.controller,
     handlers,
@@ -172,6 +179,12 @@ export function createAgent(deps: AgentDeps): Agent {
     const features = ipv4net.unsupportedFeatures();
     return features.length === 0 ? undefined : `without effect: ${features.join('; ')}`;
   });
+  status.registerProblem('services', 'none', () => {
+    const problems = [...services.serviceProblems().keys()];
+    return problems.length === 0
+      ? undefined
+      : `not carried as defined: ${problems.length} ${problems.length === 1 ? 'service' : 'services'} (GET /contiv/v1/services)`;
+  });
   const leaseWatch = wireLeaseWatch(() => ({
     leases: scheduler.metadataMap<DHCPLease>(DHCP_LEASES)!,
     net: ipv4net,
@@ -196,6 +209,15 @@ export function createAgent(deps: AgentDeps): Agent {
       }),
       ...schedulerRoutes({ scheduler, clock, parseValue }),
       ...ipamRoutes({ nodes, ipam, net: ipv4net }),
+      ...serviceRoutes({
+        services,
+        clock,
+        stateOf: (key) => {
+          const { state, error } = scheduler.status(key).value;
+          return { state, ...(error !== undefined && { error }) };
+        },
+        readActual: (keys) => readActual(scheduler, keys),
+      }),
       ...traceRoutes({
         label,
         scheduler,
@@ -274,4 +296,15 @@ export function createAgent(deps: AgentDeps): Agent {
       }
     },
   };
+}
+
+/** The values of NAT44 with these keys, read from VPP. */
+async function readActual(
+  scheduler: Scheduler,
+  keys: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, object>> {
+  const found = await scheduler.dump('SB', { descriptor: 'vpp-nat44-dnat' });
+  return new Map(
+    found.filter(({ Key }) => keys.has(Key)).map(({ Key, Value }) => [Key, Value.value]),
+  );
 }

@@ -20,6 +20,7 @@ export const configNames = [
   'mirror',
   'govpp',
   'kvscheduler',
+  'service',
 ] as const;
 
 /** Default REST endpoint of an agent on this machine. */

@@ -16,6 +16,15 @@ import { podLinkNaming } from '#plugins/ipv4net/link-naming.ts';
 import { createIpv4Net } from '#plugins/ipv4net/plugin.ts';
 import { createNodeSync, type NodeSyncHandler } from '#plugins/nodesync/plugin.ts';
 import { createPodManager, type PodManager } from '#plugins/podmanager/plugin.ts';
+import type { ServiceApi } from '#plugins/service/api.ts';
+import type { ServiceConfig } from '#plugins/service/config.ts';
+import { createServices } from '#plugins/service/plugin.ts';
+
+/** The configuration files of the handlers. */
+export interface PluginSettings {
+  readonly contiv: ContivConfig;
+  readonly service: ServiceConfig;
+}
 
 /** The inputs of the handlers, besides their events and the clock. */
 export interface Ports {
@@ -40,11 +49,19 @@ export interface Plugins {
   readonly pods: PodManager;
   readonly ipam: IpamApi;
   readonly ipv4net: Ipv4NetApi;
+  readonly services: ServiceApi;
 }
 
-export function createPlugins(nodeName: string, config: ContivConfig, ports: Ports): Plugins {
+export function createPlugins(nodeName: string, settings: PluginSettings, ports: Ports): Plugins {
   const { cluster, local, localDisk, vpp, host, stn } = ports;
-  const conf = createContivConf({ nodeName, config, vpp, stn, host, store: local });
+  const conf = createContivConf({
+    nodeName,
+    config: settings.contiv,
+    vpp,
+    stn,
+    host,
+    store: local,
+  });
   const nodes = createNodeSync({ nodeName, conf, cluster, local });
   const pods = createPodManager({
     store: local,
@@ -56,5 +73,15 @@ export function createPlugins(nodeName: string, config: ContivConfig, ports: Por
   });
   const ipam = createIpam({ conf, nodes, pods, store: local });
   const ipv4net = createIpv4Net({ nodeName, conf, nodes, pods, ipam, host, vpp });
-  return { handlers: [conf, nodes, pods, ipam, ipv4net], conf, nodes, pods, ipam, ipv4net };
+  const config = settings.service;
+  const services = createServices({ nodeName, config, conf, nodes, pods, ipam, net: ipv4net });
+  return {
+    handlers: [conf, nodes, pods, ipam, ipv4net, services],
+    conf,
+    nodes,
+    pods,
+    ipam,
+    ipv4net,
+    services,
+  };
 }

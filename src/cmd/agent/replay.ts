@@ -2,7 +2,6 @@
 
 import { rfc3339 } from '#infra/clock/rfc3339.ts';
 import { mergeValues } from '#models/merge.ts';
-import type { ContivConfig } from '#plugins/contivconf/config.ts';
 import type { ConfigRetriever } from '#plugins/controller/api/events.ts';
 import { NotRecordedError } from '#plugins/controller/recording/errors.ts';
 import type { HeaderLine } from '#plugins/controller/recording/recording-format.ts';
@@ -16,7 +15,8 @@ import type { Difference } from '#plugins/controller/recording/replay-comparison
 // Replayed errors get their traits from their classes, so these have to be loaded.
 import '#linux/api.ts';
 import '#vpp/binapi/api.ts';
-import { createPlugins, type Ports } from './plugins.ts';
+import { serviceDefaults } from '#plugins/service/config.ts';
+import { createPlugins, type PluginSettings, type Ports } from './plugins.ts';
 
 /** Differences of one event that are printed. */
 const SHOWN = 10;
@@ -45,13 +45,14 @@ export function replayedParts(
   { label, settings }: HeaderLine,
   config: ConfigRetriever,
 ): ReplayDeps {
-  const { contiv } = settings as unknown as RecordedSettings;
-  const { handlers } = createPlugins(label, contiv, portsOf(config));
+  const { contiv, service = serviceDefaults } = settings as unknown as RecordedSettings;
+  const { handlers } = createPlugins(label, { contiv, service }, portsOf(config));
   return { handlers, merge: mergeValues };
 }
 
-export interface RecordedSettings extends Record<string, unknown> {
-  readonly contiv: ContivConfig;
+/** Recordings of agents without services do not contain their settings. */
+export interface RecordedSettings extends Record<string, unknown>, Partial<PluginSettings> {
+  readonly contiv: PluginSettings['contiv'];
 }
 
 /** Ports that throw when they are used: a replay takes all answers from the recording. */

@@ -28,6 +28,7 @@ import { type KvSchedulerConfig, kvschedulerSchema } from '#kvscheduler/config.t
 import { contivConfigFile, readContivConfig } from '#plugins/contivconf/api.ts';
 import type { ContivConfig, contivConfigSchema } from '#plugins/contivconf/config.ts';
 import { type ControllerConfig, controllerSchema } from '#plugins/controller/config.ts';
+import { type ServiceConfig, serviceSchema } from '#plugins/service/config.ts';
 import { type GovppConfig, govppSchema } from '#vpp/config.ts';
 import type { AgentFlags } from './flags.ts';
 
@@ -57,6 +58,7 @@ export interface Settings {
   readonly mirror: MirrorConfig;
   readonly govpp: GovppConfig;
   readonly kvscheduler: KvSchedulerConfig;
+  readonly service: ServiceConfig;
   /** Set for an agent with embedded store and simulated VPP and Linux. */
   readonly embedded: { readonly manifests: string } | undefined;
   /** For the whole start of the agent (`STARTUPTIMEOUT`), milliseconds; 0: none. */
@@ -97,6 +99,7 @@ export function readSettings(
     mirror: load({ name: 'mirror', schema: mirrorSchema }).value,
     govpp: load({ name: 'govpp', schema: govppSchema }).value,
     kvscheduler: load({ name: 'kvscheduler', schema: kvschedulerSchema }).value,
+    service: serviceConfig(load({ name: 'service', schema: serviceSchema }), warnings),
     embedded: undefined,
     startLimitMs: startLimitMs(env),
     env,
@@ -160,6 +163,16 @@ function embeddedSettings(settings: Settings, manifests: string): Settings {
     bolt: { ...settings.bolt, 'db-path': join(folder, 'store') },
     embedded: { manifests },
   };
+}
+
+function serviceConfig(
+  { value, where }: LoadedConfig<typeof serviceSchema>,
+  warnings: string[],
+): ServiceConfig {
+  const key = 'disableNATVirtualReassembly';
+  if (value.disableNATVirtualReassembly)
+    warnings.push(`${where(key)}: ${key} has no effect: VPP always reassembles for NAT`);
+  return value;
 }
 
 /** @throws ConfigError if the startup resync is overdue before the local mirror may be used */

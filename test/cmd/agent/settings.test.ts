@@ -71,4 +71,15 @@ describe('the settings of the agent', () => {
       assert.ok(message.startsWith(reason), message);
     }
   });
+
+  it('warn of the virtual reassembly that VPP cannot disable', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'settings-'));
+    writeFileSync(join(folder, 'service.conf'), '\ndisableNATVirtualReassembly: true\n');
+    const { warnings, service } = readSettings(parseFlags(['--config-dir', folder], {}), {});
+    assert.equal(service.disableNATVirtualReassembly, true);
+    assert.deepEqual(
+      warnings.map((text) => text.replace(`${folder}/`, '')),
+      ['service.conf:2: disableNATVirtualReassembly has no effect: VPP always reassembles for NAT'],
+    );
+  });
 });

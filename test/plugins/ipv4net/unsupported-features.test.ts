@@ -11,6 +11,8 @@ import {
 } from '#plugins/ipv4net/unsupported-features.ts';
 import { TestNode } from '../test-node.ts';
 
+const supported = { useIpv6: () => false, useSrv6ForServices: () => false };
+
 function logged() {
   const texts: string[] = [];
   const log = {
@@ -28,7 +30,10 @@ const pod = (name: string, annotations: Record<string, string>) =>
 describe('a feature that is not supported yet', () => {
   it('is counted and logged at a resync, and not when it is not used', () => {
     const { texts, log } = logged();
-    const features = new UnsupportedFeatures({ natExternalTraffic: () => true });
+    const features = new UnsupportedFeatures({
+      useIpv6: () => true,
+      useSrv6ForServices: () => true,
+    });
     const state: KubeState = new Map([
       [
         'policy',
@@ -57,8 +62,8 @@ describe('a feature that is not supported yet', () => {
     features.warn(log);
     assert.deepEqual(features.texts(), [
       'network policies (2 objects)',
-      'services (1 object)',
-      'NAT of external traffic (configured)',
+      'services of IPv6 clusters (1 object)',
+      'SRv6 for services (configured)',
       'custom networks (1 object)',
       'custom interfaces of pods (2 pods)',
       'microservice labels of pods (1 pod)',
@@ -66,14 +71,14 @@ describe('a feature that is not supported yet', () => {
     ]);
     assert.equal(texts.length, 7);
     assert.equal(texts[0], 'not supported yet, without effect: network policies (2 objects)');
-    const unused = new UnsupportedFeatures({ natExternalTraffic: () => false });
-    unused.resync(new Map());
+    const unused = new UnsupportedFeatures(supported);
+    unused.resync(new Map([['service', new Map([['k8s/service/web', {}]])]]));
     assert.deepEqual(unused.texts(), []);
   });
 
   it('is counted when an object appears between two resyncs', () => {
     const { texts, log } = logged();
-    const features = new UnsupportedFeatures({ natExternalTraffic: () => false });
+    const features = new UnsupportedFeatures(supported);
     const key = 'k8s/policy/deny';
     features.change(new Map([['policy', new Map([[key, {}]])]]), log, 'policy', key, true);
     assert.deepEqual(texts, [`network policies are not supported yet: ${key} has no effect`]);

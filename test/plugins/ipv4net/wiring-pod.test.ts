@@ -13,6 +13,11 @@ describe('wiring of a pod', () => {
       [...txn.values].map(([key, value]) => [key, nonDefaultFields(value!)]),
     );
     assert.deepEqual(values, {
+      'config/vpp/nat/v2/nat44-interface/vpp-tap-c1': {
+        name: 'vpp-tap-c1',
+        nat_inside: true,
+        nat_outside: true,
+      },
       [`${LINUX_IF}linux-loop-c1`]: {
         name: 'linux-loop-c1',
         type: 'LOOPBACK',

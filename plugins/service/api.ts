@@ -1,0 +1,22 @@
+/** Services on this node for other plugins and for operators. */
+import type { Value } from '#kvscheduler/api/transaction.ts';
+import type { ServiceDescription } from './processor/service-description.ts';
+import type { HealthCheck } from './processor/service-state.ts';
+import type { RenderedService, ServiceName } from './rendered-service.ts';
+
+export interface ServiceApi {
+  /** Name of the renderer that carries services; undefined: none does. */
+  rendererName(): string | undefined;
+  /** Names of all services of the cluster, also of those that are not rendered. */
+  serviceNames(): readonly ServiceName[];
+  /** undefined: there is no such service. */
+  describeService(name: ServiceName): ServiceDescription | undefined;
+  /** Services with at least one address on this node. */
+  renderedServices(): ReadonlyMap<ServiceName, RenderedService>;
+  /** Why services are not carried as their objects define it; without those that are. */
+  serviceProblems(): ReadonlyMap<ServiceName, readonly string[]>;
+  /** The values that carry a service, by key; empty if it is not rendered. */
+  valuesOf(service: ServiceName): ReadonlyMap<string, Value>;
+  /** Health checks that this node serves for load balancers. */
+  healthChecks(): ReadonlyMap<ServiceName, HealthCheck>;
+}

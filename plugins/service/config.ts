@@ -1,0 +1,65 @@
+import { type Static, Type } from 'typebox';
+import Value from 'typebox/value';
+
+const DEFAULT_TCP_MINUTES = 180;
+const DEFAULT_OTHER_MINUTES = 5;
+
+/** `service.conf`. */
+export const serviceSchema = Type.Object({
+  cleanupIdleNATSessions: Type.Boolean({
+    default: false,
+    description:
+      'Delete idle NAT sessions periodically. Otherwise VPP replaces them when it needs their place.',
+  }),
+  tcpNATSessionTimeout: Type.Integer({
+    minimum: 0,
+    maximum: 10_080,
+    default: 0,
+    description:
+      'Minutes without a packet, after which an established TCP session is idle; 0 means 180.',
+  }),
+  otherNATSessionTimeout: Type.Integer({
+    minimum: 0,
+    maximum: 10_080,
+    default: 0,
+    description:
+      'Minutes without a packet, after which a session of another protocol is idle; 0 means 5.',
+  }),
+  natSessionTableSize: Type.Integer({
+    minimum: 0,
+    maximum: 16_777_216,
+    default: 0,
+    description:
+      'Maximum number of NAT sessions of each worker of VPP; 0 means the default of VPP, 64,512. A change ends all sessions. Not a key of the original.',
+  }),
+  serviceLocalEndpointWeight: Type.Integer({
+    minimum: 1,
+    maximum: 255,
+    default: 1,
+    description: 'Share of a backend on this node, when a backend on another node has 1.',
+  }),
+  disableNATVirtualReassembly: Type.Boolean({
+    default: false,
+    description:
+      'Without effect: VPP always reassembles fragments for NAT, which needs their ports. Setting it causes a warning.',
+  }),
+});
+export type ServiceConfig = Static<typeof serviceSchema>;
+
+export const serviceDefaults = Value.Default(serviceSchema, {}) as ServiceConfig;
+
+/** How long a NAT session may be idle, in seconds. */
+export interface SessionTimeouts {
+  /** Of an established TCP session. */
+  readonly tcp: number;
+  readonly other: number;
+}
+
+export function sessionTimeouts(
+  config: Pick<ServiceConfig, 'tcpNATSessionTimeout' | 'otherNATSessionTimeout'>,
+): SessionTimeouts {
+  return {
+    tcp: 60 * (config.tcpNATSessionTimeout || DEFAULT_TCP_MINUTES),
+    other: 60 * (config.otherNATSessionTimeout || DEFAULT_OTHER_MINUTES),
+  };
+}

@@ -1,0 +1,57 @@
+import type { ContivConfApi } from '#plugins/contivconf/api.ts';
+import { effectiveSubnets, type IpamApi } from '#plugins/ipam/api.ts';
+import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
+import type { NodeSyncApi } from '#plugins/nodesync/api.ts';
+import type { LocalNode } from './processor/local-node.ts';
+
+export interface LocalNodeDeps {
+  readonly nodeName: string;
+  readonly conf: ContivConfApi;
+  readonly nodes: NodeSyncApi;
+  readonly ipam: IpamApi;
+  readonly net: Ipv4NetApi;
+}
+
+const VXLAN_PORT = 4789;
+const DHCP_CLIENT_PORT = 68;
+
+/** This node as the processor needs it. */
+export function localNode({ nodeName, conf, nodes, ipam, net }: LocalNodeDeps): LocalNode {
+  const cidrs = [
+    net.nodeAddress() ?? '',
+    ...conf.otherInterfaces().flatMap((one) => one.addresses),
+  ];
+  const addresses = [
+    ...cidrs.map((cidr) => cidr.split('/')[0] ?? ''),
+    ...net.hostAddresses(),
+    ...nodes.thisNode().managementAddresses,
+  ];
+  const hasOverlay = net.vxlanBvi() !== undefined;
+  return {
+    name: nodeName,
+    family: ipam.hostPrefixLength === 32 ? 4 : 6,
+    addresses: [...new Set(addresses)].filter((address) => address !== ''),
+    podSubnet: ipam.podSubnetAllNodes(),
+    ownPodSubnet: ipam.podSubnetThisNode(),
+    internalSubnets: [
+      {
+        name: 'the subnet of the links between VPP and the hosts',
+        cidr: ipam.hostInterconnectSubnetAllNodes(),
+      },
+      ...(hasOverlay
+        ? [
+            {
+              name: 'the VXLAN subnet',
+              cidr: String(effectiveSubnets(ipam.settings())['vxlanCIDR']),
+            },
+          ]
+        : []),
+    ],
+    neededPorts: [
+      ...(hasOverlay ? [{ protocol: 'UDP' as const, port: VXLAN_PORT, user: 'VXLAN' }] : []),
+      ...(conf.mainInterface().useDhcp
+        ? [{ protocol: 'UDP' as const, port: DHCP_CLIENT_PORT, user: 'the DHCP client' }]
+        : []),
+    ],
+  };
+}

@@ -1,0 +1,188 @@
+/** NAT44 of this node, besides its services: source NAT, the NAT loopback, the features of interfaces. */
+
+import type { Value } from '#kvscheduler/api/transaction.ts';
+import { contains, ipFamily, parseCidr, parseIp } from '#models/ip.ts';
+import type { DeepInput, Model } from '#models/model.ts';
+import { dnat44Model } from '#models/vpp/dnat44.ts';
+import { nat44AddressPoolModel } from '#models/vpp/nat44-address-pool.ts';
+import { nat44GlobalModel } from '#models/vpp/nat44-global.ts';
+import { type Nat44Interface, nat44InterfaceModel } from '#models/vpp/nat44-interface.ts';
+import { vppRouteModel } from '#models/vpp/route.ts';
+import type { ContivConfApi } from '#plugins/contivconf/api.ts';
+import type { IpamApi } from '#plugins/ipam/api.ts';
+import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
+import { type ServiceConfig, sessionTimeouts } from '../config.ts';
+
+export const VXLAN_PORT = 4789;
+/** An address of a pool that all tables use. */
+const ANY_VRF = 0xffff_ffff;
+/** Label of the addresses that are not translated. */
+const IDENTITIES = 'DNAT-identities';
+/** The pool of the address that replaces clients of backends outside of the cluster. */
+const EXTERNAL_BACKENDS = 'clients-of-external-backends';
+
+/** The interface through which traffic leaves the cluster with the address of the node as its source. */
+export interface Uplink {
+  readonly interface: string;
+  /** Without prefix length. */
+  readonly address: string;
+}
+
+/** Constant between two resyncs. */
+export interface NatNode {
+  readonly mainVrf: number;
+  readonly podVrf: number;
+  /** Whether other nodes are reached through VXLAN tunnels, in the table of the pods. */
+  readonly hasOverlay: boolean;
+  /** Whether packets of the host to services pass VPP. */
+  readonly servesHost: boolean;
+  /** undefined: sources are not translated. */
+  readonly uplink: Uplink | undefined;
+  /** Source of a pod that reaches itself, and of clients whose address must be replaced. */
+  readonly natLoopback: string;
+  readonly serviceSubnet: string;
+  /** Weight of a backend on this node. */
+  readonly localWeight: number;
+  readonly config: ServiceConfig;
+}
+
+export interface NatNodeDeps {
+  readonly conf: ContivConfApi;
+  readonly ipam: IpamApi;
+  readonly net: Ipv4NetApi;
+  readonly config: ServiceConfig;
+}
+
+export function readNatNode(deps: NatNodeDeps): NatNode {
+  const { conf, ipam, net, config } = deps;
+  const { mainVrf, podVrf, transport, routeServiceCidrToVpp } = conf.routing();
+  return {
+    mainVrf,
+    podVrf,
+    hasOverlay: transport === 'vxlan',
+    servesHost: routeServiceCidrToVpp,
+    uplink: conf.natExternalTraffic() ? uplinkOf(conf, net) : undefined,
+    natLoopback: ipam.natLoopback(),
+    serviceSubnet: ipam.serviceSubnet(),
+    localWeight: config.serviceLocalEndpointWeight,
+    config,
+  };
+}
+
+/** The NIC in whose network the default gateway is. With STN or DHCP that is the main one. */
+function uplinkOf(conf: ContivConfApi, net: Ipv4NetApi): Uplink | undefined {
+  const main = conf.mainInterface();
+  const nodeAddress = net.nodeAddress();
+  const gateway = parseIp(net.defaultGateway());
+  const isGatewayIn = (cidr: string): boolean => {
+    const parsed = parseCidr(cidr);
+    return gateway !== undefined && parsed !== undefined && contains(parsed, gateway);
+  };
+  if (main.name !== undefined && nodeAddress !== undefined && isV4(nodeAddress)) {
+    if (conf.stn() !== undefined || main.useDhcp || isGatewayIn(nodeAddress)) {
+      // without an overlay, packets between the nodes take this interface and must not be translated
+      if (conf.routing().transport === 'nooverlay') return undefined;
+      return { interface: main.name, address: withoutPrefixLength(nodeAddress) };
+    }
+  }
+  for (const { name, addresses } of conf.otherInterfaces()) {
+    const address = addresses.find((one) => isV4(one) && isGatewayIn(one));
+    if (address !== undefined) return { interface: name, address: withoutPrefixLength(address) };
+  }
+  return undefined;
+}
+
+function isV4(cidr: string): boolean {
+  const parsed = parseCidr(cidr);
+  return parsed !== undefined && ipFamily(parsed.address) === 4;
+}
+
+function withoutPrefixLength(cidr: string): string {
+  return cidr.slice(0, cidr.indexOf('/'));
+}
+
+export interface KeyValue {
+  readonly key: string;
+  readonly value: Value;
+}
+
+function keyValue<T extends object>(model: Model<T>, input: DeepInput<T>): KeyValue {
+  const value = model.canonical(input);
+  return { key: model.key(value), value };
+}
+
+/** All values besides those of services and interfaces. */
+export function nodeValues(node: NatNode): KeyValue[] {
+  const { uplink, natLoopback, mainVrf, podVrf } = node;
+  return [
+    keyValue(nat44GlobalModel, globalInput(node)),
+    ...(uplink === undefined
+      ? []
+      : [keyValue(nat44AddressPoolModel, { first_ip: uplink.address, vrf_id: ANY_VRF })]),
+    keyValue(nat44AddressPoolModel, { first_ip: natLoopback, vrf_id: ANY_VRF, twice_nat: true }),
+    // the node's own packets, among them those of the tunnels, keep their source
+    keyValue(dnat44Model, {
+      label: IDENTITIES,
+      id_mappings:
+        uplink === undefined
+          ? []
+          : [
+              { ip_address: uplink.address, protocol: 'UDP', port: VXLAN_PORT, vrf_id: mainVrf },
+              { ip_address: uplink.address, protocol: 'UDP', vrf_id: mainVrf },
+              { ip_address: uplink.address, protocol: 'UDP', vrf_id: podVrf },
+            ],
+    }),
+    // a packet to a port without backends must not leave the cluster by the default route
+    ...[mainVrf, podVrf].map((vrf_id) =>
+      keyValue(vppRouteModel, {
+        type: 'DROP',
+        vrf_id,
+        dst_network: node.serviceSubnet,
+        next_hop_addr: '0.0.0.0',
+      }),
+    ),
+  ];
+}
+
+function globalInput({ config }: NatNode): Parameters<typeof nat44GlobalModel.canonical>[0] {
+  const { tcp, other } = sessionTimeouts(config);
+  return {
+    forwarding: true,
+    ...(config.disableNATVirtualReassembly && { virtual_reassembly: { drop_fragments: true } }),
+    sessions: {
+      max_sessions: config.natSessionTableSize,
+      tcp_established_timeout: tcp,
+      udp_timeout: other,
+      icmp_timeout: other,
+    },
+  };
+}
+
+/**
+ * Clients of backends outside of the cluster get the address of the uplink at once: VPP does not
+ * translate the source of such a packet a second time. VPP takes an address whose table is that of the
+ * backend before one of all tables.
+ */
+export function externalBackendValues({ uplink, mainVrf }: NatNode): KeyValue[] {
+  if (uplink === undefined) return [];
+  return [
+    keyValue(nat44AddressPoolModel, {
+      name: EXTERNAL_BACKENDS,
+      first_ip: uplink.address,
+      vrf_id: mainVrf,
+      twice_nat: true,
+    }),
+  ];
+}
+
+/**
+ * Every interface is inside and outside: VPP then decides for each packet, and creates no session for
+ * packets that it does not translate. An interface with the output feature cannot have the other two.
+ */
+export function interfaceValue({ uplink }: NatNode, name: string): KeyValue {
+  const isUplink = name === uplink?.interface;
+  const value: DeepInput<Nat44Interface> = isUplink
+    ? { name, output_feature: true }
+    : { name, nat_inside: true, nat_outside: true };
+  return keyValue(nat44InterfaceModel, value);
+}

@@ -1,0 +1,144 @@
+/** Renders services as NAT44 of VPP: one value for each service, one for each interface, some for the node. */
+import { isDeepStrictEqual } from 'node:util';
+import { Slices } from '#infra/clock/slices.ts';
+import type { Value } from '#kvscheduler/api/transaction.ts';
+import { dnat44Key } from '#models/vpp/dnat44.ts';
+import { AbortEventError } from '#plugins/controller/api/errors.ts';
+import type { ResyncContext } from '#plugins/controller/api/event-handler.ts';
+import type { UpdateTransaction } from '#plugins/controller/api/transaction.ts';
+import type { RenderedService, ServiceName } from '../rendered-service.ts';
+import type {
+  RenderedChange,
+  RenderedState,
+  RendererContext,
+  RendererLimit,
+  ServiceRenderer,
+} from '../renderer.ts';
+import {
+  externalBackendValues,
+  interfaceValue,
+  type KeyValue,
+  type NatNode,
+  type NatNodeDeps,
+  nodeValues,
+  readNatNode,
+} from './nat-node.ts';
+import { serviceMappings } from './service-mappings.ts';
+
+export function createNat44Renderer(deps: NatNodeDeps): ServiceRenderer {
+  return new Nat44Renderer(deps);
+}
+
+class Nat44Renderer implements ServiceRenderer {
+  readonly name = 'nat44';
+  readonly #deps: NatNodeDeps;
+  #node: NatNode | undefined;
+  /** All values that were put, by key. */
+  #values = new Map<string, Value>();
+  #limits = new Map<ServiceName, readonly string[]>();
+  /** Services with backends for which clients get the address of the uplink. */
+  #needsUplinkAddress = new Set<ServiceName>();
+
+  constructor(deps: NatNodeDeps) {
+    this.#deps = deps;
+  }
+
+  async resync(ctx: ResyncContext, state: RenderedState): Promise<void> {
+    const node = readNatNode(this.#deps);
+    this.#node = node;
+    this.#values = new Map();
+    this.#limits = new Map();
+    this.#needsUplinkAddress = new Set();
+    const put = ({ key, value }: KeyValue): void => {
+      this.#values.set(key, value);
+      ctx.txn.put(key, value);
+    };
+    for (const one of nodeValues(node)) put(one);
+    for (const name of state.interfaces) put(interfaceValue(node, name));
+    const slices = new Slices(ctx.clock);
+    for (const service of state.services.values()) {
+      const value = this.#render(node, service.name, service);
+      if (value !== undefined) put({ key: keyOf(service.name), value });
+      if (slices.due()) await slices.turn();
+    }
+    if (this.#needsUplinkAddress.size > 0) for (const one of externalBackendValues(node)) put(one);
+  }
+
+  update(ctx: RendererContext, change: RenderedChange): void {
+    const node = this.#currentNode;
+    const neededBefore = this.#needsUplinkAddress.size > 0;
+    for (const [name, isUsed] of change.interfaces) {
+      const { key, value } = interfaceValue(node, name);
+      if (!isUsed) this.#set(ctx.txn, key, undefined);
+      else {
+        this.#values.set(key, value);
+        // even unchanged ones, as all values of a pod; optional: pods are attached while NAT44 fails
+        ctx.txn.put(key, value, { optional: true });
+      }
+    }
+    for (const [name, service] of change.services)
+      this.#set(ctx.txn, keyOf(name), this.#render(node, name, service));
+    const needsNow = this.#needsUplinkAddress.size > 0;
+    if (neededBefore === needsNow) return;
+    for (const { key, value } of externalBackendValues(node))
+      this.#set(ctx.txn, key, needsNow ? value : undefined);
+  }
+
+  deleteAll({ txn }: RendererContext): void {
+    for (const key of this.#values.keys()) txn.delete(key);
+    this.#values.clear();
+    this.#limits.clear();
+    this.#needsUplinkAddress.clear();
+  }
+
+  limits(): readonly RendererLimit[] {
+    return [...this.#limits].flatMap(([service, reasons]) =>
+      reasons.map((reason) => ({ service, reason })),
+    );
+  }
+
+  valuesOf(service: ServiceName): ReadonlyMap<string, Value> {
+    const key = keyOf(service);
+    const value = this.#values.get(key);
+    return new Map(value === undefined ? [] : [[key, value]]);
+  }
+
+  /** The value of a service; keeps what else follows from it. */
+  #render(
+    node: NatNode,
+    name: ServiceName,
+    service: RenderedService | undefined,
+  ): Value | undefined {
+    const { value, limits, needsUplinkAddress } =
+      service === undefined ? noMappings : serviceMappings(service, node);
+    if (limits.length > 0) this.#limits.set(name, limits);
+    else this.#limits.delete(name);
+    if (needsUplinkAddress) this.#needsUplinkAddress.add(name);
+    else this.#needsUplinkAddress.delete(name);
+    return value;
+  }
+
+  /** Puts a value that has changed; undefined deletes it. */
+  #set(txn: UpdateTransaction, key: string, value: Value | undefined): void {
+    const before = this.#values.get(key);
+    if (value === undefined) {
+      if (before === undefined) return;
+      this.#values.delete(key);
+      txn.delete(key);
+    } else if (!isDeepStrictEqual(before, value)) {
+      this.#values.set(key, value);
+      txn.put(key, value);
+    }
+  }
+
+  get #currentNode(): NatNode {
+    if (!this.#node) throw new AbortEventError('NAT44 is unknown before the first resync');
+    return this.#node;
+  }
+}
+
+const noMappings = { value: undefined, limits: [], needsUplinkAddress: false } as const;
+
+function keyOf(service: ServiceName): string {
+  return dnat44Key.build({ label: service });
+}

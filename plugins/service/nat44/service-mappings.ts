@@ -1,0 +1,80 @@
+/** A rendered service as the value of VPP's NAT44: one mapping for each address and port. */
+import type { DeepInput } from '#models/model.ts';
+import { type DNat44, type DNat44StaticMapping, dnat44Model } from '#models/vpp/dnat44.ts';
+import type { Backend, RenderedService, ServiceAddress } from '../rendered-service.ts';
+import { backendShares, MAX_BACKENDS } from './backend-shares.ts';
+import type { NatNode } from './nat-node.ts';
+
+/**
+ * VPP balances over at least two backends. A mapping with one backend gets this one besides, which has
+ * no share and is never chosen: then a second backend is added in place, one backend has session
+ * affinity, too, and VPP does not answer for the address on every interface.
+ */
+const filler = { local_ip: '0.0.0.0', local_port: 1, vrf_id: 0, probability: 0 } as const;
+
+export interface ServiceMappings {
+  /** undefined: no address of the service has a backend. */
+  readonly value: DNat44 | undefined;
+  /** Sentences about what is not carried. */
+  readonly limits: readonly string[];
+  /** Whether a backend is outside of the cluster, behind the interface that translates sources. */
+  readonly needsUplinkAddress: boolean;
+}
+
+export function serviceMappings(service: RenderedService, node: NatNode): ServiceMappings {
+  const limits: string[] = [];
+  const mappings: DeepInput<DNat44StaticMapping>[] = [];
+  let needsUplinkAddress = false;
+  for (const address of service.addresses) {
+    if (address.backends.length === 0) continue;
+    const backends = address.backends.slice(0, MAX_BACKENDS);
+    const cut = address.backends.length - backends.length;
+    if (cut > 0)
+      limits.push(
+        `${address.address} ${address.protocol} port ${address.port}: ${cut} of ` +
+          `${address.backends.length} backends are not used, because VPP balances over ${MAX_BACKENDS}`,
+      );
+    const isExternal = node.uplink !== undefined && backends.some(isOutside);
+    if (isExternal) needsUplinkAddress = true;
+    mappings.push(mappingOf(address, backends, isExternal, node));
+  }
+  if (mappings.length === 0) return { value: undefined, limits, needsUplinkAddress };
+  const value = dnat44Model.canonical({ label: service.name, st_mappings: mappings });
+  return { value, limits, needsUplinkAddress };
+}
+
+function mappingOf(
+  address: ServiceAddress,
+  backends: readonly Backend[],
+  isExternal: boolean,
+  node: NatNode,
+): DeepInput<DNat44StaticMapping> {
+  const shares = backendShares(backends, node.localWeight);
+  const locals = backends.map((backend, at) => ({
+    local_ip: backend.address,
+    local_port: backend.port,
+    vrf_id: vrfOf(backend, node),
+    probability: shares[at],
+  }));
+  // the host has no route back to clients behind its own link
+  const fromHost = node.servesHost && backends.some(({ isInMainVrf }) => isInMainVrf);
+  return {
+    external_ip: address.address,
+    external_port: address.port,
+    protocol: address.protocol,
+    twice_nat: address.replacesClient || isExternal || fromHost ? 'ENABLED' : 'SELF',
+    session_affinity: address.affinityTimeout,
+    local_ips: locals.length === 1 ? [...locals, filler] : locals,
+  };
+}
+
+/** A machine that is no node: replies arrive through a NIC. */
+function isOutside({ isInMainVrf, isLocal, nodeName }: Backend): boolean {
+  return isInMainVrf && !isLocal && nodeName === '';
+}
+
+/** The table in which replies of the backend arrive. */
+function vrfOf(backend: Backend, { mainVrf, podVrf, hasOverlay }: NatNode): number {
+  if (backend.isLocal) return backend.isInMainVrf ? mainVrf : podVrf;
+  return hasOverlay && !isOutside(backend) ? podVrf : mainVrf;
+}

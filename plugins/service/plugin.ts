@@ -1,0 +1,201 @@
+/** Event handler of services: what the processor computes from Kubernetes objects, a renderer configures. */
+import { Slices } from '#infra/clock/slices.ts';
+import type { Value } from '#kvscheduler/api/transaction.ts';
+import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
+import type {
+  EventHandler,
+  ResyncContext,
+  RevertContext,
+  UpdateContext,
+  UpdateResult,
+} from '#plugins/controller/api/event-handler.ts';
+import { KubeStateChange, Shutdown } from '#plugins/controller/api/events.ts';
+import type { UpdateTransaction } from '#plugins/controller/api/transaction.ts';
+import { NodeUpdate } from '#plugins/nodesync/api.ts';
+import {
+  AddPod,
+  type AttachmentId,
+  DeletePod,
+  type PodManagerApi,
+} from '#plugins/podmanager/api.ts';
+import type { ServiceApi } from './api.ts';
+import type { ServiceConfig } from './config.ts';
+import { nodeInterfaces, podInterfaces } from './local-interfaces.ts';
+import { type LocalNodeDeps, localNode } from './local-node.ts';
+import { createNat44Renderer } from './nat44/renderer.ts';
+import type { ProcessorChange } from './processor/processor-change.ts';
+import type { ServiceDescription } from './processor/service-description.ts';
+import { ServiceProcessor } from './processor/service-processor.ts';
+import type { HealthCheck } from './processor/service-state.ts';
+import type { RenderedService, ServiceName } from './rendered-service.ts';
+import type { RenderedChange, ServiceRenderer } from './renderer.ts';
+import { ServiceProblems } from './service-problems.ts';
+
+export interface ServiceDeps extends LocalNodeDeps {
+  readonly pods: PodManagerApi;
+  readonly config: ServiceConfig;
+}
+
+export function createServices(deps: ServiceDeps): EventHandler & ServiceApi {
+  return new Services(deps);
+}
+
+/** Resources of Kubernetes that decide about services. */
+const inputs: ReadonlySet<string> = new Set(['service', 'endpoints', 'node']);
+
+const noServices: RenderedChange['services'] = new Map();
+const noInterfaces: RenderedChange['interfaces'] = new Map();
+
+class Services implements EventHandler, ServiceApi {
+  readonly name = 'service';
+  readonly #deps: ServiceDeps;
+  readonly #renderer: ServiceRenderer;
+  readonly #problems = new ServiceProblems();
+  #processor = new ServiceProcessor();
+  /** Whether services are carried: after the first resync, if the pods have addresses of IPv4. */
+  #isActive = false;
+  /** Interfaces of wired pods. */
+  #podInterfaces = new Map<AttachmentId, string>();
+  /** The interface of an attachment before the last Add Pod, needed to revert it. */
+  #undo: { readonly id: AttachmentId; readonly interface: string | undefined } | undefined;
+
+  constructor(deps: ServiceDeps) {
+    this.#deps = deps;
+    this.#renderer = createNat44Renderer(deps);
+  }
+
+  handlesEvent(event: Event): boolean {
+    if (event.kind.method(event.payload) !== EventMethod.Update) return true;
+    if (Shutdown.is(event)) return true;
+    // changes before the first successful resync are part of the input of that resync
+    if (!this.#isActive) return false;
+    if (KubeStateChange.is(event)) return inputs.has(event.payload.resource);
+    if (NodeUpdate.is(event)) return event.payload.nodeName === this.#deps.nodeName;
+    return AddPod.is(event) || DeletePod.is(event);
+  }
+
+  async resync(ctx: ResyncContext): Promise<void> {
+    const { net, pods } = this.#deps;
+    const node = localNode(this.#deps);
+    this.#isActive = false;
+    if (node.family !== 4) return;
+    const processor = new ServiceProcessor();
+    await processor.resync(ctx.kubeState, node, new Slices(ctx.clock));
+    this.#processor = processor;
+    this.#podInterfaces = podInterfaces(net, pods);
+    await this.#renderer.resync(ctx, {
+      services: processor.rendered(),
+      interfaces: new Set([...nodeInterfaces(net), ...this.#podInterfaces.values()]),
+    });
+    this.#isActive = true;
+    this.#problems.replace(ctx.log, processor.problems(), this.#renderer.limits());
+  }
+
+  async update(ctx: UpdateContext): Promise<UpdateResult> {
+    const { event } = ctx;
+    if (AddPod.is(event)) return this.#addPod(ctx, this.#deps.pods.idOf(event.payload));
+    if (DeletePod.is(event)) return this.#deletePod(ctx, this.#deps.pods.idOf(event.payload));
+    if (KubeStateChange.is(event))
+      return this.#apply(ctx, await this.#processor.change(event.payload, new Slices(ctx.clock)));
+    if (NodeUpdate.is(event)) {
+      const node = localNode(this.#deps);
+      return this.#apply(ctx, await this.#processor.setNode(node, new Slices(ctx.clock)));
+    }
+    if (Shutdown.is(event) && event.payload.cleanup) {
+      this.#renderer.deleteAll(ctx);
+      return { change: 'remove all services' };
+    }
+    return {};
+  }
+
+  revert(ctx: RevertContext): void {
+    const undo = this.#undo;
+    this.#undo = undefined;
+    if (!undo || !AddPod.is(ctx.event)) return;
+    if (this.#deps.pods.idOf(ctx.event.payload) !== undo.id) return;
+    this.#setPodInterface({ txn: discarded, log: ctx.log }, undo.id, undo.interface);
+  }
+
+  rendererName(): string | undefined {
+    return this.#isActive ? this.#renderer.name : undefined;
+  }
+
+  serviceProblems(): ReadonlyMap<ServiceName, readonly string[]> {
+    return this.#problems.all();
+  }
+
+  serviceNames(): readonly ServiceName[] {
+    return this.#isActive ? this.#processor.names() : [];
+  }
+
+  describeService(name: ServiceName): ServiceDescription | undefined {
+    return this.#isActive ? this.#processor.describe(name) : undefined;
+  }
+
+  renderedServices(): ReadonlyMap<ServiceName, RenderedService> {
+    return this.#isActive ? this.#processor.rendered() : new Map();
+  }
+
+  valuesOf(service: ServiceName): ReadonlyMap<string, Value> {
+    return this.#renderer.valuesOf(service);
+  }
+
+  healthChecks(): ReadonlyMap<ServiceName, HealthCheck> {
+    return this.#isActive ? this.#processor.healthChecks() : new Map();
+  }
+
+  describeInternalData(): string {
+    const rendered = [...this.renderedServices().values()];
+    return JSON.stringify({
+      services: rendered.sort((a, b) => (a.name < b.name ? -1 : 1)),
+      pods: [...this.#podInterfaces].sort(([a], [b]) => (a < b ? -1 : 1)),
+    });
+  }
+
+  #addPod(ctx: UpdateContext, id: AttachmentId): UpdateResult {
+    this.#undo = { id, interface: this.#podInterfaces.get(id) };
+    this.#setPodInterface(ctx, id, this.#deps.net.podInterfaces(id)?.vpp);
+    return {};
+  }
+
+  #deletePod(ctx: UpdateContext, id: AttachmentId): UpdateResult {
+    this.#setPodInterface(ctx, id, undefined);
+    return {};
+  }
+
+  #setPodInterface(
+    ctx: Parameters<ServiceRenderer['update']>[0],
+    id: AttachmentId,
+    name: string | undefined,
+  ): void {
+    const before = this.#podInterfaces.get(id);
+    if (before === undefined && name === undefined) return;
+    const interfaces = new Map<string, boolean>();
+    if (before !== undefined) interfaces.set(before, false);
+    if (name !== undefined) interfaces.set(name, true);
+    if (name === undefined) this.#podInterfaces.delete(id);
+    else this.#podInterfaces.set(id, name);
+    this.#renderer.update(ctx, { services: noServices, interfaces });
+  }
+
+  #apply(ctx: UpdateContext, { services, problems }: ProcessorChange): UpdateResult {
+    if (services.size > 0) this.#renderer.update(ctx, { services, interfaces: noInterfaces });
+    if (services.size > 0 || problems.size > 0)
+      this.#problems.replace(ctx.log, this.#processor.problems(), this.#renderer.limits());
+    return services.size === 0 ? {} : { change: changeText(services) };
+  }
+}
+
+/** Services that a description of a change names. */
+const NAMED = 5;
+
+function changeText(services: ProcessorChange['services']): string {
+  const names = [...services].map(([name, service]) =>
+    service === undefined ? `${name} is not rendered` : name,
+  );
+  const more = names.length > NAMED ? [`${names.length - NAMED} more`] : [];
+  return `services: ${[...names.slice(0, NAMED), ...more].join(', ')}`;
+}
+
+/** Takes the changes of a renderer whose transaction was not committed. */
+const discarded: UpdateTransaction = { put() {}, delete() {}, get: () => undefined };

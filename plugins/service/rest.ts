@@ -1,0 +1,127 @@
+/** REST of services: the addresses of each service, its backends, and the NAT mappings that carry them. */
+import type { Clock } from '#infra/clock/clock.ts';
+import { failure, json, type Route } from '#infra/http/route.ts';
+import { streamedList } from '#infra/http/streamed.ts';
+import type { Value } from '#kvscheduler/api/transaction.ts';
+import type { ServiceApi } from './api.ts';
+import type { AddressDescription, ServiceDescription } from './processor/service-description.ts';
+import type { ServiceName } from './rendered-service.ts';
+
+/** State of a value as the scheduler knows it. */
+interface ValueState {
+  readonly state: string;
+  readonly error?: string;
+}
+
+export interface ServiceRoutesDeps {
+  readonly services: ServiceApi;
+  readonly clock: Clock;
+  readonly stateOf: (key: string) => ValueState;
+  /** Reads the values from VPP, by key; those that VPP does not have are missing. */
+  readonly readActual: (keys: ReadonlySet<string>) => Promise<ReadonlyMap<string, object>>;
+}
+
+/** A value that carries a service. */
+interface CarryingValue extends ValueState {
+  readonly key: string;
+}
+
+interface CarryingValueInFull extends CarryingValue {
+  readonly desired: Value;
+  /** As read from VPP; null if VPP does not have it. */
+  readonly actual: object | null;
+}
+
+/** An entry of the list. */
+interface ServiceSummary {
+  readonly name: ServiceName;
+  readonly rendered: boolean;
+  /** Why nothing of the service is rendered. */
+  readonly whyNotRendered: string | undefined;
+  readonly addresses: readonly AddressSummary[];
+  readonly problems: readonly string[];
+  readonly values: readonly CarryingValue[];
+}
+
+interface AddressSummary extends Omit<AddressDescription, 'backends'> {
+  /** Backends in use, as `address:port`. */
+  readonly backends: readonly string[];
+  readonly unusedBackends: number;
+}
+
+interface ServiceDocument extends ServiceDescription {
+  /** Renderer that carries the service. */
+  readonly renderer: string | null;
+  readonly values: readonly CarryingValueInFull[];
+}
+
+export function serviceRoutes(deps: ServiceRoutesDeps): Route[] {
+  const { services, clock } = deps;
+  return [
+    {
+      method: 'GET',
+      path: '/contiv/v1/services',
+      mutating: false,
+      summary: 'services of the cluster: addresses, backends, problems, and the state in VPP',
+      handle: () => streamedList(summaries(deps), clock),
+    },
+    {
+      method: 'GET',
+      path: '/contiv/v1/services/:namespace/:name',
+      mutating: false,
+      summary:
+        'one service: why backends are not used; its NAT mappings, desired and read from VPP',
+      async handle({ params }) {
+        const name = `${params['namespace']}/${params['name']}`;
+        const description = services.describeService(name);
+        if (!description) return failure(404, `service ${name} is unknown`);
+        return json(await document(deps, description));
+      },
+    },
+  ];
+}
+
+function* summaries({ services, stateOf }: ServiceRoutesDeps): Iterable<ServiceSummary> {
+  const rendered = services.renderedServices();
+  const problems = services.serviceProblems();
+  for (const name of [...services.serviceNames()].sort()) {
+    const description = services.describeService(name);
+    if (!description) continue;
+    yield {
+      name,
+      rendered: rendered.has(name),
+      whyNotRendered: description.whyNotRendered,
+      addresses: description.addresses.map(addressSummary),
+      problems: problems.get(name) ?? [],
+      values: [...services.valuesOf(name).keys()].map((key) => ({ key, ...stateOf(key) })),
+    };
+  }
+}
+
+function addressSummary({ backends, ...address }: AddressDescription): AddressSummary {
+  const used = backends.filter(({ whyNotUsed }) => whyNotUsed === undefined);
+  return {
+    ...address,
+    backends: used.map((backend) => `${backend.address}:${backend.port}`),
+    unusedBackends: backends.length - used.length,
+  };
+}
+
+async function document(
+  { services, stateOf, readActual }: ServiceRoutesDeps,
+  description: ServiceDescription,
+): Promise<ServiceDocument> {
+  const values = services.valuesOf(description.name);
+  const actual = values.size === 0 ? new Map() : await readActual(new Set(values.keys()));
+  return {
+    ...description,
+    renderer: services.rendererName() ?? null,
+    problems: services.serviceProblems().get(description.name) ?? description.problems,
+    values: [...values].map(([key, desired]) => ({
+      key,
+      ...stateOf(key),
+      desired,
+      actual: actual.get(key) ?? null,
+    })),
+  };
+}

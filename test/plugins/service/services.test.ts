@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { MemoryStore } from '#datastore/memory-store.ts';
+import type { Event } from '#plugins/controller/api/event.ts';
+import { DbResync, KubeStateChange } from '#plugins/controller/api/events.ts';
+import { AddPod, DeletePod } from '#plugins/podmanager/api.ts';
+import { FakeHost } from '../fake-ports.ts';
+import { checkHandler } from '../handler-bench.ts';
+import { nonDefaultFields } from '../ipv4net/vpp-with.ts';
+import { startedNode } from '../ipv4net/wired-node.ts';
+import { type KubeValue, nodeValue, TestNode, vppNodeValue } from '../test-node.ts';
+import { endpointsValue, localPod, remotePod, serviceValue } from './service-values.ts';
+
+const DNAT = 'config/vpp/nat/v2/dnat44/';
+const INTERFACE = 'config/vpp/nat/v2/nat44-interface/';
+
+const web = serviceValue('web', '10.96.0.10');
+const webEndpoints = endpointsValue('web', [localPod(2), remotePod(2)]);
+
+describe('a service', () => {
+  it('is one value, with a mapping for each address and port', async () => {
+    const node = await startedNode();
+    await node.put(
+      serviceValue('web', '10.96.0.10', {
+        service_type: 'NodePort',
+        session_affinity: 'ClientIP',
+        session_affinity_timeout: 600,
+        port: [{ name: 'http', protocol: 'TCP', port: 80, node_port: 30080 }],
+      }),
+    );
+    const { txn, changes } = await node.put(webEndpoints);
+    assert.deepEqual(changes, ['service: services: default/web']);
+    assert.deepEqual([...txn.values.keys()], [`${DNAT}default/web`]);
+    const locals = [
+      { vrf_id: 1, local_ip: '10.1.1.2', local_port: 8080, probability: 2 },
+      { vrf_id: 1, local_ip: '10.1.2.2', local_port: 8080, probability: 2 },
+    ];
+    const common = { protocol: 'TCP', session_affinity: 600, local_ips: locals };
+    const nodePort = { ...common, external_port: 30080, twice_nat: 'ENABLED' };
+    const found = node.at<{ st_mappings: object[] }>(`${DNAT}default/web`);
+    assert.deepEqual(found.st_mappings.map(nonDefaultFields), [
+      { external_ip: '10.96.0.10', external_port: 80, twice_nat: 'SELF', ...common },
+      { external_ip: '172.16.0.5', ...nodePort },
+      { external_ip: '192.168.16.1', ...nodePort },
+    ]);
+  });
+
+  it('has no value without backends, and loses it with the last one', async () => {
+    const node = await startedNode();
+    const { txn } = await node.put(web);
+    assert.equal(txn.values.size, 0);
+    await node.put(webEndpoints);
+    const { txn: last } = await node.put(endpointsValue('web', []));
+    assert.deepEqual([...last.values], [[`${DNAT}default/web`, null]]);
+  });
+
+  it('is put again only if its value changes', async () => {
+    const node = await startedNode();
+    await node.put(web);
+    await node.put(webEndpoints);
+    const { txn } = await node.put(endpointsValue('web', [remotePod(2), localPod(2)]));
+    assert.equal(txn.values.size, 0);
+  });
+
+  it('of any length of name is carried under its whole name', async () => {
+    const node = await startedNode();
+    const name = 's'.repeat(63);
+    await node.put(serviceValue(name, '10.96.0.10'));
+    await node.put(endpointsValue(name, [localPod(2)]));
+    assert.equal(node.at<{ label: string }>(`${DNAT}default/${name}`).label, `default/${name}`);
+  });
+
+  it('uses the first 254 of its backends, local ones first, and reports the cut by its name', async () => {
+    const node = await startedNode();
+    const remote = Array.from({ length: 250 }, (_, at) => remotePod(at + 2));
+    const local = Array.from({ length: 50 }, (_, at) => localPod(at + 2));
+    await node.put(web);
+    await node.put(endpointsValue('web', [...remote, ...local]));
+    const [mapping] = node.at<{ st_mappings: { local_ips: { local_ip: string }[] }[] }>(
+      `${DNAT}default/web`,
+    ).st_mappings;
+    assert.equal(mapping!.local_ips.length, 254);
+    const locals = mapping!.local_ips.filter(({ local_ip }) => local_ip.startsWith('10.1.1.'));
+    assert.equal(locals.length, 50);
+    assert.deepEqual(
+      [...node.services.serviceProblems()],
+      [
+        [
+          'default/web',
+          [
+            '10.96.0.10 TCP port 80: 46 of 300 backends are not used, because VPP balances over 254',
+          ],
+        ],
+      ],
+    );
+    await node.put(endpointsValue('web', local));
+    assert.equal(node.services.serviceProblems().size, 0);
+  });
+});
+
+describe('a pod', () => {
+  it('adds the features of its interface, and nothing else of services', async () => {
+    const node = await startedNode();
+    const natOf = (values: ReadonlyMap<string, unknown>) =>
+      [...values].filter(([key]) => key.startsWith('config/vpp/nat/'));
+    const { txn } = await node.add('web', 'c1');
+    const value = {
+      name: 'vpp-tap-c1',
+      nat_inside: true,
+      nat_outside: true,
+      output_feature: false,
+    };
+    assert.deepEqual(natOf(txn.values), [[`${INTERFACE}vpp-tap-c1`, value]]);
+    const { txn: removal } = await node.del('web', 'c1');
+    assert.deepEqual(natOf(removal.values), [[`${INTERFACE}vpp-tap-c1`, null]]);
+  });
+
+  it('that VPP rejects leaves no features behind', async () => {
+    const node = await startedNode();
+    const before = node.services.describeInternalData?.();
+    node.rejects = () => true;
+    assert.ok((await node.add('web', 'c1')).error);
+    node.rejects = () => false;
+    assert.equal(node.services.describeInternalData?.(), before);
+    assert.equal((await node.heal()).error, undefined);
+    assert.equal(node.config.has(`${INTERFACE}vpp-tap-c1`), false);
+  });
+});
+
+describe('services', () => {
+  it('hold the rules of event handlers', () => {
+    const stores = { cluster: new MemoryStore(), local: new MemoryStore() };
+    const host = new FakeHost();
+    host.namespaces.set('/run/netns/c1', 1);
+    const others = [
+      vppNodeValue(2, 'node-b', '192.168.16.2/24'),
+      nodeValue('node-b', '172.16.0.6'),
+    ];
+    const kubeState: Record<string, Record<string, object>> = {};
+    for (const { resource, key, value } of [nodeValue('node-a', '172.16.0.5'), ...others, web])
+      kubeState[resource] = { ...kubeState[resource], [key]: value };
+    const put = ({ resource, key, value }: KubeValue): Event =>
+      KubeStateChange.event({ resource, key, previous: {}, current: value }) as Event;
+    const pod = {
+      pod: { namespace: 'default', name: 'web' },
+      containerId: 'c1',
+      interfaceName: 'eth0',
+    };
+    return checkHandler({
+      create: () => new TestNode({ ...stores, host }),
+      startup: DbResync.event({ local: false, kubeState, externalConfig: {} }) as Event,
+      updates: [
+        put(webEndpoints),
+        AddPod.event({
+          ...pod,
+          networkNamespace: '/run/netns/c1',
+          ipamType: '',
+          ipamData: '',
+        }) as Event,
+        put(serviceValue('db', '10.96.0.11')),
+        put(endpointsValue('db', [remotePod(3)])),
+        put(endpointsValue('web', [localPod(2)])),
+        put(nodeValue('node-a', '172.16.0.7')),
+        KubeStateChange.event({ ...web, previous: web.value, current: undefined }) as Event,
+        DeletePod.event(pod) as Event,
+      ],
+    });
+  });
+
+  it('of an IPv6 cluster are left alone', async () => {
+    const node = new TestNode({
+      yaml: 'ipamConfig: {podSubnetCIDR: "fd00:1::/48", podSubnetOneNodePrefixLen: 64, vppHostSubnetCIDR: "fd00:2::/48", vppHostSubnetOneNodePrefixLen: 64, nodeInterconnectCIDR: "fd00:3::/64", vxlanCIDR: "fd00:4::/64", serviceCIDR: "fd00:5::/108"}',
+    });
+    assert.equal((await node.resync([nodeValue('node-a', 'fd00:9::5'), web])).error, undefined);
+    assert.deepEqual(
+      [...node.config.keys()].filter((key) => key.includes('/nat/')),
+      [],
+    );
+    assert.equal(node.services.rendererName(), undefined);
+  });
+
+  it('are removed by a shutdown with cleanup', async () => {
+    const { Shutdown } = await import('#plugins/controller/api/events.ts');
+    const node = await startedNode();
+    await node.put(web);
+    await node.put(webEndpoints);
+    await node.run(Shutdown.event({ cleanup: true }) as Event);
+    assert.deepEqual([...node.config.keys()], []);
+  });
+});
