@@ -23,7 +23,6 @@ export function backendShares(backends: readonly Backend[], localWeight: number)
   const remote = backends.length - local;
   const share = backends.length * SHARE <= MAX_SUM ? SHARE : 1;
   let weight = localWeight;
-  while (weight > 1 && (local * weight + remote) * share > MAX_SUM)
-    weight = Math.floor(weight / 2);
+  while (weight > 1 && (local * weight + remote) * share > MAX_SUM) weight = Math.floor(weight / 2);
   return backends.map(({ isLocal }) => (isLocal ? weight * share : share));
 }

@@ -61,7 +61,10 @@ describe('contiv.conf', () => {
     const asked: [string, RegExp][] = [
       ['stnVersion: 3', /^contiv.conf:1: stnVersion: version 3 does not exist; using 1/],
       ['nodeToNodeTransport: srv6', /SRv6 is not supported yet: VXLAN is used/],
-      ['useSRv6ForServices: true', /useSRv6ForServices: SRv6 for services is not supported yet: NAT44 is used/],
+      [
+        'useSRv6ForServices: true',
+        /useSRv6ForServices: SRv6 for services is not supported yet: NAT44 is used/,
+      ],
       ['tapInterfaceVersion: 1', /version 2 is used/],
       ['vmxnet3RxRingSize: 2048', /vmxnet3 is not supported yet/],
       [
