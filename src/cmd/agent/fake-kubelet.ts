@@ -141,7 +141,7 @@ export class FakeKubelet {
     ]);
     for (const service of this.#cluster.services) {
       if (!selectsPod(service, pod)) continue;
-      const value = endpointsOf(service, pods, 'own');
+      const value = endpointsOf(service, pods, 'own', this.#cluster.zones);
       const key = REFLECTOR_PREFIX + resources.endpoints.model.key(value);
       changes.set(key, valueText(resources.endpoints, value));
     }

@@ -13,6 +13,7 @@ import {
 import type { KubeService, KubeServicePort } from './objects/service.ts';
 import type { Readers } from './reflected.ts';
 import { type Backend, type BackendState, subsetsOf } from './subsets.ts';
+import { type NodeZones, topologyHints } from './topology-hints.ts';
 
 /** Whether the endpoints of the service are computed from pods; others are created manually. */
 export function selectsPods(service: KubeService): boolean {
@@ -31,15 +32,17 @@ export function selectsPod(service: KubeService, pod: KubePod): boolean {
 /**
  * Endpoints of a service with a selector: all selected pods that have an address.
  * @param pods pods of all namespaces; those of other namespaces are ignored
+ * @param zones of the nodes, for the preference of the service
  */
 export function endpointsOf(
   service: KubeService,
   pods: readonly KubePod[],
   readers: Readers = 'mixed',
+  zones: NodeZones = new Map(),
 ): Endpoints {
   const backends = pods
     .filter((pod) => selectsPod(service, pod) && !hasEnded(pod))
-    .flatMap((pod) => backendsOf(service, pod));
+    .flatMap((pod) => backendsOf(service, pod, readers === 'own' ? zones : undefined));
   return endpointsModel.canonical({
     name: service.metadata.name,
     namespace: namespaceOf(service),
@@ -47,7 +50,8 @@ export function endpointsOf(
   });
 }
 
-function backendsOf(service: KubeService, pod: KubePod): Backend[] {
+/** @param zones undefined: the readers know no hints */
+function backendsOf(service: KubeService, pod: KubePod, zones: NodeZones | undefined): Backend[] {
   const state = backendState(service, pod);
   const servicePorts = service.spec.ports ?? [];
   const ports = servicePorts.flatMap((port) => resolvePort(port, pod));
@@ -56,6 +60,7 @@ function backendsOf(service: KubeService, pod: KubePod): Backend[] {
   const { name, uid } = pod.metadata;
   const { nodeName, hostname, subdomain } = pod.spec ?? {};
   const families = serviceFamilies(service);
+  const hints = zones && state === 'ready' ? topologyHints(service, nodeName, zones) : undefined;
   return podAddresses(pod)
     .filter((ip) => families.has(familyOf(ip)))
     .map((ip) => ({
@@ -66,6 +71,7 @@ function backendsOf(service: KubeService, pod: KubePod): Backend[] {
         host_name: subdomain === service.metadata.name ? hostname : undefined,
         node_name: nodeName,
         target_ref: { kind: 'Pod', namespace: namespaceOf(pod), name, uid },
+        ...hints,
       },
     }));
 }

@@ -25,6 +25,7 @@ import {
   type SourcedObject,
   withoutDuplicates,
 } from './sourced-object.ts';
+import { type NodeZones, nodeZones } from './topology-hints.ts';
 
 export interface ClusterOptions {
   /** The node of all pods that do not specify another node. */
@@ -48,17 +49,17 @@ export interface Cluster {
   readonly pods: readonly KubePod[];
   /** Services whose endpoints are computed from pods: recompute them when a pod changes. */
   readonly services: readonly KubeService[];
+  /** Needed to compute them. */
+  readonly zones: NodeZones;
 }
 
 export function clusterOf(manifests: readonly ManifestObject[], options: ClusterOptions): Cluster {
   const problems: ManifestProblem[] = [];
   const given = withoutDuplicates(readAll(manifests, problems), problems);
   const nodes = nodesOf(given, options);
-  const pods = podSet(
-    given,
-    options.node.name,
-    nodes.map(({ object }) => object),
-  );
+  const nodeObjects = nodes.map(({ object }) => object);
+  const zones = nodeZones(nodeObjects);
+  const pods = podSet(given, options.node.name, nodeObjects);
   const services = servicesOf(given, options, problems);
 
   const state = new KubeStateBuilder(options.readers, problems);
@@ -71,7 +72,8 @@ export function clusterOf(manifests: readonly ManifestObject[], options: Cluster
   addSlices(state, given, options.readers);
   const allPods = pods.map(({ object }) => object);
   return {
-    services: addBackends(state, services, allPods, options.readers),
+    services: addBackends(state, services, allPods, options.readers, zones),
+    zones,
     state: state.done(),
     problems,
     localPods: allPods.filter((pod) => isLocalPod(pod, options.node.name)),
@@ -178,6 +180,7 @@ function addBackends(
   services: readonly SourcedObject<KubeService>[],
   pods: readonly KubePod[],
   readers: Readers,
+  zones: NodeZones,
 ): KubeService[] {
   const near = Map.groupBy(pods, namespaceOf);
   const following = services.filter(
@@ -186,7 +189,7 @@ function addBackends(
   for (const service of following) {
     const candidates = near.get(namespaceOf(service.object)) ?? [];
     state.derive(service, resources.endpoints, () =>
-      endpointsOf(service.object, candidates, readers),
+      endpointsOf(service.object, candidates, readers, zones),
     );
   }
   return following.map(({ object }) => object);

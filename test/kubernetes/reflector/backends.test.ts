@@ -150,3 +150,33 @@ test('endpoints of services without a selector are not computed', () => {
   assert.equal(selectsPods(service({ type: 'ExternalName' })), false);
   assert.equal(selectsPod(service({ selector: {} }), pod('a', '10.1.1.2')), false);
 });
+
+test('a preference of the service gives hints to ready endpoints, for own readers', () => {
+  const zones = new Map([['node-a', 'north']]);
+  const hints = (
+    trafficDistribution: string,
+    readers: 'own' | 'mixed',
+    pods = [pod('a', '10.1.1.2')],
+  ) => {
+    const { endpoint_subsets } = endpointsOf(
+      service({ trafficDistribution }),
+      pods,
+      readers,
+      zones,
+    );
+    const { addresses = [], not_ready_addresses = [] } = endpoint_subsets[0] ?? {};
+    const all = [...addresses, ...not_ready_addresses];
+    return all.map(({ for_zones, for_nodes }) => [...for_zones, ...for_nodes].join(' '));
+  };
+  assert.deepEqual(hints('PreferClose', 'own'), ['north']);
+  assert.deepEqual(hints('PreferSameZone', 'own'), ['north']);
+  assert.deepEqual(hints('PreferSameNode', 'own'), ['north node-a']);
+  assert.deepEqual(hints('PreferSameNode', 'mixed'), ['']);
+  assert.deepEqual(hints('example.com/other', 'own'), ['']);
+  const leaving = pod('a', '10.1.1.2');
+  leaving.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
+  assert.deepEqual(hints('PreferSameZone', 'own', [leaving]), ['']);
+  const elsewhere = pod('a', '10.1.1.2');
+  elsewhere.spec = { ...elsewhere.spec, nodeName: 'node-z' };
+  assert.deepEqual(hints('PreferSameZone', 'own', [elsewhere]), [''], 'the zone is unknown');
+});
