@@ -6,6 +6,7 @@ import { type Logger, silentLogger } from '#infra/log/log.ts';
 import type { Component } from '#infra/process/lifecycle.ts';
 import type { StatusCheck } from '#infra/status/status.ts';
 import type { AnyDescriptor } from '#kvscheduler/api/descriptor.ts';
+import type { NatSessionPort } from '#plugins/controller/api/ports/nat-sessions.ts';
 import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
 import type { Connect } from './binapi/api.ts';
 import { BinapiClient } from './binapi/client/client.ts';
@@ -13,6 +14,7 @@ import type { GovppConfig } from './config.ts';
 import type { LostTapLinks } from './descriptors/options.ts';
 import { vppDescriptors } from './descriptors/vpp-descriptors.ts';
 import { InterfaceWatch, type InterfaceWatchOptions } from './interface-watch.ts';
+import { natSessionPort } from './nat-session-port.ts';
 import { VppMetrics } from './stats/metrics.ts';
 import { SegmentStatistics } from './stats/statistics.ts';
 import { vppPort } from './vpp-port.ts';
@@ -33,6 +35,7 @@ export interface WiredVpp {
   readonly client: BinapiClient;
   readonly descriptors: readonly AnyDescriptor[];
   readonly port: VppPort;
+  readonly natSessions: NatSessionPort;
   readonly metrics: VppMetrics;
   /** Starts to connect; reports to the status check, and each reconnect to the caller. */
   component(status: StatusCheck, onReconnect: () => void): Component;
@@ -62,6 +65,7 @@ export function wireVpp(deps: VppWiringDeps): WiredVpp {
     client,
     descriptors: vppDescriptors({ client, clock, log, lostTapLinks }),
     port: vppPort(client),
+    natSessions: natSessionPort(client),
     metrics: new VppMetrics(statistics, registry, isSimulated ? silentLogger : log),
     component: (status, onReconnect) => {
       const report = status.register('vpp', 'readiness');

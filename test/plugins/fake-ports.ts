@@ -5,6 +5,11 @@ import type {
   MarkedLink,
   MarkedLinks,
 } from '#plugins/controller/api/ports/host.ts';
+import type {
+  NatSession,
+  NatSessionPort,
+  NatUser,
+} from '#plugins/controller/api/ports/nat-sessions.ts';
 import type { StnPort, StolenInterface } from '#plugins/controller/api/ports/stn.ts';
 import type {
   DhcpLease,
@@ -109,5 +114,34 @@ export class FakeStn implements StnPort {
     const found = this.stolen.get(name);
     if (!found) throw new Error(`${name} is not stolen`);
     return found;
+  }
+}
+
+export class FakeNatSessions implements NatSessionPort {
+  sessions: readonly NatSession[] = [];
+  /** What was asked for. */
+  readonly asked: string[] = [];
+  failing: Error | undefined;
+  /** Deletions of sessions with this inside port fail. */
+  stuckPort: number | undefined;
+
+  async users(): Promise<readonly NatUser[]> {
+    this.asked.push('users');
+    if (this.failing) throw this.failing;
+    const users = this.sessions.map(({ inside, table }) => ({ address: inside.address, table }));
+    return [...new Map(users.map((user) => [JSON.stringify(user), user])).values()];
+  }
+
+  async sessionsOf({ address, table }: NatUser): Promise<readonly NatSession[]> {
+    this.asked.push(`sessions of ${address} in ${table}`);
+    return this.sessions.filter((each) => each.inside.address === address && each.table === table);
+  }
+
+  async delete(session: NatSession): Promise<boolean> {
+    if (session.inside.port === this.stuckPort) throw new Error('VPP answered -1');
+    const left = this.sessions.filter((each) => each !== session);
+    const wasThere = left.length < this.sessions.length;
+    this.sessions = left;
+    return wasThere;
   }
 }

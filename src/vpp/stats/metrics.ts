@@ -19,6 +19,9 @@ const interfaceCounters = {
   rx_miss: 'rxMiss',
 } as const satisfies Readonly<Record<string, keyof InterfaceCounters>>;
 
+/** Share of NAT44's session table above which it is reported as nearly full. */
+const NEARLY_FULL = 0.8;
+
 /** Exports VPP's counters as metrics. Call `refresh` before each scrape. */
 export class VppMetrics {
   readonly #statistics: StatsPort;
@@ -30,6 +33,9 @@ export class VppMetrics {
   readonly #heapUsed: Gauge;
   readonly #workers: Gauge;
   readonly #vectorRate: Gauge;
+  readonly #natSessions: Gauge;
+  readonly #natLimit: Gauge;
+  readonly #natNearlyFull: Gauge;
   #lastError = '';
 
   constructor(statistics: StatsPort, registry: Registry, log: Logger) {
@@ -50,6 +56,19 @@ export class VppMetrics {
     this.#heapUsed = gauge('vpp_memory_used', "Used bytes of VPP's main heap.");
     this.#workers = gauge('vpp_workers', 'VPP worker threads, without the main thread.');
     this.#vectorRate = gauge('vpp_vector_rate', 'Packets per loop of a VPP thread.', ['thread']);
+    this.#natSessions = gauge(
+      'vpp_nat44_sessions',
+      'Sessions of NAT44 on a VPP thread. An expired one counts until VPP needs its place.',
+      ['thread'],
+    );
+    this.#natLimit = gauge(
+      'vpp_nat44_sessions_limit',
+      'Sessions of NAT44 that each VPP thread can hold.',
+    );
+    this.#natNearlyFull = gauge(
+      'vpp_nat44_sessions_nearly_full',
+      '1 if a VPP thread holds at least 80 % of the NAT44 sessions that it can hold, else 0.',
+    );
   }
 
   /** Never rejects: if the statistics cannot be read, `vpp_stats_up` is 0 and the rest is absent. */
@@ -59,6 +78,7 @@ export class VppMetrics {
       const interfaces = await this.#statistics.interfaces();
       const errors = await this.#statistics.nodeErrors();
       const system = await this.#statistics.system();
+      const nat = await this.#statistics.natSessions();
       for (const [counter, gauge] of this.#interfaces)
         for (const one of interfaces)
           gauge.set({ name: one.internalName, index: one.swIfIndex }, Number(one[counter]));
@@ -73,6 +93,12 @@ export class VppMetrics {
       system.vectorRates.forEach((rate, thread) => {
         this.#vectorRate.set({ thread }, rate);
       });
+      nat.sessions.forEach((count, thread) => {
+        this.#natSessions.set({ thread }, count);
+      });
+      this.#natLimit.set(nat.limit);
+      const isNearlyFull = Math.max(0, ...nat.sessions) >= NEARLY_FULL * nat.limit && nat.limit > 0;
+      this.#natNearlyFull.set(isNearlyFull ? 1 : 0);
       this.#up.set(1);
       this.#lastError = '';
     } catch (error) {
@@ -88,7 +114,8 @@ export class VppMetrics {
 
   #clear(): void {
     for (const [, gauge] of this.#interfaces) gauge.reset();
-    for (const gauge of [this.#errors, this.#vectorRate]) gauge.reset();
+    for (const gauge of [this.#errors, this.#vectorRate, this.#natSessions]) gauge.reset();
     for (const gauge of [this.#heapTotal, this.#heapUsed, this.#workers]) gauge.remove();
+    for (const gauge of [this.#natLimit, this.#natNearlyFull]) gauge.remove();
   }
 }

@@ -45,7 +45,7 @@ interface DirectoryEntry {
   readonly name: string;
   readonly type: number;
   /**
-   * Value of a scalar (f64 bits); pointer of a vector; for a symlink the directory index of its
+   * Value of a scalar or gauge; pointer of a vector; for a symlink the directory index of its
    * target in the lower half and the item index in the upper half.
    */
   readonly word: bigint;
@@ -65,6 +65,7 @@ interface Directory {
 
 /** Read access to a consistent state of the segment. */
 export interface SegmentSnapshot {
+  /** A whole number. */
   scalar(name: string): number | undefined;
   /** Sums over all threads, by index; undefined if the counter does not exist. */
   simple(name: string): readonly bigint[] | undefined;
@@ -185,9 +186,7 @@ export class StatsSegment {
         const entry = byName.get(name);
         if (!entry || (entry.type !== EntryType.Scalar && entry.type !== EntryType.Gauge))
           return undefined;
-        const bits = Buffer.alloc(8);
-        bits.writeBigUInt64LE(entry.word);
-        return bits.readDoubleLE(0);
+        return Number(entry.word);
       },
       simple: (name) => simple(byName.get(name)),
       combined(name) {

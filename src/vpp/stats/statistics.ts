@@ -1,6 +1,7 @@
 import type { Clock } from '#infra/clock/clock.ts';
 import type {
   InterfaceCounters,
+  NatSessionCounters,
   NodeErrorCounter,
   StatsPort,
   SystemCounters,
@@ -88,6 +89,13 @@ export class SegmentStatistics implements StatsPort {
         vectorRates: rates.map(Number),
       };
     });
+  }
+
+  natSessions(): Promise<NatSessionCounters> {
+    return this.#read((snapshot) => ({
+      sessions: (snapshot.perThread('/nat44-ed/total-sessions', 0) ?? []).map(Number),
+      limit: snapshot.scalar('/nat44-ed/max-cfg-sessions') ?? 0,
+    }));
   }
 
   async #read<T>(reader: (snapshot: SegmentSnapshot) => T): Promise<T> {

@@ -70,19 +70,13 @@ class FakeSegment {
   }
 }
 
-function float(value: number): bigint {
-  const bytes = Buffer.alloc(8);
-  bytes.writeDoubleLE(value);
-  return bytes.readBigUInt64LE();
-}
-
 function make() {
   const fake = new FakeSegment();
   fake.directory(
     ['/if/names', 4, fake.words(fake.text('local0'), 0n, fake.text('tap0'))],
     ['/if/drops', 2, fake.words(fake.words(1n, 2n, 3n), fake.words(10n, 20n))],
     ['/if/rx', 3, fake.words(fake.counters(2, [1n, 100n, 2n, 200n]), fake.counters(2, [3n, 300n]))],
-    ['/sys/gauge', 9, float(1.5)],
+    ['/sys/gauge', 9, 2n],
     ['/err/a/b', 6, (2n << 32n) | 1n],
     ['/err/a/c', 6, 1n],
     ['/err/a/gone', 6, 77n],
@@ -109,7 +103,7 @@ describe('statistics segment', () => {
         { packets: 4n, bytes: 400n },
         { packets: 2n, bytes: 200n },
       ],
-      gauge: 1.5,
+      gauge: 2,
       perThread: [3n, 0n],
       errors: [
         ['a/b', 3n],

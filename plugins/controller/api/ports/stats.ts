@@ -34,9 +34,18 @@ export interface SystemCounters {
   readonly vectorRates: readonly number[];
 }
 
+/** Of the session table of NAT44, which each thread has its own of. */
+export interface NatSessionCounters {
+  /** Sessions of each thread (0 is the main thread), expired ones that are not removed yet included. */
+  readonly sessions: readonly number[];
+  /** Size of each table; 0 if NAT44 was never enabled. */
+  readonly limit: number;
+}
+
 export interface StatsPort {
   interfaces(): Promise<readonly InterfaceCounters[]>;
   /** Only counters that are not zero. */
   nodeErrors(): Promise<readonly NodeErrorCounter[]>;
   system(): Promise<SystemCounters>;
+  natSessions(): Promise<NatSessionCounters>;
 }
