@@ -1,33 +1,12 @@
-/**
- * The subnets that the node uses, in the local store. When contiv.conf names others while pods run, the
- * agent continues with the recorded ones: the pods keep their addresses, which would be outside of the new
- * subnets, and no other node would have a route to them.
- */
+/** The subnets that the node uses, in the local store. */
 import { type Static, Type } from 'typebox';
 import Value from 'typebox/value';
 import type { KvStore } from '#datastore/api.ts';
-import { defineError } from '#infra/errors/errors.ts';
 import type { IpamConfig } from '#plugins/contivconf/api.ts';
 import { FatalError } from '#plugins/controller/api/errors.ts';
 import type { ResyncContext } from '#plugins/controller/api/event-handler.ts';
 
 export const PLAN_KEY = 'local/ipam/plan';
-
-export const SubnetsInUseError = defineError({
-  name: 'SubnetsInUseError',
-  code: 'CV_IPAM_SUBNETS_IN_USE',
-  isRetriable: false,
-  remedy:
-    'Restore the previous settings, or drain the node: the new ones take effect when none of its pods has an address outside of them.',
-});
-
-export const PodOutsideSubnetError = defineError({
-  name: 'PodOutsideSubnetError',
-  code: 'CV_IPAM_POD_OUTSIDE',
-  isRetriable: false,
-  remedy:
-    'Delete these pods, so that they are created again with addresses of the subnet, or restore the settings under ipamConfig with which they were created.',
-});
 
 /** As in the local store. */
 const RecordedSettings = Type.Object({

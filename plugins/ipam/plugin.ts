@@ -35,12 +35,12 @@ import {
   unknownPod,
 } from '#plugins/podmanager/api.ts';
 import { AddressPool } from './address-pool.ts';
-import type { AddressRecord } from './address-record.ts';
 import { AddressRecords } from './address-records.ts';
 import { type Allocation, type IpamApi, PodCidrChange } from './api.ts';
 import { BaseIpam } from './base-ipam.ts';
 import { ExternalAddressError, externalAddress } from './external-address.ts';
-import { PlanRecord, PodOutsideSubnetError, SubnetsInUseError } from './plan-record.ts';
+import { PlanRecord } from './plan-record.ts';
+import { SubnetsInUseError, selectPlan, type UsedPlan } from './plan-selection.ts';
 import { PodRecordAddresses } from './pod-record-addresses.ts';
 import { type Prefix, parsePrefix } from './prefix.ts';
 
@@ -69,17 +69,6 @@ function podCidrs(nodes: ReadonlyMap<string, Node>): ReadonlyMap<number, Prefix>
   for (const { id, podCidr } of nodes.values())
     if (parseCidr(podCidr)) found.set(id, parsePrefix(podCidr, 'podCIDR'));
   return found;
-}
-
-/** Pods that a message names. */
-const MAX_NAMED = 10;
-
-function podList(records: readonly AddressRecord[]): string {
-  const names = records
-    .slice(0, MAX_NAMED)
-    .map(({ pod, address }) => `${podIdText(pod)} (${address})`);
-  const more = records.length - names.length;
-  return more > 0 ? `${names.join(', ')} and ${more} more` : names.join(', ');
 }
 
 class Ipam extends BaseIpam implements EventHandler, IpamApi {
@@ -116,7 +105,11 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
     if (DbResync.is(ctx.event)) this.#stateIsFresh = !ctx.event.payload.local;
     const records = this.#records ?? (await AddressRecords.readBack(ctx, this.#deps.store));
     const planRecord = this.#planRecord ?? (await PlanRecord.readBack(ctx, this.#deps.store));
-    const problem = await this.#selectPlan(ctx, planRecord, records);
+    const problem = await selectPlan(ctx, {
+      configured: this.#deps.conf.ipam(),
+      record: planRecord,
+      use: (config) => this.#usePlan(config, records),
+    });
     const pool = new AddressPool(this.podPrefix);
     const isLocal = (address: string): boolean => pool.contains(address);
     const podRecords = await PodRecordAddresses.read(ctx.kubeState, isLocal, new Slices(ctx.clock));
@@ -137,60 +130,23 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
     return this.#problem ? [this.#problem] : [];
   }
 
-  /**
-   * Uses the configured subnets, unless a running pod has an address outside of them: then the recorded
-   * ones, in which the pod was created.
-   * @returns why the configured subnets are not used, or which pods are outside of them
-   */
-  async #selectPlan(
-    ctx: ResyncContext,
-    record: PlanRecord,
-    records: AddressRecords,
-  ): Promise<CodedError | undefined> {
-    const { conf, nodes } = this.#deps;
-    const use = (config: IpamConfig): readonly AddressRecord[] => {
-      this.updatePlan({
-        nodeId: nodes.thisNode().id,
-        config,
-        defaultGateway: conf.defaultGateway(),
-        podSubnets: this.#isExternal ? podCidrs(nodes.allNodes()) : undefined,
-      });
-      return this.#runningOutside(records);
-    };
-    const configured = conf.ipam();
-    const recorded = record.recorded(configured);
-    const changes = record.changes(configured);
-    const outside = use(configured);
-    if (outside.length > 0 && recorded && changes.length > 0) {
-      const still = use(recorded);
-      if (still.length < outside.length) {
-        const problem = new SubnetsInUseError(
-          `the change of ${changes.join(', ')} is not in effect: it would cut off ${podList(outside)}`,
-        );
-        ctx.log.error({ err: problem }, 'keeping the subnets of running pods');
-        return problem;
-      }
-      use(configured);
-    }
-    await record.write(ctx, configured);
-    if (outside.length === 0) return undefined;
-    const problem = new PodOutsideSubnetError(
-      `${podList(outside)} cannot be reached from other nodes: outside of ${this.podSubnetThisNode()}`,
-    );
-    ctx.log.error({ err: problem }, 'pods have addresses outside of the subnet of this node');
-    return problem;
-  }
-
-  /** Records of attached pods that this IPAM has allocated outside of the subnet of this node. */
-  #runningOutside(records: AddressRecords): readonly AddressRecord[] {
-    const attachments = this.#deps.pods.attachments();
+  #usePlan(config: IpamConfig, records: AddressRecords): UsedPlan {
+    const { conf, nodes, pods } = this.#deps;
+    this.updatePlan({
+      nodeId: nodes.thisNode().id,
+      config,
+      defaultGateway: conf.defaultGateway(),
+      podSubnets: this.#isExternal ? podCidrs(nodes.allNodes()) : undefined,
+    });
+    const attachments = pods.attachments();
     const pool = new AddressPool(this.podPrefix);
-    return records
+    const outside = records
       .all()
       .filter(
         ({ address, attachment, external }) =>
           !external && attachments.has(attachment) && !pool.contains(address),
       );
+    return { podSubnetThisNode: this.podSubnetThisNode(), outside };
   }
 
   async update(ctx: UpdateContext): Promise<UpdateResult> {

@@ -13,7 +13,7 @@ import type { Reason } from './reason.ts';
 
 const none: readonly never[] = [];
 
-/** Where the goals of derived values are set: with the consequences for other values. */
+/** The owner of all goals: sets them with the consequences for other values. */
 export interface GoalSetter {
   readonly input: PlanInput;
   readonly graph: PlannedGraph;
