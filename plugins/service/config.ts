@@ -27,7 +27,7 @@ export const serviceSchema = Type.Object({
   }),
   natSessionTableSize: Type.Integer({
     minimum: 0,
-    maximum: 16_777_216,
+    maximum: 1_048_576,
     default: 0,
     description:
       'Maximum number of NAT sessions of each worker of VPP; 0 means the default of VPP, 64,512. A change ends all sessions. Not a key of the original.',

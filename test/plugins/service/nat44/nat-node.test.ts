@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { FakeStn } from '../../fake-ports.ts';
+import { fakeVppWithNics, nonDefaultFields } from '../../ipv4net/vpp-with.ts';
+import { startedNode } from '../../ipv4net/wired-node.ts';
+import type { TestNode } from '../../test-node.ts';
+import { endpointsValue, localPod, serviceValue } from '../service-values.ts';
+
+const NAT = 'config/vpp/nat/v2/';
+const NODES = 'nodeInterconnectCIDR: 192.168.16.0/24';
+const GATEWAY = `ipamConfig: {${NODES}, defaultGateway: 192.168.16.100}`;
+
+/** The values of NAT44 by key, without fields at their default. */
+function natOf(node: TestNode): Record<string, unknown> {
+  return Object.fromEntries(
+    [...node.config]
+      .filter(([key]) => key.startsWith(NAT))
+      .map(([key, value]) => [key.slice(NAT.length), nonDefaultFields(value)] as const)
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  );
+}
+
+const features = (node: TestNode): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(natOf(node)).flatMap(([key, value]) => {
+      const { name, nat_inside, nat_outside, output_feature } = value as Record<string, unknown>;
+      if (!key.startsWith('nat44-interface/')) return [];
+      const sides = [nat_inside && 'in', nat_outside && 'out', output_feature && 'output'];
+      return [[String(name), sides.filter(Boolean).join(' ')]];
+    }),
+  );
+
+const pool = (node: TestNode): string[] =>
+  Object.keys(natOf(node)).filter((key) => key.startsWith('nat44-pool/'));
+
+const ANY_TABLE = 'nat44-pool/vrf/4294967295/address/';
+
+describe('NAT44 of a node', () => {
+  it('translates the sources of traffic that leaves through the NIC with the default gateway', async () => {
+    const node = await startedNode({ yaml: GATEWAY });
+    const both = (name: string) => ({ name, nat_inside: true, nat_outside: true });
+    const identity = { ip_address: '192.168.16.1', protocol: 'UDP' };
+    assert.deepEqual(natOf(node), {
+      'dnat44/DNAT-identities': {
+        label: 'DNAT-identities',
+        id_mappings: [
+          { interface: '', vrf_id: 0, port: 0, ...identity },
+          { interface: '', vrf_id: 1, port: 0, ...identity },
+          { interface: '', vrf_id: 0, port: 4789, ...identity },
+        ],
+      },
+      'nat44-global': {
+        forwarding: true,
+        sessions: {
+          max_sessions: 0,
+          udp_timeout: 300,
+          tcp_established_timeout: 10_800,
+          tcp_transitory_timeout: 0,
+          icmp_timeout: 300,
+        },
+      },
+      'nat44-interface/Gig1': { name: 'Gig1', output_feature: true },
+      'nat44-interface/tap-vpp2': both('tap-vpp2'),
+      'nat44-interface/vxlanBVI': both('vxlanBVI'),
+      [`${ANY_TABLE}10.1.1.254`]: {
+        vrf_id: 4_294_967_295,
+        first_ip: '10.1.1.254',
+        twice_nat: true,
+      },
+      [`${ANY_TABLE}192.168.16.1`]: { vrf_id: 4_294_967_295, first_ip: '192.168.16.1' },
+    });
+  });
+
+  it('translates no sources if it is told so, or has no gateway in the network of a NIC', async () => {
+    for (const yaml of [
+      `natExternalTraffic: false\n${GATEWAY}`,
+      `ipamConfig: {${NODES}}`,
+      `ipamConfig: {${NODES}, defaultGateway: 10.9.9.9}`,
+    ]) {
+      const node = await startedNode({ yaml });
+      assert.deepEqual(pool(node), [`${ANY_TABLE}10.1.1.254`], yaml);
+      assert.equal(features(node)['Gig1'], 'in out', yaml);
+    }
+  });
+
+  it('translates no sources on the NIC by which other nodes are reached without an overlay', async () => {
+    const node = await startedNode({ yaml: `nodeToNodeTransport: nooverlay\n${GATEWAY}` }, []);
+    assert.deepEqual(features(node), { Gig1: 'in out', 'tap-vpp2': 'in out' });
+    assert.deepEqual(pool(node), [`${ANY_TABLE}10.1.1.254`]);
+  });
+
+  it('uses another NIC if the gateway is in its network, also without an overlay', async () => {
+    const other = `
+ipamConfig: {${NODES}, defaultGateway: 203.0.113.1}
+nodeConfig:
+- nodeName: node-a
+  otherVPPInterfaces: [{interfaceName: Gig2, ip: 203.0.113.7/24}]
+`;
+    for (const transport of ['vxlan', 'nooverlay']) {
+      const node = await startedNode({ yaml: `nodeToNodeTransport: ${transport}${other}` }, []);
+      assert.equal(features(node)['Gig2'], 'output');
+      assert.equal(features(node)['Gig1'], 'in out');
+      assert.deepEqual(pool(node), [`${ANY_TABLE}10.1.1.254`, `${ANY_TABLE}203.0.113.7`]);
+    }
+  });
+
+  it('uses the main NIC with DHCP, and its address once there is a lease', async () => {
+    const vpp = fakeVppWithNics('Gig1');
+    const yaml = 'ipamConfig: {nodeInterconnectDHCP: true}';
+    const node = await startedNode({ vpp, yaml }, []);
+    assert.equal(features(node)['Gig1'], 'in out');
+    vpp.dhcp = [{ interfaceName: 'Gig1', address: '172.20.0.9/16', router: '172.20.0.1' }];
+    await node.heal();
+    assert.equal(features(node)['Gig1'], 'output');
+    assert.deepEqual(pool(node), [`${ANY_TABLE}10.1.1.254`, `${ANY_TABLE}172.20.0.9`]);
+  });
+
+  it('uses the main NIC with STN', async () => {
+    const stn = new FakeStn();
+    stn.stolen.set('eth1', {
+      pciAddress: '0000:0b:00.0',
+      kernelDriver: 'e1000',
+      addresses: ['10.20.0.5/24'],
+      routes: [],
+    });
+    const vpp = fakeVppWithNics('Gig1');
+    const node = await startedNode({ vpp, stn, yaml: 'stealInterface: eth1' }, []);
+    assert.equal(features(node)['Gig1'], 'output');
+    assert.deepEqual(pool(node), [`${ANY_TABLE}10.1.1.254`, `${ANY_TABLE}10.20.0.5`]);
+  });
+
+  it('configures sessions as service.conf says', async () => {
+    const node = await startedNode({
+      service: {
+        tcpNATSessionTimeout: 10,
+        otherNATSessionTimeout: 1,
+        natSessionTableSize: 1000,
+        disableNATVirtualReassembly: true,
+      },
+    });
+    const { sessions, virtual_reassembly } = natOf(node)['nat44-global'] as Record<string, object>;
+    assert.deepEqual(sessions, {
+      max_sessions: 1000,
+      tcp_established_timeout: 600,
+      tcp_transitory_timeout: 0,
+      udp_timeout: 60,
+      icmp_timeout: 60,
+    });
+    assert.deepEqual(nonDefaultFields(virtual_reassembly!), { drop_fragments: true });
+  });
+
+  it('drops packets to cluster IPs that no mapping has translated, instead of sending them out', async () => {
+    const node = await startedNode({ yaml: GATEWAY });
+    for (const vrf of [0, 1])
+      assert.equal(
+        node.at(`config/vpp/v2/route/vrf/${vrf}/dst/10.96.0.0/12/gw/0.0.0.0`)['type'],
+        'DROP',
+      );
+  });
+});
+
+describe('a backend outside of the cluster', () => {
+  const external = endpointsValue('db', [{ ip: '198.51.100.5', node: '' }]);
+
+  it('sees the uplink, from whose pool addresses of its table are taken, while there is such a one', async () => {
+    const node = await startedNode({ yaml: GATEWAY });
+    const key = `${NAT}nat44-pool/clients-of-external-backends`;
+    await node.put(serviceValue('db', '10.96.0.30'));
+    assert.equal(node.config.has(key), false);
+    await node.put(external);
+    assert.deepEqual(nonDefaultFields(node.at(key)), {
+      name: 'clients-of-external-backends',
+      first_ip: '192.168.16.1',
+      twice_nat: true,
+    });
+    const [mapping] = node.at<{ st_mappings: { twice_nat: string; local_ips: object[] }[] }>(
+      `${NAT}dnat44/default/db`,
+    ).st_mappings;
+    assert.equal(mapping!.twice_nat, 'ENABLED');
+    assert.deepEqual(mapping!.local_ips.map(nonDefaultFields), [
+      { local_ip: '0.0.0.0', local_port: 1 },
+      { local_ip: '198.51.100.5', local_port: 8080, probability: 2 },
+    ]);
+    const { txn } = await node.put(endpointsValue('db', [localPod(2)]));
+    assert.deepEqual([...txn.values.keys()].sort(), [`${NAT}dnat44/default/db`, key]);
+    assert.equal(node.config.has(key), false);
+  });
+
+  it('sees the client where sources are not translated', async () => {
+    const node = await startedNode({ yaml: `ipamConfig: {${NODES}}` });
+    await node.put(serviceValue('db', '10.96.0.30'));
+    await node.put(external);
+    const [mapping] = node.at<{ st_mappings: { twice_nat: string }[] }>(
+      `${NAT}dnat44/default/db`,
+    ).st_mappings;
+    assert.equal(mapping!.twice_nat, 'SELF');
+  });
+});
+
+describe('a backend in the network of a host', () => {
+  const hosts = endpointsValue('host', [
+    { ip: '172.16.0.5', node: 'node-a', pod: 'h1' },
+    { ip: '172.16.0.6', node: 'node-b', pod: 'h2' },
+  ]);
+  const tables = async (yaml: string) => {
+    const node = await startedNode({ yaml });
+    await node.put(serviceValue('host', '10.96.0.31'));
+    await node.put(hosts);
+    const [mapping] = node.at<{
+      st_mappings: { twice_nat: string; local_ips: { local_ip: string; vrf_id: number }[] }[];
+    }>(`${NAT}dnat44/default/host`).st_mappings;
+    const { twice_nat, local_ips } = mapping!;
+    return { twice_nat, tables: local_ips.map(({ vrf_id }) => vrf_id) };
+  };
+
+  it('is in the table in which its replies arrive', async () => {
+    assert.deepEqual(await tables(GATEWAY), { twice_nat: 'SELF', tables: [0, 1] });
+    assert.deepEqual((await tables(`nodeToNodeTransport: nooverlay\n${GATEWAY}`)).tables, [0, 0]);
+  });
+
+  it('does not see the host as a client, if its packets to services pass VPP', async () => {
+    const { twice_nat } = await tables(`routeServiceCIDRToVPP: true\n${GATEWAY}`);
+    assert.equal(twice_nat, 'ENABLED');
+  });
+});
