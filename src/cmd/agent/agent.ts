@@ -31,7 +31,9 @@ import { IdReleaser } from '#plugins/nodesync/id-releaser.ts';
 import { NodeSyncMetrics } from '#plugins/nodesync/metrics.ts';
 import { PodManagerMetrics } from '#plugins/podmanager/metrics.ts';
 import { wireCniServer } from '#plugins/podmanager/wire-cni-server.ts';
+import { sessionTimeouts } from '#plugins/service/config.ts';
 import { serviceRoutes } from '#plugins/service/rest.ts';
+import { wireNatSessions } from '#plugins/service/wire-nat-sessions.ts';
 import { stnDaemonClient } from '#stn/daemon-client.ts';
 import { vppRoutes } from '#vpp/routes.ts';
 import { wireInterfaceWatch, wireVpp } from '#vpp/wire-vpp.ts';
@@ -179,6 +181,15 @@ export function createAgent(deps: AgentDeps): Agent {
     const features = ipv4net.unsupportedFeatures();
     return features.length === 0 ? undefined : `without effect: ${features.join('; ')}`;
   });
+  const { tcp, other } = sessionTimeouts(settings.service);
+  const idleSessions = wireNatSessions({
+    port: vpp.natSessions,
+    isEnabled: settings.service.cleanupIdleNATSessions,
+    intervalMs: Math.min(tcp, other) * 1_000,
+    registry,
+    clock,
+    loggers,
+  });
   status.registerProblem('services', 'none', () => {
     const problems = [...services.serviceProblems().keys()];
     return problems.length === 0
@@ -261,6 +272,7 @@ export function createAgent(deps: AgentDeps): Agent {
       interfaceWatch,
       controllerComponent,
       leaseWatch,
+      idleSessions,
       watcherComponent,
       // without a mirror the database is that of this node alone
       ...(mirror ? [idReleaser.component] : []),
