@@ -36,7 +36,7 @@ export interface ServiceDeps extends LocalNodeDeps {
   readonly config: ServiceConfig;
 }
 
-export function createServices(deps: ServiceDeps): EventHandler & ServiceApi {
+export function createService(deps: ServiceDeps): EventHandler & ServiceApi {
   return new Services(deps);
 }
 

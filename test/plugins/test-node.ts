@@ -25,7 +25,7 @@ import { AddPod, type AddPodReply, DeletePod } from '#plugins/podmanager/api.ts'
 import type { CniState } from '#plugins/podmanager/cni-service.ts';
 import { createPodManager, type PodManagerDeps } from '#plugins/podmanager/plugin.ts';
 import { type ServiceConfig, serviceDefaults } from '#plugins/service/config.ts';
-import { createServices } from '#plugins/service/plugin.ts';
+import { createService } from '#plugins/service/plugin.ts';
 import { FakeHost, FakeStn, FakeVpp } from './fake-ports.ts';
 import { HandlerBench, type Outcome } from './handler-bench.ts';
 
@@ -106,7 +106,7 @@ export class TestNode extends HandlerBench {
     const ipam = makeIpam({ conf, nodes, pods, store: local });
     const net = createIpv4Net({ nodeName: name, conf, nodes, pods, ipam, host, vpp });
     const settings = { ...serviceDefaults, ...options.service };
-    const services = createServices({
+    const services = createService({
       nodeName: name,
       config: settings,
       conf,

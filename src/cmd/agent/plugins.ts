@@ -18,7 +18,7 @@ import { createNodeSync, type NodeSyncHandler } from '#plugins/nodesync/plugin.t
 import { createPodManager, type PodManager } from '#plugins/podmanager/plugin.ts';
 import type { ServiceApi } from '#plugins/service/api.ts';
 import type { ServiceConfig } from '#plugins/service/config.ts';
-import { createServices } from '#plugins/service/plugin.ts';
+import { createService } from '#plugins/service/plugin.ts';
 
 /** The configuration files of the handlers. */
 export interface PluginSettings {
@@ -74,7 +74,7 @@ export function createPlugins(nodeName: string, settings: PluginSettings, ports:
   const ipam = createIpam({ conf, nodes, pods, store: local });
   const ipv4net = createIpv4Net({ nodeName, conf, nodes, pods, ipam, host, vpp });
   const config = settings.service;
-  const services = createServices({ nodeName, config, conf, nodes, pods, ipam, net: ipv4net });
+  const services = createService({ nodeName, config, conf, nodes, pods, ipam, net: ipv4net });
   return {
     handlers: [conf, nodes, pods, ipam, ipv4net, services],
     conf,

@@ -203,8 +203,8 @@ function plays(): Record<string, Played> {
       attaches: true,
     },
     'a feature that is not supported yet': {
-      options: { contiv: { natExternalTraffic: true } },
-      seen: shows(/NAT of external traffic/, 'unsupported-features'),
+      options: { contiv: { useSRv6ForServices: true } },
+      seen: shows(/SRv6 for services/, 'unsupported-features'),
       undo: () => undefined,
     },
     'a defect of the agent in a handler, also in the healing resync': {
