@@ -15,6 +15,7 @@ import type { LostTapLinks } from './descriptors/options.ts';
 import { vppDescriptors } from './descriptors/vpp-descriptors.ts';
 import { InterfaceWatch, type InterfaceWatchOptions } from './interface-watch.ts';
 import { natSessionPort } from './nat-session-port.ts';
+import { ObjectRecords, type RecordStore } from './object-records.ts';
 import { VppMetrics } from './stats/metrics.ts';
 import { SegmentStatistics } from './stats/statistics.ts';
 import { vppPort } from './vpp-port.ts';
@@ -25,6 +26,8 @@ export interface VppWiringDeps {
   /** A simulated VPP has no statistics segment: failures to read it are not logged. */
   readonly isSimulated: boolean;
   readonly lostTapLinks: LostTapLinks;
+  readonly store: RecordStore;
+  readonly isAgentKey: (key: string) => boolean;
   readonly registry: Registry;
   readonly clock: Clock;
   readonly random: Random;
@@ -45,6 +48,7 @@ export interface WiredVpp {
 
 export function wireVpp(deps: VppWiringDeps): WiredVpp {
   const { config, connect, isSimulated, lostTapLinks, registry, clock, random, log } = deps;
+  const { store, isAgentKey } = deps;
   const client = new BinapiClient({
     connect,
     clock,
@@ -63,7 +67,13 @@ export function wireVpp(deps: VppWiringDeps): WiredVpp {
   );
   return {
     client,
-    descriptors: vppDescriptors({ client, clock, log, lostTapLinks }),
+    descriptors: vppDescriptors({
+      client,
+      clock,
+      log,
+      lostTapLinks,
+      managedKeys: new ObjectRecords({ store, isAgentKey, log }),
+    }),
     port: vppPort(client),
     natSessions: natSessionPort(client),
     metrics: new VppMetrics(statistics, registry, isSimulated ? silentLogger : log),

@@ -266,6 +266,15 @@ async function drift(recording: Recording): Promise<void> {
   const client = new BinapiClient({ connect: vpp.connect(), clock, random: seededRandom(8), log });
   client.start();
   await client.whenConnected();
+  const interfaces = await client.dump('sw_interface_dump', {
+    sw_if_index: 0xffff_ffff,
+    name_filter_valid: false,
+    name_filter: '',
+  });
+  const indexOf = (tag: RegExp): number =>
+    interfaces.find((one) => tag.test(one.tag))?.sw_if_index ?? 0;
+  const uplink = indexOf(/^host-eth1$/);
+  const podTap = indexOf(/^vpp-tap-/);
   const down = (sw_if_index: number) =>
     client.request('sw_interface_set_flags', { sw_if_index, flags: 0 });
   const lose = (act: () => Promise<unknown>) => async () => {
@@ -274,19 +283,20 @@ async function drift(recording: Recording): Promise<void> {
   };
   const drifts: Record<string, () => Promise<unknown>> = {
     'interfaces go down': async () => {
-      for (const index of [1, 3, 5]) await down(index);
+      for (const index of [uplink, indexOf(/^tap-vpp2$/), podTap]) await down(index);
     },
-    'a TAP is deleted': () => client.request('tap_delete_v2', { sw_if_index: 5 }),
+    'a TAP is deleted': () => client.request('tap_delete_v2', { sw_if_index: podTap }),
     'a tunnel is deleted': () =>
       client.request('vxlan_add_del_tunnel_v3', { ...tunnelToNode2, is_add: false }),
     'an address is lost': () =>
       client.request('sw_interface_add_del_address', {
-        sw_if_index: 1,
+        sw_if_index: uplink,
         is_add: false,
         del_all: true,
         prefix: { address: { af: 0, un: new Uint8Array(16) }, len: 0 },
       }),
-    'a loopback is deleted': () => client.request('delete_loopback', { sw_if_index: 2 }),
+    'a loopback is deleted': () =>
+      client.request('delete_loopback', { sw_if_index: indexOf(/^podGwLoop$/) }),
     'addresses of a link are lost': () => linux.deleteAddress(undefined, 'vpp1', '172.30.1.2/24'),
     'a route of the host is lost': () =>
       linux.deleteRoute(undefined, {

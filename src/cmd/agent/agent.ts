@@ -25,6 +25,7 @@ import type { Controller } from '#plugins/controller/controller.ts';
 import { controllerRoutes } from '#plugins/controller/routes.ts';
 import { type WiredController, wireController } from '#plugins/controller/wire-controller.ts';
 import { wireDbWatcher } from '#plugins/dbwatcher/wire-dbwatcher.ts';
+import { isAgentKey } from '#plugins/ipv4net/agent-keys.ts';
 import { ipamRoutes } from '#plugins/ipv4net/routes.ts';
 import { wireLeaseWatch } from '#plugins/ipv4net/wire-lease-watch.ts';
 import { IdReleaser } from '#plugins/nodesync/id-releaser.ts';
@@ -100,6 +101,8 @@ export function createAgent(deps: AgentDeps): Agent {
     connect: environment.connectVpp,
     isSimulated: settings.embedded !== undefined,
     lostTapLinks: linux.lostTapLinks,
+    store: local,
+    isAgentKey,
     registry,
     clock,
     random,

@@ -116,8 +116,9 @@ class Refresh {
   }
 
   /**
-   * The values that each descriptor gets to correlate: actual values as known, else desired ones. All
-   * values, even if only some are read: a descriptor must not mistake an object of one for another's.
+   * The values that each descriptor gets to correlate: actual values as known, else desired ones, and no
+   * unmanaged ones. All values, even if only some are read: a descriptor must not mistake an object of one
+   * for another's.
    */
   async #correlate(
     descriptors: readonly AnyDescriptor[],
@@ -132,9 +133,10 @@ class Refresh {
       for (const node of nodesOf(graph, descriptor)) {
         if (slices.due()) await slices.turn();
         if (node.base) continue;
-        const { key, actual, desired } = node;
+        const { key, actual, desired, unmanaged } = node;
         if (this.#only?.has(key) ?? true) bases.push(node);
-        const value = actual ?? this.#desired.get(key) ?? desired;
+        const asked = this.#desired.get(key) ?? undefined;
+        const value = unmanaged ? asked : (actual ?? asked ?? desired);
         if (value !== undefined) list.push({ key, value });
       }
     }

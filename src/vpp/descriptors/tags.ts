@@ -42,6 +42,15 @@ export function isTagOf(tag: string, name: string): boolean {
   return tag.startsWith(tagOf(name));
 }
 
+/** VPP copies tags in words of this many bytes. */
+const WORD = 16;
+
+/** Whether the tag is that of the name, and VPP has appended bytes to it. */
+export function isTagWithGarbage(tag: string, name: string): boolean {
+  const own = tagOf(name);
+  return tag !== own && tag.startsWith(own) && Buffer.byteLength(own) % WORD === 0;
+}
+
 function fits(name: string, maxLength: number): boolean {
   return Buffer.byteLength(name) <= maxLength;
 }

@@ -1,4 +1,5 @@
 import type { AnyDescriptor } from '#kvscheduler/api/descriptor.ts';
+import type { VppInterface } from '#models/vpp/interface.ts';
 import { aclDescriptor } from './acl/acl.ts';
 import { aclToInterfaceDescriptor } from './acl/acl-to-interface.ts';
 import { AclBindings } from './acl/bindings.ts';
@@ -11,6 +12,7 @@ import { linkStateDescriptor } from './interface/link-state.ts';
 import { interfaceRxModeDescriptor } from './interface/rx-mode.ts';
 import { interfaceRxPlacementDescriptor } from './interface/rx-placement.ts';
 import { segmentationDescriptor } from './interface/segmentation.ts';
+import { handlerOf } from './interface/types/registry.ts';
 import { unnumberedInterfaceDescriptor } from './interface/unnumbered.ts';
 import { interfaceVrfDescriptor } from './interface/vrf.ts';
 import { bridgeDomainDescriptor } from './l2/bridge-domain.ts';
@@ -24,6 +26,7 @@ import { proxyArpInterfaceDescriptor } from './l3/proxy-arp-interface.ts';
 import { routeDescriptor } from './l3/route.ts';
 import { stnRuleDescriptor } from './l3/stn-rule.ts';
 import { vrfTableDescriptor } from './l3/vrf-table.ts';
+import { allKeys, type ManagedKeys, type NaturalIdentity, withRecords } from './managed-keys.ts';
 import { nat44AddressPoolDescriptor } from './nat44/address-pool.ts';
 import { dnat44Descriptor } from './nat44/dnat.ts';
 import { nat44GlobalDescriptor } from './nat44/global.ts';
@@ -36,8 +39,10 @@ import type { VppDescriptorOptions } from './options.ts';
 import { ipRedirectDescriptor } from './punt/ip-redirect.ts';
 import { puntToHostDescriptor } from './punt/punt-to-host.ts';
 
+type Factory = (options: VppDescriptorOptions) => AnyDescriptor;
+
 /** Every descriptor of VPP is registered here. */
-const factories: readonly ((options: VppDescriptorOptions) => AnyDescriptor)[] = [
+const factories: readonly Factory[] = [
   interfaceDescriptor,
   interfaceAddressDescriptor,
   interfaceVrfDescriptor,
@@ -72,10 +77,29 @@ const factories: readonly ((options: VppDescriptorOptions) => AnyDescriptor)[] =
   puntToHostDescriptor,
 ];
 
-/** New descriptors of all that the agent configures in VPP. */
+/** Descriptors that recognize managed objects by a name, which an operator may give as well. */
+const namedObjects = new Map<Factory, (value: never) => NaturalIdentity>([
+  [interfaceDescriptor, (value: VppInterface) => handlerOf(value.type)?.identity(value) ?? ''],
+  [vrfTableDescriptor, () => ''],
+  [bridgeDomainDescriptor, () => ''],
+  [dnat44Descriptor, () => ''],
+  [aclDescriptor, () => ''],
+]);
+
+/**
+ * New descriptors of all that the agent configures in VPP.
+ * @param options without `managedKeys`, every object with a name is managed
+ */
 export function vppDescriptors(
-  options: Omit<VppDescriptorOptions, 'aclBindings'>,
+  options: Omit<VppDescriptorOptions, 'aclBindings' | 'managedKeys'> & {
+    readonly managedKeys?: ManagedKeys;
+  },
 ): readonly AnyDescriptor[] {
-  const shared = { ...options, aclBindings: new AclBindings(options.client) };
-  return factories.map((create) => create(shared));
+  const aclBindings = new AclBindings(options.client);
+  const shared = { ...options, aclBindings, managedKeys: options.managedKeys ?? allKeys };
+  return factories.map((create) => {
+    const descriptor = create(shared);
+    const identityOf = namedObjects.get(create);
+    return identityOf ? withRecords(shared.managedKeys, descriptor, identityOf) : descriptor;
+  });
 }

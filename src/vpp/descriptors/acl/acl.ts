@@ -1,4 +1,3 @@
-import type { Clock } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import { defineDescriptor, emptyValue } from '#kvscheduler/api/define-descriptor.ts';
 import type {
@@ -9,14 +8,14 @@ import type {
 } from '#kvscheduler/api/descriptor.ts';
 import { type Acl, aclKey, aclModel } from '#models/vpp/acl.ts';
 import { aclBindingKey } from '#models/vpp/derived.ts';
-import type { VppClient } from '../../binapi/api.ts';
 import type { AclDetails, AclRule as VppRule } from '../../binapi/messages.gen.ts';
 import { VppRefusedError } from '../../binapi/retval-error.ts';
 import { ignoreNotFound } from '../ignored-retvals.ts';
 import { NONE } from '../limits.ts';
+import { type ManagedNames, managedNames, type NamedKey } from '../managed-keys.ts';
 import { interfaceNames } from '../names-by-index.ts';
 import type { VppDescriptorOptions } from '../options.ts';
-import { tagOf, tagToName } from '../tags.ts';
+import { tagOf } from '../tags.ts';
 import { type AclBindings, type Direction, readLists } from './bindings.ts';
 import { fromRule, sameRule, toRule } from './rule.ts';
 import { SHELL_TAG, validateAcl } from './validate-acl.ts';
@@ -24,6 +23,11 @@ import { SHELL_TAG, validateAcl } from './validate-acl.ts';
 export interface AclMetadata {
   readonly aclIndex: number;
 }
+
+const namedKey: NamedKey = {
+  build: (name) => aclKey.build({ name }),
+  parse: (key) => aclKey.parse(key)?.name,
+};
 
 const inUse: readonly number[] = [-142, -143, -149];
 
@@ -34,6 +38,7 @@ const inUse: readonly number[] = [-142, -143, -149];
 export function aclDescriptor({
   client,
   clock,
+  managedKeys,
   aclBindings: bindings,
 }: VppDescriptorOptions): KvDescriptor<Acl, AclMetadata> {
   const addOrReplace = async (value: Acl, acl_index: number): Promise<AclMetadata> => {
@@ -72,12 +77,13 @@ export function aclDescriptor({
       }
       bindings.remove(acl_index, name);
     },
-    retrieve: (correlate, ctx) => retrieve({ client, clock }, bindings, correlate, ctx),
+    retrieve: (correlate, ctx) =>
+      retrieve({ client, clock, managedKeys }, bindings, correlate, ctx),
   });
 }
 
 async function retrieve(
-  { client, clock }: { readonly client: VppClient; readonly clock: Clock },
+  { client, clock, managedKeys }: Pick<VppDescriptorOptions, 'client' | 'clock' | 'managedKeys'>,
   bindings: AclBindings,
   correlate: readonly KeyedValue<Acl>[],
   ctx: RetrieveContext,
@@ -89,7 +95,7 @@ async function retrieve(
     readLists(client, undefined),
   ]);
   const desired = new Map(correlate.map(({ value }) => [value.name, value]));
-  const named = nameAll(acls, desired.keys());
+  const named = nameAll(acls, managedNames(managedKeys, namedKey, new Set(desired.keys())));
   bindings.replaceAll(new Map([...named].map(([index, { name }]) => [index, name])));
 
   const bound = new Map<number, Record<Direction, string[]>>();
@@ -134,17 +140,13 @@ interface Named {
 }
 
 /** Managed ACLs by index. An ACL with the tag of another gets a name that is never desired. */
-function nameAll(
-  acls: readonly AclDetails[],
-  desired: Iterable<string>,
-): ReadonlyMap<number, Named> {
-  const nameBehind = tagToName(desired);
+function nameAll(acls: readonly AclDetails[], managed: ManagedNames): ReadonlyMap<number, Named> {
   const named = new Map<number, Named>();
   const taken = new Set<string>();
   for (const details of acls) {
     const { acl_index, tag } = details;
-    if (tag === '' || tag === SHELL_TAG) continue;
-    const first = nameBehind(tag);
+    const first = managed.ofTag(tag);
+    if (first === undefined || tag === SHELL_TAG) continue;
     const name = taken.has(first) ? `${first} (another, index ${acl_index})` : first;
     taken.add(name);
     named.set(acl_index, { name, details });

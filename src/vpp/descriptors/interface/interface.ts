@@ -21,13 +21,12 @@ import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadat
 import { toMac } from '../../binapi/addresses.ts';
 import type { VppClient } from '../../binapi/api.ts';
 import { IfStatusFlags } from '../../binapi/enums.gen.ts';
-import type { SwInterfaceDetails } from '../../binapi/messages.gen.ts';
 import { ignoreNotFound } from '../ignored-retvals.ts';
-import { NONE } from '../limits.ts';
 import type { VppDescriptorOptions } from '../options.ts';
 import { tagOf } from '../tags.ts';
 import type { AddressValue } from './address.ts';
 import { interfaceFamilies } from './layer3.ts';
+import { setMtu, vlansOf } from './mtu.ts';
 import { retrieveInterfaces } from './retrieve.ts';
 import { dpdk } from './types/dpdk.ts';
 import type { CreatedInterface, InterfaceTypeHandler } from './types/handler.ts';
@@ -159,44 +158,6 @@ function tag(client: VppClient, sw_if_index: number, name: string): Promise<unkn
 
 function setMac(client: VppClient, sw_if_index: number, mac: string): Promise<unknown> {
   return client.request('sw_interface_set_mac_address', { sw_if_index, mac_address: toMac(mac) });
-}
-
-/** @param mtu 0 restores VPP's default, which is unknown for hardware and then stays */
-async function setMtu(
-  client: VppClient,
-  kind: InterfaceTypeHandler,
-  sw_if_index: number,
-  mtu: number,
-): Promise<void> {
-  if (kind.mtu === 'hardware') {
-    if (mtu !== 0) await client.request('hw_interface_set_mtu', { sw_if_index, mtu });
-    return;
-  }
-  const given = mtu === 0 && kind.mtu === 'software';
-  const layer3 = given ? await deviceMtu(client, sw_if_index) : mtu;
-  // the other three MTUs, of protocols, then follow the first
-  await client.request('sw_interface_set_mtu', { sw_if_index, mtu: [layer3, 0, 0, 0] });
-}
-
-async function deviceMtu(client: VppClient, sw_if_index: number): Promise<number> {
-  const all = await dumpInterfaces(client, sw_if_index);
-  return all.find((each) => each.sw_if_index === sw_if_index)?.link_mtu ?? 0;
-}
-
-async function vlansOf(client: VppClient, parent: number): Promise<readonly SwInterfaceDetails[]> {
-  const all = await dumpInterfaces(client, NONE);
-  return all.filter((each) => each.sup_sw_if_index === parent && each.sw_if_index !== parent);
-}
-
-function dumpInterfaces(
-  client: VppClient,
-  sw_if_index: number,
-): Promise<readonly SwInterfaceDetails[]> {
-  return client.dump('sw_interface_dump', {
-    sw_if_index,
-    name_filter_valid: false,
-    name_filter: '',
-  });
 }
 
 function setState(client: VppClient, sw_if_index: number, up: boolean): Promise<unknown> {

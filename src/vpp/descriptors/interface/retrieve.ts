@@ -24,13 +24,15 @@ import type { VppClient } from '../../binapi/api.ts';
 import { IfStatusFlags, IfType } from '../../binapi/enums.gen.ts';
 import type { SwInterfaceDetails } from '../../binapi/messages.gen.ts';
 import { NONE } from '../limits.ts';
+import { type ManagedNames, managedNames, type NamedKey } from '../managed-keys.ts';
 import { mapInSlices } from '../map-in-slices.ts';
 import type { VppDescriptorOptions } from '../options.ts';
-import { isTagOf, tagOf, tagToName } from '../tags.ts';
+import { isTagOf, isTagWithGarbage, tagOf } from '../tags.ts';
 import { releaseDanglingBorrowers } from './dangling-lenders.ts';
 import { withoutDeadTaps } from './dead-taps.ts';
 import { readDhcpClients } from './dhcp-dump.ts';
 import { type Layer3, readLayer3, readLenders, tableOf } from './layer3.ts';
+import { defaultMtu } from './mtu.ts';
 import { resetOrphanedTables } from './orphaned-tables.ts';
 import { adoptRxModes, type QueueMode } from './rx-mode-values.ts';
 import { adoptRxPlacements, type QueueThread } from './rx-placement-values.ts';
@@ -42,7 +44,6 @@ import type {
   TypeRetrieveContext,
 } from './types/handler.ts';
 import { interfaceTypeHandlers } from './types/registry.ts';
-import { leaveUnmanagedBridges } from './unmanaged-bridges.ts';
 
 type Retrieved = RetrievedValue<VppInterface, VppInterfaceMetadata>;
 
@@ -56,20 +57,20 @@ interface Named {
 }
 
 export async function retrieveInterfaces(
-  needs: Pick<VppDescriptorOptions, 'client' | 'clock' | 'log' | 'lostTapLinks'>,
+  needs: Pick<VppDescriptorOptions, 'client' | 'clock' | 'log' | 'lostTapLinks' | 'managedKeys'>,
   correlate: readonly KeyedValue<VppInterface>[],
   ctx: RetrieveContext,
 ): Promise<readonly Retrieved[]> {
-  const { client, clock, log } = needs;
+  const { client, clock, log, managedKeys } = needs;
   const desired = new Map(correlate.map(({ value }) => [value.name, value]));
   const details = await client.dump('sw_interface_dump', {
     sw_if_index: NONE,
     name_filter_valid: false,
     name_filter: '',
   });
-  const nameBehind = tagToName(desired.keys());
+  const managed = managedNames(managedKeys, interfaceKey, new Set(desired.keys()));
   const called = new Map(
-    details.map((each) => [each.sw_if_index, nameBehind(each.tag || each.interface_name)]),
+    details.map((each) => [each.sw_if_index, managed.ofTag(each.tag) ?? each.interface_name]),
   );
   const linux = ctx.retrieved<LinuxInterfaceMetadata>('linux-interface');
   const kindContext: TypeRetrieveContext = {
@@ -90,16 +91,10 @@ export async function retrieveInterfaces(
   const named = await withoutDeadTaps(
     needs,
     ctx.readBack,
-    nameAll(details, found, desired, nameBehind),
+    nameAll(details, found, desired, managed),
   );
   await correctTags(client, log, named, desired);
   const names = new Map(named.map(({ details: { sw_if_index }, name }) => [sw_if_index, name]));
-  const managed = named.filter(({ origin, name }) => origin === 'from-NB' && desired.has(name));
-  await leaveUnmanagedBridges(
-    client,
-    log,
-    new Map(managed.map(({ details: { sw_if_index }, name }) => [sw_if_index, name])),
-  );
   const lenders = await releaseDanglingBorrowers(client, allLenders, names);
   const requested = named.filter(
     ({ name }) => ctx.only?.has(vppInterfaceKey.build({ name })) ?? true,
@@ -167,7 +162,7 @@ function nameAll(
   details: readonly SwInterfaceDetails[],
   found: ReadonlyMap<number, { kind: InterfaceTypeHandler; found: FoundInterface }>,
   desired: ReadonlyMap<string, VppInterface>,
-  nameBehind: (tag: string) => string,
+  managed: ManagedNames,
 ): readonly Named[] {
   /** Names of desired interfaces that no tag names exactly. */
   const byIdentity = new Map<string, string[]>();
@@ -178,19 +173,30 @@ function nameAll(
     if (identity === undefined || tagged.has(tagOf(value.name))) continue;
     byIdentity.set(identity, [...(byIdentity.get(identity) ?? []), value.name]);
   }
+  const isOrphan = (tag: string, name: string): boolean =>
+    !desired.has(name) && isTagWithGarbage(tag, name);
   return details.flatMap((each) => {
     const known = found.get(each.sw_if_index);
     // a NIC of any driver, if a value names it
     const isNic = known?.kind === dpdk || desired.get(each.interface_name)?.type === 'DPDK';
     if (isNic && each.type === IfType.IF_API_TYPE_HARDWARE) return [nicOf(each)];
     if (known === undefined) return [];
-    const named = nameBehind(each.tag);
-    const candidates = desired.has(named) ? [] : byIdentity.get(known.found.identity ?? '');
-    const name = takeFirst(candidates ?? [], (one) => each.tag === '' || isTagOf(each.tag, one));
-    if (name === undefined && named === '') return [];
-    return [{ ...known, details: each, name: name ?? named, origin: 'from-NB' }];
+    const named = managed.ofTag(each.tag) ?? managed.all.find((one) => isOrphan(each.tag, one));
+    const candidates =
+      named !== undefined && desired.has(named) ? [] : byIdentity.get(known.found.identity ?? '');
+    // a managed interface with another name is an orphan, which releases the identity
+    const isFree = (one: string): boolean => named === undefined || isTagOf(each.tag, one);
+    const unnamed = each.tag === '' ? managed.ofOrphan(known.found.identity ?? '') : undefined;
+    const name = takeFirst(candidates ?? [], isFree) ?? named ?? unnamed;
+    if (name === undefined) return [];
+    return [{ ...known, details: each, name, origin: 'from-NB' }];
   });
 }
+
+const interfaceKey: NamedKey = {
+  build: (name) => vppInterfaceKey.build({ name }),
+  parse: (key) => vppInterfaceKey.parse(key)?.name,
+};
 
 function takeFirst(names: string[], isIt: (name: string) => boolean): string | undefined {
   const position = names.findIndex(isIt);
@@ -300,8 +306,8 @@ function adoptMac(
 }
 
 /**
- * An MTU that the value leaves to VPP reads back as 0. In software it is VPP's default while it equals
- * the frame size of the device; the default of hardware is unknown.
+ * An MTU that the value leaves to VPP reads back as 0 while it is VPP's default; the default of hardware is
+ * unknown. The frame size of a device is no default: VPP sets the MTU with it.
  */
 function adoptMtu(
   kind: InterfaceTypeHandler,
@@ -311,7 +317,8 @@ function adoptMtu(
   if (kind.mtu === 'hardware') return desired?.mtu === 0 ? 0 : details.link_mtu;
   const layer3 = details.mtu[0] ?? 0;
   if (kind.mtu === 'inherited') return layer3;
-  return layer3 === details.link_mtu && layer3 !== desired?.mtu ? 0 : layer3;
+  const initial = defaultMtu(kind, details);
+  return layer3 === initial && layer3 !== desired?.mtu ? 0 : layer3;
 }
 
 /** VPP returns IPv4 before IPv6; the addresses of a family are in the order of their creation. */

@@ -9,16 +9,24 @@ import {
   bridgeDomainModel,
 } from '#models/vpp/bridge-domain.ts';
 import { bridgedInterfaceKey } from '#models/vpp/derived.ts';
+import { vppInterfaceKey } from '#models/vpp/interface.ts';
 import type { BridgeDomainArpTerminationEntry } from '#models/vpp/l2.gen.ts';
 import type { BridgeDomainMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import { fromAddress, fromMac, toAddress, toMac } from '../../binapi/addresses.ts';
 import { ignoreNotFound } from '../ignored-retvals.ts';
 import { NONE } from '../limits.ts';
+import { managedNames, type NamedKey } from '../managed-keys.ts';
 import { interfaceNames } from '../names-by-index.ts';
 import type { VppDescriptorOptions } from '../options.ts';
-import { tagOf, tagToName } from '../tags.ts';
+import { tagOf } from '../tags.ts';
+import { leaveUnmanagedBridges } from './unmanaged-bridges.ts';
 
 type ArpEntry = BridgeDomainArpTerminationEntry;
+
+const namedKey: NamedKey = {
+  build: (name) => bridgeDomainKey.build({ name }),
+  parse: (key) => bridgeDomainKey.parse(key)?.name,
+};
 
 /**
  * Bridge domains. Managed ones have their name as tag; VPP chooses the number. Members are derived
@@ -27,6 +35,7 @@ type ArpEntry = BridgeDomainArpTerminationEntry;
 export function bridgeDomainDescriptor({
   client,
   log,
+  managedKeys,
 }: VppDescriptorOptions): KvDescriptor<BridgeDomain, BridgeDomainMetadata> {
   const arpEntry = (bd_id: number, entry: ArpEntry, is_add: boolean): Promise<unknown> =>
     client.request('bd_ip_mac_add_del', {
@@ -91,38 +100,45 @@ export function bridgeDomainDescriptor({
 
     async retrieve(correlate, ctx) {
       const names = interfaceNames(ctx);
-      const nameBehind = tagToName(correlate.map(({ value }) => value.name));
+      const desired = new Set(correlate.map(({ value }) => value.name));
+      const { ofTag } = managedNames(managedKeys, namedKey, desired);
       const [domains, entries] = await Promise.all([
         client.dump('bridge_domain_dump', { bd_id: NONE, sw_if_index: NONE }),
         client.dump('bd_ip_mac_dump', { bd_id: NONE }),
       ]);
       const arp = Map.groupBy(entries, ({ entry }) => entry.bd_id);
-      return domains
-        .filter(({ bd_tag }) => bd_tag !== '')
-        .map((found) => {
-          const domain = nameBehind(found.bd_tag);
-          const value = bridgeDomainModel.canonical({
-            name: domain,
-            flood: found.flood,
-            unknown_unicast_flood: found.uu_flood,
-            forward: found.forward,
-            learn: found.learn,
-            arp_termination: found.arp_term,
-            mac_age: found.mac_age,
-            interfaces: found.sw_if_details.flatMap(({ sw_if_index, shg }) => {
-              const name = names.get(sw_if_index);
-              const bridged_virtual_interface = sw_if_index === found.bvi_sw_if_index;
-              if (name === undefined) return [];
-              return [{ name, bridged_virtual_interface, split_horizon_group: shg }];
-            }),
-            arp_termination_table: (arp.get(found.bd_id) ?? []).map(({ entry }) => ({
-              ip_address: fromAddress(entry.ip),
-              phys_address: fromMac(entry.mac),
-            })),
-          });
-          const key = bridgeDomainKey.build({ name: domain });
-          return { key, value, metadata: { bdId: found.bd_id }, origin: 'from-NB' as const };
+      const isManaged = (name: string): boolean => managedKeys.has(vppInterfaceKey.build({ name }));
+      await leaveUnmanagedBridges(
+        client,
+        log,
+        domains.filter(({ bd_tag }) => ofTag(bd_tag) === undefined),
+        new Map([...names].filter(([, name]) => isManaged(name))),
+      );
+      return domains.flatMap((found) => {
+        const domain = ofTag(found.bd_tag);
+        if (domain === undefined) return [];
+        const value = bridgeDomainModel.canonical({
+          name: domain,
+          flood: found.flood,
+          unknown_unicast_flood: found.uu_flood,
+          forward: found.forward,
+          learn: found.learn,
+          arp_termination: found.arp_term,
+          mac_age: found.mac_age,
+          interfaces: found.sw_if_details.flatMap(({ sw_if_index, shg }) => {
+            const name = names.get(sw_if_index);
+            const bridged_virtual_interface = sw_if_index === found.bvi_sw_if_index;
+            if (name === undefined) return [];
+            return [{ name, bridged_virtual_interface, split_horizon_group: shg }];
+          }),
+          arp_termination_table: (arp.get(found.bd_id) ?? []).map(({ entry }) => ({
+            ip_address: fromAddress(entry.ip),
+            phys_address: fromMac(entry.mac),
+          })),
         });
+        const key = bridgeDomainKey.build({ name: domain });
+        return [{ key, value, metadata: { bdId: found.bd_id }, origin: 'from-NB' as const }];
+      });
     },
   });
 }

@@ -15,7 +15,7 @@ import { bytesOfAddress, textOfBytes } from '../../binapi/addresses.ts';
 import { ignoreNotFound } from '../ignored-retvals.ts';
 import { interfaceNames } from '../names-by-index.ts';
 import type { VppDescriptorOptions } from '../options.ts';
-import { hasDefaultName } from './vrf-table.ts';
+import { isManagedTable } from './vrf-table.ts';
 
 /**
  * Ranges of addresses that VPP answers ARP for, on the interfaces that are derived from this value.
@@ -25,6 +25,7 @@ import { hasDefaultName } from './vrf-table.ts';
 export function proxyArpDescriptor({
   client,
   log,
+  managedKeys,
 }: VppDescriptorOptions): KvDescriptor<ProxyARP, undefined> {
   const set = (range: ProxyARPRange, is_add: boolean): Promise<unknown> =>
     client.request('proxy_arp_add_del', {
@@ -49,7 +50,7 @@ export function proxyArpDescriptor({
     });
 
   return defineDescriptor('vpp-proxy-arp', proxyArpModel, {
-    retrieveDependencies: ['vpp-interface'],
+    retrieveDependencies: ['vpp-interface', 'vpp-vrf-table'],
     validate,
     equivalent: (_key, a, b) => isDeepStrictEqual(a.ranges, b.ranges),
     dependencies: (_key, { ranges }) =>
@@ -80,7 +81,7 @@ export function proxyArpDescriptor({
       const desired = new Set(correlate.flatMap((each) => each.value.ranges.map((r) => r.vrf_id)));
       const others = new Set(
         tables
-          .filter(({ table }) => !table.is_ip6 && hasDefaultName(table))
+          .filter(({ table }) => !table.is_ip6 && !isManagedTable(table, managedKeys))
           .map(({ table }) => table.table_id)
           .filter((id) => id !== 0 && !desired.has(id)),
       );

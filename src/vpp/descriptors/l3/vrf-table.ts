@@ -8,6 +8,7 @@ import { AddressFamily, IpFlowHashConfig } from '../../binapi/enums.gen.ts';
 import type { IpTable } from '../../binapi/messages.gen.ts';
 import { ignoreNotFound } from '../ignored-retvals.ts';
 import { fitsTag, TAG_LENGTH } from '../limits.ts';
+import type { ManagedKeys } from '../managed-keys.ts';
 import type { VppDescriptorOptions } from '../options.ts';
 
 /** VPP's name for a table that was created without one. */
@@ -15,9 +16,10 @@ function defaultName({ id, protocol }: Pick<VrfTable, 'id' | 'protocol'>): strin
   return `${protocol === 'IPV6' ? 'ipv6' : 'ipv4'}-VRF:${id}`;
 }
 
-/** The table has VPP's default name: it is unmanaged, unless it is desired. */
-export function hasDefaultName({ table_id, is_ip6, name }: IpTable): boolean {
-  return name === defaultName({ id: table_id, protocol: is_ip6 ? 'IPV6' : 'IPV4' });
+/** A table that the agent has made; others are unmanaged, unless they are desired. */
+export function isManagedTable({ table_id, is_ip6, name }: IpTable, keys: ManagedKeys): boolean {
+  const table = { id: table_id, protocol: is_ip6 ? 'IPV6' : 'IPV4' } as const;
+  return table_id !== 0 && name !== defaultName(table) && keys.has(vrfTableKey.build(table));
 }
 
 /** Marks a table without a label as managed; VPP's default name would not. */
@@ -50,6 +52,7 @@ function flowHash(settings: VrfTableFlowHashSettings): number {
 export function vrfTableDescriptor({
   client,
   log,
+  managedKeys,
 }: VppDescriptorOptions): KvDescriptor<VrfTable, undefined> {
   const setFlowHash = (value: VrfTable, settings: VrfTableFlowHashSettings): Promise<unknown> =>
     client.request('set_ip_flow_hash_v2', {
@@ -101,7 +104,6 @@ export function vrfTableDescriptor({
         const protocol = table.is_ip6 ? 'IPV6' : 'IPV4';
         const key = vrfTableKey.build({ id, protocol });
         const known = desired.get(key);
-        const managed = id !== 0 && !hasDefaultName(table);
         const label = table.name === unlabelledName({ id, protocol }) ? '' : table.name;
         const value = vrfTableModel.canonical({
           id,
@@ -109,9 +111,8 @@ export function vrfTableDescriptor({
           label: id === 0 ? (known?.label ?? '') : label,
           flow_hash_settings: known?.flow_hash_settings,
         });
-        // a table with a default name is managed exactly if it is desired, which only the scheduler
-        // knows: the values to correlate with also contain unmanaged ones that were found before
-        return { key, value, origin: managed ? 'from-NB' : 'unknown' };
+        const isManaged = id !== 0 && (known !== undefined || isManagedTable(table, managedKeys));
+        return { key, value, origin: isManaged ? 'from-NB' : 'unknown' };
       });
     },
   });

@@ -11,18 +11,21 @@ import { ignoreNotFound } from '../ignored-retvals.ts';
 import { NONE } from '../limits.ts';
 import { missingInterfaces } from '../missing-interfaces.ts';
 
-/** @param names logical names by sw_if_index */
+/**
+ * @param names logical names by sw_if_index
+ * @param isManaged whether the mapping with this tag is managed
+ */
 export async function removeDanglingMappings(
   client: VppClient,
   statics: readonly Nat44StaticMappingDetails[],
   identities: readonly Nat44IdentityMappingDetails[],
   names: ReadonlyMap<number, string>,
+  isManaged: (tag: string) => boolean,
 ): Promise<void> {
-  const isSuspect = (index: number): boolean => index !== NONE && !names.has(index);
-  const suspects = statics.filter((one) => one.tag !== '' && isSuspect(one.external_sw_if_index));
-  const suspectIdentities = identities.filter(
-    (one) => one.tag !== '' && isSuspect(one.sw_if_index),
-  );
+  const isSuspect = (tag: string, index: number): boolean =>
+    index !== NONE && !names.has(index) && isManaged(tag);
+  const suspects = statics.filter((one) => isSuspect(one.tag, one.external_sw_if_index));
+  const suspectIdentities = identities.filter((one) => isSuspect(one.tag, one.sw_if_index));
   const missing = await missingInterfaces(
     client,
     new Set([

@@ -3,7 +3,6 @@
  * attributed to a desired value first: if several tables have it, VPP returns the tag of the first for
  * all of them.
  */
-import type { Clock } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import type { KeyedValue, RetrieveContext, RetrievedValue } from '#kvscheduler/api/descriptor.ts';
 import type { DeepInput } from '#models/model.ts';
@@ -23,10 +22,17 @@ import type {
   Nat44StaticMappingDetails,
 } from '../../binapi/messages.gen.ts';
 import { NONE } from '../limits.ts';
+import { managedNames, type NamedKey } from '../managed-keys.ts';
 import { interfaceNames } from '../names-by-index.ts';
+import type { VppDescriptorOptions } from '../options.ts';
 import { removeDanglingMappings } from './dangling-mappings.ts';
 import { externalEnd, identityEnd, protocolName, sameDnat, sameMapping } from './mapping.ts';
 import { tagReader } from './mapping-tag.ts';
+
+const labelKey: NamedKey = {
+  build: (label) => dnat44Key.build({ label }),
+  parse: (key) => dnat44Key.parse(key)?.label,
+};
 
 interface Found {
   readonly st_mappings: DNat44StaticMapping[];
@@ -36,7 +42,7 @@ interface Found {
 type Input<T> = DeepInput<T>;
 
 export async function retrieveDnats(
-  { client, clock }: { readonly client: VppClient; readonly clock: Clock },
+  { client, clock, managedKeys }: Pick<VppDescriptorOptions, 'client' | 'clock' | 'managedKeys'>,
   correlate: readonly KeyedValue<DNat44>[],
   ctx: RetrieveContext,
 ): Promise<readonly RetrievedValue<DNat44, undefined>[]> {
@@ -51,9 +57,11 @@ export async function retrieveDnats(
   if (config.sessions === 0) return [];
   const desired = new Map(correlate.map(({ value }) => [value.label, value]));
   const known = new Known(correlate);
-  const readTag = tagReader([...desired.keys()]);
+  const managed = managedNames(managedKeys, labelKey, new Set(desired.keys()));
+  const readTag = tagReader(managed.all);
+  const isManaged = (tag: string): boolean => tag !== '' && managed.has(readTag(tag).label);
   const names = interfaceNames(ctx);
-  await removeDanglingMappings(client, statics, identities, names);
+  await removeDanglingMappings(client, statics, identities, names, isManaged);
   const owned = await addressesOf(client, statics, identities);
   const found = new Map<string, Found>();
   const foundOf = (label: string): Found => {
@@ -71,14 +79,14 @@ export async function retrieveDnats(
   };
   for (const each of statics) {
     if (slices.due()) await slices.turn();
-    if (each.tag === '' || owned.resolves(each)) continue;
+    if (!isManaged(each.tag) || owned.resolves(each)) continue;
     const name = names.get(each.external_sw_if_index);
     if (each.external_sw_if_index !== NONE && name === undefined) continue;
     add(each.tag, (hidden) => fromStatic(each, name, hidden));
   }
   for (const each of balanced) {
     if (slices.due()) await slices.turn();
-    if (each.tag !== '') add(each.tag, (hidden) => fromBalanced(each, hidden));
+    if (isManaged(each.tag)) add(each.tag, (hidden) => fromBalanced(each, hidden));
   }
   for (const each of identities) {
     if (slices.due()) await slices.turn();
@@ -88,6 +96,7 @@ export async function retrieveDnats(
     const mapping = asIdentity(fromIdentity(each, name));
     const { label } = readTag(each.tag);
     const owner = known.identity(mapping, label);
+    if (owner === undefined && !isManaged(each.tag)) continue;
     foundOf(owner?.label ?? label).id_mappings.push(owner?.mapping ?? mapping);
   }
 

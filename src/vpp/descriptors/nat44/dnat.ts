@@ -59,6 +59,7 @@ export function dnat44Descriptor({
   client,
   clock,
   log,
+  managedKeys,
 }: VppDescriptorOptions): KvDescriptor<DNat44, undefined> {
   const change = async (
     label: string,
@@ -99,7 +100,7 @@ export function dnat44Descriptor({
     async delete(_key, value, _metadata, ctx) {
       await change(value.label, value, nothing, ctx);
     },
-    retrieve: (correlate, ctx) => retrieveDnats({ client, clock }, correlate, ctx),
+    retrieve: (correlate, ctx) => retrieveDnats({ client, clock, managedKeys }, correlate, ctx),
   });
 }
 

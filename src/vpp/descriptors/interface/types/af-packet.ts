@@ -41,7 +41,7 @@ function hostName(value: VppInterface, ctx: OperationContext): string {
 export const afPacket: InterfaceTypeHandler = {
   type: 'AF_PACKET',
   mac: 'create',
-  mtu: 'software',
+  mtu: 'linked',
   startsUp: false,
   downOnDelete: false,
   hasUniqueIdentity: true,

@@ -33,17 +33,20 @@ export interface TypeRetrieveContext {
   nameOf(swIfIndex: number): string | undefined;
 }
 
+/** VPP's frame size of a new device, and its MTU of layer 3. A device without Ethernet has none. */
+export const DEFAULT_MTU = 9000;
+
 /** The behavior that is particular to one type of interface. */
 export interface InterfaceTypeHandler {
   readonly type: VppInterface['type'];
   /** Set by: `create`, the create message; `message`, a separate message; `never`, not by the agent. */
   readonly mac: 'create' | 'message' | 'never';
   /**
-   * `software`: the MTU of layer 3, initially that of the device; `inherited`: the MTU of layer 3,
-   * initially none; `hardware`: the frame size of the device. On an AF_PACKET interface the frame size
-   * would also change the link in the kernel, and a loopback has none.
+   * `software`: the MTU of layer 3, initially `DEFAULT_MTU`; `linked`: the MTU of layer 3, initially that of
+   * the link in the kernel; `inherited`: the MTU of layer 3, initially none; `hardware`: the frame size of
+   * the device. On an AF_PACKET interface the frame size would also change the link in the kernel.
    */
-  readonly mtu: 'software' | 'inherited' | 'hardware';
+  readonly mtu: 'software' | 'linked' | 'inherited' | 'hardware';
   /** Whether it is up as soon as it is created. */
   readonly startsUp: boolean;
   /** Whether it must be set down before it is deleted. */

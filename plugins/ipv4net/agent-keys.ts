@@ -1,0 +1,47 @@
+/**
+ * Keys of objects in VPP that only the agent makes, or the original agent before it: names that contain a node
+ * or a container, and those of services and policies. They need no record, so they are recognized
+ * although the local store was lost.
+ */
+import { aclKey } from '#models/vpp/acl.ts';
+import { bridgeDomainKey } from '#models/vpp/bridge-domain.ts';
+import { dnat44Key } from '#models/vpp/dnat44.ts';
+import { vppInterfaceKey } from '#models/vpp/interface.ts';
+import { podLinkNaming } from './link-naming.ts';
+import {
+  hostTap,
+  hostVeth,
+  LOOPBACK_NIC,
+  POD_GATEWAY_LOOPBACK,
+  VXLAN_BRIDGE_DOMAIN,
+  VXLAN_BVI,
+} from './names.ts';
+
+const interfaces = new Set([
+  LOOPBACK_NIC,
+  POD_GATEWAY_LOOPBACK,
+  VXLAN_BVI,
+  hostTap.vpp,
+  hostVeth.vpp,
+]);
+const TUNNEL = /^vxlan-default-\d+$/;
+
+/** Of services: `DNAT-identities`, or `<namespace>/<name>`, whose end a tag may have replaced by a hash. */
+const SERVICE_LABEL = /^(DNAT-identities|[a-z0-9-]+\/[a-z0-9.-]+(~[0-9a-f]{16})?)$/;
+const POLICY_ACL = /^contiv-policy-/;
+
+export function isAgentKey(key: string): boolean {
+  const iface = vppInterfaceKey.parse(key)?.name;
+  if (iface !== undefined) return isInterface(iface);
+  const label = dnat44Key.parse(key)?.label;
+  if (label !== undefined) return SERVICE_LABEL.test(label);
+  const acl = aclKey.parse(key)?.name;
+  if (acl !== undefined) return POLICY_ACL.test(acl);
+  return bridgeDomainKey.parse(key)?.name === VXLAN_BRIDGE_DOMAIN;
+}
+
+function isInterface(name: string): boolean {
+  return (
+    interfaces.has(name) || TUNNEL.test(name) || podLinkNaming.ofVppInterface(name) !== undefined
+  );
+}
