@@ -78,7 +78,9 @@ export type RouteAction =
   /** The next hop is looked up in `table`, by default in the same table. */
   | { readonly kind: 'recursive'; readonly nextHop: string; readonly table?: number }
   | { readonly kind: 'table'; readonly table: number }
-  | { readonly kind: 'drop' };
+  | { readonly kind: 'drop' }
+  /** Dropped, and the sender is told by ICMP. */
+  | { readonly kind: 'refuse' };
 
 /** A configured neighbor, for which no ARP request is needed. */
 export interface Neighbor extends FromValue {

@@ -28,7 +28,7 @@ export interface Hop {
 export interface PacketTrace {
   readonly hops: readonly Hop[];
   /** The last hop describes where and why. */
-  readonly verdict: 'delivered' | 'dropped' | 'left';
+  readonly verdict: 'delivered' | 'dropped' | 'refused' | 'left';
   /** The packet that arrived or left, as it was translated on its way; else the one that was sent. */
   readonly packet: Packet;
   /** Device of the last hop. */
@@ -123,6 +123,10 @@ class Tracer {
     const choice = paths > 1 ? ` (the first of ${paths} paths)` : '';
     if (!action) return this.#drop(device, `${name} has an unreachable next hop`, route.key);
     if (action.kind === 'drop') return this.#drop(device, `${name} drops`, route.key);
+    if (action.kind === 'refuse') {
+      this.#hop(device, `refused: ${name} reports the destination as unreachable`, route.key);
+      return 'refused';
+    }
     if (action.kind === 'table') {
       this.#hop(device, `${name} leads to table ${action.table}${choice}`, route.key);
       return this.route(device, action.table, packet, origin);

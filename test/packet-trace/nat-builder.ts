@@ -67,7 +67,7 @@ export function natCluster(nat: NatConfig): Snapshot {
       { ...vpp(), nat },
       device('outside', {
         interfaces: [iface('eth0', [`${OUTSIDE}/24`])],
-        routes: [via('10.1.0.0/16', 'eth0', NODE)],
+        routes: ['10.1.0.0/16', '203.0.113.0/24'].map((to) => via(to, 'eth0', NODE)),
         forwards: false,
       }),
     ],

@@ -97,6 +97,26 @@ describe('a packet to a service', () => {
     assert.equal(ends(back), `outside: ${NODE}:30080 > ${OUTSIDE}:40000`);
   });
 
+  it('at an address that is not of the node needs an identity for its replies', () => {
+    const address = '203.0.113.10';
+    const mappings = [mapping({ address, twiceNat: 'ENABLED' })];
+    const nat = natConfig({ mappings });
+    const lost = connect(nat, 'outside', tcp(OUTSIDE, address)).back;
+    assert.match(verdict(lost), /^dropped: dropped: NAT has no session/);
+    const key = '';
+    // in a table without traffic: the pool only lets VPP recognize the address
+    const pool = [...nat.pool, { key, address, table: 99 }];
+    const identity = { key, label: '', protocol: 'UDP', address, port: 0, table: 1 } as const;
+    const exempt = natConfig({ mappings, pool, identities: [...nat.identities, identity] });
+    for (const [name, client] of [
+      ['outside', OUTSIDE],
+      ['web', WEB],
+    ] as const) {
+      const { back } = connect(exempt, name, tcp(client, address));
+      assert.equal(ends(back), `${name}: ${address}:80 > ${client}:40000`);
+    }
+  });
+
   it('is not translated for another protocol or port', () => {
     const all = natCluster(natConfig());
     for (const packet of [

@@ -101,6 +101,14 @@ describe('a packet trace', () => {
     assert.match(hops('10.1.2.1')!, /10\.1\.2\.0\/24 of table 0 drops/);
   });
 
+  it('is refused by a route that reports the destination as unreachable', () => {
+    const route: Route = { ...via('10.96.0.0/12', ''), action: { kind: 'refuse' } };
+    const router = device('r', { interfaces: [], routes: [route] });
+    const packet = { source: '1.1.1.1', destination: '10.96.0.1' };
+    const refused = tracePacket(snapshot([router]), 'r', packet);
+    assert.match(verdict(refused), /^refused: refused: route 10\.96\.0\.0\/12 of table 0/);
+  });
+
   it('is dropped at interfaces that are down or do not exist', () => {
     for (const [up, what] of [
       [false, /eth0 is down/],

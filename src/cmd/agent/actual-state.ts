@@ -128,9 +128,10 @@ function actionOf(
 ): RouteAction | undefined {
   switch (path.type) {
     case FibPathType.FIB_API_PATH_TYPE_DROP:
+      return { kind: 'drop' };
     case FibPathType.FIB_API_PATH_TYPE_ICMP_UNREACH:
     case FibPathType.FIB_API_PATH_TYPE_ICMP_PROHIBIT:
-      return { kind: 'drop' };
+      return { kind: 'refuse' };
     case FibPathType.FIB_API_PATH_TYPE_NORMAL:
       break;
     default:
