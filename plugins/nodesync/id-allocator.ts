@@ -13,6 +13,7 @@ import { valueText } from '#kubernetes/resources/value-text.ts';
 import { AbortEventError, FatalError } from '#plugins/controller/api/errors.ts';
 import { ATTACHMENT_PREFIX } from '#plugins/podmanager/api.ts';
 import type { PortContext } from './api.ts';
+import type { IdsOfPods } from './ids-of-pods.ts';
 import { hasReleaseMark, withoutReleaseMark } from './release-mark.ts';
 
 export const NodeIdConflictError = defineError({
@@ -47,13 +48,6 @@ export interface NodeState {
   pods(): IdsOfPods;
   /** Why no node can have this ID or a higher one; undefined if it can. */
   whyUnusable(id: number): string | undefined;
-}
-
-/** Node IDs derived from the addresses of running pods, in case all records are lost. */
-export interface IdsOfPods {
-  /** ID from which most pods of this node have their addresses. */
-  readonly here: number | undefined;
-  readonly elsewhere: ReadonlySet<number>;
 }
 
 export interface AllocatedId {

@@ -11,7 +11,6 @@ import { FatalError } from '#plugins/controller/api/errors.ts';
 import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
 import type {
   EventHandler,
-  KubeState,
   ResyncContext,
   UpdateContext,
   UpdateResult,
@@ -28,12 +27,12 @@ import {
   type AllocatedId,
   allocateId,
   type IdAllocatorDeps,
-  type IdsOfPods,
   idConflictError,
   idRecordKey,
   idRecordText,
   readIdRecord,
 } from './id-allocator.ts';
+import { idsOfPods } from './ids-of-pods.ts';
 import { nodeAddressError, ownAddressesOf } from './node-addresses.ts';
 import { NodeTable, vppAddresses } from './node-table.ts';
 import { hasReleaseMark } from './release-mark.ts';
@@ -222,10 +221,11 @@ class NodeSync implements NodeSyncHandler {
   }
 
   async #allocateId(ctx: ResyncContext | UpdateContext): Promise<void> {
+    const ownAddresses = this.#table.kubeNode(this.#deps.nodeName)?.managementAddresses ?? [];
     const allocated = await allocateId(ctx, this.#deps, this.#storeUnavailable, {
       addresses: this.#addresses,
       usesId: this.#id !== undefined,
-      pods: () => this.#idsOfPods(ctx.kubeState),
+      pods: () => idsOfPods(ctx.kubeState, podAddressOwner(this.#deps.conf.ipam()), ownAddresses),
       whyUnusable: (id) => this.#whyUnusable(id),
     });
     if (allocated.text === undefined) {
@@ -375,22 +375,6 @@ class NodeSync implements NodeSyncHandler {
     // a record with another ID than its key is invalid
     if (record === undefined || record.id !== this.#id) return false;
     return sameTexts(vppAddresses(record), this.#addresses);
-  }
-
-  #idsOfPods(state: KubeState): IdsOfPods {
-    const owner = podAddressOwner(this.#deps.conf.ipam());
-    const own = this.#table.kubeNode(this.#deps.nodeName)?.managementAddresses ?? [];
-    const here = new Map<number, number>();
-    const elsewhere = new Set<number>();
-    for (const value of state.get('pod')?.values() ?? []) {
-      const pod = value as Pod;
-      const id = owner(pod.ip_address);
-      if (id === undefined) continue;
-      if (own.includes(pod.host_ip_address)) here.set(id, (here.get(id) ?? 0) + 1);
-      else elsewhere.add(id);
-    }
-    const [most] = [...here].sort(([a, m], [b, n]) => n - m || a - b);
-    return { here: most?.[0], elsewhere };
   }
 }
 
