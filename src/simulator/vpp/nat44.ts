@@ -120,6 +120,8 @@ export class Nat44 {
         nat44_interface_dump: () => this.#features.dumpSides(),
         nat44_ed_output_interface_get: () => this.#features.dumpOutputs(),
         nat44_address_dump: () => this.pools.dump(),
+        // of a VPP without worker threads
+        nat_worker_dump: () => [],
         ...mappingDumps(this.mappings),
         ...sessionDumps(this),
       },
@@ -169,6 +171,7 @@ export class Nat44 {
         this.#timeouts = { udp, tcp_established, tcp_transitory, icmp };
         return 0;
       },
+      nat_set_workers: () => retval.FEATURE_DISABLED,
       nat44_set_session_limit: ({ vrf_id, session_limit }) => {
         if (!this.#fib.find(4, vrf_id)) return retval.UNSPECIFIED;
         this.#limits.set(vrf_id, session_limit);

@@ -1059,6 +1059,23 @@ export interface NatSetTimeoutsReply {
   readonly retval: number;
 }
 
+export interface NatSetWorkers {
+  readonly worker_mask: bigint;
+}
+
+export interface NatSetWorkersReply {
+  readonly retval: number;
+}
+
+export type NatWorkerDump = Readonly<Record<string, never>>;
+
+export interface NatWorkerDetails {
+  readonly worker_index: number;
+  readonly lcore_id: number;
+  /** at most 63 bytes */
+  readonly name: string;
+}
+
 export interface ProxyArpAddDel {
   readonly is_add: boolean;
   readonly proxy: ProxyArp;
@@ -1518,6 +1535,7 @@ export interface Requests {
   readonly nat44_set_session_limit: { readonly request: Nat44SetSessionLimit; readonly reply: Nat44SetSessionLimitReply };
   readonly nat44_show_running_config: { readonly request: Nat44ShowRunningConfig; readonly reply: Nat44ShowRunningConfigReply };
   readonly nat_set_timeouts: { readonly request: NatSetTimeouts; readonly reply: NatSetTimeoutsReply };
+  readonly nat_set_workers: { readonly request: NatSetWorkers; readonly reply: NatSetWorkersReply };
   readonly proxy_arp_add_del: { readonly request: ProxyArpAddDel; readonly reply: ProxyArpAddDelReply };
   readonly proxy_arp_intfc_enable_disable: { readonly request: ProxyArpIntfcEnableDisable; readonly reply: ProxyArpIntfcEnableDisableReply };
   readonly punt_socket_deregister: { readonly request: PuntSocketDeregister; readonly reply: PuntSocketDeregisterReply };
@@ -1570,6 +1588,7 @@ export interface Dumps {
   readonly nat44_static_mapping_dump: { readonly request: Nat44StaticMappingDump; readonly details: Nat44StaticMappingDetails };
   readonly nat44_user_dump: { readonly request: Nat44UserDump; readonly details: Nat44UserDetails };
   readonly nat44_user_session_v3_dump: { readonly request: Nat44UserSessionV3Dump; readonly details: Nat44UserSessionV3Details };
+  readonly nat_worker_dump: { readonly request: NatWorkerDump; readonly details: NatWorkerDetails };
   readonly proxy_arp_dump: { readonly request: ProxyArpDump; readonly details: ProxyArpDetails };
   readonly proxy_arp_intfc_dump: { readonly request: ProxyArpIntfcDump; readonly details: ProxyArpIntfcDetails };
   readonly punt_socket_dump: { readonly request: PuntSocketDump; readonly details: PuntSocketDetails };

@@ -97,6 +97,8 @@ export const usedMessages = [
   'nat44_forwarding_enable_disable',
   'nat44_show_running_config',
   'nat_set_timeouts',
+  'nat_set_workers',
+  'nat_worker_dump',
   'nat44_set_session_limit',
   'nat44_interface_add_del_feature',
   'nat44_interface_dump',

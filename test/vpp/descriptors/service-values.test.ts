@@ -41,6 +41,7 @@ describe('refused before anything is sent', () => {
       [{ address_pool: [{}] }, 'address_pool'],
       [{ address_pool: [{ address: 'fd00::1' }] }, 'address_pool'],
       [{ sessions: { max_sessions: 1024 * 1024 + 1 } }, 'sessions.max_sessions'],
+      [{ sessions: { several_workers: true } }, 'sessions.several_workers'],
     ]);
     assertAccepted('vpp-nat44-global', nat44GlobalModel, [
       {

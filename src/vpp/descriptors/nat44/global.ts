@@ -10,17 +10,19 @@ import {
 import type { Nat44GlobalAddress, Nat44GlobalInterface } from '#models/vpp/nat.gen.ts';
 import { NAT44_GLOBAL_KEY, type Nat44Global, nat44GlobalModel } from '#models/vpp/nat44-global.ts';
 import { Nat44ConfigFlags } from '../../binapi/enums.gen.ts';
-import type { Nat44ShowRunningConfigReply } from '../../binapi/messages.gen.ts';
+import type { Nat44ShowRunningConfigReply, NatWorkerDetails } from '../../binapi/messages.gen.ts';
 import type { VppDescriptorOptions } from '../options.ts';
 import { addressClaim, readAddresses } from './addresses.ts';
 import { type Feature, readFeatures } from './features.ts';
 import { ignoreAlreadyDisabled, ignoreAlreadyEnabled, ignoreNotFound } from './ignored-retvals.ts';
 import {
   hasDefaultTimeouts,
-  sameTableSize,
+  readWorkers,
+  sameTables,
   sameTimeouts,
   setTimeouts,
   settingsOf,
+  useOneWorker,
   validateSettings,
 } from './session-settings.ts';
 
@@ -91,7 +93,8 @@ export function nat44GlobalDescriptor({
   /** @returns whether it was enabled before */
   const enable = ({ sessions }: Nat44Global): Promise<boolean> =>
     ignoreAlreadyEnabled(request(true, sessions?.max_sessions ?? 0));
-  const readConfig = () => client.request('nat44_show_running_config', {});
+  const readConfig = () =>
+    Promise.all([client.request('nat44_show_running_config', {}), readWorkers(client)]);
   const forward = (isOn: boolean): Promise<unknown> =>
     client.request('nat44_forwarding_enable_disable', { enable: isOn });
 
@@ -99,8 +102,8 @@ export function nat44GlobalDescriptor({
     retrieveDependencies: ['vpp-interface'],
     validate,
     equivalent: (_key, a, b) =>
-      a.forwarding === b.forwarding && sameTableSize(a, b) && sameTimeouts(a, b),
-    needsRecreate: (_key, before, after) => !sameTableSize(before, after),
+      a.forwarding === b.forwarding && sameTables(a, b) && sameTimeouts(a, b),
+    needsRecreate: (_key, before, after) => !sameTables(before, after),
     derived: (_key, value) => [
       { key: NAT44_ENDPOINT_DEPENDENT_KEY, value: emptyValue },
       ...value.nat_interfaces.map((entry) => ({
@@ -121,12 +124,13 @@ export function nat44GlobalDescriptor({
         const wasEnabled = await enable(value);
         undo.add(disable);
         if (wasEnabled) {
-          const found = settingsIn(await readConfig(), value);
-          if (found !== undefined && !sameTableSize(found, value)) {
+          const found = settingsIn(...(await readConfig()), value);
+          if (found !== undefined && !sameTables(found, value)) {
             await disable();
             await enable(value);
           }
         }
+        await useOneWorker(client);
         // a table that was just created has the default timeouts
         if (wasEnabled || !hasDefaultTimeouts(value)) await setTimeouts(client, value);
         await forward(value.forwarding);
@@ -155,7 +159,7 @@ export function nat44GlobalDescriptor({
         hasLists ? readFeatures(client, ctx) : new Map<string, readonly Feature[]>(),
         hasLists ? readAddresses(client) : [],
       ]);
-      const found = settingsIn(config, known);
+      const found = settingsIn(...config, known);
       if (found === undefined) return [];
       const inVpp = new Set(addresses.map((each) => `${addressClaim(each)} ${each.vrf}`));
       const value = nat44GlobalModel.canonical({
@@ -177,13 +181,14 @@ export function nat44GlobalDescriptor({
 /** The value without its lists; undefined if NAT44 is disabled. */
 function settingsIn(
   config: Nat44ShowRunningConfigReply,
+  workers: readonly NatWorkerDetails[],
   known: Nat44Global | undefined,
 ): Nat44Global | undefined {
   // this is the only sign of a disabled plugin
   if (config.sessions === 0) return undefined;
   return nat44GlobalModel.canonical({
     forwarding: config.forwarding_enabled,
-    sessions: settingsOf(config, known),
+    sessions: settingsOf(config, workers.length > 1, known),
   });
 }
 

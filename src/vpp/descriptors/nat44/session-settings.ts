@@ -1,12 +1,14 @@
-/** Size and timeouts of NAT44's session table. */
+/** Size and timeouts of NAT44's session table, and the workers that have one. */
 import { checkField } from '#kvscheduler/api/check-field.ts';
 import type { SessionSettings } from '#models/vpp/nat.gen.ts';
 import type { Nat44Global } from '#models/vpp/nat44-global.ts';
 import type { VppClient } from '../../binapi/api.ts';
-import type { Nat44ShowRunningConfigReply } from '../../binapi/messages.gen.ts';
+import type { Nat44ShowRunningConfigReply, NatWorkerDetails } from '../../binapi/messages.gen.ts';
+
+type Numbers = Omit<SessionSettings, 'several_workers'>;
 
 /** Of VPP; the same in all releases. */
-const defaults: SessionSettings = {
+const defaults: Numbers = {
   max_sessions: 63 * 1024,
   udp_timeout: 300,
   tcp_established_timeout: 7440,
@@ -14,25 +16,29 @@ const defaults: SessionSettings = {
   icmp_timeout: 60,
 };
 
-const fields = Object.keys(defaults) as (keyof SessionSettings)[];
+const fields = Object.keys(defaults) as (keyof Numbers)[];
 
 /** VPP allocates the whole table at once, 380 bytes for each session and thread, and ends if it cannot. */
 const MAX_TABLE_SIZE = 1024 * 1024;
 
 /** As VPP has them: with its defaults. */
-function effective({ sessions }: Nat44Global): SessionSettings {
+function effective({ sessions }: Nat44Global): Numbers {
   if (sessions === undefined) return defaults;
   return mapFields((field) => sessions[field] || defaults[field]);
 }
 
-function mapFields(choose: (field: keyof SessionSettings) => number): SessionSettings {
+function mapFields(choose: (field: keyof Numbers) => number): Numbers {
   return Object.fromEntries(
     fields.map((field) => [field, choose(field)] as const),
-  ) as unknown as SessionSettings;
+  ) as unknown as Numbers;
 }
 
-export function sameTableSize(a: Nat44Global, b: Nat44Global): boolean {
-  return effective(a).max_sessions === effective(b).max_sessions;
+/** Whether a change from one to the other keeps the tables with their sessions. */
+export function sameTables(a: Nat44Global, b: Nat44Global): boolean {
+  return (
+    effective(a).max_sessions === effective(b).max_sessions &&
+    (a.sessions?.several_workers ?? false) === (b.sessions?.several_workers ?? false)
+  );
 }
 
 export function sameTimeouts(a: Nat44Global, b: Nat44Global): boolean {
@@ -41,7 +47,22 @@ export function sameTimeouts(a: Nat44Global, b: Nat44Global): boolean {
 }
 
 export function hasDefaultTimeouts(value: Nat44Global): boolean {
-  return sameTimeouts(value, { ...value, sessions: defaults });
+  return sameTimeouts(value, { ...value, sessions: { ...defaults, several_workers: false } });
+}
+
+/**
+ * Of several workers, only the first translates. A client reaches only the backends of its own worker, and
+ * when an in-place change leaves it without one, VPP crashes. A mapping keeps the workers that translate
+ * when it is added, and VPP keeps them while NAT44 is disabled.
+ */
+export async function useOneWorker(client: VppClient): Promise<void> {
+  if ((await readWorkers(client)).length < 2) return;
+  await client.request('nat_set_workers', { worker_mask: 1n });
+}
+
+/** Those that translate; empty if VPP has fewer than two. */
+export function readWorkers(client: VppClient): Promise<readonly NatWorkerDetails[]> {
+  return client.dump('nat_worker_dump', {});
 }
 
 export function setTimeouts(client: VppClient, value: Nat44Global): Promise<unknown> {
@@ -60,9 +81,10 @@ export function setTimeouts(client: VppClient, value: Nat44Global): Promise<unkn
  */
 export function settingsOf(
   { sessions, timeouts }: Nat44ShowRunningConfigReply,
+  several_workers: boolean,
   desired: Nat44Global | undefined,
 ): SessionSettings | undefined {
-  const found: SessionSettings = {
+  const found: Numbers = {
     max_sessions: sessions,
     udp_timeout: timeouts.udp,
     tcp_established_timeout: timeouts.tcp_established,
@@ -74,12 +96,14 @@ export function settingsOf(
     if (asked?.[field] === found[field]) return found[field];
     return found[field] === defaults[field] ? 0 : found[field];
   });
-  const isDefault = fields.every((field) => settings[field] === 0);
-  return isDefault && asked === undefined ? undefined : settings;
+  const isDefault = !several_workers && fields.every((field) => settings[field] === 0);
+  return isDefault && asked === undefined ? undefined : { ...settings, several_workers };
 }
 
 export function validateSettings(key: string, { sessions }: Nat44Global): void {
   const size = sessions?.max_sessions ?? 0;
   const reason = `more than ${MAX_TABLE_SIZE} sessions may not fit the heap of VPP, which would end`;
   checkField(key, size <= MAX_TABLE_SIZE, 'sessions.max_sessions', reason);
+  const crash = 'not supported: VPP crashes when backends of one service are on several workers';
+  checkField(key, sessions?.several_workers !== true, 'sessions.several_workers', crash);
 }

@@ -89,6 +89,7 @@ const generators: readonly MessageGenerator[] = [
       icmp: one(30, 60),
     }),
   ),
+  message(1, 'nat_set_workers', fc.record({ worker_mask: one(1n, 3n) })),
   message(1, 'nat44_set_session_limit', fc.record({ session_limit: one(1000, 2000), vrf_id: vrf })),
   message(
     1,
@@ -251,6 +252,7 @@ async function stateOf(client: VppClient): Promise<Record<string, unknown>> {
   const balanced = await client.dump('nat44_lb_static_mapping_dump', {});
   return {
     config: { ...config, log_level: 0 },
+    workers: await client.dump('nat_worker_dump', {}),
     tables: sorted(await client.dump('ip_table_dump', {})),
     interfaces: sorted(await client.dump('nat44_interface_dump', {})),
     outputs: sorted(await client.dump('nat44_ed_output_interface_get', {})),
