@@ -39,6 +39,13 @@ export const allKeys: ManagedKeys = {
   reportUnmanaged: () => undefined,
 };
 
+/** How the values of one descriptor name their objects. */
+export interface NamedObjects<V extends Value> {
+  /** The key that contains the name; of an invalid record in etcd it is not the key of the value. */
+  keyOf(value: V): string;
+  identityOf(value: V): NaturalIdentity;
+}
+
 /**
  * A descriptor whose objects are recognized by their names. A key is recorded before its object is created,
  * so that no crash leaves an object without a record, and until the object is deleted. Desired objects
@@ -47,7 +54,7 @@ export const allKeys: ManagedKeys = {
 export function withRecords<V extends Value>(
   keys: ManagedKeys,
   descriptor: AnyDescriptor,
-  identityOf: (value: V) => NaturalIdentity,
+  { keyOf, identityOf }: NamedObjects<V>,
 ): AnyDescriptor {
   const { keyPrefixes, create, delete: remove, retrieve } = descriptor;
   const isOfDescriptor = (key: string): boolean => keyPrefixes.some((one) => key.startsWith(one));
@@ -60,7 +67,8 @@ export function withRecords<V extends Value>(
     const unknown = managed.filter(({ key }) => !keys.has(key));
     await keys.add(new Map(unknown.map(({ key, value }) => [key, identityOf(value as V)])));
     if (only) return;
-    const existing = new Set([...managed, ...correlate].map(({ key }) => key));
+    const existing = new Set(managed.map(({ key }) => key));
+    for (const { value } of correlate) existing.add(keyOf(value as V));
     const recorded = [...keys.recorded().keys()].filter(isOfDescriptor);
     // left by a create that failed, or by a crash after the object was deleted
     keys.delete(recorded.filter((key) => !existing.has(key)));
@@ -70,15 +78,15 @@ export function withRecords<V extends Value>(
     ...(create && {
       create(key, value, ctx) {
         // at once, so that requests stay in the order of the plan
-        if (keys.has(key)) return create(key, value, ctx);
-        const record = new Map([[key, identityOf(value)]]);
+        if (keys.has(keyOf(value))) return create(key, value, ctx);
+        const record = new Map([[keyOf(value), identityOf(value)]]);
         return keys.add(record).then(() => create(key, value, ctx));
       },
     }),
     ...(remove && {
       async delete(key, value, metadata, ctx) {
         await remove(key, value, metadata, ctx);
-        keys.delete([key]);
+        keys.delete([keyOf(value)]);
       },
     }),
     ...(retrieve && {

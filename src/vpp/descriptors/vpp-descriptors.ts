@@ -1,5 +1,9 @@
 import type { AnyDescriptor } from '#kvscheduler/api/descriptor.ts';
-import type { VppInterface } from '#models/vpp/interface.ts';
+import { aclModel } from '#models/vpp/acl.ts';
+import { bridgeDomainModel } from '#models/vpp/bridge-domain.ts';
+import { dnat44Model } from '#models/vpp/dnat44.ts';
+import { type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
+import { vrfTableModel } from '#models/vpp/vrf-table.ts';
 import { aclDescriptor } from './acl/acl.ts';
 import { aclToInterfaceDescriptor } from './acl/acl-to-interface.ts';
 import { AclBindings } from './acl/bindings.ts';
@@ -26,7 +30,7 @@ import { proxyArpInterfaceDescriptor } from './l3/proxy-arp-interface.ts';
 import { routeDescriptor } from './l3/route.ts';
 import { stnRuleDescriptor } from './l3/stn-rule.ts';
 import { vrfTableDescriptor } from './l3/vrf-table.ts';
-import { allKeys, type ManagedKeys, type NaturalIdentity, withRecords } from './managed-keys.ts';
+import { allKeys, type ManagedKeys, type NamedObjects, withRecords } from './managed-keys.ts';
 import { nat44AddressPoolDescriptor } from './nat44/address-pool.ts';
 import { dnat44Descriptor } from './nat44/dnat.ts';
 import { nat44GlobalDescriptor } from './nat44/global.ts';
@@ -78,12 +82,18 @@ const factories: readonly Factory[] = [
 ];
 
 /** Descriptors that recognize managed objects by a name, which an operator may give as well. */
-const namedObjects = new Map<Factory, (value: never) => NaturalIdentity>([
-  [interfaceDescriptor, (value: VppInterface) => handlerOf(value.type)?.identity(value) ?? ''],
-  [vrfTableDescriptor, () => ''],
-  [bridgeDomainDescriptor, () => ''],
-  [dnat44Descriptor, () => ''],
-  [aclDescriptor, () => ''],
+const namedObjects = new Map<Factory, NamedObjects<never>>([
+  [
+    interfaceDescriptor,
+    {
+      keyOf: vppInterfaceModel.key,
+      identityOf: (value: VppInterface) => handlerOf(value.type)?.identity(value) ?? '',
+    },
+  ],
+  [vrfTableDescriptor, { keyOf: vrfTableModel.key, identityOf: () => '' }],
+  [bridgeDomainDescriptor, { keyOf: bridgeDomainModel.key, identityOf: () => '' }],
+  [dnat44Descriptor, { keyOf: dnat44Model.key, identityOf: () => '' }],
+  [aclDescriptor, { keyOf: aclModel.key, identityOf: () => '' }],
 ]);
 
 /**
@@ -99,7 +109,7 @@ export function vppDescriptors(
   const shared = { ...options, aclBindings, managedKeys: options.managedKeys ?? allKeys };
   return factories.map((create) => {
     const descriptor = create(shared);
-    const identityOf = namedObjects.get(create);
-    return identityOf ? withRecords(shared.managedKeys, descriptor, identityOf) : descriptor;
+    const named = namedObjects.get(create);
+    return named ? withRecords(shared.managedKeys, descriptor, named) : descriptor;
   });
 }

@@ -257,6 +257,16 @@ export function operatorObjectsSuite(start: () => Promise<SharedVpp>): void {
       await assertOnlyTheirs();
     });
 
+    test('a value under the key of another name is removed with its object', async () => {
+      const store = new MemoryStore();
+      const one = agent(store);
+      const { key } = loop('loop1');
+      await one.resync([...base, { key, value: loop('loop2').value }]);
+      assert.deepEqual(await recorded(store), [loop('loop2').key]);
+      await agent(store).resync(base);
+      await assertOnlyTheirs();
+    });
+
     test('a deleted value has no record, an update none more', async () => {
       const store = new MemoryStore();
       const one = agent(store);
