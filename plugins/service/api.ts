@@ -19,4 +19,8 @@ export interface ServiceApi {
   valuesOf(service: ServiceName): ReadonlyMap<string, Value>;
   /** Health checks that this node serves for load balancers. */
   healthChecks(): ReadonlyMap<ServiceName, HealthCheck>;
+  /** Calls back with all health checks whenever one may have changed. For one listener. */
+  watchHealthChecks(listener: HealthCheckListener): void;
 }
+
+export type HealthCheckListener = (checks: ReadonlyMap<ServiceName, HealthCheck>) => void;

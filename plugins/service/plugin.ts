@@ -18,7 +18,7 @@ import {
   DeletePod,
   type PodManagerApi,
 } from '#plugins/podmanager/api.ts';
-import type { ServiceApi } from './api.ts';
+import type { HealthCheckListener, ServiceApi } from './api.ts';
 import type { ServiceConfig } from './config.ts';
 import { nodeInterfaces, podInterfaces } from './local-interfaces.ts';
 import { type LocalNodeDeps, localNode } from './local-node.ts';
@@ -52,6 +52,7 @@ class Services implements EventHandler, ServiceApi {
   readonly #renderer: ServiceRenderer;
   readonly #problems = new ServiceProblems();
   #processor = new ServiceProcessor();
+  #onHealthChecks: HealthCheckListener = () => undefined;
   /** Whether services are carried: after the first resync, if the pods have addresses of IPv4. */
   #isActive = false;
   /** Interfaces of wired pods. */
@@ -89,6 +90,7 @@ class Services implements EventHandler, ServiceApi {
     });
     this.#isActive = true;
     this.#problems.replace(ctx.log, processor.problems(), this.#renderer.limits());
+    this.#onHealthChecks(processor.healthChecks());
   }
 
   async update(ctx: UpdateContext): Promise<UpdateResult> {
@@ -144,6 +146,10 @@ class Services implements EventHandler, ServiceApi {
     return this.#isActive ? this.#processor.healthChecks() : new Map();
   }
 
+  watchHealthChecks(listener: HealthCheckListener): void {
+    this.#onHealthChecks = listener;
+  }
+
   describeInternalData(): string {
     const rendered = [...this.renderedServices().values()];
     return JSON.stringify({
@@ -182,6 +188,8 @@ class Services implements EventHandler, ServiceApi {
     if (services.size > 0) this.#renderer.update(ctx, { services, interfaces: noInterfaces });
     if (services.size > 0 || problems.size > 0)
       this.#problems.replace(ctx.log, this.#processor.problems(), this.#renderer.limits());
+    // the number of ready endpoints may change without the rendering
+    this.#onHealthChecks(this.#processor.healthChecks());
     return services.size === 0 ? {} : { change: changeText(services) };
   }
 }

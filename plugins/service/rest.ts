@@ -5,6 +5,7 @@ import { streamedList } from '#infra/http/streamed.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import type { ServiceApi } from './api.ts';
 import type { AddressDescription, ServiceDescription } from './processor/service-description.ts';
+import type { HealthCheck } from './processor/service-state.ts';
 import type { ServiceName } from './rendered-service.ts';
 
 /** State of a value as the scheduler knows it. */
@@ -17,6 +18,8 @@ export interface ServiceRoutesDeps {
   readonly services: ServiceApi;
   readonly clock: Clock;
   readonly stateOf: (key: string) => ValueState;
+  /** Services whose health check cannot be served at present. */
+  readonly healthCheckFailures: () => ReadonlyMap<ServiceName, Error>;
   /** Reads the values from VPP, by key; those that VPP does not have are missing. */
   readonly readActual: (keys: ReadonlySet<string>) => Promise<ReadonlyMap<string, object>>;
 }
@@ -52,7 +55,14 @@ interface AddressSummary extends Omit<AddressDescription, 'backends'> {
 interface ServiceDocument extends ServiceDescription {
   /** Renderer that carries the service. */
   readonly renderer: string | null;
+  /** For its load balancer; null: it has none. */
+  readonly healthCheck: HealthCheckDocument | null;
   readonly values: readonly CarryingValueInFull[];
+}
+
+interface HealthCheckDocument extends HealthCheck {
+  /** Why it is not served; null: it is. */
+  readonly error: string | null;
 }
 
 export function serviceRoutes(deps: ServiceRoutesDeps): Route[] {
@@ -108,14 +118,17 @@ function addressSummary({ backends, ...address }: AddressDescription): AddressSu
 }
 
 async function document(
-  { services, stateOf, readActual }: ServiceRoutesDeps,
+  { services, stateOf, readActual, healthCheckFailures }: ServiceRoutesDeps,
   description: ServiceDescription,
 ): Promise<ServiceDocument> {
   const values = services.valuesOf(description.name);
+  const healthCheck = services.healthChecks().get(description.name);
+  const error = healthCheckFailures().get(description.name)?.message ?? null;
   const actual = values.size === 0 ? new Map() : await readActual(new Set(values.keys()));
   return {
     ...description,
     renderer: services.rendererName() ?? null,
+    healthCheck: healthCheck ? { ...healthCheck, error } : null,
     problems: services.serviceProblems().get(description.name) ?? description.problems,
     values: [...values].map(([key, desired]) => ({
       key,

@@ -1,24 +1,33 @@
 /** Wiring of the health checks of services, which load balancers ask for on node ports. */
 import type { Clock, Random } from '#infra/clock/clock.ts';
+import type { CodedError } from '#infra/errors/errors.ts';
 import type { Loggers } from '#infra/log/loggers.ts';
 import type { Component } from '#infra/process/lifecycle.ts';
-import { HealthCheckServers, type HealthCheckSink } from './health-check/health-check-servers.ts';
+import type { ServiceApi } from './api.ts';
+import { HealthCheckServers } from './health-check/health-check-servers.ts';
 import { httpHealthCheckPort } from './health-check/http-health-check-port.ts';
+import type { ServiceName } from './rendered-service.ts';
 
 export interface HealthCheckWiringDeps {
+  readonly services: Pick<ServiceApi, 'watchHealthChecks'>;
   readonly clock: Clock;
   readonly random: Random;
   readonly loggers: Loggers;
 }
 
-export function wireHealthChecks({ clock, random, loggers }: HealthCheckWiringDeps): {
-  readonly healthChecks: HealthCheckSink;
+export function wireHealthChecks({ services, clock, random, loggers }: HealthCheckWiringDeps): {
+  /** Services whose port cannot be opened at present. */
+  readonly failures: () => ReadonlyMap<ServiceName, CodedError>;
   readonly component: Component;
 } {
   const log = loggers.get('service');
   const servers = new HealthCheckServers({ port: httpHealthCheckPort(clock), clock, random, log });
   return {
-    healthChecks: servers,
-    component: { name: 'health checks of services', close: () => servers.close() },
+    failures: () => servers.failures(),
+    component: {
+      name: 'health checks of services',
+      init: () => services.watchHealthChecks((checks) => servers.replace(checks)),
+      close: () => servers.close(),
+    },
   };
 }

@@ -19,11 +19,6 @@ export interface HealthCheckServersDeps {
   readonly log: Pick<Logger, 'info' | 'warn'>;
 }
 
-/** Receives all health checks whenever one may have changed. */
-export interface HealthCheckSink {
-  replace(checks: ReadonlyMap<ServiceName, HealthCheck>): void;
-}
-
 const RETRY = { firstMs: 1_000, maxMs: 30_000 } as const;
 
 interface Server {
@@ -31,7 +26,7 @@ interface Server {
   readonly open: OpenPort;
 }
 
-export class HealthCheckServers implements HealthCheckSink {
+export class HealthCheckServers {
   readonly #deps: HealthCheckServersDeps;
   readonly #backoff: Backoff;
   readonly #servers = new Map<ServiceName, Server>();

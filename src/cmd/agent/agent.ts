@@ -34,6 +34,7 @@ import { PodManagerMetrics } from '#plugins/podmanager/metrics.ts';
 import { wireCniServer } from '#plugins/podmanager/wire-cni-server.ts';
 import { sessionTimeouts } from '#plugins/service/config.ts';
 import { serviceRoutes } from '#plugins/service/rest.ts';
+import { wireHealthChecks } from '#plugins/service/wire-health-checks.ts';
 import { wireNatSessions } from '#plugins/service/wire-nat-sessions.ts';
 import { stnDaemonClient } from '#stn/daemon-client.ts';
 import { vppRoutes } from '#vpp/routes.ts';
@@ -207,6 +208,8 @@ export function createAgent(deps: AgentDeps): Agent {
     log: loggers.get('dhcp'),
   }));
 
+  const healthChecks = wireHealthChecks({ services, clock, random, loggers });
+
   // The servers.
   const http = wireHttpServer(
     settings.http,
@@ -226,6 +229,7 @@ export function createAgent(deps: AgentDeps): Agent {
       ...serviceRoutes({
         services,
         clock,
+        healthCheckFailures: healthChecks.failures,
         stateOf: (key) => {
           const { state, error } = scheduler.status(key).value;
           return { state, ...(error !== undefined && { error }) };
@@ -273,6 +277,7 @@ export function createAgent(deps: AgentDeps): Agent {
       ),
       schedulerComponent,
       interfaceWatch,
+      healthChecks.component,
       controllerComponent,
       leaseWatch,
       idleSessions,
