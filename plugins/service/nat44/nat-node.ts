@@ -8,6 +8,7 @@ import { nat44AddressPoolModel } from '#models/vpp/nat44-address-pool.ts';
 import { nat44GlobalModel } from '#models/vpp/nat44-global.ts';
 import { type Nat44Interface, nat44InterfaceModel } from '#models/vpp/nat44-interface.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
+import { vrfTableModel } from '#models/vpp/vrf-table.ts';
 import type { ContivConfApi } from '#plugins/contivconf/api.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
@@ -18,6 +19,8 @@ export const VXLAN_PORT = 4789;
 const ANY_VRF = 0xffff_ffff;
 /** Label of the addresses that are not translated. */
 const IDENTITIES = 'DNAT-identities';
+/** ID of the table of external addresses; no interface is in it. */
+const UNUSED_VRF = 0xffff_fffe;
 /** The pool of the address that replaces clients of backends outside of the cluster. */
 const EXTERNAL_BACKENDS = 'clients-of-external-backends';
 
@@ -120,18 +123,7 @@ export function nodeValues(node: NatNode): KeyValue[] {
       ? []
       : [keyValue(nat44AddressPoolModel, { first_ip: uplink.address, vrf_id: ANY_VRF })]),
     keyValue(nat44AddressPoolModel, { first_ip: natLoopback, vrf_id: ANY_VRF, twice_nat: true }),
-    // the node's own packets, among them those of the tunnels, keep their source
-    keyValue(dnat44Model, {
-      label: IDENTITIES,
-      id_mappings:
-        uplink === undefined
-          ? []
-          : [
-              { ip_address: uplink.address, protocol: 'UDP', port: VXLAN_PORT, vrf_id: mainVrf },
-              { ip_address: uplink.address, protocol: 'UDP', vrf_id: mainVrf },
-              { ip_address: uplink.address, protocol: 'UDP', vrf_id: podVrf },
-            ],
-    }),
+    identities(node, []),
     // a packet to a port without backends must not leave the cluster by the default route
     ...[mainVrf, podVrf].map((vrf_id) =>
       keyValue(vppRouteModel, {
@@ -159,6 +151,30 @@ function globalInput({ config }: NatNode): Parameters<typeof nat44GlobalModel.ca
 }
 
 /**
+ * Addresses that are not translated where packets leave by the uplink: that of the node, for its own
+ * packets and those of the tunnels, and the external addresses of services, for replies of their backends.
+ * @param external sorted
+ */
+export function identities(
+  { uplink, mainVrf, podVrf }: NatNode,
+  external: readonly string[],
+): KeyValue {
+  const whole = (ip_address: string) =>
+    [mainVrf, podVrf].map((vrf_id) => ({ ip_address, protocol: 'UDP' as const, vrf_id }));
+  return keyValue(dnat44Model, {
+    label: IDENTITIES,
+    id_mappings:
+      uplink === undefined
+        ? []
+        : [
+            { ip_address: uplink.address, protocol: 'UDP', port: VXLAN_PORT, vrf_id: mainVrf },
+            ...whole(uplink.address),
+            ...external.flatMap(whole),
+          ],
+  });
+}
+
+/**
  * Clients of backends outside of the cluster get the address of the uplink at once: VPP does not
  * translate the source of such a packet a second time. VPP takes an address whose table is that of the
  * backend before one of all tables.
@@ -172,6 +188,18 @@ export function externalBackendValues({ uplink, mainVrf }: NatNode): KeyValue[] 
       vrf_id: mainVrf,
       twice_nat: true,
     }),
+  ];
+}
+
+/**
+ * For an external address of a service, besides its identities: VPP looks identities up before mappings
+ * where an interface is inside and outside, unless the address is in a pool. No packet takes its source
+ * from it, because no interface is in its table.
+ */
+export function externalAddressValues(address: string): KeyValue[] {
+  return [
+    keyValue(vrfTableModel, { id: UNUSED_VRF, protocol: 'IPV4', label: 'externalAddresses-IPv4' }),
+    keyValue(nat44AddressPoolModel, { first_ip: address, vrf_id: UNUSED_VRF }),
   ];
 }
 

@@ -6,6 +6,7 @@ import { dnat44Key } from '#models/vpp/dnat44.ts';
 import { AbortEventError } from '#plugins/controller/api/errors.ts';
 import type { ResyncContext } from '#plugins/controller/api/event-handler.ts';
 import type { UpdateTransaction } from '#plugins/controller/api/transaction.ts';
+import { ReferenceCounts } from '../processor/reference-counts.ts';
 import type { RenderedService, ServiceName } from '../rendered-service.ts';
 import type {
   RenderedChange,
@@ -15,7 +16,7 @@ import type {
   ServiceRenderer,
 } from '../renderer.ts';
 import {
-  externalBackendValues,
+  identities,
   interfaceValue,
   type KeyValue,
   type NatNode,
@@ -23,7 +24,8 @@ import {
   nodeValues,
   readNatNode,
 } from './nat-node.ts';
-import { serviceMappings } from './service-mappings.ts';
+import { type ServiceMappings, serviceMappings } from './service-mappings.ts';
+import { SharedValues } from './shared-values.ts';
 
 export function createNat44Renderer(deps: NatNodeDeps): ServiceRenderer {
   return new Nat44Renderer(deps);
@@ -36,8 +38,10 @@ class Nat44Renderer implements ServiceRenderer {
   /** All values that were put, by key. */
   #values = new Map<string, Value>();
   #limits = new Map<ServiceName, readonly string[]>();
-  /** Services with backends for which clients get the address of the uplink. */
-  #needsUplinkAddress = new Set<ServiceName>();
+  #shared = new SharedValues();
+  /** Addresses at which clients reach services from outside. */
+  #externalAddresses = new ReferenceCounts();
+  #externalAddressesOf = new Map<ServiceName, readonly string[]>();
 
   constructor(deps: NatNodeDeps) {
     this.#deps = deps;
@@ -48,7 +52,9 @@ class Nat44Renderer implements ServiceRenderer {
     this.#node = node;
     this.#values = new Map();
     this.#limits = new Map();
-    this.#needsUplinkAddress = new Set();
+    this.#shared = new SharedValues();
+    this.#externalAddresses = new ReferenceCounts();
+    this.#externalAddressesOf = new Map();
     const put = ({ key, value }: KeyValue): void => {
       this.#values.set(key, value);
       ctx.txn.put(key, value);
@@ -57,16 +63,16 @@ class Nat44Renderer implements ServiceRenderer {
     for (const name of state.interfaces) put(interfaceValue(node, name));
     const slices = new Slices(ctx.clock);
     for (const service of state.services.values()) {
-      const value = this.#render(node, service.name, service);
+      const { value } = this.#render(node, service.name, service);
       if (value !== undefined) put({ key: keyOf(service.name), value });
       if (slices.due()) await slices.turn();
     }
-    if (this.#needsUplinkAddress.size > 0) for (const one of externalBackendValues(node)) put(one);
+    for (const one of this.#shared.all()) put(one);
+    put(identities(node, this.#externalAddresses.used().sort()));
   }
 
   update(ctx: RendererContext, change: RenderedChange): void {
     const node = this.#currentNode;
-    const neededBefore = this.#needsUplinkAddress.size > 0;
     for (const [name, isUsed] of change.interfaces) {
       const { key, value } = interfaceValue(node, name);
       if (!isUsed) this.#set(ctx.txn, key, undefined);
@@ -76,19 +82,25 @@ class Nat44Renderer implements ServiceRenderer {
         ctx.txn.put(key, value, { optional: true });
       }
     }
-    for (const [name, service] of change.services)
-      this.#set(ctx.txn, keyOf(name), this.#render(node, name, service));
-    const needsNow = this.#needsUplinkAddress.size > 0;
-    if (neededBefore === needsNow) return;
-    for (const { key, value } of externalBackendValues(node))
-      this.#set(ctx.txn, key, needsNow ? value : undefined);
+    let hasOtherAddresses = false;
+    for (const [name, service] of change.services) {
+      const { value, shared, changedAddresses } = this.#render(node, name, service);
+      hasOtherAddresses ||= changedAddresses.length > 0;
+      this.#set(ctx.txn, keyOf(name), value);
+      for (const [key, current] of shared) this.#set(ctx.txn, key, current);
+    }
+    if (!hasOtherAddresses) return;
+    const { key, value } = identities(node, this.#externalAddresses.used().sort());
+    this.#set(ctx.txn, key, value);
   }
 
   deleteAll({ txn }: RendererContext): void {
     for (const key of this.#values.keys()) txn.delete(key);
     this.#values.clear();
     this.#limits.clear();
-    this.#needsUplinkAddress.clear();
+    this.#shared = new SharedValues();
+    this.#externalAddresses = new ReferenceCounts();
+    this.#externalAddressesOf.clear();
   }
 
   limits(): readonly RendererLimit[] {
@@ -103,19 +115,17 @@ class Nat44Renderer implements ServiceRenderer {
     return new Map(value === undefined ? [] : [[key, value]]);
   }
 
-  /** The value of a service; keeps what else follows from it. */
-  #render(
-    node: NatNode,
-    name: ServiceName,
-    service: RenderedService | undefined,
-  ): Value | undefined {
-    const { value, limits, needsUplinkAddress } =
+  /** The value of a service; keeps what else follows from it, and returns what of that has changed. */
+  #render(node: NatNode, name: ServiceName, service: RenderedService | undefined): Rendering {
+    const { value, limits, shared, externalAddresses } =
       service === undefined ? noMappings : serviceMappings(service, node);
     if (limits.length > 0) this.#limits.set(name, limits);
     else this.#limits.delete(name);
-    if (needsUplinkAddress) this.#needsUplinkAddress.add(name);
-    else this.#needsUplinkAddress.delete(name);
-    return value;
+    const before = this.#externalAddressesOf.get(name) ?? [];
+    if (externalAddresses.length > 0) this.#externalAddressesOf.set(name, externalAddresses);
+    else this.#externalAddressesOf.delete(name);
+    const changedAddresses = this.#externalAddresses.replace(before, externalAddresses);
+    return { value, shared: this.#shared.set(name, shared), changedAddresses };
   }
 
   /** Puts a value that has changed; undefined deletes it. */
@@ -137,7 +147,20 @@ class Nat44Renderer implements ServiceRenderer {
   }
 }
 
-const noMappings = { value: undefined, limits: [], needsUplinkAddress: false } as const;
+interface Rendering {
+  readonly value: Value | undefined;
+  /** Values of several services that have come, or gone (undefined). */
+  readonly shared: ReadonlyMap<string, Value | undefined>;
+  /** External addresses that have got their first service, or lost their last one. */
+  readonly changedAddresses: readonly string[];
+}
+
+const noMappings: ServiceMappings = {
+  value: undefined,
+  limits: [],
+  shared: [],
+  externalAddresses: [],
+};
 
 function keyOf(service: ServiceName): string {
   return dnat44Key.build({ label: service });

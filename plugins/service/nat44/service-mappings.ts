@@ -3,7 +3,12 @@ import type { DeepInput } from '#models/model.ts';
 import { type DNat44, type DNat44StaticMapping, dnat44Model } from '#models/vpp/dnat44.ts';
 import type { Backend, RenderedService, ServiceAddress } from '../rendered-service.ts';
 import { backendShares, MAX_BACKENDS } from './backend-shares.ts';
-import type { NatNode } from './nat-node.ts';
+import {
+  externalAddressValues,
+  externalBackendValues,
+  type KeyValue,
+  type NatNode,
+} from './nat-node.ts';
 
 /**
  * VPP balances over at least two backends. A mapping with one backend gets this one besides, which has
@@ -17,14 +22,17 @@ export interface ServiceMappings {
   readonly value: DNat44 | undefined;
   /** Sentences about what is not carried. */
   readonly limits: readonly string[];
-  /** Whether a backend is outside of the cluster, behind the interface that translates sources. */
-  readonly needsUplinkAddress: boolean;
+  /** Values that other services may need, too. */
+  readonly shared: readonly KeyValue[];
+  /** Addresses at which clients reach the service from outside. */
+  readonly externalAddresses: readonly string[];
 }
 
 export function serviceMappings(service: RenderedService, node: NatNode): ServiceMappings {
   const limits: string[] = [];
   const mappings: DeepInput<DNat44StaticMapping>[] = [];
-  let needsUplinkAddress = false;
+  const externalAddresses = new Set<string>();
+  let hasExternalBackends = false;
   for (const address of service.addresses) {
     if (address.backends.length === 0) continue;
     const backends = address.backends.slice(0, MAX_BACKENDS);
@@ -35,12 +43,25 @@ export function serviceMappings(service: RenderedService, node: NatNode): Servic
           `${address.backends.length} backends are not used, because VPP balances over ${MAX_BACKENDS}`,
       );
     const isExternal = node.uplink !== undefined && backends.some(isOutside);
-    if (isExternal) needsUplinkAddress = true;
+    if (isExternal) hasExternalBackends = true;
+    if (isReachedFromOutside(address, node)) externalAddresses.add(address.address);
     mappings.push(mappingOf(address, backends, isExternal, node));
   }
-  if (mappings.length === 0) return { value: undefined, limits, needsUplinkAddress };
-  const value = dnat44Model.canonical({ label: service.name, st_mappings: mappings });
-  return { value, limits, needsUplinkAddress };
+  const value =
+    mappings.length === 0
+      ? undefined
+      : dnat44Model.canonical({ label: service.name, st_mappings: mappings });
+  const shared = [
+    ...(hasExternalBackends ? externalBackendValues(node) : []),
+    ...[...externalAddresses].flatMap(externalAddressValues),
+  ];
+  return { value, limits, shared, externalAddresses: [...externalAddresses] };
+}
+
+/** Whether replies leave by the uplink with the address as their source, which is not the uplink's. */
+function isReachedFromOutside({ kind, address }: ServiceAddress, { uplink }: NatNode): boolean {
+  if (uplink === undefined || address === uplink.address) return false;
+  return kind === 'external-ip' || kind === 'load-balancer';
 }
 
 function mappingOf(

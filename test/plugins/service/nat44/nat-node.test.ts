@@ -223,3 +223,60 @@ describe('a backend in the network of a host', () => {
     assert.equal(twice_nat, 'ENABLED');
   });
 });
+
+describe('an external address of a service', () => {
+  const web = (...external_ips: string[]) => serviceValue('web', '10.96.0.10', { external_ips });
+  const ADDRESS = '203.0.113.50';
+  const KEY = `${NAT}nat44-pool/vrf/4294967294/address/${ADDRESS}`;
+  const TABLE = 'config/vpp/v2/vrf-table/id/4294967294/protocol/IPV4';
+  const identitiesOf = (node: TestNode) =>
+    node
+      .at<{ id_mappings: { ip_address: string; vrf_id: number; port: number }[] }>(
+        `${NAT}dnat44/DNAT-identities`,
+      )
+      .id_mappings.filter(({ ip_address }) => ip_address === ADDRESS);
+
+  it('keeps its replies from being translated at the uplink, while a service has it', async () => {
+    const node = await startedNode({ yaml: GATEWAY });
+    await node.put(web(ADDRESS));
+    await node.put(
+      serviceValue('db', '10.96.0.11', {
+        external_ips: [ADDRESS],
+        port: [{ name: 'http', protocol: 'TCP', port: 81 }],
+      }),
+    );
+    assert.equal(node.config.has(KEY), false);
+    await node.put(endpointsValue('web', [localPod(2)]));
+    await node.put(endpointsValue('db', [localPod(2)]));
+    assert.deepEqual(
+      identitiesOf(node).map(({ vrf_id, port }) => [vrf_id, port]),
+      [
+        [0, 0],
+        [1, 0],
+      ],
+    );
+    assert.deepEqual(nonDefaultFields(node.at(KEY)), {
+      vrf_id: 4_294_967_294,
+      first_ip: ADDRESS,
+    });
+    assert.ok(node.config.has(TABLE));
+    await node.put(web());
+    assert.ok(node.config.has(KEY));
+    const { txn } = await node.put(endpointsValue('db', []));
+    assert.deepEqual([...txn.values.keys()].sort(), [
+      `${NAT}dnat44/DNAT-identities`,
+      `${NAT}dnat44/default/db`,
+      KEY,
+      TABLE,
+    ]);
+    assert.deepEqual(identitiesOf(node), []);
+  });
+
+  it('needs nothing where sources are not translated', async () => {
+    const node = await startedNode({ yaml: `ipamConfig: {${NODES}}` });
+    await node.put(web(ADDRESS));
+    await node.put(endpointsValue('web', [localPod(2)]));
+    assert.equal(node.config.has(KEY), false);
+    assert.deepEqual(identitiesOf(node), []);
+  });
+});
