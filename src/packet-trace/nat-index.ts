@@ -105,7 +105,9 @@ export function poolAddress(
   const rotated = [...addresses.slice(start), ...addresses.slice(0, start)];
   const exact = rotated.filter((one) => one.table === table);
   const any = rotated.filter((one) => one.table === undefined);
-  return (pool === 'twice' ? exact[0] : exact.at(-1)) ?? any.at(-1);
+  if (pool === 'source') return exact.at(-1) ?? any.at(-1);
+  // a mistake of VPP: it finds an address for any table, and takes the last one that it has looked at
+  return exact[0] ?? (any.length > 0 ? rotated.at(-1) : undefined);
 }
 
 /** VPP reads the address as a little-endian number. */

@@ -90,6 +90,21 @@ describe('a packet to a service', () => {
     assert.equal(ends(back), `outside: ${NODE}:30080 > ${OUTSIDE}:40000`);
   });
 
+  it('gets the twice-NAT address of the table of the backend, else any: VPP ignores their tables', () => {
+    const mappings = [mapping({ address: NODE, port: 30_080, twiceNat: 'ENABLED' })];
+    const loopback = { key: '', address: NODE_LOOPBACK };
+    const other = { key: '', address: NODE, table: 0 };
+    for (const [table, address] of [
+      [1, NODE_LOOPBACK],
+      [undefined, NODE],
+    ] as const) {
+      // the backend is in table 1
+      const nat = natConfig({ mappings, twiceNatPool: [{ ...loopback, table }, other] });
+      const there = tracePacket(natCluster(nat), 'outside', tcp(OUTSIDE, NODE, 30_080));
+      assert.equal(there.packet.source, address);
+    }
+  });
+
   it('from outside keeps its address without twice-NAT', () => {
     const mappings = [mapping({ address: NODE, port: 30_080 })];
     const { there, back } = connect(natConfig({ mappings }), 'outside', tcp(OUTSIDE, NODE, 30_080));
