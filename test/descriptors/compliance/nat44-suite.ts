@@ -10,6 +10,7 @@ import { nat44GlobalModel } from '#models/vpp/nat44-global.ts';
 import { nat44InterfaceModel } from '#models/vpp/nat44-interface.ts';
 import type { VppBackend } from '#test/vpp/descriptors/backends.ts';
 import { bytesOfAddress, textOfBytes } from '#vpp/binapi/addresses.ts';
+import { NatConfigFlags } from '#vpp/binapi/enums.gen.ts';
 import { keyedValue, loop } from './example-values.ts';
 import { RecordedAgent } from './recorded-agent.ts';
 
@@ -161,6 +162,27 @@ export function nat44Suite(start: () => Promise<VppBackend>): void {
         'nat44_ed_add_del_output_interface',
         'nat44_interface_add_del_feature',
       ]);
+      await bench.agent.assertSettled();
+    });
+
+    test('an interface that changes its side always has one', async () => {
+      const side = (features: object) =>
+        keyedValue(nat44InterfaceModel, { name: 'a', ...features });
+      await bench.apply(nat, loop('a'), side({ nat_inside: true }));
+      const flags: number[] = [];
+      bench.faulty.onChange = async (n) => {
+        // before the second change
+        if (n !== 2) return;
+        for (const each of await bench.client.dump('nat44_interface_dump', {}))
+          flags.push(each.flags);
+      };
+      bench.taken();
+      await bench.put(side({ nat_outside: true }));
+      bench.faulty.onChange = undefined;
+      const { NAT_IS_INSIDE, NAT_IS_OUTSIDE } = NatConfigFlags;
+      assert.deepEqual(flags, [NAT_IS_INSIDE | NAT_IS_OUTSIDE]);
+      const [left] = await bench.client.dump('nat44_interface_dump', {});
+      assert.equal(left?.flags, NAT_IS_OUTSIDE);
       await bench.agent.assertSettled();
     });
 

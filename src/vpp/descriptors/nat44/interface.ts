@@ -30,20 +30,32 @@ export function nat44InterfaceDescriptor({
 }: VppDescriptorOptions): KvDescriptor<Nat44Interface, undefined> {
   const indexOf = (value: Nat44Interface, ctx: OperationContext): number =>
     ctx.metadata<VppInterfaceMetadata>(vppInterfaceKey.build({ name: value.name })).swIfIndex;
-  /** Disables first: VPP refuses the output feature beside the others. */
+  /**
+   * A new side is enabled before the old one is disabled, so that no packet passes without NAT44. VPP
+   * refuses the output feature beside a side: then what is old has to go first.
+   */
   const change = (
     index: number,
     before: readonly Feature[],
     after: readonly Feature[],
   ): Promise<undefined> =>
     allOrNothing(log, async (undo) => {
-      for (const removed of before.filter((feature) => !after.includes(feature))) {
-        await ignoreNotFound(setFeature(client, index, removed, false));
-        undo.add(() => setFeature(client, index, removed, true));
-      }
-      for (const added of after.filter((feature) => !before.includes(feature))) {
-        await setFeature(client, index, added, true);
-        undo.add(() => setFeature(client, index, added, false));
+      const removed = before.filter((feature) => !after.includes(feature));
+      const added = after.filter((feature) => !before.includes(feature));
+      const set = async (feature: Feature, isOn: boolean): Promise<void> => {
+        const request = setFeature(client, index, feature, isOn);
+        await (isOn ? request : ignoreNotFound(request));
+        undo.add(() => setFeature(client, index, feature, !isOn));
+      };
+      const setAll = async (features: readonly Feature[], isOn: boolean): Promise<void> => {
+        for (const feature of features) await set(feature, isOn);
+      };
+      if (before.includes('output') || after.includes('output')) {
+        await setAll(removed, false);
+        await setAll(added, true);
+      } else {
+        await setAll(added, true);
+        await setAll(removed, false);
       }
       return undefined;
     });
