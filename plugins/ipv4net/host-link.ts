@@ -1,13 +1,15 @@
 /** The link between VPP and the host, and the routes over it (values 4 to 7 of the original). */
+import { linuxArpModel } from '#models/linux/arp.ts';
 import { type LinuxInterface, linuxInterfaceModel } from '#models/linux/interface.ts';
 import { linuxRouteModel } from '#models/linux/route.ts';
 import type { DeepInput } from '#models/model.ts';
+import { vppArpModel } from '#models/vpp/arp.ts';
 import { type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import type { InterfaceConfig } from '#plugins/contivconf/api.ts';
 import { hostInterconnectName, hostSideName } from './interconnect-names.ts';
 import { type KeyValue, keyValue } from './key-value.ts';
-import { hostLinkMac, hostTap, hostVeth } from './names.ts';
+import { hostLinkMac, hostSideMac, hostTap, hostVeth } from './names.ts';
 import { mainInterfaceName, rxModes } from './nics.ts';
 import { hostNetwork, type NodeInput, nodeIp, withoutPrefixLength } from './node-input.ts';
 import { STN_HOST_MAC, stnGateway, stnHostAddress } from './stn.ts';
@@ -17,17 +19,46 @@ export function hostLinkValues(input: NodeInput): KeyValue[] {
   const toHost = input.stn ? nodeIp(input) : withoutPrefixLength(addresses.hostInterconnectLinux());
   return [
     ...(input.interfaces.useTap ? tapLink(input) : vethLink(input)),
+    ...(input.stn ? [] : neighbors(input)),
     ...(toHost === undefined ? [] : input.hostAddresses).map((address) =>
-      keyValue(vppRouteModel, {
-        vrf_id: routing.mainVrf,
-        dst_network: hostNetwork(address),
-        next_hop_addr: toHost!,
-        outgoing_interface: hostInterconnectName(input),
-      }),
+      routeToHost(input, address, toHost!),
     ),
     ...hostRouteToVpp(input, addresses.podSubnetAllNodes()),
     ...(routing.routeServiceCidrToVpp ? hostRouteToVpp(input, addresses.serviceSubnet()) : []),
   ];
+}
+
+/**
+ * Both ends of the link are static neighbors of each other; `stnValues` has those with STN. VPP drops each
+ * packet that makes it resolve an address. And it does not answer ARP requests from an address outside the
+ * subnet of the link, as Linux sends them when it replies to a pod from another address of the host.
+ */
+function neighbors(input: NodeInput): KeyValue[] {
+  const host = withoutPrefixLength(input.addresses.hostInterconnectLinux());
+  return [
+    keyValue(vppArpModel, {
+      interface: hostInterconnectName(input),
+      ip_address: host,
+      phys_address: hostSideMac(input.nodeId),
+      static: true,
+    }),
+    // the neighbor has no route of its own, and the subnet of the link would resolve the address again
+    routeToHost(input, host, host),
+    keyValue(linuxArpModel, {
+      interface: hostSideName(input),
+      ip_address: withoutPrefixLength(input.addresses.hostInterconnectVpp()),
+      hw_address: hostLinkMac(input.nodeId),
+    }),
+  ];
+}
+
+function routeToHost(input: NodeInput, address: string, nextHop: string): KeyValue {
+  return keyValue(vppRouteModel, {
+    vrf_id: input.routing.mainVrf,
+    dst_network: hostNetwork(address),
+    next_hop_addr: nextHop,
+    outgoing_interface: hostInterconnectName(input),
+  });
 }
 
 /** A route of the host to VPP; none while the gateway on the VPP side is unknown. */
@@ -67,7 +98,7 @@ function hostSide(input: NodeInput): DeepInput<LinuxInterface> {
     name: hostSideName(input),
     enabled: true,
     mtu: input.interfaces.mtu,
-    ...(input.stn && { phys_address: STN_HOST_MAC }),
+    phys_address: input.stn ? STN_HOST_MAC : hostSideMac(input.nodeId),
     ip_addresses: own === undefined ? [] : [own],
   };
 }

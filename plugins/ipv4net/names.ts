@@ -33,6 +33,11 @@ export function hostLinkMac(nodeId: number): string {
   return nodeMac(0x34, 0x3c, nodeId);
 }
 
+/** MAC of the host side of the link; not with STN. */
+export function hostSideMac(nodeId: number): string {
+  return nodeMac(0x36, 0x3c, nodeId);
+}
+
 /** MAC of the BVI of a node in the VXLAN overlay. */
 export function bviMac(nodeId: number): string {
   return nodeMac(0x12, 0x2b, nodeId);

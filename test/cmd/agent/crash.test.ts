@@ -50,7 +50,8 @@ for (const useTAPInterfaces of [true, false]) {
         assert.notEqual(unlike, address);
         await reflectPod(node, web, address);
         const wired = await configuration(node, [web.netns, other.netns]);
-        assert.equal(String(wired.vpp['neighbors']).split(',').length, 2);
+        // two pods and the host
+        assert.equal(String(wired.vpp['neighbors']).split(',').length, 3);
         for (const pod of [web, other]) await remove(second, pod);
         await untilNoAddressIsStored(node);
         assert.deepEqual(await configuration(node), empty);

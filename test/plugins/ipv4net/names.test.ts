@@ -6,6 +6,7 @@ import {
   boundLink,
   bviMac,
   hostLinkMac,
+  hostSideMac,
   nicMac,
   podLinkNames,
   podMacs,
@@ -52,6 +53,7 @@ describe('names of links', () => {
 describe('MAC addresses', () => {
   it('carry the node ID', () => {
     assert.equal(hostLinkMac(1), '34:3c:00:00:00:01');
+    assert.equal(hostSideMac(1), '36:3c:00:00:00:01');
     assert.equal(bviMac(0x01020304), '12:2b:01:02:03:04');
   });
 

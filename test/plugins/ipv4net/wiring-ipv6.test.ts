@@ -27,6 +27,7 @@ ipamConfig:
     await node.resync([nodeValue('node-a', 'fd09::5'), ...others]);
     await node.add('web', 'c1');
     assert.deepEqual(keys(node, 'config/vpp/v2/route'), [
+      'config/vpp/v2/route/if/tap-vpp2/vrf/0/dst/fd02:0:0:1::2/128/gw/fd02:0:0:1::2',
       'config/vpp/v2/route/if/tap-vpp2/vrf/0/dst/fd09::5/128/gw/fd02:0:0:1::2',
       'config/vpp/v2/route/if/vpp-tap-c1/vrf/1/dst/fd01:0:0:1::2/128/gw/fd01:0:0:1::2',
       'config/vpp/v2/route/if/vxlanBVI/vrf/1/dst/fd01:0:0:2::/64/gw/fd04::2',
@@ -42,6 +43,8 @@ ipamConfig:
       'config/vpp/v2/route/vrf/1/dst/fd02::/48/gw/::',
       'config/vpp/v2/route/vrf/1/dst/fd05::/108/gw/::',
     ]);
+    assert.ok(node.config.has('config/vpp/v2/arp/tap-vpp2/fd02:0:0:1::2'));
+    assert.ok(node.config.has('config/linux/l3/v2/arp/tap-vpp1/fd02:0:0:1::1'));
     assert.deepEqual(keys(node, 'vrf-table'), [
       'config/vpp/v2/vrf-table/id/0/protocol/IPV4',
       'config/vpp/v2/vrf-table/id/0/protocol/IPV6',

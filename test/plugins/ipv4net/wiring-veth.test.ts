@@ -25,6 +25,7 @@ ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}`;
       host_if_name: 'vpp1',
       enabled: true,
       mtu: 1400,
+      phys_address: '36:3c:00:00:00:01',
       ip_addresses: ['172.30.1.2/24'],
       veth: {
         peer_if_name: 'veth-vpp2',

@@ -12,9 +12,11 @@ describe('wiring of a node with TAP and VXLAN', () => {
     const found = [...node.config.keys()].filter((key) => !isNat(key));
     assert.deepEqual(found.sort(), [
       'config/linux/interfaces/v2/interface/tap-vpp1',
+      'config/linux/l3/v2/arp/tap-vpp1/172.30.1.1',
       'config/linux/l3/v2/route/10.1.0.0/16/tap-vpp1',
       'config/vpp/l2/v2/bridge-domain/vxlanBD',
       'config/vpp/l2/v2/fib/vxlanBD/mac/12:2b:00:00:00:02',
+      'config/vpp/v2/arp/tap-vpp2/172.30.1.2',
       'config/vpp/v2/arp/vxlanBVI/192.168.30.2',
       'config/vpp/v2/interfaces/Gig1',
       'config/vpp/v2/interfaces/podGwLoop',
@@ -23,6 +25,7 @@ describe('wiring of a node with TAP and VXLAN', () => {
       'config/vpp/v2/interfaces/vxlanBVI',
       'config/vpp/v2/ipscanneigh-global',
       'config/vpp/v2/route/if/tap-vpp2/vrf/0/dst/172.16.0.5/32/gw/172.30.1.2',
+      'config/vpp/v2/route/if/tap-vpp2/vrf/0/dst/172.30.1.2/32/gw/172.30.1.2',
       'config/vpp/v2/route/if/vxlanBVI/vrf/1/dst/10.1.2.0/24/gw/192.168.30.2',
       'config/vpp/v2/route/if/vxlanBVI/vrf/1/dst/172.16.0.6/32/gw/192.168.30.2',
       'config/vpp/v2/route/if/vxlanBVI/vrf/1/dst/172.30.2.0/24/gw/192.168.30.2',
@@ -138,8 +141,21 @@ ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}
       host_if_name: 'vpp1',
       enabled: true,
       mtu: 1450,
+      phys_address: '36:3c:00:00:00:01',
       ip_addresses: ['172.30.1.2/24'],
       tap: { vpp_tap_if_name: 'tap-vpp2' },
+    });
+    // VPP drops packets while it resolves an address, and does not answer every request of the host
+    assert.deepEqual(nonDefaultFields(node.at('config/vpp/v2/arp/tap-vpp2/172.30.1.2')), {
+      interface: 'tap-vpp2',
+      ip_address: '172.30.1.2',
+      phys_address: '36:3c:00:00:00:01',
+      static: true,
+    });
+    assert.deepEqual(nonDefaultFields(node.at('config/linux/l3/v2/arp/tap-vpp1/172.30.1.1')), {
+      interface: 'tap-vpp1',
+      ip_address: '172.30.1.1',
+      hw_address: '34:3c:00:00:00:01',
     });
     for (const network of ['10.1.0.0/16', '10.96.0.0/12'])
       assert.deepEqual(nonDefaultFields(node.at(`config/linux/l3/v2/route/${network}/tap-vpp1`)), {
@@ -166,6 +182,7 @@ ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}
     assert.deepEqual(keys(node, 'if/tap-vpp2'), [
       'config/vpp/v2/route/if/tap-vpp2/vrf/0/dst/172.16.0.5/32/gw/172.30.1.2',
       'config/vpp/v2/route/if/tap-vpp2/vrf/0/dst/172.16.0.9/32/gw/172.30.1.2',
+      'config/vpp/v2/route/if/tap-vpp2/vrf/0/dst/172.30.1.2/32/gw/172.30.1.2',
     ]);
   });
 

@@ -69,6 +69,18 @@ export const linuxChanges: readonly ManualChange[] = [
   { title: 'the link of the host is set down', make: run('host', 'ip link set vpp1 down') },
   { title: 'the link of the host is deleted', make: run('host', 'ip link del vpp1') },
   {
+    title: 'the MAC of the link of the host is changed',
+    make: run('host', `ip link set vpp1 address ${OTHER_MAC}`),
+  },
+  {
+    title: 'VPP as a neighbor of the host is changed',
+    make: run('host', `ip neigh replace 172.30.1.1 lladdr ${OTHER_MAC} nud permanent dev vpp1`),
+  },
+  {
+    title: 'VPP as a neighbor of the host is deleted',
+    make: run('host', 'ip neigh del 172.30.1.1 dev vpp1'),
+  },
+  {
     title: 'the MTU of the link of the host is changed',
     make: run('host', 'ip link set vpp1 mtu 600'),
   },

@@ -85,6 +85,10 @@ export const vppChanges: readonly ManualChange[] = [
     make: cli(({ db }) => `set interface mac address ${db} ${OTHER_MAC}`),
   },
   {
+    title: 'the MAC of the interface to the host is changed',
+    make: cli(({ host }) => `set interface mac address ${host} ${OTHER_MAC}`),
+  },
+  {
     title: 'the MTU of the interface to a pod is changed',
     make: cli(({ db }) => `set interface mtu packet 600 ${db}`),
   },
@@ -144,6 +148,12 @@ export const vppChanges: readonly ManualChange[] = [
     ),
   },
   { title: 'the neighbor of a pod is deleted', make: deleteNeighbor },
+  {
+    title: 'the host as a neighbor is changed',
+    make: cli(
+      ({ host }, testbed) => `set ip neighbor static ${host} ${testbed.host.address} ${OTHER_MAC}`,
+    ),
+  },
   {
     title: 'the interface to a pod borrows no address any more',
     make: cli(({ db }) => `set interface unnumbered del ${db}`),
