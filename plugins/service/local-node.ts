@@ -1,8 +1,9 @@
 import type { ContivConfApi } from '#plugins/contivconf/api.ts';
 import { effectiveSubnets, type IpamApi } from '#plugins/ipam/api.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
-import type { NodeSyncApi } from '#plugins/nodesync/api.ts';
+import type { Node, NodeSyncApi } from '#plugins/nodesync/api.ts';
 import type { LocalNode } from './processor/local-node.ts';
+import type { OtherNode } from './processor/other-nodes.ts';
 
 export interface LocalNodeDeps {
   readonly nodeName: string;
@@ -10,6 +11,10 @@ export interface LocalNodeDeps {
   readonly nodes: NodeSyncApi;
   readonly ipam: IpamApi;
   readonly net: Ipv4NetApi;
+}
+
+export function otherNode({ name, managementAddresses }: Node): OtherNode {
+  return { name, addresses: managementAddresses };
 }
 
 const VXLAN_PORT = 4789;
@@ -27,12 +32,14 @@ export function localNode({ nodeName, conf, nodes, ipam, net }: LocalNodeDeps): 
     ...nodes.thisNode().managementAddresses,
   ];
   const hasOverlay = net.vxlanBvi() !== undefined;
+  const otherNodes = [...nodes.allNodes().values()].filter(({ name }) => name !== nodeName);
   return {
     name: nodeName,
     family: ipam.hostPrefixLength === 32 ? 4 : 6,
     addresses: [...new Set(addresses)].filter((address) => address !== ''),
     podSubnet: ipam.podSubnetAllNodes(),
     ownPodSubnet: ipam.podSubnetThisNode(),
+    otherNodes: otherNodes.map(otherNode),
     internalSubnets: [
       {
         name: 'the subnet of the links between VPP and the hosts',

@@ -11,7 +11,7 @@ import type {
 } from '#plugins/controller/api/event-handler.ts';
 import { KubeStateChange, Shutdown } from '#plugins/controller/api/events.ts';
 import type { UpdateTransaction } from '#plugins/controller/api/transaction.ts';
-import { NodeUpdate } from '#plugins/nodesync/api.ts';
+import { NodeUpdate, type NodeUpdatePayload } from '#plugins/nodesync/api.ts';
 import {
   AddPod,
   type AttachmentId,
@@ -21,7 +21,7 @@ import {
 import type { HealthCheckListener, ServiceApi } from './api.ts';
 import type { ServiceConfig } from './config.ts';
 import { nodeInterfaces, podInterfaces } from './local-interfaces.ts';
-import { type LocalNodeDeps, localNode } from './local-node.ts';
+import { type LocalNodeDeps, localNode, otherNode } from './local-node.ts';
 import { createNat44Renderer } from './nat44/renderer.ts';
 import type { ProcessorChange } from './processor/processor-change.ts';
 import type { ServiceDescription } from './processor/service-description.ts';
@@ -71,8 +71,7 @@ class Services implements EventHandler, ServiceApi {
     // changes before the first successful resync are part of the input of that resync
     if (!this.#isActive) return false;
     if (KubeStateChange.is(event)) return inputs.has(event.payload.resource);
-    if (NodeUpdate.is(event)) return event.payload.nodeName === this.#deps.nodeName;
-    return AddPod.is(event) || DeletePod.is(event);
+    return NodeUpdate.is(event) || AddPod.is(event) || DeletePod.is(event);
   }
 
   async resync(ctx: ResyncContext): Promise<void> {
@@ -99,10 +98,7 @@ class Services implements EventHandler, ServiceApi {
     if (DeletePod.is(event)) return this.#deletePod(ctx, this.#deps.pods.idOf(event.payload));
     if (KubeStateChange.is(event))
       return this.#apply(ctx, await this.#processor.change(event.payload, new Slices(ctx.clock)));
-    if (NodeUpdate.is(event)) {
-      const node = localNode(this.#deps);
-      return this.#apply(ctx, await this.#processor.setNode(node, new Slices(ctx.clock)));
-    }
+    if (NodeUpdate.is(event)) return this.#nodeUpdate(ctx, event.payload);
     if (Shutdown.is(event) && event.payload.cleanup) {
       this.#renderer.deleteAll(ctx);
       return { change: 'remove all services' };
@@ -156,6 +152,17 @@ class Services implements EventHandler, ServiceApi {
       services: rendered.sort((a, b) => (a.name < b.name ? -1 : 1)),
       pods: [...this.#podInterfaces].sort(([a], [b]) => (a < b ? -1 : 1)),
     });
+  }
+
+  async #nodeUpdate(ctx: UpdateContext, payload: NodeUpdatePayload): Promise<UpdateResult> {
+    const { nodeName, current } = payload;
+    if (nodeName === this.#deps.nodeName)
+      return this.#apply(
+        ctx,
+        await this.#processor.setNode(localNode(this.#deps), new Slices(ctx.clock)),
+      );
+    const node = current ? otherNode(current) : { name: nodeName, addresses: [] };
+    return this.#apply(ctx, this.#processor.setOtherNode(node));
   }
 
   #addPod(ctx: UpdateContext, id: AttachmentId): UpdateResult {

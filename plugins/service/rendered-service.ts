@@ -47,6 +47,8 @@ export interface Backend {
   readonly nodeName: string;
   /** Whether it is a pod of this node, or this node itself. */
   readonly isLocal: boolean;
-  /** Whether it is a node or a machine outside the cluster: VPP reaches it through the main VRF. */
-  readonly isInMainVrf: boolean;
+  readonly place: BackendPlace;
 }
+
+/** `node`: the host of this node or of another one; `outside`: a machine that is no node. */
+export type BackendPlace = 'pod' | 'node' | 'outside';

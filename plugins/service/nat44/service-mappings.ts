@@ -42,7 +42,8 @@ export function serviceMappings(service: RenderedService, node: NatNode): Servic
         `${address.address} ${address.protocol} port ${address.port}: ${cut} of ` +
           `${address.backends.length} backends are not used, because VPP balances over ${MAX_BACKENDS}`,
       );
-    const isExternal = node.uplink !== undefined && backends.some(isOutside);
+    const isExternal =
+      node.uplink !== undefined && backends.some(({ place }) => place === 'outside');
     if (isExternal) hasExternalBackends = true;
     if (isReachedFromOutside(address, node)) externalAddresses.add(address.address);
     mappings.push(mappingOf(address, backends, isExternal, node));
@@ -78,7 +79,7 @@ function mappingOf(
     probability: shares[at],
   }));
   // the host has no route back to clients behind its own link
-  const fromHost = node.servesHost && backends.some(({ isInMainVrf }) => isInMainVrf);
+  const fromHost = node.servesHost && backends.some(({ place }) => place !== 'pod');
   return {
     external_ip: address.address,
     external_port: address.port,
@@ -89,13 +90,11 @@ function mappingOf(
   };
 }
 
-/** A machine that is no node: replies arrive through a NIC. */
-function isOutside({ isInMainVrf, isLocal, nodeName }: Backend): boolean {
-  return isInMainVrf && !isLocal && nodeName === '';
-}
-
-/** The table in which replies of the backend arrive. */
-function vrfOf(backend: Backend, { mainVrf, podVrf, hasOverlay }: NatNode): number {
-  if (backend.isLocal) return backend.isInMainVrf ? mainVrf : podVrf;
-  return hasOverlay && !isOutside(backend) ? podVrf : mainVrf;
+/**
+ * The table in which replies of the backend arrive: those of a machine outside through a NIC, those of
+ * other nodes and their pods through a tunnel.
+ */
+function vrfOf({ place, isLocal }: Backend, { mainVrf, podVrf, hasOverlay }: NatNode): number {
+  if (place === 'outside' || (isLocal && place === 'node')) return mainVrf;
+  return isLocal || hasOverlay ? podVrf : mainVrf;
 }

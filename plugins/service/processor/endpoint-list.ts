@@ -1,23 +1,17 @@
 /** The endpoints of a service by its ports, from its Endpoints value. */
 import type { EndpointAddress, EndpointPort, Endpoints } from '#kubernetes/models/endpoints.ts';
 import { ipFamily, parseIp } from '#models/ip.ts';
-import { isPort, type NodeView, whyUnusable } from './local-node.ts';
+import { type EndpointLocation, isPort, type NodeView, whyUnusable } from './local-node.ts';
 
 /** `terminating`: it still serves, and is used if no other one is ready. Listed from best to worst. */
 export type EndpointState = 'ready' | 'terminating' | 'not-ready';
 
 const rank: Readonly<Record<EndpointState, number>> = { ready: 0, terminating: 1, 'not-ready': 2 };
 
-export interface Endpoint {
+export interface Endpoint extends EndpointLocation {
   readonly address: string;
   readonly port: number;
   readonly state: EndpointState;
-  /** Empty: unknown. */
-  readonly nodeName: string;
-  /** Whether it is a pod of this node, or this node itself. */
-  readonly isLocal: boolean;
-  /** Whether it is outside the pod subnet. */
-  readonly isInMainVrf: boolean;
   /** `<namespace>/<name>`; empty: it is not a pod. */
   readonly pod: string;
   readonly forZones: readonly string[];
@@ -73,10 +67,8 @@ function add(
     return;
   }
   if (ipFamily(bytes) !== node.family) return;
-  const { ip: address, node_name: nodeName, target_ref: target } = one;
-  // endpoints that users create have no node name
-  const isLocal = nodeName === '' ? node.isLocal(bytes, address) : nodeName === node.name;
-  const isInMainVrf = !node.isPod(bytes);
+  const { ip: address, target_ref: target } = one;
+  const location = node.locate(bytes, address, one.node_name);
   const pod = target?.kind === 'Pod' ? `${target.namespace}/${target.name}` : '';
   for (const { name, protocol, port } of ports) {
     const key = portKey(name, protocol);
@@ -92,9 +84,7 @@ function add(
       address,
       port,
       state,
-      nodeName,
-      isLocal,
-      isInMainVrf,
+      ...location,
       pod,
       forZones: one.for_zones,
       forNodes: one.for_nodes,

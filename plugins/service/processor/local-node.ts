@@ -10,7 +10,8 @@ import {
   parseCidr,
   parseIp,
 } from '#models/ip.ts';
-import type { ServiceProtocol } from '../rendered-service.ts';
+import type { BackendPlace, ServiceProtocol } from '../rendered-service.ts';
+import { type OtherNode, OtherNodes } from './other-nodes.ts';
 
 /** Input of the processor besides the Kubernetes objects. */
 export interface LocalNode {
@@ -30,6 +31,7 @@ export interface LocalNode {
   readonly internalSubnets: readonly InternalSubnet[];
   /** Ports that the node needs on every address. */
   readonly neededPorts: readonly NeededPort[];
+  readonly otherNodes: Iterable<OtherNode>;
 }
 
 export interface InternalSubnet {
@@ -56,6 +58,8 @@ export class NodeView {
   readonly #internal: readonly { readonly name: string; readonly cidr: Cidr }[];
   readonly #neededPorts: readonly NeededPort[];
   readonly #own: ReadonlySet<string>;
+  /** Changes with the other nodes. */
+  readonly otherNodes: OtherNodes;
 
   constructor(node: LocalNode) {
     this.name = node.name;
@@ -74,17 +78,24 @@ export class NodeView {
       return cidr === undefined ? [] : [{ name, cidr: network(cidr) }];
     });
     this.#neededPorts = node.neededPorts;
+    this.otherNodes = new OtherNodes(node.otherNodes);
   }
 
-  /** Whether it is the address of a pod, on any node. */
-  isPod(address: IpBytes): boolean {
-    return this.#pods !== undefined && contains(this.#pods, address);
-  }
-
-  /** Whether it is the address of a pod of this node, or of the node itself. */
-  isLocal(address: IpBytes, text: string): boolean {
-    if (this.#own.has(text)) return true;
-    return this.#ownPods !== undefined && contains(this.#ownPods, address);
+  /**
+   * Where an endpoint is.
+   * @param nodeName as in its record; empty: unknown, as for endpoints that users or the API server create
+   */
+  locate(address: IpBytes, text: string, nodeName: string): EndpointLocation {
+    const isPod = isIn(this.#pods, address);
+    const other = isPod ? undefined : this.otherNodes.nameOf(text);
+    const isOwn = this.#own.has(text) || isIn(this.#ownPods, address);
+    const isLocal = nodeName === '' ? isOwn : nodeName === this.name;
+    const isNode = isLocal || other !== undefined;
+    return {
+      nodeName: nodeName || (isLocal ? this.name : (other ?? '')),
+      isLocal,
+      place: isPod ? 'pod' : isNode ? 'node' : 'outside',
+    };
   }
 
   /** The subnet in which no service can have an external address; undefined if there is none. */
@@ -96,6 +107,18 @@ export class NodeView {
   userOf(port: number, protocol: ServiceProtocol): string | undefined {
     return this.#neededPorts.find((one) => one.port === port && one.protocol === protocol)?.user;
   }
+}
+
+export interface EndpointLocation {
+  /** Empty: unknown. */
+  readonly nodeName: string;
+  /** Whether it is a pod of this node, or this node itself. */
+  readonly isLocal: boolean;
+  readonly place: BackendPlace;
+}
+
+function isIn(cidr: Cidr | undefined, address: IpBytes): boolean {
+  return cidr !== undefined && contains(cidr, address);
 }
 
 /** Why no service and no endpoint can have the address; undefined if one can. */

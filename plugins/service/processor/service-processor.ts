@@ -12,6 +12,7 @@ import type { KubeState } from '#plugins/controller/api/event-handler.ts';
 import type { KubeStateChangePayload } from '#plugins/controller/api/events.ts';
 import type { RenderedService, ServiceName } from '../rendered-service.ts';
 import type { LocalNode } from './local-node.ts';
+import type { OtherNode } from './other-nodes.ts';
 import type { ProcessorChange } from './processor-change.ts';
 import type { ServiceDescription } from './service-description.ts';
 import type { HealthCheck } from './service-state.ts';
@@ -19,7 +20,6 @@ import { nameOf, ServiceTable } from './service-table.ts';
 
 const nothing: ProcessorChange = {
   services: new Map(),
-  localPods: new Map(),
   problems: new Map(),
 };
 
@@ -32,6 +32,7 @@ export class ServiceProcessor {
     ownPodSubnet: '',
     internalSubnets: [],
     neededPorts: [],
+    otherNodes: [],
   };
   /** Zone of the node; empty: unknown. */
   #zone = '';
@@ -71,6 +72,11 @@ export class ServiceProcessor {
     return this.#table.setNode(node, this.#zone, slices);
   }
 
+  /** Applies a change of another node. */
+  setOtherNode(node: OtherNode): ProcessorChange {
+    return this.#table.setOtherNode(node);
+  }
+
   /** Services with at least one address on this node. */
   rendered(): ReadonlyMap<ServiceName, RenderedService> {
     return this.#table.rendered();
@@ -84,16 +90,6 @@ export class ServiceProcessor {
   /** Health checks that this node serves for load balancers. */
   healthChecks(): ReadonlyMap<ServiceName, HealthCheck> {
     return this.#table.healthChecks();
-  }
-
-  /** Whether the address is that of a pod of this node that is a backend of a rendered service. */
-  isLocalBackend(address: string): boolean {
-    return this.#table.isLocalBackend(address);
-  }
-
-  /** Addresses of all pods of this node that are backends of a rendered service. */
-  localBackends(): readonly string[] {
-    return this.#table.localBackends();
   }
 
   /** All services of the cluster, also those that are not rendered. */

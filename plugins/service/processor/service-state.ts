@@ -21,8 +21,8 @@ export interface ServiceState {
   readonly rendered: RenderedService | undefined;
   /** Requirements of the objects that cannot be met. */
   readonly problems: readonly string[];
-  /** Addresses of pods of this node that are backends of a rendered address, each once. */
-  readonly localPods: readonly string[];
+  /** Addresses of endpoints that are no pods, each once. */
+  readonly hostEndpoints: readonly string[];
   /** undefined: it has no health check. */
   readonly healthCheck: HealthCheck | undefined;
 }
@@ -80,7 +80,7 @@ export function serviceState(
       ...conflicts,
       ...endpoints.problems,
     ],
-    localPods: addresses.length === 0 ? [] : backends.localPods(),
+    hostEndpoints: hostEndpoints(endpoints),
     healthCheck:
       spec.healthCheckPort === 0
         ? undefined
@@ -109,25 +109,16 @@ class PortBackends {
       const used = all.filter((endpoint) => why(endpoint) === undefined);
       backends = this.#context
         .orderBackends(used)
-        .map(({ address, port: number, nodeName, isLocal, isInMainVrf }) => ({
+        .map(({ address, port: number, nodeName, isLocal, place }) => ({
           address,
           port: number,
           nodeName,
           isLocal,
-          isInMainVrf,
+          place,
         }));
       this.#lists.set(key, backends);
     }
     return backends;
-  }
-
-  localPods(): string[] {
-    const pods = new Set<string>();
-    for (const backends of this.#lists.values()) {
-      for (const { address, isLocal, isInMainVrf } of backends)
-        if (isLocal && !isInMainVrf) pods.add(address);
-    }
-    return [...pods];
   }
 }
 
@@ -139,6 +130,13 @@ function localEndpoints({ byPort }: EndpointList): number {
       if (isLocal && state === 'ready') addresses.add(address);
   }
   return addresses.size;
+}
+
+function hostEndpoints({ byPort }: EndpointList): string[] {
+  const addresses = new Set<string>();
+  for (const endpoints of byPort.values())
+    for (const { address, place } of endpoints) if (place !== 'pod') addresses.add(address);
+  return [...addresses];
 }
 
 export function isSameRendering(
@@ -168,7 +166,7 @@ function isSameBackend(a: Backend, b: Backend): boolean {
     a.port === b.port &&
     a.nodeName === b.nodeName &&
     a.isLocal === b.isLocal &&
-    a.isInMainVrf === b.isInMainVrf
+    a.place === b.place
   );
 }
 

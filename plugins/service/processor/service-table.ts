@@ -8,9 +8,10 @@ import type { RenderedService, ServiceName } from '../rendered-service.ts';
 import { AddressClaims } from './address-claims.ts';
 import { backendOrder } from './backend-order.ts';
 import { type LocalNode, NodeView } from './local-node.ts';
+import type { OtherNode } from './other-nodes.ts';
 import type { ProcessorChange } from './processor-change.ts';
-import { ReferenceCounts } from './reference-counts.ts';
 import { describeService, type ServiceDescription } from './service-description.ts';
+import { ServiceIndex } from './service-index.ts';
 import { type ServiceSpec, serviceSpec } from './service-spec.ts';
 import {
   type HealthCheck,
@@ -24,7 +25,7 @@ import {
 const absent: ServiceState = {
   rendered: undefined,
   problems: [],
-  localPods: [],
+  hostEndpoints: [],
   healthCheck: undefined,
 };
 
@@ -35,7 +36,7 @@ export class ServiceTable {
   readonly #endpoints = new Map<ServiceName, Endpoints>();
   readonly #claims = new AddressClaims();
   readonly #states = new Map<ServiceName, ServiceState>();
-  readonly #localPods = new ReferenceCounts();
+  readonly #byHostEndpoint = new ServiceIndex();
   readonly #problems = new Map<ServiceName, readonly string[]>();
   readonly #healthChecks = new Map<ServiceName, HealthCheck>();
   #context: RenderingContext;
@@ -86,14 +87,6 @@ export class ServiceTable {
     return [...this.#records.keys()];
   }
 
-  isLocalBackend(address: string): boolean {
-    return this.#localPods.has(address);
-  }
-
-  localBackends(): string[] {
-    return this.#localPods.used();
-  }
-
   describe(name: ServiceName): ServiceDescription | undefined {
     const spec = this.#specs.get(name);
     return spec && describeService(spec, this.#endpoints.get(name), this.#context);
@@ -123,6 +116,16 @@ export class ServiceTable {
       if (slices.due()) await slices.turn();
     }
     return this.#renderAll(slices);
+  }
+
+  /** Renders the services that have endpoints on the host of the node. */
+  setOtherNode(node: OtherNode): ProcessorChange {
+    const change = new Collector();
+    const services = new Set<ServiceName>();
+    for (const address of this.#context.node.otherNodes.set(node))
+      for (const name of this.#byHostEndpoint.of(address)) services.add(name);
+    for (const name of services) this.#render(name, change);
+    return change;
   }
 
   #contextFor(node: LocalNode, zone: string): RenderingContext {
@@ -179,21 +182,13 @@ export class ServiceTable {
     else this.#problems.delete(name);
     if (state.healthCheck !== undefined) this.#healthChecks.set(name, state.healthCheck);
     else this.#healthChecks.delete(name);
-    for (const address of this.#localPods.replace(before.localPods, state.localPods))
-      change.setLocalPod(address, this.#localPods.has(address));
+    this.#byHostEndpoint.replace(name, state.hostEndpoints);
   }
 }
 
 class Collector implements ProcessorChange {
   readonly services = new Map<ServiceName, RenderedService | undefined>();
-  readonly localPods = new Map<string, boolean>();
   readonly problems = new Map<ServiceName, readonly string[]>();
-
-  /** A pod that moves from one service to another has not changed. */
-  setLocalPod(address: string, isBackend: boolean): void {
-    if (this.localPods.get(address) === !isBackend) this.localPods.delete(address);
-    else this.localPods.set(address, isBackend);
-  }
 }
 
 /** undefined for keys that are not those of the resource. */

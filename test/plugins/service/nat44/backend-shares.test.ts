@@ -9,7 +9,7 @@ const backends = (local: number, remote: number): Backend[] =>
     port: 80,
     nodeName: isLocal ? 'node-a' : 'node-b',
     isLocal,
-    isInMainVrf: false,
+    place: 'pod',
   }));
 
 const sum = (shares: readonly number[]) => shares.reduce((all, one) => all + one, 0);

@@ -57,6 +57,7 @@ describe('NAT44 of a node', () => {
           tcp_established_timeout: 10_800,
           tcp_transitory_timeout: 0,
           icmp_timeout: 300,
+          several_workers: false,
         },
       },
       'nat44-interface/Gig1': { name: 'Gig1', output_feature: true },
@@ -145,6 +146,7 @@ nodeConfig:
       tcp_transitory_timeout: 0,
       udp_timeout: 60,
       icmp_timeout: 60,
+      several_workers: false,
     });
     assert.deepEqual(nonDefaultFields(virtual_reassembly!), { drop_fragments: true });
   });

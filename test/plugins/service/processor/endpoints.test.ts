@@ -152,7 +152,7 @@ test('endpoints belong to the port with the same name and protocol', async () =>
   );
 });
 
-test('a backend is local by its node name, else by its address', async () => {
+test('the place of a backend follows from its node name, else from its address', async () => {
   const { nodeName: _, ...unnamed } = endpoint('10.1.1.5');
   const endpoints = [
     endpoint('10.1.1.2'),
@@ -160,25 +160,26 @@ test('a backend is local by its node name, else by its address', async () => {
     unnamed,
     endpoint('192.168.16.1', { nodeName: 'node-a' }),
     endpoint('10.20.0.1'),
+    endpoint('10.20.0.2'),
     endpoint('172.16.0.5'),
   ];
   const processor = await processed([service()], [slice(endpoints)]);
   const { backends: found = [] } = processor.rendered().get('shop/web')?.addresses[0] ?? {};
   const where = Object.fromEntries(
-    found.map(({ address, isLocal, isInMainVrf }) => [
+    found.map(({ address, nodeName, isLocal, place }) => [
       address,
-      `${isLocal ? 'local' : 'remote'} ${isInMainVrf ? 'main' : 'pod'}`,
+      `${isLocal ? 'local' : 'remote'} ${place} ${nodeName}`,
     ]),
   );
   assert.deepEqual(where, {
-    '10.1.1.2': 'local pod',
-    '10.1.1.5': 'local pod',
-    '192.168.16.1': 'local main',
-    '10.20.0.1': 'local main',
-    '10.1.2.2': 'remote pod',
-    '172.16.0.5': 'remote main',
+    '10.1.1.2': 'local pod node-a',
+    '10.1.1.5': 'local pod node-a',
+    '192.168.16.1': 'local node node-a',
+    '10.20.0.1': 'local node node-a',
+    '10.1.2.2': 'remote pod node-b',
+    '10.20.0.2': 'remote node node-b',
+    '172.16.0.5': 'remote outside ',
   });
-  assert.deepEqual(processor.localBackends(), ['10.1.1.2', '10.1.1.5'].toSorted());
 });
 
 test('endpoints with an address that none can have are skipped and reported', async () => {

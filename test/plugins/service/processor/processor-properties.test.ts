@@ -163,6 +163,13 @@ const someStep = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record({
+      otherNode: fc.constantFrom('node-b', 'node-c'),
+      hosts: fc.subarray(['172.16.0.5', '172.16.0.6']),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
       addresses: fc.subarray(['192.168.16.1', '10.20.0.1', '198.51.100.8', 'fd00::1']),
     }),
   },
@@ -181,7 +188,6 @@ class Cluster {
   readonly slices = new Slices(new ManualClock());
   /** As a renderer learns it, by changes alone. */
   readonly learned = new Map<string, RenderedService>();
-  readonly learnedPods = new Set<string>();
   readonly learnedProblems = new Map<string, readonly string[]>();
 
   async step(step: typeof someStep extends fc.Arbitrary<infer T> ? T : never): Promise<void> {
@@ -193,8 +199,15 @@ class Cluster {
       await this.#change('node', resources.node.key('node-a', ''), this.#nodeRecord());
       return;
     }
+    if ('otherNode' in step) {
+      const node = { name: step.otherNode, addresses: step.hosts };
+      const others = [...this.node.otherNodes].filter(({ name }) => name !== node.name);
+      this.node = { ...this.node, otherNodes: [...others, node] };
+      this.#learn(this.processor.setOtherNode(node));
+      return;
+    }
     if ('addresses' in step) {
-      this.node = { ...localNode, addresses: step.addresses };
+      this.node = { ...this.node, addresses: step.addresses };
       world.node = { ...world.node, addresses: step.addresses.filter((one) => !one.includes(':')) };
       this.#learn(await this.processor.setNode(this.node, this.slices));
       return;
@@ -241,11 +254,6 @@ class Cluster {
     for (const [name, rendered] of change.services) {
       if (rendered === undefined) assert.ok(this.learned.delete(name), `${name} was not rendered`);
       else this.learned.set(name, rendered);
-    }
-    for (const [address, isBackend] of change.localPods) {
-      assert.notEqual(this.learnedPods.has(address), isBackend, `${address} has not changed`);
-      if (isBackend) this.learnedPods.add(address);
-      else this.learnedPods.delete(address);
     }
     for (const [name, problems] of change.problems) {
       if (problems.length === 0) this.learnedProblems.delete(name);
@@ -298,8 +306,6 @@ test(TITLE, async () => {
         assert.deepEqual(sorted(answersOf(processor.rendered().values())), sorted(answers(world)));
         assert.deepEqual(sorted(processor.rendered()), sorted(fresh.rendered()));
         assert.deepEqual(sorted(cluster.learned), sorted(fresh.rendered()));
-        assert.deepEqual(processor.localBackends().toSorted(), fresh.localBackends().toSorted());
-        assert.deepEqual([...cluster.learnedPods].sort(), fresh.localBackends().toSorted());
         assert.deepEqual(sorted(processor.problems()), sorted(fresh.problems()));
         assert.deepEqual(sorted(cluster.learnedProblems), sorted(fresh.problems()));
         assert.deepEqual(sorted(processor.healthChecks()), sorted(fresh.healthChecks()));

@@ -22,11 +22,6 @@ import {
 const slices = new Slices(new ManualClock());
 const endpointsKey = resources.endpoints.key('web', 'shop');
 
-function endpointsRecord(...addresses: string[]): object | undefined {
-  const records = recordsOf([], [slice(addresses.map((address) => endpoint(address)))]);
-  return records.get('endpoints')?.get(endpointsKey);
-}
-
 test('endpoints that come before their service are used when it comes', async () => {
   const processor = await processed([], [slice([endpoint('10.1.1.2')])]);
   const key = resources.service.key('web', 'shop');
@@ -91,28 +86,22 @@ test('a new address of this node changes the services with node ports only', asy
   assert.deepEqual(addresses, ['10.96.0.10', '192.168.16.7']);
 });
 
-test('a local pod is a backend until the last service has lost it', async () => {
-  const both = [service(), service({ name: 'other', clusterIP: '10.96.0.10' })];
-  const pods = [endpoint('10.1.1.2'), endpoint('10.1.2.2')];
-  const processor = await processed(both, [slice(pods), slice(pods, { of: 'other' })]);
-  assert.deepEqual(processor.localBackends(), ['10.1.1.2']);
-  const remove = (name: string) =>
-    processor.change(
-      { resource: 'endpoints', key: resources.endpoints.key(name, 'shop'), current: undefined },
-      slices,
-    );
-  assert.deepEqual([...(await remove('other')).localPods], []);
-  assert.equal(processor.isLocalBackend('10.1.1.2'), true);
-  assert.deepEqual([...(await remove('web')).localPods], [['10.1.1.2', false]]);
-  assert.equal(processor.isLocalBackend('10.1.1.2'), false);
-  const back = { resource: 'endpoints', key: endpointsKey, current: endpointsRecord('10.1.1.2') };
-  assert.deepEqual([...(await processor.change(back, slices)).localPods], [['10.1.1.2', true]]);
-});
-
-test('pods behind services without an address on this node are no backends', async () => {
-  const pods = [slice([endpoint('10.1.1.2')])];
-  assert.deepEqual((await processed([service({ clusterIP: 'None' })], pods)).localBackends(), []);
-  assert.deepEqual((await processed([], pods)).localBackends(), []);
+test('an endpoint without a node name is on another node once the address of that is known', async () => {
+  const processor = await processed(
+    [service(), service({ name: 'other', clusterIP: '10.96.0.10' })],
+    [slice([endpoint('172.16.0.5')]), slice([endpoint('10.1.2.2')], { of: 'other' })],
+  );
+  const place = () => {
+    const [backend] = processor.rendered().get('shop/web')?.addresses[0]?.backends ?? [];
+    return `${backend?.place} ${backend?.nodeName}`;
+  };
+  assert.equal(place(), 'outside ');
+  const joined = processor.setOtherNode({ name: 'node-c', addresses: ['172.16.0.5'] });
+  assert.deepEqual([...joined.services.keys()], ['shop/web']);
+  assert.equal(place(), 'node node-c');
+  const left = processor.setOtherNode({ name: 'node-c', addresses: [] });
+  assert.deepEqual([...left.services.keys()], ['shop/web']);
+  assert.equal(place(), 'outside ');
 });
 
 test('the health check of a load balancer counts the ready endpoints of this node once', async () => {
