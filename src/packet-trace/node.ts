@@ -124,6 +124,7 @@ function vppDevice(name: string, all: ReadonlyMap<string, unknown>): Device {
 
 function actionOf(route: VppRoute): RouteAction {
   if (route.type === 'DROP') return { kind: 'drop' };
+  if (route.type === 'UNREACHABLE') return { kind: 'refuse' };
   const isGiven = !['', '0.0.0.0', '::'].includes(route.next_hop_addr);
   const nextHop = isGiven ? route.next_hop_addr : undefined;
   if (route.type === 'INTER_VRF') {

@@ -124,10 +124,10 @@ export function nodeValues(node: NatNode): KeyValue[] {
       : [keyValue(nat44AddressPoolModel, { first_ip: uplink.address, vrf_id: ANY_VRF })]),
     keyValue(nat44AddressPoolModel, { first_ip: natLoopback, vrf_id: ANY_VRF, twice_nat: true }),
     identities(node, []),
-    // a packet to a port without backends must not leave the cluster by the default route
+    // clients of a port without backends are told so; the packet must not leave by the default route
     ...[mainVrf, podVrf].map((vrf_id) =>
       keyValue(vppRouteModel, {
-        type: 'DROP',
+        type: 'UNREACHABLE',
         vrf_id,
         dst_network: node.serviceSubnet,
         next_hop_addr: '0.0.0.0',

@@ -40,7 +40,16 @@ async function assertUndoneInReverse(running: RunningAgent): Promise<void> {
   );
   assert.deepEqual(
     Handlers.map(({ Handler, Revert }) => `${Handler}${Revert ? ' reverted' : ''}`),
-    ['podmanager', 'ipam', 'ipv4net', 'ipv4net reverted', 'ipam reverted', 'podmanager reverted'],
+    [
+      'podmanager',
+      'ipam',
+      'ipv4net',
+      'service',
+      'service reverted',
+      'ipv4net reverted',
+      'ipam reverted',
+      'podmanager reverted',
+    ],
   );
 }
 

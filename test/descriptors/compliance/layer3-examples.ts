@@ -112,6 +112,15 @@ export const layer3Examples: readonly Example[] = [
     value: keyedValue(vppRouteModel, { type: 'DROP', vrf_id: 1, dst_network: '10.1.0.0/16' }),
   },
   {
+    name: 'route that reports its destination as unreachable',
+    setup: [table(1)],
+    value: keyedValue(vppRouteModel, {
+      type: 'UNREACHABLE',
+      vrf_id: 1,
+      dst_network: '10.2.0.0/16',
+    }),
+  },
+  {
     name: 'IPv6 route on an interface',
     setup: [loop('out', { enabled: true, ip_addresses: ['fd00::1/64'] })],
     value: keyedValue(vppRouteModel, {

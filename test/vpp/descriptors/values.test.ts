@@ -217,7 +217,7 @@ describe('taken for the same', () => {
   const names = new Map([[7, 'out']]);
   const route = fc
     .record({
-      type: fc.constantFrom('INTRA_VRF' as const, 'INTER_VRF' as const, 'DROP' as const),
+      type: fc.constantFrom<VppRoute['type']>('INTRA_VRF', 'INTER_VRF', 'DROP', 'UNREACHABLE'),
       vrf_id: fc.nat(3),
       via: fc.nat(3),
       dst_network: cidrText,

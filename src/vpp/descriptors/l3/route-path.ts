@@ -21,16 +21,28 @@ export function toIpRoute(route: VppRoute, swIfIndex: number | undefined): IpRou
   };
 }
 
+/** Types of paths that end in VPP. It crashes on invalid types: besides normal paths only these are sent. */
+const endingTypes: Readonly<Partial<Record<VppRoute['type'], number>>> = {
+  DROP: FibPathType.FIB_API_PATH_TYPE_DROP,
+  UNREACHABLE: FibPathType.FIB_API_PATH_TYPE_ICMP_UNREACH,
+};
+
+const endings = Object.keys(endingTypes) as VppRoute['type'][];
+
+/** Whether packets go no further: the route has no next hop, and VPP returns no weight. */
+export function isEnding({ type }: Pick<VppRoute, 'type'>): boolean {
+  return endingTypes[type] !== undefined;
+}
+
 function toPath(route: VppRoute, swIfIndex: number | undefined): FibPath {
-  const drop = route.type === 'DROP';
+  const ends = isEnding(route);
   return {
     // in a drop path, index 0 would mean local0
-    ...pathTo(route.dst_network.includes(':'), drop ? '' : nextHop(route), drop ? NONE : swIfIndex),
+    ...pathTo(route.dst_network.includes(':'), ends ? '' : nextHop(route), ends ? NONE : swIfIndex),
     table_id: nextHopTable(route),
     weight: weight(route),
     preference: route.preference,
-    // VPP crashes on invalid types: only these two are sent
-    type: drop ? FibPathType.FIB_API_PATH_TYPE_DROP : FibPathType.FIB_API_PATH_TYPE_NORMAL,
+    type: endingTypes[route.type] ?? FibPathType.FIB_API_PATH_TYPE_NORMAL,
   };
 }
 
@@ -66,7 +78,7 @@ function nextHopTable(route: VppRoute): number {
 /** Text that is equal exactly for paths that are the same to VPP. */
 export function pathIdentity(route: VppRoute): string {
   const start = `${route.vrf_id}/${route.dst_network}`;
-  if (route.type === 'DROP') return `${start}/drop`;
+  if (isEnding(route)) return `${start}/${route.type.toLowerCase()}`;
   const hop = nextHop(route);
   // with an interface the table is irrelevant: the next hop is behind that interface
   if (route.outgoing_interface !== '') return `${start}/${route.outgoing_interface}/${hop}`;
@@ -102,10 +114,11 @@ export function fromPath(
   const { table_id: vrf_id, prefix } = route;
   const { weight, preference } = path;
   const common = { vrf_id, dst_network: fromPrefix(prefix), weight, preference };
-  if (path.type === FibPathType.FIB_API_PATH_TYPE_DROP) {
+  const ending = endings.find((type) => endingTypes[type] === path.type);
+  if (ending !== undefined) {
     return freeze({
       ...common,
-      type: 'DROP',
+      type: ending,
       next_hop_addr: '',
       outgoing_interface: '',
       via_vrf_id: 0,

@@ -13,7 +13,7 @@ import { interfaceNames } from '../names-by-index.ts';
 import type { VppDescriptorOptions } from '../options.ts';
 import { ApiFibSource } from './api-fib-source.ts';
 import { isThroughInterface, removeDeadPaths } from './dead-paths.ts';
-import { fromPath, pathIdentity, toIpRoute, weight } from './route-path.ts';
+import { fromPath, isEnding, pathIdentity, toIpRoute, weight } from './route-path.ts';
 
 /**
  * Routes. Managed are those whose source is the API. The dump requests only that source and does not
@@ -43,7 +43,7 @@ export function routeDescriptor({
     validate,
     equivalent: (_key, a, b) =>
       pathIdentity(a) === pathIdentity(b) &&
-      (a.type === 'DROP' || (weight(a) === weight(b) && a.preference === b.preference)),
+      (isEnding(a) || (weight(a) === weight(b) && a.preference === b.preference)),
     claims: (_key, value) => [`path/${pathIdentity(value)}`],
     dependencies: (_key, value) => dependencies(value),
 
@@ -114,7 +114,7 @@ async function tablesOfInterest(
 
 /** The desired route with the weight and preference that VPP has. */
 function adopt(desired: VppRoute, found: VppRoute): VppRoute {
-  if (desired.type === 'DROP') return desired;
+  if (isEnding(desired)) return desired;
   if (weight(desired) === found.weight && desired.preference === found.preference) return desired;
   return vppRouteModel.canonical({
     ...desired,

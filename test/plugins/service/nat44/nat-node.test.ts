@@ -151,12 +151,12 @@ nodeConfig:
     assert.deepEqual(nonDefaultFields(virtual_reassembly!), { drop_fragments: true });
   });
 
-  it('drops packets to cluster IPs that no mapping has translated, instead of sending them out', async () => {
+  it('refuses packets to cluster IPs that no mapping has translated, instead of sending them out', async () => {
     const node = await startedNode({ yaml: GATEWAY });
     for (const vrf of [0, 1])
       assert.equal(
         node.at(`config/vpp/v2/route/vrf/${vrf}/dst/10.96.0.0/12/gw/0.0.0.0`)['type'],
-        'DROP',
+        'UNREACHABLE',
       );
   });
 });
