@@ -10,6 +10,7 @@ const REFLECTED = 'k8s/';
 
 interface Parser {
   parseKnown(input: unknown, where?: string): ParsedMessage<object>;
+  key(value: object): string;
 }
 
 /** Meaning of a watched key in the store. */
@@ -62,5 +63,21 @@ export function decode(
   text: string,
 ): ParsedMessage<object> {
   if (!watchedKey.model) throw new InvalidModelError('no model has this key', { where: fullKey });
-  return watchedKey.model.parseKnown(JSON.parse(text), fullKey);
+  const parsed = watchedKey.model.parseKnown(JSON.parse(text), fullKey);
+  if (watchedKey.resource === undefined) checkName(watchedKey.key, watchedKey.model, parsed.value);
+  return parsed;
+}
+
+/**
+ * Two values with one name would be one object of VPP or Linux. Keys without a name may differ in the
+ * spelling of an address.
+ * @throws InvalidModelError
+ */
+function checkName(key: string, model: Parser, value: { name?: unknown; label?: unknown }): void {
+  const { name = value.label } = value;
+  const ownKey = model.key(value);
+  if (typeof name === 'string' && ownKey.endsWith(`/${name}`) && ownKey !== key)
+    throw new InvalidModelError(`the value is named "${name}", so its key is ${ownKey}`, {
+      where: key,
+    });
 }

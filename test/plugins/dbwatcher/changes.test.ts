@@ -170,6 +170,17 @@ describe('dbwatcher and an invalid value', () => {
     await watcher.close();
   });
 
+  it('skips external configuration with the name of another key', async () => {
+    const { loop, database, watcher, warnings } = await startedWatcher();
+    loop.take();
+    await database.put(interfaceKey('loop1'), interfaceText('loop2', 1400));
+    await settle();
+    assert.deepEqual(loop.take(), []);
+    assert.deepEqual([...watcher.status.broken.keys()], [interfaceKey('loop1')]);
+    assert.match(JSON.stringify(warnings), /the value is named .+loop2/);
+    await watcher.close();
+  });
+
   it('never acts on external configuration as a deletion [R6.10]', async () => {
     const { loop, database, watcher } = await startedWatcher();
     loop.take();
