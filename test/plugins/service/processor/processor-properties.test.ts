@@ -8,132 +8,16 @@ import fc from 'fast-check';
 import { ManualClock } from '#infra/clock/manual.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import { nodeModel } from '#kubernetes/models/node.ts';
-import type { KubeSliceEndpoint } from '#kubernetes/reflector/objects/endpoints.ts';
-import type { KubeService } from '#kubernetes/reflector/objects/service.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import type { LocalNode } from '#plugins/service/processor/local-node.ts';
 import { ServiceProcessor } from '#plugins/service/processor/service-processor.ts';
 import type { RenderedService } from '#plugins/service/rendered-service.ts';
 import { checkProperty } from '../../../support/random-cases.ts';
+import { slicesOf, someEndpoints, someName, someService } from '../random-objects.ts';
 import { type Answer, answers, type World } from '../reference.ts';
-import { endpoint, localNode, recordsOf, service, slice } from '../service-objects.ts';
+import { localNode, recordsOf, service } from '../service-objects.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
-
-const names = ['a', 'b', 'c'];
-const portNames = ['http', ''];
-
-const someName = fc.constantFrom(...names);
-const somePolicy = fc.constantFrom<('Cluster' | 'Local')[]>('Cluster', 'Local');
-
-const somePorts = fc.uniqueArray(
-  fc.record({
-    name: fc.constantFrom(...portNames),
-    protocol: fc.constantFrom('TCP' as const, 'UDP' as const, 'SCTP' as const),
-    port: fc.constantFrom(80, 30_080),
-    nodePort: fc.constantFrom(0, 30_080, 30_081),
-  }),
-  { minLength: 1, maxLength: 2, selector: ({ name }) => name },
-);
-
-const someIps = fc.uniqueArray(
-  fc.constantFrom(
-    '198.51.100.7',
-    '198.51.100.8',
-    '10.96.0.1',
-    '10.1.1.3',
-    '192.168.16.1',
-    'fd00::7',
-  ),
-  { maxLength: 3 },
-);
-
-const someService = fc.record({
-  type: fc.constantFrom<NonNullable<KubeService['spec']['type']>[]>(
-    'ClusterIP',
-    'NodePort',
-    'LoadBalancer',
-    'ExternalName',
-  ),
-  clusterIPs: fc.constantFrom<string[][]>(
-    ['10.96.0.1'],
-    ['10.96.0.2'],
-    ['fd00:96::1', '10.96.0.3'],
-    ['fd00:96::2'],
-    ['None'],
-    [''],
-  ),
-  ports: somePorts,
-  externalIPs: someIps,
-  ingress: fc.array(
-    fc.record({
-      ip: fc.constantFrom('198.51.100.7', '203.0.113.9', ''),
-      ipMode: fc.constantFrom('VIP', 'Proxy'),
-    }),
-    { maxLength: 2 },
-  ),
-  externalTrafficPolicy: somePolicy,
-  internalTrafficPolicy: somePolicy,
-  sessionAffinity: fc.constantFrom<('ClientIP' | 'None')[]>('ClientIP', 'None'),
-  created: fc.constantFrom('2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z', '2026-01-03T00:00:00Z'),
-  labels: fc.constantFrom<Record<string, string>[]>(
-    {},
-    {},
-    {},
-    { 'service.kubernetes.io/service-proxy-name': 'mesh' },
-    { 'service.kubernetes.io/headless': '' },
-  ),
-});
-
-/** Hints count only if all endpoints have one. */
-function someHint(...places: string[]): fc.Arbitrary<string[]> {
-  return fc.oneof(
-    { weight: 6, arbitrary: fc.subarray(places, { minLength: 1 }) },
-    { weight: 1, arbitrary: fc.constant<string[]>([]) },
-  );
-}
-
-const someEndpoint = fc.record({
-  address: fc.constantFrom('10.1.1.2', '10.1.1.3', '10.1.2.2', '10.1.3.2', '172.16.0.5'),
-  conditions: fc.constantFrom<NonNullable<KubeSliceEndpoint['conditions']>[]>(
-    {},
-    {},
-    { ready: true },
-    { ready: false },
-    { ready: false, serving: true, terminating: true },
-    { ready: false, serving: false, terminating: true },
-  ),
-  zones: someHint('north', 'south'),
-  nodes: someHint('node-a', 'node-b'),
-});
-
-const someEndpoints = fc
-  .tuple(
-    fc.uniqueArray(someEndpoint, { selector: ({ address }) => address, maxLength: 5 }),
-    fc.uniqueArray(
-      fc.record({
-        name: fc.constantFrom(...portNames),
-        protocol: fc.constantFrom('TCP' as const, 'UDP' as const),
-        port: fc.constantFrom(8080, 9090),
-      }),
-      { minLength: 1, selector: ({ name, protocol }) => `${name} ${protocol}` },
-    ),
-    // the first ones are in another slice, with other target ports
-    fc.nat(4),
-    fc.subarray(['zones', 'nodes']),
-  )
-  .map(([all, ports, cut, hinted]) => {
-    const endpoints = all.map(({ address, conditions, zones, nodes }) =>
-      endpoint(address, {
-        conditions,
-        hints: {
-          forZones: hinted.includes('zones') ? zones.map((name) => ({ name })) : [],
-          forNodes: hinted.includes('nodes') ? nodes.map((name) => ({ name })) : [],
-        },
-      }),
-    );
-    return { ports, first: endpoints.slice(0, cut), second: endpoints.slice(cut) };
-  });
 
 const someStep = fc.oneof(
   {
@@ -149,7 +33,7 @@ const someStep = fc.oneof(
     arbitrary: fc.record({
       set: fc.constant('endpoints' as const),
       name: someName,
-      input: someEndpoints,
+      input: someEndpoints('10.1.1.2', '10.1.1.3', '10.1.2.2', '10.1.3.2', '172.16.0.5'),
     }),
   },
   {
@@ -223,15 +107,8 @@ class Cluster {
         ];
     } else {
       world.slices = world.slices.filter(isOther(name));
-      if ('set' in step && step.set === 'endpoints') {
-        const { ports, first, second } = step.input;
-        const others = ports.map((one) => ({ ...one, port: one.port + 1 }));
-        world.slices = [
-          ...world.slices,
-          slice(first, { of: name, name: `${name}-1`, ports }),
-          slice(second, { of: name, name: `${name}-2`, ports: others }),
-        ];
-      }
+      if ('set' in step && step.set === 'endpoints')
+        world.slices = [...world.slices, ...slicesOf(name, step.input)];
     }
     const key = resources[resource].key(name, 'shop');
     await this.#change(resource, key, this.records().get(resource)?.get(key));
