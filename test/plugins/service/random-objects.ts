@@ -10,13 +10,17 @@ import { endpoint, slice } from './service-objects.ts';
 const names = ['a', 'b', 'c'];
 const portNames = ['http', ''];
 
+function mostly<T>(usual: fc.Arbitrary<T>, other: fc.Arbitrary<T>): fc.Arbitrary<T> {
+  return fc.oneof({ weight: 6, arbitrary: usual }, { weight: 1, arbitrary: other });
+}
+
 export const someName = fc.constantFrom(...names);
 const somePolicy = fc.constantFrom<('Cluster' | 'Local')[]>('Cluster', 'Local');
 
 const somePorts = fc.uniqueArray(
   fc.record({
     name: fc.constantFrom(...portNames),
-    protocol: fc.constantFrom('TCP' as const, 'UDP' as const, 'SCTP' as const),
+    protocol: mostly<'TCP' | 'UDP' | 'SCTP'>(fc.constantFrom('TCP', 'UDP'), fc.constant('SCTP')),
     port: fc.constantFrom(80, 30_080),
     nodePort: fc.constantFrom(0, 30_080, 30_081),
   }),
@@ -42,13 +46,9 @@ export const someService = fc.record({
     'LoadBalancer',
     'ExternalName',
   ),
-  clusterIPs: fc.constantFrom<string[][]>(
-    ['10.96.0.1'],
-    ['10.96.0.2'],
-    ['fd00:96::1', '10.96.0.3'],
-    ['fd00:96::2'],
-    ['None'],
-    [''],
+  clusterIPs: mostly(
+    fc.constantFrom<string[][]>(['10.96.0.1'], ['10.96.0.2'], ['fd00:96::1', '10.96.0.3']),
+    fc.constantFrom<string[][]>(['fd00:96::2'], ['None'], ['']),
   ),
   ports: somePorts,
   externalIPs: someIps,
@@ -63,21 +63,18 @@ export const someService = fc.record({
   internalTrafficPolicy: somePolicy,
   sessionAffinity: fc.constantFrom<('ClientIP' | 'None')[]>('ClientIP', 'None'),
   created: fc.constantFrom('2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z', '2026-01-03T00:00:00Z'),
-  labels: fc.constantFrom<Record<string, string>[]>(
-    {},
-    {},
-    {},
-    { 'service.kubernetes.io/service-proxy-name': 'mesh' },
-    { 'service.kubernetes.io/headless': '' },
+  labels: mostly(
+    fc.constant<Record<string, string>>({}),
+    fc.constantFrom<Record<string, string>[]>(
+      { 'service.kubernetes.io/service-proxy-name': 'mesh' },
+      { 'service.kubernetes.io/headless': '' },
+    ),
   ),
 });
 
 /** Hints count only if all endpoints have one. */
 function someHint(...places: string[]): fc.Arbitrary<string[]> {
-  return fc.oneof(
-    { weight: 6, arbitrary: fc.subarray(places, { minLength: 1 }) },
-    { weight: 1, arbitrary: fc.constant<string[]>([]) },
-  );
+  return mostly(fc.subarray(places, { minLength: 1 }), fc.constant<string[]>([]));
 }
 
 const someConditions = fc.constantFrom<NonNullable<KubeSliceEndpoint['conditions']>[]>(
@@ -111,9 +108,13 @@ export function someEndpoints(...addresses: string[]): fc.Arbitrary<EndpointsInp
   });
   return fc
     .tuple(
-      fc.uniqueArray(someEndpoint, { selector: ({ address }) => address, maxLength: 5 }),
-      fc.uniqueArray(someTargetPort, {
+      fc.uniqueArray(someEndpoint, {
+        selector: ({ address }) => address,
         minLength: 1,
+        maxLength: 5,
+      }),
+      fc.uniqueArray(someTargetPort, {
+        minLength: 2,
         selector: ({ name, protocol }) => `${name} ${protocol}`,
       }),
       fc.nat(4),
