@@ -4,6 +4,7 @@
  */
 import type { Endpoints } from '#kubernetes/models/endpoints.ts';
 import type { Service } from '#kubernetes/models/service.ts';
+import type { DeepInput } from '#models/model.ts';
 
 export type NodeName = 'node1' | 'node2';
 
@@ -33,7 +34,7 @@ export type Answer =
   | { readonly result: 'refused' | 'timeout' };
 
 /** Open connections; each has its own client port. */
-export interface HeldConnections {
+export interface OpenConnections {
   /** In the order of opening. */
   readonly answers: readonly Answer[];
   /** Sends over each connection; those over which nothing returns, or from another backend. */
@@ -46,9 +47,9 @@ export interface ServiceRecords {
   /** Also the name of the endpoints. */
   readonly name: string;
   /** Undefined: deleted. */
-  readonly service?: Partial<Service>;
+  readonly service?: DeepInput<Service>;
   /** Undefined: deleted. */
-  readonly endpoints?: Partial<Endpoints>;
+  readonly endpoints?: DeepInput<Endpoints>;
 }
 
 export interface ServiceCluster extends AsyncDisposable {
@@ -61,22 +62,31 @@ export interface ServiceCluster extends AsyncDisposable {
 
   /** Address of a pod; management address of a host; address of the outside. */
   addressOf(place: Place): string;
+  /** Undefined: outside. */
+  nodeOf(place: Place): NodeName | undefined;
   /** Address of VPP on the network between the nodes. */
   vppAddressOf(node: NodeName): string;
   /** What a backend sees where this node replaces the client's address. */
   natLoopbackOf(node: NodeName): string;
 
-  /** Writes records of the namespace `default`, in order; resolves when all nodes are configured. */
+  /** Writes records of the namespace `default`, in order; resolves when all running agents have applied them. */
   apply(...records: readonly ServiceRecords[]): Promise<void>;
 
-  /** Opens and closes connections, one after the other. */
+  /** Lets the outside reach an address through a node, as a load balancer or its own routes do. */
+  routeFromOutside(address: string, via: NodeName): Promise<void>;
+
+  /** Opens and closes connections, some of them at a time. */
   connect(from: Place, to: Target, count?: number): Promise<readonly Answer[]>;
-  hold(from: Place, to: Target, count: number): Promise<HeldConnections>;
+  open(from: Place, to: Target, count: number): Promise<OpenConnections>;
   /** Resolves when this time has passed for VPP. */
   pass(seconds: number): Promise<void>;
 
-  /** Ends an agent and starts it; VPP continues. Resolves when it is ready. */
-  restartAgent(node: NodeName, signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+  /** Ends an agent, calls `meanwhile`, and starts it; VPP continues. Resolves when it is ready. */
+  restartAgent(
+    node: NodeName,
+    signal: 'SIGTERM' | 'SIGKILL',
+    meanwhile?: () => Promise<void>,
+  ): Promise<void>;
 }
 
 export interface ServiceClusterOptions {
@@ -84,8 +94,7 @@ export interface ServiceClusterOptions {
   readonly contiv?: Readonly<Record<string, unknown>>;
   /** Keys of service.conf of all nodes. */
   readonly service?: Readonly<Record<string, unknown>>;
-  /** Labels of the nodes, such as their zone. */
-  readonly nodeLabels?: Readonly<Partial<Record<NodeName, Readonly<Record<string, string>>>>>;
+  readonly zones?: Readonly<Record<NodeName, string>>;
 }
 
 export type StartServiceCluster = (options?: ServiceClusterOptions) => Promise<ServiceCluster>;

@@ -32,6 +32,8 @@ export interface AgentConfig {
   readonly contiv?: Readonly<Record<string, unknown>>;
   /** Keys of controller.conf. */
   readonly controller?: Readonly<Record<string, unknown>>;
+  /** Keys of service.conf. */
+  readonly service?: Readonly<Record<string, unknown>>;
   /** Additional environment variables. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -67,6 +69,7 @@ export class RealAgent {
     const files = {
       contiv: { useTAPInterfaces: this.#hasTaps, ...config.contiv },
       controller: { ...config.controller },
+      service: { ...config.service },
       http: { endpoint: '127.0.0.1:9999', 'local-socket': this.#restSocket },
       grpc: { endpoint: this.cniSocket },
       etcd: { endpoints: [config.etcdEndpoint], 'insecure-transport': true },

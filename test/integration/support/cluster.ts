@@ -29,11 +29,19 @@ export interface ClusterOptions {
   readonly family?: 4 | 6;
   /** Additional keys of contiv.conf of all nodes. */
   readonly contiv?: AgentConfig['contiv'];
+  /** Keys of service.conf of all nodes. */
+  readonly service?: AgentConfig['service'];
   readonly links?: Links;
+  /** Default gateway of the VPPs. */
+  readonly gateway?: string;
+  /** By the name of the node. */
+  readonly zones?: Readonly<Record<string, string>>;
   /** `ipamConfig` of all nodes; default: the addresses that are named above. */
   readonly ipam?: Readonly<Record<string, unknown>>;
   /** Device of VPP's main interface: bound to a link (default), or a TAP that exists before the agent. */
   readonly uplink?: 'AF_PACKET' | 'TAP' | 'TAP with GSO';
+  /** Threads of each VPP beside the main one; default 0. */
+  readonly workers?: number;
   /** Runs after the networks are created and before the first node starts. */
   readonly before?: (cluster: RealCluster) => Promise<void>;
 }
@@ -103,9 +111,13 @@ export class RealCluster implements AsyncDisposable {
     return joined;
   }
 
-  /** Routes the pods of a node from outside through an address: there is no NAT. */
-  async routeFromOutside({ id }: ClusterNode, nodeIp: string): Promise<void> {
-    await this.#outside.run('ip', 'route', 'replace', this.networks.pods(id), 'via', nodeIp);
+  /** Routes the pods of a node from outside through an address. */
+  routeFromOutside({ id }: ClusterNode, nodeIp: string): Promise<void> {
+    return this.routeOutside(this.networks.pods(id), nodeIp);
+  }
+
+  async routeOutside(destination: string, gateway: string): Promise<void> {
+    await this.#outside.run('ip', 'route', 'replace', destination, 'via', gateway);
   }
 
   /** Removes a node: ends its agent and deletes its records. */
@@ -182,14 +194,23 @@ export class RealCluster implements AsyncDisposable {
     const number = ++this.#joined;
     const name = `node${number}`;
     const host = this.networks.host(number);
+    const { gateway } = this.#options;
     const node = await RealNode.create({
       label: name,
       etcd: this.etcd,
+      ...(this.#options.workers !== undefined && { workers: this.#options.workers }),
+      ...(this.#options.service && { service: this.#options.service }),
       ...(this.#options.links && { links: this.#options.links }),
       contiv: {
         ...this.#options.contiv,
         ipamConfig: this.#options.ipam ?? this.networks.ipamConfig,
-        nodeConfig: [{ nodeName: name, mainVPPInterface: { interfaceName: this.#mainInterface } }],
+        nodeConfig: [
+          {
+            nodeName: name,
+            mainVPPInterface: { interfaceName: this.#mainInterface },
+            ...(gateway !== undefined && { gateway }),
+          },
+        ],
       },
     });
     try {
@@ -215,6 +236,7 @@ export class RealCluster implements AsyncDisposable {
   async #writeNodeRecord(name: string, address: string): Promise<void> {
     const value = nodeModel.canonical({
       name,
+      zone: this.#options.zones?.[name] ?? '',
       addresses: [
         { type: 'NodeHostName', address: name },
         { type: 'NodeInternalIP', address },

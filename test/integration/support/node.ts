@@ -25,6 +25,9 @@ export interface NodeOptions {
   readonly links?: Links;
   readonly contiv?: AgentConfig['contiv'];
   readonly controller?: AgentConfig['controller'];
+  readonly service?: AgentConfig['service'];
+  /** Threads of VPP beside the main one; default 0. */
+  readonly workers?: number;
   /** Variables for the agent. */
   readonly agentEnv?: (vppSocket: string) => Readonly<Record<string, string>>;
 }
@@ -54,7 +57,7 @@ export class RealNode implements AsyncDisposable {
     const label = options.label ?? 'node1';
     this.#folder = mkdtempSync(join(tmpdir(), 'real-'));
     this.netns = netns;
-    this.vpp = vppIn(netns, join(this.#folder, 'vpp'));
+    this.vpp = vppIn(netns, join(this.#folder, 'vpp'), '', options.workers);
     this.#ownsEtcd = options.etcd === undefined;
     this.etcd = options.etcd ?? new RealEtcd(netns, join(this.#folder, 'etcd'));
     this.agent = new RealAgent(netns, join(this.#folder, 'agent'), {
@@ -64,6 +67,7 @@ export class RealNode implements AsyncDisposable {
       links: options.links,
       ...(options.contiv && { contiv: options.contiv }),
       ...(options.controller && { controller: options.controller }),
+      ...(options.service && { service: options.service }),
       ...(options.agentEnv && { env: options.agentEnv(this.vpp.apiSocket) }),
     });
   }

@@ -12,6 +12,7 @@ import type { Connect } from '#vpp/binapi/api.ts';
 import { BinapiClient } from '#vpp/binapi/client/client.ts';
 import { unixConnect } from '#vpp/binapi/transport/unix.ts';
 import { Background } from './background.ts';
+import { leaveCore, withCoresFor, workerConfiguration } from './vpp-workers.ts';
 
 const run = promisify(execFile);
 const START_LIMIT_MS = 30_000;
@@ -23,6 +24,8 @@ export interface VppOptions {
   readonly folder?: string;
   /** Appended to startup.conf. */
   readonly extraConfig?: string;
+  /** Threads beside the main one; default 0. */
+  readonly workers?: number;
 }
 
 export class VppProcess {
@@ -30,13 +33,15 @@ export class VppProcess {
   readonly apiSocket: string;
   readonly #prefix: readonly string[];
   readonly #extraConfig: string;
+  readonly #workers: number;
   #process: Background | undefined;
 
-  constructor({ prefix = [], folder, extraConfig = '' }: VppOptions = {}) {
+  constructor({ prefix = [], folder, extraConfig = '', workers = 0 }: VppOptions = {}) {
     this.folder = folder ?? mkdtempSync(join(tmpdir(), 'vpp-'));
     this.apiSocket = join(this.folder, 'api.sock');
     this.#prefix = prefix;
     this.#extraConfig = extraConfig;
+    this.#workers = workers;
     mkdirSync(this.folder, { recursive: true });
   }
 
@@ -45,17 +50,21 @@ export class VppProcess {
     for (const socket of ['api.sock', 'cli.sock', 'stats.sock'])
       rmSync(join(this.folder, socket), { force: true });
     const file = join(this.folder, 'startup.conf');
-    writeFileSync(file, startupConfiguration(this.folder, this.#extraConfig));
+    const cpu = workerConfiguration(this.#workers);
+    writeFileSync(file, startupConfiguration(this.folder, `${cpu}${this.#extraConfig}`));
     const library = vhostNetLibrary();
     const preload = library === undefined ? [] : ['env', `LD_PRELOAD=${library}`];
-    this.#process = new Background([...this.#prefix, ...preload, 'vpp', '-c', file], {
+    const cores = withCoresFor(this.#workers, this.folder);
+    this.#process = new Background([...this.#prefix, ...cores, ...preload, 'vpp', '-c', file], {
       log: join(this.folder, 'vpp.log'),
     });
     const accepts = () => {
       this.assertRunning();
       return isListening(this.apiSocket);
     };
+
     await until('VPP accepts connections', accepts, START_LIMIT_MS);
+    if (this.#workers > 0) await leaveCore(this.#process.pid);
   }
 
   /** Throws with the end of its output when it has ended. */

@@ -11,7 +11,6 @@ import { RecordedAgent } from '#test/descriptors/compliance/recorded-agent.ts';
 import { declareUnless, withoutIsolatedVpp } from '#test/support/requirements.ts';
 import { backendOver } from '#test/vpp/descriptors/backends.ts';
 import { VppProcess } from '../support/vpp-process.ts';
-import { withCoresFor, workerConfiguration } from '../support/vpp-workers.ts';
 
 const WORKERS = 2;
 
@@ -34,11 +33,7 @@ const service = keyedValue(dnat44Model, {
 await declareUnless(withoutIsolatedVpp(), 'NAT44 of a VPP with two workers', () => {
   const bench = new RecordedAgent(async () => {
     const folder = mkdtempSync(join(tmpdir(), 'vpp-'));
-    const vpp = new VppProcess({
-      prefix: ['unshare', '--net', ...withCoresFor(WORKERS, folder)],
-      folder,
-      extraConfig: workerConfiguration(WORKERS),
-    });
+    const vpp = new VppProcess({ prefix: ['unshare', '--net'], folder, workers: WORKERS });
     await vpp.start();
     const client = await vpp.client();
     const stop = async (): Promise<void> => {

@@ -1,0 +1,198 @@
+/** The cluster of the service suite with two real nodes: its connections are packets. */
+import { endpointsModel } from '#kubernetes/models/endpoints.ts';
+import { namespaceModel } from '#kubernetes/models/namespace.ts';
+import { serviceModel } from '#kubernetes/models/service.ts';
+import { type AnyResource, REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
+import { valueText } from '#kubernetes/resources/value-text.ts';
+import type { Model } from '#models/model.ts';
+import type {
+  Answer,
+  NodeName,
+  OpenConnections,
+  Place,
+  ServiceCluster,
+  ServiceClusterOptions,
+  ServiceRecords,
+  Target,
+} from '#test/services/service-cluster.ts';
+import { until } from '#test/support/wait.ts';
+import { type ClusterNode, RealCluster } from './cluster.ts';
+import type { Sandbox } from './sandbox.ts';
+import { Station } from './station.ts';
+
+const NAMESPACE = 'default';
+/** The machine outside: with a default gateway, the agents know the interface that leads out. */
+const GATEWAY = '192.168.16.200';
+
+interface RealPod {
+  readonly sandbox: Sandbox;
+  readonly node: ClusterNode;
+}
+
+export interface RealServiceClusterOptions extends ServiceClusterOptions {
+  /** Threads of each VPP beside the main one; default 0. */
+  readonly workers?: number;
+}
+
+export class RealServiceCluster implements ServiceCluster {
+  readonly #cluster: RealCluster;
+  readonly #pods = new Map<string, RealPod>();
+  /** By the name with which they answer. */
+  readonly #stations = new Map<string, Station>();
+  #markers = 0;
+
+  static async start(options: RealServiceClusterOptions = {}): Promise<RealServiceCluster> {
+    const { contiv, service, zones, workers = 0 } = options;
+    const cluster = await RealCluster.create({
+      nodes: 2,
+      workers,
+      contiv: { routeServiceCIDRToVPP: true, enableGSO: true, ...contiv },
+      gateway: GATEWAY,
+      ...(service && { service }),
+      ...(zones && { zones }),
+    });
+    return new RealServiceCluster(cluster);
+  }
+
+  private constructor(cluster: RealCluster) {
+    this.#cluster = cluster;
+    for (const { name, host } of cluster.nodes) this.#stations.set(name, new Station(name, host));
+    this.#stations.set('outside', new Station('outside', cluster.outside));
+  }
+
+  async startPod(name: string, nodeName: NodeName, ports: readonly number[]): Promise<void> {
+    const node = this.#node(nodeName);
+    const sandbox = await node.node.pod(name);
+    this.#pods.set(name, { sandbox, node });
+    await node.node.reflect(name, sandbox.address);
+    const station = new Station(name, sandbox);
+    this.#stations.set(name, station);
+    for (const port of ports) await station.serve(port);
+  }
+
+  async endPod(name: string): Promise<void> {
+    const { sandbox, node } = this.#pods.get(name)!;
+    this.#pods.delete(name);
+    this.#stations.get(name)![Symbol.dispose]();
+    this.#stations.delete(name);
+    await node.node.agent.delete(sandbox);
+    await node.node.unreflect(name);
+    await sandbox.remove();
+  }
+
+  async serve(at: Place, port: number): Promise<void> {
+    const own =
+      typeof at === 'object' && 'host' in at
+        ? [this.addressOf(at), this.#cluster.networks.hostLink(this.#node(at.host).id)]
+        : [undefined];
+    await this.#station(at).serve(port, own);
+  }
+
+  addressOf(place: Place): string {
+    if (place === 'outside') return this.#cluster.outside.address;
+    if ('host' in place) return this.#node(place.host).host.address;
+    return this.#pods.get(place.pod)!.sandbox.address;
+  }
+
+  nodeOf(place: Place): NodeName | undefined {
+    if (place === 'outside') return undefined;
+    if ('host' in place) return place.host;
+    return this.#pods.get(place.pod)!.node.name as NodeName;
+  }
+
+  vppAddressOf(node: NodeName): string {
+    return this.#node(node).nodeIp;
+  }
+
+  natLoopbackOf(node: NodeName): string {
+    return `10.1.${this.#node(node).id}.254`;
+  }
+
+  async apply(...records: readonly ServiceRecords[]): Promise<void> {
+    for (const { name, service, endpoints } of records) {
+      const names = { name, namespace: NAMESPACE };
+      const value = service && serviceModel.canonical({ ...service, ...names });
+      await this.#write(resources.service, name, value);
+      const backends = endpoints && endpointsModel.canonical({ ...endpoints, ...names });
+      await this.#write(resources.endpoints, name, backends);
+    }
+    await this.#settle();
+  }
+
+  async routeFromOutside(address: string, via: NodeName): Promise<void> {
+    await this.#cluster.routeOutside(address, this.vppAddressOf(via));
+  }
+
+  connect(from: Place, to: Target, count = 1): Promise<readonly Answer[]> {
+    return this.#station(from).connect(to, count);
+  }
+
+  async open(from: Place, to: Target, count: number): Promise<OpenConnections> {
+    const station = this.#station(from);
+    const opened = await station.open(to, count);
+    const ids = opened.map(({ id }) => id);
+    return {
+      answers: opened.map(({ answer }) => answer),
+      async broken() {
+        const broken = await station.check(ids);
+        return opened.filter(({ id }) => broken.includes(id)).map(({ answer }) => answer);
+      },
+      close: () => station.close(ids),
+    };
+  }
+
+  /** Sends bytes over TCP to a server that returns them. */
+  transfer(from: Place, to: Target, megabytes: number): Promise<Answer> {
+    return this.#station(from).transfer(to, megabytes);
+  }
+
+  async pass(seconds: number): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, 1000 * seconds));
+  }
+
+  async restartAgent(
+    name: NodeName,
+    signal: 'SIGTERM' | 'SIGKILL',
+    meanwhile?: () => Promise<void>,
+  ): Promise<void> {
+    const { agent } = this.#node(name).node;
+    await agent.end(signal);
+    await meanwhile?.();
+    await agent.start();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const station of this.#stations.values()) station[Symbol.dispose]();
+    await this.#cluster[Symbol.asyncDispose]();
+  }
+
+  #node(name: NodeName): ClusterNode {
+    return this.#cluster.nodes.find((node) => node.name === name)!;
+  }
+
+  #station(place: Place): Station {
+    if (place === 'outside') return this.#stations.get('outside')!;
+    return this.#stations.get('host' in place ? place.host : place.pod)!;
+  }
+
+  async #write(resource: AnyResource, name: string, value: object | undefined): Promise<void> {
+    const key = REFLECTOR_PREFIX + resource.key(name, NAMESPACE);
+    const { store } = this.#cluster.etcd;
+    if (value === undefined) await store.delete(key);
+    else await store.put(key, valueText(resource, value));
+  }
+
+  /** An agent has applied all records when it has handled one that was written after them. */
+  async #settle(): Promise<void> {
+    const marker = `marker-${++this.#markers}`;
+    const model: Model<{ readonly name: string }> = namespaceModel;
+    await this.#write(resources.namespace, marker, model.canonical({ name: marker }));
+    for (const { name, node } of this.#cluster.nodes) {
+      if (!node.agent.isRunning) continue;
+      await until(`${name} has applied the records`, async () => {
+        const history = await node.agent.history();
+        return history.some(({ Description }) => Description.includes(marker));
+      });
+    }
+  }
+}

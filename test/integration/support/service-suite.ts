@@ -1,0 +1,12 @@
+/** A suite of services on real nodes, once with one thread of VPP and once with two workers. */
+import { describe } from 'node:test';
+import type { StartServiceCluster } from '#test/services/service-cluster.ts';
+import { withoutNodes, withoutVhostNet } from '#test/support/requirements.ts';
+import { RealServiceCluster } from './service-cluster.ts';
+
+export function onRealNodes(suite: (start: StartServiceCluster) => void, workers: number): void {
+  const name = `services on VPP with ${workers === 0 ? 'one thread' : `${workers} workers`}`;
+  describe(name, { skip: withoutNodes() || withoutVhostNet() }, () =>
+    suite((options) => RealServiceCluster.start({ ...options, workers })),
+  );
+}

@@ -1,0 +1,99 @@
+/** A process in a network namespace that serves and connects on command. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Answer, Protocol, Target } from '#test/services/service-cluster.ts';
+import { enter } from './netns.ts';
+import type { Command, Replies } from './traffic/station/commands.ts';
+import type { NetworkNamespace } from './traffic.ts';
+
+const MAIN = join(import.meta.dirname, 'traffic/station/main.ts');
+
+interface Waiting {
+  readonly resolve: (value: never) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export class Station implements Disposable {
+  readonly name: string;
+  readonly #child: ChildProcess;
+  readonly #waiting = new Map<number, Waiting>();
+  #number = 0;
+  #errors = '';
+
+  constructor(name: string, place: NetworkNamespace) {
+    this.name = name;
+    const [program = '', ...args] = [...enter(place.path), process.execPath, MAIN];
+    this.#child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'] });
+    this.#child.stderr!.on('data', (chunk) => {
+      this.#errors += chunk;
+    });
+    createInterface(this.#child.stdout!).on('line', (line) => this.#receive(line));
+    this.#child.on('exit', () => {
+      for (const { reject } of this.#waiting.values())
+        reject(new Error(`station ${name} ended: ${this.#errors}`));
+      this.#waiting.clear();
+    });
+  }
+
+  /** Serves over TCP and UDP. @param udpAddresses those of UDP; default: all */
+  async serve(
+    port: number,
+    udpAddresses: readonly (string | undefined)[] = [undefined],
+  ): Promise<void> {
+    const serve = (protocol: Protocol, address?: string) =>
+      this.#send({
+        do: 'serve',
+        protocol,
+        port,
+        name: this.name,
+        ...(address !== undefined && { address }),
+      });
+    await serve('TCP');
+    for (const address of udpAddresses) await serve('UDP', address);
+  }
+
+  connect(target: Target, count: number): Promise<readonly Answer[]> {
+    return this.#send({ do: 'connect', target, count });
+  }
+
+  open(target: Target, count: number): Promise<Replies['open']> {
+    return this.#send({ do: 'open', target, count });
+  }
+
+  check(ids: readonly number[]): Promise<readonly number[]> {
+    return this.#send({ do: 'check', ids });
+  }
+
+  async close(ids: readonly number[]): Promise<void> {
+    await this.#send({ do: 'close', ids });
+  }
+
+  transfer(target: Target, megabytes: number): Promise<Answer> {
+    return this.#send({ do: 'transfer', target, megabytes });
+  }
+
+  [Symbol.dispose](): void {
+    this.#child.kill('SIGKILL');
+  }
+
+  #send<C extends Command>(command: C): Promise<Replies[C['do']]> {
+    const number = ++this.#number;
+    const { promise, resolve, reject } = Promise.withResolvers<Replies[C['do']]>();
+    this.#waiting.set(number, { resolve: resolve as Waiting['resolve'], reject });
+    this.#child.stdin!.write(`${JSON.stringify({ number, command })}\n`);
+    return promise;
+  }
+
+  #receive(line: string): void {
+    const { number, value, error } = JSON.parse(line) as {
+      readonly number: number;
+      readonly value: never;
+      readonly error?: string;
+    };
+    const waiting = this.#waiting.get(number)!;
+    this.#waiting.delete(number);
+    if (error === undefined) waiting.resolve(value);
+    else waiting.reject(new Error(`${this.name}: ${error}`));
+  }
+}

@@ -1,0 +1,56 @@
+/** Commands of a station: a line of JSON each, with a number that its reply repeats. */
+import type { Answer, Protocol, Target } from '#test/services/service-cluster.ts';
+
+export type Command =
+  | {
+      readonly do: 'serve';
+      readonly protocol: Protocol;
+      /** Default: all. A UDP server of a host needs its own one, or the kernel chooses another for replies. */
+      readonly address?: string;
+      readonly port: number;
+      /** Name with which it answers. */
+      readonly name: string;
+    }
+  | { readonly do: 'connect'; readonly target: Target; readonly count: number }
+  | { readonly do: 'open'; readonly target: Target; readonly count: number }
+  /** Sends over open connections. */
+  | { readonly do: 'check'; readonly ids: readonly number[] }
+  | { readonly do: 'close'; readonly ids: readonly number[] }
+  /** Sends bytes to a server that returns them. */
+  | { readonly do: 'transfer'; readonly target: Target; readonly megabytes: number };
+
+export interface Replies {
+  readonly serve: null;
+  readonly connect: readonly Answer[];
+  readonly open: readonly { readonly id: number; readonly answer: Answer }[];
+  /** Ids of those over which nothing returned. */
+  readonly check: readonly number[];
+  readonly close: null;
+  readonly transfer: Answer;
+}
+
+/** A connection that is open, or was answered otherwise. */
+export interface Connection {
+  readonly answer: Answer;
+  /** Whether a message still returns from the same backend. */
+  check(): Promise<boolean>;
+  close(): void;
+}
+
+/** Enough for two repetitions of a lost SYN. */
+export const LIMIT_MS = 5000;
+
+/** @throws other errors than a refusal */
+export function answerOf(error: NodeJS.ErrnoException): Answer {
+  if (error.code === 'ECONNREFUSED' || error.code === 'ECONNRESET' || error.code === 'EHOSTUNREACH')
+    return { result: 'refused' };
+  if (error.code === 'ETIMEDOUT') return { result: 'timeout' };
+  throw error;
+}
+
+/** Resolves to undefined when the time is over. */
+export function within<T>(limitMs: number, promise: Promise<T>): Promise<T | undefined> {
+  const { promise: late, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => resolve(undefined), limitMs);
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}

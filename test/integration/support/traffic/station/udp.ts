@@ -1,0 +1,51 @@
+/** Datagrams to servers of stations. */
+import { randomBytes } from 'node:crypto';
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import type { Answer, Target } from '#test/services/service-cluster.ts';
+import { answerOf, type Connection, LIMIT_MS, within } from './commands.ts';
+
+/** A first datagram may be lost while VPP or a kernel asks for the address of a neighbor. */
+const REPEAT_MS = 700;
+
+/** All datagrams of a connection are sent from one port. */
+export async function openUdp({ address, port }: Target): Promise<Connection> {
+  const socket = createSocket('udp4');
+  socket.connect(port, address);
+  await once(socket, 'connect');
+  const answer = await exchange(socket);
+  return {
+    answer,
+    async check() {
+      const next = await exchange(socket);
+      return JSON.stringify(next) === JSON.stringify(answer);
+    },
+    close: () => socket.close(),
+  };
+}
+
+async function exchange(socket: Socket): Promise<Answer> {
+  const token = randomBytes(8).toString('hex');
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const onMessage = (message: Buffer): void => {
+    const [greeting = '', returned] = message.toString().split('\n');
+    if (returned === token) resolve(JSON.parse(greeting) as Answer);
+  };
+  const onError = (error: NodeJS.ErrnoException): void => {
+    try {
+      resolve(answerOf(error));
+    } catch (unexpected) {
+      reject(unexpected);
+    }
+  };
+  const send = (): void => socket.send(token, (error) => error && onError(error));
+  socket.on('message', onMessage).on('error', onError);
+  const timer = setInterval(send, REPEAT_MS);
+  send();
+  try {
+    return (await within(LIMIT_MS, promise)) ?? { result: 'timeout' };
+  } finally {
+    clearInterval(timer);
+    socket.off('message', onMessage).off('error', onError);
+  }
+}

@@ -1,0 +1,158 @@
+/** Services at addresses for clients outside of the cluster, and traffic that leaves the cluster. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { NodeName, Place, ServiceCluster, StartServiceCluster } from '../service-cluster.ts';
+import { assertBackends, assertClient, assertNone } from './answers.ts';
+import { a, b, both, type ServiceInput, serviceRecords, x } from './records.ts';
+
+const nodeNames: readonly NodeName[] = ['node1', 'node2'];
+
+/** So many connections reach both of two backends, except in one of a billion runs. */
+const ENOUGH = 60;
+
+export function externalSuite(start: StartServiceCluster): void {
+  describe('external addresses', { timeout: 300_000 }, () => {
+    let cluster: ServiceCluster;
+
+    before(async () => {
+      cluster = await start();
+      for (const pod of ['a', 'b']) await cluster.startPod(pod, 'node1', [8080]);
+      await cluster.startPod('x', 'node2', [8080]);
+      await cluster.serve('outside', 8080);
+      await cluster.serve({ host: 'node1' }, 8080);
+    });
+    after(() => cluster?.[Symbol.asyncDispose]());
+
+    const apply = (name: string, input: ServiceInput) =>
+      cluster.apply(serviceRecords(cluster, name, input));
+    const connect = (from: Place, address: string, port: number, count = 1) =>
+      Promise.all(
+        both.map((protocol) => cluster.connect(from, { address, port, protocol }, count)),
+      ).then((answers) => answers.flat());
+
+    it('a node port answers at the address of each node, with backends of both', async () => {
+      await apply('np', {
+        service_type: 'NodePort',
+        cluster_ip: '10.96.1.10',
+        ports: [{ port: 80, target: 8080, nodePort: 30080 }],
+        backends: [b, x],
+      });
+      for (const node of nodeNames) {
+        const answers = await connect('outside', cluster.vppAddressOf(node), 30080, ENOUGH);
+        assertBackends(answers, ['b', 'x'], node);
+        assertClient(answers, cluster.natLoopbackOf(node), node);
+      }
+      for (const from of [a, x])
+        for (const node of nodeNames) {
+          assertBackends(await connect(from, cluster.vppAddressOf(node), 30080, ENOUGH), [
+            'b',
+            'x',
+          ]);
+          const management = cluster.addressOf({ host: node });
+          assertBackends(await connect(from, management, 30080, ENOUGH), ['b', 'x']);
+        }
+      assertBackends(await connect(a, '10.96.1.10', 80, ENOUGH), ['b', 'x']);
+    });
+
+    it('a node port with a backend in the network of a host', async () => {
+      await apply('np-host', {
+        service_type: 'NodePort',
+        cluster_ip: '10.96.1.11',
+        ports: [{ port: 80, target: 8080, nodePort: 30081 }],
+        backends: [{ host: 'node1' }],
+      });
+      for (const node of nodeNames)
+        assertBackends(
+          await connect('outside', cluster.vppAddressOf(node), 30081, 5),
+          ['node1'],
+          node,
+        );
+    });
+
+    it('externalTrafficPolicy Local: backends of the node see the client; others do not answer', async () => {
+      await apply('np-local', {
+        service_type: 'NodePort',
+        external_traffic_policy: 'Local',
+        cluster_ip: '10.96.1.12',
+        ports: [{ port: 80, target: 8080, nodePort: 30082 }],
+        backends: [a, b],
+      });
+      const answers = await connect('outside', cluster.vppAddressOf('node1'), 30082, ENOUGH);
+      assertBackends(answers, ['a', 'b']);
+      assertClient(answers, cluster.addressOf('outside'));
+      assertNone(await connect('outside', cluster.vppAddressOf('node2'), 30082));
+      assertBackends(await connect(x, '10.96.1.12', 80, ENOUGH), ['a', 'b'], 'cluster IP');
+    });
+
+    it('external IPs and addresses of a load balancer', async () => {
+      const addresses = ['203.0.113.10', '203.0.113.11'];
+      await apply('balanced', {
+        service_type: 'LoadBalancer',
+        cluster_ip: '10.96.1.13',
+        external_ips: [addresses[0]!],
+        lb_ingress_ips: [addresses[1]!],
+        ports: [{ port: 80, target: 8080 }],
+        backends: [b, x],
+      });
+      for (const address of addresses) {
+        for (const node of nodeNames) {
+          await cluster.routeFromOutside(`${address}/32`, node);
+          const answers = await connect('outside', address, 80, ENOUGH);
+          assertBackends(answers, ['b', 'x'], `${address} at ${node}`);
+          assertClient(answers, cluster.natLoopbackOf(node), `${address} at ${node}`);
+        }
+        assertBackends(await connect(a, address, 80, ENOUGH), ['b', 'x']);
+      }
+    });
+
+    it('an address of a load balancer with externalTrafficPolicy Local', async () => {
+      const address = '203.0.113.12';
+      await apply('balanced-local', {
+        service_type: 'LoadBalancer',
+        external_traffic_policy: 'Local',
+        cluster_ip: '10.96.1.14',
+        lb_ingress_ips: [address],
+        ports: [{ port: 80, target: 8080 }],
+        backends: [x],
+      });
+      await cluster.routeFromOutside(`${address}/32`, 'node2');
+      const answers = await connect('outside', address, 80, 5);
+      assertBackends(answers, ['x']);
+      assertClient(answers, cluster.addressOf('outside'));
+    });
+
+    it('the outside sees the address of the node of a pod', async () => {
+      for (const [from, node] of [
+        [a, 'node1'],
+        [x, 'node2'],
+      ] as const)
+        assertClient(
+          await connect(from, cluster.addressOf('outside'), 8080, 5),
+          cluster.vppAddressOf(node),
+        );
+    });
+
+    it('pods and hosts see each other without translation', async () => {
+      for (const [from, to] of [
+        [a, b],
+        [a, x],
+        [x, a],
+      ] as const)
+        assertClient(await connect(from, cluster.addressOf(to), 8080, 5), cluster.addressOf(from));
+      assertClient(
+        await connect('outside', cluster.addressOf(b), 8080, 5),
+        cluster.addressOf('outside'),
+      );
+      assertClient(
+        await connect(x, cluster.addressOf({ host: 'node1' }), 8080, 5),
+        cluster.addressOf(x),
+      );
+    });
+
+    it('a node port that is deleted answers no more', async () => {
+      await cluster.apply({ name: 'np' });
+      for (const answer of await connect('outside', cluster.vppAddressOf('node1'), 30080))
+        assert.notEqual(answer.result, 'answered');
+    });
+  });
+}
