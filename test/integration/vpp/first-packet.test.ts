@@ -60,7 +60,7 @@ for (const family of [4, 6] as const)
         };
         await assertNoneLost(t, 'after ADD', web, destinations);
         await one!.host.run('ip', 'neigh', 'flush', 'dev', 'vpp1');
-        await assertNoneLost(t, 'after the host forgot its learned neighbors', web, destinations);
+        await assertNoneLost(t, 'without the learned neighbors of the host', web, destinations);
         await one!.node.vpp.kill();
         await one!.node.vpp.start();
         await until('the pods of the node ping again', () => isReachable(db, web.address));
