@@ -119,7 +119,7 @@ export class FakeStn implements StnPort {
 
 export class FakeNatSessions implements NatSessionPort {
   sessions: readonly NatSession[] = [];
-  /** What was asked for. */
+  /** Requests, in order. */
   readonly asked: string[] = [];
   failing: Error | undefined;
   /** Deletions of sessions with this inside port fail. */

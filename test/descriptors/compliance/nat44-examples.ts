@@ -176,6 +176,38 @@ export const nat44Examples: readonly Example[] = [
     ),
   },
   {
+    name: 'service of which one of two backends changes its share',
+    setup: [nat, table(1)],
+    ...changing(
+      dnat44Model,
+      {
+        label: 'default/web',
+        st_mappings: [{ ...web, local_ips: [backend(2), backend(3)] }],
+      },
+      { st_mappings: [{ ...web, local_ips: [backend(2), backend(3, 4)] }] },
+      true,
+    ),
+  },
+  {
+    name: 'service with affinity whose backends are replaced',
+    setup: [nat, table(1)],
+    ...changing(
+      dnat44Model,
+      {
+        label: 'default/web',
+        st_mappings: [
+          { ...web, session_affinity: 60, local_ips: [2, 3, 4].map((n) => backend(n)) },
+        ],
+      },
+      {
+        st_mappings: [
+          { ...web, session_affinity: 60, local_ips: [2, 5, 6].map((n) => backend(n)) },
+        ],
+      },
+      true,
+    ),
+  },
+  {
     name: 'service with backends without a share',
     setup: [nat, table(1)],
     value: keyedValue(dnat44Model, {

@@ -16,6 +16,9 @@ const backend = (last: number, probability = 1, vrf_id = 1) => ({
   probability,
 });
 
+/** VPP never chooses a backend without a share, unless none has one. */
+const filler = { local_ip: '0.0.0.0', local_port: 1 };
+
 const web = { external_ip: '10.97.0.1', external_port: 80, protocol: 'TCP' } as const;
 const api = { external_ip: '10.97.0.1', external_port: 443, protocol: 'TCP' } as const;
 
@@ -36,6 +39,17 @@ const mappings = {
     ...web,
     session_affinity: 60,
     local_ips: [backend(2), backend(3), backend(4)],
+  },
+  'three others with affinity': {
+    ...web,
+    session_affinity: 60,
+    local_ips: [backend(2), backend(5), backend(6)],
+  },
+  'one beside a filler': { ...web, twice_nat: 'SELF', local_ips: [filler, backend(2, 2)] },
+  'two beside a filler': {
+    ...web,
+    twice_nat: 'SELF',
+    local_ips: [filler, backend(2, 2), backend(3, 6)],
   },
   'longer affinity': { ...web, session_affinity: 90, local_ips: [backend(2), backend(3)] },
   'another protocol': { ...web, protocol: 'UDP', local_ips: [backend(2), backend(3)] },
