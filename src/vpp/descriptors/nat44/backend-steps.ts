@@ -7,6 +7,8 @@ import { backendEnd, MAX_BACKENDS, sharesOf } from './mapping.ts';
 
 export interface BackendStep {
   readonly isAdd: boolean;
+  /** Names it in its mapping. */
+  readonly end: string;
   readonly local: DNat44StaticMappingLocalIP;
   readonly share: number;
 }
@@ -21,9 +23,16 @@ interface Move {
 const MIN_BACKENDS = 2;
 
 /** Without a share, VPP never chooses it. It makes up the number while one of two is replaced. */
+const fillerLocal: DNat44StaticMappingLocalIP = {
+  vrf_id: 0,
+  local_ip: '0.0.0.0',
+  local_port: 1,
+  probability: 0,
+};
 const filler: BackendStep = {
   isAdd: true,
-  local: { vrf_id: 0, local_ip: '0.0.0.0', local_port: 1, probability: 0 },
+  end: backendEnd(fillerLocal),
+  local: fillerLocal,
   share: 0,
 };
 
@@ -37,12 +46,8 @@ export function backendSteps(
   after: DNat44StaticMapping,
 ): readonly BackendStep[] | undefined {
   const [old, fresh] = [sharesOf(before), sharesOf(after)];
-  const removed = stepsOf(before, old, false).filter(({ local, share }) => {
-    return fresh.get(backendEnd(local)) !== share;
-  });
-  const added = stepsOf(after, fresh, true).filter(({ local, share }) => {
-    return old.get(backendEnd(local)) !== share;
-  });
+  const removed = differing(before, old, fresh, false);
+  const added = differing(after, fresh, old, true);
   if (removed.length + added.length === 0) return [];
   const moves = movesOf(removed, added, after.session_affinity !== 0);
   if (moves === undefined) return undefined;
@@ -50,20 +55,28 @@ export function backendSteps(
   const blocked = schedule.run(moves);
   if (blocked.length === 0) return schedule.steps;
   const keepsOne = [...fresh].some(([end, share]) => share > 0 && old.get(end) === share);
-  const fillerEnd = backendEnd(filler.local);
-  if (!keepsOne || old.has(fillerEnd) || fresh.has(fillerEnd)) return undefined;
+  if (!keepsOne || old.has(filler.end) || fresh.has(filler.end)) return undefined;
   schedule.run([{ add: filler }]);
   if (schedule.run(blocked).length > 0) return undefined;
   schedule.run([{ remove: { ...filler, isAdd: false } }]);
   return schedule.steps;
 }
 
-function stepsOf(
+/** Steps for the backends that the other mapping does not have with this share. */
+function differing(
   { local_ips }: DNat44StaticMapping,
   shares: ReadonlyMap<string, number>,
+  others: ReadonlyMap<string, number>,
   isAdd: boolean,
 ): readonly BackendStep[] {
-  return local_ips.map((local) => ({ isAdd, local, share: shares.get(backendEnd(local)) ?? 0 }));
+  const steps: BackendStep[] = [];
+  let at = 0;
+  // shares are in the order of the backends
+  for (const [end, share] of shares) {
+    const local = local_ips[at++];
+    if (local !== undefined && others.get(end) !== share) steps.push({ isAdd, end, local, share });
+  }
+  return steps;
 }
 
 /**
@@ -75,11 +88,11 @@ function movesOf(
   added: readonly BackendStep[],
   hasAffinity: boolean,
 ): readonly Move[] | undefined {
-  const again = new Map(added.map((add) => [backendEnd(add.local), add]));
+  const again = new Map(added.map((add) => [add.end, add]));
   const changed: Move[] = [];
   const gone: BackendStep[] = [];
   for (const remove of removed) {
-    const end = backendEnd(remove.local);
+    const { end } = remove;
     const add = again.get(end);
     if (add === undefined) gone.push(remove);
     else changed.push({ remove, add });
@@ -107,7 +120,8 @@ class Schedule {
 
   constructor(shares: ReadonlyMap<string, number>) {
     this.#count = shares.size;
-    this.#sum = [...shares.values()].reduce((a, b) => a + b, 0);
+    this.#sum = 0;
+    for (const share of shares.values()) this.#sum += share;
   }
 
   /** Takes each move as soon as it is possible. @returns those that never are */

@@ -62,7 +62,7 @@ export function backendEnd(local: DNat44StaticMappingLocalIP): string {
 }
 
 /**
- * Shares as VPP accepts them, by backend: their sum must fit in a byte, and must not be 0, because VPP
+ * Shares as VPP accepts them, by backend and in its order: their sum must fit in a byte, and must not be 0, because VPP
  * divides by it.
  */
 export function sharesOf(mapping: DNat44StaticMapping): ReadonlyMap<string, number> {
