@@ -51,7 +51,7 @@ export interface NeededPort {
 export class NodeView {
   readonly name: string;
   readonly family: IpFamily;
-  /** Those of the family, each once. */
+  /** Those of the family at which clients can ask, each once. */
   readonly addresses: readonly string[];
   readonly #pods: Cidr | undefined;
   readonly #ownPods: Cidr | undefined;
@@ -66,7 +66,9 @@ export class NodeView {
     this.family = node.family;
     const addresses = node.addresses.flatMap((text) => {
       const bytes = parseIp(text);
-      return bytes !== undefined && ipFamily(bytes) === node.family ? [formatIp(bytes)] : [];
+      if (bytes === undefined || ipFamily(bytes) !== node.family) return [];
+      // the host has addresses at which no client outside of it can ask
+      return whyUnusable(bytes) === undefined ? [formatIp(bytes)] : [];
     });
     this.#own = new Set(addresses);
     this.addresses = [...this.#own];

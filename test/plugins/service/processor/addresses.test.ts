@@ -70,6 +70,20 @@ test('a node port answers on all addresses of this node, and on no other node', 
   ]);
 });
 
+test('a node port is not rendered at loopback and link-local addresses of the host', async () => {
+  const node = {
+    ...localNode,
+    addresses: ['127.0.0.1', '169.254.20.10', '192.168.16.1', 'fe80::1'],
+  };
+  const nodePort = service({ type: 'NodePort', ports: [port({ nodePort: 30_080 })] });
+  const processor = await processed([nodePort], slices, { node });
+  assert.deepEqual(Object.keys(backendsOf(processor)), [
+    'TCP 10.96.0.9:80',
+    'TCP 192.168.16.1:30080',
+  ]);
+  assert.equal(processor.problems().size, 0);
+});
+
 test('external addresses and addresses of a load balancer are served at the port of the service', async () => {
   const input: ServiceInput = {
     type: 'LoadBalancer',
