@@ -21,8 +21,8 @@ const ANY_VRF = 0xffff_ffff;
 const IDENTITIES = 'DNAT-identities';
 /** ID of the table of external addresses; no interface is in it. */
 const UNUSED_VRF = 0xffff_fffe;
-/** The pool of the address that replaces clients of backends outside of the cluster. */
-const EXTERNAL_BACKENDS = 'clients-of-external-backends';
+/** The pool of the address that replaces clients of backends in the main VRF. */
+const MAIN_VRF_CLIENTS = 'clients-of-main-vrf';
 
 /** The interface through which traffic leaves the cluster with the address of the node as its source. */
 export interface Uplink {
@@ -43,6 +43,8 @@ export interface NatNode {
   readonly uplink: Uplink | undefined;
   /** Source of a pod that reaches itself, and of clients whose address must be replaced. */
   readonly natLoopback: string;
+  /** Address of VPP in the network of its link to the host; undefined: it has none of its own there. */
+  readonly hostLinkAddress: string | undefined;
   readonly serviceSubnet: string;
   /** Weight of a backend on this node. */
   readonly localWeight: number;
@@ -66,6 +68,8 @@ export function readNatNode(deps: NatNodeDeps): NatNode {
     servesHost: routeServiceCidrToVpp,
     uplink: conf.natExternalTraffic() ? uplinkOf(conf, net) : undefined,
     natLoopback: ipam.natLoopback(),
+    hostLinkAddress:
+      conf.stn() === undefined ? withoutPrefixLength(ipam.hostInterconnectVpp()) : undefined,
     serviceSubnet: ipam.serviceSubnet(),
     localWeight: config.serviceLocalEndpointWeight,
     config,
@@ -116,13 +120,13 @@ function keyValue<T extends object>(model: Model<T>, input: DeepInput<T>): KeyVa
 
 /** All values besides those of services and interfaces. */
 export function nodeValues(node: NatNode): KeyValue[] {
-  const { uplink, natLoopback, mainVrf, podVrf } = node;
+  const { uplink, mainVrf, podVrf } = node;
   return [
     keyValue(nat44GlobalModel, globalInput(node)),
     ...(uplink === undefined
       ? []
       : [keyValue(nat44AddressPoolModel, { first_ip: uplink.address, vrf_id: ANY_VRF })]),
-    keyValue(nat44AddressPoolModel, { first_ip: natLoopback, vrf_id: ANY_VRF, twice_nat: true }),
+    ...twiceNatPool(node),
     identities(node, []),
     // clients of a port without backends are told so; the packet must not leave by the default route
     ...[mainVrf, podVrf].map((vrf_id) =>
@@ -175,15 +179,35 @@ export function identities(
 }
 
 /**
- * Clients of backends outside of the cluster get the address of the uplink at once: VPP does not
- * translate the source of such a packet a second time. VPP takes an address whose table is that of the
- * backend before one of all tables.
+ * Addresses by which clients are replaced. If VPP has several, it takes the one with the table of the
+ * backend; without such a one it takes any. So each of two has a table of its own, and it has the other
+ * one from the start: a change ends the sessions with the address.
+ */
+function twiceNatPool({
+  uplink,
+  natLoopback,
+  hostLinkAddress,
+  mainVrf,
+  podVrf,
+}: NatNode): KeyValue[] {
+  const pool = (first_ip: string, vrf_id: number, name = ''): KeyValue =>
+    keyValue(nat44AddressPoolModel, { first_ip, vrf_id, name, twice_nat: true });
+  if (uplink === undefined) return [pool(natLoopback, ANY_VRF)];
+  return [
+    pool(natLoopback, podVrf),
+    ...(hostLinkAddress === undefined ? [] : [pool(hostLinkAddress, mainVrf, MAIN_VRF_CLIENTS)]),
+  ];
+}
+
+/**
+ * While a backend is outside of the cluster, clients of backends in the main VRF get the address of the
+ * uplink: VPP does not translate the source of such a packet a second time.
  */
 export function externalBackendValues({ uplink, mainVrf }: NatNode): KeyValue[] {
   if (uplink === undefined) return [];
   return [
     keyValue(nat44AddressPoolModel, {
-      name: EXTERNAL_BACKENDS,
+      name: MAIN_VRF_CLIENTS,
       first_ip: uplink.address,
       vrf_id: mainVrf,
       twice_nat: true,

@@ -35,6 +35,8 @@ class Nat44Renderer implements ServiceRenderer {
   readonly name = 'nat44';
   readonly #deps: NatNodeDeps;
   #node: NatNode | undefined;
+  /** Values of the node, by key, which services may replace. */
+  #nodeValues: ReadonlyMap<string, Value> = new Map();
   /** All values that were put, by key. */
   #values = new Map<string, Value>();
   #limits = new Map<ServiceName, readonly string[]>();
@@ -59,7 +61,9 @@ class Nat44Renderer implements ServiceRenderer {
       this.#values.set(key, value);
       ctx.txn.put(key, value);
     };
-    for (const one of nodeValues(node)) put(one);
+    const ofNode = nodeValues(node);
+    this.#nodeValues = new Map(ofNode.map(({ key, value }) => [key, value]));
+    for (const one of ofNode) put(one);
     for (const name of state.interfaces) put(interfaceValue(node, name));
     const slices = new Slices(ctx.clock);
     for (const service of state.services.values()) {
@@ -87,7 +91,8 @@ class Nat44Renderer implements ServiceRenderer {
       const { value, shared, changedAddresses } = this.#render(node, name, service);
       hasOtherAddresses ||= changedAddresses.length > 0;
       this.#set(ctx.txn, keyOf(name), value);
-      for (const [key, current] of shared) this.#set(ctx.txn, key, current);
+      for (const [key, current] of shared)
+        this.#set(ctx.txn, key, current ?? this.#nodeValues.get(key));
     }
     if (!hasOtherAddresses) return;
     const { key, value } = identities(node, this.#externalAddresses.used().sort());

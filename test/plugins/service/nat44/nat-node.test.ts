@@ -34,6 +34,8 @@ const pool = (node: TestNode): string[] =>
   Object.keys(natOf(node)).filter((key) => key.startsWith('nat44-pool/'));
 
 const ANY_TABLE = 'nat44-pool/vrf/4294967295/address/';
+const LOOPBACK = 'nat44-pool/vrf/1/address/10.1.1.254';
+const MAIN_VRF_CLIENTS = 'nat44-pool/clients-of-main-vrf';
 
 describe('NAT44 of a node', () => {
   it('translates the sources of traffic that leaves through the NIC with the default gateway', async () => {
@@ -63,8 +65,13 @@ describe('NAT44 of a node', () => {
       'nat44-interface/Gig1': { name: 'Gig1', output_feature: true },
       'nat44-interface/tap-vpp2': both('tap-vpp2'),
       'nat44-interface/vxlanBVI': both('vxlanBVI'),
-      [`${ANY_TABLE}10.1.1.254`]: {
-        vrf_id: 4_294_967_295,
+      'nat44-pool/clients-of-main-vrf': {
+        name: 'clients-of-main-vrf',
+        first_ip: '172.30.1.1',
+        twice_nat: true,
+      },
+      'nat44-pool/vrf/1/address/10.1.1.254': {
+        vrf_id: 1,
         first_ip: '10.1.1.254',
         twice_nat: true,
       },
@@ -101,7 +108,7 @@ nodeConfig:
       const node = await startedNode({ yaml: `nodeToNodeTransport: ${transport}${other}` }, []);
       assert.equal(features(node)['Gig2'], 'output');
       assert.equal(features(node)['Gig1'], 'in out');
-      assert.deepEqual(pool(node), [`${ANY_TABLE}10.1.1.254`, `${ANY_TABLE}203.0.113.7`]);
+      assert.deepEqual(pool(node), [MAIN_VRF_CLIENTS, LOOPBACK, `${ANY_TABLE}203.0.113.7`]);
     }
   });
 
@@ -113,7 +120,7 @@ nodeConfig:
     vpp.dhcp = [{ interfaceName: 'Gig1', address: '172.20.0.9/16', router: '172.20.0.1' }];
     await node.heal();
     assert.equal(features(node)['Gig1'], 'output');
-    assert.deepEqual(pool(node), [`${ANY_TABLE}10.1.1.254`, `${ANY_TABLE}172.20.0.9`]);
+    assert.deepEqual(pool(node), [MAIN_VRF_CLIENTS, LOOPBACK, `${ANY_TABLE}172.20.0.9`]);
   });
 
   it('uses the main NIC with STN', async () => {
@@ -127,7 +134,7 @@ nodeConfig:
     const vpp = fakeVppWithNics('Gig1');
     const node = await startedNode({ vpp, stn, yaml: 'stealInterface: eth1' }, []);
     assert.equal(features(node)['Gig1'], 'output');
-    assert.deepEqual(pool(node), [`${ANY_TABLE}10.1.1.254`, `${ANY_TABLE}10.20.0.5`]);
+    assert.deepEqual(pool(node), [LOOPBACK, `${ANY_TABLE}10.20.0.5`]);
   });
 
   it('configures sessions as service.conf says', async () => {
@@ -164,14 +171,14 @@ nodeConfig:
 describe('a backend outside of the cluster', () => {
   const external = endpointsValue('db', [{ ip: '198.51.100.5', node: '' }]);
 
-  it('sees the uplink, from whose pool addresses of its table are taken, while there is such a one', async () => {
+  it('sees the uplink, which replaces the link to the host in the pool meanwhile', async () => {
     const node = await startedNode({ yaml: GATEWAY });
-    const key = `${NAT}nat44-pool/clients-of-external-backends`;
+    const key = NAT + MAIN_VRF_CLIENTS;
     await node.put(serviceValue('db', '10.96.0.30'));
-    assert.equal(node.config.has(key), false);
+    assert.equal(node.at(key)['first_ip'], '172.30.1.1');
     await node.put(external);
     assert.deepEqual(nonDefaultFields(node.at(key)), {
-      name: 'clients-of-external-backends',
+      name: 'clients-of-main-vrf',
       first_ip: '192.168.16.1',
       twice_nat: true,
     });
@@ -185,7 +192,10 @@ describe('a backend outside of the cluster', () => {
     ]);
     const { txn } = await node.put(endpointsValue('db', [localPod(2)]));
     assert.deepEqual([...txn.values.keys()].sort(), [`${NAT}dnat44/default/db`, key]);
-    assert.equal(node.config.has(key), false);
+    assert.equal(node.at(key)['first_ip'], '172.30.1.1');
+    await node.put(external);
+    await node.heal();
+    assert.equal(node.at(key)['first_ip'], '192.168.16.1');
   });
 
   it('sees the client where sources are not translated', async () => {
