@@ -172,8 +172,11 @@ export class NatSessionTable implements NatSessions {
 
   #isTimedOut(session: NatSession): boolean {
     const entry = this.#entries.get(session);
-    if (!entry) return true;
-    return this.#deps.clock.monotonic() >= entry.lastHeard + this.#timeout(entry) * 1000;
+    return entry === undefined || this.#timesOutAt(entry) <= this.#deps.clock.monotonic();
+  }
+
+  #timesOutAt(entry: Entry): number {
+    return entry.lastHeard + this.#timeout(entry) * 1000;
   }
 
   #timeout({ session, tcp }: Entry): number {
@@ -190,9 +193,10 @@ export class NatSessionTable implements NatSessions {
 
   /** Removes the oldest session that timed out. */
   #freeOne(): void {
+    const now = this.#deps.clock.monotonic();
     let oldest: Entry | undefined;
     for (const entry of this.#entries.values())
-      if (this.#isTimedOut(entry.session) && entry.lastHeard < (oldest?.lastHeard ?? Infinity))
+      if (this.#timesOutAt(entry) <= now && entry.lastHeard < (oldest?.lastHeard ?? Infinity))
         oldest = entry;
     if (oldest) this.remove(oldest.session);
   }
