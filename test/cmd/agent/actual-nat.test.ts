@@ -13,7 +13,7 @@ import type { NatConfig } from '#packet-trace/nat-config.ts';
 import { makeNode, type RunningAgent, startAgent } from './harness.ts';
 
 /** Too long for a tag of VPP. */
-const LONG_NAME = `default/${'long-name-'.repeat(7)}`;
+const longName = `default/${'long-name-'.repeat(7)}`;
 const ANY_TABLE = 0xffff_ffff;
 
 const loop = (name: string, address: string) =>
@@ -44,7 +44,7 @@ const values = Object.fromEntries([
   ].map((value) => [nat44AddressPoolModel.key(value), value]),
   ...[
     dnat44Model.canonical({
-      label: LONG_NAME,
+      label: longName,
       st_mappings: [
         {
           external_ip: '10.96.0.1',

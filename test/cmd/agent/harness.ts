@@ -64,6 +64,7 @@ export interface AgentOptions {
     Partial<Pick<Environment, 'localDisk'>>;
   readonly contiv?: Partial<Settings['contiv']>;
   readonly controller?: Partial<Settings['controller']>;
+  readonly service?: Partial<Settings['service']>;
   readonly ipam?: Partial<Settings['contiv']['ipamConfig']>;
   /** Name of the node; default: node1. */
   readonly label?: string;
@@ -88,6 +89,7 @@ export function prepareAgent(node: Node, options: AgentOptions = {}) {
       ipamConfig: { ...base.contiv.ipamConfig, ...options.ipam },
     },
     controller: { ...base.controller, ...options.controller },
+    service: { ...base.service, ...options.service },
     http: { ...base.http, endpoint: '127.0.0.1:0', 'local-socket': join(folder, 'agent.sock') },
     grpc: { ...base.grpc, endpoint: join(folder, 'cni.sock') },
   };

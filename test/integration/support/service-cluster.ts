@@ -1,4 +1,6 @@
 /** The cluster of the service suite with two real nodes: its connections are packets. */
+import assert from 'node:assert/strict';
+import type { NodeSnapshot } from '#cmd/agent/node-snapshot.ts';
 import { endpointsModel } from '#kubernetes/models/endpoints.ts';
 import { namespaceModel } from '#kubernetes/models/namespace.ts';
 import { serviceModel } from '#kubernetes/models/service.ts';
@@ -144,6 +146,17 @@ export class RealServiceCluster implements ServiceCluster {
   /** Sends bytes over TCP to a server that returns them. */
   transfer(from: Place, to: Target, megabytes: number): Promise<Answer> {
     return this.#station(from).transfer(to, megabytes);
+  }
+
+  /** The reports of the agents for packet traces. */
+  documents(): Promise<readonly NodeSnapshot[]> {
+    return Promise.all(
+      this.#cluster.nodes.map(async ({ node }) => {
+        const { status, body } = await node.agent.get('/trace/node');
+        assert.equal(status, 200);
+        return body as NodeSnapshot;
+      }),
+    );
   }
 
   async pass(seconds: number): Promise<void> {

@@ -6,10 +6,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { NodeSnapshot } from '#cmd/agent/node-snapshot.ts';
 import { deviceByAddress } from '#packet-trace/cluster.ts';
-import type { Device, Snapshot } from '#packet-trace/snapshot.ts';
+import type { Snapshot } from '#packet-trace/snapshot.ts';
 import { traceText } from '#packet-trace/trace-text.ts';
 import { tracePacket } from '#packet-trace/tracer.ts';
 import { snapshotOfDocuments } from '#test/packet-trace/document-snapshot.ts';
+import { outsideDevice } from '#test/packet-trace/outside-device.ts';
 import { withoutNodes } from '#test/support/requirements.ts';
 import { fromAddress, fromPrefix, toMac } from '#vpp/binapi/addresses.ts';
 import type { BinapiClient } from '#vpp/binapi/client/client.ts';
@@ -46,7 +47,9 @@ describe('packet trace', { skip: withoutNodes(), timeout: 240_000 }, () => {
         return body as NodeSnapshot;
       }),
     );
-    return snapshotOfDocuments(documents, [outsideDevice(cluster)]);
+    const routes = cluster.nodes.map(({ id, nodeIp }) => [`10.1.${id}.0/24`, nodeIp] as const);
+    const outside = outsideDevice(cluster.outside.address, routes);
+    return snapshotOfDocuments(documents, [outside]);
   }
 
   /** Compares one ping of each pair with the traces there and back. @returns the pairs that fail */
@@ -205,41 +208,4 @@ async function setNeighbor(
   const entry = found.find((one) => fromAddress(one.neighbor.ip_address) === address)!.neighbor;
   const neighbor = mac === undefined ? entry : { ...entry, mac_address: toMac(mac) };
   await client.request('ip_neighbor_add_del', { is_add: mac !== undefined, neighbor });
-}
-
-/** The machine on the network of the VPPs; it has routes to the pods of each node. */
-function outsideDevice({ outside, nodes }: RealCluster): Device {
-  const key = '';
-  return {
-    name: 'outside',
-    forwards: false,
-    interfaces: new Map([
-      [
-        'eth0',
-        {
-          name: 'eth0',
-          enabled: true,
-          up: true,
-          table: 0,
-          mac: '',
-          addresses: [`${outside.address}/24`],
-          tunnel: undefined,
-          isLoopback: false,
-          key,
-        },
-      ],
-    ]),
-    routes: nodes.map(({ id, nodeIp }) => ({
-      table: 0,
-      destination: `10.1.${id}.0/24`,
-      preference: 0,
-      action: { kind: 'via', interface: 'eth0', nextHop: nodeIp },
-      key,
-    })),
-    neighbors: [],
-    routesToNeighbors: false,
-    bridges: [],
-    otherAddresses: [],
-    hasOtherRoutes: false,
-  };
 }

@@ -1,0 +1,4 @@
+import { clusterIpSuite } from './compliance/cluster-ip-suite.ts';
+import { onSimulator } from './simulated/suite.ts';
+
+onSimulator(clusterIpSuite);

@@ -1,0 +1,294 @@
+/** The cluster of the service suite with two agents on simulated VPP and Linux. */
+import assert from 'node:assert/strict';
+import type { NodeSnapshot } from '#cmd/agent/node-snapshot.ts';
+import { MemoryStore } from '#datastore/memory-store.ts';
+import { seededRandom } from '#infra/clock/manual.ts';
+import { endpointsModel } from '#kubernetes/models/endpoints.ts';
+import { namespaceModel } from '#kubernetes/models/namespace.ts';
+import { nodeModel } from '#kubernetes/models/node.ts';
+import { serviceModel } from '#kubernetes/models/service.ts';
+import { type AnyResource, REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
+import { valueText } from '#kubernetes/resources/value-text.ts';
+import type { Model } from '#models/model.ts';
+import type { Device } from '#packet-trace/snapshot.ts';
+import {
+  addPod,
+  cniRequest,
+  reflectPod,
+  replyAddress,
+  type TestPod,
+  unreflectPod,
+  until,
+} from '#test/cmd/agent/harness.ts';
+import { NIC, section } from '#test/cmd/agent/scenario.ts';
+import { snapshotOfDocuments } from '#test/packet-trace/document-snapshot.ts';
+import { outsideDevice } from '#test/packet-trace/outside-device.ts';
+import type {
+  Answer,
+  NodeName,
+  OpenConnections,
+  Place,
+  ServiceCluster,
+  ServiceClusterOptions,
+  ServiceRecords,
+  Target,
+} from '../service-cluster.ts';
+import { SimulatedNode } from './node.ts';
+import { memoryOf, type Network, type Station, Traffic } from './traffic.ts';
+
+const NAMESPACE = 'default';
+const OUTSIDE = '192.168.16.200';
+const nodeNames: readonly NodeName[] = ['node1', 'node2'];
+
+interface Pod {
+  readonly pod: TestPod;
+  readonly node: SimulatedNode;
+}
+
+export class SimulatedServiceCluster implements ServiceCluster {
+  readonly #cluster: MemoryStore;
+  readonly #nodes: readonly SimulatedNode[];
+  readonly #traffic = new Traffic(seededRandom(1));
+  readonly #pods = new Map<string, Pod>();
+  /** By name. */
+  readonly #stations = new Map<string, Station & { readonly ports: Set<number> }>();
+  /** Routes of the machine outside. */
+  readonly #routes = new Map<string, NodeName>();
+  /** The last report of the agents; undefined: changed since. */
+  #network: Network | undefined;
+  #markers = 0;
+
+  static async start(options: ServiceClusterOptions = {}): Promise<SimulatedServiceCluster> {
+    const cluster = new SimulatedServiceCluster(options);
+    for (const node of cluster.#nodes) await cluster.#startNode(node, options);
+    await until(async () =>
+      (await cluster.#documents()).every(({ values }) =>
+        Object.keys(values).some((key) => key.startsWith('config/vpp/l2/v2/fib/')),
+      ),
+    );
+    return cluster;
+  }
+
+  private constructor({ contiv, service }: ServiceClusterOptions) {
+    this.#cluster = new MemoryStore();
+    this.#nodes = nodeNames.map(
+      (name) =>
+        new SimulatedNode(name, this.#cluster, {
+          contiv: {
+            useTAPInterfaces: true,
+            routeServiceCIDRToVPP: true,
+            nodeConfig: [
+              { ...section({}), nodeName: name, gateway: OUTSIDE, natExternalTraffic: true },
+            ],
+            ...contiv,
+          },
+          service: { ...service },
+        }),
+    );
+    this.#addStation('outside', 'outside', OUTSIDE);
+  }
+
+  async #startNode(node: SimulatedNode, { zones }: ServiceClusterOptions): Promise<void> {
+    const { name } = node;
+    const address = `172.16.0.${name.at(-1)}`;
+    const { linux } = node.node;
+    linux.addNic('eth0');
+    await linux.addAddress(undefined, 'eth0', `${address}/24`);
+    linux.addNic(NIC);
+    const value = nodeModel.canonical({
+      name,
+      addresses: [{ type: 'NodeInternalIP', address }],
+      ...(zones && { zone: zones[name] }),
+    });
+    await this.#cluster.put(
+      REFLECTOR_PREFIX + resources.node.key(name, ''),
+      valueText(resources.node, value),
+    );
+    await node.start();
+    this.#addStation(name, `${name}/host`, address);
+  }
+
+  async startPod(name: string, nodeName: NodeName, ports: readonly number[]): Promise<void> {
+    const node = this.#node(nodeName);
+    const pod: TestPod = { name, containerId: `c-${name}`, netns: `/run/netns/${name}` };
+    const reply = await addPod(node.agent!, pod);
+    assert.equal(reply.error, '');
+    const address = replyAddress(reply);
+    this.#pods.set(name, { pod, node });
+    await reflectPod(node.node, pod, address);
+    this.#addStation(name, `${nodeName}/${pod.netns}`, address, ports);
+    await this.#settle();
+  }
+
+  async endPod(name: string): Promise<void> {
+    const { pod, node } = this.#pods.get(name)!;
+    this.#pods.delete(name);
+    this.#stations.delete(name);
+    await node.agent!.client.delete(cniRequest(pod));
+    await unreflectPod(node.node, pod);
+    await this.#settle();
+  }
+
+  async serve(at: Place, port: number): Promise<void> {
+    this.#stations.get(nameOf(at))!.ports.add(port);
+  }
+
+  addressOf(place: Place): string {
+    return this.#stations.get(nameOf(place))!.address;
+  }
+
+  nodeOf(place: Place): NodeName | undefined {
+    if (place === 'outside') return undefined;
+    return 'host' in place ? place.host : this.#pods.get(place.pod)!.node.name;
+  }
+
+  vppAddressOf(node: NodeName): string {
+    return `192.168.16.${idOf(node)}`;
+  }
+
+  natLoopbackOf(node: NodeName): string {
+    return `10.1.${idOf(node)}.254`;
+  }
+
+  async apply(...records: readonly ServiceRecords[]): Promise<void> {
+    for (const { name, service, endpoints } of records) {
+      const names = { name, namespace: NAMESPACE };
+      const value = service && serviceModel.canonical({ ...service, ...names });
+      await this.#write(resources.service, name, value);
+      const backends = endpoints && endpointsModel.canonical({ ...endpoints, ...names });
+      await this.#write(resources.endpoints, name, backends);
+    }
+    await this.#settle();
+  }
+
+  async routeFromOutside(address: string, via: NodeName): Promise<void> {
+    this.#routes.set(address, via);
+    this.#network = undefined;
+  }
+
+  async connect(from: Place, to: Target, count = 1): Promise<readonly Answer[]> {
+    const network = await this.#current();
+    return Array.from({ length: count }, () => {
+      const { connection, answer } = this.#traffic.open(network, this.#station(from), to);
+      if (answer.result === 'answered') this.#traffic.close(network, connection);
+      return answer;
+    });
+  }
+
+  async open(from: Place, to: Target, count: number): Promise<OpenConnections> {
+    const network = await this.#current();
+    const opened = Array.from({ length: count }, () =>
+      this.#traffic.open(network, this.#station(from), to),
+    );
+    return {
+      answers: opened.map(({ answer }) => answer),
+      broken: async () => {
+        const now = await this.#current();
+        return opened
+          .filter(({ connection, answer }) => {
+            const later = this.#traffic.continue(now, connection);
+            return JSON.stringify(later) !== JSON.stringify(answer);
+          })
+          .map(({ answer }) => answer);
+      },
+      close: async () => {
+        const now = await this.#current();
+        for (const { connection } of opened) this.#traffic.close(now, connection);
+      },
+    };
+  }
+
+  async pass(seconds: number): Promise<void> {
+    for (const { clock } of this.#nodes) clock.pass(seconds);
+  }
+
+  async restartAgent(
+    name: NodeName,
+    signal: 'SIGTERM' | 'SIGKILL',
+    meanwhile?: () => Promise<void>,
+  ): Promise<void> {
+    const node = this.#node(name);
+    await node.stop(signal);
+    await meanwhile?.();
+    await node.start();
+    await this.#settle();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const node of this.#nodes) await node.stop('SIGTERM');
+  }
+
+  #addStation(name: string, device: string, address: string, ports: readonly number[] = []): void {
+    this.#stations.set(name, { name, device, address, ports: new Set(ports) });
+  }
+
+  #node(name: NodeName): SimulatedNode {
+    return this.#nodes.find((node) => node.name === name)!;
+  }
+
+  #station(place: Place): Station {
+    return this.#stations.get(nameOf(place))!;
+  }
+
+  async #write(resource: AnyResource, name: string, value: object | undefined): Promise<void> {
+    const key = REFLECTOR_PREFIX + resource.key(name, NAMESPACE);
+    if (value === undefined) await this.#cluster.delete(key);
+    else await this.#cluster.put(key, valueText(resource, value));
+  }
+
+  /** An agent has applied all records when it has handled one that was written after them. */
+  async #settle(): Promise<void> {
+    this.#network = undefined;
+    const marker = `marker-${++this.#markers}`;
+    const model: Model<{ readonly name: string }> = namespaceModel;
+    await this.#write(resources.namespace, marker, model.canonical({ name: marker }));
+    for (const { agent } of this.#nodes)
+      if (agent)
+        await until(() =>
+          agent.agent.controller.history.records.some(({ description }) =>
+            description.includes(marker),
+          ),
+        );
+  }
+
+  #documents(): Promise<NodeSnapshot[]> {
+    return Promise.all(
+      this.#nodes.map(async ({ agent }) => {
+        const { status, body } = await agent!.get('/trace/node');
+        assert.equal(status, 200, JSON.stringify(body));
+        return body as NodeSnapshot;
+      }),
+    );
+  }
+
+  current_() {
+    return this.#current();
+  }
+  async #current(): Promise<Network> {
+    this.#network ??= {
+      snapshot: snapshotOfDocuments(await this.#documents(), [this.#outside()]),
+      stations: [...this.#stations.values()],
+      memory: memoryOf(
+        new Map(this.#nodes.map(({ name, node }) => [`${name}/vpp`, node.vpp.natSessions])),
+      ),
+    };
+    return this.#network;
+  }
+
+  #outside(): Device {
+    return outsideDevice(OUTSIDE, [
+      ...nodeNames.map((name) => [`10.1.${idOf(name)}.0/24`, this.vppAddressOf(name)] as const),
+      ...[...this.#routes].map(([to, name]) => [to, this.vppAddressOf(name)] as const),
+    ]);
+  }
+}
+
+function nameOf(place: Place): string {
+  if (place === 'outside') return place;
+  return 'host' in place ? place.host : place.pod;
+}
+
+/** Agents take the IDs in the order in which they start. */
+function idOf(node: NodeName): number {
+  return Number(node.at(-1));
+}

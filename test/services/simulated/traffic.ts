@@ -1,0 +1,163 @@
+/** Connections as packet traces: NAT sessions are those of the simulated VPPs. */
+import type { Random } from '#infra/clock/clock.ts';
+import { traceBranches } from '#packet-trace/branches.ts';
+import { lookUp } from '#packet-trace/fib.ts';
+import { type NatMemory, natMemory } from '#packet-trace/nat-session.ts';
+import { type Packet, replyTo, type TcpFlag } from '#packet-trace/packet.ts';
+import type { Snapshot } from '#packet-trace/snapshot.ts';
+import { type PacketTrace, tracePacket } from '#packet-trace/tracer.ts';
+import type { Answer, Target } from '../service-cluster.ts';
+
+/** A sender that also answers. */
+export interface Station {
+  /** As answers call it. */
+  readonly name: string;
+  /** Name of its device in the snapshot. */
+  readonly device: string;
+  readonly address: string;
+  /** Ports at which it answers, over TCP and UDP. */
+  readonly ports: ReadonlySet<number>;
+}
+
+/** The state of the cluster while packets pass. */
+export interface Network {
+  readonly snapshot: Snapshot;
+  readonly stations: readonly Station[];
+  readonly memory: NatMemory;
+}
+
+interface Connection {
+  readonly from: Station;
+  /** The first packet of the client. */
+  readonly first: Packet;
+}
+
+/** The first port that Linux gives to clients. */
+const FIRST_PORT = 32_768;
+
+export class Traffic {
+  readonly #random: Random;
+  #nextPort = FIRST_PORT;
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  open(network: Network, from: Station, to: Target): { connection: Connection; answer: Answer } {
+    this.#nextPort = this.#nextPort < 60_999 ? this.#nextPort + 1 : FIRST_PORT;
+    const first = firstPacket(network, from, to, this.#nextPort);
+    const connection: Connection = { from, first };
+    const answer = this.#exchange(network, connection, ['SYN'], ['SYN', 'ACK']);
+    if (answer.result === 'answered') this.#send(network, connection, ['ACK']);
+    return { connection, answer };
+  }
+
+  /** Sends over an open connection. */
+  continue(network: Network, connection: Connection): Answer {
+    return this.#exchange(network, connection, ['ACK'], ['ACK']);
+  }
+
+  close(network: Network, connection: Connection): void {
+    if (connection.first.protocol !== 'TCP') return;
+    this.#exchange(network, connection, ['FIN', 'ACK'], ['FIN', 'ACK']);
+    this.#send(network, connection, ['ACK']);
+  }
+
+  #exchange(
+    network: Network,
+    connection: Connection,
+    tcpFlags: readonly TcpFlag[],
+    replyFlags: readonly TcpFlag[],
+  ): Answer {
+    const there = this.#send(network, connection, tcpFlags);
+    return answerTo(network, connection, there, replyFlags);
+  }
+
+  #send(
+    { snapshot, memory }: Network,
+    { from, first }: Connection,
+    tcpFlags: readonly TcpFlag[],
+  ): PacketTrace {
+    const choose = (weights: readonly number[]): number => this.#pick(weights);
+    return tracePacket(snapshot, from.device, { ...first, tcpFlags }, { memory, choose });
+  }
+
+  #pick(weights: readonly number[]): number {
+    let left = this.#random.next() * weights.reduce((sum, weight) => sum + weight, 0);
+    return Math.max(
+      0,
+      weights.findIndex((weight) => {
+        left -= weight;
+        return left < 0;
+      }),
+    );
+  }
+}
+
+/** Every answer that a client may get, whichever backend is chosen. */
+export function possibleAnswers(network: Network, from: Station, to: Target): readonly Answer[] {
+  const first = firstPacket(network, from, to, FIRST_PORT);
+  const branches = traceBranches(network.snapshot, from.device, first, network.memory);
+  return branches.map(({ trace, memory }) =>
+    answerTo({ ...network, memory }, { from, first }, trace, ['SYN', 'ACK']),
+  );
+}
+
+function firstPacket(
+  { snapshot }: Network,
+  from: Station,
+  { address, port, protocol }: Target,
+  sourcePort: number,
+): Packet {
+  return {
+    source: sourceAddress(snapshot, from, address),
+    destination: address,
+    protocol,
+    sourcePort,
+    destinationPort: port,
+  };
+}
+
+/** Traces the reply to a packet that was traced. */
+function answerTo(
+  { snapshot, memory, stations }: Network,
+  { from, first }: Connection,
+  there: PacketTrace,
+  tcpFlags: readonly TcpFlag[],
+): Answer {
+  if (there.verdict === 'refused') return { result: 'refused' };
+  const server = stations.find(({ device }) => device === there.device);
+  if (there.verdict !== 'delivered' || server === undefined) return { result: 'timeout' };
+  const { destinationPort = 0, source } = there.packet;
+  const isServed = server.ports.has(destinationPort);
+  const reply: Packet = {
+    ...replyTo(there.packet),
+    tcpFlags: isServed ? tcpFlags : ['RST', 'ACK'],
+  };
+  const back = tracePacket(snapshot, there.device, reply, { memory });
+  const isReply =
+    back.verdict === 'delivered' &&
+    back.device === from.device &&
+    back.packet.source === first.destination &&
+    back.packet.sourcePort === first.destinationPort &&
+    back.packet.destinationPort === first.sourcePort;
+  if (!isReply) return { result: 'timeout' };
+  if (!isServed) return { result: 'refused' };
+  const { name } = server;
+  return { result: 'answered', backend: name, backendPort: destinationPort, client: source };
+}
+
+/** The address that Linux chooses: that of the interface by which the packet leaves. */
+function sourceAddress(snapshot: Snapshot, { device, address }: Station, to: string): string {
+  const found = snapshot.devices.get(device);
+  const action = found && lookUp(found, 0, to)?.action;
+  if (found === undefined || action?.kind !== 'via') return address;
+  const [first] = found.interfaces.get(action.interface)?.addresses ?? [];
+  return first?.replace(/\/.*/, '') ?? address;
+}
+
+/** @param vpps by the name of the device */
+export function memoryOf(vpps: ReadonlyMap<string, ReturnType<NatMemory>>): NatMemory {
+  const others = natMemory();
+  return (device) => vpps.get(device) ?? others(device);
+}
