@@ -6,7 +6,7 @@ export interface SessionNumbers {
   readonly other: number;
 }
 
-/** What the removal of idle sessions has found and done, under the names of Contiv/VPP. */
+/** Results of the removal of idle sessions, under the names of Contiv/VPP. */
 export class NatSessionMetrics {
   readonly #tcp: Gauge;
   readonly #other: Gauge;

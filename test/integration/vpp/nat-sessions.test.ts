@@ -142,7 +142,7 @@ await declareUnless(withoutIsolatedVpp(), 'NAT sessions of a real VPP', () => {
     assert.equal((await all()).length, left.length);
   });
 
-  test('that are idle stay until somebody removes them', async () => {
+  test('that are idle stay until they are removed', async () => {
     await send(100);
     const timeouts = { udp: 1, tcp_established: 1, tcp_transitory: 1, icmp: 1 };
     await client.request('nat_set_timeouts', timeouts);
