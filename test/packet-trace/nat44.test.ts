@@ -151,6 +151,15 @@ describe('a packet to a service', () => {
 
 const isOfService = (text: string): boolean => text.startsWith('service');
 
+describe('a session', () => {
+  it('also translates replies to the same client port that belong to no service', () => {
+    const memory = natMemory();
+    connect(natConfig(), 'web', tcp(WEB, CLUSTER_IP), memory);
+    const { back } = connect(natConfig(), 'web', tcp(WEB, DB, 8080), memory);
+    assert.equal(ends(back), `web: ${CLUSTER_IP}:80 > ${WEB}:40000`);
+  });
+});
+
 describe('balancing', () => {
   const shared = mapping({ backends: [backend(WEB), backend(DB, 8080, 3)] });
 
