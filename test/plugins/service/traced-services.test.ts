@@ -1,5 +1,5 @@
 /**
- * Two nodes whose services, endpoints and pods change at random. At every step each client reaches at each
+ * Two nodes whose services, endpoints, pods and membership change at random. At every step each client reaches at each
  * address, port and protocol exactly the pods that Kubernetes says, with the source address that it says,
  * and the reply returns: in packet traces through what the agents have configured.
  */
@@ -44,6 +44,8 @@ const someStep = fc.oneof(
       endpoints: fc.option(somePods, { freq: 8 }),
     }),
   },
+  // node-b leaves the cluster, or joins it again
+  { weight: 1, arbitrary: fc.constant({ membership: true }) },
   { weight: 1, arbitrary: fc.record({ pod: fc.constantFrom('a1', 'a2', 'b1', 'b2') }) },
   {
     weight: 1,
@@ -84,6 +86,8 @@ class TracedCluster {
   readonly #zones = new Map<NodeName, string>();
   /** Attached pods by name, with their addresses. */
   readonly #pods = new Map<string, string>();
+  /** Without node-b node-a is alone. */
+  #hasNodeB = true;
   readonly objects: Mutable<Pick<World, 'services' | 'slices'>> = { services: [], slices: [] };
 
   static async start(): Promise<TracedCluster> {
@@ -109,6 +113,7 @@ class TracedCluster {
 
   async step(step: Step): Promise<void> {
     if ('pod' in step) return this.#togglePod(step.pod);
+    if ('membership' in step) return this.#toggleNode();
     if ('node' in step) {
       this.#zones.set(step.node, step.zone);
       const [node] = this.#records(step.node);
@@ -160,12 +165,13 @@ class TracedCluster {
       address: outsideAddress(node),
       node,
     }));
-    return [...pods, ...outside];
+    return [...pods, ...outside].filter(({ node }) => node === 'node-a' || this.#hasNodeB);
   }
 
   podAt(address: string): string | undefined {
     const [name] = [...this.#pods].find(([, one]) => one === address) ?? [];
-    return name && `${nodeOf(name)}//run/netns/${name}`;
+    if (name === undefined || (nodeOf(name) === 'node-b' && !this.#hasNodeB)) return undefined;
+    return `${nodeOf(name)}//run/netns/${name}`;
   }
 
   snapshot(): Snapshot {
@@ -194,6 +200,15 @@ class TracedCluster {
       const { error } = await node.del(name, name);
       if (error) throw error;
     } else this.#pods.set(name, addressOf(await node.add(name, name)));
+  }
+
+  async #toggleNode(): Promise<void> {
+    this.#hasNodeB = !this.#hasNodeB;
+    const node = this.#nodes['node-a'];
+    for (const record of this.#records('node-b')) {
+      const { error } = this.#hasNodeB ? await node.put(record) : await node.remove(record);
+      if (error) throw error;
+    }
   }
 
   async #publish(resource: 'service' | 'endpoints', name: string): Promise<void> {
@@ -273,7 +288,7 @@ const TITLE = 'every client reaches at every address the pods that Kubernetes sa
 test(TITLE, async () => {
   await checkProperty(
     { file: 'test/plugins/service/traced-services.test.ts', name: TITLE },
-    60,
+    40,
     fc.asyncProperty(someSteps, async (steps) => {
       const cluster = await TracedCluster.start();
       /** Also those that are not served any more. */
