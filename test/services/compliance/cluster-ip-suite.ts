@@ -117,7 +117,7 @@ export function clusterIpSuite(start: StartServiceCluster): void {
         assertBackends(await connect(from, address, 80, 5), ['outside']);
     });
 
-    it('backends outside of the cluster beside pods of both nodes', { todo: true }, async () => {
+    it('backends outside of the cluster beside pods of both nodes', async () => {
       const address = '10.96.0.21';
       await apply('mixed', {
         cluster_ip: address,
@@ -128,7 +128,7 @@ export function clusterIpSuite(start: StartServiceCluster): void {
         assertBackends(await connect(from, address, 80, ENOUGH), ['outside', 'b', 'y']);
     });
 
-    it('a service without backends refuses TCP clients', { todo: true }, async () => {
+    it('a service without backends refuses TCP clients', async () => {
       const address = '10.96.0.22';
       await apply('refused', { cluster_ip: address, ports: [{ port: 80 }], backends: [] });
       for (const from of [a, host1]) {
