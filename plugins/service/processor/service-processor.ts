@@ -63,7 +63,7 @@ export class ServiceProcessor {
     const zone = (current as Node | undefined)?.zone ?? '';
     if (zone === this.#zone) return nothing;
     this.#zone = zone;
-    return this.#table.setNode(this.#node, zone, slices);
+    return this.#table.setZone(zone, slices);
   }
 
   /** Applies a change of this node, for example of its addresses. */

@@ -118,6 +118,16 @@ export class ServiceTable {
     return this.#renderAll(slices);
   }
 
+  /**
+   * Renders all services again; what is known of the other nodes stays.
+   * @param zone zone of the node; empty: unknown
+   */
+  setZone(zone: string, slices: Slices): Promise<ProcessorChange> {
+    const { nodeName } = this.#context.topology;
+    this.#context = { ...this.#context, topology: { nodeName, zone } };
+    return this.#renderAll(slices);
+  }
+
   /** Renders the services that have endpoints on the host of the node. */
   setOtherNode(node: OtherNode): ProcessorChange {
     const change = new Collector();
