@@ -1,5 +1,5 @@
 /**
- * What the processor computes from the Kubernetes objects and a renderer configures: for this node and
+ * Services as the processor computes them from Kubernetes objects and a renderer configures them: for this node and
  * one family, every address by which clients reach a service, with the backends that get its traffic.
  */
 

@@ -43,7 +43,7 @@ export interface ServiceRenderer {
   update(ctx: RendererContext, change: RenderedChange): void;
   /** Deletes all values. */
   deleteAll(ctx: RendererContext): void;
-  /** What is not carried as it was rendered, for example because of too many backends. */
+  /** Reasons for which services are not carried as rendered, for example too many backends. */
   limits(): readonly RendererLimit[];
   /** The values that carry a service, by key; empty if it is not rendered. */
   valuesOf(service: ServiceName): ReadonlyMap<string, Value>;

@@ -128,7 +128,7 @@ export function nodeValues(node: NatNode): KeyValue[] {
       : [keyValue(nat44AddressPoolModel, { first_ip: uplink.address, vrf_id: ANY_VRF })]),
     ...twiceNatPool(node),
     identities(node, []),
-    // clients of a port without backends are told so; the packet must not leave by the default route
+    // a client of a port without backends gets an error; its packet must not leave by the default route
     ...[mainVrf, podVrf].map((vrf_id) =>
       keyValue(vppRouteModel, {
         type: 'UNREACHABLE',

@@ -13,7 +13,7 @@ import {
 } from './service-values.ts';
 
 const STEPS = 40;
-const yaml = 'ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24, defaultGateway: 192.168.16.100}';
+const YAML = 'ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24, defaultGateway: 192.168.16.100}';
 const names = ['a', 'b', 'c'];
 const endpoints: readonly TestEndpoint[] = [
   localPod(2),
@@ -27,7 +27,7 @@ async function run(seed: number): Promise<void> {
   const random = seededRandom(seed);
   const below = (limit: number) => Math.floor(random.next() * limit);
   const some = <T>(all: readonly T[]) => all.filter(() => below(2) === 0);
-  const node = await startedNode({ yaml });
+  const node = await startedNode({ yaml: YAML });
   for (let step = 0; step < STEPS; step++) {
     const at = below(names.length);
     const name = names[at]!;

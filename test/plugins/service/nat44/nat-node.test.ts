@@ -79,7 +79,7 @@ describe('NAT44 of a node', () => {
     });
   });
 
-  it('translates no sources if it is told so, or has no gateway in the network of a NIC', async () => {
+  it('translates no sources if it is configured so, or has no gateway in the network of a NIC', async () => {
     for (const yaml of [
       `natExternalTraffic: false\n${GATEWAY}`,
       `ipamConfig: {${NODES}}`,
