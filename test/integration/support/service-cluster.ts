@@ -21,6 +21,7 @@ import { until } from '#test/support/wait.ts';
 import { type ClusterNode, RealCluster } from './cluster.ts';
 import type { Sandbox } from './sandbox.ts';
 import { Station } from './station.ts';
+import type { VppProcess } from './vpp-process.ts';
 
 const NAMESPACE = 'default';
 /** The machine outside: with a default gateway, the agents know the interface that leads out. */
@@ -104,6 +105,10 @@ export class RealServiceCluster implements ServiceCluster {
 
   vppAddressOf(node: NodeName): string {
     return this.#node(node).nodeIp;
+  }
+
+  vppOf(node: NodeName): VppProcess {
+    return this.#node(node).node.vpp;
   }
 
   natLoopbackOf(node: NodeName): string {

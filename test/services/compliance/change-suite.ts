@@ -1,15 +1,10 @@
-/** Which connections survive a change of endpoints and a restart of the agent. */
+/** Which connections survive a change of endpoints. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type {
-  NodeName,
-  OpenConnections,
-  Place,
-  ServiceCluster,
-  StartServiceCluster,
-} from '../service-cluster.ts';
-import { answered, assertBackends } from './answers.ts';
-import { a, b, both, c, type ServiceInput, serviceRecords, x, y } from './records.ts';
+import type { ServiceCluster, StartServiceCluster } from '../service-cluster.ts';
+import { assertBackends } from './answers.ts';
+import { backendNames, openFifty } from './open-connections.ts';
+import { a, b, c, type ServiceInput, serviceRecords, x, y } from './records.ts';
 
 const pods = { node1: ['a', 'b', 'c'], node2: ['x', 'y'] } as const;
 const ports = [{ port: 80, target: 8080 }];
@@ -28,35 +23,20 @@ export function changeSuite(start: StartServiceCluster): void {
     const apply = (name: string, input: ServiceInput) =>
       cluster.apply(serviceRecords(cluster, name, input));
 
-    /** 25 connections over each protocol. */
-    async function open(from: Place, address: string, port = 80): Promise<OpenConnections> {
-      const parts: OpenConnections[] = [];
-      for (const protocol of both)
-        parts.push(await cluster.open(from, { address, port, protocol }, 25));
-      return {
-        answers: parts.flatMap(({ answers }) => answers),
-        broken: async () => (await Promise.all(parts.map((one) => one.broken()))).flat(),
-        close: async () => void (await Promise.all(parts.map((one) => one.close()))),
-      };
-    }
-
-    const namesOf = (answers: readonly { readonly result: string }[]): string[] =>
-      answered(answers as never).map(({ backend }) => backend);
-
     it('a backend is removed while 50 connections are open: only its own break', async () => {
       const address = '10.96.3.10';
       await apply('shrinks', { cluster_ip: address, ports, backends: [b, x, y] });
-      const connections = await open(a, address);
+      const connections = await openFifty(cluster, a, address);
       assertBackends(connections.answers, ['b', 'x', 'y']);
       await apply('shrinks', { cluster_ip: address, ports, backends: [b, x] });
       assert.deepEqual(
-        namesOf(await connections.broken()),
-        namesOf(connections.answers).filter((name) => name === 'y'),
+        backendNames(await connections.broken()),
+        backendNames(connections.answers).filter((name) => name === 'y'),
       );
       await apply('shrinks', { cluster_ip: address, ports, backends: [b] });
       assert.deepEqual(
-        namesOf(await connections.broken()).sort(),
-        namesOf(connections.answers)
+        backendNames(await connections.broken()).sort(),
+        backendNames(connections.answers)
           .filter((name) => name !== 'b')
           .sort(),
       );
@@ -67,7 +47,7 @@ export function changeSuite(start: StartServiceCluster): void {
     it('backends are added one by one: nothing breaks, and each gets connections', async () => {
       const address = '10.96.3.11';
       await apply('grows', { cluster_ip: address, ports, backends: [b] });
-      const connections = await open(a, address);
+      const connections = await openFifty(cluster, a, address);
       for (const [backends, names] of [
         [
           [b, x],
@@ -94,7 +74,7 @@ export function changeSuite(start: StartServiceCluster): void {
       const [address, other] = ['10.96.3.12', '10.96.3.13'];
       await apply('stays', { cluster_ip: address, ports, backends: [b, x] });
       await apply('changes', { cluster_ip: other, ports, backends: [c, y] });
-      const connections = await open(a, address);
+      const connections = await openFifty(cluster, a, address);
       await apply('changes', { cluster_ip: other, ports, backends: [y] });
       await apply('changes', {
         cluster_ip: other,
@@ -109,55 +89,13 @@ export function changeSuite(start: StartServiceCluster): void {
     it('another pod of the node that starts and ends does not break connections', async () => {
       const address = '10.96.3.14';
       await apply('beside', { cluster_ip: address, ports, backends: [b, x] });
-      const connections = await open(a, address);
+      const connections = await openFifty(cluster, a, address);
       await cluster.startPod('late', 'node1', [8080]);
       await apply('beside', { cluster_ip: address, ports, backends: [b, x, { pod: 'late' }] });
       assert.deepEqual(await connections.broken(), []);
       await apply('beside', { cluster_ip: address, ports, backends: [b, x] });
       await cluster.endPod('late');
       assert.deepEqual(await connections.broken(), []);
-      await connections.close();
-    });
-
-    for (const signal of ['SIGTERM', 'SIGKILL'] as const)
-      it(`no connection breaks when the agents end by ${signal} and start`, async () => {
-        const address = `10.96.3.${signal === 'SIGTERM' ? 15 : 16}`;
-        const name = `survives-${signal.toLowerCase()}`;
-        const nodePort = signal === 'SIGTERM' ? 30115 : 30116;
-        await apply(name, {
-          service_type: 'NodePort',
-          cluster_ip: address,
-          ports: [{ port: 80, target: 8080, nodePort }],
-          backends: [a, b, x],
-        });
-        const groups = [
-          await open(a, address),
-          await open(y, address),
-          await open('outside', cluster.vppAddressOf('node1'), nodePort),
-        ];
-        for (const node of ['node1', 'node2'] as const satisfies readonly NodeName[])
-          await cluster.restartAgent(node, signal);
-        for (const one of groups) {
-          assert.deepEqual(await one.broken(), []);
-          await one.close();
-        }
-      });
-
-    it('a change while the agents are down is applied at their start, and breaks only its own', async () => {
-      const address = '10.96.3.17';
-      await apply('down', { cluster_ip: address, ports, backends: [b, x, y] });
-      const connections = await open(a, address);
-      await cluster.restartAgent('node1', 'SIGKILL', () =>
-        apply('down', { cluster_ip: address, ports, backends: [b, x] }),
-      );
-      assert.deepEqual(
-        namesOf(await connections.broken()),
-        namesOf(connections.answers).filter((name) => name === 'y'),
-      );
-      assertBackends(await cluster.connect(a, { address, port: 80, protocol: 'TCP' }, 40), [
-        'b',
-        'x',
-      ]);
       await connections.close();
     });
   });
