@@ -2,11 +2,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { endpointsModel } from '#kubernetes/models/endpoints.ts';
 import { nodeModel } from '#kubernetes/models/node.ts';
 import { nodeConfigModel } from '#kubernetes/models/node-config.ts';
 import { podModel } from '#kubernetes/models/pod.ts';
+import { serviceModel } from '#kubernetes/models/service.ts';
 import { vppNodeModel } from '#kubernetes/models/vpp-node.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
+import type { DNat44 } from '#models/vpp/dnat44.ts';
+import { validateDnat } from '#vpp/descriptors/nat44/validate-dnat.ts';
 import { fakeVppWithNics } from './ipv4net/vpp-with.ts';
 import { type KubeValue, nodeValue, sorted, TestNode } from './test-node.ts';
 
@@ -88,7 +92,86 @@ const nodeConfig = fc
     };
   });
 
-const change = fc.record({ what: fc.oneof(vppNode, kubeNode, pod, nodeConfig), goes: flag });
+/** Few, so that services and endpoints meet, and services conflict. */
+const serviceName = fc.constantFrom('s1', 's2', 's'.repeat(63));
+const protocol = fc.constantFrom('TCP', 'UDP', 'SCTP', 'tcp', '', 'x');
+const portNumber = fc.constantFrom(-1, 0, 1, 80, 4789, 30_080, 65_535, 65_536, 2_147_483_647);
+const portName = fc.constantFrom('', 'http', '__proto__', ' ');
+const serviceAddress = fc.oneof(text, fc.constantFrom('10.96.0.10', 'None', '198.51.100.7'));
+const serviceAddresses = fc.array(serviceAddress, { maxLength: 3 });
+const service = fc
+  .tuple(
+    serviceName,
+    fc.record({
+      cluster_ip: serviceAddress,
+      cluster_ips: serviceAddresses,
+      external_ips: serviceAddresses,
+      lb_ingress_ips: serviceAddresses,
+      lb_proxy_ips: serviceAddresses,
+      service_type: fc.constantFrom('ClusterIP', 'NodePort', 'LoadBalancer', 'ExternalName', 'x'),
+      session_affinity: fc.constantFrom('ClientIP', 'None', ''),
+      session_affinity_timeout: fc.constantFrom(0, 1, 4_294_967_295),
+      external_traffic_policy: fc.constantFrom('Local', 'Cluster', 'x'),
+      internal_traffic_policy: fc.constantFrom('Local', 'Cluster', 'x'),
+      health_check_node_port: portNumber,
+      creation_timestamp: text,
+      port: fc.array(
+        fc.record({ name: portName, protocol, port: portNumber, node_port: portNumber }),
+        { maxLength: 3 },
+      ),
+    }),
+  )
+  .map(([name, value]): KubeValue => {
+    const key = resources.service.key(name, 'default');
+    const names = { name, namespace: 'default' };
+    return { resource: 'service', key, value: serviceModel.canonical({ ...value, ...names }) };
+  });
+const endpointAddress = fc.record({
+  ip: text,
+  node_name: fc.oneof(nodeName, fc.constant('')),
+  serving_while_terminating: flag,
+});
+const endpoints = fc
+  .tuple(
+    serviceName,
+    fc.array(
+      fc.record({
+        addresses: fc.array(endpointAddress, { maxLength: 4 }),
+        not_ready_addresses: fc.array(endpointAddress, { maxLength: 2 }),
+        ports: fc.array(fc.record({ name: portName, protocol, port: portNumber }), {
+          maxLength: 3,
+        }),
+      }),
+      { maxLength: 2 },
+    ),
+  )
+  .map(([name, endpoint_subsets]): KubeValue => {
+    const key = resources.endpoints.key(name, 'default');
+    const value = endpointsModel.canonical({ name, namespace: 'default', endpoint_subsets });
+    return { resource: 'endpoints', key, value };
+  });
+
+const change = fc.record({
+  what: fc.oneof(vppNode, kubeNode, pod, nodeConfig, service, endpoints),
+  goes: flag,
+});
+
+const DNAT = 'config/vpp/nat/v2/dnat44/';
+
+/** VPP accepts all mappings of services, and each address, port and protocol has one of them. */
+function assertMappings(config: ReadonlyMap<string, unknown>): void {
+  const owners = new Map<string, string>();
+  for (const [key, value] of config) {
+    if (!key.startsWith(DNAT)) continue;
+    const dnat = value as DNat44;
+    validateDnat(key, dnat);
+    for (const { external_ip, external_port, protocol: number } of dnat.st_mappings) {
+      const end = `${number} ${external_ip} ${external_port}`;
+      assert.equal(owners.get(end), undefined, end);
+      owners.set(end, key);
+    }
+  }
+}
 
 describe('malformed records in the database', () => {
   it('fail no event, remove nothing of this node, and need no change in a resync', async () => {
@@ -109,6 +192,7 @@ describe('malformed records in the database', () => {
           built.some(([key]) => key.includes(own)),
           own,
         );
+      assertMappings(node.config);
       const data = node.handlers.map((handler) => handler.describeInternalData!());
       assert.equal((await node.heal()).error, undefined);
       assert.deepEqual(sorted(node.config), built);
