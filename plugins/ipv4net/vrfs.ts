@@ -6,7 +6,14 @@ import { vppRouteModel } from '#models/vpp/route.ts';
 import { vrfTableModel } from '#models/vpp/vrf-table.ts';
 import { type KeyValue, keyValue } from './key-value.ts';
 import { POD_GATEWAY_LOOPBACK } from './names.ts';
-import { anyAddress, anyNetwork, familyOf, type NodeInput, prefixLength } from './node-input.ts';
+import {
+  anyAddress,
+  anyNetwork,
+  familyOf,
+  hostNetwork,
+  type NodeInput,
+  prefixLength,
+} from './node-input.ts';
 
 export function vrfValues(input: NodeInput): KeyValue[] {
   return [
@@ -51,12 +58,15 @@ export function interVrfRoute(destination: string, vrf: number, viaVrf: number):
   });
 }
 
-function betweenVrfs({ addresses, routing, family }: NodeInput): KeyValue[] {
+function betweenVrfs(input: NodeInput): KeyValue[] {
+  const { addresses, routing, family, hostAddresses } = input;
   const overlay = routing.transport === 'vxlan';
   const toMain = [
     anyNetwork(family),
     // more specific than the route that drops packets to removed hosts
     ...(overlay ? [addresses.hostInterconnectSubnetThisNode()] : []),
+    // VPP makes an address with a node port its own in this table when a pod comes, and keeps it
+    ...(family === 4 ? hostAddresses.map(hostNetwork) : []),
   ];
   const toPods = [
     ...(overlay

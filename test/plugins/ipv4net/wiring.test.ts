@@ -34,6 +34,7 @@ describe('wiring of a node with TAP and VXLAN', () => {
       'config/vpp/v2/route/vrf/0/dst/172.30.0.0/16/gw/0.0.0.0',
       'config/vpp/v2/route/vrf/1/dst/0.0.0.0/0/gw/0.0.0.0',
       'config/vpp/v2/route/vrf/1/dst/10.1.0.0/16/gw/0.0.0.0',
+      'config/vpp/v2/route/vrf/1/dst/172.16.0.5/32/gw/0.0.0.0',
       'config/vpp/v2/route/vrf/1/dst/172.30.0.0/16/gw/0.0.0.0',
       'config/vpp/v2/route/vrf/1/dst/172.30.1.0/24/gw/0.0.0.0',
       'config/vpp/v2/vrf-table/id/0/protocol/IPV4',
@@ -184,6 +185,19 @@ ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}
       'config/vpp/v2/route/if/tap-vpp2/vrf/0/dst/172.16.0.9/32/gw/172.30.1.2',
       'config/vpp/v2/route/if/tap-vpp2/vrf/0/dst/172.30.1.2/32/gw/172.30.1.2',
     ]);
+  });
+
+  it('routes the addresses of the host out of the table of the pods, so that a node port takes none', async () => {
+    const node = new TestNode();
+    node.host.hostLinks = [
+      { name: 'ens3', mtu: 1500, addresses: ['172.16.0.5/24', '172.16.0.9/24'] },
+    ];
+    await node.resync();
+    for (const dst_network of ['172.16.0.5/32', '172.16.0.9/32'])
+      assert.deepEqual(
+        nonDefaultFields(node.at(`config/vpp/v2/route/vrf/1/dst/${dst_network}/gw/0.0.0.0`)),
+        { type: 'INTER_VRF', vrf_id: 1, dst_network, next_hop_addr: '0.0.0.0' },
+      );
   });
 
   it('routes between the VRFs, and drops packets to removed networks', async () => {

@@ -54,6 +54,16 @@ export function externalSuite(start: StartServiceCluster): void {
       assertBackends(await connect(a, '10.96.1.10', 80, ENOUGH), ['b', 'x']);
     });
 
+    it('pods reach their host, and the host a pod, after a pod was started beside a node port', async () => {
+      await cluster.startPod('late', 'node1', [8080]);
+      const host = cluster.addressOf({ host: 'node1' });
+      for (const from of [a, x]) assertBackends(await connect(from, host, 8080, 3), ['node1']);
+      const late = cluster.addressOf({ pod: 'late' });
+      assertBackends(await connect({ host: 'node1' }, late, 8080, 3), ['late']);
+      await cluster.endPod('late');
+      for (const from of [a, x]) assertBackends(await connect(from, host, 8080, 3), ['node1']);
+    });
+
     it('a node port with a backend in the network of a host', async () => {
       await apply('np-host', {
         service_type: 'NodePort',
