@@ -8,7 +8,7 @@ import type { DeepInput } from '#models/model.ts';
 
 export type NodeName = 'node1' | 'node2';
 
-/** Where a client or a server is. `outside`: a machine on the network of the nodes that is none of them. */
+/** The location of a client or a server. `outside`: a machine on the network of the nodes that is none of them. */
 export type Place = { readonly pod: string } | { readonly host: NodeName } | 'outside';
 
 export type Protocol = 'TCP' | 'UDP';
@@ -66,7 +66,7 @@ export interface ServiceCluster extends AsyncDisposable {
   nodeOf(place: Place): NodeName | undefined;
   /** Address of VPP on the network between the nodes. */
   vppAddressOf(node: NodeName): string;
-  /** What a backend sees where this node replaces the client's address. */
+  /** The address that a backend sees where this node replaces the client's address. */
   natLoopbackOf(node: NodeName): string;
 
   /** Writes records of the namespace `default`, in order; resolves when all running agents have applied them. */

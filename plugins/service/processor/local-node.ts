@@ -84,7 +84,7 @@ export class NodeView {
   }
 
   /**
-   * Where an endpoint is.
+   * The location of an endpoint.
    * @param nodeName as in its record; empty: unknown, as for endpoints that users or the API server create
    */
   locate(address: IpBytes, text: string, nodeName: string): EndpointLocation {

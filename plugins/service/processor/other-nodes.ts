@@ -17,7 +17,7 @@ export class OtherNodes {
   }
 
   /**
-   * Replaces the addresses of a node; without any the node is gone.
+   * Replaces the addresses of a node; without any it is deleted.
    * @returns addresses that the node has got or lost
    */
   set({ name, addresses }: OtherNode): readonly string[] {

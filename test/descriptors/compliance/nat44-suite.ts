@@ -104,7 +104,7 @@ export function nat44Suite(start: () => Promise<VppBackend>): void {
       assert.equal((await running()).sessions, 63 * 1024);
     });
 
-    test('NAT44 with somebody’s mapping of several backends is created again without a crash', async () => {
+    test('NAT44 with an unmanaged mapping of several backends is created again without a crash', async () => {
       const set = (max_sessions: number) =>
         keyedValue(nat44GlobalModel, { forwarding: true, sessions: { max_sessions } });
       await bench.apply(set(2048));
