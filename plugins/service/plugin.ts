@@ -1,5 +1,6 @@
 /** Event handler of services: what the processor computes from Kubernetes objects, a renderer configures. */
 import { Slices } from '#infra/clock/slices.ts';
+import type { Logger } from '#infra/log/log.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
 import type {
@@ -88,7 +89,9 @@ class Services implements EventHandler, ServiceApi {
       interfaces: new Set([...nodeInterfaces(net), ...this.#podInterfaces.values()]),
     });
     this.#isActive = true;
-    this.#problems.replace(ctx.log, processor.problems(), this.#renderer.limits());
+    for (const name of this.#problems.all().keys())
+      if (!processor.has(name)) this.#problems.set(ctx.log, name, []);
+    this.#setProblems(ctx.log, processor.names());
     this.#onHealthChecks(processor.healthChecks());
   }
 
@@ -191,13 +194,20 @@ class Services implements EventHandler, ServiceApi {
     this.#renderer.update(ctx, { services: noServices, interfaces });
   }
 
-  #apply(ctx: UpdateContext, { services, problems }: ProcessorChange): UpdateResult {
+  #apply(ctx: UpdateContext, change: ProcessorChange): UpdateResult {
+    const { services, problems, hasOtherHealthChecks } = change;
     if (services.size > 0) this.#renderer.update(ctx, { services, interfaces: noInterfaces });
-    if (services.size > 0 || problems.size > 0)
-      this.#problems.replace(ctx.log, this.#processor.problems(), this.#renderer.limits());
-    // the number of ready endpoints may change without the rendering
-    this.#onHealthChecks(this.#processor.healthChecks());
+    // the limits of the renderer change with the rendering
+    this.#setProblems(ctx.log, new Set([...services.keys(), ...problems.keys()]));
+    if (hasOtherHealthChecks) this.#onHealthChecks(this.#processor.healthChecks());
     return services.size === 0 ? {} : { change: changeText(services) };
+  }
+
+  #setProblems(log: Pick<Logger, 'info' | 'warn'>, services: Iterable<ServiceName>): void {
+    for (const name of services) {
+      const limits = this.#renderer.limitsOf(name);
+      this.#problems.set(log, name, [...this.#processor.problemsOf(name), ...limits]);
+    }
   }
 }
 

@@ -19,13 +19,6 @@ export interface RenderedChange {
   readonly interfaces: ReadonlyMap<string, boolean>;
 }
 
-/** Why a renderer does not carry something as it was rendered. */
-export interface RendererLimit {
-  readonly service: ServiceName;
-  /** A sentence for operators. */
-  readonly reason: string;
-}
-
 /** The part of a handler's context that a change needs. */
 export interface RendererContext {
   readonly txn: UpdateTransaction;
@@ -43,8 +36,8 @@ export interface ServiceRenderer {
   update(ctx: RendererContext, change: RenderedChange): void;
   /** Deletes all values. */
   deleteAll(ctx: RendererContext): void;
-  /** Reasons for which services are not carried as rendered, for example too many backends. */
-  limits(): readonly RendererLimit[];
+  /** Reasons for which a service is not carried as rendered, for example too many backends. */
+  limitsOf(service: ServiceName): readonly string[];
   /** The values that carry a service, by key; empty if it is not rendered. */
   valuesOf(service: ServiceName): ReadonlyMap<string, Value>;
 }

@@ -1,33 +1,25 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '#infra/log/log.ts';
+import { isSameList } from './processor/service-state.ts';
 import type { ServiceName } from './rendered-service.ts';
-import type { RendererLimit } from './renderer.ts';
 
 type Log = Pick<Logger, 'info' | 'warn'>;
-type Reasons = ReadonlyMap<ServiceName, readonly string[]>;
 
 /** Why services are not carried as their objects want it. Each change of the reasons is logged once. */
 export class ServiceProblems {
-  #reasons: Reasons = new Map();
+  readonly #reasons = new Map<ServiceName, readonly string[]>();
 
-  all(): Reasons {
+  all(): ReadonlyMap<ServiceName, readonly string[]> {
     return this.#reasons;
   }
 
-  /** Replaces the problems of all services. */
-  replace(log: Log, problems: Reasons, limits: readonly RendererLimit[]): void {
-    const reasons = new Map<ServiceName, readonly string[]>();
-    for (const [service, texts] of problems) if (texts.length > 0) reasons.set(service, texts);
-    for (const { service, reason } of limits)
-      reasons.set(service, [...(reasons.get(service) ?? []), reason]);
-    const before = this.#reasons;
-    this.#reasons = reasons;
-    for (const [service, texts] of reasons) {
-      if (isDeepStrictEqual(before.get(service), texts)) continue;
-      log.warn({ service, reasons: texts }, `service ${service} is not carried as it is defined`);
-    }
-    for (const service of before.keys())
-      if (!reasons.has(service))
-        log.info({ service }, `service ${service} has no problem any more`);
+  /** Replaces the problems of one service. */
+  set(log: Log, service: ServiceName, reasons: readonly string[]): void {
+    const before = this.#reasons.get(service);
+    if (reasons.length > 0) this.#reasons.set(service, reasons);
+    else this.#reasons.delete(service);
+    if (reasons.length > 0 && !isSameList(before ?? [], reasons))
+      log.warn({ service, reasons }, `service ${service} is not carried as it is defined`);
+    else if (reasons.length === 0 && before !== undefined)
+      log.info({ service }, `service ${service} has no problem any more`);
   }
 }

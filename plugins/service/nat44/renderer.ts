@@ -12,7 +12,6 @@ import type {
   RenderedChange,
   RenderedState,
   RendererContext,
-  RendererLimit,
   ServiceRenderer,
 } from '../renderer.ts';
 import {
@@ -108,10 +107,8 @@ class Nat44Renderer implements ServiceRenderer {
     this.#externalAddressesOf.clear();
   }
 
-  limits(): readonly RendererLimit[] {
-    return [...this.#limits].flatMap(([service, reasons]) =>
-      reasons.map((reason) => ({ service, reason })),
-    );
+  limitsOf(service: ServiceName): readonly string[] {
+    return this.#limits.get(service) ?? [];
   }
 
   valuesOf(service: ServiceName): ReadonlyMap<string, Value> {

@@ -6,4 +6,6 @@ export interface ProcessorChange {
   readonly services: ReadonlyMap<ServiceName, RenderedService | undefined>;
   /** Services whose problems have changed, with their present problems. */
   readonly problems: ReadonlyMap<ServiceName, readonly string[]>;
+  /** Whether a health check has come or gone, or has another port or number of endpoints. */
+  readonly hasOtherHealthChecks: boolean;
 }

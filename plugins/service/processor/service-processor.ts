@@ -21,6 +21,7 @@ import { nameOf, ServiceTable } from './service-table.ts';
 const nothing: ProcessorChange = {
   services: new Map(),
   problems: new Map(),
+  hasOtherHealthChecks: false,
 };
 
 export class ServiceProcessor {
@@ -87,6 +88,11 @@ export class ServiceProcessor {
     return this.#table.problems();
   }
 
+  /** The same of one service. */
+  problemsOf(name: ServiceName): readonly string[] {
+    return this.#table.problemsOf(name);
+  }
+
   /** Health checks that this node serves for load balancers. */
   healthChecks(): ReadonlyMap<ServiceName, HealthCheck> {
     return this.#table.healthChecks();
@@ -95,6 +101,11 @@ export class ServiceProcessor {
   /** All services of the cluster, also those that are not rendered. */
   names(): readonly ServiceName[] {
     return this.#table.names();
+  }
+
+  /** Whether there is such a service in the cluster. */
+  has(name: ServiceName): boolean {
+    return this.#table.has(name);
   }
 
   /** undefined: there is no such service. */

@@ -170,6 +170,10 @@ function isSameBackend(a: Backend, b: Backend): boolean {
   );
 }
 
+export function isSameHealthCheck(a: HealthCheck | undefined, b: HealthCheck | undefined): boolean {
+  return a?.port === b?.port && a?.localEndpoints === b?.localEndpoints;
+}
+
 export function isSameList<T>(
   a: readonly T[],
   b: readonly T[],

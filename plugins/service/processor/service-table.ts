@@ -15,6 +15,7 @@ import { ServiceIndex } from './service-index.ts';
 import { type ServiceSpec, serviceSpec } from './service-spec.ts';
 import {
   type HealthCheck,
+  isSameHealthCheck,
   isSameList,
   isSameRendering,
   type RenderingContext,
@@ -79,12 +80,20 @@ export class ServiceTable {
     return new Map(this.#problems);
   }
 
+  problemsOf(name: ServiceName): readonly string[] {
+    return this.#problems.get(name) ?? [];
+  }
+
   healthChecks(): Map<ServiceName, HealthCheck> {
     return new Map(this.#healthChecks);
   }
 
   names(): ServiceName[] {
     return [...this.#records.keys()];
+  }
+
+  has(name: ServiceName): boolean {
+    return this.#records.has(name);
   }
 
   describe(name: ServiceName): ServiceDescription | undefined {
@@ -190,6 +199,8 @@ export class ServiceTable {
     if (!isSameList(before.problems, state.problems)) change.problems.set(name, state.problems);
     if (state.problems.length > 0) this.#problems.set(name, state.problems);
     else this.#problems.delete(name);
+    if (!isSameHealthCheck(before.healthCheck, state.healthCheck))
+      change.hasOtherHealthChecks = true;
     if (state.healthCheck !== undefined) this.#healthChecks.set(name, state.healthCheck);
     else this.#healthChecks.delete(name);
     this.#byHostEndpoint.replace(name, state.hostEndpoints);
@@ -199,6 +210,7 @@ export class ServiceTable {
 class Collector implements ProcessorChange {
   readonly services = new Map<ServiceName, RenderedService | undefined>();
   readonly problems = new Map<ServiceName, readonly string[]>();
+  hasOtherHealthChecks = false;
 }
 
 /** undefined for keys that are not those of the resource. */

@@ -98,6 +98,50 @@ describe('a service', () => {
   });
 });
 
+describe('a change of endpoints', () => {
+  it('costs the same among many services with problems and health checks', async () => {
+    const [few, many] = [await effortAmong(2), await effortAmong(60)];
+    assert.deepEqual(many, few);
+  });
+});
+
+/** Entries of maps that are visited, and calls of the listener, when an endpoint is added to a service. */
+async function effortAmong(others: number): Promise<object> {
+  const node = await startedNode();
+  for (let at = 0; at < others; at++)
+    await node.put(
+      serviceValue(`other-${at}`, `10.96.1.${at}`, {
+        service_type: 'LoadBalancer',
+        external_traffic_policy: 'Local',
+        health_check_node_port: 31_000 + at,
+        loadbalancer_source_ranges: ['10.9.0.0/16'],
+      }),
+    );
+  await node.put(web);
+  await node.put(endpointsValue('web', [remotePod(2)]));
+  assert.equal(node.services.serviceProblems().size, others);
+  let calls = 0;
+  node.services.watchHealthChecks(() => {
+    calls++;
+  });
+  let visits = 0;
+  const plain = Map.prototype[Symbol.iterator];
+  Map.prototype[Symbol.iterator] = function* (this: Map<unknown, unknown>) {
+    const entries = plain.call(this);
+    for (let one = entries.next(); !one.done; one = entries.next()) {
+      visits++;
+      yield one.value;
+    }
+  } as typeof plain;
+  try {
+    const { txn } = await node.put(webEndpoints);
+    assert.equal(txn.values.size, 1);
+  } finally {
+    Map.prototype[Symbol.iterator] = plain;
+  }
+  return { visits, calls };
+}
+
 describe('a pod', () => {
   it('adds the features of its interface, and nothing else of services', async () => {
     const node = await startedNode();
