@@ -40,6 +40,8 @@ function listening(server: Server, port: number): Promise<void> {
     server.once('error', reject);
     server.listen({ port }, () => {
       server.off('error', reject);
+      // without files to accept a connection; the client comes again
+      server.on('error', () => undefined);
       resolve();
     });
   });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:net';
+import { createServer, Server } from 'node:net';
 import { test } from 'node:test';
 import { systemClock } from '#infra/clock/system.ts';
 import { healthReply } from '#plugins/service/health-check/health-reply.ts';
@@ -32,6 +32,25 @@ test('every path of the port answers on all addresses until it is closed', async
   await none.text();
   await open.close();
   await assert.rejects(fetch(`http://127.0.0.1:${number}/`));
+});
+
+test('a connection that cannot be accepted, for want of files, does not end the agent', async (t) => {
+  const number = await freePort();
+  let server: Server | undefined;
+  const { listen } = Server.prototype;
+  t.mock.method(Server.prototype, 'listen', function (this: Server, ...args: unknown[]) {
+    server = this;
+    return Reflect.apply(listen, this, args);
+  });
+  const open = await httpHealthCheckPort(systemClock).open(number, () =>
+    healthReply('shop/web', 1),
+  );
+  // as Node.js reports EMFILE of accept()
+  server!.emit('error', new Error('accept EMFILE'));
+  const ready = await fetch(`http://127.0.0.1:${number}/`);
+  assert.equal(ready.status, 200);
+  await ready.text();
+  await open.close();
 });
 
 test('a port of another process is refused', async () => {
