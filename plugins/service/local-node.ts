@@ -13,8 +13,16 @@ export interface LocalNodeDeps {
   readonly net: Ipv4NetApi;
 }
 
-export function otherNode({ name, managementAddresses }: Node): OtherNode {
-  return { name, addresses: managementAddresses };
+export function otherNode({ name, managementAddresses, vppAddresses }: Node): OtherNode {
+  return {
+    name,
+    addresses: managementAddresses,
+    vppAddresses: vppAddresses.map(withoutPrefixLength),
+  };
+}
+
+function withoutPrefixLength(cidr: string): string {
+  return cidr.split('/')[0] ?? '';
 }
 
 const VXLAN_PORT = 4789;
@@ -27,7 +35,7 @@ export function localNode({ nodeName, conf, nodes, ipam, net }: LocalNodeDeps): 
     ...conf.otherInterfaces().flatMap((one) => one.addresses),
   ];
   const addresses = [
-    ...cidrs.map((cidr) => cidr.split('/')[0] ?? ''),
+    ...cidrs.map(withoutPrefixLength),
     ...net.hostAddresses(),
     ...nodes.thisNode().managementAddresses,
   ];
@@ -39,6 +47,7 @@ export function localNode({ nodeName, conf, nodes, ipam, net }: LocalNodeDeps): 
     addresses: [...new Set(addresses)].filter((address) => address !== ''),
     podSubnet: ipam.podSubnetAllNodes(),
     ownPodSubnet: ipam.podSubnetThisNode(),
+    gateway: net.defaultGateway(),
     otherNodes: otherNodes.map(otherNode),
     internalSubnets: [
       {

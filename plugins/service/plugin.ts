@@ -164,7 +164,7 @@ class Services implements EventHandler, ServiceApi {
         ctx,
         await this.#processor.setNode(localNode(this.#deps), new Slices(ctx.clock)),
       );
-    const node = current ? otherNode(current) : { name: nodeName, addresses: [] };
+    const node = current ? otherNode(current) : { name: nodeName, addresses: [], vppAddresses: [] };
     return this.#apply(ctx, this.#processor.setOtherNode(node));
   }
 

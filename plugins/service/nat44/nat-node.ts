@@ -46,6 +46,8 @@ export interface NatNode {
   /** Address of VPP in the network of its link to the host; undefined: it has none of its own there. */
   readonly hostLinkAddress: string | undefined;
   readonly serviceSubnet: string;
+  /** Of the host and of the NICs: as external addresses of services, they stay theirs. */
+  readonly ownAddresses: ReadonlySet<string>;
   /** Weight of a backend on this node. */
   readonly localWeight: number;
   readonly config: ServiceConfig;
@@ -71,6 +73,10 @@ export function readNatNode(deps: NatNodeDeps): NatNode {
     hostLinkAddress:
       conf.stn() === undefined ? withoutPrefixLength(ipam.hostInterconnectVpp()) : undefined,
     serviceSubnet: ipam.serviceSubnet(),
+    ownAddresses: new Set([
+      ...net.hostAddresses(),
+      ...conf.otherInterfaces().flatMap(({ addresses }) => addresses.map(withoutPrefixLength)),
+    ]),
     localWeight: config.serviceLocalEndpointWeight,
     config,
   };

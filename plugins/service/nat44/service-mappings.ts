@@ -59,9 +59,12 @@ export function serviceMappings(service: RenderedService, node: NatNode): Servic
   return { value, limits, shared, externalAddresses: [...externalAddresses] };
 }
 
-/** Whether replies leave by the uplink with the address as their source, which is not the uplink's. */
-function isReachedFromOutside({ kind, address }: ServiceAddress, { uplink }: NatNode): boolean {
+/** Whether replies leave by the uplink with the address as their source, which is not the node's. */
+function isReachedFromOutside({ kind, address }: ServiceAddress, node: NatNode): boolean {
+  const { uplink, ownAddresses } = node;
   if (uplink === undefined || address === uplink.address) return false;
+  // VPP would take the whole address from the host
+  if (ownAddresses.has(address)) return false;
   return kind === 'external-ip' || kind === 'load-balancer';
 }
 

@@ -31,6 +31,8 @@ export interface LocalNode {
   readonly internalSubnets: readonly InternalSubnet[];
   /** Ports that the node needs on every address. */
   readonly neededPorts: readonly NeededPort[];
+  /** Default gateway, without prefix length; empty: unknown. */
+  readonly gateway: string;
   readonly otherNodes: Iterable<OtherNode>;
 }
 
@@ -57,6 +59,7 @@ export class NodeView {
   readonly #ownPods: Cidr | undefined;
   readonly #internal: readonly { readonly name: string; readonly cidr: Cidr }[];
   readonly #neededPorts: readonly NeededPort[];
+  readonly #gateway: string;
   readonly #own: ReadonlySet<string>;
   /** Changes with the other nodes. */
   readonly otherNodes: OtherNodes;
@@ -80,6 +83,7 @@ export class NodeView {
       return cidr === undefined ? [] : [{ name, cidr: network(cidr) }];
     });
     this.#neededPorts = node.neededPorts;
+    this.#gateway = node.gateway;
     this.otherNodes = new OtherNodes(node.otherNodes);
   }
 
@@ -100,9 +104,14 @@ export class NodeView {
     };
   }
 
-  /** The subnet in which no service can have an external address; undefined if there is none. */
-  internalSubnet(address: IpBytes): string | undefined {
-    return this.#internal.find(({ cidr }) => contains(cidr, address))?.name;
+  /**
+   * Why no service can have the external address; undefined if one can. VPP makes such an address its
+   * own, with all ports.
+   */
+  whyInternal(address: IpBytes): string | undefined {
+    if (formatIp(address) === this.#gateway) return 'is the default gateway';
+    const subnet = this.#internal.find(({ cidr }) => contains(cidr, address))?.name;
+    return subnet && `is in ${subnet}`;
   }
 
   /** The user of a port that the node needs itself; undefined: none. */

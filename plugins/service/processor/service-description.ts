@@ -10,7 +10,7 @@ import {
 } from './endpoint-list.ts';
 import { judgmentFor } from './endpoint-selection.ts';
 import type { ServiceSpec, TrafficPolicy } from './service-spec.ts';
-import { conflictText, policyOf, type RenderingContext } from './service-state.ts';
+import { policyOf, type RenderingContext, whyNotCarried } from './service-state.ts';
 
 export interface ServiceDescription {
   readonly name: ServiceName;
@@ -57,14 +57,14 @@ export function describeService(
   const endpoints = record === undefined ? noEndpoints : endpointList(record, context.node);
   const requested = spec.addresses.map((one): AddressDescription => {
     const { key, ...address } = one;
-    const owner = context.ownerOf(key);
     const policy = policyOf(spec, one);
-    const isRendered = owner === spec.name;
+    const whyNotRendered = whyNotCarried(one, spec.name, context);
+    const isRendered = whyNotRendered === undefined;
     const all = endpoints.byPort.get(portKey(one.portName, one.protocol)) ?? [];
     return {
       ...address,
       policy,
-      whyNotRendered: isRendered ? undefined : conflictText(one, owner),
+      whyNotRendered,
       backends: isRendered ? describeBackends(policy, all, context) : [],
     };
   });

@@ -33,6 +33,7 @@ export class ServiceProcessor {
     ownPodSubnet: '',
     internalSubnets: [],
     neededPorts: [],
+    gateway: '',
     otherNodes: [],
   };
   /** Zone of the node; empty: unknown. */

@@ -156,8 +156,8 @@ class AddressReader {
     const unusable = whyUnusable(bytes);
     if (unusable !== undefined) return problem(`${text} ${unusable}`);
     if (kind !== 'load-balancer' && kind !== 'external-ip') return undefined;
-    const subnet = this.#node.internalSubnet(bytes);
-    return subnet === undefined ? undefined : problem(`${text} is in ${subnet}`);
+    const internal = this.#node.whyInternal(bytes);
+    return internal === undefined ? undefined : problem(`${text} ${internal}`);
   }
 
   #add(

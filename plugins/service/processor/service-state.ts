@@ -21,8 +21,8 @@ export interface ServiceState {
   readonly rendered: RenderedService | undefined;
   /** Requirements of the objects that cannot be met. */
   readonly problems: readonly string[];
-  /** Addresses of endpoints that are no pods, each once. */
-  readonly hostEndpoints: readonly string[];
+  /** Addresses whose treatment depends on which node has them, each once. */
+  readonly nodeAddresses: readonly string[];
   /** undefined: it has no health check. */
   readonly healthCheck: HealthCheck | undefined;
 }
@@ -41,8 +41,23 @@ export function policyOf(
   return kind === 'cluster-ip' ? spec.internalPolicy : spec.externalPolicy;
 }
 
-export function conflictText(one: RequestedAddress, owner: ServiceName | undefined): string {
-  return `service ${owner} has ${one.address} ${one.protocol} port ${one.port}`;
+/** Why a requested address is not rendered; undefined if it is. */
+export function whyNotCarried(
+  one: RequestedAddress,
+  service: ServiceName,
+  { node, ownerOf }: Pick<RenderingContext, 'node' | 'ownerOf'>,
+): string | undefined {
+  const owner = ownerOf(one.key);
+  if (owner !== service)
+    return `service ${owner} has ${one.address} ${one.protocol} port ${one.port}`;
+  if (!isExternal(one)) return undefined;
+  // VPP would make the address its own, and not reach the node any more
+  const other = node.otherNodes.ownerOf(one.address);
+  return other && `${one.address} is an address of node ${other}, which serves it`;
+}
+
+function isExternal({ kind }: RequestedAddress): boolean {
+  return kind === 'external-ip' || kind === 'load-balancer';
 }
 
 export function serviceState(
@@ -59,9 +74,9 @@ export function serviceState(
   const conflicts: string[] = [];
   for (const one of spec.addresses) {
     const { key, ...address } = one;
-    const owner = context.ownerOf(key);
-    if (owner !== spec.name) {
-      conflicts.push(conflictText(one, owner));
+    const whyNot = whyNotCarried(one, spec.name, context);
+    if (whyNot !== undefined) {
+      if (context.ownerOf(key) !== spec.name) conflicts.push(whyNot);
       continue;
     }
     const policy = policyOf(spec, one);
@@ -80,7 +95,7 @@ export function serviceState(
       ...conflicts,
       ...endpoints.problems,
     ],
-    hostEndpoints: hostEndpoints(endpoints),
+    nodeAddresses: nodeAddresses(spec, endpoints),
     healthCheck:
       spec.healthCheckPort === 0
         ? undefined
@@ -132,8 +147,8 @@ function localEndpoints({ byPort }: EndpointList): number {
   return addresses.size;
 }
 
-function hostEndpoints({ byPort }: EndpointList): string[] {
-  const addresses = new Set<string>();
+function nodeAddresses(spec: ServiceSpec, { byPort }: EndpointList): string[] {
+  const addresses = new Set(spec.addresses.filter(isExternal).map(({ address }) => address));
   for (const endpoints of byPort.values())
     for (const { address, place } of endpoints) if (place !== 'pod') addresses.add(address);
   return [...addresses];

@@ -26,7 +26,7 @@ import {
 const absent: ServiceState = {
   rendered: undefined,
   problems: [],
-  hostEndpoints: [],
+  nodeAddresses: [],
   healthCheck: undefined,
 };
 
@@ -37,7 +37,7 @@ export class ServiceTable {
   readonly #endpoints = new Map<ServiceName, Endpoints>();
   readonly #claims = new AddressClaims();
   readonly #states = new Map<ServiceName, ServiceState>();
-  readonly #byHostEndpoint = new ServiceIndex();
+  readonly #byNodeAddress = new ServiceIndex();
   readonly #problems = new Map<ServiceName, readonly string[]>();
   readonly #healthChecks = new Map<ServiceName, HealthCheck>();
   #context: RenderingContext;
@@ -137,12 +137,12 @@ export class ServiceTable {
     return this.#renderAll(slices);
   }
 
-  /** Renders the services that have endpoints on the host of the node. */
+  /** Renders the services that have endpoints on the host of the node, or an address of it. */
   setOtherNode(node: OtherNode): ProcessorChange {
     const change = new Collector();
     const services = new Set<ServiceName>();
     for (const address of this.#context.node.otherNodes.set(node))
-      for (const name of this.#byHostEndpoint.of(address)) services.add(name);
+      for (const name of this.#byNodeAddress.of(address)) services.add(name);
     for (const name of services) this.#render(name, change);
     return change;
   }
@@ -203,7 +203,7 @@ export class ServiceTable {
       change.hasOtherHealthChecks = true;
     if (state.healthCheck !== undefined) this.#healthChecks.set(name, state.healthCheck);
     else this.#healthChecks.delete(name);
-    this.#byHostEndpoint.replace(name, state.hostEndpoints);
+    this.#byNodeAddress.replace(name, state.nodeAddresses);
   }
 }
 

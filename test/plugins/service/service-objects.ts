@@ -22,7 +22,8 @@ export const localNode: LocalNode = {
   ownPodSubnet: '10.1.1.0/24',
   internalSubnets: [{ name: 'the VXLAN subnet', cidr: '192.168.30.0/24' }],
   neededPorts: [{ protocol: 'UDP', port: 4789, user: 'VXLAN' }],
-  otherNodes: [{ name: 'node-b', addresses: ['10.20.0.2'] }],
+  gateway: '192.168.16.100',
+  otherNodes: [{ name: 'node-b', addresses: ['10.20.0.2'], vppAddresses: ['192.168.16.2'] }],
 };
 
 export type ServiceInput = Partial<KubeService['spec']> & {

@@ -115,6 +115,22 @@ export function externalSuite(start: StartServiceCluster): void {
       }
     });
 
+    it('an external IP that is the address of another node takes no other traffic to it', async () => {
+      const host = cluster.addressOf({ host: 'node2' });
+      await cluster.serve({ host: 'node2' }, 8080);
+      await apply('taken', {
+        cluster_ip: '10.96.1.15',
+        external_ips: [host, cluster.vppAddressOf('node2')],
+        ports: [{ port: 8000, target: 8080 }],
+        backends: [a],
+      });
+      for (const from of [a, x]) assertBackends(await connect(from, host, 8080, 3), ['node2']);
+      assertBackends(await connect(x, host, 8000, 3), ['a']);
+      assertBackends(await connect(a, host, 8000, 3), ['a']);
+      await cluster.apply({ name: 'taken' });
+      for (const from of [a, x]) assertBackends(await connect(from, host, 8080, 3), ['node2']);
+    });
+
     it('an address of a load balancer with externalTrafficPolicy Local', async () => {
       const address = '203.0.113.12';
       await apply('balanced-local', {

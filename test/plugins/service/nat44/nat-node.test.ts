@@ -284,6 +284,21 @@ describe('an external address of a service', () => {
     assert.deepEqual(identitiesOf(node), []);
   });
 
+  it('stays that of the host if the host has it', async () => {
+    const node = await startedNode({ yaml: GATEWAY });
+    await node.put(web('172.16.0.5'));
+    await node.put(endpointsValue('web', [localPod(2)]));
+    const { st_mappings } = node.at<{ st_mappings: { external_ip: string }[] }>(
+      `${NAT}dnat44/default/web`,
+    );
+    assert.ok(st_mappings.some(({ external_ip }) => external_ip === '172.16.0.5'));
+    const pools = [...node.config.keys()].filter((key) => key.startsWith(`${NAT}nat44-pool/`));
+    assert.ok(
+      pools.every((key) => !key.includes('172.16.0.5')),
+      pools.join(),
+    );
+  });
+
   it('needs nothing where sources are not translated', async () => {
     const node = await startedNode({ yaml: `ipamConfig: {${NODES}}` });
     await node.put(web(ADDRESS));

@@ -143,6 +143,7 @@ test('an external address must not take traffic of pods or of the node itself', 
     ['0.0.0.0', '0.0.0.0 is the unspecified address'],
     ['224.0.0.5', '224.0.0.5 is a multicast address'],
     ['255.255.255.255', '255.255.255.255 is a reserved address'],
+    ['192.168.16.100', '192.168.16.100 is the default gateway'],
     ['example.com', '"example.com" is not an address'],
   ];
   for (const [address, reason] of refused) {
@@ -150,6 +151,25 @@ test('an external address must not take traffic of pods or of the node itself', 
     assert.deepEqual(Object.keys(backendsOf(processor)), ['TCP 10.96.0.9:80'], address);
     assert.deepEqual(processor.problems().get('shop/web'), [reason]);
   }
+});
+
+test('an external address that another node has is served by that node alone', async () => {
+  const externalIPs = ['10.20.0.2', '192.168.16.2', '198.51.100.7'];
+  const processor = await processed([service({ externalIPs })], slices);
+  const served = () => Object.keys(backendsOf(processor));
+  const cluster = 'TCP 10.96.0.9:80';
+  assert.deepEqual(served(), [cluster, 'TCP 198.51.100.7:80']);
+  assert.deepEqual(unrenderedOf(processor), {
+    'TCP 10.20.0.2:80': '10.20.0.2 is an address of node node-b, which serves it',
+    'TCP 192.168.16.2:80': '192.168.16.2 is an address of node node-b, which serves it',
+  });
+  assert.equal(processor.problems().size, 0);
+  const gone = { name: 'node-b', addresses: [], vppAddresses: [] };
+  assert.deepEqual([...processor.setOtherNode(gone).services.keys()], ['shop/web']);
+  assert.deepEqual(served().sort(), [cluster, ...externalIPs.map((ip) => `TCP ${ip}:80`)].sort());
+  const joined = { name: 'node-c', addresses: [], vppAddresses: ['198.51.100.7'] };
+  assert.deepEqual([...processor.setOtherNode(joined).services.keys()], ['shop/web']);
+  assert.equal(served().includes('TCP 198.51.100.7:80'), false);
 });
 
 test('a port that the node needs is not taken from it', async () => {

@@ -84,7 +84,7 @@ class Cluster {
       return;
     }
     if ('otherNode' in step) {
-      const node = { name: step.otherNode, addresses: step.hosts };
+      const node = { name: step.otherNode, addresses: step.hosts, vppAddresses: [] };
       const others = [...this.node.otherNodes].filter(({ name }) => name !== node.name);
       this.node = { ...this.node, otherNodes: [...others, node] };
       this.#learn(this.processor.setOtherNode(node));

@@ -96,10 +96,14 @@ test('an endpoint without a node name is on another node once the address of tha
     return `${backend?.place} ${backend?.nodeName}`;
   };
   assert.equal(place(), 'outside ');
-  const joined = processor.setOtherNode({ name: 'node-c', addresses: ['172.16.0.5'] });
+  const joined = processor.setOtherNode({
+    name: 'node-c',
+    addresses: ['172.16.0.5'],
+    vppAddresses: [],
+  });
   assert.deepEqual([...joined.services.keys()], ['shop/web']);
   assert.equal(place(), 'node node-c');
-  const left = processor.setOtherNode({ name: 'node-c', addresses: [] });
+  const left = processor.setOtherNode({ name: 'node-c', addresses: [], vppAddresses: [] });
   assert.deepEqual([...left.services.keys()], ['shop/web']);
   assert.equal(place(), 'outside ');
 });
