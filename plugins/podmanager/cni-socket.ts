@@ -8,6 +8,7 @@ import { dirname } from 'node:path';
 import type { Clock } from '#infra/clock/clock.ts';
 import { defineError, errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
+import { surviveFailedAccepts } from '#infra/process/failed-accepts.ts';
 import { isAnswered } from '#infra/process/socket.ts';
 import type { CniService } from './cni-service.ts';
 import { type ConnectionServer, grpcServer } from './grpc-server.ts';
@@ -54,6 +55,7 @@ export async function serveCni(options: CniServerOptions): Promise<CniServer> {
       chosen?.take(socket);
     });
   });
+  surviveFailedAccepts(server);
   // bound to another path and renamed, so that the socket has its mode when it becomes visible
   const aside = `${socketPath}.new`;
   try {

@@ -2,6 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { Clock } from '#infra/clock/clock.ts';
 import { Connections } from '#infra/http/connections.ts';
+import { surviveFailedAccepts } from '#infra/process/failed-accepts.ts';
 import type { HealthCheckPort } from './health-check-port.ts';
 
 /** A request that never ends must not occupy a connection. */
@@ -20,6 +21,7 @@ export function httpHealthCheckPort(clock: Clock): HealthCheckPort {
         }),
       );
       connections.limit(server);
+      surviveFailedAccepts(server);
       server.requestTimeout = STALLED_MS;
       server.setTimeout(STALLED_MS);
       await listening(server, port);
@@ -40,8 +42,6 @@ function listening(server: Server, port: number): Promise<void> {
     server.once('error', reject);
     server.listen({ port }, () => {
       server.off('error', reject);
-      // without files to accept a connection; the client comes again
-      server.on('error', () => undefined);
       resolve();
     });
   });

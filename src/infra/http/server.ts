@@ -12,6 +12,7 @@ import fastify, {
 import type { Clock } from '../clock/clock.ts';
 import { errorText } from '../errors/errors.ts';
 import type { Logger } from '../log/log.ts';
+import { surviveFailedAccepts } from '../process/failed-accepts.ts';
 import { HttpConfigError, tlsOptions } from './certificate.ts';
 import { type HttpConfig, parseEndpoint } from './config.ts';
 import { Connections } from './connections.ts';
@@ -63,6 +64,7 @@ export async function startHttpServer(
     throw new HttpListenError(errorText(cause), { where: config.endpoint, cause });
   }
   const local = fastify(serverOptions);
+  surviveFailedAccepts(local.server);
   unifyErrorReplies(local);
   for (const route of routes) bind(local, route);
   refuseOtherMethods(local, routes);
@@ -87,6 +89,7 @@ function makeEndpoint(config: HttpConfig, connections: Connections): FastifyInst
   const serverFactory: FastifyServerFactory = (handler) => {
     const limited = connections.limitPipelining(handler);
     const server = tls ? createTlsServer({ ...tls }, limited) : createServer(limited);
+    surviveFailedAccepts(server);
     server.requestTimeout = STALLED_MS;
     server.keepAliveTimeout = KEEP_ALIVE_MS;
     return server.setTimeout(STALLED_MS);

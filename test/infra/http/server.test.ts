@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, request } from 'node:http';
-import { type AddressInfo, createServer as createSocket } from 'node:net';
+import { type AddressInfo, createServer as createSocket, Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, it } from 'node:test';
@@ -124,6 +124,21 @@ describe('REST server', () => {
       (await call({ socketPath: join(dir, 'left.sock') }, 'GET', '/echo/y')).status,
       200,
     );
+  });
+
+  it('survives a connection that cannot be accepted, for want of files', async (t) => {
+    const started = new Set<Server>();
+    const { listen } = Server.prototype;
+    t.mock.method(Server.prototype, 'listen', function (this: Server, ...args: unknown[]) {
+      started.add(this);
+      return Reflect.apply(listen, this, args);
+    });
+    const target = await start();
+    assert.equal(started.size, 2);
+    // as Node.js reports EMFILE of accept()
+    for (const server of started) server.emit('error', new Error('accept EMFILE'));
+    assert.equal((await call(target, 'GET', '/echo/x')).status, 200);
+    assert.equal((await call({ socketPath: socket }, 'GET', '/echo/x')).status, 200);
   });
 
   it('reports that its port is in use', async () => {
