@@ -54,6 +54,19 @@ export function dnatSuite(start: () => Promise<VppBackend>): void {
         .sort();
     };
 
+    test('unchanged services are read back without new values for them', async (t) => {
+      const backends = [backend(2), backend(3, 2)];
+      const values = [
+        service('one', { ...web, local_ips: [backend(2)] }),
+        service('several', { ...web, external_port: 81, local_ips: backends }),
+        service('affine', { ...web, external_port: 82, session_affinity: 9, local_ips: backends }),
+      ];
+      await bench.apply(nat, table(1), ...values);
+      const made = t.mock.method(dnat44Model, 'canonical');
+      assert.deepEqual(await bench.restart(nat, table(1), ...values), []);
+      assert.equal(made.mock.callCount(), 0);
+    });
+
     test('backends of a service come and go without the others noticing', async () => {
       const of = (...lasts: number[]) =>
         service('s', { ...web, local_ips: lasts.map((last) => backend(last)) });

@@ -72,9 +72,9 @@ export async function retrieveDnats(
     return made;
   };
 
-  const add = (tag: string, end: (hidden: string) => Input<DNat44StaticMapping>): void => {
+  const add = (tag: string, end: (hidden: string) => DNat44StaticMapping): void => {
     const { label, hidden } = readTag(tag);
-    const mapping = asMapping(end(hidden));
+    const mapping = end(hidden);
     foundOf(label).st_mappings.push(known.mapping(label, mapping) ?? mapping);
   };
   for (const each of statics) {
@@ -109,10 +109,10 @@ export async function retrieveDnats(
     if (slices.due()) await slices.turn();
     const key = dnat44Key.build({ label });
     if (ctx.only?.has(key) === false) continue;
-    const value = dnat44Model.canonical({ label, ...mappings });
     const asked = desired.get(label);
-    const same = asked !== undefined && sameDnat(asked, value);
-    values.push({ key, value: same ? asked : value, origin: 'from-NB' });
+    const isAsked = asked !== undefined && sameDnat(asked, { label, ...mappings });
+    const value = isAsked ? asked : dnat44Model.canonical({ label, ...mappings });
+    values.push({ key, value, origin: 'from-NB' });
   }
   return values;
 }
@@ -158,11 +158,6 @@ class Known {
   }
 }
 
-function asMapping(input: Input<DNat44StaticMapping>): DNat44StaticMapping {
-  const [mapping] = dnat44Model.canonical({ st_mappings: [input] }).st_mappings;
-  return mapping as DNat44StaticMapping;
-}
-
 function asIdentity(input: Input<DNat44IdentityMapping>): DNat44IdentityMapping {
   const [mapping] = dnat44Model.canonical({ id_mappings: [input] }).id_mappings;
   return mapping as DNat44IdentityMapping;
@@ -177,34 +172,35 @@ function fromStatic(
   found: Nat44StaticMappingDetails,
   external_interface: string | undefined,
   hidden: string,
-): Input<DNat44StaticMapping> {
+): DNat44StaticMapping {
   return {
-    external_interface,
+    external_interface: external_interface ?? '',
     external_ip: external_interface === undefined ? textOfBytes(found.external_ip_address) : '',
     external_port: found.external_port,
     protocol: protocolName(found.protocol),
     twice_nat: twiceNatOf(found.flags),
+    session_affinity: 0,
     twice_nat_pool_ip: hidden,
     local_ips: [
       {
         vrf_id: found.vrf_id,
         local_ip: textOfBytes(found.local_ip_address),
         local_port: found.local_port,
+        probability: 0,
       },
     ],
   };
 }
 
-function fromBalanced(
-  found: Nat44LbStaticMappingDetails,
-  hidden: string,
-): Input<DNat44StaticMapping> {
+function fromBalanced(found: Nat44LbStaticMappingDetails, hidden: string): DNat44StaticMapping {
   return {
+    external_interface: '',
     external_ip: textOfBytes(found.external_addr),
     external_port: found.external_port,
     protocol: protocolName(found.protocol),
     twice_nat: twiceNatOf(found.flags),
     session_affinity: Number(hidden),
+    twice_nat_pool_ip: '',
     local_ips: found.locals.map(({ addr, port, probability, vrf_id }) => ({
       vrf_id,
       local_ip: textOfBytes(addr),

@@ -61,19 +61,37 @@ export function backendEnd(local: DNat44StaticMappingLocalIP): string {
   return `${local.local_ip}:${local.local_port}/${table(local.vrf_id)}`;
 }
 
-/**
- * Shares as VPP accepts them, by backend and in its order: their sum must fit in a byte, and must not be 0, because VPP
- * divides by it.
- */
+/** Shares as VPP accepts them, by backend and in the order of the backends. */
 export function sharesOf(mapping: DNat44StaticMapping): ReadonlyMap<string, number> {
-  const locals = mapping.local_ips;
+  const shares = shareList(mapping);
+  return new Map(mapping.local_ips.map((local, at) => [backendEnd(local), shares[at]!]));
+}
+
+/** In the order of the backends. The sum must fit in a byte, and must not be 0: VPP divides by it. */
+function shareList({ local_ips: locals }: DNat44StaticMapping): number[] {
   const sum = locals.reduce((all, { probability }) => all + probability, 0);
   const share = (probability: number): number => {
     if (sum === 0) return 1;
     if (sum <= MAX_BACKENDS || probability === 0) return probability;
     return 1 + Math.floor(((MAX_BACKENDS - locals.length) * probability) / sum);
   };
-  return new Map(locals.map((local) => [backendEnd(local), share(local.probability)]));
+  return locals.map(({ probability }) => share(probability));
+}
+
+/** Whether the backends are the same and in the same order. */
+function hasEqualBackends(a: DNat44StaticMapping, b: DNat44StaticMapping): boolean {
+  return (
+    a.local_ips.length === b.local_ips.length &&
+    a.local_ips.every((one, at) => {
+      const other = b.local_ips[at]!;
+      return (
+        one.local_ip === other.local_ip &&
+        one.local_port === other.local_port &&
+        one.probability === other.probability &&
+        table(one.vrf_id) === table(other.vrf_id)
+      );
+    })
+  );
 }
 
 /** Whether two mappings of one external end are the same to VPP. */
@@ -83,6 +101,8 @@ export function sameMapping(a: DNat44StaticMapping, b: DNat44StaticMapping): boo
   if (a.twice_nat !== b.twice_nat) return false;
   if (isBalanced(a)) {
     if (a.session_affinity !== b.session_affinity) return false;
+    // spares the comparison in any order, which is expensive
+    if (hasEqualBackends(a, b)) return true;
     const [left, right] = [sharesOf(a), sharesOf(b)];
     return left.size === right.size && [...left].every(([end, share]) => right.get(end) === share);
   }
@@ -176,14 +196,14 @@ export function balancedEnd(
 
 /** The message that adds it. */
 export function toBalanced(mapping: DNat44StaticMapping, tag: string): Nat44AddDelLbStaticMapping {
-  const shares = sharesOf(mapping);
+  const shares = shareList(mapping);
   return {
     is_add: true,
     flags: flagsOf(mapping),
     ...balancedEnd(mapping),
     affinity: mapping.session_affinity,
     tag,
-    locals: mapping.local_ips.map((local) => toLocal(local, shares.get(backendEnd(local)) ?? 1)),
+    locals: mapping.local_ips.map((local, at) => toLocal(local, shares[at]!)),
   };
 }
 
