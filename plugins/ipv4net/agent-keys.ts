@@ -7,6 +7,7 @@ import { aclKey } from '#models/vpp/acl.ts';
 import { bridgeDomainKey } from '#models/vpp/bridge-domain.ts';
 import { dnat44Key } from '#models/vpp/dnat44.ts';
 import { vppInterfaceKey } from '#models/vpp/interface.ts';
+import { vrfTableKey } from '#models/vpp/vrf-table.ts';
 import { podLinkNaming } from './link-naming.ts';
 import {
   hostTap,
@@ -37,6 +38,8 @@ export function isAgentKey(key: string): boolean {
   if (label !== undefined) return SERVICE_LABEL.test(label);
   const acl = aclKey.parse(key)?.name;
   if (acl !== undefined) return POLICY_ACL.test(acl);
+  // table 0 always exists: a record would say nothing
+  if (vrfTableKey.parse(key)?.id === '0') return true;
   return bridgeDomainKey.parse(key)?.name === VXLAN_BRIDGE_DOMAIN;
 }
 

@@ -39,7 +39,8 @@ for (const [title, keys, isOwn] of [
   ['policies', [acl('contiv-policy-REFLECTION')], true],
   ['names of an operator', [iface('loop1'), bridge('bd1'), dnat('web'), acl('web')], false],
   ['a path of three parts', [dnat('a/b/c')], false],
-  ['tables', [vrfTableKey.build({ id: 1, protocol: 'IPV4' })], false],
+  ['table 0', [vrfTableKey.build({ id: 0, protocol: 'IPV4' })], true],
+  ['other tables', [vrfTableKey.build({ id: 1, protocol: 'IPV4' })], false],
 ] as const)
   test(`${title} ${isOwn ? 'have names of the agent' : 'need a record'}`, () => {
     for (const key of keys) assert.equal(isAgentKey(key), isOwn, key);
