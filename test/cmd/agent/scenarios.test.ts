@@ -174,7 +174,8 @@ describe('a node on the simulator', options, () => {
     await linux.addAddress(undefined, 'eth0', '172.16.0.9/24');
     // kubelet updates the Node record
     await tellOfNode(scenario.node, 'node1', { address: '172.16.0.9' });
-    await scenario.until(async () => (await scenario.configured('dst/172.16.0.9/32')).length === 1);
+    // to the host, and from the table of the pods to that of the host
+    await scenario.until(async () => (await scenario.configured('dst/172.16.0.9/32')).length === 2);
     assert.deepEqual(await scenario.configured('dst/172.16.0.5/32'), []);
     await scenario.assertSettled();
   });
