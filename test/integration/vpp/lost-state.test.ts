@@ -137,8 +137,15 @@ async function fillDiskAndInvalidate(t: TestContext, useTap: boolean): Promise<v
     'full disk': async () => {
       const file = join(agent.storeFolder, 'filler');
       assert.throws(() => writeFileSync(file, Buffer.alloc(4 << 20)), /ENOSPC/);
+      // the last page of LevelDB's log may have space for some records
       const refused = await node.sandbox('refused');
-      assert.equal((await agent.add(refused)).result, 11);
+      const add = async () => (await agent.add(refused)).result;
+      let result = await add();
+      for (let more = 0; result === 0 && more < 40; more++) {
+        await agent.delete(refused);
+        result = await add();
+      }
+      assert.equal(result, 11);
       await ready(/local-store.*ENOSPC|local-store.*No space/);
       rmSync(file);
       await ready(200);
