@@ -121,7 +121,7 @@ describe('an agent under attack', () => {
       t.diagnostic(`/liveness: ${numbers(liveness)}; CNI DEL and ADD: ${numbers(requests)}`);
       t.diagnostic(`memory: ${before.toFixed(0)} MiB before, at most ${peak.toFixed(0)} MiB`);
       assert.ok(liveness[liveness.length >> 1]! < 500, 'the median of /liveness is below 500 ms');
-      assert.ok(requests[requests.length >> 1]! < 5_000, 'kubelet gets its replies');
+      assert.ok(requests[requests.length >> 1]! < 10_000, 'kubelet gets its replies');
       assert.ok(peak < 1.5 * before, `memory ${peak} MiB, before ${before} MiB`);
     } finally {
       process.kill('SIGKILL');
