@@ -126,7 +126,7 @@ function keyValue<T extends object>(model: Model<T>, input: DeepInput<T>): KeyVa
 
 /** All values besides those of services and interfaces. */
 export function nodeValues(node: NatNode): KeyValue[] {
-  const { uplink, mainVrf, podVrf } = node;
+  const { uplink } = node;
   return [
     keyValue(nat44GlobalModel, globalInput(node)),
     ...(uplink === undefined
@@ -134,16 +134,30 @@ export function nodeValues(node: NatNode): KeyValue[] {
       : [keyValue(nat44AddressPoolModel, { first_ip: uplink.address, vrf_id: ANY_VRF })]),
     ...twiceNatPool(node),
     identities(node, []),
-    // a client of a port without backends gets an error; its packet must not leave by the default route
-    ...[mainVrf, podVrf].map((vrf_id) =>
-      keyValue(vppRouteModel, {
-        type: 'UNREACHABLE',
-        vrf_id,
-        dst_network: node.serviceSubnet,
-        next_hop_addr: '0.0.0.0',
-      }),
-    ),
+    // a packet to a port without backends must not leave by the default route
+    ...unreachable(node, node.serviceSubnet),
   ];
+}
+
+/** A client whose packet is not translated gets an error. */
+function unreachable({ mainVrf, podVrf }: NatNode, network: string): KeyValue[] {
+  return [mainVrf, podVrf].map((vrf_id) =>
+    keyValue(vppRouteModel, {
+      type: 'UNREACHABLE',
+      vrf_id,
+      dst_network: network,
+      next_hop_addr: '0.0.0.0',
+    }),
+  );
+}
+
+/**
+ * Refuses the clients of a cluster IP at ports without backends. The route of the whole subnet does not:
+ * VPP takes the address of a mapping as its own in the table of each interface that is added later, and
+ * drops what it does not translate. A route to the address itself precedes that.
+ */
+export function refusalValues(node: NatNode, clusterIp: string): KeyValue[] {
+  return unreachable(node, `${clusterIp}/32`);
 }
 
 function globalInput({ config }: NatNode): Parameters<typeof nat44GlobalModel.canonical>[0] {

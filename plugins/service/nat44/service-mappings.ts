@@ -8,6 +8,7 @@ import {
   externalBackendValues,
   type KeyValue,
   type NatNode,
+  refusalValues,
 } from './nat-node.ts';
 
 /**
@@ -32,9 +33,14 @@ export function serviceMappings(service: RenderedService, node: NatNode): Servic
   const limits: string[] = [];
   const mappings: DeepInput<DNat44StaticMapping>[] = [];
   const externalAddresses = new Set<string>();
+  /** Cluster IPs with a port that has no backend. */
+  const refusing = new Set<string>();
   let hasExternalBackends = false;
   for (const address of service.addresses) {
-    if (address.backends.length === 0) continue;
+    if (address.backends.length === 0) {
+      if (address.kind === 'cluster-ip') refusing.add(address.address);
+      continue;
+    }
     const backends = address.backends.slice(0, MAX_BACKENDS);
     const cut = address.backends.length - backends.length;
     if (cut > 0)
@@ -55,6 +61,7 @@ export function serviceMappings(service: RenderedService, node: NatNode): Servic
   const shared = [
     ...(hasExternalBackends ? externalBackendValues(node) : []),
     ...[...externalAddresses].flatMap(externalAddressValues),
+    ...[...refusing].flatMap((address) => refusalValues(node, address)),
   ];
   return { value, limits, shared, externalAddresses: [...externalAddresses] };
 }

@@ -12,6 +12,8 @@ import { type KubeValue, nodeValue, TestNode, vppNodeValue } from '../test-node.
 import { endpointsValue, localPod, remotePod, serviceValue } from './service-values.ts';
 
 const DNAT = 'config/vpp/nat/v2/dnat44/';
+/** Routes that refuse clients of the cluster IP. */
+const REFUSALS = [0, 1].map((vrf) => `config/vpp/v2/route/vrf/${vrf}/dst/10.96.0.10/32/gw/0.0.0.0`);
 const INTERFACE = 'config/vpp/nat/v2/nat44-interface/';
 
 const web = serviceValue('web', '10.96.0.10');
@@ -30,7 +32,7 @@ describe('a service', () => {
     );
     const { txn, changes } = await node.put(webEndpoints);
     assert.deepEqual(changes, ['service: services: default/web']);
-    assert.deepEqual([...txn.values.keys()], [`${DNAT}default/web`]);
+    assert.deepEqual([...txn.values.keys()], [`${DNAT}default/web`, ...REFUSALS]);
     const locals = [
       { vrf_id: 1, local_ip: '10.1.1.2', local_port: 8080, probability: 2 },
       { vrf_id: 1, local_ip: '10.1.2.2', local_port: 8080, probability: 2 },
@@ -45,13 +47,21 @@ describe('a service', () => {
     ]);
   });
 
-  it('has no value without backends, and loses it with the last one', async () => {
+  it('refuses its clients without backends, in both tables', async () => {
     const node = await startedNode();
     const { txn } = await node.put(web);
-    assert.equal(txn.values.size, 0);
-    await node.put(webEndpoints);
+    assert.deepEqual([...txn.values.keys()], REFUSALS);
+    const refused = nonDefaultFields(node.at(REFUSALS[1]!));
+    const route = { vrf_id: 1, type: 'UNREACHABLE', dst_network: '10.96.0.10/32' };
+    assert.deepEqual(refused, { ...route, next_hop_addr: '0.0.0.0' });
+    const { txn: first } = await node.put(webEndpoints);
+    assert.deepEqual(
+      [...first.values].filter(([, value]) => value === null).map(([key]) => key),
+      REFUSALS,
+    );
     const { txn: last } = await node.put(endpointsValue('web', []));
-    assert.deepEqual([...last.values], [[`${DNAT}default/web`, null]]);
+    assert.deepEqual([...last.values.keys()], [`${DNAT}default/web`, ...REFUSALS]);
+    assert.equal(last.values.get(`${DNAT}default/web`), null);
   });
 
   it('is put again only if its value changes', async () => {

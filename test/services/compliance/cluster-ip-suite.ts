@@ -137,6 +137,24 @@ export function clusterIpSuite(start: StartServiceCluster): void {
       }
     });
 
+    it('a port whose backends go refuses pods, also after a pod was added', async () => {
+      const address = '10.96.0.23';
+      const ports = [{ port: 80, target: 8080 }];
+      const target = { address, port: 80, protocol: 'TCP' } as const;
+      await apply('emptied', { cluster_ip: address, ports, backends: [b] });
+      await cluster.startPod('late', 'node1', [8080]);
+      const late = { pod: 'late' };
+      assertBackends(await connect(late, address, 80), ['b']);
+      await apply('emptied', { cluster_ip: address, ports, backends: [] });
+      for (const from of [late, a]) {
+        const [answer] = await cluster.connect(from, target);
+        assert.equal(answer!.result, 'refused');
+      }
+      await apply('emptied', { cluster_ip: address, ports, backends: [b] });
+      assertBackends(await connect(late, address, 80), ['b']);
+      await cluster.endPod('late');
+    });
+
     it('no backend answers that is not ready', async () => {
       const address = '10.96.0.17';
       const ports = [{ port: 80, target: 8080 }];

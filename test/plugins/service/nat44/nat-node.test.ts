@@ -279,6 +279,7 @@ describe('an external address of a service', () => {
       `${NAT}dnat44/DNAT-identities`,
       `${NAT}dnat44/default/db`,
       KEY,
+      ...[0, 1].map((vrf) => `config/vpp/v2/route/vrf/${vrf}/dst/10.96.0.11/32/gw/0.0.0.0`),
       TABLE,
     ]);
     assert.deepEqual(identitiesOf(node), []);
