@@ -2,6 +2,7 @@ import type { ContivConfApi } from '#plugins/contivconf/api.ts';
 import { effectiveSubnets, type IpamApi } from '#plugins/ipam/api.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
 import type { Node, NodeSyncApi } from '#plugins/nodesync/api.ts';
+import { VXLAN_PORT } from './nat44/nat-node.ts';
 import type { LocalNode } from './processor/local-node.ts';
 import type { OtherNode } from './processor/other-nodes.ts';
 
@@ -25,7 +26,6 @@ function withoutPrefixLength(cidr: string): string {
   return cidr.split('/')[0] ?? '';
 }
 
-const VXLAN_PORT = 4789;
 const DHCP_CLIENT_PORT = 68;
 
 /** This node as the processor needs it. */

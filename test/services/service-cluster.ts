@@ -30,7 +30,7 @@ export type Answer =
       /** Address of the client as the backend sees it. */
       readonly client: string;
     }
-  /** `refused`: the client is told that nobody answers, by a reset or by ICMP. */
+  /** `refused`: the client gets a reset or an ICMP error. */
   | { readonly result: 'refused' | 'timeout' };
 
 /** Open connections; each has its own client port. */

@@ -154,9 +154,13 @@ function unreachable({ mainVrf, podVrf }: NatNode, network: string): KeyValue[] 
 /**
  * Refuses the clients of a cluster IP at ports without backends. The route of the whole subnet does not:
  * VPP takes the address of a mapping as its own in the table of each interface that is added later, and
- * drops what it does not translate. A route to the address itself precedes that.
+ * drops what it does not translate. A route to the address itself precedes that. A record with an address
+ * outside of the service subnet, which may be that of a node, gets no route.
  */
 export function refusalValues(node: NatNode, clusterIp: string): KeyValue[] {
+  const subnet = parseCidr(node.serviceSubnet);
+  const address = parseIp(clusterIp);
+  if (subnet === undefined || address === undefined || !contains(subnet, address)) return [];
   return unreachable(node, `${clusterIp}/32`);
 }
 

@@ -64,6 +64,12 @@ describe('a service', () => {
     assert.equal(last.values.get(`${DNAT}default/web`), null);
   });
 
+  it('refuses no clients of an address outside of the service subnet', async () => {
+    const node = await startedNode();
+    const { txn } = await node.put(serviceValue('web', '192.168.16.100'));
+    assert.equal(txn.values.size, 0);
+  });
+
   it('is put again only if its value changes', async () => {
     const node = await startedNode();
     await node.put(web);
