@@ -1,0 +1,64 @@
+/** A renderer of network policies: it converts what is permitted to configuration values. */
+import type { Logger } from '#infra/log/log.ts';
+import type { Value } from '#kvscheduler/api/transaction.ts';
+import type { ResyncContext } from '#plugins/controller/api/event-handler.ts';
+import type { UpdateTransaction } from '#plugins/controller/api/transaction.ts';
+import type { AttachmentId } from '#plugins/podmanager/api.ts';
+import type { PodPolicy, PolicyName } from './pod-policy.ts';
+
+/** This node, as far as policies concern it. */
+export interface PolicyNode {
+  /** Of the host and of VPP, without prefix length: a pod and its own node always reach each other. */
+  readonly addresses: readonly string[];
+  /**
+   * The source of a connection from a pod to itself through a service, and of connections from outside to the
+   * ports of this node; without prefix length.
+   */
+  readonly natLoopback: string;
+  /** Logical names of the interfaces of VPP that do not lead to pods of this node. */
+  readonly interfaces: readonly string[];
+}
+
+/** A pod of this node and its interface. */
+export interface RenderedPod {
+  readonly policy: PodPolicy;
+  /** Logical name of its interface in VPP. */
+  readonly interface: string;
+}
+
+export interface RenderedState {
+  readonly node: PolicyNode;
+  /** All attached pods, those without policies as well. */
+  readonly pods: ReadonlyMap<AttachmentId, RenderedPod>;
+}
+
+/** Only what changed. */
+export interface RenderedChange {
+  /** undefined: the pod is not attached any more. */
+  readonly pods: ReadonlyMap<AttachmentId, RenderedPod | undefined>;
+  /** Absent: not changed. */
+  readonly node?: PolicyNode;
+}
+
+/** The part of a handler's context that a change needs. */
+export interface RendererContext {
+  readonly txn: UpdateTransaction;
+  readonly log: Pick<Logger, 'info' | 'warn'>;
+}
+
+/**
+ * A renderer keeps no state that a resync does not replace. It puts all values of a resync, and for a
+ * change only the values that the change touches.
+ */
+export interface PolicyRenderer {
+  /** Names the renderer in documents, for example `acl`. */
+  readonly name: string;
+  resync(ctx: ResyncContext, state: RenderedState): Promise<void>;
+  update(ctx: RendererContext, change: RenderedChange): void;
+  /** Deletes all values. */
+  deleteAll(ctx: RendererContext): void;
+  /** Reasons for which less is permitted than the policies say, by policy: for example too many rules. */
+  limits(): ReadonlyMap<PolicyName, readonly string[]>;
+  /** The values that carry the policies of a pod, by key. */
+  valuesOf(attachment: AttachmentId): ReadonlyMap<string, Value>;
+}
