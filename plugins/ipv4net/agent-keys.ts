@@ -27,8 +27,11 @@ const interfaces = new Set([
 ]);
 const TUNNEL = /^vxlan-default-\d+$/;
 
-/** Of services: `DNAT-identities`, or `<namespace>/<name>`, whose end a tag may have replaced by a hash. */
-const SERVICE_LABEL = /^(DNAT-identities|[a-z0-9-]+\/[a-z0-9.-]+(~[0-9a-f]{16})?)$/;
+/**
+ * Of services: `DNAT-identities`, `DNAT-identities/<address>`, or `<namespace>/<name>`, whose end a tag may
+ * have replaced by a hash.
+ */
+const SERVICE_LABEL = /^(DNAT-identities(\/[\d.]+)?|[a-z0-9-]+\/[a-z0-9.-]+(~[0-9a-f]{16})?)$/;
 const POLICY_ACL = /^contiv-policy-/;
 
 export function isAgentKey(key: string): boolean {

@@ -17,7 +17,7 @@ import { type ServiceConfig, sessionTimeouts } from '../config.ts';
 export const VXLAN_PORT = 4789;
 /** An address of a pool that all tables use. */
 const ANY_VRF = 0xffff_ffff;
-/** Label of the addresses that are not translated. */
+/** Label of the node's addresses that are not translated, and begin of those of external addresses. */
 const IDENTITIES = 'DNAT-identities';
 /** ID of the table of external addresses; no interface is in it. */
 const UNUSED_VRF = 0xffff_fffe;
@@ -133,7 +133,7 @@ export function nodeValues(node: NatNode): KeyValue[] {
       ? []
       : [keyValue(nat44AddressPoolModel, { first_ip: uplink.address, vrf_id: ANY_VRF })]),
     ...twiceNatPool(node),
-    identities(node, []),
+    nodeIdentities(node),
     // a packet to a port without backends must not leave by the default route
     ...unreachable(node, node.serviceSubnet),
   ];
@@ -178,17 +178,9 @@ function globalInput({ config }: NatNode): Parameters<typeof nat44GlobalModel.ca
   };
 }
 
-/**
- * Addresses that are not translated where packets leave by the uplink: that of the node, for its own
- * packets and those of the tunnels, and the external addresses of services, for replies of their backends.
- * @param external sorted
- */
-export function identities(
-  { uplink, mainVrf, podVrf }: NatNode,
-  external: readonly string[],
-): KeyValue {
-  const whole = (ip_address: string) =>
-    [mainVrf, podVrf].map((vrf_id) => ({ ip_address, protocol: 'UDP' as const, vrf_id }));
+/** Packets of the node and of its tunnels are not translated where they leave by the uplink. */
+function nodeIdentities(node: NatNode): KeyValue {
+  const { uplink, mainVrf } = node;
   return keyValue(dnat44Model, {
     label: IDENTITIES,
     id_mappings:
@@ -196,10 +188,13 @@ export function identities(
         ? []
         : [
             { ip_address: uplink.address, protocol: 'UDP', port: VXLAN_PORT, vrf_id: mainVrf },
-            ...whole(uplink.address),
-            ...external.flatMap(whole),
+            ...wholeAddress(node, uplink.address),
           ],
   });
+}
+
+function wholeAddress({ mainVrf, podVrf }: NatNode, ip_address: string) {
+  return [mainVrf, podVrf].map((vrf_id) => ({ ip_address, protocol: 'UDP' as const, vrf_id }));
 }
 
 /**
@@ -240,14 +235,19 @@ export function externalBackendValues({ uplink, mainVrf }: NatNode): KeyValue[] 
 }
 
 /**
- * For an external address of a service, besides its identities: VPP looks identities up before mappings
- * where an interface is inside and outside, unless the address is in a pool. No packet takes its source
- * from it, because no interface is in its table.
+ * For an external address of a service. Identities keep replies from being translated where they leave by
+ * the uplink. VPP looks them up before mappings where an interface is inside and outside, unless the
+ * address is in a pool: it would dereference null if the mapping had affinity. No packet takes its source
+ * from the pool, because no interface is in its table.
  */
-export function externalAddressValues(address: string): KeyValue[] {
+export function externalAddressValues(node: NatNode, address: string): KeyValue[] {
   return [
     keyValue(vrfTableModel, { id: UNUSED_VRF, protocol: 'IPV4', label: 'externalAddresses-IPv4' }),
     keyValue(nat44AddressPoolModel, { first_ip: address, vrf_id: UNUSED_VRF }),
+    keyValue(dnat44Model, {
+      label: `${IDENTITIES}/${address}`,
+      id_mappings: wholeAddress(node, address).map((one) => ({ ...one, requires_pool: true })),
+    }),
   ];
 }
 

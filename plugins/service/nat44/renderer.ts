@@ -6,7 +6,6 @@ import { dnat44Key } from '#models/vpp/dnat44.ts';
 import { AbortEventError } from '#plugins/controller/api/errors.ts';
 import type { ResyncContext } from '#plugins/controller/api/event-handler.ts';
 import type { UpdateTransaction } from '#plugins/controller/api/transaction.ts';
-import { ReferenceCounts } from '../processor/reference-counts.ts';
 import type { RenderedService, ServiceName } from '../rendered-service.ts';
 import type {
   RenderedChange,
@@ -15,7 +14,6 @@ import type {
   ServiceRenderer,
 } from '../renderer.ts';
 import {
-  identities,
   interfaceValue,
   type KeyValue,
   type NatNode,
@@ -40,9 +38,6 @@ class Nat44Renderer implements ServiceRenderer {
   #values = new Map<string, Value>();
   #limits = new Map<ServiceName, readonly string[]>();
   #shared = new SharedValues();
-  /** Addresses at which clients reach services from outside. */
-  #externalAddresses = new ReferenceCounts();
-  #externalAddressesOf = new Map<ServiceName, readonly string[]>();
 
   constructor(deps: NatNodeDeps) {
     this.#deps = deps;
@@ -54,8 +49,6 @@ class Nat44Renderer implements ServiceRenderer {
     this.#values = new Map();
     this.#limits = new Map();
     this.#shared = new SharedValues();
-    this.#externalAddresses = new ReferenceCounts();
-    this.#externalAddressesOf = new Map();
     const put = ({ key, value }: KeyValue): void => {
       this.#values.set(key, value);
       ctx.txn.put(key, value);
@@ -71,7 +64,6 @@ class Nat44Renderer implements ServiceRenderer {
       if (slices.due()) await slices.turn();
     }
     for (const one of this.#shared.all()) put(one);
-    put(identities(node, this.#externalAddresses.used().sort()));
   }
 
   update(ctx: RendererContext, change: RenderedChange): void {
@@ -85,17 +77,12 @@ class Nat44Renderer implements ServiceRenderer {
         ctx.txn.put(key, value, { optional: true });
       }
     }
-    let hasOtherAddresses = false;
     for (const [name, service] of change.services) {
-      const { value, shared, changedAddresses } = this.#render(node, name, service);
-      hasOtherAddresses ||= changedAddresses.length > 0;
+      const { value, shared } = this.#render(node, name, service);
       this.#set(ctx.txn, keyOf(name), value);
       for (const [key, current] of shared)
         this.#set(ctx.txn, key, current ?? this.#nodeValues.get(key));
     }
-    if (!hasOtherAddresses) return;
-    const { key, value } = identities(node, this.#externalAddresses.used().sort());
-    this.#set(ctx.txn, key, value);
   }
 
   deleteAll({ txn }: RendererContext): void {
@@ -103,8 +90,6 @@ class Nat44Renderer implements ServiceRenderer {
     this.#values.clear();
     this.#limits.clear();
     this.#shared = new SharedValues();
-    this.#externalAddresses = new ReferenceCounts();
-    this.#externalAddressesOf.clear();
   }
 
   limitsOf(service: ServiceName): readonly string[] {
@@ -119,15 +104,11 @@ class Nat44Renderer implements ServiceRenderer {
 
   /** The value of a service; keeps what else follows from it, and returns what of that has changed. */
   #render(node: NatNode, name: ServiceName, service: RenderedService | undefined): Rendering {
-    const { value, limits, shared, externalAddresses } =
+    const { value, limits, shared } =
       service === undefined ? noMappings : serviceMappings(service, node);
     if (limits.length > 0) this.#limits.set(name, limits);
     else this.#limits.delete(name);
-    const before = this.#externalAddressesOf.get(name) ?? [];
-    if (externalAddresses.length > 0) this.#externalAddressesOf.set(name, externalAddresses);
-    else this.#externalAddressesOf.delete(name);
-    const changedAddresses = this.#externalAddresses.replace(before, externalAddresses);
-    return { value, shared: this.#shared.set(name, shared), changedAddresses };
+    return { value, shared: this.#shared.set(name, shared) };
   }
 
   /** Puts a value that has changed; undefined deletes it. */
@@ -153,15 +134,12 @@ interface Rendering {
   readonly value: Value | undefined;
   /** Values of several services that have come, or gone (undefined). */
   readonly shared: ReadonlyMap<string, Value | undefined>;
-  /** External addresses that have got their first service, or lost their last one. */
-  readonly changedAddresses: readonly string[];
 }
 
 const noMappings: ServiceMappings = {
   value: undefined,
   limits: [],
   shared: [],
-  externalAddresses: [],
 };
 
 function keyOf(service: ServiceName): string {

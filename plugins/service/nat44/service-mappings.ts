@@ -25,13 +25,12 @@ export interface ServiceMappings {
   readonly limits: readonly string[];
   /** Values that other services may need, too. */
   readonly shared: readonly KeyValue[];
-  /** Addresses at which clients reach the service from outside. */
-  readonly externalAddresses: readonly string[];
 }
 
 export function serviceMappings(service: RenderedService, node: NatNode): ServiceMappings {
   const limits: string[] = [];
   const mappings: DeepInput<DNat44StaticMapping>[] = [];
+  /** Addresses at which clients reach the service from outside. */
   const externalAddresses = new Set<string>();
   /** Cluster IPs with a port that has no backend. */
   const refusing = new Set<string>();
@@ -60,10 +59,10 @@ export function serviceMappings(service: RenderedService, node: NatNode): Servic
       : dnat44Model.canonical({ label: service.name, st_mappings: mappings });
   const shared = [
     ...(hasExternalBackends ? externalBackendValues(node) : []),
-    ...[...externalAddresses].flatMap(externalAddressValues),
+    ...[...externalAddresses].flatMap((address) => externalAddressValues(node, address)),
     ...[...refusing].flatMap((address) => refusalValues(node, address)),
   ];
-  return { value, limits, shared, externalAddresses: [...externalAddresses] };
+  return { value, limits, shared };
 }
 
 /** Whether replies leave by the uplink with the address as their source, which is not the node's. */

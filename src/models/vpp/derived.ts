@@ -57,6 +57,8 @@ export const nat44FeatureKey = keyTemplate('vpp/nat44/interface/{iface}/feature/
 export const nat44AddressKey = keyTemplate('vpp/nat44/address/{address}/twice-nat/{twice}', {
   twice: 'on|off',
 });
+/** Exists while a pool for sources has the address. */
+export const natPoolAddressKey = keyTemplate('vpp/nat44/pool-address/{address}');
 /** `range` is one address, or the first and last address: `10.1.1.1-10.1.1.9`. */
 export const twiceNatPoolKey = keyTemplate('vpp/nat44/twiceNAT-pool/vrf/{vrf}/addresses/{range}', {
   vrf: DIGITS,

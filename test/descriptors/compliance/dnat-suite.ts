@@ -241,6 +241,42 @@ export function dnatSuite(start: () => Promise<VppBackend>): void {
       assert.equal((await bench.client.dump('nat44_identity_mapping_dump', {})).length, 1);
     });
 
+    test('an identity that requires a pool is there only while the pool has its address', async () => {
+      const address = '203.0.113.7';
+      const values = [
+        pool('p', address),
+        identities('i', { ip_address: address, vrf_id: 1, requires_pool: true }),
+        service('s', {
+          ...web,
+          external_ip: address,
+          session_affinity: 9,
+          local_ips: [backend(2), backend(3)],
+        }),
+      ];
+      const ofNat = () => bench.taken().filter((name) => name.startsWith('nat44_add_del'));
+      await bench.apply(nat, table(1));
+      await bench.put(...values);
+      const created = ofNat();
+      assert.ok(
+        created.indexOf('nat44_add_del_address_range') <
+          created.indexOf('nat44_add_del_identity_mapping'),
+        created.join(),
+      );
+      assert.deepEqual(await bench.restart(nat, table(1), ...values), []);
+      await bench.agent.update(new Map([[values[0]!.key, null]]));
+      assert.deepEqual(ofNat(), ['nat44_add_del_identity_mapping', 'nat44_add_del_address_range']);
+      await bench.put(values[0]!);
+      bench.taken();
+      // another agent, to which the values are orphans
+      await bench.restart(nat, table(1));
+      const deleted = ofNat();
+      assert.ok(
+        deleted.indexOf('nat44_add_del_identity_mapping') <
+          deleted.indexOf('nat44_add_del_address_range'),
+        deleted.join(),
+      );
+    });
+
     test('an identity of several tables has one tag in VPP, and is found for each of its values', async () => {
       const first = identities('first', { ip_address: '10.2.0.1', port: 4789, protocol: 'UDP' });
       const second = identities('second', {

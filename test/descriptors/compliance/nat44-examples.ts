@@ -399,6 +399,28 @@ export const nat44Examples: readonly Example[] = [
     ),
   },
   {
+    name: 'identity of an address of a pool',
+    setup: [
+      nat,
+      table(1),
+      keyedValue(nat44AddressPoolModel, { first_ip: '10.2.0.1', vrf_id: ANY_TABLE }),
+    ],
+    ...changing(
+      dnat44Model,
+      {
+        label: 'DNAT-identities/10.2.0.1',
+        id_mappings: [{ ip_address: '10.2.0.1', requires_pool: true }],
+      },
+      {
+        id_mappings: [
+          { ip_address: '10.2.0.1', requires_pool: true },
+          { ip_address: '10.2.0.1', vrf_id: 1, requires_pool: true },
+        ],
+      },
+      true,
+    ),
+  },
+  {
     name: 'no identities',
     setup: [nat],
     ...changing(

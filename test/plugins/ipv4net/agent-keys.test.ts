@@ -30,7 +30,8 @@ for (const [title, keys, isOwn] of [
   ['the links to the host', ['tap-vpp2', 'afpacket-vpp2'].map(iface), true],
   ['tunnels to nodes', [iface(vxlanTunnel(7))], true],
   ['the bridge domain of the overlay', [bridge('vxlanBD')], true],
-  ['services', [dnat('default/web'), dnat('DNAT-identities'), dnat(tagOf(longLabel))], true],
+  ['services', [dnat('default/web'), dnat(tagOf(longLabel))], true],
+  ['identities', [dnat('DNAT-identities'), dnat('DNAT-identities/203.0.113.50')], true],
   [
     'a service with a long name and session affinity',
     [dnat(mappingTag(longLabel, affine!).split(' @')[0]!)],

@@ -131,6 +131,29 @@ export function externalSuite(start: StartServiceCluster): void {
       for (const from of [a, x]) assertBackends(await connect(from, host, 8080, 3), ['node2']);
     });
 
+    it('an address with affinity goes while clients use it', async () => {
+      const address = '203.0.113.13';
+      const input = {
+        cluster_ip: '10.96.1.16',
+        session_affinity: 'ClientIP' as const,
+        session_affinity_timeout: 10_800,
+        ports: [{ port: 80, target: 8080 }],
+        backends: [b, x],
+      };
+      await cluster.routeFromOutside(`${address}/32`, 'node1');
+      for (let round = 0; round < 3; round++) {
+        await apply('affine', { ...input, external_ips: [address] });
+        for (const from of [a, x, 'outside'] as const)
+          assert.ok(
+            (await connect(from, address, 80, 3)).every(({ result }) => result === 'answered'),
+          );
+        await Promise.all([connect(a, address, 80, 20), apply('affine', input)]);
+        assert.ok(
+          (await connect(a, '10.96.1.16', 80)).every(({ result }) => result === 'answered'),
+        );
+      }
+    });
+
     it('an address of a load balancer with externalTrafficPolicy Local', async () => {
       const address = '203.0.113.12';
       await apply('balanced-local', {

@@ -2,7 +2,11 @@ import { allOrNothing, allSettled } from '#infra/rollback/rollback.ts';
 import { checkField } from '#kvscheduler/api/check-field.ts';
 import { defineDescriptor, emptyValue } from '#kvscheduler/api/define-descriptor.ts';
 import type { KeyedValue, KvDescriptor } from '#kvscheduler/api/descriptor.ts';
-import { NAT44_ENDPOINT_DEPENDENT_KEY, twiceNatPoolKey } from '#models/vpp/derived.ts';
+import {
+  NAT44_ENDPOINT_DEPENDENT_KEY,
+  natPoolAddressKey,
+  twiceNatPoolKey,
+} from '#models/vpp/derived.ts';
 import {
   type Nat44AddressPool,
   nat44AddressPoolKey,
@@ -73,7 +77,11 @@ export function nat44AddressPoolDescriptor({
     retrieveDependencies: ['vpp-nat44-global'],
     validate,
     derived: (_key, pool) => {
-      if (!pool.twice_nat) return [];
+      if (!pool.twice_nat)
+        return addressesOf(pool).map(({ address }) => ({
+          key: natPoolAddressKey.build({ address }),
+          value: emptyValue,
+        }));
       const range = pool.last_ip === '' ? pool.first_ip : `${pool.first_ip}-${pool.last_ip}`;
       return [{ key: twiceNatPoolKey.build({ vrf: pool.vrf_id, range }), value: emptyValue }];
     },

@@ -1,7 +1,11 @@
 import { allOrNothing, allSettled } from '#infra/rollback/rollback.ts';
 import { defineDescriptor } from '#kvscheduler/api/define-descriptor.ts';
 import type { Dependency, KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
-import { NAT44_ENDPOINT_DEPENDENT_KEY, twiceNatPoolKey } from '#models/vpp/derived.ts';
+import {
+  NAT44_ENDPOINT_DEPENDENT_KEY,
+  natPoolAddressKey,
+  twiceNatPoolKey,
+} from '#models/vpp/derived.ts';
 import {
   type DNat44,
   type DNat44IdentityMapping,
@@ -236,11 +240,14 @@ function dependencies({ st_mappings, id_mappings }: DNat44): readonly Dependency
     if (twice_nat_pool_ip !== '') poolAddresses.push(twice_nat_pool_ip);
     for (const { vrf_id } of local_ips) if (vrf_id !== 0) tables.push(vrf_id);
   }
+  const exempted: string[] = [];
   for (const mapping of id_mappings) {
     if (mapping.interface !== '') interfaces.push(mapping.interface);
     if (mapping.vrf_id !== 0) tables.push(mapping.vrf_id);
+    if (mapping.requires_pool) exempted.push(mapping.ip_address);
   }
-  if (interfaces.length + tables.length + poolAddresses.length === 0) return enabled;
+  const others = interfaces.length + tables.length + poolAddresses.length + exempted.length;
+  if (others === 0) return enabled;
   return [
     ...enabled,
     ...[...new Set(interfaces)].map((name) => ({
@@ -254,6 +261,10 @@ function dependencies({ st_mappings, id_mappings }: DNat44): readonly Dependency
         prefixes: [twiceNatPoolKey.prefix()],
         accepts: (key: string) => poolHas(key, address),
       },
+    })),
+    ...[...new Set(exempted)].map((address) => ({
+      label: `pool-has-${address}`,
+      key: natPoolAddressKey.build({ address }),
     })),
   ];
 }

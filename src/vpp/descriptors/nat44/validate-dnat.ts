@@ -100,4 +100,5 @@ function validateIdentity(mapping: DNat44IdentityMapping, check: Check): void {
   if (mapping.interface === '') check(isV4(ip_address), '.ip_address', 'must be an IPv4 address');
   else check(ip_address === '', '.ip_address', 'cannot be combined with interface');
   check(mapping.port <= MAX_PORT, '.port', 'is not a port');
+  if (mapping.requires_pool) check(mapping.interface === '', '.interface', 'no pool has one');
 }

@@ -41,7 +41,7 @@ describe('NAT44 of a node', () => {
   it('translates the sources of traffic that leaves through the NIC with the default gateway', async () => {
     const node = await startedNode({ yaml: GATEWAY });
     const both = (name: string) => ({ name, nat_inside: true, nat_outside: true });
-    const identity = { ip_address: '192.168.16.1', protocol: 'UDP' };
+    const identity = { ip_address: '192.168.16.1', protocol: 'UDP', requires_pool: false };
     assert.deepEqual(natOf(node), {
       'dnat44/DNAT-identities': {
         label: 'DNAT-identities',
@@ -241,12 +241,7 @@ describe('an external address of a service', () => {
   const ADDRESS = '203.0.113.50';
   const KEY = `${NAT}nat44-pool/vrf/4294967294/address/${ADDRESS}`;
   const TABLE = 'config/vpp/v2/vrf-table/id/4294967294/protocol/IPV4';
-  const identitiesOf = (node: TestNode) =>
-    node
-      .at<{ id_mappings: { ip_address: string; vrf_id: number; port: number }[] }>(
-        `${NAT}dnat44/DNAT-identities`,
-      )
-      .id_mappings.filter(({ ip_address }) => ip_address === ADDRESS);
+  const IDENTITIES = `${NAT}dnat44/DNAT-identities/${ADDRESS}`;
 
   it('keeps its replies from being translated at the uplink, while a service has it', async () => {
     const node = await startedNode({ yaml: GATEWAY });
@@ -260,13 +255,9 @@ describe('an external address of a service', () => {
     assert.equal(node.config.has(KEY), false);
     await node.put(endpointsValue('web', [localPod(2)]));
     await node.put(endpointsValue('db', [localPod(2)]));
-    assert.deepEqual(
-      identitiesOf(node).map(({ vrf_id, port }) => [vrf_id, port]),
-      [
-        [0, 0],
-        [1, 0],
-      ],
-    );
+    const { id_mappings } = node.at<{ id_mappings: object[] }>(IDENTITIES);
+    const whole = { ip_address: ADDRESS, protocol: 'UDP', requires_pool: true };
+    assert.deepEqual(id_mappings.map(nonDefaultFields), [whole, { ...whole, vrf_id: 1 }]);
     assert.deepEqual(nonDefaultFields(node.at(KEY)), {
       vrf_id: 4_294_967_294,
       first_ip: ADDRESS,
@@ -276,13 +267,28 @@ describe('an external address of a service', () => {
     assert.ok(node.config.has(KEY));
     const { txn } = await node.put(endpointsValue('db', []));
     assert.deepEqual([...txn.values.keys()].sort(), [
-      `${NAT}dnat44/DNAT-identities`,
+      IDENTITIES,
       `${NAT}dnat44/default/db`,
       KEY,
       ...[0, 1].map((vrf) => `config/vpp/v2/route/vrf/${vrf}/dst/10.96.0.11/32/gw/0.0.0.0`),
       TABLE,
     ]);
-    assert.deepEqual(identitiesOf(node), []);
+    assert.equal(node.config.has(IDENTITIES), false);
+  });
+
+  it('comes and goes without a change of the others', async () => {
+    const node = await startedNode({ yaml: GATEWAY });
+    await node.put(endpointsValue('web', [localPod(2)]));
+    await node.put(web(ADDRESS));
+    const { txn } = await node.put(web(ADDRESS, '203.0.113.51'));
+    assert.deepEqual([...txn.values.keys()].sort(), [
+      `${NAT}dnat44/DNAT-identities/203.0.113.51`,
+      `${NAT}dnat44/default/web`,
+      `${NAT}nat44-pool/vrf/4294967294/address/203.0.113.51`,
+    ]);
+    const incremental = natOf(node);
+    await node.heal();
+    assert.deepEqual(natOf(node), incremental);
   });
 
   it('stays that of the host if the host has it', async () => {
@@ -305,6 +311,6 @@ describe('an external address of a service', () => {
     await node.put(web(ADDRESS));
     await node.put(endpointsValue('web', [localPod(2)]));
     assert.equal(node.config.has(KEY), false);
-    assert.deepEqual(identitiesOf(node), []);
+    assert.equal(node.config.has(IDENTITIES), false);
   });
 });
