@@ -80,20 +80,21 @@ function mappingOf(
   isExternal: boolean,
   node: NatNode,
 ): DeepInput<DNat44StaticMapping> {
-  const shares = backendShares(backends, node.localWeight);
+  // the host has no route back to clients behind its own link
+  const fromHost = node.servesHost && backends.some(({ place }) => place !== 'pod');
+  const replacesClient = address.replacesClient || isExternal || fromHost;
+  const shares = backendShares(backends, node.localWeight, replacesClient);
   const locals = backends.map((backend, at) => ({
     local_ip: backend.address,
     local_port: backend.port,
     vrf_id: vrfOf(backend, node),
     probability: shares[at],
   }));
-  // the host has no route back to clients behind its own link
-  const fromHost = node.servesHost && backends.some(({ place }) => place !== 'pod');
   return {
     external_ip: address.address,
     external_port: address.port,
     protocol: address.protocol,
-    twice_nat: address.replacesClient || isExternal || fromHost ? 'ENABLED' : 'SELF',
+    twice_nat: replacesClient ? 'ENABLED' : 'SELF',
     session_affinity: address.affinityTimeout,
     local_ips: locals.length === 1 ? [...locals, filler] : locals,
   };
