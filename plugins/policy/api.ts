@@ -1,0 +1,20 @@
+/** Network policies on this node for other plugins and for operators. */
+import type { Value } from '#kvscheduler/api/transaction.ts';
+import type { AttachmentId } from '#plugins/podmanager/api.ts';
+import type { PodPolicy, PolicyName } from './pod-policy.ts';
+import type { PolicyNode } from './renderer.ts';
+
+export interface PolicyApi {
+  /** Name of the renderer that carries policies; undefined: none does, for example before the first resync. */
+  rendererName(): string | undefined;
+  /** What policies permit the attached pods of this node, those without policies as well. */
+  policies(): ReadonlyMap<AttachmentId, PodPolicy>;
+  /** Why policies are not carried as their objects define them; without those that are. */
+  problems(): ReadonlyMap<PolicyName, readonly string[]>;
+  /** Reasons of the renderer for which less is permitted than the policies say. */
+  limits(): ReadonlyMap<PolicyName, readonly string[]>;
+  /** The values that carry the policies of a pod, by key. */
+  valuesOf(attachment: AttachmentId): ReadonlyMap<string, Value>;
+  /** As the renderer knows this node; undefined: no renderer carries policies. */
+  node(): PolicyNode | undefined;
+}
