@@ -1,25 +1,44 @@
-/** Comparison of addresses and networks in text form. */
-import { type Cidr, contains, parseCidr, parseIp } from '#models/ip.ts';
+/** Addresses and networks as numbers, from text. */
+import { parseCidr, parseIp } from '#models/ip.ts';
 
-/** A network; text that is not a valid address or CIDR is a network that contains nothing. */
+/** Of type number for IPv4, bigint for IPv6. The two are never equal. */
+export type AddressNumber = number | bigint;
+
 export interface Network {
-  /** Prefix length; -1 for invalid text. */
+  /** Prefix length. */
   readonly length: number;
-  contains(address: string): boolean;
+  readonly first: AddressNumber;
+  readonly last: AddressNumber;
 }
 
-/** @param cidr an address without a prefix length is a network of one address */
-export function network(cidr: string): Network {
+const V4_BITS = 32;
+const V6_BITS = 128;
+
+/**
+ * @param cidr an address without a prefix length is a network of one address
+ * @returns undefined for text that is not a valid address or CIDR
+ */
+export function network(cidr: string): Network | undefined {
   const parsed = parseCidr(cidr, 'bare');
-  return {
-    length: parsed?.length ?? -1,
-    contains: (address) => parsed !== undefined && isMember(parsed, address),
-  };
+  if (parsed === undefined) return undefined;
+  const { address, length } = parsed;
+  const first = firstAddress(numberOf(address), length);
+  const last =
+    typeof first === 'number'
+      ? first + 2 ** (V4_BITS - length) - 1
+      : first + (1n << BigInt(V6_BITS - length)) - 1n;
+  return { length, first, last };
 }
 
-function isMember(cidr: Cidr, text: string): boolean {
-  const address = parseIp(withoutZone(text));
-  return address !== undefined && contains(cidr, address);
+/** The first address of the network of this prefix length that contains the address. */
+export function firstAddress(address: AddressNumber, length: number): AddressNumber {
+  if (typeof address === 'number') return address - (address % 2 ** (V4_BITS - length));
+  const free = BigInt(V6_BITS - length);
+  return (address >> free) << free;
+}
+
+export function contains({ first, last }: Network, address: AddressNumber): boolean {
+  return typeof first === typeof address && first <= address && address <= last;
 }
 
 /**
@@ -27,15 +46,24 @@ function isMember(cidr: Cidr, text: string): boolean {
  * valid address equals nothing.
  */
 export function sameAddress(a: string, b: string): boolean {
-  const [one, other] = [addressOf(a), addressOf(b)];
-  return one !== undefined && other !== undefined && Buffer.compare(one, other) === 0;
+  const one = addressNumber(a);
+  return one !== undefined && one === addressNumber(b);
 }
 
-function addressOf(text: string): Uint8Array | undefined {
-  return parseIp(withoutZone(text.replace(/\/.*/, '')));
+/** @returns undefined for text that is not a valid address; prefix length and zone are ignored */
+export function addressNumber(text: string): AddressNumber | undefined {
+  // `fe80::1%eth0` is `fe80::1`
+  const bytes = parseIp(text.replace(/[/%].*/, ''));
+  return bytes && numberOf(bytes);
 }
 
-/** `fe80::1%eth0` is `fe80::1`. */
-function withoutZone(address: string): string {
-  return address.replace(/%.*/, '');
+function numberOf(bytes: Uint8Array): AddressNumber {
+  let number = 0;
+  if (bytes.length * 8 === V4_BITS) {
+    for (const byte of bytes) number = number * 256 + byte;
+    return number;
+  }
+  let large = 0n;
+  for (const byte of bytes) large = (large << 8n) | BigInt(byte);
+  return large;
 }

@@ -1,5 +1,5 @@
 /** Address and route lookup of a device. */
-import { network, sameAddress } from './addresses.ts';
+import { DeviceIndex } from './device-index.ts';
 import type { Device, Interface, Route, RouteAction } from './snapshot.ts';
 
 /** The interface that has the address; `interface` is undefined if it is unknown. */
@@ -8,13 +8,9 @@ export function findAddress(
   table: number,
   address: string,
 ): { readonly interface: Interface | undefined } | undefined {
-  for (const one of device.interfaces.values()) {
-    const isThere = one.enabled && one.table === table;
-    if (isThere && one.addresses.some((own) => sameAddress(own, address)))
-      return { interface: one };
-  }
-  const isOther = device.otherAddresses.some((own) => sameAddress(own, address));
-  return isOther ? { interface: undefined } : undefined;
+  const index = DeviceIndex.of(device);
+  const found = index.interfaceOf(table, address);
+  return found || index.isOtherAddress(address) ? { interface: found } : undefined;
 }
 
 /** A route with its resolved action; undefined: the next hop cannot be resolved. */
@@ -41,12 +37,8 @@ export function lookUp(
   address: string,
   depth = MAX_RECURSION,
 ): RouteLookup | undefined {
-  let routes: readonly Route[] = [];
-  for (const source of [connected(device, table), device.routes, adjacent(device, table)]) {
-    const found = longest(source, table, address);
-    if (lengthOf(found) > lengthOf(routes)) routes = found;
-  }
-  const paths = routes
+  const paths = DeviceIndex.of(device)
+    .longest(table, address)
     .map((route): Path => ({ route, action: resolve(device, route, depth) }))
     .toSorted((a, b) => a.route.preference - b.route.preference);
   const leading = paths.filter(({ action }) => isUsable(device, action));
@@ -54,25 +46,6 @@ export function lookUp(
   if (!first) return undefined;
   const isAsGood = ({ route }: Path) => route.preference === first.route.preference;
   return { ...first, paths: Math.max(1, leading.filter(isAsGood).length) };
-}
-
-function lengthOf([first]: readonly Route[]): number {
-  return first ? network(first.destination).length : -1;
-}
-
-/** All routes with the longest matching prefix. */
-function longest(routes: Iterable<Route>, table: number, address: string): readonly Route[] {
-  let found: Route[] = [];
-  let length = -1;
-  for (const route of routes) {
-    if (route.table !== table) continue;
-    const destination = network(route.destination);
-    if (destination.length < length || !destination.contains(address)) continue;
-    if (destination.length > length) found = [];
-    length = destination.length;
-    found.push(route);
-  }
-  return found;
 }
 
 function resolve(device: Device, { action, table }: Route, depth: number): Path['action'] {
@@ -87,25 +60,4 @@ function isUsable({ interfaces }: Device, action: Path['action']): boolean {
   return action?.kind === 'via'
     ? interfaces.get(action.interface)?.up === true
     : action !== undefined;
-}
-
-/** Connected networks of interfaces, as routes. */
-function* connected(device: Device, table: number): Generator<Route> {
-  for (const { name, enabled, table: own, addresses, key } of device.interfaces.values())
-    if (enabled && own === table)
-      for (const destination of addresses) yield directRoute(name, table, destination, key);
-}
-
-/** Neighbors of interfaces, as host routes. */
-function* adjacent(device: Device, table: number): Generator<Route> {
-  if (!device.routesToNeighbors) return;
-  for (const { interface: name, address, key } of device.neighbors) {
-    const holder = device.interfaces.get(name);
-    if (holder?.enabled && holder.table === table) yield directRoute(name, table, address, key);
-  }
-}
-
-function directRoute(name: string, table: number, destination: string, key: string): Route {
-  const action = { kind: 'via', interface: name, nextHop: undefined } as const;
-  return { table, destination, preference: 0, action, key };
 }

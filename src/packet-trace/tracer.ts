@@ -7,6 +7,7 @@
  */
 import { sameAddress } from './addresses.ts';
 import { bridgeOf, forwardingBlock } from './bridge.ts';
+import { DeviceIndex } from './device-index.ts';
 import { findAddress, lookUp } from './fib.ts';
 import { NatIndex } from './nat-index.ts';
 import { type NatMemory, natMemory } from './nat-session.ts';
@@ -182,9 +183,7 @@ class Tracer {
       ),
     )?.packet;
     if (!packet) return 'dropped';
-    const known = device.neighbors.find(
-      (one) => one.interface === exit && sameAddress(one.address, nextHop),
-    );
+    const known = DeviceIndex.of(device).neighbor(exit, nextHop);
     if (known) this.#hop(device, `${nextHop} is at ${known.mac}`, known.key);
     const bridge = device.bridges.find(({ routed }) => routed === exit);
     if (bridge) {

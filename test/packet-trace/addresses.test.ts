@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { network, sameAddress } from '#packet-trace/addresses.ts';
+import { addressNumber, contains, network, sameAddress } from '#packet-trace/addresses.ts';
+
+function isIn(cidr: string, address: string): boolean {
+  const [found, number] = [network(cidr), addressNumber(address)];
+  return found !== undefined && number !== undefined && contains(found, number);
+}
 
 describe('networks', () => {
   it('contain the addresses with the same first bits, in both families', () => {
@@ -15,13 +20,13 @@ describe('networks', () => {
             .replace(/(.{4})(?=.)/g, '$1:');
         const bits = parts.reduce((sum, part) => (sum << 16n) + BigInt(part), 0n);
         const other = bits ^ (1n << BigInt(127 - flipped));
-        assert.ok(network(`${text(bits)}/${length}`).contains(text(bits)));
-        assert.equal(network(`${text(bits)}/${length}`).contains(text(other)), flipped >= length);
+        assert.ok(isIn(`${text(bits)}/${length}`, text(bits)));
+        assert.equal(isIn(`${text(bits)}/${length}`, text(other)), flipped >= length);
       }),
     );
-    assert.ok(network('10.1.2.3/24').contains('10.1.2.255'));
-    assert.ok(!network('10.1.2.0/24').contains('10.1.3.0'));
-    assert.ok(!network('::/0').contains('10.0.0.1'));
+    assert.ok(isIn('10.1.2.3/24', '10.1.2.255'));
+    assert.ok(!isIn('10.1.2.0/24', '10.1.3.0'));
+    assert.ok(!isIn('::/0', '10.0.0.1'));
   });
 
   it('compare addresses in all spellings', () => {
@@ -36,12 +41,12 @@ describe('networks', () => {
 
   it('contain no text that is not an address, and an invalid network contains nothing', () => {
     for (const invalid of ['10.1.1.300', '10.1.1', '10.1.1.1.1', '1::2::3', 'alloc:net/if', '']) {
-      assert.ok(!network('10.0.0.0/8').contains(invalid), invalid);
-      assert.ok(!network('::/0').contains(invalid), invalid);
-      assert.ok(!network(`${invalid}/8`).contains('10.1.1.1'), invalid);
+      assert.ok(!isIn('10.0.0.0/8', invalid), invalid);
+      assert.ok(!isIn('::/0', invalid), invalid);
+      assert.ok(!isIn(`${invalid}/8`, '10.1.1.1'), invalid);
       assert.ok(!sameAddress(invalid, invalid), invalid);
     }
     assert.ok(!sameAddress('10.1.1.300', '10.1.2.44'));
-    assert.ok(!network('10.1.1.0/33').contains('10.1.1.0'));
+    assert.ok(!isIn('10.1.1.0/33', '10.1.1.0'));
   });
 });
