@@ -2,6 +2,7 @@
  * The state that the VPP and the kernel of a node report: also routes, drops and interfaces that were added
  * past the agent. Names of managed interfaces are those of their values.
  */
+import type { AclConfig } from './acl-config.ts';
 import type { NatConfig, NatPoolAddress } from './nat-config.ts';
 import type { Device, Interface, Neighbor, Route, RouteAction, Wire } from './snapshot.ts';
 
@@ -23,6 +24,8 @@ export interface ActualDevice {
   readonly neighbors: readonly Omit<Neighbor, 'key'>[];
   /** VPP with NAT44. */
   readonly nat?: NatConfig;
+  /** VPP with ACLs on interfaces. */
+  readonly acls?: AclConfig;
 }
 
 export interface ActualInterface {
@@ -91,6 +94,7 @@ function actualDevice(device: Device, found: ActualDevice): Device {
     // the routes of VPP contain those to its neighbors
     routesToNeighbors: false,
     nat: found.nat && withPoolKeys(found.nat, device.nat),
+    acls: found.acls,
   };
 }
 

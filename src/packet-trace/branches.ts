@@ -1,5 +1,5 @@
 /** All ways that a packet can take where NAT balances it over several backends. */
-import { type NatMemory, natMemory } from './nat-session.ts';
+import { type TraceMemory, traceMemory } from './memory.ts';
 import type { Packet } from './packet.ts';
 import type { Snapshot } from './snapshot.ts';
 import { type PacketTrace, tracePacket } from './tracer.ts';
@@ -8,16 +8,16 @@ export interface Branch {
   /** Of all connections; the shares of all branches add up to 1. */
   readonly share: number;
   readonly trace: PacketTrace;
-  /** Memory of the NATs after it, for the trace of the reply. */
-  readonly memory: NatMemory;
+  /** After it, for the trace of the reply. */
+  readonly memory: TraceMemory;
 }
 
-/** @param memory of the NATs before it; it is not changed */
+/** @param memory before it; it is not changed */
 export function traceBranches(
   snapshot: Snapshot,
   start: string,
   packet: Packet,
-  memory?: NatMemory,
+  memory?: TraceMemory,
 ): readonly Branch[] {
   const branches: Branch[] = [];
   const pending: (readonly number[])[] = [[]];
@@ -25,7 +25,7 @@ export function traceBranches(
     const choices: number[] = [];
     const others: (readonly number[])[] = [];
     let share = 1;
-    const after = natMemory(memory);
+    const after = traceMemory(memory);
     const choose = (weights: readonly number[]): number => {
       const choice = taken[choices.length] ?? 0;
       if (choices.length >= taken.length)

@@ -78,9 +78,6 @@ export interface NatSessions {
   addAffinity(client: NatClient, backend: NatBackend, seconds: number): void;
 }
 
-/** Memory of the NATs of a snapshot, by the name of the device. */
-export type NatMemory = (device: string) => NatSessions;
-
 export function flowText(flow: NatFlow): string {
   const { protocol, source, sourcePort, destination, destinationPort, table } = flow;
   return `${protocol} ${source}:${sourcePort} ${destination}:${destinationPort} ${table}`;
@@ -109,11 +106,8 @@ export function flowsOf({ in2out, out2in }: NatSession): readonly string[] {
     : [flowText(in2out.match), flowText(out2in.match)];
 }
 
-/**
- * Memory of a trace: changes of a base. The base is not changed, so that each possible way of a packet can
- * be traced from the same base.
- */
-class ChangedSessions implements NatSessions {
+/** Memory of a trace: changes of a base, which is not changed. */
+export class ChangedNatSessions implements NatSessions {
   readonly #base: NatSessions | undefined;
   /** By flow; undefined: it is removed from the base. */
   readonly #sessions = new Map<string, NatSession | undefined>();
@@ -151,14 +145,4 @@ class ChangedSessions implements NatSessions {
   addAffinity(client: NatClient, backend: NatBackend): void {
     this.#affinities.set(clientText(client), backend);
   }
-}
-
-/** A memory for traces: a reply finds the sessions of the packet that it answers. */
-export function natMemory(base?: NatMemory): NatMemory {
-  const devices = new Map<string, NatSessions>();
-  return (device) => {
-    const known = devices.get(device) ?? new ChangedSessions(base?.(device));
-    devices.set(device, known);
-    return known;
-  };
 }

@@ -171,7 +171,7 @@ export class Nat44 {
 /** undefined: NAT translates nothing of it. */
 function flowOf(packet: Packet, table: number): NatFlow | undefined {
   const { protocol, source, destination, sourcePort = 0, destinationPort = 0 } = packet;
-  if (protocol === undefined || source.includes(':')) return undefined;
+  if (protocol === undefined || protocol === 'SCTP' || source.includes(':')) return undefined;
   return { protocol, source, sourcePort, destination, destinationPort, table };
 }
 

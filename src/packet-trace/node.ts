@@ -12,6 +12,7 @@ import { linkStateKey } from '#models/vpp/derived.ts';
 import { type FIBEntry, fibEntryModel } from '#models/vpp/fib-entry.ts';
 import { type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
 import { type VppRoute, vppRouteModel } from '#models/vpp/route.ts';
+import { aclsOfValues } from './acl-values.ts';
 import { type ActualState, withActualState } from './actual-state.ts';
 import { natOfValues } from './nat-values.ts';
 import type {
@@ -119,6 +120,7 @@ function vppDevice(name: string, all: ReadonlyMap<string, unknown>): Device {
     otherAddresses: [],
     hasOtherRoutes: false,
     nat: natOfValues(all, (iface) => addresses.get(iface) ?? []),
+    acls: aclsOfValues(all),
   };
 }
 

@@ -1,5 +1,6 @@
 /** A packet as a trace follows it. */
 
+/** Protocols that NAT translates. */
 export type Protocol = 'TCP' | 'UDP' | 'ICMP';
 
 export type TcpFlag = 'SYN' | 'ACK' | 'FIN' | 'RST';
@@ -7,13 +8,15 @@ export type TcpFlag = 'SYN' | 'ACK' | 'FIN' | 'RST';
 export interface Packet {
   readonly source: string;
   readonly destination: string;
-  /** Absent: only the addresses are known, and no NAT translates it. ICMP is an echo. */
-  readonly protocol?: Protocol | undefined;
+  /** Absent: only the addresses are known; no NAT translates it, and only rules for all protocols match it. */
+  readonly protocol?: Protocol | 'SCTP' | undefined;
   /** Default 0. Both ports of an echo are its identifier. */
   readonly sourcePort?: number | undefined;
   readonly destinationPort?: number | undefined;
   /** Default: SYN, the first packet of a connection. */
   readonly tcpFlags?: readonly TcpFlag[] | undefined;
+  /** ICMP is an echo request, or the reply to one. */
+  readonly isEchoReply?: boolean | undefined;
 }
 
 /** A packet; the outer packet of a tunnel contains a frame with another packet. */
@@ -37,6 +40,7 @@ export function replyTo(packet: Packet): Packet {
     protocol,
     sourcePort: destinationPort,
     destinationPort: sourcePort,
-    tcpFlags: ['SYN', 'ACK'],
+    ...(protocol === 'TCP' && { tcpFlags: ['SYN', 'ACK'] }),
+    ...(protocol === 'ICMP' && { isEchoReply: true }),
   };
 }

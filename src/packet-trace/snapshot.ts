@@ -3,6 +3,7 @@
  * of a real or simulated VPP, or the desired state of an agent. Addresses are text; an unknown MAC is
  * empty.
  */
+import type { AclConfig } from './acl-config.ts';
 import type { NatConfig } from './nat-config.ts';
 
 export interface Snapshot {
@@ -29,6 +30,8 @@ export interface Device {
   readonly hasOtherRoutes: boolean;
   /** Absent: nothing is translated. */
   readonly nat?: NatConfig | undefined;
+  /** Absent: every packet passes. */
+  readonly acls?: AclConfig | undefined;
 }
 
 /** Key of the value that configures this; empty if it results from no configured value. */

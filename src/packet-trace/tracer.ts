@@ -5,12 +5,14 @@
  * Assumptions: state that is learned rather than configured is present (neighbors on a wire, MACs),
  * and no packet is lost at random.
  */
+import { evaluateAcls } from './acl.ts';
+import type { AclSide } from './acl-session.ts';
 import { sameAddress } from './addresses.ts';
 import { bridgeOf, forwardingBlock } from './bridge.ts';
 import { DeviceIndex } from './device-index.ts';
 import { findAddress, lookUp } from './fib.ts';
+import { type TraceMemory, traceMemory } from './memory.ts';
 import { NatIndex } from './nat-index.ts';
-import { type NatMemory, natMemory } from './nat-session.ts';
 import { natText } from './nat-text.ts';
 import type { Choose } from './nat-translations.ts';
 import { Nat44, type NatOutcome } from './nat44.ts';
@@ -38,9 +40,9 @@ export interface PacketTrace {
 
 export interface TraceOptions {
   /**
-   * Memory of the NATs. The trace adds to it; give it to the trace of the reply. Default: empty.
+   * Sessions of NATs and ACLs. The trace adds to it; give it to the trace of the reply. Default: empty.
    */
-  readonly memory?: NatMemory;
+  readonly memory?: TraceMemory;
   /** Chooses a backend of a balanced mapping; default: the first one. */
   readonly choose?: Choose;
 }
@@ -57,7 +59,7 @@ export function tracePacket(
   snapshot: Snapshot,
   start: string,
   packet: Packet,
-  { memory = natMemory(), choose = () => 0 }: TraceOptions = {},
+  { memory = traceMemory(), choose = () => 0 }: TraceOptions = {},
 ): PacketTrace {
   const tracer = new Tracer(snapshot, memory, choose);
   const device = snapshot.devices.get(start);
@@ -83,12 +85,12 @@ class Tracer {
   /** Frames by the bridge member that they entered: a repeated one is in a loop. */
   readonly #forwardedFrames = new Set<string>();
 
-  readonly #memory: NatMemory;
+  readonly #memory: TraceMemory;
   readonly #choose: Choose;
   /** The packet that arrived, or that left. */
   last: Packet | undefined;
 
-  constructor(snapshot: Snapshot, memory: NatMemory, choose: Choose) {
+  constructor(snapshot: Snapshot, memory: TraceMemory, choose: Choose) {
     this.#snapshot = snapshot;
     this.#memory = memory;
     this.#choose = choose;
@@ -182,12 +184,15 @@ class Tracer {
         sent,
       ),
     )?.packet;
-    if (!packet) return 'dropped';
+    // VPP translates before it compares the packet with ACLs
+    if (!packet || !this.#passesAcls(device, exit, 'output', packet)) return 'dropped';
     const known = DeviceIndex.of(device).neighbor(exit, nextHop);
     if (known) this.#hop(device, `${nextHop} is at ${known.mac}`, known.key);
     const bridge = device.bridges.find(({ routed }) => routed === exit);
     if (bridge) {
       if (!known) return this.#drop(device, `the MAC of ${nextHop} is unknown`, '');
+      // the packet enters the bridge by the BVI
+      if (!this.#passesAcls(device, exit, 'input', packet)) return 'dropped';
       return this.#bridge(device, bridge, exit, known.mac, packet);
     }
     return this.#transmit(device, out, { mac: known?.mac, nextHop }, packet);
@@ -265,6 +270,7 @@ class Tracer {
     if (!out) return this.#drop(device, `interface ${to} does not exist`, '');
     // VPP encapsulates and decapsulates regardless of the state of the tunnel interface.
     if (!out.tunnel && !out.up) return this.#drop(device, `${to} is down`, out.key);
+    if (!this.#passesAcls(device, to, 'output', packet)) return 'dropped';
     if (!out.tunnel) return this.#transmit(device, out, { mac, nextHop: undefined }, packet);
     const { source, destination, vni, table } = out.tunnel;
     this.#hop(
@@ -313,7 +319,10 @@ class Tracer {
     packet: CarriedPacket,
   ): PacketTrace['verdict'] {
     const bridge = bridgeOf(device, port.name);
-    if (bridge) return this.#bridge(device, bridge, port.name, mac, packet);
+    if (bridge) {
+      if (!this.#passesAcls(device, port.name, 'input', packet)) return 'dropped';
+      return this.#bridge(device, bridge, port.name, mac, packet);
+    }
     if (port.isRouted === false)
       return this.#drop(device, `${port.name} has no address and borrows none`, port.key);
     this.#hop(device, `enters by ${port.name}`, port.key);
@@ -322,12 +331,25 @@ class Tracer {
 
   /** Routes a packet that entered by an interface, or by the BVI of a bridge. */
   #input(device: Device, port: Interface, packet: CarriedPacket): PacketTrace['verdict'] {
+    if (!this.#passesAcls(device, port.name, 'input', packet)) return 'dropped';
     const found = this.#translate(device, packet, (nat) =>
       nat.input({ interface: port.name, table: port.table }, packet),
     );
     if (!found) return 'dropped';
     const table = found.table ?? port.table;
     return this.route(device, table, found.packet, { isOwn: false, input: port });
+  }
+
+  #passesAcls(device: Device, name: string, side: AclSide, packet: Packet): boolean {
+    const { acls: config } = device;
+    if (!config) return true;
+    const sessions = this.#memory(device.name).acl;
+    const outcome = evaluateAcls({ config, sessions }, { interface: name, side }, packet);
+    if (!outcome) return true;
+    const { isPermitted, description, key } = outcome;
+    if (isPermitted) this.#hop(device, description, key);
+    else this.#drop(device, description, key);
+    return isPermitted;
   }
 
   /** @returns undefined if NAT dropped the packet */
@@ -341,7 +363,7 @@ class Tracer {
     const outcome = evaluate(
       new Nat44({
         index,
-        sessions: this.#memory(device.name),
+        sessions: this.#memory(device.name).nat,
         choose: this.#choose,
         hasRoute: (table, address) => lookUp(device, table, address)?.action?.kind === 'via',
         outsideTables: index.outsides.flatMap((name) => device.interfaces.get(name)?.table ?? []),

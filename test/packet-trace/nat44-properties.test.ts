@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { basename } from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { type TraceMemory, traceMemory } from '#packet-trace/memory.ts';
 import type { NatConfig, NatMapping } from '#packet-trace/nat-config.ts';
 import {
-  type NatMemory,
   type NatRule,
   type NatSession,
-  natMemory,
+  type NatSessions,
   reverse,
 } from '#packet-trace/nat-session.ts';
 import { type Packet, replyTo } from '#packet-trace/packet.ts';
@@ -107,7 +107,7 @@ function send(
   config: NatConfig,
   { start, packet }: Client,
   choices: Iterator<number>,
-  memory: NatMemory,
+  memory: TraceMemory,
 ): Sent {
   const choose = (weights: readonly number[]): number =>
     (choices.next().value ?? 0) % weights.length;
@@ -116,11 +116,11 @@ function send(
 }
 
 /** Also collects the sessions that are made. */
-function observedMemory(sessions: NatSession[]): NatMemory {
-  const memory = natMemory();
+function observedMemory(sessions: NatSession[]): TraceMemory {
+  const memory = traceMemory();
   return (device) => {
-    const inner = memory(device);
-    return {
+    const { nat: inner, acl } = memory(device);
+    const nat: NatSessions = {
       find: (flow) => inner.find(flow),
       hasRoom: (table, kind) => inner.hasRoom(table, kind),
       add: (session) => {
@@ -132,6 +132,7 @@ function observedMemory(sessions: NatSession[]): NatMemory {
       affinity: (client) => inner.affinity(client),
       addAffinity: (...affinity) => inner.addAffinity(...affinity),
     };
+    return { nat, acl };
   };
 }
 
@@ -152,7 +153,7 @@ describe('NAT44', () => {
       { file, name },
       CASES,
       fc.asyncProperty(traffic, async ({ config, packets, choices }) => {
-        const memory = natMemory();
+        const memory = traceMemory();
         for (const client of packets) {
           const { there, packet, start } = send(config, client, choices, memory);
           if (there.verdict !== 'delivered' || there.device === 'vpp') continue;
@@ -172,7 +173,7 @@ describe('NAT44', () => {
       { file, name },
       CASES,
       fc.asyncProperty(traffic, async ({ config, packets, choices }) => {
-        const memory = natMemory();
+        const memory = traceMemory();
         const sent = packets.map((client) => send(config, client, choices, memory));
         for (const { there, start, packet } of sent) {
           if (there.verdict !== 'delivered') continue;

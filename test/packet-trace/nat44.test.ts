@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { traceBranches } from '#packet-trace/branches.ts';
+import { traceMemory } from '#packet-trace/memory.ts';
 import type { NatConfig } from '#packet-trace/nat-config.ts';
-import { natMemory } from '#packet-trace/nat-session.ts';
 import { type Packet, replyTo } from '#packet-trace/packet.ts';
 import { type PacketTrace, tracePacket } from '#packet-trace/tracer.ts';
 import {
@@ -34,7 +34,12 @@ interface Connection {
 }
 
 /** A packet, and the reply of its receiver. */
-function connect(nat: NatConfig, start: string, packet: Packet, memory = natMemory()): Connection {
+function connect(
+  nat: NatConfig,
+  start: string,
+  packet: Packet,
+  memory = traceMemory(),
+): Connection {
   const all = natCluster(nat);
   const there = tracePacket(all, start, packet, { memory });
   assert.equal(there.verdict, 'delivered', verdict(there));
@@ -153,7 +158,7 @@ const isOfService = (text: string): boolean => text.startsWith('service');
 
 describe('a session', () => {
   it('also translates replies to the same client port that belong to no service', () => {
-    const memory = natMemory();
+    const memory = traceMemory();
     connect(natConfig(), 'web', tcp(WEB, CLUSTER_IP), memory);
     const { back } = connect(natConfig(), 'web', tcp(WEB, DB, 8080), memory);
     assert.equal(ends(back), `web: ${CLUSTER_IP}:80 > ${WEB}:40000`);
@@ -183,7 +188,7 @@ describe('balancing', () => {
 
   it('sends a client with affinity to the same backend', () => {
     const nat = natConfig({ mappings: [{ ...shared, affinity: 60 }] });
-    const memory = natMemory();
+    const memory = traceMemory();
     const options = { memory, choose: () => 1 };
     const all = natCluster(nat);
     assert.equal(tracePacket(all, 'web', tcp(WEB, CLUSTER_IP), options).device, 'db');
@@ -198,7 +203,7 @@ describe('balancing', () => {
 
 describe('source NAT', () => {
   it('gives traffic that leaves by the uplink the address of the node', () => {
-    const memory = natMemory();
+    const memory = traceMemory();
     const packet = tcp(WEB, OUTSIDE, 443);
     const { there, back } = connect(natConfig(), 'web', packet, memory);
     assert.equal(ends(there), `outside: ${NODE}:40000 > ${OUTSIDE}:443`);
@@ -208,7 +213,7 @@ describe('source NAT', () => {
   });
 
   it('gives two clients with one port two ports', () => {
-    const memory = natMemory();
+    const memory = traceMemory();
     const first = connect(natConfig(), 'web', tcp(WEB, OUTSIDE, 443), memory);
     const second = connect(natConfig(), 'db', tcp(DB, OUTSIDE, 443), memory);
     assert.equal(ends(first.there), `outside: ${NODE}:40000 > ${OUTSIDE}:443`);
@@ -235,7 +240,7 @@ describe('source NAT', () => {
   });
 
   it('needs the identity of the node for the second packet of a connection', () => {
-    const memory = natMemory();
+    const memory = traceMemory();
     const nat = natConfig({ identities: [] });
     const packet = tcp(WEB, OUTSIDE, 443);
     connect(nat, 'web', packet, memory);

@@ -98,7 +98,7 @@ class Testbed {
   /** @param choice place of the backend in the mapping */
   trace(from: string, packet: Packet, choice = 0): PacketTrace {
     return tracePacket(natCluster(natConfig({ mappings: this.#services })), from, packet, {
-      memory: () => this.#vpp.natSessions,
+      memory: () => this.#vpp.memory,
       choose: () => choice,
     });
   }

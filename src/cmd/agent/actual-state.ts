@@ -1,6 +1,7 @@
 /** Reads the state that decides about packets from VPP and the kernel, managed or not. */
 import type { Scheduler } from '#kvscheduler/scheduler.ts';
 import { type LinuxHost, NamespaceNotFoundError, type NamespacePath } from '#linux/api.ts';
+import type { Acl } from '#models/vpp/acl.ts';
 import type {
   ActualDevice,
   ActualInterface,
@@ -18,6 +19,7 @@ import type { VppClient } from '#vpp/binapi/api.ts';
 import { AddressFamily, FibPathType, IfStatusFlags } from '#vpp/binapi/enums.gen.ts';
 import type { FibPath, IpRouteV2, SwInterfaceDetails } from '#vpp/binapi/messages.gen.ts';
 import { tagToName } from '#vpp/descriptors/tags.ts';
+import { readAcls } from './actual-acls.ts';
 import { readNat } from './actual-nat.ts';
 
 const NONE = 0xffff_ffff;
@@ -62,7 +64,9 @@ async function readVpp({ client, scheduler }: ActualStateDeps): Promise<ActualDe
       client.dump('ip_neighbor_dump', { sw_if_index: NONE, af }),
     ),
   );
-  const nat = await readNat(client, scheduler, (index) => names.get(index) ?? `deleted ${index}`);
+  const nameOfIndex = (index: number): string => names.get(index) ?? `deleted ${index}`;
+  const nat = await readNat(client, scheduler, nameOfIndex);
+  const acls = await readAcls(client, await configuredAcls(scheduler), nameOfIndex);
   const internal = sources.find(({ src }) => src.name === INTERNAL_SOURCE)?.src.id;
   const routes: ActualRoute[] = [];
   // one table after another, so that VPP forwards packets in between
@@ -71,6 +75,7 @@ async function readVpp({ client, scheduler }: ActualStateDeps): Promise<ActualDe
       if (route.src !== internal) routes.push(...routesOf(route, names));
   return {
     ...(nat && { nat }),
+    ...(acls && { acls }),
     interfaces: interfaces.map((one, index) => ({
       ...one,
       isRouted: one.isRouted || borrowers.has(details[index]?.sw_if_index ?? NONE),
@@ -82,6 +87,11 @@ async function readVpp({ client, scheduler }: ActualStateDeps): Promise<ActualDe
       mac: fromMac(neighbor.mac_address),
     })),
   };
+}
+
+async function configuredAcls(scheduler: Scheduler): Promise<ReadonlySet<string>> {
+  const values = await scheduler.dump('NB', { descriptor: 'vpp-acl' });
+  return new Set(values.map(({ Value }) => (Value.value as Acl).name));
 }
 
 async function readInterface(

@@ -27,6 +27,7 @@ const descriptors = [
   'linux-arp',
   'linux-interface',
   'linux-route',
+  'vpp-acl',
   'vpp-arp',
   'vpp-bridge-domain',
   'vpp-interface',

@@ -1,3 +1,4 @@
+import { type AclSessions, AclSessionTable } from '#packet-trace/acl-session.ts';
 import { fromPrefix } from '#vpp/binapi/addresses.ts';
 import type { AclRule, Prefix } from '#vpp/binapi/messages.gen.ts';
 import { IndexPool, type Interfaces } from './interfaces.ts';
@@ -37,12 +38,19 @@ export class Acls {
   readonly #lists = new Map<number, Acl>();
   readonly #pool = new IndexPool();
   readonly #bindings = new Map<number, Bindings>();
+  readonly #sessions = new AclSessionTable();
 
   constructor(interfaces: Interfaces) {
     this.#interfaces = interfaces;
     interfaces.onRemove(({ index }) => {
       this.#bindings.delete(index);
+      this.#sessions.clear(interfaces.nameOf(index));
     });
+  }
+
+  /** Of packet traces. */
+  get sessions(): AclSessions {
+    return this.#sessions;
   }
 
   #listsOf(index: number): Bindings {
@@ -57,7 +65,13 @@ export class Acls {
       if (seen.has(acl)) return retval.ENTRY_ALREADY_EXISTS;
       seen.add(acl);
     }
-    this.#bindings.set(index, { ...this.#listsOf(index), [direction]: acls });
+    const before = this.#listsOf(index);
+    // VPP forgets the sessions of the interface if the set of its ACLs changes, but not if their rules do
+    const isSame =
+      before[direction].length === seen.size &&
+      acls.every((acl) => before[direction].includes(acl));
+    if (!isSame) this.#sessions.clear(this.#interfaces.nameOf(index));
+    this.#bindings.set(index, { ...before, [direction]: acls });
     return 0;
   }
 

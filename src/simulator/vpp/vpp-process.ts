@@ -1,5 +1,5 @@
 import type { Clock, Random } from '#infra/clock/clock.ts';
-import type { NatSessions } from '#packet-trace/nat-session.ts';
+import type { DeviceMemory } from '#packet-trace/memory.ts';
 import type { Peer } from '#vpp/binapi/server.ts';
 import type { SimLinux } from '../linux/linux.ts';
 import { Acls } from './acl.ts';
@@ -32,7 +32,8 @@ import { vxlanMessages } from './vxlan.ts';
 /** A simulated VPP process: all state from its start to its end. */
 export interface SimVppProcess {
   readonly handlerGroups: readonly MessageHandlers[];
-  readonly natSessions: NatSessions;
+  /** For packet traces. */
+  readonly memory: DeviceMemory;
   forget(peer: Peer): void;
   /** Ends the process: the kernel closes its TAPs. */
   end(): void;
@@ -58,6 +59,7 @@ export function startProcess(deps: {
   const bridging = new Bridging(interfaces, crash);
   const dhcp = new Dhcp({ interfaces, addresses, fib, server: deps.dhcpServer });
   const taps = tapMessages(interfaces, host);
+  const acls = new Acls(interfaces);
   const nat = new Nat44({ clock, interfaces, addresses, fib, crash });
   return {
     handlerGroups: [
@@ -76,7 +78,7 @@ export function startProcess(deps: {
       routeMessages({ fib, interfaces, crash }),
       neighbors.handlers(),
       bridging.handlers(),
-      new Acls(interfaces).handlers(),
+      acls.handlers(),
       stnMessages(interfaces),
       puntMessages({ fib, interfaces, crash }),
       nat.handlers(),
@@ -88,6 +90,6 @@ export function startProcess(deps: {
       dhcp.forget(peer);
     },
     end: () => taps.close(),
-    natSessions: nat.sessions,
+    memory: { nat: nat.sessions, acl: acls.sessions },
   };
 }

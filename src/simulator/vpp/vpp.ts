@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import type { Server } from 'node:net';
 import type { Clock, Random } from '#infra/clock/clock.ts';
 import type { Logger } from '#infra/log/log.ts';
-import type { NatSessions } from '#packet-trace/nat-session.ts';
+import type { DeviceMemory } from '#packet-trace/memory.ts';
 import { type Connect, type Transport, VppDisconnectedError } from '#vpp/binapi/api.ts';
 import { bundledCatalog, type Catalog } from '#vpp/binapi/catalog.ts';
 import { type Peer, type ServerHandlers, serveClient } from '#vpp/binapi/server.ts';
@@ -90,12 +90,12 @@ export class SimVpp {
   }
 
   /**
-   * The NAT44 sessions of the process: memory for packet traces, which take the place of traffic. VPP
-   * itself forwards no packets.
+   * The sessions of NAT44 and ACLs of the process: memory for packet traces, which take the place of
+   * traffic. VPP itself forwards no packets.
    */
-  get natSessions(): NatSessions {
+  get memory(): DeviceMemory {
     if (!this.#process) throw new VppDisconnectedError('the simulated VPP is not running');
-    return this.#process.natSessions;
+    return this.#process.memory;
   }
 
   /** Starts a new process with empty state, and listens on the same sockets as before. */

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { deviceByAddress } from '#packet-trace/cluster.ts';
-import { natMemory } from '#packet-trace/nat-session.ts';
+import { traceMemory } from '#packet-trace/memory.ts';
 import { snapshotOfDocuments } from '#test/packet-trace/document-snapshot.ts';
 import { outsideDevice } from '#test/packet-trace/outside-device.ts';
 import {
@@ -80,7 +80,7 @@ describe('packet trace of services', { skip, timeout: 240_000 }, () => {
       const device = deviceByAddress(snapshot, address)!;
       return { name: nameOf(place), device, address, ports: new Set([SERVED]) };
     });
-    return { snapshot, stations, memory: natMemory() };
+    return { snapshot, stations, memory: traceMemory() };
   }
 
   const targets = (): (readonly [address: string, port: number])[] => [

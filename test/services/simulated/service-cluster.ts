@@ -269,7 +269,7 @@ export class SimulatedServiceCluster implements ServiceCluster {
       snapshot: snapshotOfDocuments(await this.#documents(), [this.#outside()]),
       stations: [...this.#stations.values()],
       memory: memoryOf(
-        new Map(this.#nodes.map(({ name, node }) => [`${name}/vpp`, node.vpp.natSessions])),
+        new Map(this.#nodes.map(({ name, node }) => [`${name}/vpp`, node.vpp.memory])),
       ),
     };
     return this.#network;

@@ -2,7 +2,7 @@
 import type { Random } from '#infra/clock/clock.ts';
 import { traceBranches } from '#packet-trace/branches.ts';
 import { lookUp } from '#packet-trace/fib.ts';
-import { type NatMemory, natMemory } from '#packet-trace/nat-session.ts';
+import { type DeviceMemory, type TraceMemory, traceMemory } from '#packet-trace/memory.ts';
 import { type Packet, replyTo, type TcpFlag } from '#packet-trace/packet.ts';
 import type { Snapshot } from '#packet-trace/snapshot.ts';
 import { type PacketTrace, tracePacket } from '#packet-trace/tracer.ts';
@@ -23,7 +23,7 @@ export interface Station {
 export interface Network {
   readonly snapshot: Snapshot;
   readonly stations: readonly Station[];
-  readonly memory: NatMemory;
+  readonly memory: TraceMemory;
 }
 
 interface Connection {
@@ -157,7 +157,7 @@ function sourceAddress(snapshot: Snapshot, { device, address }: Station, to: str
 }
 
 /** @param vpps by the name of the device */
-export function memoryOf(vpps: ReadonlyMap<string, ReturnType<NatMemory>>): NatMemory {
-  const others = natMemory();
+export function memoryOf(vpps: ReadonlyMap<string, DeviceMemory>): TraceMemory {
+  const others = traceMemory();
   return (device) => vpps.get(device) ?? others(device);
 }

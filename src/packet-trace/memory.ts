@@ -1,0 +1,29 @@
+/** What the VPPs of a snapshot remember of earlier packets. */
+import { type AclSessions, AclSessionTable } from './acl-session.ts';
+import { ChangedNatSessions, type NatSessions } from './nat-session.ts';
+
+export interface DeviceMemory {
+  readonly nat: NatSessions;
+  readonly acl: AclSessions;
+}
+
+/** By the name of the device. */
+export type TraceMemory = (device: string) => DeviceMemory;
+
+/**
+ * A memory for traces: a reply finds the sessions of the packet that it answers.
+ * @param base memory before the trace; it is not changed, so that each possible way of a packet can be
+ * traced from the same base
+ */
+export function traceMemory(base?: TraceMemory): TraceMemory {
+  const devices = new Map<string, DeviceMemory>();
+  return (device) => {
+    const before = base?.(device);
+    const known = devices.get(device) ?? {
+      nat: new ChangedNatSessions(before?.nat),
+      acl: new AclSessionTable(before?.acl),
+    };
+    devices.set(device, known);
+    return known;
+  };
+}
