@@ -3,11 +3,12 @@ import { fromAddress, fromMac } from './binapi/addresses.ts';
 import type { VppClient } from './binapi/api.ts';
 import { AddressFamily, IpNeighborFlags } from './binapi/enums.gen.ts';
 import type { SwInterfaceDetails } from './binapi/messages.gen.ts';
+import { VppRefusedError } from './binapi/retval-error.ts';
 import { readDhcpClients } from './descriptors/interface/dhcp-dump.ts';
 import { NONE } from './descriptors/limits.ts';
 
-/** Graph nodes by which packets enter: from NICs, from TAPs, and from kernel links. */
-const inputNodes = ['dpdk-input', 'virtio-input', 'af-packet-input'];
+/** Graph nodes by which packets enter: NICs, TAPs (since v26.06 `tap-input`) and kernel links. */
+const inputNodes = ['dpdk-input', 'virtio-input', 'tap-input', 'af-packet-input'];
 /** The same number as in the original. */
 const TRACED_PACKETS = 100_000;
 
@@ -53,12 +54,16 @@ export function vppPort(client: VppClient): VppPort {
       };
     },
     async tracePackets() {
-      const replies = await Promise.all(
-        inputNodes.map((node) =>
-          client.request('cli_inband', { cmd: `trace add ${node} ${TRACED_PACKETS}` }),
-        ),
-      );
-      return replies.map(({ reply }) => reply.trim()).filter((text) => text !== '');
+      const trace = async (node: string): Promise<string> => {
+        try {
+          const cmd = `trace add ${node} ${TRACED_PACKETS}`;
+          return (await client.request('cli_inband', { cmd })).reply.trim();
+        } catch (thrown) {
+          if (!(thrown instanceof VppRefusedError)) throw thrown;
+          return `this VPP has no ${node}`;
+        }
+      };
+      return (await Promise.all(inputNodes.map(trace))).filter((text) => text !== '');
     },
     async leases() {
       const [interfaces, clients] = await Promise.all([dump(), readDhcpClients(client)]);

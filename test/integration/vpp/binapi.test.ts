@@ -12,6 +12,7 @@ import { NatConfigFlags } from '#vpp/binapi/enums.gen.ts';
 import type { Dumps } from '#vpp/binapi/messages.gen.ts';
 import { VppRefusedError } from '#vpp/binapi/retval-error.ts';
 import { unixConnect } from '#vpp/binapi/transport/unix.ts';
+import { vppPort } from '#vpp/vpp-port.ts';
 import { VppProcess } from '../support/vpp-process.ts';
 
 const NONE = 0xffffffff;
@@ -55,6 +56,15 @@ describe('binary API of a real VPP', { skip: withoutVpp(), timeout: 180_000 }, (
     for (const name of bundledCatalog().services.keys()) assert.ok(client.has(name), name);
     const { reply } = await client.request('cli_inband', { cmd: 'show version' });
     assert.match(reply, /vpp/);
+  });
+
+  test('traces the packets of TAPs, and names the input nodes that this VPP lacks', async () => {
+    const { client } = await connect();
+    const messages = await vppPort(client).tracePackets();
+    // the VPP of the tests runs without DPDK; TAPs have an input node of their own since v26.06
+    assert.ok(messages.includes('this VPP has no dpdk-input'));
+    const { version } = await client.request('show_version', {});
+    assert.equal(messages.includes('this VPP has no tap-input'), !version.startsWith('26.'));
   });
 
   test('creates and dumps interfaces and receives their events', async () => {
