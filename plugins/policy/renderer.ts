@@ -36,6 +36,11 @@ export interface RenderedState {
 export interface RenderedChange {
   /** undefined: the pod is not attached any more. */
   readonly pods: ReadonlyMap<AttachmentId, RenderedPod | undefined>;
+  /**
+   * One of the pods, if it is just being attached: its values are put even unchanged. Only then does the
+   * result of the event show whether they are configured.
+   */
+  readonly added?: AttachmentId;
   /** Absent: not changed. */
   readonly node?: PolicyNode;
 }

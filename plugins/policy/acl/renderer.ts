@@ -1,0 +1,291 @@
+/**
+ * Renders policies as ACLs of VPP. Each interface has two, whose rules are replaced in place:
+ * - at its output a table, which decides about each packet;
+ * - at its input rules that let the replies to what passed there return through the table.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { Slices } from '#infra/clock/slices.ts';
+import type { Value } from '#kvscheduler/api/transaction.ts';
+import type { DeepInput } from '#models/model.ts';
+import { type Acl, aclKey, aclModel } from '#models/vpp/acl.ts';
+import { AbortEventError } from '#plugins/controller/api/errors.ts';
+import type { ResyncContext } from '#plugins/controller/api/event-handler.ts';
+import type { ResyncTransaction, UpdateTransaction } from '#plugins/controller/api/transaction.ts';
+import type { AttachmentId } from '#plugins/podmanager/api.ts';
+import { AddressSet } from '../address-set.ts';
+import { type Isolation, isIsolated, type PodPolicy, type PolicyName } from '../pod-policy.ts';
+import type {
+  PolicyNode,
+  PolicyRenderer,
+  RenderedChange,
+  RenderedPod,
+  RenderedState,
+  RendererContext,
+} from '../renderer.ts';
+import { GLOBAL_ACL, type PodAclNames, podAclNames, REFLECTION_ACL } from './acl-names.ts';
+import { type RuleInput, reflectedTable, reflectingRules, tableRules } from './acl-rules.ts';
+import { globalTable } from './global-table.ts';
+import { type EgressIsolatedPod, localTable } from './local-table.ts';
+import { mergedPermits } from './merged-permits.ts';
+import { MAX_RULES, policiesWithSctpPorts, withinLimit } from './rule-limit.ts';
+import { RuleLists } from './rule-lists.ts';
+import { type Table, tableText } from './table.ts';
+
+/** @param maxRules of one table */
+export function createAclRenderer(maxRules = MAX_RULES): PolicyRenderer {
+  return new AclRenderer(maxRules);
+}
+
+/** An ACL that was put. */
+interface PutAcl {
+  /** Equal for equal rules. */
+  readonly rulesText: string;
+  readonly value: Acl;
+}
+
+/** What the table of one pod, or that of the node, lacks of what policies permit. */
+interface Omissions {
+  readonly omitted: readonly PolicyName[];
+  readonly withSctpPorts: ReadonlySet<PolicyName>;
+}
+
+/** Owner of the table of the node among the attachments. */
+const NODE = '';
+
+class AclRenderer implements PolicyRenderer {
+  readonly name = 'acl';
+  readonly #maxRules: number;
+  #node: PolicyNode | undefined;
+  #nodeAddresses = AddressSet.none;
+  #pods = new Map<AttachmentId, RenderedPod>();
+  /** Those of the pods that egress policies isolate. */
+  #senders = new Map<AttachmentId, RenderedPod>();
+  #lists = new RuleLists();
+  /** By key. */
+  #acls = new Map<string, PutAcl>();
+  /** Without those that lack nothing. */
+  #omissions = new Map<AttachmentId | typeof NODE, Omissions>();
+
+  constructor(maxRules: number) {
+    this.#maxRules = maxRules;
+  }
+
+  async resync(ctx: ResyncContext, { node, pods }: RenderedState): Promise<void> {
+    this.#pods = new Map(pods);
+    this.#senders = new Map([...pods].filter(([, pod]) => isSender(pod)));
+    this.#lists = new RuleLists();
+    this.#acls = new Map();
+    this.#omissions = new Map();
+    this.#setNode(node);
+    const slices = new Slices(ctx.clock);
+    for (const [id, pod] of pods) {
+      this.#renderPod(ctx.txn, id, pod);
+      if (slices.due()) await slices.turn();
+    }
+    this.#renderNode(ctx.txn);
+  }
+
+  update({ txn }: RendererContext, change: RenderedChange): void {
+    if (change.node !== undefined) this.#setNode(change.node);
+    let isForAll = change.node !== undefined;
+    for (const [id, pod] of change.pods) {
+      const before = this.#pods.get(id);
+      isForAll ||= !isSameSender(before, pod);
+      if (before !== undefined && before.interface !== pod?.interface)
+        this.#deletePod(txn, id, before);
+      if (pod === undefined) this.#pods.delete(id);
+      else this.#pods.set(id, pod);
+      if (isSender(pod)) this.#senders.set(id, pod);
+      else this.#senders.delete(id);
+    }
+    const ids = isForAll ? this.#pods.keys() : change.pods.keys();
+    for (const id of ids) {
+      const pod = this.#pods.get(id);
+      if (pod !== undefined) this.#renderPod(txn, id, pod, id === change.added);
+    }
+    if (isForAll) this.#renderNode(txn);
+  }
+
+  deleteAll({ txn }: RendererContext): void {
+    for (const key of this.#acls.keys()) txn.delete(key);
+    this.#acls.clear();
+    this.#lists = new RuleLists();
+    this.#omissions.clear();
+  }
+
+  limits(): ReadonlyMap<PolicyName, readonly string[]> {
+    const reasons = new Map<PolicyName, string[]>();
+    const add = (policy: PolicyName, reason: string): void => {
+      const known = reasons.get(policy) ?? [];
+      if (!known.includes(reason)) reasons.set(policy, [...known, reason]);
+    };
+    for (const [id, { omitted, withSctpPorts }] of this.#omissions) {
+      const owner = id === NODE ? 'the node' : `pod ${this.#pods.get(id)?.policy.pod}`;
+      for (const policy of omitted)
+        add(
+          policy,
+          `denied what it permits: the table of ${owner} would have more than ${this.#maxRules} rules`,
+        );
+      for (const policy of withSctpPorts)
+        add(policy, 'denied ports of SCTP: VPP compares no ports of this protocol');
+    }
+    return reasons;
+  }
+
+  valuesOf(attachment: AttachmentId): ReadonlyMap<string, Value> {
+    const pod = this.#pods.get(attachment);
+    if (pod === undefined) return new Map();
+    const { to, from } = podAclNames(pod.interface);
+    const ofNode = isSender(pod) ? [GLOBAL_ACL, REFLECTION_ACL] : [];
+    const values = new Map<string, Value>();
+    for (const name of [to, from, ...ofNode]) {
+      const key = aclKey.build({ name });
+      const acl = this.#acls.get(key);
+      if (acl !== undefined) values.set(key, acl.value);
+    }
+    return values;
+  }
+
+  #setNode(node: PolicyNode): void {
+    this.#node = node;
+    this.#nodeAddresses = AddressSet.of([...node.addresses, node.natLoopback]);
+  }
+
+  #renderPod(
+    txn: ResyncTransaction,
+    id: AttachmentId,
+    { policy, interface: name }: RenderedPod,
+    isForced = false,
+  ): void {
+    const { ingress } = policy;
+    const senders = [...this.#senders.values()].map((sender) => sender.policy);
+    const { table, omitted } = withinLimit(
+      () => [...ingress.permits, ...senders.flatMap(({ egress }) => egress.permits)],
+      (without) =>
+        localTable(
+          policy,
+          withoutPolicies(ingress, without),
+          this.#nodeAddresses,
+          senders.map((sender) => egressIsolated(sender, without)),
+        ),
+      this.#maxRules,
+    );
+    this.#setOmissions(id, { omitted, withSctpPorts: policiesWithSctpPorts(ingress.permits) });
+    this.#putTable(txn, podAclNames(name), table, { output: [name], input: [name] }, isForced);
+  }
+
+  #renderNode(txn: ResyncTransaction): void {
+    const { interfaces } = this.#currentNode;
+    const senders = [...this.#senders.values()].map(({ policy }) => policy);
+    const permits = () => senders.flatMap(({ egress }) => egress.permits);
+    const { table, omitted } = withinLimit(
+      permits,
+      (without) =>
+        globalTable(
+          this.#nodeAddresses,
+          senders.map((sender) => egressIsolated(sender, without)),
+        ),
+      this.#maxRules,
+    );
+    this.#setOmissions(NODE, { omitted, withSctpPorts: policiesWithSctpPorts(permits()) });
+    this.#putTable(txn, { to: GLOBAL_ACL, from: REFLECTION_ACL }, table, {
+      output: interfaces,
+      input: interfaces,
+    });
+  }
+  /** The table first: while it is stricter than the reflecting rules, replies make no session. */
+  #putTable(
+    txn: ResyncTransaction,
+    names: PodAclNames,
+    table: Table,
+    interfaces: { readonly output: readonly string[]; readonly input: readonly string[] },
+    isForced = false,
+  ): void {
+    this.#put(
+      txn,
+      { name: names.to, interfaces: { egress: interfaces.output } },
+      { text: `table\n${tableText(table)}`, make: () => tableRules(table) },
+      isForced,
+    );
+    const reflected = reflectedTable(table);
+    this.#put(
+      txn,
+      { name: names.from, interfaces: { ingress: interfaces.input } },
+      { text: `reflecting\n${tableText(reflected)}`, make: () => reflectingRules(reflected) },
+      isForced,
+    );
+  }
+
+  /** Puts an ACL that has changed. @param isForced also one that has not */
+  #put(
+    txn: ResyncTransaction,
+    acl: Pick<DeepInput<Acl>, 'name' | 'interfaces'>,
+    list: { readonly text: string; readonly make: () => readonly RuleInput[] },
+    isForced: boolean,
+  ): void {
+    const bound = aclModel.canonical(acl);
+    const key = aclModel.key(bound);
+    const before = this.#acls.get(key);
+    const isSame =
+      before?.rulesText === list.text &&
+      isDeepStrictEqual(before.value.interfaces, bound.interfaces);
+    if (isSame) {
+      if (isForced) txn.put(key, before.value);
+      return;
+    }
+    const rules = this.#lists.take(list.text, list.make);
+    if (before !== undefined) this.#lists.release(before.rulesText);
+    const value = Object.freeze({ ...bound, rules });
+    this.#acls.set(key, { rulesText: list.text, value });
+    txn.put(key, value);
+  }
+
+  #deletePod(txn: UpdateTransaction, id: AttachmentId, { interface: name }: RenderedPod): void {
+    const { to, from } = podAclNames(name);
+    for (const acl of [to, from]) {
+      const key = aclKey.build({ name: acl });
+      const before = this.#acls.get(key);
+      if (before === undefined) continue;
+      this.#lists.release(before.rulesText);
+      this.#acls.delete(key);
+      txn.delete(key);
+    }
+    this.#omissions.delete(id);
+  }
+
+  #setOmissions(owner: AttachmentId | typeof NODE, omissions: Omissions): void {
+    if (omissions.omitted.length + omissions.withSctpPorts.size === 0)
+      this.#omissions.delete(owner);
+    else this.#omissions.set(owner, omissions);
+  }
+
+  get #currentNode(): PolicyNode {
+    if (!this.#node) throw new AbortEventError('policies are unknown before the first resync');
+    return this.#node;
+  }
+}
+
+function isSender(pod: RenderedPod | undefined): pod is RenderedPod {
+  return pod !== undefined && isIsolated(pod.policy.egress);
+}
+
+/** Whether the tables of other pods, and that of the node, are the same for both. */
+function isSameSender(a: RenderedPod | undefined, b: RenderedPod | undefined): boolean {
+  if (!isSender(a) || !isSender(b)) return isSender(a) === isSender(b);
+  return (
+    a.policy.egress === b.policy.egress && isDeepStrictEqual(a.policy.addresses, b.policy.addresses)
+  );
+}
+
+function withoutPolicies(isolation: Isolation, without: ReadonlySet<PolicyName>): Isolation {
+  if (without.size === 0) return isolation;
+  const permits = isolation.permits.filter(({ policy }) => !without.has(policy));
+  return { ...isolation, permits };
+}
+
+function egressIsolated(
+  { addresses, egress }: PodPolicy,
+  without: ReadonlySet<PolicyName>,
+): EgressIsolatedPod {
+  return { addresses, permits: mergedPermits(withoutPolicies(egress, without).permits) };
+}

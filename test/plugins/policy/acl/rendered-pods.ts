@@ -1,0 +1,156 @@
+/** Random pods with policies, as the configurator hands them to a renderer. */
+import fc from 'fast-check';
+import { ManualClock } from '#infra/clock/manual.ts';
+import type { Value } from '#kvscheduler/api/transaction.ts';
+import type { ResyncContext } from '#plugins/controller/api/event-handler.ts';
+import type { UpdateTransaction } from '#plugins/controller/api/transaction.ts';
+import { AddressSet, addressNumber } from '#plugins/policy/address-set.ts';
+import type { Isolation, Permit, PodPolicy } from '#plugins/policy/pod-policy.ts';
+import { PortSet, type ProtocolPorts } from '#plugins/policy/port-set.ts';
+import type { PolicyNode, RenderedPod, RendererContext } from '#plugins/policy/renderer.ts';
+
+export const node: PolicyNode = {
+  addresses: ['192.168.16.1', '172.30.1.1', '172.30.1.2', 'fd00:16::1'],
+  natLoopback: '10.1.1.254',
+  interfaces: ['tap-vpp2', 'vxlanBVI'],
+};
+
+export const localAddresses = Array.from({ length: 8 }, (_, at) => `10.1.1.${at + 2}`);
+export const otherAddresses = ['10.1.2.2', '10.1.2.3', '10.1.2.4', '192.0.2.1', '198.51.100.7'];
+
+export const isolated = (...permits: readonly Partial<Permit>[]): Isolation => ({
+  policies: ['ns/p'],
+  permits: permits.map((one, rule) => ({
+    peers: AddressSet.any,
+    ports: PortSet.any,
+    policy: 'ns/p',
+    rule,
+    ...one,
+  })),
+});
+
+export const open: Isolation = { policies: [], permits: [] };
+
+export function podAt(
+  address: string,
+  ingress: Isolation = open,
+  egress: Isolation = open,
+): RenderedPod {
+  const policy: PodPolicy = {
+    pod: `ns/pod-${address}`,
+    addresses: [addressNumber(address)!],
+    ingress,
+    egress,
+  };
+  return { policy, interface: interfaceOf(address) };
+}
+
+export function interfaceOf(address: string): string {
+  return `vpp-tap-${address}`;
+}
+
+/** What a renderer has put. */
+export class RecordedValues {
+  readonly values = new Map<string, Value>();
+  /** Keys of the last transaction. */
+  touched: string[] = [];
+  readonly txn: UpdateTransaction = {
+    put: (key, value) => {
+      this.touched.push(key);
+      this.values.set(key, value);
+    },
+    delete: (key) => {
+      this.touched.push(key);
+      this.values.delete(key);
+    },
+    get: () => undefined,
+  };
+  readonly update: RendererContext = {
+    txn: this.txn,
+    log: { info: () => undefined, warn: () => undefined },
+  };
+  readonly resync = {
+    txn: this.txn,
+    clock: new ManualClock(),
+  } as unknown as ResyncContext;
+
+  begin(): void {
+    this.touched = [];
+  }
+
+  sorted(): [string, Value][] {
+    return [...this.values].sort(([a], [b]) => (a < b ? -1 : 1));
+  }
+}
+
+const cidrs = [
+  ...localAddresses,
+  ...otherAddresses,
+  '10.1.1.0/29',
+  '10.1.1.2/31',
+  '10.1.0.0/16',
+  '192.0.2.0/24',
+  '0.0.0.0/0',
+  '::/0',
+];
+export const testPorts = [1, 79, 80, 81, 443, 8080, 8090, 65_535];
+
+const peers = fc.oneof(
+  { weight: 4, arbitrary: fc.subarray(cidrs, { maxLength: 4 }).map((some) => AddressSet.of(some)) },
+  { weight: 1, arbitrary: fc.constant(AddressSet.any) },
+  {
+    weight: 1,
+    arbitrary: fc.subarray(localAddresses).map((some) => AddressSet.any.minus(AddressSet.of(some))),
+  },
+);
+
+const portRange = fc.tuple(
+  fc.constantFrom('TCP' as const, 'UDP' as const),
+  fc.constantFrom(...testPorts),
+  fc.constantFrom(0, 1, 10),
+);
+const ports = fc.oneof(
+  { weight: 1, arbitrary: fc.constant(PortSet.any) },
+  {
+    weight: 4,
+    arbitrary: fc
+      .array(
+        fc.oneof(
+          {
+            weight: 6,
+            arbitrary: portRange.map(([protocol, first, more]) => ({
+              protocol,
+              first,
+              last: first + more,
+            })),
+          },
+          {
+            weight: 1,
+            arbitrary: fc
+              .constantFrom('TCP' as const, 'UDP' as const, 'SCTP' as const)
+              .map((protocol) => ({ protocol, first: 1, last: 65_535 })),
+          },
+        ),
+        { maxLength: 3 },
+      )
+      .map((ranges: ProtocolPorts[]) => PortSet.of(ranges)),
+  },
+);
+
+const isolation: fc.Arbitrary<Isolation> = fc.oneof(
+  { weight: 1, arbitrary: fc.constant(open) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .array(fc.record({ peers, ports }), { maxLength: 4 })
+      .map((all) => isolated(...all)),
+  },
+);
+
+export const pod = (address: string): fc.Arbitrary<RenderedPod> =>
+  fc.tuple(isolation, isolation).map(([ingress, egress]) => podAt(address, ingress, egress));
+
+export const pods: fc.Arbitrary<ReadonlyMap<string, RenderedPod>> = fc
+  .subarray(localAddresses, { minLength: 1 })
+  .chain((some) => fc.tuple(...some.map(pod)))
+  .map((all) => new Map(all.map((one, at) => [`c${at}/${one.interface}`, one])));

@@ -1,0 +1,336 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import type { Acl } from '#models/vpp/acl.ts';
+import { createAclRenderer } from '#plugins/policy/acl/renderer.ts';
+import { AddressSet, addressNumber } from '#plugins/policy/address-set.ts';
+import { permittedPorts } from '#plugins/policy/pod-policy.ts';
+import { PortSet } from '#plugins/policy/port-set.ts';
+import type { RenderedPod } from '#plugins/policy/renderer.ts';
+import { ACK, boundRules, decide, reply, SYN, type TestPacket } from './acl-evaluator.ts';
+import {
+  interfaceOf,
+  isolated,
+  localAddresses,
+  node,
+  open,
+  otherAddresses,
+  pod,
+  podAt,
+  pods,
+  RecordedValues,
+  testPorts,
+} from './rendered-pods.ts';
+
+type Pods = ReadonlyMap<string, RenderedPod>;
+
+async function rendered(all: Pods, maxRules?: number) {
+  const renderer = createAclRenderer(maxRules);
+  const recorded = new RecordedValues();
+  await renderer.resync(recorded.resync, { node, pods: all });
+  recorded.begin();
+  return { renderer, recorded };
+}
+
+const mapOf = (...all: readonly RenderedPod[]): Pods =>
+  new Map(all.map((one) => [`id-${one.interface}`, one]));
+
+/** The action of the table in front of an interface. */
+function passes(recorded: RecordedValues, name: string, packet: TestPacket): boolean {
+  return decide(boundRules(recorded.values.values(), name, 'egress'), packet) !== 'DENY';
+}
+
+const packet = (
+  from: string,
+  to: string,
+  port: number,
+  protocol: TestPacket['protocol'] = 'TCP',
+) => ({
+  from,
+  to,
+  protocol,
+  sourcePort: 40_000,
+  port,
+});
+
+function isPermitted(set: PortSet, { protocol, port }: TestPacket): boolean {
+  return protocol === 'ICMP' ? set.isAny : set.has(protocol, port);
+}
+
+/** What the policies say about a packet to or from pods of this node. */
+function isWanted(all: Pods, one: TestPacket): boolean {
+  const byAddress = (text: string) =>
+    [...all.values()].find(({ policy }) => policy.addresses.includes(addressNumber(text)!));
+  const isNode = (text: string) => [...node.addresses, node.natLoopback].includes(text);
+  if (isNode(one.from) || isNode(one.to)) return true;
+  const sender = byAddress(one.from)?.policy;
+  const receiver = byAddress(one.to)?.policy;
+  return (
+    (sender === undefined ||
+      isPermitted(permittedPorts(sender.egress, addressNumber(one.to)!), one)) &&
+    (receiver === undefined ||
+      isPermitted(permittedPorts(receiver.ingress, addressNumber(one.from)!), one))
+  );
+}
+
+function* packets(all: Pods): Generator<{ readonly at: string; readonly packet: TestPacket }> {
+  const local = localAddresses.filter((text) =>
+    [...all.values()].some(({ interface: name }) => name === interfaceOf(text)),
+  );
+  const elsewhere = [...otherAddresses, node.addresses[0]!, node.natLoopback];
+  for (const from of [...local, ...elsewhere]) {
+    for (const to of [...local, ...elsewhere]) {
+      if (from === to || (!local.includes(from) && !local.includes(to))) continue;
+      const at = local.includes(to) ? interfaceOf(to) : node.interfaces[0]!;
+      for (const protocol of ['TCP', 'UDP'] as const)
+        for (const port of testPorts) yield { at, packet: packet(from, to, port, protocol) };
+      yield { at, packet: packet(from, to, 0, 'SCTP') };
+      yield { at, packet: packet(from, to, 0, 'ICMP') };
+    }
+  }
+}
+
+/** The evaluator compares no port of SCTP; 0 stands for all. */
+const asPolicy = (one: TestPacket): TestPacket =>
+  one.protocol === 'SCTP' ? { ...one, port: 1 } : one;
+
+describe('rendered tables', () => {
+  it('decide about every packet as the policies do', async () => {
+    await fc.assert(
+      fc.asyncProperty(pods, async (all) => {
+        const { recorded } = await rendered(all);
+        for (const { at, packet: one } of packets(all))
+          assert.equal(
+            passes(recorded, at, one),
+            isWanted(all, asPolicy(one)),
+            JSON.stringify({ at, one }),
+          );
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('let replies return, and make no session for what may be a reply', async () => {
+    await fc.assert(
+      fc.asyncProperty(pods, async (all) => {
+        const { recorded } = await rendered(all);
+        const values = [...recorded.values.values()];
+        for (const { interface: name } of all.values()) {
+          const input = boundRules(values, name, 'ingress');
+          const output = boundRules(values, name, 'egress');
+          const own = name.slice('vpp-tap-'.length);
+          for (const other of [...localAddresses, ...otherAddresses].filter(
+            (text) => text !== own,
+          )) {
+            for (const protocol of ['TCP', 'UDP', 'SCTP', 'ICMP'] as const) {
+              const opening = packet(own, other, 80, protocol);
+              const action = decide(input, opening);
+              // a session of VPP lets the replies pass
+              if (action !== 'REFLECT') assert.notEqual(decide(output, reply(opening)), 'DENY');
+              if (protocol === 'ICMP') continue;
+              const arriving = packet(other, own, 80, protocol);
+              if (decide(output, arriving) === 'DENY') continue;
+              assert.equal(decide(input, reply(arriving)), 'PERMIT', JSON.stringify(arriving));
+            }
+          }
+        }
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('are the same after changes as after a resync', async () => {
+    const change = fc
+      .constantFrom(...localAddresses)
+      .chain((address) =>
+        fc.tuple(fc.constant(address), fc.option(pod(address), { nil: undefined })),
+      );
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { maxLength: 12 }), async (changes) => {
+        const { renderer, recorded } = await rendered(new Map());
+        const all = new Map<string, RenderedPod>();
+        for (const [address, now] of changes) {
+          const id = `c/${address}`;
+          if (now === undefined) all.delete(id);
+          else all.set(id, now);
+          renderer.update(recorded.update, { pods: new Map([[id, now]]) });
+        }
+        const fresh = await rendered(all);
+        assert.deepEqual(recorded.sorted(), fresh.recorded.sorted());
+        assert.deepEqual(renderer.limits(), fresh.renderer.limits());
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('do not depend on the order of pods and permits', async () => {
+    await fc.assert(
+      fc.asyncProperty(pods, async (all) => {
+        const { recorded } = await rendered(all);
+        const reversed = [...all].reverse().map(([id, one]): [string, RenderedPod] => {
+          const turned = (of: 'ingress' | 'egress') => ({
+            ...one.policy[of],
+            permits: one.policy[of].permits.toReversed(),
+          });
+          const policy = { ...one.policy, ingress: turned('ingress'), egress: turned('egress') };
+          return [id, { ...one, policy }];
+        });
+        assert.deepEqual((await rendered(new Map(reversed))).recorded.sorted(), recorded.sorted());
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
+
+describe('ACL renderer', () => {
+  const [a, b, c] = localAddresses as [string, string, string];
+
+  it('binds tables that permit everything to pods without policies', async () => {
+    const { recorded } = await rendered(mapOf(podAt(a)));
+    const rules = boundRules(recorded.values.values(), interfaceOf(a), 'egress');
+    assert.deepEqual(
+      rules.map(({ action }) => action),
+      ['PERMIT', 'PERMIT'],
+    );
+    assert.deepEqual(
+      boundRules(recorded.values.values(), interfaceOf(a), 'ingress').map(({ action }) => action),
+      ['REFLECT', 'PERMIT', 'REFLECT', 'PERMIT', 'PERMIT', 'PERMIT'],
+    );
+  });
+
+  it('shares equal lists of rules', async () => {
+    const policy = isolated({ ports: PortSet.of([{ protocol: 'TCP', first: 80, last: 80 }]) });
+    const { recorded } = await rendered(mapOf(podAt(a, policy), podAt(b, policy), podAt(c)));
+    const table = (text: string) =>
+      boundRules(recorded.values.values(), interfaceOf(text), 'egress');
+    assert.equal(table(a), table(b));
+    assert.notEqual(table(a), table(c));
+  });
+
+  it('touches only the tables that a change concerns', async () => {
+    const { renderer, recorded } = await rendered(mapOf(podAt(a), podAt(b), podAt(c)));
+    const aclOf = (text: string, side: 'ingress' | 'egress') =>
+      [...recorded.values].find(([, acl]) =>
+        (acl as Acl).interfaces?.[side].includes(interfaceOf(text)),
+      )![0];
+    renderer.update(recorded.update, { pods: mapOf(podAt(a, isolated())) });
+    assert.deepEqual(recorded.touched, [aclOf(a, 'egress'), aclOf(a, 'ingress')]);
+
+    recorded.begin();
+    renderer.update(recorded.update, { pods: mapOf(podAt(a, isolated())) });
+    assert.deepEqual(recorded.touched, []);
+
+    const egress = isolated({ peers: AddressSet.of([b]) });
+    renderer.update(recorded.update, { pods: mapOf(podAt(a, isolated(), egress)) });
+    assert.deepEqual(
+      new Set(recorded.touched),
+      new Set([
+        aclOf(c, 'egress'),
+        aclOf(c, 'ingress'),
+        'config/vpp/acls/v2/acl/contiv-policy-NODE-GLOBAL',
+        'config/vpp/acls/v2/acl/contiv-policy-REFLECTION',
+      ]),
+    );
+  });
+
+  it('puts all values of a pod that is being attached, and the table before what reflects', async () => {
+    const { renderer, recorded } = await rendered(mapOf(podAt(a)));
+    const id = `id-${interfaceOf(a)}`;
+    renderer.update(recorded.update, { pods: mapOf(podAt(a)), added: id });
+    assert.deepEqual(
+      recorded.touched.map((key) => /contiv-policy-(to|from)/.exec(key)?.[1]),
+      ['to', 'from'],
+    );
+    assert.deepEqual(recorded.touched, [...renderer.valuesOf(id).keys()]);
+  });
+
+  it('deletes the ACLs of a pod with the pod, and everything at cleanup', async () => {
+    const { renderer, recorded } = await rendered(
+      mapOf(podAt(a, isolated(), isolated()), podAt(b)),
+    );
+    renderer.update(recorded.update, { pods: new Map([[`id-${interfaceOf(a)}`, undefined]]) });
+    const names = [...recorded.values.values()].map((acl) => (acl as Acl).interfaces);
+    assert.equal(JSON.stringify(names).includes(interfaceOf(a)), false);
+    renderer.deleteAll(recorded.update);
+    assert.equal(recorded.values.size, 0);
+  });
+
+  it('lets errors of ICMP, neighbor discovery and fragments reach isolated pods', async () => {
+    const { recorded } = await rendered(mapOf(podAt(a, isolated())));
+    const rules = boundRules(recorded.values.values(), interfaceOf(a), 'egress');
+    const types = rules.flatMap(({ ip_rule }) => ip_rule?.icmp?.icmp_type_range ?? []);
+    assert.deepEqual(types, [
+      { first: 3, last: 3 },
+      { first: 11, last: 12 },
+      { first: 1, last: 4 },
+      { first: 133, last: 137 },
+    ]);
+    for (const protocol of ['TCP', 'UDP'] as const)
+      assert.equal(
+        decide(rules, { from: b, to: a, protocol, sourcePort: 0, port: 0, flags: ACK }),
+        'PERMIT',
+      );
+    assert.equal(
+      decide(rules, { from: b, to: a, protocol: 'TCP', sourcePort: 0, port: 80, flags: SYN }),
+      'DENY',
+    );
+  });
+});
+
+describe('limits of tables', () => {
+  const [a] = localAddresses as [string];
+  const scattered = (count: number) =>
+    AddressSet.of(Array.from({ length: count }, (_, at) => `10.9.${at >> 7}.${(at & 127) * 2}`));
+
+  it('deny what the largest policies permit, and name them', async () => {
+    const ingress = {
+      policies: ['ns/large', 'ns/small'],
+      permits: [
+        { policy: 'ns/large', rule: 0, peers: scattered(40), ports: PortSet.any },
+        { policy: 'ns/small', rule: 0, peers: AddressSet.of(['10.1.2.2']), ports: PortSet.any },
+      ],
+    };
+    const all = mapOf(podAt(a, ingress));
+    const { renderer, recorded } = await rendered(all, 30);
+    assert.deepEqual(
+      [...renderer.limits()],
+      [
+        [
+          'ns/large',
+          [`denied what it permits: the table of pod ns/pod-${a} would have more than 30 rules`],
+        ],
+      ],
+    );
+    assert.equal(passes(recorded, interfaceOf(a), packet('10.9.0.0', a, 80)), false);
+    assert.equal(passes(recorded, interfaceOf(a), packet('10.1.2.2', a, 80)), true);
+    renderer.update(recorded.update, { pods: mapOf(podAt(a, open)) });
+    assert.deepEqual([...renderer.limits()], []);
+  });
+
+  it('apply to the table of the node', async () => {
+    const { renderer, recorded } = await rendered(
+      mapOf(podAt(a, open, isolated({ peers: scattered(40) }))),
+      30,
+    );
+    assert.deepEqual(
+      [...renderer.limits()],
+      [['ns/p', ['denied what it permits: the table of the node would have more than 30 rules']]],
+    );
+    assert.equal(passes(recorded, node.interfaces[0]!, packet(a, '10.9.0.0', 80)), false);
+    assert.equal(passes(recorded, node.interfaces[0]!, packet('10.1.1.3', '10.9.0.0', 80)), true);
+  });
+
+  it('deny ports of SCTP, and permit the whole protocol', async () => {
+    const sctp = (first: number, last: number) =>
+      isolated({ ports: PortSet.of([{ protocol: 'SCTP', first, last }]) });
+    const { renderer, recorded } = await rendered(mapOf(podAt(a, sctp(80, 90))));
+    assert.deepEqual(
+      [...renderer.limits()],
+      [['ns/p', ['denied ports of SCTP: VPP compares no ports of this protocol']]],
+    );
+    assert.equal(passes(recorded, interfaceOf(a), packet('10.1.2.2', a, 85, 'SCTP')), false);
+    renderer.update(recorded.update, { pods: mapOf(podAt(a, sctp(1, 65_535))) });
+    assert.deepEqual([...renderer.limits()], []);
+    assert.equal(passes(recorded, interfaceOf(a), packet('10.1.2.2', a, 85, 'SCTP')), true);
+  });
+});
