@@ -296,6 +296,9 @@ class Tracer {
     { mac, nextHop }: { readonly mac: string | undefined; readonly nextHop: string | undefined },
     packet: CarriedPacket,
   ): PacketTrace['verdict'] {
+    // what a loopback transmits, it receives
+    if (out.isLoopback && mac !== undefined && mac === out.mac)
+      return this.#enter(device, out, mac, packet);
     const wires = wiresOf(this.#snapshot, device, out);
     const heard = receiversOn(wires, this.#snapshot, device, out);
     const holder = heard.find(

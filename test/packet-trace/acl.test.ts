@@ -19,7 +19,7 @@ import {
   OUTSIDE,
   WEB,
 } from './nat-builder.ts';
-import { verdict } from './snapshot-builder.ts';
+import { iface, verdict } from './snapshot-builder.ts';
 
 type Rules = NonNullable<DeepInput<Acl>['rules']>;
 
@@ -110,6 +110,25 @@ describe('a packet that enters or leaves by an interface with ACLs', () => {
     const nodeAtUplink = { 'out uplink': [...tcpFrom(NODE, 80), ...denyAny] };
     assert.equal(tracePacket(cluster(podsAtUplink), 'web', toOutside).verdict, 'dropped');
     assert.equal(tracePacket(cluster(nodeAtUplink), 'web', toOutside).verdict, 'delivered');
+  });
+
+  it('has the address of the pod at a loopback by which it is routed before source NAT', () => {
+    const all = cluster({ 'out gate': [...tcpFrom(WEB, 80), ...denyAny] });
+    const vpp = all.devices.get('vpp')!;
+    const mac = '02:00:00:00:00:77';
+    const gate = iface('gate', ['169.254.77.1/30'], { mac, isLoopback: true });
+    const toGate = { kind: 'via', interface: 'gate', nextHop: '169.254.77.2' } as const;
+    const routes = vpp.routes.map((route) =>
+      route.destination === '0.0.0.0/0' ? { ...route, action: toGate } : route,
+    );
+    const neighbors = [{ interface: 'gate', address: '169.254.77.2', mac, key: '' }];
+    const interfaces = new Map(vpp.interfaces).set('gate', gate);
+    const devices = new Map(all.devices).set('vpp', { ...vpp, interfaces, routes, neighbors });
+    const toOutside = (port: number): PacketTrace =>
+      tracePacket({ ...all, devices }, 'web', tcp(WEB, OUTSIDE, port));
+    assert.equal(toOutside(80).verdict, 'delivered');
+    assert.equal(toOutside(80).packet.source, NODE);
+    assert.match(verdict(toOutside(81)), /denied at the output of gate by rule 1/);
   });
 
   it('has the address of the NAT loopback when a pod reaches itself by a service', () => {
