@@ -1,5 +1,5 @@
 /**
- * What network policies permit the pods of this node: the result of the configurator, which a renderer configures.
+ * The permissions of pods of this node by network policies: made by the configurator, configured by a renderer.
  * Selectors, namespaces and names of ports are resolved: only addresses and numbers are left.
  */
 import type { AddressNumber, AddressSet } from './address-set.ts';
@@ -25,7 +25,7 @@ export interface PodPolicy {
 export interface Isolation {
   /** Policies that isolate the pod in this direction, sorted; none: everything is permitted. */
   readonly policies: readonly PolicyName[];
-  /** What the policies permit together; everything else is denied if there is a policy. */
+  /** The permits of all policies; everything else is denied if there is a policy. */
   readonly permits: readonly Permit[];
 }
 

@@ -1,8 +1,8 @@
 /** Sets of ports for each protocol, immutable. */
 
-export const POLICY_PROTOCOLS = ['TCP', 'UDP', 'SCTP'] as const;
+export const policyProtocols = ['TCP', 'UDP', 'SCTP'] as const;
 
-export type PolicyProtocol = (typeof POLICY_PROTOCOLS)[number];
+export type PolicyProtocol = (typeof policyProtocols)[number];
 
 /** Inclusive. */
 export interface PortRange {
@@ -18,7 +18,7 @@ const FIRST = 1;
 const LAST = 65_535;
 
 /** Every port of a protocol. */
-export const ALL_PORTS: PortRange = { first: FIRST, last: LAST };
+export const allPorts: PortRange = { first: FIRST, last: LAST };
 
 export class PortSet {
   static readonly none = new PortSet(new Map(), false);
@@ -39,7 +39,7 @@ export class PortSet {
   static of(ports: Iterable<ProtocolPorts>): PortSet {
     const byProtocol = Map.groupBy(ports, ({ protocol }) => protocol);
     const ranges = new Map<PolicyProtocol, readonly PortRange[]>();
-    for (const protocol of POLICY_PROTOCOLS) {
+    for (const protocol of policyProtocols) {
       const found = merged(byProtocol.get(protocol) ?? []);
       if (found.length > 0) ranges.set(protocol, found);
     }

@@ -1,0 +1,25 @@
+/** The labels of namespaces. */
+import type { Labels } from './labels.ts';
+
+/** Kubernetes sets it on each namespace. */
+const NAME_LABEL = 'kubernetes.io/metadata.name';
+
+export class NamespaceTable {
+  /** With the label of the name. */
+  readonly #labels = new Map<string, Labels>();
+
+  /** A namespace without a record has only the label of its name. */
+  labelsOf(namespace: string): Labels {
+    return this.#labels.get(namespace) ?? [{ key: NAME_LABEL, value: namespace }];
+  }
+
+  /** @param labels undefined: there is no record any more */
+  set(namespace: string, labels: Labels | undefined): void {
+    if (labels === undefined) {
+      this.#labels.delete(namespace);
+      return;
+    }
+    const others = labels.filter(({ key }) => key !== NAME_LABEL);
+    this.#labels.set(namespace, [{ key: NAME_LABEL, value: namespace }, ...others]);
+  }
+}

@@ -1,0 +1,86 @@
+/** A network policy, checked and compiled. What is invalid permits nothing, and is reported. */
+import type {
+  Policy,
+  PolicyEgressRule,
+  PolicyIngressRule,
+  PolicyLabelSelector,
+} from '#kubernetes/models/policy.ts';
+import { LabelSelector } from '../cache/label-selector.ts';
+import type { PodSelector } from '../cache/selector-index.ts';
+import type { PolicyDirection, PolicyName } from '../pod-policy.ts';
+import { type PeersSpec, peersSpec } from './peers-spec.ts';
+import { type PortsSpec, portsSpec } from './ports-spec.ts';
+
+export interface PolicySpec extends PodSelector {
+  readonly name: PolicyName;
+  readonly namespaces: string;
+  /** Directions in which it isolates the pods that it selects. */
+  readonly isolates: Readonly<Record<PolicyDirection, boolean>>;
+  readonly ingress: readonly RuleSpec[];
+  readonly egress: readonly RuleSpec[];
+  /** In sentences for operators. */
+  readonly problems: readonly string[];
+}
+
+export interface RuleSpec {
+  readonly direction: PolicyDirection;
+  /** Position in the list of the policy. */
+  readonly index: number;
+  readonly peers: PeersSpec;
+  readonly ports: PortsSpec;
+}
+
+export function policySpec(name: string, namespace: string, record: Policy): PolicySpec {
+  const problems: string[] = [];
+  const { policy_type: type, ingress_rule: ingress, egress_rule: egress } = record;
+  const isolates = {
+    ingress: type !== 'EGRESS',
+    egress:
+      type === 'EGRESS' ||
+      type === 'INGRESS_AND_EGRESS' ||
+      (type === 'DEFAULT' && egress.length > 0),
+  };
+  const pods = subject(record.pods, (problem) =>
+    problems.push(
+      `its selector of pods is invalid: ${problem}; it isolates all pods of its namespace`,
+    ),
+  );
+  const hasSubject = pods !== undefined;
+  return {
+    name: `${namespace}/${name}`,
+    namespaces: namespace,
+    pods: pods ?? LabelSelector.everything,
+    isolates,
+    ingress:
+      hasSubject && isolates.ingress
+        ? ingress.map((rule, at) => ruleSpec('ingress', at, rule, rule.from, namespace, problems))
+        : [],
+    egress:
+      hasSubject && isolates.egress
+        ? egress.map((rule, at) => ruleSpec('egress', at, rule, rule.to, namespace, problems))
+        : [],
+    problems,
+  };
+}
+
+/** An absent selector selects all pods: the stricter reading. */
+function subject(
+  record: PolicyLabelSelector | undefined,
+  report: (problem: string) => void,
+): LabelSelector | undefined {
+  return record === undefined ? LabelSelector.everything : LabelSelector.of(record, report);
+}
+
+function ruleSpec(
+  direction: PolicyDirection,
+  index: number,
+  { port: ports }: PolicyIngressRule | PolicyEgressRule,
+  peers: Parameters<typeof peersSpec>[0],
+  namespace: string,
+  problems: string[],
+): RuleSpec {
+  const report = (problem: string) => problems.push(`${direction} rule ${index}: ${problem}`);
+  const portSpec = portsSpec(ports, report);
+  const names = direction === 'egress' ? portSpec.names.map(({ key }) => key) : [];
+  return { direction, index, ports: portSpec, peers: peersSpec(peers, namespace, names, report) };
+}

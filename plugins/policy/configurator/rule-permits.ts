@@ -1,0 +1,101 @@
+/** The permits of one rule of an active policy, for the pods that the policy selects. */
+import { AddressSet } from '../address-set.ts';
+import type { PeerSelector } from '../cache/peer-selector.ts';
+import type { PolicyPod } from '../cache/policy-pod.ts';
+import type { Permit, PolicyName } from '../pod-policy.ts';
+import { PortSet } from '../port-set.ts';
+import type { RuleSpec } from './policy-spec.ts';
+import type { PortName } from './ports-spec.ts';
+
+export class RulePermits {
+  readonly #policy: PolicyName;
+  readonly #spec: RuleSpec;
+  /** In the order of the specification. */
+  readonly #selectors: readonly PeerSelector[];
+  /** Of the selectors, when what follows was computed. */
+  #revision = -1;
+  #peers = AddressSet.none;
+  /** The same objects for all pods: ingress by ports, egress under an empty text. */
+  readonly #permits = new Map<string, readonly Permit[]>();
+
+  constructor(policy: PolicyName, spec: RuleSpec, selectors: readonly PeerSelector[]) {
+    this.#policy = policy;
+    this.#spec = spec;
+    this.#selectors = selectors;
+  }
+
+  permitsFor(pod: PolicyPod): readonly Permit[] {
+    this.#refresh();
+    return this.#spec.direction === 'ingress' ? this.#ingress(pod) : this.#egress();
+  }
+
+  /** Names of ports that the pod (ingress) or all peers (egress) lack. */
+  problemsOf(pod: PolicyPod): string[] {
+    const { direction, index, ports } = this.#spec;
+    const where = `${direction} rule ${index}`;
+    if (direction === 'ingress')
+      return ports.names
+        .filter(({ key }) => !pod.ports.has(key))
+        .map((name) => `${where}: pod ${pod.name} has no container port ${textOf(name)}`);
+    return ports.names
+      .filter(({ key }) => this.#selectors.every((one) => one.membersWithPort(key).length === 0))
+      .map((name) => `${where}: no peer has a container port ${textOf(name)}`);
+  }
+
+  #refresh(): void {
+    // each part of the sum only grows
+    const revision = this.#selectors.reduce((sum, selector) => sum + selector.revision, 0);
+    if (revision === this.#revision) return;
+    this.#revision = revision;
+    this.#permits.clear();
+    const { isEveryone, blocks } = this.#spec.peers;
+    this.#peers = isEveryone
+      ? AddressSet.any
+      : AddressSet.union([blocks, ...this.#selectors.map(({ members }) => members)]);
+  }
+
+  #ingress({ ports }: PolicyPod): readonly Permit[] {
+    const { numbers, names } = this.#spec.ports;
+    const named = names.flatMap(({ protocol, key }) => {
+      const number = ports.get(key);
+      return number === undefined ? [] : [PortSet.of([{ protocol, first: number, last: number }])];
+    });
+    const all = PortSet.union([numbers, ...named]);
+    return this.#cached(all.text, () => this.#permit(this.#peers, all));
+  }
+
+  #egress(): readonly Permit[] {
+    return this.#cached('', () => {
+      const { numbers, names } = this.#spec.ports;
+      const permits = [...this.#permit(this.#peers, numbers)];
+      for (const { protocol, key } of names) {
+        const byNumber = this.#selectors.flatMap((one) => one.membersWithPort(key));
+        const sorted = [...Map.groupBy(byNumber, ([number]) => number)].sort(([a], [b]) => a - b);
+        for (const [number, found] of sorted) {
+          const peers = AddressSet.union(found.map(([, members]) => members));
+          const ports = PortSet.of([{ protocol, first: number, last: number }]);
+          permits.push(...this.#permit(peers, ports));
+        }
+      }
+      return permits;
+    });
+  }
+
+  #cached(key: string, make: () => readonly Permit[]): readonly Permit[] {
+    let permits = this.#permits.get(key);
+    if (permits === undefined) {
+      permits = make();
+      this.#permits.set(key, permits);
+    }
+    return permits;
+  }
+
+  #permit(peers: AddressSet, ports: PortSet): readonly Permit[] {
+    if (peers.isEmpty || ports.isEmpty) return [];
+    return [{ peers, ports, policy: this.#policy, rule: this.#spec.index }];
+  }
+}
+
+function textOf({ protocol, name }: PortName): string {
+  return `"${name}" (${protocol})`;
+}

@@ -1,0 +1,130 @@
+/**
+ * Kubernetes semantics of network policies: computes from Pod, Namespace and NetworkPolicy objects what
+ * is permitted for each attached pod of this node. A change looks only at the pods and policies that it
+ * can concern; a resync reaches the same state.
+ */
+import type { Slices } from '#infra/clock/slices.ts';
+import type { Namespace } from '#kubernetes/models/namespace.ts';
+import type { Pod } from '#kubernetes/models/pod.ts';
+import type { Policy } from '#kubernetes/models/policy.ts';
+import { type KeyNames, resources } from '#kubernetes/resources/resources.ts';
+import type { KubeState } from '#plugins/controller/api/event-handler.ts';
+import type { KubeStateChangePayload } from '#plugins/controller/api/events.ts';
+import type { AttachmentId } from '#plugins/podmanager/api.ts';
+import { addressNumber } from '../address-set.ts';
+import type { PodAttachment } from '../cache/address-owners.ts';
+import { policyPod } from '../cache/policy-pod.ts';
+import { policySpec } from '../configurator/policy-spec.ts';
+import type { PodName, PodPolicy, PolicyName } from '../pod-policy.ts';
+import { PolicyTable } from './policy-table.ts';
+import type { ProcessorChange } from './processor-change.ts';
+
+/** A pod in the network of this node, as its attachment tells. */
+export interface AttachedPod {
+  readonly pod: PodName;
+  /** undefined: unknown. */
+  readonly podUid: string | undefined;
+  /** Of its interface, without prefix length. */
+  readonly addresses: readonly string[];
+}
+
+const nothing: ProcessorChange = { pods: new Map() };
+
+export class PolicyProcessor {
+  #table = new PolicyTable();
+
+  /** Replaces the whole state, at its end. */
+  async resync(
+    state: KubeState,
+    attachments: ReadonlyMap<AttachmentId, AttachedPod>,
+    slices: Slices,
+  ): Promise<void> {
+    const table = new PolicyTable();
+    await table.fill(
+      {
+        namespaces: recordsOf(state, 'namespace', ({ name }, value) => [
+          name,
+          (value as Namespace).label,
+        ]),
+        pods: recordsOf(state, 'pod', ({ name, namespace }, value) =>
+          policyPod(name, namespace, value as Pod),
+        ),
+        policies: recordsOf(state, 'policy', ({ name, namespace }, value) =>
+          policySpec(name, namespace, value as Policy),
+        ),
+        attachments: Array.from(attachments, ([id, pod]) => podAttachment(id, pod)),
+      },
+      slices,
+    );
+    this.#table = table;
+  }
+
+  /** Applies a change of the Kubernetes state; other resources than those of policies have no effect. */
+  async change(
+    { resource, key, current }: Omit<KubeStateChangePayload, 'previous'>,
+    slices: Slices,
+  ): Promise<ProcessorChange> {
+    if (!isInput(resource)) return nothing;
+    const names = resources[resource].parseKey(key);
+    if (names === undefined) return nothing;
+    const { name, namespace } = names;
+    switch (resource) {
+      case 'pod': {
+        const pod = current && policyPod(name, namespace, current as Pod);
+        return this.#table.setPod(`${namespace}/${name}`, pod, slices);
+      }
+      case 'namespace':
+        return this.#table.setNamespace(name, (current as Namespace | undefined)?.label, slices);
+      case 'policy': {
+        const spec = current && policySpec(name, namespace, current as Policy);
+        return this.#table.setPolicy(`${namespace}/${name}`, spec, slices);
+      }
+    }
+  }
+
+  /** @param pod undefined: the pod is not attached any more */
+  async setAttachment(
+    id: AttachmentId,
+    pod: AttachedPod | undefined,
+    slices: Slices,
+  ): Promise<ProcessorChange> {
+    return this.#table.setAttachment(id, pod && podAttachment(id, pod), slices);
+  }
+
+  /** Of all attachments, those of pods that no policy isolates as well. */
+  policies(): ReadonlyMap<AttachmentId, PodPolicy> {
+    return this.#table.results();
+  }
+
+  /** Requirements of policies that cannot be met, in sentences for operators. */
+  problems(): ReadonlyMap<PolicyName, readonly string[]> {
+    return this.#table.problems();
+  }
+}
+
+type Input = 'pod' | 'namespace' | 'policy';
+
+function isInput(resource: string): resource is Input {
+  return resource === 'pod' || resource === 'namespace' || resource === 'policy';
+}
+
+function* recordsOf<T>(
+  state: KubeState,
+  resource: Input,
+  convert: (names: KeyNames, value: object) => T,
+): Generator<T, void, void> {
+  for (const [key, value] of state.get(resource) ?? []) {
+    const names = resources[resource].parseKey(key);
+    if (names !== undefined) yield convert(names, value as object);
+  }
+}
+
+function podAttachment(id: AttachmentId, { pod, podUid, addresses }: AttachedPod): PodAttachment {
+  return {
+    id,
+    pod,
+    podUid,
+    namespace: pod.slice(0, pod.indexOf('/')),
+    addresses: addresses.flatMap((text) => addressNumber(text) ?? []),
+  };
+}
