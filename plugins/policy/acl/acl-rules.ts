@@ -1,7 +1,7 @@
 /** Conversion of tables to rules of VPP. */
 import type { DeepInput } from '#models/model.ts';
 import type { AclIpRule, AclRule } from '#models/vpp/acl.ts';
-import { ALL_PORTS, type PolicyProtocol, PortSet, type ProtocolPorts } from '../port-set.ts';
+import { allPorts, type PolicyProtocol, PortSet, type ProtocolPorts } from '../port-set.ts';
 import { isPermitAll, type Table, type TableEntry, withoutRedundantEnd } from './table.ts';
 
 export type RuleInput = DeepInput<AclRule>;
@@ -10,7 +10,7 @@ type Action = AclRule['action'];
 const TCP_SYN = 0x02;
 const TCP_ACK = 0x10;
 const SCTP = 132;
-const anyPort = { lower_port: 0, upper_port: ALL_PORTS.last };
+const anyPort = { lower_port: 0, upper_port: allPorts.last };
 
 const anyNetworks = ['0.0.0.0/0', '::/0'] as const;
 
@@ -110,7 +110,7 @@ function icmpRule(network: string, first: number, last: number): RuleInput {
 
 /** VPP compares no ports of SCTP. */
 export function isComparable({ protocol, first, last }: ProtocolPorts): boolean {
-  return protocol !== 'SCTP' || (first === ALL_PORTS.first && last === ALL_PORTS.last);
+  return protocol !== 'SCTP' || (first === allPorts.first && last === allPorts.last);
 }
 
 /** undefined: any protocol. Ports that VPP does not compare are left out, which is stricter. */
@@ -150,7 +150,7 @@ function protocolMatch(
   side: 'source' | 'destination',
 ): DeepInput<AclIpRule> {
   // a whole protocol includes port 0
-  const lower_port = first === ALL_PORTS.first && last === ALL_PORTS.last ? 0 : first;
+  const lower_port = first === allPorts.first && last === allPorts.last ? 0 : first;
   const range = { lower_port, upper_port: last };
   const ranges =
     side === 'source'
