@@ -11,16 +11,15 @@ export class AttachmentEntry {
   record: PolicyPod | undefined;
   /** Those that select it, or all policies of its namespace if the pod is unknown; sorted by name. */
   policies: readonly PolicyEntry[] = [];
-  #ingress: Isolation;
-  #egress: Isolation;
   /** undefined before the first `refresh`. */
   #policy: PodPolicy | undefined;
+  /** Of the attachment that this one replaces: what does not change stays. */
+  readonly #before: PodPolicy | undefined;
 
-  /** @param before of the attachment that this one replaces: isolations that do not change stay */
   constructor(attachment: PodAttachment, before: PodPolicy | undefined) {
     this.attachment = attachment;
-    this.#ingress = before?.ingress ?? notIsolated;
-    this.#egress = before?.egress ?? notIsolated;
+    this.#before = before;
+    if (before !== undefined && isOf(before, attachment)) this.#policy = before;
   }
 
   get policy(): PodPolicy | undefined {
@@ -29,12 +28,10 @@ export class AttachmentEntry {
 
   /** Computes the policy of the pod again. @returns whether it has changed */
   refresh(): boolean {
-    const ingress = this.#isolation('ingress', this.#ingress);
-    const egress = this.#isolation('egress', this.#egress);
-    if (this.#policy !== undefined && this.#ingress === ingress && this.#egress === egress)
-      return false;
-    this.#ingress = ingress;
-    this.#egress = egress;
+    const before = this.#policy ?? this.#before;
+    const ingress = this.#isolation('ingress', before?.ingress ?? notIsolated);
+    const egress = this.#isolation('egress', before?.egress ?? notIsolated);
+    if (this.#policy?.ingress === ingress && this.#policy.egress === egress) return false;
     const { pod, addresses } = this.attachment;
     this.#policy = { pod, addresses, ingress, egress };
     return true;
@@ -53,4 +50,12 @@ export class AttachmentEntry {
       before,
     );
   }
+}
+
+function isOf({ pod, addresses }: PodPolicy, attachment: PodAttachment): boolean {
+  return (
+    pod === attachment.pod &&
+    addresses.length === attachment.addresses.length &&
+    addresses.every((address, at) => address === attachment.addresses[at])
+  );
 }

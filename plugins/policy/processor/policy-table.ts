@@ -145,8 +145,12 @@ export class PolicyTable {
       slices,
     );
     if (before !== undefined) this.#remove(before, change);
-    const entry = attachment && this.#add(attachment, before);
-    await this.#apply(change, entry === undefined ? [] : [entry], selectors, slices);
+    if (attachment === undefined) {
+      this.#results.delete(id);
+      change.pods.set(id, undefined);
+    }
+    const entries = attachment === undefined ? [] : [this.#add(attachment, before)];
+    await this.#apply(change, entries, selectors, slices);
     return change;
   }
 
@@ -170,8 +174,6 @@ export class PolicyTable {
       this.#policies.detach(policy, id);
       change.policies.add(policy.spec.name);
     }
-    this.#results.delete(id);
-    change.pods.set(id, undefined);
   }
 
   /**

@@ -1,0 +1,363 @@
+/**
+ * Random clusters whose pods, policies and attachments often concern each other, and random changes of
+ * them. Pods of this node have addresses in 10.1.1.0/24 and fd00:1::/64, those of the other node in
+ * 10.1.2.0/24 and fd00:2::/64.
+ */
+import fc from 'fast-check';
+import type { Namespace } from '#kubernetes/models/namespace.ts';
+import type { Pod } from '#kubernetes/models/pod.ts';
+import type {
+  Policy,
+  PolicyLabelSelector,
+  PolicyPeer,
+  PolicyPort,
+} from '#kubernetes/models/policy.ts';
+import { resources } from '#kubernetes/resources/resources.ts';
+import type { DeepInput } from '#models/model.ts';
+import type { AttachedPod, PolicyProcessor } from '#plugins/policy/processor/policy-processor.ts';
+import type { ProcessorChange } from '#plugins/policy/processor/processor-change.ts';
+import { type Cluster, namespace, pod, policy, testSlices } from './policy-objects.ts';
+
+export const hostAddresses = ['172.16.0.1', '172.16.0.2'] as const;
+const localAddresses = ['10.1.1.2', '10.1.1.3', '10.1.1.4', '10.1.1.5'];
+const localAddresses6 = ['fd00:1::2', 'fd00:1::3'];
+const remoteAddresses = ['10.1.2.2', '10.1.2.3', '10.1.2.4'];
+const remoteAddresses6 = ['fd00:2::2'];
+
+/** Addresses at which verdicts differ: of pods, of hosts, and of neither. */
+export const probedAddresses: readonly string[] = [
+  ...localAddresses,
+  ...localAddresses6,
+  ...remoteAddresses,
+  ...remoteAddresses6,
+  ...hostAddresses,
+  '10.1.1.130',
+  '198.51.100.7',
+  '2001:db8::7',
+];
+
+/** The ends of ranges in the policies, and ports of containers. */
+export const probedPorts: readonly number[] = [1, 79, 80, 81, 8080, 8081, 8090, 8091, 65_535];
+
+export const protocols = ['TCP', 'UDP', 'SCTP'] as const;
+
+function mostly<T, U>(usual: fc.Arbitrary<T>, other: fc.Arbitrary<U>): fc.Arbitrary<T | U> {
+  return fc.oneof({ weight: 9, arbitrary: usual }, { weight: 1, arbitrary: other });
+}
+
+const someProtocol = mostly(
+  fc.constantFrom<(typeof protocols)[number][]>('TCP', 'TCP', 'UDP'),
+  fc.constant('SCTP' as const),
+);
+const someNamespace = fc.constantFrom('red', 'blue');
+const somePodName = fc.constantFrom('a', 'b', 'c');
+const someUid = fc.constantFrom('u1', 'u2', '');
+const someLabels = fc.dictionary(fc.constantFrom('app', 'tier'), fc.constantFrom('web', 'db'));
+
+const someContainerPorts = fc.uniqueArray(
+  fc
+    .tuple(fc.constantFrom('http', 'dns'), someProtocol, fc.constantFrom(80, 8080, 8090))
+    .map((parts) => parts.join(' ')),
+  { maxLength: 3 },
+);
+
+/** Often none, and often one that another record has, too. */
+const someRecordAddresses = fc.oneof(
+  fc.constant<string[]>([]),
+  fc.constantFrom(...localAddresses, ...remoteAddresses).map((one) => [one]),
+  fc
+    .tuple(fc.constantFrom(...remoteAddresses), fc.constantFrom(...remoteAddresses6))
+    .map((both): string[] => both),
+  fc.constantFrom<string[][]>([hostAddresses[0]], [hostAddresses[1]], ['no address']),
+);
+
+export const somePod: fc.Arbitrary<Pod> = fc
+  .record({
+    name: somePodName,
+    namespace: someNamespace,
+    labels: someLabels,
+    uid: someUid,
+    ips: someRecordAddresses,
+    hostIp: fc.constantFrom(...hostAddresses, ''),
+    ports: someContainerPorts,
+  })
+  .map(pod);
+
+export const someNamespaceRecord: fc.Arbitrary<Namespace> = fc
+  .tuple(
+    someNamespace,
+    fc.dictionary(
+      fc.constantFrom('team', 'kubernetes.io/metadata.name'),
+      fc.constantFrom('one', 'two', 'red'),
+    ),
+  )
+  .map(([name, labels]) => namespace(name, labels));
+
+function someSelector(
+  keys: string[],
+  values: string[],
+): fc.Arbitrary<DeepInput<PolicyLabelSelector>> {
+  const someValues = fc.subarray(values, { minLength: 1 });
+  const someExpression = fc.oneof(
+    fc.record({
+      key: fc.constantFrom(...keys),
+      operator: fc.constantFrom('IN' as const, 'NOT_IN' as const),
+      value: someValues,
+    }),
+    fc.record({
+      key: fc.constantFrom(...keys),
+      operator: fc.constantFrom('EXISTS' as const, 'DOES_NOT_EXIST' as const),
+    }),
+  );
+  const someInvalidExpression = fc.constantFrom(
+    { key: 'app', operator: 'IN' as const },
+    { key: 'app', operator: 'EXISTS' as const, value: ['web'] },
+    { key: '', operator: 'NOT_IN' as const, value: ['web'] },
+  );
+  return fc.oneof(
+    fc.constant({}),
+    fc.record({
+      match_label: fc.uniqueArray(
+        fc.record({ key: fc.constantFrom(...keys), value: fc.constantFrom(...values) }),
+        { maxLength: 2, selector: ({ key }) => key },
+      ),
+      match_expression: fc.array(mostly(someExpression, someInvalidExpression), { maxLength: 2 }),
+    }),
+  );
+}
+
+const somePodSelector = someSelector(['app', 'tier'], ['web', 'db']);
+const someNamespaceSelector = someSelector(
+  ['team', 'kubernetes.io/metadata.name'],
+  ['one', 'two', 'red'],
+);
+
+const someBlock = fc.oneof(
+  fc.record({
+    cidr: fc.constantFrom(
+      '10.1.0.0/16',
+      '10.1.1.3/32',
+      '10.1.1.0/25',
+      '0.0.0.0/0',
+      '10.1.1.200/24',
+    ),
+    except: fc.subarray(['10.1.1.2/31', '10.1.2.0/24', '10.1.1.128/25', '10.1.2.3/32']),
+  }),
+  fc.record({
+    cidr: fc.constantFrom('fd00::/16', '::/0', 'fd00:1::2/128'),
+    except: fc.subarray(['fd00:1::/64', 'fd00:2::2/128']),
+  }),
+  fc.constantFrom(
+    { cidr: '10.1.0.0/33' },
+    { cidr: '10.1.1.2' },
+    { cidr: '10.1.0.0/16', except: ['10.1.1.300/32'] },
+    { cidr: 'fd00::/16', except: ['fd00:::/64'] },
+    { cidr: '' },
+  ),
+);
+
+const somePeer: fc.Arbitrary<DeepInput<PolicyPeer>> = mostly(
+  fc.oneof(
+    fc.record({ pods: somePodSelector }),
+    fc.record({ namespaces: someNamespaceSelector }),
+    fc.record({
+      pods_in_namespaces: fc.record({ pods: somePodSelector, namespaces: someNamespaceSelector }),
+    }),
+    fc.record({ ip_block: someBlock }),
+  ),
+  fc.constantFrom<DeepInput<PolicyPeer>[]>(
+    {},
+    { pods: {}, namespaces: {} },
+    { pods: {}, ip_block: { cidr: '0.0.0.0/0' } },
+    { pods_in_namespaces: { pods: {} } },
+    { pods_in_namespaces: { namespaces: {} } },
+  ),
+);
+
+const somePort: fc.Arbitrary<DeepInput<PolicyPort>> = mostly(
+  fc.oneof(
+    fc.record({ protocol: someProtocol, port: fc.record({ number: fc.constantFrom(80, 8080) }) }),
+    fc.record({
+      protocol: someProtocol,
+      port: fc.constant({ number: 8080 }),
+      end_port: fc.constantFrom(8080, 8090, 65_535),
+    }),
+    fc.record({
+      protocol: someProtocol,
+      port: fc.record({ type: fc.constant('NAME' as const), name: fc.constantFrom('http', 'dns') }),
+    }),
+    fc.record({ protocol: someProtocol }),
+  ),
+  fc.constantFrom<DeepInput<PolicyPort>[]>(
+    { port: { number: 0 } },
+    { port: { number: 65_536 } },
+    { port: { number: -1 }, end_port: 80 },
+    { port: { number: 8080 }, end_port: 80 },
+    { port: { number: 8080 }, end_port: 70_000 },
+    { end_port: 8080 },
+    { port: { type: 'NAME', name: 'http' }, end_port: 8080 },
+    { port: { type: 'NAME' } },
+  ),
+);
+
+const somePeers = fc.array(somePeer, { maxLength: 3 });
+const somePorts = fc.array(somePort, { maxLength: 3 });
+
+export const somePolicy: fc.Arbitrary<Policy> = fc
+  .record({
+    name: fc.constantFrom('n1', 'n2', 'n3'),
+    namespace: someNamespace,
+    pods: mostly(somePodSelector, fc.constant(undefined)),
+    policy_type: fc.constantFrom<Policy['policy_type'][]>(
+      'DEFAULT',
+      'INGRESS',
+      'EGRESS',
+      'INGRESS_AND_EGRESS',
+    ),
+    ingress_rule: fc.array(fc.record({ from: somePeers, port: somePorts }), { maxLength: 2 }),
+    egress_rule: fc.array(fc.record({ to: somePeers, port: somePorts }), { maxLength: 2 }),
+  })
+  .map(policy);
+
+/** The attachment has its address alone: whichever had it is not attached any more. */
+const someAttachment = fc
+  .record({
+    id: fc.constantFrom('c1', 'c2', 'c3', 'c4', 'c5'),
+    pod: fc.tuple(someNamespace, somePodName).map((names) => names.join('/')),
+    podUid: fc.constantFrom('u1', 'u2', undefined),
+    address: fc.constantFrom(...localAddresses),
+    address6: fc.constantFrom(...localAddresses6, undefined, undefined),
+  })
+  .map(({ id, pod: name, podUid, address, address6 }) => ({
+    id,
+    pod: {
+      pod: name,
+      podUid,
+      addresses: address6 === undefined ? [address] : [address, address6],
+    },
+  }));
+
+/** A change of one object; undefined: it is deleted. */
+export type ClusterChange =
+  | ObjectChange<'pod', Pod>
+  | ObjectChange<'namespace', Namespace>
+  | ObjectChange<'policy', Policy>
+  | {
+      readonly kind: 'attachment';
+      readonly id: string;
+      readonly value: AttachedPod | undefined;
+    };
+
+interface ObjectChange<K extends string, T> {
+  readonly kind: K;
+  readonly name: string;
+  /** Empty for namespaces. */
+  readonly namespace: string;
+  readonly value: T | undefined;
+}
+
+export const someChange: fc.Arbitrary<ClusterChange> = fc.oneof(
+  { weight: 6, arbitrary: somePod.map((value) => podChange(value, value)) },
+  { weight: 2, arbitrary: somePod.map((value) => podChange(value)) },
+  { weight: 2, arbitrary: someNamespaceRecord.map((value) => namespaceChange(value, value)) },
+  { weight: 1, arbitrary: someNamespaceRecord.map((value) => namespaceChange(value)) },
+  { weight: 5, arbitrary: somePolicy.map((value) => policyChange(value, value)) },
+  { weight: 2, arbitrary: somePolicy.map((value) => policyChange(value)) },
+  { weight: 4, arbitrary: someAttachment.map(({ id, pod: value }) => attachmentChange(id, value)) },
+  { weight: 2, arbitrary: someAttachment.map(({ id }) => attachmentChange(id)) },
+);
+
+function podChange({ name, namespace: space }: Pod, value?: Pod): ClusterChange {
+  return { kind: 'pod', name, namespace: space, value };
+}
+
+function namespaceChange({ name }: Namespace, value?: Namespace): ClusterChange {
+  return { kind: 'namespace', name, namespace: '', value };
+}
+
+function policyChange({ name, namespace: space }: Policy, value?: Policy): ClusterChange {
+  return { kind: 'policy', name, namespace: space, value };
+}
+
+function attachmentChange(id: string, value?: AttachedPod): ClusterChange {
+  return { kind: 'attachment', id, value };
+}
+
+export const emptyCluster: Cluster = {
+  pods: [],
+  namespaces: [],
+  policies: [],
+  attachments: new Map(),
+};
+
+/** Most of the objects that there can be. */
+export const someCluster: fc.Arbitrary<Cluster> = fc
+  .tuple(
+    fc.array(somePod, { minLength: 3, maxLength: 8 }),
+    fc.array(someNamespaceRecord, { maxLength: 2 }),
+    fc.array(somePolicy, { minLength: 1, maxLength: 5 }),
+    fc.array(someAttachment, { minLength: 1, maxLength: 5 }),
+  )
+  .map(([pods, namespaces, policies, attachments]) =>
+    [
+      ...pods.map((value) => podChange(value, value)),
+      ...namespaces.map((value) => namespaceChange(value, value)),
+      ...policies.map((value) => policyChange(value, value)),
+      ...attachments.map(({ id, pod: value }) => attachmentChange(id, value)),
+    ].reduce(afterChange, emptyCluster),
+  );
+
+/** The cluster after a change, and after the ones that `withDetached` puts before it. */
+export function afterChange(cluster: Cluster, change: ClusterChange): Cluster {
+  const { pods, namespaces, policies, attachments } = cluster;
+  switch (change.kind) {
+    case 'pod':
+      return { ...cluster, pods: replaced(pods, change, change.value) };
+    case 'namespace':
+      return { ...cluster, namespaces: replaced(namespaces, change, change.value) };
+    case 'policy':
+      return { ...cluster, policies: replaced(policies, change, change.value) };
+    case 'attachment': {
+      const after = new Map(attachments);
+      after.delete(change.id);
+      if (change.value === undefined) return { ...cluster, attachments: after };
+      for (const id of holders(after, change.value)) after.delete(id);
+      return { ...cluster, attachments: after.set(change.id, change.value) };
+    }
+  }
+}
+
+function replaced<T extends { readonly name: string; readonly namespace?: string }>(
+  all: readonly T[],
+  { name, namespace: space }: { readonly name: string; readonly namespace: string },
+  value: T | undefined,
+): T[] {
+  const others = all.filter((one) => one.name !== name || (one.namespace ?? '') !== space);
+  return value === undefined ? others : [...others, value];
+}
+
+/** Attachments that have an address of the pod. */
+function holders(attachments: Cluster['attachments'], { addresses }: AttachedPod): string[] {
+  return [...attachments]
+    .filter(([, one]) => one.addresses.some((address) => addresses.includes(address)))
+    .map(([id]) => id);
+}
+
+/** A change, after the attachments whose address it gives to another one have ended. */
+export function withDetached(cluster: Cluster, change: ClusterChange): ClusterChange[] {
+  if (change.kind !== 'attachment' || change.value === undefined) return [change];
+  const others = holders(cluster.attachments, change.value).filter((id) => id !== change.id);
+  return [...others.map((id) => attachmentChange(id)), change];
+}
+
+/** Tells a processor one change. */
+export async function applyChange(
+  processor: PolicyProcessor,
+  change: ClusterChange,
+): Promise<ProcessorChange> {
+  if (change.kind === 'attachment')
+    return processor.setAttachment(change.id, change.value, testSlices());
+  const { kind, name, namespace: space, value } = change;
+  const key = resources[kind].key(name, space);
+  return processor.change({ resource: kind, key, current: value }, testSlices());
+}
