@@ -2,6 +2,7 @@
  * The event loop with all handlers, and the scheduler with all VPP descriptors, on a real VPP without
  * interfaces: of the values of the handlers, only those that services need are committed.
  */
+import { filterInSlices, Slices } from '#infra/clock/slices.ts';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { parseConfig } from '#infra/config/load.ts';
 import { silentLogger } from '#infra/log/log.ts';
@@ -122,7 +123,11 @@ export class ServiceNode implements AsyncDisposable {
   async #commit(request: TransactionRequest) {
     this.#handlersAt = performance.now();
     const values = new Map(
-      [...request.values].filter(([key]) => needed.some((prefix) => key.startsWith(prefix))),
+      await filterInSlices(
+        request.values,
+        ([key]) => needed.some((prefix) => key.startsWith(prefix)),
+        new Slices(clock),
+      ),
     );
     const result = await this.#scheduler.commit({ ...request, values });
     this.#trace = result.trace;

@@ -44,6 +44,9 @@ import { type InterestedHandler, interestedHandlers } from './interested-handler
 import { ProcessingState } from './processing-state.ts';
 import { type RecordedOperations, Verification } from './verification.ts';
 
+/** Time of one handler, after which the event loop turns before the next one. */
+const LONG_MS = 5;
+
 export interface ProcessorDeps extends CommitterDeps {
   /** In the order for a forward event. */
   readonly handlers: readonly EventHandler[];
@@ -253,7 +256,12 @@ export class EventProcessor {
   ): Promise<void> {
     const verified = VerificationResync.is(processing.event) ? this.verification : undefined;
     verified?.begin();
+    const { clock } = this.#deps;
+    let began = clock.monotonic();
     for (const { handler, refusal } of interested) {
+      // its stretch on the main thread must not add to that of the previous handler
+      if (clock.monotonic() - began >= LONG_MS) await clock.turn();
+      began = clock.monotonic();
       const before = verified?.internalDataOf(handler);
       const outcome = refusal
         ? refusedCall(processing, handler, refusal)

@@ -80,8 +80,9 @@ class Services implements EventHandler, ServiceApi {
     const node = localNode(this.#deps);
     this.#isActive = false;
     if (node.family !== 4) return;
+    const slices = new Slices(ctx.clock);
     const processor = new ServiceProcessor();
-    await processor.resync(ctx.kubeState, node, new Slices(ctx.clock));
+    await processor.resync(ctx.kubeState, node, slices);
     this.#processor = processor;
     this.#podInterfaces = podInterfaces(net, pods);
     await this.#renderer.resync(ctx, {
@@ -91,7 +92,10 @@ class Services implements EventHandler, ServiceApi {
     this.#isActive = true;
     for (const name of this.#problems.all().keys())
       if (!processor.has(name)) this.#problems.set(ctx.log, name, []);
-    this.#setProblems(ctx.log, processor.names());
+    for (const name of processor.names()) {
+      this.#setProblemsOf(ctx.log, name);
+      if (slices.due()) await slices.turn();
+    }
     this.#onHealthChecks(processor.healthChecks());
   }
 
@@ -198,16 +202,15 @@ class Services implements EventHandler, ServiceApi {
     const { services, problems, hasOtherHealthChecks } = change;
     if (services.size > 0) this.#renderer.update(ctx, { services, interfaces: noInterfaces });
     // the limits of the renderer change with the rendering
-    this.#setProblems(ctx.log, new Set([...services.keys(), ...problems.keys()]));
+    for (const name of new Set([...services.keys(), ...problems.keys()]))
+      this.#setProblemsOf(ctx.log, name);
     if (hasOtherHealthChecks) this.#onHealthChecks(this.#processor.healthChecks());
     return services.size === 0 ? {} : { change: changeText(services) };
   }
 
-  #setProblems(log: Pick<Logger, 'info' | 'warn'>, services: Iterable<ServiceName>): void {
-    for (const name of services) {
-      const limits = this.#renderer.limitsOf(name);
-      this.#problems.set(log, name, [...this.#processor.problemsOf(name), ...limits]);
-    }
+  #setProblemsOf(log: Pick<Logger, 'info' | 'warn'>, name: ServiceName): void {
+    const limits = this.#renderer.limitsOf(name);
+    this.#problems.set(log, name, [...this.#processor.problemsOf(name), ...limits]);
   }
 }
 

@@ -23,6 +23,17 @@ describe('slices', () => {
     assert.equal(slices.due(), false);
   });
 
+  it('are due at once after a large unit', async () => {
+    const clock = new SlowClock();
+    const slices = new Slices(clock);
+    assert.equal(slices.dueNow(), false);
+    assert.equal(slices.dueNow(), false);
+    clock.reads += 10;
+    assert.equal(slices.dueNow(), true);
+    await slices.turn();
+    assert.equal(slices.dueNow(), false);
+  });
+
   it('begin again when the event loop has turned by itself', async () => {
     const clock = new SlowClock();
     const slices = new Slices(clock);

@@ -79,7 +79,7 @@ export class ServiceProcessor {
     return this.#table.setOtherNode(node);
   }
 
-  /** Services with at least one address on this node. */
+  /** Services with at least one address on this node; follows changes. */
   rendered(): ReadonlyMap<ServiceName, RenderedService> {
     return this.#table.rendered();
   }

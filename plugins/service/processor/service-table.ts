@@ -37,6 +37,7 @@ export class ServiceTable {
   readonly #endpoints = new Map<ServiceName, Endpoints>();
   readonly #claims = new AddressClaims();
   readonly #states = new Map<ServiceName, ServiceState>();
+  readonly #rendered = new Map<ServiceName, RenderedService>();
   readonly #byNodeAddress = new ServiceIndex();
   readonly #problems = new Map<ServiceName, readonly string[]>();
   readonly #healthChecks = new Map<ServiceName, HealthCheck>();
@@ -69,11 +70,9 @@ export class ServiceTable {
     return table;
   }
 
-  rendered(): Map<ServiceName, RenderedService> {
-    const rendered = new Map<ServiceName, RenderedService>();
-    for (const [name, state] of this.#states)
-      if (state.rendered !== undefined) rendered.set(name, state.rendered);
-    return rendered;
+  /** Follows changes. */
+  rendered(): ReadonlyMap<ServiceName, RenderedService> {
+    return this.#rendered;
   }
 
   problems(): Map<ServiceName, readonly string[]> {
@@ -195,7 +194,11 @@ export class ServiceTable {
     const isSame = isSameRendering(before.rendered, state.rendered);
     if (spec === undefined) this.#states.delete(name);
     else this.#states.set(name, isSame ? { ...state, rendered: before.rendered } : state);
-    if (!isSame) change.services.set(name, state.rendered);
+    if (!isSame) {
+      change.services.set(name, state.rendered);
+      if (state.rendered === undefined) this.#rendered.delete(name);
+      else this.#rendered.set(name, state.rendered);
+    }
     if (!isSameList(before.problems, state.problems)) change.problems.set(name, state.problems);
     if (state.problems.length > 0) this.#problems.set(name, state.problems);
     else this.#problems.delete(name);

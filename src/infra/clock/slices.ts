@@ -34,6 +34,13 @@ export class Slices {
     return this.#clock.monotonic() - this.#began >= SLICE_MS;
   }
 
+  /** The same before a unit of work that may be large. */
+  dueNow(): boolean {
+    if (this.#working) return this.#clock.monotonic() - this.#began >= SLICE_MS;
+    this.#begin();
+    return false;
+  }
+
   /** Yields to pending input and output; a new slice begins. */
   turn(): Promise<void> {
     return this.#clock.turn();

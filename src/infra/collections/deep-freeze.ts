@@ -12,10 +12,15 @@ export function deepFreeze<T>(data: T): T {
 
 /** `deepFreeze` for data that may be large. */
 export async function deepFreezeInSlices(data: unknown, slices: Slices): Promise<void> {
-  for (const _ of freezing(data)) if (slices.due()) await slices.turn();
+  for (const size of freezing(data))
+    if (size >= LARGE ? slices.dueNow() : slices.due()) await slices.turn();
 }
 
-function* freezing(data: unknown): Generator<void, void, void> {
+/** Properties of an object that takes about as long as a slice. */
+const LARGE = 4096;
+
+/** Yields the number of properties of each object that was frozen. */
+function* freezing(data: unknown): Generator<number, void, void> {
   const open: unknown[] = [data];
   while (open.length > 0) {
     const one = open.pop();
@@ -23,7 +28,8 @@ function* freezing(data: unknown): Generator<void, void, void> {
     if (typeof one !== 'object' || one === null || ArrayBuffer.isView(one)) continue;
     if (Object.isFrozen(one)) continue;
     Object.freeze(one);
-    for (const part of Object.values(one)) open.push(part);
-    yield;
+    const parts = Object.values(one);
+    for (const part of parts) open.push(part);
+    yield parts.length;
   }
 }

@@ -67,9 +67,11 @@ export function withRecords<V extends Value>(
     const unknown = managed.filter(({ key }) => !keys.has(key));
     await keys.add(new Map(unknown.map(({ key, value }) => [key, identityOf(value as V)])));
     if (only) return;
+    const recorded = [...keys.recorded().keys()].filter(isOfDescriptor);
+    // of thousands of services and policies none is recorded
+    if (recorded.length === 0) return;
     const existing = new Set(managed.map(({ key }) => key));
     for (const { value } of correlate) existing.add(keyOf(value as V));
-    const recorded = [...keys.recorded().keys()].filter(isOfDescriptor);
     // left by a create that failed, or by a crash after the object was deleted
     keys.delete(recorded.filter((key) => !existing.has(key)));
   };

@@ -281,6 +281,30 @@ describe('a large configuration', () => {
   });
 });
 
+describe('handlers that work long', () => {
+  it('let the event loop turn between them', async () => {
+    const clock = new (class extends ManualClock {
+      ms = 0;
+      override monotonic(): number {
+        return this.ms;
+      }
+    })();
+    const order: string[] = [];
+    const busy = (name: string) =>
+      handler(name, [], {
+        resync: () => {
+          order.push(name);
+          clock.ms += 10;
+          setImmediate(() => order.push(`turn after ${name}`));
+        },
+      });
+    const bench = makeController([busy('a'), busy('b')], { clock });
+    bench.controller.push(DbResync.event({ local: false, kubeState: {}, externalConfig: {} }));
+    while (order.length < 4) await settle();
+    assert.deepEqual(order, ['a', 'turn after a', 'b', 'turn after b']);
+  });
+});
+
 describe('merging', () => {
   it('an update of the handlers never removes what is wanted outside [R6.6]', async () => {
     const remove = handler('remove', [], {

@@ -159,7 +159,7 @@ test('among 1,000 services, a change of endpoints touches one', async () => {
   const processor = new ServiceProcessor();
   await processor.resync(manyRecords(1_000, 10), localNode, slices);
   assert.equal(processor.rendered().size, 1_000);
-  const before = processor.rendered();
+  const before = new Map(processor.rendered());
   const key = resources.endpoints.key('s77', 'shop');
   const current = manyRecords(100, 9).get('endpoints')?.get(key);
   const change = await processor.change({ resource: 'endpoints', key, current }, slices);
