@@ -28,7 +28,6 @@ interface UnsupportedFeature {
 }
 
 export const unsupportedFeatures: readonly UnsupportedFeature[] = [
-  { name: 'network policies', resource: 'policy', logsChanges: true },
   { name: 'services of IPv6 clusters', resource: 'service', isAffected: (conf) => conf.useIpv6() },
   { name: 'SRv6 for services', isConfigured: (conf) => conf.useSrv6ForServices() },
   { name: 'custom networks', resource: 'customnetwork', logsChanges: true },

@@ -10,7 +10,7 @@ export interface PolicyApi {
   /** What policies permit the attached pods of this node, those without policies as well. */
   policies(): ReadonlyMap<AttachmentId, PodPolicy>;
   /** Why policies are not carried as their objects define them; without those that are. */
-  problems(): ReadonlyMap<PolicyName, readonly string[]>;
+  policyProblems(): ReadonlyMap<PolicyName, readonly string[]>;
   /** Reasons of the renderer for which less is permitted than the policies say. */
   limits(): ReadonlyMap<PolicyName, readonly string[]>;
   /** The values that carry the policies of a pod, by key. */

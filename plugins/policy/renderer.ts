@@ -15,7 +15,12 @@ export interface PolicyNode {
    * ports of this node; without prefix length.
    */
   readonly natLoopback: string;
-  /** Logical names of the interfaces of VPP that do not lead to pods of this node. */
+  /** The addresses of all pods of this node, as CIDR. */
+  readonly podSubnet: string;
+  /**
+   * Logical names of the interfaces of VPP by which packets of pods leave to where no pod of this node is, before
+   * their source is translated.
+   */
   readonly interfaces: readonly string[];
 }
 

@@ -24,6 +24,7 @@ import { createNodeSync } from '#plugins/nodesync/plugin.ts';
 import { AddPod, type AddPodReply, DeletePod } from '#plugins/podmanager/api.ts';
 import type { CniState } from '#plugins/podmanager/cni-service.ts';
 import { createPodManager, type PodManagerDeps } from '#plugins/podmanager/plugin.ts';
+import { createPolicy } from '#plugins/policy/plugin.ts';
 import { type ServiceConfig, serviceDefaults } from '#plugins/service/config.ts';
 import { createService } from '#plugins/service/plugin.ts';
 import { FakeHost, FakeStn, FakeVpp } from './fake-ports.ts';
@@ -81,6 +82,7 @@ export class TestNode extends HandlerBench {
   readonly ipam;
   readonly net;
   readonly services;
+  readonly policies;
 
   constructor(options: TestNodeOptions = {}) {
     const name = options.name ?? 'node-a';
@@ -115,7 +117,8 @@ export class TestNode extends HandlerBench {
       ipam,
       net,
     });
-    super([conf, nodes, pods, ipam, net, services]);
+    const policies = createPolicy({ nodeName: name, conf, nodes, pods, ipam, net });
+    super([conf, nodes, pods, ipam, net, services, policies]);
     this.name = name;
     this.options = options;
     this.cluster = cluster;
@@ -131,6 +134,7 @@ export class TestNode extends HandlerBench {
     this.ipam = ipam;
     this.net = net;
     this.services = services;
+    this.policies = policies;
   }
 
   /** Restarts the agent on the same machine. */

@@ -1,23 +1,34 @@
 /** Names of ACLs. By their common prefix they are recognized as made by the agent. */
 import { createHash } from 'node:crypto';
 
+const MAX_LENGTH = 63;
 const HASH_DIGITS = 16;
 
-export const GLOBAL_ACL = 'contiv-policy-NODE-GLOBAL';
-export const REFLECTION_ACL = 'contiv-policy-REFLECTION';
-
-export interface PodAclNames {
-  /** For packets to the pod. */
-  readonly to: string;
-  /** For packets from the pod. */
-  readonly from: string;
+/** Names of the two ACLs of an interface, in the view of VPP. */
+export interface AclNames {
+  readonly output: string;
+  readonly input: string;
 }
 
+export const nodeAclNames: AclNames = {
+  output: 'contiv-policy-NODE-GLOBAL',
+  input: 'contiv-policy-NODE-REFLECTION',
+};
+
 /**
- * Each pod has ACLs of its own: VPP forgets all sessions of an interface when another ACL is bound to it, so an
- * ACL stays bound, and its rules are replaced.
+ * Each interface has ACLs of its own: VPP drops all sessions of an interface when another ACL is bound to it, so
+ * an ACL stays bound, and its rules are replaced.
  */
-export function podAclNames(podInterface: string): PodAclNames {
-  const hash = createHash('sha256').update(podInterface).digest('hex').slice(0, HASH_DIGITS);
-  return { to: `contiv-policy-to-${hash}`, from: `contiv-policy-from-${hash}` };
+export function podAclNames(podInterface: string): AclNames {
+  return {
+    output: shortened(`contiv-policy-out-${podInterface}`),
+    input: shortened(`contiv-policy-in-${podInterface}`),
+  };
+}
+
+/** A name that VPP stores as a whole. */
+function shortened(name: string): string {
+  if (name.length <= MAX_LENGTH) return name;
+  const hash = createHash('sha256').update(name).digest('hex').slice(0, HASH_DIGITS);
+  return `${name.slice(0, MAX_LENGTH - HASH_DIGITS - 1)}-${hash}`;
 }

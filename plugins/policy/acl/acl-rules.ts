@@ -39,12 +39,14 @@ export function ruleCount(table: Table): number {
  * if the table would deny its reply: the replies then pass by the session. A packet that itself may be a reply makes
  * no session, which would let the other side pass after a stricter table has forbidden it:
  * - of TCP, only the packet that opens a connection makes a session. It makes one also where the table permits the
- *   reply, so that the connection goes on after a stricter table came;
+ *   reply, so that the connection continues after a stricter table came;
  * - of other protocols, no packet whose reply the table permits.
  * @param reflected result of `reflectedTable`
+ * @param withoutSessions network whose packets pass without a session
  */
-export function reflectingRules(reflected: Table): RuleInput[] {
+export function reflectingRules(reflected: Table, withoutSessions?: string): RuleInput[] {
   return [
+    ...(withoutSessions === undefined ? [] : [sourceRule(withoutSessions)]),
     ...anyNetworks.flatMap((any): RuleInput[] => [
       tcpRule('REFLECT', any, { tcp_flags_mask: TCP_SYN | TCP_ACK, tcp_flags_value: TCP_SYN }),
       tcpRule('PERMIT', any, {}),
@@ -60,7 +62,12 @@ export function reflectingRules(reflected: Table): RuleInput[] {
   ];
 }
 
-/** What the reflecting rules need of a table: all protocols but TCP. */
+function sourceRule(network: string): RuleInput {
+  const any = isV6(network) ? '::/0' : '0.0.0.0/0';
+  return ruleOf('PERMIT', network, any, undefined, 'source');
+}
+
+/** The part of a table that decides about replies of the reflecting rules: all protocols but TCP. */
 export function reflectedTable(table: Table): Table {
   const others = table.flatMap((entry) => {
     if (entry.ports.isAny) return [entry];
@@ -72,11 +79,11 @@ export function reflectedTable(table: Table): Table {
 }
 
 /**
- * What every pod needs, whatever policies say. Begins each table that denies something:
- * - errors of ICMP, among them those that tell the size of packets that a path carries: they belong to no session;
+ * Rules for packets that every pod needs, whatever policies say. They begin each table that denies something:
+ * - errors of ICMP, among them those about packets that are too big for a path: they belong to no session;
  * - neighbor discovery of IPv6, without which VPP does not find the pod;
  * - all fragments of a packet but the first, which contain no ports and belong to no session. The receiver drops
- *   them if the first one was denied. Only they have port 0.
+ *   them if the first one was denied. Nothing else has port 0.
  */
 export const neededRules: readonly RuleInput[] = [
   icmpRule('0.0.0.0/0', 3, 3),

@@ -34,7 +34,7 @@ export function localTable(
   ]);
 }
 
-/** What the egress policies of pods of this node leave of the ports that the pod itself permits them. */
+/** The part of the ports that the pod itself permits other pods of this node which their egress policies leave. */
 function senderEntries(
   { addresses }: Pick<PodPolicy, 'addresses'>,
   senders: readonly EgressIsolatedPod[],

@@ -6,8 +6,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Slices } from '#infra/clock/slices.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
-import type { DeepInput } from '#models/model.ts';
-import { type Acl, aclKey, aclModel } from '#models/vpp/acl.ts';
 import { AbortEventError } from '#plugins/controller/api/errors.ts';
 import type { ResyncContext } from '#plugins/controller/api/event-handler.ts';
 import type { ResyncTransaction, UpdateTransaction } from '#plugins/controller/api/transaction.ts';
@@ -22,28 +20,19 @@ import type {
   RenderedState,
   RendererContext,
 } from '../renderer.ts';
-import { GLOBAL_ACL, type PodAclNames, podAclNames, REFLECTION_ACL } from './acl-names.ts';
-import { type RuleInput, reflectedTable, reflectingRules, tableRules } from './acl-rules.ts';
+import { nodeAclNames, podAclNames } from './acl-names.ts';
 import { globalTable } from './global-table.ts';
 import { type EgressIsolatedPod, localTable } from './local-table.ts';
 import { mergedPermits } from './merged-permits.ts';
+import { PutAcls } from './put-acls.ts';
 import { MAX_RULES, policiesWithSctpPorts, withinLimit } from './rule-limit.ts';
-import { RuleLists } from './rule-lists.ts';
-import { type Table, tableText } from './table.ts';
 
 /** @param maxRules of one table */
 export function createAclRenderer(maxRules = MAX_RULES): PolicyRenderer {
   return new AclRenderer(maxRules);
 }
 
-/** An ACL that was put. */
-interface PutAcl {
-  /** Equal for equal rules. */
-  readonly rulesText: string;
-  readonly value: Acl;
-}
-
-/** What the table of one pod, or that of the node, lacks of what policies permit. */
+/** Permits of policies that the table of one pod, or that of the node, lacks. */
 interface Omissions {
   readonly omitted: readonly PolicyName[];
   readonly withSctpPorts: ReadonlySet<PolicyName>;
@@ -60,9 +49,7 @@ class AclRenderer implements PolicyRenderer {
   #pods = new Map<AttachmentId, RenderedPod>();
   /** Those of the pods that egress policies isolate. */
   #senders = new Map<AttachmentId, RenderedPod>();
-  #lists = new RuleLists();
-  /** By key. */
-  #acls = new Map<string, PutAcl>();
+  #acls = new PutAcls();
   /** Without those that lack nothing. */
   #omissions = new Map<AttachmentId | typeof NODE, Omissions>();
 
@@ -73,8 +60,7 @@ class AclRenderer implements PolicyRenderer {
   async resync(ctx: ResyncContext, { node, pods }: RenderedState): Promise<void> {
     this.#pods = new Map(pods);
     this.#senders = new Map([...pods].filter(([, pod]) => isSender(pod)));
-    this.#lists = new RuleLists();
-    this.#acls = new Map();
+    this.#acls = new PutAcls();
     this.#omissions = new Map();
     this.#setNode(node);
     const slices = new Slices(ctx.clock);
@@ -108,8 +94,7 @@ class AclRenderer implements PolicyRenderer {
 
   deleteAll({ txn }: RendererContext): void {
     for (const key of this.#acls.keys()) txn.delete(key);
-    this.#acls.clear();
-    this.#lists = new RuleLists();
+    this.#acls = new PutAcls();
     this.#omissions.clear();
   }
 
@@ -135,15 +120,10 @@ class AclRenderer implements PolicyRenderer {
   valuesOf(attachment: AttachmentId): ReadonlyMap<string, Value> {
     const pod = this.#pods.get(attachment);
     if (pod === undefined) return new Map();
-    const { to, from } = podAclNames(pod.interface);
-    const ofNode = isSender(pod) ? [GLOBAL_ACL, REFLECTION_ACL] : [];
-    const values = new Map<string, Value>();
-    for (const name of [to, from, ...ofNode]) {
-      const key = aclKey.build({ name });
-      const acl = this.#acls.get(key);
-      if (acl !== undefined) values.set(key, acl.value);
-    }
-    return values;
+    return new Map([
+      ...this.#acls.valuesOf(podAclNames(pod.interface)),
+      ...(isSender(pod) ? this.#acls.valuesOf(nodeAclNames) : []),
+    ]);
   }
 
   #setNode(node: PolicyNode): void {
@@ -171,11 +151,11 @@ class AclRenderer implements PolicyRenderer {
       this.#maxRules,
     );
     this.#setOmissions(id, { omitted, withSctpPorts: policiesWithSctpPorts(ingress.permits) });
-    this.#putTable(txn, podAclNames(name), table, { output: [name], input: [name] }, isForced);
+    this.#acls.put(txn, { names: podAclNames(name), interfaces: [name], table }, isForced);
   }
 
   #renderNode(txn: ResyncTransaction): void {
-    const { interfaces } = this.#currentNode;
+    const { interfaces, podSubnet } = this.#currentNode;
     const senders = [...this.#senders.values()].map(({ policy }) => policy);
     const permits = () => senders.flatMap(({ egress }) => egress.permits);
     const { table, omitted } = withinLimit(
@@ -188,68 +168,16 @@ class AclRenderer implements PolicyRenderer {
       this.#maxRules,
     );
     this.#setOmissions(NODE, { omitted, withSctpPorts: policiesWithSctpPorts(permits()) });
-    this.#putTable(txn, { to: GLOBAL_ACL, from: REFLECTION_ACL }, table, {
-      output: interfaces,
-      input: interfaces,
+    this.#acls.put(txn, {
+      names: nodeAclNames,
+      interfaces,
+      table,
+      // a tunnel's interface gets what it sends as input, too
+      withoutSessions: podSubnet,
     });
   }
-  /** The table first: while it is stricter than the reflecting rules, replies make no session. */
-  #putTable(
-    txn: ResyncTransaction,
-    names: PodAclNames,
-    table: Table,
-    interfaces: { readonly output: readonly string[]; readonly input: readonly string[] },
-    isForced = false,
-  ): void {
-    this.#put(
-      txn,
-      { name: names.to, interfaces: { egress: interfaces.output } },
-      { text: `table\n${tableText(table)}`, make: () => tableRules(table) },
-      isForced,
-    );
-    const reflected = reflectedTable(table);
-    this.#put(
-      txn,
-      { name: names.from, interfaces: { ingress: interfaces.input } },
-      { text: `reflecting\n${tableText(reflected)}`, make: () => reflectingRules(reflected) },
-      isForced,
-    );
-  }
-
-  /** Puts an ACL that has changed. @param isForced also one that has not */
-  #put(
-    txn: ResyncTransaction,
-    acl: Pick<DeepInput<Acl>, 'name' | 'interfaces'>,
-    list: { readonly text: string; readonly make: () => readonly RuleInput[] },
-    isForced: boolean,
-  ): void {
-    const bound = aclModel.canonical(acl);
-    const key = aclModel.key(bound);
-    const before = this.#acls.get(key);
-    const isSame =
-      before?.rulesText === list.text &&
-      isDeepStrictEqual(before.value.interfaces, bound.interfaces);
-    if (isSame) {
-      if (isForced) txn.put(key, before.value);
-      return;
-    }
-    const rules = this.#lists.take(list.text, list.make);
-    if (before !== undefined) this.#lists.release(before.rulesText);
-    const value = Object.freeze({ ...bound, rules });
-    this.#acls.set(key, { rulesText: list.text, value });
-    txn.put(key, value);
-  }
-
-  #deletePod(txn: UpdateTransaction, id: AttachmentId, { interface: name }: RenderedPod): void {
-    const { to, from } = podAclNames(name);
-    for (const acl of [to, from]) {
-      const key = aclKey.build({ name: acl });
-      const before = this.#acls.get(key);
-      if (before === undefined) continue;
-      this.#lists.release(before.rulesText);
-      this.#acls.delete(key);
-      txn.delete(key);
-    }
+  #deletePod(txn: UpdateTransaction, id: AttachmentId, pod: RenderedPod): void {
+    this.#acls.delete(txn, podAclNames(pod.interface));
     this.#omissions.delete(id);
   }
 

@@ -29,11 +29,4 @@ export class RuleLists {
     list.users--;
     if (list.users === 0) this.#lists.delete(text);
   }
-
-  /** Number of different lists, and of their rules. */
-  size(): { readonly lists: number; readonly rules: number } {
-    let rules = 0;
-    for (const list of this.#lists.values()) rules += list.rules.length;
-    return { lists: this.#lists.size, rules };
-  }
 }

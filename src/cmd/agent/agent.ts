@@ -127,7 +127,7 @@ export function createAgent(deps: AgentDeps): Agent {
 
   // The event handlers, the event loop, and the watcher that feeds it.
   const pluginSettings = { contiv, service: settings.service };
-  const { handlers, conf, nodes, pods, ipam, ipv4net, services } = createPlugins(
+  const { handlers, conf, nodes, pods, ipam, ipv4net, services, policies } = createPlugins(
     label,
     pluginSettings,
     {
@@ -199,6 +199,12 @@ export function createAgent(deps: AgentDeps): Agent {
     return problems.length === 0
       ? undefined
       : `not carried as defined: ${problems.length} ${problems.length === 1 ? 'service' : 'services'} (GET /contiv/v1/services)`;
+  });
+  status.registerProblem('policies', 'none', () => {
+    const { size } = new Set([...policies.policyProblems().keys(), ...policies.limits().keys()]);
+    return size === 0
+      ? undefined
+      : `not carried as defined: ${size} ${size === 1 ? 'policy' : 'policies'} (GET /contiv/v1/policy/pods)`;
   });
   const leaseWatch = wireLeaseWatch(() => ({
     leases: scheduler.metadataMap<DHCPLease>(DHCP_LEASES)!,

@@ -16,6 +16,8 @@ import { podLinkNaming } from '#plugins/ipv4net/link-naming.ts';
 import { createIpv4Net } from '#plugins/ipv4net/plugin.ts';
 import { createNodeSync, type NodeSyncHandler } from '#plugins/nodesync/plugin.ts';
 import { createPodManager, type PodManager } from '#plugins/podmanager/plugin.ts';
+import type { PolicyApi } from '#plugins/policy/api.ts';
+import { createPolicy } from '#plugins/policy/plugin.ts';
 import type { ServiceApi } from '#plugins/service/api.ts';
 import type { ServiceConfig } from '#plugins/service/config.ts';
 import { createService } from '#plugins/service/plugin.ts';
@@ -50,6 +52,7 @@ export interface Plugins {
   readonly ipam: IpamApi;
   readonly ipv4net: Ipv4NetApi;
   readonly services: ServiceApi;
+  readonly policies: PolicyApi;
 }
 
 export function createPlugins(nodeName: string, settings: PluginSettings, ports: Ports): Plugins {
@@ -75,13 +78,15 @@ export function createPlugins(nodeName: string, settings: PluginSettings, ports:
   const ipv4net = createIpv4Net({ nodeName, conf, nodes, pods, ipam, host, vpp });
   const config = settings.service;
   const services = createService({ nodeName, config, conf, nodes, pods, ipam, net: ipv4net });
+  const policies = createPolicy({ nodeName, conf, nodes, pods, ipam, net: ipv4net });
   return {
-    handlers: [conf, nodes, pods, ipam, ipv4net, services],
+    handlers: [conf, nodes, pods, ipam, ipv4net, services, policies],
     conf,
     nodes,
     pods,
     ipam,
     ipv4net,
     services,
+    policies,
   };
 }

@@ -36,14 +36,13 @@ describe('a feature that is not supported yet', () => {
     });
     const state: KubeState = new Map([
       [
-        'policy',
+        'customnetwork',
         new Map([
           ['a', {}],
           ['b', {}],
         ]),
       ],
       ['service', new Map([['k8s/service/web', {}]])],
-      ['customnetwork', new Map([['k8s/customnetwork/blue', {}]])],
       ['external-interface', new Map()],
       [
         'pod',
@@ -61,16 +60,15 @@ describe('a feature that is not supported yet', () => {
     features.resync(state);
     features.warn(log);
     assert.deepEqual(features.texts(), [
-      'network policies (2 objects)',
       'services of IPv6 clusters (1 object)',
       'SRv6 for services (configured)',
-      'custom networks (1 object)',
+      'custom networks (2 objects)',
       'custom interfaces of pods (2 pods)',
       'microservice labels of pods (1 pod)',
       'service endpoint interfaces of pods (1 pod)',
     ]);
-    assert.equal(texts.length, 7);
-    assert.equal(texts[0], 'not supported yet, without effect: network policies (2 objects)');
+    assert.equal(texts.length, 6);
+    assert.equal(texts[2], 'not supported yet, without effect: custom networks (2 objects)');
     const unused = new UnsupportedFeatures(supported);
     unused.resync(new Map([['service', new Map([['k8s/service/web', {}]])]]));
     assert.deepEqual(unused.texts(), []);
@@ -79,11 +77,17 @@ describe('a feature that is not supported yet', () => {
   it('is counted when an object appears between two resyncs', () => {
     const { texts, log } = logged();
     const features = new UnsupportedFeatures(supported);
-    const key = 'k8s/policy/deny';
-    features.change(new Map([['policy', new Map([[key, {}]])]]), log, 'policy', key, true);
-    assert.deepEqual(texts, [`network policies are not supported yet: ${key} has no effect`]);
-    assert.deepEqual(features.texts(), ['network policies (1 object)']);
-    features.change(new Map([['policy', new Map()]]), log, 'policy', key, false);
+    const key = 'k8s/customnetwork/blue';
+    features.change(
+      new Map([['customnetwork', new Map([[key, {}]])]]),
+      log,
+      'customnetwork',
+      key,
+      true,
+    );
+    assert.deepEqual(texts, [`custom networks are not supported yet: ${key} has no effect`]);
+    assert.deepEqual(features.texts(), ['custom networks (1 object)']);
+    features.change(new Map([['customnetwork', new Map()]]), log, 'customnetwork', key, false);
     assert.deepEqual(features.texts(), []);
   });
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { aclKey } from '#models/vpp/acl.ts';
 import { FakeHost } from '../fake-ports.ts';
 import { nonDefaultFields } from './vpp-with.ts';
 import { keys, LINUX_IF, startedNode, VPP_IF } from './wired-node.ts';
@@ -9,8 +10,15 @@ describe('wiring of a pod', () => {
     const node = await startedNode();
     const { txn, replies } = await node.add('web', 'c1');
     const namespace = { type: 'FD', reference: '/run/netns/c1' };
+    const acls = [...txn.values.keys()].filter((key) => aclKey.parse(key));
+    assert.deepEqual(acls, [
+      aclKey.build({ name: 'contiv-policy-out-vpp-tap-c1' }),
+      aclKey.build({ name: 'contiv-policy-in-vpp-tap-c1' }),
+    ]);
     const values = Object.fromEntries(
-      [...txn.values].map(([key, value]) => [key, nonDefaultFields(value!)]),
+      [...txn.values]
+        .filter(([key]) => !acls.includes(key))
+        .map(([key, value]) => [key, nonDefaultFields(value!)]),
     );
     assert.deepEqual(values, {
       'config/vpp/nat/v2/nat44-interface/vpp-tap-c1': {

@@ -1,4 +1,4 @@
-/** What the ACLs of values decide about packets, without the packet trace. */
+/** Evaluates the ACLs of values for packets, without the packet trace. */
 import type { Acl, AclRule } from '#models/vpp/acl.ts';
 import { AddressSet, addressNumber } from '#plugins/policy/address-set.ts';
 

@@ -12,6 +12,7 @@ import type { PolicyNode, RenderedPod, RendererContext } from '#plugins/policy/r
 export const node: PolicyNode = {
   addresses: ['192.168.16.1', '172.30.1.1', '172.30.1.2', 'fd00:16::1'],
   natLoopback: '10.1.1.254',
+  podSubnet: '10.1.1.0/24',
   interfaces: ['tap-vpp2', 'vxlanBVI'],
 };
 
@@ -49,7 +50,7 @@ export function interfaceOf(address: string): string {
   return `vpp-tap-${address}`;
 }
 
-/** What a renderer has put. */
+/** The values that a renderer has put. */
 export class RecordedValues {
   readonly values = new Map<string, Value>();
   /** Keys of the last transaction. */

@@ -57,7 +57,7 @@ function isPermitted(set: PortSet, { protocol, port }: TestPacket): boolean {
   return protocol === 'ICMP' ? set.isAny : set.has(protocol, port);
 }
 
-/** What the policies say about a packet to or from pods of this node. */
+/** Whether the policies permit a packet to or from pods of this node. */
 function isWanted(all: Pods, one: TestPacket): boolean {
   const byAddress = (text: string) =>
     [...all.values()].find(({ policy }) => policy.addresses.includes(addressNumber(text)!));
@@ -228,7 +228,7 @@ describe('ACL renderer', () => {
         aclOf(c, 'egress'),
         aclOf(c, 'ingress'),
         'config/vpp/acls/v2/acl/contiv-policy-NODE-GLOBAL',
-        'config/vpp/acls/v2/acl/contiv-policy-REFLECTION',
+        'config/vpp/acls/v2/acl/contiv-policy-NODE-REFLECTION',
       ]),
     );
   });
@@ -238,8 +238,8 @@ describe('ACL renderer', () => {
     const id = `id-${interfaceOf(a)}`;
     renderer.update(recorded.update, { pods: mapOf(podAt(a)), added: id });
     assert.deepEqual(
-      recorded.touched.map((key) => /contiv-policy-(to|from)/.exec(key)?.[1]),
-      ['to', 'from'],
+      recorded.touched.map((key) => /contiv-policy-(out|in)/.exec(key)?.[1]),
+      ['out', 'in'],
     );
     assert.deepEqual(recorded.touched, [...renderer.valuesOf(id).keys()]);
   });

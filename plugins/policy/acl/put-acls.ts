@@ -1,0 +1,106 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Value } from '#kvscheduler/api/transaction.ts';
+import type { DeepInput } from '#models/model.ts';
+import { type Acl, aclKey, aclModel } from '#models/vpp/acl.ts';
+import type { ResyncTransaction, UpdateTransaction } from '#plugins/controller/api/transaction.ts';
+import type { AclNames } from './acl-names.ts';
+import { type RuleInput, reflectedTable, reflectingRules, tableRules } from './acl-rules.ts';
+import { RuleLists } from './rule-lists.ts';
+import { type Table, tableText } from './table.ts';
+
+/** The table at the output of interfaces, which all get the same two ACLs. */
+export interface BoundTable {
+  readonly names: AclNames;
+  readonly interfaces: readonly string[];
+  readonly table: Table;
+  /** Network whose packets make no session at the input of the interfaces. */
+  readonly withoutSessions?: string;
+}
+
+interface PutAcl {
+  /** Equal for equal rules. */
+  readonly rulesText: string;
+  readonly value: Acl;
+}
+
+interface RuleSource {
+  readonly text: string;
+  readonly make: () => readonly RuleInput[];
+}
+
+/** The ACLs that were put. */
+export class PutAcls {
+  readonly #lists = new RuleLists();
+  /** By key. */
+  readonly #acls = new Map<string, PutAcl>();
+
+  /**
+   * Puts those of both ACLs that have changed. The table first: while it is stricter than the rules at the
+   * input, replies make no session.
+   * @param isForced also those that have not changed
+   */
+  put(txn: ResyncTransaction, bound: BoundTable, isForced = false): void {
+    const { names, interfaces, table, withoutSessions } = bound;
+    this.#put(
+      txn,
+      { name: names.output, interfaces: { egress: interfaces } },
+      { text: `table\n${tableText(table)}`, make: () => tableRules(table) },
+      isForced,
+    );
+    const reflected = reflectedTable(table);
+    this.#put(
+      txn,
+      { name: names.input, interfaces: { ingress: interfaces } },
+      {
+        text: `reflecting ${withoutSessions}\n${tableText(reflected)}`,
+        make: () => reflectingRules(reflected, withoutSessions),
+      },
+      isForced,
+    );
+  }
+
+  delete(txn: UpdateTransaction, { output, input }: AclNames): void {
+    for (const name of [output, input]) {
+      const key = aclKey.build({ name });
+      const before = this.#acls.get(key);
+      if (before === undefined) continue;
+      this.#lists.release(before.rulesText);
+      this.#acls.delete(key);
+      txn.delete(key);
+    }
+  }
+
+  keys(): Iterable<string> {
+    return this.#acls.keys();
+  }
+
+  valuesOf({ output, input }: AclNames): [string, Value][] {
+    return [output, input].flatMap((name) => {
+      const key = aclKey.build({ name });
+      const acl = this.#acls.get(key);
+      return acl === undefined ? [] : [[key, acl.value] as [string, Value]];
+    });
+  }
+
+  #put(
+    txn: ResyncTransaction,
+    acl: Pick<DeepInput<Acl>, 'name' | 'interfaces'>,
+    rules: RuleSource,
+    isForced: boolean,
+  ): void {
+    const bound = aclModel.canonical(acl);
+    const key = aclModel.key(bound);
+    const before = this.#acls.get(key);
+    const isSame =
+      before?.rulesText === rules.text &&
+      isDeepStrictEqual(before.value.interfaces, bound.interfaces);
+    if (isSame) {
+      if (isForced) txn.put(key, before.value);
+      return;
+    }
+    const value = Object.freeze({ ...bound, rules: this.#lists.take(rules.text, rules.make) });
+    if (before !== undefined) this.#lists.release(before.rulesText);
+    this.#acls.set(key, { rulesText: rules.text, value });
+    txn.put(key, value);
+  }
+}

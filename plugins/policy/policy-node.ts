@@ -1,0 +1,40 @@
+import type { ContivConfApi } from '#plugins/contivconf/api.ts';
+import type { IpamApi } from '#plugins/ipam/api.ts';
+import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
+import type { NodeSyncApi } from '#plugins/nodesync/api.ts';
+import type { PolicyNode } from './renderer.ts';
+
+export interface PolicyNodeDeps {
+  readonly conf: ContivConfApi;
+  readonly nodes: NodeSyncApi;
+  readonly ipam: IpamApi;
+  readonly net: Ipv4NetApi;
+}
+
+/** This node as policies see it. */
+export function policyNode({ conf, nodes, ipam, net }: PolicyNodeDeps): PolicyNode {
+  const bvi = net.vxlanBvi();
+  const cidrs = [
+    net.nodeAddress() ?? '',
+    ...conf.otherInterfaces().flatMap(({ addresses }) => addresses),
+    ipam.hostInterconnectVpp(),
+    ipam.hostInterconnectLinux(),
+  ];
+  const addresses = [
+    ...cidrs.map((cidr) => cidr.split('/')[0] ?? ''),
+    ...net.hostAddresses(),
+    ...nodes.thisNode().managementAddresses,
+    ipam.podGateway(),
+  ];
+  return {
+    addresses: [...new Set(addresses)].filter((address) => address !== '').sort(),
+    natLoopback: ipam.natLoopback(),
+    podSubnet: ipam.podSubnetThisNode(),
+    interfaces: [
+      ...(bvi === undefined ? [] : [bvi]),
+      net.mainInterface(),
+      ...net.otherInterfaces(),
+      net.hostInterconnect(),
+    ],
+  };
+}
