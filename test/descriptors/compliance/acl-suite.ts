@@ -54,6 +54,62 @@ export function aclSuite(start: () => Promise<VppBackend>): void {
       await bench.agent.assertSettled();
     });
 
+    const up = loop('a', { enabled: true });
+    const withAcls = [acl('x', { ingress: ['a'], egress: ['a'] }), acl('y', { egress: ['a'] }), up];
+    const complete = { ingress: ['x'], egress: ['x', 'y'] };
+    const isUp = async () => {
+      const fields = { sw_if_index: ALL, name_filter_valid: false, name_filter: '' };
+      const interfaces = await bench.client.dump('sw_interface_dump', fields);
+      return interfaces.some(({ tag, flags }) => tag === 'a' && (flags & 1) === 1);
+    };
+    const SET_LIST = 'acl_interface_set_acl_list';
+    /** The interface goes up after its list was set. */
+    const assertClosedUntilBound = (asked: readonly string[]) => {
+      const last = asked.lastIndexOf(SET_LIST);
+      assert.ok(last >= 0 && asked.indexOf('sw_interface_set_flags') > last, asked.join(' '));
+    };
+
+    test('an interface gets all its ACLs in one message, and goes up after that', async () => {
+      bench.taken();
+      await bench.put(...withAcls);
+      const asked = bench.taken();
+      assertClosedUntilBound(asked);
+      assert.equal(asked.filter((name) => name === SET_LIST).length, 1);
+      assert.deepEqual(await bound('a'), complete);
+      await bench.agent.assertSettled();
+    });
+
+    test('an interface whose ACL is refused does not come before it', async () => {
+      bench.faulty.refuse(1);
+      await bench.agent.attempt(toMap(withAcls), false);
+      assert.equal(bench.taken()[0], 'acl_add_replace');
+      bench.faulty.refuse(0);
+      assert.equal(await isUp(), false);
+      await bench.agent.recover();
+      assertClosedUntilBound(bench.taken());
+      assert.deepEqual(await bound('a'), complete);
+      assert.equal(await isUp(), true);
+      await bench.agent.assertSettled();
+    });
+
+    test('whenever the agent crashes, an interface is up only with all its ACLs', async () => {
+      let isCut = true;
+      for (let n = 1; isCut; n++) {
+        bench.faulty.cut(n);
+        await bench.agent.attempt(toMap(withAcls), false);
+        isCut = bench.faulty.changes >= n;
+        bench.faulty.cut(0);
+        if (await isUp()) assert.deepEqual(await bound('a'), complete, `cut at ${n}`);
+        const wasUp = await isUp();
+        await bench.restart(...withAcls);
+        const asked = bench.taken();
+        if (!wasUp && asked.includes(SET_LIST)) assertClosedUntilBound(asked);
+        assert.deepEqual(await bound('a'), complete);
+        assert.equal(await isUp(), true);
+        await bench.restart();
+      }
+    });
+
     test('ACLs that were reordered externally are sorted again', async () => {
       const values = [loop('a'), ...['a', 'b', 'c'].map((name) => acl(name, { egress: ['a'] }))];
       await bench.apply(...values);

@@ -61,12 +61,17 @@ export function aclDescriptor({
         })),
       ),
     async create(_key, value) {
-      const metadata = await addOrReplace(value, NONE);
-      bindings.add(metadata.aclIndex, value.name);
-      return metadata;
+      const index = addOrReplace(value, NONE).then(({ aclIndex }) => aclIndex);
+      bindings.create(value, index);
+      return { aclIndex: await index };
     },
-    update: (_key, _before, after, { aclIndex }) => addOrReplace(after, aclIndex),
+    update(_key, _before, after, { aclIndex }) {
+      bindings.update(after, aclIndex);
+      return addOrReplace(after, aclIndex);
+    },
     async delete(_key, { name }, { aclIndex: acl_index }) {
+      // at first: an interface that is created meanwhile must not get it
+      bindings.remove(acl_index, name);
       try {
         await ignoreNotFound(client.request('acl_del', { acl_index }));
       } catch (thrown) {
@@ -75,7 +80,6 @@ export function aclDescriptor({
         await bindings.release(acl_index);
         await ignoreNotFound(client.request('acl_del', { acl_index }));
       }
-      bindings.remove(acl_index, name);
     },
     retrieve: (correlate, ctx) =>
       retrieve({ client, clock, managedKeys }, bindings, correlate, ctx),
@@ -96,7 +100,7 @@ async function retrieve(
   ]);
   const desired = new Map(correlate.map(({ value }) => [value.name, value]));
   const named = nameAll(acls, managedNames(managedKeys, namedKey, new Set(desired.keys())));
-  bindings.replaceAll(new Map([...named].map(([index, { name }]) => [index, name])));
+  bindings.replaceAll(new Map([...named].map(([index, { name }]) => [index, name])), desired);
 
   const bound = new Map<number, Record<Direction, string[]>>();
   const interfaces = interfaceNames(ctx);

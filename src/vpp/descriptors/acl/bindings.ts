@@ -1,3 +1,4 @@
+import type { Acl } from '#models/vpp/acl.ts';
 import type { VppClient } from '../../binapi/api.ts';
 import { VppRefusedError } from '../../binapi/retval-error.ts';
 import { ignoreNotFound } from '../ignored-retvals.ts';
@@ -9,6 +10,12 @@ interface Lists {
   readonly egress: readonly number[];
 }
 
+interface WantedAcl {
+  readonly interfaces: Acl['interfaces'];
+  /** Rejected when VPP has refused the ACL, until it is created again. */
+  readonly index: Promise<number>;
+}
+
 const INVALID_SW_IF_INDEX = -2;
 
 /**
@@ -16,34 +23,91 @@ const INVALID_SW_IF_INDEX = -2;
  * matching rule decides. Managed ACLs are therefore ordered by name, whatever the order of their
  * creation, after unmanaged ones. A list is read, changed and set; changes of one interface wait for
  * each other.
+ *
+ * An interface gets its ACLs before it goes up, so that nothing passes it without them: those that
+ * exist, and those whose creation has begun. In a transaction, ACLs are created before interfaces.
  */
 export class AclBindings {
   readonly #client: VppClient;
   readonly #queues = new Map<number, Promise<unknown>>();
   /** Names of the managed ACLs, by index. */
   #names = new Map<number, string>();
+  /** Managed ACLs that exist, are being created, or were refused, by name. */
+  #wanted = new Map<string, WantedAcl>();
 
   constructor(client: VppClient) {
     this.#client = client;
   }
 
-  /** Called with all managed ACLs that were just read back. */
-  replaceAll(names: ReadonlyMap<number, string>): void {
+  /**
+   * Called with all managed ACLs that were just read back.
+   * @param desired by name
+   */
+  replaceAll(names: ReadonlyMap<number, string>, desired: ReadonlyMap<string, Acl>): void {
     this.#names = new Map(names);
+    this.#wanted = new Map(
+      [...names].map(([index, name]) => {
+        const { interfaces } = desired.get(name) ?? {};
+        return [name, { interfaces, index: Promise.resolve(index) }];
+      }),
+    );
   }
 
-  add(index: number, name: string): void {
-    this.#names.set(index, name);
+  /** Called when the creation begins. @param index rejected if it fails */
+  create({ name, interfaces }: Acl, index: Promise<number>): void {
+    this.#wanted.set(name, { interfaces, index });
+    index.then(
+      (created) => this.#names.set(created, name),
+      // the creator handles it
+      () => undefined,
+    );
   }
 
-  /** A new ACL may have got the index, and been added, before this is called. */
+  update({ name, interfaces }: Acl, index: number): void {
+    this.#wanted.set(name, { interfaces, index: Promise.resolve(index) });
+  }
+
   remove(index: number, name: string): void {
-    if (this.#names.get(index) === name) this.#names.delete(index);
+    this.#wanted.delete(name);
+    this.#names.delete(index);
+  }
+
+  /**
+   * Binds all ACLs that an interface is to have, in one message.
+   * @returns undefined when there are none; rejected when one of them was refused
+   */
+  setAll(swIfIndex: number, iface: string): Promise<void> | undefined {
+    const wanted = [...this.#wanted.values()];
+    const of = (direction: Direction) =>
+      wanted.filter(({ interfaces }) => interfaces?.[direction].includes(iface));
+    const [ingress, egress] = [of('ingress'), of('egress')];
+    if (ingress.length + egress.length === 0) return undefined;
+    return this.#inTurn(swIfIndex, async () => {
+      const indexes = (acls: readonly WantedAcl[]) => Promise.all(acls.map(({ index }) => index));
+      const added = { ingress: await indexes(ingress), egress: await indexes(egress) };
+      await this.#change(swIfIndex, (list, direction) => [
+        ...list.filter((each) => !added[direction].includes(each)),
+        ...added[direction],
+      ]);
+    });
   }
 
   set(swIfIndex: number, direction: Direction, acl: number, isBound: boolean): Promise<void> {
+    return this.#inTurn(swIfIndex, async () => {
+      const found = await this.#change(swIfIndex, (list, of) => {
+        if (of !== direction) return list;
+        const others = list.filter((each) => each !== acl);
+        return isBound ? [...others, acl] : others;
+      });
+      // a deleted interface has no ACLs
+      if (isBound && !found)
+        throw new VppRefusedError('acl_interface_set_acl_list', INVALID_SW_IF_INDEX);
+    });
+  }
+
+  #inTurn(swIfIndex: number, run: () => Promise<void>): Promise<void> {
     const before = this.#queues.get(swIfIndex) ?? Promise.resolve();
-    const change = before.then(() => this.#change(swIfIndex, direction, acl, isBound));
+    const change = before.then(run);
     // the caller handles a failure
     const settled = change.catch(() => undefined);
     this.#queues.set(swIfIndex, settled);
@@ -71,37 +135,35 @@ export class AclBindings {
     return before.some((other) => (this.#names.get(other) ?? '') > name);
   }
 
+  /** @returns whether the interface exists */
   async #change(
     sw_if_index: number,
-    direction: Direction,
-    acl: number,
-    isBound: boolean,
-  ): Promise<void> {
+    change: (list: readonly number[], direction: Direction) => readonly number[],
+  ): Promise<boolean> {
     const lists = (await readLists(this.#client, sw_if_index)).get(sw_if_index);
-    if (lists === undefined) {
-      // a deleted interface has no ACLs
-      if (!isBound) return;
-      throw new VppRefusedError('acl_interface_set_acl_list', INVALID_SW_IF_INDEX);
-    }
-    const others = lists[direction].filter((each) => each !== acl);
-    const desired = this.#ordered(isBound ? [...others, acl] : others);
-    const isSame =
-      desired.length === lists[direction].length &&
-      desired.every((each, position) => each === lists[direction][position]);
-    if (isSame) return;
-    const ingress = direction === 'ingress' ? desired : lists.ingress;
-    const egress = direction === 'egress' ? desired : lists.egress;
+    if (lists === undefined) return false;
+    const changed = (direction: Direction): readonly number[] => {
+      const desired = this.#ordered(change(lists[direction], direction));
+      return isSame(desired, lists[direction]) ? lists[direction] : desired;
+    };
+    const [ingress, egress] = [changed('ingress'), changed('egress')];
+    if (ingress === lists.ingress && egress === lists.egress) return true;
     await this.#client.request('acl_interface_set_acl_list', {
       sw_if_index,
       n_input: ingress.length,
       acls: [...ingress, ...egress],
     });
+    return true;
   }
 
   #ordered(acls: readonly number[]): readonly number[] {
     const rank = (acl: number): string => this.#names.get(acl) ?? '';
     return acls.toSorted((a, b) => (rank(a) < rank(b) ? -1 : rank(a) > rank(b) ? 1 : 0));
   }
+}
+
+function isSame(a: readonly number[], b: readonly number[]): boolean {
+  return a.length === b.length && a.every((each, position) => each === b[position]);
 }
 
 /** Lists by sw_if_index. @param only of this interface; undefined: of all */

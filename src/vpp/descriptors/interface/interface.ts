@@ -37,7 +37,7 @@ type Metadata = VppInterfaceMetadata;
 export function interfaceDescriptor(
   options: VppDescriptorOptions,
 ): KvDescriptor<VppInterface, Metadata> {
-  const { client, log } = options;
+  const { client, log, aclBindings } = options;
   return defineDescriptor('vpp-interface', vppInterfaceModel, {
     retrieveDependencies: ['linux-interface'],
     validate,
@@ -55,7 +55,8 @@ export function interfaceDescriptor(
 
     /**
      * Sends the create message of the type first, then tag, MAC, MTU and state together: the
-     * connection keeps their order. If one fails, the interface is deleted again.
+     * connection keeps their order. If one fails, the interface is deleted again. An interface with
+     * ACLs goes up when it has them: if VPP refuses one, it does not come.
      */
     create: (_key, value, ctx) =>
       allOrNothing(log, async (undo) => {
@@ -63,7 +64,8 @@ export function interfaceDescriptor(
         const made = await kind.create(client, value, ctx);
         const metadata = metadataOf(value, made);
         undo.add(() => kind.delete(client, value, metadata));
-        await allSettled(configureCreated(client, kind, value, made.swIfIndex));
+        const bound = aclBindings.setAll(made.swIfIndex, value.name);
+        await allSettled(configureCreated(client, kind, value, made.swIfIndex, bound));
         return metadata;
       }),
 
@@ -89,7 +91,9 @@ export function interfaceDescriptor(
         ),
       );
       if (after.enabled !== before.enabled) {
-        requests.push(setState(client, sw_if_index, after.enabled));
+        // an agent that crashed while it created the interface may have left it without ACLs
+        const bound = after.enabled ? aclBindings.setAll(sw_if_index, after.name) : undefined;
+        requests.push(setState(client, sw_if_index, after.enabled, bound));
       }
       // the first update of an unmanaged NIC makes it managed
       if (kind === dpdk) requests.push(tag(client, sw_if_index, after.name));
@@ -134,6 +138,7 @@ function configureCreated(
   kind: InterfaceTypeHandler,
   value: VppInterface,
   sw_if_index: number,
+  bound: Promise<void> | undefined,
 ): Promise<unknown>[] {
   // also for types whose create message contains the tag: VPP may have appended bytes to it
   const requests: Promise<unknown>[] = [tag(client, sw_if_index, value.name)];
@@ -143,8 +148,9 @@ function configureCreated(
   if (value.mtu !== 0) requests.push(setMtu(client, kind, sw_if_index, value.mtu));
   requests.push(...(kind.configure?.(client, value, sw_if_index) ?? []));
   if (value.enabled !== kind.startsUp) {
-    requests.push(setState(client, sw_if_index, value.enabled));
+    requests.push(setState(client, sw_if_index, value.enabled, bound));
   }
+  if (bound !== undefined) requests.push(bound);
   return requests;
 }
 
@@ -160,9 +166,16 @@ function setMac(client: VppClient, sw_if_index: number, mac: string): Promise<un
   return client.request('sw_interface_set_mac_address', { sw_if_index, mac_address: toMac(mac) });
 }
 
-function setState(client: VppClient, sw_if_index: number, up: boolean): Promise<unknown> {
+/** @param after when it is fulfilled; undefined: at once */
+function setState(
+  client: VppClient,
+  sw_if_index: number,
+  up: boolean,
+  after?: Promise<void>,
+): Promise<unknown> {
   const flags = up ? IfStatusFlags.IF_STATUS_API_FLAG_ADMIN_UP : 0;
-  return client.request('sw_interface_set_flags', { sw_if_index, flags });
+  const set = () => client.request('sw_interface_set_flags', { sw_if_index, flags });
+  return after === undefined ? set() : after.then(set);
 }
 
 /** The link field of each type; loopbacks and NICs have none. */
