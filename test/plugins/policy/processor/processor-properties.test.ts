@@ -22,7 +22,7 @@ import {
 } from '../random-objects.ts';
 import { permits } from '../reference.ts';
 
-const file = 'test/plugins/policy/processor/processor-properties.test.ts';
+const FILE = 'test/plugins/policy/processor/processor-properties.test.ts';
 
 const directions = ['ingress', 'egress'] as const;
 
@@ -63,7 +63,7 @@ let verdicts = 0;
 const VERDICTS = 'a pod is permitted what Kubernetes says, for every peer, protocol and port';
 test(VERDICTS, async () => {
   await checkProperty(
-    { file, name: VERDICTS },
+    { file: FILE, name: VERDICTS },
     120,
     fc.asyncProperty(someCluster, async (cluster) => {
       verdicts += assertVerdicts(cluster, await processed(cluster), probedPorts);
@@ -80,7 +80,7 @@ const CHANGES =
   'after every change the state equals that of a resync, and only changes are reported';
 test(CHANGES, async () => {
   await checkProperty(
-    { file, name: CHANGES },
+    { file: FILE, name: CHANGES },
     200,
     fc.asyncProperty(
       someCluster,
