@@ -42,14 +42,31 @@ export class AddressSet {
   }
 
   static ofAddresses(addresses: Iterable<AddressNumber>): AddressSet {
-    return new AddressSet(merged(Array.from(addresses, (one) => ({ first: one, last: one }))));
+    const v4: number[] = [];
+    const v6: bigint[] = [];
+    for (const one of addresses) {
+      if (typeof one === 'number') v4.push(one);
+      else v6.push(one);
+    }
+    // of one type each, so that the order of the type is that of the addresses
+    v6.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+    const ranges: AddressRange[] = [];
+    for (const one of Float64Array.from(v4).sort()) append(ranges, { first: one, last: one });
+    for (const one of v6) append(ranges, { first: one, last: one });
+    return new AddressSet(ranges);
   }
 
   static union(sets: Iterable<AddressSet>): AddressSet {
-    const all = [...sets];
-    const first = all[0];
-    if (first !== undefined && all.length === 1) return first;
-    return new AddressSet(merged(all.flatMap((set) => set.#ranges)));
+    let all = [...sets].filter(({ isEmpty }) => !isEmpty);
+    while (all.length > 1) {
+      const next: AddressSet[] = [];
+      for (let at = 0; at < all.length; at += 2) {
+        const [a, b] = [all[at] as AddressSet, all[at + 1]];
+        next.push(b === undefined ? a : new AddressSet(mergedTwo(a.#ranges, b.#ranges)));
+      }
+      all = next;
+    }
+    return all[0] ?? AddressSet.none;
   }
 
   get isEmpty(): boolean {
@@ -131,17 +148,36 @@ function minusOne(address: AddressNumber): AddressNumber {
 function merged(ranges: AddressRange[]): readonly AddressRange[] {
   ranges.sort((a, b) => (isBefore(a.first, b.first) ? -1 : isBefore(b.first, a.first) ? 1 : 0));
   const result: AddressRange[] = [];
-  for (const range of ranges) {
-    const before = result.at(-1);
-    const touches =
-      before !== undefined &&
-      familyOf(before.last) === familyOf(range.first) &&
-      !isBefore(plusOne(before.last), range.first);
-    if (!touches) result.push(range);
-    else if (isBefore(before.last, range.last))
-      result[result.length - 1] = { first: before.first, last: range.last };
+  for (const range of ranges) append(result, range);
+  return result;
+}
+
+function mergedTwo(a: readonly AddressRange[], b: readonly AddressRange[]): AddressRange[] {
+  const result: AddressRange[] = [];
+  let [atA, atB] = [0, 0];
+  while (atA < a.length || atB < b.length) {
+    const [nextA, nextB] = [a[atA], b[atB]];
+    if (nextA !== undefined && (nextB === undefined || !isBefore(nextB.first, nextA.first))) {
+      append(result, nextA);
+      atA++;
+    } else if (nextB !== undefined) {
+      append(result, nextB);
+      atB++;
+    }
   }
   return result;
+}
+
+/** Adds a range that does not begin before the last one. */
+function append(ranges: AddressRange[], range: AddressRange): void {
+  const before = ranges.at(-1);
+  const touches =
+    before !== undefined &&
+    familyOf(before.last) === familyOf(range.first) &&
+    !isBefore(plusOne(before.last), range.first);
+  if (!touches) ranges.push(range);
+  else if (isBefore(before.last, range.last))
+    ranges[ranges.length - 1] = { first: before.first, last: range.last };
 }
 
 function prefixRange(text: string): AddressRange | undefined {

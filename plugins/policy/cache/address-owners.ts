@@ -20,6 +20,9 @@ export interface PodAttachment {
 /** undefined: a pod that no selector selects. */
 export type AddressOwner = PolicyPod | undefined;
 
+/** No selector selects pods in the network of the host, hence none has such an address. */
+const noOwner: readonly AddressOwner[] = [undefined];
+
 export class AddressOwners {
   readonly #pods: PodTable;
   readonly #byAddress = new Map<AddressNumber, readonly PodAttachment[]>();
@@ -54,7 +57,8 @@ export class AddressOwners {
   ownersOf(address: AddressNumber): readonly AddressOwner[] {
     const attached = this.#byAddress.get(address);
     if (attached !== undefined) return attached.map((one) => this.recordOf(one));
-    return Array.from(this.#pods.at(address), (pod) => (pod.isHostNetwork ? undefined : pod));
+    const found = [...this.#pods.at(address)];
+    return found.some(({ isHostNetwork }) => isHostNetwork) ? noOwner : found;
   }
 
   /** Those that the record contains, and those of attachments. */

@@ -3,22 +3,21 @@ import type { AddressNumber, AddressSet } from '../address-set.ts';
 import type { AddressOwner } from './address-owners.ts';
 import { MemberSet } from './member-set.ts';
 import type { NamespaceTable } from './namespace-table.ts';
-import type { PolicyPod } from './policy-pod.ts';
+import { type PolicyPod, type PortName, portNumber } from './policy-pod.ts';
 import type { PodSelector } from './selector-index.ts';
 
 export interface PeerSelectorSpec extends PodSelector {
-  /** Names of ports, by `portNameKey`, that rules resolve for each selected pod. */
-  readonly portNames: readonly string[];
+  /** Names that rules resolve for each selected pod. */
+  readonly portNames: readonly PortName[];
 }
 
 export class PeerSelector implements PeerSelectorSpec {
   readonly pods: PeerSelectorSpec['pods'];
   readonly namespaces: PeerSelectorSpec['namespaces'];
-  readonly portNames: readonly string[];
+  readonly portNames: readonly PortName[];
   readonly #namespaceTable: NamespaceTable;
   readonly #members = new MemberSet();
-  /** By name and number. */
-  readonly #withPort: ReadonlyMap<string, Map<number, MemberSet>>;
+  readonly #withPort: readonly MembersWithPort[];
   #revision = 0;
 
   constructor(spec: PeerSelectorSpec, namespaceTable: NamespaceTable) {
@@ -26,7 +25,7 @@ export class PeerSelector implements PeerSelectorSpec {
     this.namespaces = spec.namespaces;
     this.portNames = spec.portNames;
     this.#namespaceTable = namespaceTable;
-    this.#withPort = new Map(spec.portNames.map((name) => [name, new Map()]));
+    this.#withPort = spec.portNames.map((portName) => ({ portName, byNumber: new Map() }));
   }
 
   /** The addresses of the selected pods. */
@@ -40,8 +39,11 @@ export class PeerSelector implements PeerSelectorSpec {
   }
 
   /** The members that have a port of this name, with its number. */
-  membersWithPort(name: string): [number, AddressSet][] {
-    return Array.from(this.#withPort.get(name) ?? [], ([number, { set }]) => [number, set]);
+  membersWithPort({ protocol, name }: PortName): [number, AddressSet][] {
+    const found = this.#withPort.find(
+      ({ portName }) => portName.protocol === protocol && portName.name === name,
+    );
+    return Array.from(found?.byNumber ?? [], ([number, { set }]) => [number, set]);
   }
 
   selectsNamespace(namespace: string): boolean {
@@ -59,20 +61,20 @@ export class PeerSelector implements PeerSelectorSpec {
     const isMember =
       owners.length > 0 && owners.every((pod) => pod !== undefined && this.selects(pod));
     this.#members.judge(address, isMember);
-    for (const [name, sets] of this.#withPort) {
-      const number = isMember ? commonPort(owners, name) : undefined;
-      if (number !== undefined && !sets.has(number)) sets.set(number, new MemberSet());
-      for (const [one, members] of sets) members.judge(address, one === number);
+    for (const { portName, byNumber } of this.#withPort) {
+      const number = isMember ? commonPort(owners, portName) : undefined;
+      if (number !== undefined && !byNumber.has(number)) byNumber.set(number, new MemberSet());
+      for (const [one, members] of byNumber) members.judge(address, one === number);
     }
   }
 
   /** @returns whether something has changed */
   apply(): boolean {
     let hasChanged = this.#members.apply();
-    for (const sets of this.#withPort.values()) {
-      for (const [number, members] of sets) {
+    for (const { byNumber } of this.#withPort) {
+      for (const [number, members] of byNumber) {
         if (members.apply()) hasChanged = true;
-        if (members.set.isEmpty) sets.delete(number);
+        if (members.set.isEmpty) byNumber.delete(number);
       }
     }
     if (hasChanged) this.#revision++;
@@ -81,7 +83,13 @@ export class PeerSelector implements PeerSelectorSpec {
 }
 
 /** The number that the port has in all pods. */
-function commonPort(pods: readonly AddressOwner[], name: string): number | undefined {
-  const number = pods[0]?.ports.get(name);
-  return pods.every((pod) => pod?.ports.get(name) === number) ? number : undefined;
+function commonPort(pods: readonly AddressOwner[], name: PortName): number | undefined {
+  const numbers = new Set(pods.map((pod) => pod && portNumber(pod, name)));
+  const [number] = numbers;
+  return numbers.size === 1 ? number : undefined;
+}
+
+interface MembersWithPort {
+  readonly portName: PortName;
+  readonly byNumber: Map<number, MemberSet>;
 }

@@ -40,10 +40,9 @@ export class PeerSelectors {
     const selector = new PeerSelector(spec, this.#namespaces);
     this.#interned.set(text, { selector, users: 1 });
     this.#index.add(selector);
-    const { pods, namespaces } = spec;
-    const scope = typeof namespaces === 'string' ? namespaces : undefined;
+    const isInScope = (namespace: string) => selector.selectsNamespace(namespace);
     const addresses: AddressNumber[] = [];
-    for (const pod of this.#pods.candidates(pods, scope)) {
+    for (const pod of this.#pods.candidates(spec, isInScope)) {
       if (selector.selects(pod)) addresses.push(...this.#owners.addressesOf(pod.name));
       if (slices.due()) await slices.turn();
     }
@@ -133,5 +132,5 @@ export class PeerSelectors {
 
 function textOf({ pods, namespaces, portNames }: PeerSelectorSpec): string {
   const scope = typeof namespaces === 'string' ? `in ${namespaces}` : `of ${namespaces.text}`;
-  return `${pods.text} ${scope} ports ${JSON.stringify([...portNames].sort())}`;
+  return `${pods.text} ${scope} ports ${JSON.stringify(portNames)}`;
 }

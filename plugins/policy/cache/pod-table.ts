@@ -1,15 +1,15 @@
 /** The pods of the cluster, by name, namespace, label and address. */
 import type { AddressNumber } from '../address-set.ts';
 import type { PodName } from '../pod-policy.ts';
-import type { LabelSelector } from './label-selector.ts';
 import { valueTerm } from './labels.ts';
 import type { PolicyPod } from './policy-pod.ts';
+import type { PodSelector } from './selector-index.ts';
 
 export class PodTable {
   readonly #pods = new Map<PodName, PolicyPod>();
-  readonly #byNamespace = new SetIndex<string>();
-  readonly #byLabel = new SetIndex<string>();
-  readonly #byAddress = new SetIndex<AddressNumber>();
+  readonly #byNamespace = new PodIndex<string>();
+  readonly #byLabel = new PodIndex<string>();
+  readonly #byAddress = new PodIndex<AddressNumber>();
 
   get(name: PodName): PolicyPod | undefined {
     return this.#pods.get(name);
@@ -32,47 +32,68 @@ export class PodTable {
   }
 
   /** Pods whose record contains the address. */
-  at(address: AddressNumber): ReadonlySet<PolicyPod> {
+  at(address: AddressNumber): Pods {
     return this.#byAddress.of(address);
   }
 
-  inNamespace(namespace: string): ReadonlySet<PolicyPod> {
+  inNamespace(namespace: string): Pods {
     return this.#byNamespace.of(namespace);
   }
 
   /**
    * All pods that the selector can match, and others.
-   * @param namespace undefined: of all namespaces
+   * @param isInScope whether the selector can match pods of the namespace
    */
-  candidates(selector: LabelSelector, namespace: string | undefined): Iterable<PolicyPod> {
-    const all = namespace === undefined ? this.#pods : this.#byNamespace.of(namespace);
-    if (selector.terms.length === 0) return all instanceof Map ? all.values() : all;
-    const found = selector.terms.map((term) => this.#byLabel.of(term));
-    const count = found.reduce((sum, { size }) => sum + size, 0);
-    if (!selector.isByValue || count > all.size) return all instanceof Map ? all.values() : all;
-    return found.flatMap((pods) => [...pods]);
+  *candidates(
+    { pods: { terms, isByValue }, namespaces }: PodSelector,
+    isInScope: (namespace: string) => boolean,
+  ): Generator<PolicyPod, void, void> {
+    const scope = typeof namespaces === 'string' ? this.inNamespace(namespaces) : undefined;
+    const labelled = isByValue ? terms.map((term) => this.#byLabel.of(term)) : undefined;
+    const count = labelled?.reduce((sum, pods) => sum + sizeOf(pods), 0) ?? Infinity;
+    if (labelled !== undefined && count <= (scope === undefined ? Infinity : sizeOf(scope))) {
+      for (const pods of labelled) yield* pods;
+    } else if (scope !== undefined) {
+      yield* scope;
+    } else {
+      for (const namespace of this.#byNamespace.keys())
+        if (isInScope(namespace)) yield* this.inNamespace(namespace);
+    }
   }
 }
 
-const noPods: ReadonlySet<PolicyPod> = new Set();
+type Pods = ReadonlySet<PolicyPod> | readonly PolicyPod[];
 
-class SetIndex<K> {
-  readonly #sets = new Map<K, Set<PolicyPod>>();
+const sizeOf = (pods: Pods): number => ('size' in pods ? pods.size : pods.length);
 
-  of(key: K): ReadonlySet<PolicyPod> {
-    return this.#sets.get(key) ?? noPods;
+const noPods: Pods = [];
+
+/** Most addresses and many labels have one pod, for which a set would be large. */
+class PodIndex<K> {
+  readonly #pods = new Map<K, PolicyPod | Set<PolicyPod>>();
+
+  keys(): Iterable<K> {
+    return this.#pods.keys();
+  }
+
+  of(key: K): Pods {
+    const found = this.#pods.get(key);
+    if (found === undefined) return noPods;
+    return found instanceof Set ? found : [found];
   }
 
   add(key: K, pod: PolicyPod): void {
-    const pods = this.#sets.get(key);
-    if (pods === undefined) this.#sets.set(key, new Set([pod]));
-    else pods.add(pod);
+    const others = this.#pods.get(key);
+    if (others === undefined) this.#pods.set(key, pod);
+    else if (others instanceof Set) others.add(pod);
+    else if (others !== pod) this.#pods.set(key, new Set([others, pod]));
   }
 
   delete(key: K, pod: PolicyPod): void {
-    const pods = this.#sets.get(key);
-    if (pods === undefined) return;
-    pods.delete(pod);
-    if (pods.size === 0) this.#sets.delete(key);
+    const found = this.#pods.get(key);
+    if (found === pod) this.#pods.delete(key);
+    if (!(found instanceof Set)) return;
+    found.delete(pod);
+    if (found.size === 0) this.#pods.delete(key);
   }
 }

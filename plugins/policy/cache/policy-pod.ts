@@ -15,47 +15,46 @@ export interface PolicyPod {
   readonly addresses: readonly AddressNumber[];
   /** Its addresses are those of its node. */
   readonly isHostNetwork: boolean;
-  /** Numbers of container ports by `portNameKey`. */
-  readonly ports: ReadonlyMap<string, number>;
+  readonly containers: Pod['container'];
 }
 
-const noPorts: PolicyPod['ports'] = new Map();
-
-/** A name stands for a port of one protocol. */
-export function portNameKey(protocol: PolicyProtocol, name: string): string {
-  return `${protocol} ${name}`;
+/** A container port: the name stands for a port of one protocol. */
+export interface PortName {
+  readonly protocol: PolicyProtocol;
+  readonly name: string;
 }
 
 export function policyPod(name: string, namespace: string, record: Pod): PolicyPod {
-  const { ip_address: address, host_ip_address: hostAddress, ip_addresses: all } = record;
-  const numbers = new Set<AddressNumber>();
-  for (const text of address === '' ? all : [address, ...all]) {
-    const number = addressNumber(text);
-    if (number !== undefined) numbers.add(number);
-  }
+  const { ip_address: address, host_ip_address: hostAddress } = record;
   return {
     name: `${namespace}/${name}`,
     namespace,
     uid: record.uid,
     labels: record.label,
-    addresses: [...numbers],
+    addresses: addressesOf(record),
     isHostNetwork: address !== '' && address === hostAddress,
-    ports: portsOf(record),
+    containers: record.container,
   };
 }
 
-/** Containers may use the same name: the first one has it, as for services. */
-function portsOf({ container: containers }: Pod): PolicyPod['ports'] {
-  let ports: Map<string, number> | undefined;
-  for (const { port: list } of containers) {
-    for (const { name, protocol, container_port: number } of list) {
-      if (name === '') continue;
-      const key = portNameKey(protocol, name);
-      ports ??= new Map();
-      if (!ports.has(key)) ports.set(key, number);
-    }
+function addressesOf({ ip_address: address, ip_addresses: all }: Pod): AddressNumber[] {
+  const numbers: AddressNumber[] = [];
+  for (const text of [address, ...all]) {
+    const number = text === '' ? undefined : addressNumber(text);
+    if (number !== undefined && !numbers.includes(number)) numbers.push(number);
   }
-  return ports ?? noPorts;
+  return numbers;
+}
+
+/** The number of a port. Containers may use the same name: the first one has it, as for services. */
+export function portNumber(
+  { containers }: PolicyPod,
+  { protocol, name }: PortName,
+): number | undefined {
+  for (const { port: ports } of containers)
+    for (const one of ports)
+      if (one.name === name && one.protocol === protocol) return one.container_port;
+  return undefined;
 }
 
 /** Whether policies see no difference. */
@@ -65,9 +64,17 @@ export function isSamePod(a: PolicyPod | undefined, b: PolicyPod | undefined): b
     a.uid === b.uid &&
     a.isHostNetwork === b.isHostNetwork &&
     isSameLabels(a.labels, b.labels) &&
-    a.addresses.length === b.addresses.length &&
-    a.addresses.every((address, at) => address === b.addresses[at]) &&
-    a.ports.size === b.ports.size &&
-    [...a.ports].every(([key, number]) => b.ports.get(key) === number)
+    isSameList(a.addresses, b.addresses) &&
+    isSameList(portTexts(a), portTexts(b))
+  );
+}
+
+function isSameList<T>(a: readonly T[], b: readonly T[]): boolean {
+  return a.length === b.length && a.every((one, at) => one === b[at]);
+}
+
+function portTexts({ containers }: PolicyPod): string[] {
+  return containers.flatMap(({ port: ports }) =>
+    ports.map((one) => `${one.protocol} ${one.container_port} ${one.name}`),
   );
 }

@@ -4,6 +4,7 @@ import { parseCidr } from '#models/ip.ts';
 import { AddressSet } from '../address-set.ts';
 import { LabelSelector } from '../cache/label-selector.ts';
 import type { PeerSelectorSpec } from '../cache/peer-selector.ts';
+import type { PortName } from '../cache/policy-pod.ts';
 import type { NamespaceScope } from '../cache/selector-index.ts';
 
 export interface PeersSpec {
@@ -22,7 +23,7 @@ type Report = (problem: string) => void;
 export function peersSpec(
   peers: readonly PolicyPeer[],
   namespace: string,
-  portNames: readonly string[],
+  portNames: readonly PortName[],
   report: Report,
 ): PeersSpec {
   const selectors: PeerSelectorSpec[] = [];

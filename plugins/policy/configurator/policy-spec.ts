@@ -81,6 +81,6 @@ function ruleSpec(
 ): RuleSpec {
   const report = (problem: string) => problems.push(`${direction} rule ${index}: ${problem}`);
   const portSpec = portsSpec(ports, report);
-  const names = direction === 'egress' ? portSpec.names.map(({ key }) => key) : [];
+  const names = direction === 'egress' ? portSpec.names : [];
   return { direction, index, ports: portSpec, peers: peersSpec(peers, namespace, names, report) };
 }

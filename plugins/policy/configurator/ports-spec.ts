@@ -1,6 +1,6 @@
 /** The ports of a rule, checked and compiled. */
 import type { PolicyPort } from '#kubernetes/models/policy.ts';
-import { portNameKey } from '../cache/policy-pod.ts';
+import type { PortName } from '../cache/policy-pod.ts';
 import { allPorts, type PolicyProtocol, PortSet, type ProtocolPorts } from '../port-set.ts';
 
 export interface PortsSpec {
@@ -10,13 +10,6 @@ export interface PortsSpec {
   readonly names: readonly PortName[];
 }
 
-export interface PortName {
-  readonly protocol: PolicyProtocol;
-  readonly name: string;
-  /** `portNameKey` */
-  readonly key: string;
-}
-
 const MAX_PORT = 65_535;
 
 type Report = (problem: string) => void;
@@ -24,25 +17,21 @@ type Report = (problem: string) => void;
 export function portsSpec(ports: readonly PolicyPort[], report: Report): PortsSpec {
   if (ports.length === 0) return { numbers: PortSet.any, names: [] };
   const numbers: ProtocolPorts[] = [];
-  const names = new Map<string, PortName>();
+  const names: PortName[] = [];
   for (const [at, one] of ports.entries()) {
     const tell: Report = (problem) => report(`port ${at} permits nothing: ${problem}`);
     const { port, protocol, end_port: end } = one;
     if (port?.type === 'NAME') {
       if (port.name === '') tell('its name is empty');
       else if (end !== 0) tell(`the range that begins at "${port.name}" needs a number`);
-      else addName(names, protocol, port.name);
+      else if (!names.some((known) => known.protocol === protocol && known.name === port.name))
+        names.push({ protocol, name: port.name });
       continue;
     }
     const range = numberedPorts(port?.number, end, protocol, tell);
     if (range !== undefined) numbers.push(range);
   }
-  return { numbers: PortSet.of(numbers), names: [...names.values()] };
-}
-
-function addName(names: Map<string, PortName>, protocol: PolicyProtocol, name: string): void {
-  const key = portNameKey(protocol, name);
-  names.set(key, { protocol, name, key });
+  return { numbers: PortSet.of(numbers), names };
 }
 
 /** @param number undefined: every port of the protocol */

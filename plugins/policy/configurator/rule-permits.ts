@@ -1,11 +1,10 @@
 /** The permits of one rule of an active policy, for the pods that the policy selects. */
 import { AddressSet } from '../address-set.ts';
 import type { PeerSelector } from '../cache/peer-selector.ts';
-import type { PolicyPod } from '../cache/policy-pod.ts';
+import { type PolicyPod, type PortName, portNumber } from '../cache/policy-pod.ts';
 import type { Permit, PolicyName } from '../pod-policy.ts';
 import { PortSet } from '../port-set.ts';
 import type { RuleSpec } from './policy-spec.ts';
-import type { PortName } from './ports-spec.ts';
 
 export class RulePermits {
   readonly #policy: PolicyName;
@@ -35,10 +34,10 @@ export class RulePermits {
     const where = `${direction} rule ${index}`;
     if (direction === 'ingress')
       return ports.names
-        .filter(({ key }) => !pod.ports.has(key))
+        .filter((name) => portNumber(pod, name) === undefined)
         .map((name) => `${where}: pod ${pod.name} has no container port ${textOf(name)}`);
     return ports.names
-      .filter(({ key }) => this.#selectors.every((one) => one.membersWithPort(key).length === 0))
+      .filter((name) => this.#selectors.every((one) => one.membersWithPort(name).length === 0))
       .map((name) => `${where}: no peer has a container port ${textOf(name)}`);
   }
 
@@ -54,11 +53,11 @@ export class RulePermits {
       : AddressSet.union([blocks, ...this.#selectors.map(({ members }) => members)]);
   }
 
-  #ingress({ ports }: PolicyPod): readonly Permit[] {
+  #ingress(pod: PolicyPod): readonly Permit[] {
     const { numbers, names } = this.#spec.ports;
-    const named = names.flatMap(({ protocol, key }) => {
-      const number = ports.get(key);
-      return number === undefined ? [] : [PortSet.of([{ protocol, first: number, last: number }])];
+    const named = names.flatMap((name) => {
+      const number = portNumber(pod, name);
+      return number === undefined ? [] : [onePort(name, number)];
     });
     const all = PortSet.union([numbers, ...named]);
     return this.#cached(all.text, () => this.#permit(this.#peers, all));
@@ -68,13 +67,12 @@ export class RulePermits {
     return this.#cached('', () => {
       const { numbers, names } = this.#spec.ports;
       const permits = [...this.#permit(this.#peers, numbers)];
-      for (const { protocol, key } of names) {
-        const byNumber = this.#selectors.flatMap((one) => one.membersWithPort(key));
+      for (const name of names) {
+        const byNumber = this.#selectors.flatMap((one) => one.membersWithPort(name));
         const sorted = [...Map.groupBy(byNumber, ([number]) => number)].sort(([a], [b]) => a - b);
         for (const [number, found] of sorted) {
           const peers = AddressSet.union(found.map(([, members]) => members));
-          const ports = PortSet.of([{ protocol, first: number, last: number }]);
-          permits.push(...this.#permit(peers, ports));
+          permits.push(...this.#permit(peers, onePort(name, number)));
         }
       }
       return permits;
@@ -94,6 +92,10 @@ export class RulePermits {
     if (peers.isEmpty || ports.isEmpty) return [];
     return [{ peers, ports, policy: this.#policy, rule: this.#spec.index }];
   }
+}
+
+function onePort({ protocol }: PortName, number: number): PortSet {
+  return PortSet.of([{ protocol, first: number, last: number }]);
 }
 
 function textOf({ protocol, name }: PortName): string {
