@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Value } from '#kvscheduler/api/transaction.ts';
+import type { KeyValue } from '#plugins/controller/api/key-value.ts';
 import type { ResyncTransaction, UpdateTransaction } from '#plugins/controller/api/transaction.ts';
-import type { KeyValue } from './key-value.ts';
 
 /**
  * The desired values of this node by group (the node itself, one other node, one pod), so that a

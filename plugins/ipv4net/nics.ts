@@ -3,7 +3,7 @@ import type { DeepInput } from '#models/model.ts';
 import { type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import type { InterfaceConfig, NodeInterfaceConfig } from '#plugins/contivconf/api.ts';
-import { type KeyValue, keyValue } from './key-value.ts';
+import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
 import { boundLink, LOOPBACK_NIC, nicMac } from './names.ts';
 import { anyNetwork, familyOf, type NodeInput } from './node-input.ts';
 

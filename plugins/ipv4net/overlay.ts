@@ -5,8 +5,8 @@ import { bridgeDomainModel } from '#models/vpp/bridge-domain.ts';
 import { fibEntryModel } from '#models/vpp/fib-entry.ts';
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
+import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
 import type { Node } from '#plugins/nodesync/api.ts';
-import { type KeyValue, keyValue } from './key-value.ts';
 import { bviMac, VXLAN_BRIDGE_DOMAIN, VXLAN_BVI, vxlanTunnel } from './names.ts';
 import {
   familyOf,

@@ -16,6 +16,7 @@ import type {
   UpdateResult,
 } from '#plugins/controller/api/event-handler.ts';
 import { DbResync, KubeStateChange, Shutdown } from '#plugins/controller/api/events.ts';
+import type { KeyValue } from '#plugins/controller/api/key-value.ts';
 import type { HostPort } from '#plugins/controller/api/ports/host.ts';
 import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
@@ -34,7 +35,6 @@ import type { Ipv4NetApi, PodInterfaceNames } from './api.ts';
 import { DesiredValues } from './desired-values.ts';
 import { hostLinkValues } from './host-link.ts';
 import { hostInterconnectName } from './interconnect-names.ts';
-import type { KeyValue } from './key-value.ts';
 import { VXLAN_BVI, valueGroup } from './names.ts';
 import { mainInterfaceName, nicValues } from './nics.ts';
 import { familyOf, type NodeInput, nodeIp } from './node-input.ts';

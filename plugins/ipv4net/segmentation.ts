@@ -6,8 +6,8 @@
 import { type CodedError, defineError } from '#infra/errors/errors.ts';
 import { segmentationModel } from '#models/vpp/segmentation.ts';
 import type { InterfaceConfig } from '#plugins/contivconf/api.ts';
+import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
 import { hostInterconnectName } from './interconnect-names.ts';
-import { type KeyValue, keyValue } from './key-value.ts';
 import type { NodeInput } from './node-input.ts';
 
 export const GsoNotUsableError = defineError({

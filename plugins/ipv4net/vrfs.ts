@@ -4,7 +4,7 @@ import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { ipScanNeighborModel } from '#models/vpp/ip-scan-neighbor.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import { vrfTableModel } from '#models/vpp/vrf-table.ts';
-import { type KeyValue, keyValue } from './key-value.ts';
+import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
 import { POD_GATEWAY_LOOPBACK } from './names.ts';
 import {
   anyAddress,

@@ -1,8 +1,8 @@
+import { VXLAN_PORT } from '#models/vpp/interface.ts';
 import type { ContivConfApi } from '#plugins/contivconf/api.ts';
 import { effectiveSubnets, type IpamApi } from '#plugins/ipam/api.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
 import type { Node, NodeSyncApi } from '#plugins/nodesync/api.ts';
-import { VXLAN_PORT } from './nat44/nat-node.ts';
 import type { LocalNode } from './processor/local-node.ts';
 import type { OtherNode } from './processor/other-nodes.ts';
 

@@ -5,6 +5,7 @@
  * Assumptions: state that is learned rather than configured is present (neighbors on a wire, MACs),
  * and no packet is lost at random.
  */
+import { VXLAN_PORT } from '#models/vpp/interface.ts';
 import { evaluateAcls } from './acl.ts';
 import type { AclSide } from './acl-session.ts';
 import { sameAddress } from './addresses.ts';
@@ -50,7 +51,6 @@ export interface TraceOptions {
 /** A longer trace is considered a loop; the longest path in a cluster has 20 hops. */
 const MAX_HOPS = 64;
 
-const VXLAN_PORT = 4789;
 /** VPP derives it from the inner packet. */
 const VXLAN_SOURCE_PORT = 49_152;
 

@@ -1,20 +1,20 @@
 /** NAT44 of this node, besides its services: source NAT, the NAT loopback, the features of interfaces. */
 
-import type { Value } from '#kvscheduler/api/transaction.ts';
 import { contains, ipFamily, parseCidr, parseIp } from '#models/ip.ts';
-import type { DeepInput, Model } from '#models/model.ts';
+import type { DeepInput } from '#models/model.ts';
 import { dnat44Model } from '#models/vpp/dnat44.ts';
+import { VXLAN_PORT } from '#models/vpp/interface.ts';
 import { nat44AddressPoolModel } from '#models/vpp/nat44-address-pool.ts';
 import { nat44GlobalModel } from '#models/vpp/nat44-global.ts';
 import { type Nat44Interface, nat44InterfaceModel } from '#models/vpp/nat44-interface.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import { vrfTableModel } from '#models/vpp/vrf-table.ts';
 import type { ContivConfApi } from '#plugins/contivconf/api.ts';
+import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
 import { type ServiceConfig, sessionTimeouts } from '../config.ts';
 
-export const VXLAN_PORT = 4789;
 /** An address of a pool that all tables use. */
 const ANY_VRF = 0xffff_ffff;
 /** Label of the node's addresses that are not translated, and begin of those of external addresses. */
@@ -112,16 +112,6 @@ function isV4(cidr: string): boolean {
 
 function withoutPrefixLength(cidr: string): string {
   return cidr.slice(0, cidr.indexOf('/'));
-}
-
-export interface KeyValue {
-  readonly key: string;
-  readonly value: Value;
-}
-
-function keyValue<T extends object>(model: Model<T>, input: DeepInput<T>): KeyValue {
-  const value = model.canonical(input);
-  return { key: model.key(value), value };
 }
 
 /** All values besides those of services and interfaces. */

@@ -1,10 +1,12 @@
 /** Renders services as NAT44 of VPP: one value for each service, one for each interface, some for the node. */
+
 import { isDeepStrictEqual } from 'node:util';
 import { Slices } from '#infra/clock/slices.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import { dnat44Key } from '#models/vpp/dnat44.ts';
 import { AbortEventError } from '#plugins/controller/api/errors.ts';
 import type { ResyncContext } from '#plugins/controller/api/event-handler.ts';
+import type { KeyValue } from '#plugins/controller/api/key-value.ts';
 import type { UpdateTransaction } from '#plugins/controller/api/transaction.ts';
 import type { RenderedService, ServiceName } from '../rendered-service.ts';
 import type {
@@ -15,7 +17,6 @@ import type {
 } from '../renderer.ts';
 import {
   interfaceValue,
-  type KeyValue,
   type NatNode,
   type NatNodeDeps,
   nodeValues,

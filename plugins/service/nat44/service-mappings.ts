@@ -1,12 +1,13 @@
 /** A rendered service as the value of VPP's NAT44: one mapping for each address and port. */
+
 import type { DeepInput } from '#models/model.ts';
 import { type DNat44, type DNat44StaticMapping, dnat44Model } from '#models/vpp/dnat44.ts';
+import type { KeyValue } from '#plugins/controller/api/key-value.ts';
 import type { Backend, RenderedService, ServiceAddress } from '../rendered-service.ts';
 import { backendShares, MAX_BACKENDS } from './backend-shares.ts';
 import {
   externalAddressValues,
   externalBackendValues,
-  type KeyValue,
   type NatNode,
   refusalValues,
 } from './nat-node.ts';

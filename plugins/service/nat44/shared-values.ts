@@ -1,6 +1,6 @@
 import type { Value } from '#kvscheduler/api/transaction.ts';
+import type { KeyValue } from '#plugins/controller/api/key-value.ts';
 import type { ServiceName } from '../rendered-service.ts';
-import type { KeyValue } from './nat-node.ts';
 
 interface SharedValue {
   readonly value: Value;

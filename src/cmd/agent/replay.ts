@@ -1,9 +1,11 @@
 /** `contiv-agent replay`: replays recorded events and compares the transactions. */
 
+import { Type } from 'typebox';
+import Value from 'typebox/value';
 import { rfc3339 } from '#infra/clock/rfc3339.ts';
 import { mergeValues } from '#models/merge.ts';
 import type { ConfigRetriever } from '#plugins/controller/api/events.ts';
-import { NotRecordedError } from '#plugins/controller/recording/errors.ts';
+import { NotRecordedError, RecordingError } from '#plugins/controller/recording/errors.ts';
 import type { HeaderLine } from '#plugins/controller/recording/recording-format.ts';
 import { readRecording, recordingFiles } from '#plugins/controller/recording/recording-reader.ts';
 import {
@@ -15,7 +17,8 @@ import type { Difference } from '#plugins/controller/recording/replay-comparison
 // Replayed errors get their traits from their classes, so these have to be loaded.
 import '#linux/api.ts';
 import '#vpp/binapi/api.ts';
-import { serviceDefaults } from '#plugins/service/config.ts';
+import { contivConfigSchema } from '#plugins/contivconf/config.ts';
+import { serviceDefaults, serviceSchema } from '#plugins/service/config.ts';
 import { createPlugins, type PluginSettings, type Ports } from './plugins.ts';
 
 /** Differences of one event that are printed. */
@@ -45,14 +48,27 @@ export function replayedParts(
   { label, settings }: HeaderLine,
   config: ConfigRetriever,
 ): ReplayDeps {
-  const { contiv, service = serviceDefaults } = settings as unknown as RecordedSettings;
-  const { handlers } = createPlugins(label, { contiv, service }, portsOf(config));
+  const { handlers } = createPlugins(label, recordedSettings(settings), portsOf(config));
   return { handlers, merge: mergeValues };
 }
 
-/** Recordings of agents without services do not contain their settings. */
-export interface RecordedSettings extends Record<string, unknown>, Partial<PluginSettings> {
-  readonly contiv: PluginSettings['contiv'];
+/** As in the header of a recording. */
+const RecordedSettings = Type.Object({
+  contiv: contivConfigSchema,
+  // agents without services have recorded none
+  service: Type.Optional(serviceSchema),
+});
+
+/** @throws RecordingError */
+function recordedSettings(settings: HeaderLine['settings']): PluginSettings {
+  if (!Value.Check(RecordedSettings, settings)) {
+    const [first] = Value.Errors(RecordedSettings, settings);
+    throw new RecordingError(
+      `the recorded settings are invalid: ${first?.instancePath} ${first?.message}`,
+    );
+  }
+  const { contiv, service = serviceDefaults } = settings;
+  return { contiv, service };
 }
 
 /** Ports that throw when they are used: a replay takes all answers from the recording. */

@@ -4,6 +4,9 @@ import { keyTemplate } from '../key-template.ts';
 import { unordered } from '../rules.ts';
 import { Interface } from './interface.gen.ts';
 
+/** UDP port of VXLAN, unless a tunnel names another one. */
+export const VXLAN_PORT = 4789;
+
 export type VppInterface = Interface;
 
 export const vppInterfaceKey = keyTemplate('config/vpp/v2/interfaces/{name}');

@@ -1,3 +1,4 @@
+import { VXLAN_PORT } from '#models/vpp/interface.ts';
 import { fromAddress, toAddress } from '#vpp/binapi/addresses.ts';
 import type { VxlanTunnelV2Details } from '#vpp/binapi/messages.gen.ts';
 import { type Family, type Fib, pathOf, pathType, source } from './fib.ts';
@@ -6,7 +7,6 @@ import { IndexPool, type Interfaces } from './interfaces.ts';
 import type { MessageHandlers } from './message-handlers.ts';
 import { NONE, retval } from './retval.ts';
 
-const DEFAULT_PORT = 4789;
 /** Next node l2-input, which is VPP's default for ~0; LAST_DECAP is the last valid node. */
 const DECAP_TO_L2 = 1;
 const LAST_DECAP = 4;
@@ -73,8 +73,8 @@ export function vxlanMessages(deps: {
         if (multicast && !interfaces.get(requested.mcast_sw_if_index))
           return retval.INVALID_SW_IF_INDEX;
         const [src_port, dst_port] = [
-          requested.src_port || DEFAULT_PORT,
-          requested.dst_port || DEFAULT_PORT,
+          requested.src_port || VXLAN_PORT,
+          requested.dst_port || VXLAN_PORT,
         ];
         // VPP ignores the remote port, and the local address for IPv6
         const near = family === 4 ? `${from}:${src_port}` : `port ${src_port}`;

@@ -51,6 +51,18 @@ describe('a recording', () => {
     });
   }
 
+  it('with settings that are none of an agent is rejected', async () => {
+    const [header] = lines as [Line & { settings: object }];
+    const { contiv } = header.settings as { contiv: object };
+    const without = { ...header, settings: { contiv } } as Line;
+    assert.deepEqual((await report([without, ...lines.slice(1)])).differences, []);
+    for (const settings of [{}, { contiv: { ...contiv, mtuSize: 'large' } }])
+      await assert.rejects(report([{ ...header, settings } as Line, ...lines.slice(1)]), {
+        code: 'CV_RECORDING_UNREADABLE',
+        message: /settings are invalid: .*(contiv|mtuSize)/,
+      });
+  });
+
   it('lets handlers read the values put so far, as the agent does', async () => {
     const [file = ''] = await recordingFiles(join(folder, 'run'));
     const podTable = vrfTableKey.build({ id: 1, protocol: 'IPV4' });
