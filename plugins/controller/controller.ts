@@ -114,6 +114,12 @@ export class Controller implements EventLoop, ConfigRetriever {
     return this.#processor.resyncCount;
   }
 
+  /** Whether VPP is connected, a resync has configured it since, and events are processed. */
+  get isSynced(): boolean {
+    const generation = this.#deps.southboundGeneration();
+    return generation !== undefined && this.#gate.isOpen(generation) && !this.#aborting;
+  }
+
   /**
    * Problems of the configuration: the errors of the last resync, and the problems of the handlers.
    * @param generation of the connection to VPP; undefined: it is not connected

@@ -9,19 +9,27 @@ import { httpHealthCheckPort } from './health-check/http-health-check-port.ts';
 import type { ServiceName } from './rendered-service.ts';
 
 export interface HealthCheckWiringDeps {
-  readonly services: Pick<ServiceApi, 'watchHealthChecks'>;
+  readonly services: Pick<ServiceApi, 'watchHealthChecks' | 'rendererName'>;
+  /** Whether VPP is connected, and a resync has configured it since. */
+  readonly isSynced: () => boolean;
   readonly clock: Clock;
   readonly random: Random;
   readonly loggers: Loggers;
 }
 
-export function wireHealthChecks({ services, clock, random, loggers }: HealthCheckWiringDeps): {
+export function wireHealthChecks(deps: HealthCheckWiringDeps): {
   /** Services whose port cannot be opened at present. */
   readonly failures: () => ReadonlyMap<ServiceName, CodedError>;
   readonly component: Component;
 } {
-  const log = loggers.get('service');
-  const servers = new HealthCheckServers({ port: httpHealthCheckPort(clock), clock, random, log });
+  const { services, isSynced, clock, random, loggers } = deps;
+  const servers = new HealthCheckServers({
+    port: httpHealthCheckPort(clock),
+    isProxyHealthy: () => isSynced() && services.rendererName() !== undefined,
+    clock,
+    random,
+    log: loggers.get('service'),
+  });
   return {
     failures: () => servers.failures(),
     component: {

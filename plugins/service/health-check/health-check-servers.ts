@@ -14,6 +14,8 @@ import { healthReply } from './health-reply.ts';
 
 export interface HealthCheckServersDeps {
   readonly port: HealthCheckPort;
+  /** Whether changes of services reach the data plane. */
+  readonly isProxyHealthy: () => boolean;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Pick<Logger, 'info' | 'warn'>;
@@ -96,7 +98,12 @@ export class HealthCheckServers {
     for (const [name, { port }] of this.#checks) {
       if (this.#servers.has(name)) continue;
       try {
-        const reply = () => healthReply(name, this.#checks.get(name)?.localEndpoints ?? 0);
+        const reply = () =>
+          healthReply(
+            name,
+            this.#checks.get(name)?.localEndpoints ?? 0,
+            this.#deps.isProxyHealthy(),
+          );
         this.#servers.set(name, { port, open: await this.#deps.port.open(port, reply) });
         this.#failures.delete(name);
         this.#deps.log.info({ service: name, port }, 'health check opened');

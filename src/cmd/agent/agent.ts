@@ -44,7 +44,6 @@ import type { Environment } from './environment.ts';
 import { traceRoutes } from './node-snapshot.ts';
 import { parseValue } from './parse-value.ts';
 import { createPlugins } from './plugins.ts';
-import type { RecordedSettings } from './replay.ts';
 import type { Settings } from './settings.ts';
 
 const STOP_LIMIT_MS = 5_000;
@@ -140,7 +139,6 @@ export function createAgent(deps: AgentDeps): Agent {
       config: { getConfig: (key) => controller.getConfig(key) },
     },
   );
-  const recordedSettings: RecordedSettings = pluginSettings;
   const { controller, component: controllerComponent }: WiredController = wireController({
     config: settings.controller,
     handlers,
@@ -150,7 +148,7 @@ export function createAgent(deps: AgentDeps): Agent {
     southboundGeneration: () =>
       vpp.client.state === 'connected' ? vpp.client.generation : undefined,
     ...(externalSources && { externalSources }),
-    recorded: { version: build.version, label, settings: recordedSettings },
+    recorded: { version: build.version, label, settings: pluginSettings },
     registry,
     status,
     clock,
@@ -214,7 +212,13 @@ export function createAgent(deps: AgentDeps): Agent {
     log: loggers.get('dhcp'),
   }));
 
-  const healthChecks = wireHealthChecks({ services, clock, random, loggers });
+  const healthChecks = wireHealthChecks({
+    services,
+    isSynced: () => controller.isSynced,
+    clock,
+    random,
+    loggers,
+  });
 
   // The servers.
   const http = wireHttpServer(

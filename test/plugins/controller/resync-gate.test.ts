@@ -143,3 +143,23 @@ describe('problems of a handler', () => {
     }
   });
 });
+
+describe('the configuration is in sync', () => {
+  it('from a committed resync on, until VPP is disconnected or another one', async () => {
+    let generation: number | undefined = 1;
+    const errors = [aborted(), undefined, aborted()];
+    const bench = makeController([failing(errors)], { southboundGeneration: () => generation });
+    const { controller } = bench;
+    assert.equal(controller.isSynced, false);
+    controller.push(emptyResync);
+    await settle();
+    assert.equal(controller.isSynced, false, 'aborted');
+    controller.push(emptyResync);
+    await settle();
+    assert.equal(controller.isSynced, true);
+    generation = undefined;
+    assert.equal(controller.isSynced, false, 'disconnected');
+    generation = 2;
+    assert.equal(controller.isSynced, false, 'not configured yet');
+  });
+});

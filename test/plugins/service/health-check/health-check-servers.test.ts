@@ -12,7 +12,9 @@ function harness() {
   const taken = new Set<number>();
   const open = new Map<number, () => HealthReply>();
   const warnings: unknown[] = [];
+  const proxy = { isHealthy: true };
   const servers = new HealthCheckServers({
+    isProxyHealthy: () => proxy.isHealthy,
     clock,
     random: { next: () => 1, bytes: (length) => new Uint8Array(length) },
     log: { ...silentLogger, warn: (fields: unknown) => void warnings.push(fields) },
@@ -32,11 +34,11 @@ function harness() {
     servers.replace(new Map(entries));
     await servers.settled();
   };
-  return { clock, taken, open, warnings, servers, serve };
+  return { proxy, clock, taken, open, warnings, servers, serve };
 }
 
 test('the reply has status, headers and body of kube-proxy', () => {
-  assert.deepEqual(healthReply('shop/web', 2), {
+  assert.deepEqual(healthReply('shop/web', 2, true), {
     status: 200,
     headers: {
       'Content-Type': 'application/json',
@@ -52,7 +54,22 @@ test('the reply has status, headers and body of kube-proxy', () => {
 	"serviceProxyHealthy": true
 }`,
   });
-  assert.equal(healthReply('shop/web', 0).status, 503);
+  assert.equal(healthReply('shop/web', 0, true).status, 503);
+});
+
+test('a node whose services are not configured gets no traffic, whatever its endpoints', async () => {
+  const { proxy, open, serve } = harness();
+  await serve({ web: [31_000, 2] });
+  proxy.isHealthy = false;
+  const { status, body } = open.get(31_000)!();
+  assert.equal(status, 503);
+  assert.deepEqual(JSON.parse(body), {
+    service: { namespace: 'shop', name: 'web' },
+    localEndpoints: 2,
+    serviceProxyHealthy: false,
+  });
+  proxy.isHealthy = true;
+  assert.equal(open.get(31_000)!().status, 200);
 });
 
 test('a service has its port as long as it has a health check', async () => {

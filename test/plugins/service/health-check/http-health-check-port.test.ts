@@ -17,7 +17,7 @@ test('every path of the port answers on all addresses until it is closed', async
   const number = await freePort();
   let count = 2;
   const port = httpHealthCheckPort(systemClock);
-  const open = await port.open(number, () => healthReply('shop/web', count));
+  const open = await port.open(number, () => healthReply('shop/web', count, true));
   const ready = await fetch(`http://127.0.0.1:${number}/healthz`);
   assert.equal(ready.status, 200);
   assert.equal(ready.headers.get('x-load-balancing-endpoint-weight'), '2');
@@ -43,7 +43,7 @@ test('a connection that cannot be accepted, for want of files, does not end the 
     return Reflect.apply(listen, this, args);
   });
   const open = await httpHealthCheckPort(systemClock).open(number, () =>
-    healthReply('shop/web', 1),
+    healthReply('shop/web', 1, true),
   );
   // as Node.js reports EMFILE of accept()
   server!.emit('error', new Error('accept EMFILE'));
@@ -60,7 +60,7 @@ test('a port of another process is refused', async () => {
   assert.ok(typeof address === 'object' && address !== null);
   const port = httpHealthCheckPort(systemClock);
   await assert.rejects(
-    port.open(address.port, () => healthReply('shop/web', 1)),
+    port.open(address.port, () => healthReply('shop/web', 1, true)),
     /EADDRINUSE/,
   );
   await new Promise((resolve) => server.close(resolve));
