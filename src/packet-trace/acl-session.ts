@@ -61,7 +61,7 @@ export class AclSessionTable implements AclSessions {
     sessions.set(textOf(otherSide, reverse(flow)), session);
   }
 
-  /** VPP forgets the sessions of an interface when other ACLs are bound to it. */
+  /** VPP deletes the sessions of an interface when other ACLs are bound to it. */
   clear(interfaceName: string): void {
     this.#sessions.delete(interfaceName);
   }
