@@ -5,7 +5,7 @@ import { formatIp, parseCidr } from '#models/ip.ts';
 export type AddressNumber = number | bigint;
 
 /** Inclusive. */
-interface AddressRange {
+export interface AddressRange {
   readonly first: AddressNumber;
   readonly last: AddressNumber;
 }
@@ -73,6 +73,11 @@ export class AddressSet {
     return this.#ranges.length === 0;
   }
 
+  /** Ascending, IPv4 first; neither overlapping nor adjacent. */
+  ranges(): readonly AddressRange[] {
+    return this.#ranges;
+  }
+
   has(address: AddressNumber): boolean {
     let low = 0;
     let high = this.#ranges.length - 1;
@@ -127,7 +132,12 @@ export function addressNumber(text: string): AddressNumber | undefined {
   return text.includes('/') ? undefined : prefixRange(text)?.first;
 }
 
-function familyOf(address: AddressNumber): Family {
+/** As in Go, for example `10.1.1.2` or `fd00::2`. */
+export function formatAddress(address: AddressNumber): string {
+  return formatIp(typeof address === 'number' ? bytesOfV4(address) : bytesOfV6(address));
+}
+
+export function familyOf(address: AddressNumber): Family {
   return typeof address === 'number' ? 4 : 6;
 }
 
@@ -201,6 +211,21 @@ function prefixRange(text: string): AddressRange | undefined {
   return { first, last: first + (1n << free) - 1n };
 }
 
+function bytesOfV4(address: number): Uint8Array {
+  return Uint8Array.of(
+    address / 2 ** 24,
+    (address / 2 ** 16) % 256,
+    (address / 2 ** 8) % 256,
+    address % 256,
+  );
+}
+
+function bytesOfV6(address: bigint): Uint8Array {
+  return Uint8Array.from({ length: 16 }, (_, at) =>
+    Number((address >> BigInt(120 - 8 * at)) & 0xffn),
+  );
+}
+
 function prefixesOf({ first, last }: AddressRange): string[] {
   return typeof first === 'number'
     ? prefixesOfV4(first, last as number)
@@ -213,13 +238,7 @@ function prefixesOfV4(first: number, last: number): string[] {
     let free = 0;
     while (free < 32 && begin % 2 ** (free + 1) === 0 && begin + 2 ** (free + 1) - 1 <= last)
       free++;
-    const bytes = Uint8Array.of(
-      begin / 2 ** 24,
-      (begin / 2 ** 16) % 256,
-      (begin / 2 ** 8) % 256,
-      begin % 256,
-    );
-    prefixes.push(`${formatIp(bytes)}/${32 - free}`);
+    prefixes.push(`${formatAddress(begin)}/${32 - free}`);
     begin += 2 ** free;
   }
   return prefixes;
@@ -235,10 +254,7 @@ function prefixesOfV6(first: bigint, last: bigint): string[] {
       begin + (1n << (free + 1n)) - 1n <= last
     )
       free++;
-    const bytes = Uint8Array.from({ length: 16 }, (_, at) =>
-      Number((begin >> BigInt(120 - 8 * at)) & 0xffn),
-    );
-    prefixes.push(`${formatIp(bytes)}/${128n - free}`);
+    prefixes.push(`${formatAddress(begin)}/${128n - free}`);
     begin += 1n << free;
   }
   return prefixes;

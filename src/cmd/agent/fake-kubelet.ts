@@ -4,29 +4,19 @@
  * real CNI socket, and writes the address into the Pod record and into the endpoints of its
  * services, as the API server does.
  */
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
 import type { KvStore } from '#datastore/api.ts';
 import type { Random } from '#infra/clock/clock.ts';
-import { defineError, errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { endpointsOf, selectsPod } from '#kubernetes/reflector/backends.ts';
 import { type Cluster, clusterOf } from '#kubernetes/reflector/cluster.ts';
 import type { ManifestProblem } from '#kubernetes/reflector/manifest-problem.ts';
-import { type ManifestObject, readManifests } from '#kubernetes/reflector/manifests.ts';
 import { namespaceOf } from '#kubernetes/reflector/objects/meta.ts';
 import type { KubePod } from '#kubernetes/reflector/objects/pod.ts';
 import { reflect } from '#kubernetes/reflector/reflect.ts';
 import { REFLECTOR_PREFIX, resourceList, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/value-text.ts';
 import { addressIn, CniClient } from './cni-client.ts';
-
-export const ManifestsError = defineError({
-  name: 'ManifestsError',
-  code: 'CV_MANIFESTS_UNREADABLE',
-  rejects: 'configuration',
-  remedy: 'Set --manifests to a folder with readable .yaml files.',
-});
+import { readManifestFolder } from './manifest-folder.ts';
 
 /** Address of the Node object, from a range for documentation: no packet is sent to it. */
 const NODE_ADDRESS = '192.0.2.1';
@@ -59,7 +49,7 @@ export class FakeKubelet {
   /** Reads the manifests. @throws ManifestsError */
   constructor(deps: FakeKubeletDeps) {
     this.#deps = deps;
-    const { objects, problems } = readFolder(deps.manifests);
+    const { objects, problems } = readManifestFolder(deps.manifests);
     this.#cluster = clusterOf(objects, {
       node: { name: deps.nodeName, address: NODE_ADDRESS },
       serviceCidr: deps.serviceCidr,
@@ -159,33 +149,4 @@ function podName(pod: KubePod): string {
 function withAddress(pod: KubePod, address: string): KubePod {
   const status = { ...pod.status, phase: 'Running', podIP: address, podIPs: [{ ip: address }] };
   return { ...pod, status };
-}
-
-function readFolder(folder: string): { objects: ManifestObject[]; problems: ManifestProblem[] } {
-  const objects: ManifestObject[] = [];
-  const problems: ManifestProblem[] = [];
-  const files = readOrThrow(folder, () =>
-    readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter((entry) => !entry.isDirectory() && /\.(ya?ml|json)$/.test(entry.name))
-      .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
-      .sort(),
-  );
-  for (const file of files) {
-    const path = join(folder, file);
-    const read = readManifests(
-      readOrThrow(path, () => readFileSync(path, 'utf8')),
-      file,
-    );
-    objects.push(...read.objects);
-    problems.push(...read.problems);
-  }
-  return { objects, problems };
-}
-
-function readOrThrow<T>(where: string, read: () => T): T {
-  try {
-    return read();
-  } catch (cause) {
-    throw new ManifestsError(`cannot be read: ${errorText(cause)}`, { where, cause });
-  }
 }

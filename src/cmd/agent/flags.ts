@@ -2,10 +2,16 @@
  * The command line of contiv-agent. As in the Go agent, each configuration file has a flag, and flags
  * may have one dash or two.
  */
-import { Argument, Command, InvalidArgumentError } from 'commander';
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { configFlag } from '#infra/config/load.ts';
 import { LABEL_FLAG } from '#infra/service-label/service-label.ts';
 import type { Protocol } from '#packet-trace/packet.ts';
+import { type PolicyProtocol, policyProtocols } from '#plugins/policy/port-set.ts';
+import {
+  type ConnectivityOutput,
+  type ConnectivityRequest,
+  connectivityOutputs,
+} from './connectivity.ts';
 import type { TraceRequest } from './trace.ts';
 
 /** Names of the configuration files; each gives a flag, a variable and a file name. */
@@ -40,6 +46,8 @@ export interface AgentFlags {
   readonly replay: string | undefined;
   /** Instead of running, trace a packet through the nodes of running agents. */
   readonly trace: TraceRequest | undefined;
+  /** Instead of running, list the connections that network policies permit. */
+  readonly connectivity: ConnectivityRequest | undefined;
   /** Values of the flags for configuration files and for the service label. */
   readonly values: Readonly<Record<string, string | undefined>>;
 }
@@ -63,23 +71,40 @@ export function parseFlags(
     .option(`--${LABEL_FLAG} <name>`, 'name of this node (variable MICROSERVICE_LABEL)')
     .option('--http-port <port>', 'port of the REST server; overrides http.conf')
     .option('--embedded', 'run with an embedded store and simulated VPP and Linux', false)
-    .option('--manifests <dir>', 'Kubernetes manifests for --embedded (default: examples)')
+    .option(
+      '--manifests <dir>',
+      'Kubernetes manifests for --embedded (default: examples) and for connectivity',
+    )
     .option('--print-config', 'print each effective value with its origin, and exit', false)
-    .option('--from <pod>', 'for trace: source pod, as namespace/name')
-    .option('--to <pod or address>', 'for trace: destination')
-    .option('--port <number>', 'for trace: port of the destination', portNumber)
+    .option('--from <pod>', 'for trace and connectivity: source, as namespace/name')
+    .option('--to <pod or address>', 'for trace and connectivity: destination')
+    .option(
+      '--port <port>',
+      'for trace and connectivity: port of the destination, such as 80 or UDP/53',
+      portOf,
+    )
     .option('--source-port <number>', 'for trace: port of the source', portNumber)
     .option('--protocol <name>', 'for trace: tcp (default with --port), udp or icmp', protocolOf)
     .option('--agent <urls...>', 'for trace: REST servers of the agents', [LOCAL_AGENT])
     .option('--wanted', 'for trace: use the desired state instead of the actual state', false)
+    .option(
+      '--compare <dir>',
+      'for connectivity: manifests after a change, to list what it changes',
+    )
+    .addOption(
+      new Option('--output <format>', 'for connectivity: format of the list')
+        .choices(connectivityOutputs)
+        .default('text'),
+    )
     .showHelpAfterError('(--help lists all options)')
     .exitOverride()
     .addArgument(
       new Argument(
         '[command]',
         'undeploy: remove the configuration of the agent from this node, and exit; ' +
-          'replay: replay recorded events; trace: trace a packet from a pod',
-      ).choices(['undeploy', 'replay', 'trace']),
+          'replay: replay recorded events; trace: trace a packet from a pod; ' +
+          'connectivity: list who may reach whom under the network policies of --manifests',
+      ).choices(['undeploy', 'replay', 'trace', 'connectivity']),
     )
     .argument(
       '[recording]',
@@ -109,32 +134,82 @@ export function parseFlags(
     printConfig: options['printConfig'] === true,
     replay: recording,
     trace: action === 'trace' ? traceFlags(command) : undefined,
+    connectivity: action === 'connectivity' ? connectivityFlags(command) : undefined,
     values,
   };
 }
 
 function traceFlags(command: Command): TraceRequest {
-  const { from, to, port, sourcePort, protocol, agent, wanted } = command.opts<{
+  const {
+    from,
+    to,
+    port,
+    sourcePort,
+    protocol = port?.protocol,
+    agent,
+    wanted,
+  } = command.opts<{
     from?: string;
     to?: string;
-    port?: number;
+    port?: DestinationPort;
     sourcePort?: number;
     protocol?: Protocol;
     agent: string[];
     wanted: boolean;
   }>();
   if (!from || !to) command.error('error: trace needs --from and --to');
+  if (protocol === 'SCTP') command.error('error: trace cannot trace SCTP');
   if (port === undefined && (protocol === 'TCP' || protocol === 'UDP'))
     command.error(`error: trace needs --port for ${protocol}`);
   return {
     from,
     to,
     protocol: protocol ?? (port === undefined ? undefined : 'TCP'),
-    port,
+    port: port?.number,
     sourcePort,
     agents: agent,
     desired: wanted,
   };
+}
+
+function connectivityFlags(command: Command): ConnectivityRequest {
+  const { manifests, compare, output, from, to, port, protocol } = command.opts<{
+    manifests?: string;
+    compare?: string;
+    output: ConnectivityOutput;
+    from?: string;
+    to?: string;
+    port?: DestinationPort;
+    protocol?: Protocol;
+  }>();
+  if (!manifests) command.error('error: connectivity needs --manifests');
+  if ((from === undefined) !== (to === undefined))
+    command.error('error: connectivity needs both --from and --to, or none of them');
+  if (from === undefined || to === undefined) {
+    if (port) command.error('error: connectivity needs --from and --to for --port');
+    if (compare !== undefined && output === 'dot')
+      command.error('error: --compare has no --output dot');
+    return { manifests, compare, output, pair: undefined };
+  }
+  if (compare !== undefined) command.error('error: --compare lists all pairs, without --from');
+  if (output === 'dot') command.error('error: --from and --to have no --output dot');
+  if (protocol === 'ICMP') command.error('error: network policies do not mention ICMP');
+  const asked = port && { protocol: port.protocol ?? protocol ?? 'TCP', port: port.number };
+  return { manifests, compare, output, pair: { from, to, port: asked } };
+}
+
+interface DestinationPort {
+  readonly protocol: PolicyProtocol | undefined;
+  readonly number: number;
+}
+
+function portOf(text: string): DestinationPort {
+  const parts = text.split('/');
+  const number = portNumber(parts.at(-1) ?? '');
+  if (parts.length === 1) return { protocol: undefined, number };
+  const protocol = policyProtocols.find((one) => one === parts[0]?.toUpperCase());
+  if (parts.length === 2 && protocol) return { protocol, number };
+  throw new InvalidArgumentError('The port must be a number, or such as TCP/80.');
 }
 
 function portNumber(text: string): number {

@@ -6,6 +6,7 @@ import { Loggers } from '#infra/log/loggers.ts';
 import { Output } from '#infra/log/output.ts';
 import { type Agent, createAgent } from './agent.ts';
 import { buildInfo } from './build-info.ts';
+import { connectivity } from './connectivity.ts';
 import { parseFlags } from './flags.ts';
 import { openEnvironment } from './open-environment.ts';
 import { printConfig } from './print-config.ts';
@@ -58,6 +59,11 @@ async function runCommand(
   const flags = parseFlags(argv, env);
   const show = (text: string): void => void process.stdout.write(text);
   if (flags.replay !== undefined) return await replayUntil(flags.replay, ended, show);
+  const warn = (text: string): void => void process.stderr.write(text);
+  if (flags.connectivity) {
+    const isPermitted = await connectivity(flags.connectivity, systemClock, { print: show, warn });
+    return isPermitted ? 0 : EXIT_FAILURE;
+  }
   if (flags.trace) return (await trace(flags.trace, show)) ? 0 : EXIT_FAILURE;
   const settings = readSettings(flags, env);
   const ports = { clock: systemClock, random: systemRandom };

@@ -75,8 +75,16 @@ function* listPieces(items: Iterable<unknown>): Generator<string, void, void> {
   yield before === '[\n' ? '[]' : '\n]';
 }
 
-/** The same text as that of `JSON.stringify` with an indent of two. */
-function* jsonPieces(value: unknown, indent: string, depth: number): Generator<string, void, void> {
+/**
+ * The same text as that of `JSON.stringify` with an indent of two.
+ * @param indent of the line in which it begins
+ * @param depth of the value in its document: values deep inside are one piece each, but for long lists
+ */
+export function* jsonPieces(
+  value: unknown,
+  indent: string,
+  depth: number,
+): Generator<string, void, void> {
   const plain = plainOf(value);
   const inner = `${indent}  `;
   if (Array.isArray(plain) && (plain.length > LONG_LIST || depth < DEEPEST) && plain.length > 0) {

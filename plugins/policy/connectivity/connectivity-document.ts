@@ -1,0 +1,81 @@
+/** Connectivity as JSON, in pieces: the main thread makes one piece after the other while they are sent. */
+import { jsonPieces } from '#infra/http/streamed.ts';
+import type { ChangedConnection, Connection } from './connections.ts';
+import { type Endpoints, isOutside } from './endpoints.ts';
+import type { Explanation } from './explanation.ts';
+import { portsText } from './ports-text.ts';
+
+/** Fields of a document: lists whose items are made when they are read, with undefined for work without a result. */
+type Lists = Readonly<Record<string, Iterable<object | undefined>>>;
+
+export function* documentPieces(lists: Lists): Generator<string, void, void> {
+  let before = '{\n';
+  for (const [name, items] of Object.entries(lists)) {
+    yield `${before}  ${JSON.stringify(name)}: `;
+    before = ',\n';
+    let opening = '[';
+    for (const item of items) {
+      if (item === undefined) yield '';
+      else {
+        yield `${opening}\n    `;
+        yield* jsonPieces(item, '    ', ITEM_DEPTH);
+        opening = ',';
+      }
+    }
+    yield opening === '[' ? '[]' : '\n  ]';
+  }
+  yield '\n}\n';
+}
+
+const ITEM_DEPTH = 2;
+
+/** Workloads, pods and ranges of addresses, once each. */
+export function* endpointItems(endpoints: Endpoints): Generator<object, void, void> {
+  const seen = new Set<string>();
+  for (const endpoint of [...endpoints.sources, ...endpoints.destinations]) {
+    if (seen.has(endpoint.name)) continue;
+    seen.add(endpoint.name);
+    yield isOutside(endpoint)
+      ? { name: endpoint.name }
+      : { name: endpoint.name, pods: endpoint.pods };
+  }
+}
+
+export function* connectionItems(
+  connections: Iterable<Connection | undefined>,
+): Generator<object | undefined, void, void> {
+  for (const one of connections)
+    yield one && { from: one.from.name, to: one.to.name, ports: portsText(one.ports) };
+}
+
+export function* changeItems(
+  changes: Iterable<ChangedConnection | undefined>,
+): Generator<object | undefined, void, void> {
+  for (const one of changes)
+    yield one && {
+      from: one.from.name,
+      to: one.to.name,
+      before: portsText(one.before),
+      after: portsText(one.after),
+    };
+}
+
+export function explanationDocument(explanation: Explanation): object {
+  const { from, to, port, permitted, egress, ingress } = explanation;
+  return {
+    from,
+    to,
+    port: port === undefined ? null : `${port.protocol}/${port.port}`,
+    verdict: permitted.isEmpty ? 'denied' : 'permitted',
+    ports: portsText(permitted),
+    egress: egress ? directionDocument(egress) : null,
+    ingress: ingress ? directionDocument(ingress) : null,
+  };
+}
+
+function directionDocument({ isolatedBy, permits }: NonNullable<Explanation['egress']>): object {
+  return {
+    isolatedBy,
+    permits: permits.map(({ policy, rule, ports }) => ({ policy, rule, ports: portsText(ports) })),
+  };
+}

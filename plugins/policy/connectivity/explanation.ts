@@ -1,0 +1,107 @@
+/** Which policies and which of their rules decide about the connections of one pair. */
+import { type AddressNumber, addressNumber } from '../address-set.ts';
+import type { Permit, PodName, PolicyDirection, PolicyName } from '../pod-policy.ts';
+import { isIsolated } from '../pod-policy.ts';
+import { type PolicyProtocol, PortSet } from '../port-set.ts';
+import type { ClusterPolicies } from './cluster-policies.ts';
+import { outside, type Party, permittedBetween } from './connections.ts';
+
+export interface Explanation {
+  /** Name of a pod, or an address outside of the cluster. */
+  readonly from: string;
+  readonly to: string;
+  /** The asked port; undefined: all. */
+  readonly port: AskedPort | undefined;
+  /** Ports of the destination that are permitted in both directions, of the asked ones. */
+  readonly permitted: PortSet;
+  /** From the policies of the source; undefined: an address outside, or both ends are the same pod. */
+  readonly egress: DirectionExplanation | undefined;
+  /** From the policies of the destination. */
+  readonly ingress: DirectionExplanation | undefined;
+}
+
+export interface AskedPort {
+  readonly protocol: PolicyProtocol;
+  readonly port: number;
+}
+
+export interface DirectionExplanation {
+  /** Policies that isolate the pod in this direction; none: everything is permitted. */
+  readonly isolatedBy: readonly PolicyName[];
+  /** Rules that permit connections with the other end, of the asked port. */
+  readonly permits: readonly Pick<Permit, 'policy' | 'rule' | 'ports'>[];
+}
+
+/**
+ * @param from name of a pod or a workload as `<namespace>/<name>`, or an address
+ * @returns undefined for an unknown end, with its text
+ */
+export function explain(
+  cluster: ClusterPolicies,
+  from: string,
+  to: string,
+  port: AskedPort | undefined,
+): Explanation | { readonly unknown: string } {
+  const source = findParty(cluster, from);
+  if (source === undefined) return { unknown: from };
+  const destination = findParty(cluster, to);
+  if (destination === undefined) return { unknown: to };
+  const ends = { from: source.name, to: destination.name, port };
+  const asked = port === undefined ? PortSet.any : onePort(port);
+  if (source.name === destination.name)
+    return { ...ends, permitted: asked, egress: undefined, ingress: undefined };
+  const permitted = permittedBetween(source.party, destination.party).intersect(asked);
+  return {
+    ...ends,
+    permitted,
+    egress: explainDirection('egress', source, destination.party, asked),
+    ingress: explainDirection('ingress', destination, source.party, asked),
+  };
+}
+
+interface FoundParty {
+  readonly name: string;
+  readonly party: Party;
+  readonly isPod: boolean;
+}
+
+function findParty(cluster: ClusterPolicies, text: string): FoundParty | undefined {
+  const address = addressNumber(text);
+  const name = address === undefined ? podNamed(cluster, text) : podAt(cluster, address);
+  const pod = name === undefined ? undefined : cluster.pods.get(name);
+  if (name !== undefined && pod) return { name, party: pod.policy, isPod: true };
+  return address === undefined ? undefined : { name: text, party: outside(address), isPod: false };
+}
+
+function podAt({ pods }: ClusterPolicies, address: AddressNumber): PodName | undefined {
+  for (const [name, { policy }] of pods) if (policy.addresses.includes(address)) return name;
+  return undefined;
+}
+
+/** The pod of this name, or the first one of the workload of this name. */
+function podNamed({ pods }: ClusterPolicies, text: string): PodName | undefined {
+  if (pods.has(text)) return text;
+  for (const [name, { owner }] of pods)
+    if (owner && `${name.slice(0, name.indexOf('/'))}/${owner.name}` === text) return name;
+  return undefined;
+}
+
+function onePort({ protocol, port }: AskedPort): PortSet {
+  return PortSet.of([{ protocol, first: port, last: port }]);
+}
+
+function explainDirection(
+  direction: PolicyDirection,
+  { party, isPod }: FoundParty,
+  other: Party,
+  asked: PortSet,
+): DirectionExplanation | undefined {
+  if (!isPod) return undefined;
+  const isolation = party[direction];
+  if (!isIsolated(isolation)) return { isolatedBy: [], permits: [] };
+  const permits = isolation.permits
+    .filter(({ peers }) => other.addresses.some((address) => peers.has(address)))
+    .map(({ policy, rule, ports }) => ({ policy, rule, ports: ports.intersect(asked) }))
+    .filter(({ ports }) => !ports.isEmpty);
+  return { isolatedBy: isolation.policies, permits };
+}

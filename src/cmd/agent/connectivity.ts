@@ -1,0 +1,135 @@
+/** `contiv-agent connectivity`: who may reach whom under the network policies of a folder of manifests. */
+import type { Clock } from '#infra/clock/clock.ts';
+import { Slices } from '#infra/clock/slices.ts';
+import { defineError } from '#infra/errors/errors.ts';
+import { problemText } from '#kubernetes/reflector/manifest-problem.ts';
+import {
+  type ClusterPolicies,
+  clusterPolicies,
+} from '#plugins/policy/connectivity/cluster-policies.ts';
+import { changedConnections, connections } from '#plugins/policy/connectivity/connections.ts';
+import {
+  changeItems,
+  connectionItems,
+  documentPieces,
+  endpointItems,
+  explanationDocument,
+} from '#plugins/policy/connectivity/connectivity-document.ts';
+import {
+  changeLines,
+  connectionLine,
+  dotPieces,
+  explanationText,
+} from '#plugins/policy/connectivity/connectivity-text.ts';
+import { endpointsOf } from '#plugins/policy/connectivity/endpoints.ts';
+import { type AskedPort, explain } from '#plugins/policy/connectivity/explanation.ts';
+import { readManifestCluster } from './manifest-cluster.ts';
+
+export const ConnectivityError = defineError({
+  name: 'ConnectivityError',
+  code: 'CV_CONNECTIVITY',
+  rejects: 'configuration',
+  remedy:
+    'Write pods and workloads as namespace/name; without --from and --to, all connections are listed with their names.',
+});
+
+export const connectivityOutputs = ['text', 'json', 'dot'] as const;
+
+export type ConnectivityOutput = (typeof connectivityOutputs)[number];
+
+export interface ConnectivityRequest {
+  /** Folder of manifests. */
+  readonly manifests: string;
+  /** Folder of the manifests after a change; undefined: no change. */
+  readonly compare: string | undefined;
+  readonly output: ConnectivityOutput;
+  /** undefined: all pairs. */
+  readonly pair: ConnectivityPair | undefined;
+}
+
+export interface ConnectivityPair {
+  /** A pod or a workload as `<namespace>/<name>`, or an address. */
+  readonly from: string;
+  readonly to: string;
+  readonly port: AskedPort | undefined;
+}
+
+/** Outputs of the command. */
+interface Printers {
+  readonly print: (text: string) => void;
+  readonly warn: (text: string) => void;
+}
+
+/**
+ * @returns whether the asked pair may communicate; true without one
+ * @throws ConnectivityError, ManifestsError
+ */
+export async function connectivity(
+  { manifests, compare, output, pair }: ConnectivityRequest,
+  clock: Clock,
+  { print, warn }: Printers,
+): Promise<boolean> {
+  const read = async (folder: string): Promise<ClusterPolicies> => {
+    const { kube, pods, problems, policySources } = readManifestCluster(folder);
+    for (const problem of problems) warn(`${problem}\n`);
+    const policies = await clusterPolicies(kube, pods, new Slices(clock));
+    for (const [policy, texts] of policies.problems)
+      for (const reason of texts) {
+        const source = policySources.get(policy);
+        const problem = { kind: 'NetworkPolicy', name: policy, reason };
+        warn(`${source ? problemText({ ...source, ...problem }) : reason}\n`);
+      }
+    return policies;
+  };
+  const before = await read(manifests);
+  if (pair) return explainPair(before, pair, output, print);
+  const states = compare === undefined ? [before] : [before, await read(compare)];
+  const endpoints = await endpointsOf(states, new Slices(clock));
+  const isComparison = compare !== undefined;
+  for (const text of isComparison ? changePieces() : listPieces()) print(text);
+  return true;
+
+  function* listPieces(): Iterable<string> {
+    if (output === 'json')
+      yield* documentPieces({
+        endpoints: endpointItems(endpoints),
+        connections: connectionItems(connections(endpoints)),
+      });
+    else if (output === 'dot') yield* dotPieces(connections(endpoints));
+    else
+      for (const one of connections(endpoints)) {
+        const line = one && connectionLine(one);
+        if (line !== undefined) yield `${line}\n`;
+      }
+  }
+
+  function* changePieces(): Iterable<string> {
+    if (output === 'json')
+      yield* documentPieces({
+        endpoints: endpointItems(endpoints),
+        changes: changeItems(changedConnections(endpoints)),
+      });
+    else
+      for (const one of changedConnections(endpoints))
+        for (const line of one ? changeLines(one) : []) yield `${line}\n`;
+  }
+}
+
+function explainPair(
+  cluster: ClusterPolicies,
+  { from, to, port }: ConnectivityPair,
+  output: ConnectivityOutput,
+  print: (text: string) => void,
+): boolean {
+  const explanation = explain(cluster, from, to, port);
+  if ('unknown' in explanation)
+    throw new ConnectivityError('no pod and no workload of the manifests has this name', {
+      where: explanation.unknown,
+    });
+  print(
+    output === 'json'
+      ? `${JSON.stringify(explanationDocument(explanation), undefined, 2)}\n`
+      : explanationText(explanation),
+  );
+  return !explanation.permitted.isEmpty;
+}
