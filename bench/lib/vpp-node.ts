@@ -44,6 +44,11 @@ export class VppNode implements AsyncDisposable {
     return agent;
   }
 
+  /** Runs a command of VPP's CLI. @returns what it printed */
+  cli(command: string): Promise<string> {
+    return this.#vpp.cli(command);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     for (const agent of this.#agents) await agent.close();
     await this.#client.close();
