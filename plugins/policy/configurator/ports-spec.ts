@@ -43,7 +43,7 @@ function numberedPorts(
 ): ProtocolPorts | undefined {
   if (number === undefined) {
     if (end === 0) return { protocol, ...allPorts };
-    tell(`the range to ${end} has no begin`);
+    tell(`the range to ${end} has no start`);
     return undefined;
   }
   const last = end === 0 ? number : end;

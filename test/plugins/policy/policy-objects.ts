@@ -12,7 +12,7 @@ import {
 import { resources } from '#kubernetes/resources/resources.ts';
 import type { DeepInput } from '#models/model.ts';
 import type { KubeState } from '#plugins/controller/api/event-handler.ts';
-import type { Isolation, PodPolicy } from '#plugins/policy/pod-policy.ts';
+import type { Isolation, PodPolicy, PolicyDirection } from '#plugins/policy/pod-policy.ts';
 import { type AttachedPod, PolicyProcessor } from '#plugins/policy/processor/policy-processor.ts';
 
 /** The knowledge of a node: the records, and the pods that are attached to it. */
@@ -151,4 +151,17 @@ export function plainIsolation({ policies, permits }: Isolation): object {
         `${name}#${rule}: ${ports.text} with ${peers.prefixes().join(' ')}`,
     ),
   };
+}
+
+/** The policies of one direction and what they permit; `open` without a policy. */
+export function permitsOf(
+  processor: PolicyProcessor,
+  id: string,
+  direction: PolicyDirection,
+): string | readonly string[] {
+  const found = processor.policies().get(id)?.[direction];
+  if (found === undefined || found.policies.length === 0) return 'open';
+  return found.permits.map(
+    ({ ports, peers }) => `${ports.text} with ${peers.prefixes().join(' ')}`,
+  );
 }
