@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { type Acl, aclKey } from '#models/vpp/acl.ts';
+import { Shutdown } from '#plugins/controller/api/events.ts';
+import { startedNode } from '../ipv4net/wired-node.ts';
+import { addressOf, type KubeValue, sorted, type TestNode } from '../test-node.ts';
+import { boundRules, decide } from './acl/acl-evaluator.ts';
+import { block, namespace, namespaces, pod, pods, policy, selector } from './policy-objects.ts';
+import { recordOf } from './policy-records.ts';
+import { somePolicy } from './random-objects.ts';
+
+const inDefault = { namespace: 'default' };
+const tcp80 = { port: { number: 80 } };
+
+const record = (name: string, ip: string, labels: Record<string, string> = {}) =>
+  recordOf('pod', pod({ name, ...inDefault, labels, ips: ip === '' ? [] : [ip] }));
+
+const denyAll = recordOf('policy', policy({ ...inDefault, name: 'deny' }));
+const webFromClients = recordOf(
+  'policy',
+  policy({
+    ...inDefault,
+    name: 'web',
+    pods: selector({ app: 'web' }),
+    ingress_rule: [{ from: [pods({ app: 'client' })], port: [tcp80] }],
+  }),
+);
+
+/** Whether the tables of a node let a connection of TCP through to a pod. */
+function reaches(node: TestNode, from: string, to: string, container: string, port = 80): boolean {
+  const packet = { from, to, protocol: 'TCP' as const, sourcePort: 40_000, port };
+  const rules = boundRules(acls(node).values(), `vpp-tap-${container}`, 'egress');
+  return decide(rules, packet) === 'PERMIT';
+}
+
+function acls(node: Pick<TestNode, 'config'>): Map<string, Acl> {
+  return new Map(
+    [...node.config].flatMap(([key, value]): [string, Acl][] =>
+      aclKey.parse(key) ? [[key, value as Acl]] : [],
+    ),
+  );
+}
+
+const aclNames = (values: ReadonlyMap<string, unknown>): string[] =>
+  [...values.keys()].flatMap((key) => aclKey.parse(key)?.name ?? []);
+
+async function added(node: TestNode, name: string, container: string): Promise<string> {
+  return addressOf(await node.add(name, container));
+}
+
+describe('network policies', () => {
+  it('isolate a pod from the moment at which it is added, before its record has an address', async () => {
+    const node = await startedNode();
+    await node.put(denyAll);
+    await node.put(record('web', '', { app: 'web' }));
+    const address = await added(node, 'web', 'c1');
+    assert.equal(reaches(node, '10.1.1.9', address, 'c1'), false);
+    await node.put(webFromClients);
+    await node.put(record('client', '10.1.2.7', { app: 'client' }));
+    assert.equal(reaches(node, '10.1.2.7', address, 'c1'), true);
+    assert.equal(reaches(node, '10.1.2.7', address, 'c1', 81), false);
+    assert.equal(reaches(node, '10.1.2.8', address, 'c1'), false);
+  });
+
+  it('isolate a pod without a record in a namespace with policies', async () => {
+    const node = await startedNode();
+    await node.put(webFromClients);
+    const address = await added(node, 'unknown', 'c1');
+    assert.equal(reaches(node, '10.1.2.7', address, 'c1'), false);
+  });
+
+  it('let the node reach its pods, and a pod itself through a service', async () => {
+    const node = await startedNode();
+    await node.put(denyAll);
+    const address = await added(node, 'web', 'c1');
+    const own = ['192.168.16.1', '172.30.1.1', '172.30.1.2', '172.16.0.5', '10.1.1.254'];
+    for (const from of own) assert.equal(reaches(node, from, address, 'c1', 9), true, from);
+    assert.equal(reaches(node, '172.16.0.6', address, 'c1', 9), false);
+  });
+
+  it('limit where a pod may send to, on this node and outside of it', async () => {
+    const node = await startedNode();
+    const a = await added(node, 'a', 'c1');
+    const b = await added(node, 'b', 'c2');
+    await node.put(record('a', a, { app: 'a' }));
+    await node.put(record('b', b, { app: 'b' }));
+    await node.put(
+      recordOf(
+        'policy',
+        policy({
+          ...inDefault,
+          name: 'egress',
+          pods: selector({ app: 'a' }),
+          policy_type: 'EGRESS',
+          egress_rule: [{ to: [block('198.51.100.0/24'), pods({ app: 'b' })], port: [tcp80] }],
+        }),
+      ),
+    );
+    assert.equal(reaches(node, a, b, 'c2'), true);
+    assert.equal(reaches(node, a, b, 'c2', 81), false);
+    assert.equal(reaches(node, b, a, 'c1', 81), true);
+    const global = acls(node).get(aclKey.build({ name: 'contiv-policy-NODE-GLOBAL' }))!;
+    const sends = (from: string, to: string, port: number) =>
+      decide(global.rules, { from, to, protocol: 'TCP', sourcePort: 40_000, port });
+    assert.equal(sends(a, '198.51.100.9', 80), 'PERMIT');
+    assert.equal(sends(a, '198.51.100.9', 81), 'DENY');
+    assert.equal(sends(b, '198.51.100.9', 81), 'PERMIT');
+    assert.deepEqual(global.interfaces!.egress, node.policies.node()!.interfaces.toSorted());
+  });
+
+  it('change only the tables that they concern', async () => {
+    const node = await startedNode();
+    const web = await added(node, 'web', 'c1');
+    const other = await added(node, 'other', 'c2');
+    await node.put(record('web', web, { app: 'web' }));
+    await node.put(record('other', other));
+    const first = await node.put(webFromClients);
+    assert.deepEqual(aclNames(first.txn.values), [
+      'contiv-policy-out-vpp-tap-c1',
+      'contiv-policy-in-vpp-tap-c1',
+    ]);
+    assert.deepEqual(first.changes, ['policy: policies of pods: default/web']);
+    const client = await node.put(record('client', '10.1.2.7', { app: 'client' }));
+    assert.deepEqual(aclNames(client.txn.values), ['contiv-policy-out-vpp-tap-c1']);
+    const unrelated = await node.put(record('stranger', '10.1.2.8', { app: 'stranger' }));
+    assert.deepEqual(aclNames(unrelated.txn.values), []);
+    const space = await node.put(recordOf('namespace', namespace('red', { team: 'red' })));
+    assert.deepEqual(aclNames(space.txn.values), []);
+  });
+
+  it('follow the labels of namespaces', async () => {
+    const node = await startedNode();
+    const web = await added(node, 'web', 'c1');
+    await node.put(record('web', web, { app: 'web' }));
+    const remote = pod({ name: 'client', namespace: 'red', ips: ['10.1.2.7'] });
+    await node.put(recordOf('pod', remote));
+    await node.put(
+      recordOf(
+        'policy',
+        policy({ ...inDefault, ingress_rule: [{ from: [namespaces({ team: 'red' })] }] }),
+      ),
+    );
+    assert.equal(reaches(node, '10.1.2.7', web, 'c1'), false);
+    await node.put(recordOf('namespace', namespace('red', { team: 'red' })));
+    assert.equal(reaches(node, '10.1.2.7', web, 'c1'), true);
+    await node.remove(recordOf('namespace', namespace('red')));
+    assert.equal(reaches(node, '10.1.2.7', web, 'c1'), false);
+  });
+
+  it('are those of before when Add Pod is reverted', async () => {
+    const node = await startedNode();
+    const web = await added(node, 'web', 'c1');
+    await node.put(record('web', web, { app: 'web' }));
+    await node.put(denyAll);
+    const before = sorted(node.config);
+    node.rejects = () => true;
+    const { error, reverts } = await node.add('client', 'c2');
+    assert.notEqual(error, undefined);
+    assert.deepEqual(reverts, []);
+    node.rejects = () => false;
+    assert.equal(node.policies.policies().size, 1);
+    await node.heal();
+    assert.deepEqual(sorted(node.config), before);
+  });
+
+  it('are put with all values of the pod that is added again', async () => {
+    const node = await startedNode();
+    await added(node, 'web', 'c1');
+    const { txn } = await node.add('web', 'c1');
+    assert.deepEqual(aclNames(txn.values), [
+      'contiv-policy-out-vpp-tap-c1',
+      'contiv-policy-in-vpp-tap-c1',
+    ]);
+  });
+
+  it('leave nothing of a deleted pod, nor of anything after a cleanup', async () => {
+    const node = await startedNode();
+    const web = await added(node, 'web', 'c1');
+    await node.put(record('web', web, { app: 'web' }));
+    await node.put(denyAll);
+    await node.del('web', 'c1');
+    assert.deepEqual(aclNames(node.config), [
+      'contiv-policy-NODE-GLOBAL',
+      'contiv-policy-NODE-REFLECTION',
+    ]);
+    await node.run(Shutdown.event({ cleanup: true }));
+    assert.deepEqual(aclNames(node.config), []);
+  });
+
+  it('that are not carried as defined are reported until they are', async () => {
+    const node = await startedNode();
+    const web = await added(node, 'web', 'c1');
+    await node.put(record('web', web, { app: 'web' }));
+    const sctp = (port: object): KubeValue =>
+      recordOf(
+        'policy',
+        policy({ ...inDefault, ingress_rule: [{ port: [{ protocol: 'SCTP', ...port }] }] }),
+      );
+    await node.put(sctp({ port: { number: 80 } }));
+    assert.deepEqual([...node.policies.limits().keys()], ['default/web']);
+    await node.put(sctp({}));
+    assert.deepEqual([...node.policies.limits().keys()], []);
+    await node.put(
+      recordOf(
+        'policy',
+        policy({ ...inDefault, ingress_rule: [{ from: [block('10.0.0.0/99')] }] }),
+      ),
+    );
+    assert.deepEqual([...node.policies.policyProblems().keys()], ['default/web']);
+  });
+
+  it('lead to the values of a resync, however they have changed', async () => {
+    const names = ['a', 'b', 'c'];
+    const labels = fc.dictionary(fc.constantFrom('app', 'tier'), fc.constantFrom('web', 'db'));
+    const step = fc.oneof(
+      somePolicy.map((one) => ['put', recordOf('policy', { ...one, ...inDefault })] as const),
+      somePolicy.map((one) => ['remove', recordOf('policy', { ...one, ...inDefault })] as const),
+      fc
+        .record({
+          name: fc.constantFrom(...names),
+          labels,
+          ip: fc.constantFrom('', '10.1.1.2', '10.1.1.3', '10.1.2.2'),
+        })
+        .map((one) => ['put', record(one.name, one.ip, one.labels)] as const),
+      fc.constantFrom(...names).map((name) => ['add', name] as const),
+      fc.constantFrom(...names).map((name) => ['del', name] as const),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
+        const node = await startedNode();
+        for (const [kind, what] of steps) {
+          if (kind === 'put') await node.put(what);
+          else if (kind === 'remove') await node.remove(what);
+          else if (kind === 'add') await node.add(what, `c-${what}`);
+          else await node.del(what, `c-${what}`);
+        }
+        const before = sorted(node.config);
+        const limits = [...node.policies.limits()].sort();
+        const { error } = await node.heal();
+        assert.equal(error, undefined);
+        assert.deepEqual(sorted(node.config), before);
+        assert.deepEqual([...node.policies.limits()].sort(), limits);
+      }),
+      { numRuns: 25 },
+    );
+  });
+});
