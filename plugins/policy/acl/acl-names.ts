@@ -17,12 +17,13 @@ export const nodeAclNames: AclNames = {
 
 /**
  * Each interface has ACLs of its own: VPP drops all sessions of an interface when another ACL is bound to it, so
- * an ACL stays bound, and its rules are replaced.
+ * an ACL stays bound, and its rules are replaced. The scheduler configures values in the order of their keys: the names
+ * put all tables before the rules that follow from them.
  */
 export function podAclNames(podInterface: string): AclNames {
   return {
     output: shortened(`contiv-policy-out-${podInterface}`),
-    input: shortened(`contiv-policy-in-${podInterface}`),
+    input: shortened(`contiv-policy-reflection-${podInterface}`),
   };
 }
 

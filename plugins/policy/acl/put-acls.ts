@@ -35,8 +35,8 @@ export class PutAcls {
   readonly #acls = new Map<string, PutAcl>();
 
   /**
-   * Puts those of both ACLs that have changed. The table first: while it is stricter than the rules at the
-   * input, replies make no session.
+   * Puts those of both ACLs that have changed. They are configured in the order of their names, the table first:
+   * while it is stricter than the rules at the input, replies make no session.
    * @param isForced also those that have not changed
    */
   put(txn: ResyncTransaction, bound: BoundTable, isForced = false): void {

@@ -13,7 +13,7 @@ describe('wiring of a pod', () => {
     const acls = [...txn.values.keys()].filter((key) => aclKey.parse(key));
     assert.deepEqual(acls, [
       aclKey.build({ name: 'contiv-policy-out-vpp-tap-c1' }),
-      aclKey.build({ name: 'contiv-policy-in-vpp-tap-c1' }),
+      aclKey.build({ name: 'contiv-policy-reflection-vpp-tap-c1' }),
     ]);
     const values = Object.fromEntries(
       [...txn.values]

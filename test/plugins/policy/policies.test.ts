@@ -118,7 +118,7 @@ describe('network policies', () => {
     const first = await node.put(webFromClients);
     assert.deepEqual(aclNames(first.txn.values), [
       'contiv-policy-out-vpp-tap-c1',
-      'contiv-policy-in-vpp-tap-c1',
+      'contiv-policy-reflection-vpp-tap-c1',
     ]);
     assert.deepEqual(first.changes, ['policy: policies of pods: default/web']);
     const client = await node.put(record('client', '10.1.2.7', { app: 'client' }));
@@ -170,7 +170,7 @@ describe('network policies', () => {
     const { txn } = await node.add('web', 'c1');
     assert.deepEqual(aclNames(txn.values), [
       'contiv-policy-out-vpp-tap-c1',
-      'contiv-policy-in-vpp-tap-c1',
+      'contiv-policy-reflection-vpp-tap-c1',
     ]);
   });
 

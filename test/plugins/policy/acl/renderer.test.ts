@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Acl } from '#models/vpp/acl.ts';
+import { nodeAclNames, podAclNames } from '#plugins/policy/acl/acl-names.ts';
 import { createAclRenderer } from '#plugins/policy/acl/renderer.ts';
 import { AddressSet, addressNumber } from '#plugins/policy/address-set.ts';
 import { permittedPorts } from '#plugins/policy/pod-policy.ts';
@@ -238,8 +239,8 @@ describe('ACL renderer', () => {
     const id = `id-${interfaceOf(a)}`;
     renderer.update(recorded.update, { pods: mapOf(podAt(a)), added: id });
     assert.deepEqual(
-      recorded.touched.map((key) => /contiv-policy-(out|in)/.exec(key)?.[1]),
-      ['out', 'in'],
+      recorded.touched.map((key) => /contiv-policy-(out|reflection)/.exec(key)?.[1]),
+      ['out', 'reflection'],
     );
     assert.deepEqual(recorded.touched, [...renderer.valuesOf(id).keys()]);
   });
@@ -274,6 +275,23 @@ describe('ACL renderer', () => {
       decide(rules, { from: b, to: a, protocol: 'TCP', sourcePort: 0, port: 80, flags: SYN }),
       'DENY',
     );
+  });
+});
+
+describe('names of ACLs', () => {
+  const long = `vpp-tap-${'f'.repeat(55)}`;
+
+  it('sort all tables before the rules that reflect', () => {
+    const names = [nodeAclNames, podAclNames('afpacketveth2-z'), podAclNames(long)];
+    for (const { output, input } of names) assert.ok(output < input);
+    for (const { output } of names.slice(1))
+      for (const { input } of names.slice(1)) assert.ok(output < input);
+  });
+
+  it('are stored by VPP as a whole, and different for interfaces that begin alike', () => {
+    const { output, input } = podAclNames(long);
+    assert.deepEqual([output.length, input.length], [63, 63]);
+    assert.notEqual(podAclNames(`${long.slice(0, -1)}e`).output, output);
   });
 });
 
