@@ -12,6 +12,7 @@ import { nat44AddressPoolModel } from '#models/vpp/nat44-address-pool.ts';
 import { nat44GlobalModel } from '#models/vpp/nat44-global.ts';
 import type { VppBackend } from '#test/vpp/descriptors/backends.ts';
 import { bytesOfAddress, textOfBytes } from '#vpp/binapi/addresses.ts';
+import { NatConfigFlags } from '#vpp/binapi/enums.gen.ts';
 import { keyedValue, table } from './example-values.ts';
 import { RecordedAgent, toMap } from './recorded-agent.ts';
 
@@ -275,6 +276,78 @@ export function dnatSuite(start: () => Promise<VppBackend>): void {
           deleted.indexOf('nat44_add_del_address_range'),
         deleted.join(),
       );
+    });
+
+    test('mappings that the original agent has left are adopted, changed or removed', async () => {
+      const { client } = bench;
+      const bytes = bytesOfAddress;
+      await bench.apply(nat, table(1), pool('p', '203.0.113.7'));
+      const plain = (tag: string, external: string, local: string) =>
+        client.request('nat44_add_del_static_mapping_v2', {
+          is_add: true,
+          match_pool: false,
+          // out2in-only and self twice-NAT, as the original sets them
+          flags: NatConfigFlags.NAT_IS_OUT2IN_ONLY | NatConfigFlags.NAT_IS_SELF_TWICE_NAT,
+          pool_ip_address: new Uint8Array(4),
+          local_ip_address: bytes(local),
+          external_ip_address: bytes(external),
+          protocol: 6,
+          local_port: 8080,
+          external_port: 80,
+          external_sw_if_index: ALL,
+          vrf_id: 1,
+          tag,
+        });
+      await plain('default/web', '10.96.0.10', '10.1.1.2');
+      await plain('default/gone', '10.96.0.11', '10.1.1.3');
+      await client.request('nat44_add_del_lb_static_mapping', {
+        is_add: true,
+        flags: NatConfigFlags.NAT_IS_OUT2IN_ONLY | NatConfigFlags.NAT_IS_SELF_TWICE_NAT,
+        external_addr: bytes('10.96.0.12'),
+        external_port: 80,
+        protocol: 6,
+        affinity: 10_800,
+        tag: 'default/api',
+        locals: [2, 3, 4].map((last) => ({
+          addr: bytes(`10.1.1.${last}`),
+          port: 8080,
+          probability: 1,
+          vrf_id: 1,
+        })),
+      });
+      for (const vrf_id of [0, 1])
+        await client.request('nat44_add_del_identity_mapping', {
+          is_add: true,
+          flags: NatConfigFlags.NAT_IS_ADDR_ONLY,
+          ip_address: bytes('203.0.113.7'),
+          protocol: 0,
+          port: 0,
+          sw_if_index: ALL,
+          vrf_id,
+          tag: 'DNAT-identities',
+        });
+      const filler = { local_ip: '0.0.0.0', local_port: 1, probability: 0 };
+      const desired = [
+        ...[nat, table(1), pool('p', '203.0.113.7')],
+        service('default/web', {
+          ...web,
+          twice_nat: 'SELF',
+          local_ips: [backend(2, 2), filler],
+        }),
+        service('default/api', {
+          ...{ external_ip: '10.96.0.12', external_port: 80, twice_nat: 'SELF' },
+          local_ips: [backend(2, 2), backend(3, 2), backend(4, 2)],
+        }),
+        identities(
+          'DNAT-identities/203.0.113.7',
+          ...[0, 1].map((vrf_id) => ({ ip_address: '203.0.113.7', vrf_id, requires_pool: true })),
+        ),
+      ];
+      await bench.restart(...desired);
+      assert.equal((await client.dump('nat44_static_mapping_dump', {})).length, 0);
+      assert.deepEqual(await balanced(), ['default/api: 2*2 3*2 4*2', 'default/web: 0*0 2*2']);
+      assert.equal((await client.dump('nat44_identity_mapping_dump', {})).length, 2);
+      assert.deepEqual(await bench.restart(...desired), []);
     });
 
     test('an identity of several tables has one tag in VPP, and is found for each of its values', async () => {
