@@ -61,9 +61,11 @@ export class SimulatedServiceCluster implements ServiceCluster {
   static async start(options: ServiceClusterOptions = {}): Promise<SimulatedServiceCluster> {
     const cluster = new SimulatedServiceCluster(options);
     for (const node of cluster.#nodes) await cluster.#startNode(node, options);
+    // the nodes know each other: an entry for a tunnel, or a route through the NIC
+    const other = /^config\/vpp\/(l2\/v2\/fib\/|v2\/route\/.*\/gw\/192\.168\.16\.[12]$)/;
     await until(async () =>
       (await cluster.#documents()).every(({ values }) =>
-        Object.keys(values).some((key) => key.startsWith('config/vpp/l2/v2/fib/')),
+        Object.keys(values).some((key) => other.test(key)),
       ),
     );
     return cluster;
