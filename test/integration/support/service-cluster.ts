@@ -21,6 +21,7 @@ import { until } from '#test/support/wait.ts';
 import { type ClusterNode, RealCluster } from './cluster.ts';
 import type { Sandbox } from './sandbox.ts';
 import { Station } from './station.ts';
+import type { FlowReport } from './traffic/station/commands.ts';
 import type { VppProcess } from './vpp-process.ts';
 
 const NAMESPACE = 'default';
@@ -35,6 +36,18 @@ interface RealPod {
 export interface RealServiceClusterOptions extends ServiceClusterOptions {
   /** Threads of each VPP beside the main one; default 0. */
   readonly workers?: number;
+}
+
+export interface WrittenRecord {
+  readonly resource: AnyResource;
+  readonly name: string;
+  /** Undefined: deleted. */
+  readonly value: object | undefined;
+}
+
+/** A connection over which a message goes out and returns all the time, from its end on never again. */
+export interface RunningFlow {
+  report(): Promise<FlowReport>;
 }
 
 export class RealServiceCluster implements ServiceCluster {
@@ -126,6 +139,12 @@ export class RealServiceCluster implements ServiceCluster {
     await this.#settle();
   }
 
+  /** Writes records of the namespace `default`; resolves when all running agents have applied them. */
+  async write(...records: readonly WrittenRecord[]): Promise<void> {
+    for (const { resource, name, value } of records) await this.#write(resource, name, value);
+    await this.#settle();
+  }
+
   async routeFromOutside(address: string, via: NodeName): Promise<void> {
     await this.#cluster.routeOutside(address, this.vppAddressOf(via));
   }
@@ -146,6 +165,14 @@ export class RealServiceCluster implements ServiceCluster {
       },
       close: () => station.close(ids),
     };
+  }
+
+  /** @throws AssertionError if the target does not answer */
+  async openFlow(from: Place, to: Target): Promise<RunningFlow> {
+    const station = this.#station(from);
+    const { id, answer } = await station.openFlow(to);
+    assert.equal(answer.result, 'answered');
+    return { report: () => station.readFlow(id) };
   }
 
   /** Sends bytes over TCP to a server that returns them. */

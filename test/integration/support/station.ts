@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Answer, Protocol, Target } from '#test/services/service-cluster.ts';
 import { enter } from './netns.ts';
-import type { Command, Replies } from './traffic/station/commands.ts';
+import type { Command, FlowReport, Replies } from './traffic/station/commands.ts';
 import type { NetworkNamespace } from './traffic.ts';
 
 const MAIN = join(import.meta.dirname, 'traffic/station/main.ts');
@@ -67,6 +67,14 @@ export class Station implements Disposable {
 
   async close(ids: readonly number[]): Promise<void> {
     await this.#send({ do: 'close', ids });
+  }
+
+  openFlow(target: Target): Promise<Replies['openFlow']> {
+    return this.#send({ do: 'openFlow', target });
+  }
+
+  readFlow(id: number): Promise<FlowReport> {
+    return this.#send({ do: 'readFlow', id });
   }
 
   transfer(target: Target, megabytes: number): Promise<Answer> {

@@ -16,6 +16,9 @@ export type Command =
   /** Sends over open connections. */
   | { readonly do: 'check'; readonly ids: readonly number[] }
   | { readonly do: 'close'; readonly ids: readonly number[] }
+  /** Opens a connection over which a message goes out and returns all the time. */
+  | { readonly do: 'openFlow'; readonly target: Target }
+  | { readonly do: 'readFlow'; readonly id: number }
   /** Sends bytes to a server that returns them. */
   | { readonly do: 'transfer'; readonly target: Target; readonly megabytes: number };
 
@@ -26,7 +29,16 @@ export interface Replies {
   /** Ids of those over which nothing returned. */
   readonly check: readonly number[];
   readonly close: null;
+  readonly openFlow: { readonly id: number; readonly answer: Answer };
+  readonly readFlow: FlowReport;
   readonly transfer: Answer;
+}
+
+export interface FlowReport {
+  /** Milliseconds since 1970. */
+  readonly lastReturnedAt: number;
+  /** Between two messages that returned, since the report before. */
+  readonly longestGapMs: number;
 }
 
 /** A connection that is open, or was answered otherwise. */

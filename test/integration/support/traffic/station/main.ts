@@ -1,6 +1,7 @@
 /** Servers and clients of a network namespace; ends with its input. */
 import { createInterface } from 'node:readline';
 import type { Command, Connection, Replies } from './commands.ts';
+import { Flow } from './flow.ts';
 import { serve } from './servers.ts';
 import { openTcp, transfer } from './tcp.ts';
 import { openUdp } from './udp.ts';
@@ -9,9 +10,12 @@ import { openUdp } from './udp.ts';
 const AT_ONCE = 16;
 
 const connections = new Map<number, Connection>();
+const flows = new Map<number, Flow>();
 let lastId = 0;
 
-const openOne = ({ target }: Extract<Command, { do: 'connect' | 'open' }>): Promise<Connection> =>
+const openOne = ({
+  target,
+}: Extract<Command, { do: 'connect' | 'open' | 'openFlow' }>): Promise<Connection> =>
   target.protocol === 'TCP' ? openTcp(target) : openUdp(target);
 
 async function many<T>(count: number, one: (n: number) => Promise<T>): Promise<T[]> {
@@ -53,6 +57,14 @@ async function run(command: Command): Promise<Replies[keyof Replies]> {
         connections.delete(id);
       }
       return null;
+    case 'openFlow': {
+      const connection = await openOne(command);
+      const id = ++lastId;
+      if (connection.answer.result === 'answered') flows.set(id, new Flow(connection));
+      return { id, answer: connection.answer };
+    }
+    case 'readFlow':
+      return flows.get(command.id)!.report();
     case 'transfer':
       return transfer(command.target, command.megabytes);
   }

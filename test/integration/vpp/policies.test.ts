@@ -1,0 +1,193 @@
+/** Network policies on two real nodes: which connections of pods and hosts pass, and which running ones are cut. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { namespaceModel } from '#kubernetes/models/namespace.ts';
+import { podModel } from '#kubernetes/models/pod.ts';
+import { type Policy, policyModel } from '#kubernetes/models/policy.ts';
+import { resources } from '#kubernetes/resources/resources.ts';
+import type { DeepInput } from '#models/model.ts';
+import { serviceRecords } from '#test/services/compliance/records.ts';
+import type { NodeName, Place, Protocol, Target } from '#test/services/service-cluster.ts';
+import { withoutNodes, withoutVhostNet } from '#test/support/requirements.ts';
+import { RealServiceCluster, type RunningFlow } from '../support/service-cluster.ts';
+
+const CLUSTER_IP = '10.96.0.60';
+const PORT = 8080;
+const OTHER_PORT = 9090;
+/** A connection over which nothing returned for so long is cut. */
+const SILENCE_MS = 3000;
+
+const pods = { a: 'node1', b: 'node1', x: 'node2', y: 'node2' } as const;
+const [a, b, x, y] = [{ pod: 'a' }, { pod: 'b' }, { pod: 'x' }, { pod: 'y' }];
+const [host1, host2] = [{ host: 'node1' }, { host: 'node2' }] as const;
+
+const app = (name: string) => ({ match_label: [{ key: 'app', value: name }] });
+
+describe('policies on real nodes', {
+  skip: withoutNodes() || withoutVhostNet(),
+  timeout: 240_000,
+}, () => {
+  let cluster: RealServiceCluster;
+
+  const apply = (name: string, policy: DeepInput<Policy> | undefined) =>
+    cluster.write({
+      resource: resources.policy,
+      name,
+      value: policy && policyModel.canonical({ name, namespace: 'default', ...policy }),
+    });
+  const to = (place: Place, port = PORT, protocol: Protocol = 'TCP'): Target => ({
+    address: cluster.addressOf(place),
+    port,
+    protocol,
+  });
+  const service: Target = { address: CLUSTER_IP, port: 80, protocol: 'TCP' };
+  const connects = async (from: Place, target: Target) =>
+    (await cluster.connect(from, target)).every(({ result }) => result === 'answered');
+  /** Of several, by name, which ones are answered. */
+  const answered = async (all: Readonly<Record<string, readonly [Place, Target]>>) => {
+    const results = Object.entries(all).map(async ([name, [from, target]]) =>
+      (await connects(from, target)) ? [name] : [],
+    );
+    return (await Promise.all(results)).flat();
+  };
+
+  before(async () => {
+    cluster = await RealServiceCluster.start();
+    for (const [name, node] of Object.entries(pods))
+      await cluster.startPod(name, node as NodeName, [PORT, OTHER_PORT]);
+    const records = Object.keys(pods).map((name) => ({
+      resource: resources.pod,
+      name,
+      value: podModel.canonical({
+        name,
+        namespace: 'default',
+        ip_address: cluster.addressOf({ pod: name }),
+        label: [{ key: 'app', value: name }],
+      }),
+    }));
+    const namespace = namespaceModel.canonical({ name: 'default' });
+    await cluster.write({ resource: resources.namespace, name: 'default', value: namespace });
+    await cluster.write(...records);
+    await cluster.apply(
+      serviceRecords(cluster, 'shop', {
+        cluster_ip: CLUSTER_IP,
+        ports: [{ port: 80, target: PORT }],
+        backends: [x],
+      }),
+    );
+  });
+  after(() => cluster?.[Symbol.asyncDispose]());
+
+  const onlyA = {
+    pods: app('x'),
+    policy_type: 'INGRESS',
+    ingress_rule: [
+      {
+        from: [{ pods: app('a') }],
+        port: [{ protocol: 'TCP', port: { type: 'NUMBER', number: PORT } }],
+      },
+    ],
+  } as const;
+
+  it('an ingress policy permits a pod and a port, at the address of the pod and of a service', async () => {
+    const all = {
+      'a to x': [a, to(x)],
+      'a to x, other port': [a, to(x, OTHER_PORT)],
+      'a to x, UDP': [a, to(x, PORT, 'UDP')],
+      'a to service': [a, service],
+      'b to x': [b, to(x)],
+      'b to service': [b, service],
+      'y to x': [y, to(x)],
+      'x to a': [x, to(a)],
+      'x to a, UDP': [x, to(a, PORT, 'UDP')],
+      'x to y': [x, to(y)],
+      'own host to x': [host2, to(x)],
+      'other host to x': [host1, to(x)],
+    } as const;
+    assert.deepEqual(await answered(all), Object.keys(all));
+    await apply('only-a', onlyA);
+    assert.deepEqual(await answered(all), [
+      'a to x',
+      'a to service',
+      'x to a',
+      'x to a, UDP',
+      'x to y',
+      'own host to x',
+    ]);
+    await apply('only-a', undefined);
+    assert.deepEqual(await answered(all), Object.keys(all));
+  });
+
+  /** Names of the flows that a change cuts; prints when. */
+  const cutBy = async (
+    flows: ReadonlyMap<string, RunningFlow>,
+    change: () => Promise<void>,
+    print: (line: string) => void,
+  ) => {
+    const start = Date.now();
+    await change();
+    await sleep(SILENCE_MS);
+    const cut: string[] = [];
+    for (const [name, flow] of flows) {
+      const { lastReturnedAt } = await flow.report();
+      if (Date.now() - lastReturnedAt < SILENCE_MS) continue;
+      print(`${name} was cut ${lastReturnedAt - start} ms after the policy was written`);
+      cut.push(name);
+    }
+    return cut;
+  };
+  const flowsOf = async (all: Readonly<Record<string, readonly [Place, Target]>>) => {
+    const flows = new Map<string, RunningFlow>();
+    for (const [name, [from, target]] of Object.entries(all))
+      flows.set(name, await cluster.openFlow(from, target));
+    return flows;
+  };
+
+  it('a running connection that a new ingress policy forbids is cut, and no other', async (t) => {
+    const flows = await flowsOf({
+      'a to x': [a, to(x)],
+      'b to x': [b, to(x)],
+      'y to x': [y, to(x)],
+      'b to service': [b, service],
+      'x to b': [x, to(b)],
+      'x to y': [x, to(y)],
+      'b to y': [b, to(y)],
+    });
+    const print = (line: string): void => t.diagnostic(line);
+    const forbidden = ['b to x', 'y to x', 'b to service'];
+    assert.deepEqual(await cutBy(flows, () => apply('only-a', onlyA), print), forbidden);
+    const none = { ...onlyA, ingress_rule: [] };
+    for (const name of forbidden) flows.delete(name);
+    assert.deepEqual(await cutBy(flows, () => apply('only-a', none), print), ['a to x']);
+    flows.delete('a to x');
+    assert.deepEqual(await cutBy(flows, () => apply('only-a', undefined), print), []);
+  });
+
+  it('a running connection that a new egress policy forbids is cut, and no other', async (t) => {
+    const flows = await flowsOf({
+      'a to b': [a, to(b)],
+      'a to x': [a, to(x)],
+      'a to service': [a, service],
+      'a to y': [a, to(y)],
+      'b to a': [b, to(a)],
+      'x to a': [x, to(a)],
+      'b to x': [b, to(x)],
+    });
+    const onlyY = {
+      pods: app('a'),
+      policy_type: 'EGRESS',
+      egress_rule: [{ to: [{ pods: app('y') }] }],
+    } as const;
+    const print = (line: string): void => t.diagnostic(line);
+    assert.deepEqual(await cutBy(flows, () => apply('only-y', onlyY), print), [
+      'a to b',
+      'a to x',
+      'a to service',
+    ]);
+    assert.ok(!(await connects(a, to(b))));
+    assert.ok(await connects(a, to(y)));
+    await apply('only-y', undefined);
+    assert.ok(await connects(a, to(b)));
+  });
+});
