@@ -174,17 +174,17 @@ class Policies implements EventHandler, PolicyApi {
     return this.#setAttached(ctx, id, this.#attachedPod(id, attachment), id);
   }
 
-  #nodeUpdate(ctx: UpdateContext): UpdateResult {
+  async #nodeUpdate(ctx: UpdateContext): Promise<UpdateResult> {
     const node = policyNode(this.#deps);
     if (isDeepStrictEqual(node, this.#node)) return {};
     this.#node = node;
-    this.#renderer.update(ctx, { node, pods: new Map() });
+    await this.#renderer.update(ctx, { node, pods: new Map() });
     return { change: 'addresses of this node that policies always permit' };
   }
 
   /** @param added the id, if the pod is just being attached */
   async #setAttached(
-    ctx: RendererContext & Pick<UpdateContext, 'clock'>,
+    ctx: RendererContext,
     id: AttachmentId,
     attached: Attached | undefined,
     added?: AttachmentId,
@@ -200,13 +200,18 @@ class Policies implements EventHandler, PolicyApi {
     return this.#apply(ctx, { pods: new Map([...pods, [id, this.policies().get(id)]]) }, added);
   }
 
-  #apply(ctx: RendererContext, change: ProcessorChange, added?: AttachmentId): UpdateResult {
+  async #apply(
+    ctx: RendererContext,
+    change: ProcessorChange,
+    added?: AttachmentId,
+  ): Promise<UpdateResult> {
     const pods = new Map<AttachmentId, RenderedPod | undefined>();
     for (const [id, policy] of change.pods) {
       const name = this.#attached.get(id)?.interface;
       pods.set(id, policy && name !== undefined ? { policy, interface: name } : undefined);
     }
-    if (pods.size > 0) this.#renderer.update(ctx, { pods, ...(added !== undefined && { added }) });
+    if (pods.size > 0)
+      await this.#renderer.update(ctx, { pods, ...(added !== undefined && { added }) });
     this.#logProblems(ctx.log);
     return pods.size === 0 ? {} : { change: changeText(pods) };
   }

@@ -1,4 +1,5 @@
 /** A renderer of network policies: it converts what is permitted to configuration values. */
+import type { Clock } from '#infra/clock/clock.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import type { ResyncContext } from '#plugins/controller/api/event-handler.ts';
@@ -54,6 +55,7 @@ export interface RenderedChange {
 export interface RendererContext {
   readonly txn: UpdateTransaction;
   readonly log: Pick<Logger, 'info' | 'warn'>;
+  readonly clock: Clock;
 }
 
 /**
@@ -63,10 +65,10 @@ export interface RendererContext {
 export interface PolicyRenderer {
   /** Names the renderer in documents, for example `acl`. */
   readonly name: string;
-  resync(ctx: ResyncContext, state: RenderedState): Promise<void>;
-  update(ctx: RendererContext, change: RenderedChange): void;
+  resync(ctx: Pick<ResyncContext, 'txn' | 'clock'>, state: RenderedState): Promise<void>;
+  update(ctx: RendererContext, change: RenderedChange): Promise<void>;
   /** Deletes all values. */
-  deleteAll(ctx: RendererContext): void;
+  deleteAll(ctx: Pick<RendererContext, 'txn'>): void;
   /** Reasons for which less is permitted than the policies say, by policy: for example too many rules. */
   limits(): ReadonlyMap<PolicyName, readonly string[]>;
   /** The values that carry the policies of a pod, by key. */

@@ -44,13 +44,14 @@ export class RenderedNode {
   }
 
   /** @param changed result of the processor */
-  render({ pods: changed }: ProcessorChange): readonly Operation[] {
+  async render({ pods: changed }: ProcessorChange): Promise<readonly Operation[]> {
     const operations = this.#record();
     const pods = new Map(
       Array.from(changed, ([id, policy]) => [id, policy && rendered(id, policy)] as const),
     );
     const log = { info: () => undefined, warn: () => undefined };
-    this.#renderer.update({ txn: this.#txn, log }, { pods });
+    const clock = new ManualClock();
+    await this.#renderer.update({ txn: this.#txn, log, clock }, { pods });
     return operations;
   }
 

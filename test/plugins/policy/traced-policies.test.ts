@@ -215,7 +215,7 @@ describe('a change of policies that is being configured', () => {
           for (const change of changes.flatMap((one) => withDetached(cluster, one))) {
             const before = cluster;
             cluster = afterChange(cluster, change);
-            const operations = node.render(await applyChange(node.processor, change));
+            const operations = await node.render(await applyChange(node.processor, change));
             const kept = stayingPods(before, cluster);
             const initial = verdicts(kept, values);
             const states = operations.toSorted(asExecuted).map((operation) => {

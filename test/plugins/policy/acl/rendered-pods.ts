@@ -69,6 +69,7 @@ export class RecordedValues {
   readonly update: RendererContext = {
     txn: this.txn,
     log: { info: () => undefined, warn: () => undefined },
+    clock: new ManualClock(),
   };
   readonly resync = {
     txn: this.txn,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { Acl } from '#models/vpp/acl.ts';
+import { type Acl, aclModel } from '#models/vpp/acl.ts';
 import { nodeAclNames, podAclNames } from '#plugins/policy/acl/acl-names.ts';
 import { createAclRenderer } from '#plugins/policy/acl/renderer.ts';
 import { AddressSet, addressNumber } from '#plugins/policy/address-set.ts';
@@ -154,7 +154,7 @@ describe('rendered tables', () => {
           const id = `c/${address}`;
           if (now === undefined) all.delete(id);
           else all.set(id, now);
-          renderer.update(recorded.update, { pods: new Map([[id, now]]) });
+          await renderer.update(recorded.update, { pods: new Map([[id, now]]) });
         }
         const fresh = await rendered(all);
         assert.deepEqual(recorded.sorted(), fresh.recorded.sorted());
@@ -186,6 +186,20 @@ describe('rendered tables', () => {
 describe('ACL renderer', () => {
   const [a, b, c] = localAddresses as [string, string, string];
 
+  it('makes values in canonical form', async () => {
+    await fc.assert(
+      fc.asyncProperty(pods, async (all) => {
+        const { recorded } = await rendered(all);
+        for (const [, acl] of recorded.values) {
+          const canonical = aclModel.canonical(acl);
+          assert.deepEqual(acl, canonical);
+          assert.equal(JSON.stringify(acl), JSON.stringify(canonical));
+        }
+      }),
+      { numRuns: 20 },
+    );
+  });
+
   it('binds tables that permit everything to pods without policies', async () => {
     const { recorded } = await rendered(mapOf(podAt(a)));
     const rules = boundRules(recorded.values.values(), interfaceOf(a), 'egress');
@@ -214,15 +228,15 @@ describe('ACL renderer', () => {
       [...recorded.values].find(([, acl]) =>
         (acl as Acl).interfaces?.[side].includes(interfaceOf(text)),
       )![0];
-    renderer.update(recorded.update, { pods: mapOf(podAt(a, isolated())) });
+    await renderer.update(recorded.update, { pods: mapOf(podAt(a, isolated())) });
     assert.deepEqual(recorded.touched, [aclOf(a, 'egress'), aclOf(a, 'ingress')]);
 
     recorded.begin();
-    renderer.update(recorded.update, { pods: mapOf(podAt(a, isolated())) });
+    await renderer.update(recorded.update, { pods: mapOf(podAt(a, isolated())) });
     assert.deepEqual(recorded.touched, []);
 
     const egress = isolated({ peers: AddressSet.of([b]) });
-    renderer.update(recorded.update, { pods: mapOf(podAt(a, isolated(), egress)) });
+    await renderer.update(recorded.update, { pods: mapOf(podAt(a, isolated(), egress)) });
     assert.deepEqual(
       new Set(recorded.touched),
       new Set([
@@ -237,7 +251,7 @@ describe('ACL renderer', () => {
   it('puts all values of a pod that is being attached, and the table before what reflects', async () => {
     const { renderer, recorded } = await rendered(mapOf(podAt(a)));
     const id = `id-${interfaceOf(a)}`;
-    renderer.update(recorded.update, { pods: mapOf(podAt(a)), added: id });
+    await renderer.update(recorded.update, { pods: mapOf(podAt(a)), added: id });
     assert.deepEqual(
       recorded.touched.map((key) => /contiv-policy-(out|reflection)/.exec(key)?.[1]),
       ['out', 'reflection'],
@@ -249,7 +263,9 @@ describe('ACL renderer', () => {
     const { renderer, recorded } = await rendered(
       mapOf(podAt(a, isolated(), isolated()), podAt(b)),
     );
-    renderer.update(recorded.update, { pods: new Map([[`id-${interfaceOf(a)}`, undefined]]) });
+    await renderer.update(recorded.update, {
+      pods: new Map([[`id-${interfaceOf(a)}`, undefined]]),
+    });
     const names = [...recorded.values.values()].map((acl) => (acl as Acl).interfaces);
     assert.equal(JSON.stringify(names).includes(interfaceOf(a)), false);
     renderer.deleteAll(recorded.update);
@@ -321,7 +337,7 @@ describe('limits of tables', () => {
     );
     assert.equal(passes(recorded, interfaceOf(a), packet('10.9.0.0', a, 80)), false);
     assert.equal(passes(recorded, interfaceOf(a), packet('10.1.2.2', a, 80)), true);
-    renderer.update(recorded.update, { pods: mapOf(podAt(a, open)) });
+    await renderer.update(recorded.update, { pods: mapOf(podAt(a, open)) });
     assert.deepEqual([...renderer.limits()], []);
   });
 
@@ -347,7 +363,7 @@ describe('limits of tables', () => {
       [['ns/p', ['denied ports of SCTP: VPP compares no ports of this protocol']]],
     );
     assert.equal(passes(recorded, interfaceOf(a), packet('10.1.2.2', a, 85, 'SCTP')), false);
-    renderer.update(recorded.update, { pods: mapOf(podAt(a, sctp(1, 65_535))) });
+    await renderer.update(recorded.update, { pods: mapOf(podAt(a, sctp(1, 65_535))) });
     assert.deepEqual([...renderer.limits()], []);
     assert.equal(passes(recorded, interfaceOf(a), packet('10.1.2.2', a, 85, 'SCTP')), true);
   });

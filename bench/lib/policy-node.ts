@@ -1,0 +1,80 @@
+/** A node whose policies are computed and rendered as in the agent, without the event loop. */
+import { Slices } from '#infra/clock/slices.ts';
+import { systemClock } from '#infra/clock/system.ts';
+import type { Acl } from '#models/vpp/acl.ts';
+import { createAclRenderer } from '#plugins/policy/acl/renderer.ts';
+import type { PodPolicy } from '#plugins/policy/pod-policy.ts';
+import { type AttachedPod, PolicyProcessor } from '#plugins/policy/processor/policy-processor.ts';
+import type { ProcessorChange } from '#plugins/policy/processor/processor-change.ts';
+import type { PolicyNode, RenderedPod } from '#plugins/policy/renderer.ts';
+import type { Records } from './policy-cluster.ts';
+
+const node: PolicyNode = {
+  addresses: ['172.16.0.1', '172.30.1.1', '172.30.1.2', '192.168.16.1'],
+  natLoopback: '10.64.1.254',
+  podSubnet: '10.64.1.0/24',
+  interfaces: ['vxlanBVI', 'tap-vpp2'],
+};
+
+type Change = Parameters<PolicyProcessor['change']>[0];
+
+export class PolicyBenchNode {
+  readonly #processor = new PolicyProcessor();
+  readonly #renderer = createAclRenderer();
+  readonly #acls = new Map<string, Acl>();
+  /** Number of ACLs that were put so far. */
+  puts = 0;
+  readonly #ctx = {
+    log: { info: () => undefined, warn: () => undefined },
+    clock: systemClock,
+    txn: {
+      get: () => undefined,
+      put: (key: string, value: object) => {
+        this.puts++;
+        this.#acls.set(key, value as Acl);
+      },
+      delete: (key: string) => void this.#acls.delete(key),
+    },
+  };
+
+  async resync(records: Records, attachments: ReadonlyMap<string, AttachedPod>): Promise<void> {
+    await this.#processor.resync(records, attachments, new Slices(systemClock));
+    this.#acls.clear();
+    const policies = this.#processor.policies();
+    const pods = new Map([...policies].map(([id, policy]) => [id, rendered(id, policy)]));
+    await this.#renderer.resync(this.#ctx, { node, pods });
+  }
+
+  async change(change: Change): Promise<ProcessorChange> {
+    return this.#render(await this.#processor.change(change, new Slices(systemClock)));
+  }
+
+  async setAttachment(id: string, pod: AttachedPod | undefined): Promise<ProcessorChange> {
+    return this.#render(await this.#processor.setAttachment(id, pod, new Slices(systemClock)));
+  }
+
+  policies(): readonly PodPolicy[] {
+    return [...this.#processor.policies().values()];
+  }
+
+  acls(): readonly Acl[] {
+    return [...this.#acls.values()];
+  }
+
+  /** Number of policies of which less is permitted than they say. */
+  get limited(): number {
+    return this.#renderer.limits().size;
+  }
+
+  async #render(change: ProcessorChange): Promise<ProcessorChange> {
+    const pods = new Map(
+      [...change.pods].map(([id, policy]) => [id, policy && rendered(id, policy)]),
+    );
+    await this.#renderer.update(this.#ctx, { pods });
+    return change;
+  }
+}
+
+function rendered(id: string, policy: PodPolicy): RenderedPod {
+  return { policy, interface: `vpp-tap-${id}` };
+}
