@@ -12,6 +12,7 @@ import { resources } from '#kubernetes/resources/resources.ts';
 import type { DNat44 } from '#models/vpp/dnat44.ts';
 import { validateDnat } from '#vpp/descriptors/nat44/validate-dnat.ts';
 import { fakeVppWithNics } from './ipv4net/vpp-with.ts';
+import { somePolicy } from './policy/random-objects.ts';
 import { type KubeValue, nodeValue, sorted, TestNode } from './test-node.ts';
 
 const INTERCONNECT = 'nodeInterconnectCIDR: 192.168.16.0/24';
@@ -151,8 +152,13 @@ const endpoints = fc
     return { resource: 'endpoints', key, value };
   });
 
+const networkPolicy = somePolicy.map((value): KubeValue => {
+  const key = resources.policy.key(value.name, 'default');
+  return { resource: 'policy', key, value: { ...value, namespace: 'default' } };
+});
+
 const change = fc.record({
-  what: fc.oneof(vppNode, kubeNode, pod, nodeConfig, service, endpoints),
+  what: fc.oneof(vppNode, kubeNode, pod, nodeConfig, service, endpoints, networkPolicy),
   goes: flag,
 });
 
@@ -182,6 +188,8 @@ describe('malformed records in the database', () => {
         nodeValue(name, `172.16.0.${at + 5}`),
       );
       assert.equal((await node.resync(known)).error, undefined);
+      // policies have an effect only with a pod of this node
+      await node.add('p1', 'c1');
       for (const { what, goes } of changes) {
         assert.equal((await node.put(what)).error, undefined);
         if (goes) assert.equal((await node.remove(what)).error, undefined);
