@@ -16,8 +16,11 @@ export interface NatConfig {
 
 export interface NatFeature {
   readonly interface: string;
-  /** `in` and `out` translate at the input of the interface; `output` excludes both. */
-  readonly side: 'in' | 'out' | 'output';
+  /**
+   * `in` and `out` translate at the input of the interface, and `classify` does as both; `output` excludes
+   * them.
+   */
+  readonly side: 'in' | 'out' | 'classify' | 'output';
 }
 
 export interface NatMapping {

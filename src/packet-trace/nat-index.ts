@@ -50,7 +50,9 @@ export class NatIndex {
 
   /** Names of interfaces by which traffic leaves or enters from outside, in the order of configuration. */
   get outsides(): readonly string[] {
-    return this.config.features.filter(({ side }) => side !== 'in').map((one) => one.interface);
+    return this.config.features
+      .filter(({ side }) => side === 'out' || side === 'output')
+      .map((one) => one.interface);
   }
 
   /** The entry of exactly this key. */

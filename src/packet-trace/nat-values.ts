@@ -67,10 +67,12 @@ function featuresOf({
   nat_inside,
   nat_outside,
   output_feature,
+  classify,
 }: Nat44Interface): readonly NatFeature[] {
   const features: NatFeature[] = [];
   if (nat_inside) features.push({ interface: name, side: 'in' });
   if (nat_outside) features.push({ interface: name, side: 'out' });
+  if (classify) features.push({ interface: name, side: 'classify' });
   if (output_feature) features.push({ interface: name, side: 'output' });
   return features;
 }

@@ -51,9 +51,10 @@ export class Nat44 {
     const sides = this.#deps.index.sides(input.interface);
     const flow = flowOf(packet, input.table);
     if (flow === undefined || sides.size === 0) return untranslated;
-    const comesFromOutside =
-      sides.has('output') ||
-      (sides.has('out') && (!sides.has('in') || this.#isToOutsideAddress(flow)));
+    const isEither = sides.has('classify') || (sides.has('in') && sides.has('out'));
+    const comesFromOutside = isEither
+      ? this.#isToOutsideAddress(flow)
+      : sides.has('output') || sides.has('out');
     return comesFromOutside
       ? this.#out2in(flow, packet)
       : this.#in2out(flow, packet, input, undefined);
@@ -71,7 +72,7 @@ export class Nat44 {
     return this.#in2out(flow, packet, input, out.table);
   }
 
-  /** VPP guesses the direction of a packet at an interface that is both inside and outside. */
+  /** VPP guesses the direction of a packet at an interface that classifies, or is both inside and outside. */
   #isToOutsideAddress(flow: NatFlow): boolean {
     const { index, sessions } = this.#deps;
     const session = sessions.find(flow);

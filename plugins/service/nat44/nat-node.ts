@@ -143,7 +143,7 @@ function unreachable({ mainVrf, podVrf }: NatNode, network: string): KeyValue[] 
 
 /**
  * Refuses the clients of a cluster IP at ports without backends. The route of the whole subnet does not:
- * VPP takes the address of a mapping as its own in the table of each interface that is added later, and
+ * VPP takes the address of a mapping as its own in the table of each outside interface added later, and
  * drops what it does not translate. A route to the address itself precedes that. A record with an address
  * outside of the service subnet, which may be that of a node, gets no route.
  */
@@ -226,8 +226,8 @@ export function externalBackendValues({ uplink, mainVrf }: NatNode): KeyValue[] 
 
 /**
  * For an external address of a service. Identities keep replies from being translated where they leave by
- * the uplink. VPP looks them up before mappings where an interface is inside and outside, unless the
- * address is in a pool: it would dereference null if the mapping had affinity. No packet takes its source
+ * the uplink. VPP looks them up before mappings where it classifies packets, unless the address is
+ * in a pool: it would dereference null if the mapping had affinity. No packet takes its source
  * from the pool, because no interface is in its table.
  */
 export function externalAddressValues(node: NatNode, address: string): KeyValue[] {
@@ -242,13 +242,13 @@ export function externalAddressValues(node: NatNode, address: string): KeyValue[
 }
 
 /**
- * Every interface is inside and outside: VPP then decides for each packet, and creates no session for
- * packets that it does not translate. An interface with the output feature cannot have the other two.
+ * On every other interface VPP decides for each packet, and creates no session for packets that it does not
+ * translate.
  */
 export function interfaceValue({ uplink }: NatNode, name: string): KeyValue {
   const isUplink = name === uplink?.interface;
   const value: DeepInput<Nat44Interface> = isUplink
     ? { name, output_feature: true }
-    : { name, nat_inside: true, nat_outside: true };
+    : { name, nat_inside: true, classify: true };
   return keyValue(nat44InterfaceModel, value);
 }

@@ -11,8 +11,10 @@ import type {
 import { textOfBytes } from '#vpp/binapi/addresses.ts';
 import type { VppClient } from '#vpp/binapi/api.ts';
 import { NatConfigFlags } from '#vpp/binapi/enums.gen.ts';
+import { canClassify, isClassifying } from '#vpp/descriptors/nat44/classifier.ts';
 import { protocolName } from '#vpp/descriptors/nat44/mapping.ts';
 import { tagReader } from '#vpp/descriptors/nat44/mapping-tag.ts';
+import { readWorkers } from '#vpp/descriptors/nat44/session-settings.ts';
 
 const NONE = 0xffff_ffff;
 
@@ -76,18 +78,22 @@ async function readFeatures(
   client: VppClient,
   nameOf: (swIfIndex: number) => string,
 ): Promise<readonly NatFeature[]> {
-  const [sides, outputs] = await Promise.all([
+  const [sides, outputs, workers] = await Promise.all([
     client.dump('nat44_interface_dump', {}),
     client.dump('nat44_ed_output_interface_get', {}),
+    readWorkers(client),
   ]);
+  const inputs = sides.map(async ({ sw_if_index, flags }) => {
+    const found: NatFeature[] = [];
+    const name = nameOf(sw_if_index);
+    if (flags & NatConfigFlags.NAT_IS_INSIDE) found.push({ interface: name, side: 'in' });
+    if (flags & NatConfigFlags.NAT_IS_OUTSIDE) found.push({ interface: name, side: 'out' });
+    else if (canClassify(client) && (await isClassifying(client, sw_if_index, workers.length > 0)))
+      found.push({ interface: name, side: 'classify' });
+    return found;
+  });
   return [
-    ...sides.flatMap(({ sw_if_index, flags }) => {
-      const found: NatFeature[] = [];
-      const name = nameOf(sw_if_index);
-      if (flags & NatConfigFlags.NAT_IS_INSIDE) found.push({ interface: name, side: 'in' });
-      if (flags & NatConfigFlags.NAT_IS_OUTSIDE) found.push({ interface: name, side: 'out' });
-      return found;
-    }),
+    ...(await Promise.all(inputs)).flat(),
     ...outputs.map(({ sw_if_index }) => ({
       interface: nameOf(sw_if_index),
       side: 'output' as const,

@@ -1,27 +1,43 @@
 import { NatConfigFlags } from '#vpp/binapi/enums.gen.ts';
+import type { FeatureArcs } from './feature-arcs.ts';
 import type { Interfaces } from './interfaces.ts';
 import { retval } from './retval.ts';
 
 const { NAT_IS_INSIDE: inside, NAT_IS_OUTSIDE: outside } = NatConfigFlags;
 
+const CLASSIFY = 'nat44-ed-classify';
+
+/** The node of an interface with this side alone. */
+function nodeOf(side: number): string {
+  return side === inside ? 'nat-pre-in2out' : 'nat-pre-out2in';
+}
+
+function other(side: number): number {
+  return side === inside ? outside : inside;
+}
+
 /** NAT44 features of interfaces: inside, outside, output feature. */
 export class NatFeatures {
   readonly #interfaces: Interfaces;
+  readonly #arcs: FeatureArcs;
   /** Inside and outside flags by interface. */
   readonly #sides = new Map<number, number>();
   readonly #outputs = new Set<number>();
 
-  constructor(interfaces: Interfaces) {
+  constructor(interfaces: Interfaces, arcs: FeatureArcs) {
     this.#interfaces = interfaces;
+    this.#arcs = arcs;
     interfaces.onRemove(({ index }) => {
       this.#sides.delete(index);
       this.#outputs.delete(index);
     });
   }
 
+  /** NAT44 is disabled. */
   clear(): void {
-    this.#sides.clear();
-    this.#outputs.clear();
+    for (const [index, flags] of this.#sides)
+      for (const side of [inside, outside]) if (flags & side) this.setSide(index, side, false);
+    for (const index of [...this.#outputs]) this.setOutput(index, false);
   }
 
   setSide(index: number, flags: number, isAdd: boolean): number {
@@ -29,20 +45,41 @@ export class NatFeatures {
     const known = this.#sides.get(index);
     if (isAdd) {
       if (this.#outputs.has(index)) return retval.VALUE_EXIST;
+      if (known === undefined) this.#set(index, nodeOf(side), true);
+      else if (known & side) return 0;
+      else {
+        this.#set(index, nodeOf(other(side)), false);
+        this.#set(index, CLASSIFY, true);
+      }
       this.#sides.set(index, (known ?? 0) | side);
       return 0;
     }
     if (known === undefined) return retval.NO_SUCH_ENTRY;
-    // a feature of the other side alone is lost, as in VPP
-    if (known === (inside | outside)) this.#sides.set(index, known & ~side);
-    else this.#sides.delete(index);
+    if (known === (inside | outside)) {
+      this.#set(index, CLASSIFY, false);
+      this.#set(index, nodeOf(other(side)), true);
+      this.#sides.set(index, known & ~side);
+    } else {
+      // a feature of the other side alone is lost, as in VPP, which leaves its node enabled
+      this.#set(index, nodeOf(side), false);
+      this.#sides.delete(index);
+    }
     return 0;
   }
 
+  #set(index: number, node: string, isOn: boolean): void {
+    this.#arcs.set(index, 'ip4-unicast', node, isOn);
+  }
+
   setOutput(index: number, isAdd: boolean): number {
-    if (!isAdd) return this.#outputs.delete(index) ? 0 : retval.NO_SUCH_ENTRY;
+    if (!isAdd) {
+      if (!this.#outputs.delete(index)) return retval.NO_SUCH_ENTRY;
+      this.#set(index, nodeOf(outside), false);
+      return 0;
+    }
     if (this.#sides.has(index) || this.#outputs.has(index)) return retval.VALUE_EXIST;
     this.#outputs.add(index);
+    this.#set(index, nodeOf(outside), true);
     return 0;
   }
 

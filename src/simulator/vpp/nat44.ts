@@ -2,6 +2,7 @@ import type { Clock } from '#infra/clock/clock.ts';
 import { formatIp } from '#models/ip.ts';
 import { Nat44ConfigFlags } from '#vpp/binapi/enums.gen.ts';
 import type { Addresses } from './addresses.ts';
+import type { FeatureArcs } from './feature-arcs.ts';
 import type { Fib } from './fib.ts';
 import type { Interfaces } from './interfaces.ts';
 import type { MessageHandlers } from './message-handlers.ts';
@@ -24,6 +25,7 @@ interface Nat44Dependencies {
   readonly interfaces: Interfaces;
   readonly addresses: Addresses;
   readonly fib: Fib;
+  readonly arcs: FeatureArcs;
   /** Some messages crash VPP or make it loop forever. */
   readonly crash: (why: string) => void;
 }
@@ -49,12 +51,12 @@ export class Nat44 {
   /** The last timeouts; 0 before the plugin was first enabled. */
   #timeouts = { udp: 0, tcp_established: 0, tcp_transitory: 0, icmp: 0 };
 
-  constructor({ clock, interfaces, addresses, fib, crash }: Nat44Dependencies) {
+  constructor({ clock, interfaces, addresses, fib, arcs, crash }: Nat44Dependencies) {
     this.#interfaces = interfaces;
     this.#fib = fib;
     this.crash = crash;
     this.#tables = fibTableLocks(fib);
-    this.#features = new NatFeatures(interfaces);
+    this.#features = new NatFeatures(interfaces, arcs);
     this.#routes = new VrfRoutes(this.#tables);
     this.sessions = new NatSessionTable({
       clock,

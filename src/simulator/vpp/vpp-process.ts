@@ -7,6 +7,7 @@ import { Addresses } from './addresses.ts';
 import { afPacketMessages } from './af-packet.ts';
 import { Bridging } from './bridging.ts';
 import { Dhcp, type SimDhcpServer } from './dhcp.ts';
+import { FeatureArcs } from './feature-arcs.ts';
 import { Fib } from './fib.ts';
 import { simulatedHost } from './host.ts';
 import { InterfaceEvents } from './interface-events.ts';
@@ -60,7 +61,8 @@ export function startProcess(deps: {
   const dhcp = new Dhcp({ interfaces, addresses, fib, server: deps.dhcpServer });
   const taps = tapMessages(interfaces, host);
   const acls = new Acls(interfaces);
-  const nat = new Nat44({ clock, interfaces, addresses, fib, crash });
+  const arcs = new FeatureArcs(interfaces);
+  const nat = new Nat44({ clock, interfaces, addresses, fib, arcs, crash });
   return {
     handlerGroups: [
       sessionMessages(interfaces),
@@ -71,7 +73,8 @@ export function startProcess(deps: {
       loopbackMessages(interfaces),
       taps,
       afPacketMessages(interfaces, host),
-      segmentationMessages(interfaces),
+      arcs.handlers(),
+      segmentationMessages(interfaces, arcs),
       vxlanMessages({ interfaces, fib, host }),
       addresses.handlers(),
       tableMessages(fib),

@@ -493,6 +493,19 @@ export interface DhcpClientDetails {
   readonly lease: DhcpLease;
 }
 
+export interface FeatureEnableDisable {
+  readonly sw_if_index: InterfaceIndex;
+  readonly enable: boolean;
+  /** at most 63 bytes */
+  readonly arc_name: string;
+  /** at most 63 bytes */
+  readonly feature_name: string;
+}
+
+export interface FeatureEnableDisableReply {
+  readonly retval: number;
+}
+
 export interface FeatureGsoEnableDisable {
   readonly sw_if_index: InterfaceIndex;
   readonly enable_disable: boolean;
@@ -1505,6 +1518,7 @@ export interface Requests {
   readonly delete_loopback: { readonly request: DeleteLoopback; readonly reply: DeleteLoopbackReply };
   readonly delete_subif: { readonly request: DeleteSubif; readonly reply: DeleteSubifReply };
   readonly dhcp_client_config: { readonly request: DhcpClientConfig; readonly reply: DhcpClientConfigReply };
+  readonly feature_enable_disable: { readonly request: FeatureEnableDisable; readonly reply: FeatureEnableDisableReply };
   readonly feature_gso_enable_disable: { readonly request: FeatureGsoEnableDisable; readonly reply: FeatureGsoEnableDisableReply };
   readonly feature_is_enabled: { readonly request: FeatureIsEnabled; readonly reply: FeatureIsEnabledReply };
   readonly hw_interface_set_mtu: { readonly request: HwInterfaceSetMtu; readonly reply: HwInterfaceSetMtuReply };

@@ -53,6 +53,7 @@ export const usedMessages = [
   'dhcp_client_config',
   'dhcp_client_dump',
   'feature_gso_enable_disable',
+  'feature_enable_disable',
   'feature_is_enabled',
 
   // L2

@@ -26,10 +26,9 @@ const loop = (name: string, address: string) =>
 const local = (local_ip: string, probability = 0) => ({ local_ip, local_port: 8080, probability });
 
 const values = Object.fromEntries([
-  ...[loop('loop1', '10.9.0.1/24'), loop('loop2', '10.9.1.1/24')].map((value) => [
-    vppInterfaceModel.key(value),
-    value,
-  ]),
+  ...[loop('loop1', '10.9.0.1/24'), loop('loop2', '10.9.1.1/24'), loop('loop3', '10.9.3.1/24')].map(
+    (value) => [vppInterfaceModel.key(value), value],
+  ),
   ...[nat44GlobalModel.canonical({ forwarding: true })].map((value) => [
     nat44GlobalModel.key(value),
     value,
@@ -37,6 +36,7 @@ const values = Object.fromEntries([
   ...[
     nat44InterfaceModel.canonical({ name: 'loop1', nat_inside: true, nat_outside: true }),
     nat44InterfaceModel.canonical({ name: 'loop2', output_feature: true }),
+    nat44InterfaceModel.canonical({ name: 'loop3', nat_inside: true, classify: true }),
   ].map((value) => [nat44InterfaceModel.key(value), value]),
   ...[
     nat44AddressPoolModel.canonical({ first_ip: '10.9.1.1', vrf_id: ANY_TABLE }),

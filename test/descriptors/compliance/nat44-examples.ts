@@ -77,7 +77,7 @@ export const nat44Examples: readonly Example[] = [
   },
   {
     name: 'NAT44 interface that is on both sides',
-    setup: [nat, loop('a')],
+    setup: [nat, loop('a', { ip_addresses: ['10.71.5.1/24'] })],
     ...changing(
       nat44InterfaceModel,
       { name: 'a', nat_inside: true, nat_outside: true },
@@ -86,8 +86,24 @@ export const nat44Examples: readonly Example[] = [
     ),
   },
   {
+    name: 'NAT44 interface that classifies, and becomes one on both sides',
+    setup: [nat, loop('a', { ip_addresses: ['10.71.5.1/24'] })],
+    essential: true,
+    ...changing(
+      nat44InterfaceModel,
+      { name: 'a', nat_inside: true, classify: true },
+      { nat_outside: true, classify: false },
+      true,
+    ),
+  },
+  {
+    name: 'NAT44 interface that begins to classify',
+    setup: [nat, loop('a', { ip_addresses: ['10.71.5.1/24'] })],
+    ...changing(nat44InterfaceModel, { name: 'a', nat_inside: true }, { classify: true }, true),
+  },
+  {
     name: 'NAT44 interface that changes its side',
-    setup: [nat, loop('a')],
+    setup: [nat, loop('a', { ip_addresses: ['10.71.5.1/24'] })],
     ...changing(
       nat44InterfaceModel,
       { name: 'a', nat_inside: true },
@@ -97,7 +113,7 @@ export const nat44Examples: readonly Example[] = [
   },
   {
     name: 'NAT44 interface that becomes one of the output feature',
-    setup: [nat, loop('a')],
+    setup: [nat, loop('a', { ip_addresses: ['10.71.5.1/24'] })],
     essential: true,
     ...changing(
       nat44InterfaceModel,

@@ -11,12 +11,16 @@ import { nat44InterfaceModel } from '#models/vpp/nat44-interface.ts';
 import type { VppBackend } from '#test/vpp/descriptors/backends.ts';
 import { bytesOfAddress, textOfBytes } from '#vpp/binapi/addresses.ts';
 import { NatConfigFlags } from '#vpp/binapi/enums.gen.ts';
-import { keyedValue, loop } from './example-values.ts';
+import { keyedValue, loop, table } from './example-values.ts';
 import { RecordedAgent } from './recorded-agent.ts';
+import { inputNodes } from './vpp-state.ts';
 
 const ALL = 0xffff_ffff;
 
 const nat = keyedValue(nat44GlobalModel, { forwarding: true });
+
+const a = loop('a', { ip_addresses: ['10.71.5.1/24'] });
+const b = loop('b', { ip_addresses: ['10.71.6.1/24'] });
 
 function identities(label: string, ...id_mappings: DeepInput<DNat44IdentityMapping>[]): KeyedValue {
   return keyedValue(dnat44Model, { label, id_mappings });
@@ -35,9 +39,21 @@ export function nat44Suite(start: () => Promise<VppBackend>): void {
       return found.map(({ ip_address, flags }) => `${textOfBytes(ip_address)} ${flags}`).sort();
     };
 
+    const indexOf = async (name: string): Promise<number> => {
+      const named = { name_filter_valid: false, name_filter: '' };
+      const found = await bench.client.dump('sw_interface_dump', { sw_if_index: ALL, ...named });
+      return found.find(({ tag }) => tag === name)!.sw_if_index;
+    };
+    /** Nodes of NAT44 where packets enter by an interface. */
+    const nodesOf = async (name: string): Promise<readonly string[]> => {
+      const sw_if_index = await indexOf(name);
+      const nodes = await inputNodes(bench.client, [{ sw_if_index }]);
+      return nodes.map((node) => node.split(' ')[1]!);
+    };
+
     test('nothing of NAT44 is asked for before it is enabled, nor after', async () => {
       const waiting = [
-        loop('a'),
+        a,
         keyedValue(nat44InterfaceModel, { name: 'a', nat_inside: true }),
         pool('p', '10.2.0.1'),
         identities('i', { ip_address: '10.2.0.1' }),
@@ -150,7 +166,7 @@ export function nat44Suite(start: () => Promise<VppBackend>): void {
 
     test('a feature is disabled before an incompatible one is enabled', async () => {
       const on = (features: object) => keyedValue(nat44InterfaceModel, { name: 'a', ...features });
-      await bench.apply(nat, loop('a'), on({ nat_inside: true, nat_outside: true }));
+      await bench.apply(nat, a, on({ nat_inside: true, nat_outside: true }));
       await bench.put(on({ output_feature: true }));
       assert.deepEqual(bench.taken(), [
         'nat44_interface_add_del_feature',
@@ -168,7 +184,7 @@ export function nat44Suite(start: () => Promise<VppBackend>): void {
     test('an interface that changes its side always has one', async () => {
       const side = (features: object) =>
         keyedValue(nat44InterfaceModel, { name: 'a', ...features });
-      await bench.apply(nat, loop('a'), side({ nat_inside: true }));
+      await bench.apply(nat, a, side({ nat_inside: true }));
       const flags: number[] = [];
       bench.faulty.onChange = async (n) => {
         // before the second change
@@ -186,6 +202,72 @@ export function nat44Suite(start: () => Promise<VppBackend>): void {
       await bench.agent.assertSettled();
     });
 
+    const classifying = (name: string) =>
+      keyedValue(nat44InterfaceModel, { name, nat_inside: true, classify: true });
+
+    test('an interface that classifies is no outside one', async () => {
+      await bench.apply(nat, a);
+      await bench.put(classifying('a'));
+      assert.deepEqual(bench.taken(), [
+        'nat44_interface_add_del_feature',
+        'feature_enable_disable',
+        'feature_enable_disable',
+      ]);
+      const [side] = await bench.client.dump('nat44_interface_dump', {});
+      assert.equal(side?.flags, NatConfigFlags.NAT_IS_INSIDE);
+      assert.deepEqual(await bench.restart(nat, a, classifying('a')), []);
+    });
+
+    test('an interface is registered in the table that it stays in', async () => {
+      const value = loop('a', { ip_addresses: ['10.71.5.1/24'], vrf: 1 });
+      await bench.apply(nat, table(1), value, classifying('a'));
+      const sent = () => bench.taken().filter((name) => /nat44_interface|set_table/.test(name));
+      await bench.agent.update(new Map([[value.key, null]]));
+      assert.deepEqual(sent(), ['nat44_interface_add_del_feature', 'sw_interface_set_table']);
+      await bench.put(value);
+      assert.deepEqual(sent(), ['sw_interface_set_table', 'nat44_interface_add_del_feature']);
+    });
+
+    test('an interface on both sides, of an earlier release, keeps its inside while it is changed to classify', async () => {
+      const both = keyedValue(nat44InterfaceModel, {
+        name: 'a',
+        nat_inside: true,
+        nat_outside: true,
+      });
+      await bench.apply(nat, a, both);
+      const wanted = classifying('a');
+      assert.deepEqual(await bench.restart(nat, a, wanted), [`UPDATE ${wanted.key}`]);
+      assert.deepEqual(bench.taken(), [
+        'nat44_interface_add_del_feature',
+        'feature_enable_disable',
+        'feature_enable_disable',
+      ]);
+      assert.deepEqual(await nodesOf('a'), ['nat44-ed-classify']);
+      assert.deepEqual(await bench.restart(nat, a, wanted), []);
+    });
+
+    test('no classifier is left where NAT44 is disabled, also not an unmanaged one', async () => {
+      const set = (max_sessions: number) =>
+        keyedValue(nat44GlobalModel, { forwarding: true, sessions: { max_sessions } });
+      await bench.apply(set(2048), a, b, classifying('a'));
+      const sw_if_index = await indexOf('b');
+      await bench.client.request('nat44_interface_add_del_feature', {
+        is_add: true,
+        flags: NatConfigFlags.NAT_IS_INSIDE,
+        sw_if_index,
+      });
+      await bench.client.request('feature_enable_disable', {
+        sw_if_index,
+        enable: true,
+        arc_name: 'ip4-unicast',
+        feature_name: 'nat44-ed-classify',
+      });
+      await bench.put(set(4096));
+      assert.deepEqual(await nodesOf('a'), ['nat44-ed-classify']);
+      assert.deepEqual(await nodesOf('b'), []);
+      await bench.agent.assertSettled();
+    });
+
     test('a feature moves from the global list to a value of its own, and back', async () => {
       const listed = keyedValue(nat44GlobalModel, {
         nat_interfaces: [{ name: 'a', output_feature: true }],
@@ -194,7 +276,7 @@ export function nat44Suite(start: () => Promise<VppBackend>): void {
       const plain = keyedValue(nat44GlobalModel, {});
       const own = keyedValue(nat44InterfaceModel, { name: 'a', nat_inside: true });
       const address = pool('p', '10.2.0.1');
-      await bench.apply(loop('a'), listed);
+      await bench.apply(a, listed);
       await bench.put(plain, own, address);
       await bench.agent.assertSettled();
       assert.deepEqual(await addresses(), ['10.2.0.1 0']);
@@ -210,7 +292,7 @@ export function nat44Suite(start: () => Promise<VppBackend>): void {
 
     test('one more interface is one more message', async () => {
       const inside = (name: string) => keyedValue(nat44InterfaceModel, { name, nat_inside: true });
-      await bench.apply(nat, loop('a'), loop('b'), inside('a'));
+      await bench.apply(nat, a, b, inside('a'));
       await bench.put(inside('b'));
       assert.deepEqual(bench.taken(), ['nat44_interface_add_del_feature']);
     });

@@ -95,18 +95,36 @@ async function nat44World(client: VppClient): Promise<unknown> {
     {},
   );
   const balanced = await client.dump('nat44_lb_static_mapping_dump', {});
+  const sides = await client.dump('nat44_interface_dump', {});
   return {
     sessions,
     forwarding_enabled,
     // VPP keeps those of a disabled plugin until it is enabled again
     ...(sessions > 0 && { timeouts }),
-    interfaces: sorted(await client.dump('nat44_interface_dump', {})),
+    interfaces: sorted(sides),
+    nodes: await inputNodes(client, sides),
     outputs: sorted(await client.dump('nat44_ed_output_interface_get', {})),
     addresses: sorted(await client.dump('nat44_address_dump', {})),
     mappings: sorted(await client.dump('nat44_static_mapping_dump', {})),
     balanced: sorted(balanced.map((each) => ({ ...each, locals: sorted(each.locals) }))),
     identities: sorted(await client.dump('nat44_identity_mapping_dump', {})),
   };
+}
+
+/** Nodes of NAT44 that packets enter; older releases do not report them. */
+export async function inputNodes(
+  client: VppClient,
+  interfaces: readonly { readonly sw_if_index: number }[],
+): Promise<readonly string[]> {
+  if (!client.has('feature_is_enabled')) return [];
+  const found: string[] = [];
+  for (const { sw_if_index } of interfaces)
+    for (const feature_name of ['nat-pre-in2out', 'nat-pre-out2in', 'nat44-ed-classify']) {
+      const asked = { arc_name: 'ip4-unicast', feature_name, sw_if_index };
+      const { is_enabled } = await client.request('feature_is_enabled', asked);
+      if (is_enabled) found.push(`${sw_if_index} ${feature_name}`);
+    }
+  return found.sort();
 }
 
 /** Lists whose order depends only on their history. */

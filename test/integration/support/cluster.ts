@@ -120,6 +120,11 @@ export class RealCluster implements AsyncDisposable {
     await this.#outside.run('ip', 'route', 'replace', destination, 'via', gateway);
   }
 
+  /** Gives one more address to the machine outside. */
+  async addOutsideAddress(address: string): Promise<void> {
+    await this.#outside.run('ip', 'address', 'add', `${address}/32`, 'dev', 'lo');
+  }
+
   /** Removes a node: ends its agent and deletes its records. */
   async leave({ name, node, id }: ClusterNode): Promise<void> {
     this.#nodes.delete(name);

@@ -149,6 +149,10 @@ export class RealServiceCluster implements ServiceCluster {
     await this.#cluster.routeOutside(address, this.vppAddressOf(via));
   }
 
+  addOutsideAddress(address: string): Promise<void> {
+    return this.#cluster.addOutsideAddress(address);
+  }
+
   connect(from: Place, to: Target, count = 1): Promise<readonly Answer[]> {
     return this.#station(from).connect(to, count);
   }

@@ -24,7 +24,7 @@ describe('wiring of a pod', () => {
       'config/vpp/nat/v2/nat44-interface/vpp-tap-c1': {
         name: 'vpp-tap-c1',
         nat_inside: true,
-        nat_outside: true,
+        classify: true,
       },
       [`${LINUX_IF}linux-loop-c1`]: {
         name: 'linux-loop-c1',

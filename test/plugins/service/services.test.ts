@@ -167,8 +167,9 @@ describe('a pod', () => {
     const value = {
       name: 'vpp-tap-c1',
       nat_inside: true,
-      nat_outside: true,
+      nat_outside: false,
       output_feature: false,
+      classify: true,
     };
     assert.deepEqual(natOf(txn.values), [[`${INTERFACE}vpp-tap-c1`, value]]);
     const { txn: removal } = await node.del('web', 'c1');

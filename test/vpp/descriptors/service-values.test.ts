@@ -55,6 +55,9 @@ describe('refused before anything is sent', () => {
       [{ ...a }, 'nat_inside'],
       [{ ...a, nat_inside: true, output_feature: true }, 'output_feature'],
       [{ ...a, nat_outside: true, output_feature: true }, 'output_feature'],
+      [{ ...a, classify: true }, 'nat_inside'],
+      [{ ...a, output_feature: true, classify: true }, 'classify'],
+      [{ ...a, nat_inside: true, nat_outside: true, classify: true }, 'classify'],
     ]);
   });
 

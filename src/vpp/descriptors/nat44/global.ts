@@ -9,10 +9,11 @@ import {
 } from '#models/vpp/derived.ts';
 import type { Nat44GlobalAddress, Nat44GlobalInterface } from '#models/vpp/nat.gen.ts';
 import { NAT44_GLOBAL_KEY, type Nat44Global, nat44GlobalModel } from '#models/vpp/nat44-global.ts';
-import { Nat44ConfigFlags } from '../../binapi/enums.gen.ts';
+import { Nat44ConfigFlags, NatConfigFlags } from '../../binapi/enums.gen.ts';
 import type { Nat44ShowRunningConfigReply, NatWorkerDetails } from '../../binapi/messages.gen.ts';
 import type { VppDescriptorOptions } from '../options.ts';
 import { addressClaim, readAddresses } from './addresses.ts';
+import { setInputNode } from './classifier.ts';
 import { type Feature, readFeatures } from './features.ts';
 import { ignoreAlreadyDisabled, ignoreAlreadyEnabled, ignoreNotFound } from './ignored-retvals.ts';
 import {
@@ -33,9 +34,11 @@ interface GlobalEntries {
   readonly addresses: ReadonlySet<string>;
 }
 
-interface Nat44GlobalMetadata {
+export interface Nat44GlobalMetadata {
   readonly features: readonly string[];
   readonly addresses: readonly string[];
+  /** Whether VPP has several workers; one of them translates. */
+  readonly hasWorkers: boolean;
 }
 
 export function globalEntries(ctx: RetrieveContext): GlobalEntries {
@@ -55,8 +58,6 @@ function featureName(entry: Nat44GlobalInterface): string {
 function addressName({ address, twice_nat }: Nat44GlobalAddress): string {
   return addressClaim({ address, twiceNat: twice_nat });
 }
-
-const noEntries: Nat44GlobalMetadata = { features: [], addresses: [] };
 
 /**
  * NAT44 as a whole. VPP has two plugins for it. Only the endpoint-dependent one supports what services
@@ -81,12 +82,30 @@ export function nat44GlobalDescriptor({
       enable,
       flags: Nat44ConfigFlags.NAT44_IS_ENDPOINT_DEPENDENT,
     });
-  /** VPP crashes if a mapping of several backends, of any owner, is left when it disables NAT44. */
+  /**
+   * VPP crashes if a mapping of several backends, of any owner, is left when it disables NAT44, or at the
+   * next packet if a classifier is left.
+   */
   const disable = async (): Promise<unknown> => {
-    const balanced = await client.dump('nat44_lb_static_mapping_dump', {});
-    const removals = balanced.map((mapping) =>
-      client.request('nat44_add_del_lb_static_mapping', { ...mapping, is_add: false, locals: [] }),
-    );
+    const [balanced, interfaces, workers] = await Promise.all([
+      client.dump('nat44_lb_static_mapping_dump', {}),
+      client.dump('nat44_interface_dump', {}),
+      readWorkers(client),
+    ]);
+    const removals = [
+      ...balanced.map((mapping) =>
+        client.request('nat44_add_del_lb_static_mapping', {
+          ...mapping,
+          is_add: false,
+          locals: [],
+        }),
+      ),
+      ...interfaces
+        .filter(({ flags }) => flags === NatConfigFlags.NAT_IS_INSIDE)
+        .map(({ sw_if_index }) =>
+          setInputNode(client, sw_if_index, 'classify', false, workers.length > 0),
+        ),
+    ];
     await Promise.all(removals.map(ignoreNotFound));
     return request(false, 0);
   };
@@ -130,20 +149,21 @@ export function nat44GlobalDescriptor({
             await enable(value);
           }
         }
-        await useOneWorker(client);
+        const workers = await readWorkers(client);
+        await useOneWorker(client, workers);
         // a table that was just created has the default timeouts
         if (wasEnabled || !hasDefaultTimeouts(value)) await setTimeouts(client, value);
         await forward(value.forwarding);
-        return entriesOf(value);
+        return metadataOf(value, workers);
       }),
-    update: (_key, before, after) =>
+    update: (_key, before, after, metadata) =>
       allOrNothing(log, async (undo) => {
         if (!sameTimeouts(before, after)) {
           await setTimeouts(client, after);
           undo.add(() => setTimeouts(client, before));
         }
         if (before.forwarding !== after.forwarding) await forward(after.forwarding);
-        return entriesOf(after);
+        return { ...metadata, ...entriesOf(after) };
       }),
     async delete() {
       await ignoreAlreadyDisabled(disable());
@@ -172,7 +192,7 @@ export function nat44GlobalDescriptor({
         ),
         virtual_reassembly: known?.virtual_reassembly,
       });
-      const metadata = entriesOf(value);
+      const metadata = metadataOf(value, config[1]);
       return [{ key: NAT44_GLOBAL_KEY, value, metadata, origin: 'from-NB' as const }];
     },
   });
@@ -192,8 +212,11 @@ function settingsIn(
   });
 }
 
-function entriesOf(value: Nat44Global): Nat44GlobalMetadata {
-  if (value.nat_interfaces.length + value.address_pool.length === 0) return noEntries;
+function metadataOf(value: Nat44Global, workers: readonly NatWorkerDetails[]): Nat44GlobalMetadata {
+  return { ...entriesOf(value), hasWorkers: workers.length > 0 };
+}
+
+function entriesOf(value: Nat44Global): Omit<Nat44GlobalMetadata, 'hasWorkers'> {
   return {
     features: value.nat_interfaces.map(featureName),
     addresses: value.address_pool.map(addressName),

@@ -55,8 +55,11 @@ export function hasDefaultTimeouts(value: Nat44Global): boolean {
  * when an in-place change leaves it without one, VPP crashes. A mapping keeps the workers that translate
  * when it is added, and VPP keeps them while NAT44 is disabled.
  */
-export async function useOneWorker(client: VppClient): Promise<void> {
-  if ((await readWorkers(client)).length < 2) return;
+export async function useOneWorker(
+  client: VppClient,
+  workers: readonly NatWorkerDetails[],
+): Promise<void> {
+  if (workers.length < 2) return;
   await client.request('nat_set_workers', { worker_mask: 1n });
 }
 

@@ -1,5 +1,6 @@
 /** NAT44, ACLs and redirects: the same random messages to the simulated VPP and a real one. */
 import fc from 'fast-check';
+import { inputNodes } from '#test/descriptors/compliance/vpp-state.ts';
 import { type MessageGenerator, message } from '#test/simulator/random-requests.ts';
 import { plain } from '#test/simulator/vpp-state.ts';
 import { fibPath, permitAll } from '#test/vpp/descriptors/messages.ts';
@@ -114,6 +115,16 @@ const generators: readonly MessageGenerator[] = [
     3,
     'nat44_ed_add_del_output_interface',
     fc.record({ is_add: isAdd, sw_if_index: anyIndex }),
+  ),
+  message(
+    3,
+    'feature_enable_disable',
+    fc.record({
+      sw_if_index: anyIndex,
+      enable: fc.boolean(),
+      arc_name: fc.constant('ip4-unicast'),
+      feature_name: one('nat-pre-in2out', 'nat44-ed-classify', 'nat44-ed-classify', 'none'),
+    }),
   ),
   message(
     4,
@@ -250,11 +261,13 @@ async function stateOf(client: VppClient): Promise<Record<string, unknown>> {
     {},
   );
   const balanced = await client.dump('nat44_lb_static_mapping_dump', {});
+  const sides = await client.dump('nat44_interface_dump', {});
   return {
     config: { ...config, log_level: 0 },
     workers: await client.dump('nat_worker_dump', {}),
     tables: sorted(await client.dump('ip_table_dump', {})),
-    interfaces: sorted(await client.dump('nat44_interface_dump', {})),
+    interfaces: sorted(sides),
+    nodes: await inputNodes(client, sides),
     outputs: sorted(await client.dump('nat44_ed_output_interface_get', {})),
     addresses: sorted(await client.dump('nat44_address_dump', {})),
     mappings: sorted(await client.dump('nat44_static_mapping_dump', {})),

@@ -23,9 +23,9 @@ function natOf(node: TestNode): Record<string, unknown> {
 const features = (node: TestNode): Record<string, string> =>
   Object.fromEntries(
     Object.entries(natOf(node)).flatMap(([key, value]) => {
-      const { name, nat_inside, nat_outside, output_feature } = value as Record<string, unknown>;
+      const { name, nat_inside, classify, output_feature } = value as Record<string, unknown>;
       if (!key.startsWith('nat44-interface/')) return [];
-      const sides = [nat_inside && 'in', nat_outside && 'out', output_feature && 'output'];
+      const sides = [nat_inside && 'in', classify && 'classify', output_feature && 'output'];
       return [[String(name), sides.filter(Boolean).join(' ')]];
     }),
   );
@@ -40,7 +40,7 @@ const MAIN_VRF_CLIENTS = 'nat44-pool/clients-of-main-vrf';
 describe('NAT44 of a node', () => {
   it('translates the sources of traffic that leaves through the NIC with the default gateway', async () => {
     const node = await startedNode({ yaml: GATEWAY });
-    const both = (name: string) => ({ name, nat_inside: true, nat_outside: true });
+    const classifying = (name: string) => ({ name, nat_inside: true, classify: true });
     const identity = { ip_address: '192.168.16.1', protocol: 'UDP', requires_pool: false };
     assert.deepEqual(natOf(node), {
       'dnat44/DNAT-identities': {
@@ -63,8 +63,8 @@ describe('NAT44 of a node', () => {
         },
       },
       'nat44-interface/Gig1': { name: 'Gig1', output_feature: true },
-      'nat44-interface/tap-vpp2': both('tap-vpp2'),
-      'nat44-interface/vxlanBVI': both('vxlanBVI'),
+      'nat44-interface/tap-vpp2': classifying('tap-vpp2'),
+      'nat44-interface/vxlanBVI': classifying('vxlanBVI'),
       'nat44-pool/clients-of-main-vrf': {
         name: 'clients-of-main-vrf',
         first_ip: '172.30.1.1',
@@ -87,13 +87,13 @@ describe('NAT44 of a node', () => {
     ]) {
       const node = await startedNode({ yaml });
       assert.deepEqual(pool(node), [`${ANY_TABLE}10.1.1.254`], yaml);
-      assert.equal(features(node)['Gig1'], 'in out', yaml);
+      assert.equal(features(node)['Gig1'], 'in classify', yaml);
     }
   });
 
   it('translates no sources on the NIC by which other nodes are reached without an overlay', async () => {
     const node = await startedNode({ yaml: `nodeToNodeTransport: nooverlay\n${GATEWAY}` }, []);
-    assert.deepEqual(features(node), { Gig1: 'in out', 'tap-vpp2': 'in out' });
+    assert.deepEqual(features(node), { Gig1: 'in classify', 'tap-vpp2': 'in classify' });
     assert.deepEqual(pool(node), [`${ANY_TABLE}10.1.1.254`]);
   });
 
@@ -107,7 +107,7 @@ nodeConfig:
     for (const transport of ['vxlan', 'nooverlay']) {
       const node = await startedNode({ yaml: `nodeToNodeTransport: ${transport}${other}` }, []);
       assert.equal(features(node)['Gig2'], 'output');
-      assert.equal(features(node)['Gig1'], 'in out');
+      assert.equal(features(node)['Gig1'], 'in classify');
       assert.deepEqual(pool(node), [MAIN_VRF_CLIENTS, LOOPBACK, `${ANY_TABLE}203.0.113.7`]);
     }
   });
@@ -116,7 +116,7 @@ nodeConfig:
     const vpp = fakeVppWithNics('Gig1');
     const yaml = 'ipamConfig: {nodeInterconnectDHCP: true}';
     const node = await startedNode({ vpp, yaml }, []);
-    assert.equal(features(node)['Gig1'], 'in out');
+    assert.equal(features(node)['Gig1'], 'in classify');
     vpp.dhcp = [{ interfaceName: 'Gig1', address: '172.20.0.9/16', router: '172.20.0.1' }];
     await node.heal();
     assert.equal(features(node)['Gig1'], 'output');
