@@ -1,5 +1,4 @@
 /** A renderer of network policies: it converts what is permitted to configuration values. */
-import type { Clock } from '#infra/clock/clock.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import type { ResyncContext } from '#plugins/controller/api/event-handler.ts';
@@ -51,11 +50,13 @@ export interface RenderedChange {
   readonly node?: PolicyNode;
 }
 
+/** The part of a handler's context that a resync needs. */
+export type RendererResyncContext = Pick<ResyncContext, 'txn' | 'clock' | 'log'>;
+
 /** The part of a handler's context that a change needs. */
 export interface RendererContext {
   readonly txn: UpdateTransaction;
   readonly log: Pick<Logger, 'info' | 'warn'>;
-  readonly clock: Clock;
 }
 
 /**
@@ -65,10 +66,10 @@ export interface RendererContext {
 export interface PolicyRenderer {
   /** Names the renderer in documents, for example `acl`. */
   readonly name: string;
-  resync(ctx: Pick<ResyncContext, 'txn' | 'clock'>, state: RenderedState): Promise<void>;
-  update(ctx: RendererContext, change: RenderedChange): Promise<void>;
+  resync(ctx: RendererResyncContext, state: RenderedState): Promise<void>;
+  update(ctx: RendererContext, change: RenderedChange): void;
   /** Deletes all values. */
-  deleteAll(ctx: Pick<RendererContext, 'txn'>): void;
+  deleteAll(ctx: RendererContext): void;
   /** Reasons for which less is permitted than the policies say, by policy: for example too many rules. */
   limits(): ReadonlyMap<PolicyName, readonly string[]>;
   /** The values that carry the policies of a pod, by key. */

@@ -7,7 +7,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { Slices } from '#infra/clock/slices.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import { AbortEventError } from '#plugins/controller/api/errors.ts';
-import type { ResyncContext } from '#plugins/controller/api/event-handler.ts';
 import type { ResyncTransaction, UpdateTransaction } from '#plugins/controller/api/transaction.ts';
 import type { AttachmentId } from '#plugins/podmanager/api.ts';
 import { AddressSet } from '../address-set.ts';
@@ -19,6 +18,7 @@ import type {
   RenderedPod,
   RenderedState,
   RendererContext,
+  RendererResyncContext,
 } from '../renderer.ts';
 import { nodeAclNames, podAclNames } from './acl-names.ts';
 import { globalTable } from './global-table.ts';
@@ -57,10 +57,7 @@ class AclRenderer implements PolicyRenderer {
     this.#maxRules = maxRules;
   }
 
-  async resync(
-    ctx: Pick<ResyncContext, 'txn' | 'clock'>,
-    { node, pods }: RenderedState,
-  ): Promise<void> {
+  async resync(ctx: RendererResyncContext, { node, pods }: RenderedState): Promise<void> {
     this.#pods = new Map(pods);
     this.#senders = new Map([...pods].filter(([, pod]) => isSender(pod)));
     this.#acls = new PutAcls();
@@ -69,12 +66,13 @@ class AclRenderer implements PolicyRenderer {
     const slices = new Slices(ctx.clock);
     for (const [id, pod] of pods) {
       this.#renderPod(ctx.txn, id, pod);
-      if (slices.dueNow()) await slices.turn();
+      // a table of thousands of rules fills a slice
+      await slices.turn();
     }
     this.#renderNode(ctx.txn);
   }
 
-  async update({ txn, clock }: RendererContext, change: RenderedChange): Promise<void> {
+  update({ txn }: RendererContext, change: RenderedChange): void {
     if (change.node !== undefined) this.#setNode(change.node);
     let isForAll = change.node !== undefined;
     for (const [id, pod] of change.pods) {
@@ -87,17 +85,15 @@ class AclRenderer implements PolicyRenderer {
       if (isSender(pod)) this.#senders.set(id, pod);
       else this.#senders.delete(id);
     }
-    const slices = new Slices(clock);
     const ids = isForAll ? this.#pods.keys() : change.pods.keys();
     for (const id of ids) {
       const pod = this.#pods.get(id);
       if (pod !== undefined) this.#renderPod(txn, id, pod, id === change.added);
-      if (slices.dueNow()) await slices.turn();
     }
     if (isForAll) this.#renderNode(txn);
   }
 
-  deleteAll({ txn }: Pick<RendererContext, 'txn'>): void {
+  deleteAll({ txn }: RendererContext): void {
     for (const key of this.#acls.keys()) txn.delete(key);
     this.#acls = new PutAcls();
     this.#omissions.clear();
