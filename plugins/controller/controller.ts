@@ -16,7 +16,7 @@ import {
   NotConfiguredError,
 } from './api/errors.ts';
 import { type Event, EventMethod, type EventOrigin } from './api/event.ts';
-import type { EventLoop } from './api/event-handler.ts';
+import type { EventLoop, KubeState } from './api/event-handler.ts';
 import {
   type ConfigRetriever,
   DbResync,
@@ -102,6 +102,11 @@ export class Controller implements EventLoop, ConfigRetriever {
   /** No event is being processed or queued. */
   get isIdle(): boolean {
     return this.#current === undefined && this.#queue.length === 0;
+  }
+
+  /** State of Kubernetes after the last event; current at any time, so that work in slices needs a copy. */
+  get kubeState(): KubeState {
+    return this.#processor.kubeState;
   }
 
   /** Number of started events, which is the sequence number of the next one. */

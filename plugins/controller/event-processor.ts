@@ -15,7 +15,7 @@ import { ReentryGuard } from '#infra/process/reentry-guard.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import { AbortEventError, FatalError } from './api/errors.ts';
 import { Direction, type Event, EventMethod, type NonBlockingEvent } from './api/event.ts';
-import type { EventHandler } from './api/event-handler.ts';
+import type { EventHandler, KubeState } from './api/event-handler.ts';
 import {
   DATASTORE_SOURCE,
   DbResync,
@@ -107,6 +107,11 @@ export class EventProcessor {
     this.#cache = new CachedState([DATASTORE_SOURCE, ...sources], deps.merge, deps.clock, deps.log);
     this.#committer = new Committer(deps, this.#cache);
     this.verification = new Verification(deps.clock, deps.log);
+  }
+
+  /** After the last event; current at any time, so that work in slices needs a copy. */
+  get kubeState(): KubeState {
+    return this.#cache.kubeState;
   }
 
   /** Number of the next event. */

@@ -2,11 +2,14 @@
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import type { AttachmentId } from '#plugins/podmanager/api.ts';
 import type { PodPolicy, PolicyName } from './pod-policy.ts';
+import type { AttachedPod } from './processor/policy-processor.ts';
 import type { PolicyNode } from './renderer.ts';
 
 export interface PolicyApi {
   /** Name of the renderer that carries policies; undefined: none does, for example before the first resync. */
   rendererName(): string | undefined;
+  /** The attached pods of this node, for which `policies` are computed. */
+  attachedPods(): ReadonlyMap<AttachmentId, WiredPod>;
   /** What policies permit the attached pods of this node, those without policies as well. */
   policies(): ReadonlyMap<AttachmentId, PodPolicy>;
   /** Why policies are not carried as their objects define them; without those that are. */
@@ -17,4 +20,10 @@ export interface PolicyApi {
   valuesOf(attachment: AttachmentId): ReadonlyMap<string, Value>;
   /** As the renderer knows this node; undefined: no renderer carries policies. */
   node(): PolicyNode | undefined;
+}
+
+export interface WiredPod {
+  readonly pod: AttachedPod;
+  /** Logical name of its interface in VPP; undefined: it is not wired. */
+  readonly interface: string | undefined;
 }

@@ -23,11 +23,11 @@ import {
   podIdText,
 } from '#plugins/podmanager/api.ts';
 import { createAclRenderer } from './acl/renderer.ts';
-import type { PolicyApi } from './api.ts';
+import type { PolicyApi, WiredPod } from './api.ts';
 import type { Isolation, PodPolicy, PolicyName } from './pod-policy.ts';
 import { type PolicyNodeDeps, policyNode } from './policy-node.ts';
 import { PolicyProblemLog } from './policy-problem-log.ts';
-import { type AttachedPod, PolicyProcessor } from './processor/policy-processor.ts';
+import { PolicyProcessor } from './processor/policy-processor.ts';
 import type { ProcessorChange } from './processor/processor-change.ts';
 import type { PolicyNode, PolicyRenderer, RenderedPod, RendererContext } from './renderer.ts';
 
@@ -43,13 +43,6 @@ export function createPolicy(deps: PolicyDeps): EventHandler & PolicyApi {
 /** Resources of Kubernetes that decide what policies permit. */
 const inputs: ReadonlySet<string> = new Set(['pod', 'namespace', 'policy']);
 
-/** An attachment as it was handed to the processor. */
-interface Attached {
-  readonly pod: AttachedPod;
-  /** Logical name of its interface in VPP; undefined: it is not wired. */
-  readonly interface: string | undefined;
-}
-
 class Policies implements EventHandler, PolicyApi {
   readonly name = 'policy';
   readonly #deps: PolicyDeps;
@@ -58,9 +51,9 @@ class Policies implements EventHandler, PolicyApi {
   #processor = new PolicyProcessor();
   /** undefined: before the first resync. */
   #node: PolicyNode | undefined;
-  #attached = new Map<AttachmentId, Attached>();
+  #attached = new Map<AttachmentId, WiredPod>();
   /** The attachment before the last Add Pod, needed to revert it. */
-  #undo: { readonly id: AttachmentId; readonly attached: Attached | undefined } | undefined;
+  #undo: { readonly id: AttachmentId; readonly attached: WiredPod | undefined } | undefined;
 
   constructor(deps: PolicyDeps) {
     this.#deps = deps;
@@ -78,7 +71,7 @@ class Policies implements EventHandler, PolicyApi {
 
   async resync(ctx: ResyncContext): Promise<void> {
     const node = policyNode(this.#deps);
-    const attached = new Map<AttachmentId, Attached>();
+    const attached = new Map<AttachmentId, WiredPod>();
     for (const [id, attachment] of this.#deps.pods.attachments())
       attached.set(id, this.#attachedPod(id, attachment));
     const processor = new PolicyProcessor();
@@ -127,6 +120,10 @@ class Policies implements EventHandler, PolicyApi {
     return this.#node && this.#renderer.name;
   }
 
+  attachedPods(): ReadonlyMap<AttachmentId, WiredPod> {
+    return this.#attached;
+  }
+
   policies(): ReadonlyMap<AttachmentId, PodPolicy> {
     return this.#processor.policies();
   }
@@ -159,7 +156,7 @@ class Policies implements EventHandler, PolicyApi {
     });
   }
 
-  #attachedPod(id: AttachmentId, { pod, podUid }: Attachment): Attached {
+  #attachedPod(id: AttachmentId, { pod, podUid }: Attachment): WiredPod {
     const { ipam, net } = this.#deps;
     return {
       pod: { pod: podIdText(pod), podUid, addresses: ipam.podAddresses(id) },
@@ -186,7 +183,7 @@ class Policies implements EventHandler, PolicyApi {
   async #setAttached(
     ctx: RendererContext,
     id: AttachmentId,
-    attached: Attached | undefined,
+    attached: WiredPod | undefined,
     added?: AttachmentId,
   ): Promise<UpdateResult> {
     const before = this.#attached.get(id);

@@ -27,7 +27,8 @@ export function* documentPieces(lists: Lists): Generator<string, void, void> {
   yield '\n}\n';
 }
 
-const ITEM_DEPTH = 2;
+/** So that the rules of an ACL are pieces of their own. */
+const ITEM_DEPTH = 1;
 
 /** Workloads, pods and ranges of addresses, once each. */
 export function* endpointItems(endpoints: Endpoints): Generator<object, void, void> {

@@ -2,10 +2,10 @@
  * The ends of connections as they are listed: workloads, pods and ranges of addresses outside of the cluster, in one
  * state of the cluster or in several that are compared.
  */
-import type { Slices } from '#infra/clock/slices.ts';
-import { type AddressNumber, AddressSet } from '../address-set.ts';
+import { type Slices, sortInSlices } from '#infra/clock/slices.ts';
+import { type AddressNumber, familyOf } from '../address-set.ts';
 import type { PodName, PodPolicy, PolicyDirection } from '../pod-policy.ts';
-import type { ClusterPolicies, ConnectedPod } from './cluster-policies.ts';
+import type { ClusterPolicies, PodOwner } from './cluster-policies.ts';
 import { outsideRanges, rangeText } from './outside-ranges.ts';
 import { podClasses } from './pod-classes.ts';
 
@@ -42,18 +42,23 @@ export async function endpointsOf(
   slices: Slices,
 ): Promise<Endpoints> {
   const pods = await podEndpoints(states, slices);
-  const addresses = AddressSet.ofAddresses(
-    states.flatMap((state) => [...state.pods.values()].flatMap((pod) => pod.policy.addresses)),
-  );
-  const outside = (direction: PolicyDirection): OutsideEndpoint[] =>
-    outsideRanges(
-      states.flatMap(({ blocks }) => blocks[direction]),
-      addresses,
-    ).map((range) => ({ name: `${rangeText(range)}[External]`, address: range.address }));
-  return {
-    sources: byName([...pods, ...outside('ingress')]),
-    destinations: byName([...pods, ...outside('egress')]),
+  const addresses = new Set<AddressNumber>();
+  for (const state of states) {
+    for (const { policy } of state.pods.values()) {
+      if (slices.due()) await slices.turn();
+      for (const address of policy.addresses) addresses.add(address);
+    }
+  }
+  const families = new Set(Array.from(addresses, familyOf));
+  const endpoints = async (direction: PolicyDirection): Promise<readonly Endpoint[]> => {
+    const blocks = states.flatMap((state) => state.blocks[direction]);
+    const outside = outsideRanges(blocks, families, addresses).map((range) => ({
+      name: `${rangeText(range)}[External]`,
+      address: range.address,
+    }));
+    return sortInSlices<Endpoint>([...pods, ...outside], byName, slices);
   };
+  return { sources: await endpoints('ingress'), destinations: await endpoints('egress') };
 }
 
 async function podEndpoints(
@@ -62,14 +67,10 @@ async function podEndpoints(
 ): Promise<PodEndpoint[]> {
   const classes: ReadonlyMap<PodName, string>[] = [];
   for (const state of states) classes.push(await podClasses(state, slices));
-  const names = new Set(states.flatMap(({ pods }) => [...pods.keys()]));
   const classOf = (pod: PodName): string => classes.map((of) => of.get(pod) ?? 'none').join('\n');
   const policiesOf = (pod: PodName) => states.map(({ pods }) => pods.get(pod)?.policy);
-  const workloads = Map.groupBy([...names].sort(), (pod) =>
-    workloadName(pod, states.findLast(({ pods }) => pods.has(pod))?.pods.get(pod)),
-  );
   const endpoints: PodEndpoint[] = [];
-  for (const [name, pods] of workloads) {
+  for (const [name, pods] of await workloadsOf(states, slices)) {
     if (slices.due()) await slices.turn();
     const areAlike = new Set(pods.map(classOf)).size === 1;
     // pods of a workload that policies distinguish, for example by the labels of each, are listed one by one
@@ -81,11 +82,38 @@ async function podEndpoints(
   return endpoints;
 }
 
-function workloadName(pod: PodName, { owner }: Partial<ConnectedPod> = {}): string {
+/** The pods of each workload, sorted. The last state in which a pod exists decides. */
+async function workloadsOf(
+  states: readonly ClusterPolicies[],
+  slices: Slices,
+): Promise<ReadonlyMap<string, readonly PodName[]>> {
+  const names = new Map<PodName, string>();
+  for (const { pods } of states) {
+    for (const [pod, { owner }] of pods) {
+      if (slices.due()) await slices.turn();
+      names.set(pod, workloadName(pod, owner));
+    }
+  }
+  const workloads = new Map<string, PodName[]>();
+  for (const pod of await sortInSlices([...names.keys()], compareTexts, slices)) {
+    if (slices.due()) await slices.turn();
+    const name = names.get(pod) as string;
+    const pods = workloads.get(name);
+    if (pods) pods.push(pod);
+    else workloads.set(name, [pod]);
+  }
+  return workloads;
+}
+
+function workloadName(pod: PodName, owner: PodOwner | undefined): string {
   if (owner === undefined) return `${pod}[Pod]`;
   return `${pod.slice(0, pod.indexOf('/'))}/${owner.name}[${owner.kind}]`;
 }
 
-function byName<T extends Endpoint>(endpoints: T[]): T[] {
-  return endpoints.sort((a, b) => (a.name < b.name ? -1 : 1));
+function byName(a: Endpoint, b: Endpoint): number {
+  return compareTexts(a.name, b.name);
+}
+
+function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,4 +1,5 @@
 /** Addresses outside of the cluster, in ranges that policies treat alike. */
+import type { IpFamily } from '#models/ip.ts';
 import {
   type AddressNumber,
   type AddressRange,
@@ -13,12 +14,15 @@ export interface OutsideRange extends AddressRange {
 }
 
 /**
- * The addresses of each family that a pod has, cut wherever an ipBlock begins or ends; ascending. Ranges of which
- * pods have every address are left out.
+ * All addresses of some families, cut wherever an ipBlock begins or ends; ascending. Ranges of which pods have every
+ * address are left out.
  * @param pods the addresses of all pods
  */
-export function outsideRanges(blocks: Iterable<AddressSet>, pods: AddressSet): OutsideRange[] {
-  const families = new Set(pods.ranges().map(({ first }) => familyOf(first)));
+export function outsideRanges(
+  blocks: Iterable<AddressSet>,
+  families: ReadonlySet<IpFamily>,
+  pods: ReadonlySet<AddressNumber>,
+): OutsideRange[] {
   const limits = Array.from(blocks, (block) => block.ranges()).flat();
   return AddressSet.any
     .ranges()
@@ -50,7 +54,10 @@ function cut(all: AddressRange, limits: readonly AddressRange[]): AddressRange[]
   });
 }
 
-function firstWithout({ first, last }: AddressRange, pods: AddressSet): AddressNumber | undefined {
+function firstWithout(
+  { first, last }: AddressRange,
+  pods: ReadonlySet<AddressNumber>,
+): AddressNumber | undefined {
   let address = first;
   while (pods.has(address)) {
     if (address === last) return undefined;

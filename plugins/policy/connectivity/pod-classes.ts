@@ -48,7 +48,8 @@ class PermitKeys {
   readonly peerSets: AddressSet[] = [];
   readonly #isolations = new Map<Isolation, string>();
   readonly #numbers = new Map<AddressSet, number>();
-  readonly #numbersByPrefixes = new Map<string, number>();
+  /** Positions of different sets that begin and end alike. */
+  readonly #similar = new Map<string, number[]>();
 
   keyOf(isolation: Isolation): string {
     let key = this.#isolations.get(isolation);
@@ -67,13 +68,19 @@ class PermitKeys {
   #numberOf(peers: AddressSet): number {
     const known = this.#numbers.get(peers);
     if (known !== undefined) return known;
-    const prefixes = peers.prefixes().join();
-    let number = this.#numbersByPrefixes.get(prefixes);
-    if (number === undefined) {
-      number = peers.equals(AddressSet.any) ? ALL_ADDRESSES : this.peerSets.push(peers) - 1;
-      this.#numbersByPrefixes.set(prefixes, number);
-    }
+    const number = peers.equals(AddressSet.any) ? ALL_ADDRESSES : this.#numberOfEqual(peers);
     this.#numbers.set(peers, number);
+    return number;
+  }
+
+  #numberOfEqual(peers: AddressSet): number {
+    const ranges = peers.ranges();
+    const ends = `${ranges.length} ${ranges[0]?.first} ${ranges.at(-1)?.last}`;
+    const similar = this.#similar.get(ends) ?? [];
+    const equal = similar.find((number) => this.peerSets[number]?.equals(peers));
+    if (equal !== undefined) return equal;
+    const number = this.peerSets.push(peers) - 1;
+    this.#similar.set(ends, [...similar, number]);
     return number;
   }
 }

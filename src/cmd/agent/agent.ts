@@ -32,6 +32,9 @@ import { IdReleaser } from '#plugins/nodesync/id-releaser.ts';
 import { NodeSyncMetrics } from '#plugins/nodesync/metrics.ts';
 import { PodManagerMetrics } from '#plugins/podmanager/metrics.ts';
 import { wireCniServer } from '#plugins/podmanager/wire-cni-server.ts';
+import { createAclRenderer } from '#plugins/policy/acl/renderer.ts';
+import { connectivityRoutes } from '#plugins/policy/connectivity/routes.ts';
+import { policyRoutes } from '#plugins/policy/rest.ts';
 import { sessionTimeouts } from '#plugins/service/config.ts';
 import { serviceRoutes } from '#plugins/service/rest.ts';
 import { wireHealthChecks } from '#plugins/service/wire-health-checks.ts';
@@ -44,6 +47,7 @@ import type { Environment } from './environment.ts';
 import { traceRoutes } from './node-snapshot.ts';
 import { parseValue } from './parse-value.ts';
 import { createPlugins } from './plugins.ts';
+import { reflectedObject } from './reflected-object.ts';
 import type { Settings } from './settings.ts';
 
 const STOP_LIMIT_MS = 5_000;
@@ -220,6 +224,15 @@ export function createAgent(deps: AgentDeps): Agent {
     loggers,
   });
 
+  /** State of the values of a descriptor, and the values as they are in VPP. */
+  const valuesInVpp = (descriptor: string) => ({
+    stateOf: (key: string) => {
+      const { state, error } = scheduler.status(key).value;
+      return { state, ...(error !== undefined && { error }) };
+    },
+    readActual: (keys: ReadonlySet<string>) => readActual(scheduler, descriptor, keys),
+  });
+
   // The servers.
   const http = wireHttpServer(
     settings.http,
@@ -240,11 +253,15 @@ export function createAgent(deps: AgentDeps): Agent {
         services,
         clock,
         healthCheckFailures: healthChecks.failures,
-        stateOf: (key) => {
-          const { state, error } = scheduler.status(key).value;
-          return { state, ...(error !== undefined && { error }) };
-        },
-        readActual: (keys) => readActual(scheduler, keys),
+        ...valuesInVpp('vpp-nat44-dnat'),
+      }),
+      ...policyRoutes({ policies, clock, ...valuesInVpp('vpp-acl') }),
+      ...connectivityRoutes({
+        policies,
+        createRenderer: createAclRenderer,
+        kubeState: () => controller.kubeState,
+        reflectObject: reflectedObject,
+        clock,
       }),
       ...traceRoutes({
         label,
@@ -328,12 +345,13 @@ export function createAgent(deps: AgentDeps): Agent {
   };
 }
 
-/** The values of NAT44 with these keys, read from VPP. */
+/** The values of a descriptor with these keys, read from VPP. */
 async function readActual(
   scheduler: Scheduler,
+  descriptor: string,
   keys: ReadonlySet<string>,
 ): Promise<ReadonlyMap<string, object>> {
-  const found = await scheduler.dump('SB', { descriptor: 'vpp-nat44-dnat' });
+  const found = await scheduler.dump('SB', { descriptor });
   return new Map(
     found.filter(({ Key }) => keys.has(Key)).map(({ Key, Value }) => [Key, Value.value]),
   );

@@ -1,0 +1,164 @@
+/** REST of connectivity: who may reach whom in the whole cluster, and what a change would do. */
+import { Readable } from 'node:stream';
+import type { Clock } from '#infra/clock/clock.ts';
+import { Slices } from '#infra/clock/slices.ts';
+import {
+  argument,
+  BadRequestError,
+  failure,
+  json,
+  type Route,
+  type RouteRequest,
+  type RouteResponse,
+} from '#infra/http/route.ts';
+import { streamedText } from '#infra/http/streamed.ts';
+import type { KubeState } from '#plugins/controller/api/event-handler.ts';
+import { policyProtocols } from '../port-set.ts';
+import { clusterChange, type ReflectObject } from './cluster-change.ts';
+import { changedConnections, connections } from './connections.ts';
+import {
+  changeItems,
+  connectionItems,
+  documentPieces,
+  endpointItems,
+  explanationDocument,
+} from './connectivity-document.ts';
+import { endpointsOf } from './endpoints.ts';
+import { type AskedPort, explain } from './explanation.ts';
+import { type PlanDeps, planOperations, recordedCluster } from './plan.ts';
+
+export interface ConnectivityRoutesDeps extends PlanDeps {
+  /** Current at any time. */
+  readonly kubeState: () => KubeState;
+  readonly reflectObject: ReflectObject;
+}
+
+/** Each reply keeps the policies of all pods in memory until it is sent. */
+const MAX_REPLIES = 2;
+
+export function connectivityRoutes(deps: ConnectivityRoutesDeps): Route[] {
+  const limit = new ReplyLimit();
+  return [
+    {
+      method: 'GET',
+      path: '/contiv/v1/policy/connectivity',
+      mutating: false,
+      summary:
+        'which pods and addresses may reach which on what ports; of one pair, why: from, to, port',
+      handle: (request) => limit.run(() => connectivity(deps, request)),
+    },
+    {
+      method: 'POST',
+      path: '/contiv/v1/policy/plan',
+      mutating: false,
+      summary:
+        'what objects in added, changed and removed would change: ACLs of this node, connections',
+      handle: ({ body }) => limit.run(() => plan(deps, body)),
+    },
+  ];
+}
+
+async function connectivity(
+  { policies, kubeState, clock }: ConnectivityRoutesDeps,
+  request: RouteRequest,
+): Promise<RouteResponse> {
+  const pair = pairOf(request);
+  const slices = new Slices(clock);
+  const cluster = await recordedCluster(copied(kubeState()), policies.attachedPods(), slices);
+  if (pair) {
+    const explanation = explain(cluster, pair.from, pair.to, pair.port);
+    return 'unknown' in explanation
+      ? failure(404, `no pod with an address has the name ${explanation.unknown}`)
+      : json(explanationDocument(explanation));
+  }
+  const endpoints = await endpointsOf([cluster], slices);
+  return jsonPieces(
+    documentPieces({
+      endpoints: endpointItems(endpoints),
+      connections: connectionItems(connections(endpoints)),
+      unlisted: cluster.unlisted,
+    }),
+    clock,
+  );
+}
+
+async function plan(deps: ConnectivityRoutesDeps, body: unknown): Promise<RouteResponse> {
+  const { policies, kubeState, reflectObject, clock } = deps;
+  const slices = new Slices(clock);
+  const before = copied(kubeState());
+  const { kube: after, problems } = await clusterChange(body, before, reflectObject, slices);
+  const attached = policies.attachedPods();
+  const operations = await planOperations(deps, before, after, slices);
+  const clusters = [
+    await recordedCluster(before, attached, slices),
+    await recordedCluster(after, attached, slices),
+  ];
+  const endpoints = await endpointsOf(clusters, slices);
+  return jsonPieces(
+    documentPieces({
+      problems: problems.map((text) => ({ text })),
+      operations,
+      changes: changeItems(changedConnections(endpoints)),
+      endpoints: endpointItems(endpoints),
+      unlisted: clusters[1]?.unlisted ?? [],
+    }),
+    clock,
+  );
+}
+
+interface Pair {
+  readonly from: string;
+  readonly to: string;
+  readonly port: AskedPort | undefined;
+}
+
+/** @throws BadRequestError */
+function pairOf(request: RouteRequest): Pair | undefined {
+  const from = argument(request, 'from');
+  const to = argument(request, 'to');
+  const port = argument(request, 'port');
+  if (from !== undefined && to !== undefined)
+    return { from, to, port: port?.length ? askedPort(port) : undefined };
+  if (from === undefined && to === undefined && port === undefined) return undefined;
+  throw new BadRequestError('the arguments from and to have to be given together');
+}
+
+function askedPort(text: string): AskedPort {
+  const [, name = 'TCP', number = ''] = /^(?:([a-z]+)\/)?(\d{1,5})$/i.exec(text) ?? [];
+  const protocol = policyProtocols.find((one) => one === name.toUpperCase());
+  const port = Number(number);
+  if (protocol && port >= 1 && port <= 65_535) return { protocol, port };
+  throw new BadRequestError(`argument port="${text}" has to be such as TCP/80`);
+}
+
+/** The resources that decide about connectivity, as they are now: work in slices must not see later changes. */
+function copied(kube: KubeState): KubeState {
+  return new Map(
+    ['pod', 'namespace', 'policy'].map((keyword) => [keyword, new Map(kube.get(keyword) ?? [])]),
+  );
+}
+
+function jsonPieces(pieces: Iterable<string>, clock: Clock): RouteResponse {
+  return streamedText(pieces, clock, 'application/json; charset=utf-8');
+}
+
+class ReplyLimit {
+  #count = 0;
+
+  async run(answer: () => Promise<RouteResponse>): Promise<RouteResponse> {
+    if (this.#count >= MAX_REPLIES)
+      return failure(503, `${MAX_REPLIES} requests of this kind are being answered: try it later`);
+    this.#count++;
+    let isStreamed = false;
+    try {
+      const response = await answer();
+      if (response.body instanceof Readable) {
+        isStreamed = true;
+        response.body.once('close', () => void this.#count--);
+      }
+      return response;
+    } finally {
+      if (!isStreamed) this.#count--;
+    }
+  }
+}

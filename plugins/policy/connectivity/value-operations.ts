@@ -1,0 +1,66 @@
+/** Operations of a renderer: those that lead from the values of one state to those of another. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '#infra/clock/clock.ts';
+import type { Slices } from '#infra/clock/slices.ts';
+import { silentLogger } from '#infra/log/log.ts';
+import type { Value } from '#kvscheduler/api/transaction.ts';
+import type { PolicyRenderer, RenderedState } from '../renderer.ts';
+
+export interface ValueOperation {
+  readonly operation: 'create' | 'update' | 'delete';
+  readonly key: string;
+  /** null: there is none. */
+  readonly before: Value | null;
+  readonly after: Value | null;
+}
+
+/** All values of a state, by key, without any effect. */
+export async function renderedValues(
+  renderer: PolicyRenderer,
+  state: RenderedState,
+  clock: Clock,
+): Promise<ReadonlyMap<string, Value>> {
+  const values = new Map<string, Value>();
+  const txn = {
+    put: (key: string, value: Value) => void values.set(key, value),
+    get: <V extends Value>(key: string) => values.get(key) as V | undefined,
+  };
+  await renderer.resync({ txn, clock, log: silentLogger }, state);
+  return values;
+}
+
+/** Sorted by key. */
+export async function valueOperations(
+  before: ReadonlyMap<string, Value>,
+  after: ReadonlyMap<string, Value>,
+  slices: Slices,
+): Promise<ValueOperation[]> {
+  const operations: ValueOperation[] = [];
+  for (const key of [...new Set([...before.keys(), ...after.keys()])].sort()) {
+    const old = before.get(key) ?? null;
+    const next = after.get(key) ?? null;
+    if (old !== null && next !== null && (await areEqual(old, next, slices))) continue;
+    const operation = old === null ? 'create' : next === null ? 'delete' : 'update';
+    operations.push({ operation, key, before: old, after: next });
+  }
+  return operations;
+}
+
+/** Values have long lists, whose items are compared one by one. */
+async function areEqual(a: Value, b: Value, slices: Slices): Promise<boolean> {
+  const fields = Object.entries(a);
+  if (fields.length !== Object.keys(b).length) return false;
+  for (const [name, field] of fields) {
+    const other: unknown = (b as Readonly<Record<string, unknown>>)[name];
+    if (!Array.isArray(field) || !Array.isArray(other)) {
+      if (!isDeepStrictEqual(field, other)) return false;
+      continue;
+    }
+    if (field.length !== other.length) return false;
+    for (const [at, item] of field.entries()) {
+      if (slices.due()) await slices.turn();
+      if (!isDeepStrictEqual(item, other[at])) return false;
+    }
+  }
+  return true;
+}
