@@ -21,7 +21,7 @@ import { until } from '#test/support/wait.ts';
 import { type ClusterNode, RealCluster } from './cluster.ts';
 import type { Sandbox } from './sandbox.ts';
 import { Station } from './station.ts';
-import type { FlowReport } from './traffic/station/commands.ts';
+import type { FlowReport, ProbeReport } from './traffic/station/commands.ts';
 import type { VppProcess } from './vpp-process.ts';
 
 const NAMESPACE = 'default';
@@ -177,6 +177,11 @@ export class RealServiceCluster implements ServiceCluster {
     const { id, answer } = await station.openFlow(to);
     assert.equal(answer.result, 'answered');
     return { report: () => station.readFlow(id) };
+  }
+
+  /** Sends a datagram each millisecond. */
+  probe(from: Place, { address, port }: Target, seconds: number): Promise<ProbeReport> {
+    return this.#station(from).probe({ address, port, protocol: 'UDP' }, seconds);
   }
 
   /** Sends bytes over TCP to a server that returns them. */

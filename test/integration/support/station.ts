@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Answer, Protocol, Target } from '#test/services/service-cluster.ts';
 import { enter } from './netns.ts';
-import type { Command, FlowReport, Replies } from './traffic/station/commands.ts';
+import type { Command, FlowReport, ProbeReport, Replies } from './traffic/station/commands.ts';
 import type { NetworkNamespace } from './traffic.ts';
 
 const MAIN = join(import.meta.dirname, 'traffic/station/main.ts');
@@ -75,6 +75,10 @@ export class Station implements Disposable {
 
   readFlow(id: number): Promise<FlowReport> {
     return this.#send({ do: 'readFlow', id });
+  }
+
+  probe(target: Target, seconds: number): Promise<ProbeReport> {
+    return this.#send({ do: 'probe', target, seconds });
   }
 
   transfer(target: Target, megabytes: number): Promise<Answer> {

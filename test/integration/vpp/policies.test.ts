@@ -10,6 +10,7 @@ import type { DeepInput } from '#models/model.ts';
 import { serviceRecords } from '#test/services/compliance/records.ts';
 import type { NodeName, Place, Protocol, Target } from '#test/services/service-cluster.ts';
 import { withoutNodes, withoutVhostNet } from '#test/support/requirements.ts';
+import { until } from '#test/support/wait.ts';
 import { RealServiceCluster, type RunningFlow } from '../support/service-cluster.ts';
 
 const CLUSTER_IP = '10.96.0.60';
@@ -17,6 +18,8 @@ const PORT = 8080;
 const OTHER_PORT = 9090;
 /** A connection over which nothing returned for so long is cut. */
 const SILENCE_MS = 3000;
+/** VPP is down and configured again within it, on a busy machine too. */
+const RESTART_S = 20;
 
 const pods = { a: 'node1', b: 'node1', x: 'node2', y: 'node2' } as const;
 const [a, b, x, y] = [{ pod: 'a' }, { pod: 'b' }, { pod: 'x' }, { pod: 'y' }];
@@ -189,5 +192,24 @@ describe('policies on real nodes', {
     assert.ok(await connects(a, to(y)));
     await apply('only-y', undefined);
     assert.ok(await connects(a, to(b)));
+  });
+
+  it('nothing that is forbidden passes while VPP restarts', async (t) => {
+    await apply('none', { pods: app('x'), policy_type: 'INGRESS', ingress_rule: [] });
+    const vpp = cluster.vppOf('node2');
+    const probes = Promise.all([
+      cluster.probe(y, to(x), RESTART_S),
+      cluster.probe(b, to(x), RESTART_S),
+      cluster.probe(b, to(y), RESTART_S),
+    ]);
+    await vpp.kill();
+    await vpp.start();
+    await until('the permitted connection works again', () => connects(b, to(y)), 30_000);
+    const [local, remote, permitted] = await probes;
+    t.diagnostic(`${permitted.answered} of ${permitted.sent} permitted datagrams were answered`);
+    assert.deepEqual([local.answered, remote.answered], [0, 0]);
+    assert.ok(local.sent > 1000 && remote.sent > 1000 && permitted.answered > 0);
+    await apply('none', undefined);
+    assert.ok(await connects(b, to(x)));
   });
 });

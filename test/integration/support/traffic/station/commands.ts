@@ -19,6 +19,8 @@ export type Command =
   /** Opens a connection over which a message goes out and returns all the time. */
   | { readonly do: 'openFlow'; readonly target: Target }
   | { readonly do: 'readFlow'; readonly id: number }
+  /** Sends a datagram each millisecond. */
+  | { readonly do: 'probe'; readonly target: Target; readonly seconds: number }
   /** Sends bytes to a server that returns them. */
   | { readonly do: 'transfer'; readonly target: Target; readonly megabytes: number };
 
@@ -31,6 +33,7 @@ export interface Replies {
   readonly close: null;
   readonly openFlow: { readonly id: number; readonly answer: Answer };
   readonly readFlow: FlowReport;
+  readonly probe: ProbeReport;
   readonly transfer: Answer;
 }
 
@@ -39,6 +42,11 @@ export interface FlowReport {
   readonly lastReturnedAt: number;
   /** Between two messages that returned, since the report before. */
   readonly longestGapMs: number;
+}
+
+export interface ProbeReport {
+  readonly sent: number;
+  readonly answered: number;
 }
 
 /** A connection that is open, or was answered otherwise. */

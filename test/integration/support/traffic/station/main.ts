@@ -4,7 +4,7 @@ import type { Command, Connection, Replies } from './commands.ts';
 import { Flow } from './flow.ts';
 import { serve } from './servers.ts';
 import { openTcp, transfer } from './tcp.ts';
-import { openUdp } from './udp.ts';
+import { openUdp, probe } from './udp.ts';
 
 /** Connections at a time: as many as a machine with two cores answers without delay. */
 const AT_ONCE = 16;
@@ -65,6 +65,8 @@ async function run(command: Command): Promise<Replies[keyof Replies]> {
     }
     case 'readFlow':
       return flows.get(command.id)!.report();
+    case 'probe':
+      return probe(command.target, command.seconds);
     case 'transfer':
       return transfer(command.target, command.megabytes);
   }

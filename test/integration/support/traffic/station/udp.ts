@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import type { Answer, Target } from '#test/services/service-cluster.ts';
-import { answerOf, type Connection, LIMIT_MS, within } from './commands.ts';
+import { answerOf, type Connection, LIMIT_MS, type ProbeReport, within } from './commands.ts';
 
 /** A first datagram may be lost while VPP or a kernel asks for the address of a neighbor. */
 const REPEAT_MS = 700;
@@ -22,6 +22,23 @@ export async function openUdp({ address, port }: Target): Promise<Connection> {
     },
     close: () => socket.close(),
   };
+}
+
+/** Sends datagrams for a time, whether or not a network is there. */
+export async function probe({ address, port }: Target, seconds: number): Promise<ProbeReport> {
+  const socket = createSocket('udp4');
+  const end = Date.now() + 1000 * seconds;
+  let [sent, answered] = [0, 0];
+  socket.on('message', () => answered++);
+  // a reset by the receiver, or no route
+  socket.on('error', () => undefined);
+  while (Date.now() < end) {
+    socket.send('probe\n', port, address, () => undefined);
+    sent++;
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  socket.close();
+  return { sent, answered };
 }
 
 async function exchange(socket: Socket): Promise<Answer> {
