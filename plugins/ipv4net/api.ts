@@ -10,6 +10,12 @@ export interface PodInterfaceNames {
   readonly loopback: string;
 }
 
+/**
+ * ID of the table of the link between the VRFs: that of a packet that left the pods' VRF, where it leaves by
+ * the uplink.
+ */
+export const VRF_LINK_TABLE = 0xffff_fffd;
+
 export interface Ipv4NetApi {
   /** Features in use that are not supported yet, each with the number of objects. */
   unsupportedFeatures(): readonly string[];
@@ -26,6 +32,8 @@ export interface Ipv4NetApi {
   otherInterfaces(): readonly string[];
   /** The VPP side of the link between VPP and the host. */
   hostInterconnect(): string;
+  /** Packets between pods and the networks outside pass it, before source NAT. */
+  vrfLink(): string;
   /** The routed interface of the VXLAN bridge domain; undefined without an overlay. */
   vxlanBvi(): string | undefined;
   /** Names for a wired attachment; undefined for any other. */

@@ -10,6 +10,7 @@ const MAX_HOST_NAME_LENGTH = 15;
 
 export const LOOPBACK_NIC = 'loopbackNIC';
 export const POD_GATEWAY_LOOPBACK = 'podGwLoop';
+export const VRF_LINK = 'vrfLink';
 export const VXLAN_BVI = 'vxlanBVI';
 export const VXLAN_BRIDGE_DOMAIN = 'vxlanBD';
 
@@ -41,6 +42,11 @@ export function hostSideMac(nodeId: number): string {
 /** MAC of the BVI of a node in the VXLAN overlay. */
 export function bviMac(nodeId: number): string {
   return nodeMac(0x12, 0x2b, nodeId);
+}
+
+/** MAC of the link between the VRFs. */
+export function vrfLinkMac(nodeId: number): string {
+  return nodeMac(0x38, 0x3c, nodeId);
 }
 
 /** Prefix of the name of a VPP interface that is bound to a link of the kernel. */

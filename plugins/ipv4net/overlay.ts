@@ -7,6 +7,7 @@ import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
 import type { Node } from '#plugins/nodesync/api.ts';
+import { interVrfRoute } from './inter-vrf-route.ts';
 import { bviMac, VXLAN_BRIDGE_DOMAIN, VXLAN_BVI, vxlanTunnel } from './names.ts';
 import {
   familyOf,
@@ -15,7 +16,6 @@ import {
   nodeIp,
   withoutPrefixLength,
 } from './node-input.ts';
-import { interVrfRoute } from './vrfs.ts';
 
 const DEFAULT_VNI = 10;
 /** Packets from one tunnel are never forwarded to another tunnel. */

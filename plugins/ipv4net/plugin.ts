@@ -35,7 +35,7 @@ import type { Ipv4NetApi, PodInterfaceNames } from './api.ts';
 import { DesiredValues } from './desired-values.ts';
 import { hostLinkValues } from './host-link.ts';
 import { hostInterconnectName } from './interconnect-names.ts';
-import { VXLAN_BVI, valueGroup } from './names.ts';
+import { VRF_LINK, VXLAN_BVI, valueGroup } from './names.ts';
 import { mainInterfaceName, nicValues } from './nics.ts';
 import { familyOf, type NodeInput, nodeIp } from './node-input.ts';
 import { NodeInputReader } from './node-input-reader.ts';
@@ -247,6 +247,10 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
 
   hostInterconnect(): string {
     return hostInterconnectName(this.#currentInput);
+  }
+
+  vrfLink(): string {
+    return VRF_LINK;
   }
 
   vxlanBvi(): string | undefined {

@@ -1,24 +1,20 @@
-/** The two VRFs, the routes between them, and neighbor scanning (values 9 to 14 of the original). */
+/** The VRFs, the routes between them, and neighbor scanning (values 9 to 14 of the original). */
 import type { IpFamily } from '#models/ip.ts';
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { ipScanNeighborModel } from '#models/vpp/ip-scan-neighbor.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import { vrfTableModel } from '#models/vpp/vrf-table.ts';
 import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
+import { interVrfRoute } from './inter-vrf-route.ts';
 import { POD_GATEWAY_LOOPBACK } from './names.ts';
-import {
-  anyAddress,
-  anyNetwork,
-  familyOf,
-  hostNetwork,
-  type NodeInput,
-  prefixLength,
-} from './node-input.ts';
+import { anyAddress, hostNetwork, type NodeInput, prefixLength } from './node-input.ts';
+import { vrfLinkValues } from './vrf-link.ts';
 
 export function vrfValues(input: NodeInput): KeyValue[] {
   return [
     ...tables(input),
     podGateway(input),
+    ...vrfLinkValues(input),
     ...betweenVrfs(input),
     ...dropRoutes(input),
     ...neighborScan(input),
@@ -47,31 +43,18 @@ function podGateway({ addresses, routing }: NodeInput): KeyValue {
   });
 }
 
-/** A route that looks the packet up in another VRF. */
-export function interVrfRoute(destination: string, vrf: number, viaVrf: number): KeyValue {
-  return keyValue(vppRouteModel, {
-    type: 'INTER_VRF',
-    vrf_id: vrf,
-    via_vrf_id: viaVrf,
-    dst_network: destination,
-    next_hop_addr: anyAddress(familyOf(destination) ?? 4),
-  });
-}
-
+/** Between this node and its pods, and between hosts; everything else passes the link of the VRFs. */
 function betweenVrfs(input: NodeInput): KeyValue[] {
   const { addresses, routing, family, hostAddresses } = input;
   const overlay = routing.transport === 'vxlan';
   const toMain = [
-    anyNetwork(family),
     // more specific than the route that drops packets to removed hosts
     ...(overlay ? [addresses.hostInterconnectSubnetThisNode()] : []),
     // VPP makes an address with a node port its own in this table when a pod comes, and keeps it
     ...(family === 4 ? hostAddresses.map(hostNetwork) : []),
   ];
   const toPods = [
-    ...(overlay
-      ? [addresses.podSubnetAllNodes(), addresses.hostInterconnectSubnetAllNodes()]
-      : [addresses.podSubnetThisNode()]),
+    ...(overlay ? [addresses.hostInterconnectSubnetAllNodes()] : []),
     ...(family === 6 ? [addresses.serviceSubnet()] : []),
   ];
   return [

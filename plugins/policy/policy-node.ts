@@ -30,11 +30,7 @@ export function policyNode({ conf, nodes, ipam, net }: PolicyNodeDeps): PolicyNo
     addresses: [...new Set(addresses)].filter((address) => address !== '').sort(),
     natLoopback: ipam.natLoopback(),
     podSubnet: ipam.podSubnetThisNode(),
-    interfaces: [
-      ...(bvi === undefined ? [] : [bvi]),
-      net.mainInterface(),
-      ...net.otherInterfaces(),
-      net.hostInterconnect(),
-    ],
+    // the host is reached without them; NICs have packets after source NAT
+    interfaces: [net.vrfLink(), ...(bvi === undefined ? [] : [bvi])],
   };
 }

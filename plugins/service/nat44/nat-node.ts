@@ -12,7 +12,7 @@ import { vrfTableModel } from '#models/vpp/vrf-table.ts';
 import type { ContivConfApi } from '#plugins/contivconf/api.ts';
 import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
-import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
+import { type Ipv4NetApi, VRF_LINK_TABLE } from '#plugins/ipv4net/api.ts';
 import { type ServiceConfig, sessionTimeouts } from '../config.ts';
 
 /** An address of a pool that all tables use. */
@@ -184,7 +184,11 @@ function nodeIdentities(node: NatNode): KeyValue {
 }
 
 function wholeAddress({ mainVrf, podVrf }: NatNode, ip_address: string) {
-  return [mainVrf, podVrf].map((vrf_id) => ({ ip_address, protocol: 'UDP' as const, vrf_id }));
+  return [mainVrf, podVrf, VRF_LINK_TABLE].map((vrf_id) => ({
+    ip_address,
+    protocol: 'UDP' as const,
+    vrf_id,
+  }));
 }
 
 /**

@@ -30,18 +30,20 @@ ipamConfig:
       'config/vpp/v2/route/if/tap-vpp2/vrf/0/dst/fd02:0:0:1::2/128/gw/fd02:0:0:1::2',
       'config/vpp/v2/route/if/tap-vpp2/vrf/0/dst/fd09::5/128/gw/fd02:0:0:1::2',
       'config/vpp/v2/route/if/vpp-tap-c1/vrf/1/dst/fd01:0:0:1::2/128/gw/fd01:0:0:1::2',
+      'config/vpp/v2/route/if/vrfLink/vrf/0/dst/fd01::/48/gw/fdfe:feed:c0de::2',
+      'config/vpp/v2/route/if/vrfLink/vrf/1/dst/::/0/gw/fdfe:feed:c0de::2',
       'config/vpp/v2/route/if/vxlanBVI/vrf/1/dst/fd01:0:0:2::/64/gw/fd04::2',
       'config/vpp/v2/route/if/vxlanBVI/vrf/1/dst/fd02:0:0:2::/64/gw/fd04::2',
       'config/vpp/v2/route/if/vxlanBVI/vrf/1/dst/fd09::6/128/gw/fd04::2',
-      'config/vpp/v2/route/vrf/0/dst/fd01::/48/gw/::',
       'config/vpp/v2/route/vrf/0/dst/fd02::/48/gw/::',
       'config/vpp/v2/route/vrf/0/dst/fd05::/108/gw/::',
       'config/vpp/v2/route/vrf/0/dst/fd09::6/128/gw/::',
-      'config/vpp/v2/route/vrf/1/dst/::/0/gw/::',
       'config/vpp/v2/route/vrf/1/dst/fd01::/48/gw/::',
       'config/vpp/v2/route/vrf/1/dst/fd02:0:0:1::/64/gw/::',
       'config/vpp/v2/route/vrf/1/dst/fd02::/48/gw/::',
       'config/vpp/v2/route/vrf/1/dst/fd05::/108/gw/::',
+      'config/vpp/v2/route/vrf/4294967293/dst/::/0/gw/::',
+      'config/vpp/v2/route/vrf/4294967293/dst/fd01::/48/gw/::',
     ]);
     assert.ok(node.config.has('config/vpp/v2/arp/tap-vpp2/fd02:0:0:1::2'));
     assert.ok(node.config.has('config/linux/l3/v2/arp/tap-vpp1/fd02:0:0:1::1'));
@@ -49,6 +51,7 @@ ipamConfig:
       'config/vpp/v2/vrf-table/id/0/protocol/IPV4',
       'config/vpp/v2/vrf-table/id/0/protocol/IPV6',
       'config/vpp/v2/vrf-table/id/1/protocol/IPV6',
+      'config/vpp/v2/vrf-table/id/4294967293/protocol/IPV6',
     ]);
     const tunnel = node.at<{ vxlan: { dst_address: string } }>(`${VPP_IF}vxlan-default-2`);
     assert.equal(tunnel.vxlan.dst_address, 'fd03::2');

@@ -25,9 +25,13 @@ describe('wiring of a node without an overlay', () => {
     const node = await startedNode({ yaml }, []);
     const routes = keys(node, 'route/vrf').filter((key) => !key.includes('/dst/10.96.0.0/12/'));
     assert.deepEqual(routes, [
-      'config/vpp/v2/route/vrf/0/dst/10.1.1.0/24/gw/0.0.0.0',
-      'config/vpp/v2/route/vrf/1/dst/0.0.0.0/0/gw/0.0.0.0',
       'config/vpp/v2/route/vrf/1/dst/172.16.0.5/32/gw/0.0.0.0',
+      'config/vpp/v2/route/vrf/4294967293/dst/0.0.0.0/0/gw/0.0.0.0',
+      'config/vpp/v2/route/vrf/4294967293/dst/10.1.1.0/24/gw/0.0.0.0',
+    ]);
+    assert.deepEqual(keys(node, 'route/if/vrfLink'), [
+      'config/vpp/v2/route/if/vrfLink/vrf/0/dst/10.1.1.0/24/gw/169.254.254.254',
+      'config/vpp/v2/route/if/vrfLink/vrf/1/dst/0.0.0.0/0/gw/169.254.254.254',
     ]);
   });
 });

@@ -8,8 +8,9 @@ import { keys, LINUX_IF, startedNode, VPP_IF } from './wired-node.ts';
 describe('wiring of a node with TAP and VXLAN', () => {
   it('is complete', async () => {
     const node = await startedNode();
-    const isNat = (key: string) => key.includes('/nat/') || key.includes('/dst/10.96.0.0/12/');
-    const found = [...node.config.keys()].filter((key) => !isNat(key));
+    const isOfOthers = (key: string) =>
+      ['/nat/', '/acls/', '/dst/10.96.0.0/12/'].some((part) => key.includes(part));
+    const found = [...node.config.keys()].filter((key) => !isOfOthers(key));
     assert.deepEqual(found.sort(), [
       'config/linux/interfaces/v2/interface/tap-vpp1',
       'config/linux/l3/v2/arp/tap-vpp1/172.30.1.1',
@@ -17,28 +18,33 @@ describe('wiring of a node with TAP and VXLAN', () => {
       'config/vpp/l2/v2/bridge-domain/vxlanBD',
       'config/vpp/l2/v2/fib/vxlanBD/mac/12:2b:00:00:00:02',
       'config/vpp/v2/arp/tap-vpp2/172.30.1.2',
+      'config/vpp/v2/arp/vrfLink/169.254.254.254',
       'config/vpp/v2/arp/vxlanBVI/192.168.30.2',
       'config/vpp/v2/interfaces/Gig1',
       'config/vpp/v2/interfaces/podGwLoop',
       'config/vpp/v2/interfaces/tap-vpp2',
+      'config/vpp/v2/interfaces/vrfLink',
       'config/vpp/v2/interfaces/vxlan-default-2',
       'config/vpp/v2/interfaces/vxlanBVI',
       'config/vpp/v2/ipscanneigh-global',
       'config/vpp/v2/route/if/tap-vpp2/vrf/0/dst/172.16.0.5/32/gw/172.30.1.2',
       'config/vpp/v2/route/if/tap-vpp2/vrf/0/dst/172.30.1.2/32/gw/172.30.1.2',
+      'config/vpp/v2/route/if/vrfLink/vrf/0/dst/10.1.0.0/16/gw/169.254.254.254',
+      'config/vpp/v2/route/if/vrfLink/vrf/1/dst/0.0.0.0/0/gw/169.254.254.254',
       'config/vpp/v2/route/if/vxlanBVI/vrf/1/dst/10.1.2.0/24/gw/192.168.30.2',
       'config/vpp/v2/route/if/vxlanBVI/vrf/1/dst/172.16.0.6/32/gw/192.168.30.2',
       'config/vpp/v2/route/if/vxlanBVI/vrf/1/dst/172.30.2.0/24/gw/192.168.30.2',
-      'config/vpp/v2/route/vrf/0/dst/10.1.0.0/16/gw/0.0.0.0',
       'config/vpp/v2/route/vrf/0/dst/172.16.0.6/32/gw/0.0.0.0',
       'config/vpp/v2/route/vrf/0/dst/172.30.0.0/16/gw/0.0.0.0',
-      'config/vpp/v2/route/vrf/1/dst/0.0.0.0/0/gw/0.0.0.0',
       'config/vpp/v2/route/vrf/1/dst/10.1.0.0/16/gw/0.0.0.0',
       'config/vpp/v2/route/vrf/1/dst/172.16.0.5/32/gw/0.0.0.0',
       'config/vpp/v2/route/vrf/1/dst/172.30.0.0/16/gw/0.0.0.0',
       'config/vpp/v2/route/vrf/1/dst/172.30.1.0/24/gw/0.0.0.0',
+      'config/vpp/v2/route/vrf/4294967293/dst/0.0.0.0/0/gw/0.0.0.0',
+      'config/vpp/v2/route/vrf/4294967293/dst/10.1.0.0/16/gw/0.0.0.0',
       'config/vpp/v2/vrf-table/id/0/protocol/IPV4',
       'config/vpp/v2/vrf-table/id/1/protocol/IPV4',
+      'config/vpp/v2/vrf-table/id/4294967293/protocol/IPV4',
     ]);
   });
 
@@ -205,12 +211,29 @@ ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}
     const route = (rest: string) =>
       nonDefaultFields(node.at(`config/vpp/v2/route/vrf/${rest}/gw/0.0.0.0`));
     const inter = { type: 'INTER_VRF', next_hop_addr: '0.0.0.0' };
-    assert.deepEqual(route('0/dst/10.1.0.0/16'), {
+    const linkVrf = 4_294_967_293;
+    assert.deepEqual(route(`${linkVrf}/dst/10.1.0.0/16`), {
       ...inter,
+      vrf_id: linkVrf,
       dst_network: '10.1.0.0/16',
       via_vrf_id: 1,
     });
-    assert.deepEqual(route('1/dst/0.0.0.0/0'), { ...inter, vrf_id: 1, dst_network: '0.0.0.0/0' });
+    assert.deepEqual(route(`${linkVrf}/dst/0.0.0.0/0`), {
+      ...inter,
+      vrf_id: linkVrf,
+      dst_network: '0.0.0.0/0',
+    });
+    const throughLink = (vrf: number, network: string) =>
+      nonDefaultFields(
+        node.at(`config/vpp/v2/route/if/vrfLink/vrf/${vrf}/dst/${network}/gw/169.254.254.254`),
+      );
+    const link = {
+      type: 'INTRA_VRF',
+      outgoing_interface: 'vrfLink',
+      next_hop_addr: '169.254.254.254',
+    };
+    assert.deepEqual(throughLink(0, '10.1.0.0/16'), { ...link, dst_network: '10.1.0.0/16' });
+    assert.deepEqual(throughLink(1, '0.0.0.0/0'), { ...link, vrf_id: 1, dst_network: '0.0.0.0/0' });
     assert.deepEqual(route('1/dst/172.30.1.0/24'), {
       ...inter,
       vrf_id: 1,
