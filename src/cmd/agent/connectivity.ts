@@ -23,7 +23,8 @@ import {
 } from '#plugins/policy/connectivity/connectivity-text.ts';
 import { endpointsOf } from '#plugins/policy/connectivity/endpoints.ts';
 import { type AskedPort, explain } from '#plugins/policy/connectivity/explanation.ts';
-import { readManifestCluster } from './manifest-cluster.ts';
+import { type ManifestCluster, readManifestCluster } from './manifest-cluster.ts';
+import { manifestOperations, type NodeOperation } from './manifest-operations.ts';
 
 export const ConnectivityError = defineError({
   name: 'ConnectivityError',
@@ -69,9 +70,12 @@ export async function connectivity(
   clock: Clock,
   { print, warn }: Printers,
 ): Promise<boolean> {
-  const read = async (folder: string): Promise<ClusterPolicies> => {
-    const { kube, pods, problems, policySources } = readManifestCluster(folder);
-    for (const problem of problems) warn(`${problem}\n`);
+  const read = (folder: string): ManifestCluster => {
+    const cluster = readManifestCluster(folder);
+    for (const problem of cluster.problems) warn(`${problem}\n`);
+    return cluster;
+  };
+  const policiesOf = async ({ kube, pods, policySources }: ManifestCluster) => {
     const policies = await clusterPolicies(kube, pods, new Slices(clock));
     for (const [policy, texts] of policies.problems)
       for (const reason of texts) {
@@ -81,9 +85,15 @@ export async function connectivity(
       }
     return policies;
   };
-  const before = await read(manifests);
-  if (pair) return explainPair(before, pair, output, print);
-  const states = compare === undefined ? [before] : [before, await read(compare)];
+  const before = read(manifests);
+  const states = [await policiesOf(before)];
+  if (pair) return explainPair(states[0] as ClusterPolicies, pair, output, print);
+  const operations: NodeOperation[] = [];
+  if (compare !== undefined) {
+    const after = read(compare);
+    states.push(await policiesOf(after));
+    operations.push(...(await manifestOperations(before, after, clock)));
+  }
   const endpoints = await endpointsOf(states, new Slices(clock));
   const isComparison = compare !== undefined;
   for (const text of isComparison ? changePieces() : listPieces()) print(text);
@@ -108,10 +118,13 @@ export async function connectivity(
       yield* documentPieces({
         endpoints: endpointItems(endpoints),
         changes: changeItems(changedConnections(endpoints)),
+        operations,
       });
-    else
+    else {
       for (const one of changedConnections(endpoints))
         for (const line of one ? changeLines(one) : []) yield `${line}\n`;
+      for (const { node, operation, key } of operations) yield `${node}: ${operation} ${key}\n`;
+    }
   }
 }
 

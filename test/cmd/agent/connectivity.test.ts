@@ -257,11 +257,21 @@ describe('contiv-agent connectivity', () => {
         [
           '- 192.0.2.0-192.0.2.255[External] => default/db[Pod] : TCP 22',
           '- default/web[Pod] => default/db[Pod] : TCP 8080,UDP 53',
+          'node: update config/vpp/acls/v2/acl/contiv-policy-out-default/db',
+          'node: update config/vpp/acls/v2/acl/contiv-policy-reflection-default/db',
           '',
         ].join('\n'),
       );
       const { text } = await run(compare, { compare: before, output: 'json' });
-      const { changes } = JSON.parse(text) as { changes: object[] };
+      const { changes, operations } = JSON.parse(text) as {
+        changes: object[];
+        operations: { node: string; operation: string; before: object; after: object }[];
+      };
+      assert.equal(operations.length, 2);
+      for (const { node, operation, before: old, after } of operations) {
+        assert.deepEqual([node, operation], ['node', 'update']);
+        assert.notDeepEqual(old, after);
+      }
       assert.deepEqual(changes.at(-1), {
         from: 'default/web[Pod]',
         to: 'default/db[Pod]',
@@ -275,9 +285,21 @@ describe('contiv-agent connectivity', () => {
       const { text } = await run(before, { compare });
       assert.match(text, /^\+ default\/new\[Pod\] => default\/db\[Pod\] : TCP 8080,UDP 53$/m);
       assert.equal(
-        text.split('\n').every((line) => line === '' || line.includes('/new[')),
+        text.split('\n').every((line) => line === '' || /^node: |\/new\[/.test(line)),
         true,
       );
+    });
+
+    it('lists the operations on ACLs of the nodes that the change concerns', async () => {
+      const on = (name: string, node: string): string =>
+        `{apiVersion: v1, kind: Pod, metadata: {name: ${name}, labels: {app: ${name}}}, spec: {nodeName: ${node}}}\n---\n`;
+      const spread = on('web', 'node-a') + on('db', 'node-b');
+      const { text } = await run(folder({ 'a.yaml': spread }), {
+        compare: folder({ 'a.yaml': spread + dbFromWeb }),
+      });
+      const operations = text.split('\n').filter((line) => line.includes('config/vpp'));
+      assert.ok(operations.length > 0);
+      for (const line of operations) assert.match(line, /^node-b: update .*-default\/db$/);
     });
 
     it('prints nothing if nothing changes', async () => {
