@@ -16,7 +16,7 @@ import { interVrfRoute } from './inter-vrf-route.ts';
 import { VRF_LINK, vrfLinkMac } from './names.ts';
 import { anyNetwork, type NodeInput } from './node-input.ts';
 
-/** Own address with prefix length, and the neighbor, which nobody has. */
+/** Own address with prefix length, and that of the neighbor, which no interface has. */
 const linkAddresses = {
   4: { own: '169.254.254.253/30', neighbor: '169.254.254.254' },
   6: { own: 'fdfe:feed:c0de::1/126', neighbor: 'fdfe:feed:c0de::2' },
@@ -52,7 +52,7 @@ export function vrfLinkValues(input: NodeInput): KeyValue[] {
   ];
 }
 
-/** What the VRF of the pods reaches, besides the node itself. */
+/** Network of the pods that the VRF of the pods reaches. */
 function podNetwork({ addresses, routing }: NodeInput): string {
   return routing.transport === 'vxlan'
     ? addresses.podSubnetAllNodes()
