@@ -1,4 +1,5 @@
 /** A renderer of network policies: it converts what is permitted to configuration values. */
+import type { Clock } from '#infra/clock/clock.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import type { ResyncContext } from '#plugins/controller/api/event-handler.ts';
@@ -51,12 +52,14 @@ export interface RenderedChange {
 }
 
 /** The part of a handler's context that a resync needs. */
-export type RendererResyncContext = Pick<ResyncContext, 'txn' | 'clock' | 'log'>;
+export type RendererResyncContext = Pick<ResyncContext, 'txn'> &
+  Pick<RendererContext, 'clock' | 'log'>;
 
 /** The part of a handler's context that a change needs. */
 export interface RendererContext {
   readonly txn: UpdateTransaction;
   readonly log: Pick<Logger, 'info' | 'warn'>;
+  readonly clock: Clock;
 }
 
 /**
@@ -67,9 +70,9 @@ export interface PolicyRenderer {
   /** Names the renderer in documents, for example `acl`. */
   readonly name: string;
   resync(ctx: RendererResyncContext, state: RenderedState): Promise<void>;
-  update(ctx: RendererContext, change: RenderedChange): void;
+  update(ctx: RendererContext, change: RenderedChange): Promise<void>;
   /** Deletes all values. */
-  deleteAll(ctx: RendererContext): void;
+  deleteAll(ctx: Pick<RendererContext, 'txn'>): void;
   /** Reasons for which less is permitted than the policies say, by policy: for example too many rules. */
   limits(): ReadonlyMap<PolicyName, readonly string[]>;
   /** The values that carry the policies of a pod, by key. */

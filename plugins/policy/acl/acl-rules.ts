@@ -1,36 +1,47 @@
 /** Conversion of tables to rules of VPP. */
-import type { DeepInput } from '#models/model.ts';
-import type { AclIpRule, AclRule } from '#models/vpp/acl.ts';
-import { allPorts, type PolicyProtocol, PortSet, type ProtocolPorts } from '../port-set.ts';
+import type { AclRule } from '#models/vpp/acl.ts';
+import { allPorts, PortSet, type ProtocolPorts } from '../port-set.ts';
+import {
+  anyPacket,
+  canonicalRule,
+  icmpPackets,
+  protocolPackets,
+  type RuleMatch,
+  tcpPackets,
+  udpPackets,
+} from './canonical-rule.ts';
+import { prefixLists } from './prefix-lists.ts';
 import { isPermitAll, type Table, type TableEntry, withoutRedundantEnd } from './table.ts';
 
-export type RuleInput = DeepInput<AclRule>;
 type Action = AclRule['action'];
 
 const TCP_SYN = 0x02;
 const TCP_ACK = 0x10;
 const SCTP = 132;
-const anyPort = { lower_port: 0, upper_port: allPorts.last };
 
-const anyNetworks = ['0.0.0.0/0', '::/0'] as const;
+const anyV4 = '0.0.0.0/0';
+const anyV6 = '::/0';
 
 /** Rules that compare each packet on its own: no session makes them pass what a later table denies. */
-export function tableRules(table: Table): RuleInput[] {
-  const rules = table.flatMap((entry) => {
+export function tableRules(table: Table): AclRule[] {
+  const rules: AclRule[] = isPermitAll(table) ? [] : [...neededRules];
+  for (const entry of table) {
     const action: Action = entry.action === 'permit' ? 'PERMIT' : 'DENY';
-    return portMatches(entry.ports).flatMap((ports) =>
-      networkPairs(entry).map(([source, destination]) =>
-        ruleOf(action, source, destination, ports, 'destination'),
-      ),
-    );
-  });
-  return isPermitAll(table) ? rules : [...neededRules, ...rules];
+    for (const match of matchesOf(entry.ports, 'destination'))
+      for (const [source, destination] of networkPairs(entry))
+        rules.push(canonicalRule(action, source, destination, match));
+  }
+  return rules;
 }
 
 /** Of the rules of a table, without those that every table has. */
 export function ruleCount(table: Table): number {
   let count = 0;
-  for (const entry of table) count += portMatches(entry.ports).length * networkPairs(entry).length;
+  for (const { sources, destinations, ports } of table) {
+    const [from, to] = [prefixLists(sources), prefixLists(destinations)];
+    const pairs = from.v4.length * to.v4.length + from.v6.length * to.v6.length;
+    count += pairs * (ports.isAny ? 1 : ports.ranges().filter(isComparable).length);
+  }
   return count;
 }
 
@@ -44,28 +55,27 @@ export function ruleCount(table: Table): number {
  * @param reflected result of `reflectedTable`
  * @param withoutSessions network whose packets pass without a session
  */
-export function reflectingRules(reflected: Table, withoutSessions?: string): RuleInput[] {
-  return [
-    ...(withoutSessions === undefined ? [] : [sourceRule(withoutSessions)]),
-    ...anyNetworks.flatMap((any): RuleInput[] => [
-      tcpRule('REFLECT', any, { tcp_flags_mask: TCP_SYN | TCP_ACK, tcp_flags_value: TCP_SYN }),
-      tcpRule('PERMIT', any, {}),
-    ]),
-    ...reflected.flatMap((entry) => {
-      const action: Action = entry.action === 'permit' ? 'PERMIT' : 'REFLECT';
-      return portMatches(entry.ports).flatMap((ports) =>
-        networkPairs(entry).map(([source, destination]) =>
-          ruleOf(action, destination, source, ports, 'source'),
-        ),
-      );
-    }),
-  ];
+export function reflectingRules(reflected: Table, withoutSessions?: string): AclRule[] {
+  const rules = [...tcpReflectingRules];
+  if (withoutSessions !== undefined) {
+    const any = isV6(withoutSessions) ? anyV6 : anyV4;
+    rules.unshift(canonicalRule('PERMIT', withoutSessions, any, anyPacket));
+  }
+  for (const entry of reflected) {
+    const action: Action = entry.action === 'permit' ? 'PERMIT' : 'REFLECT';
+    for (const match of matchesOf(entry.ports, 'source'))
+      for (const [source, destination] of networkPairs(entry))
+        rules.push(canonicalRule(action, destination, source, match));
+  }
+  return rules;
 }
 
-function sourceRule(network: string): RuleInput {
-  const any = isV6(network) ? '::/0' : '0.0.0.0/0';
-  return ruleOf('PERMIT', network, any, undefined, 'source');
-}
+const opening = tcpPackets({}, { mask: TCP_SYN | TCP_ACK, value: TCP_SYN });
+
+const tcpReflectingRules: readonly AclRule[] = [anyV4, anyV6].flatMap((any) => [
+  canonicalRule('REFLECT', any, any, opening),
+  canonicalRule('PERMIT', any, any, tcpPackets({})),
+]);
 
 /** The part of a table that decides about replies of the reflecting rules: all protocols but TCP. */
 export function reflectedTable(table: Table): Table {
@@ -78,6 +88,9 @@ export function reflectedTable(table: Table): Table {
   return withoutRedundantEnd(others);
 }
 
+const noPort = { first: 0, last: 0 };
+const fragments = { source: noPort, destination: noPort };
+
 /**
  * Rules for packets that every pod needs, whatever policies say. They begin each table that denies something:
  * - errors of ICMP, among them those about packets that are too big for a path: they belong to no session;
@@ -85,102 +98,45 @@ export function reflectedTable(table: Table): Table {
  * - all fragments of a packet but the first, which contain no ports and belong to no session. The receiver drops
  *   them if the first one was denied. Nothing else has port 0.
  */
-export const neededRules: readonly RuleInput[] = [
-  icmpRule('0.0.0.0/0', 3, 3),
-  icmpRule('0.0.0.0/0', 11, 12),
-  icmpRule('::/0', 1, 4),
-  icmpRule('::/0', 133, 137),
-  ...anyNetworks.flatMap((any): RuleInput[] => {
-    const ip = { source_network: any, destination_network: any };
-    const port = { lower_port: 0, upper_port: 0 };
-    const ports = { source_port_range: port, destination_port_range: port };
-    return [
-      { action: 'PERMIT', ip_rule: { ip, tcp: ports } },
-      { action: 'PERMIT', ip_rule: { ip, udp: ports } },
-    ];
-  }),
+const neededRules: readonly AclRule[] = [
+  canonicalRule('PERMIT', anyV4, anyV4, icmpPackets(false, 3, 3)),
+  canonicalRule('PERMIT', anyV4, anyV4, icmpPackets(false, 11, 12)),
+  canonicalRule('PERMIT', anyV6, anyV6, icmpPackets(true, 1, 4)),
+  canonicalRule('PERMIT', anyV6, anyV6, icmpPackets(true, 133, 137)),
+  ...[anyV4, anyV6].flatMap((any) => [
+    canonicalRule('PERMIT', any, any, tcpPackets(fragments)),
+    canonicalRule('PERMIT', any, any, udpPackets(fragments)),
+  ]),
 ];
-
-function icmpRule(network: string, first: number, last: number): RuleInput {
-  return {
-    action: 'PERMIT',
-    ip_rule: {
-      ip: { source_network: network, destination_network: network },
-      icmp: {
-        icmpv6: isV6(network),
-        icmp_type_range: { first, last },
-        icmp_code_range: { first: 0, last: 255 },
-      },
-    },
-  };
-}
 
 /** VPP compares no ports of SCTP. */
 export function isComparable({ protocol, first, last }: ProtocolPorts): boolean {
   return protocol !== 'SCTP' || (first === allPorts.first && last === allPorts.last);
 }
 
-/** undefined: any protocol. Ports that VPP does not compare are left out, which is stricter. */
-function portMatches(ports: PortSet): (ProtocolPorts | undefined)[] {
-  return ports.isAny ? [undefined] : ports.ranges().filter(isComparable);
+/** Ports that VPP does not compare are left out, which is stricter. */
+function matchesOf(ports: PortSet, side: 'source' | 'destination'): RuleMatch[] {
+  if (ports.isAny) return [anyPacket];
+  return ports
+    .ranges()
+    .filter(isComparable)
+    .map(({ protocol, first, last }) => {
+      // a whole protocol includes port 0
+      const isWhole = first === allPorts.first && last === allPorts.last;
+      const range = isWhole ? {} : { [side]: { first, last } };
+      if (protocol === 'TCP') return tcpPackets(range);
+      return protocol === 'UDP' ? udpPackets(range) : protocolPackets(SCTP);
+    });
 }
 
 /** Networks of one family each. */
-function networkPairs({ sources, destinations }: TableEntry): [string, string][] {
-  return sources.prefixes().flatMap((source) =>
-    destinations
-      .prefixes()
-      .filter((destination) => isV6(source) === isV6(destination))
-      .map((destination): [string, string] => [source, destination]),
-  );
+function* networkPairs({ sources, destinations }: TableEntry): Generator<[string, string]> {
+  const [from, to] = [prefixLists(sources), prefixLists(destinations)];
+  for (const family of ['v4', 'v6'] as const)
+    for (const source of from[family])
+      for (const destination of to[family]) yield [source, destination];
 }
 
 function isV6(network: string): boolean {
   return network.includes(':');
-}
-
-function ruleOf(
-  action: Action,
-  source_network: string,
-  destination_network: string,
-  ports: ProtocolPorts | undefined,
-  side: 'source' | 'destination',
-): RuleInput {
-  const ip = { source_network, destination_network };
-  if (ports === undefined) return { action, ip_rule: { ip } };
-  return { action, ip_rule: protocolMatch(ip, ports, side) };
-}
-
-function protocolMatch(
-  ip: DeepInput<AclIpRule>['ip'],
-  { protocol, first, last }: ProtocolPorts,
-  side: 'source' | 'destination',
-): DeepInput<AclIpRule> {
-  // a whole protocol includes port 0
-  const lower_port = first === allPorts.first && last === allPorts.last ? 0 : first;
-  const range = { lower_port, upper_port: last };
-  const ranges =
-    side === 'source'
-      ? { source_port_range: range, destination_port_range: anyPort }
-      : { source_port_range: anyPort, destination_port_range: range };
-  const matches: Record<PolicyProtocol, DeepInput<AclIpRule>> = {
-    TCP: { ip, tcp: ranges },
-    UDP: { ip, udp: ranges },
-    SCTP: { ip: { ...ip, protocol: SCTP } },
-  };
-  return matches[protocol];
-}
-
-function tcpRule(
-  action: Action,
-  network: string,
-  flags: { readonly tcp_flags_mask?: number; readonly tcp_flags_value?: number },
-): RuleInput {
-  return {
-    action,
-    ip_rule: {
-      ip: { source_network: network, destination_network: network },
-      tcp: { source_port_range: anyPort, destination_port_range: anyPort, ...flags },
-    },
-  };
 }

@@ -2,6 +2,7 @@
 import { AddressSet } from '../address-set.ts';
 import type { EgressIsolatedPod } from './local-table.ts';
 import { mergedPermits, type PeerPorts } from './merged-permits.ts';
+import { prefixLists } from './prefix-lists.ts';
 import { denyAll, permitAll, type Table, type TableEntry, withoutRedundantEnd } from './table.ts';
 
 /**
@@ -31,5 +32,5 @@ export function globalTable(
 }
 
 function permitsText(permits: readonly PeerPorts[]): string {
-  return permits.map(({ peers, ports }) => `${peers.prefixes().join()} ${ports.text}`).join('\n');
+  return permits.map(({ peers, ports }) => `${prefixLists(peers).text} ${ports.text}`).join('\n');
 }

@@ -2,7 +2,8 @@
 import { type AddressNumber, AddressSet } from '../address-set.ts';
 import { type Isolation, isIsolated, type PodPolicy } from '../pod-policy.ts';
 import { PortSet } from '../port-set.ts';
-import { mergedPermits, type PeerPorts, portsFor } from './merged-permits.ts';
+import { mergedPermits, type PeerPorts } from './merged-permits.ts';
+import { commonPorts, portsFor } from './permitted-ports.ts';
 import { denyAll, permitAll, type Table, type TableEntry, withoutRedundantEnd } from './table.ts';
 
 /** A pod of this node that egress policies isolate. */
@@ -49,9 +50,8 @@ function senderEntries(
       const ports = addresses
         .filter((to) => typeof to === typeof from)
         .map((to) => portsFor(sender.permits, to))
-        .reduce((a, b) => a.intersect(b), PortSet.any)
-        .intersect(own);
-      if (ports.text === own.text) continue;
+        .reduce(commonPorts, own);
+      if (ports === own || ports.text === own.text) continue;
       limited.push(from);
       if (!ports.isEmpty) permitted.push({ peers: AddressSet.ofAddresses([from]), ports });
     }

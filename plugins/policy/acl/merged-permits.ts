@@ -2,6 +2,7 @@
 import { AddressSet } from '../address-set.ts';
 import type { Permit } from '../pod-policy.ts';
 import { PortSet } from '../port-set.ts';
+import { prefixLists } from './prefix-lists.ts';
 
 /** Peers and the ports that are permitted for each of them. */
 export type PeerPorts = Pick<Permit, 'peers' | 'ports'>;
@@ -20,7 +21,7 @@ export function mergedPermits(permits: readonly PeerPorts[]): readonly PeerPorts
     peers: AddressSet.union(same.map(({ peers }) => peers)),
     ports: (same[0] as PeerPorts).ports,
   }));
-  const byPeers = [...Map.groupBy(united, ({ peers }) => peers.prefixes().join())];
+  const byPeers = [...Map.groupBy(united, ({ peers }) => prefixLists(peers).text)];
   const result = withoutCovered(
     byPeers
       .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -48,12 +49,4 @@ function withoutCovered(permits: readonly PeerPorts[]): readonly PeerPorts[] {
     if (everyPeer === undefined || permit === everyPeer) return true;
     return PortSet.union([everyPeer.ports, ports]).text !== everyPeer.ports.text;
   });
-}
-
-/** The ports that the permits contain for one address. */
-export function portsFor(
-  permits: readonly PeerPorts[],
-  address: Parameters<AddressSet['has']>[0],
-): PortSet {
-  return PortSet.union(permits.filter(({ peers }) => peers.has(address)).map(({ ports }) => ports));
 }

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import type { DeepInput } from '#models/model.ts';
-import { type Acl, aclKey, aclModel } from '#models/vpp/acl.ts';
+import { type Acl, type AclRule, aclKey, aclModel } from '#models/vpp/acl.ts';
 import type { ResyncTransaction, UpdateTransaction } from '#plugins/controller/api/transaction.ts';
 import type { AclNames } from './acl-names.ts';
-import { type RuleInput, reflectedTable, reflectingRules, tableRules } from './acl-rules.ts';
+import { reflectedTable, reflectingRules, tableRules } from './acl-rules.ts';
 import { RuleLists } from './rule-lists.ts';
 import { type Table, tableText } from './table.ts';
 
@@ -25,7 +25,7 @@ interface PutAcl {
 
 interface RuleSource {
   readonly text: string;
-  readonly make: () => readonly RuleInput[];
+  readonly make: () => readonly AclRule[];
 }
 
 /** The ACLs that were put. */

@@ -66,13 +66,12 @@ class AclRenderer implements PolicyRenderer {
     const slices = new Slices(ctx.clock);
     for (const [id, pod] of pods) {
       this.#renderPod(ctx.txn, id, pod);
-      // a table of thousands of rules fills a slice
-      await slices.turn();
+      if (slices.dueNow()) await slices.turn();
     }
     this.#renderNode(ctx.txn);
   }
 
-  update({ txn }: RendererContext, change: RenderedChange): void {
+  async update({ txn, clock }: RendererContext, change: RenderedChange): Promise<void> {
     if (change.node !== undefined) this.#setNode(change.node);
     let isForAll = change.node !== undefined;
     for (const [id, pod] of change.pods) {
@@ -85,15 +84,17 @@ class AclRenderer implements PolicyRenderer {
       if (isSender(pod)) this.#senders.set(id, pod);
       else this.#senders.delete(id);
     }
+    const slices = new Slices(clock);
     const ids = isForAll ? this.#pods.keys() : change.pods.keys();
     for (const id of ids) {
       const pod = this.#pods.get(id);
       if (pod !== undefined) this.#renderPod(txn, id, pod, id === change.added);
+      if (slices.dueNow()) await slices.turn();
     }
     if (isForAll) this.#renderNode(txn);
   }
 
-  deleteAll({ txn }: RendererContext): void {
+  deleteAll({ txn }: Pick<RendererContext, 'txn'>): void {
     for (const key of this.#acls.keys()) txn.delete(key);
     this.#acls = new PutAcls();
     this.#omissions.clear();

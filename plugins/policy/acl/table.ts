@@ -1,6 +1,7 @@
 /** Tables of addresses and ports, before they are converted to rules of VPP. */
 import { AddressSet } from '../address-set.ts';
 import { PortSet } from '../port-set.ts';
+import { prefixLists } from './prefix-lists.ts';
 
 export interface TableEntry {
   readonly action: 'permit' | 'deny';
@@ -38,7 +39,7 @@ export function isPermitAll(table: Table): boolean {
 export function tableText(table: Table): string {
   return table
     .map(({ action, sources, destinations, ports }) =>
-      [action, sources.prefixes().join(), destinations.prefixes().join(), ports.text].join(' '),
+      [action, prefixLists(sources).text, prefixLists(destinations).text, ports.text].join(' '),
     )
     .join('\n');
 }
