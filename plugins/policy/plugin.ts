@@ -22,8 +22,10 @@ import {
   type PodManagerApi,
   podIdText,
 } from '#plugins/podmanager/api.ts';
+import type { ServiceApi } from '#plugins/service/api.ts';
 import { createAclRenderer } from './acl/renderer.ts';
 import type { PolicyApi, WiredPod } from './api.ts';
+import { OutsideServices, serviceResources } from './outside-services.ts';
 import type { Isolation, PodPolicy, PolicyName } from './pod-policy.ts';
 import { type PolicyNodeDeps, policyNode } from './policy-node.ts';
 import { PolicyProblemLog } from './policy-problem-log.ts';
@@ -34,6 +36,7 @@ import type { PolicyNode, PolicyRenderer, RenderedPod, RendererContext } from '.
 export interface PolicyDeps extends PolicyNodeDeps {
   readonly nodeName: string;
   readonly pods: PodManagerApi;
+  readonly services: ServiceApi;
 }
 
 export function createPolicy(deps: PolicyDeps): EventHandler & PolicyApi {
@@ -48,6 +51,7 @@ class Policies implements EventHandler, PolicyApi {
   readonly #deps: PolicyDeps;
   readonly #renderer: PolicyRenderer = createAclRenderer();
   readonly #problemLog = new PolicyProblemLog();
+  readonly #outsideServices: OutsideServices;
   #processor = new PolicyProcessor();
   /** undefined: before the first resync. */
   #node: PolicyNode | undefined;
@@ -57,6 +61,7 @@ class Policies implements EventHandler, PolicyApi {
 
   constructor(deps: PolicyDeps) {
     this.#deps = deps;
+    this.#outsideServices = new OutsideServices(deps.services);
   }
 
   handlesEvent(event: Event): boolean {
@@ -64,13 +69,17 @@ class Policies implements EventHandler, PolicyApi {
     if (Shutdown.is(event)) return true;
     // changes before the first successful resync are part of the input of that resync
     if (this.#node === undefined) return false;
-    if (KubeStateChange.is(event)) return inputs.has(event.payload.resource);
+    if (KubeStateChange.is(event)) {
+      const { resource } = event.payload;
+      return inputs.has(resource) || serviceResources.has(resource);
+    }
     if (NodeUpdate.is(event)) return event.payload.nodeName === this.#deps.nodeName;
     return AddPod.is(event) || DeletePod.is(event);
   }
 
   async resync(ctx: ResyncContext): Promise<void> {
-    const node = policyNode(this.#deps);
+    this.#outsideServices.resync();
+    const node = this.#readNode();
     const attached = new Map<AttachmentId, WiredPod>();
     for (const [id, attachment] of this.#deps.pods.attachments())
       attached.set(id, this.#attachedPod(id, attachment));
@@ -94,6 +103,10 @@ class Policies implements EventHandler, PolicyApi {
     if (AddPod.is(event)) return this.#addPod(ctx, this.#deps.pods.idOf(event.payload));
     if (DeletePod.is(event))
       return this.#setAttached(ctx, this.#deps.pods.idOf(event.payload), undefined);
+    if (KubeStateChange.is(event) && serviceResources.has(event.payload.resource)) {
+      this.#outsideServices.change(event.payload);
+      return this.#nodeUpdate(ctx);
+    }
     if (KubeStateChange.is(event))
       return this.#apply(ctx, await this.#processor.change(event.payload, new Slices(ctx.clock)));
     if (NodeUpdate.is(event)) return this.#nodeUpdate(ctx);
@@ -172,11 +185,15 @@ class Policies implements EventHandler, PolicyApi {
   }
 
   async #nodeUpdate(ctx: UpdateContext): Promise<UpdateResult> {
-    const node = policyNode(this.#deps);
+    const node = this.#readNode();
     if (isDeepStrictEqual(node, this.#node)) return {};
     this.#node = node;
     await this.#renderer.update(ctx, { node, pods: new Map() });
-    return { change: 'addresses of this node that policies always permit' };
+    return { change: 'policies with other addresses of this node or of services' };
+  }
+
+  #readNode(): PolicyNode {
+    return { ...policyNode(this.#deps), outsideServices: this.#outsideServices.all() };
   }
 
   /** @param added the id, if the pod is just being attached */

@@ -23,6 +23,21 @@ export interface PolicyNode {
    * their source is translated.
    */
   readonly interfaces: readonly string[];
+  /** Absent: none. */
+  readonly outsideServices?: readonly OutsideService[];
+}
+
+/**
+ * An address of a service with backends outside of the pods and of this node. Translated packets to them pass none of
+ * the interfaces with their own source.
+ */
+export interface OutsideService {
+  /** Without prefix length. */
+  readonly address: string;
+  readonly port: number;
+  readonly protocol: 'TCP' | 'UDP';
+  /** Those outside. */
+  readonly backends: readonly { readonly address: string; readonly port: number }[];
 }
 
 /** A pod of this node and its interface. */

@@ -4,6 +4,8 @@ import type { ServiceDescription } from './processor/service-description.ts';
 import type { HealthCheck } from './processor/service-state.ts';
 import type { RenderedService, ServiceName } from './rendered-service.ts';
 
+export type { RenderedService, ServiceName } from './rendered-service.ts';
+
 export interface ServiceApi {
   /** Name of the renderer that carries services; undefined: none does. */
   rendererName(): string | undefined;

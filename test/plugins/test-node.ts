@@ -117,7 +117,7 @@ export class TestNode extends HandlerBench {
       ipam,
       net,
     });
-    const policies = createPolicy({ nodeName: name, conf, nodes, pods, ipam, net });
+    const policies = createPolicy({ nodeName: name, conf, nodes, pods, ipam, net, services });
     super([conf, nodes, pods, ipam, net, services, policies]);
     this.name = name;
     this.options = options;

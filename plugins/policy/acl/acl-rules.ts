@@ -2,6 +2,8 @@
 import type { AclRule } from '#models/vpp/acl.ts';
 import { allPorts, PortSet, type ProtocolPorts } from '../port-set.ts';
 import {
+  ANY_V4,
+  ANY_V6,
   anyPacket,
   canonicalRule,
   icmpPackets,
@@ -18,9 +20,6 @@ type Action = AclRule['action'];
 const TCP_SYN = 0x02;
 const TCP_ACK = 0x10;
 const SCTP = 132;
-
-const anyV4 = '0.0.0.0/0';
-const anyV6 = '::/0';
 
 /** Rules that compare each packet on its own: no session makes them pass what a later table denies. */
 export function tableRules(table: Table): AclRule[] {
@@ -53,14 +52,9 @@ export function ruleCount(table: Table): number {
  *   reply, so that the connection continues after a stricter table came;
  * - of other protocols, no packet whose reply the table permits.
  * @param reflected result of `reflectedTable`
- * @param withoutSessions network whose packets pass without a session
  */
-export function reflectingRules(reflected: Table, withoutSessions?: string): AclRule[] {
+export function reflectingRules(reflected: Table): AclRule[] {
   const rules = [...tcpReflectingRules];
-  if (withoutSessions !== undefined) {
-    const any = isV6(withoutSessions) ? anyV6 : anyV4;
-    rules.unshift(canonicalRule('PERMIT', withoutSessions, any, anyPacket));
-  }
   for (const entry of reflected) {
     const action: Action = entry.action === 'permit' ? 'PERMIT' : 'REFLECT';
     for (const match of matchesOf(entry.ports, 'source'))
@@ -72,7 +66,7 @@ export function reflectingRules(reflected: Table, withoutSessions?: string): Acl
 
 const opening = tcpPackets({}, { mask: TCP_SYN | TCP_ACK, value: TCP_SYN });
 
-const tcpReflectingRules: readonly AclRule[] = [anyV4, anyV6].flatMap((any) => [
+const tcpReflectingRules: readonly AclRule[] = [ANY_V4, ANY_V6].flatMap((any) => [
   canonicalRule('REFLECT', any, any, opening),
   canonicalRule('PERMIT', any, any, tcpPackets({})),
 ]);
@@ -99,11 +93,11 @@ const fragments = { source: noPort, destination: noPort };
  *   them if the first one was denied. Nothing else has port 0.
  */
 const neededRules: readonly AclRule[] = [
-  canonicalRule('PERMIT', anyV4, anyV4, icmpPackets(false, 3, 3)),
-  canonicalRule('PERMIT', anyV4, anyV4, icmpPackets(false, 11, 12)),
-  canonicalRule('PERMIT', anyV6, anyV6, icmpPackets(true, 1, 4)),
-  canonicalRule('PERMIT', anyV6, anyV6, icmpPackets(true, 133, 137)),
-  ...[anyV4, anyV6].flatMap((any) => [
+  canonicalRule('PERMIT', ANY_V4, ANY_V4, icmpPackets(false, 3, 3)),
+  canonicalRule('PERMIT', ANY_V4, ANY_V4, icmpPackets(false, 11, 12)),
+  canonicalRule('PERMIT', ANY_V6, ANY_V6, icmpPackets(true, 1, 4)),
+  canonicalRule('PERMIT', ANY_V6, ANY_V6, icmpPackets(true, 133, 137)),
+  ...[ANY_V4, ANY_V6].flatMap((any) => [
     canonicalRule('PERMIT', any, any, tcpPackets(fragments)),
     canonicalRule('PERMIT', any, any, udpPackets(fragments)),
   ]),
@@ -135,8 +129,4 @@ function* networkPairs({ sources, destinations }: TableEntry): Generator<[string
   for (const family of ['v4', 'v6'] as const)
     for (const source of from[family])
       for (const destination of to[family]) yield [source, destination];
-}
-
-function isV6(network: string): boolean {
-  return network.includes(':');
 }

@@ -19,6 +19,9 @@ interface Flags {
   readonly value: number;
 }
 
+export const ANY_V4 = '0.0.0.0/0';
+export const ANY_V6 = '::/0';
+
 export const anyPacket: RuleMatch = Object.freeze({ protocol: 0 });
 
 const everyPort: PortRange = { first: 0, last: 65_535 };

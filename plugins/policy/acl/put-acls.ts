@@ -5,6 +5,12 @@ import { type Acl, type AclRule, aclKey, aclModel } from '#models/vpp/acl.ts';
 import type { ResyncTransaction, UpdateTransaction } from '#plugins/controller/api/transaction.ts';
 import type { AclNames } from './acl-names.ts';
 import { reflectedTable, reflectingRules, tableRules } from './acl-rules.ts';
+import {
+  type DeniedDestination,
+  deniedRules,
+  deniedText,
+  withoutSessionRules,
+} from './exceptional-rules.ts';
 import { RuleLists } from './rule-lists.ts';
 import { type Table, tableText } from './table.ts';
 
@@ -15,6 +21,8 @@ export interface BoundTable {
   readonly table: Table;
   /** Network whose packets make no session at the input of the interfaces. */
   readonly withoutSessions?: string;
+  /** Destinations that are denied at the input of the interfaces. */
+  readonly denied?: readonly DeniedDestination[];
 }
 
 interface PutAcl {
@@ -40,7 +48,7 @@ export class PutAcls {
    * @param isForced also those that have not changed
    */
   put(txn: ResyncTransaction, bound: BoundTable, isForced = false): void {
-    const { names, interfaces, table, withoutSessions } = bound;
+    const { names, interfaces, table, withoutSessions = '', denied = [] } = bound;
     this.#put(
       txn,
       { name: names.output, interfaces: { egress: interfaces } },
@@ -52,8 +60,12 @@ export class PutAcls {
       txn,
       { name: names.input, interfaces: { ingress: interfaces } },
       {
-        text: `reflecting ${withoutSessions}\n${tableText(reflected)}`,
-        make: () => reflectingRules(reflected, withoutSessions),
+        text: `reflecting ${withoutSessions} ${deniedText(denied)}\n${tableText(reflected)}`,
+        make: () => [
+          ...deniedRules(denied),
+          ...withoutSessionRules(withoutSessions),
+          ...reflectingRules(reflected),
+        ],
       },
       isForced,
     );

@@ -21,6 +21,7 @@ import type {
   RendererResyncContext,
 } from '../renderer.ts';
 import { nodeAclNames, podAclNames } from './acl-names.ts';
+import { deniedServices } from './exceptional-rules.ts';
 import { globalTable } from './global-table.ts';
 import { type EgressIsolatedPod, localTable } from './local-table.ts';
 import { mergedPermits } from './merged-permits.ts';
@@ -153,7 +154,8 @@ class AclRenderer implements PolicyRenderer {
       this.#maxRules,
     );
     this.#setOmissions(id, { omitted, withSctpPorts: policiesWithSctpPorts(ingress.permits) });
-    this.#acls.put(txn, { names: podAclNames(name), interfaces: [name], table }, isForced);
+    const denied = deniedServices(policy.egress, this.#currentNode.outsideServices ?? []);
+    this.#acls.put(txn, { names: podAclNames(name), interfaces: [name], table, denied }, isForced);
   }
 
   #renderNode(txn: ResyncTransaction): void {

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { type Acl, aclKey } from '#models/vpp/acl.ts';
 import { Shutdown } from '#plugins/controller/api/events.ts';
 import { startedNode } from '../ipv4net/wired-node.ts';
+import { endpointsValue, remotePod, serviceValue } from '../service/service-values.ts';
 import { addressOf, type KubeValue, sorted, type TestNode } from '../test-node.ts';
 import { boundRules, decide } from './acl/acl-evaluator.ts';
 import { block, namespace, namespaces, pod, pods, policy, selector } from './policy-objects.ts';
@@ -208,6 +209,44 @@ describe('network policies', () => {
       ),
     );
     assert.deepEqual([...node.policies.policyProblems().keys()], ['default/web']);
+  });
+
+  it('deny services whose backends outside of the cluster a pod may not reach', async () => {
+    const node = await startedNode();
+    await added(node, 'a', 'c1');
+    await added(node, 'b', 'c2');
+    await node.put(record('a', '', { app: 'a' }));
+    await node.put(record('b', '', { app: 'b' }));
+    const egress = (cidr: string) =>
+      recordOf(
+        'policy',
+        policy({
+          ...inDefault,
+          pods: selector({ app: 'a' }),
+          policy_type: 'EGRESS',
+          egress_rule: [{ to: [block(cidr)] }],
+        }),
+      );
+    await node.put(egress('203.0.113.0/24'));
+    await node.put(serviceValue('external', '10.96.0.10'));
+    await node.put(endpointsValue('external', [{ ip: '198.51.100.5', node: '' }]));
+    const opens = (container: string, to: string): string => {
+      const packet = { from: '10.1.1.2', to, protocol: 'TCP', sourcePort: 4000, port: 80 } as const;
+      return decide(boundRules(acls(node).values(), `vpp-tap-${container}`, 'ingress'), packet);
+    };
+    assert.deepEqual(
+      ['10.96.0.10', '10.96.0.11'].map((to) => opens('c1', to)),
+      ['DENY', 'REFLECT'],
+    );
+    assert.equal(opens('c2', '10.96.0.10'), 'REFLECT');
+    const before = sorted(node.config);
+    await node.heal();
+    assert.deepEqual(sorted(node.config), before);
+    await node.put(egress('198.51.100.0/24'));
+    assert.equal(opens('c1', '10.96.0.10'), 'REFLECT');
+    await node.put(egress('203.0.113.0/24'));
+    await node.put(endpointsValue('external', [remotePod(2)]));
+    assert.equal(opens('c1', '10.96.0.10'), 'REFLECT');
   });
 
   it('lead to the values of a resync, however they have changed', async () => {
