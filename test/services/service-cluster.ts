@@ -3,7 +3,9 @@
  * connections are real packets, or the simulator, whose connections are packet traces.
  */
 import type { Endpoints } from '#kubernetes/models/endpoints.ts';
+import type { Pod } from '#kubernetes/models/pod.ts';
 import type { Service } from '#kubernetes/models/service.ts';
+import type { AnyResource } from '#kubernetes/resources/resources.ts';
 import type { DeepInput } from '#models/model.ts';
 
 export type NodeName = 'node1' | 'node2';
@@ -52,9 +54,27 @@ export interface ServiceRecords {
   readonly endpoints?: DeepInput<Endpoints>;
 }
 
+/** A record of Kubernetes of any kind. */
+export interface KubeRecord {
+  readonly resource: AnyResource;
+  readonly name: string;
+  /** Default: `default`. Records of namespaces have none. */
+  readonly namespace?: string;
+  /** Undefined: deleted. */
+  readonly value: object | undefined;
+}
+
 export interface ServiceCluster extends AsyncDisposable {
-  /** Starts a pod that answers at these ports, over TCP and UDP, and writes its record. */
-  startPod(name: string, node: NodeName, ports: readonly number[]): Promise<void>;
+  /**
+   * Starts a pod that answers at these ports, over TCP and UDP, and writes its record.
+   * @param record additional fields; a namespace other than `default` is also that of the pod
+   */
+  startPod(
+    name: string,
+    node: NodeName,
+    ports: readonly number[],
+    record?: DeepInput<Pod>,
+  ): Promise<void>;
   /** Ends a pod: its network goes, then its record. */
   endPod(name: string): Promise<void>;
   /** Lets a host or the outside answer at a port, over TCP and UDP. */
@@ -71,6 +91,9 @@ export interface ServiceCluster extends AsyncDisposable {
 
   /** Writes records of the namespace `default`, in order; resolves when all running agents have applied them. */
   apply(...records: readonly ServiceRecords[]): Promise<void>;
+
+  /** Writes records, in order; resolves when all running agents have applied them. */
+  write(...records: readonly KubeRecord[]): Promise<void>;
 
   /** Lets the outside reach an address through a node, as a load balancer or its own routes do. */
   routeFromOutside(address: string, via: NodeName): Promise<void>;

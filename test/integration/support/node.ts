@@ -73,15 +73,15 @@ export class RealNode implements AsyncDisposable {
   }
 
   /** A sandbox that is not attached; removed with the node. */
-  async sandbox(pod: string): Promise<Sandbox> {
-    const sandbox = await Sandbox.create(pod);
+  async sandbox(pod: string, namespace?: string): Promise<Sandbox> {
+    const sandbox = await Sandbox.create(pod, namespace);
     this.#sandboxes.add(sandbox);
     return sandbox;
   }
 
   /** Creates and attaches a sandbox. */
-  async pod(name: string): Promise<Sandbox> {
-    const sandbox = await this.sandbox(name);
+  async pod(name: string, namespace?: string): Promise<Sandbox> {
+    const sandbox = await this.sandbox(name, namespace);
     await this.attach(sandbox);
     return sandbox;
   }

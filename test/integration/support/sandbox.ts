@@ -5,17 +5,19 @@ import { Netns, runIn } from './netns.ts';
 
 export class Sandbox {
   readonly pod: string;
+  readonly namespace: string;
   readonly containerId = randomBytes(32).toString('hex');
   readonly #netns: Netns;
   /** From the CNI reply, without prefix length. */
   address = '';
 
-  static async create(pod: string): Promise<Sandbox> {
-    return new Sandbox(pod, await Netns.create('pod'));
+  static async create(pod: string, namespace = 'default'): Promise<Sandbox> {
+    return new Sandbox(pod, namespace, await Netns.create('pod'));
   }
 
-  private constructor(pod: string, netns: Netns) {
+  private constructor(pod: string, namespace: string, netns: Netns) {
     this.pod = pod;
+    this.namespace = namespace;
     this.#netns = netns;
   }
 
@@ -36,7 +38,7 @@ export class Sandbox {
       interface_name: 'eth0',
       extra_arguments: [
         'IgnoreUnknown=1',
-        'K8S_POD_NAMESPACE=default',
+        `K8S_POD_NAMESPACE=${this.namespace}`,
         `K8S_POD_NAME=${this.pod}`,
         `K8S_POD_INFRA_CONTAINER_ID=${this.containerId}`,
       ].join(';'),

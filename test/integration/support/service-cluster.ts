@@ -3,12 +3,14 @@ import assert from 'node:assert/strict';
 import type { NodeSnapshot } from '#cmd/agent/node-snapshot.ts';
 import { endpointsModel } from '#kubernetes/models/endpoints.ts';
 import { namespaceModel } from '#kubernetes/models/namespace.ts';
+import { type Pod, podModel } from '#kubernetes/models/pod.ts';
 import { serviceModel } from '#kubernetes/models/service.ts';
 import { type AnyResource, REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/value-text.ts';
-import type { Model } from '#models/model.ts';
+import type { DeepInput, Model } from '#models/model.ts';
 import type {
   Answer,
+  KubeRecord,
   NodeName,
   OpenConnections,
   Place,
@@ -36,13 +38,6 @@ interface RealPod {
 export interface RealServiceClusterOptions extends ServiceClusterOptions {
   /** Threads of each VPP beside the main one; default 0. */
   readonly workers?: number;
-}
-
-export interface WrittenRecord {
-  readonly resource: AnyResource;
-  readonly name: string;
-  /** Undefined: deleted. */
-  readonly value: object | undefined;
 }
 
 /** A connection over which a message goes out and returns all the time, from its end on never again. */
@@ -76,11 +71,19 @@ export class RealServiceCluster implements ServiceCluster {
     this.#stations.set('outside', new Station('outside', cluster.outside));
   }
 
-  async startPod(name: string, nodeName: NodeName, ports: readonly number[]): Promise<void> {
+  async startPod(
+    name: string,
+    nodeName: NodeName,
+    ports: readonly number[],
+    record: DeepInput<Pod> = {},
+  ): Promise<void> {
     const node = this.#node(nodeName);
-    const sandbox = await node.node.pod(name);
+    const { namespace = NAMESPACE } = record;
+    const sandbox = await node.node.pod(name, namespace);
     this.#pods.set(name, { sandbox, node });
-    await node.node.reflect(name, sandbox.address);
+    const address = { ip_address: sandbox.address };
+    const value = podModel.canonical({ ...record, name, namespace, ...address });
+    await this.#write(resources.pod, name, value, namespace);
     const station = new Station(name, sandbox);
     this.#stations.set(name, station);
     for (const port of ports) await station.serve(port);
@@ -92,7 +95,7 @@ export class RealServiceCluster implements ServiceCluster {
     this.#stations.get(name)![Symbol.dispose]();
     this.#stations.delete(name);
     await node.node.agent.delete(sandbox);
-    await node.node.unreflect(name);
+    await this.#write(resources.pod, name, undefined, sandbox.namespace);
     await sandbox.remove();
   }
 
@@ -139,9 +142,9 @@ export class RealServiceCluster implements ServiceCluster {
     await this.#settle();
   }
 
-  /** Writes records of the namespace `default`; resolves when all running agents have applied them. */
-  async write(...records: readonly WrittenRecord[]): Promise<void> {
-    for (const { resource, name, value } of records) await this.#write(resource, name, value);
+  async write(...records: readonly KubeRecord[]): Promise<void> {
+    for (const { resource, name, namespace, value } of records)
+      await this.#write(resource, name, value, namespace);
     await this.#settle();
   }
 
@@ -229,8 +232,13 @@ export class RealServiceCluster implements ServiceCluster {
     return this.#stations.get('host' in place ? place.host : place.pod)!;
   }
 
-  async #write(resource: AnyResource, name: string, value: object | undefined): Promise<void> {
-    const key = REFLECTOR_PREFIX + resource.key(name, NAMESPACE);
+  async #write(
+    resource: AnyResource,
+    name: string,
+    value: object | undefined,
+    namespace = NAMESPACE,
+  ): Promise<void> {
+    const key = REFLECTOR_PREFIX + resource.key(name, namespace);
     const { store } = this.#cluster.etcd;
     if (value === undefined) await store.delete(key);
     else await store.put(key, valueText(resource, value));

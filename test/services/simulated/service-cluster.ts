@@ -6,15 +6,15 @@ import { seededRandom } from '#infra/clock/manual.ts';
 import { endpointsModel } from '#kubernetes/models/endpoints.ts';
 import { namespaceModel } from '#kubernetes/models/namespace.ts';
 import { nodeModel } from '#kubernetes/models/node.ts';
+import { type Pod as PodRecord, podModel } from '#kubernetes/models/pod.ts';
 import { serviceModel } from '#kubernetes/models/service.ts';
 import { type AnyResource, REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/value-text.ts';
-import type { Model } from '#models/model.ts';
+import type { DeepInput, Model } from '#models/model.ts';
 import type { Device } from '#packet-trace/snapshot.ts';
 import {
   addPod,
   cniRequest,
-  reflectPod,
   replyAddress,
   type TestPod,
   unreflectPod,
@@ -25,6 +25,7 @@ import { snapshotOfDocuments } from '#test/packet-trace/document-snapshot.ts';
 import { outsideDevice } from '#test/packet-trace/outside-device.ts';
 import type {
   Answer,
+  KubeRecord,
   NodeName,
   OpenConnections,
   Place,
@@ -110,14 +111,22 @@ export class SimulatedServiceCluster implements ServiceCluster {
     this.#addStation(name, `${name}/host`, address);
   }
 
-  async startPod(name: string, nodeName: NodeName, ports: readonly number[]): Promise<void> {
+  async startPod(
+    name: string,
+    nodeName: NodeName,
+    ports: readonly number[],
+    record: DeepInput<PodRecord> = {},
+  ): Promise<void> {
     const node = this.#node(nodeName);
-    const pod: TestPod = { name, containerId: `c-${name}`, netns: `/run/netns/${name}` };
+    const { namespace = NAMESPACE } = record;
+    const pod: TestPod = { name, namespace, containerId: `c-${name}`, netns: `/run/netns/${name}` };
     const reply = await addPod(node.agent!, pod);
     assert.equal(reply.error, '');
     const address = replyAddress(reply);
+    this.#network = undefined;
     this.#pods.set(name, { pod, node });
-    await reflectPod(node.node, pod, address);
+    const value = podModel.canonical({ ...record, name, namespace, ip_address: address });
+    await this.#write(resources.pod, name, value, namespace);
     this.#addStation(name, `${nodeName}/${pod.netns}`, address, ports);
     await this.#settle();
   }
@@ -160,6 +169,12 @@ export class SimulatedServiceCluster implements ServiceCluster {
       const backends = endpoints && endpointsModel.canonical({ ...endpoints, ...names });
       await this.#write(resources.endpoints, name, backends);
     }
+    await this.#settle();
+  }
+
+  async write(...records: readonly KubeRecord[]): Promise<void> {
+    for (const { resource, name, namespace, value } of records)
+      await this.#write(resource, name, value, namespace);
     await this.#settle();
   }
 
@@ -232,8 +247,13 @@ export class SimulatedServiceCluster implements ServiceCluster {
     return this.#stations.get(nameOf(place))!;
   }
 
-  async #write(resource: AnyResource, name: string, value: object | undefined): Promise<void> {
-    const key = REFLECTOR_PREFIX + resource.key(name, NAMESPACE);
+  async #write(
+    resource: AnyResource,
+    name: string,
+    value: object | undefined,
+    namespace = NAMESPACE,
+  ): Promise<void> {
+    const key = REFLECTOR_PREFIX + resource.key(name, namespace);
     if (value === undefined) await this.#cluster.delete(key);
     else await this.#cluster.put(key, valueText(resource, value));
   }
@@ -263,9 +283,6 @@ export class SimulatedServiceCluster implements ServiceCluster {
     );
   }
 
-  current_() {
-    return this.#current();
-  }
   async #current(): Promise<Network> {
     this.#network ??= {
       snapshot: snapshotOfDocuments(await this.#documents(), [this.#outside()]),

@@ -1,0 +1,4 @@
+import { policyChangeSuite } from '#test/policies/compliance/change-suite.ts';
+import { onRealNodes } from '../support/service-suite.ts';
+
+onRealNodes(policyChangeSuite, 0);
