@@ -7,7 +7,7 @@ import { Output } from '#infra/log/output.ts';
 import { type Agent, createAgent } from './agent.ts';
 import { buildInfo } from './build-info.ts';
 import { connectivity } from './connectivity.ts';
-import { parseFlags } from './flags.ts';
+import { type AgentFlags, parseFlags } from './flags.ts';
 import { openEnvironment } from './open-environment.ts';
 import { printConfig } from './print-config.ts';
 import { replay } from './replay.ts';
@@ -57,18 +57,17 @@ async function runCommand(
   ended: Promise<string>,
 ): Promise<number> {
   const flags = parseFlags(argv, env);
-  const show = (text: string): void => void process.stdout.write(text);
-  if (flags.replay !== undefined) return await replayUntil(flags.replay, ended, show);
-  const warn = (text: string): void => void process.stderr.write(text);
-  if (flags.connectivity) {
-    const isPermitted = await connectivity(flags.connectivity, systemClock, { print: show, warn });
-    return isPermitted ? 0 : EXIT_FAILURE;
+  const { show, shown } = standardOutput();
+  const code = await runQuery(flags, ended, show);
+  if (code !== undefined) {
+    await shown();
+    return code;
   }
-  if (flags.trace) return (await trace(flags.trace, show)) ? 0 : EXIT_FAILURE;
   const settings = readSettings(flags, env);
   const ports = { clock: systemClock, random: systemRandom };
   if (flags.printConfig) {
     await printConfig({ ...ports, settings }, show);
+    await shown();
     return 0;
   }
   const output = new Output(STANDARD_OUTPUT, systemClock);
@@ -93,6 +92,46 @@ async function runCommand(
     await agent.stop();
     await environment.close();
   }
+}
+
+/** Commands that need no configuration and change nothing. @returns undefined: the arguments name none */
+async function runQuery(
+  flags: AgentFlags,
+  ended: Promise<string>,
+  show: (text: string) => void,
+): Promise<number | undefined> {
+  if (flags.replay !== undefined) return await replayUntil(flags.replay, ended, show);
+  if (flags.trace) return (await trace(flags.trace, show)) ? 0 : EXIT_FAILURE;
+  if (!flags.connectivity) return undefined;
+  const warn = (text: string): void => void process.stderr.write(text);
+  const isPermitted = await connectivity(flags.connectivity, systemClock, { print: show, warn });
+  return isPermitted ? 0 : EXIT_FAILURE;
+}
+
+interface StandardOutput {
+  readonly show: (text: string) => void;
+  /** Resolves when everything is written: the end of the process would discard what a slow reader has not taken. */
+  readonly shown: () => Promise<void>;
+}
+
+/** The stream is opened with the first text: a running agent writes past it. */
+function standardOutput(): StandardOutput {
+  let state: 'unused' | 'open' | 'closed' = 'unused';
+  // a reader that ends, such as head, needs no more text
+  const close = (): void => {
+    state = 'closed';
+  };
+  return {
+    show: (text) => {
+      if (state === 'unused') process.stdout.on('error', close);
+      if (state !== 'closed') process.stdout.write(text);
+      if (state === 'unused') state = 'open';
+    },
+    shown: async () => {
+      if (state === 'open') await new Promise((done) => process.stdout.write('', done));
+      process.stdout.off('error', close);
+    },
+  };
 }
 
 /** A replay changes nothing, so it may be stopped at any time. */

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
@@ -9,6 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { text as readText } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { type ConnectivityRequest, connectivity } from '#cmd/agent/connectivity.ts';
 import { parseFlags } from '#cmd/agent/flags.ts';
@@ -46,6 +49,8 @@ function folder(files: Readonly<Record<string, string>>): string {
   }
   return path;
 }
+
+const SLOW_READER_MS = 5_000;
 
 const pod = (name: string, labels = `{app: ${name}}`, more = ''): string =>
   `{apiVersion: v1, kind: Pod, metadata: {name: ${name}, labels: ${labels}}, spec: {containers: [{name: c, ports: [{name: http, containerPort: 8080}]}]}${more}}\n---\n`;
@@ -339,6 +344,31 @@ describe('contiv-agent connectivity', () => {
     );
     assert.doesNotMatch(text, /job/);
     assert.match(text, /default\/web\[Pod\]/);
+  });
+
+  it('writes the whole list to a reader that is slow', async () => {
+    const many = Array.from({ length: 50 }, (_, n) => pod(`pod-${n}`)).join('');
+    const path = folder({ 'all.yaml': many });
+    const main = resolve(import.meta.dirname, '../../../src/cmd/agent/main.ts');
+    const child = spawn(process.execPath, [main, 'connectivity', '--manifests', path], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const exited = once(child, 'exit');
+    // longer than the list takes: the pipe is full then
+    await Promise.race([exited, systemClock.sleep(SLOW_READER_MS)]);
+    const read = await readText(child.stdout);
+    assert.deepEqual(await exited, [0, null]);
+    assert.equal(read, (await run(path)).text);
+  });
+
+  it('ends without an error if its reader ends', async () => {
+    const many = Array.from({ length: 50 }, (_, n) => pod(`pod-${n}`)).join('');
+    const main = resolve(import.meta.dirname, '../../../src/cmd/agent/main.ts');
+    const argv = [main, 'connectivity', '--manifests', folder({ 'all.yaml': many })];
+    const child = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'pipe'] });
+    child.stdout.destroy();
+    const [errors] = await Promise.all([readText(child.stderr), once(child, 'exit')]);
+    assert.equal(errors, '');
   });
 
   it('rejects a folder that cannot be read', async () => {
