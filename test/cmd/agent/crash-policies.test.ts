@@ -218,3 +218,31 @@ describe('a VPP that refuses any message', () => {
     });
   }
 });
+
+describe('Add Pod while VPP refuses a message about ACLs', () => {
+  it('fails and leaves no interface, so that no pod starts without its table', async (t) => {
+    let refused = 0;
+    for (let nth = 1; ; nth++) {
+      const node = makeNode();
+      for (const one of [...records, denyAll]) await write(node, one);
+      await using running = await startAgent(node);
+      const empty = JSON.stringify(node.vpp.snapshot());
+      let messages = 0;
+      node.vpp.faults.add(nth, { refuse: -1 }, ({ name, kind }) => {
+        const isCounted = kind === 'request' && name.startsWith('acl_');
+        if (isCounted) messages++;
+        return isCounted;
+      });
+      const { error } = await addPod(running, web);
+      if (messages < nth) {
+        assert.equal(error, '');
+        break;
+      }
+      assert.notEqual(error, '', `message ${nth}`);
+      assert.equal(JSON.stringify(node.vpp.snapshot()), empty, `message ${nth}`);
+      refused++;
+    }
+    t.diagnostic(`${refused} messages`);
+    assert.ok(refused >= 2);
+  });
+});
