@@ -40,8 +40,8 @@ const OUTSIDE = 'outside';
 /** Of the pods' default gateway. */
 const gateways = { 4: '169.254.1.1', 6: 'fe80::1' } as const;
 const gates = { 4: '169.254.77.2', 6: 'fd00:77::2' } as const;
-const gateMac = '02:00:00:00:00:77';
-const podMac = '02:00:00:00:00:01';
+const GATE_MAC = '02:00:00:00:00:77';
+const POD_MAC = '02:00:00:00:00:01';
 
 /** Addresses of the network of nodes, which no test gives to pods. That of pods may be any. */
 const addressOf = {
@@ -120,12 +120,12 @@ export class PolicyNetwork {
       ...local.map((pod) =>
         port(PolicyNetwork.interfaceOf(pod.id), [`${gateways[4]}/32`], {
           table: POD_TABLE,
-          mac: podMac,
+          mac: POD_MAC,
         }),
       ),
       port('gate', ['169.254.77.1/30', 'fd00:77::1/126'], {
         table: GATE_TABLE,
-        mac: gateMac,
+        mac: GATE_MAC,
         isLoopback: true,
       }),
       port('bvi', [`${addressOf.bvi(node)}/24`, `${bviV6(node)}/64`], {
@@ -173,7 +173,7 @@ export class PolicyNetwork {
         toTable(GATE_TABLE, '::/0', 0),
       ],
       neighbors: [
-        ...Object.values(gates).map((address) => neighbor('gate', address, gateMac)),
+        ...Object.values(gates).map((address) => neighbor('gate', address, GATE_MAC)),
         ...others.flatMap((other) => [
           neighbor('bvi', addressOf.bvi(other), bviMac(other)),
           neighbor('bvi', bviV6(other), bviMac(other)),
@@ -281,7 +281,7 @@ function podDevice({ id, addresses }: NetworkPod): Device {
   return {
     ...device(id, [port('eth0', own)]),
     routes: [via(0, '0.0.0.0/0', 'eth0', gateways[4]), via(0, '::/0', 'eth0', gateways[6])],
-    neighbors: Object.values(gateways).map((address) => neighbor('eth0', address, podMac)),
+    neighbors: Object.values(gateways).map((address) => neighbor('eth0', address, POD_MAC)),
     forwards: false,
   };
 }

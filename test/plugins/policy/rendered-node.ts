@@ -55,7 +55,7 @@ export class RenderedNode {
     return operations;
   }
 
-  /** What is less than the policies say. */
+  /** Reasons for which less is permitted than the policies say. */
   limits(): ReadonlyMap<PolicyName, readonly string[]> {
     return this.#renderer.limits();
   }

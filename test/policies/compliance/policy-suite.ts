@@ -251,8 +251,7 @@ export function policySuite(start: StartServiceCluster): void {
           ),
       ));
 
-    const uplink = 'the uplink translates the source before ACLs see it';
-    it('limits where a pod sends to outside of the cluster', { todo: uplink }, () =>
+    it('limits where a pod sends to outside of the cluster', () =>
       under(
         {
           ...only('a'),
@@ -268,8 +267,7 @@ export function policySuite(start: StartServiceCluster): void {
             ],
             [[a, to('outside', 9090)]],
           ),
-      ),
-    );
+      ));
 
     const loopback = 'node ports of the own node come from the address of the NAT loopback';
     it('hides a pod from node ports, too', { todo: loopback }, () =>
