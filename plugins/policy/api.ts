@@ -10,7 +10,7 @@ export interface PolicyApi {
   rendererName(): string | undefined;
   /** The attached pods of this node, for which `policies` are computed. */
   attachedPods(): ReadonlyMap<AttachmentId, WiredPod>;
-  /** What policies permit the attached pods of this node, those without policies as well. */
+  /** The permits of the attached pods of this node, those without policies as well. */
   policies(): ReadonlyMap<AttachmentId, PodPolicy>;
   /** Why policies are not carried as their objects define them; without those that are. */
   policyProblems(): ReadonlyMap<PolicyName, readonly string[]>;

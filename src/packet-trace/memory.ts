@@ -1,4 +1,4 @@
-/** What the VPPs of a snapshot remember of earlier packets. */
+/** Memory of the VPPs of a snapshot: what they keep of earlier packets. */
 import { type AclSessions, AclSessionTable } from './acl-session.ts';
 import { ChangedNatSessions, type NatSessions } from './nat-session.ts';
 

@@ -69,7 +69,7 @@ describe('docs/configuration.md', () => {
     const table = text.slice(text.indexOf('## Flags'), text.indexOf('## Keys'));
     const flags = [...table.matchAll(/`--([a-z-]+)`/g)].map(([, name]) => name!);
     const known = [
-      ...[...source.matchAll(/\.option\('--([a-z-]+)/g)].map(([, name]) => name!),
+      ...[...source.matchAll(/(?:\.option|new Option)\(\s*'--([a-z-]+)/g)].map(([, name]) => name!),
       LABEL_FLAG,
     ];
     assert.deepEqual([...new Set(flags)].sort(), known.sort());

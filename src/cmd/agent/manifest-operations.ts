@@ -39,7 +39,7 @@ function nodeOf({ node }: { readonly node: string }): string {
   return node;
 }
 
-/** Manifests do not tell the interfaces of VPP: those of pods have the names of the pods. */
+/** The interfaces of VPP are not in manifests: those of pods have the names of the pods. */
 async function aclsOf(
   { kube, pods }: ManifestCluster,
   node: string,

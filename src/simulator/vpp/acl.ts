@@ -66,7 +66,7 @@ export class Acls {
       seen.add(acl);
     }
     const before = this.#listsOf(index);
-    // VPP forgets the sessions of the interface if the set of its ACLs changes, but not if their rules do
+    // VPP deletes the sessions of the interface if the set of its ACLs changes, but not if their rules do
     const isSame =
       before[direction].length === seen.size &&
       acls.every((acl) => before[direction].includes(acl));

@@ -1,4 +1,4 @@
-/** What anyone on the network may send to a health check port; other clients are served meanwhile. */
+/** Malformed and excessive requests to a health check port; other clients are served meanwhile. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
