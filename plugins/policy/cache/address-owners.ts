@@ -12,6 +12,7 @@ import type { PolicyPod } from './policy-pod.ts';
 export interface PodAttachment {
   readonly id: AttachmentId;
   readonly pod: PodName;
+  /** Empty: an adopted attachment whose pod is unknown. */
   readonly namespace: string;
   readonly podUid: string | undefined;
   readonly addresses: readonly AddressNumber[];

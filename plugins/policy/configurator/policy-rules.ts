@@ -46,7 +46,10 @@ export class PolicyRules {
     return this.#rules[direction].flatMap((rule) => [...rule.permitsFor(pod)]);
   }
 
-  problemsOf(pod: PolicyPod): string[] {
-    return [...this.#rules.ingress, ...this.#rules.egress].flatMap((rule) => rule.problemsOf(pod));
+  /** @param selected pods of this node that the policy selects */
+  problems(selected: readonly PolicyPod[]): string[] {
+    return [...this.#rules.ingress, ...this.#rules.egress].flatMap((rule) =>
+      rule.problems(selected),
+    );
   }
 }

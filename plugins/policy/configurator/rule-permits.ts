@@ -28,17 +28,23 @@ export class RulePermits {
     return this.#spec.direction === 'ingress' ? this.#ingress(pod) : this.#egress();
   }
 
-  /** Names of ports that the pod (ingress) or all peers (egress) lack. */
-  problemsOf(pod: PolicyPod): string[] {
+  /**
+   * A rule that permits nothing, because no pod has its ports: of those that the policy selects (ingress), of the
+   * peers (egress). A name that only some pods have is common.
+   * @param selected pods of this node
+   */
+  problems(selected: readonly PolicyPod[]): string[] {
     const { direction, index, ports } = this.#spec;
-    const where = `${direction} rule ${index}`;
-    if (direction === 'ingress')
-      return ports.names
-        .filter((name) => portNumber(pod, name) === undefined)
-        .map((name) => `${where}: pod ${pod.name} has no container port ${textOf(name)}`);
-    return ports.names
-      .filter((name) => this.#selectors.every((one) => one.membersWithPort(name).length === 0))
-      .map((name) => `${where}: no peer has a container port ${textOf(name)}`);
+    if (!ports.numbers.isEmpty || ports.names.length === 0) return [];
+    const isMissing =
+      direction === 'ingress'
+        ? (name: PortName) => selected.every((pod) => portNumber(pod, name) === undefined)
+        : (name: PortName) =>
+            this.#selectors.every((one) => one.membersWithPort(name).length === 0);
+    if (!ports.names.every(isMissing)) return [];
+    const who = direction === 'ingress' ? 'selected pod of this node' : 'peer';
+    const names = ports.names.map(textOf).join(' or ');
+    return [`${direction} rule ${index}: no ${who} has a container port ${names}`];
   }
 
   #refresh(): void {

@@ -52,8 +52,9 @@ export class PolicyEntries {
     return { before, after };
   }
 
-  /** Sorted by name. */
+  /** Sorted by name. @param namespace empty: all policies */
   ofNamespace(namespace: string): PolicyEntry[] {
+    if (namespace === '') return sorted(this.#entries.values());
     return sorted(this.#inNamespace.get(namespace) ?? []);
   }
 

@@ -45,11 +45,10 @@ export class PolicyEntry implements PodSelector {
     this.#rules = undefined;
   }
 
-  /** In sentences for operators, each once. */
+  /** In sentences for operators. */
   problems(): readonly string[] {
-    const found = new Set<string>();
-    for (const pod of this.attachments.values())
-      for (const problem of this.#rules?.problemsOf(pod) ?? []) found.add(problem);
-    return [...this.spec.problems, ...[...found].sort()];
+    const selected = [...this.attachments.values()];
+    const ofRules = selected.length === 0 ? [] : (this.#rules?.problems(selected) ?? []);
+    return [...this.spec.problems, ...ofRules];
   }
 }

@@ -124,7 +124,7 @@ function podAttachment(id: AttachmentId, { pod, podUid, addresses }: AttachedPod
     id,
     pod,
     podUid,
-    namespace: pod.slice(0, pod.indexOf('/')),
+    namespace: pod.slice(0, Math.max(0, pod.indexOf('/'))),
     addresses: addresses.flatMap((text) => addressNumber(text) ?? []),
   };
 }

@@ -113,7 +113,9 @@ export class PolicyTable {
     const { before, after } = this.#policies.set(name, spec);
     const namespace = (before ?? after)?.namespaces ?? '';
     const entries: AttachmentEntry[] = [];
-    for (const entry of this.#inNamespace.get(namespace) ?? []) {
+    // a pod that is unknown may be in any namespace
+    const inNamespace = this.#inNamespace.get(namespace) ?? [];
+    for (const entry of [...inNamespace, ...(this.#inNamespace.get('') ?? [])]) {
       const { record } = entry;
       if (
         record === undefined ||

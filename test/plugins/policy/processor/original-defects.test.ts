@@ -89,7 +89,7 @@ test('a name of a port that the pod lacks permits nothing, not all ports', async
   });
   assert.deepEqual(permitsOf(processor, 'db', 'ingress'), []);
   assert.deepEqual(processor.problems().get('shop/web'), [
-    'ingress rule 0: pod shop/db has no container port "http" (TCP)',
+    'ingress rule 0: no selected pod of this node has a container port "http" (TCP)',
   ]);
 });
 
@@ -109,9 +109,8 @@ test('an egress rule with only names permits the named ports of each peer, not a
     'TCP 80 with 10.1.2.2/32',
     'TCP 8080 with 10.1.2.3/32',
   ]);
-  assert.deepEqual(processor.problems().get('shop/web'), [
-    'egress rule 0: no peer has a container port "dns" (TCP)',
-  ]);
+  // one of the names is enough
+  assert.equal(processor.problems().get('shop/web'), undefined);
 });
 
 test('a named port of an ingress rule is resolved for each pod of the policy', async () => {

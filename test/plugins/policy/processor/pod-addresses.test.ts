@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { resources } from '#kubernetes/resources/resources.ts';
+import { podIdText, unknownPod } from '#plugins/podmanager/api.ts';
 import type { PolicyProcessor } from '#plugins/policy/processor/policy-processor.ts';
 import {
   attached,
@@ -115,6 +116,20 @@ test('a pod without a record is isolated as far as any policy of its namespace i
   await setPod(processor, { name: 'db' });
   assert.deepEqual(permitsOf(processor, 'db', 'ingress'), ['any with 0.0.0.0/0 ::/0']);
   assert.equal(permitsOf(processor, 'db', 'egress'), 'open');
+});
+
+test('an adopted attachment whose pod is unknown is isolated by the policies of all namespaces', async () => {
+  const unknown = podIdText(unknownPod);
+  const processor = await processed({
+    policies: [policy({ name: 'a', policy_type: 'INGRESS', ingress_rule: [{}] })],
+    attachments: new Map([['c1', { pod: unknown, podUid: undefined, addresses: ['10.1.1.2'] }]]),
+  });
+  assert.deepEqual(permitsOf(processor, 'c1', 'ingress'), []);
+  assert.equal(permitsOf(processor, 'c1', 'egress'), 'open');
+  const key = resources.policy.key('b', 'other');
+  const current = policy({ name: 'b', namespace: 'other', policy_type: 'EGRESS' });
+  await processor.change({ resource: 'policy', key, current }, testSlices());
+  assert.deepEqual(permitsOf(processor, 'c1', 'egress'), []);
 });
 
 test('the record of a predecessor says nothing about a pod: it is isolated, and no peer', async () => {
