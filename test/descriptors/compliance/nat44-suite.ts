@@ -48,7 +48,7 @@ export function nat44Suite(start: () => Promise<VppBackend>): void {
     const nodesOf = async (name: string): Promise<readonly string[]> => {
       const sw_if_index = await indexOf(name);
       const nodes = await inputNodes(bench.client, [{ sw_if_index }]);
-      return nodes.map((node) => node.split(' ')[1]!);
+      return nodes.map(({ feature_name }) => feature_name);
     };
 
     test('nothing of NAT44 is asked for before it is enabled, nor after', async () => {

@@ -111,20 +111,25 @@ async function nat44World(client: VppClient): Promise<unknown> {
   };
 }
 
+export interface InputNode {
+  readonly sw_if_index: number;
+  readonly feature_name: string;
+}
+
 /** Nodes of NAT44 that packets enter; older releases do not report them. */
 export async function inputNodes(
   client: VppClient,
   interfaces: readonly { readonly sw_if_index: number }[],
-): Promise<readonly string[]> {
+): Promise<readonly InputNode[]> {
   if (!client.has('feature_is_enabled')) return [];
-  const found: string[] = [];
+  const found: InputNode[] = [];
   for (const { sw_if_index } of interfaces)
     for (const feature_name of ['nat-pre-in2out', 'nat-pre-out2in', 'nat44-ed-classify']) {
       const asked = { arc_name: 'ip4-unicast', feature_name, sw_if_index };
       const { is_enabled } = await client.request('feature_is_enabled', asked);
-      if (is_enabled) found.push(`${sw_if_index} ${feature_name}`);
+      if (is_enabled) found.push({ sw_if_index, feature_name });
     }
-  return found.sort();
+  return sorted(found);
 }
 
 /** Lists whose order depends only on their history. */

@@ -2,6 +2,7 @@
 
 import { vppState } from '#test/descriptors/compliance/vpp-state.ts';
 import type { BinapiClient } from '#vpp/binapi/client/client.ts';
+import type { AclDetails, AclInterfaceListDetails } from '#vpp/binapi/messages.gen.ts';
 
 interface VppState {
   readonly interfaces: readonly {
@@ -10,6 +11,8 @@ interface VppState {
     readonly interface_name: string;
   }[];
   readonly neighbors: readonly (readonly { readonly flags: number }[])[];
+  readonly acls: readonly AclDetails[];
+  readonly aclBindings: readonly AclInterfaceListDetails[];
 }
 
 /** Flag of a static neighbor; others are learned from traffic. */
@@ -24,8 +27,20 @@ export async function normalizedVppState(client: BinapiClient): Promise<unknown>
       tag === '' ? interface_name : tag,
     ]),
   );
+  const tags = new Map(world.acls.map(({ acl_index, tag }) => [acl_index, tag]));
+  const named = (acl: number): string => tags.get(acl) ?? `${acl}`;
   const configured = {
     ...world,
+    // texts keep the order, which decides
+    acls: world.acls.map(({ tag, r }) => ({
+      tag,
+      rules: JSON.stringify(r.map((rule) => normalized(rule, names))),
+    })),
+    aclBindings: world.aclBindings.map(({ sw_if_index, n_input, acls }) => ({
+      sw_if_index,
+      input: acls.slice(0, n_input).map(named).join(),
+      output: acls.slice(n_input).map(named).join(),
+    })),
     neighbors: world.neighbors.map((list) => list.filter(({ flags }) => flags & STATIC)),
   };
   return normalized(configured, names);
