@@ -1,15 +1,12 @@
-import { resources } from '#kubernetes/resources/resources.ts';
-import type { KubeStateChangePayload } from '#plugins/controller/api/events.ts';
 import type { RenderedService, ServiceApi, ServiceName } from '#plugins/service/api.ts';
 import type { OutsideService } from './renderer.ts';
 
-/** Resources of Kubernetes that decide about the backends of services. */
-export const serviceResources: ReadonlySet<string> = new Set(['service', 'endpoints', 'node']);
-
-/** Addresses of services with backends that are neither pods nor this node; of few services. */
+/** Addresses of services at which VPP replaces the source of clients. */
 export class OutsideServices {
   readonly #services: Pick<ServiceApi, 'renderedServices'>;
   readonly #found = new Map<ServiceName, readonly OutsideService[]>();
+  /** undefined: a service has changed since. */
+  #all: readonly OutsideService[] | undefined;
 
   constructor(services: Pick<ServiceApi, 'renderedServices'>) {
     this.#services = services;
@@ -17,33 +14,32 @@ export class OutsideServices {
 
   /** In the order of the names of the services. */
   all(): readonly OutsideService[] {
-    const sorted = [...this.#found].sort(([a], [b]) => (a < b ? -1 : 1));
-    return sorted.flatMap(([, found]) => found);
+    this.#all ??= [...this.#found]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .flatMap(([, found]) => found);
+    return this.#all;
   }
 
   /** Reads all services. */
   resync(): void {
     this.#found.clear();
+    this.#all = undefined;
     for (const [name, service] of this.#services.renderedServices()) this.#set(name, service);
   }
 
-  /** Reads what a change concerns: one service, or all that may have backends on a node. */
-  change({ resource, key }: Pick<KubeStateChangePayload, 'resource' | 'key'>): void {
-    if (resource !== 'service' && resource !== 'endpoints') {
-      this.resync();
-      return;
-    }
-    const names = resources[resource].parseKey(key);
-    if (names === undefined) return;
-    const name = `${names.namespace}/${names.name}`;
-    this.#set(name, this.#services.renderedServices().get(name));
+  /** @param services those that have changed; undefined: it is not rendered any more */
+  change(services: ReadonlyMap<ServiceName, RenderedService | undefined>): void {
+    for (const [name, service] of services) this.#set(name, service);
   }
 
   #set(name: ServiceName, service: RenderedService | undefined): void {
-    const found = (service?.addresses ?? []).flatMap(({ address, port, protocol, backends }) => {
-      const outside = backends.filter(({ place, isLocal }) => place !== 'pod' && !isLocal);
-      return outside.length === 0 ? [] : [{ address, port, protocol, backends: outside }];
+    const found = (service?.addresses ?? []).flatMap((one): OutsideService[] => {
+      const { address, port, protocol, backends, replacesClient } = one;
+      const isReplaced = replacesClient || backends.some(({ place }) => place !== 'pod');
+      return isReplaced && backends.length > 0 ? [{ address, port, protocol, backends }] : [];
     });
+    if (found.length === 0 && !this.#found.has(name)) return;
+    this.#all = undefined;
     if (found.length > 0) this.#found.set(name, found);
     else this.#found.delete(name);
   }

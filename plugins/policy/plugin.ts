@@ -25,7 +25,7 @@ import {
 import type { ServiceApi } from '#plugins/service/api.ts';
 import { createAclRenderer } from './acl/renderer.ts';
 import type { PolicyApi, WiredPod } from './api.ts';
-import { OutsideServices, serviceResources } from './outside-services.ts';
+import { OutsideServices } from './outside-services.ts';
 import type { Isolation, PodPolicy, PolicyName } from './pod-policy.ts';
 import { type PolicyNodeDeps, policyNode } from './policy-node.ts';
 import { PolicyProblemLog } from './policy-problem-log.ts';
@@ -62,6 +62,11 @@ class Policies implements EventHandler, PolicyApi {
   constructor(deps: PolicyDeps) {
     this.#deps = deps;
     this.#outsideServices = new OutsideServices(deps.services);
+    deps.services.watchRendering(async (ctx, services) => {
+      if (this.#node === undefined) return;
+      this.#outsideServices.change(services);
+      await this.#nodeUpdate(ctx);
+    });
   }
 
   handlesEvent(event: Event): boolean {
@@ -69,10 +74,7 @@ class Policies implements EventHandler, PolicyApi {
     if (Shutdown.is(event)) return true;
     // changes before the first successful resync are part of the input of that resync
     if (this.#node === undefined) return false;
-    if (KubeStateChange.is(event)) {
-      const { resource } = event.payload;
-      return inputs.has(resource) || serviceResources.has(resource);
-    }
+    if (KubeStateChange.is(event)) return inputs.has(event.payload.resource);
     if (NodeUpdate.is(event)) return event.payload.nodeName === this.#deps.nodeName;
     return AddPod.is(event) || DeletePod.is(event);
   }
@@ -103,10 +105,6 @@ class Policies implements EventHandler, PolicyApi {
     if (AddPod.is(event)) return this.#addPod(ctx, this.#deps.pods.idOf(event.payload));
     if (DeletePod.is(event))
       return this.#setAttached(ctx, this.#deps.pods.idOf(event.payload), undefined);
-    if (KubeStateChange.is(event) && serviceResources.has(event.payload.resource)) {
-      this.#outsideServices.change(event.payload);
-      return this.#nodeUpdate(ctx);
-    }
     if (KubeStateChange.is(event))
       return this.#apply(ctx, await this.#processor.change(event.payload, new Slices(ctx.clock)));
     if (NodeUpdate.is(event)) return this.#nodeUpdate(ctx);

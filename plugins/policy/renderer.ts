@@ -28,15 +28,14 @@ export interface PolicyNode {
 }
 
 /**
- * An address of a service with backends outside of the pods and of this node. Translated packets to them pass none of
- * the interfaces with their own source.
+ * An address of a service at which VPP may replace the source of clients, because it has backends that are no pods, or
+ * is a node port or an external address: translated packets pass none of the interfaces with their own source.
  */
 export interface OutsideService {
   /** Without prefix length. */
   readonly address: string;
   readonly port: number;
   readonly protocol: 'TCP' | 'UDP';
-  /** Those outside. */
   readonly backends: readonly { readonly address: string; readonly port: number }[];
 }
 

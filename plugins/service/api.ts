@@ -1,5 +1,6 @@
 /** Services on this node for other plugins and for operators. */
 import type { Value } from '#kvscheduler/api/transaction.ts';
+import type { UpdateContext } from '#plugins/controller/api/event-handler.ts';
 import type { ServiceDescription } from './processor/service-description.ts';
 import type { HealthCheck } from './processor/service-state.ts';
 import type { RenderedService, ServiceName } from './rendered-service.ts';
@@ -23,6 +24,18 @@ export interface ServiceApi {
   healthChecks(): ReadonlyMap<ServiceName, HealthCheck>;
   /** Calls back with all health checks whenever one may have changed. For one listener. */
   watchHealthChecks(listener: HealthCheckListener): void;
+  /**
+   * Calls back with the services that an event renders otherwise, in its transaction: also those that it does not name,
+   * for example one that gets the address of a deleted service. Handlers that follow this one handle a deletion before
+   * it. Not after a resync. For one listener.
+   */
+  watchRendering(listener: RenderingListener): void;
 }
 
 export type HealthCheckListener = (checks: ReadonlyMap<ServiceName, HealthCheck>) => void;
+
+/** @param services undefined: the service is not rendered any more */
+export type RenderingListener = (
+  ctx: UpdateContext,
+  services: ReadonlyMap<ServiceName, RenderedService | undefined>,
+) => Promise<void>;

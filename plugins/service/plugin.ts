@@ -19,7 +19,7 @@ import {
   DeletePod,
   type PodManagerApi,
 } from '#plugins/podmanager/api.ts';
-import type { HealthCheckListener, ServiceApi } from './api.ts';
+import type { HealthCheckListener, RenderingListener, ServiceApi } from './api.ts';
 import type { ServiceConfig } from './config.ts';
 import { nodeInterfaces, podInterfaces } from './local-interfaces.ts';
 import { type LocalNodeDeps, localNode, otherNode } from './local-node.ts';
@@ -54,6 +54,7 @@ class Services implements EventHandler, ServiceApi {
   readonly #problems = new ServiceProblems();
   #processor = new ServiceProcessor();
   #onHealthChecks: HealthCheckListener = () => undefined;
+  #onRendering: RenderingListener = async () => undefined;
   /** Whether services are carried: after the first resync, if the pods have addresses of IPv4. */
   #isActive = false;
   /** Interfaces of wired pods. */
@@ -153,6 +154,10 @@ class Services implements EventHandler, ServiceApi {
     this.#onHealthChecks = listener;
   }
 
+  watchRendering(listener: RenderingListener): void {
+    this.#onRendering = listener;
+  }
+
   describeInternalData(): string {
     const rendered = [...this.renderedServices().values()];
     return JSON.stringify({
@@ -198,9 +203,12 @@ class Services implements EventHandler, ServiceApi {
     this.#renderer.update(ctx, { services: noServices, interfaces });
   }
 
-  #apply(ctx: UpdateContext, change: ProcessorChange): UpdateResult {
+  async #apply(ctx: UpdateContext, change: ProcessorChange): Promise<UpdateResult> {
     const { services, problems, hasOtherHealthChecks } = change;
-    if (services.size > 0) this.#renderer.update(ctx, { services, interfaces: noInterfaces });
+    if (services.size > 0) {
+      this.#renderer.update(ctx, { services, interfaces: noInterfaces });
+      await this.#onRendering(ctx, services);
+    }
     // the limits of the renderer change with the rendering
     for (const name of new Set([...services.keys(), ...problems.keys()]))
       this.#setProblemsOf(ctx.log, name);

@@ -1,6 +1,6 @@
 /** Rules at the input of interfaces that precede those for replies. */
 import type { AclRule } from '#models/vpp/acl.ts';
-import { addressNumber } from '../address-set.ts';
+import { type AddressSet, addressNumber } from '../address-set.ts';
 import { type Isolation, isIsolated, permittedPorts } from '../pod-policy.ts';
 import type { OutsideService } from '../renderer.ts';
 import {
@@ -14,16 +14,21 @@ import {
 
 export type DeniedDestination = Pick<OutsideService, 'address' | 'port' | 'protocol'>;
 
-/** Services of which a pod may not reach each backend outside: the pod does not reach them at all. */
+/**
+ * Services of which a pod may not reach each backend: the pod does not reach them at all.
+ * @param nodeAddresses destinations that the pods of this node always reach
+ */
 export function deniedServices(
   egress: Isolation,
   services: readonly OutsideService[],
+  nodeAddresses: AddressSet,
 ): readonly DeniedDestination[] {
   if (!isIsolated(egress)) return [];
   return services.filter(({ protocol, backends }) =>
     backends.some(({ address, port }) => {
       const number = addressNumber(address);
-      return number === undefined || !permittedPorts(egress, number).has(protocol, port);
+      if (number === undefined) return true;
+      return !nodeAddresses.has(number) && !permittedPorts(egress, number).has(protocol, port);
     }),
   );
 }

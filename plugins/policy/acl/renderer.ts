@@ -73,8 +73,9 @@ class AclRenderer implements PolicyRenderer {
   }
 
   async update({ txn, clock }: RendererContext, change: RenderedChange): Promise<void> {
-    if (change.node !== undefined) this.#setNode(change.node);
-    let isForAll = change.node !== undefined;
+    const { node } = change;
+    let isForAll = node !== undefined && !isSameButServices(node, this.#node);
+    if (node !== undefined) this.#setNode(node);
     for (const [id, pod] of change.pods) {
       const before = this.#pods.get(id);
       isForAll ||= !isSameSender(before, pod);
@@ -86,7 +87,9 @@ class AclRenderer implements PolicyRenderer {
       else this.#senders.delete(id);
     }
     const slices = new Slices(clock);
-    const ids = isForAll ? this.#pods.keys() : change.pods.keys();
+    const ids = isForAll
+      ? this.#pods.keys()
+      : new Set([...change.pods.keys(), ...(node ? this.#senders.keys() : [])]);
     for (const id of ids) {
       const pod = this.#pods.get(id);
       if (pod !== undefined) this.#renderPod(txn, id, pod, id === change.added);
@@ -154,7 +157,8 @@ class AclRenderer implements PolicyRenderer {
       this.#maxRules,
     );
     this.#setOmissions(id, { omitted, withSctpPorts: policiesWithSctpPorts(ingress.permits) });
-    const denied = deniedServices(policy.egress, this.#currentNode.outsideServices ?? []);
+    const { outsideServices = [] } = this.#currentNode;
+    const denied = deniedServices(policy.egress, outsideServices, this.#nodeAddresses);
     this.#acls.put(txn, { names: podAclNames(name), interfaces: [name], table, denied }, isForced);
   }
 
@@ -199,6 +203,14 @@ class AclRenderer implements PolicyRenderer {
 
 function isSender(pod: RenderedPod | undefined): pod is RenderedPod {
   return pod !== undefined && isIsolated(pod.policy.egress);
+}
+
+/** Whether only services differ, which concern the pods that egress policies isolate. */
+function isSameButServices(a: PolicyNode, b: PolicyNode | undefined): boolean {
+  return (
+    b !== undefined &&
+    isDeepStrictEqual({ ...a, outsideServices: [] }, { ...b, outsideServices: [] })
+  );
 }
 
 /** Whether the tables of other pods, and that of the node, are the same for both. */

@@ -50,6 +50,24 @@ async function added(node: TestNode, name: string, container: string): Promise<s
   return addressOf(await node.add(name, container));
 }
 
+/** A policy that limits where pods with the label app=a may send to. */
+const egressOfA = (cidr: string): KubeValue =>
+  recordOf(
+    'policy',
+    policy({
+      ...inDefault,
+      pods: selector({ app: 'a' }),
+      policy_type: 'EGRESS',
+      egress_rule: [{ to: [block(cidr)] }],
+    }),
+  );
+
+/** The decision about a packet that opens a connection, where it enters from a pod. */
+function opens(node: TestNode, container: string, to: string): string {
+  const packet = { from: '10.1.1.2', to, protocol: 'TCP', sourcePort: 4000, port: 80 } as const;
+  return decide(boundRules(acls(node).values(), `vpp-tap-${container}`, 'ingress'), packet);
+}
+
 describe('network policies', () => {
   it('isolate a pod from the moment at which it is added, before its record has an address', async () => {
     const node = await startedNode();
@@ -217,36 +235,63 @@ describe('network policies', () => {
     await added(node, 'b', 'c2');
     await node.put(record('a', '', { app: 'a' }));
     await node.put(record('b', '', { app: 'b' }));
-    const egress = (cidr: string) =>
-      recordOf(
-        'policy',
-        policy({
-          ...inDefault,
-          pods: selector({ app: 'a' }),
-          policy_type: 'EGRESS',
-          egress_rule: [{ to: [block(cidr)] }],
-        }),
-      );
-    await node.put(egress('203.0.113.0/24'));
+    await node.put(egressOfA('203.0.113.0/24'));
     await node.put(serviceValue('external', '10.96.0.10'));
     await node.put(endpointsValue('external', [{ ip: '198.51.100.5', node: '' }]));
-    const opens = (container: string, to: string): string => {
-      const packet = { from: '10.1.1.2', to, protocol: 'TCP', sourcePort: 4000, port: 80 } as const;
-      return decide(boundRules(acls(node).values(), `vpp-tap-${container}`, 'ingress'), packet);
-    };
     assert.deepEqual(
-      ['10.96.0.10', '10.96.0.11'].map((to) => opens('c1', to)),
+      ['10.96.0.10', '10.96.0.11'].map((to) => opens(node, 'c1', to)),
       ['DENY', 'REFLECT'],
     );
-    assert.equal(opens('c2', '10.96.0.10'), 'REFLECT');
+    assert.equal(opens(node, 'c2', '10.96.0.10'), 'REFLECT');
     const before = sorted(node.config);
     await node.heal();
     assert.deepEqual(sorted(node.config), before);
-    await node.put(egress('198.51.100.0/24'));
-    assert.equal(opens('c1', '10.96.0.10'), 'REFLECT');
-    await node.put(egress('203.0.113.0/24'));
+    await node.put(egressOfA('198.51.100.0/24'));
+    assert.equal(opens(node, 'c1', '10.96.0.10'), 'REFLECT');
+    await node.put(egressOfA('203.0.113.0/24'));
     await node.put(endpointsValue('external', [remotePod(2)]));
-    assert.equal(opens('c1', '10.96.0.10'), 'REFLECT');
+    assert.equal(opens(node, 'c1', '10.96.0.10'), 'REFLECT');
+  });
+
+  it('deny a service that gets the address of a deleted one, if a pod may not reach its backends', async () => {
+    const node = await startedNode();
+    await added(node, 'a', 'c1');
+    await node.put(record('a', '', { app: 'a' }));
+    await node.put(egressOfA('203.0.113.0/24'));
+    for (const [name, ip] of [
+      ['first', '203.0.113.5'],
+      ['second', '198.51.100.5'],
+    ] as const) {
+      await node.put(serviceValue(name, '10.96.0.10'));
+      await node.put(endpointsValue(name, [{ ip, node: '' }]));
+    }
+    const isOfSecond = () => node.services.renderedServices().has('default/second');
+    assert.equal(isOfSecond(), false);
+    assert.equal(opens(node, 'c1', '10.96.0.10'), 'REFLECT');
+    await node.remove(serviceValue('first', '10.96.0.10'));
+    assert.equal(isOfSecond(), true);
+    assert.equal(opens(node, 'c1', '10.96.0.10'), 'DENY');
+  });
+
+  it('deny external addresses of services, which replace the pod as the client, unless it may reach all backends', async () => {
+    const node = await startedNode();
+    await added(node, 'a', 'c1');
+    await added(node, 'b', 'c2');
+    await node.put(record('a', '', { app: 'a' }));
+    await node.put(record('b', '', { app: 'b' }));
+    await node.put(egressOfA('10.1.2.0/25'));
+    await node.put(serviceValue('web', '10.96.0.10', { external_ips: ['192.0.2.10'] }));
+    await node.put(endpointsValue('web', [remotePod(2), remotePod(200)]));
+    assert.deepEqual(
+      ['192.0.2.10', '10.96.0.10'].map((to) => opens(node, 'c1', to)),
+      ['DENY', 'REFLECT'],
+    );
+    assert.equal(opens(node, 'c2', '192.0.2.10'), 'REFLECT');
+    const before = sorted(node.config);
+    await node.heal();
+    assert.deepEqual(sorted(node.config), before);
+    await node.put(endpointsValue('web', [remotePod(2)]));
+    assert.equal(opens(node, 'c1', '192.0.2.10'), 'REFLECT');
   });
 
   it('lead to the values of a resync, however they have changed', async () => {
