@@ -6,7 +6,12 @@ import { problemText, type SourceLocation } from '#kubernetes/reflector/manifest
 import type { ManifestObject } from '#kubernetes/reflector/manifests.ts';
 import { namespaceOf } from '#kubernetes/reflector/objects/meta.ts';
 import { readObject } from '#kubernetes/reflector/objects/object.ts';
-import { hasEnded, type KubePod, podAddresses } from '#kubernetes/reflector/objects/pod.ts';
+import {
+  hasEnded,
+  type KubePod,
+  podAddresses,
+  runtimeUid,
+} from '#kubernetes/reflector/objects/pod.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import { contivDefaults } from '#plugins/contivconf/config.ts';
 import type { KubeState } from '#plugins/controller/api/event-handler.ts';
@@ -76,7 +81,7 @@ function podsOf({ pods }: Cluster): ReadonlyMap<string, ManifestPod> {
         podName(pod),
         {
           addresses: own[at] ?? [addresses.next()],
-          uid: pod.metadata.uid,
+          uid: runtimeUid(pod),
           owner: owner && { kind: owner.kind ?? 'Pod', name: owner.name ?? '' },
           node: pod.spec?.nodeName ?? NODE,
         },

@@ -8,6 +8,7 @@ import {
   longRunningContainers,
   numberedPorts,
   podAddresses,
+  runtimeUid,
 } from './objects/pod.ts';
 import type { Readers } from './reflected.ts';
 
@@ -23,7 +24,7 @@ export function podValue(pod: KubePod, readers: Readers): Pod {
     container: longRunningContainers(pod).map(containerValue),
     annotations: contivAnnotations(metadata.annotations),
     labels: metadata.labels,
-    uid: readers === 'own' ? metadata.uid : undefined,
+    uid: readers === 'own' ? runtimeUid(pod) : undefined,
     ip_addresses: readers === 'own' && addresses.length > 1 ? addresses : undefined,
   });
 }

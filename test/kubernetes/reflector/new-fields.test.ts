@@ -51,6 +51,18 @@ function service(
   return json(object, readers);
 }
 
+test('the UID of a static pod is the one that the runtime passes, not that of its mirror pod', () => {
+  const annotations = {
+    'kubernetes.io/config.mirror': '5e6f',
+    'kubernetes.io/config.hash': '5e6f',
+  };
+  const uidOf = (metadata: object) =>
+    json(pod({ metadata: { uid: '1-2', ...metadata } }), 'own').uid;
+  assert.equal(uidOf({ annotations }), '5e6f');
+  assert.equal(uidOf({}), '1-2');
+  assert.equal(uidOf({ annotations: { 'kubernetes.io/config.hash': '5e6f' } }), '1-2');
+});
+
 test('a range of ports: the old fields contain its first port', () => {
   assert.deepEqual(policy({ ports: [{ protocol: 'TCP', port: 8000, endPort: 8999 }] }), {
     port: [{ port: { number: 8000 }, end_port: 8999 }],

@@ -68,6 +68,17 @@ export function longRunningContainers(pod: KubePod): readonly KubeContainer[] {
   return [...(pod.spec?.containers ?? []), ...sidecars];
 }
 
+const MIRROR = 'kubernetes.io/config.mirror';
+const STATIC_UID = 'kubernetes.io/config.hash';
+
+/**
+ * The UID that container runtimes know. That of a static pod is from its kubelet: its object in the API (mirror pod)
+ * has another UID, and an annotation with the one from the kubelet.
+ */
+export function runtimeUid({ metadata: { uid, annotations } }: KubePod): string | undefined {
+  return annotations?.[MIRROR] === undefined ? uid : (annotations[STATIC_UID] ?? uid);
+}
+
 /** All addresses, the main one first; empty if it has none yet. */
 export function podAddresses(pod: KubePod): readonly string[] {
   const main = pod.status?.podIP ?? '';
