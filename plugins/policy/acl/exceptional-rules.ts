@@ -1,7 +1,7 @@
 /** Rules at the input of interfaces that precede those for replies. */
 import type { AclRule } from '#models/vpp/acl.ts';
 import { type AddressSet, addressNumber } from '../address-set.ts';
-import { type Isolation, isIsolated, permittedPorts } from '../pod-policy.ts';
+import { type Isolation, isIsolated, type Permit, permittedPorts } from '../pod-policy.ts';
 import type { OutsideService } from '../renderer.ts';
 import {
   ANY_V4,
@@ -24,13 +24,32 @@ export function deniedServices(
   nodeAddresses: AddressSet,
 ): readonly DeniedDestination[] {
   if (!isIsolated(egress)) return [];
-  return services.filter(({ protocol, backends }) =>
-    backends.some(({ address, port }) => {
+  const known = decisionsFor(egress.permits, nodeAddresses);
+  return services.filter((service) => {
+    const before = known.get(service);
+    if (before !== undefined) return before;
+    const isDenied = service.backends.some(({ address, port }) => {
       const number = addressNumber(address);
       if (number === undefined) return true;
-      return !nodeAddresses.has(number) && !permittedPorts(egress, number).has(protocol, port);
-    }),
-  );
+      if (nodeAddresses.has(number)) return false;
+      return !permittedPorts(egress, number).has(service.protocol, port);
+    });
+    known.set(service, isDenied);
+    return isDenied;
+  });
+}
+
+type Decisions = WeakMap<OutsideService, boolean>;
+
+const decisions = new WeakMap<readonly Permit[], WeakMap<AddressSet, Decisions>>();
+
+/** Kept as long as the permits and the addresses: a change of one service decides only about that one again. */
+function decisionsFor(permits: readonly Permit[], nodeAddresses: AddressSet): Decisions {
+  const byAddresses = decisions.get(permits) ?? new WeakMap<AddressSet, Decisions>();
+  decisions.set(permits, byAddresses);
+  const known = byAddresses.get(nodeAddresses) ?? new WeakMap<OutsideService, boolean>();
+  byAddresses.set(nodeAddresses, known);
+  return known;
 }
 
 export function deniedText(denied: readonly DeniedDestination[]): string {

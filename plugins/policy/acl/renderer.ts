@@ -134,7 +134,9 @@ class AclRenderer implements PolicyRenderer {
 
   #setNode(node: PolicyNode): void {
     this.#node = node;
-    this.#nodeAddresses = AddressSet.of([...node.addresses, node.natLoopback]);
+    const addresses = AddressSet.of([...node.addresses, node.natLoopback]);
+    // what is decided for the same object is kept
+    if (!addresses.equals(this.#nodeAddresses)) this.#nodeAddresses = addresses;
   }
 
   #renderPod(

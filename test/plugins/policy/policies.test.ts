@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { type Acl, aclKey } from '#models/vpp/acl.ts';
 import { Shutdown } from '#plugins/controller/api/events.ts';
 import { startedNode } from '../ipv4net/wired-node.ts';
-import { endpointsValue, remotePod, serviceValue } from '../service/service-values.ts';
+import { endpointsValue, localPod, remotePod, serviceValue } from '../service/service-values.ts';
 import { addressOf, type KubeValue, sorted, type TestNode } from '../test-node.ts';
 import { boundRules, decide } from './acl/acl-evaluator.ts';
 import { block, namespace, namespaces, pod, pods, policy, selector } from './policy-objects.ts';
@@ -296,6 +296,16 @@ describe('network policies', () => {
 
   it('lead to the values of a resync, however they have changed', async () => {
     const names = ['a', 'b', 'c'];
+    const someEndpoints = [remotePod(2), localPod(2), { ip: '198.51.100.5', node: '' }];
+    const serviceName = fc.constantFrom('s', 't');
+    const someService = fc.oneof(
+      fc
+        .tuple(serviceName, fc.subarray(['192.0.2.10', '192.0.2.11']))
+        .map(([name, external_ips]) => serviceValue(name, '10.96.0.10', { external_ips })),
+      fc
+        .tuple(serviceName, fc.subarray(someEndpoints))
+        .map(([name, endpoints]) => endpointsValue(name, endpoints)),
+    );
     const labels = fc.dictionary(fc.constantFrom('app', 'tier'), fc.constantFrom('web', 'db'));
     const step = fc.oneof(
       somePolicy.map((one) => ['put', recordOf('policy', { ...one, ...inDefault })] as const),
@@ -307,6 +317,8 @@ describe('network policies', () => {
           ip: fc.constantFrom('', '10.1.1.2', '10.1.1.3', '10.1.2.2'),
         })
         .map((one) => ['put', record(one.name, one.ip, one.labels)] as const),
+      someService.map((one) => ['put', one] as const),
+      someService.map((one) => ['remove', one] as const),
       fc.constantFrom(...names).map((name) => ['add', name] as const),
       fc.constantFrom(...names).map((name) => ['del', name] as const),
     );
