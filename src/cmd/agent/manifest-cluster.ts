@@ -15,7 +15,7 @@ import {
 import { resources } from '#kubernetes/resources/resources.ts';
 import { contivDefaults } from '#plugins/contivconf/config.ts';
 import type { KubeState } from '#plugins/controller/api/event-handler.ts';
-import { AddressSet, formatAddress } from '#plugins/policy/address-set.ts';
+import { AddressSet, addressNumber, formatAddress } from '#plugins/policy/address-set.ts';
 import type { ClusterPod } from '#plugins/policy/connectivity/cluster-policies.ts';
 import { readManifestFolder } from './manifest-folder.ts';
 
@@ -116,8 +116,10 @@ class PodAddresses {
   ownOf(pod: KubePod): readonly string[] | undefined {
     const addresses = podAddresses(pod);
     const { hostIP } = pod.status ?? {};
-    const isShared = addresses.some((one) => one === hostIP || this.#taken.has(one));
-    if (addresses.length === 0 || isShared || pod.spec?.hostNetwork) return undefined;
+    const isUnusable = addresses.some(
+      (one) => one === hostIP || this.#taken.has(one) || addressNumber(one) === undefined,
+    );
+    if (addresses.length === 0 || isUnusable || pod.spec?.hostNetwork) return undefined;
     for (const address of addresses) this.#taken.add(address);
     return addresses;
   }

@@ -109,6 +109,14 @@ describe('contiv-agent connectivity', () => {
     assert.doesNotMatch(await lines('10.2.0.0/16'), /default\S+ => default/);
   });
 
+  it('lists a pod whose status contains no valid address', async () => {
+    const path = folder({
+      'a.yaml': pod('web') + pod('db', '{app: db}', ', status: {podIP: none}'),
+    });
+    const { text } = await run(path);
+    assert.ok(text.includes('default/web[Pod] => default/db[Pod] : All Connections'), text);
+  });
+
   it('uses the addresses of running pods of both families', async () => {
     const dual = pod('dual', '{}', ', status: {podIPs: [{ip: 10.9.0.1}, {ip: "fd00::1"}]}');
     const six = pod('six', '{}', ', status: {podIP: "fd00::2"}');
