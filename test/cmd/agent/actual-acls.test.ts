@@ -42,10 +42,11 @@ async function aclsOf(running: RunningAgent, view: 'SB' | 'NB'): Promise<AclConf
   return snapshot.devices.get('node1/vpp')?.acls;
 }
 
-/** The rules that matter for packets: networks are always given, and a PERMIT of TCP has no flags. */
+/** The rules of the interface that matter for packets: networks are always given, and a PERMIT of TCP has no flags. */
 function bound(config: AclConfig | undefined): unknown {
   const byName = new Map(config?.acls.map((acl) => [acl.name, acl]));
-  return config?.bindings.map(({ interface: name, input, output }) => ({
+  const own = config?.bindings.filter((binding) => binding.interface === loop.name);
+  return own?.map(({ interface: name, input, output }) => ({
     name,
     ...{ input, output },
     acls: [...input, ...output].map((acl) => {

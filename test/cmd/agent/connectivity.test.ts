@@ -362,6 +362,8 @@ describe('contiv-agent connectivity', () => {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const exited = once(child, 'exit');
+    // without a listener, Node.js discards what is not read when the child exits
+    child.stdout.on('readable', () => undefined);
     // longer than the list takes: the pipe is full then
     await Promise.race([exited, systemClock.sleep(SLOW_READER_MS)]);
     const read = await readText(child.stdout);

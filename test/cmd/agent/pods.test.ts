@@ -45,6 +45,8 @@ async function assertUndoneInReverse(running: RunningAgent): Promise<void> {
       'ipam',
       'ipv4net',
       'service',
+      'policy',
+      'policy reverted',
       'service reverted',
       'ipv4net reverted',
       'ipam reverted',
