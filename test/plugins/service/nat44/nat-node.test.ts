@@ -48,6 +48,7 @@ describe('NAT44 of a node', () => {
         id_mappings: [
           { interface: '', vrf_id: 0, port: 0, ...identity },
           { interface: '', vrf_id: 1, port: 0, ...identity },
+          { interface: '', vrf_id: 4_294_967_293, port: 0, ...identity },
           { interface: '', vrf_id: 0, port: 4789, ...identity },
         ],
       },
@@ -257,7 +258,11 @@ describe('an external address of a service', () => {
     await node.put(endpointsValue('db', [localPod(2)]));
     const { id_mappings } = node.at<{ id_mappings: object[] }>(IDENTITIES);
     const whole = { ip_address: ADDRESS, protocol: 'UDP', requires_pool: true };
-    assert.deepEqual(id_mappings.map(nonDefaultFields), [whole, { ...whole, vrf_id: 1 }]);
+    assert.deepEqual(id_mappings.map(nonDefaultFields), [
+      whole,
+      { ...whole, vrf_id: 1 },
+      { ...whole, vrf_id: 4_294_967_293 },
+    ]);
     assert.deepEqual(nonDefaultFields(node.at(KEY)), {
       vrf_id: 4_294_967_294,
       first_ip: ADDRESS,
