@@ -15,6 +15,8 @@ interface Tunnel {
   readonly details: VxlanTunnelV2Details;
   readonly poolIndex: number;
   readonly key: string;
+  /** Table and address of the remote end. */
+  readonly remote: string;
 }
 
 function isMulticast(address: Uint8Array, family: Family): boolean {
@@ -29,6 +31,10 @@ export function vxlanMessages(deps: {
 }): MessageHandlers {
   const { interfaces, fib, host } = deps;
   const tunnels = new Map<number, Tunnel>();
+  const byKey = new Map<string, number>();
+  const instances = new Set<number>();
+  /** Number of tunnels to the same remote end. */
+  const toRemote = new Map<string, number>();
   const pool = new IndexPool();
 
   const remoteOf = ({ dst_address }: VxlanTunnelV2Details) =>
@@ -37,18 +43,15 @@ export function vxlanMessages(deps: {
       : { address: dst_address.un.subarray(0, 4), length: 32 };
 
   /** VPP tracks the route to the remote end with its own FIB entry. */
-  const follow = (details: VxlanTunnelV2Details, isAdd: boolean): void => {
+  const follow = ({ details, remote }: Tunnel, isAdd: boolean): void => {
     const family: Family = details.dst_address.af === 1 ? 6 : 4;
     const table = fib.find(family, details.encap_vrf_id)!;
     if (isAdd) fib.lock(table, 'tunnels');
-    const others = [...tunnels.values()].some(
-      (other) =>
-        other.details !== details &&
-        other.details.encap_vrf_id === details.encap_vrf_id &&
-        fromAddress(other.details.dst_address) === fromAddress(details.dst_address),
-    );
+    const count = (toRemote.get(remote) ?? 0) + (isAdd ? 1 : -1);
+    if (count > 0) toRemote.set(remote, count);
+    else toRemote.delete(remote);
     const paths = isAdd ? [pathOf(family, { type: pathType.drop })] : [];
-    if (isAdd || !others) fib.set(table, remoteOf(details), source.recursive, paths);
+    if (isAdd || count === 0) fib.set(table, remoteOf(details), source.recursive, paths);
     if (!isAdd) fib.unlock(table, 'tunnels');
   };
 
@@ -56,8 +59,10 @@ export function vxlanMessages(deps: {
     const tunnel = tunnels.get(index);
     if (!tunnel) return;
     tunnels.delete(index);
+    byKey.delete(tunnel.key);
+    instances.delete(tunnel.details.instance);
     pool.release(tunnel.poolIndex);
-    follow(tunnel.details, false);
+    follow(tunnel, false);
   });
 
   return {
@@ -79,18 +84,18 @@ export function vxlanMessages(deps: {
         // VPP ignores the remote port, and the local address for IPv6
         const near = family === 4 ? `${from}:${src_port}` : `port ${src_port}`;
         const key = `${encap_vrf_id} ${near} ${to} ${vni & 0xff_ffff}`;
-        const known = [...tunnels].find(([, tunnel]) => tunnel.key === key);
+        const known = byKey.get(key);
         if (!requested.is_add) {
-          if (!known) return retval.NO_SUCH_ENTRY;
-          interfaces.remove(interfaces.get(known[0])!);
-          return { sw_if_index: known[0] };
+          if (known === undefined) return retval.NO_SUCH_ENTRY;
+          interfaces.remove(interfaces.get(known)!);
+          return { sw_if_index: known };
         }
-        if (known) return retval.TUNNEL_EXIST;
+        if (known !== undefined) return retval.TUNNEL_EXIST;
         if (requested.decap_next_index !== NONE && requested.decap_next_index > LAST_DECAP)
           return retval.INVALID_DECAP_NEXT;
         const poolIndex = pool.allocate();
         const instance = requested.instance === NONE ? poolIndex : requested.instance;
-        if ([...tunnels.values()].some(({ details }) => details.instance === instance)) {
+        if (instances.has(instance)) {
           pool.release(poolIndex);
           return retval.INSTANCE_IN_USE;
         }
@@ -116,8 +121,11 @@ export function vxlanMessages(deps: {
             requested.decap_next_index === NONE ? DECAP_TO_L2 : requested.decap_next_index,
           vni,
         };
-        tunnels.set(iface.index, { details, poolIndex, key });
-        follow(details, true);
+        const tunnel = { details, poolIndex, key, remote: `${encap_vrf_id} ${to}` };
+        tunnels.set(iface.index, tunnel);
+        byKey.set(key, iface.index);
+        instances.add(instance);
+        follow(tunnel, true);
         return { sw_if_index: iface.index };
       },
     },
