@@ -18,6 +18,13 @@ function nic(more: object = {}): KeyedValue {
   return { key: vppInterfaceModel.key(value), value };
 }
 
+function loopback(name: string): KeyedValue {
+  const value = vppInterfaceModel.canonical({ name, type: 'SOFTWARE_LOOPBACK', enabled: true });
+  return { key: vppInterfaceModel.key(value), value };
+}
+
+const everything = { sw_if_index: 0xffff_ffff, name_filter_valid: false, name_filter: '' };
+
 async function machine(t: { after(done: () => Promise<void>): void }) {
   const clock = new ManualClock();
   const random = seededRandom(1);
@@ -67,6 +74,64 @@ test('many events cause few dumps, and no dump occurs without an event', async (
   assert.ok(during >= 1 && during <= 5, `${during} dumps`);
   await pass(5000);
   assert.equal(dumps() - before, during);
+});
+
+test('after an event only its interface is read, among any number of others', async (t) => {
+  const { vpp, agent, pass } = await machine(t);
+  const loops = Array.from({ length: 100 }, (_, at) => loopback(`loop${at}`));
+  await agent.commit('full-resync', [nic({ enabled: true }), ...loops]);
+  await pass(1000);
+  const found = await agent.client.dump('sw_interface_dump', everything);
+  const index = found.find(({ interface_name }) => interface_name === NAME)?.sw_if_index;
+  const before = vpp.requests.length;
+
+  vpp.nics.setCarrier(NAME, false);
+  await agent.until('link is down', () => agent.state(link('DOWN')) === 'OBTAINED');
+  const read = vpp.requests.slice(before).filter(({ name }) => name === 'sw_interface_dump');
+  assert.deepEqual(
+    read.map(({ fields }) => fields),
+    [{ ...everything, sw_if_index: index }],
+  );
+});
+
+test('a periodic read finds what no event has reported', async (t) => {
+  const { vpp, agent, pass } = await machine(t);
+  await agent.commit('full-resync', [nic({ enabled: true })]);
+  await pass(1000);
+  const dumps = () => vpp.requests.filter(({ name }) => name === 'sw_interface_dump').length;
+  // events that are further apart than a read takes do not delay it
+  for (let second = 0; second < 8; second++) {
+    vpp.nics.setCarrier(NAME, second % 2 === 1);
+    await pass(1000);
+  }
+  const before = dumps();
+  await pass(2000);
+  assert.equal(dumps() - before, 1);
+});
+
+test('the link of a VLAN follows its NIC, for which alone VPP sends an event', async (t) => {
+  const { vpp, agent, pass } = await machine(t);
+  const value = vppInterfaceModel.canonical({
+    name: 'vlan7',
+    type: 'SUB_INTERFACE',
+    enabled: true,
+    sub: { parent_name: NAME, sub_id: 7 },
+  });
+  const down = linkStateKey.build({ iface: 'vlan7', state: 'DOWN' });
+  const vlan = { key: vppInterfaceModel.key(value), value };
+  await agent.commit('full-resync', [nic({ enabled: true }), vlan]);
+  await pass(1000);
+  assert.equal(agent.state(down), 'NONEXISTENT');
+  vpp.nics.setCarrier(NAME, false);
+  await pass(200);
+  assert.equal(agent.state(down), 'OBTAINED');
+
+  await agent.commit('update', [{ key: vlan.key, value: null as never }]);
+  await pass(200);
+  assert.equal(agent.state(down), 'NONEXISTENT');
+  vpp.nics.setCarrier(NAME, true);
+  await pass(200);
+  assert.equal(agent.state(down), 'NONEXISTENT');
 });
 
 test('a restarted VPP has no lease until it is configured again', async (t) => {
