@@ -21,7 +21,7 @@ function quantile(sorted: readonly number[], q: number): number {
 async function addPods(running: RunningAgent, from: number, to: number): Promise<number[]> {
   const times: number[] = [];
   for (let n = from; n < to; n++) {
-    const containerId = n.toString(16).padStart(64, '0');
+    const containerId = n.toString(16).padStart(8, '0').padEnd(64, '0');
     const start = performance.now();
     const reply = await addPod(running, { name: `pod${n}`, containerId, netns: `/run/netns/${n}` });
     times.push(performance.now() - start);
