@@ -329,7 +329,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
       logConflict(ctx, this.#reachable, name);
     }
     const after = this.#reachable.ids();
-    if (before.join() !== after.join())
+    if (before !== after)
       this.#desired.change(ctx.txn, valueGroup.overlay, overlayValues(input, after));
     const isReachable = this.#reachable.find(nodeName) !== undefined;
     return { change: isReachable ? `way to node ${nodeName}` : `no way to node ${nodeName}` };

@@ -27,6 +27,9 @@ export class ReachableNodes {
   readonly #unreachable = new Map<string, string>();
   readonly #nodes = new Map<string, ReachableNode>();
   readonly #byAddress = new Map<string, Set<string>>();
+  /** IDs of the reachable nodes by name. */
+  readonly #idByName = new Map<string, number>();
+  #ids: readonly number[] = [];
 
   constructor(ways: Reachability) {
     this.#reachability = ways;
@@ -58,7 +61,19 @@ export class ReachableNodes {
       for (const other of sameAddress) affected.add(other);
       this.#byAddress.set(address, sameAddress.add(name));
     }
+    for (const one of affected) this.#setId(one, this.find(one)?.node.id);
     return [...affected];
+  }
+
+  #setId(name: string, id: number | undefined): void {
+    const before = this.#idByName.get(name);
+    if (before === id) return;
+    if (before !== undefined) this.#ids = this.#ids.toSpliced(this.#ids.indexOf(before), 1);
+    if (id === undefined) this.#idByName.delete(name);
+    else {
+      this.#idByName.set(name, id);
+      this.#ids = this.#ids.toSpliced(positionOf(this.#ids, id), 0, id);
+    }
   }
 
   /** The node with this name, if it is reachable. */
@@ -70,14 +85,9 @@ export class ReachableNodes {
     return found;
   }
 
-  /** IDs of the reachable nodes, ascending. */
-  ids(): number[] {
-    const ids: number[] = [];
-    for (const name of this.#nodes.keys()) {
-      const found = this.find(name);
-      if (found) ids.push(found.node.id);
-    }
-    return ids.sort((a, b) => a - b);
+  /** IDs of the reachable nodes, ascending; the same list until they change. */
+  ids(): readonly number[] {
+    return this.#ids;
   }
 
   /** Why a node with an address is not reachable; undefined if it is. */
@@ -90,4 +100,15 @@ export class ReachableNodes {
       ? `it announces ${found.address}, which is an address of this node`
       : `it announces ${found.address}, which another node has, too`;
   }
+}
+
+/** Where a number is to be inserted into an ascending list. */
+function positionOf(list: readonly number[], one: number): number {
+  let [from, to] = [0, list.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (list[middle]! < one) from = middle + 1;
+    else to = middle;
+  }
+  return from;
 }

@@ -14,12 +14,15 @@ type KubeRecord = Pick<Node, 'managementAddresses' | 'podCidr'>;
 
 const nothing: KubeRecord = deepFreeze({ managementAddresses: [], podCidr: '' });
 
-/** Both kinds of node records, by key so that changes can be applied. */
+/** Both kinds of node records, by key so that changes can be applied, and the nodes that they describe. */
 export class NodeTable {
   /** Key of a record to the reason why it is not used; the last valid one is kept. */
   readonly #invalid = new Map<string, CodedError>();
   readonly #vppNodes = new Map<string, VppNode>();
+  /** Node name to the keys of its records in `#vppNodes`: usually one. */
+  readonly #vppKeys = new Map<string, ReadonlySet<string>>();
   readonly #kubeNodes = new SharedMap<string, KubeRecord>();
+  readonly #nodes = new SharedMap<string, Node>();
 
   /**
    * Reads the state of the cluster.
@@ -29,7 +32,7 @@ export class NodeTable {
     const table = new NodeTable();
     for (const [key, value] of state.get('vppnode') ?? []) {
       const last = before.#vppNodes.get(key);
-      if (last) table.#vppNodes.set(key, last);
+      if (last) table.#putVppNode(key, last);
       table.setVppNode(key, value);
       if (slices.due()) await slices.turn();
     }
@@ -49,16 +52,16 @@ export class NodeTable {
     this.#invalid.delete(key);
     // a record with the key of another ID is ignored
     if (!record || vppNodeId(key) !== record.id) {
-      this.#vppNodes.delete(key);
+      this.#putVppNode(key, undefined);
       return;
     }
     const reason = firstReason(vppAddresses(record));
     if (reason !== undefined) this.#reject(key, record.name, reason);
     // the address of an earlier holder of the ID is not that of this node
     const isOther = this.#vppNodes.get(key)?.name !== record.name;
-    if (reason === undefined) this.#vppNodes.set(key, record);
+    if (reason === undefined) this.#putVppNode(key, record);
     else if (isOther)
-      this.#vppNodes.set(key, {
+      this.#putVppNode(key, {
         ...record,
         ip_address: '',
         ip_addresses: validOf(vppAddresses(record)),
@@ -72,6 +75,7 @@ export class NodeTable {
     this.#invalid.delete(key);
     if (!value) {
       this.#kubeNodes.delete(name);
+      this.#join(name);
       return;
     }
     const record = kubeRecord(value as KubeNode);
@@ -83,11 +87,12 @@ export class NodeTable {
       if (!this.#kubeNodes.has(name))
         this.#kubeNodes.set(name, deepFreeze({ ...record, managementAddresses }));
     }
+    this.#join(name);
   }
 
-  /** Records with invalid addresses. */
-  invalid(): readonly CodedError[] {
-    return [...this.#invalid.values()];
+  /** Keys of the records with invalid addresses. */
+  invalid(): ReadonlyMap<string, CodedError> {
+    return this.#invalid;
   }
 
   #reject(key: string, name: string, reason: string): void {
@@ -106,29 +111,47 @@ export class NodeTable {
 
   /** A node that has an ID; of several IDs, the lowest. */
   node(name: string): Node | undefined {
-    let record: VppNode | undefined;
-    for (const one of this.#vppNodes.values())
-      if (one.name === name && (!record || one.id < record.id)) record = one;
-    return record && this.#join(record);
+    return this.#nodes.get(name);
   }
 
-  /** All nodes that have an ID, by name. */
-  nodes(): Map<string, Node> {
-    const nodes = new Map<string, Node>();
-    for (const record of this.#vppNodes.values()) {
-      const known = nodes.get(record.name);
-      if (!known || record.id < known.id) nodes.set(record.name, this.#join(record));
+  /** All nodes that have an ID, by name; follows changes. */
+  nodes(): ReadonlyMap<string, Node> {
+    return this.#nodes.view;
+  }
+
+  #putVppNode(key: string, record: VppNode | undefined): void {
+    const before = this.#vppNodes.get(key)?.name;
+    if (record === undefined) this.#vppNodes.delete(key);
+    else this.#vppNodes.set(key, record);
+    if (before !== undefined && before !== record?.name) {
+      const rest = new Set(this.#vppKeys.get(before));
+      rest.delete(key);
+      if (rest.size === 0) this.#vppKeys.delete(before);
+      else this.#vppKeys.set(before, rest);
+      this.#join(before);
     }
-    return nodes;
+    if (record === undefined) return;
+    this.#vppKeys.set(record.name, new Set([...(this.#vppKeys.get(record.name) ?? []), key]));
+    this.#join(record.name);
   }
 
-  #join(record: VppNode): Node {
-    return {
+  /** Builds a node again from its records. */
+  #join(name: string): void {
+    let record: VppNode | undefined;
+    for (const key of this.#vppKeys.get(name) ?? []) {
+      const one = this.#vppNodes.get(key);
+      if (one !== undefined && (!record || one.id < record.id)) record = one;
+    }
+    if (record === undefined) {
+      this.#nodes.delete(name);
+      return;
+    }
+    this.#nodes.set(name, {
       id: record.id,
-      name: record.name,
+      name,
       vppAddresses: vppAddresses(record),
-      ...(this.#kubeNodes.get(record.name) ?? nothing),
-    };
+      ...(this.#kubeNodes.get(name) ?? nothing),
+    });
   }
 }
 

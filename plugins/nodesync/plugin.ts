@@ -1,7 +1,9 @@
 /** Event handler that synchronizes the nodes of the cluster: IDs and addresses. */
+import { isDeepStrictEqual } from 'node:util';
 import { StoreRefusedError, StoreUnavailableError } from '#datastore/api.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import type { CodedError } from '#infra/errors/errors.ts';
+import type { Node as KubeNode } from '#kubernetes/models/node.ts';
 import type { Pod } from '#kubernetes/models/pod.ts';
 import type { VppNode } from '#kubernetes/models/vpp-node.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
@@ -22,6 +24,7 @@ import {
 } from '#plugins/controller/api/events.ts';
 import { podAddressOwner, unusableNodeIds } from '#plugins/ipam/api.ts';
 import { AddressOverlaps, type OverlapContext } from './address-overlaps.ts';
+import { AddressProblems, type CheckedNodes } from './address-problems.ts';
 import { type Node, type NodeSyncApi, NodeUpdate, type PortContext } from './api.ts';
 import {
   type AllocatedId,
@@ -63,8 +66,7 @@ class NodeSync implements NodeSyncHandler {
   #idOf: ((address: string) => number | undefined) | undefined;
   /** Another node has the ID of this one, too. */
   #conflict: CodedError | undefined;
-  /** Addresses in node records that are not used, by message. */
-  #addressErrors: ReadonlyMap<string, CodedError> = new Map();
+  readonly #addressProblems = new AddressProblems();
   /** VPP addresses of this node to publish. */
   #addresses: readonly string[] = [];
   /** Text of the record of this node in the cluster's store; undefined: unknown, must be read. */
@@ -95,7 +97,7 @@ class NodeSync implements NodeSyncHandler {
     if (this.#id === undefined || this.#idUnconfirmed(ctx)) await this.#allocateId(ctx);
     const context = this.#overlapContext(ctx);
     if (context) await this.#overlaps.checkAll(context, ctx.kubeState, new Slices(ctx.clock));
-    this.#checkAddresses(ctx);
+    await this.#addressProblems.checkAll(this.#checkedNodes(ctx));
   }
 
   async update(ctx: UpdateContext): Promise<UpdateResult | undefined> {
@@ -124,7 +126,7 @@ class NodeSync implements NodeSyncHandler {
       ctx.followUp(NodeUpdate.event({ nodeName, previous, current }));
     }
     await this.#handleIdRecordChange(ctx);
-    this.#checkAddresses(ctx);
+    await this.#addressProblems.check(this.#checkedNodes(ctx), change.key, affected);
     if (changed.length === 0) return undefined;
     return { change: `nodes changed: ${changed.join(', ')}` };
   }
@@ -132,7 +134,7 @@ class NodeSync implements NodeSyncHandler {
   revert(): void {}
 
   problems(): readonly CodedError[] {
-    const others = [...this.#addressErrors.values()];
+    const others = this.#addressProblems.all();
     return this.#conflict ? [this.#conflict, ...others] : others;
   }
 
@@ -154,10 +156,10 @@ class NodeSync implements NodeSyncHandler {
   }
 
   allNodes(): ReadonlyMap<string, Node> {
-    const nodes = this.#table.nodes();
-    if (this.#id === undefined) return nodes;
+    if (this.#id === undefined) return this.#table.nodes();
     const own = this.thisNode();
-    for (const [name, node] of nodes) nodes.set(name, withoutAddressesOf(own, node));
+    const nodes = new Map<string, Node>();
+    for (const [name, node] of this.#table.nodes()) nodes.set(name, withoutAddressesOf(own, node));
     return nodes.set(own.name, own);
   }
 
@@ -207,7 +209,8 @@ class NodeSync implements NodeSyncHandler {
     if (resource === 'node') {
       const name = resources.node.parseKey(key)?.name;
       // an address of this node counts as none of the others
-      if (name === this.#deps.nodeName) return [...this.#table.nodes().keys(), name];
+      if (name === this.#deps.nodeName && !hasSameAddresses(previous, current))
+        return [...this.#table.nodes().keys(), name];
       return name === undefined ? [] : [name];
     }
     const names = [previous, current].map((value) => (value as VppNode | undefined)?.name ?? '');
@@ -251,28 +254,20 @@ class NodeSync implements NodeSyncHandler {
     }
   }
 
-  /** Finds addresses in node records that are not used, and reports new ones. */
-  #checkAddresses({ log }: PortContext): void {
+  #checkedNodes({ log, clock }: PortContext): CheckedNodes {
     const own = this.thisNode();
-    const found = new Map(this.#table.invalid().map((error) => [error.message, error]));
-    for (const node of this.#table.nodes().values()) {
-      if (node.name === own.name) continue;
-      for (const address of ownAddressesOf(own, node)) {
-        const error = nodeAddressError(node.name, `${address} is an address of this node`, address);
-        found.set(error.message, error);
-      }
-    }
     const unusable = this.#whyUnusable(own.id);
-    if (unusable !== undefined) {
-      const error = nodeAddressError(
-        own.name,
-        `node ID ${own.id}: ${unusable}`,
-        idRecordKey(own.id),
-      );
-      found.set(error.message, error);
-    }
-    for (const [text, err] of found) if (!this.#addressErrors.has(text)) log.error({ err }, text);
-    this.#addressErrors = found;
+    const reason = `node ID ${own.id}: ${unusable}`;
+    return {
+      own,
+      table: this.#table,
+      ownIdError:
+        unusable === undefined
+          ? undefined
+          : nodeAddressError(own.name, reason, idRecordKey(own.id)),
+      slices: new Slices(clock),
+      log,
+    };
   }
 
   #setConflict({ log }: PortContext, conflict: CodedError | undefined): void {
@@ -384,6 +379,14 @@ function withoutAddressesOf(own: Node, other: Node): Node {
   if (shared.length === 0 || other.name === own.name) return other;
   const managementAddresses = other.managementAddresses.filter((one) => !shared.includes(one));
   return { ...other, managementAddresses };
+}
+
+/** Whether a change of a Node object leaves its addresses as they are. */
+function hasSameAddresses(a: object | undefined, b: object | undefined): boolean {
+  return isDeepStrictEqual(
+    (a as KubeNode | undefined)?.addresses,
+    (b as KubeNode | undefined)?.addresses,
+  );
 }
 
 function addressesOf(allocated: AllocatedId): readonly string[] {
