@@ -1,6 +1,6 @@
 /**
  *     npm run bench                all measurements, one after the other
- *     npm run bench -- planner     those with the word in their name
+ *     npm run bench -- planner     those with the word in their name; words that begin with -- are for them
  *
  * A measurement is a module of this folder that exports `NAME` and `run(print)`. It measures in this
  * process, prints numbers with their units, and throws only when it cannot measure.
@@ -44,7 +44,7 @@ function machine(): string {
   ].join(', ');
 }
 
-const words = process.argv.slice(2);
+const words = process.argv.slice(2).filter((word) => !word.startsWith('--'));
 const selected = (await measurements()).filter(
   ({ NAME }) => words.length === 0 || words.some((word) => NAME.includes(word)),
 );

@@ -58,9 +58,9 @@ export class InstantSouthbound {
       ),
       {
         ...this.#descriptor('family', () => []),
-        derived: (_key: string, { members, weight }: Family) =>
+        derived: (key: string, { members, weight }: Family) =>
           Array.from({ length: members }, (_, i) => ({
-            key: `config/member/${i}`,
+            key: `config/member/${i}/${key}`,
             value: { weight },
           })),
       },
@@ -173,6 +173,31 @@ export function chains(count: number, length: number): Map<string, Value> {
     }
   return values;
 }
+
+/** `count` links, each of which depends on the one before; in key order, too. */
+export function chain(count: number): Map<string, Value> {
+  const key = (place: number): string => `config/link/${String(place).padStart(5, '0')}`;
+  const link = (place: number): Link => ({ place, ...(place > 0 && { behind: key(place - 1) }) });
+  return new Map(Array.from({ length: count }, (_, place) => [key(place), link(place)]));
+}
+
+/** `count` links that depend on nothing. */
+export const independentLinks = (count: number): Map<string, Value> =>
+  new Map(
+    Array.from({ length: count }, (_, place) => [
+      `config/link/${destination(place)}`,
+      { place } satisfies Link,
+    ]),
+  );
+
+/** `count` values with `members` derived values each. */
+export const families = (count: number, members: number): Map<string, Value> =>
+  new Map(
+    Array.from({ length: count }, (_, i) => [
+      `config/family/${i}`,
+      { members, weight: 1 } satisfies Family,
+    ]),
+  );
 
 /** One value with `members` derived values. */
 export const family = (members: number, weight: number): Map<string, Value> =>

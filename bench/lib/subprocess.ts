@@ -6,11 +6,11 @@ import { createInterface } from 'node:readline';
 export type Print = (line: string) => void;
 
 /** The flags of the agent in package.json and in the image: a small young generation keeps collections short. */
-const flags = ['--max-semi-space-size=8', '--expose-gc'];
+export const agentFlags = ['--max-semi-space-size=8', '--expose-gc'];
 
 /** Runs one step of a measurement. @param file that runs the step named by its first argument */
 export async function runInSubprocess(file: string, step: string, print: Print): Promise<void> {
-  const child = spawn(process.execPath, [...flags, file, step], {
+  const child = spawn(process.execPath, [...agentFlags, file, step], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const closed = once(child, 'close');
