@@ -124,7 +124,7 @@ export class ServiceNode implements AsyncDisposable {
     this.#handlersAt = performance.now();
     const values = new Map(
       await filterInSlices(
-        request.values,
+        [...request.values],
         ([key]) => needed.some((prefix) => key.startsWith(prefix)),
         new Slices(clock),
       ),

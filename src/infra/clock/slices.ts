@@ -46,6 +46,14 @@ export class Slices {
     return this.#clock.turn();
   }
 
+  /** Does the work for each item, one after the other, in slices; for items that it appends, too. */
+  async each<T>(items: readonly T[], work: (item: T, index: number) => void): Promise<void> {
+    for (let i = 0; i < items.length; i++) {
+      if (this.due()) await this.turn();
+      work(items[i] as T, i);
+    }
+  }
+
   #begin(): void {
     this.#working = true;
     this.#began = this.#clock.monotonic();
@@ -102,14 +110,13 @@ async function merge<T>(
 }
 
 export async function filterInSlices<T>(
-  items: Iterable<T>,
+  items: readonly T[],
   test: (item: T) => boolean,
   slices: Slices,
 ): Promise<T[]> {
   const found: T[] = [];
-  for (const item of items) {
-    if (slices.due()) await slices.turn();
+  await slices.each(items, (item) => {
     if (test(item)) found.push(item);
-  }
+  });
   return found;
 }

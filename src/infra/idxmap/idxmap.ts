@@ -102,12 +102,13 @@ export class IndexMap<V> implements NamedMapping<V> {
   /** Sets the value of a new or existing name. */
   put(name: string, value: V): void {
     const update = this.#values.has(name);
-    const fields = this.#fieldsOf?.(value) ?? noFields;
+    const fields = this.#fieldsOf?.(value);
     if (update) this.#unindex(name, this.#values.get(name) as V);
     this.#values.set(name, value);
-    for (const [field, texts] of Object.entries(fields))
-      for (const text of texts) this.#enter(field, text, name);
-    this.#tell({ title: this.title, name, value, update, del: false });
+    if (fields)
+      for (const [field, texts] of Object.entries(fields))
+        for (const text of texts) this.#enter(field, text, name);
+    this.#tell(name, value, update, false);
   }
 
   /** Changes an existing item; returns false, without a change, for an unknown name. */
@@ -123,7 +124,7 @@ export class IndexMap<V> implements NamedMapping<V> {
     if (value === undefined) return undefined;
     this.#unindex(name, value);
     this.#values.delete(name);
-    this.#tell({ title: this.title, name, value, update: false, del: true });
+    this.#tell(name, value, false, true);
     return value;
   }
 
@@ -139,7 +140,8 @@ export class IndexMap<V> implements NamedMapping<V> {
   }
 
   #unindex(name: string, value: V): void {
-    for (const [field, texts] of Object.entries(this.#fieldsOf?.(value) ?? noFields))
+    if (!this.#fieldsOf) return;
+    for (const [field, texts] of Object.entries(this.#fieldsOf(value)))
       for (const text of texts) {
         const byValue = this.#index.get(field);
         const names = byValue?.get(text);
@@ -148,13 +150,15 @@ export class IndexMap<V> implements NamedMapping<V> {
       }
   }
 
-  #tell(event: MappingEvent<V>): void {
+  #tell(name: string, value: V, update: boolean, del: boolean): void {
+    if (this.#watchers.size === 0) return;
+    const event: MappingEvent<V> = { title: this.title, name, value, update, del };
     for (const [subscriber, callback] of this.#watchers)
       try {
         callback(event);
       } catch (thrown) {
         this.#log.error(
-          { map: this.title, subscriber, name: event.name, error: errorText(thrown) },
+          { map: this.title, subscriber, name, error: errorText(thrown) },
           'map watcher failed',
         );
       }

@@ -12,8 +12,8 @@ export interface GuardedCall {
 export class ReentryGuard {
   readonly #calls = new AsyncLocalStorage<GuardedCall>();
 
-  run<T>(call: GuardedCall, body: () => T): T {
-    return this.#calls.run(call, body);
+  run<A extends unknown[], T>(call: GuardedCall, body: (...args: A) => T, ...args: A): T {
+    return this.#calls.run(call, body, ...args);
   }
 
   /** Whether the code that reads it belongs to a call that has not ended. */

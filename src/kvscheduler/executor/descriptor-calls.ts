@@ -37,8 +37,8 @@ export class DescriptorCalls {
     return this.#begin();
   }
 
-  run<T>(call: DescriptorCall, body: () => T): T {
-    return this.#guard.run(call, body);
+  run<A extends unknown[], T>(call: DescriptorCall, body: (...args: A) => T, ...args: A): T {
+    return this.#guard.run(call, body, ...args);
   }
 
   /** The operation has its answer. */

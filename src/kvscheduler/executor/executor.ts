@@ -106,10 +106,9 @@ class Execution {
     this.#linkTo = new Int32Array(links);
     this.#nextLink = new Int32Array(links);
     links = 0;
-    for (let index = 0; index < this.#operations.length; index++) {
-      if (slices.due()) await slices.turn();
-      const { waits } = this.#operations[index] as PlannedOperation;
+    await slices.each(this.#operations, ({ waits }, index) => {
       this.outcomes.push(undefined);
+      if (waits.length === 0) return;
       this.#waiting[index] = waits.length;
       let level = 0;
       for (const wait of waits) {
@@ -120,7 +119,7 @@ class Execution {
       }
       this.#levels[index] = level;
       this.lastLevel = Math.max(this.lastLevel, level);
-    }
+    });
   }
 
   /** Executes the operations up to this level whose predecessors have succeeded. */
@@ -191,22 +190,21 @@ class Execution {
     this.#inFlight++;
     const { calls } = this.#options;
     const call = calls.begin();
-    calls
-      .run(call, () => callDescriptor(this.#options, operation))
-      .then(
-        (metadata) =>
-          this.#settle(operation, call, () => this.#succeed(index, operation, metadata)),
-        (thrown: unknown) =>
-          this.#settle(operation, call, () => this.#fail(index, operation, thrown)),
-      );
+    calls.run(call, callDescriptor, this.#options, operation).then(
+      (metadata: unknown) => this.#settle(index, call, true, metadata),
+      (thrown: unknown) => this.#settle(index, call, false, thrown),
+    );
   }
 
-  #settle(operation: PlannedOperation, call: DescriptorCall, apply: () => void): void {
+  /** @param answer the metadata, or the error */
+  #settle(index: number, call: DescriptorCall, hasSucceeded: boolean, answer: unknown): void {
     this.#inFlight--;
+    const operation = this.#operations[index] as PlannedOperation;
     const { name } = operation.value.descriptor as AnyDescriptor;
     this.#options.calls.end(name, methods[operation.operation], call);
     try {
-      apply();
+      if (hasSucceeded) this.#succeed(index, operation, answer);
+      else this.#fail(index, operation, answer);
     } catch (thrown) {
       this.#broken(thrown);
       return;

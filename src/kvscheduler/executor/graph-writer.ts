@@ -67,15 +67,14 @@ export class GraphWriter {
     origin: PlanOrigin,
     backup: DesiredStateBackup | undefined,
   ): Promise<AppliedPlan> {
-    const nodes: Node[] = [];
-    for (const value of plan.values) {
-      if (this.#slices.due()) await this.#slices.turn();
+    const nodes: (Node | undefined)[] = [];
+    await this.#slices.each(plan.values, (value) => {
       const node = value.node ?? this.#addPlanned(value);
-      if (!node) continue;
-      nodes[value.index] = node;
+      nodes.push(node);
+      if (!node) return;
       backup?.keep(node);
       this.#applyDesired(node, value, origin);
-    }
+    });
     for (const node of plan.blockedByOthers) this.#graph.blocked.add(node);
     return new AppliedPlan(this.#graph, nodes, origin);
   }
@@ -140,18 +139,15 @@ export class GraphWriter {
   /** Removes those nodes that have neither a desired nor an actual value. */
   async removeUnused(nodes: Iterable<Node>): Promise<void> {
     const bases: Node[] = [];
-    for (const node of nodes) {
-      if (this.#slices.due()) await this.#slices.turn();
-      if (isUsed(node)) continue;
-      if (this.#graph.get(node.key) !== node) continue;
+    await this.#slices.each([...nodes], (node) => {
+      if (isUsed(node) || this.#graph.get(node.key) !== node) return;
       // Derived values are removed before their base.
       if (node.base) this.#graph.remove(node);
       else bases.push(node);
-    }
-    for (const node of bases) {
-      if (this.#slices.due()) await this.#slices.turn();
+    });
+    await this.#slices.each(bases, (node) => {
       if (node.derived.size === 0) this.#graph.remove(node);
-    }
+    });
   }
 
   /** Notes that the transaction found the node to differ from what was known. */
@@ -250,10 +246,10 @@ export class GraphWriter {
 export class AppliedPlan {
   readonly #graph: WritableGraph;
   /** By the index of the value. */
-  readonly #nodes: readonly Node[];
+  readonly #nodes: readonly (Node | undefined)[];
   readonly #origin: PlanOrigin;
 
-  constructor(graph: WritableGraph, nodes: readonly Node[], origin: PlanOrigin) {
+  constructor(graph: WritableGraph, nodes: readonly (Node | undefined)[], origin: PlanOrigin) {
     this.#graph = graph;
     this.#nodes = nodes;
     this.#origin = origin;
@@ -265,7 +261,7 @@ export class AppliedPlan {
   }
 
   /** The nodes of all values of the plan. */
-  get nodes(): Iterable<Node | undefined> {
+  get nodes(): readonly (Node | undefined)[] {
     return this.#nodes;
   }
 

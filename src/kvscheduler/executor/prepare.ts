@@ -78,15 +78,13 @@ export async function targetsOf(
   slices: Slices,
 ): Promise<readonly Target[]> {
   const targets: Target[] = [];
-  for (const [key, value] of values) {
-    if (slices.due()) await slices.turn();
-    targets.push({ key, value });
-  }
+  await slices.each([...values.keys()], (key) => {
+    targets.push({ key, value: values.get(key) ?? null });
+  });
   if (isWhole)
-    for (const { key, base, unmanaged } of graph.all()) {
-      if (slices.due()) await slices.turn();
+    await slices.each([...graph.all()], ({ key, base, unmanaged }) => {
       if (!base && !unmanaged && !values.has(key)) targets.push({ key, value: null, orphan: true });
-    }
+    });
   return sortInSlices(targets, byKey, slices);
 }
 
@@ -257,9 +255,8 @@ async function recordEach(
   isUnmanaged: boolean,
 ): Promise<RecordedKeyValue[]> {
   const values: RecordedKeyValue[] = [];
-  for (const target of targets) {
-    if (slices.due()) await slices.turn();
+  await slices.each(targets, (target) => {
     values.push(recordTarget(graph, registry, target, isUnmanaged));
-  }
+  });
   return values;
 }

@@ -15,6 +15,7 @@ import type { Node } from '../graph/graph.ts';
 import type { RecordedTxnOp } from '../history/record.ts';
 import { recordFailed, recordPlanned } from '../history/record.ts';
 import type { PlanInput, PlanScope } from '../planner/input.ts';
+import type { PlannedOperation } from '../planner/operation.ts';
 import type { BlockReason, PlannedValue } from '../planner/planned-value.ts';
 import { makePlan, type Plan } from '../planner/planner.ts';
 import { execute, executeByLevel, type Outcome } from './executor.ts';
@@ -171,10 +172,9 @@ export class TransactionExecution {
       mayRetry: (base) => this.#mayRetry(base),
     };
     const applied = await writer.applyPlan(plan, origin, backup);
-    for (const node of applied.nodes) {
-      if (slices.due()) await slices.turn();
+    await slices.each(applied.nodes, (node) => {
       if (node) this.#touched.add(node);
-    }
+    });
     return applied;
   }
 
@@ -211,10 +211,9 @@ export class TransactionExecution {
     const { slices } = this.#context;
     const flags = { revert: this.#reverting, retry: this.#settings.isRetry };
     const records: RecordedTxnOp[] = [];
-    for (const operation of plan.operations) {
-      if (slices.due()) await slices.turn();
+    await slices.each(plan.operations, (operation) => {
       if (!operation.silent) records.push(recordPlanned(operation, flags));
-    }
+    });
     return records;
   }
 
@@ -232,40 +231,43 @@ export class TransactionExecution {
     const executed: string[] = [];
     const failed = new Set<Node>();
     let next = 0;
-    for (const [index, operation] of plan.operations.entries()) {
-      if (slices.due()) await slices.turn();
-      if (operation.silent) continue;
+    await slices.each(plan.operations, (operation, index) => {
+      if (operation.silent) return;
       const record = planned[next++] as RecordedTxnOp;
       const outcome = outcomes[index];
-      if (!outcome) continue;
-      const { key } = operation.value;
-      const node = applied.nodeOf(operation.value);
-      const base = node.root === node ? undefined : { base: node.root.key };
+      if (!outcome) return;
       const { error } = outcome;
-      const { errorAfter, newlyRejected } = operation;
-      executed.push(key);
+      const node = applied.nodeOf(operation.value);
+      executed.push(node.key);
       this.executed.push(error ? recordFailed(record, node.state, error) : record);
       if (error) {
         failed.add(node);
         this.#failed.add(node);
-        const revert = this.#reverting && { revert: true as const };
-        this.failures.push({ key, ...base, operation: operation.operation, error, ...revert });
       }
-      // The targets of an all-or-nothing transaction were validated before it began.
-      if (newlyRejected && errorAfter && !this.#settings.revert) {
-        this.failures.push({ key, ...base, operation: 'VALIDATE', error: errorAfter });
-      }
-    }
+      if (error || operation.newlyRejected) this.#reportFailure(operation, node, error);
+    });
     return { executed, failed };
+  }
+
+  #reportFailure(
+    { operation, newlyRejected, errorAfter }: PlannedOperation,
+    { key, root }: Node,
+    error: Error | undefined,
+  ): void {
+    const base = root.key === key ? undefined : { base: root.key };
+    const revert = this.#reverting && { revert: true as const };
+    if (error) this.failures.push({ key, ...base, operation, error, ...revert });
+    // The targets of an all-or-nothing transaction were validated before it began.
+    if (newlyRejected && errorAfter && !this.#settings.revert)
+      this.failures.push({ key, ...base, operation: 'VALIDATE', error: errorAfter });
   }
 
   /** Reports targets that cannot be set, because their operations are blocked. */
   async #failBlockedTargets(plan: Plan): Promise<void> {
     const { slices } = this.#context;
-    for (const value of plan.values) {
-      if (slices.due()) await slices.turn();
+    await slices.each(plan.values, (value) => {
       if (value.role === 'target' && value.isBlocked) this.failures.push(unknownOutcome(value));
-    }
+    });
   }
 
   #mayRetry(base: Node): boolean {

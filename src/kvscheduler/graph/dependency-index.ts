@@ -35,6 +35,7 @@ export class DependencyIndex<T extends object> {
   /** The number of dependents that `collect` finds, at most. */
   count(key: string): number {
     let count = itemCount(this.#byKey.get(key));
+    if (this.#lengths.size === 0) return count;
     for (const length of this.#lengths.keys())
       if (length <= key.length) count += itemCount(this.#byPrefix.get(key.slice(0, length)));
     return count;
@@ -43,6 +44,7 @@ export class DependencyIndex<T extends object> {
   /** Adds to `found` all that have a dependency with the key or a prefix of it. */
   collect(key: string, found: Set<T>): void {
     collectItems(this.#byKey.get(key), found);
+    if (this.#lengths.size === 0) return;
     for (const length of this.#lengths.keys())
       if (length <= key.length) collectItems(this.#byPrefix.get(key.slice(0, length)), found);
   }

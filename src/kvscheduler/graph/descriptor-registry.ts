@@ -76,8 +76,10 @@ export class Registry {
   }
 
   #isClosest(at: number, key: string): boolean {
-    const [prefix, next] = [this.#prefixes[at], this.#prefixes[at + 1]];
-    return prefix !== undefined && prefix.text <= key && (next === undefined || key < next.text);
+    const prefix = this.#prefixes[at];
+    if (prefix === undefined || prefix.text > key) return false;
+    const next = this.#prefixes[at + 1];
+    return next === undefined || key < next.text;
   }
 
   #register(descriptor: AnyDescriptor): void {

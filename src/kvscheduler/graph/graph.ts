@@ -358,6 +358,7 @@ export class WritableGraph {
   }
 
   setAwaitedClaims(node: Node, names: readonly string[]): void {
+    if (names.length === 0 && node.awaitedClaims.length === 0) return;
     for (const name of node.awaitedClaims) deleteItem(this.#waiters, name, node);
     writable(node).awaitedClaims = names;
     for (const name of names) addItem(this.#waiters, name, node);

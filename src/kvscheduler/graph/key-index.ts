@@ -19,11 +19,15 @@ export class KeyIndex {
       this.#size = 1;
       return;
     }
-    const at = this.#blockOf(key);
+    const last = blocks.at(-1) as string[];
+    // Keys are often added in order.
+    const isLast = (last.at(-1) as string) < key;
+    const at = isLast ? blocks.length - 1 : this.#blockOf(key);
     const block = blocks[at] as string[];
-    const i = lowerBound(block, key);
+    const i = isLast ? block.length : lowerBound(block, key);
     if (block[i] === key) return;
-    block.splice(i, 0, key);
+    if (isLast) block.push(key);
+    else block.splice(i, 0, key);
     this.#size++;
     if (block.length <= BLOCK_SIZE) return;
     // Keys that are added in order result in full blocks instead of half-full ones.

@@ -6,6 +6,8 @@ import { roughSize } from './rough-size.ts';
 const BYTES_OF_RECORD = 512;
 const BYTES_OF_OPERATION = 256;
 
+const none: readonly never[] = [];
+
 /**
  * Shortens the lists of a record to fit into the limit. Operations that failed are kept first, then the
  * other executed ones, the errors, the plan, and at last the values.
@@ -16,6 +18,8 @@ export async function fitRecord(
   maxBytes: number,
   slices: Slices,
 ): Promise<number> {
+  const whole = await sizeOfRecord(record, slices);
+  if (whole <= maxBytes) return whole;
   let bytes = BYTES_OF_RECORD + (record.Description?.length ?? 0);
   let omitted = record.Omitted ?? 0;
   /** Selects items in turn until one does not fit. */
@@ -67,6 +71,32 @@ export async function fitRecord(
   if (verificationErrors) record.VerificationErrors = verificationErrors;
   if (omitted > 0) record.Omitted = omitted;
   return bytes;
+}
+
+async function sizeOfRecord(record: RecordedTxn, slices: Slices): Promise<number> {
+  const { Executed = none, Planned = none, Values = none } = record;
+  let bytes = BYTES_OF_RECORD + (record.Description?.length ?? 0);
+  const add = async <T>(items: readonly T[], sizeOf: (item: T) => number): Promise<void> =>
+    slices.each(items, (item) => {
+      bytes += sizeOf(item);
+    });
+  await add(Executed, sizeOfOperation);
+  await add(notIn(Executed, Planned), sizeOfOperation);
+  await add(Values, sizeOfKeyValue);
+  await add(record.RetrieveErrors ?? none, sizeOfText);
+  await add(record.VerificationErrors ?? none, sizeOfText);
+  return bytes;
+}
+
+/** Operations that were not executed as planned. */
+function notIn(
+  executed: readonly RecordedTxnOp[],
+  planned: readonly RecordedTxnOp[],
+): readonly RecordedTxnOp[] {
+  // Most often all were.
+  if (planned.every((operation, i) => operation === executed[i])) return none;
+  const known = new Set(executed);
+  return planned.filter((operation) => !known.has(operation));
 }
 
 function sizeOfOperation(operation: RecordedTxnOp): number {

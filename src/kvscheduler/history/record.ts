@@ -54,18 +54,18 @@ export class RecordedValue {
 export interface RecordedTxnOp {
   readonly Operation: Operation;
   readonly Key: string;
-  readonly NewState?: ValueState;
-  readonly NewValue?: RecordedValue;
-  readonly NewErrMsg?: string;
-  readonly PrevState?: ValueState;
-  readonly PrevValue?: RecordedValue;
-  readonly PrevErrMsg?: string;
-  readonly NOOP?: true;
-  readonly IsDerived?: true;
-  readonly IsProperty?: true;
-  readonly IsRevert?: true;
-  readonly IsRetry?: true;
-  readonly IsRecreate?: true;
+  readonly NewState?: ValueState | undefined;
+  readonly NewValue?: RecordedValue | undefined;
+  readonly NewErrMsg?: string | undefined;
+  readonly PrevState?: ValueState | undefined;
+  readonly PrevValue?: RecordedValue | undefined;
+  readonly PrevErrMsg?: string | undefined;
+  readonly NOOP?: true | undefined;
+  readonly IsDerived?: true | undefined;
+  readonly IsProperty?: true | undefined;
+  readonly IsRevert?: true | undefined;
+  readonly IsRetry?: true | undefined;
+  readonly IsRecreate?: true | undefined;
   /** The reason of the operation, as text. */
   readonly Reason: string;
 }
@@ -114,21 +114,22 @@ export function recordPlanned(
   const { value, before, after, stateBefore, stateAfter, errorBefore, errorAfter } = operation;
   const { descriptor } = value;
   const isProperty = descriptor === undefined && value.baseKey !== undefined;
+  // Fields that are undefined are not serialized. All records have the same shape: they are many.
   return {
     Operation: operation.operation,
     Key: value.key,
-    ...(stateAfter !== 'NONEXISTENT' && { NewState: stateAfter }),
-    ...(after !== undefined && { NewValue: new RecordedValue(descriptor, after) }),
-    ...(errorAfter && { NewErrMsg: errorAfter.message }),
-    ...(stateBefore !== 'NONEXISTENT' && { PrevState: stateBefore }),
-    ...(before !== undefined && { PrevValue: new RecordedValue(descriptor, before) }),
-    ...(errorBefore && { PrevErrMsg: errorBefore.message }),
-    ...(operation.noop && { NOOP: true as const }),
-    ...(value.baseKey !== undefined && { IsDerived: true as const }),
-    ...(isProperty && { IsProperty: true as const }),
-    ...(revert && { IsRevert: true as const }),
-    ...(retry && { IsRetry: true as const }),
-    ...(operation.recreate && { IsRecreate: true as const }),
+    NewState: stateAfter === 'NONEXISTENT' ? undefined : stateAfter,
+    NewValue: after && new RecordedValue(descriptor, after),
+    NewErrMsg: errorAfter?.message,
+    PrevState: stateBefore === 'NONEXISTENT' ? undefined : stateBefore,
+    PrevValue: before && new RecordedValue(descriptor, before),
+    PrevErrMsg: errorBefore?.message,
+    NOOP: operation.noop || undefined,
+    IsDerived: value.baseKey !== undefined || undefined,
+    IsProperty: isProperty || undefined,
+    IsRevert: revert || undefined,
+    IsRetry: retry || undefined,
+    IsRecreate: operation.recreate || undefined,
     Reason: reasonText(operation.reason),
   };
 }
@@ -138,5 +139,8 @@ export function recordFailed(
   state: ValueState,
   error: Error,
 ): RecordedTxnOp {
-  return { ...planned, NewState: state, NewErrMsg: error.message };
+  const { NewErrMsg, ...others } = planned;
+  // The error is the last field of the JSON, unless the plan has one.
+  const before = NewErrMsg === undefined ? others : planned;
+  return { ...before, NewState: state, NewErrMsg: error.message };
 }

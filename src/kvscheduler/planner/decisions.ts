@@ -27,11 +27,10 @@ export async function decide(
   /** Values that do not stay: their derived values and dependents may have to be removed, too. */
   const leaving: PlannedValue[] = [];
   const reached: Node[] = [];
-  for (const value of graph.values.values()) {
-    if (slices.due()) await slices.turn();
+  await slices.each(graph.all, (value) => {
     editable(value).decision = decisionFor(resolution, value, interrupted);
     if (value.exists ? !stays(value) : resolution.isLost(value)) leaving.push(value);
-  }
+  });
   const interrupt = (node: Node, reason: Reason, mayStay: (value: PlannedValue) => boolean) => {
     if (node.actual === undefined) return;
     if (!graph.values.has(node.key) && input.graph.mayBlockOthers(node)) reached.push(node);

@@ -46,11 +46,18 @@ export class DerivedGoals {
   }
 
   /** Updates the goals of all derived values of the base, in steps. */
-  *update(base: PlannedValue): Generator<void, void, void> {
+  update(base: PlannedValue): Iterable<void> {
     const { graph } = this.#setter;
     if (!base.isAvailable) this.#keepDependencies(base);
+    const derived = this.#derive(base);
+    const isNone = derived.length === 0 && graph.derivedCount(base) === 0;
+    return isNone ? none : this.#update(base, derived);
+  }
+
+  *#update(base: PlannedValue, all: readonly KeyedValue[]): Generator<void, void, void> {
+    const { graph } = this.#setter;
     const keep = new Set<string>();
-    for (const derived of this.#derive(base)) {
+    for (const derived of all) {
       if (keep.has(derived.key)) continue;
       yield;
       if (this.#setGoal(base, derived.key, derived.value)) keep.add(derived.key);
@@ -93,7 +100,7 @@ export class DerivedGoals {
     if (known?.from === goal.value) return known.derived;
     try {
       const derived = descriptor.derived(key, goal.value);
-      this.#derivations.set(base, { from: goal.value, derived });
+      if (derived.length > 0) this.#derivations.set(base, { from: goal.value, derived });
       return derived;
     } catch (cause) {
       const { log } = this.#setter.input;

@@ -23,7 +23,7 @@ export interface PlanInput {
   readonly registry: Registry;
   readonly targets: readonly Target[];
   /** Nodes that may differ from their desired state. */
-  readonly reconcile: Iterable<Node>;
+  readonly reconcile: readonly Node[];
   /** Nodes whose actual value was found to differ from what was known. */
   readonly drifted: ReadonlySet<Node>;
   /** Nodes on which no operation is possible. */

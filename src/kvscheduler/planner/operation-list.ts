@@ -35,7 +35,7 @@ interface Entry {
   readonly after: Value | undefined;
   readonly stateAfter: ValueState;
   readonly awaited?: readonly string[];
-  readonly errorAfter?: Error;
+  readonly errorAfter?: Error | undefined;
   readonly noop?: boolean;
   readonly silent?: boolean;
   readonly recreate?: boolean;
@@ -55,15 +55,16 @@ export class OperationList {
   readonly #readers: (number[] | undefined)[];
   /** Positions of the operations that released a claim, by its name. */
   readonly #released = new Map<string, number[]>();
+  /** Positions that the operation that is being added waits for. */
+  readonly #waitsOfOne: number[] = [];
 
   constructor(resolution: Resolution) {
-    const { values } = resolution.graph;
+    const { all } = resolution.graph;
     this.#resolution = resolution;
-    this.#progress = new Array<Progress>(values.size).fill('open');
-    this.#states = new Array<ValueState>(values.size).fill('NONEXISTENT');
-    for (const { index, node } of values.values()) if (node) this.#states[index] = node.state;
-    this.#lastOperation = new Int32Array(values.size).fill(-1);
-    this.#readers = new Array<number[] | undefined>(values.size).fill(undefined);
+    this.#progress = new Array<Progress>(all.length).fill('open');
+    this.#states = all.map(({ node }) => node?.state ?? 'NONEXISTENT');
+    this.#lastOperation = new Int32Array(all.length).fill(-1);
+    this.#readers = new Array<number[] | undefined>(all.length).fill(undefined);
   }
 
   progress({ index }: PlannedValue): Progress {
@@ -117,7 +118,8 @@ export class OperationList {
       operation: 'CREATE',
       before: wasKnown ? node?.desired : undefined,
       after: goal.value,
-      ...configuredState(value),
+      stateAfter: configuredState(value),
+      errorAfter: goal.rejected?.error,
       recreate: exists && this.#isRecreated(value),
       reason: interruption ? reasonToReturn(interruption) : reason,
     });
@@ -130,7 +132,8 @@ export class OperationList {
       operation: 'UPDATE',
       before: node?.actual,
       after: goal.value,
-      ...configuredState(value),
+      stateAfter: configuredState(value),
+      errorAfter: goal.rejected?.error,
     });
     this.#release(releasedByUpdate(value), index);
     this.setProgress(value, 'placed');
@@ -147,12 +150,14 @@ export class OperationList {
     const noop = true;
     const isNew = isNewlyRejected(value);
     if (value.exists) {
-      const configured = configuredState(value);
+      const stateAfter = configuredState(value);
+      const errorAfter = goal.rejected?.error;
       // A value that was found in the desired state after a restart is not recorded.
-      const silent = !isNew && (state === configured.stateAfter || state === 'DISCOVERED');
+      const silent = !isNew && (state === stateAfter || state === 'DISCOVERED');
       const before = node?.actual;
       const reason: Reason = isNew ? { why: 'invalid' } : value.reason;
-      this.#add(value, { operation: 'UPDATE', before, after, noop, silent, reason, ...configured });
+      const entry = { before, after, stateAfter, errorAfter, noop, silent, reason };
+      this.#add(value, { operation: 'UPDATE', ...entry });
     } else if (after === undefined) {
       if (!node) return;
       const silent = goal.unmanaged || state === 'NONEXISTENT' || state === 'REMOVED';
@@ -168,21 +173,21 @@ export class OperationList {
   }
 
   /** Whether the value is available after the operations so far. */
-  isAvailable(key: string): boolean {
+  readonly isAvailable = (key: string): boolean => {
     const { graph, input } = this.#resolution;
     const value = graph.values.get(key);
     if (!value) return input.graph.get(key)?.available ?? false;
     return value.isCreated ? this.isPlaced(value) : value.isAvailable;
-  }
+  };
 
   /** Whether the value certainly exists from the beginning up to this point of the list. */
-  #stillExists(key: string): boolean {
+  readonly #stillExists = (key: string): boolean => {
     const { graph, input } = this.#resolution;
     const value = graph.values.get(key);
     const node = value ? value.node : input.graph.get(key);
     if (node?.actual === undefined || node.outcomeUnknown) return false;
     return !value || !this.isRemoved(value);
-  }
+  };
 
   /** The state of a value that cannot be available, and why. */
   #whyUnavailable(
@@ -264,42 +269,56 @@ export class OperationList {
   }
 
   /** Operations that this one waits for; registers it with the values that it relies on. */
-  #waits(value: PlannedValue, operation: Operation, noop: boolean, position: number): number[] {
-    const waits: number[] = [];
-    const rely = (key: string | undefined): void => {
-      const other = key === undefined ? undefined : this.#resolution.graph.values.get(key);
-      if (!other || other === value) return;
-      const last = this.#last(other);
+  #waits(
+    value: PlannedValue,
+    operation: Operation,
+    noop: boolean,
+    position: number,
+  ): readonly number[] {
+    const waits = this.#waitsOfOne;
+    waits.length = 0;
+    this.#rely(value, value.baseKey, position);
+    if (!noop) {
+      const { node, goal, index } = value;
+      if (operation !== 'CREATE' && node)
+        this.#relyOnEach(value, node.actualDependencies, this.#stillExists, position);
+      if (operation !== 'DELETE') {
+        this.#relyOnEach(value, goal.dependencies, this.isAvailable, position);
+        if (this.#released.size > 0)
+          for (const name of takenBy(value)) waits.push(...(this.#released.get(name) ?? none));
+      }
+      const last = this.#last(value);
       if (last >= 0) waits.push(last);
-      if (!this.#willChange(other)) return;
-      const readers = this.#readers[other.index];
-      if (readers) readers.push(position);
-      else this.#readers[other.index] = [position];
-    };
-    rely(value.baseKey);
-    if (noop) return waits;
-    if (operation !== 'CREATE')
-      this.#relyOn(value.node?.actualDependencies ?? none, rely, (key) => this.#stillExists(key));
-    if (operation !== 'DELETE') {
-      this.#relyOn(value.goal.dependencies, rely, (key) => this.isAvailable(key));
-      for (const name of takenBy(value)) waits.push(...(this.#released.get(name) ?? none));
+      const readers = this.#readers[index];
+      if (readers) for (const reader of readers) waits.push(reader);
+      this.#readers[index] = undefined;
     }
-    const last = this.#last(value);
-    if (last >= 0) waits.push(last);
-    for (const reader of this.#readers[value.index] ?? none) waits.push(reader);
-    this.#readers[value.index] = undefined;
-    return waits;
+    return waits.length === 0 ? none : waits.slice();
+  }
+
+  #rely(value: PlannedValue, key: string | undefined, position: number): void {
+    const other = key === undefined ? undefined : this.#resolution.graph.values.get(key);
+    if (!other || other === value) return;
+    const last = this.#last(other);
+    if (last >= 0) this.#waitsOfOne.push(last);
+    if (!this.#willChange(other)) return;
+    const readers = this.#readers[other.index];
+    if (readers) readers.push(position);
+    else this.#readers[other.index] = [position];
   }
 
   /** Of an `anyOf` dependency, one key is enough. */
-  #relyOn(
+  #relyOnEach(
+    value: PlannedValue,
     dependencies: readonly Dependency[],
-    rely: (key: string | undefined) => void,
     has: (key: string) => boolean,
+    position: number,
   ): void {
+    if (dependencies.length === 0) return;
     for (const dependency of dependencies) {
-      if (dependency.key !== undefined) rely(dependency.key);
-      if (dependency.anyOf) rely(this.#resolution.graph.first(dependency, has));
+      this.#rely(value, dependency.key, position);
+      if (dependency.anyOf)
+        this.#rely(value, this.#resolution.graph.first(dependency, has), position);
     }
   }
 
@@ -335,9 +354,9 @@ function interruptionOf({ decision }: PlannedValue): Reason | undefined {
 }
 
 /** The state of a value that exists as its goal says. */
-function configuredState({ goal }: PlannedValue): Pick<Entry, 'stateAfter' | 'errorAfter'> {
-  if (goal.rejected) return { stateAfter: 'INVALID', errorAfter: goal.rejected.error };
-  return { stateAfter: goal.unmanaged ? 'OBTAINED' : 'CONFIGURED' };
+function configuredState({ goal }: PlannedValue): ValueState {
+  if (goal.rejected) return 'INVALID';
+  return goal.unmanaged ? 'OBTAINED' : 'CONFIGURED';
 }
 
 function isNewlyRejected({ goal, node }: PlannedValue): boolean {

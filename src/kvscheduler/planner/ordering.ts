@@ -54,14 +54,14 @@ class Ordering {
     const { slices } = input;
     // A value without dependents is in no cycle.
     const needed = await filterInSlices(
-      graph.values.values(),
+      graph.all,
       ({ isCreated, key }) => isCreated && graph.dependentCount(key) > 0,
       slices,
     );
     this.#cycles = await findCycles(needed, (value) => this.#neededByKey(value), slices);
     await runInSlices(this.#visitEach(await this.#starts()), slices);
     // Values that are not reached from the starts, and those that had to wait for a later operation.
-    const open = await filterInSlices(graph.values.values(), (one) => this.#isOpen(one), slices);
+    const open = await filterInSlices(graph.all, (one) => this.#isOpen(one), slices);
     const rest = await sortInSlices(open, byKey, slices);
     await runInSlices(this.#visitEach(rest), slices);
     for (let left = this.#unplaced(rest); left.length > 0; left = this.#unplaced(left)) {
@@ -77,11 +77,7 @@ class Ordering {
     const { slices, undoOrder } = input;
     if (undoOrder)
       return undoOrder.map((key) => graph.values.get(key)).filter((value) => value !== undefined);
-    const starts = await filterInSlices(
-      graph.values.values(),
-      ({ role }) => role !== 'related',
-      slices,
-    );
+    const starts = await filterInSlices(graph.all, ({ role }) => role !== 'related', slices);
     return sortInSlices(starts, (a, b) => groupOf(a) - groupOf(b) || byKey(a, b), slices);
   }
 
@@ -260,7 +256,9 @@ class Ordering {
   #isMet(value: PlannedValue, cycle: Cycle | undefined): boolean {
     const base = this.#unplacedBase(value);
     if (base && !(cycle && this.#cycles.get(base) === cycle)) return false;
-    return value.goal.dependencies.every((dependency) => {
+    const { dependencies } = value.goal;
+    if (dependencies.length === 0) return true;
+    return dependencies.every((dependency) => {
       const { key } = dependency;
       if (key !== undefined && this.#isInCycle(key, cycle)) return true;
       const has = (one: string): boolean => one === value.key || this.#list.isAvailable(one);
@@ -294,6 +292,7 @@ class Ordering {
   /** Values that release a claim of this one by being deleted. */
   #deletedHolders(value: PlannedValue): readonly PlannedValue[] {
     let holders = none;
+    if (!value.descriptor?.claims) return holders;
     for (const claim of takenBy(value)) {
       const deleted = this.#holdersOf(claim, value).filter(({ isDeleted }) => isDeleted);
       if (deleted.length > 0) holders = [...holders, ...deleted];
@@ -303,7 +302,7 @@ class Ordering {
 
   /** Whether every update that releases a claim of the value is placed already. */
   #claimsAreFree(value: PlannedValue): boolean {
-    if (this.#forced.has(value)) return true;
+    if (!value.descriptor?.claims || this.#forced.has(value)) return true;
     let areFree = true;
     for (const claim of takenBy(value))
       for (const holder of this.#holdersOf(claim, value)) {

@@ -21,14 +21,18 @@ export function matches({ key, anyOf }: Dependency, candidate: string): boolean 
 
 /** The graph as the plan leaves it: values of the plan as planned, all others as they are. */
 export class PlannedGraph {
-  /** All values of the plan, in the order in which they were reached. */
+  /** All values of the plan, in the order in which they were reached: by their index. */
+  readonly all: PlannedValue[] = [];
+  /** The same by key. */
   readonly values = new Map<string, PlannedValue>();
   readonly #graph: Graph;
   /** Values whose dependencies differ from those that the graph has indexed. */
   readonly #dependents = new DependencyIndex<PlannedValue>();
   readonly #indexed = new Map<PlannedValue, readonly Dependency[]>();
-  /** Keys of values that are not in the graph. */
+  /** Keys of values that are not in the graph … */
   readonly #newKeys = new KeyIndex();
+  /** … and those to be added to it when it is needed: most plans look for no prefix. */
+  #unindexed: string[] = [];
   /** Derived values that are not in the graph, by their base. */
   readonly #newDerived = new Map<PlannedValue, PlannedValue[]>();
   /** Dependents of keys that have many, in the order of their keys. */
@@ -40,8 +44,9 @@ export class PlannedGraph {
 
   /** @param base the value that a new one is derived from */
   add(value: PlannedValue, base?: PlannedValue): void {
+    this.all.push(value);
     this.values.set(value.key, value);
-    if (!value.node) this.#newKeys.add(value.key);
+    if (!value.node) this.#unindexed.push(value.key);
     if (!base) return;
     const siblings = this.#newDerived.get(base);
     if (siblings) siblings.push(value);
@@ -141,13 +146,19 @@ export class PlannedGraph {
         if (first === undefined || known.key < first) first = known.key;
         break;
       }
-      for (const fresh of this.#newKeys.withPrefix(prefix)) {
+      for (const fresh of this.#newKeysWithPrefix(prefix)) {
         if (!fits(fresh)) continue;
         if (first === undefined || fresh < first) first = fresh;
         break;
       }
     }
     return first;
+  }
+
+  #newKeysWithPrefix(prefix: string): Iterable<string> {
+    for (const key of this.#unindexed) this.#newKeys.add(key);
+    this.#unindexed = [];
+    return this.#newKeys.withPrefix(prefix);
   }
 
   #baseKeyOf(key: string): string | undefined {

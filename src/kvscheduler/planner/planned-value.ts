@@ -147,6 +147,7 @@ export class PlannedValue {
 
   /** Names of the resources that the goal occupies. */
   get claims(): readonly string[] {
+    if (!this.descriptor?.claims) return none;
     const { goal } = this;
     if (this.#claimsOf !== goal) {
       this.#claimsOf = goal;

@@ -58,7 +58,7 @@ export async function makePlan(input: PlanInput): Promise<Plan> {
 
     return {
       operations,
-      values: [...resolution.graph.values.values()],
+      values: resolution.graph.all,
       refused: resolution.refused,
       blockedByOthers: [...attempt.blocked.keys()].filter((node) => !input.blocked.has(node)),
     };

@@ -55,14 +55,8 @@ export class Resolver implements Resolution, GoalSetter {
       if (slices.due()) await slices.turn();
       this.#reopen(this.touch(node, { why: 'repair' }));
     }
-    for (const target of targets) {
-      if (slices.due()) await slices.turn();
-      this.#applyTarget(target);
-    }
-    for (const node of reconcile) {
-      if (slices.due()) await slices.turn();
-      this.#reconcile(node);
-    }
+    await slices.each(targets, (target) => this.#applyTarget(target));
+    await slices.each(reconcile, (node) => this.#reconcile(node));
     for (const node of drifted) {
       if (slices.due()) await slices.turn();
       this.#reconcile(node);
@@ -168,7 +162,7 @@ export class Resolver implements Resolution, GoalSetter {
   #addKnown(node: Node, reason: Reason): PlannedValue {
     const { graph, input } = this;
     input.graph.visits++;
-    const index = graph.values.size;
+    const index = graph.all.length;
     const block = this.#attempt.blocked.get(node);
     const value = new PlannedValue(index, node, node, node.base?.key, block, reason);
     graph.add(value);
@@ -193,7 +187,7 @@ export class Resolver implements Resolution, GoalSetter {
   addNew(key: string, base: PlannedValue | undefined, reason: Reason): PlannedValue {
     const { graph, input } = this;
     const subject = { key, descriptor: input.registry.find(key) };
-    const index = graph.values.size;
+    const index = graph.all.length;
     const value = new PlannedValue(index, subject, undefined, base?.key, undefined, reason);
     graph.add(value, base);
     if (subject.descriptor?.claims) this.claimants.add(value);

@@ -68,14 +68,10 @@ export class Timeline {
     const time = Math.max(micros, this.#last);
     this.#last = time;
     this.#complete = time - 1;
-    for (const { key } of touched) {
-      if (slices.due()) await slices.turn();
-      this.#note(key, graph.peek(key), time);
-    }
-    for (const node of withNewMetadata) {
-      if (slices.due()) await slices.turn();
+    await slices.each([...touched], ({ key }) => this.#note(key, graph.peek(key), time));
+    await slices.each([...withNewMetadata], (node) => {
       if (!touched.has(node)) this.#note(node.key, graph.peek(node.key), time);
-    }
+    });
     this.#complete = Number.POSITIVE_INFINITY;
     await this.#trim(slices);
   }
