@@ -62,13 +62,14 @@ export function* changeItems(
 }
 
 export function explanationDocument(explanation: Explanation): object {
-  const { from, to, port, permitted, egress, ingress } = explanation;
+  const { from, to, port, permitted, otherFamilies = null, egress, ingress } = explanation;
   return {
     from,
     to,
     port: port === undefined ? null : `${port.protocol}/${port.port}`,
     verdict: permitted.isEmpty ? 'denied' : 'permitted',
     ports: portsText(permitted),
+    otherFamilies,
     egress: egress ? directionDocument(egress) : null,
     ingress: ingress ? directionDocument(ingress) : null,
   };

@@ -45,7 +45,7 @@ function quoted(text: string): string {
 }
 
 export function explanationText(explanation: Explanation): string {
-  const { from, to, port, permitted, egress, ingress } = explanation;
+  const { from, to, port, permitted, otherFamilies, egress, ingress } = explanation;
   const asked = port === undefined ? '' : `, ${port.protocol} ${port.port}`;
   const verdict = permitted.isEmpty
     ? 'denied'
@@ -53,6 +53,10 @@ export function explanationText(explanation: Explanation): string {
       ? `permitted: ${portsText(permitted)}`
       : 'permitted';
   const lines = [`${from} => ${to}${asked}: ${verdict}`];
+  if (otherFamilies)
+    lines.push(
+      `No address family in common: ${from} has ${otherFamilies.from}, ${to} has ${otherFamilies.to}.`,
+    );
   if (from === to) lines.push('A pod always reaches itself.');
   if (egress) lines.push(...directionLines(`egress of ${from}`, 'egress', egress));
   if (ingress) lines.push(...directionLines(`ingress of ${to}`, 'ingress', ingress));

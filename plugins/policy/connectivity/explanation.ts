@@ -1,5 +1,5 @@
 /** Which policies and which of their rules decide about the connections of one pair. */
-import { type AddressNumber, addressNumber } from '../address-set.ts';
+import { type AddressNumber, addressNumber, familyOf } from '../address-set.ts';
 import type { Permit, PodName, PolicyDirection, PolicyName } from '../pod-policy.ts';
 import { isIsolated } from '../pod-policy.ts';
 import { type PolicyProtocol, PortSet } from '../port-set.ts';
@@ -14,6 +14,8 @@ export interface Explanation {
   readonly port: AskedPort | undefined;
   /** Ports of the destination that are permitted in both directions, of the asked ones. */
   readonly permitted: PortSet;
+  /** Families of addresses that the ends have, if they have none in common: no policy decides then. */
+  readonly otherFamilies: { readonly from: string; readonly to: string } | undefined;
   /** From the policies of the source; undefined: an address outside, or both ends are the same pod. */
   readonly egress: DirectionExplanation | undefined;
   /** From the policies of the destination. */
@@ -49,11 +51,18 @@ export function explain(
   const ends = { from: source.name, to: destination.name, port };
   const asked = port === undefined ? PortSet.any : onePort(port);
   if (source.name === destination.name)
-    return { ...ends, permitted: asked, egress: undefined, ingress: undefined };
+    return {
+      ...ends,
+      permitted: asked,
+      otherFamilies: undefined,
+      egress: undefined,
+      ingress: undefined,
+    };
   const permitted = permittedBetween(source.party, destination.party).intersect(asked);
   return {
     ...ends,
     permitted,
+    otherFamilies: otherFamilies(source.party, destination.party),
     egress: explainDirection('egress', source, destination.party, asked),
     ingress: explainDirection('ingress', destination, source.party, asked),
   };
@@ -84,6 +93,14 @@ function podNamed({ pods }: ClusterPolicies, text: string): PodName | undefined 
   for (const [name, { owner }] of pods)
     if (owner && `${name.slice(0, name.indexOf('/'))}/${owner.name}` === text) return name;
   return undefined;
+}
+
+function otherFamilies(from: Party, to: Party): Explanation['otherFamilies'] {
+  const familiesOf = ({ addresses }: Party): Set<number> => new Set(addresses.map(familyOf));
+  const [ofFrom, ofTo] = [familiesOf(from), familiesOf(to)];
+  if ([...ofFrom].some((family) => ofTo.has(family))) return undefined;
+  const text = (all: Set<number>): string => [...all].map((family) => `IPv${family}`).join();
+  return { from: text(ofFrom), to: text(ofTo) };
 }
 
 function onePort({ protocol, port }: AskedPort): PortSet {

@@ -226,6 +226,15 @@ describe('contiv-agent connectivity', () => {
       assert.match(text, /^default\/shop-\S+-0 => 192\.0\.2\.1: permitted/);
     });
 
+    it('names the address families of ends that have none in common', async () => {
+      const { text, isPermitted } = await run(path, pair('2001:db8::1', 'default/other'));
+      assert.equal(isPermitted, false);
+      assert.match(
+        text,
+        /^2001:db8::1 => default\/other: denied\nNo address family in common: 2001:db8::1 has IPv6, default\/other has IPv4\.\n/,
+      );
+    });
+
     it('permits a pod to reach itself', async () => {
       const { text, isPermitted } = await run(path, pair('default/db', 'default/db', 1));
       assert.equal(isPermitted, true);
@@ -240,6 +249,7 @@ describe('contiv-agent connectivity', () => {
         port: null,
         verdict: 'permitted',
         ports: 'TCP 8080',
+        otherFamilies: null,
         egress: {
           isolatedBy: ['default/web-out'],
           permits: [{ policy: 'default/web-out', rule: 0, ports: 'TCP 8080' }],

@@ -174,6 +174,7 @@ describe(LIST, () => {
       port: 'TCP/80',
       verdict: 'denied',
       ports: 'No Connections',
+      otherFamilies: null,
       egress: { isolatedBy: [], permits: [] },
       ingress: { isolatedBy: ['default/db'], permits: [] },
     });
