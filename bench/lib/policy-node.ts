@@ -14,6 +14,7 @@ const node: PolicyNode = {
   natLoopback: '10.64.1.254',
   podSubnet: '10.64.1.0/24',
   interfaces: ['vxlanBVI', 'tap-vpp2'],
+  nics: ['uplink'],
 };
 
 type Change = Parameters<PolicyProcessor['change']>[0];
@@ -42,7 +43,7 @@ export class PolicyBenchNode {
     this.#acls.clear();
     const policies = this.#processor.policies();
     const pods = new Map([...policies].map(([id, policy]) => [id, rendered(id, policy)]));
-    await this.#renderer.resync(this.#ctx, { node, pods });
+    await this.#renderer.resync(this.#ctx, { node, pods, services: new Map() });
   }
 
   async change(change: Change): Promise<ProcessorChange> {

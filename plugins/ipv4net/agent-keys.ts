@@ -32,7 +32,7 @@ const TUNNEL = /^vxlan-default-\d+$/;
  * have replaced by a hash.
  */
 const SERVICE_LABEL = /^(DNAT-identities(\/[\d.]+)?|[a-z0-9-]+\/[a-z0-9.-]+(~[0-9a-f]{16})?)$/;
-const POLICY_ACL = /^contiv-policy-/;
+const POLICY_ACL = /^~?contiv-policy-/;
 
 export function isAgentKey(key: string): boolean {
   const iface = vppInterfaceKey.parse(key)?.name;

@@ -112,6 +112,10 @@ export class AddressSet {
     return new AddressSet(left);
   }
 
+  intersect(other: AddressSet): AddressSet {
+    return this.minus(this.minus(other));
+  }
+
   /** The fewest CIDRs that contain exactly the addresses, ascending, IPv4 first. */
   prefixes(): readonly string[] {
     this.#prefixes ??= this.#ranges.flatMap(prefixesOf);

@@ -1,9 +1,10 @@
 /** Network policies on this node for other plugins and for operators. */
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import type { AttachmentId } from '#plugins/podmanager/api.ts';
+import type { ServiceName } from '#plugins/service/api.ts';
 import type { PodPolicy, PolicyName } from './pod-policy.ts';
 import type { AttachedPod } from './processor/policy-processor.ts';
-import type { PolicyNode } from './renderer.ts';
+import type { MasqueradedAddress, PolicyNode } from './renderer.ts';
 
 export interface PolicyApi {
   /** Name of the renderer that carries policies; undefined: none does, for example before the first resync. */
@@ -20,6 +21,8 @@ export interface PolicyApi {
   valuesOf(attachment: AttachmentId): ReadonlyMap<string, Value>;
   /** As the renderer knows this node; undefined: no renderer carries policies. */
   node(): PolicyNode | undefined;
+  /** The services of which the renderer knows that VPP may replace their clients. */
+  masqueradedServices(): ReadonlyMap<ServiceName, readonly MasqueradedAddress[]>;
 }
 
 export interface WiredPod {

@@ -22,16 +22,22 @@ import {
   type PodManagerApi,
   podIdText,
 } from '#plugins/podmanager/api.ts';
-import type { ServiceApi } from '#plugins/service/api.ts';
+import type { ServiceApi, ServiceName } from '#plugins/service/api.ts';
 import { createAclRenderer } from './acl/renderer.ts';
 import type { PolicyApi, WiredPod } from './api.ts';
-import { OutsideServices } from './outside-services.ts';
+import { MasqueradedServices } from './masqueraded-services.ts';
 import type { Isolation, PodPolicy, PolicyName } from './pod-policy.ts';
 import { type PolicyNodeDeps, policyNode } from './policy-node.ts';
 import { PolicyProblemLog } from './policy-problem-log.ts';
 import { PolicyProcessor } from './processor/policy-processor.ts';
 import type { ProcessorChange } from './processor/processor-change.ts';
-import type { PolicyNode, PolicyRenderer, RenderedPod, RendererContext } from './renderer.ts';
+import type {
+  MasqueradedAddress,
+  PolicyNode,
+  PolicyRenderer,
+  RenderedPod,
+  RendererContext,
+} from './renderer.ts';
 
 export interface PolicyDeps extends PolicyNodeDeps {
   readonly nodeName: string;
@@ -51,7 +57,7 @@ class Policies implements EventHandler, PolicyApi {
   readonly #deps: PolicyDeps;
   readonly #renderer: PolicyRenderer = createAclRenderer();
   readonly #problemLog = new PolicyProblemLog();
-  readonly #outsideServices: OutsideServices;
+  readonly #services: MasqueradedServices;
   #processor = new PolicyProcessor();
   /** undefined: before the first resync. */
   #node: PolicyNode | undefined;
@@ -61,11 +67,13 @@ class Policies implements EventHandler, PolicyApi {
 
   constructor(deps: PolicyDeps) {
     this.#deps = deps;
-    this.#outsideServices = new OutsideServices(deps.services);
-    deps.services.watchRendering(async (ctx, services) => {
+    this.#services = new MasqueradedServices(deps.services);
+    deps.services.watchRendering(async (ctx, changed) => {
       if (this.#node === undefined) return;
-      this.#outsideServices.change(services);
-      await this.#nodeUpdate(ctx);
+      const services = this.#services.change(changed);
+      if (services.size === 0) return;
+      await this.#renderer.update(ctx, { pods: new Map(), services });
+      this.#logProblems(ctx.log);
     });
   }
 
@@ -80,8 +88,8 @@ class Policies implements EventHandler, PolicyApi {
   }
 
   async resync(ctx: ResyncContext): Promise<void> {
-    this.#outsideServices.resync();
-    const node = this.#readNode();
+    await this.#services.resync(new Slices(ctx.clock));
+    const node = policyNode(this.#deps);
     const attached = new Map<AttachmentId, WiredPod>();
     for (const [id, attachment] of this.#deps.pods.attachments())
       attached.set(id, this.#attachedPod(id, attachment));
@@ -93,7 +101,7 @@ class Policies implements EventHandler, PolicyApi {
       const name = attached.get(id)?.interface;
       if (name !== undefined) rendered.set(id, { policy, interface: name });
     }
-    await this.#renderer.resync(ctx, { node, pods: rendered });
+    await this.#renderer.resync(ctx, { node, pods: rendered, services: this.#services.all() });
     this.#processor = processor;
     this.#attached = attached;
     this.#node = node;
@@ -155,6 +163,10 @@ class Policies implements EventHandler, PolicyApi {
     return this.#node;
   }
 
+  masqueradedServices(): ReadonlyMap<ServiceName, readonly MasqueradedAddress[]> {
+    return this.#services.all();
+  }
+
   describeInternalData(): string {
     const policies = [...this.policies()].map(([id, policy]) => ({
       id,
@@ -183,15 +195,11 @@ class Policies implements EventHandler, PolicyApi {
   }
 
   async #nodeUpdate(ctx: UpdateContext): Promise<UpdateResult> {
-    const node = this.#readNode();
+    const node = policyNode(this.#deps);
     if (isDeepStrictEqual(node, this.#node)) return {};
     this.#node = node;
     await this.#renderer.update(ctx, { node, pods: new Map() });
-    return { change: 'policies with other addresses of this node or of services' };
-  }
-
-  #readNode(): PolicyNode {
-    return { ...policyNode(this.#deps), outsideServices: this.#outsideServices.all() };
+    return { change: 'policies with other addresses of this node' };
   }
 
   /** @param added the id, if the pod is just being attached */

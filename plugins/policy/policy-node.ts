@@ -30,7 +30,8 @@ export function policyNode({ conf, nodes, ipam, net }: PolicyNodeDeps): PolicyNo
     addresses: [...new Set(addresses)].filter((address) => address !== '').sort(),
     natLoopback: ipam.natLoopback(),
     podSubnet: ipam.podSubnetThisNode(),
-    // the host is reached without them; NICs have packets after source NAT
+    // the host is reached without them; packets leave by NICs after source NAT
     interfaces: [net.vrfLink(), ...(bvi === undefined ? [] : [bvi])],
+    nics: [net.mainInterface(), ...net.otherInterfaces()],
   };
 }

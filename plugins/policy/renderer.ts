@@ -5,6 +5,8 @@ import type { Value } from '#kvscheduler/api/transaction.ts';
 import type { ResyncContext } from '#plugins/controller/api/event-handler.ts';
 import type { UpdateTransaction } from '#plugins/controller/api/transaction.ts';
 import type { AttachmentId } from '#plugins/podmanager/api.ts';
+import type { ServiceName } from '#plugins/service/api.ts';
+import type { AddressNumber } from './address-set.ts';
 import type { PodPolicy, PolicyName } from './pod-policy.ts';
 
 /** This node, as far as policies concern it. */
@@ -23,21 +25,24 @@ export interface PolicyNode {
    * their source is translated.
    */
   readonly interfaces: readonly string[];
-  /** Absent: none. */
-  readonly outsideServices?: readonly OutsideService[];
+  /** Logical names of the NICs, by which packets from outside enter before services are translated. */
+  readonly nics: readonly string[];
 }
 
 /**
  * An address of a service at which VPP may replace the source of clients, because it has backends that are no pods, or
  * is a node port or an external address: translated packets pass none of the interfaces with their own source.
  */
-export interface OutsideService {
+export interface MasqueradedAddress {
   /** Without prefix length. */
   readonly address: string;
   readonly port: number;
   readonly protocol: 'TCP' | 'UDP';
-  readonly backends: readonly { readonly address: string; readonly port: number }[];
+  /** The same list for addresses of the same port of the service. */
+  readonly backends: readonly { readonly address: AddressNumber; readonly port: number }[];
 }
+
+type MasqueradedServices = ReadonlyMap<ServiceName, readonly MasqueradedAddress[]>;
 
 /** A pod of this node and its interface. */
 export interface RenderedPod {
@@ -50,6 +55,7 @@ export interface RenderedState {
   readonly node: PolicyNode;
   /** All attached pods, those without policies as well. */
   readonly pods: ReadonlyMap<AttachmentId, RenderedPod>;
+  readonly services: MasqueradedServices;
 }
 
 /** Only what changed. */
@@ -63,6 +69,8 @@ export interface RenderedChange {
   readonly added?: AttachmentId;
   /** Absent: not changed. */
   readonly node?: PolicyNode;
+  /** Empty: the service has no such address any more. Absent: none has changed. */
+  readonly services?: MasqueradedServices;
 }
 
 /** The part of a handler's context that a resync needs. */

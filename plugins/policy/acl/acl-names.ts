@@ -16,6 +16,12 @@ export const nodeAclNames: AclNames = {
 };
 
 /**
+ * Clients that are no pods of this node, at the NICs. VPP asks the ACLs of an interface in the order of their names: the
+ * one of an operator precedes it.
+ */
+export const CLIENT_ACL = '~contiv-policy-NODE-CLIENTS';
+
+/**
  * Each interface has ACLs of its own: VPP drops all sessions of an interface when another ACL is bound to it, so
  * an ACL stays bound, and its rules are replaced. The scheduler configures values in the order of their keys: the names
  * put all tables before the rules that follow from them.

@@ -7,6 +7,7 @@ import {
   anyPacket,
   canonicalRule,
   icmpPackets,
+  openingPackets,
   protocolPackets,
   type RuleMatch,
   tcpPackets,
@@ -17,8 +18,6 @@ import { isPermitAll, type Table, type TableEntry, withoutRedundantEnd } from '.
 
 type Action = AclRule['action'];
 
-const TCP_SYN = 0x02;
-const TCP_ACK = 0x10;
 const SCTP = 132;
 
 /** Rules that compare each packet on its own: no session makes them pass what a later table denies. */
@@ -64,7 +63,7 @@ export function reflectingRules(reflected: Table): AclRule[] {
   return rules;
 }
 
-const opening = tcpPackets({}, { mask: TCP_SYN | TCP_ACK, value: TCP_SYN });
+const opening = openingPackets({});
 
 const tcpReflectingRules: readonly AclRule[] = [ANY_V4, ANY_V6].flatMap((any) => [
   canonicalRule('REFLECT', any, any, opening),
@@ -86,21 +85,26 @@ const noPort = { first: 0, last: 0 };
 const fragments = { source: noPort, destination: noPort };
 
 /**
+ * All fragments of a packet but the first contain no ports, and VPP lets a rule with ports match them. These rules match
+ * nothing else: nothing has port 0. The receiver drops the fragments if the first one was denied.
+ */
+export const fragmentRules: readonly AclRule[] = [ANY_V4, ANY_V6].flatMap((any) => [
+  canonicalRule('PERMIT', any, any, tcpPackets(fragments)),
+  canonicalRule('PERMIT', any, any, udpPackets(fragments)),
+]);
+
+/**
  * Rules for packets that every pod needs, whatever policies say. They begin each table that denies something:
  * - errors of ICMP, among them those about packets that are too big for a path: they belong to no session;
  * - neighbor discovery of IPv6, without which VPP does not find the pod;
- * - all fragments of a packet but the first, which contain no ports and belong to no session. The receiver drops
- *   them if the first one was denied. Nothing else has port 0.
+ * - fragments, which belong to no session.
  */
 const neededRules: readonly AclRule[] = [
   canonicalRule('PERMIT', ANY_V4, ANY_V4, icmpPackets(false, 3, 3)),
   canonicalRule('PERMIT', ANY_V4, ANY_V4, icmpPackets(false, 11, 12)),
   canonicalRule('PERMIT', ANY_V6, ANY_V6, icmpPackets(true, 1, 4)),
   canonicalRule('PERMIT', ANY_V6, ANY_V6, icmpPackets(true, 133, 137)),
-  ...[ANY_V4, ANY_V6].flatMap((any) => [
-    canonicalRule('PERMIT', any, any, tcpPackets(fragments)),
-    canonicalRule('PERMIT', any, any, udpPackets(fragments)),
-  ]),
+  ...fragmentRules,
 ];
 
 /** VPP compares no ports of SCTP. */

@@ -19,6 +19,9 @@ interface Flags {
   readonly value: number;
 }
 
+const TCP_SYN = 0x02;
+const TCP_ACK = 0x10;
+
 export const ANY_V4 = '0.0.0.0/0';
 export const ANY_V6 = '::/0';
 
@@ -36,6 +39,11 @@ export function tcpPackets(
 ): RuleMatch {
   const flags = { tcp_flags_mask: mask, tcp_flags_value: value };
   return Object.freeze({ protocol: 0, tcp: Object.freeze({ ...portRanges(ports), ...flags }) });
+}
+
+/** The packet of TCP that opens a connection. */
+export function openingPackets(ports: Ports): RuleMatch {
+  return tcpPackets(ports, { mask: TCP_SYN | TCP_ACK, value: TCP_SYN });
 }
 
 export function udpPackets(ports: Ports): RuleMatch {

@@ -1,75 +1,131 @@
-/** Rules at the input of interfaces that precede those for replies. */
+/** Rules at the input of interfaces that precede all others. */
 import type { AclRule } from '#models/vpp/acl.ts';
-import { type AddressSet, addressNumber } from '../address-set.ts';
-import { type Isolation, isIsolated, type Permit, permittedPorts } from '../pod-policy.ts';
-import type { OutsideService } from '../renderer.ts';
+import type { AddressSet } from '../address-set.ts';
+import { PortSet, type ProtocolPorts, policyProtocols } from '../port-set.ts';
+import type { MasqueradedAddress } from '../renderer.ts';
+import { fragmentRules } from './acl-rules.ts';
 import {
   ANY_V4,
   ANY_V6,
   anyPacket,
   canonicalRule,
+  openingPackets,
   tcpPackets,
   udpPackets,
 } from './canonical-rule.ts';
+import { prefixLists } from './prefix-lists.ts';
+import type { RuleSource } from './rule-lists.ts';
 
-export type DeniedDestination = Pick<OutsideService, 'address' | 'port' | 'protocol'>;
+type ServiceAddress = Pick<MasqueradedAddress, 'address' | 'port' | 'protocol'>;
+
+/** Ports of one address. */
+export interface DeniedPorts {
+  readonly address: string;
+  readonly ports: PortSet;
+}
+
+/** Sorted by address. */
+export function deniedPorts(denied: readonly ServiceAddress[]): readonly DeniedPorts[] {
+  const byAddress = Map.groupBy(denied, ({ address }) => address);
+  return [...byAddress]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([address, all]) => ({
+      address,
+      ports: PortSet.of(all.map(({ protocol, port }) => ({ protocol, first: port, last: port }))),
+    }));
+}
+
+/** One range for each protocol, from the first to the last port: fewer rules, which deny more. */
+export function widened({ address, ports }: DeniedPorts): DeniedPorts {
+  const ranges = ports.ranges();
+  const wide = policyProtocols.flatMap((protocol): ProtocolPorts[] => {
+    const own = ranges.filter((range) => range.protocol === protocol);
+    const [first, last] = [own[0]?.first, own.at(-1)?.last];
+    return first === undefined || last === undefined ? [] : [{ protocol, first, last }];
+  });
+  return { address, ports: PortSet.of(wide) };
+}
+
+export function deniedRuleCount(denied: readonly DeniedPorts[]): number {
+  return denied.reduce((sum, { ports }) => sum + ports.ranges().length, 0);
+}
+
+/** For a pod: it may not send to the ports. */
+export function deniedRules(denied: readonly DeniedPorts[]): RuleSource {
+  return {
+    text: denied.map(({ address, ports }) => `${address} ${ports.text}`).join('; '),
+    make: () =>
+      denied.length === 0
+        ? []
+        : [
+            ...fragmentRules,
+            ...denied.flatMap(({ address, ports }) =>
+              ports.ranges().map(({ protocol, first, last }) => {
+                const destination = { first, last };
+                const match =
+                  protocol === 'TCP' ? tcpPackets({ destination }) : udpPackets({ destination });
+                return canonicalRule('DENY', anyOf(address), hostNetwork(address), match);
+              }),
+            ),
+          ],
+  };
+}
+
+/** Clients that may open connections to the address of a service. */
+export interface ClientRule {
+  readonly address: ServiceAddress;
+  readonly clients: AddressSet;
+}
+
+export function clientRuleCount(rules: readonly ClientRule[]): number {
+  return rules.reduce((sum, rule) => sum + clientNetworks(rule).length + 1, 0);
+}
 
 /**
- * Services of which a pod may not reach each backend: the pod does not reach them at all.
- * @param nodeAddresses destinations that the pods of this node always reach
+ * For clients that are no pods of this node. Of TCP only packets that open connections are denied: the others may be
+ * replies to what this node has sent from the same port, with source NAT.
  */
-export function deniedServices(
-  egress: Isolation,
-  services: readonly OutsideService[],
-  nodeAddresses: AddressSet,
-): readonly DeniedDestination[] {
-  if (!isIsolated(egress)) return [];
-  const known = decisionsFor(egress.permits, nodeAddresses);
-  return services.filter((service) => {
-    const before = known.get(service);
-    if (before !== undefined) return before;
-    const isDenied = service.backends.some(({ address, port }) => {
-      const number = addressNumber(address);
-      if (number === undefined) return true;
-      if (nodeAddresses.has(number)) return false;
-      return !permittedPorts(egress, number).has(service.protocol, port);
-    });
-    known.set(service, isDenied);
-    return isDenied;
-  });
+export function clientRules(rules: readonly ClientRule[]): RuleSource {
+  return {
+    text: rules
+      .map((rule) => {
+        const { address, port, protocol } = rule.address;
+        return `${protocol} ${address} ${port} for ${clientNetworks(rule).join()}`;
+      })
+      .join('; '),
+    make: () => (rules.length === 0 ? [] : [...fragmentRules, ...rules.flatMap(rulesOf)]),
+  };
 }
 
-type Decisions = WeakMap<OutsideService, boolean>;
-
-const decisions = new WeakMap<readonly Permit[], WeakMap<AddressSet, Decisions>>();
-
-/** Kept as long as the permits and the addresses: a change of one service decides only about that one again. */
-function decisionsFor(permits: readonly Permit[], nodeAddresses: AddressSet): Decisions {
-  const byAddresses = decisions.get(permits) ?? new WeakMap<AddressSet, Decisions>();
-  decisions.set(permits, byAddresses);
-  const known = byAddresses.get(nodeAddresses) ?? new WeakMap<OutsideService, boolean>();
-  byAddresses.set(nodeAddresses, known);
-  return known;
+function rulesOf(rule: ClientRule): AclRule[] {
+  const { address, port, protocol } = rule.address;
+  const destination = { first: port, last: port };
+  const match = protocol === 'TCP' ? openingPackets({ destination }) : udpPackets({ destination });
+  const to = hostNetwork(address);
+  return [
+    ...clientNetworks(rule).map((from) => canonicalRule('PERMIT', from, to, match)),
+    canonicalRule('DENY', anyOf(address), to, match),
+  ];
 }
 
-export function deniedText(denied: readonly DeniedDestination[]): string {
-  return denied.map(({ address, port, protocol }) => `${protocol} ${address} ${port}`).join();
-}
-
-export function deniedRules(denied: readonly DeniedDestination[]): AclRule[] {
-  return denied.map(({ address, port, protocol }) => {
-    const destination = { first: port, last: port };
-    const match = protocol === 'TCP' ? tcpPackets({ destination }) : udpPackets({ destination });
-    return isV6(address)
-      ? canonicalRule('DENY', ANY_V6, `${address}/128`, match)
-      : canonicalRule('DENY', ANY_V4, `${address}/32`, match);
-  });
+/** Of the family of the address. */
+function clientNetworks({ address: { address }, clients }: ClientRule): readonly string[] {
+  const { v4, v6 } = prefixLists(clients);
+  return isV6(address) ? v6 : v4;
 }
 
 /** @param source network whose packets pass without a session; empty: none */
 export function withoutSessionRules(source: string): AclRule[] {
   if (source === '') return [];
-  return [canonicalRule('PERMIT', source, isV6(source) ? ANY_V6 : ANY_V4, anyPacket)];
+  return [canonicalRule('PERMIT', source, anyOf(source), anyPacket)];
+}
+
+function anyOf(network: string): string {
+  return isV6(network) ? ANY_V6 : ANY_V4;
+}
+
+function hostNetwork(address: string): string {
+  return isV6(address) ? `${address}/128` : `${address}/32`;
 }
 
 function isV6(network: string): boolean {

@@ -1,18 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import type { DeepInput } from '#models/model.ts';
-import { type Acl, type AclRule, aclKey, aclModel } from '#models/vpp/acl.ts';
+import { type Acl, aclKey, aclModel } from '#models/vpp/acl.ts';
 import type { ResyncTransaction, UpdateTransaction } from '#plugins/controller/api/transaction.ts';
 import type { AclNames } from './acl-names.ts';
 import { reflectedTable, reflectingRules, tableRules } from './acl-rules.ts';
-import {
-  type DeniedDestination,
-  deniedRules,
-  deniedText,
-  withoutSessionRules,
-} from './exceptional-rules.ts';
-import { RuleLists } from './rule-lists.ts';
-import { type Table, tableText } from './table.ts';
+import { withoutSessionRules } from './exceptional-rules.ts';
+import { RuleLists, type RuleSource } from './rule-lists.ts';
+import { permitAll, type Table, tableText } from './table.ts';
 
 /** The table at the output of interfaces, which all get the same two ACLs. */
 export interface BoundTable {
@@ -21,19 +16,14 @@ export interface BoundTable {
   readonly table: Table;
   /** Network whose packets make no session at the input of the interfaces. */
   readonly withoutSessions?: string;
-  /** Destinations that are denied at the input of the interfaces. */
-  readonly denied?: readonly DeniedDestination[];
+  /** Rules at the input of the interfaces that precede all others. */
+  readonly first: RuleSource;
 }
 
 interface PutAcl {
   /** Equal for equal rules. */
   readonly rulesText: string;
   readonly value: Acl;
-}
-
-interface RuleSource {
-  readonly text: string;
-  readonly make: () => readonly AclRule[];
 }
 
 /** The ACLs that were put. */
@@ -48,7 +38,7 @@ export class PutAcls {
    * @param isForced also those that have not changed
    */
   put(txn: ResyncTransaction, bound: BoundTable, isForced = false): void {
-    const { names, interfaces, table, withoutSessions = '', denied = [] } = bound;
+    const { names, interfaces, table, withoutSessions = '', first } = bound;
     this.#put(
       txn,
       { name: names.output, interfaces: { egress: interfaces } },
@@ -60,9 +50,9 @@ export class PutAcls {
       txn,
       { name: names.input, interfaces: { ingress: interfaces } },
       {
-        text: `reflecting ${withoutSessions} ${deniedText(denied)}\n${tableText(reflected)}`,
+        text: `reflecting ${withoutSessions} ${first.text}\n${tableText(reflected)}`,
         make: () => [
-          ...deniedRules(denied),
+          ...first.make(),
           ...withoutSessionRules(withoutSessions),
           ...reflectingRules(reflected),
         ],
@@ -71,8 +61,23 @@ export class PutAcls {
     );
   }
 
-  delete(txn: UpdateTransaction, { output, input }: AclNames): void {
-    for (const name of [output, input]) {
+  /** Puts an ACL at the input of interfaces, which permits what the rules do not deny. */
+  putInput(
+    txn: ResyncTransaction,
+    name: string,
+    interfaces: readonly string[],
+    { text, make }: RuleSource,
+  ): void {
+    this.#put(
+      txn,
+      { name, interfaces: { ingress: interfaces } },
+      { text: `input ${text}`, make: () => [...make(), ...tableRules([permitAll])] },
+      false,
+    );
+  }
+
+  delete(txn: UpdateTransaction, names: readonly string[]): void {
+    for (const name of names) {
       const key = aclKey.build({ name });
       const before = this.#acls.get(key);
       if (before === undefined) continue;
@@ -86,8 +91,8 @@ export class PutAcls {
     return this.#acls.keys();
   }
 
-  valuesOf({ output, input }: AclNames): [string, Value][] {
-    return [output, input].flatMap((name) => {
+  valuesOf(names: readonly string[]): [string, Value][] {
+    return names.flatMap((name) => {
       const key = aclKey.build({ name });
       const acl = this.#acls.get(key);
       return acl === undefined ? [] : [[key, acl.value] as [string, Value]];
@@ -110,7 +115,7 @@ export class PutAcls {
       if (isForced) txn.put(key, before.value);
       return;
     }
-    const value = Object.freeze({ ...bound, rules: this.#lists.take(rules.text, rules.make) });
+    const value = Object.freeze({ ...bound, rules: this.#lists.take(rules) });
     if (before !== undefined) this.#lists.release(before.rulesText);
     this.#acls.set(key, { rulesText: rules.text, value });
     txn.put(key, value);

@@ -1,7 +1,9 @@
 /**
  * Renders policies as ACLs of VPP. Each interface has two, whose rules are replaced in place:
  * - at its output a table, which decides about each packet;
- * - at its input rules that let the replies to what passed there return through the table.
+ * - at its input rules that let the replies to what passed there return through the table, after those about services
+ *   at which VPP replaces the client.
+ * The NICs have one at their input while clients from outside are denied such services.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { Slices } from '#infra/clock/slices.ts';
@@ -9,6 +11,7 @@ import type { Value } from '#kvscheduler/api/transaction.ts';
 import { AbortEventError } from '#plugins/controller/api/errors.ts';
 import type { ResyncTransaction, UpdateTransaction } from '#plugins/controller/api/transaction.ts';
 import type { AttachmentId } from '#plugins/podmanager/api.ts';
+import type { ServiceName } from '#plugins/service/api.ts';
 import { AddressSet } from '../address-set.ts';
 import { type Isolation, isIsolated, type PodPolicy, type PolicyName } from '../pod-policy.ts';
 import type {
@@ -20,23 +23,35 @@ import type {
   RendererContext,
   RendererResyncContext,
 } from '../renderer.ts';
-import { nodeAclNames, podAclNames } from './acl-names.ts';
-import { deniedServices } from './exceptional-rules.ts';
+import { CLIENT_ACL, nodeAclNames, podAclNames } from './acl-names.ts';
+import { ruleCount } from './acl-rules.ts';
+import {
+  type ClientRule,
+  clientRuleCount,
+  clientRules,
+  deniedPorts,
+  deniedRuleCount,
+  deniedRules,
+  widened,
+} from './exceptional-rules.ts';
 import { globalTable } from './global-table.ts';
 import { type EgressIsolatedPod, localTable } from './local-table.ts';
 import { mergedPermits } from './merged-permits.ts';
 import { PutAcls } from './put-acls.ts';
 import { MAX_RULES, policiesWithSctpPorts, withinLimit } from './rule-limit.ts';
+import { type GuardedAddress, permittedClients, ServiceAccess } from './service-access.ts';
 
 /** @param maxRules of one table */
 export function createAclRenderer(maxRules = MAX_RULES): PolicyRenderer {
   return new AclRenderer(maxRules);
 }
 
-/** Permits of policies that the table of one pod, or that of the node, lacks. */
+/** Permits of policies that the rules of one pod, or those of the node, lack. */
 interface Omissions {
   readonly omitted: readonly PolicyName[];
   readonly withSctpPorts: ReadonlySet<PolicyName>;
+  /** Policies because of which more ports of services are denied than they forbid. */
+  readonly widened?: ReadonlySet<PolicyName>;
 }
 
 /** Owner of the table of the node among the attachments. */
@@ -50,6 +65,7 @@ class AclRenderer implements PolicyRenderer {
   #pods = new Map<AttachmentId, RenderedPod>();
   /** Those of the pods that egress policies isolate. */
   #senders = new Map<AttachmentId, RenderedPod>();
+  #access = new ServiceAccess();
   #acls = new PutAcls();
   /** Without those that lack nothing. */
   #omissions = new Map<AttachmentId | typeof NODE, Omissions>();
@@ -58,14 +74,21 @@ class AclRenderer implements PolicyRenderer {
     this.#maxRules = maxRules;
   }
 
-  async resync(ctx: RendererResyncContext, { node, pods }: RenderedState): Promise<void> {
+  async resync(ctx: RendererResyncContext, { node, pods, services }: RenderedState): Promise<void> {
     this.#pods = new Map(pods);
     this.#senders = new Map([...pods].filter(([, pod]) => isSender(pod)));
     this.#acls = new PutAcls();
     this.#omissions = new Map();
+    this.#access = new ServiceAccess();
     this.#setNode(node);
     const slices = new Slices(ctx.clock);
+    for (const [name, addresses] of services) {
+      this.#access.setService(name, addresses);
+      if (slices.due()) await slices.turn();
+    }
+    for (const [id, { policy }] of pods) this.#access.setPod(id, policy);
     for (const [id, pod] of pods) {
+      this.#access.decideAll(id);
       this.#renderPod(ctx.txn, id, pod);
       if (slices.dueNow()) await slices.turn();
     }
@@ -73,9 +96,12 @@ class AclRenderer implements PolicyRenderer {
   }
 
   async update({ txn, clock }: RendererContext, change: RenderedChange): Promise<void> {
-    const { node } = change;
-    let isForAll = node !== undefined && !isSameButServices(node, this.#node);
-    if (node !== undefined) this.#setNode(node);
+    const { node, services } = change;
+    const isOtherNode = node !== undefined && !isDeepStrictEqual(node, this.#node);
+    if (isOtherNode) this.#setNode(node);
+    let isForAll = isOtherNode;
+    const affected = new Set<ServiceName>(services?.keys());
+    for (const [name, addresses] of services ?? []) this.#access.setService(name, addresses);
     for (const [id, pod] of change.pods) {
       const before = this.#pods.get(id);
       isForAll ||= !isSameSender(before, pod);
@@ -85,17 +111,23 @@ class AclRenderer implements PolicyRenderer {
       else this.#pods.set(id, pod);
       if (isSender(pod)) this.#senders.set(id, pod);
       else this.#senders.delete(id);
+      for (const name of this.#access.setPod(id, pod?.policy)) affected.add(name);
     }
     const slices = new Slices(clock);
-    const ids = isForAll
-      ? this.#pods.keys()
-      : new Set([...change.pods.keys(), ...(node ? this.#senders.keys() : [])]);
+    const ids = isForAll || affected.size > 0 ? this.#pods.keys() : change.pods.keys();
     for (const id of ids) {
       const pod = this.#pods.get(id);
-      if (pod !== undefined) this.#renderPod(txn, id, pod, id === change.added);
+      if (pod === undefined) continue;
+      let isOther = isForAll || change.pods.has(id);
+      if (isOtherNode || change.pods.has(id)) this.#access.decideAll(id);
+      else if (affected.size > 0) isOther = this.#access.decide(id, affected) || isOther;
+      if (isOther) this.#renderPod(txn, id, pod, id === change.added);
       if (slices.dueNow()) await slices.turn();
     }
-    if (isForAll) this.#renderNode(txn);
+    if (isForAll || affected.size > 0) {
+      const deniesClients = this.#renderNode(txn);
+      if (!deniesClients) this.#acls.delete(txn, [CLIENT_ACL]);
+    }
   }
 
   deleteAll({ txn }: Pick<RendererContext, 'txn'>): void {
@@ -110,33 +142,33 @@ class AclRenderer implements PolicyRenderer {
       const known = reasons.get(policy) ?? [];
       if (!known.includes(reason)) reasons.set(policy, [...known, reason]);
     };
-    for (const [id, { omitted, withSctpPorts }] of this.#omissions) {
+    for (const [id, { omitted, withSctpPorts, widened: ofServices = [] }] of this.#omissions) {
       const owner = id === NODE ? 'the node' : `pod ${this.#pods.get(id)?.policy.pod}`;
-      for (const policy of omitted)
-        add(
-          policy,
-          `denied what it permits: the table of ${owner} would have more than ${this.#maxRules} rules`,
-        );
+      const why = `the table of ${owner} would have more than ${this.#maxRules} rules`;
+      for (const policy of omitted) add(policy, `denied what it permits: ${why}`);
+      for (const policy of ofServices)
+        add(policy, `denied more ports of services than it forbids: ${why}`);
       for (const policy of withSctpPorts)
         add(policy, 'denied ports of SCTP: VPP compares no ports of this protocol');
     }
     return reasons;
   }
 
-  valuesOf(attachment: AttachmentId): ReadonlyMap<string, Value> {
-    const pod = this.#pods.get(attachment);
+  valuesOf(id: AttachmentId): ReadonlyMap<string, Value> {
+    const pod = this.#pods.get(id);
     if (pod === undefined) return new Map();
     return new Map([
-      ...this.#acls.valuesOf(podAclNames(pod.interface)),
-      ...(isSender(pod) ? this.#acls.valuesOf(nodeAclNames) : []),
+      ...this.#acls.valuesOf(Object.values(podAclNames(pod.interface))),
+      ...(isSender(pod) ? this.#acls.valuesOf(Object.values(nodeAclNames)) : []),
+      ...(this.#access.isGuarded(id) ? this.#acls.valuesOf([CLIENT_ACL]) : []),
     ]);
   }
 
   #setNode(node: PolicyNode): void {
     this.#node = node;
     const addresses = AddressSet.of([...node.addresses, node.natLoopback]);
-    // what is decided for the same object is kept
-    if (!addresses.equals(this.#nodeAddresses)) this.#nodeAddresses = addresses;
+    this.#nodeAddresses = addresses;
+    this.#access.setNodeAddresses(addresses);
   }
 
   #renderPod(
@@ -147,7 +179,7 @@ class AclRenderer implements PolicyRenderer {
   ): void {
     const { ingress } = policy;
     const senders = [...this.#senders.values()].map((sender) => sender.policy);
-    const { table, omitted } = withinLimit(
+    const { result: table, omitted } = withinLimit(
       () => [...ingress.permits, ...senders.flatMap(({ egress }) => egress.permits)],
       (without) =>
         localTable(
@@ -156,43 +188,70 @@ class AclRenderer implements PolicyRenderer {
           this.#nodeAddresses,
           senders.map((sender) => egressIsolated(sender, without)),
         ),
+      ruleCount,
       this.#maxRules,
     );
-    this.#setOmissions(id, { omitted, withSctpPorts: policiesWithSctpPorts(ingress.permits) });
-    const { outsideServices = [] } = this.#currentNode;
-    const denied = deniedServices(policy.egress, outsideServices, this.#nodeAddresses);
-    this.#acls.put(txn, { names: podAclNames(name), interfaces: [name], table, denied }, isForced);
+    let denied = deniedPorts(this.#access.deniedTo(id));
+    const isWidened = ruleCount(table) + deniedRuleCount(denied) > this.#maxRules;
+    if (isWidened) denied = denied.map(widened);
+    this.#setOmissions(id, {
+      omitted,
+      withSctpPorts: policiesWithSctpPorts(ingress.permits),
+      ...(isWidened && { widened: this.#access.denyingPolicies(id) }),
+    });
+    const bound = { names: podAclNames(name), interfaces: [name], table };
+    this.#acls.put(txn, { ...bound, first: deniedRules(denied) }, isForced);
   }
 
-  #renderNode(txn: ResyncTransaction): void {
-    const { interfaces, podSubnet } = this.#currentNode;
+  /** @returns whether clients that are no pods of this node are denied services at its NICs */
+  #renderNode(txn: ResyncTransaction): boolean {
+    const { interfaces, nics, podSubnet } = this.#currentNode;
     const senders = [...this.#senders.values()].map(({ policy }) => policy);
     const permits = () => senders.flatMap(({ egress }) => egress.permits);
-    const { table, omitted } = withinLimit(
+    const { result: table, omitted } = withinLimit(
       permits,
       (without) =>
         globalTable(
           this.#nodeAddresses,
           senders.map((sender) => egressIsolated(sender, without)),
         ),
+      ruleCount,
       this.#maxRules,
     );
-    this.#setOmissions(NODE, { omitted, withSctpPorts: policiesWithSctpPorts(permits()) });
+    const guarded = this.#access.guarded();
+    const clients = withinLimit(
+      () => guarded.flatMap(({ backends }) => backends.flatMap(({ pod }) => pod.ingress.permits)),
+      (without) => guarded.flatMap((one) => clientRule(one, without)),
+      clientRuleCount,
+      this.#maxRules,
+    );
+    this.#setOmissions(NODE, {
+      omitted: [...new Set([...omitted, ...clients.omitted])],
+      withSctpPorts: policiesWithSctpPorts(permits()),
+    });
+    const first = clientRules(clients.result);
     this.#acls.put(txn, {
       names: nodeAclNames,
       interfaces,
       table,
       // a tunnel's interface gets what it sends as input, too
       withoutSessions: podSubnet,
+      // clients on other nodes
+      first,
     });
+    const deniesClients = clients.result.length > 0;
+    if (deniesClients) this.#acls.putInput(txn, CLIENT_ACL, nics, first);
+    return deniesClients;
   }
+
   #deletePod(txn: UpdateTransaction, id: AttachmentId, pod: RenderedPod): void {
-    this.#acls.delete(txn, podAclNames(pod.interface));
+    this.#acls.delete(txn, Object.values(podAclNames(pod.interface)));
     this.#omissions.delete(id);
   }
 
   #setOmissions(owner: AttachmentId | typeof NODE, omissions: Omissions): void {
-    if (omissions.omitted.length + omissions.withSctpPorts.size === 0)
+    const { omitted, withSctpPorts, widened: ofServices } = omissions;
+    if (omitted.length + withSctpPorts.size === 0 && ofServices === undefined)
       this.#omissions.delete(owner);
     else this.#omissions.set(owner, omissions);
   }
@@ -205,14 +264,6 @@ class AclRenderer implements PolicyRenderer {
 
 function isSender(pod: RenderedPod | undefined): pod is RenderedPod {
   return pod !== undefined && isIsolated(pod.policy.egress);
-}
-
-/** Whether only services differ, which concern the pods that egress policies isolate. */
-function isSameButServices(a: PolicyNode, b: PolicyNode | undefined): boolean {
-  return (
-    b !== undefined &&
-    isDeepStrictEqual({ ...a, outsideServices: [] }, { ...b, outsideServices: [] })
-  );
 }
 
 /** Whether the tables of other pods, and that of the node, are the same for both. */
@@ -234,4 +285,9 @@ function egressIsolated(
   without: ReadonlySet<PolicyName>,
 ): EgressIsolatedPod {
   return { addresses, permits: mergedPermits(withoutPolicies(egress, without).permits) };
+}
+
+function clientRule(one: GuardedAddress, without: ReadonlySet<PolicyName>): ClientRule[] {
+  const clients = permittedClients(one, (ingress) => withoutPolicies(ingress, without));
+  return clients.equals(AddressSet.any) ? [] : [{ address: one.address, clients }];
 }

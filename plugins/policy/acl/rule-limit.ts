@@ -1,41 +1,42 @@
-/** Keeps tables within what VPP carries. */
+/** Keeps lists of rules within what VPP carries. */
 import type { Permit, PolicyName } from '../pod-policy.ts';
-import { isComparable, ruleCount } from './acl-rules.ts';
-import type { Table } from './table.ts';
+import { isComparable } from './acl-rules.ts';
 
 /** VPP forwards nothing while it takes in a table: about a quarter of a second with so many rules. */
 export const MAX_RULES = 5000;
 
-export interface LimitedTable {
-  readonly table: Table;
-  /** Policies whose permits are left out, because the table would have more rules than the limit. */
+export interface Limited<T> {
+  readonly result: T;
+  /** Policies whose permits are left out, because there would be more rules than the limit. */
   readonly omitted: readonly PolicyName[];
 }
 
 /**
- * Leaves out whole policies, those with most rules first, until the table is within the limit: less is
+ * Leaves out whole policies, those with most rules first, until the rules are within the limit: less is
  * permitted than they say, never more.
- * @param permits of all policies that the table is made from
- * @param build the table without these policies
+ * @param permits of all policies that the rules are made from
+ * @param build the result without these policies
+ * @param count its number of rules
  */
-export function withinLimit(
+export function withinLimit<T>(
   permits: () => Iterable<Permit>,
-  build: (without: ReadonlySet<PolicyName>) => Table,
+  build: (without: ReadonlySet<PolicyName>) => T,
+  count: (result: T) => number,
   limit: number,
-): LimitedTable {
+): Limited<T> {
   const omitted = new Set<PolicyName>();
-  let table = build(omitted);
-  if (ruleCount(table) <= limit) return { table, omitted: [] };
+  let result = build(omitted);
+  if (count(result) <= limit) return { result, omitted: [] };
   const sizes = new Map<PolicyName, number>();
   for (const permit of permits())
     sizes.set(permit.policy, (sizes.get(permit.policy) ?? 0) + sizeOf(permit));
   const largestFirst = [...sizes].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
   for (const [policy] of largestFirst) {
-    if (ruleCount(table) <= limit) break;
+    if (count(result) <= limit) break;
     omitted.add(policy);
-    table = build(omitted);
+    result = build(omitted);
   }
-  return { table, omitted: [...omitted].sort() };
+  return { result, omitted: [...omitted].sort() };
 }
 
 function sizeOf({ peers, ports }: Permit): number {

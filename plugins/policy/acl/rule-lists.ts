@@ -1,5 +1,12 @@
 import type { AclRule } from '#models/vpp/acl.ts';
 
+/** A list that is made only if it is new. */
+export interface RuleSource {
+  /** Equal for equal lists. */
+  readonly text: string;
+  readonly make: () => readonly AclRule[];
+}
+
 interface RuleList {
   readonly rules: readonly AclRule[];
   users: number;
@@ -9,8 +16,7 @@ interface RuleList {
 export class RuleLists {
   readonly #lists = new Map<string, RuleList>();
 
-  /** @param text equal for equal lists @param make is called if no ACL has the list yet */
-  take(text: string, make: () => readonly AclRule[]): readonly AclRule[] {
+  take({ text, make }: RuleSource): readonly AclRule[] {
     const list = this.#lists.get(text) ?? { rules: Object.freeze(make()), users: 0 };
     this.#lists.set(text, list);
     list.users++;

@@ -66,5 +66,6 @@ async function localValues(
     const name = attached.get(id)?.interface;
     if (name !== undefined) pods.set(id, { policy, interface: name });
   }
-  return renderedValues(createRenderer(), { node, pods }, clock);
+  const services = new Map(policies.masqueradedServices());
+  return renderedValues(createRenderer(), { node, pods, services }, clock);
 }

@@ -55,7 +55,7 @@ async function aclsOf(
   const rendered = new Map(
     Array.from(processor.policies(), ([pod, policy]) => [pod, { policy, interface: pod }]),
   );
-  const state = { node: policyNode(kube, node), pods: rendered };
+  const state = { node: policyNode(kube, node), pods: rendered, services: new Map() };
   return renderedValues(createAclRenderer(), state, clock);
 }
 
@@ -67,5 +67,6 @@ function policyNode(kube: ManifestCluster['kube'], name: string): PolicyNode {
     natLoopback: '',
     podSubnet: contivDefaults.ipamConfig.podSubnetCIDR,
     interfaces: ['uplink'],
+    nics: [],
   };
 }

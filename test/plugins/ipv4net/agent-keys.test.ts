@@ -37,7 +37,7 @@ for (const [title, keys, isOwn] of [
     [dnat(mappingTag(longLabel, affine!).split(' @')[0]!)],
     true,
   ],
-  ['policies', [acl('contiv-policy-REFLECTION')], true],
+  ['policies', [acl('contiv-policy-REFLECTION'), acl('~contiv-policy-NODE-CLIENTS')], true],
   ['names of an operator', [iface('loop1'), bridge('bd1'), dnat('web'), acl('web')], false],
   ['a path of three parts', [dnat('a/b/c')], false],
   ['table 0', [vrfTableKey.build({ id: 0, protocol: 'IPV4' })], true],

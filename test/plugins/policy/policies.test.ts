@@ -6,7 +6,7 @@ import { Shutdown } from '#plugins/controller/api/events.ts';
 import { startedNode } from '../ipv4net/wired-node.ts';
 import { endpointsValue, localPod, remotePod, serviceValue } from '../service/service-values.ts';
 import { addressOf, type KubeValue, sorted, type TestNode } from '../test-node.ts';
-import { boundRules, decide } from './acl/acl-evaluator.ts';
+import { ACK, boundRules, decide, SYN } from './acl/acl-evaluator.ts';
 import { block, namespace, namespaces, pod, pods, policy, selector } from './policy-objects.ts';
 import { recordOf } from './policy-records.ts';
 import { somePolicy } from './random-objects.ts';
@@ -292,6 +292,87 @@ describe('network policies', () => {
     assert.deepEqual(sorted(node.config), before);
     await node.put(endpointsValue('web', [remotePod(2)]));
     assert.equal(opens(node, 'c1', '192.0.2.10'), 'REFLECT');
+  });
+
+  describe('deny external addresses of services with isolated backends of the node', () => {
+    const external = '192.0.2.10';
+    const fromAddress = (node: TestNode, name: string, from: string, flags = SYN) => {
+      const packet = { from, to: external, protocol: 'TCP', sourcePort: 4000, port: 80 } as const;
+      return decide(boundRules(acls(node).values(), name, 'ingress'), { ...packet, flags });
+    };
+    const started = async () => {
+      const node = await startedNode();
+      const a = await added(node, 'a', 'c1');
+      const b = await added(node, 'b', 'c2');
+      await node.put(record('a', a, { app: 'client' }));
+      await node.put(record('b', b, { app: 'web' }));
+      await node.put(serviceValue('web', '10.96.0.10', { external_ips: [external] }));
+      await node.put(endpointsValue('web', [{ ip: b, node: 'node-a', pod: 'b' }]));
+      return node;
+    };
+    const clients = '~contiv-policy-NODE-CLIENTS';
+    const inputs = (node: TestNode) => ['vpp-tap-c1', ...node.policies.node()!.nics];
+
+    it('to pods of the node and clients outside that the backend does not permit', async () => {
+      const node = await started();
+      assert.ok(!aclNames(acls(node)).includes(clients));
+      await node.put(denyAll);
+      const from = ['10.1.1.2', '198.51.100.1'];
+      assert.deepEqual(
+        inputs(node).map((name, at) => fromAddress(node, name, from[at]!)),
+        ['DENY', 'DENY'],
+      );
+      assert.equal(opens(node, 'c2', external), 'REFLECT', 'the backend itself');
+      for (const name of node.policies.node()!.interfaces)
+        assert.equal(fromAddress(node, name, '10.1.2.9'), 'DENY', name);
+      const before = sorted(node.config);
+      await node.heal();
+      assert.deepEqual(sorted(node.config), before);
+      await node.remove(denyAll);
+      assert.equal(fromAddress(node, 'vpp-tap-c1', '10.1.1.2'), 'REFLECT');
+      assert.ok(!aclNames(acls(node)).includes(clients));
+    });
+
+    it('but not to those that it permits at its port', async () => {
+      const node = await started();
+      const permitted = (number: number) =>
+        recordOf(
+          'policy',
+          policy({
+            ...inDefault,
+            name: 'web',
+            pods: selector({ app: 'web' }),
+            ingress_rule: [
+              {
+                from: [pods({ app: 'client' }), block('198.51.100.0/25')],
+                port: [{ port: { number } }],
+              },
+            ],
+          }),
+        );
+      const answers = () => {
+        const [nic] = node.policies.node()!.nics;
+        return [
+          fromAddress(node, 'vpp-tap-c1', '10.1.1.2'),
+          fromAddress(node, nic!, '198.51.100.1'),
+          fromAddress(node, nic!, '198.51.100.200'),
+        ];
+      };
+      await node.put(permitted(8080));
+      assert.deepEqual(answers(), ['REFLECT', 'PERMIT', 'DENY']);
+      await node.put(permitted(80));
+      assert.deepEqual(answers(), ['DENY', 'DENY', 'DENY']);
+      await node.put(endpointsValue('web', [remotePod(2)]));
+      assert.equal(fromAddress(node, 'vpp-tap-c1', '10.1.1.2'), 'REFLECT');
+      assert.ok(!aclNames(acls(node)).includes(clients));
+    });
+
+    it('at NICs only packets that open a connection: others may be replies to source NAT', async () => {
+      const node = await started();
+      await node.put(denyAll);
+      const [nic] = node.policies.node()!.nics;
+      assert.equal(fromAddress(node, nic!, '198.51.100.1', SYN | ACK), 'PERMIT');
+    });
   });
 
   it('lead to the values of a resync, however they have changed', async () => {

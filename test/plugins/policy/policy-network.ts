@@ -98,6 +98,7 @@ export class PolicyNetwork {
       natLoopback: addressOf.natLoopback(node),
       podSubnet: `10.1.${node}.0/24`,
       interfaces: ['gate', 'bvi'],
+      nics: ['uplink'],
     };
   }
 

@@ -37,7 +37,7 @@ export class RenderedNode {
     const before = [...this.#values.keys()];
     const operations = this.#record();
     const context = { txn: this.#txn, clock: new ManualClock() } as unknown as ResyncContext;
-    await this.#renderer.resync(context, { node: this.#node, pods });
+    await this.#renderer.resync(context, { node: this.#node, pods, services: new Map() });
     const put = new Set(operations.map(([key]) => key));
     for (const key of before) if (!put.has(key)) this.#txn.delete(key);
     return operations;

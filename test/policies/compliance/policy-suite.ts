@@ -26,6 +26,8 @@ const SERVED = [8080, 9090];
 const m: Place = { pod: 'm' };
 const serviceOf = { a: '10.96.5.1', b: '10.96.5.2', x: '10.96.5.3' } as const;
 const NODE_PORT = 30_502;
+/** Of service b. */
+const EXTERNAL_IP = '203.0.113.20';
 
 const ports = (...numbers: readonly number[]) =>
   numbers.flatMap((number) =>
@@ -42,6 +44,7 @@ export async function startPods(cluster: ServiceCluster): Promise<void> {
   for (const name of ['a', 'b']) await start(name, 'node1');
   for (const name of ['x', 'y']) await start(name, 'node2');
   await start('m', 'node2', 'team');
+  await cluster.routeFromOutside(`${EXTERNAL_IP}/32`, 'node1');
   for (const at of [host1, host2, 'outside'] as const)
     for (const port of SERVED) await cluster.serve(at, port);
   const team = namespace('team', { team: 'own' });
@@ -49,7 +52,7 @@ export async function startPods(cluster: ServiceCluster): Promise<void> {
   for (const [name, address] of Object.entries(serviceOf))
     await cluster.apply(
       serviceRecords(cluster, name, {
-        ...(name === 'b' && { service_type: 'NodePort' }),
+        ...(name === 'b' && { service_type: 'NodePort', external_ips: [EXTERNAL_IP] }),
         cluster_ip: address,
         ports: [{ port: 80, target: 8080, ...(name === 'b' && { nodePort: NODE_PORT }) }],
         backends: [{ pod: name }],
@@ -269,11 +272,85 @@ export function policySuite(start: StartServiceCluster): void {
           ),
       ));
 
-    it('hides a pod from the node ports of other nodes; its own node reaches it', () =>
-      under({ ...only('b'), policy_type: 'INGRESS' }, () => {
-        const nodePortOf = (node: 'node1' | 'node2') =>
-          to({ address: cluster.vppAddressOf(node) }, NODE_PORT);
-        return check([['outside', nodePortOf('node1')]], [['outside', nodePortOf('node2')]]);
-      }));
+    const nodePort = (node: NodeName) => to({ address: cluster.vppAddressOf(node) }, NODE_PORT);
+    const hostPort = (node: NodeName) =>
+      to({ address: cluster.addressOf({ host: node }) }, NODE_PORT);
+    const external = to({ address: EXTERNAL_IP }, 80);
+
+    it('hides a pod behind node ports and external addresses; it reaches itself', () =>
+      under({ ...only('b'), policy_type: 'INGRESS' }, () =>
+        check(
+          [
+            [b, nodePort('node1')],
+            [b, hostPort('node1')],
+            [b, external],
+          ],
+          [
+            [a, nodePort('node1')],
+            [a, hostPort('node1')],
+            [a, external],
+            [x, nodePort('node1')],
+            [x, hostPort('node1')],
+            [x, nodePort('node2')],
+            [x, external],
+            ['outside', nodePort('node1')],
+            ['outside', nodePort('node2')],
+            ['outside', external],
+          ],
+        ),
+      ));
+
+    it('permits the same pods and ports at node ports and external addresses of their node', () =>
+      under(
+        {
+          ...only('b'),
+          policy_type: 'INGRESS',
+          ingress_rule: [
+            { from: [pods({ app: 'a' }), pods({ app: 'x' })], port: ports(8080) },
+            { from: [pods({ app: 'y' })], port: ports(9090) },
+          ],
+        },
+        () =>
+          check(
+            [
+              [a, nodePort('node1')],
+              [a, hostPort('node1')],
+              [a, external],
+              [x, hostPort('node1')],
+            ],
+            [
+              [y, hostPort('node1')],
+              [m, hostPort('node1')],
+              ['outside', nodePort('node1')],
+            ],
+          ),
+      ));
+
+    it('permits blocks of addresses at node ports and external addresses of the node of the pod', async () => {
+      const outside = cluster.addressOf('outside');
+      const permitted = (...except: string[]) => ({
+        ...only('b'),
+        policy_type: 'INGRESS' as const,
+        ingress_rule: [{ from: [block(outside.replace(/\d+$/, '0/24'), ...except)] }],
+      });
+      await under(permitted(), () =>
+        check(
+          [
+            ['outside', nodePort('node1')],
+            ['outside', external],
+          ],
+          [[a, nodePort('node1')]],
+        ),
+      );
+      await under(permitted(`${outside}/32`), () =>
+        check(
+          [],
+          [
+            ['outside', nodePort('node1')],
+            ['outside', external],
+          ],
+        ),
+      );
+    });
   });
 }

@@ -7,13 +7,19 @@ import type { UpdateTransaction } from '#plugins/controller/api/transaction.ts';
 import { AddressSet, addressNumber } from '#plugins/policy/address-set.ts';
 import type { Isolation, Permit, PodPolicy } from '#plugins/policy/pod-policy.ts';
 import { PortSet, type ProtocolPorts } from '#plugins/policy/port-set.ts';
-import type { PolicyNode, RenderedPod, RendererContext } from '#plugins/policy/renderer.ts';
+import type {
+  MasqueradedAddress,
+  PolicyNode,
+  RenderedPod,
+  RendererContext,
+} from '#plugins/policy/renderer.ts';
 
 export const node: PolicyNode = {
   addresses: ['192.168.16.1', '172.30.1.1', '172.30.1.2', 'fd00:16::1'],
   natLoopback: '10.1.1.254',
   podSubnet: '10.1.1.0/24',
   interfaces: ['tap-vpp2', 'vxlanBVI'],
+  nics: ['uplink'],
 };
 
 export const localAddresses = Array.from({ length: 8 }, (_, at) => `10.1.1.${at + 2}`);
@@ -156,3 +162,41 @@ export const pods: fc.Arbitrary<ReadonlyMap<string, RenderedPod>> = fc
   .subarray(localAddresses, { minLength: 1 })
   .chain((some) => fc.tuple(...some.map(pod)))
   .map((all) => new Map(all.map((one, at) => [`c${at}/${one.interface}`, one])));
+
+const backends = fc
+  .uniqueArray(fc.constantFrom(...localAddresses, ...otherAddresses, node.addresses[0]!), {
+    minLength: 1,
+    maxLength: 3,
+  })
+  .chain((some) =>
+    fc
+      .tuple(...some.map(() => fc.constantFrom(80, 8080)))
+      .map((ports) =>
+        some.map((text, at) => ({ address: addressNumber(text)!, port: ports[at]! })),
+      ),
+  );
+
+/** The addresses of a service at which VPP replaces the client. */
+const masqueraded = (address: string): fc.Arbitrary<readonly MasqueradedAddress[]> =>
+  fc
+    .record({ tcp: fc.option(backends, { nil: [] }), udp: fc.option(backends, { nil: [] }) })
+    .map(({ tcp, udp }) =>
+      [...[address, node.addresses[0]!].entries()].flatMap(([at, one]) => {
+        const port = at === 0 ? 80 : 30_000 + Number(address.split('.').at(-1));
+        return [
+          { address: one, port, protocol: 'TCP' as const, backends: tcp },
+          { address: one, port, protocol: 'UDP' as const, backends: udp },
+        ].filter((found) => found.backends.length > 0);
+      }),
+    );
+
+const serviceAddresses = ['203.0.113.1', '203.0.113.2', '203.0.113.3'];
+
+/** Services by name; each has the same addresses, whatever its backends are. */
+export const someService: fc.Arbitrary<readonly [string, readonly MasqueradedAddress[]]> = fc
+  .constantFrom(...serviceAddresses)
+  .chain((address) => fc.tuple(fc.constant(`ns/${address}`), masqueraded(address)));
+
+export const services: fc.Arbitrary<ReadonlyMap<string, readonly MasqueradedAddress[]>> = fc
+  .array(someService, { maxLength: 4 })
+  .map((all) => new Map(all));

@@ -3,11 +3,18 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { type Acl, aclModel } from '#models/vpp/acl.ts';
 import { nodeAclNames, podAclNames } from '#plugins/policy/acl/acl-names.ts';
+import { tableRules } from '#plugins/policy/acl/acl-rules.ts';
 import { createAclRenderer } from '#plugins/policy/acl/renderer.ts';
-import { AddressSet, addressNumber } from '#plugins/policy/address-set.ts';
+import { permitAll } from '#plugins/policy/acl/table.ts';
+import {
+  type AddressNumber,
+  AddressSet,
+  addressNumber,
+  formatAddress,
+} from '#plugins/policy/address-set.ts';
 import { permittedPorts } from '#plugins/policy/pod-policy.ts';
 import { PortSet } from '#plugins/policy/port-set.ts';
-import type { RenderedPod } from '#plugins/policy/renderer.ts';
+import type { MasqueradedAddress, RenderedPod } from '#plugins/policy/renderer.ts';
 import { ACK, boundRules, decide, reply, SYN, type TestPacket } from './acl-evaluator.ts';
 import {
   interfaceOf,
@@ -20,15 +27,18 @@ import {
   podAt,
   pods,
   RecordedValues,
+  services,
+  someService,
   testPorts,
 } from './rendered-pods.ts';
 
 type Pods = ReadonlyMap<string, RenderedPod>;
+type Services = ReadonlyMap<string, readonly MasqueradedAddress[]>;
 
-async function rendered(all: Pods, maxRules?: number) {
+async function rendered(all: Pods, maxRules?: number, services: Services = new Map()) {
   const renderer = createAclRenderer(maxRules);
   const recorded = new RecordedValues();
-  await renderer.resync(recorded.resync, { node, pods: all });
+  await renderer.resync(recorded.resync, { node, pods: all, services });
   recorded.begin();
   return { renderer, recorded };
 }
@@ -91,6 +101,41 @@ function* packets(all: Pods): Generator<{ readonly at: string; readonly packet: 
   }
 }
 
+const permitEverything = tableRules([permitAll]);
+
+/** Without ACLs at the input of an interface, everything is permitted. */
+function inputRules(recorded: RecordedValues, name: string) {
+  const isBound = [...recorded.values.values()].some((acl) =>
+    (acl as Acl).interfaces?.ingress.includes(name),
+  );
+  return isBound ? boundRules(recorded.values.values(), name, 'ingress') : permitEverything;
+}
+
+/** Whether the policies permit a client the backend of a service; a pod always reaches itself and its node. */
+function isBackendPermitted(
+  all: Pods,
+  client: AddressNumber,
+  { address, port, protocol }: { address: AddressNumber; port: number; protocol: 'TCP' | 'UDP' },
+): boolean {
+  const [from, to] = [client, address].map((one) =>
+    [...all.values()].find(({ policy }) => policy.addresses.includes(one)),
+  );
+  const isNode = node.addresses.includes(formatAddress(address));
+  const isSent =
+    isNode || from === undefined || permittedPorts(from.policy.egress, address).has(protocol, port);
+  const isTaken =
+    to === undefined ||
+    to === from ||
+    permittedPorts(to.policy.ingress, client).has(protocol, port);
+  return isSent && isTaken;
+}
+
+function isService(
+  one: RenderedPod | readonly MasqueradedAddress[] | undefined,
+): one is readonly MasqueradedAddress[] {
+  return Array.isArray(one);
+}
+
 /** The evaluator compares no port of SCTP; 0 stands for all. */
 const asPolicy = (one: TestPacket): TestPacket =>
   one.protocol === 'SCTP' ? { ...one, port: 1 } : one;
@@ -140,6 +185,44 @@ describe('rendered tables', () => {
     );
   });
 
+  it('deny services at which VPP replaces the client, if the policies deny it one of the backends', async () => {
+    await fc.assert(
+      fc.asyncProperty(pods, services, async (all, some) => {
+        const { recorded } = await rendered(all, undefined, some);
+        const inputs = [
+          ...[...all.values()].map(({ interface: name, policy }) => ({
+            name,
+            clients: policy.addresses,
+          })),
+          ...[...node.nics, ...node.interfaces].map((name) => ({
+            name,
+            clients: otherAddresses.map((text) => addressNumber(text)!),
+          })),
+        ];
+        for (const one of [...some.values()].flat()) {
+          for (const { name, clients } of inputs) {
+            const rules = inputRules(recorded, name);
+            for (const client of clients) {
+              const isDenied = one.backends.some(
+                ({ address, port }) => !isBackendPermitted(all, client, { ...one, address, port }),
+              );
+              const { address, port, protocol } = one;
+              const sent = packet(formatAddress(client), address, port, protocol);
+              assert.equal(
+                decide(rules, sent) === 'DENY',
+                isDenied,
+                JSON.stringify({ name, sent }),
+              );
+              assert.notEqual(decide(rules, { ...sent, port: 443 }), 'DENY');
+              assert.notEqual(decide(rules, { ...sent, sourcePort: 0, port: 0 }), 'DENY');
+            }
+          }
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+
   it('are the same after changes as after a resync', async () => {
     const change = fc
       .constantFrom(...localAddresses)
@@ -147,20 +230,32 @@ describe('rendered tables', () => {
         fc.tuple(fc.constant(address), fc.option(pod(address), { nil: undefined })),
       );
     await fc.assert(
-      fc.asyncProperty(fc.array(change, { maxLength: 12 }), async (changes) => {
-        const { renderer, recorded } = await rendered(new Map());
-        const all = new Map<string, RenderedPod>();
-        for (const [address, now] of changes) {
-          const id = `c/${address}`;
-          if (now === undefined) all.delete(id);
-          else all.set(id, now);
-          await renderer.update(recorded.update, { pods: new Map([[id, now]]) });
-        }
-        const fresh = await rendered(all);
-        assert.deepEqual(recorded.sorted(), fresh.recorded.sorted());
-        assert.deepEqual(renderer.limits(), fresh.renderer.limits());
-      }),
-      { numRuns: 30 },
+      fc.asyncProperty(
+        fc.array(fc.oneof(change, someService), { maxLength: 20 }),
+        async (changes) => {
+          const { renderer, recorded } = await rendered(new Map());
+          const all = new Map<string, RenderedPod>();
+          const some = new Map<string, readonly MasqueradedAddress[]>();
+          for (const [name, now] of changes) {
+            if (isService(now)) {
+              some.set(name, now);
+              await renderer.update(recorded.update, {
+                pods: new Map(),
+                services: new Map([[name, now]]),
+              });
+              continue;
+            }
+            const id = `c/${name}`;
+            if (now === undefined) all.delete(id);
+            else all.set(id, now);
+            await renderer.update(recorded.update, { pods: new Map([[id, now]]) });
+          }
+          const fresh = await rendered(all, undefined, some);
+          assert.deepEqual(recorded.sorted(), fresh.recorded.sorted());
+          assert.deepEqual(renderer.limits(), fresh.renderer.limits());
+        },
+      ),
+      { numRuns: 50 },
     );
   });
 
@@ -352,6 +447,40 @@ describe('limits of tables', () => {
     );
     assert.equal(passes(recorded, node.interfaces[0]!, packet(a, '10.9.0.0', 80)), false);
     assert.equal(passes(recorded, node.interfaces[0]!, packet('10.1.1.3', '10.9.0.0', 80)), true);
+  });
+
+  it('deny more ports of services than policies forbid, and permit clients outside less', async () => {
+    const [, b] = localAddresses as [string, string];
+    const backends = [{ address: addressNumber(b)!, port: 80 }];
+    const services = new Map(
+      Array.from({ length: 20 }, (_, at) => {
+        const address = { address: node.addresses[0]!, port: 30_000 + 2 * at, backends };
+        return [`ns/${at}`, [{ ...address, protocol: 'TCP' as const }]] as const;
+      }),
+    );
+    const all = mapOf(podAt(a), podAt(b, isolated({ peers: scattered(2), ports: PortSet.any })));
+    const { renderer, recorded } = await rendered(all, 30, services);
+    const rules = inputRules(recorded, interfaceOf(a));
+    assert.equal(rules.filter(({ action }) => action === 'DENY').length, 20);
+    assert.deepEqual(
+      [...renderer.limits()],
+      [['ns/p', ['denied what it permits: the table of the node would have more than 30 rules']]],
+    );
+    const client = packet('10.9.0.0', node.addresses[0]!, 30_000);
+    assert.equal(decide(inputRules(recorded, 'uplink'), client), 'DENY');
+    const narrow = await rendered(all, 15, services);
+    const fewer = inputRules(narrow.recorded, interfaceOf(a));
+    assert.equal(fewer.filter(({ action }) => action === 'DENY').length, 1);
+    assert.equal(decide(fewer, packet(a, node.addresses[0]!, 30_038)), 'DENY');
+    assert.equal(decide(fewer, packet(a, node.addresses[0]!, 30_040)), 'REFLECT');
+    assert.ok(
+      narrow.renderer
+        .limits()
+        .get('ns/p')
+        ?.includes(
+          `denied more ports of services than it forbids: the table of pod ns/pod-${a} would have more than 15 rules`,
+        ),
+    );
   });
 
   it('deny ports of SCTP, and permit the whole protocol', async () => {
