@@ -3,15 +3,10 @@
 #   docker build -t contiv-vswitch --build-arg COMMIT_HASH=$(git rev-parse HEAD) .
 FROM node:24-bookworm-slim
 
-# Programs by which the agent configures Linux; nsenter is in util-linux, which Debian always has.
-RUN apt-get update \
- && apt-get install -y --no-install-recommends iproute2 ethtool \
- && rm -rf /var/lib/apt/lists/*
-
 WORKDIR /opt/contiv-vswitch
 COPY package.json package-lock.json .npmrc ./
-# The optional packages bring a Node.js for machines with an older one; the image has its own.
-RUN npm ci --omit=dev --omit=optional && npm cache clean --force
+# The packages node-linux-* bring a Node.js for machines with an older one; the image has its own.
+RUN npm ci --omit=dev && rm -r node_modules/node-linux-* node_modules/.bin/node && npm cache clean --force
 COPY src src
 COPY plugins plugins
 COPY examples examples

@@ -7,7 +7,7 @@ import type { LinuxHost } from './api.ts';
 import { LostTapLinks } from './descriptors/interface/lost-tap-links.ts';
 import { linuxDescriptors } from './descriptors/linux-descriptors.ts';
 import { hostPort } from './host-port.ts';
-import type { HostFacts, HostRequirements } from './iproute/prepare-host.ts';
+import type { HostFacts, HostRequirements } from './kernel/prepare-host.ts';
 
 export interface LinuxWiringDeps {
   readonly host: LinuxHost;

@@ -3,7 +3,7 @@ import type { DiskStore } from '#datastore/disk-store.ts';
 import type { Clock, Random } from '#infra/clock/clock.ts';
 import type { Loggers } from '#infra/log/loggers.ts';
 import type { LinuxHost } from '#linux/api.ts';
-import type { HostFacts, HostRequirements } from '#linux/iproute/prepare-host.ts';
+import type { HostFacts, HostRequirements } from '#linux/kernel/prepare-host.ts';
 import type { Connect } from '#vpp/binapi/api.ts';
 
 /** The environment of the agent: stores, VPP and Linux. */

@@ -1,5 +1,5 @@
 /** LinuxHost on the kernel of this machine. */
-import { linuxHostSuite } from '#test/linux/iproute/host-suite.ts';
+import { linuxHostSuite } from '#test/linux/kernel/host-suite.ts';
 import { declareUnless, withoutKernel } from '#test/support/requirements.ts';
 import { kernelBackend } from '../support/linux-kernel.ts';
 

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { systemClock } from '#infra/clock/system.ts';
 import { AGENT_ROUTE_PROTOCOL } from '#linux/api.ts';
 import { hostPort } from '#linux/host-port.ts';
-import { kernelHost } from '#linux/iproute/host.ts';
+import { kernelHost } from '#linux/kernel/host.ts';
 import { withoutKernel } from '#test/support/requirements.ts';
 import { until } from '#test/support/wait.ts';
 import { Netns } from '../support/netns.ts';

@@ -1,13 +1,17 @@
 /** Random calls of a network stack. */
 import fc from 'fast-check';
-import type { LinuxHost, RouteScope } from '#linux/api.ts';
+import type { LinuxHost, NamespaceState, RouteScope } from '#linux/api.ts';
+import { LinuxError } from '#linux/api.ts';
+
+/** What a network stack does on request. */
+export type Changes = Omit<LinuxHost, 'namespaceIdentity' | 'namespaces' | 'bootId'>;
 
 export interface Call {
   [fc.toStringMethod](): string;
   /** The namespaces that it touches. */
   readonly spaces: readonly number[];
   readonly text: string;
-  readonly run: (host: LinuxHost, paths: readonly string[]) => Promise<void>;
+  readonly run: (host: Changes, paths: readonly string[]) => Promise<void>;
 }
 
 const named = (text: string) => ({ text, [fc.toStringMethod]: () => text });
@@ -49,7 +53,7 @@ const route = fc.oneof(
 function call<T>(
   what: string,
   parts: fc.Arbitrary<T>,
-  run: (host: LinuxHost, path: string, parts: T) => Promise<void>,
+  run: (host: Changes, path: string, parts: T) => Promise<void>,
 ): fc.Arbitrary<Call> {
   return fc.tuple(space, parts).map(([at, values]) => ({
     spaces: [at],
@@ -64,7 +68,7 @@ export const anyCall: fc.Arbitrary<Call> = fc.oneof(
     arbitrary: fc.tuple(space, space, veth, veth).map(([s, t, a, b]) => ({
       spaces: [s, t],
       ...named(`createVeth ${s} ${a} ${t} ${b}`),
-      run: (host: LinuxHost, paths: readonly string[]) =>
+      run: (host: Changes, paths: readonly string[]) =>
         host.createVeth({ namespace: paths[s], name: a }, { namespace: paths[t], name: b }),
     })),
   },
@@ -73,7 +77,7 @@ export const anyCall: fc.Arbitrary<Call> = fc.oneof(
     arbitrary: fc.tuple(space, space, veth, veth).map(([s, t, a, b]) => ({
       spaces: [s, t],
       ...named(`moveLink ${s} ${a} ${t} ${b}`),
-      run: (host: LinuxHost, paths: readonly string[]) =>
+      run: (host: Changes, paths: readonly string[]) =>
         host.moveLink({ namespace: paths[s], name: a }, { namespace: paths[t], name: b }),
     })),
   },
@@ -114,6 +118,10 @@ export const anyCall: fc.Arbitrary<Call> = fc.oneof(
     ),
   },
   { weight: 6, arbitrary: call('addRoute', route, (host, at, r) => host.addRoute(at, r)) },
+  {
+    weight: 2,
+    arbitrary: call('replaceRoute', route, (host, at, r) => host.replaceRoute(at, r)),
+  },
   { weight: 2, arbitrary: call('deleteRoute', route, (host, at, r) => host.deleteRoute(at, r)) },
   {
     weight: 2,
@@ -152,3 +160,49 @@ export const anyCall: fc.Arbitrary<Call> = fc.oneof(
     ),
   },
 );
+
+/** Consecutive calls on the same namespaces are made in one turn. */
+export async function runAll(
+  host: Changes,
+  paths: readonly string[],
+  calls: readonly Call[],
+  pace: 'by turns' | 'one by one' = 'by turns',
+) {
+  const answers: string[] = [];
+  for (let i = 0; i < calls.length; ) {
+    const first = calls[i]!;
+    let end = i + 1;
+    while (
+      pace === 'by turns' &&
+      end < calls.length &&
+      String(calls[end]!.spaces) === String(first.spaces)
+    )
+      end++;
+    const settled = await Promise.allSettled(calls.slice(i, end).map((c) => c.run(host, paths)));
+    for (const [k, outcome] of settled.entries()) {
+      const answer =
+        outcome.status === 'fulfilled'
+          ? 'done'
+          : outcome.reason instanceof LinuxError
+            ? (outcome.reason.errno ?? outcome.reason.message)
+            : String(outcome.reason);
+      answers.push(`${calls[i + k]!.text}: ${answer}`);
+    }
+    i = end;
+  }
+  return { answers, states: await Promise.all(paths.map((path) => host.dump(path))) };
+}
+
+/** Without indexes and MACs that were not set, which are random. */
+export function comparable(states: readonly NamespaceState[]) {
+  return states.map((state) => ({
+    ...state,
+    links: state.links
+      .map(({ index: _, peerIndex, mac: own, ...link }) => ({
+        ...link,
+        paired: peerIndex !== undefined,
+        mac: own?.startsWith('02:fe:00:00:00:0') ? own : 'some',
+      }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1)),
+  }));
+}

@@ -5,9 +5,9 @@ import { readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { systemClock } from '#infra/clock/system.ts';
-import { kernelHost } from '#linux/iproute/host.ts';
+import { kernelHost } from '#linux/kernel/host.ts';
 import type { Machine } from '#test/linux/descriptors/backends.ts';
-import type { LinuxBackend } from '#test/linux/iproute/host/bench.ts';
+import type { LinuxBackend } from '#test/linux/kernel/host/bench.ts';
 
 const run = promisify(execFile);
 

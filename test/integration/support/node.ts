@@ -7,7 +7,7 @@ import { addressIn } from '#cmd/agent/cni-client.ts';
 import { systemClock } from '#infra/clock/system.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/value-text.ts';
-import { kernelHost } from '#linux/iproute/host.ts';
+import { kernelHost } from '#linux/kernel/host.ts';
 import { type AgentConfig, type Links, RealAgent } from './agent.ts';
 import { RealEtcd } from './etcd.ts';
 import { Netns } from './netns.ts';

@@ -11,7 +11,7 @@ import { silentLogger } from '#infra/log/log.ts';
 import type { TransactionMode } from '#kvscheduler/api/transaction.ts';
 import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
 import { linuxDescriptors } from '#linux/descriptors/linux-descriptors.ts';
-import { kernelHost } from '#linux/iproute/host.ts';
+import { kernelHost } from '#linux/kernel/host.ts';
 import { FaultyHost } from '#test/descriptors/compliance/faulty-host.ts';
 import { vppState } from '#test/descriptors/compliance/vpp-state.ts';
 import { base, type Values, vethPod } from '#test/descriptors/node-values.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '#infra/clock/system.ts';
-import { kernelHost } from '#linux/iproute/host.ts';
+import { kernelHost } from '#linux/kernel/host.ts';
 import { DELETED_PREFIX } from '#plugins/podmanager/attachment-record.ts';
 import { withoutNodes } from '#test/support/requirements.ts';
 import { until } from '#test/support/wait.ts';

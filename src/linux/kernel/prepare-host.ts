@@ -1,6 +1,6 @@
 /**
- * Checks and prepares the machine before anything is configured: capabilities, programs, devices of the
- * kernel, and sysctls. Sysctls are set and modules loaded where possible; one error lists everything that
+ * Checks and prepares the machine before anything is configured: capabilities, devices of the kernel,
+ * and sysctls. Sysctls are set and modules loaded where possible; one error lists everything that
  * is still missing. Repeating it changes nothing.
  */
 import { defineError } from '#infra/errors/errors.ts';
@@ -30,8 +30,6 @@ const capabilities = [
   { name: 'CAP_SYS_ADMIN', bit: 21n },
 ] as const;
 
-const programs = ['ip', 'nsenter', 'ethtool', 'sh'] as const;
-
 /** VPP needs these for TAPs, in the kernel that it shares with the agent. */
 const tapDevices = [
   { path: '/dev/net/tun', misc: 'tun', module: 'tun' },
@@ -45,8 +43,6 @@ export async function prepareHost(machine: Machine, needs: HostRequirements): Pr
   const missing: string[] = [];
   const ipv6 = (await machine.list(IPV6_FOLDER)).length > 0;
   missing.push(...(await missingRights(machine)));
-  for (const program of programs)
-    if (!(await machine.hasProgram(program))) missing.push(`the program ${program}`);
   if (needs.tap) missing.push(...(await missingDevices(machine)));
   if (needs.family === 6 && !ipv6)
     missing.push('IPv6 in the kernel, which the pods are configured for');

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Machine } from '#linux/iproute/machine.ts';
+import type { Machine } from '#linux/kernel/machine.ts';
 import {
   HostNotReadyError,
   type HostRequirements,
   prepareHost,
-} from '#linux/iproute/prepare-host.ts';
+} from '#linux/kernel/prepare-host.ts';
 
 const CONF = '/proc/sys/net/ipv6/conf';
 
@@ -21,7 +21,6 @@ class FakeMachine implements Machine {
     [`${CONF}/eth1/accept_ra`, '0\n'],
   ]);
   readonly devices = new Set(['/dev/net/tun', '/dev/vhost-net']);
-  readonly programs = new Set(['ip', 'nsenter', 'ethtool', 'sh']);
   /** Module to the device that it brings. */
   readonly modules = new Map<string, string>();
   readonly written: string[] = [];
@@ -44,10 +43,6 @@ class FakeMachine implements Machine {
 
   async isDevice(path: string) {
     return this.devices.has(path);
-  }
-
-  async hasProgram(name: string) {
-    return this.programs.has(name);
   }
 
   async loadModule(name: string) {
@@ -105,12 +100,11 @@ describe('a host is made ready for pods', () => {
     const machine = new FakeMachine();
     machine.files.set('/proc/self/status', 'CapEff:\t0000000000001000\n');
     machine.devices.clear();
-    machine.programs.delete('ethtool');
     machine.readOnly = true;
     await assert.rejects(
       prepareHost(machine, tap4),
       lacks(
-        /lacks the capability CAP_SYS_ADMIN; the program ethtool; \/dev\/net\/tun .*; \/dev\/vhost-net .*useTAPInterfaces: false\); .*ip_forward = 1 \(it is 0 and cannot be set: EROFS\)$/,
+        /lacks the capability CAP_SYS_ADMIN; \/dev\/net\/tun .*; \/dev\/vhost-net .*useTAPInterfaces: false\); .*ip_forward = 1 \(it is 0 and cannot be set: EROFS\)$/,
       ),
     );
   });

@@ -1,27 +1,32 @@
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '#infra/clock/clock.ts';
 import type { LinuxHost } from '../api.ts';
+import { CommandQueue } from './command-queue.ts';
 import * as commands from './commands.ts';
-import { parseDump } from './dump.ts';
 import { namespaceIdentity } from './namespace-file.ts';
 import { namespacePaths } from './namespace-paths.ts';
-import { CommandQueue } from './queue.ts';
 
 export interface KernelHostOptions {
   readonly clock: Clock;
   /**
-   * Time limit of one process in milliseconds, plus 200 for each further command. After it, the outcome
+   * Time limit of a batch in milliseconds, plus 200 for each command but the first. After it, the outcome
    * of the commands is unknown.
    */
   readonly limitMs?: number;
+  /** Module of the thread that talks to the kernel. */
+  readonly thread?: URL;
 }
 
 /**
- * The network stack of this machine, through `ip`, `nsenter` and `ethtool`. Needs CAP_NET_ADMIN,
- * and CAP_SYS_ADMIN for other namespaces.
+ * The network stack of this machine, through netlink sockets. Needs CAP_NET_ADMIN, and CAP_SYS_ADMIN for
+ * other namespaces.
  */
-export function kernelHost({ clock, limitMs = 10_000 }: KernelHostOptions): LinuxHost {
-  const queue = new CommandQueue({ clock, limitMs });
+export function kernelHost({
+  clock,
+  limitMs = 10_000,
+  thread = new URL('thread.ts', import.meta.url),
+}: KernelHostOptions): LinuxHost {
+  const queue = new CommandQueue({ clock, limitMs, thread });
   const run = async (command: commands.Command): Promise<void> => {
     await queue.run(command);
   };
@@ -34,18 +39,19 @@ export function kernelHost({ clock, limitMs = 10_000 }: KernelHostOptions): Linu
     moveLink: async (from, to) => run(commands.moveLink(from, to)),
     setLink: async (namespace, name, settings) => run(commands.setLink(namespace, name, settings)),
     addAddress: async (namespace, name, address) =>
-      run(commands.addAddress(namespace, name, address)),
+      run(commands.changeAddress('addAddress', namespace, name, address)),
     deleteAddress: async (namespace, name, address) =>
-      run(commands.deleteAddress(namespace, name, address)),
-    addRoute: async (namespace, route) => run(commands.route('add', namespace, route)),
-    replaceRoute: async (namespace, route) => run(commands.route('replace', namespace, route)),
-    deleteRoute: async (namespace, route) => run(commands.route('del', namespace, route)),
+      run(commands.changeAddress('deleteAddress', namespace, name, address)),
+    addRoute: async (namespace, route) => run(commands.changeRoute('add', namespace, route)),
+    replaceRoute: async (namespace, route) =>
+      run(commands.changeRoute('replace', namespace, route)),
+    deleteRoute: async (namespace, route) => run(commands.changeRoute('delete', namespace, route)),
     setNeighbor: async (namespace, entry) => run(commands.setNeighbor(namespace, entry)),
     deleteNeighbor: async (namespace, device, address) =>
       run(commands.deleteNeighbor(namespace, device, address)),
     setChecksumOffload: async (namespace, name, offload) =>
       run(commands.setChecksumOffload(namespace, name, offload)),
     setSysctl: async (namespace, name, value) => run(commands.setSysctl(namespace, name, value)),
-    dump: async (namespace) => parseDump(await queue.run(commands.dump(namespace))),
+    dump: async (namespace) => (await queue.run(commands.dump(namespace)))!,
   };
 }

@@ -6,9 +6,9 @@ import type {
   NamespaceState,
   RejectingRoute,
   RouteScope,
-} from '../api.ts';
-import { LinuxError } from '../api.ts';
-import { isV6 } from './command-arguments.ts';
+} from '#linux/api.ts';
+import { LinuxError } from '#linux/api.ts';
+import { isV6 } from '#linux/netlink/addresses.ts';
 
 const MAIN_TABLE = 254;
 const UNICAST = 1;

@@ -6,20 +6,20 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { systemClock } from '#infra/clock/system.ts';
 import { hostPort } from '#linux/host-port.ts';
-import { kernelHost } from '#linux/iproute/host.ts';
-import { openNamespace } from '#linux/iproute/namespace-file.ts';
+import { kernelHost } from '#linux/kernel/host.ts';
+import { openNamespace } from '#linux/kernel/namespace-file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'namespace-file-'));
 after(() => rmSync(folder, { recursive: true }));
 
 describe('the path of a network namespace', () => {
-  it('is rejected when it leads to another file, also to a pipe without a writer', async () => {
+  it('is rejected when it leads to another file, also to a pipe without a writer', () => {
     const [file, pipe] = [join(folder, 'file'), join(folder, 'pipe')];
     writeFileSync(file, '');
     execFileSync('mkfifo', [pipe]);
     for (const path of [file, pipe, folder, '/dev/null'])
-      await assert.rejects(openNamespace(path), /not a network namespace/, path);
-    await assert.rejects(openNamespace(`/${'n'.repeat(10_000)}`), /does not exist/);
+      assert.throws(() => openNamespace(path), /not a network namespace/, path);
+    assert.throws(() => openNamespace(`/${'n'.repeat(10_000)}`), /does not exist/);
   });
 
   it('is compared with the namespace of this process', async () => {

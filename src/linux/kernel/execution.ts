@@ -1,0 +1,145 @@
+/** Carries out commands, one after another, on the calling thread. */
+import { writeFileSync } from 'node:fs';
+import { errorText } from '#infra/errors/errors.ts';
+import { LinuxError, type NamespaceState } from '../api.ts';
+import * as addresses from '../netlink/link-addresses.ts';
+import * as links from '../netlink/links.ts';
+import * as neighbors from '../netlink/neighbors.ts';
+import { Refusal } from '../netlink/refusal.ts';
+import { changeRoute } from '../netlink/routes.ts';
+import { readState } from '../netlink/state.ts';
+import type { Command, Failure, Offload, Outcome } from './commands.ts';
+import { NoNamespaceError } from './namespace-file.ts';
+import type { OpenNamespace, OpenNamespaces } from './open-namespaces.ts';
+import { setEthtool } from './system-calls.ts';
+
+/** Commands of `ioctl`. */
+const SET_RX_CHECKSUMS = 0x15;
+const SET_TX_CHECKSUMS = 0x17;
+
+export function execute(command: Command, namespaces: OpenNamespaces): Outcome {
+  try {
+    return { state: carryOut(command, namespaces) };
+  } catch (thrown) {
+    if (!(thrown instanceof Refusal || thrown instanceof NoNamespaceError))
+      namespaces.discard(command.namespace);
+    return { failure: failureOf(thrown, command) };
+  }
+}
+
+function failureOf(thrown: unknown, { where }: Command): Failure {
+  const isNamespaceGone = thrown instanceof NoNamespaceError;
+  return {
+    text: thrown instanceof Error ? thrown.message : errorText(thrown),
+    where: isNamespaceGone ? thrown.path : where,
+    errno:
+      thrown instanceof Refusal || thrown instanceof LinuxError
+        ? thrown.errno
+        : (thrown as NodeJS.ErrnoException).code,
+    isNamespaceGone,
+  };
+}
+
+function carryOut(command: Command, namespaces: OpenNamespaces): NamespaceState | undefined {
+  const here = namespaces.at(command.namespace);
+  const { netlink } = here;
+  const index = (name: string): number => links.decodeLink(netlink.get(links.getLink(name))).index;
+  switch (command.kind) {
+    case 'createVeth': {
+      const { name, peer } = command;
+      const isApart = peer.namespace !== command.namespace;
+      const other = isApart ? namespaces.at(peer.namespace).file : undefined;
+      netlink.change(links.createVeth(name, peer.name, other));
+      return undefined;
+    }
+    case 'deleteLink':
+      netlink.change(links.deleteLink(index(command.name)));
+      return undefined;
+    case 'moveLink': {
+      const { name, to } = command;
+      if (to.namespace === command.namespace) rename(here, index(name), to.name);
+      else move(here, namespaces.at(to.namespace), name, to.name);
+      return undefined;
+    }
+    case 'setLink':
+      netlink.change(links.setLink(index(command.name), command.settings));
+      return undefined;
+    case 'addAddress':
+      netlink.change(addresses.addAddress(index(command.name), command.cidr));
+      return undefined;
+    case 'deleteAddress':
+      netlink.change(addresses.deleteAddress(index(command.name), command.cidr));
+      return undefined;
+    case 'changeRoute': {
+      const { verb, route } = command;
+      netlink.change(changeRoute(verb, index(route.device), route));
+      return undefined;
+    }
+    case 'setNeighbor': {
+      const { device, address, mac } = command.entry;
+      netlink.change(neighbors.setNeighbor(index(device), address, mac));
+      return undefined;
+    }
+    case 'deleteNeighbor':
+      netlink.change(neighbors.deleteNeighbor(index(command.device), command.address));
+      return undefined;
+    case 'setChecksumOffload':
+      setChecksums(here, command.name, command.offload);
+      return undefined;
+    case 'setSysctl':
+      here.enter(() => writeFileSync(command.path, `${command.value}\n`));
+      return undefined;
+    case 'dump':
+      return readState(netlink);
+  }
+}
+
+/** All steps are executed, also after a failed one; the first failure counts. */
+function rename({ netlink }: OpenNamespace, index: number, name: string): void {
+  const steps = [
+    () => netlink.change(links.setLink(index, { up: false })),
+    () => deleteAddresses(netlink, index),
+    () => netlink.change(links.renameLink(index, name)),
+  ];
+  const failures = steps.flatMap((step) => {
+    try {
+      step();
+      return [];
+    } catch (thrown) {
+      return [thrown];
+    }
+  });
+  if (failures.length > 0) throw failures[0];
+}
+
+function deleteAddresses(netlink: OpenNamespace['netlink'], of: number): void {
+  for (const { index, cidr } of addresses.readAddresses(netlink))
+    if (index === of) netlink.change(addresses.deleteAddress(index, cidr));
+}
+
+/**
+ * Some releases of the kernel move a link before they rename it. If the new name is taken, the link may be
+ * in the other namespace under its old name; then it is moved back. After a crash in between it stays
+ * there with its alias, and a resync finds it.
+ */
+function move(here: OpenNamespace, there: OpenNamespace, name: string, newName: string): void {
+  const find = ({ netlink }: OpenNamespace): number =>
+    links.decodeLink(netlink.get(links.getLink(name))).index;
+  const index = find(here);
+  try {
+    here.netlink.change(links.moveLink(index, there.file, newName));
+  } catch (thrown) {
+    if (!(thrown instanceof Refusal && thrown.errno === 'EEXIST')) throw thrown;
+    try {
+      find(here);
+    } catch {
+      there.netlink.change(links.moveLink(find(there), here.file, undefined));
+    }
+    throw thrown;
+  }
+}
+
+function setChecksums({ socket }: OpenNamespace, name: string, { rx, tx }: Offload): void {
+  if (rx !== undefined) setEthtool(socket, name, SET_RX_CHECKSUMS, Number(rx));
+  if (tx !== undefined) setEthtool(socket, name, SET_TX_CHECKSUMS, Number(tx));
+}
