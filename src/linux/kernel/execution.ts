@@ -43,7 +43,7 @@ function failureOf(thrown: unknown, { where }: Command): Failure {
 function carryOut(command: Command, namespaces: OpenNamespaces): NamespaceState | undefined {
   const here = namespaces.at(command.namespace);
   const { netlink } = here;
-  const index = (name: string): number => links.decodeLink(netlink.get(links.getLink(name))).index;
+  const index = (name: string): number => links.indexOf(netlink, name);
   switch (command.kind) {
     case 'createVeth': {
       const { name, peer } = command;
@@ -123,8 +123,7 @@ function deleteAddresses(netlink: OpenNamespace['netlink'], of: number): void {
  * there with its alias, and a resync finds it.
  */
 function move(here: OpenNamespace, there: OpenNamespace, name: string, newName: string): void {
-  const find = ({ netlink }: OpenNamespace): number =>
-    links.decodeLink(netlink.get(links.getLink(name))).index;
+  const find = ({ netlink }: OpenNamespace): number => links.indexOf(netlink, name);
   const index = find(here);
   try {
     here.netlink.change(links.moveLink(index, there.file, newName));

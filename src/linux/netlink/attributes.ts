@@ -10,6 +10,11 @@ const HEADER = 4;
 
 export type Attributes = ReadonlyMap<number, Buffer>;
 
+/** From the pool of Node.js: thousands of small buffers of their own keep the garbage collector busy. */
+export function zeros(length: number): Buffer {
+  return Buffer.allocUnsafe(length).fill(0);
+}
+
 export function aligned(length: number): number {
   return (length + 3) & ~3;
 }
@@ -20,7 +25,7 @@ export function malformed(what: string): LinuxError {
 
 export function attribute(type: number, ...payload: readonly Uint8Array[]): Buffer {
   const length = payload.reduce((sum, { byteLength }) => sum + byteLength, HEADER);
-  const bytes = Buffer.alloc(aligned(length));
+  const bytes = zeros(aligned(length));
   bytes.writeUInt16LE(length, 0);
   bytes.writeUInt16LE(type, 2);
   let at = HEADER;
@@ -32,7 +37,7 @@ export function attribute(type: number, ...payload: readonly Uint8Array[]): Buff
 }
 
 export function numberAttribute(type: number, value: number): Buffer {
-  const bytes = Buffer.alloc(4);
+  const bytes = zeros(4);
   bytes.writeUInt32LE(value);
   return attribute(type, bytes);
 }

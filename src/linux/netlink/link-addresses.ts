@@ -1,6 +1,6 @@
 /** Messages about the addresses of links: `struct ifaddrmsg` and its attributes. */
 import { addressText, families, familyOf, isV6, networkOf } from './addresses.ts';
-import { attribute, attributesOf, malformed } from './attributes.ts';
+import { attribute, attributesOf, malformed, zeros } from './attributes.ts';
 import { flags, type Message, type Request } from './messages.ts';
 import type { NetlinkSocket } from './socket.ts';
 
@@ -13,7 +13,7 @@ const at = { address: 1, local: 2 } as const;
 
 function body(index: number, cidr: string, bits: number, scope: number): Buffer {
   const { bytes, length } = networkOf(cidr);
-  const fixed = Buffer.alloc(FIXED_LENGTH);
+  const fixed = zeros(FIXED_LENGTH);
   fixed[0] = familyOf(cidr);
   fixed[1] = length;
   fixed[2] = bits;
@@ -42,7 +42,7 @@ export function deleteAddress(index: number, cidr: string): Request {
 }
 
 function dumpAddresses(family: number): Request {
-  const fixed = Buffer.alloc(FIXED_LENGTH);
+  const fixed = zeros(FIXED_LENGTH);
   fixed[0] = family;
   return {
     type: addressTypes.get,

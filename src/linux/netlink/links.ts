@@ -9,8 +9,10 @@ import {
   numberOf,
   textAttribute,
   textOf,
+  zeros,
 } from './attributes.ts';
 import { flags, type Message, type Request } from './messages.ts';
+import type { NetlinkSocket } from './socket.ts';
 
 export const linkTypes = { new: 16, delete: 17, get: 18 } as const;
 
@@ -37,7 +39,7 @@ const SKIP_STATISTICS = 8;
 const hardwareTypes: Readonly<Record<number, string>> = { 1: 'ether', 772: 'loopback' };
 
 function fixed(index = 0, change: { readonly up?: boolean | undefined } = {}): Buffer {
-  const bytes = Buffer.alloc(FIXED_LENGTH);
+  const bytes = zeros(FIXED_LENGTH);
   bytes.writeInt32LE(index, 4);
   if (change.up !== undefined) {
     bytes.writeUInt32LE(change.up ? UP : 0, 8);
@@ -103,8 +105,15 @@ export function moveLink(index: number, namespace: number, name: string | undefi
   );
 }
 
+/** The index of a link. @throws Refusal ENODEV */
+export function indexOf(socket: NetlinkSocket, name: string): number {
+  const { body } = socket.get(getLink(name));
+  if (body.length < FIXED_LENGTH) throw malformed('truncated link');
+  return body.readInt32LE(4);
+}
+
 /** Answered with one link. */
-export function getLink(name: string): Request {
+function getLink(name: string): Request {
   const extensions = numberAttribute(at.extensions, SKIP_STATISTICS);
   const body = Buffer.concat([fixed(), textAttribute(at.name, name), extensions]);
   return { type: linkTypes.get, flags: flags.request, body };

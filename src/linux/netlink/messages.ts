@@ -1,5 +1,5 @@
 /** Messages of netlink: the header, and the kernel's answer to a request. */
-import { aligned, attributesOf, malformed, textOf } from './attributes.ts';
+import { aligned, attributesOf, malformed, textOf, zeros } from './attributes.ts';
 
 export const HEADER_LENGTH = 16;
 
@@ -41,7 +41,7 @@ export interface Message {
 }
 
 export function encodeRequest(request: Request, sequence: number): Buffer {
-  const bytes = Buffer.alloc(HEADER_LENGTH + request.body.byteLength);
+  const bytes = zeros(HEADER_LENGTH + request.body.byteLength);
   bytes.writeUInt32LE(bytes.length, 0);
   bytes.writeUInt16LE(request.type, 4);
   bytes.writeUInt16LE(request.flags, 6);

@@ -1,6 +1,6 @@
 /** Messages about neighbors: `struct ndmsg` and its attributes. */
 import { addressBytes, addressText, familyOf, macBytes, macText } from './addresses.ts';
-import { attribute, attributesOf, malformed } from './attributes.ts';
+import { attribute, attributesOf, malformed, zeros } from './attributes.ts';
 import { flags, type Message, type Request } from './messages.ts';
 
 export const neighborTypes = { new: 28, delete: 29, get: 30 } as const;
@@ -11,7 +11,7 @@ const PERMANENT = 0x80;
 const at = { destination: 1, mac: 2 } as const;
 
 function fixed(family: number, index: number): Buffer {
-  const bytes = Buffer.alloc(FIXED_LENGTH);
+  const bytes = zeros(FIXED_LENGTH);
   bytes[0] = family;
   bytes.writeInt32LE(index, 4);
   bytes.writeUInt16LE(PERMANENT, 8);
@@ -40,7 +40,7 @@ export function deleteNeighbor(index: number, address: string): Request {
 }
 
 export function dumpNeighbors(family: number): Request {
-  const body = Buffer.alloc(FIXED_LENGTH);
+  const body = zeros(FIXED_LENGTH);
   body[0] = family;
   return { type: neighborTypes.get, flags: flags.request | flags.root | flags.match, body };
 }

@@ -2,7 +2,14 @@
 import type { LinuxRoute, RouteScope } from '../api.ts';
 import { AGENT_ROUTE_PROTOCOL } from '../api.ts';
 import { addressBytes, addressText, families, familyOf, isV6, networkOf } from './addresses.ts';
-import { attribute, attributesOf, malformed, numberAttribute, numberOf } from './attributes.ts';
+import {
+  attribute,
+  attributesOf,
+  malformed,
+  numberAttribute,
+  numberOf,
+  zeros,
+} from './attributes.ts';
 import { flags, type Message, type Request } from './messages.ts';
 
 export const routeTypes = { new: 24, delete: 25, get: 26 } as const;
@@ -42,7 +49,7 @@ export function changeRoute(
   { destination, gateway, scope, metric }: Omit<LinuxRoute, 'protocol' | 'device'>,
 ): Request {
   const { bytes, length } = networkOf(destination);
-  const fixed = Buffer.alloc(FIXED_LENGTH);
+  const fixed = zeros(FIXED_LENGTH);
   fixed[0] = familyOf(destination);
   fixed[1] = length;
   fixed[4] = MAIN_TABLE;
@@ -64,7 +71,7 @@ export function changeRoute(
 }
 
 export function dumpRoutes(family: number): Request {
-  const fixed = Buffer.alloc(FIXED_LENGTH);
+  const fixed = zeros(FIXED_LENGTH);
   fixed[0] = family;
   return {
     type: routeTypes.get,
@@ -98,7 +105,7 @@ export function decodeRoute({ body }: Message): FoundRoute | undefined {
   const attributes = attributesOf(body.subarray(FIXED_LENGTH));
   if ((numberOf(attributes, at.table) ?? body[4]) !== MAIN_TABLE) return undefined;
   const [family, length, , , , protocol = 0, scopeNumber = 0, type] = body;
-  const to = attributes.get(at.destination) ?? Buffer.alloc(family === families.ipv6 ? 16 : 4);
+  const to = attributes.get(at.destination) ?? zeros(family === families.ipv6 ? 16 : 4);
   const destination = `${addressText(to)}/${length}`;
   const metric = numberOf(attributes, at.priority) ?? 0;
   if (rejectingTypes.includes(type)) return { destination, metric, forward: undefined };
