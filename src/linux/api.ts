@@ -98,9 +98,8 @@ export interface LinkSettings {
 
 /**
  * Every call rejects with LinuxError (the kernel refused; contains the errno name) or
- * NamespaceNotFoundError. Calls on one namespace are executed in their order; calls in the same turn of
- * the event loop share one process. A failed call does not stop the calls after it. Namespaces are
- * distinguished by path: calls on two paths of one namespace have no order.
+ * NamespaceNotFoundError. Calls are executed in their order; calls in the same turn of the event loop are one
+ * batch. A failed call does not stop the calls after it.
  */
 export interface LinuxHost {
   /** @returns undefined if the path is not a namespace */
@@ -145,7 +144,7 @@ export interface LinuxHost {
   dump(namespace: NamespacePath): Promise<NamespaceState>;
 }
 
-/** The kernel, or the tool that configures it, refused. */
+/** The kernel refused. */
 export class LinuxError extends CodedError {
   readonly code = 'CV_LINUX_REFUSED';
   readonly remedy =

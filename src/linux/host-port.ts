@@ -3,7 +3,7 @@ import type { HostPort, MarkedLink, MarkedLinks } from '#plugins/controller/api/
 import { type LinuxHost, NamespaceNotFoundError, type NamespacePath } from './api.ts';
 import { isMarked, markOfAnyLabel } from './descriptors/link-marks.ts';
 
-/** Namespaces that are read at the same time, each by a process. */
+/** Namespaces that are read in one batch. */
 const CONCURRENT_READS = 8;
 
 const FIRST_PROCESS = '/proc/1/ns/net';

@@ -47,7 +47,7 @@ export type Command = Operation & {
   readonly where: string;
 };
 
-/** What the thread answers to a command. */
+/** Answer of the thread to a command. */
 export type Outcome =
   | { readonly state: NamespaceState | undefined; readonly failure?: never }
   | { readonly failure: Failure };

@@ -11,7 +11,7 @@ import { anyCall, comparable, runAll } from './random-calls.ts';
 
 const CALLS = 40;
 
-/** What no dump shows. */
+/** State that no dump contains: sysctls, checksum offload, flags of addresses. */
 async function hiddenState(path: string): Promise<string> {
   const script = [
     'grep . /proc/sys/net/ipv6/conf/{all,default,a,b,c}/disable_ipv6 2>/dev/null',

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { LinuxHost, NamespaceState, RouteScope } from '#linux/api.ts';
 import { LinuxError } from '#linux/api.ts';
 
-/** What a network stack does on request. */
+/** The calls of a network stack that read or change a namespace. */
 export type Changes = Omit<LinuxHost, 'namespaceIdentity' | 'namespaces' | 'bootId'>;
 
 export interface Call {

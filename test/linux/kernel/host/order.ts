@@ -88,7 +88,7 @@ export function turnSuite(name: string, make: () => Promise<LinuxBackend>): void
       ]);
     });
 
-    test('more calls than one process takes keep their order', async () => {
+    test('more calls than one batch takes keep their order', async () => {
       const [left] = await bench.pair();
       const calls = Array.from({ length: 150 }, (_, i) =>
         bench.host.setLink(left, 'va', { mtu: 1300 + i }),

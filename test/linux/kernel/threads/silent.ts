@@ -14,7 +14,7 @@ parentPort!.on('message', (commands: readonly Command[]) => {
     const hog: number[][] = [];
     for (;;) hog.push(Array.from({ length: 100_000 }, (_, i) => i));
   }
-  // the answer tells the size and the number of the batch
+  // the answer contains the size and the number of the batch
   const failure = {
     text: `${commands.length} in batch ${batches}`,
     where: 'test',

@@ -86,8 +86,7 @@ export class Veth implements LinkTypeHandler {
   }
 
   /**
-   * Both ends of a new pair are marked and configured concurrently, each in its namespace: the end of
-   * this value with one process of `ip`.
+   * Both ends of a new pair are marked and configured concurrently, each in its namespace.
    */
   create: LinkTypeHandler['create'] = async (value, _ctx, undo, applySettings) => {
     const location = linkLocation(value);
