@@ -19,6 +19,8 @@ export interface Target {
   readonly address: string;
   readonly port: number;
   readonly protocol: Protocol;
+  /** Of each datagram; default 16. */
+  readonly bytes?: number;
 }
 
 /** How a connection was answered; over UDP, a datagram and its reply. */

@@ -21,14 +21,13 @@ import type {
 } from '#test/services/service-cluster.ts';
 import { until } from '#test/support/wait.ts';
 import { type ClusterNode, RealCluster } from './cluster.ts';
+import { networks } from './networks.ts';
 import type { Sandbox } from './sandbox.ts';
 import { Station } from './station.ts';
 import type { FlowReport, ProbeReport } from './traffic/station/commands.ts';
 import type { VppProcess } from './vpp-process.ts';
 
 const NAMESPACE = 'default';
-/** The machine outside: with a default gateway, the agents know the interface that leads out. */
-const GATEWAY = '192.168.16.200';
 
 interface RealPod {
   readonly sandbox: Sandbox;
@@ -38,6 +37,8 @@ interface RealPod {
 export interface RealServiceClusterOptions extends ServiceClusterOptions {
   /** Threads of each VPP beside the main one; default 0. */
   readonly workers?: number;
+  /** Of pods, and of the networks between the nodes; default 4. With 6, no service has an address. */
+  readonly family?: 4 | 6;
 }
 
 /** A connection over which a message goes out and returns all the time, from its end on never again. */
@@ -53,12 +54,14 @@ export class RealServiceCluster implements ServiceCluster {
   #markers = 0;
 
   static async start(options: RealServiceClusterOptions = {}): Promise<RealServiceCluster> {
-    const { contiv, service, zones, workers = 0 } = options;
+    const { contiv, service, zones, workers = 0, family = 4 } = options;
     const cluster = await RealCluster.create({
       nodes: 2,
       workers,
+      family,
       contiv: { routeServiceCIDRToVPP: true, enableGSO: true, ...contiv },
-      gateway: GATEWAY,
+      // the machine outside: with a default gateway, the agents know the interface that leads out
+      gateway: networks[family].outside.address,
       ...(service && { service }),
       ...(zones && { zones }),
     });
@@ -86,7 +89,7 @@ export class RealServiceCluster implements ServiceCluster {
     await this.#write(resources.pod, name, value, namespace);
     const station = new Station(name, sandbox);
     this.#stations.set(name, station);
-    for (const port of ports) await station.serve(port);
+    for (const port of ports) await station.serve(port, this.#anyAddress);
   }
 
   async endPod(name: string): Promise<void> {
@@ -103,8 +106,8 @@ export class RealServiceCluster implements ServiceCluster {
     const own =
       typeof at === 'object' && 'host' in at
         ? [this.addressOf(at), this.#cluster.networks.hostLink(this.#node(at.host).id)]
-        : [undefined];
-    await this.#station(at).serve(port, own);
+        : undefined;
+    await this.#station(at).serve(port, this.#anyAddress, own);
   }
 
   addressOf(place: Place): string {
@@ -221,6 +224,10 @@ export class RealServiceCluster implements ServiceCluster {
   async [Symbol.asyncDispose](): Promise<void> {
     for (const station of this.#stations.values()) station[Symbol.dispose]();
     await this.#cluster[Symbol.asyncDispose]();
+  }
+
+  get #anyAddress(): '0.0.0.0' | '::' {
+    return this.#cluster.networks === networks[6] ? '::' : '0.0.0.0';
   }
 
   #node(name: NodeName): ClusterNode {

@@ -36,20 +36,15 @@ export class Station implements Disposable {
     });
   }
 
-  /** Serves over TCP and UDP. @param udpAddresses those of UDP; default: all */
+  /** Serves over TCP and UDP. @param any all addresses of one family @param udpAddresses those of UDP; default: all */
   async serve(
     port: number,
-    udpAddresses: readonly (string | undefined)[] = [undefined],
+    any: '0.0.0.0' | '::',
+    udpAddresses: readonly string[] = [any],
   ): Promise<void> {
-    const serve = (protocol: Protocol, address?: string) =>
-      this.#send({
-        do: 'serve',
-        protocol,
-        port,
-        name: this.name,
-        ...(address !== undefined && { address }),
-      });
-    await serve('TCP');
+    const serve = (protocol: Protocol, address: string) =>
+      this.#send({ do: 'serve', protocol, port, name: this.name, address });
+    await serve('TCP', any);
     for (const address of udpAddresses) await serve('UDP', address);
   }
 

@@ -194,6 +194,24 @@ describe('policies on real nodes', {
     assert.ok(await connects(a, to(b)));
   });
 
+  it('fragments pass beside a port of the same address that is denied', async () => {
+    const nodePort = 30_503;
+    await cluster.serve(host1, PORT);
+    await cluster.apply(
+      serviceRecords(cluster, 'hidden', {
+        service_type: 'NodePort',
+        cluster_ip: '10.96.0.61',
+        ports: [{ port: 80, target: PORT, nodePort }],
+        backends: [b],
+      }),
+    );
+    await apply('none', { pods: app('b'), policy_type: 'INGRESS', ingress_rule: [] });
+    assert.ok(!(await connects(a, to(host1, nodePort, 'UDP'))));
+    assert.ok(await connects(a, { ...to(host1, PORT, 'UDP'), bytes: 3000 }));
+    await apply('none', undefined);
+    await cluster.apply({ name: 'hidden' });
+  });
+
   it('nothing that is forbidden passes while VPP restarts', async (t) => {
     await apply('none', { pods: app('x'), policy_type: 'INGRESS', ingress_rule: [] });
     const vpp = cluster.vppOf('node2');

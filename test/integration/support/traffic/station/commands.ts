@@ -6,7 +6,7 @@ export type Command =
       readonly do: 'serve';
       readonly protocol: Protocol;
       /** Default: all. A UDP server of a host needs its own one, or the kernel chooses another for replies. */
-      readonly address?: string;
+      readonly address: string;
       readonly port: number;
       /** Name with which it answers. */
       readonly name: string;

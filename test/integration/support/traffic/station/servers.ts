@@ -1,6 +1,6 @@
 /** Servers that say who they are and which client they see, and return what they receive. */
 import { createSocket } from 'node:dgram';
-import { createServer } from 'node:net';
+import { createServer, isIPv6 } from 'node:net';
 import type { Answer } from '#test/services/service-cluster.ts';
 import type { Command } from './commands.ts';
 
@@ -27,17 +27,18 @@ function serveTcp(command: Serve): Promise<void> {
     socket.pipe(socket);
   });
   server.on('error', reject);
-  server.listen({ port: command.port, host: command.address ?? '0.0.0.0', backlog: 511 }, resolve);
+  server.listen({ port: command.port, host: command.address, backlog: 511 }, resolve);
   return promise;
 }
 
 function serveUdp(command: Serve): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const socket = createSocket({ type: 'udp4', recvBufferSize: RECEIVE_BUFFER });
+  const type = isIPv6(command.address) ? 'udp6' : 'udp4';
+  const socket = createSocket({ type, recvBufferSize: RECEIVE_BUFFER });
   socket.on('error', reject);
   socket.on('message', (message, { address, port }) =>
     socket.send(Buffer.concat([Buffer.from(greeting(command, address)), message]), port, address),
   );
-  socket.bind(command.port, command.address ?? '0.0.0.0', resolve);
+  socket.bind(command.port, command.address, resolve);
   return promise;
 }

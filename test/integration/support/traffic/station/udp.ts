@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
+import { isIPv6 } from 'node:net';
 import type { Answer, Target } from '#test/services/service-cluster.ts';
 import { answerOf, type Connection, LIMIT_MS, type ProbeReport, within } from './commands.ts';
 
@@ -9,15 +10,15 @@ import { answerOf, type Connection, LIMIT_MS, type ProbeReport, within } from '.
 const REPEAT_MS = 700;
 
 /** All datagrams of a connection are sent from one port. */
-export async function openUdp({ address, port }: Target): Promise<Connection> {
-  const socket = createSocket('udp4');
+export async function openUdp({ address, port, bytes }: Target): Promise<Connection> {
+  const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4');
   socket.connect(port, address);
   await once(socket, 'connect');
-  const answer = await exchange(socket);
+  const answer = await exchange(socket, bytes);
   return {
     answer,
     async check() {
-      const next = await exchange(socket);
+      const next = await exchange(socket, bytes);
       return JSON.stringify(next) === JSON.stringify(answer);
     },
     close: () => socket.close(),
@@ -26,7 +27,7 @@ export async function openUdp({ address, port }: Target): Promise<Connection> {
 
 /** Sends datagrams for a time, whether or not a network is there. */
 export async function probe({ address, port }: Target, seconds: number): Promise<ProbeReport> {
-  const socket = createSocket('udp4');
+  const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4');
   const end = Date.now() + 1000 * seconds;
   let [sent, answered] = [0, 0];
   socket.on('message', () => answered++);
@@ -41,8 +42,8 @@ export async function probe({ address, port }: Target, seconds: number): Promise
   return { sent, answered };
 }
 
-async function exchange(socket: Socket): Promise<Answer> {
-  const token = randomBytes(8).toString('hex');
+async function exchange(socket: Socket, bytes = 16): Promise<Answer> {
+  const token = randomBytes(bytes / 2).toString('hex');
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const onMessage = (message: Buffer): void => {
     const [greeting = '', returned] = message.toString().split('\n');
