@@ -1,19 +1,20 @@
 /**
- * Preloaded into an agent (`--import`): records its messages to VPP and the processes that it starts
+ * Preloaded into an agent (`--import`): records its messages to VPP and its batches to the kernel
  * in the file RECORD_FILE. The file is written when the agent is idle, so that recording does not
  * slow the agent down. RECORD_SOCKET is the API socket of VPP.
  */
-import childProcess, { type ChildProcess } from 'node:child_process';
-import { appendFileSync, readlinkSync } from 'node:fs';
+import { appendFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import net, { type Socket } from 'node:net';
+import { Worker } from 'node:worker_threads';
+import type { Command } from '#linux/kernel/commands.ts';
 import { now, type RecordedEntry } from './recording.ts';
 
 const IDLE_MS = 100;
 const { RECORD_FILE: file = '', RECORD_SOCKET: vppSocket = '' } = process.env;
 let entries: (() => RecordedEntry)[] = [];
 let timer: NodeJS.Timeout | undefined;
-let processes = 0;
+let batches = 0;
 
 /** The expensive part of an entry runs when the file is written. */
 function record(entry: () => RecordedEntry): void {
@@ -48,23 +49,16 @@ function recordSocket(socket: Socket): void {
   });
 }
 
-const { spawn } = childProcess;
-childProcess.spawn = ((command: string, args: string[], options: { stdio: unknown[] }) => {
+const { postMessage } = Worker.prototype;
+Worker.prototype.postMessage = function (batch: readonly Command[]) {
   const at = now();
-  const id = processes++;
-  const files = options.stdio.slice(3).map((fd) => readlinkSync(`/proc/self/fd/${fd}`));
-  const child = spawn(command, args, options as never) as ChildProcess;
-  const stdin = child.stdin!;
-  const end = stdin.end.bind(stdin) as (text: string) => typeof stdin;
-  stdin.end = ((input: string) => {
-    record(() => ({ at, kind: 'started', id, command, args, input, files }));
-    return end(input);
-  }) as typeof stdin.end;
-  child.once('close', () => {
+  const id = batches++;
+  record(() => ({ at, kind: 'started', id, batch }));
+  this.once('message', () => {
     const ended = now();
     record(() => ({ at: ended, kind: 'ended', id }));
   });
-  return child;
-}) as typeof spawn;
+  postMessage.call(this, batch);
+};
 
 syncBuiltinESMExports();

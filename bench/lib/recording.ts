@@ -1,23 +1,17 @@
-/** The messages and processes of an agent and their replies, in order. */
+import type { Command } from '#linux/kernel/commands.ts';
+
+/** The messages to VPP and the batches to the kernel of an agent, and their answers, in order. */
 export type RecordedEntry = { /** Milliseconds since the epoch. */ readonly at: number } & (
   | { /** Bytes to VPP, base64. */ readonly kind: 'sent'; readonly bytes: string }
   | { /** Bytes from VPP, base64. */ readonly kind: 'received'; readonly bytes: string }
-  | ({ readonly kind: 'started'; readonly id: number } & RecordedProcess)
+  | { readonly kind: 'started'; readonly id: number; readonly batch: readonly Command[] }
   | { readonly kind: 'ended'; readonly id: number }
 );
-
-export interface RecordedProcess {
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly input: string;
-  /** Targets of its file descriptors 3, 4, …: a path or `net:[<inode>]`. */
-  readonly files: readonly string[];
-}
 
 /** Entries to replay and to time. */
 export interface ReplayRequest {
   readonly entries: readonly RecordedEntry[];
-  /** Path in the replaying node, by namespace of the recorded node (link target of the descriptor). */
+  /** Path in the replaying node, by path in the recorded node. */
   readonly namespaces: Readonly<Record<string, string>>;
 }
 

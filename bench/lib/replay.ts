@@ -1,17 +1,19 @@
 /**
- * replay.ts <API socket of VPP>: replays recorded messages and processes without an agent. An entry
- * waits for the replies and process ends that were recorded before it, and for nothing else. Reads
+ * replay.ts <API socket of VPP>: replays recorded messages to VPP and batches to the kernel without an
+ * agent. An entry waits for the answers that were recorded before it, and for nothing else. Reads
  * one `ReplayRequest` a line and prints a `ReplayResult` for each.
  */
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
+import { Worker } from 'node:worker_threads';
+import type { NamespacePath } from '#linux/api.ts';
+import type { Command } from '#linux/kernel/commands.ts';
+import { SocketRegister } from '#linux/kernel/socket-register.ts';
 import { bundledCatalog } from '#vpp/binapi/catalog.ts';
 import { FrameReader } from '#vpp/binapi/frame.ts';
 import { HANDSHAKE_ID, HANDSHAKE_REPLY_ID } from '#vpp/binapi/handshake-ids.ts';
-import type { RecordedEntry, RecordedProcess, ReplayRequest, ReplayResult } from './recording.ts';
+import type { RecordedEntry, ReplayRequest, ReplayResult } from './recording.ts';
 
 const LIMIT_MS = 10_000;
 
@@ -73,7 +75,7 @@ class Replayer {
   readonly #socket: Socket;
   readonly #actualReplies = new Replies();
   readonly #recordedReplies = new Replies();
-  readonly #running = new Map<number, Promise<void>>();
+  readonly #running = new Map<number, Promise<unknown>>();
   readonly #cutSent = messageSplitter((message) => this.#send(message));
   readonly #recorded: Message[] = [];
   readonly #cutReceived = messageSplitter((message) => void this.#recorded.push(message));
@@ -97,7 +99,7 @@ class Replayer {
 
   async #apply(entry: RecordedEntry, namespaces: ReplayRequest['namespaces']): Promise<void> {
     if (entry.kind === 'sent') this.#cutSent(Buffer.from(entry.bytes, 'base64'));
-    else if (entry.kind === 'started') this.#running.set(entry.id, run(entry, namespaces));
+    else if (entry.kind === 'started') this.#running.set(entry.id, run(entry.batch, namespaces));
     else if (entry.kind === 'ended') await this.#running.get(entry.id);
     else {
       this.#cutReceived(Buffer.from(entry.bytes, 'base64'));
@@ -134,27 +136,38 @@ class Replayer {
   }
 }
 
-async function run(
-  recorded: RecordedProcess,
-  namespaces: ReplayRequest['namespaces'],
-): Promise<void> {
-  const files = recorded.files.map((link) => openSync(mapped(link, namespaces), 'r'));
-  const child = spawn(recorded.command, recorded.args, {
-    detached: true,
-    env: { PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin:/usr/bin:/bin`, LC_ALL: 'C' },
-    stdio: ['pipe', 'pipe', 'pipe', ...files],
-  });
-  for (const stream of [child.stdout!, child.stderr!]) stream.resume();
-  child.stdin!.end(recorded.input);
-  await once(child, 'close');
-  for (const fd of files) closeSync(fd);
+const kernel = new Worker(new URL('../../src/linux/kernel/thread.ts', import.meta.url), {
+  workerData: new SocketRegister().memory,
+});
+
+function run(batch: readonly Command[], namespaces: ReplayRequest['namespaces']): Promise<unknown> {
+  const answered = once(kernel, 'message');
+  kernel.postMessage(batch.map((command) => elsewhere(command, namespaces)));
+  return answered;
+}
+
+/** The command in the namespaces of the replaying node. */
+function elsewhere(command: Command, namespaces: ReplayRequest['namespaces']): Command {
+  // the agent looks for its links in all namespaces of the machine; to read them changes nothing
+  if (command.kind === 'dump') return command;
+  const namespace = mapped(command.namespace, namespaces);
+  if (command.kind === 'createVeth') {
+    const peer = { ...command.peer, namespace: mapped(command.peer.namespace, namespaces) };
+    return { ...command, namespace, peer };
+  }
+  if (command.kind === 'moveLink') {
+    const to = { ...command.to, namespace: mapped(command.to.namespace, namespaces) };
+    return { ...command, namespace, to };
+  }
+  return { ...command, namespace };
 }
 
 /** @throws when the path is not mapped: namespaces of the recorded node must not be changed */
-function mapped(link: string, namespaces: ReplayRequest['namespaces']): string {
-  const path = namespaces[link];
-  if (path === undefined) throw new Error(`unknown namespace ${link}`);
-  return path;
+function mapped(path: NamespacePath, namespaces: ReplayRequest['namespaces']): NamespacePath {
+  if (path === undefined) return undefined;
+  const other = namespaces[path];
+  if (other === undefined) throw new Error(`unknown namespace ${path}`);
+  return other;
 }
 
 const socket = connect(process.argv[2]!);
@@ -165,3 +178,4 @@ for await (const line of createInterface(process.stdin)) {
   process.stdout.write(`${JSON.stringify(played)}\n`);
 }
 socket.destroy();
+await kernel.terminate();
