@@ -119,7 +119,7 @@ async function watcher(
       taken = resolve;
     });
   const made = createDbWatcher({
-    loop: { push: () => taken() },
+    loop: { push: () => taken(), isIdle: true },
     cluster,
     mirror,
     nodeName: 'node1',

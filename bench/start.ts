@@ -77,7 +77,7 @@ async function rangeRead(print: Print, port: number): Promise<void> {
 async function toEventLoop(print: Print, store: KvStore): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const watcher = createDbWatcher({
-    loop: { push: () => resolve() },
+    loop: { push: () => resolve(), isIdle: true },
     cluster: store,
     mirror: undefined,
     nodeName: 'node1',

@@ -28,8 +28,14 @@ import { WatchSession } from './watch-session.ts';
 /** Delay before a resync from the mirror is retried that the event loop rejected. */
 const MIRROR_RETRY_MS = 1_000;
 
+/** The event loop, as far as the watcher uses it. */
+export interface WatchedLoop extends Pick<EventLoop, 'push'> {
+  /** No event is being processed or queued. */
+  readonly isIdle: boolean;
+}
+
 export interface DbWatcherDeps {
-  readonly loop: Pick<EventLoop, 'push'>;
+  readonly loop: WatchedLoop;
   /** The store that is watched; in embedded mode the only one. */
   readonly cluster: KvStore;
   readonly nodeName: string;
@@ -84,11 +90,11 @@ class Watcher implements DbWatcher {
   #running: Promise<void> = Promise.resolve();
 
   constructor(deps: DbWatcherDeps) {
-    const { cluster, mirror, clock, random, log, config } = deps;
+    const { loop, cluster, mirror, clock, random, log, config } = deps;
     this.#deps = deps;
     this.#keySpace = new KeySpace(deps.agentPrefix);
     this.#retained = new RetainedNodes(deps.nodeName);
-    this.#mirror = mirror && new Mirror(mirror, clock, log);
+    this.#mirror = mirror && new Mirror({ store: mirror, loop, clock, log });
     this.#reader = new ResyncReader({
       cluster,
       mirror: this.#mirror,

@@ -8,14 +8,27 @@ import type { LastKnownState } from './last-known-state.ts';
 const SLICE = 1000;
 /** Delay before a failed write is retried. */
 const RETRY_MS = 10_000;
+/** How often the mirror looks whether the event loop is idle, and for how long. */
+const IDLE_POLL_MS = 100;
+const MAX_IDLE_POLLS = 100;
+
+export interface MirrorDeps {
+  readonly store: KvStore;
+  /** A write delays its work. */
+  readonly loop: { readonly isIdle: boolean };
+  readonly clock: Clock;
+  readonly log: Logger;
+}
 
 /**
  * Copy of the cluster's store on this node, for a start while the cluster's store is unavailable.
- * It is written asynchronously; changes during a write are part of the next one. Each write is one
- * batch, so a crash leaves a consistent past state.
+ * It is written when the event loop is idle, and at the latest after ten seconds; changes meanwhile are
+ * part of the same write or of the next one. Each write is one batch, so a crash leaves a consistent
+ * past state.
  */
 export class Mirror {
   readonly #store: KvStore;
+  readonly #loop: MirrorDeps['loop'];
   readonly #clock: Clock;
   readonly #log: Logger;
   #lastKnown: LastKnownState | undefined;
@@ -24,10 +37,11 @@ export class Mirror {
   #writing: Promise<void> | undefined;
   #retry: Timer | undefined;
   #error: string | undefined;
-  #closed = false;
+  readonly #closing = new AbortController();
 
-  constructor(store: KvStore, clock: Clock, log: Logger) {
+  constructor({ store, loop, clock, log }: MirrorDeps) {
     this.#store = store;
+    this.#loop = loop;
     this.#clock = clock;
     this.#log = log;
   }
@@ -56,7 +70,7 @@ export class Mirror {
 
   /** Resolves when the current write has ended. */
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#closing.abort();
     this.#retry?.cancel();
     await this.#writing;
   }
@@ -70,6 +84,7 @@ export class Mirror {
 
   async #catchUp(): Promise<void> {
     while (this.#lastKnown && (this.#unwrittenKeys === 'all' || this.#unwrittenKeys.size > 0)) {
+      await this.#untilLoopIsIdle();
       const behind = this.#unwrittenKeys;
       this.#unwrittenKeys = new Set();
       try {
@@ -83,12 +98,21 @@ export class Mirror {
     }
   }
 
+  /** Not while the mirror is being closed: what is known has to be written then. */
+  async #untilLoopIsIdle(): Promise<void> {
+    const { signal } = this.#closing;
+    for (let polls = 0; polls < MAX_IDLE_POLLS && !this.#loop.isIdle; polls++) {
+      if (signal.aborted) return;
+      await this.#clock.sleep(IDLE_POLL_MS, signal).catch(() => undefined);
+    }
+  }
+
   #failed(error: string): void {
     if (this.#error === undefined)
       this.#log.error({ error }, 'cannot write the local mirror; keeping its last content');
     this.#error = error;
     this.#unwrittenKeys = 'all';
-    if (this.#closed) return;
+    if (this.#closing.signal.aborted) return;
     this.#retry = this.#clock.timer(RETRY_MS, () => {
       this.#retry = undefined;
       this.#write();

@@ -109,6 +109,36 @@ describe('dbwatcher and its mirror', () => {
     await watcher.close();
   });
 
+  it('is not written while the event loop has work, but for ten seconds at most', async () => {
+    const made = watcherHarness();
+    const { loop, database, local, watcher } = made;
+    await fill(database);
+    loop.isIdle = false;
+    watcher.start();
+    await advance(made, 5_000);
+    assert.equal(local.crashPoints, 0);
+    loop.isIdle = true;
+    await advance(made, 200);
+    assert.equal(Object.keys(await made.mirror()).length, 3);
+    loop.isIdle = false;
+    await database.put(namespaceKey('a'), namespaceText('a'));
+    await advance(made, 9_000);
+    assert.ok(!(namespaceKey('a') in (await made.mirror())));
+    await advance(made, 1_200);
+    assert.ok(namespaceKey('a') in (await made.mirror()));
+    await watcher.close();
+  });
+
+  it('is written before the agent ends, also while the event loop has work', async () => {
+    const made = watcherHarness();
+    await fill(made.database);
+    made.loop.isIdle = false;
+    made.watcher.start();
+    await settle();
+    await made.watcher.close();
+    assert.equal(Object.keys(await made.mirror()).length, 3);
+  });
+
   it('ends when what is known is on the disk', async () => {
     const made = await startedWatcher();
     await made.database.put(namespaceKey('last'), namespaceText('last'));

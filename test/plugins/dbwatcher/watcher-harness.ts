@@ -36,6 +36,7 @@ export async function settle(): Promise<void> {
 /** An event loop that records the pushed events. */
 export class RecordingLoop {
   readonly events: Event[] = [];
+  isIdle = true;
   /** Thrown instead of taking an event. */
   refusal: Error | undefined;
   /** How many events are taken before the queue is full. */

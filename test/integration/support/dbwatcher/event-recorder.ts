@@ -20,6 +20,8 @@ export class EventRecorder {
   resyncs = 0;
   changes = 0;
 
+  readonly isIdle = true;
+
   push(event: Event): void {
     if (DbResync.is(event)) {
       const { kubeState, externalConfig } = event.payload;
