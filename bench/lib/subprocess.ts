@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 
 export type Print = (line: string) => void;
 
-/** The flags of the agent in package.json and in the image: a small young generation keeps collections short. */
+/** The flags of the agent in the first line of its main.ts: a small young generation keeps collections short. */
 export const agentFlags = ['--max-semi-space-size=8', '--expose-gc'];
 
 /** Runs one step of a measurement. @param file that runs the step named by its first argument */
