@@ -26,10 +26,10 @@ import {
   Shutdown,
   VerificationResync,
 } from './api/events.ts';
-import { arrivalBanner, outcomeBanner } from './banner.ts';
 import { CachedState, type MergeValues } from './cached-state.ts';
 import { Committer, type CommitterDeps } from './committer.ts';
 import type { EventHistory } from './event-history.ts';
+import { EventLog } from './event-log.ts';
 import type { QueuedEvent } from './event-queue.ts';
 import type { EventRecord, ProcessedEvent } from './event-record.ts';
 import { callHandler, type HandlerOutcome, withTimeLimit } from './handler-call.ts';
@@ -60,7 +60,7 @@ export interface ProcessorDeps extends CommitterDeps {
   readonly southboundGeneration: () => number | undefined;
   readonly random: Random;
   readonly log: Logger;
-  /** Prints the log boxes. */
+  /** Prints the log boxes, at level debug. */
   readonly print: (text: string) => void;
 }
 
@@ -85,6 +85,7 @@ export class EventProcessor {
   readonly #cache: CachedState;
   readonly #committer: Committer;
   readonly #history: EventHistory | undefined;
+  readonly #log: EventLog;
   readonly #guard = new ReentryGuard();
   readonly #followUp: (event: NonBlockingEvent, followUpTo: number) => void;
   #seqNum = 0;
@@ -102,6 +103,7 @@ export class EventProcessor {
   ) {
     this.#deps = deps;
     this.#history = history;
+    this.#log = new EventLog(deps.log, deps.print);
     this.#followUp = followUp;
     const sources = (deps.externalSources ?? []).map((source) => source.label);
     this.#cache = new CachedState([DATASTORE_SOURCE, ...sources], deps.merge, deps.clock, deps.log);
@@ -164,8 +166,9 @@ export class EventProcessor {
     processing.description = descriptionOf(event);
     this.#current = processing;
 
-    // 6. The first log box.
-    this.#printArrival(processing, interested);
+    // 6. The first log box, at level debug.
+    const names = interested.map(({ handler }) => handler.name);
+    this.#log.arrived(processing, names);
 
     // 7. The handlers, one after the other.
     await this.#runHandlers(processing, interested);
@@ -187,7 +190,7 @@ export class EventProcessor {
     if (processing.errors.length > 0 && !this.#sameGeneration(generation))
       leaveHealingToReconnect(processing);
 
-    // 11. The second log box, the record, the reply to the producer.
+    // 11. The log line, the second log box, the record, the reply to the producer.
     const { error, record } = this.#finalize(processing, began);
     this.#current = undefined;
 
@@ -244,15 +247,6 @@ export class EventProcessor {
     if (method !== EventMethod.Update) return handlers;
     const isReverse = event.kind.direction(event.payload) === Direction.Reverse;
     return isReverse ? handlers.toReversed() : handlers;
-  }
-
-  #printArrival(
-    { entry, seqNum, description }: ProcessingState,
-    interested: readonly InterestedHandler[],
-  ): void {
-    const names = interested.map(({ handler }) => handler.name);
-    const { followUpTo } = entry;
-    this.#deps.print(arrivalBanner({ seqNum, followUpTo, description, handlers: names }));
   }
 
   async #runHandlers(
@@ -344,24 +338,11 @@ export class EventProcessor {
   }
 
   #finalize(processing: ProcessingState, began: number): Pick<Outcome, 'record' | 'error'> {
-    const { clock, print } = this.#deps;
+    const { clock } = this.#deps;
     const { entry, event, records, error, seqNum, start, description } = processing;
     const txnError = processing.transactionError && errorText(processing.transactionError);
     const end = clock.now();
-    print(
-      outcomeBanner({
-        seqNum,
-        description,
-        handledBy: records.filter((record) => !record.revert).map((record) => record.handler),
-        revertedBy: records.filter((record) => record.revert).map((record) => record.handler),
-        errors: records
-          .filter((record) => record.error !== undefined)
-          .map((record) => `${record.handler}${record.revert ? ' (REVERT)' : ''}: ${record.error}`),
-        transactionError: txnError,
-        hasTransaction: processing.transaction !== undefined,
-        tookMs: end - start,
-      }),
-    );
+    this.#log.ended(processing, end - start);
     const queuedMs = began - entry.pushed;
     const heard = event.origin?.heard;
     const record: EventRecord = {

@@ -322,10 +322,15 @@ export class LostPods {
     if (unattached.length === 0) return;
     const { unlinked, unreadable } = search ?? (await this.#searchNamespaces(ctx));
     const mayRun = unlinked.length > 0 || unreadable.length > 0;
+    if (!mayRun)
+      ctx.log.info(
+        { pods: unattached.length },
+        'pods with addresses in their records have ended: they have no namespaces',
+      );
     for (const [address, pod] of unattached) {
       const fields = { pod: podIdText(pod), address };
       if (!mayRun) {
-        ctx.log.info(fields, 'a pod with an address in its record has ended: it has no namespace');
+        ctx.log.debug(fields, 'a pod with an address in its record has ended: it has no namespace');
         continue;
       }
       this.#missing.set(resources.pod.key(pod.name, pod.namespace), pod);

@@ -14,7 +14,8 @@ export const kvschedulerSchema = Type.Object({
   }),
   'print-txn-summary': Type.Boolean({
     default: true,
-    description: 'Print each transaction with its plan and what was executed.',
+    description:
+      'Print each transaction with its plan and what was executed, at level debug of the logger kvscheduler.',
   }),
 });
 export type KvSchedulerConfig = Static<typeof kvschedulerSchema>;

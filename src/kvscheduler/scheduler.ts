@@ -78,6 +78,8 @@ export interface SchedulerOptions {
   readonly observer?: Observer;
   /** Receives the text of each transaction: the plan before, the outcome after its execution. */
   readonly writer?: Writer;
+  /** Asked before each of these texts; default: they are always written. */
+  readonly writesTransactions?: () => boolean;
 }
 
 export interface DownstreamResync {
@@ -206,6 +208,7 @@ class KvScheduler implements Scheduler {
       history: this.#history,
       verifies: options.verify ?? false,
       writer: options.writer,
+      writesTransactions: options.writesTransactions ?? (() => true),
     });
   }
 

@@ -40,6 +40,8 @@ export function wireScheduler(deps: SchedulerWiringDeps): WiredScheduler {
     verify,
     observer: metrics,
     ...(config['print-txn-summary'] && { writer: { write: print } }),
+    // a transaction of a pod is 10 kB of text, one of a resync megabytes
+    writesTransactions: () => log.isLevelEnabled('debug'),
   });
   return { scheduler, component: { name: 'kvscheduler', close: () => scheduler.close() } };
 }

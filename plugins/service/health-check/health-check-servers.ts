@@ -18,7 +18,7 @@ export interface HealthCheckServersDeps {
   readonly isProxyHealthy: () => boolean;
   readonly clock: Clock;
   readonly random: Random;
-  readonly log: Pick<Logger, 'info' | 'warn'>;
+  readonly log: Pick<Logger, 'debug' | 'warn'>;
 }
 
 const RETRY = { firstMs: 1_000, maxMs: 30_000 } as const;
@@ -90,7 +90,7 @@ export class HealthCheckServers {
       if (this.#checks.get(name)?.port === port) continue;
       this.#servers.delete(name);
       await open.close();
-      this.#deps.log.info({ service: name, port }, 'health check closed');
+      this.#deps.log.debug({ service: name, port }, 'health check closed');
     }
   }
 
@@ -106,7 +106,7 @@ export class HealthCheckServers {
           );
         this.#servers.set(name, { port, open: await this.#deps.port.open(port, reply) });
         this.#failures.delete(name);
-        this.#deps.log.info({ service: name, port }, 'health check opened');
+        this.#deps.log.debug({ service: name, port }, 'health check opened');
       } catch (cause) {
         this.#fail(name, port, cause);
       }

@@ -33,6 +33,8 @@ export interface TransactorOptions {
   readonly history: History;
   readonly verifies: boolean;
   readonly writer: Writer | undefined;
+  /** Whether the text of the current transaction is written. */
+  readonly writesTransactions: () => boolean;
 }
 
 export class Transactor {
@@ -71,7 +73,7 @@ export class Transactor {
     const planningMs = watch.lap('simulateTransaction');
     observer.worked('Plan', planningMs);
     const record = announcement(seqNum, start, prepared, retried, execution);
-    await this.write(beginningText(record));
+    await this.#writeTransaction(beginningText(record));
     watch.lap('preRecordTransaction');
     await execution.execute();
     const executionMs = watch.lap('executeTransaction');
@@ -85,18 +87,17 @@ export class Transactor {
     if (execution.executed.length > 0) record.Executed = execution.executed;
     for (const node of givenUp) touched.add(node);
     await this.recordGraph(touched, stop);
-    await this.write(endText(record));
+    await this.#writeTransaction(endText(record));
     await history.add(record, start, stop, context.slices);
     watch.lap('recordTransaction');
     watch.stop(prepared.type, execution.executed);
     const failures = [...prepared.failures, ...execution.failures, ...mismatches];
+    const operations = execution.executed.filter(({ NOOP }) => !NOOP).length;
+    // those of the northbound are logged with their event
+    if (prepared.type !== 'NBTransaction' && operations > 0)
+      context.log.info({ seqNum, type: prepared.type, operations }, 'transaction executed');
     if (failures.length > 0) this.#warn(seqNum, failures);
-    const trace = {
-      readingMs,
-      planningMs,
-      executionMs,
-      operations: execution.executed.filter(({ NOOP }) => !NOOP).length,
-    };
+    const trace = { readingMs, planningMs, executionMs, operations };
     return { seqNum, failures, trace };
   }
 
@@ -113,7 +114,7 @@ export class Transactor {
     observer.worked('Record', clock.monotonic() - start);
   }
 
-  /** Writes the text of a transaction. */
+  /** Writes a text. */
   async write(pieces: Iterable<string>): Promise<void> {
     const { context, writer } = this.#options;
     if (!writer) return;
@@ -121,6 +122,10 @@ export class Transactor {
       if (context.slices.due()) await context.slices.turn();
       writer.write(piece);
     }
+  }
+
+  async #writeTransaction(pieces: Iterable<string>): Promise<void> {
+    if (this.#options.writesTransactions()) await this.write(pieces);
   }
 
   /** Compares the touched values with the southbound. @returns a failure for each difference */

@@ -71,6 +71,8 @@ export interface AgentOptions {
   readonly externalSources?: readonly ExternalConfigSource[];
   /** Environment variables. */
   readonly env?: Settings['env'];
+  /** Of all loggers; default: info. */
+  readonly logLevel?: 'debug';
 }
 
 /** An agent in this process on simulated VPP and Linux that is not started yet. */
@@ -108,7 +110,7 @@ export function prepareAgent(node: Node, options: AgentOptions = {}) {
     },
     clock: systemClock,
     random: systemRandom,
-    loggers: new Loggers({ 'default-level': 'info', loggers: [] }, undefined, {
+    loggers: new Loggers({ 'default-level': options.logLevel ?? 'info', loggers: [] }, undefined, {
       write: (line: string) => void logged.push(JSON.parse(line)),
     }),
     build: { version: 'v0', date: '', commit: '' },

@@ -29,7 +29,8 @@ interface Program {
 
 /** The agent as a separate process, with its own folder for files and sockets. */
 function run(folder: string, ...args: (string | { readonly stdout: string })[]): Program {
-  const env = { ...process.env, TMPDIR: folder };
+  // debug: the tests of the output need much of it
+  const env = { ...process.env, TMPDIR: folder, INITIAL_LOGLVL: 'debug' };
   const argv = args.filter((one) => typeof one === 'string');
   const files = args.filter((one) => typeof one !== 'string');
   const stdout = files[0] ? openSync(files[0].stdout, 'a') : 'pipe';

@@ -175,8 +175,8 @@ describe('operators', () => {
     assert.match(await metrics.text(), /contiv_controller_events_total\{.*add-pod/);
   });
 
-  it('find both boxes of every event and of every transaction in the log', async () => {
-    await using running = await startAgent(makeNode());
+  it('find both boxes of every event and of every transaction in the log, at level debug', async () => {
+    await using running = await startAgent(makeNode(), { logLevel: 'debug' });
     await addPod(running, web);
     const text = running.printed.join('');
     const boxes = text.split('\n').filter((line) => /^[<>]{130}$/.test(line));

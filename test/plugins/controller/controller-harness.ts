@@ -97,7 +97,7 @@ export function makeController(
     southboundGeneration: () => 1,
     clock,
     random: seededRandom(1),
-    log: silentLogger,
+    log: { ...silentLogger, isLevelEnabled: () => true },
     reportState: (state, error) => states.push([state, error?.message]),
     print: (text) => printed.push(text),
     onProcessed: (one) => processed.push(one),

@@ -1,0 +1,76 @@
+/**
+ * The log of events: one line for each when it has been processed, at level error if it failed. At
+ * level debug of the logger also the boxes of banner.ts, before the handlers and at the end.
+ */
+import { errorText } from '#infra/errors/errors.ts';
+import type { Logger } from '#infra/log/log.ts';
+import { arrivalBanner, outcomeBanner, printable } from './banner.ts';
+import type { ProcessingState } from './processing-state.ts';
+
+/** Longest text of a field: a resync of a large cluster describes each of its objects. */
+const MAX_TEXT = 200;
+const MAX_ERRORS = 10;
+
+export class EventLog {
+  readonly #log: Logger;
+  readonly #print: (text: string) => void;
+
+  constructor(log: Logger, print: (text: string) => void) {
+    this.#log = log;
+    this.#print = print;
+  }
+
+  /** @param handlers names of the handlers that will be called */
+  arrived({ entry, seqNum, description }: ProcessingState, handlers: readonly string[]): void {
+    if (!this.#log.isLevelEnabled('debug')) return;
+    const { followUpTo } = entry;
+    this.#print(arrivalBanner({ seqNum, followUpTo, description, handlers }));
+  }
+
+  /** @param tookMs from the arrival to the outcome */
+  ended(processing: ProcessingState, tookMs: number): void {
+    const { seqNum, entry, description, records, errors, transaction, trace } = processing;
+    const fields = {
+      seqNum,
+      event: shortened(description),
+      ...(entry.followUpTo !== undefined && { followUpTo: entry.followUpTo }),
+      changes: records
+        .filter(({ change }) => change !== '')
+        .map(({ handler, change }) => shortened(`${handler}: ${change}`)),
+      ...(transaction !== undefined && { transaction, operations: trace?.operations }),
+      tookMs: Math.round(tookMs),
+    };
+    if (errors.length === 0) this.#log.info(fields, 'event processed');
+    else {
+      const texts = errors.slice(0, MAX_ERRORS).map((error) => errorText(error));
+      const failure = { failures: errors.length, errors: texts, revertedBy: reverted(processing) };
+      this.#log.error({ ...fields, ...failure }, 'event failed');
+    }
+    if (this.#log.isLevelEnabled('debug')) this.#print(outcomeText(processing, tookMs));
+  }
+}
+
+function outcomeText(processing: ProcessingState, tookMs: number): string {
+  const { seqNum, description, records, transaction, transactionError } = processing;
+  return outcomeBanner({
+    seqNum,
+    description,
+    handledBy: records.filter((record) => !record.revert).map((record) => record.handler),
+    revertedBy: reverted(processing),
+    errors: records
+      .filter((record) => record.error !== undefined)
+      .map((record) => `${record.handler}${record.revert ? ' (REVERT)' : ''}: ${record.error}`),
+    transactionError: transactionError && errorText(transactionError),
+    hasTransaction: transaction !== undefined,
+    tookMs,
+  });
+}
+
+const reverted = ({ records }: ProcessingState): readonly string[] =>
+  records.filter(({ revert }) => revert).map(({ handler }) => handler);
+
+/** The first line of a text. */
+function shortened(text: string): string {
+  const [first = ''] = text.split('\n', 1);
+  return printable(first.length > MAX_TEXT ? `${first.slice(0, MAX_TEXT)}…` : first);
+}
