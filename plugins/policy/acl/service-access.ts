@@ -115,8 +115,7 @@ export class ServiceAccess {
       const all = this.#services.get(name) ?? noAddresses;
       const now = all.filter((one) => this.#isDenied(pod, one));
       const before = denied.get(name) ?? noAddresses;
-      if (now.length === before.length && now.every((one, at) => one === before[at])) continue;
-      isOther = true;
+      isOther ||= !areSame(before, now);
       if (now.length > 0) denied.set(name, now);
       else denied.delete(name);
     }
@@ -210,6 +209,17 @@ export function permittedClients(
 
 function* backendsOf(addresses: Addresses = noAddresses): Generator<AddressNumber, void, void> {
   for (const { backends } of addresses) for (const { address } of backends) yield address;
+}
+
+/** Whatever their backends are. */
+function areSame(a: Addresses, b: Addresses): boolean {
+  return (
+    a.length === b.length &&
+    a.every(({ address, port, protocol }, at) => {
+      const other = b[at];
+      return address === other?.address && port === other.port && protocol === other.protocol;
+    })
+  );
 }
 
 function byName([a]: readonly [ServiceName, Addresses], [b]: readonly [ServiceName, Addresses]) {
