@@ -13,12 +13,20 @@ function macOf(instance: number): string {
 
 export function loopbackMessages(interfaces: Interfaces): MessageHandlers {
   const instances = new Map<number, number>();
-  interfaces.onRemove(({ index }) => instances.delete(index));
+  const used = new Set<number>();
+  /** All instances below it are used. */
+  let lowestFree = 0;
+  interfaces.onRemove(({ index }) => {
+    const instance = instances.get(index);
+    if (instance === undefined) return;
+    instances.delete(index);
+    used.delete(instance);
+    lowestFree = Math.min(lowestFree, instance);
+  });
 
   const create = (mac: Uint8Array) => {
-    const used = new Set(instances.values());
-    let instance = 0;
-    while (used.has(instance)) instance++;
+    while (used.has(lowestFree)) lowestFree++;
+    const instance = lowestFree;
     if (instance >= MAX_INSTANCES) return retval.INVALID_REGISTRATION;
     const given = fromMac(mac);
     const iface = interfaces.add({
@@ -29,6 +37,7 @@ export function loopbackMessages(interfaces: Interfaces): MessageHandlers {
       driver: { link: (adminUp) => adminUp, setMac: () => undefined },
     });
     instances.set(iface.index, instance);
+    used.add(instance);
     return { sw_if_index: iface.index };
   };
 
