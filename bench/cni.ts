@@ -1,16 +1,22 @@
-/**
- * contiv-cni, one process per call, as the container runtime runs it. The reference is an empty
- * single executable; both run in turn.
- */
+/** contiv-cni against an empty program, the agent's part of a call alone, and a whole ADD. */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { encodeMessage, kinds, PREFACE } from '#plugins/podmanager/runtime-call/messages.ts';
 import { makeNode, startAgent, until } from '#test/cmd/agent/harness.ts';
+import { agentWith } from '#test/cmd/cni/stand-in-agent.ts';
 import { RealNode } from '#test/integration/support/node.ts';
 import { withoutNodes } from '#test/support/requirements.ts';
-import { buildExecutable } from '../scripts/lib/single-executable.ts';
+import { buildContivCni } from '../scripts/lib/contiv-cni.ts';
+import {
+  cniConfig,
+  cniVariables,
+  type ExecutableCost,
+  measureExecutable,
+} from './lib/cni-executable.ts';
 import type { Print } from './main.ts';
 
 export const NAME = 'cni: contiv-cni against an empty executable, and a whole ADD';
@@ -20,12 +26,10 @@ const ROUNDS = 60;
 export async function run(print: Print): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'cni-bench-'));
   try {
-    const source = join(folder, 'empty.ts');
-    writeFileSync(source, '');
-    const [empty, cni] = [join(folder, 'empty'), join(folder, 'contiv-cni')];
-    await buildExecutable(source, empty);
-    await buildExecutable(join(import.meta.dirname, '../src/cmd/cni/main.ts'), cni);
-    await overhead(folder, empty, cni, print);
+    await executable(print);
+    await server(folder, print);
+    const cni = join(folder, 'contiv-cni');
+    buildContivCni(cni);
     await wholeAdd(folder, cni, print);
     if (withoutNodes()) print(`whole ADD on VPP: ${withoutNodes()}`);
     else await wholeAddOnVpp(folder, cni, print);
@@ -34,36 +38,54 @@ export async function run(print: Print): Promise<void> {
   }
 }
 
-/** With an agent that replies immediately: measures the executable alone. */
-async function overhead(folder: string, empty: string, cni: string, print: Print): Promise<void> {
-  const socket = join(folder, 'agent.sock');
-  const body = '{"interfaces":[],"routes":[]}';
-  const answer = `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
-  const server = createServer((connection) => {
-    connection.once('data', () => connection.end(answer));
-  }).listen(socket);
-  const reference: number[] = [];
-  const times: number[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
-    reference.push(await call(empty, {}, ''));
-    times.push(await call(cni, variables('x', `c${round}`), config(folder, socket)));
-  }
-  server.close();
-  print(`empty executable: ${spread(reference)}`);
-  print(`contiv-cni, agent replies immediately: ${spread(times)}`);
-  const ratio = (of: number) => (quantile(times, of) / quantile(reference, of)).toFixed(2);
-  print(`ratio of the fastest ${ratio(0)}, of the medians ${ratio(0.5)} (target: 1.3)`);
+async function executable(print: Print): Promise<void> {
+  const { empty, cni } = await measureExecutable(200);
+  const line = (name: string, { bytes, ms, cpuMs, peakKb }: ExecutableCost) =>
+    print(
+      `${name}: ${Math.round(bytes / 1e3)} kB, peak memory ${peakKb} kB, ${spread(ms)}, ` +
+        `processor p50 ${quantile(cpuMs, 0.5).toFixed(2)} ms`,
+    );
+  line('empty executable', empty);
+  line('contiv-cni, agent replies immediately', cni);
+  const above = quantile(cni.ms, 0.5) - quantile(empty.ms, 0.5);
+  print(
+    `above the empty executable: ${above.toFixed(2)} ms of the medians (target: 5), ` +
+      `${cni.peakKb - empty.peakKb} kB (target: 5000)`,
+  );
+}
+
+/** Processor time of accepting, reading and answering a call, with a service that answers at once. */
+async function server(folder: string, print: Print): Promise<void> {
+  await using agent = await agentWith({});
+  const variables = Object.entries(cniVariables('web', 'c1')).map(
+    ([name, value]) => `${name}=${value}`,
+  );
+  const body = Buffer.from(`${variables.join('\0')}\0\0${cniConfig(folder, agent.socket)}`);
+  const bytes = Buffer.concat([PREFACE, encodeMessage(kinds.call, body)]);
+  const call = async () => {
+    const socket = connect(agent.socket).resume();
+    socket.write(bytes);
+    await once(socket, 'close');
+  };
+  const cpuOf = async (calls: number) => {
+    const start = process.cpuUsage();
+    for (let at = 0; at < calls; at++) await call();
+    const { user, system } = process.cpuUsage(start);
+    return (user + system) / calls;
+  };
+  await cpuOf(500);
+  print(`server and a client in one process: ${Math.round(await cpuOf(2000))} µs of CPU per call`);
 }
 
 async function wholeAdd(folder: string, cni: string, print: Print): Promise<void> {
   await using running = await startAgent(makeNode());
   await until(async () => (await running.get('/readiness')).status === 200);
-  const text = config(folder, running.socket);
+  const text = cniConfig(folder, running.socket);
   const times: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     const pod = `pod-${round}`;
     running.node.linux.addNamespace(`/run/netns/${pod}`);
-    times.push(await call(cni, variables(pod, `c${round}`), text));
+    times.push(await call(cni, cniVariables(pod, `c${round}`), text));
   }
   print(`whole ADD, agent on simulated VPP and Linux: ${spread(times)}`);
 }
@@ -72,29 +94,14 @@ async function wholeAdd(folder: string, cni: string, print: Print): Promise<void
 async function wholeAddOnVpp(folder: string, cni: string, print: Print): Promise<void> {
   await using node = await RealNode.create();
   await node.agent.start();
-  const text = config(folder, node.agent.cniSocket);
+  const text = cniConfig(folder, node.agent.cniSocket);
   const times: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     const sandbox = await node.sandbox(`pod-${round}`);
-    const env = { ...variables(sandbox.pod, sandbox.containerId), CNI_NETNS: sandbox.path };
+    const env = { ...cniVariables(sandbox.pod, sandbox.containerId), CNI_NETNS: sandbox.path };
     times.push(await call(cni, env, text));
   }
   print(`whole ADD, agent on VPP, veth: ${spread(times)}`);
-}
-
-function variables(pod: string, container: string): Record<string, string> {
-  return {
-    CNI_COMMAND: 'ADD',
-    CNI_CONTAINERID: container,
-    CNI_IFNAME: 'eth0',
-    CNI_NETNS: `/run/netns/${pod}`,
-    CNI_ARGS: `K8S_POD_NAMESPACE=default;K8S_POD_NAME=${pod}`,
-  };
-}
-
-function config(folder: string, grpcServer: string): string {
-  const logFile = join(folder, 'cni.log');
-  return JSON.stringify({ cniVersion: '1.0.0', name: 'k8s', grpcServer, logFile });
 }
 
 /** @returns milliseconds from start to end */
@@ -108,7 +115,7 @@ async function call(file: string, env: Record<string, string>, input: string): P
 }
 
 function spread(times: readonly number[]): string {
-  const at = (of: number) => quantile(times, of).toFixed(1);
+  const at = (of: number) => quantile(times, of).toFixed(2);
   return `fastest ${at(0)} ms, p50 ${at(0.5)} ms, p99 ${at(0.99)} ms`;
 }
 

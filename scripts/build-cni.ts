@@ -2,14 +2,14 @@
  *     npm run build:cni            dist/contiv-cni
  *     npm run build:cni -- FILE    another path
  *
- * Builds contiv-cni as a single executable for the architecture of this machine. The host needs only
- * glibc and libstdc++.
+ * Compiles contiv-cni for the architecture of this machine. Needs gcc and the C library (libc6-dev); the
+ * executable needs no library.
  */
 import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { buildExecutable } from './lib/single-executable.ts';
+import { buildContivCni } from './lib/contiv-cni.ts';
 
 const root = join(import.meta.dirname, '..');
 const target = resolve(process.argv[2] ?? join(root, 'dist/contiv-cni'));
-await buildExecutable(join(root, 'src/cmd/cni/main.ts'), target);
-console.log(`${target}: ${Math.round(statSync(target).size / 1e6)} MB`);
+buildContivCni(target);
+console.log(`${target}: ${Math.round(statSync(target).size / 1e3)} kB`);

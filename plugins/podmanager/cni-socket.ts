@@ -1,6 +1,6 @@
 /**
  * The unix socket of the CNI service. The first bytes of a connection select the protocol: gRPC
- * starts with the HTTP/2 preface, everything else is HTTP/1.1 with JSON.
+ * starts with the HTTP/2 preface, everything else is for the server of contiv-cni.
  */
 import { chmod, rename, rm, stat } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -12,7 +12,7 @@ import { surviveFailedAccepts } from '#infra/process/failed-accepts.ts';
 import { isAnswered } from '#infra/process/socket.ts';
 import type { CniService } from './cni-service.ts';
 import { type ConnectionServer, grpcServer } from './grpc-server.ts';
-import { jsonServer } from './json-server.ts';
+import { callServer } from './runtime-call/call-server.ts';
 
 export const CniSocketError = defineError({
   name: 'CniSocketError',
@@ -20,8 +20,11 @@ export const CniSocketError = defineError({
   remedy: 'Check that no other process uses the path, and that its folder exists and is writable.',
 });
 
-/** Start of the HTTP/2 preface; no supported method of HTTP/1.1 starts with it. */
+/** Start of the HTTP/2 preface. */
 const http2 = Buffer.from('PRI ');
+
+/** Both clients send them at once. */
+const FIRST_BYTES_LIMIT_MS = 10_000;
 
 export interface CniServerOptions {
   readonly service: CniService;
@@ -45,12 +48,14 @@ export async function serveCni(options: CniServerOptions): Promise<CniServer> {
   const { socketPath, service, clock, log } = options;
   await ensurePathIsFree(socketPath, options.replaceStale);
   const grpc = grpcServer(service, log);
-  const json = jsonServer(service, log);
+  const calls = callServer({ service, clock, log });
   const undecided = new Set<Socket>();
   const server = createServer((socket) => {
     undecided.add(socket);
+    const limit = clock.timer(FIRST_BYTES_LIMIT_MS, () => socket.destroy());
     socket.once('close', () => undecided.delete(socket));
-    void selectServer(socket, grpc, json).then((chosen) => {
+    void selectServer(socket, grpc, calls).then((chosen) => {
+      limit.cancel();
       undecided.delete(socket);
       chosen?.take(socket);
     });
@@ -78,9 +83,9 @@ export async function serveCni(options: CniServerOptions): Promise<CniServer> {
       for (const socket of undecided) socket.destroy();
       const timer = clock.timer(graceMs, () => {
         grpc.abandon();
-        json.abandon();
+        calls.abandon();
       });
-      await Promise.all([grpc.close(), json.close()]);
+      await Promise.all([grpc.close(), calls.close()]);
       timer.cancel();
       // only the own socket: another agent may have replaced it already
       const standing = await stat(socketPath).catch(() => undefined);
@@ -93,7 +98,7 @@ export async function serveCni(options: CniServerOptions): Promise<CniServer> {
 async function selectServer<Spoken extends ConnectionServer>(
   socket: Socket,
   grpc: Spoken,
-  json: Spoken,
+  calls: Spoken,
 ): Promise<Spoken | undefined> {
   const gone = () => undefined;
   socket.on('error', gone);
@@ -105,7 +110,7 @@ async function selectServer<Spoken extends ConnectionServer>(
   }
   socket.off('error', gone);
   socket.unshift(head);
-  return head.subarray(0, http2.length).equals(http2) ? grpc : json;
+  return head.subarray(0, http2.length).equals(http2) ? grpc : calls;
 }
 
 /** @returns null at the end of the connection */

@@ -2,16 +2,26 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { errorKinds } from '#cmd/cni/cni-error.ts';
-import { readNetworkConfig } from '#cmd/cni/network-config.ts';
-import { isSupported, versions } from '#cmd/cni/version.ts';
 import { parseConfig } from '#infra/config/load.ts';
 import { grpcSchema } from '#infra/grpc/config.ts';
+import { errorKinds } from '#plugins/podmanager/runtime-call/cni-error.ts';
+import { readNetworkConfig } from '#plugins/podmanager/runtime-call/network-config.ts';
+import { isSupported, versions } from '#plugins/podmanager/runtime-call/version.ts';
 
 const text = readFileSync('docs/cni.md', 'utf8');
-const source = globSync('src/cmd/cni/*.ts')
-  .map((path) => readFileSync(path, 'utf8'))
-  .join('\n');
+const sources = (pattern: string) =>
+  globSync(pattern)
+    .map((path) => readFileSync(path, 'utf8'))
+    .join('\n');
+const agent = sources('plugins/podmanager/runtime-call/*.ts');
+const program = sources('src/cmd/cni/*.[ch]');
+/** The codes that the program itself returns, by their names in it. */
+const codes = new Map(
+  [...program.matchAll(/^ {2}(CODE_\w+) = (\d+),$/gm)].map(([, name, code]) => [
+    Number(code),
+    name,
+  ]),
+);
 
 describe('docs/cni.md', () => {
   it('lists exactly the error codes', () => {
@@ -22,10 +32,11 @@ describe('docs/cni.md', () => {
     assert.deepEqual(listed, known);
   });
 
-  it('lists only codes that the program returns', () => {
-    for (const kind of Object.keys(errorKinds)) {
+  it('lists only codes that contiv-cni or the agent returns', () => {
+    for (const [kind, { code }] of Object.entries(errorKinds)) {
       const thrown = new RegExp(`(new CniError\\(|\\? )\\s*'${kind}'|: '${kind}'`);
-      assert.ok(thrown.test(source), kind);
+      const failed = new RegExp(`(fail|fail_with_server)\\(${codes.get(code)},`);
+      assert.ok(thrown.test(agent) || failed.test(program), kind);
     }
   });
 
@@ -50,7 +61,7 @@ describe('deploy/10-contiv-vpp.conflist', () => {
     const { cniVersion, name, plugins } = list;
     assert.ok(isSupported(cniVersion));
     assert.equal(plugins[0].type, 'contiv-cni');
-    const network = readNetworkConfig(JSON.stringify({ ...plugins[0], cniVersion, name }));
-    assert.equal(network.server, parseConfig(grpcSchema, '', undefined).value.endpoint);
+    readNetworkConfig(JSON.stringify({ ...plugins[0], cniVersion, name }));
+    assert.equal(plugins[0].grpcServer, parseConfig(grpcSchema, '', undefined).value.endpoint);
   });
 });

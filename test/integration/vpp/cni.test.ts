@@ -4,8 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -16,15 +15,16 @@ import {
   CNI_PLUGINS,
   withoutCniPlugins,
   withoutCnitool,
+  withoutCompiler,
   withoutNodes,
 } from '#test/support/requirements.ts';
 import { until } from '#test/support/wait.ts';
-import { buildExecutable } from '../../../scripts/lib/single-executable.ts';
+import { buildContivCni } from '../../../scripts/lib/contiv-cni.ts';
 import { RealNode } from '../support/node.ts';
 import type { Sandbox } from '../support/sandbox.ts';
 import { type NetworkNamespace, ping } from '../support/traffic.ts';
 
-const lacksAdd = withoutNodes() || withoutCniPlugins();
+const lacksAdd = withoutNodes() || withoutCniPlugins() || withoutCompiler();
 const lacksCnitool = lacksAdd || withoutCnitool();
 
 /** Pods at once: enough that each kill of the agent interrupts some. */
@@ -37,7 +37,7 @@ before(async () => {
   if (lacksAdd) return;
   folder = mkdtempSync(join(tmpdir(), 'cni-'));
   executable = join(folder, 'bin/contiv-cni');
-  await buildExecutable(join(import.meta.dirname, '../../../src/cmd/cni/main.ts'), executable);
+  buildContivCni(executable);
   for (const plugin of ['portmap', 'bandwidth'])
     symlinkSync(join(CNI_PLUGINS, plugin), join(folder, 'bin', plugin));
 });
@@ -228,52 +228,7 @@ describe('contiv-cni in concurrent calls', { skip: lacksAdd, timeout: 300_000 },
     const { body } = await node.agent.get('/contiv/v1/ipam/allocations');
     assert.doesNotMatch(JSON.stringify(body), /pod-/);
   });
-
-  it('uses little memory when fifty run at the same time', async (t) => {
-    const socket = join(folder, 'slow.sock');
-    const answer = '{"interfaces":[],"routes":[]}';
-    const server = createServer((connection) => {
-      connection.on('error', () => undefined);
-      // Waits for the last call, so that all processes run at the same time.
-      connection.once('data', () => waiting.push(connection));
-    }).listen(socket);
-    const waiting: { end(text: string): void }[] = [];
-    const config = JSON.stringify({ cniVersion: '1.1.0', name: 'k8s', grpcServer: socket });
-    const started = performance.now();
-    const pids: number[] = [];
-    const times = Array.from({ length: 50 }, async (_, index) => {
-      const child = run(executable, [], {
-        env: {
-          CNI_COMMAND: 'ADD',
-          CNI_CONTAINERID: `c${index}`,
-          CNI_IFNAME: 'eth0',
-          CNI_NETNS: '/run/netns/none',
-        },
-      });
-      pids.push(child.child.pid!);
-      child.child.stdin!.end(config);
-      await child;
-      return performance.now() - started;
-    });
-    await until('all have called', async () => waiting.length === 50);
-    const memory = (field: string) =>
-      Math.max(...pids.map((pid) => megabytes(`/proc/${pid}/status`, field)));
-    const [resident, own] = [memory('VmRSS'), memory('RssAnon')];
-    for (const connection of waiting)
-      connection.end(`HTTP/1.1 200 OK\r\ncontent-length: ${answer.length}\r\n\r\n${answer}`);
-    const sorted = (await Promise.all(times)).sort((a, b) => a - b);
-    server.close();
-    t.diagnostic(`each has ${resident} MB resident at most, ${own} MB of them its own`);
-    t.diagnostic(`p99 ${Math.round(sorted[49]!)} ms with all 50 started at once`);
-    assert.ok(own < 40, `${own} MB`);
-  });
 });
-
-/** @returns a field of a process's status, rounded */
-function megabytes(file: string, field: string): number {
-  const line = new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(readFileSync(file, 'utf8'));
-  return Math.round(Number(line?.[1]) / 1024);
-}
 
 /** @returns the results in the order of the items. @param limit of concurrent calls */
 async function inTurns<Item, Result>(

@@ -1,18 +1,11 @@
-/** The calls of the CNI service besides ADD and DEL, and JSON as the second language of its socket. */
+/** The calls of the CNI service besides ADD and DEL. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { request as httpRequest } from 'node:http';
-import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
-import { systemClock } from '#infra/clock/system.ts';
+import { describe, it } from 'node:test';
 import { silentLogger } from '#infra/log/log.ts';
-import { CheckRequest, CNIReply, CNIRequest, GCRequest, StatusReply } from '#models/cni/cni.gen.ts';
+import { CheckRequest, CNIReply, CNIRequest, GCRequest } from '#models/cni/cni.gen.ts';
 import { messageCodec } from '#models/message.ts';
 import { ClosedControllerError } from '#plugins/controller/api/errors.ts';
-import { type CniService, type CniState, cniService } from '#plugins/podmanager/cni-service.ts';
-import { type CniServer, serveCni } from '#plugins/podmanager/cni-socket.ts';
+import { type CniState, cniService } from '#plugins/podmanager/cni-service.ts';
 import { eventLoopOf } from '../handler-bench.ts';
 import { idleCniState, TestNode } from '../test-node.ts';
 
@@ -179,128 +172,5 @@ describe('an agent that ends', () => {
     const { service, loop } = await served();
     loop.pushAndWait = () => Promise.reject(new ClosedControllerError('the agent ends'));
     assert.equal((await service.add(request('web', 'c1'))).result, 11);
-  });
-});
-
-describe('CNI as JSON', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'cni-json-'));
-  const servers: CniServer[] = [];
-  after(async () => {
-    await Promise.all(servers.map((server) => server.close(0)));
-    rmSync(folder, { recursive: true });
-  });
-
-  const quiet: CniService = {
-    add: async () => replies.canonical({ routes: [{ dst: '0.0.0.0/0' }] }),
-    delete: async () => replies.canonical({ result: 1, error: 'no' }),
-    check: async () => replies.canonical({}),
-    gc: async () => replies.canonical({}),
-    status: async () => messageCodec(StatusReply).canonical({ ready: true }),
-  };
-
-  async function listen(service: CniService = quiet) {
-    const socketPath = join(folder, `${servers.length}.sock`);
-    const server = await serveCni({
-      service,
-      socketPath,
-      mode: 0o700,
-      replaceStale: true,
-      clock: systemClock,
-      log: silentLogger,
-    });
-    servers.push(server);
-    return { socketPath, server };
-  }
-
-  function post(socketPath: string, path: string, body: string, method = 'POST') {
-    return new Promise<{ status: number; body: unknown }>((resolve, reject) => {
-      const call = httpRequest({ socketPath, path, method, agent: false }, (response) => {
-        let text = '';
-        response.setEncoding('utf8').on('data', (piece) => {
-          text += piece;
-        });
-        response.on('end', () => resolve({ status: response.statusCode!, body: JSON.parse(text) }));
-      });
-      call.on('error', reject).end(body);
-    });
-  }
-
-  it('is served on the socket of gRPC', async () => {
-    const seen: string[] = [];
-    const { socketPath } = await listen({
-      ...quiet,
-      add: async ({ container_id }) => {
-        seen.push(container_id);
-        return quiet.add(requests.canonical({}));
-      },
-    });
-    const added = await post(socketPath, '/cni.RemoteCNI/Add', '{"container_id":"c1"}');
-    assert.deepEqual(added, { status: 200, body: { routes: [{ dst: '0.0.0.0/0' }] } });
-    assert.deepEqual(seen, ['c1']);
-    assert.deepEqual(await post(socketPath, '/cni.RemoteCNI/Delete', '{}'), {
-      status: 500,
-      body: { code: 'unknown', message: 'no', result: 1, error: 'no' },
-    });
-    assert.deepEqual((await post(socketPath, '/cni.CNIState/Status', '{}')).body, { ready: true });
-  });
-
-  it('says what is wrong with a call', async () => {
-    const { socketPath } = await listen();
-    const status = async (path: string, body: string, method?: string) =>
-      (await post(socketPath, path, body, method)).status;
-    assert.equal(await status('/cni.RemoteCNI/Sub', '{}'), 404);
-    assert.equal(await status('/cni.RemoteCNI/Add', '', 'GET'), 404);
-    assert.equal(await status('/cni.RemoteCNI/Add', '{'), 400);
-    assert.equal(await status('/cni.RemoteCNI/Add', '{"container_id":5}'), 400);
-    assert.equal(await status('/cni.RemoteCNI/Add', '[]'), 400);
-    const long = `{"container_id":"${'x'.repeat(9 << 20)}"}`;
-    const refused = await post(socketPath, '/cni.RemoteCNI/Add', long).catch(() => undefined);
-    assert.ok(refused === undefined || refused.status === 413);
-    assert.equal(await status('/cni.RemoteCNI/Add', '{}'), 200);
-  });
-
-  it('lets a handler know that the caller has hung up', async () => {
-    const { promise, resolve } = Promise.withResolvers<unknown>();
-    const { socketPath } = await listen({
-      ...quiet,
-      add: (_, signal) =>
-        new Promise((_resolve, reject) => {
-          signal!.addEventListener('abort', () => {
-            resolve(signal!.reason);
-            reject(signal!.reason);
-          });
-        }),
-    });
-    const socket = connect(socketPath);
-    socket.write('POST /cni.RemoteCNI/Add HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}');
-    await systemClock.sleep(50);
-    socket.destroy();
-    assert.match(String(await promise), /has disconnected/);
-  });
-
-  it('bears callers that say nothing, little by little, or rubbish', async () => {
-    const { socketPath, server } = await listen();
-    const silent = connect(socketPath);
-    silent.on('error', () => undefined);
-    const rubbish = connect(socketPath);
-    rubbish.on('error', () => undefined);
-    rubbish.write(Buffer.from([0, 255, 3, 80, 82, 73]));
-    const slow = connect(socketPath);
-    let answer = '';
-    slow.setEncoding('utf8').on('data', (piece) => {
-      answer += piece;
-    });
-    for (const piece of 'POST /cni.CNIState/Status HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}') {
-      slow.write(piece);
-      await systemClock.turn();
-    }
-    await new Promise((resolve) => slow.on('close', resolve));
-    assert.match(answer, /\{"ready":true\}$/);
-    const half = connect(socketPath);
-    half.on('error', () => undefined);
-    half.write('PR');
-    await systemClock.sleep(20);
-    await server.close(100);
-    for (const socket of [silent, rubbish, half]) socket.destroy();
   });
 });

@@ -1,20 +1,18 @@
-/** The network configuration that the runtime writes to standard input. */
+/** The network configuration that the runtime writes to the standard input of contiv-cni. */
 import { CniError } from './cni-error.ts';
 
 export interface NetworkConfig {
   /** As written; may be an unsupported version. */
   readonly cniVersion: string;
   readonly name: string;
-  /** Address of the agent: the path of a socket, or `host:port`. */
-  readonly server: string;
-  readonly logFile: string;
   /** IPAM plugin that allocates the addresses; undefined: the agent allocates them. */
   readonly ipam: { readonly type: string } | undefined;
   /** Whether the configuration contains the result of an earlier call. */
   readonly hasPrevResult: boolean;
   /** For GC: the attachments that the runtime knows; undefined: the list is missing. */
   readonly validAttachments: readonly ValidAttachment[] | undefined;
-  /** The whole configuration. */
+  /** The whole configuration, as written and parsed. */
+  readonly text: string;
   readonly document: Readonly<Record<string, unknown>>;
 }
 
@@ -23,16 +21,10 @@ export interface ValidAttachment {
   readonly interfaceName: string;
 }
 
-/** Default of the original. */
-const DEFAULT_LOG_FILE = '/tmp/contiv-cni.log';
-
 /** Version of a configuration without one, according to the specification. */
 const OLDEST = '0.1.0';
 
 const NAME_FORM = /^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/;
-
-/** A path, or a host with a port. */
-const SERVER_FORM = /\/|.:\d{1,5}$/;
 
 /** @throws CniError `decode` for invalid JSON, `config` for an invalid configuration */
 export function readNetworkConfig(text: string): NetworkConfig {
@@ -40,17 +32,15 @@ export function readNetworkConfig(text: string): NetworkConfig {
   const name = optional(document, 'name', 'string') ?? '';
   if (!NAME_FORM.test(name))
     throw invalidField('name', 'letters, digits and _ . -', document['name']);
-  const server = optional(document, 'grpcServer', 'string') ?? '';
-  if (!SERVER_FORM.test(server))
-    throw invalidField('grpcServer', 'a socket path or host:port', document['grpcServer']);
+  // Only contiv-cni uses it; another value than a string would be replaced by the default there.
+  optional(document, 'logFile', 'string');
   return {
     cniVersion: optional(document, 'cniVersion', 'string') || OLDEST,
     name,
-    server,
-    logFile: optional(document, 'logFile', 'string') || DEFAULT_LOG_FILE,
     ipam: readIpam(document['ipam']),
     hasPrevResult: (document['prevResult'] ?? undefined) !== undefined,
     validAttachments: readValidAttachments(document),
+    text,
     document,
   };
 }

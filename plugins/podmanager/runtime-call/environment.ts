@@ -1,7 +1,8 @@
 /** The environment variables that the runtime sets. */
 import { CniError } from './cni-error.ts';
 
-export const commands = ['ADD', 'DEL', 'CHECK', 'GC', 'STATUS', 'VERSION'] as const;
+/** VERSION needs no agent. */
+export const commands = ['ADD', 'DEL', 'CHECK', 'GC', 'STATUS'] as const;
 
 export type Command = (typeof commands)[number];
 
@@ -14,7 +15,7 @@ export interface Attachment {
   readonly args: string;
 }
 
-type Variables = Readonly<Record<string, string | undefined>>;
+export type Variables = Readonly<Record<string, string | undefined>>;
 
 const isValid: Readonly<Record<string, (text: string) => boolean>> = {
   CNI_CONTAINERID: (text) => /^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/.test(text),

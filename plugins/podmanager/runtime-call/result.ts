@@ -1,13 +1,10 @@
-/** Converts the reply of the agent to a CNI result. */
+/** Converts the reply of the CNI service to a CNI result. */
 import type { CNIReply } from '#models/cni/cni.gen.ts';
 import { isSince, type Version } from './version.ts';
 
-/** A reply of the agent; omitted fields are empty. */
-export type Reply = { readonly [Key in keyof CNIReply]?: CNIReply[Key] };
-
-export function addResult(reply: Reply, version: Version): object {
+export function addResult(reply: CNIReply, version: Version): object {
   if (!isSince(version, '0.3.0')) return oldResult(reply, version);
-  const { interfaces = [], routes = [] } = reply;
+  const { interfaces, routes } = reply;
   // The specification has dropped the version of an address with 1.0.0.
   const family = isSince(version, '1.0.0')
     ? () => ({})
@@ -19,7 +16,7 @@ export function addResult(reply: Reply, version: Version): object {
       ...(mac && { mac }),
       ...(sandbox && { sandbox }),
     })),
-    ips: interfaces.flatMap(({ ip_addresses = [] }, index) =>
+    ips: interfaces.flatMap(({ ip_addresses }, index) =>
       ip_addresses.map(({ address, gateway }) => ({
         ...family(address),
         address,
@@ -33,14 +30,14 @@ export function addResult(reply: Reply, version: Version): object {
 }
 
 /** Before 0.3.0: no interfaces, and one address per family, with its routes. */
-function oldResult(reply: Reply, version: Version): object {
-  const addresses = (reply.interfaces ?? []).flatMap(({ ip_addresses = [] }) => ip_addresses);
+function oldResult(reply: CNIReply, version: Version): object {
+  const addresses = reply.interfaces.flatMap(({ ip_addresses }) => ip_addresses);
   const ofFamily = (isIpv6: boolean) => {
     const isOfFamily = (text: string) => text.includes(':') === isIpv6;
     const found = addresses.find(({ address }) => isOfFamily(address));
     if (!found) return undefined;
     const { address: ip, gateway } = found;
-    const routes = (reply.routes ?? [])
+    const routes = reply.routes
       .filter(({ dst }) => isOfFamily(dst))
       .map(({ dst, gw }) => ({ dst, ...(gw && { gw }) }));
     return { ip, ...(gateway && { gateway }), routes };
@@ -49,7 +46,7 @@ function oldResult(reply: Reply, version: Version): object {
   return { cniVersion: version, ...(ip4 && { ip4 }), ...(ip6 && { ip6 }), dns: dnsOf(reply) };
 }
 
-function dnsOf({ dns = [] }: Reply): object {
+function dnsOf({ dns }: CNIReply): object {
   return {
     ...merged('nameservers', dns),
     ...first('domain', dns),
@@ -58,10 +55,10 @@ function dnsOf({ dns = [] }: Reply): object {
   };
 }
 
-type Dns = NonNullable<Reply['dns']>[number];
+type Dns = CNIReply['dns'][number];
 
 function merged(field: 'nameservers' | 'search' | 'options', dns: readonly Dns[]): object {
-  const all = dns.flatMap((one) => one[field] ?? []);
+  const all = dns.flatMap((one) => one[field]);
   return all.length > 0 ? { [field]: all } : {};
 }
 

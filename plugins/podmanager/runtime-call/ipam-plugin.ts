@@ -1,0 +1,109 @@
+/**
+ * The IPAM plugin that the network configuration may name: another CNI executable. It runs beside
+ * contiv-cni, on the host.
+ */
+import { CniError } from './cni-error.ts';
+import type { Command, Variables } from './environment.ts';
+import type { NetworkConfig } from './network-config.ts';
+
+/** Placeholder in `ipam.subnet` for the pod subnet of this node. */
+const POD_CIDR = 'usePodCidr';
+
+/** How a plugin has ended. */
+export interface PluginEnd {
+  /** Its file; empty when no folder of CNI_PATH has it. */
+  readonly path: string;
+  /** undefined: it could not be started, or contiv-cni has killed it; the output is the reason. */
+  readonly status: number | undefined;
+  readonly output: string;
+}
+
+/** Runs a plugin on the host. Rejects when the caller has disconnected. */
+export type RunPlugin = (name: string, command: Command, input: string) => Promise<PluginEnd>;
+
+export interface IpamPlugin {
+  readonly type: string;
+  /** @returns the standard output of the plugin @throws CniError with the plugin's own code, if any */
+  run(command: Command): Promise<string>;
+}
+
+interface IpamDeps {
+  readonly network: NetworkConfig;
+  readonly environment: Variables;
+  readonly runPlugin: RunPlugin;
+}
+
+/** @param podCidr only called when the configuration uses the placeholder */
+export async function ipamPlugin(
+  { network, environment, runPlugin }: IpamDeps,
+  podCidr: () => Promise<string>,
+): Promise<IpamPlugin | undefined> {
+  const { ipam, document, text } = network;
+  if (!ipam) return undefined;
+  const subnet = (ipam as { subnet?: unknown }).subnet;
+  const input =
+    subnet === POD_CIDR
+      ? JSON.stringify({ ...document, ipam: { ...ipam, subnet: await podCidr() } })
+      : text;
+  return {
+    type: ipam.type,
+    run: async (command) => {
+      const end = await runPlugin(ipam.type, command, input);
+      if (end.path === '')
+        throw new CniError(
+          'config',
+          `IPAM plugin ${ipam.type} was not found in CNI_PATH`,
+          environment['CNI_PATH'],
+        );
+      if (end.status === 0) return end.output;
+      throw pluginError(end);
+    },
+  };
+}
+
+interface OldAddress {
+  readonly ip: string;
+  readonly gateway?: string;
+}
+
+interface IpamResult {
+  readonly ips?: readonly object[];
+  /** Before 0.3.0. */
+  readonly ip4?: OldAddress;
+  readonly ip6?: OldAddress;
+}
+
+function oldAddress(old: OldAddress | undefined, version: '4' | '6'): object | undefined {
+  return old && { version, address: old.ip, ...(old.gateway && { gateway: old.gateway }) };
+}
+
+/** The first address of a result, in the form that the CNI service accepts. @throws CniError */
+export function firstAddress(result: string): string {
+  let given: IpamResult | null;
+  try {
+    given = JSON.parse(result);
+  } catch {
+    throw new CniError('delegate', 'the IPAM plugin returned an invalid result', shown(result));
+  }
+  const first = given?.ips?.[0] ?? oldAddress(given?.ip4, '4') ?? oldAddress(given?.ip6, '6');
+  if (!first) throw new CniError('delegate', 'the IPAM plugin returned no address', shown(result));
+  return JSON.stringify(first);
+}
+
+function pluginError({ path, output }: PluginEnd): CniError {
+  try {
+    const { code, msg, details } = JSON.parse(output);
+    // Code 0 is not an error code.
+    const known = Number.isSafeInteger(code) && code > 0 ? code : undefined;
+    return new CniError('delegate', `${path}: ${msg}`, String(details ?? ''), known);
+  } catch {
+    return new CniError('delegate', `${path} failed`, shown(output));
+  }
+}
+
+/** Characters of an invalid output that the error shows. */
+const SHOWN_CHARACTERS = 2000;
+
+function shown(output: string): string {
+  return output.slice(0, SHOWN_CHARACTERS);
+}
