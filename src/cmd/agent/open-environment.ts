@@ -60,7 +60,7 @@ export async function openEnvironment(
     mirror,
     localDisk: local,
     mirrorDisk: mirror,
-    connectVpp: unixConnect(settings.govpp['binapi-socket-path'], clock),
+    connectVpp: unixConnect(settings.govpp['binapi-socket-path']),
     linux: kernelHost({ clock }),
     prepareHost: (needs) => prepareHost(thisMachine(clock), needs),
     addNamespace: undefined,

@@ -18,7 +18,10 @@ import type { Dumps, EventsByName, Requests } from './messages.gen.ts';
 export interface Transport {
   /** False when the buffer is full: wait for `onDrain`. */
   write(bytes: Uint8Array): boolean;
+  /** Whether written bytes are still in use: then they must not be changed. */
+  readonly isWriting: boolean;
   close(): void;
+  /** The bytes are valid during the call only. */
   onData: (bytes: Uint8Array) => void;
   onDrain: () => void;
   /** Called once; with an error unless this side closed. */

@@ -48,6 +48,8 @@ export class FrameReader {
   /** The unfinished frame, grown as bytes arrive. */
   #unfinished = Buffer.alloc(0);
   #bufferedBytes = 0;
+  /** Of the buffer of the last chunk: a socket reads every chunk into the same one. */
+  #reader: Reader = readerOf(Buffer.alloc(0));
 
   /** @param limit longest accepted payload, in bytes */
   constructor(limit = MAX_FRAME) {
@@ -79,10 +81,10 @@ export class FrameReader {
         const frame = this.#unfinished.subarray(0, expected);
         this.#unfinished = Buffer.alloc(0);
         this.#bufferedBytes = 0;
-        onMessage(readerOf(frame, FRAME_HEADER, expected));
+        onMessage({ ...readerOf(frame), position: FRAME_HEADER, end: expected });
       }
     }
-    if (at < chunk.length) this.#split(chunk.subarray(at), onMessage);
+    if (at < chunk.length) this.#split(chunk, at, onMessage);
   }
 
   #frameLength(view: DataView, start: number): number {
@@ -106,22 +108,27 @@ export class FrameReader {
     this.#bufferedBytes = needed;
   }
 
-  #split(chunk: Uint8Array, onMessage: (reader: Reader) => void): void {
-    const reader = readerOf(chunk, 0, 0);
-    let start = 0;
-    while (chunk.length - start >= FRAME_HEADER) {
+  /** Positions are those in the buffer of the chunk. */
+  #split(chunk: Uint8Array, at: number, onMessage: (reader: Reader) => void): void {
+    if (chunk.buffer !== this.#reader.bytes.buffer)
+      this.#reader = readerOf(new Uint8Array(chunk.buffer));
+    const reader = this.#reader;
+    const end = chunk.byteOffset + chunk.length;
+    let start = chunk.byteOffset + at;
+    while (end - start >= FRAME_HEADER) {
       const next = start + this.#frameLength(reader.view, start);
-      if (next > chunk.length) break;
+      if (next > end) break;
       reader.position = start + FRAME_HEADER;
       reader.end = next;
       start = next;
       onMessage(reader);
     }
-    if (start < chunk.length) this.#buffer(chunk.subarray(start), chunk.length - start);
+    if (start < end) this.#buffer(chunk.subarray(start - chunk.byteOffset), end - start);
   }
 }
 
-function readerOf(chunk: Uint8Array, position: number, end: number): Reader {
-  const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
-  return { bytes, view: viewOf(bytes), position, end };
+/** At the start of the bytes. */
+function readerOf(part: Uint8Array): Reader {
+  const bytes = Buffer.from(part.buffer, part.byteOffset, part.length);
+  return { bytes, view: viewOf(bytes), position: 0, end: 0 };
 }

@@ -73,7 +73,7 @@ export class VppProcess {
   }
 
   get connect(): Connect {
-    return unixConnect(this.apiSocket, systemClock);
+    return unixConnect(this.apiSocket);
   }
 
   /** Path of the network namespace that it runs in. */

@@ -43,7 +43,7 @@ describe('statistics of a real VPP', { skip: withoutVpp(), timeout: 120_000 }, (
   before(async () => {
     await vpp.start();
     client = new BinapiClient({
-      connect: unixConnect(vpp.apiSocket, systemClock),
+      connect: unixConnect(vpp.apiSocket),
       clock: systemClock,
       random: systemRandom,
       log: silentLogger,

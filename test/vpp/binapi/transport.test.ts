@@ -31,7 +31,7 @@ const makers: Record<string, () => Promise<Pair>> = {
     const path = join(folder, `${sockets++}.sock`);
     const served = Promise.withResolvers<Transport>();
     const server = await unixListen(path, systemClock, served.resolve);
-    const a = await unixConnect(path, systemClock)();
+    const a = await unixConnect(path)();
     return { a, b: await served.promise, end: () => server.close() };
   },
 };
@@ -110,7 +110,7 @@ for (const [kind, make] of Object.entries(makers)) {
 
 test('unix socket: connecting fails if no process listens', async () => {
   const path = join(folder, 'nobody.sock');
-  await assert.rejects(unixConnect(path, systemClock)(), (error) => {
+  await assert.rejects(unixConnect(path)(), (error) => {
     assert.ok(error instanceof VppDisconnectedError);
     assert.match(error.message, /nobody\.sock/);
     return true;
@@ -140,7 +140,7 @@ test('unix socket: a client works with a server, loses it and reconnects', async
     });
   let server = await listen();
   const client = new BinapiClient({
-    connect: unixConnect(path, systemClock),
+    connect: unixConnect(path),
     clock: systemClock,
     random: systemRandom,
     log: silentLogger,

@@ -5,8 +5,8 @@ import { UnsupportedMessageError, VppDisconnectedError, VppTimeoutError } from '
 import type { Catalog, Service } from '../catalog.ts';
 import type { MessageCodec } from '../codec/codec.ts';
 import type { Reader } from '../codec/runtime.ts';
-import { Writer } from '../codec/writer.ts';
-import { writeFrame } from '../frame.ts';
+import { viewOf, Writer } from '../codec/writer.ts';
+import { FRAME_HEADER, writeFrame } from '../frame.ts';
 import { collectPages } from './cursor-pages.ts';
 import type { EventListeners } from './event-listeners.ts';
 import type { HandshakeResult } from './handshake.ts';
@@ -17,10 +17,11 @@ import { type Page, PendingDump, PendingPage, PendingReply } from './pending-kin
 import { type PendingRequest, PendingRequests } from './pending-requests.ts';
 import { ReplyTimeout } from './reply-timeout.ts';
 
-/** A queued request, already encoded. */
+/** A queued request, already encoded; only its context is missing. */
 interface Queued {
   readonly frames: Uint8Array;
-  readonly context: number;
+  /** Offsets of the context in the frames. */
+  readonly contextsAt: readonly number[];
   readonly pending: PendingRequest;
 }
 
@@ -47,7 +48,6 @@ export class Connection {
   readonly #replyTimeout: ReplyTimeout;
   /** Unexpected messages are logged once per name. */
   readonly #warned = new Set<string>();
-  #context = 0;
   #isOpen = true;
 
   constructor(
@@ -91,7 +91,7 @@ export class Connection {
   request(name: string, fields: object): Promise<object> {
     return new Promise((resolve, reject) => {
       const service = this.#service(name, 'request');
-      this.#send(service, fields, new PendingReply(name, service.reply, { resolve, reject }));
+      this.#send(service, fields, new PendingReply(name, service.reply, resolve, reject));
     });
   }
 
@@ -99,9 +99,9 @@ export class Connection {
   probe(): Promise<object> {
     return new Promise((resolve, reject) => {
       const { request, reply } = this.#service('control_ping', 'request');
-      const context = this.#nextContext();
+      const context = this.#pending.nextContext();
       this.#append(request, {}, context);
-      const pending = new PendingReply(request.name, reply, { resolve, reject }, true);
+      const pending = new PendingReply(request.name, reply, resolve, reject, true);
       this.#pending.add(context, pending);
     });
   }
@@ -160,33 +160,29 @@ export class Connection {
   #send(service: Service, fields: object, pending: PendingRequest, last?: MessageCodec): void {
     if (!this.#isOpen)
       throw new VppDisconnectedError('VPP is not connected', { where: pending.name });
-    const context = this.#nextContext();
     if (this.#queue.size === 0 && this.#canSend()) {
+      const context = this.#pending.nextContext();
       this.#append(service.request, fields, context);
       if (last) this.#append(last, {}, context);
       this.#markSent(context, pending);
       return;
     }
     this.#queueWriter.length = 0;
-    this.#pack(service.request, fields, context);
-    if (last) this.#pack(last, {}, context);
+    const contextsAt = [this.#pack(service.request, fields)];
+    if (last) contextsAt.push(this.#pack(last, {}));
     const frames = new Uint8Array(this.#queueWriter.bytes.subarray(0, this.#queueWriter.length));
-    this.#queue.push({ frames, context, pending });
+    this.#queue.push({ frames, contextsAt, pending });
   }
 
   #append(codec: MessageCodec, fields: object, context: number): void {
     this.#stream.append(codec, fields, this.messageIds.id(codec), this.#clientIndex, context);
   }
 
-  #pack(codec: MessageCodec, fields: object, context: number): void {
-    writeFrame(
-      this.#queueWriter,
-      codec,
-      fields,
-      this.messageIds.id(codec),
-      this.#clientIndex,
-      context,
-    );
+  /** @returns the offset of the context */
+  #pack(codec: MessageCodec, fields: object): number {
+    const start = this.#queueWriter.length;
+    writeFrame(this.#queueWriter, codec, fields, this.messageIds.id(codec), this.#clientIndex, 0);
+    return start + FRAME_HEADER + (codec.contextOffset ?? 0);
   }
 
   #canSend(): boolean {
@@ -200,16 +196,13 @@ export class Connection {
 
   #sendQueued(): void {
     while (this.#queue.size > 0 && this.#canSend()) {
-      const { frames, context, pending } = this.#queue.shift()!;
+      const { frames, contextsAt, pending } = this.#queue.shift()!;
+      const context = this.#pending.nextContext();
+      const view = viewOf(frames);
+      for (const at of contextsAt) view.setUint32(at, context);
       this.#stream.appendFrames(frames);
       this.#markSent(context, pending);
     }
-  }
-
-  #nextContext(): number {
-    do this.#context = (this.#context + 1) >>> 0;
-    while (this.#pending.has(this.#context));
-    return this.#context;
   }
 
   #receive(reader: Reader): void {

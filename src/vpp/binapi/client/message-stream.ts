@@ -1,4 +1,3 @@
-import { Buffer } from 'node:buffer';
 import type { Clock } from '#infra/clock/clock.ts';
 import type { Transport } from '../api.ts';
 import type { MessageCodec } from '../codec/codec.ts';
@@ -8,6 +7,8 @@ import { FrameReader, writeFrame } from '../frame.ts';
 
 /** Bytes of one write; the rest of a burst follows when the transport has accepted them. */
 const WRITE_SIZE = 64 * 1024;
+
+const WRITER_SIZE = 4096;
 
 /** Event-loop turns after which a peer that keeps sending is treated as drained. */
 const DRAIN_TURNS = 64;
@@ -24,7 +25,7 @@ export class MessageStream {
   readonly #transport: Transport;
   readonly #clock: Clock;
   readonly #frames: FrameReader;
-  readonly #writer = new Writer(4096);
+  #writer = new Writer(WRITER_SIZE);
   #chunks = 0;
   #messages = 0;
   #isBlocked = false;
@@ -102,9 +103,12 @@ export class MessageStream {
   #flush(): void {
     this.#isScheduled = false;
     if (!this.#isOpen || this.#writer.length === 0) return;
-    const bytes = Buffer.from(this.#writer.bytes.subarray(0, this.#writer.length));
-    this.#writer.length = 0;
-    if (this.#transport.write(bytes)) this.onDrain();
+    const { bytes, length } = this.#writer;
+    const isWritable = this.#transport.write(bytes.subarray(0, length));
+    // a socket mostly accepts all at once: then nothing is copied or allocated for a burst
+    if (this.#transport.isWriting) this.#writer = new Writer(WRITER_SIZE);
+    else this.#writer.length = 0;
+    if (isWritable) this.onDrain();
     else this.#isBlocked = true;
   }
 

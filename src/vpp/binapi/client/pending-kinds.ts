@@ -19,30 +19,39 @@ export class PendingReply implements PendingRequest {
   readonly isProbe: boolean;
   readonly receivedMessages = 0;
   readonly #reply: MessageCodec;
-  readonly #settle: Settlers<object>;
-  #fields: object = {};
+  readonly #resolve: (fields: object) => void;
+  readonly #reject: (error: unknown) => void;
+  #fields: object | undefined;
 
-  constructor(name: string, reply: MessageCodec, settle: Settlers<object>, isProbe = false) {
+  constructor(
+    name: string,
+    reply: MessageCodec,
+    resolve: (fields: object) => void,
+    reject: (error: unknown) => void,
+    isProbe = false,
+  ) {
     this.name = name;
     this.isProbe = isProbe;
     this.#reply = reply;
-    this.#settle = settle;
+    this.#resolve = resolve;
+    this.#reject = reject;
   }
 
   accept(codec: MessageCodec, reader: Reader): 'done' | 'unexpected' {
     if (codec !== this.#reply) return 'unexpected';
-    this.#fields = codec.decode(reader);
-    const { retval = 0 } = this.#fields as Retval;
+    const fields = codec.decode(reader);
+    const { retval = 0 } = fields as Retval;
     if (retval !== 0) throw new VppRefusedError(this.name, retval);
+    this.#fields = fields;
     return 'done';
   }
 
   resolve(): void {
-    this.#settle.resolve(this.#fields);
+    this.#resolve(this.#fields!);
   }
 
   reject(error: unknown): void {
-    this.#settle.reject(error);
+    this.#reject(error);
   }
 }
 

@@ -18,44 +18,71 @@ export interface PendingRequest {
   reject(error: unknown): void;
 }
 
+/** A power of two, far above the number of requests in flight. */
+const SLOTS = 1024;
+
 /**
- * The requests that were sent and not yet answered, by context, oldest first. Each one settles
- * exactly once: by its answer, by an invalid answer, or with all others when the connection ends.
+ * The requests that were sent and not yet answered. Each one settles exactly once: by its answer, by
+ * an invalid answer, or with all others when the connection ends.
+ *
+ * Contexts are consecutive numbers, so that their low bits are the slot of the request: nothing is
+ * allocated for a request, and the oldest one follows the last one that was answered.
  */
 export class PendingRequests {
-  readonly #byContext = new Map<number, PendingRequest>();
+  readonly #slots: (PendingRequest | undefined)[] = new Array(SLOTS).fill(undefined);
+  /** Context of the request in each slot. */
+  readonly #contexts = new Uint32Array(SLOTS);
+  #size = 0;
+  #nextContext = 1;
+  /** No request that is not yet answered was sent before the one with this context. */
+  #oldest = 1;
 
   get size(): number {
-    return this.#byContext.size;
+    return this.#size;
   }
 
   /** The oldest request to which the reply timeout applies. VPP answers in order: it is next. */
   get head(): PendingRequest | undefined {
-    for (const pending of this.#byContext.values()) if (!pending.isProbe) return pending;
+    if (this.#size === 0) this.#oldest = this.#nextContext;
+    else while (this.#slots[this.#oldest % SLOTS] === undefined) this.#oldest = after(this.#oldest);
+    let left = this.#size;
+    for (let context = this.#oldest; left > 0; context = after(context)) {
+      const pending = this.#slots[context % SLOTS];
+      if (pending?.isProbe === false) return pending;
+      if (pending) left--;
+    }
     return undefined;
   }
 
-  has(context: number): boolean {
-    return this.#byContext.has(context);
+  /** The context for the next request. */
+  nextContext(): number {
+    while (this.#slots[this.#nextContext % SLOTS] !== undefined)
+      this.#nextContext = after(this.#nextContext);
+    return this.#nextContext;
   }
 
+  /** @param context from `nextContext` */
   add(context: number, pending: PendingRequest): void {
-    this.#byContext.set(context, pending);
+    this.#slots[context % SLOTS] = pending;
+    this.#contexts[context % SLOTS] = context;
+    this.#size++;
+    this.#nextContext = after(context);
   }
 
   /** @returns whether the message belonged to a request */
   accept(context: number, codec: MessageCodec, reader: Reader): boolean {
-    const pending = this.#byContext.get(context);
-    if (!pending) return false;
+    const slot = context % SLOTS;
+    const pending = this.#slots[slot];
+    if (!pending || this.#contexts[slot] !== context) return false;
     try {
       const outcome = pending.accept(codec, reader);
       if (outcome === 'done') {
-        this.#byContext.delete(context);
+        this.#delete(slot);
         pending.resolve();
       }
       return outcome !== 'unexpected';
     } catch (error) {
-      this.#byContext.delete(context);
+      this.#delete(slot);
       pending.reject(error);
       return true;
     }
@@ -63,14 +90,30 @@ export class PendingRequests {
 
   /** Rejects one request before the others. */
   reject(pending: PendingRequest, error: unknown): void {
-    for (const [context, other] of this.#byContext)
-      if (other === pending) this.#byContext.delete(context);
+    const slot = this.#slots.indexOf(pending);
+    if (slot >= 0) this.#delete(slot);
     pending.reject(error);
   }
 
+  /** Rejects all, the oldest first. */
   rejectAll(errorFor: (pending: PendingRequest) => unknown): void {
-    const all = [...this.#byContext.values()];
-    this.#byContext.clear();
+    const all: PendingRequest[] = [];
+    for (let i = 0; i < SLOTS; i++) {
+      const slot = (this.#oldest + i) % SLOTS;
+      const pending = this.#slots[slot];
+      if (!pending) continue;
+      all.push(pending);
+      this.#delete(slot);
+    }
     for (const pending of all) pending.reject(errorFor(pending));
   }
+
+  #delete(slot: number): void {
+    this.#slots[slot] = undefined;
+    this.#size--;
+  }
+}
+
+function after(context: number): number {
+  return (context + 1) >>> 0;
 }

@@ -184,7 +184,7 @@ class Source {
       case 'array':
         return [
           `runtime.checkArray(${x}, ${layout.length}, ${label});`,
-          `if (${x}.length === 0) b.fill(0, ${at}, ${at} + ${sizeOf(layout)});`,
+          `if (${x}.length === 0) runtime.putZeros(b, ${at}, ${sizeOf(layout)});`,
           `else { ${this.#elements(layout.of, x, at, String(layout.length), label)} }`,
         ];
       case 'union':
@@ -211,7 +211,7 @@ class Source {
     return [
       `if (${x} instanceof Uint8Array) runtime.putBytes(b, ${at}, ${x}, ${size}, ${label});`,
       `else { const ${member} = runtime.memberOf(${x}, ${names}, ${label});`,
-      `b.fill(0, ${at}, ${at} + ${size});`,
+      `runtime.putZeros(b, ${at}, ${size});`,
       guarded(`switch (${member}) {\n${cases.join('\n')}\n}`, label),
       '}',
     ];

@@ -64,6 +64,13 @@ export function getBytes(bytes: Buffer, position: number, length: number): Uint8
   return value;
 }
 
+/** Not `Buffer.fill`, whose checks of its arguments take longer than filling a label stack. */
+const { fill } = Uint8Array.prototype;
+
+export function putZeros(bytes: Buffer, position: number, length: number): void {
+  fill.call(bytes, 0, position, position + length);
+}
+
 /** Encodes `string x[N]`: the last byte is reserved for the terminating NUL. */
 export function putText(
   bytes: Buffer,
@@ -82,7 +89,7 @@ export function putText(
   }
   if (at < value.length) at = checkedText(value, length - 1, field, bytes, position);
   else if (at >= length) throw fieldErrorAt(field, `is longer than ${length - 1} bytes`);
-  bytes.fill(0, position + at, position + length);
+  putZeros(bytes, position + at, length - at);
 }
 
 /** Slow path for text that is long or not ASCII. @returns its length in bytes */

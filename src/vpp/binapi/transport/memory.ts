@@ -34,6 +34,10 @@ class MemoryTransport implements Transport {
   #bytes = 0;
   #isFull = false;
 
+  get isWriting(): boolean {
+    return this.#outgoing.length > 0;
+  }
+
   write(bytes: Uint8Array): boolean {
     if (this.#isClosed) return true;
     if (this.#outgoing.length === 0) queueMicrotask(() => this.#deliver());

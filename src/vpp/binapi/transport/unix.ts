@@ -1,15 +1,26 @@
+import { Buffer } from 'node:buffer';
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
 import type { Clock } from '#infra/clock/clock.ts';
 import { type Connect, type Transport, VppDisconnectedError } from '../api.ts';
+
+/** Bytes of one read of the client. VPP sends the messages of a dump one by one, and most are small. */
+const READ_SIZE = 64 * 1024;
 
 /**
  * Connects to the API socket of a VPP.
  * @throws VppDisconnectedError (by rejection) when no process listens on the socket
  */
-export function unixConnect(path: string, clock: Clock): Connect {
+export function unixConnect(path: string): Connect {
   return () =>
     new Promise((resolve, reject) => {
-      const socket = createConnection(path);
+      // all reads use one buffer: a new one for each read cost more than reading
+      const buffer = Buffer.allocUnsafeSlow(READ_SIZE);
+      let transport: UnixTransport | undefined;
+      const callback = (length: number): boolean => {
+        transport?.onData(buffer.subarray(0, length));
+        return true;
+      };
+      const socket = createConnection({ path, onread: { buffer, callback } });
       const failed = (cause: Error) =>
         reject(
           new VppDisconnectedError('cannot connect to the API socket', { where: path, cause }),
@@ -17,7 +28,8 @@ export function unixConnect(path: string, clock: Clock): Connect {
       socket.once('error', failed);
       socket.once('connect', () => {
         socket.off('error', failed);
-        resolve(new UnixTransport(socket, clock));
+        transport = new UnixTransport(socket);
+        resolve(transport);
       });
     });
 }
@@ -29,27 +41,22 @@ export function unixListen(
   serve: (transport: Transport) => void,
 ): Promise<Server> {
   return new Promise((resolve, reject) => {
-    const server = createServer((socket) => serve(new UnixTransport(socket, clock)));
+    const server = createServer((socket) => serve(new ServedTransport(socket, clock)));
     server.once('error', reject);
     server.listen(path, () => resolve(server));
   });
 }
 
-/** All writes of one event-loop turn are sent in one system call. */
 class UnixTransport implements Transport {
   onData: (bytes: Uint8Array) => void = () => undefined;
   onDrain: () => void = () => undefined;
   onClose: (error: Error | undefined) => void = () => undefined;
-  readonly #socket: Socket;
-  readonly #clock: Clock;
-  #isCorked = false;
+  protected readonly socket: Socket;
   #closedHere = false;
   #error: Error | undefined;
 
-  constructor(socket: Socket, clock: Clock) {
-    this.#socket = socket;
-    this.#clock = clock;
-    socket.on('data', (bytes) => this.onData(bytes as Uint8Array));
+  constructor(socket: Socket) {
+    this.socket = socket;
     socket.on('drain', () => this.onDrain());
     socket.on('error', (error) => {
       this.#error = error;
@@ -60,20 +67,40 @@ class UnixTransport implements Transport {
     });
   }
 
+  get isWriting(): boolean {
+    return this.socket.writableLength > 0;
+  }
+
   write(bytes: Uint8Array): boolean {
-    if (!this.#isCorked) {
-      this.#isCorked = true;
-      this.#socket.cork();
-      void this.#clock.turn().then(() => {
-        this.#isCorked = false;
-        this.#socket.uncork();
-      });
-    }
-    return this.#socket.write(bytes);
+    return this.socket.write(bytes);
   }
 
   close(): void {
     this.#closedHere = true;
-    this.#socket.destroy();
+    this.socket.destroy();
+  }
+}
+
+/** All writes of one event-loop turn are sent in one system call: a server writes each reply by itself. */
+class ServedTransport extends UnixTransport {
+  readonly #clock: Clock;
+  #isCorked = false;
+
+  constructor(socket: Socket, clock: Clock) {
+    super(socket);
+    this.#clock = clock;
+    socket.on('data', (bytes) => this.onData(bytes as Uint8Array));
+  }
+
+  override write(bytes: Uint8Array): boolean {
+    if (!this.#isCorked) {
+      this.#isCorked = true;
+      this.socket.cork();
+      void this.#clock.turn().then(() => {
+        this.#isCorked = false;
+        this.socket.uncork();
+      });
+    }
+    return super.write(bytes);
   }
 }
