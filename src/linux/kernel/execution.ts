@@ -112,9 +112,16 @@ function rename({ netlink }: OpenNamespace, index: number, name: string): void {
   if (failures.length > 0) throw failures[0];
 }
 
+/** The kernel deletes the secondary addresses of a network together with the first. */
 function deleteAddresses(netlink: OpenNamespace['netlink'], of: number): void {
-  for (const { index, cidr } of addresses.readAddresses(netlink))
-    if (index === of) netlink.change(addresses.deleteAddress(index, cidr));
+  for (const { index, cidr } of addresses.readAddresses(netlink)) {
+    if (index !== of) continue;
+    try {
+      netlink.change(addresses.deleteAddress(index, cidr));
+    } catch (thrown) {
+      if (!(thrown instanceof Refusal && thrown.errno === 'EADDRNOTAVAIL')) throw thrown;
+    }
+  }
 }
 
 /**

@@ -29,7 +29,8 @@ const texts: Readonly<Record<string, string>> = {
   'ipv4: Address not found': 'EADDRNOTAVAIL',
   'ipv6: address not found': 'EADDRNOTAVAIL',
   'ipv6: IPv6 is disabled on this device': 'EACCES',
-  'IPv6 is disabled on this device': 'EACCES',
+  // of a neighbor
+  'IPv6 is disabled on this device': 'EINVAL',
   'IPv6 is disabled on nexthop device': 'EACCES',
   'Nexthop has invalid gateway': 'ENETUNREACH',
   'Nexthop device is not up': 'ENETDOWN',

@@ -51,6 +51,20 @@ async function rename({ namespace, name }: LinkLocation, to: string): Promise<vo
   if (failures.length > 0) throw failures[0];
 }
 
+/** The kernel moves a link before it renames it: one whose new name is taken is moved back. */
+async function move({ namespace, name }: LinkLocation, to: LinkLocation): Promise<void> {
+  const target = ['netns', to.namespace!, 'name', to.name];
+  try {
+    await change(namespace, 'ip', 'link', 'set', 'dev', name, ...target);
+  } catch (thrown) {
+    if (thrown instanceof LinuxError && thrown.errno === 'EEXIST')
+      await change(namespace, 'ip', 'link', 'show', 'dev', name).catch(() =>
+        change(to.namespace, 'ip', 'link', 'set', 'dev', name, 'netns', namespace!),
+      );
+    throw thrown;
+  }
+}
+
 export const iprouteHost: Omit<LinuxHost, 'namespaceIdentity' | 'namespaces' | 'bootId'> = {
   createVeth: (a, b) =>
     change(
@@ -60,12 +74,7 @@ export const iprouteHost: Omit<LinuxHost, 'namespaceIdentity' | 'namespaces' | '
     ),
   deleteLink: (namespace, name) => change(namespace, 'ip', 'link', 'del', 'dev', name),
   moveLink: (from, to) =>
-    from.namespace === to.namespace
-      ? rename(from, to.name)
-      : change(
-          from.namespace,
-          ...['ip', 'link', 'set', 'dev', from.name, 'netns', to.namespace!, 'name', to.name],
-        ),
+    from.namespace === to.namespace ? rename(from, to.name) : move(from, to),
   setLink: (namespace, name, { mtu, mac, alias, up }) =>
     change(
       namespace,

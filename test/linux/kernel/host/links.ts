@@ -219,6 +219,14 @@ export function linkSuite(name: string, make: () => Promise<LinuxBackend>): void
       );
     });
 
+    test('a link with several addresses of one network is renamed', async () => {
+      const [left] = await bench.pair();
+      for (const address of ['10.1.1.2/24', '10.1.1.3/24', '10.1.1.4/24'])
+        await bench.host.addAddress(left, 'va', address);
+      await bench.host.moveLink({ namespace: left, name: 'va' }, { namespace: left, name: 'eth0' });
+      assert.deepEqual(linkOf(await bench.host.dump(left), 'eth0').addresses, []);
+    });
+
     test('a TAP moves like any other link', async () => {
       const [from, to] = [await bench.space(), await bench.space()];
       await bench.makeTap(from, 'tap0');
