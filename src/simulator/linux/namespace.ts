@@ -192,7 +192,7 @@ export class SimNamespace implements LinkNamespace {
   setNeighbor(entry: Omit<LinuxNeighbor, 'permanent'>): void {
     const where = `neighbor ${entry.address} dev ${entry.device}`;
     const link = this.link(entry.device, where);
-    if (entry.address.includes(':') && link.ipv6Disabled) throw linuxError('EACCES', where);
+    if (entry.address.includes(':') && link.ipv6Disabled) throw linuxError('EINVAL', where);
     this.#neighbors = this.#neighbors.filter(
       (known) => known.link !== link || known.address !== entry.address,
     );
