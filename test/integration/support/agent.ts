@@ -35,7 +35,9 @@ export interface AgentConfig {
   /** Keys of service.conf. */
   readonly service?: Readonly<Record<string, unknown>>;
   /** Additional environment variables. */
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** The program, with the flags of its first line; default: the source, without flags. */
+  readonly main?: string | undefined;
 }
 
 interface RestResponse {
@@ -56,7 +58,8 @@ export class RealAgent {
   readonly #netns: Netns;
   readonly #folder: string;
   #label: string;
-  readonly #env: Readonly<Record<string, string>>;
+  readonly #env: Readonly<Record<string, string | undefined>>;
+  readonly #command: readonly string[];
   readonly #hasTaps: boolean;
   #process: Background | undefined;
 
@@ -65,6 +68,7 @@ export class RealAgent {
     this.#folder = folder;
     this.#label = config.label;
     this.#env = { NODE_COMPILE_CACHE: compileCacheFolder(), ...config.env };
+    this.#command = config.main === undefined ? [process.execPath, main] : [config.main];
     this.#hasTaps = config.links === undefined ? hasVhostNet() : config.links === 'TAP';
     const files = {
       contiv: { useTAPInterfaces: this.#hasTaps, ...config.contiv },
@@ -105,8 +109,7 @@ export class RealAgent {
       [
         ...this.#netns.enter,
         ...(this.#hasTaps ? withVhostNetListed() : []),
-        process.execPath,
-        main,
+        ...this.#command,
         `--config-dir=${this.#folder}`,
         `--microservice-label=${this.#label}`,
       ],
@@ -137,6 +140,11 @@ export class RealAgent {
       const used = this.isRunning ? `, and used ${this.#process!.cpuSeconds} s of CPU` : '';
       throw new Error(`the agent is not ready${used}:\n${this.tail()}`, { cause });
     }
+  }
+
+  /** CPU time that it has used, in seconds. */
+  get cpuSeconds(): number {
+    return this.#process!.cpuSeconds;
   }
 
   /** Throws with the end of its output when it has exited. */

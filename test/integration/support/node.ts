@@ -29,7 +29,9 @@ export interface NodeOptions {
   /** Threads of VPP beside the main one; default 0. */
   readonly workers?: number;
   /** Variables for the agent. */
-  readonly agentEnv?: (vppSocket: string) => Readonly<Record<string, string>>;
+  readonly agentEnv?: (vppSocket: string) => Readonly<Record<string, string | undefined>>;
+  /** The program of the agent. */
+  readonly agentMain?: string;
 }
 
 export class RealNode implements AsyncDisposable {
@@ -68,6 +70,7 @@ export class RealNode implements AsyncDisposable {
       ...(options.contiv && { contiv: options.contiv }),
       ...(options.controller && { controller: options.controller }),
       ...(options.service && { service: options.service }),
+      main: options.agentMain,
       ...(options.agentEnv && { env: options.agentEnv(this.vpp.apiSocket) }),
     });
   }
