@@ -53,6 +53,9 @@ export async function openEnvironment(
       log.error({ folder: mirrorFolder, error }, 'cannot open the mirror; continuing without it');
       return undefined;
     }));
+  const linux = kernelHost({ clock });
+  // Its thread starts with the first call; until a handler needs it, the agent reads the database.
+  void linux.dump(undefined).catch(() => undefined);
   const cluster = etcd ? new EtcdStore(etcdOptions(etcd, env), clock) : local;
   return {
     cluster,
@@ -61,7 +64,7 @@ export async function openEnvironment(
     localDisk: local,
     mirrorDisk: mirror,
     connectVpp: unixConnect(settings.govpp['binapi-socket-path']),
-    linux: kernelHost({ clock }),
+    linux,
     prepareHost: (needs) => prepareHost(thisMachine(clock), needs),
     addNamespace: undefined,
     close: async () => {

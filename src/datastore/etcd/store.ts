@@ -11,8 +11,8 @@ import { isCompacted, storeError } from './errors.ts';
 import { addressesOf, channelOptions, credentialsOf, type EtcdOptions } from './options.ts';
 import { EtcdWatch } from './watch.ts';
 
-/** Keys per page of `list`: decoding a page takes some milliseconds. */
-const PAGE = 500;
+/** Keys per page of `list`: etcd counts all keys for each page; decoding a page takes some milliseconds. */
+const PAGE = 1000;
 /** Attempts of a list whose revision is compacted meanwhile. */
 const LIST_ATTEMPTS = 3;
 /** Attempts of a put-if-absent whose replies are lost. */
