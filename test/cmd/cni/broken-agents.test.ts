@@ -65,6 +65,20 @@ function declare(executable: string): void {
         assert.equal(errorIn(await run(executable, status, config(agent.socket))).code, 50);
       });
 
+    it('a part of each of its messages, cut after any byte', async () => {
+      const plugin = encodePlugin('missing', 'ADD', '{}');
+      const steps = Buffer.concat([plugin, result]);
+      for (let end = 0; end < steps.length; end++) {
+        await using agent = await agentThat((connection) => {
+          connection.write(steps.subarray(0, Math.min(end, plugin.length)));
+          if (end <= plugin.length) connection.end();
+          else connection.once('data', () => connection.end(steps.subarray(plugin.length, end)));
+        });
+        const error = errorIn(await run(executable, call, config(agent.socket)));
+        assert.equal(error.code, 11, `after ${end} bytes: ${JSON.stringify(error)}`);
+      }
+    });
+
     it('its result byte for byte', async () => {
       await using agent = await agentThat(async (connection) => {
         for (const byte of result) {

@@ -1,13 +1,20 @@
 /** contiv-cni with an agent on simulated VPP and Linux. */
 import assert from 'node:assert/strict';
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { errorKinds } from '#plugins/podmanager/runtime-call/cni-error.ts';
-import { declareUnless, withoutCompiler } from '#test/support/requirements.ts';
+import {
+  CNI_PLUGINS,
+  declareUnless,
+  withoutCniPlugins,
+  withoutCompiler,
+} from '#test/support/requirements.ts';
 import { makeNode, type RunningAgent, startAgent, until } from '../agent/harness.ts';
 import { buildExecutable, builds } from './executable.ts';
 import { folder, podArgs, type Runtime, runtimeOf } from './runtime.ts';
+
+let allocations = 0;
 
 for (const [build, options] of Object.entries(builds))
   await declareUnless(withoutCompiler(), `contiv-cni, ${build} build`, () =>
@@ -134,6 +141,27 @@ function declare(run: Runtime): void {
       );
       for (const line of lines)
         assert.deepEqual(JSON.parse(line.slice(4)).ipam, { ...config.ipam, subnet: '10.1.1.0/24' });
+    });
+
+    it('takes addresses from the reference plugin host-local', {
+      skip: withoutCniPlugins(),
+    }, async () => {
+      const dataDir = join(folder, `host-local-${allocations++}`);
+      const one = { ...pod('local'), env: { CNI_PATH: CNI_PLUGINS } };
+      // The plugins of Debian do not support 1.1.0.
+      const config = {
+        cniVersion: '1.0.0',
+        ipam: { type: 'host-local', subnet: 'usePodCidr', dataDir },
+      };
+      const added = await run(base, { command: 'ADD', ...one, config });
+      const [{ address } = {}] = added?.ips ?? [];
+      assert.match(String(address), /^10\.1\.1\.\d+\/\d+$/, JSON.stringify(added));
+      const reserved = () => readdirSync(join(dataDir, 'k8s')).filter((name) => /^\d/.test(name));
+      assert.deepEqual(reserved(), [String(address).replace(/\/.*/, '')]);
+      const check = { ...config, prevResult: added };
+      assert.equal(await run(base, { command: 'CHECK', ...one, config: check }), undefined);
+      assert.equal(await run(base, { command: 'DEL', ...one, config }), undefined);
+      assert.deepEqual(reserved(), []);
     });
 
     it('releases the address of an IPAM plugin when the agent rejects the request', async () => {
