@@ -1,7 +1,7 @@
 /** Routes to the other nodes, through VXLAN tunnels or without overlay (value 16 of the original). */
 import { errorText } from '#infra/errors/errors.ts';
 import { vppArpModel } from '#models/vpp/arp.ts';
-import { bridgeDomainModel } from '#models/vpp/bridge-domain.ts';
+import { type BridgeDomainInterface, bridgeDomainModel } from '#models/vpp/bridge-domain.ts';
 import { fibEntryModel } from '#models/vpp/fib-entry.ts';
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
@@ -16,10 +16,9 @@ import {
   nodeIp,
   withoutPrefixLength,
 } from './node-input.ts';
+import { SPLIT_HORIZON_GROUP } from './tunnel-members.ts';
 
 const DEFAULT_VNI = 10;
-/** Packets from one tunnel are never forwarded to another tunnel. */
-const SPLIT_HORIZON_GROUP = 1;
 
 /**
  * Address of another node without prefix length; undefined if there is none. A node without a
@@ -52,12 +51,25 @@ function networksOf({ addresses }: NodeInput, { id }: Node): string[] {
   return [addresses.podSubnetOtherNode(id), addresses.hostInterconnectSubnetOtherNode(id)];
 }
 
-/**
- * The bridge domain of the tunnels and its BVI.
- * @param nodeIds IDs of the nodes with a tunnel
- */
-export function overlayValues(input: NodeInput, nodeIds: readonly number[]): KeyValue[] {
+/** The bridge domain of the tunnels and its BVI. */
+export function overlayValues(
+  input: NodeInput,
+  tunnels: readonly BridgeDomainInterface[],
+): KeyValue[] {
   if (input.routing.transport !== 'vxlan') return [];
+  const domain = bridgeDomainModel.canonical({
+    name: VXLAN_BRIDGE_DOMAIN,
+    forward: true,
+    interfaces: [
+      {
+        name: VXLAN_BVI,
+        bridged_virtual_interface: true,
+        split_horizon_group: SPLIT_HORIZON_GROUP,
+      },
+    ],
+  });
+  // in the canonical order
+  const interfaces = [...domain.interfaces, ...tunnels].sort((a, b) => (a.name < b.name ? -1 : 1));
   return [
     keyValue(vppInterfaceModel, {
       name: VXLAN_BVI,
@@ -67,21 +79,10 @@ export function overlayValues(input: NodeInput, nodeIds: readonly number[]): Key
       phys_address: bviMac(input.nodeId),
       ip_addresses: [input.addresses.vxlanAddress(input.nodeId)],
     }),
-    keyValue(bridgeDomainModel, {
-      name: VXLAN_BRIDGE_DOMAIN,
-      forward: true,
-      interfaces: [
-        {
-          name: VXLAN_BVI,
-          bridged_virtual_interface: true,
-          split_horizon_group: SPLIT_HORIZON_GROUP,
-        },
-        ...nodeIds.map((id) => ({
-          name: vxlanTunnel(id),
-          split_horizon_group: SPLIT_HORIZON_GROUP,
-        })),
-      ],
-    }),
+    {
+      key: bridgeDomainModel.key(domain),
+      value: Object.freeze({ ...domain, interfaces: Object.freeze(interfaces) }),
+    },
   ];
 }
 

@@ -45,6 +45,7 @@ import { PodLinks } from './pod-links.ts';
 import { type Reachability, ReachableNodes } from './reachable-nodes.ts';
 import { segmentationValues } from './segmentation.ts';
 import { stnValues } from './stn.ts';
+import { TunnelMembers } from './tunnel-members.ts';
 import { UnsupportedFeatures, warnOfPod } from './unsupported-features.ts';
 import { vrfValues } from './vrfs.ts';
 
@@ -89,6 +90,7 @@ interface ResyncResult {
   readonly input: NodeInput;
   readonly desired: DesiredValues;
   readonly reachable: ReachableNodes;
+  readonly tunnels: TunnelMembers;
   readonly links: PodLinks;
 }
 
@@ -112,6 +114,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
   #input: NodeInput | undefined;
   #desired = new DesiredValues();
   #reachable = new ReachableNodes(noReachability);
+  #tunnels = new TunnelMembers();
   #links = new PodLinks();
   /** State of a pod before the last Add Pod, needed to revert it. */
   #undo: Undo | undefined;
@@ -140,6 +143,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     this.#input = built.input;
     this.#desired = built.desired;
     this.#reachable = built.reachable;
+    this.#tunnels = built.tunnels;
     this.#links = built.links;
     const slices = new Slices(ctx.clock);
     for (const { key, value } of built.desired.all()) {
@@ -159,6 +163,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     desired.set(valueGroup.base, baseValues(input));
 
     const reachable = new ReachableNodes(reachabilityOf(input));
+    const tunnels = new TunnelMembers();
     const others = [...nodes.allNodes().values()].filter(({ name }) => name !== nodeName);
     for (const node of others) reachable.set(node.name, node);
     for (const { name } of others) {
@@ -166,7 +171,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
       logConflict(ctx, reachable, name);
       if (slices.due()) await slices.turn();
     }
-    desired.set(valueGroup.overlay, overlayValues(input, reachable.ids()));
+    desired.set(valueGroup.overlay, overlayValues(input, tunnels.of(reachable.ids())));
 
     const links = new PodLinks();
     for (const attachment of pods.attachments().values()) {
@@ -179,7 +184,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
       links.set(input, attachment);
       if (slices.due()) await slices.turn();
     }
-    return { input, desired, reachable, links };
+    return { input, desired, reachable, tunnels, links };
   }
 
   async update(ctx: UpdateContext): Promise<UpdateResult> {
@@ -330,7 +335,11 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     }
     const after = this.#reachable.ids();
     if (before !== after)
-      this.#desired.change(ctx.txn, valueGroup.overlay, overlayValues(input, after));
+      this.#desired.change(
+        ctx.txn,
+        valueGroup.overlay,
+        overlayValues(input, this.#tunnels.of(after)),
+      );
     const isReachable = this.#reachable.find(nodeName) !== undefined;
     return { change: isReachable ? `way to node ${nodeName}` : `no way to node ${nodeName}` };
   }

@@ -29,7 +29,10 @@ export class ReachableNodes {
   readonly #byAddress = new Map<string, Set<string>>();
   /** IDs of the reachable nodes by name. */
   readonly #idByName = new Map<string, number>();
-  #ids: readonly number[] = [];
+  /** Ascending. */
+  readonly #sortedIds: number[] = [];
+  /** Their copy; undefined: they have changed since. */
+  #ids: readonly number[] | undefined;
 
   constructor(ways: Reachability) {
     this.#reachability = ways;
@@ -68,11 +71,12 @@ export class ReachableNodes {
   #setId(name: string, id: number | undefined): void {
     const before = this.#idByName.get(name);
     if (before === id) return;
-    if (before !== undefined) this.#ids = this.#ids.toSpliced(this.#ids.indexOf(before), 1);
+    this.#ids = undefined;
+    if (before !== undefined) this.#sortedIds.splice(positionOf(this.#sortedIds, before), 1);
     if (id === undefined) this.#idByName.delete(name);
     else {
       this.#idByName.set(name, id);
-      this.#ids = this.#ids.toSpliced(positionOf(this.#ids, id), 0, id);
+      this.#sortedIds.splice(positionOf(this.#sortedIds, id), 0, id);
     }
   }
 
@@ -87,6 +91,7 @@ export class ReachableNodes {
 
   /** IDs of the reachable nodes, ascending; the same list until they change. */
   ids(): readonly number[] {
+    this.#ids ??= [...this.#sortedIds];
     return this.#ids;
   }
 
@@ -102,7 +107,7 @@ export class ReachableNodes {
   }
 }
 
-/** Where a number is to be inserted into an ascending list. */
+/** The position of a number in an ascending list, or the one at which to insert it. */
 function positionOf(list: readonly number[], one: number): number {
   let [from, to] = [0, list.length];
   while (from < to) {

@@ -1,7 +1,7 @@
 /** One quantity of which a cluster or a node may have many. */
 export interface Dimension {
   readonly name: string;
-  /** What the initial load is. */
+  /** The initial load in words. */
   readonly load: string;
   /** Ascending, each four times the one before. */
   readonly sizes: readonly number[];
