@@ -7,13 +7,17 @@
  */
 import { readFileSync } from 'node:fs';
 import { binapi } from './lib/floor/binapi.ts';
+import { dumpPause } from './lib/floor/dump-pause.ts';
+import { growth } from './lib/floor/growth.ts';
+import { logVolume } from './lib/floor/log-volume.ts';
+import { podAttach } from './lib/floor/pod-attach.ts';
 import type { Part, Row } from './lib/floor/row.ts';
 import { scheduler } from './lib/floor/scheduler.ts';
 import type { Print } from './main.ts';
 
 export const NAME = 'floor: every row of docs/performance.md against its reference';
 
-const parts: readonly Part[] = [binapi, scheduler];
+const parts: readonly Part[] = [podAttach, binapi, scheduler, dumpPause, growth, logVolume];
 
 export async function run(print: Print): Promise<void> {
   const only = /--only=(\S+)/.exec(process.argv.join(' '))?.[1] ?? '';

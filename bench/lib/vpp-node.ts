@@ -44,6 +44,10 @@ export class VppNode implements AsyncDisposable {
     return agent;
   }
 
+  get apiSocket(): string {
+    return this.#vpp.apiSocket;
+  }
+
   /** Runs a command of VPP's CLI. @returns what it printed */
   cli(command: string): Promise<string> {
     return this.#vpp.cli(command);

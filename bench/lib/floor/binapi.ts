@@ -3,12 +3,11 @@ import { performance } from 'node:perf_hooks';
 import { VppProcess } from '#test/integration/support/vpp-process.ts';
 import { withoutCompiler, withoutGo, withoutVpp } from '#test/support/requirements.ts';
 import { toPrefix } from '#vpp/binapi/addresses.ts';
-import { bundledCatalog } from '#vpp/binapi/catalog.ts';
 import type { BinapiClient } from '#vpp/binapi/client/client.ts';
-import { Writer } from '#vpp/binapi/codec/writer.ts';
 import type { Requests } from '#vpp/binapi/messages.gen.ts';
 import { type Cost, ReferenceProgram } from '../reference-program.ts';
 import { clientOf } from '../vpp-node.ts';
+import { bareRequests, type Pinged, pings } from './bare-requests.ts';
 import { inTurns, median, milliseconds, type Part, type Row, thousands } from './row.ts';
 
 type RouteFields = Requests['ip_route_add_del']['request'];
@@ -26,7 +25,7 @@ export const binapi: Part = {
 
 async function* rows(): AsyncGenerator<Row> {
   const [bare, govpp] = [
-    await ReferenceProgram.c('bare/binapi.c'),
+    await ReferenceProgram.c<Pinged>('bare/binapi.c'),
     await ReferenceProgram.go('govpp'),
   ];
   const vpp = new VppProcess();
@@ -61,13 +60,13 @@ async function link(vpp: VppProcess): Promise<number> {
 class Bench {
   readonly client: BinapiClient;
   readonly #socket: string;
-  readonly #bare: ReferenceProgram<Cost>;
+  readonly #bare: ReferenceProgram<Pinged>;
   readonly #govpp: ReferenceProgram<Cost>;
   readonly #link: number;
 
   constructor(
     vpp: VppProcess,
-    bare: ReferenceProgram<Cost>,
+    bare: ReferenceProgram<Pinged>,
     govpp: ReferenceProgram<Cost>,
     client: BinapiClient,
     link: number,
@@ -81,7 +80,7 @@ class Bench {
 
   async pings(): Promise<Row> {
     const costs = await inTurns({
-      bare: () => this.#bareRequests('control_ping', {}, 0, PINGS),
+      bare: () => pings(this.#bare, this.#socket, PINGS, WINDOW),
       govpp: () => this.#govpp.run(this.#socket, 'ping', PINGS),
       ours: () => pipelined(PINGS, () => this.client.request('control_ping', {})),
     });
@@ -96,9 +95,13 @@ class Bench {
       await govpp('del');
       return result;
     };
-    const template = this.#route(0, true);
+    const message = {
+      name: 'ip_route_add_del',
+      fields: this.#route(0, true),
+      counter: ADDRESS_OFFSET,
+    };
     const costs = await inTurns({
-      bare: () => then(this.#bareRequests('ip_route_add_del', template, ADDRESS_OFFSET, ROUTES)),
+      bare: () => then(bareRequests(this.#bare, this.#socket, message, ROUTES, WINDOW)),
       govpp: () => then(govpp('add')),
       ours: () =>
         then(
@@ -128,14 +131,6 @@ class Bench {
       target: '≤ GoVPP',
       met: own <= reference,
     };
-  }
-
-  #bareRequests(name: string, fields: object, counter: number, count: number): Promise<Cost> {
-    const codec = bundledCatalog().codec(name);
-    const writer = new Writer(512);
-    codec.encode(writer, fields, 0, 0, 0);
-    const hex = Buffer.from(writer.bytes.subarray(0, writer.length)).toString('hex');
-    return this.#bare.run(this.#socket, codec.tableName, hex, counter, count, WINDOW);
   }
 
   /** 10.0.0.0/32, 10.0.0.1/32, …, as bench/reference/govpp makes them. */

@@ -1,0 +1,127 @@
+/**
+ * ADD of a pod through contiv-cni, on a real VPP with TAPs, against the same messages to VPP and the same
+ * work in Linux without agent and executable; and the executable alone, against an empty one.
+ */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import type { Sandbox } from '#test/integration/support/sandbox.ts';
+import { withoutCompiler, withoutNodes, withoutVhostNet } from '#test/support/requirements.ts';
+import { buildContivCni } from '../../../scripts/lib/contiv-cni.ts';
+import { cniConfig, cniVariables, measureExecutable } from '../cni-executable.ts';
+import { type Attached, ReplayedNode } from '../replayed-node.ts';
+import { median, type Part, quantile, ROUNDS, type Row } from './row.ts';
+
+const WARM_UP = 3;
+/** Enough for p99. */
+const ADDS = 60;
+const AT_ONCE = 10;
+const EXECUTABLE_RUNS = 100;
+const RATIO_TARGET = 1.5;
+const EXECUTABLE_TARGET = { ms: 5, kb: 5_000 };
+
+export const podAttach: Part = {
+  title: 'pod attach',
+  needs: () => withoutNodes() || withoutVhostNet() || withoutCompiler(),
+  rows,
+};
+
+async function* rows(): AsyncGenerator<Row> {
+  yield await executable();
+  const folder = mkdtempSync(join(tmpdir(), 'attach-'));
+  try {
+    const cni = join(folder, 'contiv-cni');
+    buildContivCni(cni);
+    await using nodes = await ReplayedNode.start();
+    const config = cniConfig(folder, nodes.node.agent.cniSocket);
+    const add = (sandbox: Sandbox) => call(cni, sandbox, config);
+    const pods: Attached[] = [];
+    for (let round = 0; round < WARM_UP + ADDS; round++) {
+      const pod = await nodes.attach(add);
+      if (round >= WARM_UP) pods.push(pod);
+    }
+    yield single(pods);
+    yield await atOnce(nodes, add, pods);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function single(pods: readonly Attached[]): Row {
+  const [ours, bare] = [pods.map(({ ms }) => ms), pods.map(({ replayedMs }) => replayedMs)];
+  const ratios = [0.5, 0.99].map((of) => quantile(ours, of) / quantile(bare, of));
+  return {
+    name: 'pod ADD through the executable, TAP on real VPP',
+    reference: `bare ${spread(bare)}`,
+    ours: spread(ours),
+    ratio: ratios.map((ratio) => ratio.toFixed(2)).join(', '),
+    target: 'ratio ≤ 1.5, p50 and p99',
+    met: ratios.every((ratio) => ratio <= RATIO_TARGET),
+  };
+}
+
+/** The reference is the median of one pod without agent, ten times. */
+async function atOnce(
+  { node }: ReplayedNode,
+  add: (sandbox: Sandbox) => Promise<void>,
+  pods: readonly Attached[],
+): Promise<Row> {
+  const times: number[] = [];
+  for (let round = 0; round <= ROUNDS; round++) {
+    const sandboxes: Sandbox[] = [];
+    for (let i = 0; i < AT_ONCE; i++) sandboxes.push(await node.sandbox(`many-${round}-${i}`));
+    const start = performance.now();
+    await Promise.all(sandboxes.map(add));
+    if (round > 0) times.push(performance.now() - start);
+    for (const sandbox of sandboxes) {
+      const deleted = await node.agent.delete(sandbox);
+      if (deleted.result !== 0) throw new Error(deleted.error);
+    }
+  }
+  const bare = AT_ONCE * median(pods.map(({ replayedMs }) => replayedMs));
+  const own = median(times);
+  return {
+    name: `${AT_ONCE} ADDs at once`,
+    reference: `bare, serial ${(bare / 1000).toFixed(2)} s`,
+    ours: `${(own / 1000).toFixed(2)} s`,
+    ratio: (own / bare).toFixed(2),
+    target: 'ratio ≤ 1.5',
+    met: own <= RATIO_TARGET * bare,
+  };
+}
+
+async function executable(): Promise<Row> {
+  const { empty, cni } = await measureExecutable(EXECUTABLE_RUNS);
+  const above = {
+    ms: median(cni.ms) - median(empty.ms),
+    kb: cni.peakKb - empty.peakKb,
+  };
+  const text = ({ bytes, ms, peakKb }: typeof cni) =>
+    `${Math.round(bytes / 1e3)} kB file, ${(peakKb / 1e3).toFixed(1)} MB memory, ${median(ms).toFixed(2)} ms`;
+  return {
+    name: 'contiv-cni alone',
+    reference: `empty executable ${text(empty)}`,
+    ours: text(cni),
+    ratio: '',
+    target: '≤ 5 ms and ≤ 5 MB above an empty executable',
+    met: above.ms <= EXECUTABLE_TARGET.ms && above.kb <= EXECUTABLE_TARGET.kb,
+  };
+}
+
+/** One process of contiv-cni, as the container runtime runs it. */
+async function call(
+  cni: string,
+  { pod, containerId, path }: Sandbox,
+  config: string,
+): Promise<void> {
+  const env = { ...cniVariables(pod, containerId), CNI_NETNS: path };
+  const child = spawn(cni, { env, stdio: ['pipe', 'ignore', 'inherit'] });
+  child.stdin.on('error', () => undefined).end(config);
+  const code = await new Promise((resolve) => child.on('exit', resolve));
+  if (code !== 0) throw new Error(`contiv-cni ended with ${code}`);
+}
+
+const spread = (times: readonly number[]): string =>
+  `p50 ${Math.round(quantile(times, 0.5))} ms, p99 ${Math.round(quantile(times, 0.99))} ms`;
