@@ -20,7 +20,7 @@ const ADDS = 60;
 const AT_ONCE = 10;
 const EXECUTABLE_RUNS = 100;
 const RATIO_TARGET = 1.5;
-const EXECUTABLE_TARGET = { ms: 5, kb: 5_000 };
+const executableTarget = { ms: 5, kb: 5_000 };
 
 export const podAttach: Part = {
   title: 'pod attach',
@@ -106,7 +106,7 @@ async function executable(): Promise<Row> {
     ours: text(cni),
     ratio: '',
     target: '≤ 5 ms and ≤ 5 MB above an empty executable',
-    met: above.ms <= EXECUTABLE_TARGET.ms && above.kb <= EXECUTABLE_TARGET.kb,
+    met: above.ms <= executableTarget.ms && above.kb <= executableTarget.kb,
   };
 }
 
