@@ -22,7 +22,7 @@ export async function clientOf(apiSocket: string): Promise<BinapiClient> {
 
 export class VppNode implements AsyncDisposable {
   readonly #vpp: VppProcess;
-  readonly #client: BinapiClient;
+  readonly client: BinapiClient;
   readonly #agents: Scheduler[] = [];
 
   static async start(): Promise<VppNode> {
@@ -33,12 +33,12 @@ export class VppNode implements AsyncDisposable {
 
   private constructor(vpp: VppProcess, client: BinapiClient) {
     this.#vpp = vpp;
-    this.#client = client;
+    this.client = client;
   }
 
   /** A new scheduler with all VPP descriptors; it is closed with the node. */
   agent(): Scheduler {
-    const descriptors = vppDescriptors({ client: this.#client, clock, log });
+    const descriptors = vppDescriptors({ client: this.client, clock, log });
     const agent = createScheduler({ descriptors, clock, log });
     this.#agents.push(agent);
     return agent;
@@ -53,9 +53,19 @@ export class VppNode implements AsyncDisposable {
     return this.#vpp.cli(command);
   }
 
+  /** The longest time, in milliseconds, in which VPP handled the API without a pause while `work` ran. */
+  async longestRun(work: () => Promise<unknown>): Promise<number> {
+    await this.cli('clear runtime');
+    await work();
+    const runtime = await this.cli('show runtime max');
+    const clocks = /^api-rx-from-ring\s+[a-z ]*?([\d.]+e\d+)/m.exec(runtime)?.[1];
+    const perSecond = /clocks\/sec ([\d.]+)/.exec(await this.cli('show clock verbose'))?.[1];
+    return (Number(clocks) / Number(perSecond)) * 1000;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     for (const agent of this.#agents) await agent.close();
-    await this.#client.close();
+    await this.client.close();
     await this.#vpp.remove();
   }
 }

@@ -48,13 +48,12 @@ export async function retrieveDnats(
 ): Promise<readonly RetrievedValue<DNat44, undefined>[]> {
   if (!client.has('nat44_static_mapping_dump')) return [];
   const slices = new Slices(clock);
-  const [config, statics, balanced, identities] = await Promise.all([
-    client.request('nat44_show_running_config', {}),
-    client.dump('nat44_static_mapping_dump', {}),
-    client.dump('nat44_lb_static_mapping_dump', {}),
-    client.dump('nat44_identity_mapping_dump', {}),
-  ]);
+  const config = await client.request('nat44_show_running_config', {});
   if (config.sessions === 0) return [];
+  // one after another: VPP forwards no packets until it has answered all dumps that it received at once
+  const statics = await client.dump('nat44_static_mapping_dump', {});
+  const balanced = await client.dump('nat44_lb_static_mapping_dump', {});
+  const identities = await client.dump('nat44_identity_mapping_dump', {});
   const desired = new Map(correlate.map(({ value }) => [value.label, value]));
   const known = new Known(correlate);
   const managed = managedNames(managedKeys, labelKey, new Set(desired.keys()));
