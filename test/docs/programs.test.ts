@@ -14,11 +14,11 @@ const {
 );
 
 describe('programs', () => {
-  it('have a main.ts that package.json starts or builds', () => {
+  it('have a main.ts or main.c that package.json starts or builds', () => {
     assert.ok(programs.includes('agent'));
     for (const name of programs) {
-      const main = `src/cmd/${name}/main.ts`;
-      assert.ok(existsSync(main), main);
+      const [main] = globSync(`src/cmd/${name}/main.{ts,c}`);
+      assert.ok(main, name);
       const isStarted = Object.values(bin).includes(`./${main}`);
       assert.ok(isStarted || `build:${name}` in scripts, `package.json: bin or build:${name}`);
     }
