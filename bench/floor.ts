@@ -7,6 +7,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { binapi } from './lib/floor/binapi.ts';
+import { coldStart } from './lib/floor/cold-start.ts';
 import { dumpPause } from './lib/floor/dump-pause.ts';
 import { growth } from './lib/floor/growth.ts';
 import { logVolume } from './lib/floor/log-volume.ts';
@@ -17,7 +18,15 @@ import type { Print } from './main.ts';
 
 export const NAME = 'floor: every row of docs/performance.md against its reference';
 
-const parts: readonly Part[] = [podAttach, binapi, scheduler, dumpPause, growth, logVolume];
+const parts: readonly Part[] = [
+  podAttach,
+  binapi,
+  scheduler,
+  coldStart,
+  dumpPause,
+  growth,
+  logVolume,
+];
 
 export async function run(print: Print): Promise<void> {
   const only = /--only=(\S+)/.exec(process.argv.join(' '))?.[1] ?? '';
