@@ -149,9 +149,10 @@ class Ordering {
     // what refers to a predecessor that the southbound has lost, or never had in this run
     else if (this.#resolution.input.drifted.size > 0) yield this.#removeDependents(value);
     this.#list.create(value);
-    yield this.#visitDependents(value);
+    if (this.#resolution.graph.dependentCount(value.key) > 0) yield this.#visitDependents(value);
     if (this.#derivesMany(value)) yield this.#gatherDerived(value);
-    for (const child of this.#derivedOf(value)) yield this.#visit(child);
+    const children = this.#derivedOf(value);
+    if (children.length > 0) yield this.#visitEach(children);
   }
 
   *#change(value: PlannedValue): Traversal {
@@ -167,7 +168,7 @@ class Ordering {
     if (value.isUpdated) this.#list.update(value);
     else this.#list.note(value);
     for (const taker of this.#takersOfReleased(value)) yield this.#visit(taker);
-    for (const child of this.#derivedOf(value)) yield this.#visit(child);
+    yield this.#visitEach(this.#derivedOf(value));
   }
 
   /** Places the dependents that waited for the value. */
@@ -208,8 +209,8 @@ class Ordering {
   #derivedOf(base: PlannedValue): readonly PlannedValue[] {
     const gathered = this.#gathered.get(base);
     if (gathered) return gathered;
-    const children = [...this.#eachDerived(base)];
-    return children.length < 2 ? children : children.sort(byKey);
+    if (this.#resolution.graph.derivedCount(base) === 0) return none;
+    return [...this.#eachDerived(base)].sort(byKey);
   }
 
   async #gatherDerived(base: PlannedValue): Promise<void> {
