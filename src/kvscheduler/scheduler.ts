@@ -49,7 +49,12 @@ import {
 } from './graph/dump.ts';
 import { nodesStepwise, WritableGraph } from './graph/graph.ts';
 import { graphText } from './graph/graph-text.ts';
-import { type BaseValueStatus, statusOf, unknownStatus } from './graph/value-status.ts';
+import {
+  type BaseValueStatus,
+  statusOf,
+  UnavailablePrefixes,
+  unknownStatus,
+} from './graph/value-status.ts';
 import { History } from './history/history.ts';
 import { combineObservers, type Observer } from './history/observer.ts';
 import type { RecordedTxn, TxnType } from './history/record.ts';
@@ -284,13 +289,16 @@ class KvScheduler implements Scheduler {
 
   *eachStatus(prefix = ''): Generator<BaseValueStatus, void, void> {
     const { graph } = this.#context;
-    for (const node of graph.stepwise(prefix)) if (!node.base) yield statusOf(graph, node);
+    const unavailable = new UnavailablePrefixes(graph);
+    for (const node of graph.stepwise(prefix))
+      if (!node.base) yield statusOf(graph, node, unavailable);
   }
 
   *eachStatusOf(descriptor: AnyDescriptor): Generator<BaseValueStatus, void, void> {
     const { graph } = this.#context;
+    const unavailable = new UnavailablePrefixes(graph);
     for (const node of nodesStepwise(graph, descriptor))
-      if (!node.base) yield statusOf(graph, node);
+      if (!node.base) yield statusOf(graph, node, unavailable);
   }
 
   *failedValues(): Generator<FailedValue, void, void> {

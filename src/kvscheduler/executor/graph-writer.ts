@@ -286,7 +286,7 @@ export class AppliedPlan {
       changed.lastTxn = this.#origin.seqNum;
     }
     if (goal.unmanaged) changed.lastOperation = undefined;
-    graph.failed.delete(node);
+    graph.setNotFailed(node);
     graph.blocked.delete(node);
     changed.state = stateAfter;
     if (stateAfter === 'INVALID' || stateAfter === 'UNIMPLEMENTED') graph.rejected.add(node);
@@ -298,7 +298,7 @@ export class AppliedPlan {
     const { value } = operation;
     const node = this.nodeOf(value);
     const graph = this.#graph;
-    graph.failed.add(node);
+    graph.setFailed(node);
     graph.rejected.delete(node);
     const changed = writable(node);
     changed.error = error;

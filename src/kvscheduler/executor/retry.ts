@@ -76,41 +76,35 @@ export class Retries {
 
   /**
    * To be called at the end of each transaction: schedules the next retries.
+   * @param touched nodes that it may have changed: of all others, the retries stay as they are
    * @param failed nodes with an operation that failed in it
    * @returns nodes that are given up without an attempt: they were blocked when their retry was due
    */
   async settle(
     seqNum: number,
+    touched: ReadonlySet<Node>,
     failed: ReadonlySet<Node>,
     { graph, writer, slices }: SchedulerContext,
   ): Promise<readonly Node[]> {
     const givenUp: Node[] = [];
-    if (this.#closed) return givenUp;
-    // By base value: its nodes to be retried, and whether one has just failed.
-    const bases = new Map<Node, { readonly retrying: Node[]; failedNow: boolean }>();
-    for (const node of graph.failed) {
-      if (slices.due()) await slices.turn();
-      const one = bases.get(node.root) ?? { retrying: [], failedNow: false };
-      bases.set(node.root, one);
-      if (node.state === 'RETRYING') one.retrying.push(node);
-      if (failed.has(node)) one.failedNow = true;
-    }
+    if (this.#closed || (graph.failed.size === 0 && this.#waiting.size === 0)) return givenUp;
+    const bases = new Set<Node>();
+    await slices.each([...touched], ({ root }) => bases.add(root));
     const groups = new Map<string, OpenGroup>();
-    for (const [base, { retrying, failedNow }] of bases) {
-      if (slices.due()) await slices.turn();
-      if (!failedNow && this.#isWaiting(base)) continue;
-      if (retrying.length > 0 && this.mayRetry(base)) this.#join(groups, seqNum, base);
-      else {
-        this.#leave(base);
-        for (const node of retrying) writer.setFailed(node, false);
-        givenUp.push(...retrying);
+    await slices.each([...bases], (base) => {
+      const nodes = [...graph.failedOf(base)];
+      const retrying = nodes.filter(({ state }) => state === 'RETRYING');
+      if (retrying.length > 0) {
+        if (this.#isWaiting(base) && !nodes.some((node) => failed.has(node))) return;
+        if (this.mayRetry(base)) {
+          this.#join(groups, seqNum, base);
+          return;
+        }
       }
-    }
-    for (const group of this.#waiting.keys())
-      for (const base of group.bases) {
-        if (slices.due()) await slices.turn();
-        if (!bases.get(base)?.retrying.length) this.#leave(base);
-      }
+      this.#leave(base);
+      for (const node of retrying) writer.setFailed(node, false);
+      givenUp.push(...retrying);
+    });
     for (const group of groups.values()) this.#start(group);
     return givenUp;
   }

@@ -79,7 +79,7 @@ export class Transactor {
     const executionMs = watch.lap('executeTransaction');
     const mismatches = verifies ? await this.#verify(record, execution) : [];
     const { touched, failed } = execution;
-    const givenUp = await retries.settle(seqNum, failed, context);
+    const givenUp = await retries.settle(seqNum, touched, failed, context);
     watch.lap('postProcessTransaction');
     const stop = wholeMicros(clock.now());
     delete record.PreRecord;

@@ -2,20 +2,29 @@ import type { Slices } from '#infra/clock/slices.ts';
 import type { Dependency } from '../api/descriptor.ts';
 import { addItem, collectItems, deleteItem, itemCount, type OneOrMany } from './one-or-many.ts';
 
+const none: readonly never[] = [];
+
+/** Whether the dependents of a prefix have been processed for another key already. */
+export type IsDone = (prefix: string) => boolean;
+
 /** Finds the dependents of a key: by the key itself, and by the prefixes of `anyOf` dependencies. */
 export class DependencyIndex<T extends object> {
   readonly #byKey = new Map<string, OneOrMany<T>>();
   readonly #byPrefix = new Map<string, OneOrMany<T>>();
   /** Number of prefixes of each length: only these lengths are looked up for a key. */
   readonly #lengths = new Map<number, number>();
+  /** Prefixes of which a dependency accepts only some keys. */
+  readonly #selective = new Set<string>();
 
   add(dependent: T, dependencies: readonly Dependency[]): void {
     for (const { key, anyOf } of dependencies) {
       if (key !== undefined) addItem(this.#byKey, key, dependent);
       if (!anyOf) continue;
-      for (const prefix of anyOf.prefixes)
+      for (const prefix of anyOf.prefixes) {
+        if (anyOf.accepts) this.#selective.add(prefix);
         if (addItem(this.#byPrefix, prefix, dependent))
           this.#lengths.set(prefix.length, (this.#lengths.get(prefix.length) ?? 0) + 1);
+      }
     }
   }
 
@@ -33,33 +42,54 @@ export class DependencyIndex<T extends object> {
   }
 
   /** The number of dependents that `collect` finds, at most. */
-  count(key: string): number {
+  count(key: string, isDone?: IsDone): number {
     let count = itemCount(this.#byKey.get(key));
-    if (this.#lengths.size === 0) return count;
-    for (const length of this.#lengths.keys())
-      if (length <= key.length) count += itemCount(this.#byPrefix.get(key.slice(0, length)));
+    for (const prefix of this.#prefixesOf(key, isDone))
+      count += itemCount(this.#byPrefix.get(prefix));
     return count;
   }
 
-  /** Adds to `found` all that have a dependency with the key or a prefix of it. */
-  collect(key: string, found: Set<T>): void {
+  /**
+   * Adds to `found` all that have a dependency with the key or a prefix of it.
+   * @param isDone prefixes to leave out, of those whose dependents all keys serve alike
+   */
+  collect(key: string, found: Set<T>, isDone?: IsDone): void {
     collectItems(this.#byKey.get(key), found);
-    if (this.#lengths.size === 0) return;
-    for (const length of this.#lengths.keys())
-      if (length <= key.length) collectItems(this.#byPrefix.get(key.slice(0, length)), found);
+    for (const prefix of this.#prefixesOf(key, isDone))
+      collectItems(this.#byPrefix.get(prefix), found);
   }
 
   /** `collect` for a key with many dependents. */
-  async collectInSlices(key: string, found: Set<T>, slices: Slices): Promise<void> {
-    const lists = [this.#byKey.get(key)];
-    for (const length of this.#lengths.keys())
-      if (length <= key.length) lists.push(this.#byPrefix.get(key.slice(0, length)));
-    for (const owners of lists)
+  async collectInSlices(
+    key: string,
+    found: Set<T>,
+    slices: Slices,
+    isDone?: IsDone,
+  ): Promise<void> {
+    const prefixes = this.#prefixesOf(key, isDone).map((prefix) => this.#byPrefix.get(prefix));
+    for (const owners of [this.#byKey.get(key), ...prefixes])
       if (owners instanceof Set)
         for (const owner of owners) {
           if (slices.due()) await slices.turn();
           found.add(owner);
         }
       else collectItems(owners, found);
+  }
+
+  /** The prefixes of dependencies with which the key begins. */
+  prefixesOf(key: string): readonly string[] {
+    return this.#prefixesOf(key, undefined);
+  }
+
+  #prefixesOf(key: string, isDone: IsDone | undefined): readonly string[] {
+    if (this.#lengths.size === 0) return none;
+    const prefixes: string[] = [];
+    for (const length of this.#lengths.keys()) {
+      if (length > key.length) continue;
+      const prefix = key.slice(0, length);
+      if (!this.#byPrefix.has(prefix)) continue;
+      if (!isDone || this.#selective.has(prefix) || !isDone(prefix)) prefixes.push(prefix);
+    }
+    return prefixes;
   }
 }

@@ -9,7 +9,7 @@ import type { AnyDescriptor, Dependency } from '../api/descriptor.ts';
 import type { RetryPolicy, Value } from '../api/transaction.ts';
 import type { Operation, ValueState } from '../api/value-state.ts';
 import { byKey } from './by-key.ts';
-import { DependencyIndex } from './dependency-index.ts';
+import { DependencyIndex, type IsDone } from './dependency-index.ts';
 import { deepEqual } from './equality.ts';
 import { KeyIndex } from './key-index.ts';
 import { addItem, deleteItem, itemsOf, type OneOrMany } from './one-or-many.ts';
@@ -105,9 +105,8 @@ export function writable(node: Node): WritableNode {
 /** The graph for everything but its writer. */
 export type Graph = Omit<
   WritableGraph,
-  keyof Writers | 'failed' | 'rejected' | 'blocked' | 'withUnknownOutcome'
+  keyof Writers | 'rejected' | 'blocked' | 'withUnknownOutcome'
 > & {
-  readonly failed: ReadonlySet<Node>;
   readonly rejected: ReadonlySet<Node>;
   readonly blocked: ReadonlySet<Node>;
   readonly withUnknownOutcome: ReadonlySet<Node>;
@@ -121,6 +120,8 @@ type Writers = Pick<
   | 'setDerivedDependencies'
   | 'setActual'
   | 'setMetadata'
+  | 'setFailed'
+  | 'setNotFailed'
   | 'setOutcomeUnknown'
   | 'setOutcomeKnown'
   | 'setAwaitedClaims'
@@ -131,10 +132,10 @@ export class WritableGraph {
   visits = 0;
   /** Number of index lookups. */
   lookUps = 0;
+  /** Number of desired and actual values that were set. */
+  changes = 0;
   /** Nodes whose last operation has an unknown outcome. */
   readonly withUnknownOutcome = new Set<Node>();
-  /** Nodes whose last operation failed: those in the states FAILED and RETRYING. */
-  readonly failed = new Set<Node>();
   /** Nodes in the states INVALID and UNIMPLEMENTED. */
   readonly rejected = new Set<Node>();
   /** Nodes with an operation that a failed one blocked; for some it may not be necessary any more. */
@@ -145,6 +146,9 @@ export class WritableGraph {
   readonly #prospects = new DependencyIndex<Node>();
   readonly #holders = new Map<string, OneOrMany<Node>>();
   readonly #waiters = new Map<string, OneOrMany<Node>>();
+  readonly #failed = new Set<Node>();
+  /** The same by the value that they are derived from, or are. */
+  readonly #failedByRoot = new Map<Node, OneOrMany<Node>>();
   /** The values that the nodes of unknown outcome may have. */
   readonly #possible = new Map<Node, Value>();
   readonly #metadata: ReadonlyMap<string, IndexMap<unknown>>;
@@ -164,9 +168,19 @@ export class WritableGraph {
     return this.#nodes.get(key);
   }
 
+  /** Nodes whose last operation failed: those in the states FAILED and RETRYING. */
+  get failed(): ReadonlySet<Node> {
+    return this.#failed;
+  }
+
+  /** Those of a base value: itself, and what is derived from it. */
+  failedOf(root: Node): Iterable<Node> {
+    return itemsOf(this.#failedByRoot.get(root));
+  }
+
   /** Whether it failed, is blocked or is out of sync: it may be what blocks others. */
   mayBlockOthers(node: Node): boolean {
-    return node.outOfSync || this.failed.has(node) || this.blocked.has(node);
+    return node.outOfSync || this.#failed.has(node) || this.blocked.has(node);
   }
 
   /** All nodes in the order in which they were added. */
@@ -206,26 +220,31 @@ export class WritableGraph {
   }
 
   /** Nodes with a desired or actual dependency that the key meets, in the order of their keys. */
-  dependents(key: string): readonly Node[] {
+  dependents(key: string, isDone?: IsDone): readonly Node[] {
     this.lookUps++;
     const found = new Set<Node>();
-    this.#dependents.collect(key, found);
+    this.#dependents.collect(key, found, isDone);
     this.visits += found.size;
     if (found.size === 0) return none;
     return found.size === 1 ? [...found] : [...found].sort(byKey);
   }
 
   /** The number of nodes that `dependents` finds, at most. */
-  dependentCount(key: string): number {
+  dependentCount(key: string, isDone?: IsDone): number {
     this.lookUps++;
-    return this.#dependents.count(key);
+    return this.#dependents.count(key, isDone);
+  }
+
+  /** The prefixes of `anyOf` dependencies that the key meets. */
+  prefixesOf(key: string): readonly string[] {
+    return this.#dependents.prefixesOf(key);
   }
 
   /** `dependents` for a key that has many; the caller counts the visits. */
-  async dependentsInSlices(key: string, slices: Slices): Promise<Node[]> {
+  async dependentsInSlices(key: string, slices: Slices, isDone?: IsDone): Promise<Node[]> {
     this.lookUps++;
     const found = new Set<Node>();
-    await this.#dependents.collectInSlices(key, found, slices);
+    await this.#dependents.collectInSlices(key, found, slices, isDone);
     return sortInSlices([...found], byKey, slices);
   }
 
@@ -287,7 +306,7 @@ export class WritableGraph {
     this.setDerivedDependencies(node, none);
     this.setActual(node, undefined, none);
     this.setOutcomeKnown(node);
-    this.failed.delete(node);
+    this.setNotFailed(node);
     this.rejected.delete(node);
     this.blocked.delete(node);
     this.#nodes.delete(node.key);
@@ -300,6 +319,7 @@ export class WritableGraph {
     writable(node).desiredDependencies = dependencies;
     this.#reindex(node);
     this.setAwaitedClaims(node, none);
+    this.changes++;
   }
 
   setDerivedDependencies(node: Node, dependencies: readonly Dependency[]): void {
@@ -324,6 +344,7 @@ export class WritableGraph {
     writable(node).actualDependencies = dependencies;
     this.#reindex(node);
     if (value === undefined) this.setMetadata(node, undefined);
+    this.changes++;
   }
 
   setMetadata(node: Node, metadata: unknown): void {
@@ -336,6 +357,15 @@ export class WritableGraph {
     const label = descriptor.label?.(node.key) ?? node.key;
     if (metadata === undefined) void map.delete(label);
     else map.put(label, metadata);
+  }
+
+  setFailed(node: Node): void {
+    this.#failed.add(node);
+    addItem(this.#failedByRoot, node.root, node);
+  }
+
+  setNotFailed(node: Node): void {
+    if (this.#failed.delete(node)) deleteItem(this.#failedByRoot, node.root, node);
   }
 
   /** @param possible the value that it may have: it counts as having the claims of this one, too */

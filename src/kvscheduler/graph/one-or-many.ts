@@ -22,11 +22,7 @@ export function collectItems<T extends object>(
 }
 
 /** @returns whether the name is new */
-export function addItem<T extends object>(
-  map: Map<string, OneOrMany<T>>,
-  name: string,
-  item: T,
-): boolean {
+export function addItem<N, T extends object>(map: Map<N, OneOrMany<T>>, name: N, item: T): boolean {
   const items = map.get(name);
   if (items === undefined) {
     map.set(name, item);
@@ -38,9 +34,9 @@ export function addItem<T extends object>(
 }
 
 /** @returns whether the name was deleted from the map */
-export function deleteItem<T extends object>(
-  map: Map<string, OneOrMany<T>>,
-  name: string,
+export function deleteItem<N, T extends object>(
+  map: Map<N, OneOrMany<T>>,
+  name: N,
   item: T,
 ): boolean {
   const items = map.get(name);

@@ -25,10 +25,15 @@ export interface BaseValueStatus {
 }
 
 /** Status of a base value with its derived values. */
-export function statusOf(graph: Graph, node: Node): BaseValueStatus {
-  const derived = [...node.derived].sort(byKey).map((child) => valueStatus(graph, child));
+export function statusOf(
+  graph: Graph,
+  node: Node,
+  unavailable: UnavailablePrefixes = new UnavailablePrefixes(graph),
+): BaseValueStatus {
+  const status = (one: Node): ValueStatus => valueStatus(graph, one, unavailable);
+  const derived = [...node.derived].sort(byKey).map(status);
   return {
-    value: valueStatus(graph, node),
+    value: status(node),
     ...(derived.length > 0 && { derived_values: derived }),
   };
 }
@@ -37,9 +42,30 @@ export function unknownStatus(key: string): BaseValueStatus {
   return { value: { key, state: 'NONEXISTENT' } };
 }
 
-function valueStatus(graph: Graph, node: Node): ValueStatus {
+/** Prefixes of which no key is available: many values may wait for the same. */
+export class UnavailablePrefixes {
+  readonly #graph: Graph;
+  readonly #prefixes = new Set<string>();
+  #changes = -1;
+
+  constructor(graph: Graph) {
+    this.#graph = graph;
+  }
+
+  has(prefix: string): boolean {
+    const { changes } = this.#graph;
+    if (changes !== this.#changes) this.#prefixes.clear();
+    this.#changes = changes;
+    if (this.#prefixes.has(prefix)) return true;
+    for (const { available } of this.#graph.withPrefix(prefix)) if (available) return false;
+    this.#prefixes.add(prefix);
+    return true;
+  }
+}
+
+function valueStatus(graph: Graph, node: Node, unavailable: UnavailablePrefixes): ValueStatus {
   const { key, state, error, lastOperation, rejected, desired, actual } = node;
-  const details = detailsOf(graph, node);
+  const details = detailsOf(graph, node, unavailable);
   return {
     key,
     state,
@@ -53,21 +79,21 @@ function valueStatus(graph: Graph, node: Node): ValueStatus {
   };
 }
 
-function detailsOf(graph: Graph, node: Node): readonly string[] {
+function detailsOf(graph: Graph, node: Node, unavailable: UnavailablePrefixes): readonly string[] {
   const { state, error, rejected } = node;
   if (state === 'INVALID') return error instanceof InvalidValueError ? error.fields : [];
   // An operation on its last valid value failed: `error` is about that.
   if (rejected && state !== 'PENDING') return [`invalid: ${rejected.error.message}`];
-  return state === 'PENDING' ? awaitedBy(graph, node) : [];
+  return state === 'PENDING' ? awaitedBy(graph, node, unavailable) : [];
 }
 
 /**
  * The labels that a pending value waits for now. A value with unmet dependencies does not compete for
  * claims, so its claims are not listed.
  */
-function awaitedBy(graph: Graph, node: Node): string[] {
+function awaitedBy(graph: Graph, node: Node, unavailable: UnavailablePrefixes): string[] {
   const labels = node.desiredDependencies
-    .filter((dependency) => !isMet(graph, node, dependency))
+    .filter((dependency) => !isMet(graph, node, dependency, unavailable))
     .map(({ label }) => label);
   if (labels.length > 0) return labels;
   return node.awaitedClaims.map((name) => {
@@ -80,12 +106,19 @@ export function claimLabel(name: string, holder: string | undefined): string {
   return holder === undefined ? `claim ${name}` : `claim ${name} (held by ${holder})`;
 }
 
-function isMet(graph: Graph, node: Node, { key, anyOf }: Dependency): boolean {
+function isMet(
+  graph: Graph,
+  node: Node,
+  { key, anyOf }: Dependency,
+  unavailable: UnavailablePrefixes,
+): boolean {
   const meets = (other: Node | undefined): boolean =>
     (other?.available ?? false) && other?.base !== node;
   if (key !== undefined && meets(graph.get(key))) return true;
-  for (const prefix of anyOf?.prefixes ?? [])
+  for (const prefix of anyOf?.prefixes ?? []) {
+    if (unavailable.has(prefix)) continue;
     for (const other of graph.withPrefix(prefix))
       if (meets(other) && (anyOf?.accepts?.(other.key) ?? true)) return true;
+  }
   return false;
 }

@@ -96,7 +96,7 @@ function unsupported({ graph, input }: Resolution, value: PlannedValue): Depende
     return other.isAvailable && (isUndecided ? other.exists : stays(other));
   };
   const dependencies = value.node?.actualDependencies ?? [];
-  return dependencies.find((one) => graph.support(value, one, isThroughout) === undefined);
+  return dependencies.find((one) => !graph.isSupported(value, one, isThroughout));
 }
 
 const BLOCKED: Decision = { action: 'blocked' };

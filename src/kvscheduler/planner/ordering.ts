@@ -39,6 +39,8 @@ class Ordering {
   #cycles: ReadonlyMap<PlannedValue, Cycle> = new Map();
   /** Values that wait for an update to release a claim, by its name. */
   readonly #awaiting = new Map<string, Set<PlannedValue>>();
+  /** Prefixes whose dependents were visited after a key was placed. */
+  readonly #visited = new Set<string>();
   /** Derived values of a value that has many, in the order of the keys. */
   readonly #gathered = new Map<PlannedValue, readonly PlannedValue[]>();
   /** Values that are placed with unmet dependencies, because no other one can be placed. */
@@ -149,7 +151,8 @@ class Ordering {
     // what refers to a predecessor that the southbound has lost, or never had in this run
     else if (this.#resolution.input.drifted.size > 0) yield this.#removeDependents(value);
     this.#list.create(value);
-    if (this.#resolution.graph.dependentCount(value.key) > 0) yield this.#visitDependents(value);
+    if (this.#resolution.graph.dependentCount(value.key, this.#isVisited) > 0)
+      yield this.#visitDependents(value);
     if (this.#derivesMany(value)) yield this.#gatherDerived(value);
     const children = this.#derivedOf(value);
     if (children.length > 0) yield this.#visitEach(children);
@@ -175,10 +178,10 @@ class Ordering {
   *#visitDependents({ key }: PlannedValue): Traversal {
     const { graph, input } = this.#resolution;
     const waiting: PlannedValue[] = [];
-    const count = graph.dependentCount(key);
+    const count = graph.dependentCount(key, this.#isVisited);
     if (isMany(count)) yield this.#gatherWaiting(key, waiting);
     else if (count > 0) {
-      for (const one of graph.dependents(key)) this.#addUnplaced(one, waiting);
+      for (const one of graph.dependents(key, this.#isVisited)) this.#addUnplaced(one, waiting);
       waiting.sort(byKey);
     }
     for (const dependent of waiting) {
@@ -188,12 +191,16 @@ class Ordering {
       } else if (dependent.isCreated) yield this.#create(dependent);
       else yield this.#change(dependent);
     }
+    for (const prefix of graph.prefixesOf(key)) this.#visited.add(prefix);
   }
+
+  /** The dependents were placed, or wait for something else: another key of the prefix places none. */
+  readonly #isVisited = (prefix: string): boolean => this.#visited.has(prefix);
 
   async #gatherWaiting(key: string, waiting: PlannedValue[]): Promise<void> {
     const { graph, input } = this.#resolution;
     const unplaced: PlannedValue[] = [];
-    for (const one of await graph.manyDependents(key, input.slices)) {
+    for (const one of await graph.manyDependents(key, input.slices, this.#isVisited)) {
       if (input.slices.due()) await input.slices.turn();
       this.#addUnplaced(one, unplaced);
     }
@@ -263,7 +270,7 @@ class Ordering {
       const { key } = dependency;
       if (key !== undefined && this.#isInCycle(key, cycle)) return true;
       const has = (one: string): boolean => one === value.key || this.#list.isAvailable(one);
-      return this.#resolution.graph.support(value, dependency, has) !== undefined;
+      return this.#resolution.graph.isSupported(value, dependency, has);
     });
   }
 

@@ -1,6 +1,6 @@
 import type { Slices } from '#infra/clock/slices.ts';
 import type { Dependency } from '../api/descriptor.ts';
-import { DependencyIndex } from '../graph/dependency-index.ts';
+import { DependencyIndex, type IsDone } from '../graph/dependency-index.ts';
 import type { Graph, Node } from '../graph/graph.ts';
 import { KeyIndex } from '../graph/key-index.ts';
 import type { PlannedValue } from './planned-value.ts';
@@ -35,6 +35,10 @@ export class PlannedGraph {
   #unindexed: string[] = [];
   /** Derived values that are not in the graph, by their base. */
   readonly #newDerived = new Map<PlannedValue, PlannedValue[]>();
+  /** Prefixes of which no key is available. */
+  readonly #unavailable = new Set<string>();
+  /** For a prefix: a key that met a dependency on it. It is tried first when another value is checked. */
+  readonly #lastMet = new Map<string, string>();
   /** Dependents of keys that have many, in the order of their keys. */
   readonly #gathered = new Map<string, readonly Node[]>();
 
@@ -82,24 +86,33 @@ export class PlannedGraph {
   }
 
   /** The number of dependents of the key, at most. */
-  dependentCount(key: string): number {
-    return this.#graph.dependentCount(key) + this.#dependents.count(key);
+  dependentCount(key: string, isDone?: IsDone): number {
+    return this.#graph.dependentCount(key, isDone) + this.#dependents.count(key, isDone);
+  }
+
+  /** The prefixes of `anyOf` dependencies that the key meets. */
+  prefixesOf(key: string): readonly string[] {
+    return [...this.#graph.prefixesOf(key), ...this.#dependents.prefixesOf(key)];
   }
 
   /** Everything whose desired or actual value depends on the key. */
-  dependents(key: string): readonly (Node | PlannedValue)[] {
-    const nodes = this.#graph.dependents(key);
+  dependents(key: string, isDone?: IsDone): readonly (Node | PlannedValue)[] {
+    const nodes = this.#graph.dependents(key, isDone);
     const fresh = new Set<PlannedValue>();
-    this.#dependents.collect(key, fresh);
+    this.#dependents.collect(key, fresh, isDone);
     return fresh.size === 0 ? nodes : [...nodes, ...fresh];
   }
 
   /** `dependents` for a key that has many. */
-  async manyDependents(key: string, slices: Slices): Promise<readonly (Node | PlannedValue)[]> {
-    await this.gatherNodes(key, slices);
+  async manyDependents(
+    key: string,
+    slices: Slices,
+    isDone?: IsDone,
+  ): Promise<readonly (Node | PlannedValue)[]> {
+    const nodes = await this.#graph.dependentsInSlices(key, slices, isDone);
     const fresh = new Set<PlannedValue>();
-    await this.#dependents.collectInSlices(key, fresh, slices);
-    return [...this.dependentNodes(key), ...fresh];
+    await this.#dependents.collectInSlices(key, fresh, slices, isDone);
+    return [...nodes, ...fresh];
   }
 
   /** Nodes whose desired or actual value depends on the key; those of `gatherNodes` where it ran. */
@@ -118,20 +131,40 @@ export class PlannedGraph {
   }
 
   isMet(value: PlannedValue, dependency: Dependency): boolean {
-    return this.support(value, dependency, (key) => this.isAvailable(key)) !== undefined;
+    const { key, anyOf } = dependency;
+    const isPlain = anyOf !== undefined && !anyOf.accepts;
+    if (isPlain && anyOf.prefixes.every((prefix) => this.#unavailable.has(prefix)))
+      return key !== undefined && this.isAvailable(key);
+    const isMet = this.isSupported(value, dependency, (one) => this.isAvailable(one));
+    if (isPlain && !isMet && this.derivedCount(value) === 0)
+      for (const prefix of anyOf.prefixes) this.#unavailable.add(prefix);
+    return isMet;
+  }
+
+  /** A value has become available. */
+  noteAvailable(): void {
+    if (this.#unavailable.size > 0) this.#unavailable.clear();
   }
 
   /**
-   * The first key with the property `has` that meets the value's dependency. What is derived from a
-   * value does not meet the dependencies of that value.
+   * Whether a key with the property `has` meets the value's dependency. What is derived from a value
+   * does not meet the dependencies of that value.
    */
-  support(
-    value: PlannedValue,
-    dependency: Dependency,
-    has: (key: string) => boolean,
-  ): string | undefined {
-    if (this.derivedCount(value) === 0) return this.first(dependency, has);
-    return this.first(dependency, (key) => has(key) && this.#baseKeyOf(key) !== value.key);
+  isSupported(value: PlannedValue, dependency: Dependency, has: (key: string) => boolean): boolean {
+    const hasNoDerived = this.derivedCount(value) === 0;
+    const supports = (key: string): boolean =>
+      has(key) && (hasNoDerived || this.#baseKeyOf(key) !== value.key);
+    const { anyOf } = dependency;
+    if (!anyOf) return dependency.key !== undefined && supports(dependency.key);
+    for (const prefix of anyOf.prefixes) {
+      const last = this.#lastMet.get(prefix);
+      if (last !== undefined && (anyOf.accepts?.(last) ?? true) && supports(last)) return true;
+    }
+    const first = this.first(dependency, supports);
+    if (first === undefined) return false;
+    for (const prefix of anyOf.prefixes)
+      if (first.startsWith(prefix)) this.#lastMet.set(prefix, first);
+    return true;
   }
 
   /** The first key with the property `has` that matches the dependency. */

@@ -39,6 +39,8 @@ export class Resolver implements Resolution, GoalSetter {
   readonly #lostByMany: string[] = [];
   /** Values that were taken out once: their dependents may have been taken out with them. */
   readonly #lowered = new Set<PlannedValue>();
+  /** Prefixes whose dependents were offered a key, and that key. */
+  readonly #offered = new Map<string, string>();
   readonly #derivedGoals = new DerivedGoals(this);
 
   constructor(input: PlanInput, attempt: Attempt) {
@@ -91,6 +93,7 @@ export class Resolver implements Resolution, GoalSetter {
   /** Takes the value to be available; its dependencies are checked later. */
   raise(value: PlannedValue): void {
     setAvailable(value, true);
+    this.graph.noteAvailable();
     this.#rising.push(value);
     this.#check(value);
   }
@@ -299,24 +302,33 @@ export class Resolver implements Resolution, GoalSetter {
     else if (this.#derivedGoals.mayExist(value)) this.#expanding.push(value);
     const isUnchanged = node?.available && !this.#lowered.has(value);
     if (isUnchanged && !this.input.drifted.has(node)) return undefined;
-    const count = this.graph.dependentCount(key);
+    const count = this.graph.dependentCount(key, this.#isOffered);
     const prospects = this.input.graph.prospectCount(key);
     if (isMany(count + prospects)) return this.#followMany(key);
-    if (count > 0) for (const one of this.graph.dependents(key)) this.#offer(one, key);
+    if (count > 0)
+      for (const one of this.graph.dependents(key, this.#isOffered)) this.#offer(one, key);
     if (prospects > 0) for (const one of this.input.graph.prospects(key)) this.#offer(one, key);
+    if (count > 0) this.#noteOffered(key);
     return undefined;
+  }
+
+  /** An available key of the prefix was offered already: another one changes nothing. */
+  readonly #isOffered = (prefix: string): boolean => {
+    const key = this.#offered.get(prefix);
+    return key !== undefined && this.graph.isAvailable(key);
+  };
+
+  #noteOffered(key: string): void {
+    for (const prefix of this.graph.prefixesOf(key))
+      if (!this.#isOffered(prefix)) this.#offered.set(prefix, key);
   }
 
   async #followMany(key: string): Promise<void> {
     const { slices } = this.input;
-    for (const one of await this.graph.manyDependents(key, slices)) {
-      if (slices.due()) await slices.turn();
-      this.#offer(one, key);
-    }
-    for (const one of this.input.graph.prospects(key)) {
-      if (slices.due()) await slices.turn();
-      this.#offer(one, key);
-    }
+    const dependents = await this.graph.manyDependents(key, slices, this.#isOffered);
+    await slices.each(dependents, (one) => this.#offer(one, key));
+    await slices.each(this.input.graph.prospects(key), (one) => this.#offer(one, key));
+    this.#noteOffered(key);
   }
 
   /**
@@ -337,6 +349,8 @@ export class Resolver implements Resolution, GoalSetter {
   }
 
   #reportLost(key: string): void {
+    for (const prefix of this.#offered.size > 0 ? this.graph.prefixesOf(key) : none)
+      if (this.#offered.get(prefix) === key) this.#offered.delete(prefix);
     const count = this.graph.dependentCount(key);
     if (isMany(count)) this.#lostByMany.push(key);
     else if (count > 0) for (const one of this.graph.dependents(key)) this.#lose(one, key);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { ManualClock } from '#infra/clock/manual.ts';
 import { operationsOf, pass, setUp, withDescriptor } from '../support/setup.ts';
 import { TimeoutError } from '../support/timeout-error.ts';
 
@@ -396,4 +397,27 @@ test('a report that removes a dependency of a failed value ends its retries', as
   bench.scheduler.pushNotification([{ key: 'a/f', value: { v: 1 } }]);
   await pass(bench, 10);
   assert.equal(bench.state('b/1'), 'CONFIGURED');
+});
+
+test('the end of a transaction does not look at values that failed in others', async () => {
+  /** The clock is read once for some units of work. */
+  class CountingClock extends ManualClock {
+    reads = 0;
+    override monotonic(): number {
+      this.reads++;
+      return super.monotonic();
+    }
+  }
+  const readsOf = async (failed: number): Promise<number> => {
+    const clock = new CountingClock();
+    const bench = setUp({ clock });
+    bench.southbound.fails = (_, key) => (key === 'a/other' ? undefined : new Error('no'));
+    const values = Array.from({ length: failed }, (_, i) => [`a/${i}`, { v: 1 }] as const);
+    await bench.commit(Object.fromEntries(values), { retry });
+    await bench.commit({ 'a/other': { v: 1 } });
+    clock.reads = 0;
+    await bench.commit({ 'a/other': { v: 2 } });
+    return clock.reads;
+  };
+  assert.equal(await readsOf(2000), await readsOf(10));
 });
