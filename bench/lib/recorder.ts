@@ -5,7 +5,7 @@
  */
 import { appendFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import net, { type Socket } from 'node:net';
+import net, { type NetConnectOpts, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import type { Command } from '#linux/kernel/commands.ts';
 import { now, type RecordedEntry } from './recording.ts';
@@ -29,13 +29,18 @@ function record(entry: () => RecordedEntry): void {
 }
 
 const { createConnection } = net;
-net.createConnection = ((path: unknown, ...rest: []) => {
-  const socket = createConnection(path as string, ...rest);
-  if (path === vppSocket) recordSocket(socket);
-  return socket;
-}) as typeof createConnection;
-
-function recordSocket(socket: Socket): void {
+type Read = NonNullable<NetConnectOpts['onread']>;
+net.createConnection = ((options: NetConnectOpts & { path?: string }, ...rest: []) => {
+  if (typeof options !== 'object' || options.path !== vppSocket || !options.onread)
+    return createConnection(options, ...rest);
+  const { buffer, callback } = options.onread;
+  const recordRead: Read['callback'] = (length, bytes) => {
+    const at = now();
+    const copy = Buffer.from(bytes.subarray(0, length));
+    record(() => ({ at, kind: 'received', bytes: copy.toString('base64') }));
+    return callback(length, bytes);
+  };
+  const socket = createConnection({ ...options, onread: { buffer, callback: recordRead } });
   const write = socket.write.bind(socket) as (bytes: Uint8Array) => boolean;
   socket.write = ((bytes: Uint8Array) => {
     const at = now();
@@ -43,11 +48,8 @@ function recordSocket(socket: Socket): void {
     record(() => ({ at, kind: 'sent', bytes: copy.toString('base64') }));
     return write(bytes);
   }) as Socket['write'];
-  socket.on('data', (chunk: Buffer) => {
-    const at = now();
-    record(() => ({ at, kind: 'received', bytes: chunk.toString('base64') }));
-  });
-}
+  return socket;
+}) as typeof createConnection;
 
 const { postMessage } = Worker.prototype;
 Worker.prototype.postMessage = function (batch: readonly Command[]) {

@@ -138,6 +138,8 @@ export class ReplayedNode implements AsyncDisposable {
     const end = now();
     const entries = await this.#recording.next();
     const during = entries.filter(({ at }) => at >= start && at <= end);
+    for (const kind of ['sent', 'received', 'started'])
+      if (!during.some((entry) => entry.kind === kind)) throw new Error(`nothing was ${kind}`);
     await replay(entries.filter(({ at }) => at < start));
     const replayedMs = await replay(during);
     await replay(entries.filter(({ at }) => at > end));
