@@ -17,12 +17,12 @@ interface Route {
   readonly weight: number;
 }
 
-interface Link {
+export interface Link {
   readonly place: number;
   readonly behind?: string;
 }
 
-interface Family {
+export interface Family {
   readonly members: number;
   readonly weight: number;
 }

@@ -1,9 +1,13 @@
 /**
- * scheduler-cost.ts independent|chain|derived <count> [<derived>]: one transaction in a new process, with the
- * values of bench/reference/ligato, and the same line of JSON.
+ * scheduler-cost.js independent|chain|derived <count> [<derived>]: the work of bench/reference/ligato in a new
+ * process, and the same line of JSON. The southbound is like ligato's: it keeps nothing and answers at once.
  */
 import { performance } from 'node:perf_hooks';
-import { chain, families, InstantSouthbound, independentLinks } from './instant-southbound.ts';
+import { systemClock } from '#infra/clock/system.ts';
+import { silentLogger } from '#infra/log/log.ts';
+import type { AnyDescriptor } from '#kvscheduler/api/descriptor.ts';
+import { createScheduler } from '#kvscheduler/scheduler.ts';
+import { chain, type Family, families, independentLinks, type Link } from './instant-southbound.ts';
 
 /** Of one transaction; memory is that of the process after it, after a garbage collection. */
 export interface SchedulerCost {
@@ -16,9 +20,37 @@ export interface SchedulerCost {
 
 const works = { independent: independentLinks, chain, derived: families };
 
+const link: AnyDescriptor = {
+  ...answeringAtOnce('link'),
+  dependencies: (_key: string, { behind }: Link) =>
+    behind === undefined ? [] : [{ label: 'before', key: behind }],
+};
+
+const family: AnyDescriptor = {
+  ...answeringAtOnce('family'),
+  derived: (key: string, { members }: Family) =>
+    Array.from({ length: members }, (_, i) => ({
+      key: `config/member/${i}/${key}`,
+      value: { weight: 1 },
+    })),
+};
+
+function answeringAtOnce(kind: string): AnyDescriptor {
+  const prefix = `config/${kind}/`;
+  return {
+    name: kind,
+    keyPrefixes: [prefix],
+    nbKeyPrefix: prefix,
+    typeName: `bench.${kind}`,
+    create: async () => undefined,
+    delete: async () => undefined,
+  };
+}
+
 async function cost(work: keyof typeof works, count: number, derived: number): Promise<void> {
   const values = works[work](count, derived);
-  const scheduler = new InstantSouthbound().scheduler();
+  const descriptors = [link, family, answeringAtOnce('member')];
+  const scheduler = createScheduler({ descriptors, clock: systemClock, log: silentLogger });
   globalThis.gc?.();
   const [start, startCpu] = [performance.now(), process.cpuUsage()];
   const { failures } = await scheduler.commit({

@@ -17,11 +17,11 @@ const root = join(import.meta.dirname, '../..');
 export const BUNDLE = 'dist/cmd/agent';
 
 /** Files of the bundle, and the module with which each begins. */
-const entries: Readonly<Record<string, string>> = {
+const agent = {
   main: 'src/cmd/agent/main.ts',
   thread: 'src/linux/kernel/thread.ts',
   'svg-worker': 'src/kvscheduler/rest/drawing/svg-worker.ts',
-};
+} as const;
 
 /** Names that only CommonJS has; the packages that are written in it use them. */
 const COMMON_JS_NAMES = `import { createRequire as requireFrom } from 'node:module';
@@ -29,7 +29,7 @@ const require = requireFrom(import.meta.url);
 const { dirname: __dirname, filename: __filename } = import.meta;`;
 
 /** Modules name the files of their worker threads, which are beside them in the bundle. */
-const workerThreads: Plugin = {
+const workerThreads = (entries: Readonly<Record<string, string>>): Plugin => ({
   name: 'worker threads',
   setup({ onLoad }) {
     onLoad({ filter: /[/](src|plugins)[/].*\.ts$/ }, async ({ path }) => {
@@ -44,12 +44,24 @@ const workerThreads: Plugin = {
       return { contents, loader: 'ts' };
     });
   },
-};
+});
 
 /** @param project gets the bundle; it has to have `package.json` and the packages with native addons */
 export async function buildAgent(project = root): Promise<string> {
   const folder = join(project, BUNDLE);
   rmSync(folder, { recursive: true, force: true });
+  await bundle(agent, folder);
+  // etcd3 reads its definitions in the folder `proto` beside that of its code.
+  const etcd = dirname(fileURLToPath(import.meta.resolve('etcd3/package.json')));
+  cpSync(join(etcd, 'proto'), join(folder, '../proto'), { recursive: true });
+  return folder;
+}
+
+/** @param entries files of the bundle, without `.js`, and the module with which each begins */
+export async function bundle(
+  entries: Readonly<Record<string, string>>,
+  folder: string,
+): Promise<void> {
   await build({
     absWorkingDir: root,
     entryPoints: { ...entries },
@@ -60,13 +72,9 @@ export async function buildAgent(project = root): Promise<string> {
     format: 'esm',
     target: 'node24',
     banner: { js: COMMON_JS_NAMES },
-    plugins: [workerThreads],
+    plugins: [workerThreads(entries)],
     // They look for their native addon beside their own files.
     external: ['classic-level', 'koffi'],
     logLevel: 'error',
   });
-  // etcd3 reads its definitions in the folder `proto` beside that of its code.
-  const etcd = dirname(fileURLToPath(import.meta.resolve('etcd3/package.json')));
-  cpSync(join(etcd, 'proto'), join(folder, '../proto'), { recursive: true });
-  return folder;
 }

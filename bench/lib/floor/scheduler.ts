@@ -1,15 +1,20 @@
-/** One transaction of the scheduler in a new process, against ligato's. */
+/**
+ * One transaction of the scheduler in a new process, against ligato's. The process is like the agent of the
+ * image: a bundle, the flags of main.ts, and a compile cache, which the first round writes.
+ */
 import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { withoutGo } from '#test/support/requirements.ts';
+import { bundle } from '../../../scripts/lib/agent-bundle.ts';
 import { ReferenceProgram } from '../reference-program.ts';
 import type { SchedulerCost } from '../scheduler-cost.ts';
 import { agentFlags } from '../subprocess.ts';
 import { inTurns, median, megabytes, milliseconds, type Part, type Row } from './row.ts';
 
 const run = promisify(execFile);
-const script = join(import.meta.dirname, '../scheduler-cost.ts');
 const MEMORY_TARGET = 80 * 2 ** 20;
 
 const works = [
@@ -22,8 +27,14 @@ export const scheduler: Part = { title: 'scheduler', needs: withoutGo, rows };
 
 async function* rows(): AsyncGenerator<Row> {
   const ligato = await ReferenceProgram.go<SchedulerCost>('ligato');
+  const folder = mkdtempSync(join(tmpdir(), 'scheduler-cost-'));
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  await bundle({ 'scheduler-cost': 'bench/lib/scheduler-cost.ts' }, folder);
   for (const { name, args } of works) {
-    const costs = await inTurns({ ligato: () => ligato.run(...args), ours: () => ours(args) });
+    const costs = await inTurns({
+      ligato: () => ligato.run(...args),
+      ours: () => ours(folder, args),
+    });
     const cpu = (list: readonly SchedulerCost[]) => median(list.map(({ cpuMs }) => cpuMs));
     const [reference, own] = [cpu(costs.ligato), cpu(costs.ours)];
     yield {
@@ -38,8 +49,10 @@ async function* rows(): AsyncGenerator<Row> {
   }
 }
 
-async function ours(args: readonly string[]): Promise<SchedulerCost> {
-  const { stdout } = await run(process.execPath, [...agentFlags, script, ...args]);
+async function ours(folder: string, args: readonly string[]): Promise<SchedulerCost> {
+  const program = join(folder, 'scheduler-cost.js');
+  const env = { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') };
+  const { stdout } = await run(process.execPath, [...agentFlags, program, ...args], { env });
   return JSON.parse(stdout) as SchedulerCost;
 }
 
