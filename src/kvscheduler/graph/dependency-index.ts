@@ -4,6 +4,13 @@ import { addItem, collectItems, deleteItem, itemCount, type OneOrMany } from './
 
 const none: readonly never[] = [];
 
+const CHARACTERS = 0x1_0000;
+
+/** Length of a prefix and its last character, as one number. */
+function endOf(text: string, length: number): number {
+  return length === 0 ? 0 : length * CHARACTERS + text.charCodeAt(length - 1);
+}
+
 /** Whether the dependents of a prefix have been processed for another key already. */
 export type IsDone = (prefix: string) => boolean;
 
@@ -11,8 +18,8 @@ export type IsDone = (prefix: string) => boolean;
 export class DependencyIndex<T extends object> {
   readonly #byKey = new Map<string, OneOrMany<T>>();
   readonly #byPrefix = new Map<string, OneOrMany<T>>();
-  /** Number of prefixes of each length: only these lengths are looked up for a key. */
-  readonly #lengths = new Map<number, number>();
+  /** Number of prefixes with each end: only those whose end a key contains are looked up. */
+  readonly #ends = new Map<number, number>();
   /** Prefixes of which a dependency accepts only some keys. */
   readonly #selective = new Set<string>();
 
@@ -22,8 +29,10 @@ export class DependencyIndex<T extends object> {
       if (!anyOf) continue;
       for (const prefix of anyOf.prefixes) {
         if (anyOf.accepts) this.#selective.add(prefix);
-        if (addItem(this.#byPrefix, prefix, dependent))
-          this.#lengths.set(prefix.length, (this.#lengths.get(prefix.length) ?? 0) + 1);
+        if (addItem(this.#byPrefix, prefix, dependent)) {
+          const end = endOf(prefix, prefix.length);
+          this.#ends.set(end, (this.#ends.get(end) ?? 0) + 1);
+        }
       }
     }
   }
@@ -34,9 +43,10 @@ export class DependencyIndex<T extends object> {
       if (!anyOf) continue;
       for (const prefix of anyOf.prefixes)
         if (deleteItem(this.#byPrefix, prefix, dependent)) {
-          const left = (this.#lengths.get(prefix.length) ?? 0) - 1;
-          if (left > 0) this.#lengths.set(prefix.length, left);
-          else this.#lengths.delete(prefix.length);
+          const end = endOf(prefix, prefix.length);
+          const left = (this.#ends.get(end) ?? 0) - 1;
+          if (left > 0) this.#ends.set(end, left);
+          else this.#ends.delete(end);
         }
     }
   }
@@ -82,10 +92,11 @@ export class DependencyIndex<T extends object> {
   }
 
   #prefixesOf(key: string, isDone: IsDone | undefined): readonly string[] {
-    if (this.#lengths.size === 0) return none;
+    if (this.#ends.size === 0) return none;
     const prefixes: string[] = [];
-    for (const length of this.#lengths.keys()) {
-      if (length > key.length) continue;
+    for (const end of this.#ends.keys()) {
+      const length = Math.floor(end / CHARACTERS);
+      if (length > key.length || endOf(key, length) !== end) continue;
       const prefix = key.slice(0, length);
       if (!this.#byPrefix.has(prefix)) continue;
       if (!isDone || this.#selective.has(prefix) || !isDone(prefix)) prefixes.push(prefix);
