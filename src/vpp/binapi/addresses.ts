@@ -29,7 +29,7 @@ export function bytesOfAddress(text: string): Uint8Array {
  * @throws InvalidAddressError
  */
 export function textOfBytes(bytes: Uint8Array): string {
-  if (bytes.length === 4) return `${bytes[0]}.${bytes[1]}.${bytes[2]}.${bytes[3]}`;
+  if (bytes.length === 4) return ip4Text(bytes);
   if (bytes.length === 16) return ip6Text(bytes);
   throw new InvalidAddressError(`${bytes.length} bytes are not an IP address`);
 }
@@ -49,7 +49,7 @@ export function fromAddress({ af, un }: Address): string {
 
 /** The text of a union whose family is known from elsewhere, as for the next hop of a route. */
 export function fromUnion(af: AddressFamily, un: AddressUnion): string {
-  return textOfBytes(af === AddressFamily.ADDRESS_IP4 ? un.subarray(0, 4) : un);
+  return af === AddressFamily.ADDRESS_IP4 ? ip4Text(un) : textOfBytes(un);
 }
 
 /**
@@ -105,6 +105,11 @@ function ip4Bytes(text: string): Uint8Array | undefined {
   if (value === undefined || at < 3) return undefined;
   bytes[at] = value;
   return bytes;
+}
+
+/** Of the first four bytes. */
+function ip4Text(bytes: Uint8Array): string {
+  return `${bytes[0]}.${bytes[1]}.${bytes[2]}.${bytes[3]}`;
 }
 
 function ip6Bytes(text: string): Uint8Array {

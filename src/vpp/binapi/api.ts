@@ -62,6 +62,17 @@ export interface VppClient {
     name: N,
     fields: Dumps[N]['request'],
   ): Promise<readonly Dumps[N]['details'][]>;
+  /**
+   * As `dump`, but gives each details to `take` when it arrives and keeps none of them: for thousands
+   * of objects. `take` runs between two reads of the socket, so it must be short.
+   * @throws as `request`, or what `take` throws; the connection is not affected. Details that arrived
+   *   before an error were taken
+   */
+  dumpEach<N extends keyof Dumps>(
+    name: N,
+    fields: Dumps[N]['request'],
+    take: (details: Dumps[N]['details']) => void,
+  ): Promise<void>;
   /** Calls the listener for each such event; the caller sends the subscription request. */
   onEvent<N extends keyof EventsByName>(
     name: N,

@@ -38,6 +38,10 @@ export class FaultyClient {
         faults.read.push(name);
         return inner.dump(name, fields);
       },
+      dumpEach: (name, fields, take) => {
+        faults.read.push(name);
+        return inner.dumpEach(name, fields, take);
+      },
       onEvent: (name, listener) => inner.onEvent(name, listener),
       async request(name, fields) {
         if (reading.has(name)) faults.read.push(name);

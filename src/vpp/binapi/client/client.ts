@@ -96,12 +96,22 @@ export class BinapiClient implements VppClient {
     return this.#connection.request(name, fields) as Promise<Requests[N]['reply']>;
   }
 
-  dump<N extends keyof Dumps>(
+  async dump<N extends keyof Dumps>(
     name: N,
     fields: Dumps[N]['request'],
   ): Promise<readonly Dumps[N]['details'][]> {
+    const all: Dumps[N]['details'][] = [];
+    await this.dumpEach(name, fields, (details) => all.push(details));
+    return all;
+  }
+
+  dumpEach<N extends keyof Dumps>(
+    name: N,
+    fields: Dumps[N]['request'],
+    take: (details: Dumps[N]['details']) => void,
+  ): Promise<void> {
     if (!this.#connection) return Promise.reject(this.#notConnected(name));
-    return this.#connection.dump(name, fields) as Promise<readonly Dumps[N]['details'][]>;
+    return this.#connection.dump(name, fields, take as (details: object) => void);
   }
 
   onEvent<N extends keyof EventsByName>(

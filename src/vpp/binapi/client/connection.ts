@@ -7,9 +7,10 @@ import type { MessageCodec } from '../codec/codec.ts';
 import type { Reader } from '../codec/runtime.ts';
 import { viewOf, Writer } from '../codec/writer.ts';
 import { FRAME_HEADER, writeFrame } from '../frame.ts';
-import { collectPages } from './cursor-pages.ts';
+import { requestPages } from './cursor-pages.ts';
 import type { EventListeners } from './event-listeners.ts';
 import type { HandshakeResult } from './handshake.ts';
+import { IncomingDetails, type Take } from './incoming-details.ts';
 import type { MessageIds } from './message-ids.ts';
 import type { MessageStream } from './message-stream.ts';
 import type { ClientOptions } from './options.ts';
@@ -106,14 +107,15 @@ export class Connection {
     });
   }
 
-  /** Rejects as described at VppClient.dump. */
-  dump(name: string, fields: object): Promise<readonly object[]> {
+  /** Rejects as described at VppClient.dumpEach. */
+  dump(name: string, fields: object, take: Take): Promise<void> {
     if (this.#catalog.services.get(name)?.kind === 'cursor')
-      return collectPages(name, (cursor) => this.#page(name, { ...fields, cursor }));
+      return requestPages(name, (cursor) => this.#page(name, { ...fields, cursor }, take));
     return new Promise((resolve, reject) => {
       const service = this.#service(name, 'dump');
       const ping = this.#service('control_ping', 'request');
-      const answer = new PendingDump(name, service.details, ping.reply, { resolve, reject });
+      const details = new IncomingDetails(service.details, take);
+      const answer = new PendingDump(name, details, ping.reply, { resolve, reject });
       this.#send(service, fields, answer, ping.request);
     });
   }
@@ -137,10 +139,11 @@ export class Connection {
     this.drop(reason);
   }
 
-  #page(name: string, fields: object): Promise<Page> {
+  #page(name: string, fields: object, take: Take): Promise<Page> {
     return new Promise((resolve, reject) => {
       const service = this.#service(name, 'cursor');
-      const answer = new PendingPage(name, service.details, service.reply, { resolve, reject });
+      const details = new IncomingDetails(service.details, take);
+      const answer = new PendingPage(name, details, service.reply, { resolve, reject });
       this.#send(service, fields, answer);
     });
   }

@@ -2,6 +2,7 @@
 import type { MessageCodec } from '../codec/codec.ts';
 import type { Reader } from '../codec/runtime.ts';
 import { VppRefusedError } from '../retval-error.ts';
+import type { IncomingDetails } from './incoming-details.ts';
 import type { PendingRequest } from './pending-requests.ts';
 
 interface Settlers<T> {
@@ -59,12 +60,11 @@ export class PendingReply implements PendingRequest {
 export class PendingDump implements PendingRequest {
   readonly name: string;
   readonly isProbe = false;
-  readonly #details: MessageCodec;
+  readonly #details: IncomingDetails;
   readonly #end: MessageCodec;
-  readonly #settle: Settlers<object[]>;
-  readonly #list: object[] = [];
+  readonly #settle: Settlers<void>;
 
-  constructor(name: string, details: MessageCodec, end: MessageCodec, settle: Settlers<object[]>) {
+  constructor(name: string, details: IncomingDetails, end: MessageCodec, settle: Settlers<void>) {
     this.name = name;
     this.#details = details;
     this.#end = end;
@@ -72,18 +72,21 @@ export class PendingDump implements PendingRequest {
   }
 
   accept(codec: MessageCodec, reader: Reader): 'done' | 'more' | 'unexpected' {
-    if (codec === this.#end) return 'done';
-    if (codec !== this.#details) return 'unexpected';
-    this.#list.push(codec.decode(reader));
-    return 'more';
+    if (codec === this.#details.codec) {
+      this.#details.accept(reader);
+      return 'more';
+    }
+    if (codec !== this.#end) return 'unexpected';
+    this.#details.check();
+    return 'done';
   }
 
   get receivedMessages(): number {
-    return this.#list.length;
+    return this.#details.received;
   }
 
   resolve(): void {
-    this.#settle.resolve(this.#list);
+    this.#settle.resolve();
   }
 
   reject(error: unknown): void {
@@ -93,7 +96,8 @@ export class PendingDump implements PendingRequest {
 
 /** Result of one request of a cursor stream. */
 export interface Page {
-  readonly details: readonly object[];
+  /** Number of details that were taken. */
+  readonly details: number;
   /** 0, or -165 when there are more details after the cursor. */
   readonly retval: number;
   readonly cursor: number;
@@ -103,13 +107,12 @@ export interface Page {
 export class PendingPage implements PendingRequest {
   readonly name: string;
   readonly isProbe = false;
-  readonly #details: MessageCodec;
+  readonly #details: IncomingDetails;
   readonly #reply: MessageCodec;
   readonly #settle: Settlers<Page>;
-  readonly #list: object[] = [];
   #end = { retval: 0, cursor: 0 };
 
-  constructor(name: string, details: MessageCodec, reply: MessageCodec, settle: Settlers<Page>) {
+  constructor(name: string, details: IncomingDetails, reply: MessageCodec, settle: Settlers<Page>) {
     this.name = name;
     this.#details = details;
     this.#reply = reply;
@@ -117,21 +120,22 @@ export class PendingPage implements PendingRequest {
   }
 
   accept(codec: MessageCodec, reader: Reader): 'done' | 'more' | 'unexpected' {
-    if (codec === this.#details) {
-      this.#list.push(codec.decode(reader));
+    if (codec === this.#details.codec) {
+      this.#details.accept(reader);
       return 'more';
     }
     if (codec !== this.#reply) return 'unexpected';
+    this.#details.check();
     this.#end = codec.decode(reader) as { retval: number; cursor: number };
     return 'done';
   }
 
   get receivedMessages(): number {
-    return this.#list.length;
+    return this.#details.received;
   }
 
   resolve(): void {
-    this.#settle.resolve({ details: this.#list, ...this.#end });
+    this.#settle.resolve({ ...this.#end, details: this.#details.received });
   }
 
   reject(error: unknown): void {

@@ -79,8 +79,7 @@ export function routeDescriptor({
       };
       // one table after another: VPP forwards no packets while it returns a table, which cannot be split
       for (const { table } of tables) {
-        const routes = await client.dump('ip_route_v2_dump', { src: source, table });
-        await mapInSlices(clock, routes, ({ route }) => {
+        await client.dumpEach('ip_route_v2_dump', { src: source, table }, ({ route }) => {
           for (const path of route.paths) read(route, path);
           if (route.paths.some(isSuspect)) suspects.push(route);
         });
