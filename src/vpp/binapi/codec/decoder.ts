@@ -170,7 +170,7 @@ for (let q = p; q < p + ${size * length}; q += ${size}) list.push(${this.#fixed(
       this.functions.push(`let zero_${name};
 function ${name}(r, p) {
   ${start}
-  const zero = runtime.isZero(b, p, ${size * length});
+  const zero = runtime.isZero(r, p, ${size * length});
   if (zero && zero_${name} !== undefined) return zero_${name};
   ${list}
   return zero ? (zero_${name} = runtime.immutableList(list)) : list;

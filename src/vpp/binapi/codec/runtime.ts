@@ -139,8 +139,12 @@ export function getLongText(reader: Reader, field: PathStep): string {
   return length === 0 ? '' : reader.bytes.toString('utf8', start, start + length);
 }
 
-export function isZero(bytes: Buffer, position: number, length: number): boolean {
-  for (let i = 0; i < length; i++) if (bytes[position + i] !== 0) return false;
+/** Four bytes at a time: byte by byte, the label stack took up to half of the time of a route. */
+export function isZero({ bytes, view }: Reader, position: number, length: number): boolean {
+  const end = position + length;
+  let at = position;
+  for (; at + 4 <= end; at += 4) if (view.getUint32(at) !== 0) return false;
+  for (; at < end; at++) if (bytes[at] !== 0) return false;
   return true;
 }
 
