@@ -240,12 +240,13 @@ async function recordTargets(
 ): Promise<RecordedKeyValue[]> {
   const { graph, registry, slices } = context;
   const values = await recordEach(context, targets, false);
-  if (desired)
-    for (const { key, base, unmanaged, actual } of graph.all()) {
-      if (slices.due()) await slices.turn();
-      if (unmanaged && !base && actual !== undefined && !desired.has(key))
-        values.push(recordTarget(graph, registry, { key, value: actual }, true));
-    }
+  // Targets are in order.
+  if (!desired) return values;
+  for (const { key, base, unmanaged, actual } of graph.all()) {
+    if (slices.due()) await slices.turn();
+    if (unmanaged && !base && actual !== undefined && !desired.has(key))
+      values.push(recordTarget(graph, registry, { key, value: actual }, true));
+  }
   return sortInSlices(values, (a, b) => (a.Key < b.Key ? -1 : 1), slices);
 }
 

@@ -53,7 +53,7 @@ export class DependencyIndex<T extends object> {
 
   /** The number of dependents that `collect` finds, at most. */
   count(key: string, isDone?: IsDone): number {
-    let count = itemCount(this.#byKey.get(key));
+    let count = this.#byKey.size === 0 ? 0 : itemCount(this.#byKey.get(key));
     for (const prefix of this.#prefixesOf(key, isDone))
       count += itemCount(this.#byPrefix.get(prefix));
     return count;

@@ -37,6 +37,8 @@ class Ordering {
   readonly #toInterrupt = new Map<string, string>();
   readonly #resolution: Resolution;
   #cycles: ReadonlyMap<PlannedValue, Cycle> = new Map();
+  /** The number of dependents by the index of a value, at most. */
+  readonly #dependentCounts: Int32Array;
   /** Values that wait for an update to release a claim, by its name. */
   readonly #awaiting = new Map<string, Set<PlannedValue>>();
   /** Prefixes whose dependents were visited after a key was placed. */
@@ -49,17 +51,19 @@ class Ordering {
   constructor(resolution: Resolution) {
     this.#resolution = resolution;
     this.#list = new OperationList(resolution);
+    this.#dependentCounts = new Int32Array(resolution.graph.all.length);
   }
 
   async order(): Promise<OrderedOperations> {
     const { input, graph } = this.#resolution;
     const { slices } = input;
-    // A value without dependents is in no cycle.
-    const needed = await filterInSlices(
-      graph.all,
-      ({ isCreated, key }) => isCreated && graph.dependentCount(key) > 0,
-      slices,
-    );
+    const needed: PlannedValue[] = [];
+    await slices.each(graph.all, (value, index) => {
+      const count = graph.dependentCount(value.key);
+      this.#dependentCounts[index] = count;
+      // A value that no other one needs is in no cycle.
+      if (value.isCreated && (count > 0 || graph.derivedCount(value) > 0)) needed.push(value);
+    });
     this.#cycles = await findCycles(needed, (value) => this.#neededByKey(value), slices);
     await runInSlices(this.#visitEach(await this.#starts()), slices);
     // Values that are not reached from the starts, and those that had to wait for a later operation.
@@ -108,7 +112,11 @@ class Ordering {
     const { graph } = this.#resolution;
     if (graph.derivedCount(value) > 0) return true;
     if (value.descriptor?.claims && this.#awaiting.size > 0) return true;
-    return graph.dependentCount(value.key) > 0;
+    return this.#hasDependents(value);
+  }
+
+  #hasDependents({ index }: PlannedValue): boolean {
+    return (this.#dependentCounts[index] as number) > 0;
   }
 
   *#visit(value: PlannedValue): Traversal {
@@ -151,8 +159,23 @@ class Ordering {
     // what refers to a predecessor that the southbound has lost, or never had in this run
     else if (this.#resolution.input.drifted.size > 0) yield this.#removeDependents(value);
     this.#list.create(value);
-    if (this.#resolution.graph.dependentCount(value.key, this.#isVisited) > 0)
-      yield this.#visitDependents(value);
+    const { graph, input } = this.#resolution;
+    const { key } = value;
+    const count = this.#hasDependents(value) ? graph.dependentCount(key, this.#isVisited) : 0;
+    if (count > 0) {
+      const waiting: PlannedValue[] = [];
+      if (isMany(count)) yield this.#gatherWaiting(key, waiting);
+      else this.#findWaiting(key, waiting);
+      // Not a traversal of its own: each value of a long chain is on the path until the last is placed.
+      for (const dependent of waiting) {
+        if (!dependent.isCreated && this.#list.progress(dependent) !== 'deferred') continue;
+        if (this.#placeLeaf(dependent)) {
+          if (input.slices.due()) yield input.slices.turn();
+        } else if (dependent.isCreated) yield this.#create(dependent);
+        else yield this.#change(dependent);
+      }
+      for (const prefix of graph.prefixesOf(key)) this.#visited.add(prefix);
+    }
     if (this.#derivesMany(value)) yield this.#gatherDerived(value);
     const children = this.#derivedOf(value);
     if (children.length > 0) yield this.#visitEach(children);
@@ -174,29 +197,17 @@ class Ordering {
     yield this.#visitEach(this.#derivedOf(value));
   }
 
-  /** Places the dependents that waited for the value. */
-  *#visitDependents({ key }: PlannedValue): Traversal {
-    const { graph, input } = this.#resolution;
-    const waiting: PlannedValue[] = [];
-    const count = graph.dependentCount(key, this.#isVisited);
-    if (isMany(count)) yield this.#gatherWaiting(key, waiting);
-    else if (count > 0) {
-      for (const one of graph.dependents(key, this.#isVisited)) this.#addUnplaced(one, waiting);
-      waiting.sort(byKey);
-    }
-    for (const dependent of waiting) {
-      if (!dependent.isCreated && this.#list.progress(dependent) !== 'deferred') continue;
-      if (this.#placeLeaf(dependent)) {
-        if (input.slices.due()) yield input.slices.turn();
-      } else if (dependent.isCreated) yield this.#create(dependent);
-      else yield this.#change(dependent);
-    }
-    for (const prefix of graph.prefixesOf(key)) this.#visited.add(prefix);
-  }
-
   /** The dependents were placed, or wait for something else: another key of the prefix places none. */
   readonly #isVisited = (prefix: string): boolean => this.#visited.has(prefix);
 
+  /** The dependents that wait for the key, in the order of the keys. */
+  #findWaiting(key: string, waiting: PlannedValue[]): void {
+    for (const one of this.#resolution.graph.dependents(key, this.#isVisited))
+      this.#addUnplaced(one, waiting);
+    waiting.sort(byKey);
+  }
+
+  /** The same for a key that has many. */
   async #gatherWaiting(key: string, waiting: PlannedValue[]): Promise<void> {
     const { graph, input } = this.#resolution;
     const unplaced: PlannedValue[] = [];
@@ -289,11 +300,13 @@ class Ordering {
   /** Values to be created whose keys are dependencies of this one, and its base. */
   #neededByKey({ key: own, baseKey, goal }: PlannedValue): PlannedValue[] {
     const needed: PlannedValue[] = [];
-    for (const key of [baseKey, ...goal.dependencies.map((dependency) => dependency.key)]) {
-      if (key === undefined || key === own) continue;
+    const add = (key: string | undefined): void => {
+      if (key === undefined || key === own) return;
       const value = this.#resolution.graph.values.get(key);
       if (value?.isCreated) needed.push(value);
-    }
+    };
+    add(baseKey);
+    for (const { key } of goal.dependencies) add(key);
     return needed;
   }
 
