@@ -152,7 +152,7 @@ export class WritableGraph {
   /** The values that the nodes of unknown outcome may have. */
   readonly #possible = new Map<Node, Value>();
   readonly #metadata: ReadonlyMap<string, IndexMap<unknown>>;
-  #withNewMetadata = new Set<Node>();
+  #withNewMetadata: Node[] = [];
 
   /** @param metadata the map of each descriptor by its name, kept up to date by the graph */
   constructor(metadata: ReadonlyMap<string, IndexMap<unknown>>) {
@@ -212,10 +212,10 @@ export class WritableGraph {
     return this.#nodes.get(key);
   }
 
-  /** Nodes whose metadata changed since the last call. */
-  takeNodesWithNewMetadata(): ReadonlySet<Node> {
+  /** Nodes whose metadata changed since the last call, some more than once. */
+  takeNodesWithNewMetadata(): readonly Node[] {
     const nodes = this.#withNewMetadata;
-    this.#withNewMetadata = new Set();
+    this.#withNewMetadata = [];
     return nodes;
   }
 
@@ -350,7 +350,7 @@ export class WritableGraph {
   setMetadata(node: Node, metadata: unknown): void {
     if (node.metadata === metadata) return;
     writable(node).metadata = metadata;
-    this.#withNewMetadata.add(node);
+    this.#withNewMetadata.push(node);
     const { descriptor } = node;
     const map = descriptor && this.#metadata.get(descriptor.name);
     if (!map) return;

@@ -1,5 +1,5 @@
 /** The rough size of a record in memory, and how it is shortened to a limit. */
-import type { Slices } from '#infra/clock/slices.ts';
+import { filterInSlices, type Slices } from '#infra/clock/slices.ts';
 import type { RecordedKeyValue, RecordedTxn, RecordedTxnOp, RecordedValue } from './record.ts';
 import { roughSize } from './rough-size.ts';
 
@@ -37,9 +37,9 @@ export async function fitRecord(
       selected.add(item);
     }
   };
-  const shorten = <T>(items: readonly T[] | undefined, selected: ReadonlySet<T>) => {
+  const shorten = async <T>(items: readonly T[] | undefined, selected: ReadonlySet<T>) => {
     if (!items) return undefined;
-    const kept = items.filter((item) => selected.has(item));
+    const kept = await filterInSlices(items, (item) => selected.has(item), slices);
     omitted += items.length - kept.length;
     return kept.length === items.length ? items : kept;
   };
@@ -52,7 +52,8 @@ export async function fitRecord(
   const { Executed, Planned, Values } = record;
   // An operation that was executed as planned is in both lists.
   const operations = new Set<RecordedTxnOp>();
-  const failed = Executed?.filter(({ NewErrMsg }) => NewErrMsg !== undefined) ?? [];
+  const isFailed = ({ NewErrMsg }: RecordedTxnOp): boolean => NewErrMsg !== undefined;
+  const failed = await filterInSlices(Executed ?? none, isFailed, slices);
   await select(failed, sizeOfOperation, operations);
   await select(Executed ?? [], sizeOfOperation, operations);
   const retrieveErrors = await texts(record.RetrieveErrors);
@@ -61,11 +62,11 @@ export async function fitRecord(
   const values = new Set<RecordedKeyValue>();
   await select(Values ?? [], sizeOfKeyValue, values);
 
-  const executed = shorten(Executed, operations);
+  const executed = await shorten(Executed, operations);
   if (executed) record.Executed = executed;
-  const planned = shorten(Planned, operations);
+  const planned = await shorten(Planned, operations);
   if (planned) record.Planned = planned;
-  const kept = shorten(Values, values);
+  const kept = await shorten(Values, values);
   if (kept) record.Values = kept;
   if (retrieveErrors) record.RetrieveErrors = retrieveErrors;
   if (verificationErrors) record.VerificationErrors = verificationErrors;

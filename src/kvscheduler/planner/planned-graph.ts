@@ -26,9 +26,10 @@ export class PlannedGraph {
   /** The same by key. */
   readonly values = new Map<string, PlannedValue>();
   readonly #graph: Graph;
-  /** Values whose dependencies differ from those that the graph has indexed. */
+  /** Values whose dependencies differ from those that the graph has indexed, and … */
   readonly #dependents = new DependencyIndex<PlannedValue>();
-  readonly #indexed = new Map<PlannedValue, readonly Dependency[]>();
+  /** … those that are indexed here, by the index of the value. */
+  readonly #indexed: (readonly Dependency[])[] = [];
   /** Keys of values that are not in the graph … */
   readonly #newKeys = new KeyIndex();
   /** … and those to be added to it when it is needed: most plans look for no prefix. */
@@ -49,6 +50,7 @@ export class PlannedGraph {
   /** @param base the value that a new one is derived from */
   add(value: PlannedValue, base?: PlannedValue): void {
     this.all.push(value);
+    this.#indexed.push(none);
     this.values.set(value.key, value);
     if (!value.node) this.#unindexed.push(value.key);
     if (!base) return;
@@ -59,15 +61,12 @@ export class PlannedGraph {
 
   /** Indexes a value by its dependencies. To be called whenever they change. */
   index(value: PlannedValue): void {
-    const before = this.#indexed.get(value);
-    if (before) {
-      this.#dependents.delete(value, before);
-      this.#indexed.delete(value);
-    }
+    const before = this.#indexed[value.index] as readonly Dependency[];
     const { dependencies } = value.goal;
-    if (dependencies.length === 0 || dependencies === value.node?.indexed) return;
-    this.#dependents.add(value, dependencies);
-    this.#indexed.set(value, dependencies);
+    const indexed = dependencies === value.node?.indexed ? none : dependencies;
+    if (before.length > 0) this.#dependents.delete(value, before);
+    if (indexed.length > 0) this.#dependents.add(value, indexed);
+    this.#indexed[value.index] = indexed;
   }
 
   /** Derived values of the base that are not in the graph yet. */

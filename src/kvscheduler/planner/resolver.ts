@@ -28,9 +28,9 @@ export class Resolver implements Resolution, GoalSetter {
   readonly claimants = new Set<PlannedValue>();
   readonly #attempt: Attempt;
   readonly #rising: PlannedValue[] = [];
-  /** Values whose dependencies have to be checked; the set is the membership of the stack. */
+  /** Values whose dependencies have to be checked, and by the index of a value whether it is among them. */
   readonly #unchecked: PlannedValue[] = [];
-  readonly #isUnchecked = new Set<PlannedValue>();
+  readonly #isUnchecked: boolean[] = [];
   /** Values whose derived values have to be compared with their goals. */
   readonly #expanding: PlannedValue[] = [];
   /** Nodes that may not block others any more. */
@@ -157,7 +157,7 @@ export class Resolver implements Resolution, GoalSetter {
       }
       const unchecked = this.#unchecked.pop();
       if (!unchecked) return;
-      this.#isUnchecked.delete(unchecked);
+      this.#isUnchecked[unchecked.index] = false;
       if (unchecked.isAvailable && !this.#isReady(unchecked)) this.lower(unchecked);
     }
   }
@@ -168,6 +168,7 @@ export class Resolver implements Resolution, GoalSetter {
     const index = graph.all.length;
     const block = this.#attempt.blocked.get(node);
     const value = new PlannedValue(index, node, node, node.base?.key, block, reason);
+    this.#isUnchecked.push(false);
     graph.add(value);
     if (node.descriptor?.claims) this.claimants.add(value);
     const mayBlock = input.graph.blocked.size > 0 && input.graph.mayBlockOthers(node);
@@ -192,6 +193,7 @@ export class Resolver implements Resolution, GoalSetter {
     const subject = { key, descriptor: input.registry.find(key) };
     const index = graph.all.length;
     const value = new PlannedValue(index, subject, undefined, base?.key, undefined, reason);
+    this.#isUnchecked.push(false);
     graph.add(value, base);
     if (subject.descriptor?.claims) this.claimants.add(value);
     return value;
@@ -205,8 +207,8 @@ export class Resolver implements Resolution, GoalSetter {
 
   #check(value: PlannedValue): void {
     if (value.baseKey === undefined && value.goal.dependencies.length === 0) return;
-    if (this.#isUnchecked.has(value)) return;
-    this.#isUnchecked.add(value);
+    if (this.#isUnchecked[value.index]) return;
+    this.#isUnchecked[value.index] = true;
     this.#unchecked.push(value);
   }
 

@@ -61,7 +61,7 @@ export class Timeline {
   async record(
     graph: Graph,
     touched: ReadonlySet<Node>,
-    withNewMetadata: Iterable<Node>,
+    withNewMetadata: readonly Node[],
     micros: number,
     slices: Slices,
   ): Promise<void> {
@@ -69,7 +69,7 @@ export class Timeline {
     this.#last = time;
     this.#complete = time - 1;
     await slices.each([...touched], ({ key }) => this.#note(key, graph.peek(key), time));
-    await slices.each([...withNewMetadata], (node) => {
+    await slices.each(withNewMetadata, (node) => {
       if (!touched.has(node)) this.#note(node.key, graph.peek(node.key), time);
     });
     this.#complete = Number.POSITIVE_INFINITY;
