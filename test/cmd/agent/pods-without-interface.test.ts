@@ -46,7 +46,7 @@ async function startWithoutStore(node: Node, disk: DiskStore): Promise<RunningAg
   const local = new MemoryStore();
   const environment = { ...node, local, localDisk: disk, connectVpp: node.vpp.connect() };
   const controller = { delayAfterErrorHealing: '10ms' } as const;
-  return startAgent({ ...node, local }, { environment, controller });
+  return startAgent({ ...node, local }, { environment, controller, logLevel: 'debug' });
 }
 
 describe('pods without an interface after a loss of the local store', { timeout: 60_000 }, () => {

