@@ -1,5 +1,6 @@
 /**
- *     npm test                 all test files; of the long suites on VPP the part of the current commit
+ *     npm test                 all test files but the suites with traffic on VPP, of which it runs three
+ *                              (`npm run test:vpp` runs all); of long suites on VPP the part of the commit
  *     npm test -- controller   the files with the word in their path, whole; several words: any of them
  *
  * Suites whose requirements this machine lacks are skipped and listed with the reason. The last line
@@ -14,7 +15,7 @@ import { longestFirst, recordTimes } from './lib/file-times.ts';
 import { partOfCommit } from './lib/part-of-commit.ts';
 import { type FileResult, runTests } from './lib/run-tests.ts';
 import { countAll, countsText, fileText, skipLines } from './lib/test-report.ts';
-import { needsVpp, runsAlone, VPP_FILE_LIMIT_MS } from './lib/vpp-report.ts';
+import { needsVpp, runsAlone, runsOnlyInTestVpp, VPP_FILE_LIMIT_MS } from './lib/vpp-report.ts';
 
 /** `npm run test:vpp` runs all of them. */
 const PARTS_ON_VPP = 4;
@@ -25,7 +26,9 @@ const { values, positionals: words } = parseArgs({
 });
 
 const files = globSync('test/**/*.test.ts')
-  .filter((file) => words.length === 0 || words.some((word) => file.includes(word)))
+  .filter((file) =>
+    words.length === 0 ? !runsOnlyInTestVpp(file) : words.some((word) => file.includes(word)),
+  )
   .sort();
 if (files.length === 0) {
   console.error(`no test file has ${words.map((word) => `"${word}"`).join(' or ')} in its path`);

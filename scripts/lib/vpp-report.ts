@@ -40,9 +40,19 @@ const quietFiles = [
   'transitions',
 ].map((name) => `${VPP_FOLDER}${name}.test.ts`);
 
+/** Of the files with agents and traffic, those that `npm test` has time for. */
+const trafficFiles = ['pods', 'services-cluster-ip', 'two-nodes'].map(
+  (name) => `${VPP_FOLDER}${name}.test.ts`,
+);
+
 /** Whether the result of a test file depends on the load of the machine. */
 export function runsAlone(file: string): boolean {
   return needsVpp(file) && !quietFiles.includes(file);
+}
+
+/** Whether only `npm run test:vpp` runs a file: all of them together take half an hour. */
+export function runsOnlyInTestVpp(file: string): boolean {
+  return runsAlone(file) && !trafficFiles.includes(file);
 }
 
 /** `src/vpp 4cee71…`, one line a folder, as in the report. */
