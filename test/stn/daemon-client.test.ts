@@ -54,10 +54,10 @@ describe('the STN daemon', () => {
   });
 
   it('that is not there is named by its socket', async () => {
-    const stn = stnDaemonClient(join(folder, 'nobody.sock'), systemClock);
+    const stn = stnDaemonClient(join(folder, 'absent.sock'), systemClock);
     await assert.rejects(stn.stolenInterface('eth1'), (error: Error) => {
       assert.ok(error instanceof StnDaemonError);
-      assert.match(error.message, /nobody\.sock/);
+      assert.match(error.message, /absent\.sock/);
       return true;
     });
   });

@@ -13,7 +13,7 @@ describe('--print-config', () => {
   const folder = mkdtempSync(join(tmpdir(), 'print-'));
 
   before(() => {
-    writeFileSync(join(folder, 'govpp.conf'), `binapi-socket-path: ${folder}/nobody.sock\n`);
+    writeFileSync(join(folder, 'govpp.conf'), `binapi-socket-path: ${folder}/absent.sock\n`);
     writeFileSync(
       join(folder, 'contiv.conf'),
       `mtusize: 1450\nstealInterface: eth1\nstnSocketFile: ${folder}/stn.sock\n` +

@@ -209,9 +209,9 @@ await declareUnless(withoutCompiler(), `contiv-cni ${TITLE}`, () =>
     const executable = buildExecutable(builds.checking);
     const valid = fc.constantFrom(
       result,
-      encodePlugin('nobody', 'ADD', '{}'),
+      encodePlugin('absent', 'ADD', '{}'),
       encodeMessage(kinds.plugin, Buffer.from('\0\0')),
-      Buffer.concat([encodePlugin('../nobody', '', ''), result]),
+      Buffer.concat([encodePlugin('../absent', '', ''), result]),
     );
     const mutated = fc
       .tuple(valid, fc.array(fc.tuple(fc.nat(40), fc.nat(255)), { maxLength: 4 }), fc.nat(60))

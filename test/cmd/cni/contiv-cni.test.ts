@@ -195,7 +195,7 @@ function declare(run: Runtime): void {
         msg: `${plugin}: no more`,
         details: 'x',
       });
-      const missing = { ipam: { type: 'nobody' } };
+      const missing = { ipam: { type: 'absent' } };
       const gone = await run(base, { command: 'ADD', ...one, config: missing });
       assert.equal(gone?.code, errorKinds.config.code);
     });

@@ -20,7 +20,7 @@ function declare(run: Runtime): void {
       running = await startAgent(makeNode());
     });
     after(() => running.stop());
-    const nobody = { grpcServer: join(folder, 'nobody.sock') };
+    const absent = { grpcServer: join(folder, 'absent.sock') };
     const deep = (depth: number) => `{"x":${'['.repeat(depth)}${']'.repeat(depth)}}`;
     const good = { container: 'c1', ifname: 'eth0', netns: '/run/netns/x', args: podArgs('web') };
     const cases: readonly (readonly [title: string, code: number, call: Call, msg: RegExp])[] = [
@@ -119,15 +119,15 @@ function declare(run: Runtime): void {
         { ...good, command: 'ADD', config: { ipam: { type: '../sh' } } },
         /ipam\.type/,
       ],
-      ['ADD without an agent', 11, { ...good, command: 'ADD', config: nobody }, /is unreachable/],
-      ['DEL without an agent', 11, { ...good, command: 'DEL', config: nobody }, /is unreachable/],
+      ['ADD without an agent', 11, { ...good, command: 'ADD', config: absent }, /is unreachable/],
+      ['DEL without an agent', 11, { ...good, command: 'DEL', config: absent }, /is unreachable/],
       [
         'GC without an agent',
         11,
-        { command: 'GC', config: { ...nobody, 'cni.dev/valid-attachments': [] } },
+        { command: 'GC', config: { ...absent, 'cni.dev/valid-attachments': [] } },
         /is unreachable/,
       ],
-      ['STATUS without an agent', 50, { command: 'STATUS', config: nobody }, /is unreachable/],
+      ['STATUS without an agent', 50, { command: 'STATUS', config: absent }, /is unreachable/],
       ['VERSION as an unknown command', 4, { command: 'version' }, /unknown CNI_COMMAND: version/],
       [
         'a socket path that is too long',
@@ -206,13 +206,13 @@ function declare(run: Runtime): void {
       });
 
     it('no request: VERSION always succeeds', async () => {
-      const answer = await run(nobody, { command: 'VERSION', config: { cniVersion: '1.0.0' } });
+      const answer = await run(absent, { command: 'VERSION', config: { cniVersion: '1.0.0' } });
       assert.deepEqual(answer, {
         cniVersion: '1.0.0',
         supportedVersions: [...versions],
       });
       for (const config of ['', 'null', '{"cniVersion":"1.0.0"', '{"cniVersion":7}']) {
-        const bare = await run(nobody, { command: 'VERSION', config });
+        const bare = await run(absent, { command: 'VERSION', config });
         assert.equal(bare?.cniVersion, '1.1.0');
       }
     });

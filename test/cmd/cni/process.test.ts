@@ -24,7 +24,7 @@ import { folder } from './runtime.ts';
 import { agentThat, agentWith } from './stand-in-agent.ts';
 
 const call = { CNI_COMMAND: 'DEL', CNI_CONTAINERID: 'c1', CNI_IFNAME: 'eth0' };
-const nobody = join(folder, 'nobody.sock');
+const absent = join(folder, 'absent.sock');
 
 let logs = 0;
 
@@ -46,7 +46,7 @@ for (const [build, options] of Object.entries(builds))
 
 function declare(executable: string): void {
   it('logs a call as one line in a file that only its owner can read', async () => {
-    const { input, logFile } = configOf(nobody);
+    const { input, logFile } = configOf(absent);
     const ended = await run(executable, { ...call, CNI_ARGS: 'A="b"\\\u0001é' }, input);
     assert.equal(ended.errors, '');
     const [{ time, ms, ...line } = {}] = linesOf(logFile);
@@ -83,7 +83,7 @@ function declare(executable: string): void {
 
   it('writes valid JSON for bytes that are not UTF-8', async () => {
     const file = join(folder, 'bytes');
-    const { input, logFile } = configOf(nobody);
+    const { input, logFile } = configOf(absent);
     writeFileSync(file, input);
     const odd = '\\377\\300\\200 \\355\\240\\200 \\360\\237\\230\\200 \\364\\220\\200\\200 \\303';
     const script = `export CNI_ARGS="$(printf '${odd}')"; exec ${executable} <${file}`;
@@ -97,7 +97,7 @@ function declare(executable: string): void {
   });
 
   it('returns its result even if the log cannot be written', async () => {
-    const { input } = configOf(nobody, { logFile: join(folder, 'not there', 'cni.log') });
+    const { input } = configOf(absent, { logFile: join(folder, 'not there', 'cni.log') });
     const ended = await run(executable, call, input);
     assert.equal(errorIn(ended).code, 11);
     assert.match(
@@ -109,7 +109,7 @@ function declare(executable: string): void {
   it('does not wait for the reader of a log that is a FIFO', async () => {
     const logFile = join(folder, `fifo-${logs++}`);
     execFileSync('mkfifo', [logFile]);
-    const ended = await run(executable, call, configOf(nobody, { logFile }).input);
+    const ended = await run(executable, call, configOf(absent, { logFile }).input);
     assert.match(ended.errors, /No such device or address/);
     assert.equal(errorIn(ended).code, 11);
   });

@@ -95,20 +95,20 @@ describe('EtcdStore', { skip: withoutEtcd(), timeout: 300_000 }, () => {
 
   it('rejects in time when etcd is unreachable', async () => {
     const port = await freePort();
-    const nobody = new EtcdStore({ endpoints: [`http://127.0.0.1:${port}`] }, systemClock);
+    const absent = new EtcdStore({ endpoints: [`http://127.0.0.1:${port}`] }, systemClock);
     for (const call of [
-      () => nobody.get('a'),
-      () => nobody.list('a'),
-      () => nobody.put('a', 'b'),
-      () => nobody.putIfAbsent('a', 'b'),
-      () => nobody.probe(),
+      () => absent.get('a'),
+      () => absent.list('a'),
+      () => absent.put('a', 'b'),
+      () => absent.putIfAbsent('a', 'b'),
+      () => absent.probe(),
     ])
       await assert.rejects(call(), (error: Error) => {
         assert.ok(error instanceof StoreUnavailableError);
         assert.match(error.message, new RegExp(`127.0.0.1:${port}`));
         return true;
       });
-    await nobody.close();
+    await absent.close();
   });
 
   it('uses the endpoint that answers', async () => {

@@ -55,7 +55,7 @@ test('an overlap that shows only with a real key is rejected with that key', () 
 
 test('the southbound is read in the order of retrieveDependencies, else by name', () => {
   const registry = new Registry([
-    descriptor('d', ['d/'], { retrieveDependencies: ['c', 'nobody'] }),
+    descriptor('d', ['d/'], { retrieveDependencies: ['c', 'absent'] }),
     descriptor('c', ['c/'], { retrieveDependencies: ['z'] }),
     descriptor('z', ['z/']),
     descriptor('a', ['a/']),

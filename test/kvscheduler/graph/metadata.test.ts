@@ -21,7 +21,7 @@ test('metadata is kept by label as long as the value exists', async () => {
   bench.southbound.values.clear();
   await bench.commit({}, { mode: 'full-resync' });
   assert.deepEqual(events, ['1 1', '2 2', '1 1 del', '2 9 update', '2 9 del']);
-  assert.equal(bench.scheduler.metadataMap('nobody'), undefined);
+  assert.equal(bench.scheduler.metadataMap('absent'), undefined);
 });
 
 test('an operation reads the metadata of its base and of its dependencies by key', async () => {
@@ -91,7 +91,7 @@ test('dumps show desired, known and found values', async () => {
   assert.deepEqual(await shown('SB'), ['a/1 1 1 1', 'a/f 5 2 undefined']);
   assert.deepEqual(await shown('NB'), ['a/1 1 1 undefined', 'a/2 1 1 undefined']);
   assert.deepEqual(await shown('cached'), ['a/1 1 1 1', 'a/f 5 2 7']);
-  await assert.rejects(scheduler.dump('NB', { descriptor: 'nobody' }), {
+  await assert.rejects(scheduler.dump('NB', { descriptor: 'absent' }), {
     code: 'CV_SCHED_UNKNOWN_DESCRIPTOR',
   });
   await assert.rejects(scheduler.dump('NB', { keyPrefix: 'a' }), {

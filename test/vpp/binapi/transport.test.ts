@@ -109,10 +109,10 @@ for (const [kind, make] of Object.entries(makers)) {
 }
 
 test('unix socket: connecting fails if no process listens', async () => {
-  const path = join(folder, 'nobody.sock');
+  const path = join(folder, 'absent.sock');
   await assert.rejects(unixConnect(path)(), (error) => {
     assert.ok(error instanceof VppDisconnectedError);
-    assert.match(error.message, /nobody\.sock/);
+    assert.match(error.message, /absent\.sock/);
     return true;
   });
 });
