@@ -42,7 +42,7 @@ export function testFolder(t: TestContext): string {
   return folder;
 }
 
-/** Whether a process runs; one that nobody has released yet does not. */
+/** Whether a process runs; one that its parent has not released yet does not. */
 export function exists(pid: number): boolean {
   const stat = readStat(pid);
   return stat !== undefined && stat.state !== 'zombie';
