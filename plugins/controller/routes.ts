@@ -1,5 +1,6 @@
 /** REST of the controller: event history, verification results, resync on demand. */
 
+import { Type } from 'typebox';
 import type { Clock } from '#infra/clock/clock.ts';
 import { microsOf, rfc3339 } from '#infra/clock/rfc3339.ts';
 import { errorText } from '#infra/errors/errors.ts';
@@ -38,6 +39,17 @@ export function controllerRoutes(deps: ControllerRoutesDeps): Route[] {
       path: '/controller/event-history',
       mutating: false,
       summary: 'event history; arguments: seq-num | since, until | from, to | first | last; format',
+      query: {
+        'seq-num': { description: 'only this event' },
+        since: { description: 'seconds since 1970, or text' },
+        until: { description: 'seconds since 1970, or text' },
+        from: { description: 'first sequence number; with to' },
+        to: { description: 'last sequence number; with from' },
+        first: { description: 'number of the oldest records' },
+        last: { description: 'number of the newest records' },
+        format: { description: 'default: json', choices: ['json', 'text'] },
+      },
+      replyTypes: ['application/json', 'text/plain'],
       handle: (request) => eventHistory(request, deps),
     },
     {
@@ -52,6 +64,13 @@ export function controllerRoutes(deps: ControllerRoutesDeps): Route[] {
       path: '/controller/resync',
       mutating: true,
       summary: 'read all values from the datastore and resync; arguments: accept-empty',
+      query: {
+        'accept-empty': {
+          description: 'accept a database that has lost the state of Kubernetes; default: false',
+          choices: ['true', 'false'],
+        },
+      },
+      reply: Type.String(),
       handle: (request) => resync(request, deps),
     },
   ];

@@ -1,8 +1,11 @@
 /** REST routes of the VPP connection. */
 
+import { Type } from 'typebox';
 import { errorText } from '#infra/errors/errors.ts';
 import { BadRequestError, failure, json, type Route } from '#infra/http/route.ts';
 import type { VppClient } from './binapi/api.ts';
+
+const commandBody = Type.Object({ vppclicommand: Type.String() });
 
 /** A VPP CLI command, as netctl sends it: `{"vppclicommand": "show interface"}`. */
 function command(body: unknown): string {
@@ -19,6 +22,8 @@ export function vppRoutes(client: VppClient): Route[] {
       path: '/vpp/command',
       mutating: true,
       summary: 'run a VPP CLI command: body {"vppclicommand": "…"}; returns its output',
+      body: commandBody,
+      reply: Type.String({ description: 'output of the command' }),
       handle: async ({ body }) => {
         const cmd = command(body);
         try {

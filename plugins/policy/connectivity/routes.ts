@@ -1,5 +1,6 @@
 /** REST of connectivity: who may reach whom in the whole cluster, and what a change would do. */
 import { Readable } from 'node:stream';
+import { Type } from 'typebox';
 import type { Clock } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import {
@@ -36,6 +37,9 @@ export interface ConnectivityRoutesDeps extends PlanDeps {
 /** Each reply keeps the policies of all pods in memory until it is sent. */
 const MAX_REPLIES = 2;
 
+const objects = Type.Optional(Type.Array(Type.Object({}), { description: 'Kubernetes objects.' }));
+const planBody = Type.Object({ added: objects, changed: objects, removed: objects });
+
 export function connectivityRoutes(deps: ConnectivityRoutesDeps): Route[] {
   const limit = new ReplyLimit();
   return [
@@ -45,6 +49,11 @@ export function connectivityRoutes(deps: ConnectivityRoutesDeps): Route[] {
       mutating: false,
       summary:
         'which pods and addresses may reach which on what ports; of one pair, why: from, to, port',
+      query: {
+        from: { description: 'pod or workload as namespace/name, or address; with to' },
+        to: { description: 'pod or workload as namespace/name, or address; with from' },
+        port: { description: 'of the destination, such as TCP/80' },
+      },
       handle: (request) => limit.run(() => connectivity(deps, request)),
     },
     {
@@ -53,6 +62,7 @@ export function connectivityRoutes(deps: ConnectivityRoutesDeps): Route[] {
       mutating: false,
       summary:
         'what objects in added, changed and removed would change: ACLs of this node, connections',
+      body: planBody,
       handle: ({ body }) => limit.run(() => plan(deps, body)),
     },
   ];

@@ -58,6 +58,12 @@ export function traceRoutes(deps: TraceRoutesDeps): Route[] {
       path: '/trace/node',
       mutating: false,
       summary: 'values that decide about the path of a packet through this node: view=SB|NB',
+      query: {
+        view: {
+          description: 'SB, the actual state (default), or NB, the desired',
+          choices: ['SB', 'NB'],
+        },
+      },
       handle: async (request) => {
         const text = argument(request, 'view') ?? 'SB';
         const view = views.find((one) => one === text);

@@ -2,8 +2,15 @@
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
 import { failure, type RouteResponse } from './route.ts';
 
+/** A reply is never a page with scripts, whatever text of the cluster is in it. */
+const defaultHeaders = {
+  'Content-Security-Policy':
+    "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+  'X-Content-Type-Options': 'nosniff',
+} as const;
+
 export function send(reply: FastifyReply, response: RouteResponse): FastifyReply {
-  reply.code(response.status);
+  reply.code(response.status).headers({ ...defaultHeaders, ...response.headers });
   if (response.contentType !== undefined)
     return reply.type(response.contentType).send(response.body);
   // Indented, as in the Go agent, for reading in a terminal.

@@ -1,7 +1,11 @@
 /**
  * A REST route: a component declares it, and the server binds it. Query arguments have the form of
  * Go's net/http: each name has a list of values.
+ *
+ * The schemas of arguments, body and reply are what the OpenAPI document shows. They describe what the
+ * handler accepts; the handler checks it, because its errors name the accepted values.
  */
+import type { TSchema } from 'typebox';
 import { defineError } from '../errors/errors.ts';
 
 export interface RouteRequest {
@@ -18,6 +22,16 @@ export interface RouteResponse {
   /** JSON data, or text when `contentType` says so. */
   readonly body: unknown;
   readonly contentType?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface QueryArgument {
+  readonly description: string;
+  /** Accepted values; absent: any text. */
+  readonly choices?: readonly string[];
+  readonly isRequired?: true;
+  /** Whether it may be given more than once. */
+  readonly isRepeatable?: true;
 }
 
 export interface Route {
@@ -34,6 +48,14 @@ export interface Route {
   readonly isProbe?: true;
   /** One line for the table of routes. */
   readonly summary: string;
+  /** Query arguments by name. */
+  readonly query?: Readonly<Record<string, QueryArgument>>;
+  /** JSON body. */
+  readonly body?: TSchema;
+  /** JSON of a reply with status 200; absent: any JSON. */
+  readonly reply?: TSchema;
+  /** Content types of a reply with status 200; absent: JSON. */
+  readonly replyTypes?: readonly string[];
   handle(request: RouteRequest): RouteResponse | Promise<RouteResponse>;
 }
 

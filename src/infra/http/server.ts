@@ -18,6 +18,7 @@ import { type HttpConfig, parseEndpoint } from './config.ts';
 import { Connections } from './connections.ts';
 import { guardEndpoint } from './endpoint-guard.ts';
 import { HttpListenError, listenLocally } from './local-socket.ts';
+import { withOpenApi } from './openapi-routes.ts';
 import { send, unifyErrorReplies } from './reply.ts';
 import { BadRequestError, failure, type Route, type RouteResponse } from './route.ts';
 
@@ -41,7 +42,7 @@ const serverOptions = {
 /** @throws HttpConfigError, HttpListenError */
 export async function startHttpServer(
   config: HttpConfig,
-  routes: readonly Route[],
+  declared: readonly Route[],
   clock: Clock,
   log: Logger,
 ): Promise<HttpServer> {
@@ -51,6 +52,11 @@ export async function startHttpServer(
     throw new HttpConfigError('open-mutating-routes requires client-basic-auth');
   const where = parseEndpoint(config.endpoint);
   if (!where) throw new HttpConfigError(`endpoint "${config.endpoint}" has to be address:port`);
+  const routes = withOpenApi(declared, {
+    basic: config['client-basic-auth'].length > 0,
+    token: false,
+    certificate: config['client-cert-files'].length > 0,
+  });
   const connections = new Connections(clock);
   const endpoint = makeEndpoint(config, connections);
   guardEndpoint(endpoint, config, connections, clock, log);

@@ -113,6 +113,7 @@ export function logRoutes(loggers: Loggers): Route[] {
       path: '/log/list',
       mutating: false,
       summary: 'list all loggers with their levels',
+      reply: Type.Array(Type.Object({ logger: Type.String(), level: Type.String() })),
       handle: () => json(loggers.list()),
     },
     {
@@ -120,6 +121,7 @@ export function logRoutes(loggers: Loggers): Route[] {
       path: '/log/:logger/:level',
       mutating: true,
       summary: 'set the level of a logger',
+      reply: Type.Object({ logger: Type.String(), level: Type.String() }),
       handle: ({ params }) => {
         const { logger = '', level = '' } = params;
         try {

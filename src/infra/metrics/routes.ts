@@ -38,6 +38,7 @@ export function metricsRoute(
     path,
     mutating: false,
     summary: 'metrics for Prometheus, collected at most once a second',
+    replyTypes: ['text/plain'],
     handle: async () => ({
       status: 200,
       body: await latest(),

@@ -33,9 +33,11 @@ export function choiceArgument<T extends string>(
   throw new BadRequestError(`argument ${name}="${text}" must be one of ${choices.join(', ')}`);
 }
 
+export const switchTexts = ['1', 'true', '0', 'false'] as const;
+
 /** @throws BadRequestError unless the argument is absent or one of 1, true, 0, false */
 export function switchArgument(request: RouteRequest, name: string): boolean {
-  const choice = choiceArgument(request, name, ['1', 'true', '0', 'false']);
+  const choice = choiceArgument(request, name, switchTexts);
   return choice === '1' || choice === 'true';
 }
 

@@ -20,6 +20,8 @@ import { dotPieces } from './drawing/dot.ts';
 import { Drawer } from './drawing/drawer.ts';
 import { type Neighborhood, neighborhood } from './drawing/neighborhood.ts';
 
+const formats = ['svg', 'dot', 'raw'] as const;
+
 export function graphRoutes(scheduler: Scheduler, clock: Clock): Route[] {
   const drawer = new Drawer(clock);
   return [
@@ -29,6 +31,14 @@ export function graphRoutes(scheduler: Scheduler, clock: Clock): Route[] {
       mutating: false,
       summary:
         'picture of the graph, now or after a transaction: txn, key | prefix, neighbors, format=svg|dot|raw',
+      query: {
+        txn: { description: 'the graph after this transaction; default: now' },
+        format: { description: 'default: svg', choices: formats },
+        key: { description: 'only this value and its neighbors' },
+        prefix: { description: 'only values with this prefix, and their neighbors' },
+        neighbors: { description: 'number of relations to follow; default: 1' },
+      },
+      replyTypes: ['image/svg+xml', 'text/vnd.graphviz'],
       handle: (request) => picture(scheduler, clock, drawer, request),
     },
   ];
@@ -42,7 +52,7 @@ async function picture(
 ): Promise<RouteResponse> {
   allowOnly(request, ['txn', 'format', 'key', 'prefix', 'neighbors']);
   const part = partOf(request);
-  const format = choiceArgument(request, 'format', ['svg', 'dot', 'raw']) ?? 'svg';
+  const format = choiceArgument(request, 'format', formats) ?? 'svg';
   const seqNum = integerArgument(request, 'txn');
   const { timeline } = scheduler;
   let record: RecordedTxn | undefined;

@@ -1,5 +1,6 @@
 /** REST: the plan of a change, without executing it. */
 
+import { Type } from 'typebox';
 import type { Clock } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import { CodedError, errorText } from '#infra/errors/errors.ts';
@@ -27,6 +28,15 @@ export type ParseValue = (type: string, json: unknown, key: string) => Value;
 const ACCEPTED =
   'the body must be {"mode": "update" | "resync", "values": {"<key>": {"type": "<model>", "value": {…}} | null}}';
 
+const planBody = Type.Object({
+  mode: Type.Union([Type.Literal('update'), Type.Literal('resync')]),
+  values: Type.Record(
+    Type.String(),
+    Type.Union([Type.Object({ type: Type.String(), value: Type.Object({}) }), Type.Null()]),
+    { description: 'Values by key; null deletes.' },
+  ),
+});
+
 export function planRoutes(scheduler: Scheduler, clock: Clock, parseValue: ParseValue): Route[] {
   return [
     {
@@ -34,6 +44,7 @@ export function planRoutes(scheduler: Scheduler, clock: Clock, parseValue: Parse
       path: '/scheduler/plan',
       mutating: false,
       summary: 'the plan of a change: {"mode", "values"}; nothing is applied',
+      body: planBody,
       handle: (request) => plan(scheduler, clock, parseValue, request),
     },
   ];

@@ -43,6 +43,10 @@ export function timelineRoutes({ timeline }: Scheduler, clock: Clock): Route[] {
       path: '/scheduler/key-timeline',
       mutating: false,
       summary: 'a value over time, or at one time: key, time',
+      query: {
+        key: { description: 'key of the value, without the prefix of the agent', isRequired: true },
+        time: { description: 'only the value at this time; nanoseconds since 1970, or text' },
+      },
       handle: keyRevisions,
     },
     {
@@ -50,6 +54,7 @@ export function timelineRoutes({ timeline }: Scheduler, clock: Clock): Route[] {
       path: '/scheduler/graph-snapshot',
       mutating: false,
       summary: 'the graph at one time: time; default: now',
+      query: { time: { description: 'nanoseconds since 1970, or text; default: now' } },
       handle: snapshotAt,
     },
     {
@@ -57,6 +62,7 @@ export function timelineRoutes({ timeline }: Scheduler, clock: Clock): Route[] {
       path: '/scheduler/graph-snaphost',
       mutating: false,
       summary: 'graph-snapshot with the spelling of older documents',
+      query: { time: { description: 'nanoseconds since 1970, or text; default: now' } },
       handle: snapshotAt,
     },
     {
@@ -64,6 +70,10 @@ export function timelineRoutes({ timeline }: Scheduler, clock: Clock): Route[] {
       path: '/scheduler/flag-stats',
       mutating: false,
       summary: 'counts of the values of a flag of the graph: flag, prefix (repeatable)',
+      query: {
+        flag: { description: 'name of the flag', choices: flagNames, isRequired: true },
+        prefix: { description: 'prefix of the keys to count', isRepeatable: true },
+      },
       handle: async (request) => {
         allowOnly(request, ['flag', 'prefix'], ['prefix']);
         const flag = choiceArgument(request, 'flag', flagNames);

@@ -15,7 +15,13 @@ import type { RetryPolicy, TransactionResult } from '../api/transaction.ts';
 import type { RecordedTxn } from '../history/record.ts';
 import { recordText } from '../history/record-text.ts';
 import type { Scheduler } from '../scheduler.ts';
-import { allowOnly, choiceArgument, switchArgument, timeArgument } from './arguments.ts';
+import {
+  allowOnly,
+  choiceArgument,
+  switchArgument,
+  switchTexts,
+  timeArgument,
+} from './arguments.ts';
 
 /** The retry policy of the Go agent for a resync on demand. */
 const defaultRetry: RetryPolicy = { periodMs: 1_000, maxAttempts: 3, exponential: true };
@@ -27,6 +33,13 @@ export function transactionRoutes(scheduler: Scheduler, clock: Clock): Route[] {
       path: '/scheduler/txn-history',
       mutating: false,
       summary: 'records of transactions: seq-num | since, until; format=json|text',
+      query: {
+        'seq-num': { description: 'only this transaction' },
+        since: { description: 'nanoseconds since 1970, or text' },
+        until: { description: 'nanoseconds since 1970, or text' },
+        format: { description: 'default: json', choices: ['json', 'text'] },
+      },
+      replyTypes: ['application/json', 'text/plain'],
       handle: (request) => history(scheduler, clock, request),
     },
     {
@@ -34,6 +47,10 @@ export function transactionRoutes(scheduler: Scheduler, clock: Clock): Route[] {
       path: '/scheduler/downstream-resync',
       mutating: true,
       summary: 'reconcile the southbound with the desired state; returns the record',
+      query: {
+        retry: { description: 'retry failed operations', choices: switchTexts },
+        verbose: { description: 'print the graph before the resync', choices: switchTexts },
+      },
       handle: (request) => resync(scheduler, clock, request),
     },
   ];

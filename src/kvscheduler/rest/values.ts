@@ -26,6 +26,15 @@ export function valueRoutes(scheduler: Scheduler, clock: Clock): Route[] {
       path: '/scheduler/dump',
       mutating: false,
       summary: 'values of a descriptor: descriptor | key-prefix, view=SB|NB|cached; default: index',
+      query: {
+        descriptor: { description: 'values of this descriptor' },
+        'key-prefix': { description: 'values whose keys have this prefix' },
+        view: { description: 'default: SB', choices: views },
+        state: {
+          description: 'view in the encoding of earlier agents',
+          choices: Object.keys(states),
+        },
+      },
       handle: (request) => dump(scheduler, clock, request),
     },
     {
@@ -33,6 +42,11 @@ export function valueRoutes(scheduler: Scheduler, clock: Clock): Route[] {
       path: '/scheduler/status',
       mutating: false,
       summary: 'state of values: key | descriptor | key-prefix; default: all',
+      query: {
+        key: { description: 'only this value' },
+        descriptor: { description: 'values of this descriptor' },
+        'key-prefix': { description: 'values whose keys have this prefix' },
+      },
       handle: (request) => status(scheduler, clock, request),
     },
   ];

@@ -1,0 +1,35 @@
+import { Type } from 'typebox';
+import { openApiDocument, type SecuritySchemes } from './openapi.ts';
+import { openApiPage, pagePolicy } from './openapi-page.ts';
+import { json, type Route } from './route.ts';
+
+/** The routes of a server, with those of its OpenAPI document. */
+export function withOpenApi(routes: readonly Route[], security: SecuritySchemes): Route[] {
+  const own: Route[] = [
+    {
+      method: 'GET',
+      path: '/openapi.json',
+      mutating: false,
+      summary: 'OpenAPI document of all routes',
+      reply: Type.Object({ openapi: Type.String(), paths: Type.Object({}) }),
+      handle: () => json(document),
+    },
+    {
+      method: 'GET',
+      path: '/openapi',
+      mutating: false,
+      summary: 'the OpenAPI document as a page',
+      replyTypes: ['text/html'],
+      handle: () => ({
+        status: 200,
+        body: page,
+        contentType: 'text/html; charset=utf-8',
+        headers: { 'Content-Security-Policy': pagePolicy },
+      }),
+    },
+  ];
+  const all = [...routes, ...own];
+  const document = openApiDocument(all, security);
+  const page = openApiPage(document);
+  return all;
+}
