@@ -39,7 +39,7 @@ export function wireController(wiring: ControllerWiringDeps): WiredController {
   const controller: Controller = new Controller(recorder ? recorder.wrap(deps) : deps);
   // From the wiring: a recorder counts the calls of the event loop.
   const generation = wiring.southboundGeneration;
-  status.registerProblem('configuration', 'readiness', () =>
+  status.registerProblem('configuration', 'state', () =>
     problemsText([...controller.problems(generation()), ...valueProblems(failedValues())]),
   );
   return {

@@ -34,7 +34,7 @@ export function wireDbWatcher(all: DbWatcherWiringDeps): WiredDbWatcher {
       host,
       clock: deps.clock,
       log: deps.log,
-      reportState: status.register('label', 'readiness'),
+      reportState: status.register('label', 'state'),
     });
   return {
     watcher,

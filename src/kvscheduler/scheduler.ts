@@ -98,6 +98,8 @@ export interface DownstreamResync {
 export interface Load {
   readonly queueLength: number;
   readonly queueCapacity: number;
+  /** Transactions that have ended since the start. */
+  readonly processed: number;
   /** Operations without an answer of the southbound. */
   readonly inFlight: number;
   /** Longest time, in milliseconds, for which the scheduler has occupied the main thread. */
@@ -316,6 +318,7 @@ class KvScheduler implements Scheduler {
     return {
       queueLength: this.#queue.length,
       queueCapacity: QUEUE_LIMIT,
+      processed: this.#stats.processedTransactions,
       inFlight: this.#calls.inFlight,
       longestStretch: this.#context.slices.longest,
       historyBytes: this.#history.bytes + this.timeline.bytes,

@@ -3,9 +3,11 @@ import type { Registry } from 'prom-client';
 import type { Clock } from '#infra/clock/clock.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { Component } from '#infra/process/lifecycle.ts';
+import type { StatusCheck } from '#infra/status/status.ts';
 import type { AnyDescriptor } from './api/descriptor.ts';
 import type { KvSchedulerConfig } from './config.ts';
 import { SchedulerMetrics } from './history/metrics.ts';
+import { QueueProblem } from './queue-problem.ts';
 import { createScheduler, type Scheduler } from './scheduler.ts';
 
 const MINUTE_MS = 60_000;
@@ -16,6 +18,7 @@ export interface SchedulerWiringDeps {
   /** Read back what each transaction touched. */
   readonly verify: boolean;
   readonly registry: Registry;
+  readonly status: StatusCheck;
   readonly clock: Clock;
   readonly log: Logger;
   readonly print: (text: string) => void;
@@ -27,7 +30,7 @@ export interface WiredScheduler {
 }
 
 export function wireScheduler(deps: SchedulerWiringDeps): WiredScheduler {
-  const { config, descriptors, verify, registry, clock, log, print } = deps;
+  const { config, descriptors, verify, registry, status, clock, log, print } = deps;
   const metrics: SchedulerMetrics = new SchedulerMetrics(registry, () => scheduler);
   const scheduler: Scheduler = createScheduler({
     descriptors,
@@ -43,5 +46,7 @@ export function wireScheduler(deps: SchedulerWiringDeps): WiredScheduler {
     // a transaction of a pod is 10 kB of text, one of a resync megabytes
     writesTransactions: () => log.isLevelEnabled('debug'),
   });
+  const queue = new QueueProblem(scheduler, clock);
+  status.registerProblem('kvscheduler', 'state', () => queue.text());
   return { scheduler, component: { name: 'kvscheduler', close: () => scheduler.close() } };
 }

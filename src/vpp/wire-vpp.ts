@@ -78,7 +78,7 @@ export function wireVpp(deps: VppWiringDeps): WiredVpp {
     natSessions: natSessionPort(client),
     metrics: new VppMetrics(statistics, registry, isSimulated ? silentLogger : log),
     component: (status, onReconnect) => {
-      const report = status.register('vpp', 'readiness');
+      const report = status.register('vpp', 'state');
       return {
         name: 'vpp',
         init: () => {

@@ -171,6 +171,8 @@ export class RecordedAgent {
         ...base,
         contiv: { ...contiv, ipamConfig: { ...base.contiv.ipamConfig, ...options.ipam } },
         controller: { ...base.controller, ...options.controller },
+        // a heartbeat every 10 s would hide the other writes
+        statusCheck: { 'publish-interval': 0 },
         http: { ...base.http, endpoint: '127.0.0.1:0', 'local-socket': this.#socket },
         grpc: { ...base.grpc, endpoint: this.#cniSocket },
       },

@@ -40,9 +40,20 @@ function wired() {
   const clock = new ManualClock();
   const status = new StatusCheck(clock, { version: '', date: '', commit: '' });
   const disk = new FakeDisk();
-  const component = wireDiskStore({ name: 'local-store', store: disk, status, clock });
+  const component = wireDiskStore({
+    name: 'local-store',
+    affects: 'state',
+    store: disk,
+    status,
+    clock,
+  });
   void component.init?.();
   return { clock, status, disk, component };
+}
+
+function isReady(status: StatusCheck): boolean {
+  status.readProblems();
+  return status.readiness.state === 'ok';
 }
 
 const full = () =>
@@ -53,26 +64,25 @@ const full = () =>
 describe('the status of a store on a disk', () => {
   it('names the store, the reason and what helps, and recovers without a request', async () => {
     const { clock, status, disk } = wired();
-    assert.ok(status.isReady);
+    assert.ok(isReady(status));
     await clock.advance(60_000);
     assert.equal(disk.attempts, 0, 'nothing is written while no fault is known');
     disk.isFull = true;
     disk.become(full());
-    assert.equal(status.isReady, false);
+    assert.equal(isReady(status), false);
     const { error = '' } = status.component('local-store');
     assert.match(
       error,
       /^level \/var\/bolt\/agent\.level: .*No space left on device\. Check the disk/,
     );
     assert.doesNotMatch(error, /endpoint|certificate/);
-    status.document();
     assert.ok(status.isAlive);
     await clock.advance(20_000);
     assert.equal(disk.attempts, 4);
-    assert.equal(status.isReady, false);
+    assert.equal(isReady(status), false);
     disk.isFull = false;
     await clock.advance(5_000);
-    assert.ok(status.isReady);
+    assert.ok(isReady(status));
     await clock.advance(60_000);
     assert.equal(disk.attempts, 5);
   });
@@ -80,7 +90,7 @@ describe('the status of a store on a disk', () => {
   it('fails liveness when acknowledged writes are lost: a restart recovers them', async () => {
     const { clock, status, disk } = wired();
     disk.become(new LocalStoreLostError('the disk has lost acknowledged writes'));
-    status.document();
+    status.readProblems();
     assert.equal(status.isAlive, false);
     await clock.advance(60_000);
     assert.equal(disk.attempts, 0);

@@ -14,6 +14,7 @@ import { Lifecycle } from '#infra/process/lifecycle.ts';
 import { agentPrefix } from '#infra/service-label/service-label.ts';
 import { probeRoutes } from '#infra/status/routes.ts';
 import { type BuildInfo, StatusCheck } from '#infra/status/status.ts';
+import { wireStatus } from '#infra/status/wire-status.ts';
 import { schedulerRoutes } from '#kvscheduler/rest/scheduler-routes.ts';
 import type { Scheduler } from '#kvscheduler/scheduler.ts';
 import { wireScheduler } from '#kvscheduler/wire-scheduler.ts';
@@ -87,16 +88,21 @@ export interface Agent {
 export function createAgent(deps: AgentDeps): Agent {
   const { settings, environment, clock, random, loggers, build, print, externalSources } = deps;
   const { label, contiv } = settings;
-  const { cluster, local, localDisk, mirror, mirrorDisk } = environment;
+  const { cluster, local, localDisk, mirror, mirrorDisk, mirrorFault } = environment;
   const log: Logger = loggers.get('agent');
   const status = new StatusCheck(clock, build);
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
 
   const disks = [
-    ...(localDisk ? [wireDiskStore({ name: 'local-store', store: localDisk, status, clock })] : []),
-    ...(mirrorDisk ? [wireDiskStore({ name: 'mirror', store: mirrorDisk, status, clock })] : []),
+    ...(localDisk
+      ? [wireDiskStore({ name: 'local-store', affects: 'state', store: localDisk, status, clock })]
+      : []),
+    ...(mirrorDisk
+      ? [wireDiskStore({ name: 'mirror', affects: 'readiness', store: mirrorDisk, status, clock })]
+      : []),
   ];
+  if (mirrorFault !== undefined) status.registerProblem('mirror', 'readiness', () => mirrorFault);
 
   // VPP, Linux, and the scheduler that configures them.
   const linux = wireLinux({ host: environment.linux, label, log: loggers.get('linux') });
@@ -117,6 +123,7 @@ export function createAgent(deps: AgentDeps): Agent {
     descriptors: [...vpp.descriptors, ...linux.descriptors],
     verify: Boolean(settings.env['KVSCHED_VERIFY_MODE']),
     registry,
+    status,
     clock,
     log: loggers.get('kvscheduler'),
     print,
@@ -233,6 +240,20 @@ export function createAgent(deps: AgentDeps): Agent {
     readActual: (keys: ReadonlySet<string>) => readActual(scheduler, descriptor, keys),
   });
 
+  const statusComponent = wireStatus({
+    config: settings.statusCheck,
+    status,
+    // a store of this node alone has no other readers
+    target:
+      cluster === local
+        ? undefined
+        : { prefix: agentPrefix(label), putAll: (entries) => cluster.putAll(entries) },
+    registry,
+    clock,
+    random,
+    log: loggers.get('status'),
+  });
+
   // The servers.
   const http = wireHttpServer(
     settings.http,
@@ -291,6 +312,8 @@ export function createAgent(deps: AgentDeps): Agent {
     [
       http.component,
       ...disks,
+      // Before everything that may wait: a starting agent publishes its state, too.
+      statusComponent,
       vpp.component(status, () => controller.southboundReconnected()),
       // The startup resync reads VPP's interfaces; its deadline does not include the wait for VPP.
       vpp.connection,

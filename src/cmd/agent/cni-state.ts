@@ -18,7 +18,7 @@ const requiredComponents = ['controller', 'vpp'] as const;
 export function cniState({ status, scheduler, ipam, net }: CniStateDeps): CniState {
   return {
     readiness: () => {
-      const parts = requiredComponents.map((name) => ({ name, ...status.component(name) }));
+      const parts = requiredComponents.map((name) => status.component(name));
       const lost = parts.find(({ state }) => state === 'error');
       const waiting = parts.find(({ state }) => state === 'init');
       if (lost)

@@ -18,6 +18,8 @@ export interface Environment {
   readonly localDisk: DiskStore | undefined;
   /** Disk of the mirror. */
   readonly mirrorDisk: DiskStore | undefined;
+  /** Why the mirror could not be opened; undefined: it was, or there is none. */
+  readonly mirrorFault?: string | undefined;
   readonly connectVpp: Connect;
   readonly linux: LinuxHost;
   /** Prepares the host for the pods. @throws HostNotReadyError */

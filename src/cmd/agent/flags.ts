@@ -27,6 +27,7 @@ export const configNames = [
   'govpp',
   'kvscheduler',
   'service',
+  'status-check',
 ] as const;
 
 /** Default REST endpoint of an agent on this machine. */

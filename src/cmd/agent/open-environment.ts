@@ -46,10 +46,12 @@ export async function openEnvironment(
   // A damaged mirror is discarded, because etcd has its content. The local store is not: nothing
   // else has the attachments and addresses.
   const mirrorFolder = mirrorConfig['db-path'] || `${folder}.mirror`;
+  let mirrorFault: string | undefined;
   const mirror =
     etcd &&
     (await open(mirrorFolder, mirrorConfig['lock-timeout'], true).catch((thrown: unknown) => {
       const error = errorText(thrown);
+      mirrorFault = error;
       log.error({ folder: mirrorFolder, error }, 'cannot open the mirror; continuing without it');
       return undefined;
     }));
@@ -63,6 +65,7 @@ export async function openEnvironment(
     mirror,
     localDisk: local,
     mirrorDisk: mirror,
+    mirrorFault,
     connectVpp: unixConnect(settings.govpp['binapi-socket-path']),
     linux,
     prepareHost: (needs) => prepareHost(thisMachine(clock), needs),

@@ -24,6 +24,7 @@ import { type GrpcConfig, grpcSchema } from '#infra/grpc/config.ts';
 import { type HttpConfig, httpSchema, isPort } from '#infra/http/config.ts';
 import { type LogsConfig, logsSchema } from '#infra/log/loggers.ts';
 import { serviceLabel } from '#infra/service-label/service-label.ts';
+import { type StatusCheckConfig, statusCheckSchema } from '#infra/status/config.ts';
 import { type KvSchedulerConfig, kvschedulerSchema } from '#kvscheduler/config.ts';
 import { contivConfigFile, readContivConfig } from '#plugins/contivconf/api.ts';
 import type { ContivConfig, contivConfigSchema } from '#plugins/contivconf/config.ts';
@@ -59,6 +60,7 @@ export interface Settings {
   readonly govpp: GovppConfig;
   readonly kvscheduler: KvSchedulerConfig;
   readonly service: ServiceConfig;
+  readonly statusCheck: StatusCheckConfig;
   /** Set for an agent with embedded store and simulated VPP and Linux. */
   readonly embedded: { readonly manifests: string } | undefined;
   /** For the whole start of the agent (`STARTUPTIMEOUT`), milliseconds; 0: none. */
@@ -100,6 +102,7 @@ export function readSettings(
     govpp: load({ name: 'govpp', schema: govppSchema }).value,
     kvscheduler: load({ name: 'kvscheduler', schema: kvschedulerSchema }).value,
     service: serviceConfig(load({ name: 'service', schema: serviceSchema }), warnings),
+    statusCheck: load({ name: 'status-check', schema: statusCheckSchema }).value,
     embedded: undefined,
     startLimitMs: startLimitMs(env),
     env,

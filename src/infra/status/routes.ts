@@ -1,4 +1,5 @@
 import { json, type Route } from '../http/route.ts';
+import { livenessDocument, readinessDocument } from './document.ts';
 import type { StatusCheck } from './status.ts';
 
 /** The probes of Kubernetes. */
@@ -10,7 +11,10 @@ export function probeRoutes(status: StatusCheck): Route[] {
       mutating: false,
       isProbe: true,
       summary: '200 while the agent works or recovers by itself, 500 when it must be restarted',
-      handle: () => json(status.document(), status.isAlive ? 200 : 500),
+      handle: () => {
+        status.readProblems();
+        return json(livenessDocument(status), status.isAlive ? 200 : 500);
+      },
     },
     {
       method: 'GET',
@@ -18,7 +22,10 @@ export function probeRoutes(status: StatusCheck): Route[] {
       mutating: false,
       isProbe: true,
       summary: '200 when every component is OK, else 500',
-      handle: () => json(status.document(), status.isReady ? 200 : 500),
+      handle: () => {
+        status.readProblems();
+        return json(readinessDocument(status), status.readiness.state === 'ok' ? 200 : 500);
+      },
     },
   ];
 }

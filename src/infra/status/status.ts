@@ -1,28 +1,37 @@
 /**
- * The status check: each component reports its own state; the state of the agent is the worst of
- * them. (The Go agent used the state reported last, so that one OK hid another component's ERROR.)
+ * The status check: each component reports its own state, or has it read. The states together are the
+ * state of the agent. (The Go agent used the state reported last, so that one OK hid another
+ * component's ERROR.)
  */
 import type { Clock } from '../clock/clock.ts';
 import { errorText } from '../errors/errors.ts';
 
 export type ComponentState = 'init' | 'ok' | 'error';
 
-/** Numbers of the states in JSON. */
-const numbers: Readonly<Record<ComponentState, number>> = { init: 0, ok: 1, error: 2 };
+/**
+ * Consequence of a component in state ERROR, each with those after it: it fails liveness, because the
+ * agent must be restarted; the state of the agent; only readiness; or nothing. The last two are not
+ * fatal: the agent does its work without the component.
+ */
+export type Affects = 'liveness' | 'state' | 'readiness' | 'none';
 
-interface Component {
-  state: ComponentState;
-  error: string | undefined;
-  /** Unix seconds. */
-  lastChange: number;
-  lastUpdate: number;
-  readonly affects: Probe;
-  /** Reads the current problem; undefined for a component that reports its state itself. */
-  readonly problem: ReadProblem | undefined;
+export interface ComponentStatus {
+  readonly name: string;
+  readonly affects: Affects;
+  readonly state: ComponentState;
+  readonly error: string | undefined;
+  /** Of the state, not of the text of an error: since when it is at fault. Unix seconds. */
+  readonly lastChange: number;
+  /** Last report or read. */
+  readonly lastUpdate: number;
 }
 
-/** The probes that a component in state ERROR fails: both, only readiness, or none. */
-export type Probe = 'liveness' | 'readiness' | 'none';
+/** The state of several components together. */
+export interface CombinedStatus {
+  readonly state: ComponentState;
+  /** Unix seconds. */
+  readonly lastChange: number;
+}
 
 /** The current problem of a component; undefined: it is OK. */
 export type ReadProblem = () => string | undefined;
@@ -36,143 +45,130 @@ export interface BuildInfo {
 /** Reports the state of one component. */
 export type ReportState = (state: ComponentState, error?: unknown) => void;
 
+interface Component {
+  status: ComponentStatus;
+  /** undefined for a component that reports its state itself. */
+  readonly problem: ReadProblem | undefined;
+}
+
+type Counts = (component: ComponentStatus) => boolean;
+
+const countsForLiveness: Counts = ({ affects }) => affects === 'liveness';
+const countsForState: Counts = (one) => countsForLiveness(one) || one.affects === 'state';
+const countsForReadiness: Counts = ({ affects }) => affects !== 'none';
+
+/** Whether an ERROR of the component is one of the agent. */
+export const isFatal = countsForState;
+
 export class StatusCheck {
+  readonly build: BuildInfo;
+  /** Unix seconds. */
+  readonly start: number;
   readonly #clock: Clock;
-  readonly #build: BuildInfo;
-  readonly #start: number;
   readonly #components = new Map<string, Component>();
-  #lastChange: number;
+  readonly #listeners: ((name: string) => void)[] = [];
+  #overall: CombinedStatus;
+  #readiness: CombinedStatus;
 
   constructor(clock: Clock, build: BuildInfo) {
+    this.build = build;
     this.#clock = clock;
-    this.#build = build;
-    this.#start = this.#seconds();
-    this.#lastChange = this.#start;
+    this.start = this.now();
+    this.#overall = { state: 'ok', lastChange: this.start };
+    this.#readiness = this.#overall;
   }
 
-  /** Adds a component to the status, in state `init`. */
-  register(name: string, affects: Probe): ReportState {
-    const component = this.#add(name, affects, undefined);
-    return (state, error) => this.#report(component, state, error);
+  /** Adds a component that reports its state; until it does, the state is `init`. */
+  register(name: string, affects: Affects): ReportState {
+    this.#add(name, affects, undefined);
+    return (state, error) => this.#report(name, state, error);
   }
 
-  /** Adds a component whose state is read with each request, so that it is never outdated. */
-  registerProblem(name: string, affects: Probe, problem: ReadProblem): void {
+  /** Adds a component whose state is read with each request and each probe, so it is never outdated. */
+  registerProblem(name: string, affects: Affects, problem: ReadProblem): void {
     this.#add(name, affects, problem);
   }
 
-  /** State of a registered component. */
-  component(name: string): { readonly state: ComponentState; readonly error: string | undefined } {
-    const { state, error } = this.#components.get(name)!;
-    return { state, error };
+  /** The listener is called with the name of each component whose state or error has changed. */
+  onChange(listener: (name: string) => void): void {
+    this.#listeners.push(listener);
   }
 
-  /**
-   * State of all components together, without those that fail no probe: any error is an error, else
-   * any init is init.
-   */
-  get state(): ComponentState {
-    return this.#worst((component) => component.affects !== 'none');
+  /** Reads the state of all components that do not report it. */
+  readProblems(): void {
+    for (const [name, { problem }] of this.#components) {
+      if (!problem) continue;
+      const text = problem();
+      this.#report(name, text === undefined ? 'ok' : 'error', text);
+    }
+  }
+
+  /** A registered component, as it was reported or read last. */
+  component(name: string): ComponentStatus {
+    return this.#components.get(name)!.status;
+  }
+
+  /** All components, as they were reported or read last. */
+  get components(): ComponentStatus[] {
+    return [...this.#components.values()].map(({ status }) => status);
+  }
+
+  /** The state of the agent: any error of a fatal component is an error, else any init is init. */
+  get overall(): CombinedStatus {
+    return this.#overall;
+  }
+
+  /** The same, over all components that affect readiness. */
+  get readiness(): CombinedStatus {
+    return this.#readiness;
   }
 
   /** Whether no component that affects liveness is in state ERROR; `init` does not fail liveness. */
   get isAlive(): boolean {
-    return this.#worst((component) => component.affects === 'liveness') !== 'error';
+    return this.#worst(countsForLiveness) !== 'error';
   }
 
-  get isReady(): boolean {
-    this.#readProblems();
-    return this.state === 'ok';
+  /** Unix seconds. */
+  now(): number {
+    return Math.floor(this.#clock.now() / 1000);
   }
 
-  #add(name: string, affects: Probe, problem: ReadProblem | undefined): Component {
-    const now = this.#seconds();
-    const component: Component = {
-      state: problem ? 'ok' : 'init',
-      error: undefined,
-      lastChange: now,
-      lastUpdate: now,
-      affects,
-      problem,
+  #add(name: string, affects: Affects, problem: ReadProblem | undefined): void {
+    const now = this.now();
+    const state = problem ? 'ok' : 'init';
+    const status = { name, affects, state, error: undefined, lastChange: now, lastUpdate: now };
+    this.#components.set(name, { status: status as ComponentStatus, problem });
+    this.#combine(now);
+  }
+
+  #report(name: string, state: ComponentState, error: unknown): void {
+    const component = this.#components.get(name)!;
+    const before = component.status;
+    const now = this.now();
+    const text = error === undefined ? undefined : errorText(error);
+    const lastChange = state === before.state ? before.lastChange : now;
+    component.status = { ...before, state, error: text, lastChange, lastUpdate: now };
+    if (state === before.state && text === before.error) return;
+    this.#combine(now);
+    for (const listener of this.#listeners) listener(name);
+  }
+
+  #combine(now: number): void {
+    const combined = (before: CombinedStatus, counts: Counts): CombinedStatus => {
+      const state = this.#worst(counts);
+      return state === before.state ? before : { state, lastChange: now };
     };
-    this.#components.set(name, component);
-    return component;
+    this.#overall = combined(this.#overall, countsForState);
+    this.#readiness = combined(this.#readiness, countsForReadiness);
   }
 
-  #readProblems(): void {
-    for (const component of this.#components.values()) {
-      if (!component.problem) continue;
-      const problem = component.problem();
-      this.#report(component, problem === undefined ? 'ok' : 'error', problem);
-    }
-  }
-
-  #worst(counts: (component: Component) => boolean): ComponentState {
+  #worst(counts: Counts): ComponentState {
     let worst: ComponentState = 'ok';
-    for (const component of this.#components.values()) {
-      if (!counts(component)) continue;
-      if (component.state === 'error') return 'error';
-      if (component.state === 'init') worst = 'init';
+    for (const { status } of this.#components.values()) {
+      if (!counts(status)) continue;
+      if (status.state === 'error') return 'error';
+      if (status.state === 'init') worst = 'init';
     }
     return worst;
   }
-
-  #report(component: Component, state: ComponentState, error: unknown): void {
-    const now = this.#seconds();
-    const text = error === undefined ? undefined : errorText(error);
-    component.lastUpdate = now;
-    if (component.state === state && component.error === text) return;
-    const before = this.state;
-    component.state = state;
-    component.error = text;
-    component.lastChange = now;
-    if (this.state !== before) this.#lastChange = now;
-  }
-
-  /** The document of both probes; omits zero fields, as Go's encoder does. */
-  document(): Record<string, unknown> {
-    this.#readProblems();
-    const nonFatal = [...this.#components]
-      .filter(([, { affects }]) => affects === 'none')
-      .map(([name]) => name);
-    const components = [...this.#components].map(
-      ([name, component]) => [name, componentDocument(name, component)] as const,
-    );
-    return {
-      ...nonZero({
-        build_version: this.#build.version,
-        build_date: this.#build.date,
-        state: numbers[this.state],
-        start_time: this.#start,
-        last_change: this.#lastChange,
-        last_update: this.#seconds(),
-        commit_hash: this.#build.commit,
-      }),
-      plugins: components.map(([name, { state, error }]) => nonZero({ name, state, error })),
-      PluginStatus: Object.fromEntries(components),
-      NonFatalPlugins: nonFatal.length === 0 ? null : nonFatal,
-    };
-  }
-
-  #seconds(): number {
-    return Math.floor(this.#clock.now() / 1000);
-  }
-}
-
-function componentDocument(name: string, component: Component): Record<string, unknown> {
-  return nonZero({
-    name,
-    state: numbers[component.state],
-    last_change: component.lastChange,
-    last_update: component.lastUpdate,
-    error: component.error,
-  });
-}
-
-function nonZero(fields: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(fields).filter(
-      ([, value]) => value !== 0 && value !== '' && value !== undefined,
-    ),
-  );
 }

@@ -69,6 +69,10 @@ export class Stats implements Observer {
   readonly #all = new Times();
   readonly #descriptors = new Map<string, Times>();
 
+  get processedTransactions(): number {
+    return this.#processed;
+  }
+
   get document(): StatsDocument {
     return {
       TxnStats: {
