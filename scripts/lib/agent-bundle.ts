@@ -74,7 +74,7 @@ export async function bundle(
     banner: { js: COMMON_JS_NAMES },
     plugins: [workerThreads(entries)],
     // They look for their native addon beside their own files.
-    external: ['classic-level', 'koffi'],
+    external: ['bcrypt', 'classic-level', 'koffi'],
     logLevel: 'error',
   });
 }

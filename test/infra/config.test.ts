@@ -135,27 +135,27 @@ describe('configuration files', () => {
 
 describe('keys of the original', () => {
   const parse = (key: string, value: string) =>
-    parseConfig(schema, `mtuSize: 1\n${key}: ${value}\n`, 'http.conf', originalKeys['http.conf']);
+    parseConfig(schema, `mtuSize: 1\n${key}: ${value}\n`, 'http.conf', originalKeys['grpc.conf']);
 
   it('stop the start when they protect something', () => {
     for (const [key, value] of [
-      ['enable-token-auth', 'true'],
-      ['users', '[{name: a, password: b}]'],
-      ['Users', '[a]'],
+      ['ca-files', '[a]'],
+      ['CA-files', '[a]'],
+      ['cert-file', 'a'],
     ] as const)
       assert.throws(
         () => parse(key, value),
         (error: Error) =>
           error instanceof ConfigError &&
-          error.message.startsWith(`http.conf:2: ${key} is not supported: use client-basic-auth`),
+          error.message.startsWith(`http.conf:2: ${key} is not supported: CNI is served`),
       );
   });
 
   it('are warnings with their reason otherwise', () => {
     for (const [key, value] of [
-      ['enable-token-auth', 'false'],
-      ['users', '[]'],
-      ['rate-limiter', '{limit: 5}'],
+      ['ca-files', '[]'],
+      ['cert-file', '""'],
+      ['max-msg-size', '4096'],
     ] as const) {
       const [warning = ''] = parse(key, value).warnings;
       assert.ok(warning.startsWith(`http.conf:2: ${key} has no effect: `), warning);

@@ -39,17 +39,11 @@ export const originalKeys: Readonly<Record<string, Readonly<Record<string, Origi
     'prometheus-metrics': { reason: 'the metrics of the event loop include CNI requests' },
   },
   'http.conf': {
-    'enable-token-auth': { reason: 'use client-basic-auth or client-cert-files', protects: isSet },
     idletimeout: { reason: 'the server has its own limits' },
     maxheaderbytes: { reason: 'the server has its own limits' },
-    'password-hash-cost': { reason: 'tokens are not supported' },
-    'rate-limiter': { reason: 'the server has its own limits' },
+    'password-hash-cost': { reason: 'a hash contains its cost' },
     readheadertimeout: { reason: 'the server has its own limits' },
     readtimeout: { reason: 'the server has its own limits' },
-    'sign-key': { reason: 'tokens are not supported' },
-    'token-expiration': { reason: 'tokens are not supported' },
-    'token-signature': { reason: 'tokens are not supported' },
-    users: { reason: 'use client-basic-auth or client-cert-files', protects: isSet },
     writetimeout: { reason: 'the server has its own limits' },
   },
   'kvscheduler.conf': {

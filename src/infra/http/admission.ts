@@ -21,13 +21,16 @@ const SLOW_REPLY_MS = 10_000;
 
 export class Admission {
   readonly #clock: Clock;
+  readonly #most: number;
   #handled = 0;
   #waiting = 0;
   /** Requests by the address of the client; the first address is the next one to be admitted. */
   readonly #queues = new Map<string, (() => void)[]>();
 
-  constructor(clock: Clock) {
+  /** @param most requests that are handled at once */
+  constructor(clock: Clock, most = MAX_HANDLED) {
     this.#clock = clock;
+    this.#most = most;
   }
 
   /**
@@ -36,7 +39,7 @@ export class Admission {
    * @throws HttpOverloadError when too many requests wait already
    */
   async enter(address: string): Promise<() => void> {
-    if (this.#handled >= MAX_HANDLED) await this.#wait(address);
+    if (this.#handled >= this.#most) await this.#wait(address);
     else this.#handled++;
     // Everything else that is ready precedes: handlers are not called one after the other.
     await this.#clock.turn();

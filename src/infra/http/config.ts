@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { Duration } from '../config/duration.ts';
 
 export interface Endpoint {
   readonly host: string;
@@ -45,7 +46,8 @@ export const httpSchema = Type.Object({
   ),
   'open-mutating-routes': Type.Boolean({
     default: false,
-    description: 'Serve mutating routes on the endpoint, too; requires client-basic-auth.',
+    description:
+      'Serve mutating routes on the endpoint, too; requires client-basic-auth, enable-token-auth or client-cert-files.',
   }),
   'server-cert-file': Type.String({
     default: '',
@@ -60,5 +62,52 @@ export const httpSchema = Type.Object({
     description:
       'Files with certificates of authorities; if set, every request except probes requires a client certificate that one of them has signed.',
   }),
+  'enable-token-auth': Type.Boolean({
+    default: false,
+    description:
+      'Every request on the endpoint requires the token of a login; requires users and sign-key.',
+  }),
+  users: Type.Array(
+    Type.Object({
+      name: Type.String({ minLength: 1, description: 'Name for the login.' }),
+      password: Type.String({ default: '', description: 'Password, or its bcrypt hash.' }),
+      password_hash: Type.String({
+        default: '',
+        description: 'The bcrypt hash, in files of earlier agents.',
+      }),
+      permissions: Type.Array(Type.String(), {
+        default: [],
+        description: 'Permission groups of the user, see rest.md.',
+      }),
+    }),
+    { default: [], description: 'Users that can log in; requires enable-token-auth.' },
+  ),
+  'token-expiration': Duration({
+    default: 3_600_000_000_000,
+    description: 'How long a token is valid; 0 means 1h.',
+  }),
+  'sign-key': Type.String({
+    default: '',
+    description: 'Key that signs the tokens, at least 32 bytes.',
+  }),
+  'token-signature': Type.String({
+    default: '',
+    description: 'sign-key in files of earlier agents.',
+  }),
+  'rate-limiter': Type.Object(
+    {
+      limit: Type.Number({
+        minimum: 0,
+        default: 0,
+        description: 'Requests a second of one user, or of one address; 0 means no limit.',
+      }),
+      burst: Type.Integer({
+        minimum: 1,
+        default: 1,
+        description: 'Requests that may come at once.',
+      }),
+    },
+    { default: {}, description: 'Limit of requests on the endpoint; probes are exempt.' },
+  ),
 });
 export type HttpConfig = Static<typeof httpSchema>;

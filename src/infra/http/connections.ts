@@ -2,12 +2,16 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../clock/clock.ts';
+import { RateLimiter } from './rate-limiter.ts';
 
 /** Many pods may hold connections open; the memory of so many is a few megabytes. */
 const MAX_CONNECTIONS = 1_024;
 const MAX_CONNECTIONS_PER_ADDRESS = 64;
 /** Clients that pipeline at all send some ten requests ahead. */
 const MAX_PIPELINED = 64;
+/** A handshake of TLS takes about a millisecond of the main thread. */
+const CONNECTIONS_PER_SECOND = 100;
+const CONNECTIONS_AT_ONCE = 200;
 /** How long new connections from an address are closed after it has exceeded a limit. */
 const PENALTY_MS = 1_000;
 
@@ -25,10 +29,12 @@ export class Connections {
   /** When connections from an address are accepted again. */
   readonly #penalties = new Map<string, number>();
   readonly #pipelines = new WeakMap<Socket, Pipeline>();
+  readonly #rate: RateLimiter;
   #remote = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.#rate = new RateLimiter(CONNECTIONS_PER_SECOND, CONNECTIONS_AT_ONCE, clock);
   }
 
   /** Closes connections over the limits. Those of the machine itself, such as probes, always fit. */
@@ -39,7 +45,7 @@ export class Connections {
       const count = (this.#byAddress.get(address) ?? 0) + 1;
       if (count > MAX_CONNECTIONS_PER_ADDRESS || this.#remote >= MAX_CONNECTIONS)
         this.#penalize(socket);
-      if (this.#isPenalized(address)) {
+      if (this.#isPenalized(address) || this.#rate.take(address) > 0) {
         socket.destroy();
         return;
       }

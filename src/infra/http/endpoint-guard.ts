@@ -1,67 +1,139 @@
 /**
  * Decides for each request on the endpoint whether and when it is handled, in this order: the
- * requests before it on the same connection, the Host header, then for all but the probes the
- * credentials, and a free place. Pods can reach the endpoint, so none of it trusts the client.
+ * requests before it on the same connection, the Host header, then for all but the probes the site
+ * that it comes from, the credentials, the rate of its user, whether its route is open, a free place
+ * for its body, and a free place for its handler. Pods can reach the endpoint, so none of it trusts the
+ * client.
  */
 import { once } from 'node:events';
 import { hostname } from 'node:os';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock/clock.ts';
-import type { Logger } from '../log/log.ts';
 import { Admission, HttpOverloadError } from './admission.ts';
-import { Authentication } from './authentication.ts';
+import type { Authentication } from './authentication/authentication.ts';
 import type { HttpConfig } from './config.ts';
 import type { Connections } from './connections.ts';
-import { isAcceptedHost } from './host-header.ts';
+import { isAcceptedHost, isOwnSite } from './host-header.ts';
+import { RateLimiter } from './rate-limiter.ts';
 import { send } from './reply.ts';
-import { failure } from './route.ts';
+import { failure, type Route } from './route.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    readonly isProbe?: boolean;
+    readonly route?: Route;
+  }
+  interface FastifyRequest {
+    /** Name of the user who has identified himself. */
+    user?: string;
+    /** Frees the place of the body. */
+    leaveUpload?: () => void;
+    /** Resolves when the reply is sent or the connection is closed. */
+    replied?: Promise<void>;
   }
 }
 
 export function guardEndpoint(
   server: FastifyInstance,
   config: HttpConfig,
+  authentication: Authentication,
   connections: Connections,
   clock: Clock,
-  log: Logger,
 ): void {
-  const authentication = new Authentication(config, clock, log);
-  const admission = new Admission(clock);
+  const handlers = new Admission(clock);
+  // A client that sends its body slowly must not keep the place of a handler.
+  const uploads = new Admission(clock);
+  const rate = rateLimiterOf(config, clock);
   const machine = hostname();
   connections.limit(server.server);
 
   server.addHook('onRequest', async (request, reply) => {
     const replied = once(reply.raw, 'close').then(() => undefined);
-    const { socket } = request.raw;
+    request.replied = replied;
+    const { socket, headers } = request.raw;
     await connections.turnOf(socket, replied);
     if (socket.destroyed) return reply.hijack();
     // Credentials are not sent to another site, so a request that has them is no DNS rebinding.
-    if (!authentication.isRequired && !isAcceptedHost(request.headers.host, machine))
+    if (!authentication.isRequired && !isAcceptedHost(headers.host, machine))
       return send(reply, unknownHost(request));
-    if (request.routeOptions.config.isProbe) return undefined;
-    if (await authentication.refuse(request, reply)) return reply;
-    return await admit(admission, request, reply, replied);
+    const { route } = request.routeOptions.config;
+    if (route?.isProbe) return undefined;
+    if (request.method !== 'GET' && !isOwnSite(headers.origin, headers.host))
+      return send(reply, failure(403, `the origin ${headers.origin} is another site`));
+    const user = await authentication.identify(request, reply, route);
+    if (user === undefined) return reply;
+    if (user !== '') {
+      request.user = user;
+      reply.header('X-Ligato-Auth-Username', user);
+    }
+    if (rate && !isWithinRate(rate, request, reply)) return reply;
+    if (route?.mutating && !config['open-mutating-routes'])
+      return send(reply, failure(403, closedText(config)));
+    if (!hasBody(request)) return undefined;
+    const leave = await admit(uploads, request, reply, replied);
+    if (!leave) return reply;
+    request.leaveUpload = leave;
+    return undefined;
+  });
+
+  server.addHook('preHandler', async (request, reply) => {
+    const { route } = request.routeOptions.config;
+    // Logins have a queue of their own.
+    const isExempt = route?.isProbe || route?.isLogin;
+    const leave = isExempt || (await admit(handlers, request, reply, request.replied!));
+    request.leaveUpload?.();
+    return leave ? undefined : reply;
   });
 }
 
+/** @returns frees the place early; undefined when there is none, or the client is disconnected */
 async function admit(
   admission: Admission,
   request: FastifyRequest,
   reply: FastifyReply,
   replied: Promise<void>,
-): Promise<FastifyReply | undefined> {
+): Promise<(() => void) | undefined> {
+  let leave: () => void;
   try {
-    const leave = await admission.enter(request.ip);
-    void replied.then(leave);
+    leave = await admission.enter(request.ip);
   } catch (error) {
     if (!(error instanceof HttpOverloadError)) throw error;
-    return send(reply.header('Retry-After', '1'), failure(503, error.message));
+    send(reply.header('Retry-After', '1'), failure(503, error.message));
+    return undefined;
   }
-  return request.raw.socket.destroyed ? reply.hijack() : undefined;
+  void replied.then(leave);
+  if (!request.raw.socket.destroyed) return leave;
+  reply.hijack();
+  return undefined;
+}
+
+function hasBody({ headers }: FastifyRequest): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+function rateLimiterOf(config: HttpConfig, clock: Clock): RateLimiter | undefined {
+  const { limit, burst } = config['rate-limiter'];
+  return limit > 0 ? new RateLimiter(limit, burst, clock) : undefined;
+}
+
+/** Sends the reply, with the headers of the original, if the user or address has too many requests. */
+function isWithinRate(rate: RateLimiter, request: FastifyRequest, reply: FastifyReply): boolean {
+  const waitMs = rate.take(request.user ?? request.ip);
+  reply.headers({
+    'X-Ligato-RateLimiter-Limit': rate.limit,
+    'X-Ligato-RateLimiter-MaxBurst': rate.burst,
+  });
+  if (waitMs === 0) return true;
+  reply.headers({
+    'X-Ligato-RateLimiter-WaitDelay': `${waitMs}ms`,
+    'Retry-After': Math.ceil(waitMs / 1_000),
+  });
+  reply.code(429).send('rate limit exceeded\n');
+  return false;
+}
+
+function closedText(config: HttpConfig): string {
+  const socket = config['local-socket'];
+  return `this route changes state: use the unix socket ${socket}, or set open-mutating-routes in http.conf`;
 }
 
 function unknownHost({ headers }: FastifyRequest) {

@@ -21,6 +21,14 @@ export function isAcceptedHost(header: string | undefined, machine: string): boo
   );
 }
 
+/**
+ * Whether a request comes from a page of this server, or from no page: a browser sends the credentials
+ * that it has stored also with a form of another site.
+ */
+export function isOwnSite(origin: string | undefined, host: string | undefined): boolean {
+  return origin === undefined || origin === `http://${host}` || origin === `https://${host}`;
+}
+
 /** The host without the port. */
 function hostOf(header: string): string {
   const [, bracketed, plain] = /^(?:\[([^[\]]*)\]|([^[\]:]*))(?::[0-9]*)?$/.exec(header) ?? [];

@@ -13,8 +13,12 @@ export interface RouteRequest {
   readonly query: Readonly<Record<string, readonly string[]>>;
   /** Path segments that the route names with a colon. */
   readonly params: Readonly<Record<string, string>>;
-  /** Parsed JSON; undefined for an empty body. */
+  /** Parsed JSON, or the fields of a form; undefined for an empty body. */
   readonly body: unknown;
+  /** Address of the client; empty on the unix socket. */
+  readonly address?: string;
+  /** Name of the user that has identified himself. */
+  readonly user?: string;
 }
 
 export interface RouteResponse {
@@ -46,6 +50,10 @@ export interface Route {
   readonly mutating: boolean;
   /** A probe of kubelet: it needs no credentials and waits for no other request. */
   readonly isProbe?: true;
+  /** A login: it needs no user yet. */
+  readonly isLogin?: true;
+  /** Whether the body may be a form instead of JSON. */
+  readonly acceptsForm?: true;
   /** One line for the table of routes. */
   readonly summary: string;
   /** Query arguments by name. */

@@ -6,6 +6,7 @@ import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import fastify, {
   type FastifyInstance,
+  type FastifyReply,
   type FastifyRequest,
   type FastifyServerFactory,
 } from 'fastify';
@@ -13,6 +14,10 @@ import type { Clock } from '../clock/clock.ts';
 import { errorText } from '../errors/errors.ts';
 import type { Logger } from '../log/log.ts';
 import { surviveFailedAccepts } from '../process/failed-accepts.ts';
+import { Authentication } from './authentication/authentication.ts';
+import { loginRoutes } from './authentication/login-routes.ts';
+import { groupNames } from './authentication/permissions.ts';
+import { TokenUsers } from './authentication/token-users.ts';
 import { HttpConfigError, tlsOptions } from './certificate.ts';
 import { type HttpConfig, parseEndpoint } from './config.ts';
 import { Connections } from './connections.ts';
@@ -30,6 +35,8 @@ export interface HttpServer {
 
 /** A request that never ends, or a reply that is not read, must not occupy a connection. */
 const STALLED_MS = 30_000;
+/** A client that does not begin TLS must not occupy a connection either. */
+const HANDSHAKE_MS = 10_000;
 /** Longer than the usual interval of Prometheus. */
 const KEEP_ALIVE_MS = 72_000;
 
@@ -47,22 +54,29 @@ export async function startHttpServer(
   log: Logger,
 ): Promise<HttpServer> {
   if (config.disabled) return { port: 0, close: async () => undefined };
-  const open = config['open-mutating-routes'];
-  if (open && config['client-basic-auth'].length === 0)
-    throw new HttpConfigError('open-mutating-routes requires client-basic-auth');
+  const tokens = tokenUsersOf(config, clock, log);
+  const authentication = new Authentication(config, tokens, clock, log);
+  if (config['open-mutating-routes'] && !authentication.isRequired)
+    throw new HttpConfigError(
+      'open-mutating-routes requires client-basic-auth, enable-token-auth or client-cert-files',
+    );
   const where = parseEndpoint(config.endpoint);
   if (!where) throw new HttpConfigError(`endpoint "${config.endpoint}" has to be address:port`);
-  const routes = withOpenApi(declared, {
-    basic: config['client-basic-auth'].length > 0,
-    token: false,
+  const logins = loginRoutes({
+    users: tokens,
+    isSecure: config['server-cert-file'] !== '',
+    delayFailure: (address) => authentication.delayFailure(address),
+  });
+  const routes = withOpenApi([...declared, ...logins], {
+    basic: !tokens && config['client-basic-auth'].length > 0,
+    token: tokens !== undefined,
     certificate: config['client-cert-files'].length > 0,
   });
   const connections = new Connections(clock);
   const endpoint = makeEndpoint(config, connections);
-  guardEndpoint(endpoint, config, connections, clock, log);
+  guardEndpoint(endpoint, config, authentication, connections, clock);
   unifyErrorReplies(endpoint);
-  for (const route of routes)
-    bind(endpoint, open || !route.mutating ? route : forbidden(route, config['local-socket']));
+  for (const route of routes) bind(endpoint, route);
   refuseOtherMethods(endpoint, routes);
   try {
     await endpoint.listen(where);
@@ -94,7 +108,9 @@ function makeEndpoint(config: HttpConfig, connections: Connections): FastifyInst
   const tls = tlsOptions(config);
   const serverFactory: FastifyServerFactory = (handler) => {
     const limited = connections.limitPipelining(handler);
-    const server = tls ? createTlsServer({ ...tls }, limited) : createServer(limited);
+    const server = tls
+      ? createTlsServer({ ...tls, handshakeTimeout: HANDSHAKE_MS }, limited)
+      : createServer(limited);
     surviveFailedAccepts(server);
     server.requestTimeout = STALLED_MS;
     server.keepAliveTimeout = KEEP_ALIVE_MS;
@@ -108,30 +124,55 @@ function makeEndpoint(config: HttpConfig, connections: Connections): FastifyInst
   }
 }
 
-/** Replaces a route that only the local socket serves. */
-function forbidden(route: Route, socket: string): Route {
-  const text = `this route changes state: use the unix socket ${socket}, or set open-mutating-routes in http.conf`;
-  return { ...route, handle: () => failure(403, text) };
+/**
+ * The users of the token authentication; undefined when it is off.
+ * @throws HttpConfigError
+ */
+function tokenUsersOf(config: HttpConfig, clock: Clock, log: Logger): TokenUsers | undefined {
+  const { users } = config;
+  if (!config['enable-token-auth']) {
+    if (users.length === 0) return undefined;
+    // No client would have to log in, which is not what the author of the file expects.
+    throw new HttpConfigError('users requires enable-token-auth: true');
+  }
+  if (config['client-basic-auth'].length > 0)
+    log.warn('client-basic-auth has no effect: users log in for a token');
+  for (const { name, permissions } of users)
+    for (const group of permissions.filter((group) => !groupNames.includes(group)))
+      log.warn({ user: name, group }, 'permission group is unknown and permits nothing');
+  return new TokenUsers(config, clock);
 }
 
 function bind(server: FastifyInstance, route: Route): void {
-  server.route({
+  const options = {
     method: route.method,
     url: route.path,
-    config: { isProbe: route.isProbe === true },
-    handler: async (request, reply) => {
+    config: { route },
+    handler: async (request: FastifyRequest, reply: FastifyReply) => {
       const response = await answer(route, request);
       return send(reply, response);
     },
+  };
+  if (!route.acceptsForm) {
+    server.route(options);
+    return;
+  }
+  // Other routes accept no form: pages of other sites can send one.
+  server.register(async (scope) => {
+    scope.addContentTypeParser(
+      'application/x-www-form-urlencoded',
+      { parseAs: 'string' },
+      (_request, body, done) => done(null, Object.fromEntries(new URLSearchParams(body as string))),
+    );
+    scope.route(options);
   });
 }
 
 /** Every other method on the path of a route is answered with the methods that the path has. */
 function refuseOtherMethods(server: FastifyInstance, routes: readonly Route[]): void {
   for (const path of new Set(routes.map((route) => route.path))) {
-    const known = server.supportedMethods.filter((method) =>
-      server.hasRoute({ method, url: path }),
-    );
+    const declared = routes.filter((route) => route.path === path).map(({ method }) => method);
+    const known: string[] = declared.includes('GET') ? [...declared, 'HEAD'] : declared;
     const allowed = known.sort().join(', ');
     server.route({
       method: server.supportedMethods.filter((method) => !known.includes(method)),
@@ -153,7 +194,14 @@ async function answer(route: Route, request: FastifyRequest): Promise<RouteRespo
   try {
     for (const [name, value] of new URL(request.url, 'http://agent').searchParams)
       query[name] = [...(query[name] ?? []), value];
-    return await route.handle({ query, params, body: request.body });
+    const { body, ip: address = '', user } = request;
+    return await route.handle({
+      query,
+      params,
+      body,
+      address,
+      ...(user !== undefined && { user }),
+    });
   } catch (error) {
     return failure(error instanceof BadRequestError ? 400 : 500, errorText(error));
   }

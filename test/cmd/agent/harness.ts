@@ -66,6 +66,7 @@ export interface AgentOptions {
   readonly controller?: Partial<Settings['controller']>;
   readonly service?: Partial<Settings['service']>;
   readonly ipam?: Partial<Settings['contiv']['ipamConfig']>;
+  readonly http?: Partial<Settings['http']>;
   /** Name of the node; default: node1. */
   readonly label?: string;
   readonly externalSources?: readonly ExternalConfigSource[];
@@ -92,7 +93,12 @@ export function prepareAgent(node: Node, options: AgentOptions = {}) {
     },
     controller: { ...base.controller, ...options.controller },
     service: { ...base.service, ...options.service },
-    http: { ...base.http, endpoint: '127.0.0.1:0', 'local-socket': join(folder, 'agent.sock') },
+    http: {
+      ...base.http,
+      ...options.http,
+      endpoint: '127.0.0.1:0',
+      'local-socket': join(folder, 'agent.sock'),
+    },
     grpc: { ...base.grpc, endpoint: join(folder, 'cni.sock') },
   };
   const printed: string[] = [];

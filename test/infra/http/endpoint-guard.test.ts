@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { request as secureRequest } from 'node:https';
@@ -16,6 +17,7 @@ import { type Logger, silentLogger } from '#infra/log/log.ts';
 import { makeCertificate } from '#test/support/certificates.ts';
 import { withoutOpenssl } from '#test/support/requirements.ts';
 import { until } from '#test/support/wait.ts';
+import { basic, call } from './authentication/client.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'guard-'));
 
@@ -42,6 +44,8 @@ const routes: Route[] = [
     },
   },
   { ...route, path: '/liveness', isProbe: true, handle: () => json({}) },
+  { ...route, method: 'POST', path: '/accept', handle: ({ body }) => json(body) },
+  { ...route, method: 'POST', path: '/change', mutating: true, handle: () => json({}) },
 ];
 
 function statusOf(make: typeof request, options: object): Promise<number | undefined> {
@@ -145,6 +149,84 @@ describe('an endpoint with credentials', () => {
     assert.equal(await statusOf(request, { ...options, path: '/liveness' }), 200);
     const named = { ...options, auth: 'u:p', headers: { host: 'node1.example' } };
     assert.equal(await statusOf(request, named), 200);
+    await server.close();
+  });
+});
+
+describe('an endpoint with a rate limit', () => {
+  it('refuses requests beyond it, with the headers of the original, and never probes', async () => {
+    const values = { 'rate-limiter': { limit: 0.001, burst: 2 } };
+    const server = await startHttpServer(config(values), routes, systemClock, silentLogger);
+    const get = (path: string) => call({ port: server.port, path });
+    const statuses = [];
+    for (let n = 0; n < 4; n++) statuses.push((await get('/state')).status);
+    assert.deepEqual(statuses, [200, 200, 429, 429]);
+    const { headers } = await get('/state');
+    assert.equal(headers['x-ligato-ratelimiter-limit'], '0.001');
+    assert.equal(headers['x-ligato-ratelimiter-maxburst'], '2');
+    assert.match(headers['x-ligato-ratelimiter-waitdelay'] as string, /^[0-9]+ms$/);
+    assert.equal((await get('/liveness')).status, 200);
+    await server.close();
+  });
+});
+
+describe('wrong passwords', () => {
+  it('are answered late when they are many, and right ones at once', async () => {
+    const values = { 'client-basic-auth': ['u:p'] };
+    const server = await startHttpServer(config(values), routes, systemClock, silentLogger);
+    const attempt = async (password: string) => {
+      const start = performance.now();
+      const { status } = await call({
+        port: server.port,
+        path: '/state',
+        headers: basic('u', password),
+      });
+      return { status, ms: performance.now() - start };
+    };
+    for (let n = 0; n < 10; n++) assert.equal((await attempt('x')).status, 401);
+    const wrong = attempt('x');
+    const right = await attempt('p');
+    assert.equal(right.status, 200);
+    assert.ok((await wrong).ms >= 900, `${(await wrong).ms} ms`);
+    await server.close();
+  });
+});
+
+describe('clients that send their bodies slowly', () => {
+  it('do not keep others from the handlers', async () => {
+    const server = await startHttpServer(config({}), routes, systemClock, silentLogger);
+    const sockets = Array.from({ length: 20 }, () => {
+      const socket = connect(server.port, '127.0.0.1');
+      socket.on('error', () => undefined);
+      socket.write(
+        'POST /accept HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{',
+      );
+      return socket;
+    });
+    await until('they are connected', () => sockets.every(({ bytesWritten }) => bytesWritten > 0));
+    for (let n = 0; n < 10; n++)
+      assert.equal((await call({ port: server.port, path: '/state' })).status, 200);
+    for (const socket of sockets) socket.destroy();
+    const body = '{"a":1}';
+    const headers = { 'content-type': 'application/json' };
+    const { text } = await call({
+      port: server.port,
+      path: '/accept',
+      method: 'POST',
+      headers,
+      body,
+    });
+    assert.deepEqual(JSON.parse(text), { a: 1 });
+    await server.close();
+  });
+
+  it('are refused on routes that are not open, before their body', async () => {
+    const server = await startHttpServer(config({}), routes, systemClock, silentLogger);
+    const socket = connect(server.port, '127.0.0.1');
+    socket.write('POST /change HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n');
+    const [reply] = await once(socket, 'data');
+    assert.match(String(reply), /^HTTP\/1.1 403 /);
+    socket.destroy();
     await server.close();
   });
 });
