@@ -1,25 +1,17 @@
 import type { Slices } from '#infra/clock/slices.ts';
 import type { Dependency } from '../api/descriptor.ts';
 import { addItem, collectItems, deleteItem, itemCount, type OneOrMany } from './one-or-many.ts';
+import { PrefixMap } from './prefix-map.ts';
 
 const none: readonly never[] = [];
 
-const CHARACTERS = 0x1_0000;
-
-/** Length of a prefix and its last character, as one number. */
-function endOf(text: string, length: number): number {
-  return length === 0 ? 0 : length * CHARACTERS + text.charCodeAt(length - 1);
-}
-
-/** Whether the dependents of a prefix have been processed for another key already. */
+/** Whether the dependents of a prefix need not be processed for this key, as far as all keys serve them alike. */
 export type IsDone = (prefix: string) => boolean;
 
 /** Finds the dependents of a key: by the key itself, and by the prefixes of `anyOf` dependencies. */
 export class DependencyIndex<T extends object> {
   readonly #byKey = new Map<string, OneOrMany<T>>();
-  readonly #byPrefix = new Map<string, OneOrMany<T>>();
-  /** Number of prefixes with each end: only those whose end a key contains are looked up. */
-  readonly #ends = new Map<number, number>();
+  readonly #byPrefix = new PrefixMap<OneOrMany<T>>();
   /** Prefixes of which a dependency accepts only some keys. */
   readonly #selective = new Set<string>();
 
@@ -29,10 +21,7 @@ export class DependencyIndex<T extends object> {
       if (!anyOf) continue;
       for (const prefix of anyOf.prefixes) {
         if (anyOf.accepts) this.#selective.add(prefix);
-        if (addItem(this.#byPrefix, prefix, dependent)) {
-          const end = endOf(prefix, prefix.length);
-          this.#ends.set(end, (this.#ends.get(end) ?? 0) + 1);
-        }
+        addItem(this.#byPrefix, prefix, dependent);
       }
     }
   }
@@ -41,13 +30,7 @@ export class DependencyIndex<T extends object> {
     for (const { key, anyOf } of dependencies) {
       if (key !== undefined) deleteItem(this.#byKey, key, dependent);
       if (!anyOf) continue;
-      for (const prefix of anyOf.prefixes)
-        if (deleteItem(this.#byPrefix, prefix, dependent)) {
-          const end = endOf(prefix, prefix.length);
-          const left = (this.#ends.get(end) ?? 0) - 1;
-          if (left > 0) this.#ends.set(end, left);
-          else this.#ends.delete(end);
-        }
+      for (const prefix of anyOf.prefixes) deleteItem(this.#byPrefix, prefix, dependent);
     }
   }
 
@@ -92,15 +75,9 @@ export class DependencyIndex<T extends object> {
   }
 
   #prefixesOf(key: string, isDone: IsDone | undefined): readonly string[] {
-    if (this.#ends.size === 0) return none;
-    const prefixes: string[] = [];
-    for (const end of this.#ends.keys()) {
-      const length = Math.floor(end / CHARACTERS);
-      if (length > key.length || endOf(key, length) !== end) continue;
-      const prefix = key.slice(0, length);
-      if (!this.#byPrefix.has(prefix)) continue;
-      if (!isDone || this.#selective.has(prefix) || !isDone(prefix)) prefixes.push(prefix);
-    }
-    return prefixes;
+    if (this.#byPrefix.size === 0) return none;
+    const prefixes = this.#byPrefix.prefixesOf(key);
+    if (!isDone || prefixes.length === 0) return prefixes;
+    return prefixes.filter((prefix) => this.#selective.has(prefix) || !isDone(prefix));
   }
 }

@@ -188,6 +188,12 @@ export class WritableGraph {
     return this.#nodes.values();
   }
 
+  /** The keys of `withPrefix`, or those after one of them. */
+  keysWithPrefix(prefix: string, after?: string): Iterable<string> {
+    this.lookUps++;
+    return this.#keys.withPrefix(prefix, after);
+  }
+
   *withPrefix(prefix: string): Generator<Node, void, void> {
     this.lookUps++;
     for (const key of this.#keys.withPrefix(prefix)) yield this.get(key) as Node;
@@ -249,15 +255,15 @@ export class WritableGraph {
   }
 
   /** The number of nodes that `prospects` finds, at most. */
-  prospectCount(key: string): number {
+  prospectCount(key: string, isDone?: IsDone): number {
     this.lookUps++;
-    return this.#prospects.count(key);
+    return this.#prospects.count(key, isDone);
   }
 
   /** Base nodes that are not available and whose derived values would depend on the key. */
-  prospects(key: string): readonly Node[] {
+  prospects(key: string, isDone?: IsDone): readonly Node[] {
     const found = new Set<Node>();
-    this.#prospects.collect(key, found);
+    this.#prospects.collect(key, found, isDone);
     this.visits += found.size;
     return [...found].sort(byKey);
   }

@@ -46,10 +46,15 @@ export class KeyIndex {
     if (block.length === 0) this.#blocks.splice(at, 1);
   }
 
-  /** The keys with this prefix, in order. The set must not change while they are being read. */
-  *withPrefix(prefix: string): Generator<string, void, void> {
-    let at = this.#blockOf(prefix);
-    let i = lowerBound(this.#blocks[at] ?? [], prefix);
+  /**
+   * The keys with this prefix, in order: all, or those after one of them. The set must not change while
+   * they are being read.
+   */
+  *withPrefix(prefix: string, after?: string): Generator<string, void, void> {
+    const from = after ?? prefix;
+    let at = this.#blockOf(from);
+    let i = lowerBound(this.#blocks[at] ?? [], from);
+    if (after !== undefined && this.#blocks[at]?.[i] === after) i++;
     for (; at < this.#blocks.length; at++, i = 0) {
       const block = this.#blocks[at] as string[];
       for (; i < block.length; i++) {

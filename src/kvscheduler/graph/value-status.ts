@@ -42,10 +42,10 @@ export function unknownStatus(key: string): BaseValueStatus {
   return { value: { key, state: 'NONEXISTENT' } };
 }
 
-/** Prefixes of which no key is available: many values may wait for the same. */
+/** Knows of which prefixes no key is available: many values may wait for the same. */
 export class UnavailablePrefixes {
   readonly #graph: Graph;
-  readonly #prefixes = new Set<string>();
+  readonly #known = new Map<string, boolean>();
   #changes = -1;
 
   constructor(graph: Graph) {
@@ -54,12 +54,19 @@ export class UnavailablePrefixes {
 
   has(prefix: string): boolean {
     const { changes } = this.#graph;
-    if (changes !== this.#changes) this.#prefixes.clear();
+    if (changes !== this.#changes) this.#known.clear();
     this.#changes = changes;
-    if (this.#prefixes.has(prefix)) return true;
-    for (const { available } of this.#graph.withPrefix(prefix)) if (available) return false;
-    this.#prefixes.add(prefix);
-    return true;
+    let isUnavailable = this.#known.get(prefix);
+    if (isUnavailable === undefined) {
+      isUnavailable = true;
+      for (const { available } of this.#graph.withPrefix(prefix)) {
+        if (!available) continue;
+        isUnavailable = false;
+        break;
+      }
+      this.#known.set(prefix, isUnavailable);
+    }
+    return isUnavailable;
   }
 }
 
@@ -117,6 +124,7 @@ function isMet(
   if (key !== undefined && meets(graph.get(key))) return true;
   for (const prefix of anyOf?.prefixes ?? []) {
     if (unavailable.has(prefix)) continue;
+    if (!anyOf?.accepts && node.derived.size === 0) return true;
     for (const other of graph.withPrefix(prefix))
       if (meets(other) && (anyOf?.accepts?.(other.key) ?? true)) return true;
   }

@@ -9,6 +9,7 @@
 import type { Dependency } from '../api/descriptor.ts';
 import { deepEqual } from '../graph/equality.ts';
 import type { Node } from '../graph/graph.ts';
+import type { MatchFinder } from './match-finder.ts';
 import { isMany } from './planned-graph.ts';
 import { type Decision, editable, type PlannedValue } from './planned-value.ts';
 import type { Reason } from './reason.ts';
@@ -27,6 +28,13 @@ export async function decide(
   /** Values that do not stay: their derived values and dependents may have to be removed, too. */
   const leaving: PlannedValue[] = [];
   const reached: Node[] = [];
+  const lasting = graph.finder((key) => isThroughout(resolution, key));
+  /** Prefixes of which no key lasts: their dependents were all processed. */
+  const exhausted = new Set<string>();
+  const isDone = (prefix: string): boolean => {
+    const key = lasting.findWithPrefix(prefix);
+    return key === undefined ? exhausted.has(prefix) : graph.isBase(key);
+  };
   await slices.each(graph.all, (value) => {
     editable(value).decision = decisionFor(resolution, value, interrupted);
     if (value.exists ? !stays(value) : resolution.isLost(value)) leaving.push(value);
@@ -45,7 +53,7 @@ export async function decide(
     if (slices.due()) await slices.turn();
     const value = graph.values.get(node.key);
     if (value?.exists !== true || !stays(value) || value.isBlocked) continue;
-    const lacking = unsupported(resolution, value);
+    const lacking = unsupported(resolution, value, lasting);
     if (lacking === undefined) continue;
     const interruption: Reason = { why: 'dependency lost', key: lacking.key ?? lacking.label };
     editable(value).decision = { action: 'recreate', isChange: false, interruption };
@@ -59,11 +67,16 @@ export async function decide(
       interrupt(child, { why: 'derived', from: key }, () => false);
     }
     const reason: Reason = { why: 'dependency lost', key };
-    if (isMany(graph.dependentCount(key))) await graph.gatherNodes(key, slices);
-    for (const dependent of graph.dependentNodes(key)) {
+    const dependents = isMany(input.graph.dependentCount(key, isDone))
+      ? await input.graph.dependentsInSlices(key, slices, isDone)
+      : input.graph.dependents(key, isDone);
+    if (dependents.length === 0) continue;
+    const unmet = graph.prefixesOf(key).filter((one) => lasting.findWithPrefix(one) === undefined);
+    for (const dependent of dependents) {
       if (slices.due()) await slices.turn();
-      interrupt(dependent, reason, (value) => isSupported(resolution, value));
+      interrupt(dependent, reason, (value) => !unsupported(resolution, value, lasting));
     }
+    for (const prefix of unmet) exhausted.add(prefix);
   }
   return reached;
 }
@@ -82,21 +95,22 @@ export function stays({ decision, exists, isAvailable }: PlannedValue): boolean 
   }
 }
 
-/** Whether the dependencies of the actual value are met all the time. */
-function isSupported(resolution: Resolution, value: PlannedValue): boolean {
-  return unsupported(resolution, value) === undefined;
+/** The first dependency of the actual value that is not met all the time. */
+function unsupported(
+  { graph }: Resolution,
+  value: PlannedValue,
+  lasting: MatchFinder,
+): Dependency | undefined {
+  const dependencies = value.node?.actualDependencies ?? [];
+  return dependencies.find((one) => !graph.isSupported(value, one, lasting));
 }
 
-/** The first dependency of the actual value that is not met all the time. */
-function unsupported({ graph, input }: Resolution, value: PlannedValue): Dependency | undefined {
-  const isThroughout = (key: string): boolean => {
-    const other = graph.values.get(key);
-    if (!other) return input.graph.get(key)?.available ?? false;
-    const isUndecided = other.decision.action === 'undecided';
-    return other.isAvailable && (isUndecided ? other.exists : stays(other));
-  };
-  const dependencies = value.node?.actualDependencies ?? [];
-  return dependencies.find((one) => !graph.isSupported(value, one, isThroughout));
+/** Whether the key is available all the time. */
+function isThroughout({ graph, input }: Resolution, key: string): boolean {
+  const value = graph.values.get(key);
+  if (!value) return input.graph.get(key)?.available ?? false;
+  const isUndecided = value.decision.action === 'undecided';
+  return value.isAvailable && (isUndecided ? value.exists : stays(value));
 }
 
 const BLOCKED: Decision = { action: 'blocked' };

@@ -11,6 +11,7 @@ import type { Operation, ValueState } from '../api/value-state.ts';
 import { deepEqual } from '../graph/equality.ts';
 import { claimLabel } from '../graph/value-status.ts';
 import { stays } from './decisions.ts';
+import type { MatchFinder } from './match-finder.ts';
 import type { PlannedOperation } from './operation.ts';
 import type { PlannedValue } from './planned-value.ts';
 import type { Reason } from './reason.ts';
@@ -44,6 +45,10 @@ interface Entry {
 
 export class OperationList {
   readonly operations: PlannedOperation[] = [];
+  /** Finds values that are available after the operations so far. */
+  readonly available: MatchFinder;
+  /** Finds values that certainly exist from the beginning up to this point of the list. */
+  readonly #existing: MatchFinder;
   readonly #resolution: Resolution;
   // Tables by the index of a value.
   readonly #progress: Progress[];
@@ -59,8 +64,11 @@ export class OperationList {
   readonly #waitsOfOne: number[] = [];
 
   constructor(resolution: Resolution) {
-    const { all } = resolution.graph;
+    const { graph } = resolution;
+    const { all } = graph;
     this.#resolution = resolution;
+    this.available = graph.finder((key) => this.#isAvailable(key));
+    this.#existing = graph.finder((key) => this.#stillExists(key));
     this.#progress = new Array<Progress>(all.length).fill('open');
     this.#states = all.map(({ node }) => node?.state ?? 'NONEXISTENT');
     this.#lastOperation = new Int32Array(all.length).fill(-1);
@@ -124,6 +132,7 @@ export class OperationList {
       reason: interruption ? reasonToReturn(interruption) : reason,
     });
     this.setProgress(value, 'placed');
+    this.available.gained(value.key);
   }
 
   update(value: PlannedValue): void {
@@ -172,22 +181,20 @@ export class OperationList {
     }
   }
 
-  /** Whether the value is available after the operations so far. */
-  readonly isAvailable = (key: string): boolean => {
+  #isAvailable(key: string): boolean {
     const { graph, input } = this.#resolution;
     const value = graph.values.get(key);
     if (!value) return input.graph.get(key)?.available ?? false;
     return value.isCreated ? this.isPlaced(value) : value.isAvailable;
-  };
+  }
 
-  /** Whether the value certainly exists from the beginning up to this point of the list. */
-  readonly #stillExists = (key: string): boolean => {
+  #stillExists(key: string): boolean {
     const { graph, input } = this.#resolution;
     const value = graph.values.get(key);
     const node = value ? value.node : input.graph.get(key);
     if (node?.actual === undefined || node.outcomeUnknown) return false;
     return !value || !this.isRemoved(value);
-  };
+  }
 
   /** The state of a value that cannot be available, and why. */
   #whyUnavailable(
@@ -281,9 +288,9 @@ export class OperationList {
     if (!noop) {
       const { node, goal, index } = value;
       if (operation !== 'CREATE' && node)
-        this.#relyOnEach(value, node.actualDependencies, this.#stillExists, position);
+        this.#relyOnEach(value, node.actualDependencies, this.#existing, position);
       if (operation !== 'DELETE') {
-        this.#relyOnEach(value, goal.dependencies, this.isAvailable, position);
+        this.#relyOnEach(value, goal.dependencies, this.available, position);
         if (this.#released.size > 0)
           for (const name of takenBy(value)) waits.push(...(this.#released.get(name) ?? none));
       }
@@ -311,14 +318,13 @@ export class OperationList {
   #relyOnEach(
     value: PlannedValue,
     dependencies: readonly Dependency[],
-    has: (key: string) => boolean,
+    finder: MatchFinder,
     position: number,
   ): void {
     if (dependencies.length === 0) return;
     for (const dependency of dependencies) {
       this.#rely(value, dependency.key, position);
-      if (dependency.anyOf)
-        this.#rely(value, this.#resolution.graph.first(dependency, has), position);
+      if (dependency.anyOf) this.#rely(value, finder.find(dependency), position);
     }
   }
 

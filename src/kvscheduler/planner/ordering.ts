@@ -7,12 +7,12 @@
 
 import { filterInSlices, sortInSlices } from '#infra/clock/slices.ts';
 import { byKey } from '../graph/by-key.ts';
-import type { Node } from '../graph/graph.ts';
+import { DependencyIndex } from '../graph/dependency-index.ts';
 import { deadlockBreakers } from './deadlocks.ts';
 import type { PlannedOperation } from './operation.ts';
 import { OperationList, releasedByUpdate, takenBy } from './operation-list.ts';
-import { isMany } from './planned-graph.ts';
-import { PlannedValue } from './planned-value.ts';
+import { isMany, matches } from './planned-graph.ts';
+import type { PlannedValue } from './planned-value.ts';
 import type { Resolution } from './resolution.ts';
 import { type Cycle, findCycles } from './strongly-connected.ts';
 import { runInSlices, type Traversal } from './traversal.ts';
@@ -37,12 +37,16 @@ class Ordering {
   readonly #toInterrupt = new Map<string, string>();
   readonly #resolution: Resolution;
   #cycles: ReadonlyMap<PlannedValue, Cycle> = new Map();
+  /** Finds values that are to be deleted by their dependencies before the plan. */
+  readonly #leaving = new DependencyIndex<PlannedValue>();
   /** The number of dependents by the index of a value, at most. */
   readonly #dependentCounts: Int32Array;
   /** Values that wait for an update to release a claim, by its name. */
   readonly #awaiting = new Map<string, Set<PlannedValue>>();
-  /** Prefixes whose dependents were visited after a key was placed. */
+  /** Prefixes whose dependents were visited after a key was placed, and … */
   readonly #visited = new Set<string>();
+  /** … before a key was removed. */
+  readonly #cleared = new Set<string>();
   /** Derived values of a value that has many, in the order of the keys. */
   readonly #gathered = new Map<PlannedValue, readonly PlannedValue[]>();
   /** Values that are placed with unmet dependencies, because no other one can be placed. */
@@ -58,8 +62,12 @@ class Ordering {
     const { input, graph } = this.#resolution;
     const { slices } = input;
     const needed: PlannedValue[] = [];
+    await slices.each(graph.all, (value) => {
+      if (value.isCreated || value.isUpdated) graph.indexKnown(value);
+      if (value.isDeleted && value.node) this.#leaving.add(value, value.node.indexed);
+    });
     await slices.each(graph.all, (value, index) => {
-      const count = graph.dependentCount(value.key);
+      const count = graph.plannedCount(value.key) + this.#leaving.count(value.key);
       this.#dependentCounts[index] = count;
       // A value that no other one needs is in no cycle.
       if (value.isCreated && (count > 0 || graph.derivedCount(value) > 0)) needed.push(value);
@@ -142,14 +150,22 @@ class Ordering {
     list.remove(value);
   }
 
-  *#removeDependents({ key }: PlannedValue): Traversal {
-    const { graph, input } = this.#resolution;
-    if (isMany(graph.dependentCount(key))) yield graph.gatherNodes(key, input.slices);
-    for (const dependent of graph.dependentNodes(key)) {
-      const value = graph.values.get(dependent.key);
-      if (value?.isDeleted) yield this.#remove(value);
-    }
+  *#removeDependents(value: PlannedValue): Traversal {
+    if (!this.#hasDependents(value)) return;
+    const { graph } = this.#resolution;
+    const { key } = value;
+    const found = new Set<PlannedValue>();
+    this.#leaving.collect(key, found, this.#isCleared);
+    const leaving = [...found];
+    if (isMany(leaving.length)) yield this.#sort(leaving);
+    else leaving.sort(byKey);
+    for (const one of leaving) yield this.#remove(one);
+    if (leaving.every((one) => this.#list.isRemoved(one)))
+      for (const prefix of graph.prefixesOf(key)) this.#cleared.add(prefix);
   }
+
+  /** The dependents that are to be removed are removed already. */
+  readonly #isCleared = (prefix: string): boolean => this.#cleared.has(prefix);
 
   *#create(value: PlannedValue): Traversal {
     if (this.#list.isPlaced(value) || !value.isCreated || !this.#isReady(value)) return;
@@ -161,7 +177,7 @@ class Ordering {
     this.#list.create(value);
     const { graph, input } = this.#resolution;
     const { key } = value;
-    const count = this.#hasDependents(value) ? graph.dependentCount(key, this.#isVisited) : 0;
+    const count = this.#hasDependents(value) ? graph.plannedCount(key, this.#isVisited) : 0;
     if (count > 0) {
       const waiting: PlannedValue[] = [];
       if (isMany(count)) yield this.#gatherWaiting(key, waiting);
@@ -202,25 +218,24 @@ class Ordering {
 
   /** The dependents that wait for the key, in the order of the keys. */
   #findWaiting(key: string, waiting: PlannedValue[]): void {
-    for (const one of this.#resolution.graph.dependents(key, this.#isVisited))
-      this.#addUnplaced(one, waiting);
+    for (const one of this.#resolution.graph.plannedDependents(key, this.#isVisited))
+      if (!this.#list.isPlaced(one)) waiting.push(one);
     waiting.sort(byKey);
   }
 
   /** The same for a key that has many. */
   async #gatherWaiting(key: string, waiting: PlannedValue[]): Promise<void> {
     const { graph, input } = this.#resolution;
-    const unplaced: PlannedValue[] = [];
-    for (const one of await graph.manyDependents(key, input.slices, this.#isVisited)) {
+    for (const one of graph.plannedDependents(key, this.#isVisited)) {
       if (input.slices.due()) await input.slices.turn();
-      this.#addUnplaced(one, unplaced);
+      if (!this.#list.isPlaced(one)) waiting.push(one);
     }
-    for (const value of await sortInSlices(unplaced, byKey, input.slices)) waiting.push(value);
+    await this.#sort(waiting);
   }
 
-  #addUnplaced(one: Node | PlannedValue, to: PlannedValue[]): void {
-    const value = one instanceof PlannedValue ? one : this.#resolution.graph.values.get(one.key);
-    if (value && !this.#list.isPlaced(value)) to.push(value);
+  async #sort(values: PlannedValue[]): Promise<void> {
+    const sorted = await sortInSlices(values, byKey, this.#resolution.input.slices);
+    for (const [at, value] of sorted.entries()) values[at] = value;
   }
 
   /** Derived values in the order of the keys. */
@@ -280,8 +295,8 @@ class Ordering {
     return dependencies.every((dependency) => {
       const { key } = dependency;
       if (key !== undefined && this.#isInCycle(key, cycle)) return true;
-      const has = (one: string): boolean => one === value.key || this.#list.isAvailable(one);
-      return this.#resolution.graph.isSupported(value, dependency, has);
+      if (matches(dependency, value.key)) return true;
+      return this.#resolution.graph.isSupported(value, dependency, this.#list.available);
     });
   }
 
@@ -369,14 +384,13 @@ class Ordering {
       this.#list.setProgress(value, 'placed');
       return;
     }
-    const { graph, input } = this.#resolution;
-    const isAvailable = (key: string): boolean => this.#list.isAvailable(key);
+    const { available } = this.#list;
     const waiting = {
       baseOf: (value: PlannedValue) => this.#unplacedBase(value),
       unmetOf: ({ goal }: PlannedValue) =>
-        goal.dependencies.filter((one) => graph.first(one, isAvailable) === undefined),
+        goal.dependencies.filter((one) => available.find(one) === undefined),
     };
-    this.#forced = await deadlockBreakers(left, waiting, input.slices);
+    this.#forced = await deadlockBreakers(left, waiting, this.#resolution.input.slices);
   }
 
   #isOpen(value: PlannedValue): boolean {

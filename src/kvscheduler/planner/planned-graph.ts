@@ -3,6 +3,7 @@ import type { Dependency } from '../api/descriptor.ts';
 import { DependencyIndex, type IsDone } from '../graph/dependency-index.ts';
 import type { Graph, Node } from '../graph/graph.ts';
 import { KeyIndex } from '../graph/key-index.ts';
+import { MatchFinder } from './match-finder.ts';
 import type { PlannedValue } from './planned-value.ts';
 
 const none: readonly never[] = [];
@@ -36,12 +37,7 @@ export class PlannedGraph {
   #unindexed: string[] = [];
   /** Derived values that are not in the graph, by their base. */
   readonly #newDerived = new Map<PlannedValue, PlannedValue[]>();
-  /** Prefixes of which no key is available. */
-  readonly #unavailable = new Set<string>();
-  /** For a prefix: a key that met a dependency on it. It is tried first when another value is checked. */
-  readonly #lastMet = new Map<string, string>();
-  /** Dependents of keys that have many, in the order of their keys. */
-  readonly #gathered = new Map<string, readonly Node[]>();
+  readonly #available = this.finder((key) => this.isAvailable(key));
 
   constructor(graph: Graph) {
     this.#graph = graph;
@@ -67,6 +63,12 @@ export class PlannedGraph {
     if (before.length > 0) this.#dependents.delete(value, before);
     if (indexed.length > 0) this.#dependents.add(value, indexed);
     this.#indexed[value.index] = indexed;
+  }
+
+  /** Has `plannedDependents` find the value by the dependencies that the graph has indexed, too. */
+  indexKnown(value: PlannedValue): void {
+    const { node } = value;
+    if (node && node.indexed.length > 0) this.#dependents.add(value, node.indexed);
   }
 
   /** Derived values of the base that are not in the graph yet. */
@@ -114,14 +116,16 @@ export class PlannedGraph {
     return [...nodes, ...fresh];
   }
 
-  /** Nodes whose desired or actual value depends on the key; those of `gatherNodes` where it ran. */
-  dependentNodes(key: string): readonly Node[] {
-    return this.#gathered.get(key) ?? this.#graph.dependents(key);
+  /** The number of `plannedDependents`, at most. */
+  plannedCount(key: string, isDone?: IsDone): number {
+    return this.#dependents.count(key, isDone);
   }
 
-  async gatherNodes(key: string, slices: Slices): Promise<void> {
-    if (!this.#gathered.has(key))
-      this.#gathered.set(key, await this.#graph.dependentsInSlices(key, slices));
+  /** Values of the plan with new dependencies, and those of `indexKnown`, that depend on the key. */
+  plannedDependents(key: string, isDone?: IsDone): Iterable<PlannedValue> {
+    const found = new Set<PlannedValue>();
+    this.#dependents.collect(key, found, isDone);
+    return found;
   }
 
   /** Dependencies of the goal that are not met. */
@@ -130,40 +134,39 @@ export class PlannedGraph {
   }
 
   isMet(value: PlannedValue, dependency: Dependency): boolean {
-    const { key, anyOf } = dependency;
-    const isPlain = anyOf !== undefined && !anyOf.accepts;
-    if (isPlain && anyOf.prefixes.every((prefix) => this.#unavailable.has(prefix)))
-      return key !== undefined && this.isAvailable(key);
-    const isMet = this.isSupported(value, dependency, (one) => this.isAvailable(one));
-    if (isPlain && !isMet && this.derivedCount(value) === 0)
-      for (const prefix of anyOf.prefixes) this.#unavailable.add(prefix);
-    return isMet;
+    return this.isSupported(value, dependency, this.#available);
   }
 
-  /** A value has become available. */
-  noteAvailable(): void {
-    if (this.#unavailable.size > 0) this.#unavailable.clear();
+  /** The value has become available. */
+  noteAvailable({ key }: PlannedValue): void {
+    this.#available.gained(key);
+  }
+
+  /** Whether a base value is available whose key has the prefix. Base values serve all dependents alike. */
+  isBaseAvailable(prefix: string): boolean {
+    const key = this.#available.findWithPrefix(prefix);
+    return key !== undefined && this.isBase(key);
+  }
+
+  isBase(key: string): boolean {
+    return this.#baseKeyOf(key) === undefined;
+  }
+
+  /** Finds keys of the graph and the plan that have a property. */
+  finder(has: (key: string) => boolean): MatchFinder {
+    return new MatchFinder((prefix, after) => this.#keysWithPrefix(prefix, after), has);
   }
 
   /**
-   * Whether a key with the property `has` meets the value's dependency. What is derived from a value
-   * does not meet the dependencies of that value.
+   * Whether a key of the finder meets the value's dependency. What is derived from a value does not meet
+   * the dependencies of that value.
    */
-  isSupported(value: PlannedValue, dependency: Dependency, has: (key: string) => boolean): boolean {
-    const hasNoDerived = this.derivedCount(value) === 0;
-    const supports = (key: string): boolean =>
-      has(key) && (hasNoDerived || this.#baseKeyOf(key) !== value.key);
-    const { anyOf } = dependency;
-    if (!anyOf) return dependency.key !== undefined && supports(dependency.key);
-    for (const prefix of anyOf.prefixes) {
-      const last = this.#lastMet.get(prefix);
-      if (last !== undefined && (anyOf.accepts?.(last) ?? true) && supports(last)) return true;
-    }
-    const first = this.first(dependency, supports);
-    if (first === undefined) return false;
-    for (const prefix of anyOf.prefixes)
-      if (first.startsWith(prefix)) this.#lastMet.set(prefix, first);
-    return true;
+  isSupported(value: PlannedValue, dependency: Dependency, finder: MatchFinder): boolean {
+    const isOwn =
+      this.derivedCount(value) === 0
+        ? undefined
+        : (key: string): boolean => this.#baseKeyOf(key) === value.key;
+    return finder.find(dependency, isOwn) !== undefined;
   }
 
   /** The first key with the property `has` that matches the dependency. */
@@ -172,25 +175,26 @@ export class PlannedGraph {
     if (!anyOf) return undefined;
     const fits = (one: string): boolean => (anyOf.accepts?.(one) ?? true) && has(one);
     let first: string | undefined;
-    for (const prefix of anyOf.prefixes) {
-      for (const known of this.#graph.withPrefix(prefix)) {
-        if (!fits(known.key)) continue;
-        if (first === undefined || known.key < first) first = known.key;
+    for (const prefix of anyOf.prefixes)
+      for (const one of this.#keysWithPrefix(prefix)) {
+        if (!fits(one)) continue;
+        if (first === undefined || one < first) first = one;
         break;
       }
-      for (const fresh of this.#newKeysWithPrefix(prefix)) {
-        if (!fits(fresh)) continue;
-        if (first === undefined || fresh < first) first = fresh;
-        break;
-      }
-    }
     return first;
   }
 
-  #newKeysWithPrefix(prefix: string): Iterable<string> {
+  /** In order: all, or those after one of them. */
+  *#keysWithPrefix(prefix: string, after?: string): Generator<string, void, void> {
     for (const key of this.#unindexed) this.#newKeys.add(key);
     this.#unindexed = [];
-    return this.#newKeys.withPrefix(prefix);
+    const fresh = this.#newKeys.withPrefix(prefix, after);
+    let next = fresh.next();
+    for (const known of this.#graph.keysWithPrefix(prefix, after)) {
+      for (; !next.done && next.value < known; next = fresh.next()) yield next.value;
+      yield known;
+    }
+    for (; !next.done; next = fresh.next()) yield next.value;
   }
 
   #baseKeyOf(key: string): string | undefined {

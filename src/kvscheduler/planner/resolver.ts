@@ -13,6 +13,7 @@ import { DerivedGoals, type GoalSetter } from './derived-goals.ts';
 import { newGoal, rejectedGoal, setAvailable } from './goals.ts';
 import type { Attempt, PlanInput, Target } from './input.ts';
 import { inspect, isInSync, sameDesired } from './inspection.ts';
+import type { MatchFinder } from './match-finder.ts';
 import { isMany, PlannedGraph } from './planned-graph.ts';
 import { editable, PlannedValue, UNAVAILABLE } from './planned-value.ts';
 import type { Reason } from './reason.ts';
@@ -41,11 +42,14 @@ export class Resolver implements Resolution, GoalSetter {
   readonly #lowered = new Set<PlannedValue>();
   /** Prefixes whose dependents were offered a key, and that key. */
   readonly #offered = new Map<string, string>();
+  /** Finds base values that were available before the transaction and still are. */
+  readonly #stable: MatchFinder;
   readonly #derivedGoals = new DerivedGoals(this);
 
   constructor(input: PlanInput, attempt: Attempt) {
     this.input = input;
     this.graph = new PlannedGraph(input.graph);
+    this.#stable = this.graph.finder((key) => this.#isStableKey(key));
     this.#attempt = attempt;
   }
 
@@ -93,7 +97,7 @@ export class Resolver implements Resolution, GoalSetter {
   /** Takes the value to be available; its dependencies are checked later. */
   raise(value: PlannedValue): void {
     setAvailable(value, true);
-    this.graph.noteAvailable();
+    this.graph.noteAvailable(value);
     this.#rising.push(value);
     this.#check(value);
   }
@@ -136,7 +140,7 @@ export class Resolver implements Resolution, GoalSetter {
       }
       const lost = this.#lostByMany.pop();
       if (lost !== undefined) {
-        for (const one of await this.graph.manyDependents(lost, slices)) {
+        for (const one of await this.graph.manyDependents(lost, slices, this.#isKept)) {
           if (slices.due()) await slices.turn();
           this.#lose(one, lost);
         }
@@ -304,14 +308,33 @@ export class Resolver implements Resolution, GoalSetter {
     else if (this.#derivedGoals.mayExist(value)) this.#expanding.push(value);
     const isUnchanged = node?.available && !this.#lowered.has(value);
     if (isUnchanged && !this.input.drifted.has(node)) return undefined;
-    const count = this.graph.dependentCount(key, this.#isOffered);
-    const prospects = this.input.graph.prospectCount(key);
+    const count = this.graph.dependentCount(key, this.#isServed);
+    const prospects = this.input.graph.prospectCount(key, this.#isStable);
     if (isMany(count + prospects)) return this.#followMany(key);
     if (count > 0)
-      for (const one of this.graph.dependents(key, this.#isOffered)) this.#offer(one, key);
-    if (prospects > 0) for (const one of this.input.graph.prospects(key)) this.#offer(one, key);
+      for (const one of this.graph.dependents(key, this.#isServed)) this.#offer(one, key);
+    if (prospects > 0)
+      for (const one of this.input.graph.prospects(key, this.#isStable)) this.#offer(one, key);
     if (count > 0) this.#noteOffered(key);
     return undefined;
+  }
+
+  /** For the dependents of the prefix, an additional available key changes nothing. */
+  readonly #isServed = (prefix: string): boolean =>
+    this.#isOffered(prefix) || this.#isStable(prefix);
+
+  /** A key of the prefix was and is available, so that its dependents wait for something else. */
+  readonly #isStable = (prefix: string): boolean =>
+    this.#stable.findWithPrefix(prefix) !== undefined;
+
+  /** Another key of the prefix is available, so that its dependents do not need the lost one. */
+  readonly #isKept = (prefix: string): boolean => this.graph.isBaseAvailable(prefix);
+
+  #isStableKey(key: string): boolean {
+    const node = this.input.graph.get(key);
+    if (!node?.available || node.base || this.input.drifted.has(node)) return false;
+    const value = this.graph.values.get(key);
+    return !value || (value.isAvailable && !this.#lowered.has(value));
   }
 
   /** An available key of the prefix was offered already: another one changes nothing. */
@@ -327,9 +350,10 @@ export class Resolver implements Resolution, GoalSetter {
 
   async #followMany(key: string): Promise<void> {
     const { slices } = this.input;
-    const dependents = await this.graph.manyDependents(key, slices, this.#isOffered);
+    const dependents = await this.graph.manyDependents(key, slices, this.#isServed);
     await slices.each(dependents, (one) => this.#offer(one, key));
-    await slices.each(this.input.graph.prospects(key), (one) => this.#offer(one, key));
+    const prospects = this.input.graph.prospects(key, this.#isStable);
+    await slices.each(prospects, (one) => this.#offer(one, key));
     this.#noteOffered(key);
   }
 
@@ -353,9 +377,10 @@ export class Resolver implements Resolution, GoalSetter {
   #reportLost(key: string): void {
     for (const prefix of this.#offered.size > 0 ? this.graph.prefixesOf(key) : none)
       if (this.#offered.get(prefix) === key) this.#offered.delete(prefix);
-    const count = this.graph.dependentCount(key);
+    const count = this.graph.dependentCount(key, this.#isKept);
     if (isMany(count)) this.#lostByMany.push(key);
-    else if (count > 0) for (const one of this.graph.dependents(key)) this.#lose(one, key);
+    else if (count > 0)
+      for (const one of this.graph.dependents(key, this.#isKept)) this.#lose(one, key);
   }
 
   /** Has a dependent checked, because the key is not available. */
