@@ -36,6 +36,11 @@ const rules: readonly {
     pattern: /^needs cnitool in the PATH:/,
     isMissing: (machine) => !machine.hasProgram('go'),
   },
+  { pattern: /^needs (\.cache\/kafka):/, isMissing: (machine, path) => !machine.exists(path) },
+  {
+    pattern: /^needs java in the PATH:/,
+    isMissing: (machine) => !machine.hasProgram('java'),
+  },
   // From the folder of the repository.
   { pattern: /^needs (\.\.\/shared)\//, isMissing: (machine, path) => !machine.exists(path) },
   { pattern: /^needs root\b/, isMissing: (machine) => !machine.isRoot() },

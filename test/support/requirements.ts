@@ -8,7 +8,7 @@
  * is not true there fails the run.
  */
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { hasVhostNet } from './vhost-net.ts';
@@ -32,6 +32,7 @@ const packages = {
   iptables: 'iptables',
   dnsmasq: 'dnsmasq-base',
   gcc: 'gcc and libc6-dev',
+  java: 'openjdk-17-jre-headless',
   mount: 'mount',
   umount: 'mount',
   vpp: 'FD.io VPP 24.10, 25.10 or 26.06',
@@ -143,6 +144,30 @@ export function withoutNodes(): SkipReason {
 /** A library that a test compiles and preloads. */
 export function withoutCompiler(): SkipReason {
   return withoutProgram('gcc');
+}
+
+/** Folder with the folders that scripts/fetch-kafka.ts makes. */
+const KAFKA_FOLDER = '.cache/kafka';
+
+/**
+ * Folder with the jars of a Kafka broker: the one that KAFKA_LIBS names, or that of the release that
+ * was fetched last.
+ */
+export function findKafka(): string | undefined {
+  const named = process.env['KAFKA_LIBS'];
+  if (named !== undefined) return named;
+  const folder = resolve(repository, KAFKA_FOLDER);
+  if (!existsSync(folder)) return undefined;
+  const made = (name: string): number => statSync(join(folder, name)).mtimeMs;
+  const [last] = readdirSync(folder).toSorted((a, b) => made(b) - made(a));
+  return last === undefined ? undefined : join(folder, last, 'libs');
+}
+
+/** A Kafka broker that the test starts. */
+export function withoutKafka(): SkipReason {
+  if (findKafka() === undefined)
+    return `needs ${KAFKA_FOLDER}: run node scripts/fetch-kafka.ts, or set KAFKA_LIBS`;
+  return withoutProgram('java');
 }
 
 /** A file system of the test's own. */

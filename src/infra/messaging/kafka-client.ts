@@ -1,0 +1,187 @@
+/**
+ * The connection to a Kafka cluster, over @platformatic/kafka (docs/messaging.md says why). One
+ * producer and one member of the consumer group serve all users. Nothing here waits for a broker at
+ * the start: while none can be reached, publishing fails, and watches try again.
+ */
+import { type BaseOptions, ProduceAcks, Producer } from '@platformatic/kafka';
+import type { Clock, Random } from '../clock/clock.ts';
+import type { Logger } from '../log/log.ts';
+import {
+  type Acks,
+  type Deliver,
+  type Delivery,
+  type MessageClient,
+  MessagingClosedError,
+  type OutgoingMessage,
+  type PartitionPosition,
+  PublishQueueFullError,
+  type Stop,
+} from './api.ts';
+import type { KafkaOptions } from './config.ts';
+import { GroupReader } from './group-reader.ts';
+import { isTooLarge, messagingError } from './kafka-errors.ts';
+import { PartitionReader } from './partition-reader.ts';
+import { partitionOf } from './partitioner.ts';
+import { SendQueue } from './send-queue.ts';
+
+/** Messages that wait for their delivery. More are rejected, so that a slow broker costs no memory. */
+const MAX_WAITING = 10_000;
+const MAX_WAITING_BYTES = 64 * 1024 * 1024;
+
+const acksNumbers: Readonly<Record<Acks, number>> = {
+  none: ProduceAcks.NO_RESPONSE,
+  leader: ProduceAcks.LEADER,
+  all: ProduceAcks.ALL,
+};
+
+export interface KafkaClientDeps {
+  readonly options: KafkaOptions;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+}
+
+export class KafkaClient implements MessageClient {
+  readonly #deps: KafkaClientDeps;
+  readonly #base: BaseOptions;
+  readonly #producer: Producer;
+  readonly #group: GroupReader;
+  readonly #partitionReaders = new Set<PartitionReader>();
+  /** By topic and acknowledgment. */
+  readonly #queues = new Map<string, SendQueue>();
+  #waiting = 0;
+  #waitingBytes = 0;
+  #isClosed = false;
+
+  constructor(deps: KafkaClientDeps) {
+    const { options, clock, random, log } = deps;
+    this.#deps = deps;
+    this.#base = {
+      clientId: options.clientId,
+      bootstrapBrokers: [...options.brokers],
+      autocreateTopics: true,
+      retries: 3,
+      retryDelay: 500,
+      ...(options.tls && { tls: { ...options.tls }, tlsServerName: true }),
+    };
+    this.#producer = new Producer(this.#base);
+    this.#group = new GroupReader({
+      base: this.#base,
+      groupId: options.groupId,
+      clock,
+      random,
+      log,
+    });
+  }
+
+  async publish(message: OutgoingMessage, acks: Acks): Promise<Delivery> {
+    if (this.#isClosed) throw new MessagingClosedError('the connection to Kafka is closed');
+    const bytes = message.value.length + message.key.length;
+    const isFull = this.#waiting >= MAX_WAITING || this.#waitingBytes + bytes > MAX_WAITING_BYTES;
+    // A single message larger than the limit is up to the broker.
+    if (isFull && this.#waiting > 0)
+      throw new PublishQueueFullError(`${this.#waiting} messages wait for their delivery`, {
+        where: message.topic,
+      });
+    this.#waiting++;
+    this.#waitingBytes += bytes;
+    const id = `${acks} ${message.topic}`;
+    const queue = this.#queues.get(id) ?? this.#createQueue(message.topic, acks);
+    this.#queues.set(id, queue);
+    try {
+      return await new Promise<Delivery>((resolve, reject) =>
+        queue.add({ message, resolve, reject }),
+      );
+    } finally {
+      this.#waiting--;
+      this.#waitingBytes -= bytes;
+      if (queue.isIdle && this.#queues.get(id) === queue) this.#queues.delete(id);
+    }
+  }
+
+  #createQueue(topic: string, acks: Acks): SendQueue {
+    const { random } = this.#deps;
+    return new SendQueue(topic, {
+      countPartitions: async () => {
+        try {
+          const { topics } = await this.#producer.metadata({
+            topics: [topic],
+            autocreateTopics: true,
+          });
+          return topics.get(topic)!.partitionsCount;
+        } catch (thrown) {
+          throw messagingError(thrown, topic);
+        }
+      },
+      selectPartition: ({ key, partition }, count) => partition ?? partitionOf(key, count, random),
+      send: (partition, messages) => this.#send(topic, partition, messages, acks),
+      isTooLarge: (error) => error instanceof Error && isTooLarge(error.cause),
+    });
+  }
+
+  async #send(
+    topic: string,
+    partition: number,
+    messages: readonly OutgoingMessage[],
+    acks: Acks,
+  ): Promise<bigint | undefined> {
+    try {
+      const { offsets } = await this.#producer.send({
+        acks: acksNumbers[acks],
+        repeatOnStaleMetadata: true,
+        messages: messages.map(({ key, value }) => ({
+          topic,
+          partition,
+          ...(key !== '' && { key: Buffer.from(key) }),
+          value: Buffer.from(value.buffer, value.byteOffset, value.byteLength),
+        })),
+      });
+      return offsets?.[0]?.offset;
+    } catch (thrown) {
+      throw messagingError(thrown, `${topic}/${partition}`);
+    }
+  }
+
+  watchTopic(topic: string, deliver: Deliver): Stop {
+    return this.#group.watch(topic, deliver);
+  }
+
+  watchPartition(position: PartitionPosition, deliver: Deliver): Stop {
+    const { clock, random, log } = this.#deps;
+    const reader = new PartitionReader({
+      base: this.#base,
+      position,
+      deliver,
+      clock,
+      random,
+      log,
+    });
+    this.#partitionReaders.add(reader);
+    return () => {
+      this.#partitionReaders.delete(reader);
+      void reader.close();
+    };
+  }
+
+  commitOffsets(): Promise<void> {
+    return this.#group.commit();
+  }
+
+  async probe(): Promise<void> {
+    try {
+      await this.#producer.metadata({ topics: [], forceUpdate: true, retries: 0 });
+    } catch (thrown) {
+      throw messagingError(thrown);
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await Promise.all([
+      this.#group.close(),
+      ...[...this.#partitionReaders].map((reader) => reader.close()),
+    ]);
+    await this.#producer.close(true);
+  }
+}
