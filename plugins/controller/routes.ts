@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox';
 import type { Clock } from '#infra/clock/clock.ts';
-import { microsOf, rfc3339 } from '#infra/clock/rfc3339.ts';
+import { microsOf } from '#infra/clock/rfc3339.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import {
   argument,
@@ -15,9 +15,10 @@ import {
 } from '#infra/http/route.ts';
 import { streamedJson, streamedList, streamedText } from '#infra/http/streamed.ts';
 import { DatabaseUnavailableError, LostKubeStateError } from '#plugins/dbwatcher/api.ts';
+import { eventDocument } from './event-document.ts';
 import type { EventHistory } from './event-history.ts';
 import { historyText, RECORDING_IS_OFF } from './event-history-text.ts';
-import type { EventRecord, EventTrace } from './event-record.ts';
+import type { EventRecord } from './event-record.ts';
 import type { Verification } from './verification.ts';
 
 export interface ControllerRoutesDeps {
@@ -104,7 +105,7 @@ function eventHistory(original: RouteRequest, deps: ControllerRoutesDeps) {
   if (!record && history.isOff) return failure(404, RECORDING_IS_OFF);
   if (!record) return failure(404, 'event with such sequence number is not recorded');
   if (isText) return streamedText(historyText([record], history), clock);
-  return streamedJson(document(record, deps), clock);
+  return streamedJson(eventDocument(record, deps.transaction), clock);
 }
 
 /** An argument that is given more than once is ignored, as in the Go agent. */
@@ -120,8 +121,8 @@ function formatOf(request: RouteRequest): 'json' | 'text' {
 }
 
 /** Created while they are sent. */
-function* documents(records: readonly EventRecord[], deps: ControllerRoutesDeps) {
-  for (const record of records) yield document(record, deps);
+function* documents(records: readonly EventRecord[], { transaction }: ControllerRoutesDeps) {
+  for (const record of records) yield eventDocument(record, transaction);
 }
 
 /** The first of these pairs and arguments that is given applies; all of them must be valid. */
@@ -159,55 +160,4 @@ function timeArgument(request: RouteRequest, name: string): number | undefined {
   throw new BadRequestError(
     `argument ${name}="${text}" must be Unix time in seconds or RFC 3339 (2026-01-31T12:00:00Z)`,
   );
-}
-
-/** The JSON of the Go agent's EventRecord: error objects are empty, the texts are in `ErrorStr`. */
-function document(record: EventRecord, { transaction }: ControllerRoutesDeps) {
-  return {
-    SeqNum: record.seqNum,
-    ProcessingStart: rfc3339(record.start),
-    ProcessingEnd: rfc3339(record.end),
-    IsFollowUp: record.followUpTo !== undefined,
-    FollowUpTo: record.followUpTo ?? 0,
-    Name: record.name,
-    Description: record.description,
-    Method: record.method,
-    Handlers: record.handlers.map(({ handler, revert, change, error, tookMs }) => ({
-      Handler: handler,
-      Revert: revert,
-      Change: change,
-      Error: error === undefined ? null : {},
-      ErrorStr: error ?? '',
-      TookMs: tookMs,
-    })),
-    TxnError: record.transactionError === undefined ? null : {},
-    TxnErrorStr: record.transactionError ?? '',
-    Txn: record.transaction === undefined ? null : (transaction(record.transaction) ?? null),
-    Trace: traceDocument(record.trace),
-  };
-}
-
-/** External cause of the event, and its times in milliseconds. */
-function traceDocument({ origin, queuedMs, totalMs, commitMs, transaction }: EventTrace) {
-  return {
-    Origin: origin
-      ? {
-          Key: origin.key,
-          Revision: origin.revision,
-          Container: origin.container,
-          Heard: origin.heard === undefined ? undefined : rfc3339(origin.heard),
-        }
-      : null,
-    QueuedMs: queuedMs,
-    TotalMs: totalMs,
-    CommitMs: commitMs ?? null,
-    Transaction: transaction
-      ? {
-          ReadingMs: transaction.readingMs,
-          PlanningMs: transaction.planningMs,
-          ExecutionMs: transaction.executionMs,
-          Operations: transaction.operations,
-        }
-      : null,
-  };
 }

@@ -6,6 +6,7 @@ import type { Component } from '#infra/process/lifecycle.ts';
 import type { StatusCheck } from '#infra/status/status.ts';
 import type { FailedValue } from '#kvscheduler/api/transaction.ts';
 import { Controller, type ControllerDeps } from './controller.ts';
+import type { EventRecord } from './event-record.ts';
 import { ControllerMetrics } from './metrics.ts';
 import { problemsText, valueProblems } from './problems.ts';
 import { Recorder, type RecorderOptions } from './recording/recorder.ts';
@@ -17,6 +18,8 @@ export interface ControllerWiringDeps
   readonly registry: Registry;
   readonly status: StatusCheck;
   readonly loggers: Loggers;
+  /** Called with the record of each processed event. */
+  readonly onProcessed?: ((record: EventRecord) => void) | undefined;
   /** Values that are not configured because of an error. */
   readonly failedValues: () => Iterable<FailedValue>;
 }
@@ -27,14 +30,17 @@ export interface WiredController {
 }
 
 export function wireController(wiring: ControllerWiringDeps): WiredController {
-  const { recorded, registry, status, loggers, failedValues, ...rest } = wiring;
+  const { recorded, registry, status, loggers, failedValues, onProcessed, ...rest } = wiring;
   const metrics: ControllerMetrics = new ControllerMetrics(registry, () => controller);
   const recorder = createRecorder(wiring);
   const deps: ControllerDeps = {
     ...rest,
     log: loggers.get('controller'),
     reportState: status.register('controller', 'liveness'),
-    onProcessed: metrics.observe,
+    onProcessed: (processed) => {
+      metrics.observe(processed);
+      onProcessed?.(processed.record);
+    },
   };
   const controller: Controller = new Controller(recorder ? recorder.wrap(deps) : deps);
   // From the wiring: a recorder counts the calls of the event loop.

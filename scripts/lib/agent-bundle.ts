@@ -75,6 +75,8 @@ export async function bundle(
     plugins: [workerThreads(entries)],
     // They look for their native addon beside their own files.
     external: ['bcrypt', 'classic-level', 'koffi'],
+    // The same package, with its WebAssembly module in the JavaScript instead of a file beside it.
+    alias: { '@platformatic/wasm-utils': '@platformatic/wasm-utils/bundled' },
     logLevel: 'error',
   });
 }

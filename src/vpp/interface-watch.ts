@@ -26,6 +26,7 @@ import { dhcpLease } from './descriptors/interface/dhcp-lease.ts';
 import { linkState } from './descriptors/interface/link-state.ts';
 import { NONE } from './descriptors/limits.ts';
 import { tagOf } from './descriptors/tags.ts';
+import type { InterfaceStateReports } from './interface-state-reports.ts';
 
 /** Events within this time after the first one are covered by the same read. */
 const COLLECT_MS = 50;
@@ -42,6 +43,8 @@ export interface InterfaceWatchOptions {
   };
   readonly clock: Clock;
   readonly log: Logger;
+  /** Gets the state of each interface that was read. */
+  readonly reports?: InterfaceStateReports | undefined;
 }
 
 export class InterfaceWatch {
@@ -148,7 +151,7 @@ export class InterfaceWatch {
   }
 
   async #notify(names: ReadonlySet<string>, isPeriodic: boolean): Promise<void> {
-    const { client, scheduler, clock } = this.#options;
+    const { client, scheduler, clock, reports } = this.#options;
     const [byIndex, leases] = await Promise.all([
       isPeriodic || names.size > FEW
         ? this.#dump([NONE])
@@ -165,6 +168,7 @@ export class InterfaceWatch {
       const isIt = found !== undefined && hasName(found, name);
       if (isIt && found.sup_sw_if_index !== index)
         this.#subInterfaces.put(name, found.sup_sw_if_index);
+      reports?.report(name, this.#interfaces.getValue(name)?.type, isIt ? found : undefined);
       for (const pair of state(name, isIt ? found : undefined, leases.get(index))) {
         const { key, value } = pair;
         const known = this.#notified.get(key);

@@ -6,6 +6,7 @@ import { type Logger, silentLogger } from '#infra/log/log.ts';
 import type { Component } from '#infra/process/lifecycle.ts';
 import type { StatusCheck } from '#infra/status/status.ts';
 import type { AnyDescriptor } from '#kvscheduler/api/descriptor.ts';
+import type { InterfaceState } from '#models/vpp/interface-state.ts';
 import type { NatSessionPort } from '#plugins/controller/api/ports/nat-sessions.ts';
 import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
 import type { Connect } from './binapi/api.ts';
@@ -13,6 +14,7 @@ import { BinapiClient } from './binapi/client/client.ts';
 import type { GovppConfig } from './config.ts';
 import type { LostTapLinks } from './descriptors/options.ts';
 import { vppDescriptors } from './descriptors/vpp-descriptors.ts';
+import { InterfaceStateReports } from './interface-state-reports.ts';
 import { InterfaceWatch, type InterfaceWatchOptions } from './interface-watch.ts';
 import { natSessionPort } from './nat-session-port.ts';
 import { ObjectRecords, type RecordStore } from './object-records.ts';
@@ -100,7 +102,13 @@ export function wireVpp(deps: VppWiringDeps): WiredVpp {
   };
 }
 
-export function wireInterfaceWatch(deps: InterfaceWatchOptions): Component {
-  const watch = new InterfaceWatch(deps);
+export interface InterfaceWatchDeps extends Omit<InterfaceWatchOptions, 'reports'> {
+  /** Called with the state of an interface when it has changed. */
+  readonly onStateChange?: ((state: InterfaceState) => void) | undefined;
+}
+
+export function wireInterfaceWatch({ onStateChange, ...deps }: InterfaceWatchDeps): Component {
+  const reports = onStateChange && new InterfaceStateReports(deps.clock, onStateChange);
+  const watch = new InterfaceWatch({ ...deps, reports });
   return { name: 'interface watch', init: () => watch.start(), close: () => watch.close() };
 }

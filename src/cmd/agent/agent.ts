@@ -9,6 +9,7 @@ import type { Clock, Random } from '#infra/clock/clock.ts';
 import { wireHttpServer } from '#infra/http/wire-http-server.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { type Loggers, logRoutes } from '#infra/log/loggers.ts';
+import { wireMessaging } from '#infra/messaging/wire-messaging.ts';
 import { metricsRoute } from '#infra/metrics/routes.ts';
 import { Lifecycle } from '#infra/process/lifecycle.ts';
 import { agentPrefix } from '#infra/service-label/service-label.ts';
@@ -46,6 +47,7 @@ import { wireInterfaceWatch, wireVpp } from '#vpp/wire-vpp.ts';
 import { cniState } from './cni-state.ts';
 import type { Environment } from './environment.ts';
 import { traceRoutes } from './node-snapshot.ts';
+import { createNotifications } from './notifications.ts';
 import { parseValue } from './parse-value.ts';
 import { createPlugins } from './plugins.ts';
 import { reflectedObject } from './reflected-object.ts';
@@ -94,6 +96,17 @@ export function createAgent(deps: AgentDeps): Agent {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
 
+  const messaging = wireMessaging({
+    config: settings.kafka,
+    label,
+    registry,
+    status,
+    clock,
+    random,
+    loggers,
+  });
+  const notifications = createNotifications(settings.kafka, label, messaging.notifier);
+
   const disks = [
     ...(localDisk
       ? [wireDiskStore({ name: 'local-store', affects: 'state', store: localDisk, status, clock })]
@@ -133,6 +146,7 @@ export function createAgent(deps: AgentDeps): Agent {
     scheduler,
     clock,
     log: loggers.get('vpp'),
+    onStateChange: notifications.interfaceState,
   });
 
   // The event handlers, the event loop, and the watcher that feeds it.
@@ -159,6 +173,7 @@ export function createAgent(deps: AgentDeps): Agent {
     southboundGeneration: () =>
       vpp.client.state === 'connected' ? vpp.client.generation : undefined,
     ...(externalSources && { externalSources }),
+    onProcessed: notifications.event,
     recorded: { version: build.version, label, settings: pluginSettings },
     registry,
     status,
@@ -311,6 +326,7 @@ export function createAgent(deps: AgentDeps): Agent {
   const lifecycle = new Lifecycle(
     [
       http.component,
+      ...messaging.components,
       ...disks,
       // Before everything that may wait: a starting agent publishes its state, too.
       statusComponent,

@@ -28,6 +28,7 @@ export const configNames = [
   'kvscheduler',
   'service',
   'status-check',
+  'kafka',
 ] as const;
 
 /** Default REST endpoint of an agent on this machine. */

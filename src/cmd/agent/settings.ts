@@ -23,6 +23,7 @@ import {
 import { type GrpcConfig, grpcSchema } from '#infra/grpc/config.ts';
 import { type HttpConfig, httpSchema, isPort } from '#infra/http/config.ts';
 import { type LogsConfig, logsSchema } from '#infra/log/loggers.ts';
+import { type KafkaConfig, kafkaSchema } from '#infra/messaging/config.ts';
 import { serviceLabel } from '#infra/service-label/service-label.ts';
 import { type StatusCheckConfig, statusCheckSchema } from '#infra/status/config.ts';
 import { type KvSchedulerConfig, kvschedulerSchema } from '#kvscheduler/config.ts';
@@ -61,6 +62,8 @@ export interface Settings {
   readonly kvscheduler: KvSchedulerConfig;
   readonly service: ServiceConfig;
   readonly statusCheck: StatusCheckConfig;
+  /** undefined: the agent does not use Kafka. */
+  readonly kafka: KafkaConfig | undefined;
   /** Set for an agent with embedded store and simulated VPP and Linux. */
   readonly embedded: { readonly manifests: string } | undefined;
   /** For the whole start of the agent (`STARTUPTIMEOUT`), milliseconds; 0: none. */
@@ -88,6 +91,7 @@ export function readSettings(
   const contiv = readContivConfig(contivFile, label);
   warnings.push(...contiv.warnings);
   const etcd = load({ name: 'etcd', schema: etcdSchema });
+  const kafka = load({ name: 'kafka', schema: kafkaSchema });
   const settings: Settings = {
     label,
     contiv: contiv.config,
@@ -103,6 +107,7 @@ export function readSettings(
     kvscheduler: load({ name: 'kvscheduler', schema: kvschedulerSchema }).value,
     service: serviceConfig(load({ name: 'service', schema: serviceSchema }), warnings),
     statusCheck: load({ name: 'status-check', schema: statusCheckSchema }).value,
+    kafka: kafka.file === undefined ? undefined : kafka.value,
     embedded: undefined,
     startLimitMs: startLimitMs(env),
     env,

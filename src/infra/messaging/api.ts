@@ -52,7 +52,7 @@ export interface OutgoingMessage {
   readonly partition?: number | undefined;
 }
 
-/** Where a message was stored. */
+/** Place of a stored message. */
 export interface Delivery {
   readonly topic: string;
   readonly partition: number;

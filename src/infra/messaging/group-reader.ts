@@ -109,7 +109,7 @@ export class GroupReader {
       } catch (thrown) {
         this.#hasFailed = true;
         this.#isOutdated = true;
-        log.warn({ error: reasonOf(thrown) }, 'Kafka topics cannot be read; retrying');
+        log.warn({ error: reasonOf(thrown) }, 'cannot read topics of Kafka; retrying');
         await clock.sleep(backoff.next(), this.#closing.signal).catch(() => undefined);
       }
     }

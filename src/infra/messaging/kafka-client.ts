@@ -85,9 +85,7 @@ export class KafkaClient implements MessageClient {
       });
     this.#waiting++;
     this.#waitingBytes += bytes;
-    const id = `${acks} ${message.topic}`;
-    const queue = this.#queues.get(id) ?? this.#createQueue(message.topic, acks);
-    this.#queues.set(id, queue);
+    const queue = this.#queueOf(message.topic, acks);
     try {
       return await new Promise<Delivery>((resolve, reject) =>
         queue.add({ message, resolve, reject }),
@@ -95,13 +93,16 @@ export class KafkaClient implements MessageClient {
     } finally {
       this.#waiting--;
       this.#waitingBytes -= bytes;
-      if (queue.isIdle && this.#queues.get(id) === queue) this.#queues.delete(id);
     }
   }
 
-  #createQueue(topic: string, acks: Acks): SendQueue {
+  #queueOf(topic: string, acks: Acks): SendQueue {
     const { random } = this.#deps;
-    return new SendQueue(topic, {
+    const id = `${acks} ${topic}`;
+    const known = this.#queues.get(id);
+    if (known) return known;
+    const queue = new SendQueue(topic, {
+      onIdle: () => void this.#queues.delete(id),
       countPartitions: async () => {
         try {
           const { topics } = await this.#producer.metadata({
@@ -117,6 +118,8 @@ export class KafkaClient implements MessageClient {
       send: (partition, messages) => this.#send(topic, partition, messages, acks),
       isTooLarge: (error) => error instanceof Error && isTooLarge(error.cause),
     });
+    this.#queues.set(id, queue);
+    return queue;
   }
 
   async #send(

@@ -4,11 +4,11 @@ import { type CodedError, errorText } from '../errors/errors.ts';
 import { MessagingUnavailableError, PublishError } from './api.ts';
 
 /** The library's errors for a message or batch that a broker does not store because of its size. */
-const TOO_LARGE = ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE'];
+const tooLarge = ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE'];
 const MAX_TEXT = 500;
 
 export function isTooLarge(thrown: unknown): boolean {
-  return thrown instanceof Error && TOO_LARGE.some((id) => findErrorBy(thrown, 'apiId', id));
+  return thrown instanceof Error && tooLarge.some((id) => findErrorBy(thrown, 'apiId', id));
 }
 
 /** `PublishError` for what no retry would change, `MessagingUnavailableError` for all else. */

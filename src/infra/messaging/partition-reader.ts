@@ -68,7 +68,7 @@ export class PartitionReader {
         if (!this.#isClosed) {
           const { topic, partition } = position;
           const fields = { topic, partition, error: reasonOf(thrown) };
-          log.warn(fields, 'Kafka partition cannot be read; retrying');
+          log.warn(fields, 'cannot read a partition of Kafka; retrying');
           await clock.sleep(backoff.next(), this.#closing.signal).catch(() => undefined);
         }
       }

@@ -24,6 +24,8 @@ export interface SendQueuePort {
    * @returns offset of the first one; undefined without acknowledgment
    */
   send(partition: number, messages: readonly OutgoingMessage[]): Promise<bigint | undefined>;
+  /** Called when all messages have been sent or rejected. */
+  onIdle(): void;
   /** Whether the batch was rejected for its size, so that its halves may be accepted. */
   isTooLarge(error: unknown): boolean;
 }
@@ -39,10 +41,6 @@ export class SendQueue {
     this.#port = port;
   }
 
-  get isIdle(): boolean {
-    return !this.#isSending;
-  }
-
   add(queued: QueuedMessage): void {
     this.#messages.push(queued);
     if (this.#isSending) return;
@@ -54,6 +52,7 @@ export class SendQueue {
   async #sendAll(): Promise<void> {
     while (this.#messages.size > 0) await this.#sendBatch(this.#takeBatch());
     this.#isSending = false;
+    this.#port.onIdle();
   }
 
   #takeBatch(): QueuedMessage[] {
