@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { agentPrefix, ServiceLabelError, serviceLabel } from '#infra/service-label/service-label.ts';
+import {
+  agentPrefix,
+  ServiceLabelError,
+  serviceLabel,
+} from '#infra/service-label/service-label.ts';
 
 const FLAG = 'microservice-label';
 const VARIABLE = 'MICROSERVICE_LABEL';
