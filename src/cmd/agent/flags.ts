@@ -46,6 +46,8 @@ export interface AgentFlags {
   readonly printConfig: boolean;
   /** Instead of running, replay this recording: a file or a folder. */
   readonly replay: string | undefined;
+  /** Instead of running, write a support bundle to this path; empty: a name is made. */
+  readonly report: string | undefined;
   /** Instead of running, trace a packet through the nodes of running agents. */
   readonly trace: TraceRequest | undefined;
   /** Instead of running, list the connections that network policies permit. */
@@ -104,24 +106,24 @@ export function parseFlags(
       new Argument(
         '[command]',
         'undeploy: remove the configuration of the agent from this node, and exit; ' +
-          'replay: replay recorded events; trace: trace a packet from a pod; ' +
+          'replay: replay recorded events; report: pack state, logs and configuration into an archive; ' +
+          'trace: trace a packet from a pod; ' +
           'connectivity: list who may reach whom under the network policies of --manifests',
-      ).choices(['undeploy', 'replay', 'trace', 'connectivity']),
+      ).choices(['undeploy', 'replay', 'report', 'trace', 'connectivity']),
     )
     .argument(
-      '[recording]',
-      'for replay: a folder that record-run has written, or one of its files',
+      '[path]',
+      'for replay: a folder that record-run has written, one of its files, or an archive of report; ' +
+        'for report: the archive to write (default: a name with node and time)',
     );
   for (const name of configNames)
     command.option(`--${configFlag(name)} <file>`, `configuration file; default: ${name}.conf`);
   command.parse(argv.map(twoDashes), { from: 'user' });
-  const [action, recording] = command.args;
-  if ((action === 'replay') !== (recording !== undefined))
-    command.error(
-      action === 'replay'
-        ? 'error: missing argument: recording'
-        : `error: unexpected argument: ${recording}`,
-    );
+  const [action, path] = command.args;
+  if (action === 'replay' && path === undefined)
+    command.error('error: missing argument: recording');
+  if (action !== 'replay' && action !== 'report' && path !== undefined)
+    command.error(`error: unexpected argument: ${path}`);
   const options = command.opts<Record<string, unknown>>();
   const values: Record<string, string | undefined> = {};
   for (const option of command.options) {
@@ -134,7 +136,8 @@ export function parseFlags(
     manifests: values['manifests'],
     undeploy: action === 'undeploy',
     printConfig: options['printConfig'] === true,
-    replay: recording,
+    replay: action === 'replay' ? path : undefined,
+    report: action === 'report' ? (path ?? '') : undefined,
     trace: action === 'trace' ? traceFlags(command) : undefined,
     connectivity: action === 'connectivity' ? connectivityFlags(command) : undefined,
     values,

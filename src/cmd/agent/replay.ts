@@ -20,17 +20,22 @@ import '#vpp/binapi/api.ts';
 import { contivConfigSchema } from '#plugins/contivconf/config.ts';
 import { serviceDefaults, serviceSchema } from '#plugins/service/config.ts';
 import { createPlugins, type PluginSettings, type Ports } from './plugins.ts';
+import { withRecordings } from './report/archived-recordings.ts';
 
 /** Differences of one event that are printed. */
 const SHOWN = 10;
 const SHOWN_CHARACTERS = 500;
 
 /**
- * @param path folder of recorded runs, or one of its files
+ * @param path folder of recorded runs, one of its files, or the archive of a report
  * @returns whether all transactions are equal
  * @throws RecordingError
  */
 export async function replay(path: string, print: (text: string) => void): Promise<boolean> {
+  return await withRecordings(path, (found) => replayFiles(found, print));
+}
+
+async function replayFiles(path: string, print: (text: string) => void): Promise<boolean> {
   let isSame = true;
   for (const file of await recordingFiles(path)) {
     const run = await readRecording(file);

@@ -11,6 +11,7 @@ import { type AgentFlags, parseFlags } from './flags.ts';
 import { openEnvironment } from './open-environment.ts';
 import { printConfig } from './print-config.ts';
 import { replay } from './replay.ts';
+import { report } from './report/report.ts';
 import { readSettings } from './settings.ts';
 import { startEmbedded } from './start-embedded.ts';
 import { trace } from './trace.ts';
@@ -58,7 +59,7 @@ async function runCommand(
 ): Promise<number> {
   const flags = parseFlags(argv, env);
   const { show, shown } = standardOutput();
-  const code = await runQuery(flags, ended, show);
+  const code = await runQuery(flags, env, ended, show);
   if (code !== undefined) {
     await shown();
     return code;
@@ -94,13 +95,19 @@ async function runCommand(
   }
 }
 
-/** Commands that need no configuration and change nothing. @returns undefined: the arguments name none */
+/** Commands that change nothing on the node. @returns undefined: the arguments name none */
 async function runQuery(
   flags: AgentFlags,
+  env: Variables,
   ended: Promise<string>,
   show: (text: string) => void,
 ): Promise<number | undefined> {
   if (flags.replay !== undefined) return await replayUntil(flags.replay, ended, show);
+  if (flags.report !== undefined) {
+    const ports = { clock: systemClock, random: systemRandom };
+    await report(flags.report, { ...ports, flags, env, build: buildInfo(env), ended }, show);
+    return 0;
+  }
   if (flags.trace) return (await trace(flags.trace, show)) ? 0 : EXIT_FAILURE;
   if (!flags.connectivity) return undefined;
   const warn = (text: string): void => void process.stderr.write(text);

@@ -67,9 +67,9 @@ function readIfExists(path: string): string | undefined {
   }
 }
 
-/** The file and its text: the path as given, else inside the configuration folder. */
-function findFile(
-  config: ConfigFile<TObject>,
+/** The file and its text: the path as given, else inside the configuration folder. @throws ConfigError */
+export function findConfigFile(
+  config: Pick<ConfigFile<TObject>, 'name' | 'fileName'>,
   source: ConfigSource,
 ): { path: string; text: string } | undefined {
   const flag = configFlag(config.name);
@@ -93,7 +93,7 @@ export function loadConfig<S extends TObject>(
   config: ConfigFile<S>,
   source: ConfigSource,
 ): LoadedConfig<S> {
-  const found = findFile(config, source);
+  const found = findConfigFile(config, source);
   const fileName = config.fileName ?? `${config.name}.conf`;
   return parseConfig(config.schema, found?.text ?? '', found?.path, originalKeys[fileName]);
 }

@@ -41,6 +41,7 @@ export const httpSchema = Type.Object({
     ),
     {
       default: [],
+      isSecret: true,
       description: 'List of user:password; if set, every request on the endpoint requires one.',
     },
   ),

@@ -4,18 +4,13 @@ import { type Static, Type } from 'typebox';
 import { defineError } from '../errors/errors.ts';
 import { failure, json, type Route } from '../http/route.ts';
 import type { Logger } from './log.ts';
+import { RecentLines } from './recent-lines.ts';
 
 export const LogLevelError = defineError({
   name: 'LogLevelError',
   code: 'CV_LOG_LEVEL',
   rejects: 'configuration',
   remedy: 'Use one of trace, debug, info, warning, error, fatal, panic.',
-});
-
-export const UnknownLoggerError = defineError({
-  name: 'UnknownLoggerError',
-  code: 'CV_LOG_UNKNOWN_LOGGER',
-  remedy: 'Use a name that GET /log/list shows.',
 });
 
 /** Level names of the Go agent, mapped to those of pino. */
@@ -66,9 +61,11 @@ function goLevel(level: string): string {
 }
 
 export class Loggers {
+  /** Of all loggers. */
+  readonly recent = new RecentLines();
   readonly #root: PinoLogger;
   readonly #children = new Map<string, PinoLogger>();
-  /** Levels of the configuration, by name. */
+  /** Levels by name, also of loggers that are created later. */
   readonly #levels = new Map<string, string>();
 
   /**
@@ -82,7 +79,12 @@ export class Loggers {
       formatters: { level: (label: string) => ({ level: label }) },
       base: null,
     };
-    this.#root = pino(options, stream);
+    this.#root = pino(options, {
+      write: (line) => {
+        this.recent.add(line);
+        stream.write(line);
+      },
+    });
     for (const { name, level } of config.loggers) this.#levels.set(name, pinoLevel(level));
   }
 
@@ -102,16 +104,12 @@ export class Loggers {
       .sort((a, b) => (a.logger < b.logger ? -1 : 1));
   }
 
-  /** Names in the configuration of which there is no logger yet. */
-  get unusedNames(): string[] {
-    return [...this.#levels.keys()].filter((name) => !this.#children.has(name));
-  }
-
-  /** @throws LogLevelError, UnknownLoggerError */
+  /** Applies also to a logger that is created later. @throws LogLevelError */
   setLevel(name: string, level: string): void {
+    const wanted = pinoLevel(level);
+    this.#levels.set(name, wanted);
     const child = this.#children.get(name);
-    if (!child) throw new UnknownLoggerError(`no logger has the name ${JSON.stringify(name)}`);
-    child.level = pinoLevel(level);
+    if (child) child.level = wanted;
   }
 }
 
@@ -127,19 +125,26 @@ export function logRoutes(loggers: Loggers): Route[] {
       handle: () => json(loggers.list()),
     },
     {
+      method: 'GET',
+      path: '/log/recent',
+      // Changes nothing, but log lines are not for everyone who can reach the port.
+      mutating: true,
+      summary: 'the last log lines, up to 1 MiB, as text',
+      replyTypes: ['text/plain'],
+      handle: () => ({ status: 200, body: loggers.recent.text(), contentType: 'text/plain' }),
+    },
+    {
       method: 'PUT',
       path: '/log/:logger/:level',
       mutating: true,
-      summary: 'set the level of a logger: trace, debug, info, warning, error, fatal or panic',
+      summary: 'set the level of a logger',
       reply: Type.Object({ logger: Type.String(), level: Type.String() }),
       handle: ({ params }) => {
         const { logger = '', level = '' } = params;
         try {
           loggers.setLevel(logger, level);
         } catch (error) {
-          if (error instanceof UnknownLoggerError) return failure(404, error.message);
-          if (error instanceof LogLevelError) return failure(400, error.message);
-          throw error;
+          return failure(500, (error as Error).message);
         }
         return json({ logger, level });
       },

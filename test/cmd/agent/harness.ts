@@ -52,6 +52,7 @@ export interface RunningAgent extends AsyncDisposable {
   readonly localSocket: string;
   /** Of the CNI service. */
   readonly socket: string;
+  readonly loggers: Loggers;
   readonly printed: string[];
   readonly logged: Record<string, unknown>[];
   get(path: string): Promise<{ status: number; body: unknown }>;
@@ -103,6 +104,11 @@ export function prepareAgent(node: Node, options: AgentOptions = {}) {
   };
   const printed: string[] = [];
   const logged: Record<string, unknown>[] = [];
+  const loggers = new Loggers(
+    { 'default-level': options.logLevel ?? 'info', loggers: [] },
+    undefined,
+    { write: (line: string) => void logged.push(JSON.parse(line)) },
+  );
   const agent = createAgent({
     settings,
     environment: {
@@ -116,19 +122,17 @@ export function prepareAgent(node: Node, options: AgentOptions = {}) {
     },
     clock: systemClock,
     random: systemRandom,
-    loggers: new Loggers({ 'default-level': options.logLevel ?? 'info', loggers: [] }, undefined, {
-      write: (line: string) => void logged.push(JSON.parse(line)),
-    }),
+    loggers,
     build: { version: 'v0', date: '', commit: '' },
     print: (text) => printed.push(text),
     ...(options.externalSources && { externalSources: options.externalSources }),
   });
-  return { agent, settings, printed, logged };
+  return { agent, settings, loggers, printed, logged };
 }
 
 /** The whole agent, behind its real sockets. */
 export async function startAgent(node: Node, options: AgentOptions = {}): Promise<RunningAgent> {
-  const { agent, settings, printed, logged } = prepareAgent(node, options);
+  const { agent, settings, loggers, printed, logged } = prepareAgent(node, options);
   await agent.start();
   // The startup resync runs after the start; it configures the node.
   await until(() => agent.controller.history.records.length > 0);
@@ -143,6 +147,7 @@ export async function startAgent(node: Node, options: AgentOptions = {}): Promis
     client,
     localSocket: settings.http['local-socket'],
     socket: settings.grpc.endpoint,
+    loggers,
     printed,
     logged,
     get: async (path) => {

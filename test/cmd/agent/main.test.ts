@@ -110,6 +110,31 @@ describe('contiv-agent as a process', () => {
     assert.doesNotMatch(text, /"level":"(error|fatal)"/);
   });
 
+  it('packs a report of a running agent, which a replay accepts', async () => {
+    const folder = ownFolder();
+    const runs = join(folder, 'runs');
+    writeFileSync(join(folder, 'controller.conf'), `record-run: ${runs}`);
+    const agent = run(folder, '--embedded', '--http-port', '0');
+    await agent.said('pods attached');
+    const made = await run(folder, 'report', '--embedded').ended;
+    assert.equal(made.code, 0, made.text);
+    const [archive = ''] =
+      /^contiv-report-vpp1-20.*\.tar\.gz(?=: \d+ of \d+ parts)/m.exec(made.text) ?? [];
+    assert.doesNotMatch(made.text, /not complete: (status|controller|scheduler|node|logs)/);
+    const same = await run(folder, 'replay', join(folder, archive)).ended;
+    assert.equal(same.code, 0, same.text);
+    assert.match(same.text, /all transactions are equal\n$/);
+    writeFileSync(join(folder, 'no.tar.gz'), Buffer.of(0x1f, 0x8b, 1, 2));
+    const damaged = await run(folder, 'replay', join(folder, 'no.tar.gz')).ended;
+    assert.equal(damaged.code, 2);
+    assert.match(
+      damaged.text,
+      /no\.tar\.gz: the archive cannot be read: .*\nCV_RECORDING_UNREADABLE/,
+    );
+    agent.signal('SIGKILL');
+    await agent.ended;
+  });
+
   it('records until it is killed, and reports the result of the replay by its exit code', async () => {
     const folder = ownFolder();
     const runs = join(folder, 'runs');
