@@ -14,6 +14,7 @@ import {
   status,
 } from '@grpc/grpc-js';
 import { errorText } from '#infra/errors/errors.ts';
+import type { GrpcLimits } from '#infra/grpc/endpoint.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { CNIReply } from '#models/cni/cni.gen.ts';
 import { messageCodec, type ServiceMethod } from '#models/message.ts';
@@ -65,8 +66,17 @@ export interface ConnectionServer {
   abandon(): void;
 }
 
-export function grpcServer(service: CniService, log: Logger): ConnectionServer {
-  const server = new Server();
+export function grpcServer(
+  service: CniService,
+  log: Logger,
+  limits?: GrpcLimits,
+): ConnectionServer {
+  const server = new Server(
+    limits && {
+      'grpc.max_receive_message_length': limits.maxMessageBytes,
+      'grpc.max_concurrent_streams': limits.maxCallsPerConnection,
+    },
+  );
   server.addService(cniServiceDefinition, {
     Add: unary(service.add, log),
     Delete: unary(service.delete, log),

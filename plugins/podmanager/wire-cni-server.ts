@@ -1,7 +1,8 @@
-/** Wiring of the CNI server: the CNI service on its unix socket. */
+/** Wiring of the CNI server: the CNI service on its unix socket, or on a port. */
 
 import type { Clock } from '#infra/clock/clock.ts';
 import type { GrpcConfig } from '#infra/grpc/config.ts';
+import { grpcAddress, grpcLimits, grpcTls } from '#infra/grpc/endpoint.ts';
 import type { Loggers } from '#infra/log/loggers.ts';
 import type { Component } from '#infra/process/lifecycle.ts';
 import { type CniServiceDeps, cniService } from './cni-service.ts';
@@ -24,9 +25,9 @@ export function wireCniServer({ config, clock, loggers, ...deps }: CniWiringDeps
       const log = loggers.get('cni');
       server = serveCni({
         service: cniService({ ...deps, log }),
-        socketPath: config.endpoint,
-        mode: Number.parseInt(String(config.permission), 8),
-        replaceStale: config['force-socket-removal'],
+        ...grpcAddress(config),
+        tls: grpcTls(config),
+        limits: grpcLimits(config),
         clock,
         log,
       });

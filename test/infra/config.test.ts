@@ -137,25 +137,10 @@ describe('keys of the original', () => {
   const parse = (key: string, value: string) =>
     parseConfig(schema, `mtuSize: 1\n${key}: ${value}\n`, 'http.conf', originalKeys['grpc.conf']);
 
-  it('stop the start when they protect something', () => {
+  it('are warnings with their reason', () => {
     for (const [key, value] of [
-      ['ca-files', '[a]'],
-      ['CA-files', '[a]'],
-      ['cert-file', 'a'],
-    ] as const)
-      assert.throws(
-        () => parse(key, value),
-        (error: Error) =>
-          error instanceof ConfigError &&
-          error.message.startsWith(`http.conf:2: ${key} is not supported: CNI is served`),
-      );
-  });
-
-  it('are warnings with their reason otherwise', () => {
-    for (const [key, value] of [
-      ['ca-files', '[]'],
-      ['cert-file', '""'],
-      ['max-msg-size', '4096'],
+      ['extended-logging', 'true'],
+      ['Extended-Logging', '[]'],
     ] as const) {
       const [warning = ''] = parse(key, value).warnings;
       assert.ok(warning.startsWith(`http.conf:2: ${key} has no effect: `), warning);

@@ -111,12 +111,12 @@ export function keysOfSchema(schema: TSchema, prefix = ''): Key[] {
 
 export function originalKeyTable(): string {
   const rows = Object.entries(originalKeys).flatMap(([file, keys]) =>
-    Object.entries(keys).map(([key, { reason, protects }]) => ({
+    Object.entries(keys).map(([key, { reason }]) => ({
       key: `\`${file}\`: \`${key}\``,
-      cells: [protects ? 'stops the start' : 'no effect', reason],
+      cells: [reason],
     })),
   );
-  return renderTable(['key', 'when it is set', 'why, and what to use instead'], rows, '');
+  return renderTable(['key', 'why, and what to use instead'], rows, '');
 }
 
 export function configTables(documents: readonly ConfigDocument[]): string {

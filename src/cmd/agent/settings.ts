@@ -166,7 +166,7 @@ function embeddedSettings(settings: Settings, manifests: string): Settings {
       endpoint: `127.0.0.1:${port}`,
       'local-socket': join(folder, 'agent.sock'),
     },
-    grpc: { ...settings.grpc, endpoint: join(folder, 'cni.sock') },
+    grpc: { ...settings.grpc, network: 'unix', endpoint: join(folder, 'cni.sock') },
     etcd: undefined,
     bolt: { ...settings.bolt, 'db-path': join(folder, 'store') },
     embedded: { manifests },

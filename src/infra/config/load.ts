@@ -1,8 +1,8 @@
 /**
  * Configuration files: YAML, found by flag, environment variable or in the configuration folder.
- * An unknown key is a warning, because the file may belong to another release. A wrong type, a
- * syntax error, or a key of the original that protects something and is not supported stops the
- * start, because running with an unintended default is worse. All name file and line.
+ * An unknown key is a warning, because the file may belong to another release. A wrong type or a
+ * syntax error stops the start, because running with an unintended default is worse. All name file
+ * and line.
  */
 import { readFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
@@ -120,13 +120,9 @@ export function parseConfig<S extends TObject>(
   const set = new Set<string>();
   const known = renameKeys(schema, plainValue(document, file) ?? {}, [], {
     set: (path) => set.add(path.join('.')),
-    unknown: (path, value) => {
+    unknown: (path) => {
       const key = path.join('.');
       const original = originals[key.toLowerCase()];
-      if (original?.protects?.(value))
-        throw new ConfigError(`${key} is not supported: ${original.reason}`, {
-          where: lineOf(path),
-        });
       warnings.push(
         original
           ? `${lineOf(path)}: ${key} has no effect: ${original.reason}`
@@ -202,8 +198,7 @@ function line(document: Document, lines: LineCounter, path: readonly string[]): 
 
 interface KeyReport {
   set(path: readonly string[]): void;
-  /** @throws ConfigError for a key that must not be ignored */
-  unknown(path: readonly string[], value: unknown): void;
+  unknown(path: readonly string[]): void;
   /** @param before spelling of the same key above */
   duplicate(path: readonly string[], before: string): void;
 }
@@ -226,7 +221,7 @@ function renameKeys(
   for (const [key, child] of Object.entries(value)) {
     const name = names.get(key.toLowerCase());
     if (name === undefined) {
-      report.unknown([...path, key], child);
+      report.unknown([...path, key]);
       continue;
     }
     const before = written.get(name);

@@ -1,20 +1,12 @@
 /**
- * Keys of the original's configuration files that this agent does not have. One that protects
- * something stops the start: the operator who has set it relies on the protection. The others have
- * no effect, and the log says why.
+ * Keys of the original's configuration files that this agent does not have. They have no effect, and
+ * the log says why. None of them protects anything: an operator who sets such a key relies on it.
  */
 
 export interface OriginalKey {
   /** Why the key has no effect, or what to use instead. */
   readonly reason: string;
-  /** Whether the value protects something; absent: no value does. */
-  readonly protects?: (value: unknown) => boolean;
 }
-
-const isSet = (value: unknown): boolean =>
-  Array.isArray(value) ? value.length > 0 : value !== '' && value !== null && value !== false;
-
-const LOCAL_CLIENTS = 'CNI is served on a unix socket that only its owner can open';
 
 /** By file and key. */
 export const originalKeys: Readonly<Record<string, Readonly<Record<string, OriginalKey>>>> = {
@@ -29,13 +21,7 @@ export const originalKeys: Readonly<Record<string, Readonly<Record<string, Origi
     'session-ttl': { reason: 'the agent has no leases in etcd' },
   },
   'grpc.conf': {
-    'ca-files': { reason: LOCAL_CLIENTS, protects: isSet },
-    'cert-file': { reason: LOCAL_CLIENTS, protects: isSet },
     'extended-logging': { reason: 'set the level of the logger cni to debug' },
-    'insecure-transport': { reason: LOCAL_CLIENTS },
-    'key-file': { reason: LOCAL_CLIENTS, protects: isSet },
-    'max-concurrent-streams': { reason: 'the queue of events limits the requests' },
-    'max-msg-size': { reason: 'the default of gRPC applies' },
     'prometheus-metrics': { reason: 'the metrics of the event loop include CNI requests' },
   },
   'http.conf': {

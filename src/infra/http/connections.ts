@@ -1,6 +1,6 @@
 /** Limits of the connections to the endpoint, and of the requests that one connection pipelines. */
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Server, Socket } from 'node:net';
 import type { Clock } from '../clock/clock.ts';
 import { RateLimiter } from './rate-limiter.ts';
 
