@@ -172,6 +172,7 @@ export class EventProcessor {
 
     // 7. The handlers, one after the other.
     await this.#runHandlers(processing, interested);
+    await this.#awaitPending(processing);
     processing.txn.seal();
 
     if (!processing.stopped) {
@@ -272,13 +273,19 @@ export class EventProcessor {
         processing.completed.push(handler);
         continue;
       }
-      processing.errors.push(error);
-      addEventError(processing, error);
-      if (error instanceof FatalError) processing.fatal = error;
-      processing.stopped =
-        processing.isRevertible || error instanceof FatalError || error instanceof AbortEventError;
+      addHandlerError(processing, error);
       if (processing.stopped) return;
       if (!refusal) processing.completed.push(handler);
+    }
+  }
+
+  /** Also after an error: the handlers are reverted when nothing of them is under way. */
+  async #awaitPending(processing: ProcessingState): Promise<void> {
+    for (const { record, ended } of processing.pending) {
+      const error = await ended;
+      if (!error) continue;
+      record.error ??= errorText(error);
+      addHandlerError(processing, error);
     }
   }
 
@@ -302,13 +309,15 @@ export class EventProcessor {
       guard: this.#guard,
       followUp: (event) => this.#followUp(event, processing.seqNum),
     });
-    processing.records.push({
+    const record = {
       handler: handler.name,
       revert: what === 'revert',
       change: outcome.change ?? '',
       error: outcome.error && errorText(outcome.error),
       tookMs: clock.monotonic() - start,
-    });
+    };
+    processing.records.push(record);
+    if (outcome.pending) processing.pending.push({ record, ended: outcome.pending });
     return outcome;
   }
 
@@ -376,6 +385,14 @@ export class EventProcessor {
     if (needsHealing || waitsForSouthbound || fatal) return false;
     return !VerificationResync.is(event) && !Shutdown.is(event);
   }
+}
+
+function addHandlerError(processing: ProcessingState, error: Error): void {
+  const isFatal = error instanceof FatalError;
+  processing.errors.push(error);
+  addEventError(processing, error);
+  if (isFatal) processing.fatal = error;
+  processing.stopped ||= processing.isRevertible || isFatal || error instanceof AbortEventError;
 }
 
 function refusedCall(

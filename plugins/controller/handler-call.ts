@@ -3,6 +3,7 @@ import { inspect } from 'node:util';
 import type { Clock, Random, Timer } from '#infra/clock/clock.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { ReentryGuard } from '#infra/process/reentry-guard.ts';
+import { allSettled } from '#infra/rollback/rollback.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import { AbortEventError, FatalError } from './api/errors.ts';
 import { type Event, EventMethod, type NonBlockingEvent } from './api/event.ts';
@@ -37,6 +38,8 @@ export interface HandlerOutcome {
   readonly change?: string | undefined;
   readonly reply?: unknown;
   readonly error?: Error;
+  /** Work that must end before the transaction: resolves to its error. Undefined: there is none. */
+  readonly pending?: Promise<Error | undefined>;
 }
 
 /** Never rejects: an error that a handler throws is part of its outcome. */
@@ -45,20 +48,30 @@ export async function callHandler(
   what: EventMethod | 'revert',
   call: HandlerCall,
 ): Promise<HandlerOutcome> {
-  const { context, state, revoke } = contextOf(handler.name, call);
+  const { context, state, pending, revoke } = contextOf(handler.name, call);
   const guarded = <T>(body: () => Promise<T> | T): Promise<T> | T =>
     withTimeLimit(handler.name, call.guard.run(state, body), call);
+  let outcome: HandlerOutcome = {};
   try {
     if (what === 'revert') await guarded(() => handler.revert(context));
     else if (what === EventMethod.Update)
-      return (await guarded(() => handler.update(context))) ?? {};
+      outcome = (await guarded(() => handler.update(context))) ?? {};
     else await guarded(() => handler.resync(context));
-    return {};
   } catch (thrown) {
-    return { error: asError(handler.name, thrown) };
-  } finally {
-    revoke();
+    outcome = { error: asError(handler.name, thrown) };
   }
+  if (pending.length === 0) {
+    revoke();
+    return outcome;
+  }
+  // after a failure, too: nothing may be under way when the event is reverted
+  const ended = withTimeLimit(handler.name, allSettled(pending), call)
+    .then(
+      () => undefined,
+      (thrown) => asError(handler.name, thrown),
+    )
+    .finally(revoke);
+  return { ...outcome, pending: ended };
 }
 
 /**
@@ -67,6 +80,7 @@ export async function callHandler(
  */
 function contextOf(name: string, call: HandlerCall) {
   const state = { isOver: false };
+  const pending: Promise<unknown>[] = [];
   /** Created on first use of the signal, because few handlers use it. */
   let abort: AbortController | undefined;
   const reason = (): Error => new AbortEventError('the event is over', { where: name });
@@ -102,6 +116,12 @@ function contextOf(name: string, call: HandlerCall) {
       ensureValid();
       call.followUp(event);
     },
+    beforeCommit: (work: Promise<unknown>) => {
+      ensureValid();
+      pending.push(work);
+      // it may fail before anything waits for it
+      work.catch(() => undefined);
+    },
     callPort: async <T>(_name: string, call: () => Promise<T> | T): Promise<T> => {
       ensureValid();
       const result = await call();
@@ -113,7 +133,7 @@ function contextOf(name: string, call: HandlerCall) {
     state.isOver = true;
     abort?.abort(reason());
   };
-  return { context, state, revoke };
+  return { context, state, pending, revoke };
 }
 
 /** A thrown value that is not an Error, or has no readable message, is wrapped and names the handler. */

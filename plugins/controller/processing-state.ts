@@ -8,6 +8,13 @@ import type { QueuedEvent } from './event-queue.ts';
 import type { HandlingRecord } from './event-record.ts';
 import { EventTransaction } from './event-transaction.ts';
 
+/** Work of a handler that has returned. */
+interface PendingWork {
+  readonly record: { error: string | undefined };
+  /** Resolves to its error. */
+  readonly ended: Promise<Error | undefined>;
+}
+
 export class ProcessingState {
   readonly entry: QueuedEvent;
   readonly event: Event;
@@ -19,6 +26,8 @@ export class ProcessingState {
   readonly txn = new EventTransaction();
   readonly records: HandlingRecord[] = [];
   readonly replies: unknown[] = [];
+  /** Work of handlers that must end before the transaction. */
+  readonly pending: PendingWork[] = [];
   /** Handlers that have processed the event, in their order. */
   readonly completed: EventHandler[] = [];
   /** All errors, in order. */

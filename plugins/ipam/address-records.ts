@@ -1,5 +1,7 @@
 /** Allocated addresses in the local store; each record is written before the address is used. */
 import type { KvStore } from '#datastore/api.ts';
+import { defineError } from '#infra/errors/errors.ts';
+import { allSettled } from '#infra/rollback/rollback.ts';
 import { FatalError } from '#plugins/controller/api/errors.ts';
 import type { ResyncContext, RevertContext } from '#plugins/controller/api/event-handler.ts';
 import {
@@ -11,6 +13,13 @@ import {
   LAST_KEY,
   readAddressRecord,
 } from './address-record.ts';
+
+export const AddressRecordedError = defineError({
+  name: 'AddressRecordedError',
+  code: 'CV_IPAM_RECORDED',
+  isRetriable: true,
+  remedy: 'None: kubelet repeats the request, which gets the next address.',
+});
 
 type PortContext = Pick<RevertContext, 'callPort'>;
 
@@ -78,7 +87,29 @@ export class AddressRecords {
     return [...this.#byAddress.values()];
   }
 
-  async setLast(ctx: PortContext, address: string): Promise<void> {
+  /**
+   * Records the owner of a free address, and the address as the last one. If only one of both writes succeeds,
+   * one address is skipped.
+   * @throws AddressRecordedError: the attachment does not own the address
+   */
+  async allocate(ctx: PortContext, record: AddressRecord): Promise<void> {
+    this.#byAddress.set(record.address, record);
+    const [, isOwner] = await allSettled([
+      this.#setLast(ctx, record.address),
+      this.create(ctx, record),
+    ]);
+    if (isOwner) return;
+    throw new AddressRecordedError('the local store has an unknown record of the address', {
+      where: record.address,
+    });
+  }
+
+  /** The record that `allocate` could not write. */
+  forget(address: string, attachment: string): void {
+    if (this.#byAddress.get(address)?.attachment === attachment) this.#byAddress.delete(address);
+  }
+
+  async #setLast(ctx: PortContext, address: string): Promise<void> {
     await ctx.callPort(`local store/put ${LAST_KEY}`, () => this.#store.put(LAST_KEY, address));
     this.#last = address;
   }

@@ -85,8 +85,8 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
   readonly #addressByAttachment = new Map<AttachmentId, string>();
   /** Whether the state of Kubernetes was read from the database, not from the local mirror. */
   #stateIsFresh = false;
-  /** The attachment that the last Add Pod allocated an address for, needed to revert it. */
-  #undo: AttachmentId | undefined;
+  /** The address that the last Add Pod allocated, needed to revert it. */
+  #undo: { readonly attachment: AttachmentId; isRecorded: boolean } | undefined;
 
   constructor(deps: IpamDeps) {
     super();
@@ -170,7 +170,16 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
     const undo = this.#undo;
     this.#undo = undefined;
     if (undo === undefined || !AddPod.is(ctx.event)) return;
-    if (this.#deps.pods.idOf(ctx.event.payload) === undo) await this.#release(ctx, undo);
+    const { attachment, isRecorded } = undo;
+    if (this.#deps.pods.idOf(ctx.event.payload) !== attachment) return;
+    if (isRecorded) await this.#release(ctx, attachment);
+    else this.#leaveOut(attachment);
+  }
+
+  /** An address whose record could not be written is not used before a resync. */
+  #leaveOut(attachment: AttachmentId): void {
+    this.#records!.forget(this.#addressByAttachment.get(attachment)!, attachment);
+    this.#addressByAttachment.delete(attachment);
   }
 
   /**
@@ -288,7 +297,6 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
       ? await this.#acceptExternal(ctx, payload, attachment)
       : await this.#allocate(ctx, payload, attachment);
     this.#addressByAttachment.set(attachment, address);
-    this.#undo = attachment;
     return { change: `address ${address} for ${podIdText(payload.pod)}` };
   }
 
@@ -299,13 +307,19 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
   ): Promise<string> {
     const { pod, podUid } = payload;
     const owner = { pod: { namespace: pod.namespace, name: pod.name }, podUid, attachment };
-    for (let next = this.#pool!.next(); next !== undefined; next = this.#pool!.next()) {
-      // the last address is written first: if the second write fails, one address is skipped
-      await this.#records!.setLast(ctx, next);
+    const next = this.#pool!.next();
+    if (next !== undefined) {
       this.#pool!.continueAfter(next);
       this.#pool!.use(next);
-      if (await this.#records!.create(ctx, { address: next, ...owner })) return next;
-      ctx.log.warn({ address: next }, 'skipping an address with an unknown record');
+      const undo = { attachment, isRecorded: false };
+      this.#undo = undo;
+      const written = this.#records!.allocate(ctx, { address: next, ...owner });
+      ctx.beforeCommit(
+        written.then(() => {
+          undo.isRecorded = true;
+        }),
+      );
+      return next;
     }
     // after a reboot most addresses may be reserved: a pod may get its own address again
     for (const address of this.#podRecords!.onlyInRecord(
@@ -315,8 +329,10 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
       const record = { address, ...owner };
       const known = this.#records!.get(address);
       const records = this.#records!;
-      if (await (known ? records.replace(ctx, known, record) : records.create(ctx, record)))
+      if (await (known ? records.replace(ctx, known, record) : records.create(ctx, record))) {
+        this.#undo = { attachment, isRecorded: true };
         return address;
+      }
     }
     const owned = this.#addressByAttachment.size;
     throw new AddressesExhaustedError(
@@ -344,6 +360,7 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
       });
     const owner = { namespace: pod.namespace, name: pod.name };
     await this.#records!.put(ctx, { address, pod: owner, podUid, attachment, external: true });
+    this.#undo = { attachment, isRecorded: true };
     return address;
   }
 

@@ -357,8 +357,10 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     warnOfPod(ctx.log, ctx.kubeState, attachment.pod);
     const { networkNamespace } = attachment;
     if (input.ipv6InPods)
-      await ctx.callPort(`host/enable IPv6 ${networkNamespace}`, () =>
-        this.#deps.host.enableIpv6(networkNamespace),
+      ctx.beforeCommit(
+        ctx.callPort(`host/enable IPv6 ${networkNamespace}`, () =>
+          this.#deps.host.enableIpv6(networkNamespace),
+        ),
       );
     const values = podValues(input, attachment, address);
     this.#undo = {

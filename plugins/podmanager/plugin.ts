@@ -81,7 +81,13 @@ class Manager implements PodManager {
   #stateIsFresh = false;
   #order = 0;
   /** Attachment that the last Add Pod replaced, needed to revert it. */
-  #undo: { readonly id: AttachmentId; readonly previous: AttachmentRecord | undefined } | undefined;
+  #undo:
+    | {
+        readonly id: AttachmentId;
+        readonly previous: AttachmentRecord | undefined;
+        isRecorded: boolean;
+      }
+    | undefined;
 
   constructor(deps: PodManagerDeps) {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -123,10 +129,12 @@ class Manager implements PodManager {
     const undo = this.#undo;
     this.#undo = undefined;
     if (!undo || !AddPod.is(ctx.event) || this.idOf(ctx.event.payload) !== undo.id) return;
-    const { id, previous } = undo;
+    const { id, previous, isRecorded } = undo;
     const failed = this.#table.get(id)!;
     this.#forget(id);
     if (previous) this.#table.set(previous);
+    // nothing was wired
+    if (!isRecorded) return;
     if (previous) await this.#records.put(ctx, previous);
     // VPP may still have its interface, if the undo has failed, too
     else await this.#records.moveToDeleted(ctx, failed);
@@ -260,10 +268,13 @@ class Manager implements PodManager {
 
   async #add(ctx: UpdateContext, payload: AddPodPayload): Promise<UpdateResult> {
     this.#undo = undefined;
-    const identity = await ctx.callPort(`host/namespace identity ${payload.networkNamespace}`, () =>
-      this.#identity(payload.networkNamespace),
-    );
-    await this.#assertOfPod(ctx, payload.networkNamespace, identity);
+    const [identity, host] = await Promise.all([
+      ctx.callPort(`host/namespace identity ${payload.networkNamespace}`, () =>
+        this.#identity(payload.networkNamespace),
+      ),
+      ctx.callPort('host/own namespaces', () => this.#deps.host.ownNamespaces()),
+    ]);
+    assertOfPod(host, payload.networkNamespace, identity);
     const id = this.idOf(payload);
     const previous = this.#table.get(id);
     const added: AttachmentRecord = {
@@ -279,28 +290,19 @@ class Manager implements PodManager {
     };
     const record = previous?.adopted ? completed(previous, added) : added;
     if (previous && sameAttachment(previous, record)) return {};
+    const undo = { id, previous, isRecorded: false };
     // stored before it is wired: a crash in between leaves a record that DEL removes, never a wired
     // pod without a record
-    await this.#records.put(ctx, record);
+    ctx.beforeCommit(
+      this.#records.put(ctx, record).then(() => {
+        undo.isRecorded = true;
+      }),
+    );
     this.#order = record.order;
-    this.#undo = { id, previous };
+    this.#undo = undo;
     this.#forget(id);
     this.#table.set(record);
     return { change: `attach ${podIdText(record.pod)} ${record.interfaceName}` };
-  }
-
-  /** In the namespace of the host, the routes of a pod would redirect the traffic of the node. */
-  async #assertOfPod(
-    ctx: UpdateContext,
-    path: string,
-    identity: NamespaceIdentity | null,
-  ): Promise<void> {
-    if (!identity) return;
-    const host = await ctx.callPort('host/own namespaces', () => this.#deps.host.ownNamespaces());
-    if (host.some((one) => sameIdentity(one, identity)))
-      throw new HostNamespaceError('the path leads to the network namespace of the host', {
-        where: path,
-      });
   }
 
   /** Deletes the record even of an unknown attachment: an Add Pod may have failed after writing it. */
@@ -325,6 +327,18 @@ class Manager implements PodManager {
     if (this.#displaced.has(id))
       this.#displaced = new Set([...this.#displaced].filter((one) => one !== id));
   }
+}
+
+/** In the namespace of the host, the routes of a pod would redirect the traffic of the node. */
+function assertOfPod(
+  host: readonly NamespaceIdentity[],
+  path: string,
+  identity: NamespaceIdentity | null,
+): void {
+  if (identity && host.some((one) => sameIdentity(one, identity)))
+    throw new HostNamespaceError('the path leads to the network namespace of the host', {
+      where: path,
+    });
 }
 
 function sameIdentity(a: NamespaceIdentity, b: NamespaceIdentity | undefined): boolean {

@@ -1,17 +1,37 @@
 import type { CodedError } from '#infra/errors/errors.ts';
 import type { KvEntry, KvSnapshot, KvStore, Revision, Watch, WatchHandlers } from './api.ts';
 import type { DiskStore, StoreLoss } from './disk-store.ts';
-import { type Database, ENTRY_PREFIX, entries, newBatch, rangeOf, SLICE } from './level-content.ts';
+import {
+  type Batch,
+  type Database,
+  ENTRY_PREFIX,
+  entries,
+  newBatch,
+  rangeOf,
+  SLICE,
+} from './level-content.ts';
+import type { ContentChecksum } from './level-seal.ts';
 import { type Change, type LevelOptions, SealedLevel } from './sealed-level.ts';
 
+interface Write {
+  /** undefined: delete. */
+  readonly entries: ReadonlyMap<string, string | undefined>;
+  /** Of the value of the first key. */
+  readonly condition: (existing: string | undefined) => boolean;
+  readonly resolve: (first: string | undefined) => void;
+  readonly reject: (thrown: unknown) => void;
+}
+
 /**
- * An embedded database in its own folder. Every write is one batch, and is on the disk when its
+ * An embedded database in its own folder. Every write is in one batch, and is on the disk when its
  * promise resolves; after a crash the database contains each batch whole or not at all.
  */
 export class LevelStore implements KvStore, DiskStore {
   readonly name: string;
   readonly folder: string;
   readonly #level: SealedLevel;
+  /** Writes that the next batch contains. */
+  readonly #waiting: Write[] = [];
 
   /** @throws StoreOpenError */
   static async open(options: LevelOptions): Promise<LevelStore> {
@@ -118,49 +138,93 @@ export class LevelStore implements KvStore, DiskStore {
   }
 
   /**
-   * Writes one batch if the value of the first key meets the condition.
+   * Writes the entries if the value of the first key meets the condition. Writes that wait for an earlier one are
+   * one batch: the disk is synced once for all of them.
    * @returns the previous value of the first key
    */
   #write(
-    all: ReadonlyMap<string, string | undefined>,
+    entries: ReadonlyMap<string, string | undefined>,
     condition: (existing: string | undefined) => boolean = () => true,
   ): Promise<string | undefined> {
-    return this.#level.write((database) => this.#apply(database, all, condition));
+    this.#level.assertOpen();
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ entries, condition, resolve, reject });
+      if (this.#waiting.length === 1) void this.#writeWaiting();
+    });
   }
 
+  async #writeWaiting(): Promise<void> {
+    let writes: readonly Write[] = [];
+    try {
+      const before = await this.#level.write(async (database) => {
+        writes = this.#waiting.splice(0);
+        return this.#apply(database, writes);
+      });
+      for (const [position, { resolve }] of writes.entries()) resolve(before[position]);
+    } catch (thrown) {
+      if (writes.length === 0) writes = this.#waiting.splice(0);
+      for (const { reject } of writes) reject(thrown);
+    }
+  }
+
+  /** @returns the previous value of the first key of each write */
   async #apply(
     database: Database,
-    all: ReadonlyMap<string, string | undefined>,
-    condition: (existing: string | undefined) => boolean,
-  ): Promise<string | undefined> {
-    const keys = [...all.keys()];
-    const changes: Change[] = [];
+    writes: readonly Write[],
+  ): Promise<readonly (string | undefined)[]> {
     const { seal } = this.#level;
-    const checksum = seal.checksum.copy();
     await using batch = newBatch(database);
-    let first: string | undefined;
-    for (let from = 0; from < keys.length; from += SLICE) {
-      const slice = keys.slice(from, from + SLICE);
-      const before = await database.getMany(slice.map((key) => ENTRY_PREFIX + key));
-      if (from === 0) {
-        first = before[0];
-        if (!condition(first)) break;
-      }
-      for (const [at, key] of slice.entries()) {
-        const existing = before[at];
-        const value = all.get(key);
-        if (existing !== undefined) checksum.remove(key, existing);
-        else if (value === undefined) continue;
-        if (value === undefined) batch.del(ENTRY_PREFIX + key);
-        else {
-          checksum.add(key, value);
-          batch.put(ENTRY_PREFIX + key, value);
+    const content = new ChangedContent(database, batch, seal.checksum.copy());
+    const firsts: (string | undefined)[] = [];
+    for (const { entries, condition } of writes) {
+      const keys = [...entries.keys()];
+      let first: string | undefined;
+      for (let from = 0; from < keys.length; from += SLICE) {
+        const slice = keys.slice(from, from + SLICE);
+        const before = await content.read(slice);
+        if (from === 0) {
+          first = before[0];
+          if (!condition(first)) break;
         }
-        changes.push({ key, value });
+        for (const [at, key] of slice.entries()) content.change(key, before[at], entries.get(key));
       }
+      firsts.push(first);
     }
+    const { checksum, changes } = content;
     if (changes.length > 0)
       await this.#level.commit(batch, { ...seal, checksum, sequence: seal.sequence + 1 }, changes);
-    return first;
+    return firsts;
+  }
+}
+
+/** The content of a database with the changes of a batch that is not written yet. */
+class ChangedContent {
+  readonly changes: Change[] = [];
+  readonly checksum: ContentChecksum;
+  readonly #database: Database;
+  readonly #batch: Batch;
+  readonly #values = new Map<string, string | undefined>();
+
+  constructor(database: Database, batch: Batch, checksum: ContentChecksum) {
+    this.#database = database;
+    this.#batch = batch;
+    this.checksum = checksum;
+  }
+
+  async read(keys: readonly string[]): Promise<readonly (string | undefined)[]> {
+    const before = await this.#database.getMany(keys.map((key) => ENTRY_PREFIX + key));
+    return keys.map((key, at) => (this.#values.has(key) ? this.#values.get(key) : before[at]));
+  }
+
+  change(key: string, existing: string | undefined, value: string | undefined): void {
+    if (existing === undefined && value === undefined) return;
+    if (existing !== undefined) this.checksum.remove(key, existing);
+    if (value === undefined) this.#batch.del(ENTRY_PREFIX + key);
+    else {
+      this.checksum.add(key, value);
+      this.#batch.put(ENTRY_PREFIX + key, value);
+    }
+    this.#values.set(key, value);
+    this.changes.push({ key, value });
   }
 }

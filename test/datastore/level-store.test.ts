@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, open, readdir, rm, truncate, writeFile } from 'node:fs/promises';
+import { mkdtemp, open, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -186,6 +186,41 @@ describe('LevelStore', { timeout: 60_000 }, () => {
     await writeFile(file, 'a file');
     for (const folder of [file, join(file, 'below')])
       await assert.rejects(LevelStore.open({ folder, isExpendable: true }), StoreOpenError);
+  });
+
+  it('writes what waits for an earlier write in one batch, each write after the one before it', async () => {
+    const folder = newFolder();
+    const store = await LevelStore.open({ folder });
+    const results = await Promise.all([
+      store.put('a', '1'),
+      store.putIfAbsent('a', '2'),
+      store.putIfAbsent('b', '3'),
+      store.compareAndSwap('b', '3', '4'),
+      store.putAll(new Map()),
+      store.delete('a'),
+      store.compareAndDelete('c', 'x'),
+      store.putIfAbsent('a', '5'),
+    ]);
+    assert.deepEqual(results, [
+      undefined,
+      { created: false, value: '1' },
+      { created: true, value: '3' },
+      true,
+      undefined,
+      true,
+      false,
+      { created: true, value: '5' },
+    ]);
+    await store.close();
+    const [, batches] = (await readFile(`${folder}.marker`, 'utf8')).split(' ');
+    assert.equal(Number(batches), 1);
+    const again = await LevelStore.open({ folder });
+    assert.equal(again.damage, undefined);
+    assert.deepEqual((await again.list('')).entries, [
+      { key: 'a', value: '5' },
+      { key: 'b', value: '4' },
+    ]);
+    await again.close();
   });
 
   it('completes earlier writes before it closes', async () => {

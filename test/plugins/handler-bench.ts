@@ -105,6 +105,7 @@ export class HandlerBench {
     const changes: string[] = [];
     const done: EventHandler[] = [];
     const reverts: Error[] = [];
+    const pending: Promise<unknown>[] = [];
     const warnings: string[] = [];
     let error: Error | undefined;
     let blocked = false;
@@ -124,6 +125,10 @@ export class HandlerBench {
       resyncCount: this.resyncCount,
       replies,
       followUp: (one: NonBlockingEvent) => void followUps.push(one),
+      beforeCommit: (work: Promise<unknown>) => {
+        pending.push(work);
+        work.catch(() => undefined);
+      },
       callPort: async <T>(question: string, port: () => Promise<T> | T): Promise<T> => {
         portCalls.push(question);
         const answer = await port();
@@ -145,6 +150,11 @@ export class HandlerBench {
         if (blocked) break;
         done.push(handler);
       }
+    }
+    for (const ended of await Promise.allSettled(pending)) {
+      if (ended.status === 'fulfilled') continue;
+      error ??= ended.reason as Error;
+      blocked ||= reverting;
     }
     if (!blocked && this.rejects(txn.values)) {
       error ??= new Error('the southbound rejects the transaction');

@@ -38,6 +38,11 @@ export interface UpdateContext extends HandlerContext {
   readonly txn: UpdateTransaction;
   /** Replies of the preceding handlers, in their order. */
   readonly replies: readonly unknown[];
+  /**
+   * Lets the next handlers begin while a write or a port call of this one is under way. The event waits for it
+   * before the transaction; if it fails, this handler has failed, and is reverted if the event is.
+   */
+  beforeCommit(work: Promise<unknown>): void;
 }
 
 export type RevertContext = Omit<HandlerContext, 'followUp'>;

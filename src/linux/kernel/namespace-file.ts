@@ -13,9 +13,11 @@ const OWN = '/proc/self/ns/net';
 export async function namespaceIdentity(
   namespace: NamespacePath,
 ): Promise<NamespaceIdentity | undefined> {
-  const ours = await stat(OWN);
+  const [ours, found] = await Promise.all([
+    stat(OWN),
+    namespace === undefined ? undefined : stat(namespace).catch(() => undefined),
+  ]);
   if (namespace === undefined) return { device: ours.dev, inode: ours.ino };
-  const found = await stat(namespace).catch(() => undefined);
   if (found?.dev !== ours.dev) return undefined;
   return { device: found.dev, inode: found.ino };
 }

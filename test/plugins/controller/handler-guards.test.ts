@@ -7,6 +7,7 @@ import {
   HandlesEventError,
 } from '#plugins/controller/api/errors.ts';
 import { EventMethod } from '#plugins/controller/api/event.ts';
+import type { UpdateContext } from '#plugins/controller/api/event-handler.ts';
 import { DbResync, HealingResync, KubeStateChange } from '#plugins/controller/api/events.ts';
 import {
   type ControllerHarness,
@@ -222,5 +223,83 @@ describe('a handlesEvent that throws', () => {
     assert.deepEqual(bench.states.at(-1), ['error', 'no disk']);
     assert.equal(bench.controller.history.records.length, 2);
     assert.match(bench.printed.at(-1)!, /no disk/);
+  });
+});
+
+describe('work that a handler leaves before it returns', () => {
+  const leaving = (trace: string[]) => {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const ask = async ({ beforeCommit, callPort }: UpdateContext) => {
+      beforeCommit(callPort('disk/write', () => promise));
+    };
+    return {
+      handlers: [handler('a', trace, { update: ask }), handler('b', trace)],
+      resolve,
+      reject,
+    };
+  };
+
+  it('ends before the transaction, and not before the next handlers', async () => {
+    const trace: string[] = [];
+    const { handlers, resolve } = leaving(trace);
+    const put = handler('c', trace, { update: ({ txn }) => txn.put('x', {}) });
+    const bench = await startedController([...handlers, put]);
+    const answered = bench.controller.pushAndWait(Ask.event({ n: 1 }));
+    await settle();
+    assert.deepEqual(trace.slice(3), ['a:update', 'b:update', 'c:update']);
+    assert.equal(bench.sink.requests.length, 1);
+    resolve();
+    await answered;
+    assert.equal(bench.sink.requests.length, 2);
+  });
+
+  it('reverts its handler, too, if it fails', async () => {
+    const trace: string[] = [];
+    const { handlers, reject } = leaving(trace);
+    const bench = await startedController(handlers);
+    const answered = bench.controller.pushAndWait(Ask.event({ n: 1 }));
+    await settle();
+    reject(new Error('no space'));
+    await assert.rejects(answered, { message: 'no space' });
+    assert.deepEqual(trace.slice(2), ['a:update', 'b:update', 'b:revert', 'a:revert']);
+    assert.equal(bench.sink.requests.length, 1);
+    const { handlers: records } = bench.processed.at(-1)!.record;
+    assert.deepEqual(
+      records.map((one) => [one.handler, one.error]),
+      [
+        ['a', 'no space'],
+        ['b', undefined],
+        ['b', undefined],
+        ['a', undefined],
+      ],
+    );
+  });
+
+  it('ends before the revert, if a later handler fails', async () => {
+    const trace: string[] = [];
+    const { handlers, resolve } = leaving(trace);
+    const failing = handler('c', trace, {
+      update: () => {
+        throw new Error('no address');
+      },
+    });
+    const bench = await startedController([...handlers, failing]);
+    const answered = bench.controller.pushAndWait(Ask.event({ n: 1 }));
+    await settle();
+    assert.ok(!trace.includes('b:revert'));
+    resolve();
+    await assert.rejects(answered, { message: 'no address' });
+    assert.deepEqual(trace.slice(6), ['b:revert', 'a:revert']);
+  });
+
+  it('fails the event fatally if it hangs', async () => {
+    const { handlers } = leaving([]);
+    const bench = await startedController(handlers);
+    const answered = bench.controller.pushAndWait(Ask.event({ n: 1 }));
+    answered.catch(() => undefined);
+    await settle();
+    for (let minute = 0; minute < 60; minute += 5) await bench.clock.advance(5_000);
+    await assert.rejects(answered, FatalError);
+    assert.equal(bench.states.at(-1)?.[0], 'error');
   });
 });

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { StoreUnavailableError } from '#datastore/api.ts';
 import { AbortEventError, FatalError } from '#plugins/controller/api/errors.ts';
+import { AddressRecordedError } from '#plugins/ipam/address-records.ts';
 import { allocationsDocument, ipamDocument } from '#plugins/ipam/api.ts';
 import { AddressesExhaustedError } from '#plugins/ipam/plugin.ts';
 import { addressOf, nodeValue, podValue, TestNode } from '../test-node.ts';
@@ -301,6 +302,11 @@ describe('addresses of pods', () => {
     const record = { address: '10.1.1.2', pod, attachment: 'cx/eth0' };
     await node.localStore.put('local/ipam/address/10.1.1.2', JSON.stringify(record));
     await node.localStore.put('local/ipam/address/10.1.1.3', 'rubbish');
+    // the runtime repeats what failed
+    for (const address of ['10.1.1.2', '10.1.1.3']) {
+      const { error } = await node.add('web', 'c1');
+      assert.ok(error instanceof AddressRecordedError && error.where === address);
+    }
     assert.equal(addressOf(await node.add('web', 'c1')), '10.1.1.4');
     assert.equal(node.ipam.allocations().get('10.1.1.2')!.pod.name, 'x');
   });
