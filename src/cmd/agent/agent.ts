@@ -365,6 +365,8 @@ export function createAgent(deps: AgentDeps): Agent {
     start: async () => {
       for (const warning of settings.warnings) log.warn(warning);
       await lifecycle.start();
+      for (const name of loggers.unusedNames)
+        log.warn({ name }, 'logs.conf sets the level of a logger that does not exist');
     },
     stop: () => lifecycle.stop(),
     undeploy: async () => {

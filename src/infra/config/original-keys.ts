@@ -36,4 +36,10 @@ export const originalKeys: Readonly<Record<string, Readonly<Record<string, Origi
     'enable-txn-simulation': { reason: 'every record contains the plan' },
     'record-transaction-history': { reason: 'the memory of the records is bounded' },
   },
+  'logs.conf': {
+    hooks: {
+      reason:
+        'the log is written to the standard output only, from where a log collector of the node can send it to syslog, Logstash or Fluentd',
+    },
+  },
 };

@@ -13,6 +13,12 @@ export const LogLevelError = defineError({
   remedy: 'Use one of trace, debug, info, warning, error, fatal, panic.',
 });
 
+export const UnknownLoggerError = defineError({
+  name: 'UnknownLoggerError',
+  code: 'CV_LOG_UNKNOWN_LOGGER',
+  remedy: 'Use a name that GET /log/list shows.',
+});
+
 /** Level names of the Go agent, mapped to those of pino. */
 const levels: ReadonlyMap<string, string> = new Map([
   ['panic', 'fatal'],
@@ -65,7 +71,7 @@ export class Loggers {
   readonly recent = new RecentLines();
   readonly #root: PinoLogger;
   readonly #children = new Map<string, PinoLogger>();
-  /** Levels by name, also of loggers that are created later. */
+  /** Levels of the configuration, by name. */
   readonly #levels = new Map<string, string>();
 
   /**
@@ -104,12 +110,16 @@ export class Loggers {
       .sort((a, b) => (a.logger < b.logger ? -1 : 1));
   }
 
-  /** Applies also to a logger that is created later. @throws LogLevelError */
+  /** Names in the configuration of which there is no logger yet. */
+  get unusedNames(): string[] {
+    return [...this.#levels.keys()].filter((name) => !this.#children.has(name));
+  }
+
+  /** @throws LogLevelError, UnknownLoggerError */
   setLevel(name: string, level: string): void {
-    const wanted = pinoLevel(level);
-    this.#levels.set(name, wanted);
     const child = this.#children.get(name);
-    if (child) child.level = wanted;
+    if (!child) throw new UnknownLoggerError(`no logger has the name ${JSON.stringify(name)}`);
+    child.level = pinoLevel(level);
   }
 }
 
@@ -137,14 +147,16 @@ export function logRoutes(loggers: Loggers): Route[] {
       method: 'PUT',
       path: '/log/:logger/:level',
       mutating: true,
-      summary: 'set the level of a logger',
+      summary: 'set the level of a logger: trace, debug, info, warning, error, fatal or panic',
       reply: Type.Object({ logger: Type.String(), level: Type.String() }),
       handle: ({ params }) => {
         const { logger = '', level = '' } = params;
         try {
           loggers.setLevel(logger, level);
         } catch (error) {
-          return failure(500, (error as Error).message);
+          if (error instanceof UnknownLoggerError) return failure(404, error.message);
+          if (error instanceof LogLevelError) return failure(400, error.message);
+          throw error;
         }
         return json({ logger, level });
       },

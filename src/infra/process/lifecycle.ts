@@ -6,6 +6,7 @@
 import type { Clock } from '../clock/clock.ts';
 import { defineError } from '../errors/errors.ts';
 import type { Logger } from '../log/log.ts';
+import { Tracer } from '../log/tracer.ts';
 
 export interface Component {
   readonly name: string;
@@ -79,17 +80,22 @@ export class Lifecycle {
     const { startMs } = this.#limits;
     const end = this.#clock.monotonic() + startMs;
     const left = () => (startMs === 0 ? 0 : Math.max(1, end - this.#clock.monotonic()));
+    const tracer = new Tracer('start', this.#log, this.#clock);
+    const step = async (component: Component, name: 'init' | 'afterInit'): Promise<void> => {
+      this.#ensureGoingOn();
+      if (!component[name]) return;
+      const start = this.#clock.monotonic();
+      await this.#limited(component[name](), component.name, name, left());
+      tracer.logTime(`${name} of ${component.name}`, start);
+    };
     try {
       for (const component of this.#components) {
-        this.#ensureGoingOn();
-        await this.#limited(component.init?.(), component.name, 'init', left());
+        await step(component, 'init');
         this.#open.push(component);
       }
-      for (const component of this.#components) {
-        this.#ensureGoingOn();
-        await this.#limited(component.afterInit?.(), component.name, 'afterInit', left());
-      }
+      for (const component of this.#components) await step(component, 'afterInit');
       this.#ensureGoingOn();
+      this.#log.debug({ ms: tracer.get().overall_duration / 1e6 }, 'all components are started');
     } catch (error) {
       await this.#close();
       throw error;

@@ -7,6 +7,7 @@ import { type Logger, silentLogger } from '#infra/log/log.ts';
 import { StatusCheck } from '#infra/status/status.ts';
 import { wireStatus } from '#infra/status/wire-status.ts';
 import { KeySpace } from '#plugins/dbwatcher/key-space.ts';
+import { retainedBytes } from '#test/support/retained-bytes.ts';
 
 const UnavailableError = defineError({
   name: 'UnavailableError',
@@ -232,6 +233,32 @@ describe('publication of the status', () => {
       assert.equal(space.find(PREFIX + key), undefined);
       assert.ok(space.prefixes.every((watched) => !(PREFIX + key).startsWith(watched)));
     }
+  });
+});
+
+describe('a million reports of states', () => {
+  it('leave nothing behind, also while the store does not answer', async () => {
+    const { clock, target, registry, etcd, controller } = await started();
+    target.answer = async () => {
+      throw new UnavailableError('no answer');
+    };
+    const report = async (count: number) => {
+      for (let n = 0; n < count; n++) {
+        etcd(n % 2 === 0 ? 'error' : 'ok', `failure ${n % 1000}`);
+        controller('ok');
+        if (n % 1000 === 0) {
+          await clock.advance(1000);
+          await registry.metrics();
+          target.take();
+        }
+      }
+    };
+    await report(20_000);
+    const before = retainedBytes();
+    await report(1_000_000);
+    const growth = retainedBytes() - before;
+    assert.ok(growth < 1_000_000, `${growth} bytes`);
+    assert.ok(target.mostInFlight === 1);
   });
 });
 
