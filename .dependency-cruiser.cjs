@@ -30,6 +30,16 @@ const table = {
   ],
   'src/packet-trace': ['src/models'],
   'src/datastore': ['src/infra'],
+  'src/compatibility': [
+    'src/kvscheduler/scheduler.ts',
+    'src/kvscheduler/rest/values.ts',
+    'src/vpp/descriptors',
+    'src/vpp/binapi',
+    'src/linux/api.ts',
+    'plugins/controller/api/ports',
+    'src/models',
+    'src/infra',
+  ],
   'plugins/controller/api': [
     'src/kvscheduler/api/transaction.ts',
     'src/models',

@@ -39,6 +39,37 @@ export interface LinuxLink {
   readonly addresses: readonly string[];
 }
 
+/** State and counters of a link, which no value configures. */
+export interface LinkReport {
+  readonly index: number;
+  readonly name: string;
+  /** Of a veth or VLAN, the other end or the parent; 0: none. */
+  readonly parentIndex: number;
+  /** Of the bridge or bond that the link belongs to; 0: none. */
+  readonly masterIndex: number;
+  /** Number of RFC 2863: 2 is down, 6 is up. */
+  readonly operState: number;
+  /** `IFF_…` bits. */
+  readonly flags: number;
+  /** `ether`, `loopback`. */
+  readonly encapsulation: string;
+  readonly rxQueues: number;
+  readonly txQueues: number;
+  readonly txQueueLength: number;
+  readonly counters: LinkCounters;
+}
+
+export interface LinkCounters {
+  readonly rxPackets: number;
+  readonly txPackets: number;
+  readonly rxBytes: number;
+  readonly txBytes: number;
+  readonly rxErrors: number;
+  readonly txErrors: number;
+  readonly rxDropped: number;
+  readonly txDropped: number;
+}
+
 export type RouteScope = 'global' | 'site' | 'link' | 'host';
 
 export interface LinuxRoute {
@@ -142,6 +173,8 @@ export interface LinuxHost {
   setSysctl(namespace: NamespacePath, name: string, value: string): Promise<void>;
   /** Snapshot of one namespace, sorted by index, destination and address. */
   dump(namespace: NamespacePath): Promise<NamespaceState>;
+  /** Counters and states of the links of one namespace, sorted by index. */
+  reportLinks(namespace: NamespacePath): Promise<readonly LinkReport[]>;
 }
 
 /** The kernel refused. */

@@ -4,6 +4,8 @@
  * start order; each `wire…()` is in the folder of the code that it wires.
  */
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { encodeOriginal } from '#compatibility/dumped-value.ts';
+import { compatibilityRoutes } from '#compatibility/routes.ts';
 import { wireDiskStore } from '#datastore/wire-disk-store.ts';
 import type { Clock, Random } from '#infra/clock/clock.ts';
 import { wireHttpServer } from '#infra/http/wire-http-server.ts';
@@ -283,7 +285,7 @@ export function createAgent(deps: AgentDeps): Agent {
         transaction: (seqNum) => scheduler.record(seqNum),
         requestResync: (request) => watcher.requestResync(request),
       }),
-      ...schedulerRoutes({ scheduler, clock, parseValue }),
+      ...schedulerRoutes({ scheduler, clock, parseValue, encodeOriginal }),
       ...ipamRoutes({ nodes, ipam, net: ipv4net }),
       ...serviceRoutes({
         services,
@@ -308,6 +310,7 @@ export function createAgent(deps: AgentDeps): Agent {
         linux: environment.linux,
       }),
       ...vppRoutes(vpp.client),
+      ...compatibilityRoutes({ scheduler, linux: environment.linux, clock }),
       metricsRoute('/metrics', registry, vpp.metrics.refresh, clock),
     ],
     clock,

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { indexRoute } from './index-route.ts';
 import { openApiDocument, type SecuritySchemes } from './openapi.ts';
 import { openApiPage, pagePolicy } from './openapi-page.ts';
 import { json, type Route } from './route.ts';
@@ -6,6 +7,7 @@ import { json, type Route } from './route.ts';
 /** The routes of a server, with those of its OpenAPI document. */
 export function withOpenApi(routes: readonly Route[], security: SecuritySchemes): Route[] {
   const own: Route[] = [
+    indexRoute(() => all),
     {
       method: 'GET',
       path: '/openapi.json',

@@ -19,6 +19,8 @@ export interface RouteRequest {
   readonly address?: string;
   /** Name of the user that has identified himself. */
   readonly user?: string;
+  /** Content types that the client asks for. */
+  readonly accept?: string | undefined;
 }
 
 export interface RouteResponse {

@@ -201,6 +201,7 @@ async function answer(route: Route, request: FastifyRequest): Promise<RouteRespo
       body,
       address,
       ...(user !== undefined && { user }),
+      accept: request.headers.accept,
     });
   } catch (error) {
     return failure(error instanceof BadRequestError ? 400 : 500, errorText(error));

@@ -29,6 +29,8 @@ export type Origin = 'unknown' | 'from-NB' | 'from-SB';
 
 export interface RetrievedValue<V extends Value = Value, M = unknown> extends KeyedValue<V> {
   readonly metadata?: M | undefined;
+  /** State of the object, which no value configures, for documents; the scheduler does not keep it. */
+  readonly details?: unknown;
   /** Its creator, if the descriptor recognizes it: `from-NB` is managed, `from-SB` is unmanaged. */
   readonly origin?: Origin | undefined;
 }

@@ -18,6 +18,8 @@ export interface DumpedValue {
   /** A number of `originNumber`. */
   readonly Origin: number;
   readonly Metadata: unknown;
+  /** In the view SB: the `details` of the retrieved value. */
+  readonly details?: unknown;
 }
 
 /** @throws UnknownDescriptorError */
@@ -63,6 +65,7 @@ export interface FoundValue {
   readonly key: string;
   readonly value: object;
   readonly metadata?: unknown;
+  readonly details?: unknown;
   readonly origin?: Origin | undefined;
 }
 
@@ -78,7 +81,7 @@ export async function dumpFound(
   found: readonly FoundValue[],
 ): Promise<DumpedValue[]> {
   const values: DumpedValue[] = [];
-  for (const { key, value, metadata, origin } of found) {
+  for (const { key, value, metadata, details, origin } of found) {
     if (slices.due()) await slices.turn();
     const node = graph.get(key);
     const known = node ? originOf(node) : 'from-SB';
@@ -87,6 +90,7 @@ export async function dumpFound(
       Value: new RecordedValue(descriptor, value),
       Origin: originNumber[origin && origin !== 'unknown' ? origin : known],
       Metadata: metadata,
+      ...(details !== undefined && { details }),
     });
   }
   return values;

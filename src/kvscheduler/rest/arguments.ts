@@ -42,12 +42,6 @@ export function switchArgument(request: RouteRequest, name: string): boolean {
 }
 
 /**
- * The least number that is accepted as nanoseconds: a smaller one is a current time in seconds,
- * milliseconds or microseconds.
- */
-const LEAST_NANOSECONDS = 1e17;
-
-/**
  * A time: Unix nanoseconds, or RFC 3339 text.
  * @returns microseconds since the epoch
  * @throws BadRequestError
@@ -55,15 +49,9 @@ const LEAST_NANOSECONDS = 1e17;
 export function timeArgument(request: RouteRequest, name: string): number | undefined {
   const text = argument(request, name);
   if (text === undefined) return undefined;
-  const micros = /^[0-9]{1,19}$/.test(text) ? ofNanoseconds(text) : microsOf(text);
+  const micros = /^[0-9]{1,19}$/.test(text) ? Number(BigInt(text) / 1000n) : microsOf(text);
   if (micros !== undefined) return micros;
   throw new BadRequestError(
     `argument ${name}="${text}" must be Unix time in nanoseconds or RFC 3339 (2026-01-31T12:00:00Z)`,
   );
-}
-
-function ofNanoseconds(text: string): number | undefined {
-  const nanoseconds = BigInt(text);
-  if (nanoseconds > 0n && nanoseconds < LEAST_NANOSECONDS) return undefined;
-  return Number(nanoseconds / 1000n);
 }

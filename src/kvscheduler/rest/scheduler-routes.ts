@@ -6,19 +6,26 @@ import { type ParseValue, planRoutes } from './plan.ts';
 import { statsRoutes } from './stats.ts';
 import { timelineRoutes } from './timeline.ts';
 import { transactionRoutes } from './transactions.ts';
-import { valueRoutes } from './values.ts';
+import { type EncodeOriginal, valueRoutes } from './values.ts';
 
 export interface SchedulerRoutesDeps {
   readonly scheduler: Scheduler;
   readonly clock: Clock;
   /** Parses the values of a request: the scheduler does not depend on the models. */
   readonly parseValue: ParseValue;
+  /** Encodes values for the programs of the original. */
+  readonly encodeOriginal: EncodeOriginal;
 }
 
 /** REST of the scheduler. */
-export function schedulerRoutes({ scheduler, clock, parseValue }: SchedulerRoutesDeps): Route[] {
+export function schedulerRoutes({
+  scheduler,
+  clock,
+  parseValue,
+  encodeOriginal,
+}: SchedulerRoutesDeps): Route[] {
   return [
-    ...valueRoutes(scheduler, clock),
+    ...valueRoutes(scheduler, clock, encodeOriginal),
     ...transactionRoutes(scheduler, clock),
     ...timelineRoutes(scheduler, clock),
     ...graphRoutes(scheduler, clock),

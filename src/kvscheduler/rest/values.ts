@@ -9,9 +9,11 @@ import {
   type RouteRequest,
   type RouteResponse,
 } from '#infra/http/route.ts';
-import { streamedJson, streamedList } from '#infra/http/streamed.ts';
+import { streamedList } from '#infra/http/streamed.ts';
 import { TransactionQueueFullError, UnknownDescriptorError } from '../api/errors.ts';
+import type { Value } from '../api/transaction.ts';
 import type { DumpedValue, DumpSelector, View } from '../graph/dump.ts';
+import type { BaseValueStatus, ValueStatus } from '../graph/value-status.ts';
 import type { Scheduler } from '../scheduler.ts';
 import { allowOnly, choiceArgument } from './arguments.ts';
 
@@ -19,7 +21,21 @@ const views: readonly View[] = ['SB', 'NB', 'cached'];
 /** The values of the argument of earlier agents. */
 const states = { SB: 'SB', NB: 'NB', internal: 'cached' } as const;
 
-export function valueRoutes(scheduler: Scheduler, clock: Clock): Route[] {
+/**
+ * A value and its metadata in the JSON of the original agent: the scheduler does not depend on the models.
+ * @returns an undefined value for messages that are not in the configuration
+ */
+export type EncodeOriginal = (
+  typeName: string,
+  value: Value,
+  metadata: unknown,
+) => { readonly value: unknown; readonly metadata: unknown };
+
+export function valueRoutes(
+  scheduler: Scheduler,
+  clock: Clock,
+  encodeOriginal: EncodeOriginal,
+): Route[] {
   return [
     {
       method: 'GET',
@@ -31,11 +47,11 @@ export function valueRoutes(scheduler: Scheduler, clock: Clock): Route[] {
         'key-prefix': { description: 'values whose keys have this prefix' },
         view: { description: 'default: SB', choices: views },
         state: {
-          description: 'view in the encoding of earlier agents',
+          description: 'the view, in the encoding that netctl and contiv-crd read',
           choices: Object.keys(states),
         },
       },
-      handle: (request) => dump(scheduler, clock, request),
+      handle: (request) => dump(scheduler, clock, encodeOriginal, request),
     },
     {
       method: 'GET',
@@ -55,6 +71,7 @@ export function valueRoutes(scheduler: Scheduler, clock: Clock): Route[] {
 async function dump(
   scheduler: Scheduler,
   clock: Clock,
+  encodeOriginal: EncodeOriginal,
   request: RouteRequest,
 ): Promise<RouteResponse> {
   allowOnly(request, ['descriptor', 'key-prefix', 'view', 'state']);
@@ -72,7 +89,9 @@ async function dump(
   }
   try {
     const values = await scheduler.dump(state ? states[state] : (view ?? 'SB'), selector);
-    return state ? streamedList(oldEncoding(values), clock) : streamedJson(values, clock);
+    const isPlain = state !== undefined || (view === 'NB' && 'descriptor' in selector);
+    const encoding = isPlain ? plainValues : 'keyPrefix' in selector ? namedValues : ownValues;
+    return streamedList(encoding(values, encodeOriginal), clock);
   } catch (error) {
     if (error instanceof UnknownDescriptorError) return failure(404, error.message);
     if (error instanceof TransactionQueueFullError) return failure(503, error.message);
@@ -80,12 +99,29 @@ async function dump(
   }
 }
 
-/** The encoding of agents up to 3.1: the JSON of the value is a string within the JSON. */
-function* oldEncoding(values: readonly DumpedValue[]) {
-  for (const { Key, Value, Metadata, Origin } of values) {
-    const { typeName, data } = Value;
-    const ProtoMsgData = JSON.stringify(data);
-    yield { Key, Value: { ProtoMsgName: typeName, ProtoMsgData }, Metadata, Origin };
+function* ownValues(values: readonly DumpedValue[]) {
+  for (const { Key, Value, Metadata, Origin } of values) yield { Key, Value, Metadata, Origin };
+}
+
+/** As netctl and contiv-crd read them. */
+function* plainValues(values: readonly DumpedValue[], encode: EncodeOriginal) {
+  for (const { Key, Value, Origin, ...others } of values) {
+    const { value, metadata } = encode(Value.typeName, Value.value, others.Metadata);
+    yield { Key, Value: value ?? Value.data, Metadata: metadata, Origin };
+  }
+}
+
+/** As agentctl 3.1 reads them: the JSON of the value is a string. */
+function* namedValues(values: readonly DumpedValue[], encode: EncodeOriginal) {
+  for (const { Key, Value, Origin, ...others } of values) {
+    const { value, metadata } = encode(Value.typeName, Value.value, others.Metadata);
+    const ProtoMsgData = JSON.stringify(value ?? Value.data);
+    yield {
+      Key,
+      Value: { ProtoMsgName: Value.typeName, ProtoMsgData },
+      Metadata: metadata,
+      Origin,
+    };
   }
 }
 
@@ -103,10 +139,33 @@ function status(scheduler: Scheduler, clock: Clock, request: RouteRequest): Rout
   allowOnly(request, ['key', 'descriptor', 'key-prefix']);
   const key = argument(request, 'key');
   if (key === '') throw new BadRequestError('argument key="" must be the key of a value');
-  if (key !== undefined) return json(scheduler.status(key));
+  if (key !== undefined) return json(statusDocument(scheduler.status(key)));
   const selector = dumpSelectorOf(request) ?? { keyPrefix: '' };
-  if ('keyPrefix' in selector) return streamedList(scheduler.eachStatus(selector.keyPrefix), clock);
+  if ('keyPrefix' in selector)
+    return streamedList(statusDocuments(scheduler.eachStatus(selector.keyPrefix)), clock);
   const found = scheduler.descriptors.find(({ name }) => name === selector.descriptor);
   if (!found) return failure(404, `descriptor ${selector.descriptor} is not registered`);
-  return streamedList(scheduler.eachStatusOf(found), clock);
+  return streamedList(statusDocuments(scheduler.eachStatusOf(found)), clock);
+}
+
+function* statusDocuments(statuses: Iterable<BaseValueStatus>) {
+  for (const status of statuses) yield statusDocument(status);
+}
+
+/**
+ * The original spells it lastOperation, later releases last_operation. agentctl 3.1 rejects a value with
+ * any other field, so the state of the last valid value is beside it.
+ */
+function statusDocument({ value, derived_values }: BaseValueStatus) {
+  const { last_valid_state } = value;
+  return {
+    value: valueDocument(value),
+    ...(derived_values && { derived_values: derived_values.map(valueDocument) }),
+    ...(last_valid_state && { last_valid_state }),
+  };
+}
+
+function valueDocument({ last_valid_state: _, ...status }: ValueStatus) {
+  const { last_operation } = status;
+  return { ...status, ...(last_operation && { lastOperation: last_operation }) };
 }

@@ -3,13 +3,13 @@ import { closeSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import type { Clock, Timer } from '#infra/clock/clock.ts';
 import { errorText } from '#infra/errors/errors.ts';
-import { LinuxError, NamespaceNotFoundError, type NamespaceState } from '../api.ts';
-import type { Command, Outcome } from './commands.ts';
+import { LinuxError, NamespaceNotFoundError } from '../api.ts';
+import type { Answer, Command, Outcome } from './commands.ts';
 import { SocketRegister } from './socket-register.ts';
 
 interface Pending {
   readonly command: Command;
-  readonly resolve: (state: NamespaceState | undefined) => void;
+  readonly resolve: (answer: Answer) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -51,8 +51,7 @@ export class CommandQueue {
     this.#options = options;
   }
 
-  /** @returns the state that a dump has read; undefined for other commands */
-  run(command: Command): Promise<NamespaceState | undefined> {
+  run(command: Command): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ command, resolve, reject });
       void this.#schedule();
@@ -109,8 +108,8 @@ export class CommandQueue {
     const commands = this.#finish();
     this.#thread?.unref();
     for (const [position, { resolve, reject }] of commands.entries()) {
-      const { failure, state } = outcomes[position] as Outcome & { state?: NamespaceState };
-      if (failure === undefined) resolve(state);
+      const { failure, answer } = outcomes[position] as Outcome & { answer?: Answer };
+      if (failure === undefined) resolve(answer);
       else {
         const { text, where, errno, isNamespaceGone } = failure;
         reject(

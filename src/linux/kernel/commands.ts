@@ -1,6 +1,7 @@
 /** Operations on the kernel as data, which the thread that carries them out receives as a copy. */
 import type {
   LinkLocation,
+  LinkReport,
   LinkSettings,
   LinuxNeighbor,
   LinuxRoute,
@@ -34,7 +35,8 @@ type Operation =
   | { readonly kind: 'deleteNeighbor'; readonly device: string; readonly address: string }
   | { readonly kind: 'setChecksumOffload'; readonly name: string; readonly offload: Offload }
   | { readonly kind: 'setSysctl'; readonly path: string; readonly value: string }
-  | { readonly kind: 'dump' };
+  | { readonly kind: 'dump' }
+  | { readonly kind: 'reportLinks' };
 
 export interface Offload {
   readonly rx?: boolean;
@@ -47,9 +49,12 @@ export type Command = Operation & {
   readonly where: string;
 };
 
+/** Result of a command; undefined for commands that change something. */
+export type Answer = NamespaceState | readonly LinkReport[] | undefined;
+
 /** Answer of the thread to a command. */
 export type Outcome =
-  | { readonly state: NamespaceState | undefined; readonly failure?: never }
+  | { readonly answer: Answer; readonly failure?: never }
   | { readonly failure: Failure };
 
 export interface Failure {
@@ -150,4 +155,8 @@ export function setSysctl(namespace: NamespacePath, name: string, value: string)
 
 export function dump(namespace: NamespacePath): Command {
   return { kind: 'dump', namespace, where: at('dump', namespace) };
+}
+
+export function reportLinks(namespace: NamespacePath): Command {
+  return { kind: 'reportLinks', namespace, where: at('links', namespace) };
 }

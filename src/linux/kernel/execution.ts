@@ -1,14 +1,15 @@
 /** Carries out commands, one after another, on the calling thread. */
 import { writeFileSync } from 'node:fs';
 import { errorText } from '#infra/errors/errors.ts';
-import { LinuxError, type NamespaceState } from '../api.ts';
+import { LinuxError } from '../api.ts';
 import * as addresses from '../netlink/link-addresses.ts';
+import { readLinkReports } from '../netlink/link-reports.ts';
 import * as links from '../netlink/links.ts';
 import * as neighbors from '../netlink/neighbors.ts';
 import { Refusal } from '../netlink/refusal.ts';
 import { changeRoute } from '../netlink/routes.ts';
 import { readState } from '../netlink/state.ts';
-import type { Command, Failure, Offload, Outcome } from './commands.ts';
+import type { Answer, Command, Failure, Offload, Outcome } from './commands.ts';
 import { NoNamespaceError } from './namespace-file.ts';
 import type { OpenNamespace, OpenNamespaces } from './open-namespaces.ts';
 import { setEthtool } from './system-calls.ts';
@@ -19,7 +20,7 @@ const SET_TX_CHECKSUMS = 0x17;
 
 export function execute(command: Command, namespaces: OpenNamespaces): Outcome {
   try {
-    return { state: carryOut(command, namespaces) };
+    return { answer: carryOut(command, namespaces) };
   } catch (thrown) {
     if (!(thrown instanceof Refusal || thrown instanceof NoNamespaceError))
       namespaces.discard(command.namespace);
@@ -40,7 +41,7 @@ function failureOf(thrown: unknown, { where }: Command): Failure {
   };
 }
 
-function carryOut(command: Command, namespaces: OpenNamespaces): NamespaceState | undefined {
+function carryOut(command: Command, namespaces: OpenNamespaces): Answer {
   const here = namespaces.at(command.namespace);
   const { netlink } = here;
   const index = (name: string): number => links.indexOf(netlink, name);
@@ -91,6 +92,8 @@ function carryOut(command: Command, namespaces: OpenNamespaces): NamespaceState 
       return undefined;
     case 'dump':
       return readState(netlink);
+    case 'reportLinks':
+      return readLinkReports(netlink);
   }
 }
 

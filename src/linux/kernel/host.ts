@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '#infra/clock/clock.ts';
-import type { LinuxHost } from '../api.ts';
+import type { LinkReport, LinuxHost, NamespaceState } from '../api.ts';
 import { CommandQueue } from './command-queue.ts';
 import * as commands from './commands.ts';
 import { namespaceIdentity } from './namespace-file.ts';
@@ -52,6 +52,8 @@ export function kernelHost({
     setChecksumOffload: async (namespace, name, offload) =>
       run(commands.setChecksumOffload(namespace, name, offload)),
     setSysctl: async (namespace, name, value) => run(commands.setSysctl(namespace, name, value)),
-    dump: async (namespace) => (await queue.run(commands.dump(namespace)))!,
+    dump: async (namespace) => (await queue.run(commands.dump(namespace))) as NamespaceState,
+    reportLinks: async (namespace) =>
+      (await queue.run(commands.reportLinks(namespace))) as readonly LinkReport[],
   };
 }

@@ -16,7 +16,7 @@ import type { NetlinkSocket } from './socket.ts';
 
 export const linkTypes = { new: 16, delete: 17, get: 18 } as const;
 
-const FIXED_LENGTH = 16;
+export const FIXED_LENGTH = 16;
 const UP = 0x1;
 const LOWER_UP = 0x1_0000;
 
@@ -36,9 +36,9 @@ const VETH_PEER = 1;
 const SKIP_STATISTICS = 8;
 
 /** ARPHRD numbers of links without a kind of their own. */
-const hardwareTypes: Readonly<Record<number, string>> = { 1: 'ether', 772: 'loopback' };
+export const hardwareTypes: Readonly<Record<number, string>> = { 1: 'ether', 772: 'loopback' };
 
-function fixed(index = 0, change: { readonly up?: boolean | undefined } = {}): Buffer {
+export function fixed(index = 0, change: { readonly up?: boolean | undefined } = {}): Buffer {
   const bytes = zeros(FIXED_LENGTH);
   bytes.writeInt32LE(index, 4);
   if (change.up !== undefined) {

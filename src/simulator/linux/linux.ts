@@ -1,6 +1,7 @@
 import type { Random } from '#infra/clock/clock.ts';
 import type {
   LinkLocation,
+  LinkReport,
   LinkSettings,
   LinuxHost,
   LinuxNeighbor,
@@ -197,7 +198,7 @@ export class SimLinux implements LinuxHost {
       const fault = this.faults.next(operation);
       if (fault !== undefined) throw linuxError(fault, `${name} ${args.join(' ')}`);
       const result = action(this.#namespace(namespace));
-      if (name !== 'dump') this.#changed();
+      if (name !== 'dump' && name !== 'reportLinks') this.#changed();
       await this.onOperation?.('after', operation);
       return result;
     };
@@ -400,5 +401,9 @@ export class SimLinux implements LinuxHost {
 
   dump(namespace: NamespacePath): Promise<NamespaceState> {
     return this.#operate('dump', namespace, [], (space) => space.state());
+  }
+
+  reportLinks(namespace: NamespacePath): Promise<readonly LinkReport[]> {
+    return this.#operate('reportLinks', namespace, [], (space) => space.reports());
   }
 }

@@ -1,7 +1,14 @@
-import type { LinkSettings, LinuxNeighbor, NamespacePath, NamespaceState } from '#linux/api.ts';
+import type {
+  LinkReport,
+  LinkSettings,
+  LinuxNeighbor,
+  NamespacePath,
+  NamespaceState,
+} from '#linux/api.ts';
 import { contains, formatCidr, network, parseCidr } from '#models/ip.ts';
 import { addConnectedRoute, deleteConnectedRoute, dropRoutes, isV6 } from './fib.ts';
 import { isRunning, type LinkNamespace, type SimLink, type SimRoute } from './link.ts';
+import { reportOf } from './link-report.ts';
 import { linuxError } from './linux-error.ts';
 
 /** The sysctls that exist besides those per link. */
@@ -243,6 +250,10 @@ export class SimNamespace implements LinkNamespace {
     link.addresses = link.addresses.filter(({ text }) => !isV6(parseCidr(text)!));
     dropRoutes(this, link, 6);
     this.#dropNeighbors(link, 6);
+  }
+
+  reports(): readonly LinkReport[] {
+    return [...this.links.values()].sort((a, b) => a.index - b.index).map(reportOf);
   }
 
   state(): NamespaceState {

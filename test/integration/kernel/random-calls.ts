@@ -4,7 +4,10 @@ import type { LinuxHost, NamespaceState, RouteScope } from '#linux/api.ts';
 import { LinuxError } from '#linux/api.ts';
 
 /** The calls of a network stack that read or change a namespace. */
-export type Changes = Omit<LinuxHost, 'namespaceIdentity' | 'namespaces' | 'bootId'>;
+export type Changes = Omit<
+  LinuxHost,
+  'namespaceIdentity' | 'namespaces' | 'bootId' | 'reportLinks'
+>;
 
 export interface Call {
   [fc.toStringMethod](): string;

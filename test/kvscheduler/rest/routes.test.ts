@@ -30,7 +30,7 @@ describe('/scheduler/dump', () => {
     assert.deepEqual(await keys('&view=NB'), ['a/1 1', 'a/2 1']);
     assert.deepEqual(await keys('&view=cached'), ['a/1 1']);
     assert.deepEqual(await keys(''), ['a/1 1', 'a/f0 2']);
-    const [value] = (await ask('GET /scheduler/dump?key-prefix=b/&view=cached')).body;
+    const [value] = (await ask('GET /scheduler/dump?descriptor=beta&view=cached')).body;
     assert.deepEqual(value, {
       Key: 'b/1',
       Value: { ProtoMsgName: 'test.beta', ProtoMsgData: { v: 2 } },
@@ -39,22 +39,36 @@ describe('/scheduler/dump', () => {
     });
   });
 
-  it('answers the old argument in the old encoding', async () => {
+  it('answers netctl and contiv-crd with plain values, and agentctl with the JSON as a string', async () => {
+    const ask = restOf(await makeBench());
+    const dump = async (query: string) => (await ask(`GET /scheduler/dump?${query}`)).body;
+    const plain = [{ Key: 'b/1', Value: { v: 2 }, Metadata: 2, Origin: 1 }];
+    assert.deepEqual(await dump('descriptor=beta&state=internal'), plain);
+    assert.equal((await dump('descriptor=beta&state=SB'))[0].Value.v, 2);
+    const desired = await dump('descriptor=beta&state=NB');
+    assert.deepEqual(await dump('descriptor=beta&view=NB'), desired);
+    assert.deepEqual(desired[0].Value, { v: 2 });
+    const named = { ProtoMsgName: 'test.beta', ProtoMsgData: '{"v":2}' };
+    assert.deepEqual(await dump('key-prefix=b/&view=cached'), [{ ...plain[0], Value: named }]);
+    assert.equal(typeof (await dump('key-prefix=b/'))[0].Value.ProtoMsgData, 'string');
+  });
+
+  it('accepts every time since 1970, as the original does', async () => {
+    const ask = restOf(await makeBench());
+    assert.deepEqual((await ask('GET /scheduler/txn-history?since=1&until=2')).body, []);
+    assert.equal((await ask('GET /scheduler/txn-history?since=1')).body.length, 2);
+    assert.equal((await ask('GET /scheduler/key-timeline?key=a/1&time=1')).status, 200);
+    assert.equal((await ask('GET /scheduler/graph-snapshot?time=1')).status, 200);
+  });
+
+  it('spells the last operation in both ways, and puts no unknown field into a value', async () => {
     const bench = await makeBench();
-    const ask = restOf(bench);
-    for (const [state, view] of [
-      ['SB', 'SB'],
-      ['NB', 'NB'],
-      ['internal', 'cached'],
-    ]) {
-      const old = (await ask(`GET /scheduler/dump?descriptor=beta&state=${state}`)).body;
-      const now = (await ask(`GET /scheduler/dump?descriptor=beta&view=${view}`)).body;
-      assert.equal(old.length, 1);
-      const [{ Value, ...others }] = old;
-      assert.equal(typeof Value.ProtoMsgData, 'string');
-      const decoded = { ...Value, ProtoMsgData: JSON.parse(Value.ProtoMsgData) };
-      assert.deepEqual([{ ...others, Value: decoded }], now);
-    }
+    await bench.commit({ 'a/1': { v: 2, invalid: true } });
+    const { body } = await restOf(bench)('GET /scheduler/status?key=a/1');
+    assert.deepEqual(body.value.lastOperation, body.value.last_operation);
+    assert.equal(body.last_valid_state, 'CONFIGURED');
+    const known = ['key', 'state', 'error', 'last_operation', 'lastOperation', 'details'];
+    for (const field of Object.keys(body.value)) assert.ok(known.includes(field), field);
   });
 
   it('answers 503 when the queue is full, except for views that need no queue', async () => {
@@ -87,9 +101,10 @@ describe('/scheduler/status', () => {
       (await ask(`GET /scheduler/status?${query}`)).body.map(
         ({ value }: { value: { key: string } }) => value.key,
       );
+    const created = { state: 'CONFIGURED', last_operation: 'CREATE', lastOperation: 'CREATE' };
     assert.deepEqual((await ask('GET /scheduler/status?key=d/a1.0')).body, {
-      value: { key: 'a/1', state: 'CONFIGURED', last_operation: 'CREATE' },
-      derived_values: [{ key: 'd/a1.0', state: 'CONFIGURED', last_operation: 'CREATE' }],
+      value: { key: 'a/1', ...created },
+      derived_values: [{ key: 'd/a1.0', ...created }],
     });
     assert.deepEqual((await ask('GET /scheduler/status?key=a/2')).body.value.details, ['b/9']);
     assert.deepEqual((await ask('GET /scheduler/status?key=x')).body, {

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { BadRequestError } from '#infra/http/route.ts';
 import type { ParseValue } from '#kvscheduler/rest/plan.ts';
 import { schedulerRoutes } from '#kvscheduler/rest/scheduler-routes.ts';
+import type { EncodeOriginal } from '#kvscheduler/rest/values.ts';
 import { type Bench, setUp } from './setup.ts';
 
 export interface Answer {
@@ -14,13 +15,19 @@ export interface Answer {
   readonly body: any;
 }
 
+/** The values of these tests are in no model. */
+const encodeOriginal: EncodeOriginal = (_type, _value, metadata) => ({
+  value: undefined,
+  metadata,
+});
+
 const anyObject: ParseValue = (_type, json) => json as object;
 
 export type Ask = (call: string, body?: unknown) => Promise<Answer>;
 
 /** @returns takes `GET /scheduler/dump?descriptor=alpha` */
 export function restOf({ scheduler, clock }: Bench, parseValue: ParseValue = anyObject): Ask {
-  const routes = schedulerRoutes({ scheduler, clock, parseValue });
+  const routes = schedulerRoutes({ scheduler, clock, parseValue, encodeOriginal });
   return async (call, body) => {
     const [method, address = ''] = call.split(' ');
     const { pathname, searchParams } = new URL(address, 'http://agent');

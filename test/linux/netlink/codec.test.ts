@@ -12,6 +12,7 @@ import {
   textOf,
 } from '#linux/netlink/attributes.ts';
 import { addAddress, decodeAddress } from '#linux/netlink/link-addresses.ts';
+import { decodeLinkReport } from '#linux/netlink/link-reports.ts';
 import { decodeLink, setLink } from '#linux/netlink/links.ts';
 import { decodeMessages, encodeRequest } from '#linux/netlink/messages.ts';
 import { decodeNeighbor, setNeighbor } from '#linux/netlink/neighbors.ts';
@@ -156,7 +157,7 @@ describe('netlink messages', () => {
       addAddress(7, '10.1.1.2/24'),
       setNeighbor(7, '10.1.1.1', '02:fe:00:00:00:09'),
     ];
-    const decoders = [decodeLink, decodeRoute, decodeAddress, decodeNeighbor];
+    const decoders = [decodeLink, decodeLinkReport, decodeRoute, decodeAddress, decodeNeighbor];
     const read = (input: Buffer): void => {
       for (const each of decodeMessages(input))
         for (const decode of decoders) assertHoldsOrThrows(() => decode(each), input);

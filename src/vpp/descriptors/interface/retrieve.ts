@@ -30,7 +30,8 @@ import type { VppDescriptorOptions } from '../options.ts';
 import { isTagOf, isTagWithGarbage, tagOf } from '../tags.ts';
 import { releaseDanglingBorrowers } from './dangling-lenders.ts';
 import { withoutDeadTaps } from './dead-taps.ts';
-import { readDhcpClients } from './dhcp-dump.ts';
+import type { InterfaceDetails } from './details.ts';
+import { type FoundLease, readDhcpClients } from './dhcp-dump.ts';
 import { type Layer3, readLayer3, readLenders, tableOf } from './layer3.ts';
 import { defaultMtu } from './mtu.ts';
 import { resetOrphanedTables } from './orphaned-tables.ts';
@@ -45,7 +46,9 @@ import type {
 } from './types/handler.ts';
 import { interfaceTypeHandlers } from './types/registry.ts';
 
-type Retrieved = RetrievedValue<VppInterface, VppInterfaceMetadata>;
+type Retrieved = RetrievedValue<VppInterface, VppInterfaceMetadata> & {
+  readonly details: InterfaceDetails;
+};
 
 /** An interface of VPP that has a logical name. */
 interface Named {
@@ -121,7 +124,8 @@ export async function retrieveInterfaces(
     const layer3 = withoutLeased(layers[position]!, leased, desiredValue);
     const { rx_modes, rx_placements } = adoptQueues(queues, index, each.kind, desiredValue);
     const context = { ...kindContext, nameOf };
-    return assemble(each, desiredValue, layer3, { lender, rx_modes, rx_placements }, context);
+    const surroundings = { lender, lease: leasesNow.get(index), rx_modes, rx_placements };
+    return assemble(each, desiredValue, layer3, surroundings, context);
   });
 }
 
@@ -245,7 +249,7 @@ function assemble(
   { name, kind, found, details, origin }: Named,
   desired: VppInterface | undefined,
   layer3: Layer3,
-  { lender, ...queues }: { readonly lender: string | undefined } & QueueFields,
+  { lender, lease, ...queues }: Surroundings,
   ctx: TypeRetrieveContext,
 ): Retrieved {
   const sameKind = desired?.type === kind.type ? desired : undefined;
@@ -269,6 +273,7 @@ function assemble(
     key: vppInterfaceKey.build({ name }),
     value,
     origin,
+    details: { report: details, table4: layer3.table4, table6: layer3.table6, lease },
     metadata: {
       swIfIndex: details.sw_if_index,
       type: kind.type,
@@ -279,6 +284,11 @@ function assemble(
     },
   };
 }
+
+type Surroundings = QueueFields & {
+  readonly lender: string | undefined;
+  readonly lease: FoundLease | undefined;
+};
 
 type QueueFields = Pick<VppInterface, 'rx_modes' | 'rx_placements'>;
 

@@ -65,7 +65,10 @@ async function move({ namespace, name }: LinkLocation, to: LinkLocation): Promis
   }
 }
 
-export const iprouteHost: Omit<LinuxHost, 'namespaceIdentity' | 'namespaces' | 'bootId'> = {
+export const iprouteHost: Omit<
+  LinuxHost,
+  'namespaceIdentity' | 'namespaces' | 'bootId' | 'reportLinks'
+> = {
   createVeth: (a, b) =>
     change(
       a.namespace,

@@ -1,6 +1,7 @@
 /** Links of the kernel: made, set, moved and deleted. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { LinkReport } from '#linux/api.ts';
 import { HostBench, type LinuxBackend, linkOf, refusedWith, route } from './bench.ts';
 
 export function linkSuite(name: string, make: () => Promise<LinuxBackend>): void {
@@ -268,6 +269,33 @@ export function linkSuite(name: string, make: () => Promise<LinuxBackend>): void
       );
     });
 
+    test('links are reported with their states, other ends and counters', async () => {
+      const [left, right] = [await bench.space(), await bench.space()];
+      await bench.host.createVeth(
+        { namespace: left, name: 'va' },
+        { namespace: right, name: 'vb' },
+      );
+      const other = linkOf(await bench.host.dump(right), 'vb');
+      const report = async () => (await bench.host.reportLinks(left)).map(stateOf);
+      const ends = { parentIndex: other.index, masterIndex: 0, encapsulation: 'ether' };
+      const loopback = { name: 'lo', parentIndex: 0, masterIndex: 0, encapsulation: 'loopback' };
+      assert.deepEqual(await report(), [
+        { ...loopback, flags: 0x8 },
+        { name: 'va', ...ends, flags: 0x1002 },
+      ]);
+      await bench.host.setLink(left, 'va', { up: true });
+      assert.deepEqual((await report())[1], { name: 'va', ...ends, flags: 0x1003 });
+      await bench.host.setLink(right, 'vb', { up: true });
+      assert.deepEqual((await report())[1], { name: 'va', ...ends, flags: 0x1_1003 });
+      const [, { counters, rxQueues, txQueues, txQueueLength }] = (await bench.host.reportLinks(
+        left,
+      )) as [LinkReport, LinkReport];
+      assert.ok(rxQueues > 0 && txQueues > 0);
+      assert.equal(txQueueLength, 1000);
+      for (const [name, count] of Object.entries(counters))
+        assert.ok(Number.isSafeInteger(count) && count < 100_000, `${name} ${count}`);
+    });
+
     test('checksum offload of a link', async () => {
       const [left] = await bench.pair();
       await bench.host.setChecksumOffload(left, 'va', { rx: false, tx: false });
@@ -279,4 +307,13 @@ export function linkSuite(name: string, make: () => Promise<LinuxBackend>): void
       );
     });
   });
+}
+
+/** The kernel sets it a moment after the link changes, and the operational state with it. */
+const RUNNING = 0x40;
+
+/** The part that depends neither on the moment nor on the traffic. */
+function stateOf({ name, parentIndex, masterIndex, encapsulation, operState, flags }: LinkReport) {
+  assert.ok([0, 2, 6, 7].includes(operState), `${operState}`);
+  return { name, parentIndex, masterIndex, encapsulation, flags: flags & ~RUNNING };
 }
