@@ -22,6 +22,12 @@ interface PlanAnswer {
 
 const KEY = 'config/vpp/v2/interfaces/loop1';
 
+/** An interface, in the names of jsonpb. */
+interface Named {
+  readonly name: string;
+  readonly ipAddresses?: readonly string[];
+}
+
 describe('values with type and key', () => {
   it('are converted to canonical form', () => {
     const value = parseValue(loopback.type, loopback.value, KEY) as { mtu: number };
@@ -74,14 +80,22 @@ describe('the scheduler of a running agent', () => {
     );
   });
 
-  it('dumps for old clients, with the old argument, in the old encoding', async () => {
-    const { body } = await running.get('/scheduler/dump?descriptor=vpp-interface&state=SB');
-    const values = body as { Value: { ProtoMsgName: string; ProtoMsgData: string } }[];
+  it('dumps for each program of the original in the encoding that it decodes', async () => {
+    const plain = await running.get('/scheduler/dump?descriptor=vpp-interface&state=SB');
+    const values = plain.body as { Value: Named; Metadata: { SwIfIndex: number } }[];
     assert.ok(values.length > 0);
-    for (const { Value } of values) {
-      assert.equal(Value.ProtoMsgName, loopback.type);
-      assert.equal(typeof JSON.parse(Value.ProtoMsgData).name, 'string');
+    for (const { Value, Metadata } of values) {
+      assert.equal(typeof Value.name, 'string');
+      assert.ok(Value.ipAddresses === undefined || Value.ipAddresses.length > 0);
+      assert.equal(typeof Metadata.SwIfIndex, 'number');
     }
+    const named = await running.get('/scheduler/dump?key-prefix=config/vpp/v2/interfaces/&view=SB');
+    const texts = named.body as { Value: { ProtoMsgName: string; ProtoMsgData: string } }[];
+    assert.ok(texts.every(({ Value }) => Value.ProtoMsgName === loopback.type));
+    assert.deepEqual(
+      texts.map(({ Value }) => JSON.parse(Value.ProtoMsgData)),
+      values.map(({ Value }) => Value),
+    );
   });
 
   it('serves the graph of any time in the past', async () => {
