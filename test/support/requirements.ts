@@ -20,6 +20,7 @@ const repository = resolve(import.meta.dirname, '../..');
 /** Programs that suites call, with the Debian package (or the origin) of each. */
 const packages = {
   etcd: 'etcd-server',
+  curl: 'curl',
   etcdctl: 'etcd-client',
   openssl: 'openssl',
   ip: 'iproute2',
@@ -92,6 +93,11 @@ export function withoutEtcd(): SkipReason {
 /** Backups, and which member leads. */
 export function withoutEtcdctl(): SkipReason {
   return withoutProgram('etcdctl');
+}
+
+/** Calls as an operator types them. */
+export function withoutCurl(): SkipReason {
+  return withoutProgram('curl');
 }
 
 export function withoutOpenssl(): SkipReason {

@@ -36,6 +36,10 @@ export interface AgentConfig {
   readonly service?: Readonly<Record<string, unknown>>;
   /** Additional environment variables. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Additional keys of http.conf. */
+  readonly http?: Readonly<Record<string, unknown>>;
+  /** Additional flags. */
+  readonly flags?: readonly string[];
   /** The program, with the flags of its first line; default: the source, without flags. */
   readonly main?: string | undefined;
 }
@@ -60,6 +64,7 @@ export class RealAgent {
   #label: string;
   readonly #env: Readonly<Record<string, string | undefined>>;
   readonly #command: readonly string[];
+  readonly #flags: readonly string[];
   readonly #hasTaps: boolean;
   #process: Background | undefined;
 
@@ -69,12 +74,13 @@ export class RealAgent {
     this.#label = config.label;
     this.#env = { NODE_COMPILE_CACHE: compileCacheFolder(), ...config.env };
     this.#command = config.main === undefined ? [process.execPath, main] : [config.main];
+    this.#flags = config.flags ?? [];
     this.#hasTaps = config.links === undefined ? hasVhostNet() : config.links === 'TAP';
     const files = {
       contiv: { useTAPInterfaces: this.#hasTaps, ...config.contiv },
       controller: { ...config.controller },
       service: { ...config.service },
-      http: { endpoint: '127.0.0.1:9999', 'local-socket': this.#restSocket },
+      http: { endpoint: '127.0.0.1:9999', 'local-socket': this.restSocket, ...config.http },
       grpc: { endpoint: this.cniSocket },
       etcd: { endpoints: [config.etcdEndpoint], 'insecure-transport': true },
       bolt: { 'db-path': this.storeFolder },
@@ -86,7 +92,8 @@ export class RealAgent {
       writeFileSync(join(folder, `${name}.conf`), JSON.stringify(content));
   }
 
-  get #restSocket(): string {
+  /** Of the REST server, with all routes. */
+  get restSocket(): string {
     return join(this.#folder, 'agent.sock');
   }
 
@@ -112,6 +119,7 @@ export class RealAgent {
         ...this.#command,
         `--config-dir=${this.#folder}`,
         `--microservice-label=${this.#label}`,
+        ...this.#flags,
       ],
       {
         log: join(this.#folder, 'agent.log'),
@@ -204,7 +212,7 @@ export class RealAgent {
 
   #request(method: 'GET' | 'POST', path: string): Promise<RestResponse> {
     return new Promise((resolve, reject) => {
-      const call = { socketPath: this.#restSocket, method, path, timeout: 10_000 };
+      const call = { socketPath: this.restSocket, method, path, timeout: 10_000 };
       const sent = request(call, (response) => {
         let text = '';
         response.setEncoding('utf8');

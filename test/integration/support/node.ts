@@ -26,6 +26,9 @@ export interface NodeOptions {
   readonly contiv?: AgentConfig['contiv'];
   readonly controller?: AgentConfig['controller'];
   readonly service?: AgentConfig['service'];
+  readonly http?: AgentConfig['http'];
+  /** Additional flags of the agent. */
+  readonly agentFlags?: readonly string[];
   /** Threads of VPP beside the main one; default 0. */
   readonly workers?: number;
   /** Variables for the agent. */
@@ -70,6 +73,8 @@ export class RealNode implements AsyncDisposable {
       ...(options.contiv && { contiv: options.contiv }),
       ...(options.controller && { controller: options.controller }),
       ...(options.service && { service: options.service }),
+      ...(options.http && { http: options.http }),
+      ...(options.agentFlags && { flags: options.agentFlags }),
       main: options.agentMain,
       ...(options.agentEnv && { env: options.agentEnv(this.vpp.apiSocket) }),
     });
