@@ -25,6 +25,7 @@ const table = {
     'src/vpp/binapi',
     'src/linux/api.ts',
     'src/packet-trace',
+    'plugins/controller/api/ports',
     'src/models',
     'src/infra',
   ],

@@ -2,12 +2,13 @@
 import type { Registry } from 'prom-client';
 import type { Clock, Random } from '#infra/clock/clock.ts';
 import { durationMs } from '#infra/config/duration.ts';
-import { type Logger, silentLogger } from '#infra/log/log.ts';
+import type { Logger } from '#infra/log/log.ts';
 import type { Component } from '#infra/process/lifecycle.ts';
 import type { StatusCheck } from '#infra/status/status.ts';
 import type { AnyDescriptor } from '#kvscheduler/api/descriptor.ts';
 import type { InterfaceState } from '#models/vpp/interface-state.ts';
 import type { NatSessionPort } from '#plugins/controller/api/ports/nat-sessions.ts';
+import type { StatsPort } from '#plugins/controller/api/ports/stats.ts';
 import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
 import type { Connect } from './binapi/api.ts';
 import { BinapiClient } from './binapi/client/client.ts';
@@ -18,15 +19,21 @@ import { InterfaceStateReports } from './interface-state-reports.ts';
 import { InterfaceWatch, type InterfaceWatchOptions } from './interface-watch.ts';
 import { natSessionPort } from './nat-session-port.ts';
 import { ObjectRecords, type RecordStore } from './object-records.ts';
+import { ConnectedProcess } from './stats/connected-process.ts';
 import { VppMetrics } from './stats/metrics.ts';
 import { SegmentStatistics } from './stats/statistics.ts';
+import type { TelemetryConfig } from './telemetry/config.ts';
+import { wireTelemetry } from './telemetry/wire-telemetry.ts';
 import { vppPort } from './vpp-port.ts';
 
 export interface VppWiringDeps {
   readonly config: GovppConfig;
   readonly connect: Connect;
-  /** A simulated VPP has no statistics segment: failures to read it are not logged. */
-  readonly isSimulated: boolean;
+  readonly telemetry: TelemetryConfig;
+  /** Of a simulated VPP, which has no statistics segment. */
+  readonly statistics: StatsPort | undefined;
+  /** Service label. */
+  readonly label: string;
   readonly lostTapLinks: LostTapLinks;
   readonly store: RecordStore;
   readonly isAgentKey: (key: string) => boolean;
@@ -41,7 +48,10 @@ export interface WiredVpp {
   readonly descriptors: readonly AnyDescriptor[];
   readonly port: VppPort;
   readonly natSessions: NatSessionPort;
+  readonly statistics: StatsPort;
   readonly metrics: VppMetrics;
+  /** Polls VPP's telemetry. */
+  readonly telemetry: Component;
   /** Starts to connect; reports to the status check, and each reconnect to the caller. */
   component(status: StatusCheck, onReconnect: () => void): Component;
   /** Waits until VPP is connected. */
@@ -49,8 +59,8 @@ export interface WiredVpp {
 }
 
 export function wireVpp(deps: VppWiringDeps): WiredVpp {
-  const { config, connect, isSimulated, lostTapLinks, registry, clock, random, log } = deps;
-  const { store, isAgentKey } = deps;
+  const { config, connect, lostTapLinks, registry, clock, random, log } = deps;
+  const { store, isAgentKey, label } = deps;
   const client = new BinapiClient({
     connect,
     clock,
@@ -63,10 +73,8 @@ export function wireVpp(deps: VppWiringDeps): WiredVpp {
       maxMisses: config['health-check-threshold'],
     },
   });
-  const statistics = new SegmentStatistics(
-    { pid: async () => (await client.request('control_ping', {})).vpe_pid },
-    clock,
-  );
+  const segment = new SegmentStatistics(new ConnectedProcess(client), clock);
+  const statistics = deps.statistics ?? segment;
   return {
     client,
     descriptors: vppDescriptors({
@@ -78,7 +86,17 @@ export function wireVpp(deps: VppWiringDeps): WiredVpp {
     }),
     port: vppPort(client),
     natSessions: natSessionPort(client),
-    metrics: new VppMetrics(statistics, registry, isSimulated ? silentLogger : log),
+    statistics,
+    metrics: new VppMetrics(statistics, registry, label, log),
+    telemetry: wireTelemetry({
+      config: deps.telemetry,
+      client,
+      statistics,
+      label,
+      registry,
+      clock,
+      log,
+    }),
     component: (status, onReconnect) => {
       const report = status.register('vpp', 'state');
       return {
@@ -93,7 +111,7 @@ export function wireVpp(deps: VppWiringDeps): WiredVpp {
           client.start();
         },
         close: async () => {
-          statistics.close();
+          segment.close();
           await client.close();
         },
       };

@@ -184,6 +184,7 @@ export class RecordedAgent {
         mirrorDisk: undefined,
         linux: machine.linux,
         connectVpp: machine.vpp.connect(),
+        vppStatistics: machine.vpp.statistics,
         addNamespace: (path) => machine.linux.addNamespace(path),
         prepareHost: async () => ({ ipv6: true }),
         close: async () => undefined,

@@ -12,6 +12,7 @@ import { wireHttpServer } from '#infra/http/wire-http-server.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { type Loggers, logRoutes } from '#infra/log/loggers.ts';
 import { wireMessaging } from '#infra/messaging/wire-messaging.ts';
+import { registerBuildInfo } from '#infra/metrics/build-info.ts';
 import { metricsRoute } from '#infra/metrics/routes.ts';
 import { Lifecycle } from '#infra/process/lifecycle.ts';
 import { agentPrefix } from '#infra/service-label/service-label.ts';
@@ -97,6 +98,7 @@ export function createAgent(deps: AgentDeps): Agent {
   const status = new StatusCheck(clock, build);
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  registerBuildInfo(registry, build);
 
   const messaging = wireMessaging({
     config: settings.kafka,
@@ -124,7 +126,9 @@ export function createAgent(deps: AgentDeps): Agent {
   const vpp = wireVpp({
     config: settings.govpp,
     connect: environment.connectVpp,
-    isSimulated: settings.embedded !== undefined,
+    telemetry: settings.telemetry,
+    statistics: environment.vppStatistics,
+    label,
     lostTapLinks: linux.lostTapLinks,
     store: local,
     isAgentKey,
@@ -346,6 +350,7 @@ export function createAgent(deps: AgentDeps): Agent {
       ),
       schedulerComponent,
       interfaceWatch,
+      vpp.telemetry,
       healthChecks.component,
       controllerComponent,
       leaseWatch,

@@ -20,6 +20,7 @@ export function embeddedEnvironment(
     localDisk,
     mirrorDisk: undefined,
     connectVpp: vpp.connect(),
+    vppStatistics: vpp.statistics,
     linux,
     prepareHost: async () => ({ ipv6: true }),
     addNamespace: (path) => linux.addNamespace(path),

@@ -4,6 +4,7 @@ import type { Clock, Random } from '#infra/clock/clock.ts';
 import type { Loggers } from '#infra/log/loggers.ts';
 import type { LinuxHost } from '#linux/api.ts';
 import type { HostFacts, HostRequirements } from '#linux/kernel/prepare-host.ts';
+import type { StatsPort } from '#plugins/controller/api/ports/stats.ts';
 import type { Connect } from '#vpp/binapi/api.ts';
 
 /** The environment of the agent: stores, VPP and Linux. */
@@ -21,6 +22,8 @@ export interface Environment {
   /** Why the mirror could not be opened; undefined: it was, or there is none. */
   readonly mirrorFault?: string | undefined;
   readonly connectVpp: Connect;
+  /** Present in the embedded environment: a real VPP shows its statistics in shared memory. */
+  readonly vppStatistics: StatsPort | undefined;
   readonly linux: LinuxHost;
   /** Prepares the host for the pods. @throws HostNotReadyError */
   prepareHost(needs: HostRequirements): Promise<HostFacts>;

@@ -29,6 +29,7 @@ export const configNames = [
   'service',
   'status-check',
   'kafka',
+  'telemetry',
 ] as const;
 
 /** Default REST endpoint of an agent on this machine. */

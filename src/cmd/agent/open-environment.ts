@@ -67,6 +67,7 @@ export async function openEnvironment(
     mirrorDisk: mirror,
     mirrorFault,
     connectVpp: unixConnect(settings.govpp['binapi-socket-path']),
+    vppStatistics: undefined,
     linux,
     prepareHost: (needs) => prepareHost(thisMachine(clock), needs),
     addNamespace: undefined,

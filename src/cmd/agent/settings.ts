@@ -32,6 +32,7 @@ import type { ContivConfig, contivConfigSchema } from '#plugins/contivconf/confi
 import { type ControllerConfig, controllerSchema } from '#plugins/controller/config.ts';
 import { type ServiceConfig, serviceSchema } from '#plugins/service/config.ts';
 import { type GovppConfig, govppSchema } from '#vpp/config.ts';
+import { type TelemetryConfig, telemetrySchema } from '#vpp/telemetry/config.ts';
 import type { AgentFlags } from './flags.ts';
 
 /** Root folder of the agent, which contains `examples/`. */
@@ -64,6 +65,7 @@ export interface Settings {
   readonly statusCheck: StatusCheckConfig;
   /** undefined: the agent does not use Kafka. */
   readonly kafka: KafkaConfig | undefined;
+  readonly telemetry: TelemetryConfig;
   /** Set for an agent with embedded store and simulated VPP and Linux. */
   readonly embedded: { readonly manifests: string } | undefined;
   /** For the whole start of the agent (`STARTUPTIMEOUT`), milliseconds; 0: none. */
@@ -108,6 +110,7 @@ export function readSettings(
     service: serviceConfig(load({ name: 'service', schema: serviceSchema }), warnings),
     statusCheck: load({ name: 'status-check', schema: statusCheckSchema }).value,
     kafka: kafka.file === undefined ? undefined : kafka.value,
+    telemetry: load({ name: 'telemetry', schema: telemetrySchema }).value,
     embedded: undefined,
     startLimitMs: startLimitMs(env),
     env,

@@ -62,6 +62,11 @@ export class NatSessionTable implements NatSessions {
     this.#start = deps.clock.monotonic();
   }
 
+  /** Those that have timed out, too. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
   find(flow: NatFlow): NatSession | undefined {
     const found = this.#byFlow.get(flowText(flow));
     if (found === undefined || !this.#isTimedOut(found)) return found;

@@ -78,6 +78,15 @@ export class Nat44 {
     });
   }
 
+  get sessionCount(): number {
+    return this.sessions.size;
+  }
+
+  /** 0 until the plugin is enabled. */
+  get sessionLimit(): number {
+    return this.#sessions;
+  }
+
   get isEnabled(): boolean {
     return this.#isEnabled;
   }

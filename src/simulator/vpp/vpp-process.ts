@@ -1,5 +1,6 @@
 import type { Clock, Random } from '#infra/clock/clock.ts';
 import type { DeviceMemory } from '#packet-trace/memory.ts';
+import type { StatsPort } from '#plugins/controller/api/ports/stats.ts';
 import type { Peer } from '#vpp/binapi/server.ts';
 import type { SimLinux } from '../linux/linux.ts';
 import { Acls } from './acl.ts';
@@ -24,6 +25,7 @@ import { puntMessages } from './punt.ts';
 import { routeMessages } from './routes.ts';
 import { segmentationMessages } from './segmentation.ts';
 import { sessionMessages } from './session.ts';
+import { simulatedStatistics } from './statistics.ts';
 import { stnMessages } from './stn.ts';
 import { SubInterfaces } from './sub-interfaces.ts';
 import { tableMessages } from './tables.ts';
@@ -35,6 +37,7 @@ export interface SimVppProcess {
   readonly handlerGroups: readonly MessageHandlers[];
   /** For packet traces. */
   readonly memory: DeviceMemory;
+  readonly statistics: StatsPort;
   forget(peer: Peer): void;
   /** Ends the process: the kernel closes its TAPs. */
   end(): void;
@@ -94,5 +97,6 @@ export function startProcess(deps: {
     },
     end: () => taps.close(),
     memory: { nat: nat.sessions, acl: acls.sessions },
+    statistics: simulatedStatistics({ interfaces, nat }),
   };
 }

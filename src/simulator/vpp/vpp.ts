@@ -3,6 +3,7 @@ import type { Server } from 'node:net';
 import type { Clock, Random } from '#infra/clock/clock.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { DeviceMemory } from '#packet-trace/memory.ts';
+import type { StatsPort } from '#plugins/controller/api/ports/stats.ts';
 import { type Connect, type Transport, VppDisconnectedError } from '#vpp/binapi/api.ts';
 import { bundledCatalog, type Catalog } from '#vpp/binapi/catalog.ts';
 import { type Peer, type ServerHandlers, serveClient } from '#vpp/binapi/server.ts';
@@ -96,6 +97,22 @@ export class SimVpp {
   get memory(): DeviceMemory {
     if (!this.#process) throw new VppDisconnectedError('the simulated VPP is not running');
     return this.#process.memory;
+  }
+
+  /** What the statistics segment of a VPP has. Its calls reject while VPP is not running. */
+  get statistics(): StatsPort {
+    const current = async () => {
+      if (!this.#process) throw new VppDisconnectedError('the simulated VPP is not running');
+      return this.#process.statistics;
+    };
+    return {
+      interfaces: async () => (await current()).interfaces(),
+      nodeErrors: async () => (await current()).nodeErrors(),
+      nodes: async () => (await current()).nodes(),
+      system: async () => (await current()).system(),
+      natSessions: async () => (await current()).natSessions(),
+      natPackets: async () => (await current()).natPackets(),
+    };
   }
 
   /** Starts a new process with empty state, and listens on the same sockets as before. */

@@ -1,109 +1,136 @@
-import { Gauge, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
-import type { InterfaceCounters, StatsPort } from '#plugins/controller/api/ports/stats.ts';
-
-/** Counters by metric suffix; the metric names are those of the Go agent's telemetry. */
-const interfaceCounters = {
-  rx_packets: 'rxPackets',
-  rx_bytes: 'rxBytes',
-  rx_errors: 'rxErrors',
-  tx_packets: 'txPackets',
-  tx_bytes: 'txBytes',
-  tx_errors: 'txErrors',
-  drops: 'drops',
-  punts: 'punts',
-  ip4: 'ip4',
-  ip6: 'ip6',
-  rx_no_buf: 'rxNoBuffer',
-  rx_miss: 'rxMiss',
-} as const satisfies Readonly<Record<string, keyof InterfaceCounters>>;
+import type {
+  NatPacketCounter,
+  NatSessionCounters,
+  NodeErrorCounter,
+  StatsPort,
+  SystemCounters,
+} from '#plugins/controller/api/ports/stats.ts';
+import { aclCounters } from './acl-counters.ts';
 
 /** Share of NAT44's session table above which it is reported as nearly full. */
 const NEARLY_FULL = 0.8;
 
-/** Exports VPP's counters as metrics. Call `refresh` before each scrape. */
+/** Exports VPP's figures of this node as metrics. Call `refresh` before each scrape. */
 export class VppMetrics {
   readonly #statistics: StatsPort;
   readonly #log: Logger;
+  readonly #agent: string;
+  /** All metrics but `up`. */
+  readonly #values: (Gauge | Counter)[] = [];
   readonly #up: Gauge;
-  readonly #interfaces: readonly [keyof InterfaceCounters, Gauge][];
-  readonly #errors: Gauge;
-  readonly #heapTotal: Gauge;
-  readonly #heapUsed: Gauge;
   readonly #workers: Gauge;
   readonly #vectorRate: Gauge;
+  readonly #loopRate: Gauge;
+  readonly #heapSize: Gauge;
+  readonly #heapUsed: Gauge;
+  readonly #buffers: Gauge;
+  readonly #errors: Counter;
   readonly #natSessions: Gauge;
   readonly #natLimit: Gauge;
   readonly #natNearlyFull: Gauge;
+  readonly #natPackets: Counter;
+  readonly #natDrops: Counter;
+  readonly #aclPackets: Counter;
+  readonly #aclRefused: Counter;
   #lastError = '';
 
-  constructor(statistics: StatsPort, registry: Registry, log: Logger) {
+  /** @param agent service label, which is a label of the metrics `vpp_…` as in the original */
+  constructor(statistics: StatsPort, registry: Registry, agent: string, log: Logger) {
     this.#statistics = statistics;
     this.#log = log;
-    const gauge = (name: string, help: string, labelNames: string[] = []) =>
-      new Gauge({ name, help, labelNames, registers: [registry] });
-    this.#up = gauge('vpp_stats_up', '1 if the statistics of VPP were read, else 0.');
-    this.#interfaces = Object.entries(interfaceCounters).map(([suffix, counter]) => [
-      counter,
-      gauge(`vpp_interfaces_${suffix}`, `Counter ${suffix} of a VPP interface.`, ['name', 'index']),
+    this.#agent = agent;
+    const registers = [registry];
+    const gauge = (name: string, help: string, labelNames: string[] = []): Gauge => {
+      const made = new Gauge({ name, help, labelNames, registers });
+      this.#values.push(made);
+      return made;
+    };
+    const counter = (name: string, help: string, labelNames: string[]): Counter => {
+      const made = new Counter({ name, help, labelNames, registers });
+      this.#values.push(made);
+      return made;
+    };
+    this.#up = new Gauge({
+      name: 'vpp_stats_up',
+      help: '1 if the statistics of VPP were read, else 0.',
+      labelNames: ['agent'],
+      registers,
+    });
+    this.#workers = gauge('vpp_workers', 'VPP worker threads, without the main thread.', ['agent']);
+    this.#vectorRate = gauge('vpp_vector_rate', 'Packets per loop of a VPP thread.', [
+      'agent',
+      'thread',
     ]);
-    this.#errors = gauge('vpp_nodes_counter', 'Error counters of VPP graph nodes.', [
-      'item',
-      'reason',
-    ]);
-    this.#heapTotal = gauge('vpp_memory_total', "Size of VPP's main heap in bytes.");
-    this.#heapUsed = gauge('vpp_memory_used', "Used bytes of VPP's main heap.");
-    this.#workers = gauge('vpp_workers', 'VPP worker threads, without the main thread.');
-    this.#vectorRate = gauge('vpp_vector_rate', 'Packets per loop of a VPP thread.', ['thread']);
     this.#natSessions = gauge(
       'vpp_nat44_sessions',
       'Sessions of NAT44 on a VPP thread. An expired one counts until VPP needs its place.',
-      ['thread'],
+      ['agent', 'thread'],
     );
     this.#natLimit = gauge(
       'vpp_nat44_sessions_limit',
       'Sessions of NAT44 that each VPP thread can hold.',
+      ['agent'],
     );
     this.#natNearlyFull = gauge(
       'vpp_nat44_sessions_nearly_full',
       '1 if a VPP thread holds at least 80 % of the NAT44 sessions that it can hold, else 0.',
+      ['agent'],
+    );
+    this.#loopRate = gauge('contiv_vpp_loops_per_second', 'Loops of a VPP thread.', ['thread']);
+    this.#heapSize = gauge('contiv_vpp_heap_size_bytes', 'Size of a heap of VPP.', ['heap']);
+    this.#heapUsed = gauge('contiv_vpp_heap_used_bytes', 'Used bytes of a heap of VPP.', ['heap']);
+    this.#buffers = gauge(
+      'contiv_vpp_buffers',
+      'Packet buffers of a pool of VPP by their state (used, cached by a thread, available).',
+      ['pool', 'state'],
+    );
+    this.#errors = counter('contiv_vpp_errors_total', 'Errors in a graph node of VPP, by reason.', [
+      'node',
+      'reason',
+    ]);
+    this.#natPackets = counter(
+      'contiv_vpp_nat_packets_total',
+      'Packets that NAT44 has translated; the first one of a session takes the slow path.',
+      ['direction', 'path', 'protocol'],
+    );
+    this.#natDrops = counter(
+      'contiv_vpp_nat_dropped_packets_total',
+      'Packets that NAT44 has dropped.',
+      ['direction', 'path'],
+    );
+    this.#aclPackets = counter(
+      'contiv_vpp_acl_packets_total',
+      'Packets that ACLs have checked, by verdict: permitted, denied, session (of a known session), new_session.',
+      ['direction', 'family', 'verdict'],
+    );
+    this.#aclRefused = counter(
+      'contiv_vpp_acl_refused_sessions_total',
+      'Packets for which the ACLs had no space for another session.',
+      ['direction', 'family'],
     );
   }
 
   /** Never rejects: if the statistics cannot be read, `vpp_stats_up` is 0 and the rest is absent. */
   readonly refresh = async (): Promise<void> => {
+    const agent = this.#agent;
     this.#clear();
     try {
-      const interfaces = await this.#statistics.interfaces();
       const errors = await this.#statistics.nodeErrors();
       const system = await this.#statistics.system();
-      const nat = await this.#statistics.natSessions();
-      for (const [counter, gauge] of this.#interfaces)
-        for (const one of interfaces)
-          gauge.set({ name: one.internalName, index: one.swIfIndex }, Number(one[counter]));
-      for (const { name, count } of errors) {
-        const slash = name.indexOf('/');
-        const labels = { item: name.slice(0, slash), reason: name.slice(slash + 1) };
-        this.#errors.set(labels, Number(count));
-      }
-      this.#heapTotal.set(system.heapTotal);
-      this.#heapUsed.set(system.heapUsed);
-      this.#workers.set(system.workers);
-      system.vectorRates.forEach((rate, thread) => {
-        this.#vectorRate.set({ thread }, rate);
-      });
-      nat.sessions.forEach((count, thread) => {
-        this.#natSessions.set({ thread }, count);
-      });
-      this.#natLimit.set(nat.limit);
-      const isNearlyFull = Math.max(0, ...nat.sessions) >= NEARLY_FULL * nat.limit && nat.limit > 0;
-      this.#natNearlyFull.set(isNearlyFull ? 1 : 0);
-      this.#up.set(1);
+      const sessions = await this.#statistics.natSessions();
+      const packets = await this.#statistics.natPackets();
+      this.#setSystem(system);
+      this.#setErrors(errors);
+      this.#setSessions(sessions);
+      this.#setPackets(packets);
+      this.#up.set({ agent }, 1);
       this.#lastError = '';
     } catch (error) {
       this.#clear();
-      this.#up.set(0);
+      this.#up.set({ agent }, 0);
       // Log a repeated error once, not at each scrape.
       const text = errorText(error);
       if (text !== this.#lastError)
@@ -112,10 +139,48 @@ export class VppMetrics {
     }
   };
 
+  #setSystem(system: SystemCounters): void {
+    const agent = this.#agent;
+    this.#workers.set({ agent }, system.workers);
+    system.vectorRates.forEach((rate, thread) => {
+      this.#vectorRate.set({ agent, thread }, rate);
+    });
+    system.loopRates.forEach((rate, thread) => {
+      this.#loopRate.set({ thread }, rate);
+    });
+    for (const { name: heap, total, used } of system.heaps) {
+      this.#heapSize.set({ heap }, total);
+      this.#heapUsed.set({ heap }, used);
+    }
+    for (const { name: pool, ...states } of system.bufferPools)
+      for (const [state, buffers] of Object.entries(states))
+        this.#buffers.set({ pool, state }, buffers);
+  }
+
+  #setErrors(errors: readonly NodeErrorCounter[]): void {
+    for (const { node, reason, count } of errors) this.#errors.inc({ node, reason }, Number(count));
+    for (const { direction, family, verdict, packets } of aclCounters(errors))
+      if (verdict === 'refused_session') this.#aclRefused.inc({ direction, family }, packets);
+      else this.#aclPackets.inc({ direction, family, verdict }, packets);
+  }
+
+  #setSessions({ sessions, limit }: NatSessionCounters): void {
+    const agent = this.#agent;
+    sessions.forEach((count, thread) => {
+      this.#natSessions.set({ agent, thread }, count);
+    });
+    this.#natLimit.set({ agent }, limit);
+    const isNearlyFull = Math.max(0, ...sessions) >= NEARLY_FULL * limit && limit > 0;
+    this.#natNearlyFull.set({ agent }, isNearlyFull ? 1 : 0);
+  }
+
+  #setPackets(packets: readonly NatPacketCounter[]): void {
+    for (const { direction, path, kind, count } of packets)
+      if (kind === 'drops') this.#natDrops.inc({ direction, path }, Number(count));
+      else this.#natPackets.inc({ direction, path, protocol: kind }, Number(count));
+  }
+
   #clear(): void {
-    for (const [, gauge] of this.#interfaces) gauge.reset();
-    for (const gauge of [this.#errors, this.#vectorRate, this.#natSessions]) gauge.reset();
-    for (const gauge of [this.#heapTotal, this.#heapUsed, this.#workers]) gauge.remove();
-    for (const gauge of [this.#natLimit, this.#natNearlyFull]) gauge.remove();
+    for (const metric of this.#values) metric.reset();
   }
 }

@@ -75,6 +75,8 @@ export interface SegmentSnapshot {
   /** The value of a simple counter for each thread. */
   perThread(name: string, index: number): readonly bigint[] | undefined;
   names(name: string): readonly string[] | undefined;
+  /** Names of the entries under a prefix, without it. */
+  list(prefix: string): readonly string[];
   /** Sums of the counters that the symlinks under a prefix refer to, by name without the prefix. */
   symlinks(prefix: string): ReadonlyMap<string, bigint>;
 }
@@ -206,6 +208,10 @@ export class StatsSegment {
           pointer === 0n ? '' : text(vector(pointer, 1)),
         );
       },
+      list: (prefix) =>
+        byIndex
+          .filter(({ name }) => name.startsWith(prefix))
+          .map(({ name }) => name.slice(prefix.length)),
       symlinks(prefix) {
         const targets = new Map<number, readonly bigint[]>();
         const found = new Map<string, bigint>();

@@ -62,7 +62,7 @@ export interface RunningAgent extends AsyncDisposable {
 export interface AgentOptions {
   /** Stores and southbound as this agent sees them; default: those of the node. */
   readonly environment?: Pick<Environment, 'cluster' | 'local' | 'linux' | 'connectVpp'> &
-    Partial<Pick<Environment, 'localDisk'>>;
+    Partial<Pick<Environment, 'localDisk' | 'vppStatistics'>>;
   readonly contiv?: Partial<Settings['contiv']>;
   readonly controller?: Partial<Settings['controller']>;
   readonly service?: Partial<Settings['service']>;
@@ -114,6 +114,7 @@ export function prepareAgent(node: Node, options: AgentOptions = {}) {
     environment: {
       mirror: node.mirror,
       localDisk: undefined,
+      vppStatistics: node.vpp.statistics,
       mirrorDisk: undefined,
       ...(options.environment ?? { ...node, connectVpp: node.vpp.connect() }),
       addNamespace: (path) => node.linux.addNamespace(path),

@@ -26,6 +26,8 @@ export interface VppOptions {
   readonly extraConfig?: string;
   /** Threads beside the main one; default 0. */
   readonly workers?: number;
+  /** Words of the section statseg of startup.conf. */
+  readonly statistics?: string;
 }
 
 export class VppProcess {
@@ -34,14 +36,22 @@ export class VppProcess {
   readonly #prefix: readonly string[];
   readonly #extraConfig: string;
   readonly #workers: number;
+  readonly #statistics: string;
   #process: Background | undefined;
 
-  constructor({ prefix = [], folder, extraConfig = '', workers = 0 }: VppOptions = {}) {
+  constructor({
+    prefix = [],
+    folder,
+    extraConfig = '',
+    workers = 0,
+    statistics = '',
+  }: VppOptions = {}) {
     this.folder = folder ?? mkdtempSync(join(tmpdir(), 'vpp-'));
     this.apiSocket = join(this.folder, 'api.sock');
     this.#prefix = prefix;
     this.#extraConfig = extraConfig;
     this.#workers = workers;
+    this.#statistics = statistics;
     mkdirSync(this.folder, { recursive: true });
   }
 
@@ -51,7 +61,10 @@ export class VppProcess {
       rmSync(join(this.folder, socket), { force: true });
     const file = join(this.folder, 'startup.conf');
     const cpu = workerConfiguration(this.#workers);
-    writeFileSync(file, startupConfiguration(this.folder, `${cpu}${this.#extraConfig}`));
+    writeFileSync(
+      file,
+      startupConfiguration(this.folder, this.#statistics, `${cpu}${this.#extraConfig}`),
+    );
     const library = vhostNetLibrary();
     const preload = library === undefined ? [] : ['env', `LD_PRELOAD=${library}`];
     const cores = withCoresFor(this.#workers, this.folder);
@@ -140,11 +153,11 @@ export class VppProcess {
  * A small VPP without devices, all of whose files are in the folder. Its buffers suffice for the
  * receive rings of 110 TAPs.
  */
-function startupConfiguration(folder: string, extra: string): string {
+function startupConfiguration(folder: string, statistics: string, extra: string): string {
   return `unix { nodaemon nosyslog runtime-dir ${folder} cli-listen ${folder}/cli.sock poll-sleep-usec 100 }
 api-segment { prefix ${basename(folder)} }
 socksvr { socket-name ${folder}/api.sock }
-statseg { socket-name ${folder}/stats.sock }
+statseg { socket-name ${folder}/stats.sock ${statistics} }
 memory { main-heap-size 512M main-heap-page-size 4k }
 buffers { buffers-per-numa 40960 page-size 4k }
 plugins { plugin dpdk_plugin.so { disable } }

@@ -165,10 +165,10 @@ await declareUnless(withoutIsolatedVpp(), 'NAT sessions of a real VPP', () => {
 
   test('are reported before their table is full', async () => {
     const registry = new Registry();
-    const metrics = new VppMetrics(statistics, registry, silentLogger);
+    const metrics = new VppMetrics(statistics, registry, 'node1', silentLogger);
     const isNearlyFull = async (): Promise<boolean> => {
       await metrics.refresh();
-      return /^vpp_nat44_sessions_nearly_full 1$/m.test(await registry.metrics());
+      return /^vpp_nat44_sessions_nearly_full\{agent="node1"\} 1$/m.test(await registry.metrics());
     };
     await client.request('nat_set_timeouts', {
       udp: 300,

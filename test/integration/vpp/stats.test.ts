@@ -4,6 +4,7 @@ import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import type { InterfaceCounters } from '#plugins/controller/api/ports/stats.ts';
 import { withoutVpp } from '#test/support/requirements.ts';
+import { until } from '#test/support/wait.ts';
 import { BinapiClient } from '#vpp/binapi/client/client.ts';
 import { unixConnect } from '#vpp/binapi/transport/unix.ts';
 import { SegmentStatistics } from '#vpp/stats/statistics.ts';
@@ -15,7 +16,7 @@ const COUNT = 12_345;
 const VECTOR = 256;
 
 describe('statistics of a real VPP', { skip: withoutVpp(), timeout: 120_000 }, () => {
-  const vpp = new VppProcess();
+  const vpp = new VppProcess({ statistics: 'per-node-counters on update-interval 1' });
   let client: BinapiClient;
   let statistics: SegmentStatistics;
 
@@ -83,8 +84,40 @@ describe('statistics of a real VPP', { skip: withoutVpp(), timeout: 120_000 }, (
       errors.some(({ count }) => count === BigInt(COUNT)),
       'the reason of the drops',
     );
-    const { heapTotal, heapUsed } = await statistics.system();
-    assert.ok(heapUsed > 0 && heapUsed < heapTotal);
+    const { heaps } = await statistics.system();
+    const main = heaps.find(({ name }) => name === 'main heap');
+    assert.ok(main && main.used > 0 && main.used < main.total);
+  });
+
+  test('have no deleted interface, and the figures of memory, buffers and NAT44', async () => {
+    const { sw_if_index } = await client.request('create_loopback', {
+      mac_address: new Uint8Array(6),
+    });
+    const names = async () =>
+      (await statistics.interfaces()).map(({ internalName }) => internalName);
+    assert.ok((await names()).includes('loop0'));
+    await client.request('delete_loopback', { sw_if_index });
+    assert.deepEqual(
+      (await names()).filter((name) => /loop|deleted/.test(name)),
+      [],
+    );
+    const { heaps, bufferPools, loopRates } = await statistics.system();
+    assert.deepEqual(heaps.map(({ name }) => name).sort(), ['main heap', 'stat segment']);
+    for (const { total, used, free } of heaps) assert.equal(used + free, total);
+    assert.equal(loopRates.length, 1);
+    const shown = await cli('show buffers');
+    for (const { name, used, cached, available } of bufferPools)
+      assert.match(shown, new RegExp(`${name} .* ${available} +${cached} +${used} `));
+    assert.equal(bufferPools.length, 1);
+    assert.equal((await statistics.natPackets()).length, 20);
+  });
+
+  test('have the calls of each graph node, when VPP counts them', async () => {
+    const epoll = async () =>
+      (await statistics.nodes()).find(({ name }) => name === 'unix-epoll-input');
+    await until('VPP updates its statistics', async () => (await epoll()) !== undefined);
+    const found = await epoll();
+    assert.ok(found && found.calls > 0n && found.clocks > found.calls);
   });
 
   test('are consistent while VPP counts and while the layout changes', async () => {

@@ -1,0 +1,60 @@
+/**
+ * What the statistics segment of a simulated VPP shows: a VPP with one thread that forwards no packets, so
+ * that counters of packets are 0. Interfaces and the session table of NAT44 are those of the process.
+ */
+import type { StatsPort } from '#plugins/controller/api/ports/stats.ts';
+import type { Interfaces } from './interfaces.ts';
+
+/** Defaults of VPP. */
+const HEAP_BYTES = 1 << 30;
+const BUFFERS = 16_384;
+
+/** A graph node that runs on a VPP without traffic. */
+const POLLING_NODE = { index: 1, name: 'unix-epoll-input', vectors: 0n, suspends: 0n };
+
+interface Process {
+  readonly interfaces: Interfaces;
+  readonly nat: { readonly sessionCount: number; readonly sessionLimit: number };
+}
+
+export function simulatedStatistics({ interfaces, nat }: Process): StatsPort {
+  return {
+    interfaces: async () =>
+      interfaces.all().map(({ index, name }) => ({
+        swIfIndex: index,
+        internalName: name,
+        rxPackets: 0n,
+        rxBytes: 0n,
+        txPackets: 0n,
+        txBytes: 0n,
+        drops: 0n,
+        punts: 0n,
+        ip4: 0n,
+        ip6: 0n,
+        rxNoBuffer: 0n,
+        rxMiss: 0n,
+        rxErrors: 0n,
+        txErrors: 0n,
+      })),
+    nodeErrors: async () => [],
+    nodes: async () => [{ ...POLLING_NODE, calls: 1n, clocks: 1n }],
+    system: async () => ({
+      workers: 0,
+      vectorRates: [0],
+      loopRates: [0],
+      heaps: [
+        { name: 'main heap', total: HEAP_BYTES, used: 0, free: HEAP_BYTES, trimmable: HEAP_BYTES },
+      ],
+      bufferPools: [{ name: 'default-numa-0', used: 0, cached: 0, available: BUFFERS }],
+    }),
+    natSessions: async () => ({ sessions: [nat.sessionCount], limit: nat.sessionLimit }),
+    natPackets: async () =>
+      (['in2out', 'out2in'] as const).flatMap((direction) =>
+        (['fast', 'slow'] as const).flatMap((path) =>
+          (['tcp', 'udp', 'icmp', 'other', 'drops'] as const).map((kind) => {
+            return { direction, path, kind, count: 0n };
+          }),
+        ),
+      ),
+  };
+}

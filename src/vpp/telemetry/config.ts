@@ -1,0 +1,44 @@
+import { type Static, Type } from 'typebox';
+import { Duration, durationMs } from '#infra/config/duration.ts';
+
+/** As in the original. */
+const LEAST_MS = 1_000;
+
+/** Groups of metrics: the second part of their names. */
+const metricGroupSchema = Type.Union([
+  Type.Literal('runtime'),
+  Type.Literal('memory'),
+  Type.Literal('buffers'),
+  Type.Literal('nodes'),
+  Type.Literal('interfaces'),
+]);
+export type MetricGroup = Static<typeof metricGroupSchema>;
+export const metricGroups: readonly MetricGroup[] = metricGroupSchema.anyOf.map(
+  (group) => group.const,
+);
+
+/** `telemetry.conf`: the metrics `vpp_runtime_…`, `vpp_memory_…` and so on of the original. */
+export const telemetrySchema = Type.Object({
+  'polling-interval': Type.Refine(
+    Duration({
+      default: 30_000_000_000,
+      positive: true,
+      description: 'Interval at which these metrics are read from VPP; at least 1s.',
+    }),
+    (value) => durationMs(value) >= LEAST_MS,
+    () => 'has to be at least 1s; a number without unit counts nanoseconds',
+  ),
+  disabled: Type.Boolean({
+    default: false,
+    description: 'Do not read them. Metrics with other names are not affected.',
+  }),
+  'prometheus-disabled': Type.Boolean({
+    default: false,
+    description: 'The same as disabled: only Prometheus reads what is polled.',
+  }),
+  skipped: Type.Array(metricGroupSchema, {
+    default: [],
+    description: 'Metrics that are not read: runtime, memory, buffers, nodes or interfaces.',
+  }),
+});
+export type TelemetryConfig = Static<typeof telemetrySchema>;
