@@ -42,5 +42,10 @@ describe('the running agent', () => {
     const own = shown.filter((name) => !/^(process|nodejs)_/.test(name));
     assert.notEqual(own.length, shown.length);
     assert.deepEqual(own.sort(), documented('docs/metrics.md', 'metrics').sort());
+    const stats = [...(await ask('GET', '/stats')).text.matchAll(/^# TYPE (\S+)/gm)];
+    assert.deepEqual(
+      stats.map(([, name]) => name!).sort(),
+      documented('docs/metrics.md', 'statistics').sort(),
+    );
   });
 });

@@ -1,4 +1,5 @@
 /** Fakes of the ports of the handlers: host, VPP and the STN daemon. */
+
 import type {
   HostLink,
   HostPort,
@@ -17,6 +18,7 @@ import type {
   VppInterfaceInfo,
   VppPort,
 } from '#plugins/controller/api/ports/vpp.ts';
+import { createStatsCollector, type StatsCollector } from '#plugins/statscollector/plugin.ts';
 
 export class FakeHost implements HostPort {
   boot = 'boot-1';
@@ -115,6 +117,14 @@ export class FakeStn implements StnPort {
     if (!found) throw new Error(`${name} is not stolen`);
     return found;
   }
+}
+
+/** For a component that registers gauges: a collector without interfaces. */
+export function statsCollector(): StatsCollector {
+  return createStatsCollector({
+    nodeName: 'node1',
+    net: { podByInterface: () => undefined, mainInterface: () => '', otherInterfaces: () => [] },
+  });
 }
 
 export class FakeNatSessions implements NatSessionPort {

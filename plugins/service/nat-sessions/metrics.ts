@@ -1,4 +1,5 @@
-import { Gauge, type Registry } from 'prom-client';
+import { Counter, type Registry } from 'prom-client';
+import type { StatsCollectorApi } from '#plugins/statscollector/api.ts';
 
 /** Numbers of sessions, TCP and others apart. */
 export interface SessionNumbers {
@@ -6,45 +7,66 @@ export interface SessionNumbers {
   readonly other: number;
 }
 
-/** Results of the removal of idle sessions, under the names of Contiv/VPP. */
+/** Results of the removal of idle sessions: as gauges of the original, and as counters. */
 export class NatSessionMetrics {
-  readonly #tcp: Gauge;
-  readonly #other: Gauge;
-  readonly #deletedTcp: Gauge;
-  readonly #deletedOther: Gauge;
-  readonly #errors: Gauge;
+  #found: SessionNumbers = { tcp: 0, other: 0 };
+  readonly #deleted = { tcp: 0, other: 0 };
+  #failures = 0;
+  readonly #deletedTotal: Counter;
+  readonly #failuresTotal: Counter;
 
-  constructor(registry: Registry) {
-    const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [registry] });
-    this.#tcp = gauge('tcpNatSessions', 'TCP sessions of NAT44 when idle ones were last removed.');
-    this.#other = gauge(
+  constructor(registry: Registry, stats: StatsCollectorApi) {
+    stats.registerGaugeFunc(
+      'tcpNatSessions',
+      'TCP sessions of NAT44 when idle ones were last removed.',
+      () => this.#found.tcp,
+    );
+    stats.registerGaugeFunc(
       'otherNatSessions',
       'Sessions of NAT44 other than TCP when idle ones were last removed.',
+      () => this.#found.other,
     );
-    this.#deletedTcp = gauge(
+    stats.registerGaugeFunc(
       'deletedTCPNatSessions',
       'Idle TCP sessions of NAT44 that were removed.',
+      () => this.#deleted.tcp,
     );
-    this.#deletedOther = gauge(
+    stats.registerGaugeFunc(
       'deletedOtherNatSessions',
       'Idle sessions of NAT44 other than TCP that were removed.',
+      () => this.#deleted.other,
     );
-    this.#errors = gauge(
+    stats.registerGaugeFunc(
       'natSessionDeleteErrors',
       'Idle sessions of NAT44 that could not be removed.',
+      () => this.#failures,
     );
+    this.#deletedTotal = new Counter({
+      name: 'contiv_nat_idle_sessions_removed_total',
+      help: 'Idle sessions of NAT44 that were removed (tcp, other).',
+      labelNames: ['protocol'],
+      registers: [registry],
+    });
+    for (const protocol of ['tcp', 'other']) this.#deletedTotal.inc({ protocol }, 0);
+    this.#failuresTotal = new Counter({
+      name: 'contiv_nat_idle_session_failures_total',
+      help: 'Idle sessions of NAT44 that could not be removed.',
+      registers: [registry],
+    });
   }
 
-  setFound({ tcp, other }: SessionNumbers): void {
-    this.#tcp.set(tcp);
-    this.#other.set(other);
+  setFound(found: SessionNumbers): void {
+    this.#found = found;
   }
 
   addDeleted(isTcp: boolean): void {
-    (isTcp ? this.#deletedTcp : this.#deletedOther).inc();
+    const protocol = isTcp ? 'tcp' : 'other';
+    this.#deleted[protocol]++;
+    this.#deletedTotal.inc({ protocol });
   }
 
   addError(): void {
-    this.#errors.inc();
+    this.#failures++;
+    this.#failuresTotal.inc();
   }
 }

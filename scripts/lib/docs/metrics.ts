@@ -18,14 +18,15 @@ export interface MetricText {
   readonly help: string;
   /** Module of the agent that registers it. */
   readonly producer: string;
+  readonly registry: Registry;
 }
 
-/** Metrics that an agent registers when it is created (not started), without those of Node.js. */
-export function metrics(): MetricText[] {
+/** Metrics that an agent registers when it is created (not started). */
+function metrics(): MetricText[] {
   const found: MetricText[] = [];
   const register = Registry.prototype.registerMetric;
   Registry.prototype.registerMetric = function (this: Registry, metric) {
-    found.push(textOf(metric));
+    found.push(textOf(metric, this));
     register.call(this, metric);
   };
   try {
@@ -33,8 +34,19 @@ export function metrics(): MetricText[] {
   } finally {
     Registry.prototype.registerMetric = register;
   }
-  return found.filter(({ name }) => !/^(process|nodejs)_/.test(name));
+  return found;
 }
+
+/** Those on `/metrics`, without those of Node.js; the others are on `/stats`. */
+export function metricsOf(path: '/metrics' | '/stats'): MetricText[] {
+  const all = metrics();
+  const main = all.find(({ name }) => ofProcess.test(name))?.registry;
+  return all.filter(
+    ({ name, registry }) => (registry === main) === (path === '/metrics') && !ofProcess.test(name),
+  );
+}
+
+const ofProcess = /^(process|nodejs)_/;
 
 function makeAgent(): void {
   const loggers = new Loggers({ 'default-level': 'fatal', loggers: [] }, undefined, {
@@ -58,7 +70,7 @@ interface Made {
   readonly labelNames: readonly string[];
 }
 
-function textOf(metric: Metric): MetricText {
+function textOf(metric: Metric, registry: Registry): MetricText {
   const { name, help, labelNames } = metric as unknown as Made;
   return {
     name,
@@ -66,6 +78,7 @@ function textOf(metric: Metric): MetricText {
     labels: labelNames,
     type: metric.constructor.name.toLowerCase(),
     producer: registeringModule(),
+    registry,
   };
 }
 
@@ -79,8 +92,8 @@ function registeringModule(): string {
   return '';
 }
 
-export function metricTable(): string {
-  const rows = metrics().map(
+export function metricTable(path: '/metrics' | '/stats'): string {
+  const rows = metricsOf(path).map(
     ({ name, type, labels, help, producer }): Row => ({
       key: `\`${name}\``,
       cells: [type, labels.map((label) => `\`${label}\``).join(', ') || '–', help, producer],

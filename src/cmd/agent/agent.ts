@@ -26,6 +26,7 @@ import { wireLinux } from '#linux/wire-linux.ts';
 import { mergeValues } from '#models/merge.ts';
 import type { DHCPLease } from '#models/vpp/interface-state.ts';
 import type { ExternalConfigSource } from '#plugins/controller/api/events.ts';
+import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import type { Controller } from '#plugins/controller/controller.ts';
 import { controllerRoutes } from '#plugins/controller/routes.ts';
 import { type WiredController, wireController } from '#plugins/controller/wire-controller.ts';
@@ -44,6 +45,7 @@ import { sessionTimeouts } from '#plugins/service/config.ts';
 import { serviceRoutes } from '#plugins/service/rest.ts';
 import { wireHealthChecks } from '#plugins/service/wire-health-checks.ts';
 import { wireNatSessions } from '#plugins/service/wire-nat-sessions.ts';
+import { wireStats } from '#plugins/statscollector/wire-stats.ts';
 import { stnDaemonClient } from '#stn/daemon-client.ts';
 import { vppRoutes } from '#vpp/routes.ts';
 import { wireInterfaceWatch, wireVpp } from '#vpp/wire-vpp.ts';
@@ -157,7 +159,7 @@ export function createAgent(deps: AgentDeps): Agent {
 
   // The event handlers, the event loop, and the watcher that feeds it.
   const pluginSettings = { contiv, service: settings.service };
-  const { handlers, conf, nodes, pods, ipam, ipv4net, services, policies } = createPlugins(
+  const { handlers, conf, nodes, pods, ipam, ipv4net, services, policies, stats } = createPlugins(
     label,
     pluginSettings,
     {
@@ -221,6 +223,7 @@ export function createAgent(deps: AgentDeps): Agent {
     isEnabled: settings.service.cleanupIdleNATSessions,
     intervalMs: Math.min(tcp, other) * 1_000,
     registry,
+    stats,
     clock,
     loggers,
   });
@@ -243,6 +246,23 @@ export function createAgent(deps: AgentDeps): Agent {
     clock,
     log: loggers.get('dhcp'),
   }));
+
+  const interfaceStats = wireStats({
+    collector: stats,
+    isEnabled: !settings.env['DISABLE_INTERFACE_STATS'],
+    statistics: vpp.statistics,
+    nameOf: (index) =>
+      scheduler
+        .metadataMap<VppInterfaceMetadata>('vpp-interface')
+        ?.listNames('swIfIndex', String(index))[0],
+    registry,
+    clock,
+    log: loggers.get('statscollector'),
+  });
+  const refreshMetrics = async () => {
+    await vpp.metrics.refresh();
+    await interfaceStats.refresh();
+  };
 
   const healthChecks = wireHealthChecks({
     services,
@@ -315,7 +335,8 @@ export function createAgent(deps: AgentDeps): Agent {
       }),
       ...vppRoutes(vpp.client),
       ...compatibilityRoutes({ scheduler, linux: environment.linux, clock }),
-      metricsRoute('/metrics', registry, vpp.metrics.refresh, clock),
+      metricsRoute('/metrics', registry, refreshMetrics, clock),
+      ...interfaceStats.routes,
     ],
     clock,
     loggers,

@@ -21,6 +21,7 @@ import { createPolicy } from '#plugins/policy/plugin.ts';
 import type { ServiceApi } from '#plugins/service/api.ts';
 import type { ServiceConfig } from '#plugins/service/config.ts';
 import { createService } from '#plugins/service/plugin.ts';
+import { createStatsCollector, type StatsCollector } from '#plugins/statscollector/plugin.ts';
 
 /** The configuration files of the handlers. */
 export interface PluginSettings {
@@ -53,6 +54,7 @@ export interface Plugins {
   readonly ipv4net: Ipv4NetApi;
   readonly services: ServiceApi;
   readonly policies: PolicyApi;
+  readonly stats: StatsCollector;
 }
 
 export function createPlugins(nodeName: string, settings: PluginSettings, ports: Ports): Plugins {
@@ -79,8 +81,9 @@ export function createPlugins(nodeName: string, settings: PluginSettings, ports:
   const config = settings.service;
   const services = createService({ nodeName, config, conf, nodes, pods, ipam, net: ipv4net });
   const policies = createPolicy({ nodeName, conf, nodes, pods, ipam, net: ipv4net, services });
+  const stats = createStatsCollector({ nodeName, net: ipv4net });
   return {
-    handlers: [conf, nodes, pods, ipam, ipv4net, services, policies],
+    handlers: [conf, nodes, pods, ipam, ipv4net, services, policies, stats],
     conf,
     nodes,
     pods,
@@ -88,5 +91,6 @@ export function createPlugins(nodeName: string, settings: PluginSettings, ports:
     ipv4net,
     services,
     policies,
+    stats,
   };
 }

@@ -9,8 +9,8 @@ import type { Interfaces } from './interfaces.ts';
 const HEAP_BYTES = 1 << 30;
 const BUFFERS = 16_384;
 
-/** A graph node that runs on a VPP without traffic. */
-const POLLING_NODE = { index: 1, name: 'unix-epoll-input', vectors: 0n, suspends: 0n };
+/** A graph node that runs on a VPP without traffic: it updates the statistics. */
+const COLLECTOR = { index: 1, name: 'statseg-collector-process', calls: 0n, vectors: 0n };
 
 interface Process {
   readonly interfaces: Interfaces;
@@ -37,7 +37,7 @@ export function simulatedStatistics({ interfaces, nat }: Process): StatsPort {
         txErrors: 0n,
       })),
     nodeErrors: async () => [],
-    nodes: async () => [{ ...POLLING_NODE, calls: 1n, clocks: 1n }],
+    nodes: async () => [{ ...COLLECTOR, suspends: 1n, clocks: 1n }],
     system: async () => ({
       workers: 0,
       vectorRates: [0],

@@ -6,6 +6,7 @@ import { systemClock } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { IdleSessions } from '#plugins/service/nat-sessions/idle-sessions.ts';
 import { NatSessionMetrics } from '#plugins/service/nat-sessions/metrics.ts';
+import { statsCollector } from '#test/plugins/fake-ports.ts';
 import { answered } from '#test/services/compliance/answers.ts';
 import { a, b, c, serviceRecords, x, y } from '#test/services/compliance/records.ts';
 import type { Place } from '#test/services/service-cluster.ts';
@@ -81,7 +82,7 @@ describe('services on VPP', { skip: withoutNodes() || withoutVhostNet(), timeout
     const first = await choices();
     assert.deepEqual(await choices(), first, 'before it expires');
     await vpp.withClient(async (client) => {
-      const metrics = new NatSessionMetrics(new Registry());
+      const metrics = new NatSessionMetrics(new Registry(), statsCollector());
       const idle = new IdleSessions({
         port: natSessionPort(client),
         intervalMs: 200,

@@ -105,19 +105,19 @@ describe('statistics of a real VPP', { skip: withoutVpp(), timeout: 120_000 }, (
     assert.deepEqual(heaps.map(({ name }) => name).sort(), ['main heap', 'stat segment']);
     for (const { total, used, free } of heaps) assert.equal(used + free, total);
     assert.equal(loopRates.length, 1);
-    const shown = await cli('show buffers');
-    for (const { name, used, cached, available } of bufferPools)
-      assert.match(shown, new RegExp(`${name} .* ${available} +${cached} +${used} `));
+    const total = /default-numa-0 +\d+ +\d+ +\d+ +\d+ +(\d+)/.exec(await cli('show buffers'))?.[1];
+    for (const { used, cached, available } of bufferPools)
+      assert.equal(used + cached + available, Number(total));
     assert.equal(bufferPools.length, 1);
     assert.equal((await statistics.natPackets()).length, 20);
   });
 
   test('have the calls of each graph node, when VPP counts them', async () => {
-    const epoll = async () =>
-      (await statistics.nodes()).find(({ name }) => name === 'unix-epoll-input');
-    await until('VPP updates its statistics', async () => (await epoll()) !== undefined);
-    const found = await epoll();
-    assert.ok(found && found.calls > 0n && found.clocks > found.calls);
+    const collector = async () =>
+      (await statistics.nodes()).find(({ name }) => name === 'statseg-collector-process');
+    await until('VPP updates its statistics', async () => (await collector()) !== undefined);
+    const found = await collector();
+    assert.ok(found && found.suspends > 0n && found.clocks > found.suspends);
   });
 
   test('are consistent while VPP counts and while the layout changes', async () => {

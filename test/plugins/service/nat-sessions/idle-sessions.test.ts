@@ -6,7 +6,8 @@ import { silentLogger } from '#infra/log/log.ts';
 import type { NatSession } from '#plugins/controller/api/ports/nat-sessions.ts';
 import { IdleSessions } from '#plugins/service/nat-sessions/idle-sessions.ts';
 import { NatSessionMetrics } from '#plugins/service/nat-sessions/metrics.ts';
-import { FakeNatSessions } from '#test/plugins/fake-ports.ts';
+import type { StatsCollector } from '#plugins/statscollector/plugin.ts';
+import { FakeNatSessions, statsCollector } from '#test/plugins/fake-ports.ts';
 
 const TCP = 6;
 const UDP = 17;
@@ -26,16 +27,18 @@ describe('idle NAT sessions', () => {
   let clock: ManualClock;
   let port: FakeNatSessions;
   let registry: Registry;
+  let stats: StatsCollector;
   let component: IdleSessions;
 
   beforeEach(() => {
     clock = new ManualClock();
     port = new FakeNatSessions();
     registry = new Registry();
+    stats = statsCollector();
     component = new IdleSessions({
       port,
       intervalMs: 5 * MINUTE,
-      metrics: new NatSessionMetrics(registry),
+      metrics: new NatSessionMetrics(registry, stats),
       clock,
       log: silentLogger,
     });
@@ -43,8 +46,9 @@ describe('idle NAT sessions', () => {
   });
 
   async function metrics(): Promise<Record<string, number | undefined>> {
-    const all = await registry.getMetricsAsJSON();
-    return Object.fromEntries(all.map(({ name, values }) => [name, values[0]?.value]));
+    const all = await stats.registry.getMetricsAsJSON();
+    const shown = all.filter(({ name }) => /session/i.test(name));
+    return Object.fromEntries(shown.map(({ name, values }) => [name, values[0]?.value]));
   }
 
   test('are removed when they have expired, and counted', async () => {
@@ -66,6 +70,10 @@ describe('idle NAT sessions', () => {
       deletedOtherNatSessions: 1,
       natSessionDeleteErrors: 0,
     });
+    const counted = await registry.getSingleMetricAsString(
+      'contiv_nat_idle_sessions_removed_total',
+    );
+    assert.match(counted, /\{protocol="tcp"\} 1\n.*\{protocol="other"\} 1$/m);
     await component.close();
   });
 

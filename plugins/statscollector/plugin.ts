@@ -1,0 +1,107 @@
+/**
+ * Statistics of the interfaces of pods and of the node, for Prometheus. They are read from VPP when
+ * Prometheus asks; inside the event loop only the removal of a pod matters.
+ */
+import { Registry } from 'prom-client';
+import { errorText } from '#infra/errors/errors.ts';
+import type { Logger } from '#infra/log/log.ts';
+import type { Event } from '#plugins/controller/api/event.ts';
+import type {
+  EventHandler,
+  UpdateContext,
+  UpdateResult,
+} from '#plugins/controller/api/event-handler.ts';
+import type { InterfaceCounters, StatsPort } from '#plugins/controller/api/ports/stats.ts';
+import { DeletePod, type DeletePodPayload } from '#plugins/podmanager/api.ts';
+import type { StatsCollectorApi } from './api.ts';
+import { type InterfaceOwner, interfaceOwner, type OwnersOfInterfaces } from './interface-owner.ts';
+import { StatsMetrics } from './stats-metrics.ts';
+
+/** The figures of one interface. */
+export interface InterfaceEntry {
+  readonly owner: InterfaceOwner;
+  /** Logical name. */
+  readonly interfaceName: string;
+  readonly counters: InterfaceCounters;
+}
+
+export interface StatsSource {
+  readonly statistics: Pick<StatsPort, 'interfaces'>;
+  /** Logical name of an interface by its index in VPP; undefined if it is not configured. */
+  readonly nameOf: (swIfIndex: number) => string | undefined;
+  readonly log: Logger;
+}
+
+export interface StatsCollectorDeps {
+  readonly nodeName: string;
+  readonly net: OwnersOfInterfaces;
+}
+
+export function createStatsCollector(deps: StatsCollectorDeps): StatsCollector {
+  return new StatsCollector(deps);
+}
+
+export class StatsCollector implements EventHandler, StatsCollectorApi {
+  readonly name = 'statscollector';
+  readonly #net: OwnersOfInterfaces;
+  readonly #metrics: StatsMetrics;
+  #entries: readonly InterfaceEntry[] = [];
+  #lastError = '';
+
+  constructor({ nodeName, net }: StatsCollectorDeps) {
+    this.#net = net;
+    this.#metrics = new StatsMetrics(new Registry(), nodeName, () => this.#entries);
+  }
+
+  /** What `/stats` serves. */
+  get registry(): Registry {
+    return this.#metrics.registry;
+  }
+
+  entries(): readonly InterfaceEntry[] {
+    return this.#entries;
+  }
+
+  registerGaugeFunc(name: string, help: string, valueFunc: () => number): void {
+    this.#metrics.registerGaugeFunc(name, help, valueFunc);
+  }
+
+  /** Reads the figures of all interfaces. Never rejects: without VPP there are none. */
+  async collect({ statistics, nameOf, log }: StatsSource): Promise<void> {
+    try {
+      const found = await statistics.interfaces();
+      this.#entries = found.flatMap((counters): InterfaceEntry[] => {
+        const interfaceName = nameOf(counters.swIfIndex);
+        if (interfaceName === undefined) return [];
+        const owner = interfaceOwner(interfaceName, this.#net);
+        return owner ? [{ owner, interfaceName, counters }] : [];
+      });
+      this.#lastError = '';
+    } catch (error) {
+      this.#entries = [];
+      // Log a repeated error once, not at each scrape.
+      const text = errorText(error);
+      if (text !== this.#lastError)
+        log.warn({ err: error }, 'cannot read the statistics of interfaces');
+      this.#lastError = text;
+    }
+  }
+
+  handlesEvent(event: Event): boolean {
+    return DeletePod.is(event);
+  }
+
+  resync(): void {}
+
+  update({ event }: UpdateContext): UpdateResult | undefined {
+    const { pod } = event.payload as DeletePodPayload;
+    const left = this.#entries.filter(
+      ({ owner }) => owner.podName !== pod.name || owner.podNamespace !== pod.namespace,
+    );
+    if (left.length === this.#entries.length) return undefined;
+    this.#entries = left;
+    return { change: 'removed interface stats' };
+  }
+
+  revert(): void {}
+}
