@@ -1,7 +1,7 @@
 import { Counter, type Registry } from 'prom-client';
 import type { InterfaceCounters } from '#plugins/controller/api/ports/stats.ts';
+import type { InterfaceEntry } from './interface-entry.ts';
 import { nodeOwner } from './interface-owner.ts';
-import type { InterfaceEntry } from './plugin.ts';
 
 const counters = {
   receive_packets: ['rxPackets', 'Packets that VPP received from an interface.'],

@@ -11,19 +11,12 @@ import type {
   UpdateContext,
   UpdateResult,
 } from '#plugins/controller/api/event-handler.ts';
-import type { InterfaceCounters, StatsPort } from '#plugins/controller/api/ports/stats.ts';
+import type { StatsPort } from '#plugins/controller/api/ports/stats.ts';
 import { DeletePod, type DeletePodPayload } from '#plugins/podmanager/api.ts';
 import type { StatsCollectorApi } from './api.ts';
-import { type InterfaceOwner, interfaceOwner, type OwnersOfInterfaces } from './interface-owner.ts';
+import type { InterfaceEntry } from './interface-entry.ts';
+import { interfaceOwner, type OwnersOfInterfaces } from './interface-owner.ts';
 import { StatsMetrics } from './stats-metrics.ts';
-
-/** The figures of one interface. */
-export interface InterfaceEntry {
-  readonly owner: InterfaceOwner;
-  /** Logical name. */
-  readonly interfaceName: string;
-  readonly counters: InterfaceCounters;
-}
 
 export interface StatsSource {
   readonly statistics: Pick<StatsPort, 'interfaces'>;

@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { InterfaceCounters } from '#plugins/controller/api/ports/stats.ts';
-import type { InterfaceEntry } from './plugin.ts';
+import type { InterfaceEntry } from './interface-entry.ts';
 
 const gauges = {
   inPackets: ['rxPackets', 'Packets that VPP received from an interface.'],

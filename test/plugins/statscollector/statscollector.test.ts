@@ -53,7 +53,7 @@ function deletePod(name: string) {
     interfaceName: 'eth0',
   });
   assert.ok(collector.handlesEvent(event));
-  return collector.update({ event } as UpdateContext);
+  return collector.update({ event } as unknown as UpdateContext);
 }
 
 beforeEach(() => {
