@@ -8,7 +8,7 @@ export interface InterfaceOwner {
 
 export const nodeOwner: InterfaceOwner = { podName: '--', podNamespace: '--' };
 
-/** What the original counts as interfaces of the node. */
+/** Names of the interfaces that the original counts as those of the node. */
 const nodePrefixes = [
   'afpacket-vpp2',
   'vpp2',

@@ -46,7 +46,7 @@ export class StatsCollector implements EventHandler, StatsCollectorApi {
     this.#metrics = new StatsMetrics(new Registry(), nodeName, () => this.#entries);
   }
 
-  /** What `/stats` serves. */
+  /** The metrics on `/stats`. */
   get registry(): Registry {
     return this.#metrics.registry;
   }

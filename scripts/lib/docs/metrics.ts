@@ -40,13 +40,13 @@ function metrics(): MetricText[] {
 /** Those on `/metrics`, without those of Node.js; the others are on `/stats`. */
 export function metricsOf(path: '/metrics' | '/stats'): MetricText[] {
   const all = metrics();
-  const main = all.find(({ name }) => ofProcess.test(name))?.registry;
+  const main = all.find(({ name }) => PROCESS_METRIC.test(name))?.registry;
   return all.filter(
-    ({ name, registry }) => (registry === main) === (path === '/metrics') && !ofProcess.test(name),
+    ({ name, registry }) => (registry === main) === (path === '/metrics') && !PROCESS_METRIC.test(name),
   );
 }
 
-const ofProcess = /^(process|nodejs)_/;
+const PROCESS_METRIC = /^(process|nodejs)_/;
 
 function makeAgent(): void {
   const loggers = new Loggers({ 'default-level': 'fatal', loggers: [] }, undefined, {

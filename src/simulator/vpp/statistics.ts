@@ -1,5 +1,5 @@
 /**
- * What the statistics segment of a simulated VPP shows: a VPP with one thread that forwards no packets, so
+ * The statistics of a simulated VPP, in place of a statistics segment: those of a VPP with one thread that forwards no packets, so
  * that counters of packets are 0. Interfaces and the session table of NAT44 are those of the process.
  */
 import type { StatsPort } from '#plugins/controller/api/ports/stats.ts';

@@ -99,7 +99,7 @@ export class SimVpp {
     return this.#process.memory;
   }
 
-  /** What the statistics segment of a VPP has. Its calls reject while VPP is not running. */
+  /** In place of a statistics segment. Its calls reject while VPP is not running. */
   get statistics(): StatsPort {
     const current = async () => {
       if (!this.#process) throw new VppDisconnectedError('the simulated VPP is not running');

@@ -185,11 +185,11 @@ const natCounters = (['in2out', 'out2in'] as const).flatMap((direction) =>
 );
 
 /** Names of interfaces with slashes, which are also names of graph nodes. */
-const nodeWithSlash = /^(?:memif\d+\/\d+|pg\/stream|[A-Za-z]+[0-9a-f]+(?:\/[0-9a-f]+){2})(?=[/.-])/;
+const NODE_WITH_SLASH = /^(?:memif\d+\/\d+|pg\/stream|[A-Za-z]+[0-9a-f]+(?:\/[0-9a-f]+){2})(?=[/.-])/;
 
 /** `<node>/<reason>`; each of both may contain slashes. */
 export function splitErrorName(name: string): { node: string; reason: string } {
-  const start = nodeWithSlash.exec(name)?.[0].length ?? 0;
+  const start = NODE_WITH_SLASH.exec(name)?.[0].length ?? 0;
   const slash = name.indexOf('/', start);
   if (slash < 0) return { node: name, reason: '' };
   return { node: name.slice(0, slash), reason: name.slice(slash + 1) };

@@ -148,7 +148,7 @@ describe('the series of an interface', () => {
     statistics.found.interfaces = statistics.found.interfaces.slice(0, 3);
     await refresh();
     assert.equal((await series(registry)).filter((line) => line.includes('web-2')).length, 0);
-    statistics.failure = new Error('VPP is gone');
+    statistics.failure = new Error('VPP is unavailable');
     await refresh();
     assert.deepEqual(await series(registry), []);
     statistics.failure = undefined;

@@ -79,7 +79,7 @@ describe('the metrics of the original', () => {
     assert.equal(statistics.calls, 1);
   });
 
-  it('forget what VPP no longer has', async () => {
+  it('drop interfaces that VPP no longer has', async () => {
     const metrics = new TelemetryMetrics(statistics, new Set(['interfaces']), registry, 'node1');
     await metrics.read();
     statistics.found.interfaces = [];

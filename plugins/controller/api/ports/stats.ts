@@ -24,7 +24,7 @@ export interface NodeErrorCounter {
   readonly count: bigint;
 }
 
-/** What a graph node has done, on all threads together. */
+/** The work of a graph node, on all threads together. */
 export interface NodeRuntime {
   readonly index: number;
   readonly name: string;
