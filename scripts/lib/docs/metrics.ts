@@ -42,7 +42,8 @@ export function metricsOf(path: '/metrics' | '/stats'): MetricText[] {
   const all = metrics();
   const main = all.find(({ name }) => PROCESS_METRIC.test(name))?.registry;
   return all.filter(
-    ({ name, registry }) => (registry === main) === (path === '/metrics') && !PROCESS_METRIC.test(name),
+    ({ name, registry }) =>
+      (registry === main) === (path === '/metrics') && !PROCESS_METRIC.test(name),
   );
 }
 

@@ -185,7 +185,8 @@ const natCounters = (['in2out', 'out2in'] as const).flatMap((direction) =>
 );
 
 /** Names of interfaces with slashes, which are also names of graph nodes. */
-const NODE_WITH_SLASH = /^(?:memif\d+\/\d+|pg\/stream|[A-Za-z]+[0-9a-f]+(?:\/[0-9a-f]+){2})(?=[/.-])/;
+const NODE_WITH_SLASH =
+  /^(?:memif\d+\/\d+|pg\/stream|[A-Za-z]+[0-9a-f]+(?:\/[0-9a-f]+){2})(?=[/.-])/;
 
 /** `<node>/<reason>`; each of both may contain slashes. */
 export function splitErrorName(name: string): { node: string; reason: string } {

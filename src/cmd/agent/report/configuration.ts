@@ -14,6 +14,7 @@ import { contivConfigSchema } from '#plugins/contivconf/config.ts';
 import { controllerSchema } from '#plugins/controller/config.ts';
 import { serviceSchema } from '#plugins/service/config.ts';
 import { govppSchema } from '#vpp/config.ts';
+import { telemetrySchema } from '#vpp/telemetry/config.ts';
 import { type AgentFlags, configNames } from '../flags.ts';
 import type { Settings } from '../settings.ts';
 import type { Secrets } from './secrets.ts';
@@ -36,6 +37,7 @@ const configurations: Readonly<Record<(typeof configNames)[number], Configuratio
   kvscheduler: { schema: kvschedulerSchema, effective: ({ kvscheduler }) => kvscheduler },
   service: { schema: serviceSchema, effective: ({ service }) => service },
   'status-check': { schema: statusCheckSchema, effective: ({ statusCheck }) => statusCheck },
+  telemetry: { schema: telemetrySchema, effective: ({ telemetry }) => telemetry },
   kafka: { schema: kafkaSchema, effective: ({ kafka }) => kafka },
 };
 
