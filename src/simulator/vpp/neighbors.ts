@@ -28,6 +28,10 @@ function familyOf(af: number): Family | undefined {
   return af === 0 ? 4 : af === 1 ? 6 : undefined;
 }
 
+function keyOf(index: number, address: string): string {
+  return `${index} ${address}`;
+}
+
 function isOf(neighbor: Neighbor, family: Family): boolean {
   return neighbor.address.includes(':') === (family === 6);
 }
@@ -38,7 +42,8 @@ export class Neighbors {
   readonly #addresses: Addresses;
   readonly #fib: Fib;
   readonly #clock: Clock;
-  #all: Neighbor[] = [];
+  /** In the order of their creation. */
+  readonly #all = new Map<string, Neighbor>();
   readonly #config: Record<Family, Config>;
 
   constructor(deps: { interfaces: Interfaces; addresses: Addresses; fib: Fib; clock: Clock }) {
@@ -60,7 +65,7 @@ export class Neighbors {
 
   /** VPP also adds entries for neighbors with the no-FIB-entry flag here. */
   #follow(index: number, family: Family, table: FibTable): void {
-    for (const known of this.#all) {
+    for (const known of this.#all.values()) {
       if (known.index !== index || !isOf(known, family)) continue;
       this.#withdraw(known);
       known.table = table;
@@ -76,8 +81,11 @@ export class Neighbors {
   }
 
   #drop(matches: (neighbor: Neighbor) => boolean): void {
-    for (const known of this.#all.filter(matches)) this.#withdraw(known);
-    this.#all = this.#all.filter((known) => !matches(known));
+    for (const [key, known] of this.#all)
+      if (matches(known)) {
+        this.#withdraw(known);
+        this.#all.delete(key);
+      }
   }
 
   #path({ address, index }: Neighbor) {
@@ -100,7 +108,8 @@ export class Neighbors {
   #add(index: number, address: string, mac: string, flags: number): number {
     const iface = this.#interfaces.get(index);
     if (!iface) return retval.INVALID_SW_IF_INDEX;
-    const known = this.#all.find((one) => one.index === index && one.address === address);
+    const key = keyOf(index, address);
+    const known = this.#all.get(key);
     const updated = this.#clock.monotonic();
     if (known) {
       const weaker = (flags & flag.static) === 0 && (known.flags & flag.static) !== 0;
@@ -114,7 +123,7 @@ export class Neighbors {
     const table =
       (flags & flag.noFibEntry) === 0 ? this.#addresses.tableOf(iface, family) : undefined;
     const created: Neighbor = { index, address, mac, flags, updated, table };
-    this.#all.push(created);
+    this.#all.set(key, created);
     this.#announce(created);
     return 0;
   }
@@ -130,9 +139,12 @@ export class Neighbors {
             return refused === 0 ? { stats_index: 0 } : refused;
           }
           if (!this.#interfaces.get(sw_if_index)) return retval.INVALID_SW_IF_INDEX;
-          const before = this.#all.length;
-          this.#drop((known) => known.index === sw_if_index && known.address === address);
-          return this.#all.length < before ? { stats_index: NONE } : retval.NO_SUCH_ENTRY;
+          const key = keyOf(sw_if_index, address);
+          const known = this.#all.get(key);
+          if (!known) return retval.NO_SUCH_ENTRY;
+          this.#withdraw(known);
+          this.#all.delete(key);
+          return { stats_index: NONE };
         },
 
         ip_neighbor_config: ({ af, max_number, max_age, recycle }) => {
@@ -149,7 +161,7 @@ export class Neighbors {
       dumps: {
         ip_neighbor_dump: ({ sw_if_index, af }) => {
           const family = familyOf(af);
-          return this.#all
+          return [...this.#all.values()]
             .filter((known) => family !== undefined && isOf(known, family))
             .filter((known) => sw_if_index === NONE || known.index === sw_if_index)
             .sort((a, b) => a.index - b.index)
@@ -165,7 +177,7 @@ export class Neighbors {
         },
       },
       snapshot: () => ({
-        neighbors: this.#all
+        neighbors: [...this.#all.values()]
           .map(({ index, address, mac, flags }) => {
             const words = [`${address} ${mac} dev ${this.#interfaces.nameOf(index)}`];
             if (flags & flag.static) words.push('static');

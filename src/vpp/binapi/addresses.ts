@@ -71,18 +71,36 @@ export function fromPrefix({ address, len }: Prefix): string {
   return `${fromAddress(address)}/${len}`;
 }
 
+const [dot, zero, nine, colon, dash] = ['.', '0', '9', ':', '-'].map((one) =>
+  one.charCodeAt(0),
+) as [number, number, number, number, number];
+const hexPairs = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
 /** @throws InvalidAddressError */
 export function toMac(text: string): MacAddress {
   if (!/^[0-9a-f]{1,2}([:-][0-9a-f]{1,2}){5}$/i.test(text))
     throw new InvalidAddressError('is not a MAC address', { where: JSON.stringify(text) });
-  return Uint8Array.from(text.split(/[:-]/), (part) => Number.parseInt(part, 16));
+  const bytes = new Uint8Array(6);
+  let at = 0;
+  // without a string for each byte: a hot path for neighbors and interfaces
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === colon || code === dash) at++;
+    else bytes[at] = (bytes[at] as number) * 16 + hexDigit(code);
+  }
+  return bytes;
+}
+
+/** @param code of a character that is known to be a hexadecimal digit */
+function hexDigit(code: number): number {
+  return code <= nine ? code - zero : (code & 0xf) + 9;
 }
 
 export function fromMac(bytes: MacAddress): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join(':');
+  let text = '';
+  for (const byte of bytes) text += text === '' ? hexPairs[byte] : `:${hexPairs[byte]}`;
+  return text;
 }
-
-const [dot, zero] = ['.'.charCodeAt(0), '0'.charCodeAt(0)] as [number, number];
 
 /** Reads digit by digit, without a string for each byte: a hot path for services and routes. */
 function ip4Bytes(text: string): Uint8Array | undefined {
