@@ -135,15 +135,6 @@ export function logRoutes(loggers: Loggers): Route[] {
       handle: () => json(loggers.list()),
     },
     {
-      method: 'GET',
-      path: '/log/recent',
-      // Changes nothing, but log lines are not for everyone who can reach the port.
-      mutating: true,
-      summary: 'the last log lines, up to 1 MiB, as text',
-      replyTypes: ['text/plain'],
-      handle: () => ({ status: 200, body: loggers.recent.text(), contentType: 'text/plain' }),
-    },
-    {
       method: 'PUT',
       path: '/log/:logger/:level',
       mutating: true,
@@ -160,6 +151,15 @@ export function logRoutes(loggers: Loggers): Route[] {
         }
         return json({ logger, level });
       },
+    },
+    {
+      method: 'GET',
+      path: '/log/recent',
+      // Changes nothing, but log lines are not for everyone who can reach the port.
+      mutating: true,
+      summary: 'the last log lines, up to 1 MiB, as text',
+      replyTypes: ['text/plain'],
+      handle: () => ({ status: 200, body: loggers.recent.text(), contentType: 'text/plain' }),
     },
   ];
 }
