@@ -32,10 +32,16 @@ export class KafkaServer {
   #zookeeper: ChildProcess | undefined;
 
   static async start(options: KafkaServerOptions = {}): Promise<KafkaServer> {
+    const server = await KafkaServer.prepare(options);
+    await server.run();
+    return server;
+  }
+
+  /** A broker that does not run yet. */
+  static async prepare(options: KafkaServerOptions = {}): Promise<KafkaServer> {
     const folder = await mkdtemp(join(tmpdir(), 'kafka-'));
     const server = new KafkaServer(folder, await freePort(), await freePort(), options);
     await server.#prepare();
-    await server.run();
     return server;
   }
 
@@ -131,14 +137,16 @@ export class KafkaServer {
     return [...options, '-cp', join(findKafka()!, '*')];
   }
 
+  /** The command of the broker, for a test that starts it itself. */
+  get command(): readonly string[] {
+    return ['java', ...this.#java(), 'kafka.Kafka', join(this.#folder, 'server.properties')];
+  }
+
   /** Starts or restarts the broker on the data of the folder. */
   async run(): Promise<void> {
     const log = openSync(this.#log, 'w');
-    this.#broker = spawn(
-      'java',
-      [...this.#java(), 'kafka.Kafka', join(this.#folder, 'server.properties')],
-      { stdio: ['ignore', log, log] },
-    );
+    const [program = '', ...args] = this.command;
+    this.#broker = spawn(program, args, { stdio: ['ignore', log, log] });
     closeSync(log);
     const isStarted = (): boolean =>
       /started \(kafka\.server|Kafka Server started|\] started/.test(this.#text());
