@@ -11,6 +11,8 @@ import { DbWatcherMetrics } from './metrics.ts';
 export interface DbWatcherWiringDeps extends Omit<DbWatcherDeps, 'reportState'> {
   readonly registry: Registry;
   readonly status: StatusCheck;
+  /** Whether other agents use the store, too. */
+  readonly isShared: boolean;
   /** Name or address of the host, for messages. */
   readonly host: string;
 }
@@ -21,21 +23,20 @@ export interface WiredDbWatcher {
 }
 
 export function wireDbWatcher(all: DbWatcherWiringDeps): WiredDbWatcher {
-  const { registry, status, host, ...deps } = all;
+  const { registry, status, isShared, host, ...deps } = all;
   const watcher = createDbWatcher({ ...deps, reportState: status.register('etcd', 'readiness') });
   new DbWatcherMetrics(registry, () => watcher.status);
-  // without a mirror the store is local, and no other agent can reach it
-  const instances =
-    deps.mirror &&
-    new AgentInstances({
-      store: deps.cluster,
-      label: deps.nodeName,
-      instance: `${host}-${deps.clock.now()}`,
-      host,
-      clock: deps.clock,
-      log: deps.log,
-      reportState: status.register('label', 'state'),
-    });
+  const instances = isShared
+    ? new AgentInstances({
+        store: deps.cluster,
+        label: deps.nodeName,
+        instance: `${host}-${deps.clock.now()}`,
+        host,
+        clock: deps.clock,
+        log: deps.log,
+        reportState: status.register('label', 'state'),
+      })
+    : undefined;
   return {
     watcher,
     component: {

@@ -96,6 +96,8 @@ export function createAgent(deps: AgentDeps): Agent {
   const { settings, environment, clock, random, loggers, build, print, externalSources } = deps;
   const { label, contiv } = settings;
   const { cluster, local, localDisk, mirror, mirrorDisk, mirrorFault } = environment;
+  /** Without etcd the store is that of this node alone. */
+  const isShared = cluster !== local;
   const log: Logger = loggers.get('agent');
   const status = new StatusCheck(clock, build);
   const registry = new Registry();
@@ -194,6 +196,7 @@ export function createAgent(deps: AgentDeps): Agent {
     loop: controller,
     cluster,
     mirror,
+    isShared,
     nodeName: label,
     agentPrefix: agentPrefix(label),
     host: settings.env['HOST_IP'] ?? settings.env['HOSTNAME'] ?? 'unknown',
@@ -284,11 +287,9 @@ export function createAgent(deps: AgentDeps): Agent {
   const statusComponent = wireStatus({
     config: settings.statusCheck,
     status,
-    // a store of this node alone has no other readers
-    target:
-      cluster === local
-        ? undefined
-        : { prefix: agentPrefix(label), putAll: (entries) => cluster.putAll(entries) },
+    target: isShared
+      ? { prefix: agentPrefix(label), putAll: (entries) => cluster.putAll(entries) }
+      : undefined,
     registry,
     clock,
     random,
@@ -377,8 +378,7 @@ export function createAgent(deps: AgentDeps): Agent {
       leaseWatch,
       idleSessions,
       watcherComponent,
-      // without a mirror the database is that of this node alone
-      ...(mirror ? [idReleaser.component] : []),
+      ...(isShared ? [idReleaser.component] : []),
       cni,
     ],
     limits,

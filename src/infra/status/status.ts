@@ -98,7 +98,7 @@ export class StatusCheck {
   readProblems(): void {
     for (const [name, { problem }] of this.#components) {
       if (!problem) continue;
-      const text = problem();
+      const text = readable(problem);
       this.#report(name, text === undefined ? 'ok' : 'error', text);
     }
   }
@@ -170,5 +170,14 @@ export class StatusCheck {
       if (status.state === 'init') worst = 'init';
     }
     return worst;
+  }
+}
+
+/** A defect in one component must not end the agent, nor hide the state of the others. */
+function readable(problem: ReadProblem): string | undefined {
+  try {
+    return problem();
+  } catch (thrown) {
+    return `its state cannot be read: ${errorText(thrown)}`;
   }
 }

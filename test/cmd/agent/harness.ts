@@ -62,7 +62,7 @@ export interface RunningAgent extends AsyncDisposable {
 export interface AgentOptions {
   /** Stores and southbound as this agent sees them; default: those of the node. */
   readonly environment?: Pick<Environment, 'cluster' | 'local' | 'linux' | 'connectVpp'> &
-    Partial<Pick<Environment, 'localDisk' | 'vppStatistics'>>;
+    Partial<Pick<Environment, 'localDisk' | 'mirror' | 'mirrorFault' | 'vppStatistics'>>;
   readonly contiv?: Partial<Settings['contiv']>;
   readonly controller?: Partial<Settings['controller']>;
   readonly service?: Partial<Settings['service']>;

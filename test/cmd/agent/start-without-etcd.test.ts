@@ -74,6 +74,24 @@ describe('an agent that starts without its database', () => {
   });
 });
 
+describe('an agent that cannot open its mirror', () => {
+  it('says so in readiness and not in liveness, and still detects another agent with its label', async () => {
+    const node = makeNode();
+    const environment = {
+      ...environmentOf(node, new FaultInjectingStore(node.cluster)),
+      mirror: undefined,
+      mirrorFault: 'No space left on device',
+    };
+    await using running = await startAgent(node, { environment });
+    const { status, body } = await running.get('/readiness');
+    const { PluginStatus } = body as { PluginStatus: Record<string, { error?: string }> };
+    assert.equal(status, 500);
+    assert.equal(PluginStatus['mirror']?.error, 'No space left on device');
+    assert.ok(PluginStatus['label'], 'etcd is shared, whatever happened to its copy');
+    assert.equal((await running.get('/liveness')).status, 200);
+  });
+});
+
 describe('the databases of an agent', () => {
   it('ignore a file of the Go agent, and log its name', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'stores-'));

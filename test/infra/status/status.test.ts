@@ -103,6 +103,22 @@ describe('status check', () => {
     assert.deepEqual(changed, ['a', 'b', 'b']);
   });
 
+  it('takes a component whose state cannot be read as one in error, and reads the others', () => {
+    const status = new StatusCheck(new ManualClock(), build);
+    let isBroken = true;
+    status.registerProblem('a', 'state', () => {
+      if (isBroken) throw new Error('defect');
+      return undefined;
+    });
+    status.registerProblem('b', 'none', () => 'full');
+    status.readProblems();
+    assert.equal(status.component('a').error, 'its state cannot be read: defect');
+    assert.equal(status.component('b').error, 'full');
+    isBroken = false;
+    status.readProblems();
+    assert.equal(status.overall.state, 'ok');
+  });
+
   it('writes the documents of the Go agent', async () => {
     const clock = new ManualClock(1_700_000_000_000);
     const status = new StatusCheck(clock, build);
