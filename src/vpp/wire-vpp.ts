@@ -2,6 +2,7 @@
 import type { Registry } from 'prom-client';
 import type { Clock, Random } from '#infra/clock/clock.ts';
 import { durationMs } from '#infra/config/duration.ts';
+import type { Route } from '#infra/http/route.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { Component } from '#infra/process/lifecycle.ts';
 import type { StatusCheck } from '#infra/status/status.ts';
@@ -12,6 +13,8 @@ import type { StatsPort } from '#plugins/controller/api/ports/stats.ts';
 import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
 import type { Connect } from './binapi/api.ts';
 import { BinapiClient } from './binapi/client/client.ts';
+import { registerCallMetrics } from './calls/metrics.ts';
+import { callRoutes } from './calls/routes.ts';
 import type { GovppConfig } from './config.ts';
 import type { LostTapLinks } from './descriptors/options.ts';
 import { vppDescriptors } from './descriptors/vpp-descriptors.ts';
@@ -19,10 +22,12 @@ import { InterfaceStateReports } from './interface-state-reports.ts';
 import { InterfaceWatch, type InterfaceWatchOptions } from './interface-watch.ts';
 import { natSessionPort } from './nat-session-port.ts';
 import { ObjectRecords, type RecordStore } from './object-records.ts';
+import { vppRoutes } from './routes.ts';
 import { ConnectedProcess } from './stats/connected-process.ts';
 import { VppMetrics } from './stats/metrics.ts';
 import { SegmentStatistics } from './stats/statistics.ts';
 import type { TelemetryConfig } from './telemetry/config.ts';
+import { telemetryRoutes } from './telemetry/routes.ts';
 import { wireTelemetry } from './telemetry/wire-telemetry.ts';
 import { vppPort } from './vpp-port.ts';
 
@@ -48,6 +53,7 @@ export interface WiredVpp {
   readonly descriptors: readonly AnyDescriptor[];
   readonly port: VppPort;
   readonly natSessions: NatSessionPort;
+  routes(): Route[];
   readonly statistics: StatsPort;
   readonly metrics: VppMetrics;
   /** Polls VPP's telemetry. */
@@ -61,7 +67,9 @@ export interface WiredVpp {
 export function wireVpp(deps: VppWiringDeps): WiredVpp {
   const { config, connect, lostTapLinks, registry, clock, random, log } = deps;
   const { store, isAgentKey, label } = deps;
-  const client = new BinapiClient({
+  const calls = registerCallMetrics(registry, () => client);
+  const client: BinapiClient = new BinapiClient({
+    observer: calls,
     connect,
     clock,
     random,
@@ -86,6 +94,11 @@ export function wireVpp(deps: VppWiringDeps): WiredVpp {
     }),
     port: vppPort(client),
     natSessions: natSessionPort(client),
+    routes: () => [
+      ...vppRoutes(client),
+      ...callRoutes(calls, client),
+      ...telemetryRoutes({ client, statistics, clock }),
+    ],
     statistics,
     metrics: new VppMetrics(statistics, registry, label, log),
     telemetry: wireTelemetry({

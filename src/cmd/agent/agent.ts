@@ -47,7 +47,6 @@ import { wireHealthChecks } from '#plugins/service/wire-health-checks.ts';
 import { wireNatSessions } from '#plugins/service/wire-nat-sessions.ts';
 import { wireStats } from '#plugins/statscollector/wire-stats.ts';
 import { stnDaemonClient } from '#stn/daemon-client.ts';
-import { vppRoutes } from '#vpp/routes.ts';
 import { wireInterfaceWatch, wireVpp } from '#vpp/wire-vpp.ts';
 import { cniState } from './cni-state.ts';
 import type { Environment } from './environment.ts';
@@ -334,7 +333,7 @@ export function createAgent(deps: AgentDeps): Agent {
         client: vpp.client,
         linux: environment.linux,
       }),
-      ...vppRoutes(vpp.client),
+      ...vpp.routes(),
       ...compatibilityRoutes({ scheduler, linux: environment.linux, clock }),
       metricsRoute('/metrics', registry, refreshMetrics, clock),
       ...interfaceStats.routes,

@@ -33,6 +33,15 @@ export type Connect = () => Promise<Transport>;
 
 export type ConnectionState = 'disconnected' | 'connecting' | 'connected' | 'closed';
 
+/** Sees the requests of a client; their answers are not its concern. */
+export interface CallObserver {
+  sent(message: string): void;
+  done(message: string, seconds: number): void;
+  failed(message: string, error: unknown): void;
+  /** @param message of the answer */
+  replied(message: string, count: number): void;
+}
+
 /**
  * A client of one VPP. All requests reject with VppDisconnectedError while VPP is disconnected, and
  * when the connection is lost before the answer.

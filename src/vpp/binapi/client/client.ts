@@ -93,7 +93,9 @@ export class BinapiClient implements VppClient {
     fields: Requests[N]['request'],
   ): Promise<Requests[N]['reply']> {
     if (!this.#connection) return Promise.reject(this.#notConnected(name));
-    return this.#connection.request(name, fields) as Promise<Requests[N]['reply']>;
+    const answer = this.#connection.request(name, fields) as Promise<Requests[N]['reply']>;
+    this.#observe(name, answer, () => 1);
+    return answer;
   }
 
   async dump<N extends keyof Dumps>(
@@ -111,7 +113,13 @@ export class BinapiClient implements VppClient {
     take: (details: Dumps[N]['details']) => void,
   ): Promise<void> {
     if (!this.#connection) return Promise.reject(this.#notConnected(name));
-    return this.#connection.dump(name, fields, take as (details: object) => void);
+    let count = 0;
+    const answer = this.#connection.dump(name, fields, (details) => {
+      count++;
+      take(details as Dumps[N]['details']);
+    });
+    this.#observe(name, answer, () => count);
+    return answer;
   }
 
   onEvent<N extends keyof EventsByName>(
@@ -123,6 +131,27 @@ export class BinapiClient implements VppClient {
 
   has(name: string): boolean {
     return this.#connection?.messageIds.service(name) !== undefined;
+  }
+
+  /** Beside the answer, so that its receiver runs no later than without an observer. */
+  #observe(name: string, answer: Promise<unknown>, replies: () => number): void {
+    const { observer, clock } = this.#options;
+    if (!observer) return;
+    const sent = clock.monotonic();
+    observer.sent(name);
+    answer.then(
+      () => {
+        observer.done(name, (clock.monotonic() - sent) / 1_000);
+        observer.replied(this.#answerOf(name), replies());
+      },
+      (error) => observer.failed(name, error),
+    );
+  }
+
+  #answerOf(name: string): string {
+    const service = this.#catalog.services.get(name);
+    if (service === undefined) return name;
+    return service.kind === 'request' ? service.reply.name : service.details.name;
   }
 
   #notConnected(name: string): Error {

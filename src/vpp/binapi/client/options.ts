@@ -1,7 +1,7 @@
 import type { BackoffOptions } from '#infra/clock/backoff.ts';
 import type { Clock, Random } from '#infra/clock/clock.ts';
 import type { Logger } from '#infra/log/log.ts';
-import type { Connect } from '../api.ts';
+import type { CallObserver, Connect } from '../api.ts';
 
 export interface HealthOptions {
   readonly intervalMs: number;
@@ -29,6 +29,7 @@ export interface ClientOptions {
   readonly handshakeTimeoutMs: number;
   readonly health: HealthOptions;
   readonly reconnect: BackoffOptions;
+  readonly observer?: CallObserver;
 }
 
 /** Options as callers give them: those without a default are mandatory. */

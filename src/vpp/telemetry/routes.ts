@@ -1,0 +1,164 @@
+/** REST documents of VPP's figures, in the form of the original's telemetry. */
+import type { Clock } from '#infra/clock/clock.ts';
+import { errorText } from '#infra/errors/errors.ts';
+import { failure, json, type Route, type RouteResponse } from '#infra/http/route.ts';
+import type { StatsPort } from '#plugins/controller/api/ports/stats.ts';
+import type { VppClient } from '../binapi/api.ts';
+import { MAIN_HEAP } from '../stats/statistics.ts';
+import { vectorsPerCall } from './runtime.ts';
+
+/** VPP is asked at most once in this time, however many clients read: a command stops its workers. */
+const LEAST_INTERVAL_MS = 1_000;
+
+const commands = [
+  'show node counters',
+  'show runtime',
+  'show buffers',
+  'show memory',
+  'show ip fib',
+  'show ip6 fib',
+];
+
+export interface TelemetryRoutesDeps {
+  readonly client: Pick<VppClient, 'request'>;
+  readonly statistics: StatsPort;
+  readonly clock: Clock;
+}
+
+export function telemetryRoutes({ client, statistics, clock }: TelemetryRoutesDeps): Route[] {
+  const outputs = onceASecond(clock, async () => {
+    const found: { Command: string; Output: string }[] = [];
+    for (const Command of commands) {
+      const { reply } = await client.request('cli_inband', { cmd: Command });
+      found.push({ Command, Output: reply });
+    }
+    return found;
+  });
+  const memory = onceASecond(clock, async () => ({ threads: await threadsOfMemory(statistics) }));
+  const runtime = onceASecond(clock, async () => ({
+    threads: [{ ...idleThread, items: listOrNull(await runtimeItems(statistics)) }],
+  }));
+  const counters = onceASecond(clock, async () => ({
+    counters: listOrNull(
+      (await statistics.nodeErrors()).map(({ node, reason, count }) => ({
+        value: Number(count),
+        node,
+        name: reason,
+      })),
+    ),
+  }));
+  return [
+    {
+      method: 'GET',
+      path: '/vpp/telemetry',
+      mutating: false,
+      summary: 'output of commands of VPP: counters, runtime, buffers, memory, routes',
+      handle: () => answer(outputs),
+    },
+    {
+      method: 'GET',
+      path: '/vpp/telemetry/memory',
+      mutating: false,
+      summary: "VPP's main heap in bytes; objects, overhead and pages are 0",
+      handle: () => answer(memory),
+    },
+    {
+      method: 'GET',
+      path: '/vpp/telemetry/runtime',
+      mutating: false,
+      summary: "calls of VPP's graph nodes, if VPP counts them (per-node-counters)",
+      handle: () => answer(runtime),
+    },
+    {
+      method: 'GET',
+      path: '/vpp/telemetry/nodecount',
+      mutating: false,
+      summary: "error counters of VPP's graph nodes that are not 0",
+      handle: () => answer(counters),
+    },
+    {
+      method: 'GET',
+      path: '/stats/configurator',
+      mutating: false,
+      summary: 'always empty: this agent has no configurator service',
+      handle: () => json({ AllOperations: { count: 0 }, Operations: [] }),
+    },
+  ];
+}
+
+/** One thread stands for all: the statistics are sums. */
+const idleThread = {
+  id: 0,
+  name: 'ALL',
+  time: 0,
+  avg_vectors_per_node: 0,
+  last_main_loops: 0,
+  vectors_per_main_loop: 0,
+  vector_length_per_node: 0,
+  vector_rates_in: 0,
+  vector_rates_out: 0,
+  vector_rates_drop: 0,
+  vector_rates_punt: 0,
+} as const;
+
+async function runtimeItems(statistics: StatsPort) {
+  return (await statistics.nodes()).map((node) => ({
+    index: node.index,
+    name: node.name,
+    state: '',
+    calls: Number(node.calls),
+    vectors: Number(node.vectors),
+    suspends: Number(node.suspends),
+    clocks: Number(node.clocks),
+    vectors_per_call: vectorsPerCall(node),
+  }));
+}
+
+async function threadsOfMemory(statistics: StatsPort) {
+  const { heaps } = await statistics.system();
+  return heaps
+    .filter(({ name }) => name === MAIN_HEAP)
+    .map(({ total, used, free, trimmable }) => ({
+      id: 0,
+      name: 'vpp_main',
+      size: total,
+      objects: 0,
+      used,
+      total,
+      free,
+      reclaimed: trimmable,
+      overhead: 0,
+      pages: 0,
+      page_size: 0,
+    }));
+}
+
+/** Go writes null for a list without elements. */
+function listOrNull<T>(list: readonly T[]): readonly T[] | null {
+  return list.length === 0 ? null : list;
+}
+
+async function answer(read: () => Promise<unknown>): Promise<RouteResponse> {
+  try {
+    return json(await read());
+  } catch (error) {
+    return failure(500, errorText(error));
+  }
+}
+
+/** Requests within a second share one result; a failed read is repeated by the next request. */
+function onceASecond<T>(clock: Clock, read: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined;
+  let readAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    const now = clock.monotonic();
+    if (result && now - readAt < LEAST_INTERVAL_MS) return result;
+    readAt = now;
+    const reading = read();
+    reading.catch(() => {
+      if (result === reading) result = undefined;
+    });
+    result = reading;
+    return reading;
+  };
+}
