@@ -116,3 +116,44 @@ test('stopping a watch does not stop a later one with the same name', () => {
   assert.deepEqual(again, ['a']);
   assert.equal(events.length, 0);
 });
+
+test('a watcher that changes the map does not reverse the order of changes for the others', () => {
+  const map = new IndexMap<number>('numbers', silentLogger);
+  map.watch('first', ({ name, value }) => {
+    if (value < 3) map.put(name, value + 1);
+  });
+  const values: number[] = [];
+  map.watch('second', ({ value }) => values.push(value));
+  map.put('a', 1);
+  assert.deepEqual(values, [1, 2, 3]);
+  assert.equal(map.getValue('a'), 3);
+});
+
+test('a watcher that is added or stopped within a callback gets only the changes of its time', () => {
+  const map = new IndexMap<number>('numbers', silentLogger);
+  const found: string[] = [];
+  let stop = () => {};
+  let isAdded = false;
+  map.watch('first', () => {
+    stop();
+    if (!isAdded) map.watch('late', ({ value }) => found.push(`late ${value}`));
+    isAdded = true;
+  });
+  stop = map.watch('stopped', ({ value }) => found.push(`stopped ${value}`));
+  map.put('a', 1);
+  map.put('a', 2);
+  assert.deepEqual(found, ['late 2']);
+});
+
+test('an item may be undefined', () => {
+  const map = new IndexMap<undefined>('nothing', silentLogger, () => ({ kind: ['none'] }));
+  const events: boolean[] = [];
+  map.watch('test', ({ del }) => events.push(del));
+  map.put('a', undefined);
+  assert.deepEqual(
+    [map.listFields('a'), map.listNames('kind', 'none')],
+    [{ kind: ['none'] }, ['a']],
+  );
+  map.delete('a');
+  assert.deepEqual([map.size, map.listNames('kind', 'none'), events], [0, [], [false, true]]);
+});

@@ -1,8 +1,9 @@
 /**
  * A named map with secondary indexes and watchers: a component publishes data that other components
  * may read. All calls are synchronous; watchers are called after the change, in the order of their
- * registration.
+ * registration. Each watcher gets all changes in their order, also those that watchers make.
  */
+import { Fifo } from '../collections/fifo.ts';
 import { defineError, errorText } from '../errors/errors.ts';
 import type { Logger } from '../log/log.ts';
 
@@ -38,8 +39,9 @@ export interface NamedMapping<V> {
   /** Secondary index of one item; empty for an unknown name. */
   listFields(name: string): Fields;
   /**
-   * Calls back on every later change, within the call that makes the change. An error of a callback
-   * is logged and affects neither the map nor the other watchers.
+   * Calls back on every later change, within the call that makes the change; if that is called by a
+   * watcher, after it. An error of a callback is logged and affects neither the map nor the other
+   * watchers.
    * @returns stops the watch
    * @throws SubscriberExistsError
    */
@@ -55,6 +57,9 @@ export class IndexMap<V> implements NamedMapping<V> {
   readonly #values = new Map<string, V>();
   readonly #index = new Map<string, Map<string, Set<string>>>();
   readonly #watchers = new Map<string, (event: MappingEvent<V>) => void>();
+  /** Changes that watchers have not got yet. */
+  readonly #events = new Fifo<MappingEvent<V>>();
+  #isTelling = false;
 
   /** @param fieldsOf secondary index of an item; depends on the item alone */
   constructor(title: string, log: Logger, fieldsOf?: (value: V) => Fields) {
@@ -84,8 +89,8 @@ export class IndexMap<V> implements NamedMapping<V> {
   }
 
   listFields(name: string): Fields {
-    const value = this.#values.get(name);
-    return value === undefined ? noFields : (this.#fieldsOf?.(value) ?? noFields);
+    if (!this.#values.has(name)) return noFields;
+    return this.#fieldsOf?.(this.#values.get(name) as V) ?? noFields;
   }
 
   watch(subscriber: string, callback: (event: MappingEvent<V>) => void): () => void {
@@ -120,8 +125,8 @@ export class IndexMap<V> implements NamedMapping<V> {
 
   /** @returns the last value */
   delete(name: string): V | undefined {
-    const value = this.#values.get(name);
-    if (value === undefined) return undefined;
+    if (!this.#values.has(name)) return undefined;
+    const value = this.#values.get(name) as V;
     this.#unindex(name, value);
     this.#values.delete(name);
     this.#tell(name, value, false, true);
@@ -152,15 +157,25 @@ export class IndexMap<V> implements NamedMapping<V> {
 
   #tell(name: string, value: V, update: boolean, del: boolean): void {
     if (this.#watchers.size === 0) return;
-    const event: MappingEvent<V> = { title: this.title, name, value, update, del };
-    for (const [subscriber, callback] of this.#watchers)
+    this.#events.push({ title: this.title, name, value, update, del });
+    // A watcher that makes a change is called with it after the others know the change before.
+    if (this.#isTelling) return;
+    this.#isTelling = true;
+    for (let next = this.#events.shift(); next; next = this.#events.shift()) this.#tellAll(next);
+    this.#isTelling = false;
+  }
+
+  #tellAll(event: MappingEvent<V>): void {
+    for (const [subscriber, callback] of [...this.#watchers]) {
+      // It was stopped by one before it.
+      if (this.#watchers.get(subscriber) !== callback) continue;
       try {
         callback(event);
       } catch (thrown) {
-        this.#log.error(
-          { map: this.title, subscriber, name, error: errorText(thrown) },
-          'map watcher failed',
-        );
+        const { title: map, name } = event;
+        const fields = { map, subscriber, name, error: errorText(thrown) };
+        this.#log.error(fields, 'map watcher failed');
       }
+    }
   }
 }

@@ -6,20 +6,25 @@
  * What was delivered and not yet committed when the process ends or the group moves the partition
  * is delivered again.
  */
-import { type BaseOptions, Consumer, type Message, type MessagesStream } from '@platformatic/kafka';
+import { type BaseOptions, Consumer, type Message } from '@platformatic/kafka';
 import { Backoff } from '../clock/backoff.ts';
 import type { Clock, Random, Timer } from '../clock/clock.ts';
 import type { Logger } from '../log/log.ts';
 import type { Deliver, Stop } from './api.ts';
 import { messagingError, reasonOf } from './kafka-errors.ts';
-import { keyText, retryDelays } from './reading.ts';
+import {
+  closeConsumer,
+  keyText,
+  limited,
+  retryDelays,
+  type Stream,
+  stopStream,
+} from './reading.ts';
 
 const COMMIT_MS = 1_000;
 /** Messages that are read ahead for each topic. They may be large, so they are few. */
 const READ_AHEAD = 16;
 const MAX_BYTES = 1024 * 1024;
-
-type Stream = MessagesStream<Buffer, Buffer, Buffer, Buffer>;
 
 export interface GroupReaderDeps {
   readonly base: BaseOptions;
@@ -87,8 +92,8 @@ export class GroupReader {
   async close(): Promise<void> {
     this.#topics.clear();
     this.#closing.abort();
-    await this.#adapting;
     await this.#leave();
+    if (this.#adapting) await limited(this.#adapting, this.#deps.clock);
   }
 
   #changed(): void {
@@ -116,25 +121,27 @@ export class GroupReader {
     this.#adapting = undefined;
   }
 
-  /** Opens and closes streams until there is one for each topic. */
+  /** Opens and stops streams until there is one for each topic. */
   async #adapt(): Promise<void> {
     const stopped = [...this.#streams].filter(([topic]) => !this.#topics.has(topic));
     for (const [topic, stream] of stopped) {
       this.#streams.delete(topic);
-      await stream.close();
+      stopStream(stream);
     }
     if (this.#topics.size === 0) return this.#leave();
-    // Without the topic other members get its partitions.
-    if (stopped.length > 0) await this.#consumer?.joinGroup({});
     this.#consumer ??= this.#createConsumer();
+    const consumer = this.#consumer;
+    // Without the topic other members get its partitions.
+    if (stopped.length > 0) await consumer.joinGroup({});
     for (const topic of this.#topics.keys()) {
-      if (this.#streams.has(topic) || this.#closing.signal.aborted) continue;
-      const stream = await this.#consumer.consume({
+      if (this.#streams.has(topic)) continue;
+      const stream = await consumer.consume({
         topics: [topic],
         mode: 'committed',
         fallbackMode: 'earliest',
         autocommit: false,
       });
+      if (this.#consumer !== consumer) return stopStream(stream);
       this.#streams.set(topic, stream);
       void this.#read(topic, stream);
     }
@@ -216,13 +223,16 @@ export class GroupReader {
   async #leave(): Promise<void> {
     const consumer = this.#consumer;
     if (!consumer) return;
-    if (!this.#hasFailed) await this.commit().catch(() => undefined);
+    const { clock } = this.#deps;
+    const streams = [...this.#streams.values()];
+    this.#streams.clear();
+    for (const stream of streams) stopStream(stream);
+    if (!this.#hasFailed) await limited(this.commit(), clock);
     this.#commitTimer?.cancel();
     this.#commitTimer = undefined;
-    this.#streams.clear();
     this.#consumer = undefined;
     for (const key of [...this.#delivered.keys()]) this.#forget(key);
-    await consumer.close(true).catch(() => undefined);
+    await closeConsumer(consumer, clock);
   }
 }
 

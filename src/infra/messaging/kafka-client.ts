@@ -22,6 +22,7 @@ import { GroupReader } from './group-reader.ts';
 import { isTooLarge, messagingError } from './kafka-errors.ts';
 import { PartitionReader } from './partition-reader.ts';
 import { partitionOf } from './partitioner.ts';
+import { limited } from './reading.ts';
 import { SendQueue } from './send-queue.ts';
 
 /** Messages that wait for their delivery. More are rejected, so that a slow broker costs no memory. */
@@ -49,7 +50,8 @@ export class KafkaClient implements MessageClient {
   readonly #partitionReaders = new Set<PartitionReader>();
   /** By topic and acknowledgment. */
   readonly #queues = new Map<string, SendQueue>();
-  #waiting = 0;
+  /** Ends the calls that wait for their delivery. */
+  readonly #rejectWaiting = new Set<(error: Error) => void>();
   #waitingBytes = 0;
   #isClosed = false;
 
@@ -75,23 +77,23 @@ export class KafkaClient implements MessageClient {
   }
 
   async publish(message: OutgoingMessage, acks: Acks): Promise<Delivery> {
-    if (this.#isClosed) throw new MessagingClosedError('the connection to Kafka is closed');
+    if (this.#isClosed) throw closedError();
+    const waiting = this.#rejectWaiting.size;
     const bytes = message.value.length + message.key.length;
-    const isFull = this.#waiting >= MAX_WAITING || this.#waitingBytes + bytes > MAX_WAITING_BYTES;
+    const isFull = waiting >= MAX_WAITING || this.#waitingBytes + bytes > MAX_WAITING_BYTES;
     // A single message larger than the limit is up to the broker.
-    if (isFull && this.#waiting > 0)
-      throw new PublishQueueFullError(`${this.#waiting} messages wait for their delivery`, {
+    if (isFull && waiting > 0)
+      throw new PublishQueueFullError(`${waiting} messages wait for their delivery`, {
         where: message.topic,
       });
-    this.#waiting++;
+    const { promise, resolve, reject } = Promise.withResolvers<Delivery>();
+    this.#rejectWaiting.add(reject);
     this.#waitingBytes += bytes;
-    const queue = this.#queueOf(message.topic, acks);
+    this.#queueOf(message.topic, acks).add({ message, resolve, reject });
     try {
-      return await new Promise<Delivery>((resolve, reject) =>
-        queue.add({ message, resolve, reject }),
-      );
+      return await promise;
     } finally {
-      this.#waiting--;
+      this.#rejectWaiting.delete(reject);
       this.#waitingBytes -= bytes;
     }
   }
@@ -181,10 +183,16 @@ export class KafkaClient implements MessageClient {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    for (const reject of this.#rejectWaiting) reject(closedError());
     await Promise.all([
       this.#group.close(),
       ...[...this.#partitionReaders].map((reader) => reader.close()),
     ]);
-    await this.#producer.close(true);
+    await limited(this.#producer.close(true), this.#deps.clock);
+    this.#producer.connections.close().catch(() => undefined);
   }
+}
+
+function closedError(): Error {
+  return new MessagingClosedError('the connection to Kafka is closed');
 }

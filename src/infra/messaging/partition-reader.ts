@@ -8,7 +8,7 @@ import type { Clock, Random } from '../clock/clock.ts';
 import type { Logger } from '../log/log.ts';
 import { type Deliver, NEWEST, OLDEST, type PartitionPosition } from './api.ts';
 import { reasonOf } from './kafka-errors.ts';
-import { keyText, retryDelays } from './reading.ts';
+import { closeConsumer, keyText, limited, retryDelays } from './reading.ts';
 
 /** Time that a broker waits for messages before it answers that there are none. */
 const WAIT_MS = 1_000;
@@ -46,9 +46,10 @@ export class PartitionReader {
   }
 
   async close(): Promise<void> {
+    const { clock } = this.#deps;
     this.#closing.abort();
-    await this.#consumer?.close(true).catch(() => undefined);
-    await this.#running;
+    if (this.#consumer) await closeConsumer(this.#consumer, clock);
+    await limited(this.#running, clock);
   }
 
   async #run(): Promise<void> {
@@ -72,7 +73,7 @@ export class PartitionReader {
           await clock.sleep(backoff.next(), this.#closing.signal).catch(() => undefined);
         }
       }
-      await consumer.close(true).catch(() => undefined);
+      await closeConsumer(consumer, clock);
     }
   }
 

@@ -1,4 +1,4 @@
-/** What values of a connection are: bytes, or messages of protobuf as JSON, as in the original. */
+/** Values of a connection: bytes, or messages of protobuf as JSON, as in the original. */
 
 export interface Serializer<V> {
   encode(value: V): Uint8Array;

@@ -1,5 +1,5 @@
 /**
- * What users of the multiplexer rely on. The suite runs on topics in memory and on a real Kafka: a case
+ * Promises of the multiplexer to its users. The suite runs on topics in memory and on a real Kafka: a case
  * creates topics of its own.
  */
 import assert from 'node:assert/strict';

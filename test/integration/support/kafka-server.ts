@@ -3,6 +3,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Admin } from '@platformatic/kafka';
@@ -148,17 +149,33 @@ export class KafkaServer {
     const [program = '', ...args] = this.command;
     this.#broker = spawn(program, args, { stdio: ['ignore', log, log] });
     closeSync(log);
-    const isStarted = (): boolean =>
-      /started \(kafka\.server|Kafka Server started|\] started/.test(this.#text());
     await until(
       'the Kafka broker is started',
       () => {
         if (this.#broker?.exitCode !== null)
           throw new Error(`the Kafka broker has ended: ${this.#text().slice(-3000)}`);
-        return isStarted();
+        return this.#isStarted();
       },
       START_LIMIT_MS,
     );
+  }
+
+  /** Whether the broker accepts connections, and without TLS also whether it is part of the cluster. */
+  async #isStarted(): Promise<boolean> {
+    if (!(await acceptsConnections(this.port))) return false;
+    if (this.#options.tls) return true;
+    const admin = this.#admin();
+    const metadata = await admin.metadata({ topics: [] }).catch(() => undefined);
+    await admin.close();
+    return metadata !== undefined && metadata.brokers.size > 0;
+  }
+
+  #admin(): Admin {
+    return new Admin({
+      clientId: 'test',
+      bootstrapBrokers: [`127.0.0.1:${this.port}`],
+      retries: 0,
+    });
   }
 
   #text(): string {
@@ -167,7 +184,7 @@ export class KafkaServer {
 
   /** Only without TLS. */
   async createTopic(topic: string, partitions: number): Promise<void> {
-    const admin = new Admin({ clientId: 'test', bootstrapBrokers: [`127.0.0.1:${this.port}`] });
+    const admin = this.#admin();
     await admin.createTopics({ topics: [topic], partitions, replicas: 1 });
     for (;;) {
       const metadata = await admin
@@ -176,6 +193,13 @@ export class KafkaServer {
       if (metadata?.topics.get(topic)?.partitions.every(({ leader }) => leader >= 0)) break;
       await systemClock.sleep(50);
     }
+    await admin.close();
+  }
+
+  /** Only without TLS. */
+  async deleteTopic(topic: string): Promise<void> {
+    const admin = this.#admin();
+    await admin.deleteTopics({ topics: [topic] });
     await admin.close();
   }
 
@@ -197,6 +221,17 @@ export class KafkaServer {
     await end(this.#zookeeper);
     await rm(this.#folder, { recursive: true, force: true });
   }
+}
+
+function acceptsConnections(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('error', () => resolve(false));
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+  });
 }
 
 async function end(running: ChildProcess | undefined): Promise<void> {
