@@ -9,10 +9,10 @@ const MAX_CONNECTIONS = 1_024;
 const MAX_CONNECTIONS_PER_ADDRESS = 64;
 /** Clients that pipeline at all send some ten requests ahead. */
 const MAX_PIPELINED = 64;
-/** A handshake of TLS takes about a millisecond of the main thread. */
-const CONNECTIONS_PER_SECOND = 100;
-const CONNECTIONS_AT_ONCE = 200;
-/** How long new connections from an address are closed after it has exceeded a limit. */
+/** A connection with a huge or malformed request takes some milliseconds of the main thread. */
+const CONNECTIONS_PER_SECOND = 20;
+const CONNECTIONS_AT_ONCE = 100;
+/** How long new connections from an address are closed after one has exceeded a limit. */
 const PENALTY_MS = 1_000;
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -25,7 +25,7 @@ interface Pipeline {
 
 export class Connections {
   readonly #clock: Clock;
-  readonly #byAddress = new Map<string, number>();
+  readonly #byAddress = new Map<string, Set<Socket>>();
   /** When connections from an address are accepted again. */
   readonly #penalties = new Map<string, number>();
   readonly #pipelines = new WeakMap<Socket, Pipeline>();
@@ -39,24 +39,29 @@ export class Connections {
 
   /** Closes connections over the limits. Those of the machine itself, such as probes, always fit. */
   limit(server: Pick<Server, 'on'>): void {
+    server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+      // Malformed, or with a head that is too large; not a client that has disconnected.
+      if (error.code?.startsWith('HPE_')) this.#penalize(socket);
+    });
     server.on('connection', (socket: Socket) => {
       if (isLocal(socket)) return;
       const address = addressOf(socket);
-      const count = (this.#byAddress.get(address) ?? 0) + 1;
-      if (count > MAX_CONNECTIONS_PER_ADDRESS || this.#remote >= MAX_CONNECTIONS)
-        this.#penalize(socket);
+      const open = this.#byAddress.get(address)?.size ?? 0;
+      if (open >= MAX_CONNECTIONS_PER_ADDRESS || this.#remote >= MAX_CONNECTIONS)
+        this.#refuseNew(address);
       if (this.#isPenalized(address) || this.#rate.take(address) > 0) {
         socket.destroy();
         return;
       }
-      this.#count(address, 1);
-      socket.once('close', () => this.#count(address, -1));
+      this.#add(address, socket);
+      socket.once('close', () => this.#remove(address, socket));
     });
   }
 
   /**
-   * Closes a connection with too many requests ahead of their replies. A chunk of 64 KiB holds
-   * 2,000 requests, and those after the limit must not cost more than their parsing.
+   * Closes a connection with too many requests ahead of their replies, and one with a body of unknown
+   * length. What is read at once, 64 KiB, holds 2,000 requests, and those after the limit must not cost
+   * more than their parsing.
    */
   limitPipelining(handler: Handler): Handler {
     return (request, response) => {
@@ -70,6 +75,14 @@ export class Connections {
         return;
       }
       response.once('close', () => void pipeline.pending--);
+      // A chunk may be a single byte, and each takes as long as a whole request. Here, because the
+      // rest of what was read is parsed before anything else happens.
+      if (request.headers['transfer-encoding'] !== undefined) {
+        socket.end('HTTP/1.1 411 Length Required\r\nConnection: close\r\n\r\n');
+        this.#penalize(socket);
+        request.destroy();
+        return;
+      }
       handler(request, response);
     };
   }
@@ -86,17 +99,33 @@ export class Connections {
     await last;
   }
 
-  #count(address: string, change: number): void {
-    this.#remote += change;
-    const count = (this.#byAddress.get(address) ?? 0) + change;
-    if (count === 0) this.#byAddress.delete(address);
-    else this.#byAddress.set(address, count);
+  #add(address: string, socket: Socket): void {
+    this.#remote++;
+    const sockets = this.#byAddress.get(address);
+    if (sockets) sockets.add(socket);
+    else this.#byAddress.set(address, new Set([socket]));
   }
 
-  /** The machine itself is exempt: kubelet's probes have the same address as other processes. */
+  #remove(address: string, socket: Socket): void {
+    this.#remote--;
+    const sockets = this.#byAddress.get(address);
+    sockets?.delete(socket);
+    if (sockets?.size === 0) this.#byAddress.delete(address);
+  }
+
+  /**
+   * Closes all connections of the address: what the others have sent already costs as much. The machine
+   * itself is exempt, because kubelet's probes have the same address as other processes.
+   */
   #penalize(socket: Socket): void {
-    if (!isLocal(socket))
-      this.#penalties.set(addressOf(socket), this.#clock.monotonic() + PENALTY_MS);
+    if (isLocal(socket)) return;
+    const address = addressOf(socket);
+    this.#refuseNew(address);
+    for (const other of this.#byAddress.get(address) ?? []) if (other !== socket) other.destroy();
+  }
+
+  #refuseNew(address: string): void {
+    this.#penalties.set(address, this.#clock.monotonic() + PENALTY_MS);
   }
 
   #isPenalized(address: string): boolean {

@@ -50,6 +50,8 @@ export function guardEndpoint(
     const replied = once(reply.raw, 'close').then(() => undefined);
     request.replied = replied;
     const { socket, headers } = request.raw;
+    // Nothing that follows a body is read: the body of a refused request may be longer than it says.
+    if (hasBody(request)) reply.header('Connection', 'close');
     await connections.turnOf(socket, replied);
     if (socket.destroyed) return reply.hijack();
     // Credentials are not sent to another site, so a request that has them is no DNS rebinding.
@@ -107,7 +109,7 @@ async function admit(
 }
 
 function hasBody({ headers }: FastifyRequest): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+  return Number(headers['content-length'] ?? 0) > 0;
 }
 
 function rateLimiterOf(config: HttpConfig, clock: Clock): RateLimiter | undefined {

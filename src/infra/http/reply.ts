@@ -1,6 +1,7 @@
 /** Replies of the REST server: one form for routes and for errors of the server itself. */
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
-import { failure, type RouteResponse } from './route.ts';
+import { isPlainJson } from './json-shape.ts';
+import { BadRequestError, failure, type RouteResponse } from './route.ts';
 
 /** A reply is never a page with scripts, whatever text of the cluster is in it. */
 const defaultHeaders = {
@@ -22,13 +23,18 @@ export function send(reply: FastifyReply, response: RouteResponse): FastifyReply
 /** Gives errors of the server the form of the routes' errors, and allows an empty body. */
 export function unifyErrorReplies(server: FastifyInstance): void {
   const parse = server.getDefaultJsonParser('error', 'error');
+  const parsePlain: typeof parse = (request, body, done) => {
+    if (isPlainJson(body as string)) return parse(request, body, done);
+    return done(new BadRequestError('the body has too many or too deep objects and lists'));
+  };
   server.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) =>
-    body === '' ? done(null, undefined) : parse(request, body as string, done),
+    body === '' ? done(null, undefined) : parsePlain(request, body as string, done),
   );
   server.setNotFoundHandler((request, reply) =>
     send(reply, failure(404, `no route ${request.method} ${request.url.split('?')[0]}`)),
   );
-  server.setErrorHandler(({ statusCode = 500, message }: FastifyError, _request, reply) => {
+  server.setErrorHandler((error: FastifyError, _request, reply) => {
+    const { statusCode = error instanceof BadRequestError ? 400 : 500, message } = error;
     const text = statusCode === 415 ? 'a body has to be of type application/json' : message;
     return send(reply, failure(statusCode, text));
   });

@@ -192,8 +192,10 @@ async function answer(route: Route, request: FastifyRequest): Promise<RouteRespo
   const query: Record<string, string[]> = Object.create(null);
   const params = request.params as Record<string, string>;
   try {
-    for (const [name, value] of new URL(request.url, 'http://agent').searchParams)
-      query[name] = [...(query[name] ?? []), value];
+    for (const [name, value] of new URL(request.url, 'http://agent').searchParams) {
+      query[name] ??= [];
+      query[name].push(value);
+    }
     const { body, ip: address = '', user } = request;
     return await route.handle({
       query,

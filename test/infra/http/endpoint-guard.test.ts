@@ -231,6 +231,44 @@ describe('clients that send their bodies slowly', () => {
   });
 });
 
+describe('bodies', () => {
+  let server: HttpServer;
+  before(async () => {
+    server = await startHttpServer(config({}), routes, systemClock, silentLogger);
+  });
+  after(() => server.close());
+  const JSON_TYPE = { 'content-type': 'application/json' };
+  const post = (body: string, headers = {}) =>
+    call({
+      port: server.port,
+      path: '/accept',
+      method: 'POST',
+      headers: { ...JSON_TYPE, ...headers },
+      body,
+    });
+
+  it('need a length: each chunk would take as long as a request', async () => {
+    const chunked = await post('{}', { 'transfer-encoding': 'chunked' });
+    assert.equal(chunked.status, 411);
+    assert.equal((await post('{}')).status, 200);
+  });
+
+  it('are refused when they have more brackets than documents have', async () => {
+    const levels = (count: number) => '['.repeat(count) + ']'.repeat(count);
+    assert.equal((await post(levels(100))).status, 200);
+    for (const wrong of [levels(101), `[${'{},'.repeat(50_000)}{}]`]) {
+      const { status, text } = await post(wrong);
+      assert.deepEqual([status, /too many or too deep/.test(text)], [400, true]);
+    }
+    const texts = [`"${'['.repeat(500)}"`, `{"a\\\\":"\\"${'{'.repeat(500)}"}`];
+    for (const text of texts) assert.equal((await post(text)).status, 200, text.slice(0, 20));
+  });
+
+  it('close their connection, so that nothing after them is read', async () => {
+    assert.equal((await post('{}')).headers.connection, 'close');
+  });
+});
+
 describe('an endpoint with client certificates', { skip: withoutOpenssl() }, () => {
   const file = (name: string) => join(folder, name);
   let server: HttpServer;

@@ -3,7 +3,9 @@ import { type IncomingHttpHeaders, request } from 'node:http';
 import { request as secureRequest } from 'node:https';
 
 export interface Call {
-  readonly port: number;
+  readonly port?: number;
+  /** Instead of the port. */
+  readonly socketPath?: string;
   readonly path: string;
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
