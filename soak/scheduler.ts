@@ -148,7 +148,7 @@ export async function run(print: (line: string) => void): Promise<void> {
   const clock = new ManualClock();
   const southbound = new Southbound();
   const registry = new Registry();
-  const observer = new SchedulerMetrics(registry, () => scheduler);
+  const observer = new SchedulerMetrics(registry, () => scheduler, clock);
   const descriptors = southbound.descriptors();
   const scheduler: Scheduler = createScheduler({
     descriptors,

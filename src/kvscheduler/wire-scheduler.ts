@@ -31,7 +31,7 @@ export interface WiredScheduler {
 
 export function wireScheduler(deps: SchedulerWiringDeps): WiredScheduler {
   const { config, descriptors, verify, registry, status, clock, log, print } = deps;
-  const metrics: SchedulerMetrics = new SchedulerMetrics(registry, () => scheduler);
+  const metrics: SchedulerMetrics = new SchedulerMetrics(registry, () => scheduler, clock);
   const scheduler: Scheduler = createScheduler({
     descriptors,
     clock,

@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Metric, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Metric, Registry, Summary } from 'prom-client';
 import { createAgent } from '#cmd/agent/agent.ts';
 import { embeddedEnvironment } from '#cmd/agent/embedded-environment.ts';
 import { parseFlags } from '#cmd/agent/flags.ts';
@@ -71,24 +71,29 @@ interface Made {
   readonly labelNames: readonly string[];
 }
 
+const types = [Counter, Gauge, Histogram, Summary];
+
 function textOf(metric: Metric, registry: Registry): MetricText {
   const { name, help, labelNames } = metric as unknown as Made;
   return {
     name,
     help,
     labels: labelNames,
-    type: metric.constructor.name.toLowerCase(),
+    type: types.find((type) => metric instanceof type)?.name.toLowerCase() ?? '',
     producer: registeringModule(),
     registry,
   };
 }
+
+/** A class of metrics, which others make. */
+const METRIC_CLASS = 'src/infra/metrics/recent-summary.ts';
 
 /** Module of the innermost caller in src or plugins. */
 function registeringModule(): string {
   const frames = new Error('here').stack?.matchAll(/file:\/\/[^\s:]+/g) ?? [];
   for (const [url] of frames) {
     const path = relative('.', fileURLToPath(url));
-    if (/^(src|plugins)\//.test(path)) return moduleOf(path);
+    if (/^(src|plugins)\//.test(path) && path !== METRIC_CLASS) return moduleOf(path);
   }
   return '';
 }

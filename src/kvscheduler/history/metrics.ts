@@ -1,11 +1,12 @@
-import { Counter, Gauge, Histogram, type Registry, Summary } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Clock } from '#infra/clock/clock.ts';
+import { RecentSummary } from '#infra/metrics/recent-summary.ts';
 import type { Scheduler } from '../scheduler.ts';
 import type { Observer, Phase } from './observer.ts';
 import type { TxnType } from './record.ts';
 
-/** Summaries cover this number of seconds. */
-const MAX_AGE_SECONDS = 30;
-const AGE_BUCKETS = 5;
+/** Of the quantiles. */
+const MAX_AGE_MS = 30_000;
 const percentiles = [0.5, 0.9, 0.99];
 const buckets = [0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60];
 
@@ -13,13 +14,14 @@ const buckets = [0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60];
 export class SchedulerMetrics implements Observer {
   readonly #processed: Counter;
   readonly #dropped: Counter;
-  readonly #waits: Summary;
-  readonly #phases: Summary;
+  readonly #waits: RecentSummary<'txn_type'>;
+  readonly #phases: RecentSummary<'slice'>;
   readonly #durations: Histogram;
   readonly #commits: Histogram;
 
-  constructor(registry: Registry, scheduler: () => Scheduler) {
+  constructor(registry: Registry, scheduler: () => Scheduler, clock: Clock) {
     const registers = [registry];
+    const quantiles = { percentiles, maxAgeMs: MAX_AGE_MS, registers, clock };
     this.#processed = new Counter({
       name: 'ligato_kvscheduler_txn_processed',
       help: 'Transactions that were processed.',
@@ -30,23 +32,17 @@ export class SchedulerMetrics implements Observer {
       help: 'Transactions that were refused because the queue was full.',
       registers,
     });
-    this.#waits = new Summary({
+    this.#waits = new RecentSummary({
       name: 'ligato_kvscheduler_queue_wait_seconds',
       help: 'Time that a transaction waits for its turn.',
-      labelNames: ['txn_type'],
-      maxAgeSeconds: MAX_AGE_SECONDS,
-      ageBuckets: AGE_BUCKETS,
-      percentiles,
-      registers,
+      label: 'txn_type',
+      ...quantiles,
     });
-    this.#phases = new Summary({
+    this.#phases = new RecentSummary({
       name: 'ligato_kvscheduler_txn_process_duration_seconds',
       help: 'Time that parts of the processing of a transaction take.',
-      labelNames: ['slice'],
-      maxAgeSeconds: MAX_AGE_SECONDS,
-      ageBuckets: AGE_BUCKETS,
-      percentiles,
-      registers,
+      label: 'slice',
+      ...quantiles,
     });
     this.#durations = new Histogram({
       name: 'ligato_kvscheduler_txn_duration_seconds',
@@ -69,11 +65,11 @@ export class SchedulerMetrics implements Observer {
   }
 
   waited(type: TxnType, ms: number): void {
-    this.#waits.observe({ txn_type: type }, ms / 1000);
+    this.#waits.add(type, ms / 1000);
   }
 
   took(phase: Phase, ms: number): void {
-    this.#phases.observe({ slice: phase }, ms / 1000);
+    this.#phases.add(phase, ms / 1000);
   }
 
   worked(): void {}

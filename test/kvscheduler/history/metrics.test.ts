@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Registry } from 'prom-client';
+import { ManualClock } from '#infra/clock/manual.ts';
 import { SchedulerMetrics } from '#kvscheduler/history/metrics.ts';
 import { type Bench, setUp } from '../support/setup.ts';
 
 function setUpWithMetrics(): Bench & { lines(name: string): Promise<string[]> } {
   const registry = new Registry();
-  const observer = new SchedulerMetrics(registry, () => bench.scheduler);
+  const clock = new ManualClock();
+  const observer = new SchedulerMetrics(registry, () => bench.scheduler, clock);
   const bench: Bench = setUp({ observer, window: 3 });
   const lines = async (name: string) =>
     (await registry.getSingleMetricAsString(`ligato_kvscheduler_${name}`))
