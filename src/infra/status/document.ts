@@ -2,6 +2,7 @@
  * The documents of the probes, in the shape of the Go agent: its encoder writes states as numbers, and
  * omits a field with a zero value, so that a component that is starting has no `state`.
  */
+import { Type } from 'typebox';
 import {
   type CombinedStatus,
   type ComponentState,
@@ -12,6 +13,38 @@ import {
 
 /** Numbers of the states in JSON. */
 export const stateNumbers: Readonly<Record<ComponentState, number>> = { init: 0, ok: 1, error: 2 };
+
+const StateNumber = Type.Optional(
+  Type.Integer({ minimum: 0, maximum: 2, description: 'absent: starting, 1: OK, 2: error' }),
+);
+const UnixSeconds = Type.Optional(Type.Integer({ description: 'Unix time in seconds' }));
+const OptionalText = Type.Optional(Type.String());
+
+/** Of both probes, for the OpenAPI document. */
+export const statusDocumentSchema = Type.Object({
+  build_version: OptionalText,
+  build_date: OptionalText,
+  state: StateNumber,
+  start_time: UnixSeconds,
+  last_change: UnixSeconds,
+  last_update: UnixSeconds,
+  interface_stats: Type.Optional(Type.Object({})),
+  commit_hash: OptionalText,
+  plugins: Type.Array(
+    Type.Object({ name: Type.String(), state: StateNumber, error: OptionalText }),
+  ),
+  PluginStatus: Type.Record(
+    Type.String(),
+    Type.Object({
+      name: Type.String(),
+      state: StateNumber,
+      last_change: UnixSeconds,
+      last_update: UnixSeconds,
+      error: OptionalText,
+    }),
+  ),
+  NonFatalPlugins: Type.Union([Type.Array(Type.String()), Type.Null()]),
+});
 
 /** The state is that of the agent, without components that are not fatal. */
 export function livenessDocument(status: StatusCheck): Record<string, unknown> {
