@@ -110,7 +110,6 @@ export async function prepareCommit(
     targets,
     reconcile,
     drifted,
-    retryNotDue: noNodes,
     type: 'NBTransaction',
     resync: resyncTypes[mode],
     description: request.description,
@@ -165,21 +164,15 @@ export async function prepareRetry(
   context: SchedulerContext,
   { bases }: RetryGroup,
 ): Promise<PreparedTransaction | undefined> {
-  const { graph, slices } = context;
   const { drifted } = await readUnknown(context);
   if (bases.size === 0 && drifted.size === 0) return undefined;
-  const retryNotDue = new Set<Node>();
-  for (const node of graph.failed) {
-    if (slices.due()) await slices.turn();
-    if (node.actual !== undefined && !bases.has(node.root)) retryNotDue.add(node);
-  }
-  const reconcile = await sortInSlices([...bases], byKey, slices);
+  const reconcile = await sortInSlices([...bases], byKey, context.slices);
   return {
     ...unsolicited,
     targets: none,
     reconcile,
     drifted,
-    retryNotDue,
+    dueRetries: bases,
     type: 'RetryFailedOps',
     values: await recordEach(
       context,
@@ -195,7 +188,6 @@ export async function prepareRetry(
 const unsolicited = {
   resync: undefined,
   description: '',
-  retryNotDue: noNodes,
   retry: undefined,
   revert: false,
   optional: noKeys,

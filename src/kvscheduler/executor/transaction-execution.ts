@@ -37,7 +37,6 @@ export interface TransactionSettings {
 }
 
 const none: readonly never[] = [];
-const noNodes: ReadonlySet<Node> = new Set();
 
 export class TransactionExecution {
   readonly failures: KeyFailure[] = [];
@@ -49,7 +48,7 @@ export class TransactionExecution {
   readonly #touched = new Set<Node>();
   /** Values that were in the desired state until one that is derived from them failed. */
   readonly #updatesBlocked = new Set<Node>();
-  #retryNotDue: ReadonlySet<Node> = noNodes;
+  #dueRetries: ReadonlySet<Node> | undefined;
   #reverting = false;
   /** Nodes that were available before a transaction that is being undone. */
   #restored: ReadonlySet<Node> | undefined;
@@ -63,7 +62,7 @@ export class TransactionExecution {
   /** Makes the plan; no value changes yet. */
   async prepare(scope: PlanScope): Promise<void> {
     await this.#touch(scope.drifted);
-    this.#retryNotDue = scope.retryNotDue;
+    this.#dueRetries = scope.dueRetries;
     this.#plan = await this.#makePlan(scope);
     this.planned = await this.#recordPlan(this.#plan);
   }
@@ -133,7 +132,7 @@ export class TransactionExecution {
   }
 
   async #makePlan(
-    { targets, reconcile, drifted }: Omit<PlanScope, 'retryNotDue'>,
+    { targets, reconcile, drifted }: Omit<PlanScope, 'dueRetries'>,
     undoOrder?: readonly string[],
   ): Promise<Plan> {
     const { graph, registry, slices, log } = this.#context;
@@ -147,6 +146,7 @@ export class TransactionExecution {
       updatesBlocked: this.#updatesBlocked,
       slices,
       log,
+      ...(this.#dueRetries && { dueRetries: this.#dueRetries }),
       ...(undoOrder && { undoOrder }),
       ...(this.#restored && { restored: this.#restored }),
     };
@@ -155,7 +155,6 @@ export class TransactionExecution {
 
   #blocked(): ReadonlyMap<Node, BlockReason> {
     const blocked = new Map<Node, BlockReason>();
-    for (const node of this.#retryNotDue) blocked.set(node, 'retry not due');
     for (const node of this.#failed) blocked.set(node, 'failed');
     for (const node of this.#context.graph.withUnknownOutcome) blocked.set(node, 'unknown outcome');
     return blocked;

@@ -1,22 +1,17 @@
 /** Values that a blocked value needs: its base and its dependencies. They must stay, too. */
 import type { Graph, Node } from '../graph/graph.ts';
 import { matches } from './planned-graph.ts';
-import type { BlockReason } from './planned-value.ts';
 import type { Resolution } from './resolution.ts';
 
 /** Nodes that the plan would remove or change although a blocked value needs them. */
-export async function blockersOf(
-  resolution: Resolution,
-  blocked: ReadonlyMap<Node, BlockReason>,
-): Promise<readonly Node[]> {
-  const { slices } = resolution.input;
+export async function blockersOf(resolution: Resolution): Promise<readonly Node[]> {
+  const { graph, blocked, input } = resolution;
   const found = new Set<Node>();
-  for (const node of blocked.keys()) {
-    if (slices.due()) await slices.turn();
-    if (node.actual === undefined) continue;
+  await input.slices.each(blocked, ({ node }) => {
+    if (node?.actual === undefined) return;
     for (const needed of [neededBase(resolution, node), ...neededDependencies(resolution, node)])
-      if (needed && !blocked.has(needed)) found.add(needed);
-  }
+      if (needed && !graph.values.get(needed.key)?.isBlocked) found.add(needed);
+  });
   return [...found];
 }
 

@@ -18,15 +18,10 @@ export interface Target {
 }
 
 /** Everything that a plan depends on. Equal input, equal plan. */
-export interface PlanInput {
+export interface PlanInput extends PlanScope {
   readonly graph: Graph;
   readonly registry: Registry;
-  readonly targets: readonly Target[];
-  /** Nodes that may differ from their desired state. */
-  readonly reconcile: readonly Node[];
-  /** Nodes whose actual value was found to differ from what was known. */
-  readonly drifted: ReadonlySet<Node>;
-  /** Nodes on which no operation is possible. */
+  /** Nodes on which no operation is possible, besides those that `dueRetries` excludes. */
   readonly blocked: ReadonlyMap<Node, BlockReason>;
   /**
    * Nodes that were in the desired state until a derived value failed, and now read differently
@@ -54,8 +49,13 @@ export interface Attempt {
 /** The part of the input that a transaction sets. */
 export interface PlanScope {
   readonly targets: readonly Target[];
+  /** Nodes that may differ from their desired state. */
   readonly reconcile: readonly Node[];
+  /** Nodes whose actual value was found to differ from what was known. */
   readonly drifted: ReadonlySet<Node>;
-  /** Nodes that failed in earlier transactions: this one does not retry them. */
-  readonly retryNotDue: ReadonlySet<Node>;
+  /**
+   * In a retry: the base nodes whose retry is due. Operations on other values that exist and failed
+   * are blocked.
+   */
+  readonly dueRetries?: ReadonlySet<Node>;
 }

@@ -44,7 +44,7 @@ export async function makePlan(input: PlanInput): Promise<Plan> {
       continue;
     }
 
-    const blockers = await blockersOf(resolution, attempt.blocked);
+    const blockers = await blockersOf(resolution);
     if (blockers.length > 0) {
       attempt = { ...attempt, blocked: withBlockers(attempt.blocked, blockers) };
       continue;

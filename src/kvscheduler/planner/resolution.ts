@@ -17,6 +17,8 @@ export interface Resolution {
   readonly graph: PlannedGraph;
   /** Targets that were rejected. */
   readonly refused: readonly Rejection[];
+  /** Values on which no operation is possible. */
+  readonly blocked: readonly PlannedValue[];
   /** The planned value of a node; it is added to the plan if it was not reached yet. */
   touch(node: Node, reason: Reason): PlannedValue;
   /** Whether the southbound lost the value: its dependents may be lost, too, or still exist. */

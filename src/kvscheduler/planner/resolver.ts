@@ -15,7 +15,7 @@ import type { Attempt, PlanInput, Target } from './input.ts';
 import { inspect, isInSync, sameDesired } from './inspection.ts';
 import type { MatchFinder } from './match-finder.ts';
 import { isMany, PlannedGraph } from './planned-graph.ts';
-import { editable, PlannedValue, UNAVAILABLE } from './planned-value.ts';
+import { type BlockReason, editable, PlannedValue, UNAVAILABLE } from './planned-value.ts';
 import type { Reason } from './reason.ts';
 import type { Rejection, Resolution } from './resolution.ts';
 
@@ -25,6 +25,7 @@ export class Resolver implements Resolution, GoalSetter {
   readonly input: PlanInput;
   readonly graph: PlannedGraph;
   readonly refused: Rejection[] = [];
+  readonly blocked: PlannedValue[] = [];
   /** Values of descriptors that have claims. */
   readonly claimants = new Set<PlannedValue>();
   readonly #attempt: Attempt;
@@ -170,8 +171,9 @@ export class Resolver implements Resolution, GoalSetter {
     const { graph, input } = this;
     input.graph.visits++;
     const index = graph.all.length;
-    const block = this.#attempt.blocked.get(node);
+    const block = this.#attempt.blocked.get(node) ?? this.#retryBlock(node);
     const value = new PlannedValue(index, node, node, node.base?.key, block, reason);
+    if (block) this.blocked.push(value);
     this.#isUnchecked.push(false);
     graph.add(value);
     if (node.descriptor?.claims) this.claimants.add(value);
@@ -185,6 +187,12 @@ export class Resolver implements Resolution, GoalSetter {
       graph.index(value);
     }
     return value;
+  }
+
+  #retryBlock(node: Node): BlockReason | undefined {
+    const { dueRetries, graph } = this.input;
+    if (!dueRetries || !graph.failed.has(node) || node.actual === undefined) return undefined;
+    return dueRetries.has(node.root) ? undefined : 'retry not due';
   }
 
   /**

@@ -421,3 +421,22 @@ test('the end of a transaction does not look at values that failed in others', a
   };
   assert.equal(await readsOf(2000), await readsOf(10));
 });
+
+test('a retry does not visit values that failed, too, and whose retry is not due', async () => {
+  const visitsOf = async (count: number): Promise<number> => {
+    const bench = setUp();
+    const many = (v: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, i) => [`a/${i}`, { v }]));
+    await bench.commit(many(1));
+    bench.southbound.fails = () => new Error('no');
+    await bench.commit(many(2), { retry: { ...retry, periodMs: 60_000 } });
+    await bench.commit({ 'b/1': { v: 1 } }, { retry });
+    const { visits } = bench.scheduler;
+    bench.southbound.fails = () => undefined;
+    await pass(bench, 1000, 500);
+    assert.equal(bench.state('b/1'), 'CONFIGURED');
+    assert.equal(bench.state('a/7'), 'RETRYING');
+    return bench.scheduler.visits - visits;
+  };
+  assert.equal(await visitsOf(300), await visitsOf(10));
+});
