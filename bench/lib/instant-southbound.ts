@@ -5,6 +5,7 @@
  */
 
 import { systemClock } from '#infra/clock/system.ts';
+import { ShardedMap } from '#infra/collections/sharded-map.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import type { AnyDescriptor, Dependency, RetrievedValue } from '#kvscheduler/api/descriptor.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
@@ -38,7 +39,8 @@ export interface SchedulerSettings {
   readonly history?: Partial<RetentionLimits>;
 }
 
-type Kept = Map<string, { readonly value: Value; readonly metadata: number }>;
+/** In shards, so that its growth adds little to the stretches of the scheduler. */
+type Kept = ShardedMap<{ readonly value: Value; readonly metadata: number }>;
 
 /** Keeps all values in memory. */
 export class InstantSouthbound {
@@ -87,7 +89,7 @@ export class InstantSouthbound {
   }
 
   #kept(prefix: string): Kept {
-    const kept = this.#kinds.get(prefix) ?? new Map();
+    const kept: Kept = this.#kinds.get(prefix) ?? new ShardedMap();
     this.#kinds.set(prefix, kept);
     return kept;
   }

@@ -4,6 +4,7 @@
  */
 
 import { type Slices, sortInSlices } from '#infra/clock/slices.ts';
+import { ShardedMap } from '#infra/collections/sharded-map.ts';
 import type { IndexMap } from '#infra/idxmap/idxmap.ts';
 import type { AnyDescriptor, Dependency } from '../api/descriptor.ts';
 import type { RetryPolicy, Value } from '../api/transaction.ts';
@@ -144,7 +145,7 @@ export class WritableGraph {
   readonly #keys = new KeyIndex();
   readonly #dependents = new DependencyIndex<Node>();
   readonly #prospects = new DependencyIndex<Node>();
-  readonly #holders = new Map<string, OneOrMany<Node>>();
+  readonly #holders = new ShardedMap<OneOrMany<Node>>();
   readonly #waiters = new Map<string, OneOrMany<Node>>();
   readonly #failed = new Set<Node>();
   /** The same by the value that they are derived from, or are. */

@@ -1,6 +1,13 @@
 /** The items of a map entry: a single item without a set, which is the common case, or a set. */
 export type OneOrMany<T> = T | Set<T>;
 
+/** The part of a map that `addItem` and `deleteItem` need. */
+export interface Entries<N, V> {
+  get(name: N): V | undefined;
+  set(name: N, value: V): unknown;
+  delete(name: N): boolean;
+}
+
 const none: readonly never[] = [];
 
 export function itemsOf<T extends object>(items: OneOrMany<T> | undefined): Iterable<T> {
@@ -21,27 +28,25 @@ export function collectItems<T extends object>(
   else if (items !== undefined) found.add(items);
 }
 
-/** @returns whether the name is new */
-export function addItem<N, T extends object>(map: Map<N, OneOrMany<T>>, name: N, item: T): boolean {
+export function addItem<N, T extends object>(
+  map: Entries<N, OneOrMany<T>>,
+  name: N,
+  item: T,
+): void {
   const items = map.get(name);
   if (items === undefined) {
     map.set(name, item);
-    return true;
-  }
-  if (items instanceof Set) items.add(item);
+  } else if (items instanceof Set) items.add(item);
   else if (items !== item) map.set(name, new Set([items, item]));
-  return false;
 }
 
-/** @returns whether the name was deleted from the map */
 export function deleteItem<N, T extends object>(
-  map: Map<N, OneOrMany<T>>,
+  map: Entries<N, OneOrMany<T>>,
   name: N,
   item: T,
-): boolean {
+): void {
   const items = map.get(name);
-  if (items === item) return map.delete(name);
-  if (!(items instanceof Set) || !items.delete(item)) return false;
+  if (items === item) map.delete(name);
+  if (!(items instanceof Set) || !items.delete(item)) return;
   if (items.size === 1) for (const last of items) map.set(name, last);
-  return false;
 }
