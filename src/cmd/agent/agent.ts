@@ -334,7 +334,7 @@ export function createAgent(deps: AgentDeps): Agent {
         linux: environment.linux,
       }),
       ...vpp.routes(),
-      ...compatibilityRoutes({ scheduler, linux: environment.linux, clock }),
+      ...compatibilityRoutes({ scheduler, linux: environment.linux, build, clock }),
       metricsRoute('/metrics', registry, refreshMetrics, clock),
       ...interfaceStats.routes,
     ],
