@@ -44,6 +44,8 @@ const serverOptions = {
   // A probe that keeps its connection open must not delay the stop of the agent.
   forceCloseConnections: true,
   requestTimeout: STALLED_MS,
+  // netctl of the original asks for //dump/…
+  routerOptions: { ignoreDuplicateSlashes: true },
 } as const;
 
 /** @throws HttpConfigError, HttpListenError */
@@ -192,7 +194,8 @@ async function answer(route: Route, request: FastifyRequest): Promise<RouteRespo
   const query: Record<string, string[]> = Object.create(null);
   const params = request.params as Record<string, string>;
   try {
-    for (const [name, value] of new URL(request.url, 'http://agent').searchParams) {
+    const [, ...search] = request.url.split('?');
+    for (const [name, value] of new URLSearchParams(search.join('?'))) {
       query[name] ??= [];
       query[name].push(value);
     }

@@ -171,6 +171,18 @@ describe('REST server', () => {
     assert.deepEqual(JSON.parse(done.body), { body: { a: 1 } });
   });
 
+  it('ignores repeated slashes, and protects a mutating route with them, too', async () => {
+    const { port } = await start();
+    const { status, body } = await call({ port }, 'GET', '//echo//x?n=7&q=a?b');
+    assert.deepEqual(
+      [status, JSON.parse(body)],
+      [200, { query: { n: ['7'], q: ['a?b'] }, params: { name: 'x' }, n: 7 }],
+    );
+    assert.equal((await call({ port }, 'POST', '//change', {})).status, 403);
+    assert.equal((await call({ port }, 'GET', '//change')).status, 405);
+    assert.equal((await call({ port }, 'GET', '//')).status, 200);
+  });
+
   it('opens them only with credentials', async () => {
     await assert.rejects(start({ 'open-mutating-routes': true }), HttpConfigError);
     const target = await start({ 'open-mutating-routes': true, 'client-basic-auth': ['u:p'] });
