@@ -34,6 +34,8 @@ const packages = {
   dnsmasq: 'dnsmasq-base',
   gcc: 'gcc and libc6-dev',
   java: 'openjdk-17-jre-headless',
+  prometheus: 'prometheus',
+  promtool: 'prometheus',
   mount: 'mount',
   umount: 'mount',
   vpp: 'FD.io VPP 24.10, 25.10 or 26.06',
@@ -179,6 +181,11 @@ export function withoutKafka(): SkipReason {
 /** A file system of the test's own. */
 export function withoutMount(): SkipReason {
   return withoutRoot() || withoutProgram('mount', 'umount') || withoutNamespaces();
+}
+
+/** Checks of metrics and rules, and a server that scrapes. */
+export function withoutPrometheus(): SkipReason {
+  return withoutProgram('prometheus', 'promtool', 'setpriv');
 }
 
 export function withoutDhcpServer(): SkipReason {

@@ -31,6 +31,8 @@ export interface NodeOptions {
   readonly agentFlags?: readonly string[];
   /** Threads of VPP beside the main one; default 0. */
   readonly workers?: number;
+  /** Words of the section statseg of VPP's startup.conf. */
+  readonly statistics?: string;
   /** Variables for the agent. */
   readonly agentEnv?: (vppSocket: string) => Readonly<Record<string, string | undefined>>;
   /** The program of the agent. */
@@ -62,7 +64,7 @@ export class RealNode implements AsyncDisposable {
     const label = options.label ?? 'node1';
     this.#folder = mkdtempSync(join(tmpdir(), 'real-'));
     this.netns = netns;
-    this.vpp = vppIn(netns, join(this.#folder, 'vpp'), '', options.workers);
+    this.vpp = vppIn(netns, join(this.#folder, 'vpp'), '', options.workers, options.statistics);
     this.#ownsEtcd = options.etcd === undefined;
     this.etcd = options.etcd ?? new RealEtcd(netns, join(this.#folder, 'etcd'));
     this.agent = new RealAgent(netns, join(this.#folder, 'agent'), {
