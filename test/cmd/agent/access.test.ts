@@ -119,6 +119,16 @@ async function routesOf(port: number, credentials: Credentials): Promise<string[
   );
 }
 
+async function mutatingRoutes(port: number, credentials: Credentials): Promise<string[]> {
+  const { text } = await call({ port, path: '/openapi.json', ...credentials });
+  const { paths } = JSON.parse(text) as OpenApiDocument;
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([, operation]) => operation['x-mutating'])
+      .map(([method]) => `${method.toUpperCase()} ${path.replaceAll(/[{}]/g, '')}`),
+  );
+}
+
 /** The status of every route, asked all at once. */
 async function statuses(
   routes: readonly string[],
@@ -177,17 +187,54 @@ function isSigned({ tls }: Credentials): boolean {
   return tls?.cert?.equals(readFileSync(file('client.crt'))) === true;
 }
 
+describe('every route with the permissions of a user', () => {
+  it('is open to the groups that contain it, and to no other', async () => {
+    const user = (name: string, ...permissions: string[]) => {
+      return { name, password: 'p', password_hash: '', permissions };
+    };
+    const http = {
+      ...users,
+      'open-mutating-routes': true,
+      users: [
+        user('root', 'admin'),
+        user('reader', 'read'),
+        user('prometheus', 'telemetry'),
+        user('both', 'info', 'telemetry'),
+        user('nobody'),
+      ],
+    };
+    await using running = await startAgent(makeNode(), { http });
+    const { port } = running.agent;
+    const routes = await routesOf(port, { headers: token('root') });
+    const mutating = await mutatingRoutes(port, { headers: token('root') });
+    const info = ['GET /', 'GET /openapi', 'GET /openapi.json'];
+    const telemetry = [
+      ...['/', '/metrics', '/stats', '/vpp/telemetry', '/vpp/telemetry/memory'],
+      ...['/vpp/telemetry/nodecount', '/vpp/telemetry/runtime'],
+    ].map((path) => `GET ${path}`);
+    for (const [name, permitted] of Object.entries<string[]>({
+      reader: routes.filter((route) => !mutating.includes(route)),
+      prometheus: telemetry,
+      both: [...info, ...telemetry],
+      nobody: [],
+    })) {
+      const always = [...probes, ...logins];
+      const asked = routes.filter((route) => route !== 'POST /auth/logout');
+      for (const [route, status] of await statuses(asked, port, { headers: token(name) }))
+        assert.equal(
+          status === 403,
+          !permitted.includes(route) && !always.includes(route),
+          `${route} as ${name}: ${status}`,
+        );
+    }
+  });
+});
+
 describe('every route without any protection', () => {
   it('is open, but for those that change something', async () => {
     await using running = await startAgent(makeNode());
     const { port } = running.agent;
-    const { text } = await call({ port, path: '/openapi.json' });
-    const { paths } = JSON.parse(text) as OpenApiDocument;
-    const mutating = Object.entries(paths).flatMap(([path, methods]) =>
-      Object.entries(methods)
-        .filter(([, operation]) => operation['x-mutating'])
-        .map(([method]) => `${method.toUpperCase()} ${path.replaceAll(/[{}]/g, '')}`),
-    );
+    const mutating = await mutatingRoutes(port, {});
     assert.ok(mutating.includes('POST /vpp/command'));
     const routes = await routesOf(port, {});
     for (const [route, status] of await statuses(routes, port, {}))

@@ -7,6 +7,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import { connect as secureConnect } from 'node:tls';
 import Value from 'typebox/value';
 import { systemClock } from '#infra/clock/system.ts';
 import { HttpConfigError } from '#infra/http/certificate.ts';
@@ -301,6 +302,40 @@ describe('an endpoint with client certificates', { skip: withoutOpenssl() }, () 
     assert.equal(await status('/state'), 401);
     assert.equal(await status('/state', 'other'), 401);
     assert.equal(await status('/state', 'client'), 200);
+  });
+
+  /** Status of `/state` in a TLS session, and the session for the next connection. */
+  async function inSession(session: Buffer | undefined, name?: string) {
+    const socket = secureConnect({
+      port: server.port,
+      servername: 'localhost',
+      ca: readFileSync(file('ca.crt')),
+      ...(session && { session }),
+      ...(name && {
+        cert: readFileSync(file(`${name}.crt`)),
+        key: readFileSync(file(`${name}.key`)),
+      }),
+    });
+    let next: Buffer | undefined;
+    socket.on('session', (given) => {
+      next = given;
+    });
+    socket.write('GET /state HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+    const isResumed = await once(socket, 'secureConnect').then(() => socket.isSessionReused());
+    let text = '';
+    for await (const piece of socket) text += piece;
+    return { status: Number(text.split(' ')[1]), isResumed, next };
+  }
+
+  it('refuses clients that resume a session without a certificate', async () => {
+    const first = await inSession(undefined);
+    assert.deepEqual([first.status, first.isResumed], [401, false]);
+    const second = await inSession(first.next);
+    assert.deepEqual([second.status, second.isResumed], [401, true]);
+    const known = await inSession(undefined, 'client');
+    assert.equal(known.status, 200);
+    const again = await inSession(known.next, 'client');
+    assert.deepEqual([again.status, again.isResumed], [200, true]);
   });
 
   it('serves probes without a certificate', async () => {
