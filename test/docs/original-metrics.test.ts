@@ -33,7 +33,7 @@ describe("the original's metrics", () => {
   });
 
   for (const path of ['/metrics', '/stats'] as const)
-    it(`are served on ${path} unless they are gone`, async () => {
+    it(`are served on ${path}, or else the table says why not`, async () => {
       const response = await fetch(`http://127.0.0.1:${running.agent.port}${path}`);
       const text = await response.text();
       const served = new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name));
