@@ -36,7 +36,9 @@ describe('documents', () => {
 
   it('name only existing routes', () => {
     const known = routes().map(({ method, path }) => `${method} ${path}`);
-    const named = documents.flatMap(({ text }) => [
+    // test/compatibility/paths.test.ts compares the one with the routes of the original
+    const ours = documents.filter(({ path }) => path !== 'docs/compatibility.md');
+    const named = ours.flatMap(({ text }) => [
       ...[...text.matchAll(/\b(GET|POST|PUT|DELETE) (\/[\w/:-]+)/g)].map(
         ([, method, path]) => `${method} ${path}`,
       ),
