@@ -7,8 +7,10 @@ import type { VppClient } from '../binapi/api.ts';
 import { MAIN_HEAP } from '../stats/statistics.ts';
 import { vectorsPerCall } from './runtime.ts';
 
-/** VPP is asked at most once in this time, however many clients read: a command stops its workers. */
-const LEAST_INTERVAL_MS = 1_000;
+/** The statistics are read at most once in this time, however many clients ask. */
+const STATISTICS_MS = 1_000;
+/** The commands run at most once in this time: most of them stop VPP's workers. */
+const COMMANDS_MS = 10_000;
 
 const commands = [
   'show node counters',
@@ -26,7 +28,7 @@ export interface TelemetryRoutesDeps {
 }
 
 export function telemetryRoutes({ client, statistics, clock }: TelemetryRoutesDeps): Route[] {
-  const outputs = onceASecond(clock, async () => {
+  const outputs = shared(clock, COMMANDS_MS, async () => {
     const found: { Command: string; Output: string }[] = [];
     for (const Command of commands) {
       const { reply } = await client.request('cli_inband', { cmd: Command });
@@ -34,11 +36,13 @@ export function telemetryRoutes({ client, statistics, clock }: TelemetryRoutesDe
     }
     return found;
   });
-  const memory = onceASecond(clock, async () => ({ threads: await threadsOfMemory(statistics) }));
-  const runtime = onceASecond(clock, async () => ({
+  const memory = shared(clock, STATISTICS_MS, async () => ({
+    threads: await threadsOfMemory(statistics),
+  }));
+  const runtime = shared(clock, STATISTICS_MS, async () => ({
     threads: [{ ...idleThread, items: listOrNull(await runtimeItems(statistics)) }],
   }));
-  const counters = onceASecond(clock, async () => ({
+  const counters = shared(clock, STATISTICS_MS, async () => ({
     counters: listOrNull(
       (await statistics.nodeErrors()).map(({ node, reason, count }) => ({
         value: Number(count),
@@ -52,7 +56,8 @@ export function telemetryRoutes({ client, statistics, clock }: TelemetryRoutesDe
       method: 'GET',
       path: '/vpp/telemetry',
       mutating: false,
-      summary: 'output of commands of VPP: counters, runtime, buffers, memory, routes',
+      summary:
+        'output of commands of VPP (counters, runtime, buffers, memory, routes), run at most every 10 s',
       handle: () => answer(outputs),
     },
     {
@@ -146,13 +151,13 @@ async function answer(read: () => Promise<unknown>): Promise<RouteResponse> {
   }
 }
 
-/** Requests within a second share one result; a failed read is repeated by the next request. */
-function onceASecond<T>(clock: Clock, read: () => Promise<T>): () => Promise<T> {
+/** Requests within this time share one result; a failed read is repeated by the next request. */
+function shared<T>(clock: Clock, withinMs: number, read: () => Promise<T>): () => Promise<T> {
   let result: Promise<T> | undefined;
   let readAt = Number.NEGATIVE_INFINITY;
   return () => {
     const now = clock.monotonic();
-    if (result && now - readAt < LEAST_INTERVAL_MS) return result;
+    if (result && now - readAt < withinMs) return result;
     readAt = now;
     const reading = read();
     reading.catch(() => {

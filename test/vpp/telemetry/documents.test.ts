@@ -69,7 +69,7 @@ describe('the documents of telemetry', () => {
     assert.deepEqual((await ask('/vpp/telemetry/nodecount')()).body, { counters: null });
   });
 
-  it('run the commands of VPP once a second for any number of clients', async () => {
+  it('run the commands of VPP every 10 s for any number of clients', async () => {
     const read = ask('/vpp/telemetry');
     const replies = await Promise.all(Array.from({ length: 20 }, () => read()));
     assert.deepEqual((replies[19]!.body as object[])[1], {
@@ -77,7 +77,10 @@ describe('the documents of telemetry', () => {
       Output: 'output of show runtime',
     });
     assert.equal(commands.length, 6);
-    await clock.advance(1_000);
+    await clock.advance(9_999);
+    await read();
+    assert.equal(commands.length, 6);
+    await clock.advance(1);
     await read();
     assert.equal(commands.length, 12);
   });
