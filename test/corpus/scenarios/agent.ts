@@ -1,3 +1,4 @@
+/** Faults of the stores of an agent, its restarts, and requests of operators. */
 import { FaultInjectingStore } from '#datastore/fault-injection.ts';
 import { reflectPod } from '#test/cmd/agent/harness.ts';
 import { tellOfNode } from '#test/cmd/agent/scenario.ts';

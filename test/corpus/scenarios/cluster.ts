@@ -1,4 +1,4 @@
-/** What happens in the cluster: pods, nodes, and settings of this node. */
+/** Pods and nodes that come, change and go, and settings of this node. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+/** Losses, manual changes and refusals of VPP and Linux. */
 import { seededRandom } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { tellOfNode } from '#test/cmd/agent/scenario.ts';

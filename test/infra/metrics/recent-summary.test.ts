@@ -39,7 +39,7 @@ describe('a summary of recent observations', () => {
     ]);
   });
 
-  it('forgets old observations in its quantiles, and nothing in its sum', async () => {
+  it('drops old observations in its quantiles, and nothing in its sum', async () => {
     const { times, clock, text } = summary();
     times.add('x', 1);
     await clock.advance(20_000);
