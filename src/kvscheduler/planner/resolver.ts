@@ -13,9 +13,9 @@ import { DerivedGoals, type GoalSetter } from './derived-goals.ts';
 import { newGoal, rejectedGoal, setAvailable } from './goals.ts';
 import type { Attempt, PlanInput, Target } from './input.ts';
 import { inspect, isInSync, sameDesired } from './inspection.ts';
-import type { MatchFinder } from './match-finder.ts';
 import { isMany, PlannedGraph } from './planned-graph.ts';
 import { type BlockReason, editable, PlannedValue, UNAVAILABLE } from './planned-value.ts';
+import { PrefixOffers } from './prefix-offers.ts';
 import type { Reason } from './reason.ts';
 import type { Rejection, Resolution } from './resolution.ts';
 
@@ -41,16 +41,13 @@ export class Resolver implements Resolution, GoalSetter {
   readonly #lostByMany: string[] = [];
   /** Values that were taken out once: their dependents may have been taken out with them. */
   readonly #lowered = new Set<PlannedValue>();
-  /** Prefixes whose dependents were offered a key, and that key. */
-  readonly #offered = new Map<string, string>();
-  /** Finds base values that were available before the transaction and still are. */
-  readonly #stable: MatchFinder;
+  readonly #offers: PrefixOffers;
   readonly #derivedGoals = new DerivedGoals(this);
 
   constructor(input: PlanInput, attempt: Attempt) {
     this.input = input;
     this.graph = new PlannedGraph(input.graph);
-    this.#stable = this.graph.finder((key) => this.#isStableKey(key));
+    this.#offers = new PrefixOffers(input, this.graph, this.#lowered);
     this.#attempt = attempt;
   }
 
@@ -141,7 +138,7 @@ export class Resolver implements Resolution, GoalSetter {
       }
       const lost = this.#lostByMany.pop();
       if (lost !== undefined) {
-        for (const one of await this.graph.manyDependents(lost, slices, this.#isKept)) {
+        for (const one of await this.graph.manyDependents(lost, slices, this.#offers.isKept)) {
           if (slices.due()) await slices.turn();
           this.#lose(one, lost);
         }
@@ -316,53 +313,25 @@ export class Resolver implements Resolution, GoalSetter {
     else if (this.#derivedGoals.mayExist(value)) this.#expanding.push(value);
     const isUnchanged = node?.available && !this.#lowered.has(value);
     if (isUnchanged && !this.input.drifted.has(node)) return undefined;
-    const count = this.graph.dependentCount(key, this.#isServed);
-    const prospects = this.input.graph.prospectCount(key, this.#isStable);
+    const count = this.graph.dependentCount(key, this.#offers.isServed);
+    const prospects = this.input.graph.prospectCount(key, this.#offers.isStable);
     if (isMany(count + prospects)) return this.#followMany(key);
     if (count > 0)
-      for (const one of this.graph.dependents(key, this.#isServed)) this.#offer(one, key);
+      for (const one of this.graph.dependents(key, this.#offers.isServed)) this.#offer(one, key);
     if (prospects > 0)
-      for (const one of this.input.graph.prospects(key, this.#isStable)) this.#offer(one, key);
-    if (count > 0) this.#noteOffered(key);
+      for (const one of this.input.graph.prospects(key, this.#offers.isStable))
+        this.#offer(one, key);
+    if (count > 0) this.#offers.note(key);
     return undefined;
-  }
-
-  /** For the dependents of the prefix, an additional available key changes nothing. */
-  readonly #isServed = (prefix: string): boolean =>
-    this.#isOffered(prefix) || this.#isStable(prefix);
-
-  /** A key of the prefix was and is available, so that its dependents wait for something else. */
-  readonly #isStable = (prefix: string): boolean =>
-    this.#stable.findWithPrefix(prefix) !== undefined;
-
-  /** Another key of the prefix is available, so that its dependents do not need the lost one. */
-  readonly #isKept = (prefix: string): boolean => this.graph.isBaseAvailable(prefix);
-
-  #isStableKey(key: string): boolean {
-    const node = this.input.graph.get(key);
-    if (!node?.available || node.base || this.input.drifted.has(node)) return false;
-    const value = this.graph.values.get(key);
-    return !value || (value.isAvailable && !this.#lowered.has(value));
-  }
-
-  /** An available key of the prefix was offered already: another one changes nothing. */
-  readonly #isOffered = (prefix: string): boolean => {
-    const key = this.#offered.get(prefix);
-    return key !== undefined && this.graph.isAvailable(key);
-  };
-
-  #noteOffered(key: string): void {
-    for (const prefix of this.graph.prefixesOf(key))
-      if (!this.#isOffered(prefix)) this.#offered.set(prefix, key);
   }
 
   async #followMany(key: string): Promise<void> {
     const { slices } = this.input;
-    const dependents = await this.graph.manyDependents(key, slices, this.#isServed);
+    const dependents = await this.graph.manyDependents(key, slices, this.#offers.isServed);
     await slices.each(dependents, (one) => this.#offer(one, key));
-    const prospects = this.input.graph.prospects(key, this.#isStable);
+    const prospects = this.input.graph.prospects(key, this.#offers.isStable);
     await slices.each(prospects, (one) => this.#offer(one, key));
-    this.#noteOffered(key);
+    this.#offers.note(key);
   }
 
   /**
@@ -383,12 +352,11 @@ export class Resolver implements Resolution, GoalSetter {
   }
 
   #reportLost(key: string): void {
-    for (const prefix of this.#offered.size > 0 ? this.graph.prefixesOf(key) : none)
-      if (this.#offered.get(prefix) === key) this.#offered.delete(prefix);
-    const count = this.graph.dependentCount(key, this.#isKept);
+    this.#offers.forget(key);
+    const count = this.graph.dependentCount(key, this.#offers.isKept);
     if (isMany(count)) this.#lostByMany.push(key);
     else if (count > 0)
-      for (const one of this.graph.dependents(key, this.#isKept)) this.#lose(one, key);
+      for (const one of this.graph.dependents(key, this.#offers.isKept)) this.#lose(one, key);
   }
 
   /** Has a dependent checked, because the key is not available. */
