@@ -1,3 +1,4 @@
+import { systemClock } from '#infra/clock/system.ts';
 import type { CodedError } from '#infra/errors/errors.ts';
 import type { KvEntry, KvSnapshot, KvStore, Revision, Watch, WatchHandlers } from './api.ts';
 import type { DiskStore, StoreLoss } from './disk-store.ts';
@@ -138,8 +139,8 @@ export class LevelStore implements KvStore, DiskStore {
   }
 
   /**
-   * Writes the entries if the value of the first key meets the condition. Writes that wait for an earlier one are
-   * one batch: the disk is synced once for all of them.
+   * Writes the entries if the value of the first key meets the condition. Writes of one turn of the event loop, and
+   * those that wait for an earlier one, are one batch: the disk is synced once for all of them.
    * @returns the previous value of the first key
    */
   #write(
@@ -157,6 +158,8 @@ export class LevelStore implements KvStore, DiskStore {
     let writes: readonly Write[] = [];
     try {
       const before = await this.#level.write(async (database) => {
+        // the writes of one turn of the event loop: those of all handlers of an event
+        await systemClock.turn();
         writes = this.#waiting.splice(0);
         return this.#apply(database, writes);
       });

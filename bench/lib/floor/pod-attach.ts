@@ -2,17 +2,20 @@
  * ADD of a pod through contiv-cni, on a real VPP with TAPs, against the same messages to VPP and the same
  * work in Linux without agent and executable; and the executable alone, against an empty one.
  */
-import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
+import { promisify } from 'node:util';
 import type { Sandbox } from '#test/integration/support/sandbox.ts';
 import { withoutCompiler, withoutNodes, withoutVhostNet } from '#test/support/requirements.ts';
 import { buildContivCni } from '../../../scripts/lib/contiv-cni.ts';
-import { cniConfig, cniVariables, measureExecutable } from '../cni-executable.ts';
+import { buildLauncher, cniConfig, cniVariables, measureExecutable } from '../cni-executable.ts';
 import { type Attached, ReplayedNode } from '../replayed-node.ts';
 import { median, type Part, quantile, ROUNDS, type Row } from './row.ts';
+
+const run = promisify(execFile);
 
 const WARM_UP = 3;
 /** Enough for p99. */
@@ -36,14 +39,23 @@ async function* rows(): AsyncGenerator<Row> {
     buildContivCni(cni);
     await using nodes = await ReplayedNode.start();
     const config = cniConfig(folder, nodes.node.agent.cniSocket);
-    const add = (sandbox: Sandbox) => call(cni, sandbox, config);
+    const launcher = buildLauncher(folder);
+    const input = join(folder, 'input.json');
+    writeFileSync(input, config);
     const pods: Attached[] = [];
     for (let round = 0; round < WARM_UP + ADDS; round++) {
-      const pod = await nodes.attach(add);
-      if (round >= WARM_UP) pods.push(pod);
+      let ms = 0;
+      const pod = await nodes.attach(async (sandbox) => {
+        const env = variables(sandbox);
+        const { stdout } = await run(launcher, ['1', input, cni], { env });
+        const [, own, , , code] = stdout.split(' ').map(Number);
+        if (code !== 0) throw new Error(`contiv-cni ended with ${code}`);
+        ms = own!;
+      });
+      if (round >= WARM_UP) pods.push({ ...pod, ms });
     }
     yield single(pods);
-    yield await atOnce(nodes, add, pods);
+    yield await atOnce(nodes, (sandbox) => call(cni, sandbox, config), pods);
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -110,14 +122,13 @@ async function executable(): Promise<Row> {
   };
 }
 
+function variables({ pod, containerId, path }: Sandbox): NodeJS.ProcessEnv {
+  return { ...cniVariables(pod, containerId), CNI_NETNS: path };
+}
+
 /** One process of contiv-cni, as the container runtime runs it. */
-async function call(
-  cni: string,
-  { pod, containerId, path }: Sandbox,
-  config: string,
-): Promise<void> {
-  const env = { ...cniVariables(pod, containerId), CNI_NETNS: path };
-  const child = spawn(cni, { env, stdio: ['pipe', 'ignore', 'inherit'] });
+async function call(cni: string, sandbox: Sandbox, config: string): Promise<void> {
+  const child = spawn(cni, { env: variables(sandbox), stdio: ['pipe', 'ignore', 'inherit'] });
   child.stdin.on('error', () => undefined).end(config);
   const code = await new Promise((resolve) => child.on('exit', resolve));
   if (code !== 0) throw new Error(`contiv-cni ended with ${code}`);
