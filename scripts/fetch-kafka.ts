@@ -3,7 +3,7 @@
  *
  * Fetches a Kafka broker with Maven (Debian: apt-get install maven) into .cache/kafka/<version>, where
  * test/integration/kafka finds it. The broker needs Java 17. Releases before 3.3 run with ZooKeeper,
- * which is fetched with them.
+ * which is fetched with them, and releases before 2.0 with a package that Java had at their time.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
@@ -36,6 +36,7 @@ function project(release: string): string {
 <dependencies>
 ${dependency('org.apache.kafka', `kafka_${scalaOf(release)}`, release)}
 ${dependency('org.slf4j', 'slf4j-simple', '1.7.36')}
+${dependency('javax.xml.bind', 'jaxb-api', '2.3.1')}
 </dependencies>
 </project>
 `;

@@ -1,5 +1,5 @@
 /** Errors of the Kafka library as errors of the agent. */
-import { findErrorBy } from '@platformatic/kafka';
+import { findErrorBy, ProtocolError } from '@platformatic/kafka';
 import { type CodedError, errorText } from '../errors/errors.ts';
 import { MessagingUnavailableError, PublishError } from './api.ts';
 
@@ -11,11 +11,11 @@ export function isTooLarge(thrown: unknown): boolean {
   return thrown instanceof Error && tooLarge.some((id) => findErrorBy(thrown, 'apiId', id));
 }
 
-/** `PublishError` for what no retry would change, `MessagingUnavailableError` for all else. */
+/** `PublishError` if a broker has rejected the request for good, `MessagingUnavailableError` for all else. */
 export function messagingError(thrown: unknown, where?: string): CodedError {
   const details = { where, cause: thrown };
-  const isFinal = thrown instanceof Error && findErrorBy(thrown, 'canRetry', false) !== null;
-  return isFinal
+  const final = thrown instanceof Error ? findErrorBy(thrown, 'canRetry', false) : null;
+  return final?.code === ProtocolError.code
     ? new PublishError(reasonOf(thrown), details)
     : new MessagingUnavailableError(reasonOf(thrown), details);
 }

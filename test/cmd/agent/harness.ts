@@ -68,6 +68,7 @@ export interface AgentOptions {
   readonly service?: Partial<Settings['service']>;
   readonly ipam?: Partial<Settings['contiv']['ipamConfig']>;
   readonly http?: Partial<Settings['http']>;
+  readonly kafka?: Settings['kafka'];
   /** Name of the node; default: node1. */
   readonly label?: string;
   readonly externalSources?: readonly ExternalConfigSource[];
@@ -94,6 +95,7 @@ export function prepareAgent(node: Node, options: AgentOptions = {}) {
     },
     controller: { ...base.controller, ...options.controller },
     service: { ...base.service, ...options.service },
+    kafka: options.kafka,
     http: {
       ...base.http,
       ...options.http,

@@ -24,7 +24,7 @@ describe('messaging while Kafka fails', { skip: withoutKafka(), timeout: 900_000
   afterEach(async () => {
     await Promise.all(clients.splice(0).map((client) => client.close()));
   });
-  after(() => server.close());
+  after(() => server?.close());
 
   function open(groupId: string) {
     const client = new KafkaClient({

@@ -12,7 +12,7 @@ describe('multiplexer on Kafka', { skip: withoutKafka(), timeout: 600_000 }, () 
   before(async () => {
     server = await KafkaServer.start();
   });
-  after(() => server.close());
+  after(() => server?.close());
 
   messagingCompliance(() => ({
     client: (groupId) =>

@@ -89,6 +89,9 @@ export class KafkaServer {
       : [
           'broker.id=1',
           `zookeeper.connect=127.0.0.1:${this.#otherPort}`,
+          // A broker that was killed is known until its session ends.
+          'zookeeper.session.timeout.ms=2000',
+          'zookeeper.connection.timeout.ms=60000',
           `listeners=${protocol}://${host}:${this.port}`,
         ];
     const lines = [
@@ -105,6 +108,13 @@ export class KafkaServer {
       ...(tls ?? []),
       ...settings,
     ];
+    // Of releases before 4.0; without it they log nothing.
+    const log4j = [
+      'log4j.rootLogger=INFO, out',
+      'log4j.appender.out=org.apache.log4j.ConsoleAppender',
+      'log4j.appender.out.layout=org.apache.log4j.SimpleLayout',
+    ];
+    await writeFile(join(this.#folder, 'log4j.properties'), `${log4j.join('\n')}\n`);
     await writeFile(join(this.#folder, 'server.properties'), `${lines.join('\n')}\n`);
     if (this.#hasController) this.#format();
     else await this.#startZookeeper();
@@ -131,11 +141,13 @@ export class KafkaServer {
     await writeFile(file, `${lines.join('\n')}\n`);
     const main = 'org.apache.zookeeper.server.quorum.QuorumPeerMain';
     this.#zookeeper = spawn('java', [...this.#java(), main, file], { stdio: 'ignore' });
+    await until('ZooKeeper is started', () => acceptsConnections(this.#otherPort), START_LIMIT_MS);
   }
 
   #java(): string[] {
     const options = ['-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
-    return [...options, '-cp', join(findKafka()!, '*')];
+    const log = `-Dlog4j.configuration=file:${join(this.#folder, 'log4j.properties')}`;
+    return [...options, log, '-cp', join(findKafka()!, '*')];
   }
 
   /** The command of the broker, for a test that starts it itself. */
