@@ -7,7 +7,14 @@ import type { AddressPlan } from './base-ipam.ts';
 import { clusterSubnets, nodeIdOfPodAddress, whyNoAddresses } from './subnets.ts';
 
 export { BaseIpam as PlannedAddresses } from './base-ipam.ts';
-export { allocationsDocument, effectiveSubnets, ipamDocument, NO_NODE_IP } from './rest.ts';
+export {
+  allocationsDocument,
+  allocationsSchema,
+  effectiveSubnets,
+  ipamDocument,
+  ipamSchema,
+  NO_NODE_IP,
+} from './rest.ts';
 
 /**
  * Returns the ID of the node that owns the address of a pod; undefined for other addresses.

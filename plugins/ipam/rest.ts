@@ -1,19 +1,20 @@
 /** REST documents about addresses, in the format that netctl and the telemetry validator read. */
+import { type Static, Type } from 'typebox';
 import type { IpamConfig } from '#plugins/contivconf/api.ts';
 import type { AttachmentId, PodId } from '#plugins/podmanager/api.ts';
 import { prefixText } from './prefix.ts';
 import { clusterSubnets } from './subnets.ts';
 
-export interface IpamDocument {
-  readonly nodeId: number;
-  readonly nodeName: string;
-  /** Without prefix length. */
-  readonly nodeIP: string;
-  readonly podSubnetThisNode: string;
-  readonly vppHostNetwork: string;
-  /** Keys as in the configuration file; empty, 0 and false values are omitted. */
-  readonly config: Readonly<Record<string, unknown>>;
-}
+export const ipamSchema = Type.Object({
+  nodeId: Type.Integer(),
+  nodeName: Type.String(),
+  nodeIP: Type.String({ description: 'Without prefix length.' }),
+  podSubnetThisNode: Type.String(),
+  vppHostNetwork: Type.String(),
+  config: Type.Record(Type.String(), Type.Unknown(), {
+    description: 'Keys as in the configuration file; empty, 0 and false values are omitted.',
+  }),
+});
 
 /** Body of `GET /contiv/v1/ipam` with status 500 if the node has no address. */
 export const NO_NODE_IP = 'Error getting node IP';
@@ -32,7 +33,7 @@ export function ipamDocument(
     readonly podSubnet: string;
     readonly vppHostSubnet: string;
   },
-): IpamDocument {
+): Static<typeof ipamSchema> {
   return {
     nodeId: node.id,
     nodeName: node.name,
@@ -71,12 +72,17 @@ function withoutZeros(values: Readonly<Record<string, unknown>>): Record<string,
   return Object.fromEntries(Object.entries(values).filter(([, value]) => Boolean(value)));
 }
 
-export interface PodAllocation {
-  readonly PodID: { readonly Name: string; readonly Namespace: string };
-  readonly MainIP: string;
-  /** Addresses of further interfaces by their names; null if there are none. */
-  readonly CustomIfIPs: Readonly<Record<string, string>> | null;
-}
+export const allocationsSchema = Type.Object({
+  Pods: Type.Array(
+    Type.Object({
+      PodID: Type.Object({ Name: Type.String(), Namespace: Type.String() }),
+      MainIP: Type.String(),
+      CustomIfIPs: Type.Union([Type.Record(Type.String(), Type.String()), Type.Null()], {
+        description: 'Addresses of further interfaces by their names; null if there are none.',
+      }),
+    }),
+  ),
+});
 
 interface Allocated {
   readonly address: string;
@@ -88,9 +94,9 @@ interface Allocated {
 const MAIN_INTERFACE = 'eth0';
 
 /** `GET /contiv/v1/ipam/allocations`: addresses that pods own, sorted by pod; without reserved ones. */
-export function allocationsDocument(allocations: Iterable<Allocated>): {
-  readonly Pods: readonly PodAllocation[];
-} {
+export function allocationsDocument(
+  allocations: Iterable<Allocated>,
+): Static<typeof allocationsSchema> {
   const pods = new Map<string, { pod: PodId; byInterface: [string, string][] }>();
   for (const { pod, attachment, address } of allocations) {
     if (attachment === undefined) continue;

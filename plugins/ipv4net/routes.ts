@@ -1,6 +1,13 @@
 /** REST routes about addresses, which need the node address of ipv4net. */
 import { json, type Route } from '#infra/http/route.ts';
-import { allocationsDocument, type IpamApi, ipamDocument, NO_NODE_IP } from '#plugins/ipam/api.ts';
+import {
+  allocationsDocument,
+  allocationsSchema,
+  type IpamApi,
+  ipamDocument,
+  ipamSchema,
+  NO_NODE_IP,
+} from '#plugins/ipam/api.ts';
 import type { NodeSyncApi } from '#plugins/nodesync/api.ts';
 import type { Ipv4NetApi } from './api.ts';
 
@@ -20,6 +27,7 @@ export function ipamRoutes({ nodes, ipam, net }: IpamRoutesDeps): Route[] {
       path: '/contiv/v1/ipam',
       mutating: false,
       summary: 'ID, address and subnets of this node',
+      reply: ipamSchema,
       handle() {
         const address = net.nodeAddress();
         if (address === undefined) return json(NO_NODE_IP, 500);
@@ -34,6 +42,7 @@ export function ipamRoutes({ nodes, ipam, net }: IpamRoutesDeps): Route[] {
       path: '/contiv/v1/ipam/allocations',
       mutating: false,
       summary: 'addresses of the pods of this node',
+      reply: allocationsSchema,
       handle: () => json(allocationsDocument(ipam.allocations().values())),
     },
   ];
