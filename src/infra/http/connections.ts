@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import type { Clock } from '../clock/clock.ts';
 import { RateLimiter } from './rate-limiter.ts';
+import { Turns } from './turns.ts';
 
 /** Many pods may hold connections open; the memory of so many is a few megabytes. */
 const MAX_CONNECTIONS = 1_024;
@@ -30,11 +31,13 @@ export class Connections {
   readonly #penalties = new Map<string, number>();
   readonly #pipelines = new WeakMap<Socket, Pipeline>();
   readonly #rate: RateLimiter;
+  readonly #turns: Turns;
   #remote = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
     this.#rate = new RateLimiter(CONNECTIONS_PER_SECOND, CONNECTIONS_AT_ONCE, clock);
+    this.#turns = new Turns(clock);
   }
 
   /** Closes connections over the limits. Those of the machine itself, such as probes, always fit. */
@@ -83,20 +86,25 @@ export class Connections {
         request.destroy();
         return;
       }
-      handler(request, response);
+      void this.#turnOf(pipeline, request, response).then(() => {
+        if (!socket.destroyed) handler(request, response);
+      });
     };
   }
 
   /**
-   * Resolves when the earlier requests of the connection have been replied to. Replies are sent in
-   * order anyway, so those that are made early only take memory.
-   * @param replied resolves when this request is replied to or its connection is closed
+   * Resolves when the earlier requests of the connection have been replied to, and its address has its
+   * turn. Replies are sent in order anyway, so those that are made early only take memory.
    */
-  async turnOf(socket: Socket, replied: Promise<void>): Promise<void> {
-    const pipeline = this.#pipelines.get(socket)!;
+  async #turnOf(
+    pipeline: Pipeline,
+    { socket }: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
     const { last } = pipeline;
-    pipeline.last = replied;
+    pipeline.last = new Promise((resolve) => response.once('close', resolve));
     await last;
+    await this.#turns.next(addressOf(socket));
   }
 
   #add(address: string, socket: Socket): void {

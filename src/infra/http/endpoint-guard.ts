@@ -1,9 +1,8 @@
 /**
- * Decides for each request on the endpoint whether and when it is handled, in this order: the
- * requests before it on the same connection, the Host header, then for all but the probes the site
- * that it comes from, the credentials, the rate of its user, whether its route is open, a free place
- * for its body, and a free place for its handler. Pods can reach the endpoint, so none of it trusts the
- * client.
+ * Decides for each request on the endpoint whether and when it is handled, in this order: the Host
+ * header, then for all but the probes the site that it comes from, the credentials, the rate of its
+ * user, whether its route is open, a free place for its body, and a free place for its handler. Pods
+ * can reach the endpoint, so none of it trusts the client.
  */
 import { once } from 'node:events';
 import { hostname } from 'node:os';
@@ -12,7 +11,6 @@ import type { Clock } from '../clock/clock.ts';
 import { Admission, HttpOverloadError } from './admission.ts';
 import type { Authentication } from './authentication/authentication.ts';
 import type { HttpConfig } from './config.ts';
-import type { Connections } from './connections.ts';
 import { isAcceptedHost, isOwnSite } from './host-header.ts';
 import { RateLimiter } from './rate-limiter.ts';
 import { send } from './reply.ts';
@@ -36,7 +34,6 @@ export function guardEndpoint(
   server: FastifyInstance,
   config: HttpConfig,
   authentication: Authentication,
-  connections: Connections,
   clock: Clock,
 ): void {
   const handlers = new Admission(clock);
@@ -44,16 +41,13 @@ export function guardEndpoint(
   const uploads = new Admission(clock);
   const rate = rateLimiterOf(config, clock);
   const machine = hostname();
-  connections.limit(server.server);
 
   server.addHook('onRequest', async (request, reply) => {
     const replied = once(reply.raw, 'close').then(() => undefined);
     request.replied = replied;
-    const { socket, headers } = request.raw;
+    const { headers } = request.raw;
     // Nothing that follows a body is read: the body of a refused request may be longer than it says.
     if (hasBody(request)) reply.header('Connection', 'close');
-    await connections.turnOf(socket, replied);
-    if (socket.destroyed) return reply.hijack();
     // Credentials are not sent to another site, so a request that has them is no DNS rebinding.
     if (!authentication.isRequired && !isAcceptedHost(headers.host, machine))
       return send(reply, unknownHost(request));

@@ -76,7 +76,7 @@ export async function startHttpServer(
   });
   const connections = new Connections(clock);
   const endpoint = makeEndpoint(config, connections);
-  guardEndpoint(endpoint, config, authentication, connections, clock);
+  guardEndpoint(endpoint, config, authentication, clock);
   unifyErrorReplies(endpoint);
   for (const route of routes) bind(endpoint, route);
   refuseOtherMethods(endpoint, routes);
@@ -114,6 +114,7 @@ function makeEndpoint(config: HttpConfig, connections: Connections): FastifyInst
       ? createTlsServer({ ...tls, handshakeTimeout: HANDSHAKE_MS }, limited)
       : createServer(limited);
     surviveFailedAccepts(server);
+    connections.limit(server);
     server.requestTimeout = STALLED_MS;
     server.keepAliveTimeout = KEEP_ALIVE_MS;
     return server.setTimeout(STALLED_MS);

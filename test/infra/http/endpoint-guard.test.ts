@@ -32,6 +32,9 @@ let current = 0;
 /** Handlers wait for it. */
 let gate: Promise<void> = Promise.resolve();
 let most = 0;
+/** Probes in this turn of the event loop. */
+let probes = 0;
+let mostProbes = 0;
 const route = { method: 'GET', mutating: false, summary: '' } as const;
 const routes: Route[] = [
   {
@@ -44,7 +47,15 @@ const routes: Route[] = [
       return json({ n: handled++ });
     },
   },
-  { ...route, path: '/liveness', isProbe: true, handle: () => json({}) },
+  {
+    ...route,
+    path: '/liveness',
+    isProbe: true,
+    handle: () => {
+      mostProbes = Math.max(mostProbes, ++probes);
+      return json({});
+    },
+  },
   { ...route, method: 'POST', path: '/accept', handle: ({ body }) => json(body) },
   { ...route, method: 'POST', path: '/change', mutating: true, handle: () => json({}) },
 ];
@@ -129,6 +140,27 @@ describe('requests that share a connection', () => {
     open();
     const statuses = await Promise.all(all);
     assert.equal(statuses.filter((status) => status === 200).length, 36);
+  });
+
+  it('give the event loop a turn after a few, although nobody waits for probes', async () => {
+    let isEnded = false;
+    const count = () => {
+      probes = 0;
+      if (!isEnded) setImmediate(count);
+    };
+    count();
+    mostProbes = 0;
+    const clients = Array.from({ length: 20 }, async () => {
+      const socket = connect(server.port, '127.0.0.1');
+      const get = 'GET /liveness HTTP/1.1\r\nHost: a\r\n';
+      socket.write(`${`${get}\r\n`.repeat(49)}${get}Connection: close\r\n\r\n`);
+      let text = '';
+      for await (const piece of socket) text += piece;
+      return text.match(/HTTP\/1.1 200/g)?.length;
+    });
+    for (const answers of await Promise.all(clients)) assert.equal(answers, 50);
+    isEnded = true;
+    assert.ok(mostProbes <= 4, `${mostProbes} in a turn`);
   });
 
   it('must not name a public host', async () => {
