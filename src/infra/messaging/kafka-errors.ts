@@ -11,7 +11,7 @@ export function isTooLarge(thrown: unknown): boolean {
   return thrown instanceof Error && tooLarge.some((id) => findErrorBy(thrown, 'apiId', id));
 }
 
-/** `PublishError` if a broker has rejected the request for good, `MessagingUnavailableError` for all else. */
+/** `PublishError` if a broker has rejected the request permanently, `MessagingUnavailableError` for all else. */
 export function messagingError(thrown: unknown, where?: string): CodedError {
   const details = { where, cause: thrown };
   const final = thrown instanceof Error ? findErrorBy(thrown, 'canRetry', false) : null;

@@ -96,7 +96,7 @@ describe('KafkaClient over TLS', {
     ['another authority', () => ({ 'ca-file': file('stranger.crt'), ...own('client') }), true],
     ['a broker that demands a certificate', ca, true],
     ['a broker that does not know its authority', () => ({ ...ca(), ...own('stranger') }), true],
-    ['a broker that speaks only TLS', () => ({}), false],
+    ['a broker that accepts only TLS', () => ({}), false],
   ] as const)
     it(`is unavailable because of ${title}`, async () => {
       const client = open(keys(), isEnabled);
