@@ -5,6 +5,7 @@ import { Readable, Transform, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { createTarPacker } from 'modern-tar';
+import type { Random } from '#infra/clock/clock.ts';
 import { defineError, errorText } from '#infra/errors/errors.ts';
 
 export const ReportError = defineError({
@@ -23,17 +24,22 @@ export interface AddedPart {
 
 /**
  * Under its name there is only a complete archive: until then its name ends in `.partial`, and the
- * part that is being read is beside it, because tar needs the size first.
+ * part that is being read is beside it, because tar needs the size first. The names of both cannot be
+ * guessed: the folder may be one that every user may write.
  */
 export class ReportArchive {
   readonly #path: string;
+  readonly #partial: string;
+  readonly #spool: string;
   readonly #now: Date;
   readonly #packer = createTarPacker();
   readonly #written: Promise<void>;
   #failure: unknown;
 
-  private constructor(path: string, file: Writable, now: Date) {
+  private constructor(path: string, prefix: string, file: Writable, now: Date) {
     this.#path = path;
+    this.#partial = partialOf(prefix);
+    this.#spool = `${prefix}.part`;
     this.#now = now;
     // the types of Node.js and of the DOM name the same class
     const packed = Readable.fromWeb(
@@ -46,11 +52,11 @@ export class ReportArchive {
   }
 
   /** @throws ReportError */
-  static async create(path: string, now: Date): Promise<ReportArchive> {
+  static async create(path: string, now: Date, random: Random): Promise<ReportArchive> {
+    const prefix = `${path}.${Buffer.from(random.bytes(8)).toString('hex')}`;
     try {
-      await rm(partial(path), { force: true });
-      const file = await open(partial(path), 'wx', OWNER_ONLY);
-      return new ReportArchive(path, file.createWriteStream({ flush: true }), now);
+      const file = await open(partialOf(prefix), 'wx', OWNER_ONLY);
+      return new ReportArchive(path, prefix, file.createWriteStream({ flush: true }), now);
     } catch (cause) {
       throw new ReportError(`cannot write the archive: ${errorText(cause)}`, {
         where: path,
@@ -70,8 +76,8 @@ export class ReportArchive {
     options: { readonly maxBytes: number; readonly mask: Transform; readonly signal: AbortSignal },
   ): Promise<AddedPart & { readonly error?: string }> {
     const limit = limitBytes(options.maxBytes);
-    const spool = spoolOf(this.#path);
-    const target = createWriteStream(spool, { mode: OWNER_ONLY });
+    const spool = this.#spool;
+    const target = createWriteStream(spool, { flags: 'wx', mode: OWNER_ONLY });
     // A stream that fails destroys the others, with its error.
     let failedFirst: 'source' | 'spool' | undefined;
     source.once('error', () => {
@@ -101,7 +107,7 @@ export class ReportArchive {
     try {
       this.#packer.controller.finalize();
       await this.#written;
-      await rename(partial(this.#path), this.#path);
+      await rename(this.#partial, this.#path);
     } catch (thrown) {
       throw this.#error(thrown);
     }
@@ -115,7 +121,7 @@ export class ReportArchive {
       // it has failed already
     }
     await this.#written.catch(() => undefined);
-    for (const file of [partial(this.#path), spoolOf(this.#path)]) await rm(file, { force: true });
+    for (const file of [this.#partial, this.#spool]) await rm(file, { force: true });
   }
 
   async #pack(name: string, size: number, source: () => Readable): Promise<void> {
@@ -141,12 +147,8 @@ export class ReportArchive {
   }
 }
 
-function partial(path: string): string {
-  return `${path}.partial`;
-}
-
-function spoolOf(path: string): string {
-  return `${path}.part`;
+function partialOf(prefix: string): string {
+  return `${prefix}.partial`;
 }
 
 /** Passes the first bytes of a stream, and drops the others. */

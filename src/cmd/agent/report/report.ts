@@ -75,7 +75,7 @@ export async function report(
   const timer = clock.timer(REPORT_MS, () =>
     limit.abort(new Error('the time limit of the report was reached')),
   );
-  const archive = await ReportArchive.create(target, new Date(now));
+  const archive = await ReportArchive.create(target, new Date(now), deps.random);
   const stopped = deps.ended.then((signal) => {
     limit.abort(new Error(`stopped by ${signal}`));
     throw new ReportError(`stopped by ${signal}`, { where: target });
@@ -225,7 +225,15 @@ class Collector {
     for (const name of names.reverse()) {
       const path = join(folder, name);
       const file = `recording/${name}`;
-      const { size } = await stat(path);
+      const size = await stat(path).then(
+        ({ size }) => size,
+        (error: unknown) => errorText(error),
+      );
+      // The agent removes old recordings.
+      if (typeof size === 'string') {
+        this.#missing(file, path, size);
+        continue;
+      }
       if (size > left)
         this.#missing(file, path, `larger than what is left of ${RECORDING_BYTES} bytes`);
       else await this.#file(file, path, { start: 0, size });

@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import {
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
@@ -186,6 +188,51 @@ describe('a report', { timeout: 120_000 }, () => {
     assert.ok(files.has('configuration/effective.json'));
     assert.equal(files.get('recording/run-2026-01-01T00-00-00Z-1.jsonl'), '{"t":"run"}\n');
     assert.match(printed, /not complete: status\/readiness\.json: connect ENOENT/);
+  });
+
+  it('has the other parts when a recording disappears meanwhile', async (t) => {
+    const folder = testFolder(t);
+    const recordings = join(folder, 'runs');
+    mkdirSync(recordings);
+    writeFileSync(join(recordings, 'run-1.jsonl'), '{"t":"run"}\n');
+    symlinkSync(join(recordings, 'removed'), join(recordings, 'run-2.jsonl'));
+    configure(folder, { ...unreachable(folder), controller: { 'record-run': recordings } });
+    const { files, errors } = await bundleOf(folder, depsIn(folder));
+    assert.match(errors['recording/run-2.jsonl'] ?? '', /ENOENT/);
+    assert.equal(files.get('recording/run-1.jsonl'), '{"t":"run"}\n');
+  });
+
+  it('is complete when another one has the same path at the same time', async (t) => {
+    const folder = testFolder(t);
+    configure(folder, unreachable(folder));
+    const path = join(folder, 'report.tar.gz');
+    const counts = await Promise.all(
+      Array.from({ length: 3 }, async () => {
+        await report(path, depsIn(folder), () => undefined);
+        const { files, manifest } = await readBundle(path);
+        assert.equal(manifest.parts.filter(({ file }) => files.has(file)).length, files.size - 1);
+        return files.size;
+      }),
+    );
+    assert.equal(new Set(counts).size, 1, `${counts} files`);
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name.includes('.part')),
+      [],
+    );
+  });
+
+  it('writes no file that another user has placed beside its path', async (t) => {
+    const folder = testFolder(t);
+    configure(folder, unreachable(folder));
+    const victim = join(folder, 'victim');
+    writeFileSync(victim, 'before');
+    for (const name of ['report.tar.gz.part', 'report.tar.gz.partial', 'report.tar.gz'])
+      symlinkSync(victim, join(folder, name));
+    const path = join(folder, 'report.tar.gz');
+    await report(path, depsIn(folder), () => undefined);
+    assert.equal(readFileSync(victim, 'utf8'), 'before');
+    assert.equal(lstatSync(path).mode & 0o777, 0o600);
+    assert.ok(lstatSync(path).isFile());
   });
 
   it('ends in time when agent and VPP accept connections, and answer nothing', async (t) => {
