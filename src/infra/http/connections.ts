@@ -104,7 +104,7 @@ export class Connections {
     const { last } = pipeline;
     pipeline.last = new Promise((resolve) => response.once('close', resolve));
     await last;
-    await this.#turns.next(addressOf(socket));
+    await this.#turns.next(addressOf(socket), socket);
   }
 
   #add(address: string, socket: Socket): void {

@@ -142,7 +142,7 @@ describe('requests that share a connection', () => {
     assert.equal(statuses.filter((status) => status === 200).length, 36);
   });
 
-  it('give the event loop a turn after a few, although nobody waits for probes', async () => {
+  it('give the event loop a turn after a few, also when all are probes', async () => {
     let isEnded = false;
     const count = () => {
       probes = 0;

@@ -10,7 +10,7 @@ describe('turns of requests', () => {
     const turns = new Turns(new ManualClock());
     let begun = '';
     const begin = async (address: string) => {
-      await turns.next(address);
+      await turns.next(address, { destroyed: false });
       begun += address;
     };
     for (let n = 0; n < 6; n++) void begin('a');
@@ -24,5 +24,17 @@ describe('turns of requests', () => {
     assert.deepEqual(lengths, [4, 7, 7, 7]);
     await begin('c');
     assert.equal(begun.at(-1), 'c');
+  });
+
+  it('are not taken by closed connections', async () => {
+    const turns = new Turns(new ManualClock());
+    for (let n = 0; n < 1_000; n++) void turns.next('a', { destroyed: true });
+    let isBegun = false;
+    void turns.next('a', { destroyed: false }).then(() => {
+      isBegun = true;
+    });
+    await turn();
+    await turn();
+    assert.ok(isBegun);
   });
 });
