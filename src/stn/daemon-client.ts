@@ -25,7 +25,7 @@ const replies = messageCodec(STNReply);
 const LIMIT_MS = 5_000;
 
 /** Each request has its own connection: an agent sends one or two in total. */
-export function stnDaemonClient(socketPath: string, clock: Pick<Clock, 'now'>): StnPort {
+export function stnDaemonClient(socketPath: string, clock: Pick<Clock, 'wallTime'>): StnPort {
   const request = (name: string): Promise<STNReply> =>
     new Promise((resolve, reject) => {
       const client = new Client(`unix:${socketPath}`, credentials.createInsecure());
@@ -35,7 +35,7 @@ export function stnDaemonClient(socketPath: string, clock: Pick<Clock, 'now'>): 
         (value: STNRequest) => Buffer.from(requests.encodeWire(value)),
         (bytes: Buffer) => replies.decodeWire(bytes, path),
         requests.canonical({ interface_name: name }),
-        { deadline: clock.now() + LIMIT_MS },
+        { deadline: clock.wallTime() + LIMIT_MS },
         (error: ServiceError | null, reply?: STNReply) => {
           client.close();
           if (error)

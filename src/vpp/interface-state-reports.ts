@@ -17,12 +17,12 @@ const duplexNames: ReadonlyMap<number, InterfaceStateDuplex> = new Map([
 ]);
 
 export class InterfaceStateReports {
-  readonly #clock: Pick<Clock, 'now'>;
+  readonly #clock: Pick<Clock, 'wallTime'>;
   readonly #onChange: (state: InterfaceState) => void;
   /** Last reported state of each interface that exists. */
   readonly #last = new Map<string, InterfaceState>();
 
-  constructor(clock: Pick<Clock, 'now'>, onChange: (state: InterfaceState) => void) {
+  constructor(clock: Pick<Clock, 'wallTime'>, onChange: (state: InterfaceState) => void) {
     this.#clock = clock;
     this.#onChange = onChange;
   }
@@ -53,7 +53,7 @@ export class InterfaceStateReports {
   }
 
   #seconds(): number {
-    return Math.floor(this.#clock.now() / 1000);
+    return Math.floor(this.#clock.wallTime() / 1000);
   }
 }
 

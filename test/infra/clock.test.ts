@@ -17,6 +17,14 @@ describe('the clock of the machine', () => {
     await assert.rejects(slept, /enough/);
   });
 
+  it('follows a wall clock that is set, while records and durations do not', (t) => {
+    const before = systemClock.now();
+    const set = Date.now() - 3_600_000;
+    t.mock.method(Date, 'now', () => set);
+    assert.equal(systemClock.wallTime(), set);
+    assert.ok(systemClock.now() >= before);
+  });
+
   it('fires in time, and not after it is canceled', async () => {
     const fired: number[] = [];
     systemClock.timer(0, () => fired.push(0));

@@ -104,6 +104,7 @@ export class EventReplay {
     };
     return {
       now: () => readings.now(clock),
+      wallTime: () => clock.wallTime(),
       monotonic: () => readings.monotonic(clock),
       timer: (ms, callback) => clock.timer(ms, callback),
       sleep: (ms, signal) => clock.sleep(ms, signal),

@@ -225,6 +225,7 @@ function recordingClock(clock: Clock, read: ReadValues): Clock {
       else read.monotonic.push([ms, 1]);
       return ms;
     },
+    wallTime: () => clock.wallTime(),
     timer: (ms, callback) => clock.timer(ms, callback),
     sleep: (ms, signal) => clock.sleep(ms, signal),
     turn: () => clock.turn(),

@@ -10,8 +10,16 @@ export interface Timer {
 }
 
 export interface Clock {
-  /** Wall-clock time in milliseconds since the Unix epoch; the fraction carries microseconds. */
+  /**
+   * Milliseconds since the Unix epoch, never decreasing: a wall clock that is set while the process runs does
+   * not change it, so that records stay in order. The fraction carries microseconds.
+   */
   now(): number;
+  /**
+   * Milliseconds since the Unix epoch, by a wall clock that may be set at any moment: for times that other
+   * programs compare with theirs.
+   */
+  wallTime(): number;
   /** Milliseconds from an arbitrary origin, never decreasing: for durations and deadlines. */
   monotonic(): number;
   /** Calls back once after `ms` milliseconds. A timer alone does not keep the process alive. */

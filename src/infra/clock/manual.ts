@@ -15,6 +15,7 @@ export class ManualClock implements Clock {
   #order = 0;
   readonly #waiting = new Set<SetTimer>();
   readonly #start: number;
+  #wallStep = 0;
 
   /** @param start wall-clock milliseconds since the epoch at which virtual time begins */
   constructor(start = Date.UTC(2026, 0, 1)) {
@@ -24,6 +25,10 @@ export class ManualClock implements Clock {
 
   now(): number {
     return this.#now;
+  }
+
+  wallTime(): number {
+    return this.#now + this.#wallStep;
   }
 
   monotonic(): number {
@@ -58,6 +63,11 @@ export class ManualClock implements Clock {
   /** Moves time forward without firing timers, as for a suspended process. */
   jump(ms: number): void {
     this.#now += ms;
+  }
+
+  /** Sets the wall clock forward, or back, as NTP does. */
+  stepWallClock(ms: number): void {
+    this.#wallStep += ms;
   }
 
   /** Number of timers that are set. */

@@ -19,6 +19,7 @@ function later(ms: number, callback: () => void, keepsAlive: boolean): { cancel(
 /** The machine's clock. */
 export const systemClock: Clock = {
   now: () => performance.timeOrigin + performance.now(),
+  wallTime: () => Date.now(),
   monotonic: () => performance.now(),
   timer: (ms, callback) => later(ms, callback, false),
   sleep(ms, signal) {

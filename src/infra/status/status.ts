@@ -130,7 +130,7 @@ export class StatusCheck {
 
   /** Unix seconds. */
   now(): number {
-    return Math.floor(this.#clock.now() / 1000);
+    return Math.floor(this.#clock.wallTime() / 1000);
   }
 
   #add(name: string, affects: Affects, problem: ReadProblem | undefined): void {

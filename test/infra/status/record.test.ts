@@ -47,6 +47,18 @@ describe('records of the status in etcd', () => {
     assert.equal(agentRecord(status), golden.agent.error);
   });
 
+  it('have the time of a wall clock that was set', async () => {
+    const clock = new ManualClock(1_700_000_000_000);
+    const status = new StatusCheck(clock, { version: 'v0', date: '', commit: '' });
+    const report = status.register('vpp', 'state');
+    clock.stepWallClock(-3_600_000);
+    report('ok');
+    await clock.advance(10_000);
+    const record = JSON.parse(agentRecord(status)) as Record<string, string>;
+    assert.equal(record['last_change'], String(1_700_000_000 - 3600));
+    assert.equal(record['last_update'], String(1_700_000_000 - 3600 + 10));
+  });
+
   it('have its encoding of a component', () => {
     const status: ComponentStatus = {
       name: 'vpp',

@@ -13,6 +13,10 @@ export class ShiftedClock implements Clock {
     return systemClock.now() + this.#shift;
   }
 
+  wallTime(): number {
+    return systemClock.wallTime() + this.#shift;
+  }
+
   monotonic(): number {
     return systemClock.monotonic() + this.#shift;
   }

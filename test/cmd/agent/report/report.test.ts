@@ -32,6 +32,7 @@ import { readBundle } from './bundle.ts';
 /** Limits of time pass twenty times as fast. */
 const hurriedClock: Clock = {
   now: () => systemClock.now(),
+  wallTime: () => systemClock.wallTime(),
   monotonic: () => systemClock.monotonic(),
   sleep: (ms, signal) => systemClock.sleep(ms, signal),
   turn: () => systemClock.turn(),
