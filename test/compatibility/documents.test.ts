@@ -84,6 +84,22 @@ describe('the documents of the original', () => {
     }
   });
 
+  it('are an error, and not empty, while VPP is not connected', async () => {
+    const node = makeNode();
+    await using without = await startAgent(node);
+    await until(() => without.agent.controller.isIdle);
+    node.vpp.crash();
+    await until(async () => (await without.get('/readiness')).status === 500);
+    const ofVpp = [...documents, ...wholeDocuments].filter((path) => path.startsWith('/dump/vpp/'));
+    for (const path of ofVpp) {
+      // always empty, so it is not read
+      if (path === '/dump/vpp/v2/acl/macip') continue;
+      const { status, body } = await without.get(path);
+      assert.equal(status, 500, path);
+      assert.match((body as { Error: string }).Error, /VPP is not connected/, path);
+    }
+  });
+
   it('are listed with all other routes at /, for people and for programs', async () => {
     const url = `http://127.0.0.1:${running.agent.port}/`;
     const page = await fetch(url);

@@ -87,7 +87,10 @@ export interface VppClient {
     name: N,
     listener: (event: EventsByName[N]) => void,
   ): () => void;
-  /** Whether the connected VPP supports the request and its answers with the bundled CRCs. */
+  /**
+   * Whether the connected VPP supports the request and its answers with the bundled CRCs.
+   * @throws VppDisconnectedError without a connection: what VPP supports, and so what it has, is unknown
+   */
   has(name: string): boolean;
 }
 

@@ -130,7 +130,8 @@ export class BinapiClient implements VppClient {
   }
 
   has(name: string): boolean {
-    return this.#connection?.messageIds.service(name) !== undefined;
+    if (!this.#connection) throw this.#notConnected(name);
+    return this.#connection.messageIds.service(name) !== undefined;
   }
 
   /** Beside the answer, so that its receiver runs no later than without an observer. */
