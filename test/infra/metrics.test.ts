@@ -21,6 +21,21 @@ describe('the metrics route', () => {
     assert.equal(collections, 2);
   });
 
+  it('does not collect twice at the same time, which would add counters twice', async () => {
+    const clock = new ManualClock();
+    const waiting: (() => void)[] = [];
+    const refresh = () => new Promise<void>((resolve) => waiting.push(resolve));
+    const { handle } = metricsRoute('/metrics', new Registry(), refresh, clock);
+    const first = handle(request);
+    await clock.advance(5_000);
+    const second = handle(request);
+    assert.equal(waiting.length, 1);
+    waiting[0]!();
+    assert.equal((await second).body, (await first).body);
+    void handle(request);
+    assert.equal(waiting.length, 2);
+  });
+
   it('collects again after a failure', async () => {
     let fails = true;
     const refresh = async () => {

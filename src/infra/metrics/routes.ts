@@ -16,6 +16,7 @@ export function metricsRoute(
   clock: Clock,
 ): Route {
   let collected = Number.NEGATIVE_INFINITY;
+  let isCollecting = false;
   let text: Promise<Buffer> | undefined;
   const collect = async (): Promise<Buffer> => {
     await refresh();
@@ -24,9 +25,13 @@ export function metricsRoute(
   };
   const latest = (): Promise<Buffer> => {
     const now = clock.monotonic();
-    if (text && now - collected < COLLECTION_MS) return text;
+    // A slow collection is shared, too: two at the same time would both add to the same counters.
+    if (text && (isCollecting || now - collected < COLLECTION_MS)) return text;
     collected = now;
-    text = collect();
+    isCollecting = true;
+    text = collect().finally(() => {
+      isCollecting = false;
+    });
     // The next request tries again.
     text.catch(() => {
       text = undefined;
