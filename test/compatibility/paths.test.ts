@@ -29,6 +29,9 @@ const rows: readonly Row[] = readFileSync('docs/compatibility.md', 'utf8')
     return { key: key.replaceAll('`', ''), state, type, differences };
   });
 
+/** Values of path segments; others have their names. */
+const segments: Readonly<Record<string, string>> = { metric: 'govppmux.stats' };
+
 /** Arguments that a route cannot do without. */
 const mandatory: Readonly<Record<string, string>> = {
   '/scheduler/key-timeline': '?key=config/vpp/v2/interfaces/podGwLoop',
@@ -45,7 +48,8 @@ describe('the paths of the original', () => {
 
   const ask = async ({ key }: Row): Promise<Response> => {
     const [method = '', path = ''] = key.split(' ');
-    const known = path.replace(/\{(\w+)\}/g, '$1') + (mandatory[path] ?? '');
+    const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => segments[name] ?? name);
+    const known = filled + (mandatory[path] ?? '');
     return fetch(`http://127.0.0.1:${running.agent.port}${known}`, { method });
   };
 
