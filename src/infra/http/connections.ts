@@ -27,7 +27,7 @@ interface Pipeline {
 export class Connections {
   readonly #clock: Clock;
   readonly #byAddress = new Map<string, Set<Socket>>();
-  /** When connections from an address are accepted again. */
+  /** When connections from an address are accepted again, the first end first. */
   readonly #penalties = new Map<string, number>();
   readonly #pipelines = new WeakMap<Socket, Pipeline>();
   readonly #rate: RateLimiter;
@@ -133,15 +133,19 @@ export class Connections {
   }
 
   #refuseNew(address: string): void {
-    this.#penalties.set(address, this.#clock.monotonic() + PENALTY_MS);
+    const now = this.#clock.monotonic();
+    // An address that never connects again must not be kept: those of a network with IPv6 are countless.
+    for (const [old, end] of this.#penalties) {
+      if (now < end) break;
+      this.#penalties.delete(old);
+    }
+    this.#penalties.delete(address);
+    this.#penalties.set(address, now + PENALTY_MS);
   }
 
   #isPenalized(address: string): boolean {
     const end = this.#penalties.get(address);
-    if (end === undefined) return false;
-    if (this.#clock.monotonic() < end) return true;
-    this.#penalties.delete(address);
-    return false;
+    return end !== undefined && this.#clock.monotonic() < end;
   }
 }
 

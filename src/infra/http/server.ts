@@ -35,6 +35,11 @@ export interface HttpServer {
 
 /** A request that never ends, or a reply that is not read, must not occupy a connection. */
 const STALLED_MS = 30_000;
+/**
+ * Connections that wait to be accepted, if the kernel allows so many. When there are more, it drops the
+ * packet that opens a connection, and the client sends it again after a second.
+ */
+const BACKLOG = 4_096;
 /** A client that does not begin TLS must not occupy a connection either. */
 const HANDSHAKE_MS = 10_000;
 /** Longer than the usual interval of Prometheus. */
@@ -81,7 +86,7 @@ export async function startHttpServer(
   for (const route of routes) bind(endpoint, route);
   refuseOtherMethods(endpoint, routes);
   try {
-    await endpoint.listen(where);
+    await endpoint.listen({ ...where, backlog: BACKLOG });
   } catch (cause) {
     throw new HttpListenError(errorText(cause), { where: config.endpoint, cause });
   }
