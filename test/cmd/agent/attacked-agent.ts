@@ -15,6 +15,9 @@ import type { Attack } from './attack.ts';
 const main = resolve(import.meta.dirname, '../../../src/cmd/agent/main.ts');
 const attacker = join(import.meta.dirname, 'attacker.ts');
 
+/** Memory limit of the container in deploy/. */
+export const DEPLOYED_LIMIT_MIB = 512;
+
 /** Milliseconds of each call, sorted. */
 export type Times = readonly number[];
 
@@ -62,7 +65,9 @@ export class AttackedAgent {
   private constructor(folder: string, port: number) {
     this.#folder = folder;
     this.#port = port;
-    const args = ['--max-semi-space-size=8', main, '--embedded', '--http-port', `${port}`];
+    // The heap that Node.js allows in a container with the memory limit of the deployment.
+    const heap = `--max-old-space-size=${DEPLOYED_LIMIT_MIB / 2}`;
+    const args = ['--max-semi-space-size=8', heap, main, '--embedded', '--http-port', `${port}`];
     this.#process = spawn(process.execPath, args, {
       env: { ...process.env, TMPDIR: folder },
       cwd: folder,
