@@ -20,6 +20,11 @@ export function send(reply: FastifyReply, response: RouteResponse): FastifyReply
     .send(`${JSON.stringify(response.body ?? null, undefined, 2)}\n`);
 }
 
+/** For errors before there is a route: a path that is not valid, or has a segment over the limit. */
+export function refuseUrl(error: FastifyError, _request: unknown, reply: FastifyReply): void {
+  void send(reply, failure(error.statusCode ?? 400, error.message));
+}
+
 /** Gives errors of the server the form of the routes' errors, and allows an empty body. */
 export function unifyErrorReplies(server: FastifyInstance): void {
   const parse = server.getDefaultJsonParser('error', 'error');

@@ -24,7 +24,7 @@ import { Connections } from './connections.ts';
 import { guardEndpoint } from './endpoint-guard.ts';
 import { HttpListenError, listenLocally } from './local-socket.ts';
 import { withOpenApi } from './openapi-routes.ts';
-import { send, unifyErrorReplies } from './reply.ts';
+import { refuseUrl, send, unifyErrorReplies } from './reply.ts';
 import { BadRequestError, failure, type Route, type RouteResponse } from './route.ts';
 
 export interface HttpServer {
@@ -45,12 +45,16 @@ const HANDSHAKE_MS = 10_000;
 /** Longer than the usual interval of Prometheus. */
 const KEEP_ALIVE_MS = 72_000;
 
+/** Names of pods have up to 253 characters, each at most three in a path; the default is 100. */
+const MAX_SEGMENT_LENGTH = 1_024;
+
 const serverOptions = {
   // A probe that keeps its connection open must not delay the stop of the agent.
   forceCloseConnections: true,
   requestTimeout: STALLED_MS,
   // netctl of the original asks for //dump/…
-  routerOptions: { ignoreDuplicateSlashes: true },
+  routerOptions: { ignoreDuplicateSlashes: true, maxParamLength: MAX_SEGMENT_LENGTH },
+  frameworkErrors: refuseUrl,
 } as const;
 
 /** @throws HttpConfigError, HttpListenError */

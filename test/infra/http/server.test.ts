@@ -205,6 +205,22 @@ describe('REST server', () => {
     await assert.rejects(start({ endpoint: 'nonsense' }), HttpConfigError);
   });
 
+  it('accepts names as long as those of pods, and describes errors of longer or invalid ones', async () => {
+    const target = await start();
+    const long = await call(target, 'GET', `/echo/${'%C3%A4'.repeat(42)}${'a'.repeat(211)}`);
+    assert.equal(long.status, 200, long.body);
+    const errors: Readonly<Record<string, number>> = {
+      '/echo/%ZZ': 400,
+      [`/echo/${'a'.repeat(2_000)}`]: 414,
+    };
+    for (const [path, status] of Object.entries(errors)) {
+      const answer = await call(target, 'GET', path);
+      assert.equal(answer.status, status, path);
+      assert.deepEqual(Object.keys(JSON.parse(answer.body) as object), ['Error'], path);
+      assert.equal(answer.headers['x-content-type-options'], 'nosniff');
+    }
+  });
+
   it('answers another method on a known path with 405 and the methods that it has', async () => {
     const target = await start({ 'client-basic-auth': ['u:p'] });
     const known = { ...target, auth: 'u:p' };
