@@ -12,6 +12,7 @@ import {
   type Delivery,
   type MessageClient,
   MessagingClosedError,
+  MessagingUnavailableError,
   type OutgoingMessage,
   type PartitionPosition,
   PublishQueueFullError,
@@ -28,6 +29,9 @@ import { SendQueue } from './send-queue.ts';
 /** Messages that wait for their delivery. More are rejected, so that a slow broker costs no memory. */
 const MAX_WAITING = 10_000;
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
+
+/** The library itself waits for more than a minute, while the status would stay as it was. */
+const PROBE_LIMIT_MS = 10_000;
 
 const acksNumbers: Readonly<Record<Acks, number>> = {
   none: ProduceAcks.NO_RESPONSE,
@@ -173,10 +177,17 @@ export class KafkaClient implements MessageClient {
   }
 
   async probe(): Promise<void> {
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const limit = this.#deps.clock.timer(PROBE_LIMIT_MS, () =>
+      reject(new MessagingUnavailableError(`no answer in ${PROBE_LIMIT_MS / 1_000} s`)),
+    );
+    const answered = this.#producer.metadata({ topics: [], forceUpdate: true, retries: 0 });
     try {
-      await this.#producer.metadata({ topics: [], forceUpdate: true, retries: 0 });
+      await Promise.race([answered, late]);
     } catch (thrown) {
-      throw messagingError(thrown);
+      throw thrown instanceof MessagingUnavailableError ? thrown : messagingError(thrown);
+    } finally {
+      limit.cancel();
     }
   }
 
