@@ -88,7 +88,11 @@ export class TemplateFolder {
 
 /** @throws ProcessTemplateError, ProcessOptionError, errors of the file system */
 function readTemplate(file: string): ProcessTemplate {
-  if ((statSync(file).mode & WRITABLE_BY_ALL) !== 0)
+  const { mode, uid } = statSync(file);
+  if ((mode & WRITABLE_BY_ALL) !== 0)
     throw new ProcessTemplateError('every user may write the template', { where: file });
+  // The folder may be one that every user may write.
+  if (uid !== 0 && uid !== process.geteuid?.())
+    throw new ProcessTemplateError('another user owns the template', { where: file });
   return parseTemplate(readFileSync(file, 'utf8'), file);
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -161,6 +162,19 @@ describe('templates of processes', { skip }, () => {
       ['a', 'b', 'c', 'd', 'e', 'f', 'i', 'j', 'k'],
     );
     assert.ok(logged.some(({ message }) => message === 'starting the process failed'));
+  });
+
+  it('of another user are ignored, also when only their owner may write them', {
+    skip: process.getuid?.() !== 0 && 'needs root',
+  }, async (t) => {
+    const folder = testFolder(t);
+    const file = join(folder, 'planted.json');
+    writeFileSync(file, '{"name":"planted","cmd":"sleep","p_options":{"run_on_startup":true}}');
+    chownSync(file, 65_534, 65_534);
+    const { manager, logged } = makeManager(t, folder);
+    await manager.init();
+    assert.equal(manager.byName('planted'), undefined);
+    assert.match(String(logged[0]?.fields['err']), /another user owns the template/);
   });
 
   it('are not replaced by a part of them when the disk refuses the file', async (t) => {
