@@ -88,3 +88,6 @@ export const logFiles: readonly string[] = [
 
 /** Logs of containers, where kubelet keeps them: those of the vswitch pod. */
 export const CONTAINER_LOGS = '/var/log/containers/contiv-vswitch*.log';
+
+/** Limit of all recordings together. */
+export const RECORDING_BYTES = 1 << 30;

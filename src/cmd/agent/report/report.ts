@@ -20,14 +20,20 @@ import { readSettings, type Settings } from '../settings.ts';
 import { getStream } from './agent-requests.ts';
 import { ReportArchive, ReportError } from './archive.ts';
 import { configurationFiles, effectiveSettings, invalidText } from './configuration.ts';
-import { CONTAINER_LOGS, commandFile, documents, logFiles, vppCommands } from './contents.ts';
+import {
+  CONTAINER_LOGS,
+  commandFile,
+  documents,
+  logFiles,
+  RECORDING_BYTES,
+  vppCommands,
+} from './contents.ts';
 import { Secrets } from './secrets.ts';
 import { openVppCli, type VppCli } from './vpp-cli.ts';
 
-/** Limits of a part, of a log, and of all recordings together. */
+/** Limits of a part, and of a log. */
 const PART_BYTES = 64 << 20;
 const LOG_BYTES = 16 << 20;
-const RECORDING_BYTES = 1 << 30;
 /** Limits of all parts, and of one. */
 const REPORT_MS = 300_000;
 const PART_MS = 30_000;
