@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { defineError, errorText } from '../errors/errors.ts';
+import { hasCertificate } from '../http/certificate.ts';
 import { parseEndpoint } from '../http/config.ts';
 import type { GrpcConfig } from './config.ts';
 
@@ -87,7 +88,7 @@ export function grpcTls(config: GrpcConfig): GrpcTls | undefined {
     throw new GrpcConfigError('cert-file and key-file must both be set for TLS');
   const pair = { cert: read(cert), key: read(key) };
   const requestCert = authorities.length > 0;
-  const tls = { ...pair, ...(requestCert && { ca: authorities.map(read) }), requestCert };
+  const tls = { ...pair, ...(requestCert && { ca: authorities.map(readAuthority) }), requestCert };
   try {
     createSecureContext(tls);
   } catch (cause) {
@@ -104,6 +105,12 @@ export function grpcLimits(config: GrpcConfig): GrpcLimits {
     maxMessageBytes: config['max-msg-size'] || DEFAULT_MESSAGE_BYTES,
     maxCallsPerConnection: config['max-concurrent-streams'] || DEFAULT_CALLS,
   };
+}
+
+function readAuthority(path: string): Buffer {
+  const file = read(path);
+  if (!hasCertificate(file)) throw new GrpcConfigError('has no certificate', { where: path });
+  return file;
 }
 
 function read(path: string): Buffer {

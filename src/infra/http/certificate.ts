@@ -1,4 +1,5 @@
 /** The certificates of the endpoint. */
+import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { defineError } from '../errors/errors.ts';
 import type { HttpConfig } from './config.ts';
@@ -33,7 +34,22 @@ export function tlsOptions(config: HttpConfig): TlsOptions | undefined {
   const pair = { cert: read(cert), key: read(key) };
   if (clients.length === 0) return pair;
   // The request is refused, not the handshake: kubelet's probes have no certificate.
-  return { ...pair, ca: clients.map(read), requestCert: true, rejectUnauthorized: false };
+  return { ...pair, ca: clients.map(readAuthority), requestCert: true, rejectUnauthorized: false };
+}
+
+/** Node.js accepts any file of authorities, and then no client. */
+export function hasCertificate(file: Buffer): boolean {
+  try {
+    return Boolean(new X509Certificate(file));
+  } catch {
+    return false;
+  }
+}
+
+function readAuthority(path: string): Buffer {
+  const file = read(path);
+  if (!hasCertificate(file)) throw new HttpConfigError('has no certificate', { where: path });
+  return file;
 }
 
 function read(path: string): Buffer {

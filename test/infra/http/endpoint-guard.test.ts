@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { connect } from 'node:net';
@@ -349,6 +349,21 @@ describe('an endpoint with client certificates', { skip: withoutOpenssl() }, () 
       }),
     });
   }
+
+  it('does not start with a file of authorities that has no certificate', async () => {
+    for (const name of ['server.key', 'endpoint-guard.empty']) {
+      writeFileSync(file('endpoint-guard.empty'), '');
+      const values = {
+        'server-cert-file': file('server.crt'),
+        'server-key-file': file('server.key'),
+        'client-cert-files': [file('ca.crt'), file(name)],
+      };
+      await assert.rejects(startHttpServer(config(values), routes, systemClock, silentLogger), {
+        code: 'CV_HTTP_CONFIG',
+        message: /has no certificate/,
+      });
+    }
+  });
 
   it('refuses clients without a certificate of the authority', async () => {
     assert.equal(await status('/state'), 401);
