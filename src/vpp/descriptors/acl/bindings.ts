@@ -77,19 +77,24 @@ export class AclBindings {
    * @returns undefined when there are none; rejected when one of them was refused
    */
   setAll(swIfIndex: number, iface: string): Promise<void> | undefined {
-    const wanted = [...this.#wanted.values()];
-    const of = (direction: Direction) =>
-      wanted.filter(({ interfaces }) => interfaces?.[direction].includes(iface));
-    const [ingress, egress] = [of('ingress'), of('egress')];
-    if (ingress.length + egress.length === 0) return undefined;
+    const wanted = [...this.#wanted.values()].filter(
+      ({ interfaces }) => interfaces?.ingress.includes(iface) || interfaces?.egress.includes(iface),
+    );
+    if (wanted.length === 0) return undefined;
     return this.#inTurn(swIfIndex, async () => {
-      const indexes = (acls: readonly WantedAcl[]) => Promise.all(acls.map(({ index }) => index));
-      const added = { ingress: await indexes(ingress), egress: await indexes(egress) };
-      await this.#change(swIfIndex, (list, direction) => [
-        ...list.filter((each) => !added[direction].includes(each)),
-        ...added[direction],
-      ]);
+      await Promise.all(wanted.map(({ index }) => index));
+      await this.#change(swIfIndex, (list, direction) => {
+        // Read now: an ACL may have been deleted while this waited.
+        const added = this.#indexesOf(iface, direction);
+        return [...list.filter((each) => !added.includes(each)), ...added];
+      });
     });
+  }
+
+  #indexesOf(iface: string, direction: Direction): number[] {
+    return [...this.#names]
+      .filter(([, name]) => this.#wanted.get(name)?.interfaces?.[direction].includes(iface))
+      .map(([index]) => index);
   }
 
   set(swIfIndex: number, direction: Direction, acl: number, isBound: boolean): Promise<void> {
