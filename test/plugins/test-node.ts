@@ -27,6 +27,7 @@ import { createPodManager, type PodManagerDeps } from '#plugins/podmanager/plugi
 import { createPolicy } from '#plugins/policy/plugin.ts';
 import { type ServiceConfig, serviceDefaults } from '#plugins/service/config.ts';
 import { createService } from '#plugins/service/plugin.ts';
+import { createStatsCollector } from '#plugins/statscollector/plugin.ts';
 import { FakeHost, FakeStn, FakeVpp } from './fake-ports.ts';
 import { HandlerBench, type Outcome } from './handler-bench.ts';
 
@@ -118,7 +119,8 @@ export class TestNode extends HandlerBench {
       net,
     });
     const policies = createPolicy({ nodeName: name, conf, nodes, pods, ipam, net, services });
-    super([conf, nodes, pods, ipam, net, services, policies]);
+    const stats = createStatsCollector({ nodeName: name, net });
+    super([conf, nodes, pods, ipam, net, services, policies, stats]);
     this.name = name;
     this.options = options;
     this.cluster = cluster;
