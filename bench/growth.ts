@@ -5,7 +5,9 @@
  *
  * The sizes of a dimension are four times apart, over a range of 64. All are loaded in one process, and
  * changed in turn, so that other load of the machine, the compiler and garbage collection affect them
- * alike. Numbers are medians of the CPU time of the main thread.
+ * alike. Numbers are medians: of the CPU time of the main thread for a load, and of the time for which
+ * the event loop was busy for a change. The kernel may count CPU time in ticks of 4 ms, which is longer
+ * than most changes. Periodic work, which does not depend on changes, is in few of them.
  *
  * A load may grow as N log N. Over the last two steps, a factor of 16, that is an exponent of 1.1. It
  * fails above 1.4: when the part that grows as N² costs two and a half times the rest. The first sizes
@@ -133,7 +135,7 @@ class RoundNumbers {
   }
 }
 
-/** @returns median CPU time of one change, by size */
+/** @returns median of the busy time of one change, by size */
 async function measured(
   changes: readonly Change[],
   batch: number,
@@ -144,10 +146,12 @@ async function measured(
   for (let round = 0; round < rounds; round++) {
     const from = numbers.take(batch);
     for (const [at, { make }] of changes.entries()) {
-      let made = 0;
-      const start = cpuNow();
-      while (made < batch && cpuNow() - start < LONG_BATCH_MS) await make(from + made++);
-      times[at]!.push((cpuNow() - start) / made);
+      const start = busyNow();
+      for (let made = 0; made < batch && busyNow() - start < LONG_BATCH_MS; made++) {
+        const before = busyNow();
+        await make(from + made);
+        times[at]!.push(busyNow() - before);
+      }
     }
   }
   return times.map(median);
@@ -170,6 +174,11 @@ async function cpuOf(work: () => Promise<unknown>): Promise<number> {
 function cpuNow(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
+}
+
+/** Milliseconds. */
+function busyNow(): number {
+  return performance.eventLoopUtilization().active;
 }
 
 const median = (values: readonly number[]): number =>
