@@ -31,6 +31,7 @@ const table = {
   ],
   'src/packet-trace': ['src/models'],
   'src/datastore': ['src/infra'],
+  'src/ksr': ['src/kubernetes', 'src/datastore', 'src/models', 'src/infra'],
   'src/compatibility': [
     'src/kvscheduler/scheduler.ts',
     'src/kvscheduler/rest/values.ts',
@@ -76,6 +77,7 @@ const otherPrograms = [
   'src/datastore',
   'src/models',
   'src/kubernetes',
+  'src/ksr',
   'src/packet-trace',
   'plugins/controller/api',
   'plugins/[^/]+/api.ts',
