@@ -180,7 +180,7 @@ test('descriptors are read in the order of retrieveDependencies, independent one
     const [alpha, beta] = descriptors;
     assert.ok(alpha && beta);
     return [
-      { ...alpha, retrieve: reader('alpha'), retrieveDependencies: ['beta', 'nobody'] },
+      { ...alpha, retrieve: reader('alpha'), retrieveDependencies: ['beta', 'unregistered'] },
       { ...beta, retrieve: reader('beta'), retrieveDependencies: [] },
       {
         ...beta,

@@ -200,7 +200,7 @@ describe('every route with the permissions of a user', () => {
         user('reader', 'read'),
         user('prometheus', 'telemetry'),
         user('both', 'info', 'telemetry'),
-        user('nobody'),
+        user('guest'),
       ],
     };
     await using running = await startAgent(makeNode(), { http });
@@ -216,7 +216,7 @@ describe('every route with the permissions of a user', () => {
       reader: routes.filter((route) => !mutating.includes(route)),
       prometheus: telemetry,
       both: [...info, ...telemetry],
-      nobody: [],
+      guest: [],
     })) {
       const always = [...probes, ...logins];
       const asked = routes.filter((route) => route !== 'POST /auth/logout');

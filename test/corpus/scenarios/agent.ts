@@ -84,9 +84,9 @@ export async function restarts(recording: Recording): Promise<void> {
     await last.undeploy();
     await last.finalState([webAgain.netns]);
 
-    const anew = await started(recording, `${mode}, after the undeploy`, brief, machine);
-    await anew.histories(true);
-    await anew.stop();
+    const redeployed = await started(recording, `${mode}, after the undeploy`, brief, machine);
+    await redeployed.histories(true);
+    await redeployed.stop();
   }
 }
 

@@ -177,7 +177,7 @@ describe('status and loggers of a running agent', { skip: missing, timeout: 240_
       assert.equal((await list()).get('controller'), level);
     }
     assert.equal((await put('controller/panic', '-u', USER)).code, 200);
-    assert.equal((await put('nobody/debug', '-u', USER)).code, 404);
+    assert.equal((await put('unknown/debug', '-u', USER)).code, 404);
     assert.equal((await put('controller/loud', '-u', USER)).code, 400);
     assert.equal((await put('controller/debug')).code, 401);
     assert.equal((await put('controller/debug', '-u', 'operator:wrong')).code, 401);

@@ -25,7 +25,7 @@ const users = [
   { name: 'root', password: 'r', permissions: ['admin'] },
   { name: 'reader', password: HASH, permissions: ['read'] },
   { name: 'old', password_hash: HASH.replace('$2b$', '$2y$'), permissions: ['telemetry'] },
-  { name: 'nobody', password: 'n' },
+  { name: 'guest', password: 'n' },
 ];
 
 function config(values: object = {}): HttpConfig {
@@ -112,7 +112,7 @@ describe('users with tokens', () => {
     const clock = new ManualClock();
     const known = new TokenUsers(config(), clock);
     const now = clock.now() + 1;
-    const good = signToken(KEY, 'nobody', now, HOUR);
+    const good = signToken(KEY, 'guest', now, HOUR);
     assert.equal(typeof known.userOf(good), 'object');
     const [header = '', payload = '', signature = ''] = good.split('.');
     const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -211,7 +211,7 @@ describe('an endpoint with token authentication', () => {
       ['root', 'r', 200, 200],
       ['reader', 'secret word', 200, 403],
       ['old', 'secret word', 403, 403],
-      ['nobody', 'n', 403, 403],
+      ['guest', 'n', 403, 403],
     ] as const) {
       const headers = bearer((await login(user, password)).text);
       assert.equal((await send('/state', headers)).status, get, user);
@@ -241,15 +241,15 @@ describe('an endpoint with token authentication', () => {
   });
 
   it('ends the tokens of a user with his logout, and of no other', async () => {
-    const [root, nobody] = [(await login('root', 'r')).text, (await login('nobody', 'n')).text];
+    const [root, guest] = [(await login('root', 'r')).text, (await login('guest', 'n')).text];
     const logout = (headers: object, username: string) =>
       send('/auth/logout', { ...JSON_TYPE, ...headers }, 'POST', JSON.stringify({ username }));
     assert.equal((await logout({}, 'root')).status, 401);
-    assert.equal((await logout(bearer(nobody), 'root')).status, 403);
+    assert.equal((await logout(bearer(guest), 'root')).status, 403);
     assert.equal((await send('/state', bearer(root))).status, 200);
     assert.equal((await logout(bearer(root), 'root')).status, 200);
     assert.equal((await send('/state', bearer(root))).status, 401);
-    assert.equal((await send('/state', bearer(nobody))).status, 403);
+    assert.equal((await send('/state', bearer(guest))).status, 403);
   });
 });
 
