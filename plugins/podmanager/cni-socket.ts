@@ -2,23 +2,28 @@
  * The server of the CNI service, on a unix socket or a port. The first bytes of a connection select the protocol: gRPC
  * starts with the HTTP/2 preface, everything else is for the server of contiv-cni.
  */
-import { createServer, type Server, type Socket } from 'node:net';
-import { createServer as createTlsServer } from 'node:tls';
+import type { Socket } from 'node:net';
 import type { Clock } from '#infra/clock/clock.ts';
+import { defineError } from '#infra/errors/errors.ts';
+import { addressText, bindServer } from '#infra/grpc/bind.ts';
+import type { ConnectionServer } from '#infra/grpc/connection-server.ts';
 import type { GrpcAddress, GrpcLimits, GrpcTls } from '#infra/grpc/endpoint.ts';
+import { FIRST_BYTES_LIMIT_MS, listener } from '#infra/grpc/server.ts';
 import { Connections } from '#infra/http/connections.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { surviveFailedAccepts } from '#infra/process/failed-accepts.ts';
-import { bindCni } from './cni-address.ts';
 import type { CniService } from './cni-service.ts';
-import { type ConnectionServer, grpcServer } from './grpc-server.ts';
+import { grpcServer } from './grpc-server.ts';
 import { callServer } from './runtime-call/call-server.ts';
+
+export const CniSocketError = defineError({
+  name: 'CniSocketError',
+  code: 'CV_CNI_SOCKET',
+  remedy: 'Check that no other process uses the path, and that its folder exists and is writable.',
+});
 
 /** Start of the HTTP/2 preface. */
 const http2 = Buffer.from('PRI ');
-
-/** Both clients send them at once. */
-const FIRST_BYTES_LIMIT_MS = 10_000;
 
 export type CniServerOptions = GrpcAddress & {
   readonly service: CniService;
@@ -50,12 +55,12 @@ export async function serveCni(options: CniServerOptions): Promise<CniServer> {
       chosen?.take(socket);
     });
   };
-  const server = tls ? tlsServer(tls, serve) : createServer(serve);
+  const server = listener(tls, serve);
   surviveFailedAccepts(server);
   // Only root can open the unix socket.
   if ('port' in options) new Connections(clock).limit(server);
-  const clean = await bindCni(server, options);
-  const where = 'port' in options ? `${options.host}:${options.port}` : options.socketPath;
+  const clean = await bindServer(server, options, { name: 'CNI socket', error: CniSocketError });
+  const where = addressText(options);
   if ('port' in options && !tls)
     log.warn({ endpoint: where }, 'CNI service is open to every process of this machine');
   log.info({ socket: where }, 'CNI service is listening');
@@ -72,18 +77,6 @@ export async function serveCni(options: CniServerOptions): Promise<CniServer> {
       await clean();
     },
   };
-}
-
-function tlsServer(tls: GrpcTls, serve: (socket: Socket) => void): Server {
-  return createTlsServer(
-    {
-      ...tls,
-      rejectUnauthorized: tls.requestCert,
-      ALPNProtocols: ['h2'],
-      handshakeTimeout: FIRST_BYTES_LIMIT_MS,
-    },
-    serve,
-  );
 }
 
 /** @returns the server for the protocol of the connection; undefined if it was closed */

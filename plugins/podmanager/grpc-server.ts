@@ -4,23 +4,15 @@
  * A request that failed is answered with an error status: the original contiv-cni reads nothing else.
  * Other clients find the reply with its `result` in the trailer `cni-reply-bin`.
  */
-import type { Duplex } from 'node:stream';
-import {
-  type handleUnaryCall,
-  Metadata,
-  Server,
-  ServerCredentials,
-  type ServerErrorResponse,
-  status,
-} from '@grpc/grpc-js';
+import { type handleUnaryCall, Metadata, type ServerErrorResponse, status } from '@grpc/grpc-js';
 import { errorText } from '#infra/errors/errors.ts';
+import { type ConnectionServer, grpcConnectionServer } from '#infra/grpc/connection-server.ts';
 import type { GrpcLimits } from '#infra/grpc/endpoint.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { CNIReply } from '#models/cni/cni.gen.ts';
 import { messageCodec, type ServiceMethod } from '#models/message.ts';
 import { cniResults } from './cni-failure.ts';
 import { type CniService, cniMethods } from './cni-service.ts';
-import { FilteredConnection } from './http2/filtered-connection.ts';
 
 function definition<Request extends object, Response extends object>({
   path,
@@ -57,39 +49,19 @@ const MAX_ERROR_CHARACTERS = 4096;
 
 const replyCodec = messageCodec(CNIReply);
 
-/** Serves connections that were accepted by the caller. */
-export interface ConnectionServer {
-  take(connection: Duplex): void;
-  /** Accepts no more calls, and resolves when the current calls have ended. */
-  close(): Promise<void>;
-  /** Closes the connections of the current calls. */
-  abandon(): void;
-}
-
 export function grpcServer(
   service: CniService,
   log: Logger,
   limits?: GrpcLimits,
 ): ConnectionServer {
-  const server = new Server(
-    limits && {
-      'grpc.max_receive_message_length': limits.maxMessageBytes,
-      'grpc.max_concurrent_streams': limits.maxCallsPerConnection,
-    },
-  );
-  server.addService(cniServiceDefinition, {
+  const implementation = {
     Add: unary(service.add, log),
     Delete: unary(service.delete, log),
     Check: unary(service.check, log),
     GC: unary(service.gc, log),
     Status: unary(service.status, log),
-  });
-  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
-  return {
-    take: (connection) => injector.injectConnection(new FilteredConnection(connection)),
-    close: () => new Promise((resolve) => server.tryShutdown(() => resolve())),
-    abandon: () => server.forceShutdown(),
   };
+  return grpcConnectionServer([{ definition: cniServiceDefinition, implementation }], limits);
 }
 
 function unary<Request, Response extends object>(

@@ -2,9 +2,9 @@
 import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import type { Clock, Timer } from '#infra/clock/clock.ts';
+import type { ConnectionServer } from '#infra/grpc/connection-server.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { CniService } from '../cni-service.ts';
-import type { ConnectionServer } from '../grpc-server.ts';
 import type { PluginEnd, RunPlugin } from './ipam-plugin.ts';
 import {
   type CallBody,

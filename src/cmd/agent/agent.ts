@@ -8,6 +8,7 @@ import { encodeOriginal } from '#compatibility/dumped-value.ts';
 import { compatibilityRoutes } from '#compatibility/routes.ts';
 import { wireDiskStore } from '#datastore/wire-disk-store.ts';
 import type { Clock, Random } from '#infra/clock/clock.ts';
+import { wireGrpcServer } from '#infra/grpc/wire-grpc-server.ts';
 import { wireHttpServer } from '#infra/http/wire-http-server.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { type Loggers, logRoutes } from '#infra/log/loggers.ts';
@@ -79,6 +80,8 @@ export interface AgentDeps {
 export interface Agent {
   /** Port of the REST server. */
   readonly port: number;
+  /** Port of the gRPC services of grpc2.conf; undefined: not served, or on a unix socket. */
+  readonly grpcPort: number | undefined;
   readonly controller: Controller;
   start(): Promise<void>;
   /** Stops the agent; its configuration of VPP and Linux stays. */
@@ -350,6 +353,16 @@ export function createAgent(deps: AgentDeps): Agent {
     loggers,
   });
 
+  const grpc2 =
+    settings.grpc2 &&
+    wireGrpcServer({
+      config: settings.grpc2,
+      // Each component that has services on port 9111 adds them here.
+      services: [],
+      clock,
+      log: loggers.get('grpc2'),
+    });
+
   const limits = { startMs: settings.startLimitMs, stopMs: STOP_LIMIT_MS };
   const lifecycle = new Lifecycle(
     [
@@ -379,6 +392,7 @@ export function createAgent(deps: AgentDeps): Agent {
       watcherComponent,
       ...(isShared ? [idReleaser.component] : []),
       cni,
+      ...(grpc2 ? [grpc2.component] : []),
     ],
     limits,
     clock,
@@ -389,6 +403,9 @@ export function createAgent(deps: AgentDeps): Agent {
     controller,
     get port() {
       return http.port;
+    },
+    get grpcPort() {
+      return grpc2?.port;
     },
     start: async () => {
       for (const warning of settings.warnings) log.warn(warning);

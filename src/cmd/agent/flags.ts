@@ -21,6 +21,7 @@ export const configNames = [
   'http',
   'logs',
   'grpc',
+  'grpc2',
   'etcd',
   'bolt',
   'mirror',

@@ -20,7 +20,7 @@ import {
   type LoadedConfig,
   loadConfig,
 } from '#infra/config/load.ts';
-import { type GrpcConfig, grpcSchema } from '#infra/grpc/config.ts';
+import { type GrpcConfig, grpc2Schema, grpcSchema } from '#infra/grpc/config.ts';
 import { type HttpConfig, httpSchema, isPort } from '#infra/http/config.ts';
 import { type LogsConfig, logsSchema } from '#infra/log/loggers.ts';
 import { type KafkaConfig, kafkaSchema } from '#infra/messaging/config.ts';
@@ -54,6 +54,8 @@ export interface Settings {
   readonly http: HttpConfig;
   readonly logs: LogsConfig;
   readonly grpc: GrpcConfig;
+  /** undefined: no services for external configuration. */
+  readonly grpc2: GrpcConfig | undefined;
   /** undefined: the agent runs without etcd, on the local store alone. */
   readonly etcd: EtcdConfig | undefined;
   readonly bolt: BoltConfig;
@@ -93,6 +95,7 @@ export function readSettings(
   const contiv = readContivConfig(contivFile, label);
   warnings.push(...contiv.warnings);
   const etcd = load({ name: 'etcd', schema: etcdSchema });
+  const grpc2 = load({ name: 'grpc2', schema: grpc2Schema });
   const kafka = load({ name: 'kafka', schema: kafkaSchema });
   const settings: Settings = {
     label,
@@ -102,6 +105,7 @@ export function readSettings(
     http: withPort(load({ name: 'http', schema: httpSchema }).value, flags, env),
     logs: load({ name: 'logs', schema: logsSchema }).value,
     grpc: load({ name: 'grpc', schema: grpcSchema }).value,
+    grpc2: grpc2.file === undefined ? undefined : grpc2.value,
     etcd: etcd.file === undefined ? undefined : etcd.value,
     bolt: load({ name: 'bolt', schema: boltSchema }).value,
     mirror: load({ name: 'mirror', schema: mirrorSchema }).value,

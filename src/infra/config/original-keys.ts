@@ -24,6 +24,12 @@ export const originalKeys: Readonly<Record<string, Readonly<Record<string, Origi
     'extended-logging': { reason: 'set the level of the logger cni to debug' },
     'prometheus-metrics': { reason: 'the metrics of the event loop include CNI requests' },
   },
+  'grpc2.conf': {
+    'extended-logging': { reason: 'set the level of the logger grpc2 to debug' },
+    'prometheus-metrics': {
+      reason: 'the metrics of the event loop include external configuration',
+    },
+  },
   'http.conf': {
     idletimeout: { reason: 'the server has its own limits' },
     maxheaderbytes: { reason: 'the server has its own limits' },

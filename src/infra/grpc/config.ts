@@ -2,22 +2,15 @@ import { type Static, Type } from 'typebox';
 
 const networks = ['unix', 'tcp', 'tcp4', 'tcp6'] as const;
 
-/** `grpc.conf`: the server of the CNI service. */
-export const grpcSchema = Type.Object({
-  endpoint: Type.String({
-    default: '/var/run/contiv/cni.sock',
-    description:
-      'Absolute path of the unix socket that contiv-cni connects to; address:port with another network.',
-  }),
-  network: Type.Refine(
-    Type.String({
-      default: 'unix',
-      description:
-        'unix, tcp, tcp4 or tcp6. An address outside of the loopback interface requires ca-files.',
-    }),
-    (network) => networks.some((known) => known === network),
+const network = (value: (typeof networks)[number], description: string) =>
+  Type.Refine(
+    Type.String({ default: value, description }),
+    (text) => networks.some((known) => known === text),
     () => `has to be one of ${networks.join(', ')}`,
-  ),
+  );
+
+/** Keys of every gRPC server. */
+const common = {
   permission: Type.Refine(
     Type.Integer({
       minimum: 0,
@@ -61,5 +54,30 @@ export const grpcSchema = Type.Object({
     description:
       'Files with certificates of authorities; if set, every client needs a certificate that one of them has signed.',
   }),
+};
+
+/** `grpc.conf`: the server of the CNI service. */
+export const grpcSchema = Type.Object({
+  endpoint: Type.String({
+    default: '/var/run/contiv/cni.sock',
+    description:
+      'Absolute path of the unix socket that contiv-cni connects to; address:port with another network.',
+  }),
+  network: network(
+    'unix',
+    'unix, tcp, tcp4 or tcp6. An address outside of the loopback interface requires ca-files.',
+  ),
+  ...common,
 });
 export type GrpcConfig = Static<typeof grpcSchema>;
+
+/** `grpc2.conf`: the server of the services for external configuration. Without the file there is none. */
+export const grpc2Schema = Type.Object({
+  endpoint: Type.String({
+    default: '127.0.0.1:9111',
+    description:
+      'address:port, or the absolute path of a socket with network: unix. Without ca-files an address outside of the loopback interface is replaced by 127.0.0.1.',
+  }),
+  network: network('tcp', 'unix, tcp, tcp4 or tcp6.'),
+  ...common,
+});

@@ -11,7 +11,7 @@ export const GrpcConfigError = defineError({
   name: 'GrpcConfigError',
   code: 'CV_GRPC_CONFIG',
   rejects: 'configuration',
-  remedy: 'Correct grpc.conf.',
+  remedy: 'Correct grpc.conf, or grpc2.conf for external configuration.',
 });
 
 export type GrpcAddress =
@@ -44,6 +44,32 @@ const DEFAULT_CALLS = 100;
  * clients can change the network of every pod
  */
 export function grpcAddress(config: GrpcConfig): GrpcAddress {
+  const address = configuredAddress(config);
+  if (!isGuarded(address, config))
+    throw new GrpcConfigError(
+      'requires cert-file, key-file and ca-files, because other machines and pods reach this address',
+      { where: `endpoint "${config.endpoint}"` },
+    );
+  return address;
+}
+
+/**
+ * As `grpcAddress`, for a server without which the agent can work: the loopback address instead of one
+ * that other machines reach without a certificate.
+ * @throws GrpcConfigError
+ */
+export function guardedGrpcAddress(config: GrpcConfig): {
+  readonly address: GrpcAddress;
+  /** Whether it is another one than configured. */
+  readonly isReplaced: boolean;
+} {
+  const address = configuredAddress(config);
+  if (!('port' in address) || isGuarded(address, config)) return { address, isReplaced: false };
+  const host = address.host.includes(':') ? '::1' : '127.0.0.1';
+  return { address: { ...address, host }, isReplaced: true };
+}
+
+function configuredAddress(config: GrpcConfig): GrpcAddress {
   const { endpoint, network } = config;
   if (network === 'unix') {
     // Otherwise an address of the original's default network would become the name of a file.
@@ -63,13 +89,12 @@ export function grpcAddress(config: GrpcConfig): GrpcAddress {
       where: `endpoint "${endpoint}"`,
     });
   const isWildcard = address.host === '0.0.0.0';
-  const host = isWildcard && network === 'tcp6' ? '::' : address.host;
-  if (!isLoopback(host) && config['ca-files'].length === 0)
-    throw new GrpcConfigError(
-      'requires cert-file, key-file and ca-files, because other machines and pods reach this address',
-      { where: `endpoint "${endpoint}"` },
-    );
-  return { host, port: address.port };
+  return { host: isWildcard && network === 'tcp6' ? '::' : address.host, port: address.port };
+}
+
+/** Whether only this machine, or clients with a certificate, can use the address. */
+function isGuarded(address: GrpcAddress, config: GrpcConfig): boolean {
+  return !('port' in address) || isLoopback(address.host) || config['ca-files'].length > 0;
 }
 
 function isLoopback(host: string): boolean {

@@ -69,6 +69,7 @@ export interface AgentOptions {
   readonly ipam?: Partial<Settings['contiv']['ipamConfig']>;
   readonly http?: Partial<Settings['http']>;
   readonly kafka?: Settings['kafka'];
+  readonly grpc2?: Settings['grpc2'];
   /** Name of the node; default: node1. */
   readonly label?: string;
   readonly externalSources?: readonly ExternalConfigSource[];
@@ -96,6 +97,7 @@ export function prepareAgent(node: Node, options: AgentOptions = {}) {
     controller: { ...base.controller, ...options.controller },
     service: { ...base.service, ...options.service },
     kafka: options.kafka,
+    grpc2: options.grpc2,
     http: {
       ...base.http,
       ...options.http,

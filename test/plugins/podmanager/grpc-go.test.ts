@@ -17,10 +17,10 @@ import { CNIReply, CNIRequest, StatusReply } from '#models/cni/cni.gen.ts';
 import { messageCodec } from '#models/message.ts';
 import type { CniService } from '#plugins/podmanager/cni-service.ts';
 import { type CniServer, serveCni } from '#plugins/podmanager/cni-socket.ts';
+import { huffman } from '#test/infra/grpc/http2/hpack-encoder.ts';
+import { pieces } from '#test/infra/grpc/http2/http2-client.ts';
 import { withoutGo } from '#test/support/requirements.ts';
 import { until } from '#test/support/wait.ts';
-import { huffman } from './http2/hpack-encoder.ts';
-import { pieces } from './http2/http2-client.ts';
 
 const requests = messageCodec(CNIRequest);
 const replies = messageCodec(CNIReply);

@@ -17,9 +17,8 @@ import { systemClock } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { CNIReply, CNIRequest, StatusReply } from '#models/cni/cni.gen.ts';
 import { messageCodec } from '#models/message.ts';
-import { CniSocketError } from '#plugins/podmanager/cni-address.ts';
 import type { CniService } from '#plugins/podmanager/cni-service.ts';
-import { type CniServer, serveCni } from '#plugins/podmanager/cni-socket.ts';
+import { type CniServer, CniSocketError, serveCni } from '#plugins/podmanager/cni-socket.ts';
 import { cniServiceDefinition, FAILED_REPLY_TRAILER } from '#plugins/podmanager/grpc-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'cni-'));

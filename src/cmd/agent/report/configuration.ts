@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { boltSchema, etcdSchema, mirrorSchema } from '#datastore/config.ts';
 import { findConfigFile } from '#infra/config/load.ts';
 import { CodedError } from '#infra/errors/errors.ts';
-import { grpcSchema } from '#infra/grpc/config.ts';
+import { grpc2Schema, grpcSchema } from '#infra/grpc/config.ts';
 import { httpSchema } from '#infra/http/config.ts';
 import { logsSchema } from '#infra/log/loggers.ts';
 import { kafkaSchema } from '#infra/messaging/config.ts';
@@ -30,6 +30,7 @@ const configurations: Readonly<Record<(typeof configNames)[number], Configuratio
   http: { schema: httpSchema, effective: ({ http }) => http },
   logs: { schema: logsSchema, effective: ({ logs }) => logs },
   grpc: { schema: grpcSchema, effective: ({ grpc }) => grpc },
+  grpc2: { schema: grpc2Schema, effective: ({ grpc2 }) => grpc2 },
   etcd: { schema: etcdSchema, effective: ({ etcd }) => etcd },
   bolt: { schema: boltSchema, effective: ({ bolt }) => bolt },
   mirror: { schema: mirrorSchema, effective: ({ mirror }) => mirror },

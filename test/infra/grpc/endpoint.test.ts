@@ -4,8 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parseConfig } from '#infra/config/load.ts';
-import { grpcSchema } from '#infra/grpc/config.ts';
-import { GrpcConfigError, grpcAddress, grpcLimits, grpcTls } from '#infra/grpc/endpoint.ts';
+import { grpc2Schema, grpcSchema } from '#infra/grpc/config.ts';
+import {
+  GrpcConfigError,
+  grpcAddress,
+  grpcLimits,
+  grpcTls,
+  guardedGrpcAddress,
+} from '#infra/grpc/endpoint.ts';
 import { makeCertificate } from '#test/support/certificates.ts';
 import { withoutOpenssl } from '#test/support/requirements.ts';
 
@@ -98,5 +104,44 @@ describe('the limits of the gRPC server', () => {
       maxMessageBytes: 4096,
       maxCallsPerConnection: 5,
     });
+  });
+});
+
+describe('the address of the services for external configuration', () => {
+  const guarded = (text: string) =>
+    guardedGrpcAddress(parseConfig(grpc2Schema, text, 'grpc2.conf').value);
+
+  it('is port 9111 of the loopback address by default', () => {
+    const address = { host: '127.0.0.1', port: 9111 };
+    assert.deepEqual(guarded(''), { address, isReplaced: false });
+  });
+
+  it('is the loopback address instead of one that others reach without a certificate', () => {
+    for (const [endpoint, host] of [
+      // of the deployment of the original
+      ['0.0.0.0:9111', '127.0.0.1'],
+      [':9111', '127.0.0.1'],
+      ['192.0.2.1:9111', '127.0.0.1'],
+      ['node1:9111', '127.0.0.1'],
+      ['"[::]:9111"', '::1'],
+    ] as const)
+      assert.deepEqual(
+        guarded(`endpoint: ${endpoint}`),
+        { address: { host, port: 9111 }, isReplaced: true },
+        endpoint,
+      );
+  });
+
+  it('is the configured one where clients need a certificate', () => {
+    const text = 'endpoint: 0.0.0.0:9111\nca-files: [a]';
+    const address = { host: '0.0.0.0', port: 9111 };
+    assert.deepEqual(guarded(text), { address, isReplaced: false });
+  });
+
+  it('may be a unix socket, and is rejected if it is none of them', () => {
+    const { address } = guarded('network: unix\nendpoint: /run/external.sock');
+    assert.ok('socketPath' in address && address.socketPath === '/run/external.sock');
+    for (const text of ['endpoint: node1', 'network: unix\nendpoint: 127.0.0.1:9111'])
+      assert.throws(() => guarded(text), GrpcConfigError, text);
   });
 });

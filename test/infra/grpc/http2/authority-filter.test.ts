@@ -4,12 +4,12 @@ import { type Duplex, duplexPair } from 'node:stream';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { seededRandom } from '#infra/clock/manual.ts';
-import { AuthorityFilter } from '#plugins/podmanager/http2/authority-filter.ts';
-import { FilteredConnection } from '#plugins/podmanager/http2/filtered-connection.ts';
+import { AuthorityFilter } from '#infra/grpc/http2/authority-filter.ts';
+import { FilteredConnection } from '#infra/grpc/http2/filtered-connection.ts';
 import { checkProperty } from '#test/support/random-cases.ts';
 import { connectionBytes, frame, type Http2Request, PREFACE, pieces } from './http2-client.ts';
 
-const FILE = 'test/plugins/podmanager/http2/authority-filter.test.ts';
+const FILE = 'test/infra/grpc/http2/authority-filter.test.ts';
 
 const WORD_CHARACTERS = 'abcdefghijklmnopqrstuvwxyz0123456789-._~%';
 
