@@ -10,10 +10,12 @@ import {
   DatabaseUnavailableError,
   type DbStatus,
   type DbWatcher,
+  type ExternalConfigListener,
   LostKubeStateError,
   type ResyncRequest,
 } from './api.ts';
 import { KeySpace } from './key-space.ts';
+import type { ExternalValue } from './last-known-state.ts';
 import { Mirror } from './mirror.ts';
 import { PublishedState } from './published-state.ts';
 import { type ReadResync, ResyncReader } from './resync-reader.ts';
@@ -51,6 +53,7 @@ export interface DbWatcherDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  readonly onExternalConfig?: ExternalConfigListener;
   /** State of the connection to the store; affects readiness, never liveness. */
   readonly reportState: ReportState;
 }
@@ -106,6 +109,7 @@ class Watcher implements DbWatcher {
     this.#published = new PublishedState({
       loop: deps.loop,
       onLoopClosed: () => this.#stop(),
+      onExternalConfig: (what) => deps.onExternalConfig?.(what),
       keySpace: this.#keySpace,
       retained: this.#retained,
       mirror: this.#mirror,
@@ -136,6 +140,12 @@ class Watcher implements DbWatcher {
       retained: this.#retained.size,
       mirrorError: this.#mirror?.error,
     };
+  }
+
+  externalValues(): Iterable<ExternalValue> | undefined {
+    return this.#published.source === 'store'
+      ? this.#published.lastKnown.externalValues()
+      : undefined;
   }
 
   start(): void {

@@ -37,6 +37,11 @@ export class KeySpace {
     this.prefixes = [REFLECTOR_PREFIX, agentPrefix + CONFIG];
   }
 
+  /** Whether the key belongs to external configuration. */
+  isExternal(fullKey: string): boolean {
+    return fullKey.startsWith(this.#agentPrefix + CONFIG);
+  }
+
   /** undefined for a key that is not watched. */
   find(fullKey: string): WatchedKey | undefined {
     if (fullKey.startsWith(REFLECTOR_PREFIX)) {
@@ -46,7 +51,7 @@ export class KeySpace {
       const reflected = key.startsWith(REFLECTED);
       return { resource: resource.keyword, key, reflected, model: resource.model };
     }
-    if (!fullKey.startsWith(this.#agentPrefix + CONFIG)) return undefined;
+    if (!this.isExternal(fullKey)) return undefined;
     const key = fullKey.slice(this.#agentPrefix.length);
     return { resource: undefined, key, reflected: false, model: modelOfKey(key) };
   }

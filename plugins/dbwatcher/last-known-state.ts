@@ -3,6 +3,7 @@ import type { KvEntry } from '#datastore/api.ts';
 import { SharedMap } from '#infra/collections/shared-map.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
+import { FieldError } from '#models/field-error.ts';
 import { decode, type KeySpace, type WatchedKey } from './key-space.ts';
 
 export interface LastKnownEntry {
@@ -18,6 +19,24 @@ export interface UnknownFields {
   /** Keyword of the resource, or `external config`. */
   readonly resource: string;
   readonly names: readonly string[];
+}
+
+/** A value of external configuration, as its writer sees it. */
+export interface ExternalValue {
+  /** Without the prefix of the agent. */
+  readonly key: string;
+  /** Why the current value is ignored; undefined: it is valid. */
+  readonly invalid: InvalidValue | undefined;
+  /** Fields that are ignored. */
+  readonly unknownFields: readonly string[];
+}
+
+export interface InvalidValue {
+  readonly reason: string;
+  /** Path of the invalid field, if it is known. */
+  readonly field: string | undefined;
+  /** The last valid value stays in use. */
+  readonly isPreviousInUse: boolean;
 }
 
 export interface Difference {
@@ -41,6 +60,9 @@ export class LastKnownState {
   readonly #entries = new Map<string, LastKnownEntry>();
   readonly #broken = new SharedMap<string, string>();
   readonly #unknownFields = new SharedMap<string, UnknownFields>();
+  /** Keys of external configuration: few among all others. */
+  readonly #externalKeys = new Set<string>();
+  readonly #invalidFields = new Map<string, string>();
 
   constructor(keySpace: KeySpace, log: Logger) {
     this.#keySpace = keySpace;
@@ -61,12 +83,33 @@ export class LastKnownState {
     return false;
   }
 
+  /** All values of external configuration, the invalid ones, too. */
+  *externalValues(): Iterable<ExternalValue> {
+    for (const fullKey of this.#externalKeys) {
+      const entry = this.#entries.get(fullKey);
+      if (!entry) continue;
+      const reason = this.#broken.get(fullKey);
+      yield {
+        key: entry.watchedKey.key,
+        invalid:
+          reason === undefined
+            ? undefined
+            : {
+                reason: withoutKey(reason, fullKey),
+                field: this.#invalidFields.get(fullKey),
+                isPreviousInUse: entry.value !== undefined,
+              },
+        unknownFields: this.#unknownFields.get(fullKey)?.names ?? [],
+      };
+    }
+  }
+
   /** Adds an entry of a snapshot; undefined if the key is not watched. */
   add({ key, value: text }: KvEntry): LastKnownEntry | undefined {
     const watchedKey = this.#keySpace.find(key);
     if (!watchedKey) return undefined;
     const entry = { watchedKey, text, value: this.#decode(watchedKey, key, text) };
-    this.#entries.set(key, entry);
+    this.#set(key, entry);
     return entry;
   }
 
@@ -92,6 +135,8 @@ export class LastKnownState {
         difference: previous && { watchedKey, previous, current: undefined },
         accept: () => {
           this.#entries.delete(key);
+          this.#externalKeys.delete(key);
+          this.#invalidFields.delete(key);
           this.#broken.delete(key);
           this.#unknownFields.delete(key);
         },
@@ -102,7 +147,7 @@ export class LastKnownState {
     return {
       difference: differs ? { watchedKey, previous, current: decoded } : undefined,
       // An invalid value changes nothing: the event loop keeps the last valid one.
-      accept: () => this.#entries.set(key, { watchedKey, text, value: decoded ?? previous }),
+      accept: () => this.#set(key, { watchedKey, text, value: decoded ?? previous }),
     };
   }
 
@@ -134,10 +179,16 @@ export class LastKnownState {
     return this.#entries.get(key)?.value !== undefined && !this.#broken.has(key);
   }
 
+  #set(key: string, entry: LastKnownEntry): void {
+    this.#entries.set(key, entry);
+    if (entry.watchedKey.resource === undefined) this.#externalKeys.add(key);
+  }
+
   #decode(watchedKey: WatchedKey, key: string, text: string): object | undefined {
     try {
       const { value, unknownFields } = decode(watchedKey, key, text);
       this.#broken.delete(key);
+      this.#invalidFields.delete(key);
       if (unknownFields.length === 0) this.#unknownFields.delete(key);
       else
         this.#unknownFields.set(key, {
@@ -150,7 +201,20 @@ export class LastKnownState {
       if (this.#broken.get(key) !== reason)
         this.#log.warn({ key, reason }, 'ignoring invalid value in the datastore');
       this.#broken.set(key, reason);
+      const field = invalidField(thrown);
+      if (field === undefined) this.#invalidFields.delete(key);
+      else this.#invalidFields.set(key, field);
       return undefined;
     }
   }
+}
+
+function invalidField(thrown: unknown): string | undefined {
+  const cause = thrown instanceof Error ? thrown.cause : undefined;
+  return cause instanceof FieldError && cause.path !== '' ? cause.path : undefined;
+}
+
+/** The status of a value is beside its key. */
+function withoutKey(reason: string, key: string): string {
+  return reason.startsWith(`${key}: `) ? reason.slice(key.length + 2) : reason;
 }

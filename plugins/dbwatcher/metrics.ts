@@ -3,7 +3,11 @@ import type { DbStatus } from './api.ts';
 
 /** Metrics of the datastore watcher. */
 export class DbWatcherMetrics {
-  constructor(registry: Registry, status: () => DbStatus) {
+  constructor(
+    registry: Registry,
+    status: () => DbStatus,
+    configStatusFailures: () => number = () => 0,
+  ) {
     const registers = [registry];
     new Gauge({
       name: 'contiv_dbwatcher_connected',
@@ -61,6 +65,15 @@ export class DbWatcherMetrics {
       collect() {
         this.reset();
         this.inc(status().missedChanges);
+      },
+    });
+    new Counter({
+      name: 'contiv_dbwatcher_config_status_failures_total',
+      help: 'Failed writes of the status of external configuration.',
+      registers,
+      collect() {
+        this.reset();
+        this.inc(configStatusFailures());
       },
     });
     new Gauge({

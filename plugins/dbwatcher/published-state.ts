@@ -7,7 +7,7 @@ import { ClosedControllerError, EventLoopIsAbortingError } from '#plugins/contro
 import type { Event, EventOrigin } from '#plugins/controller/api/event.ts';
 import type { EventLoop } from '#plugins/controller/api/event-handler.ts';
 import { DbResync } from '#plugins/controller/api/events.ts';
-import type { DbStatus } from './api.ts';
+import type { DbStatus, ExternalConfigListener } from './api.ts';
 import { changeEvent } from './change-event.ts';
 import type { KeySpace } from './key-space.ts';
 import { LastKnownState } from './last-known-state.ts';
@@ -24,6 +24,7 @@ export interface PublishedStateDeps {
   readonly loop: Pick<EventLoop, 'push'>;
   /** The event loop accepts no more events. */
   readonly onLoopClosed: () => void;
+  readonly onExternalConfig: ExternalConfigListener;
   readonly keySpace: KeySpace;
   readonly retained: RetainedNodes;
   readonly mirror: Mirror | undefined;
@@ -83,6 +84,7 @@ export class PublishedState {
     this.#unknownFields.report(known);
     this.#source = source;
     this.#resyncs++;
+    if (source === 'store') this.#deps.onExternalConfig('read');
     return undefined;
   }
 
@@ -133,7 +135,7 @@ export class PublishedState {
     changed: string[],
     origin?: EventOrigin,
   ): boolean {
-    const { retained } = this.#deps;
+    const { retained, keySpace, onExternalConfig } = this.#deps;
     retained.release(key);
     const { difference, accept } = this.#lastKnown.prepareChange(key, value);
     if (difference?.current && difference.watchedKey.resource === resources.vppnode.keyword) {
@@ -143,6 +145,7 @@ export class PublishedState {
     }
     if (difference && this.#push(changeEvent(difference, origin))) return false;
     accept();
+    if (keySpace.isExternal(key)) onExternalConfig('changed');
     changed.push(key);
     return true;
   }

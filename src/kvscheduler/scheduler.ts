@@ -81,6 +81,8 @@ export interface SchedulerOptions {
    */
   readonly verify?: boolean;
   readonly observer?: Observer;
+  /** Called after each transaction: the states of values may have changed. */
+  readonly onTransaction?: () => void;
   /** Receives the text of each transaction: the plan before, the outcome after its execution. */
   readonly writer?: Writer;
   /** Asked before each of these texts; default: they are always written. */
@@ -98,6 +100,8 @@ export interface DownstreamResync {
 export interface Load {
   readonly queueLength: number;
   readonly queueCapacity: number;
+  /** No transaction runs or waits. */
+  readonly isIdle: boolean;
   /** Transactions that have ended since the start. */
   readonly processed: number;
   /** Operations without an answer of the southbound. */
@@ -215,6 +219,7 @@ class KvScheduler implements Scheduler {
       history: this.#history,
       verifies: options.verify ?? false,
       writer: options.writer,
+      onTransaction: options.onTransaction ?? (() => undefined),
       writesTransactions: options.writesTransactions ?? (() => true),
     });
   }
@@ -318,6 +323,7 @@ class KvScheduler implements Scheduler {
     return {
       queueLength: this.#queue.length,
       queueCapacity: QUEUE_LIMIT,
+      isIdle: this.#queue.isIdle,
       processed: this.#stats.processedTransactions,
       inFlight: this.#calls.inFlight,
       longestStretch: this.#context.slices.longest,

@@ -22,6 +22,8 @@ export interface SchedulerWiringDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly print: (text: string) => void;
+  /** Called after each transaction. */
+  readonly onTransaction: () => void;
 }
 
 export interface WiredScheduler {
@@ -30,7 +32,7 @@ export interface WiredScheduler {
 }
 
 export function wireScheduler(deps: SchedulerWiringDeps): WiredScheduler {
-  const { config, descriptors, verify, registry, status, clock, log, print } = deps;
+  const { config, descriptors, verify, registry, status, clock, log, print, onTransaction } = deps;
   const metrics: SchedulerMetrics = new SchedulerMetrics(registry, () => scheduler, clock);
   const scheduler: Scheduler = createScheduler({
     descriptors,
@@ -42,6 +44,7 @@ export function wireScheduler(deps: SchedulerWiringDeps): WiredScheduler {
     },
     verify,
     observer: metrics,
+    onTransaction,
     ...(config['print-txn-summary'] && { writer: { write: print } }),
     // a transaction of a pod is 10 kB of text, one of a resync megabytes
     writesTransactions: () => log.isLevelEnabled('debug'),

@@ -113,7 +113,7 @@ export function messageCodec<T extends object>(
     } catch (thrown) {
       if (!(thrown instanceof FieldError)) throw thrown;
       const problem = thrown.path === '' ? thrown.reason : `${thrown.path}: ${thrown.reason}`;
-      throw new InvalidModelError(problem, { where: where ?? message.typeName });
+      throw new InvalidModelError(problem, { where: where ?? message.typeName, cause: thrown });
     }
   };
   const parse = (input: unknown, where?: string): T => read(input, where);

@@ -6,6 +6,7 @@ import { QueueProblem } from '#kvscheduler/queue-problem.ts';
 const idle = {
   queueLength: 0,
   queueCapacity: 200,
+  isIdle: true,
   processed: 7,
   inFlight: 0,
   longestStretch: 0,

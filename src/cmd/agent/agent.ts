@@ -31,7 +31,7 @@ import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadat
 import type { Controller } from '#plugins/controller/controller.ts';
 import { controllerRoutes } from '#plugins/controller/routes.ts';
 import { type WiredController, wireController } from '#plugins/controller/wire-controller.ts';
-import { wireDbWatcher } from '#plugins/dbwatcher/wire-dbwatcher.ts';
+import { type WiredDbWatcher, wireDbWatcher } from '#plugins/dbwatcher/wire-dbwatcher.ts';
 import { isAgentKey } from '#plugins/ipv4net/agent-keys.ts';
 import { ipamRoutes } from '#plugins/ipv4net/routes.ts';
 import { wireLeaseWatch } from '#plugins/ipv4net/wire-lease-watch.ts';
@@ -152,6 +152,7 @@ export function createAgent(deps: AgentDeps): Agent {
     clock,
     log: loggers.get('kvscheduler'),
     print,
+    onTransaction: () => statesChanged(),
   });
   const interfaceWatch = wireInterfaceWatch({
     client: vpp.client,
@@ -194,7 +195,11 @@ export function createAgent(deps: AgentDeps): Agent {
     loggers,
     print,
   });
-  const { watcher, component: watcherComponent } = wireDbWatcher({
+  const {
+    watcher,
+    component: watcherComponent,
+    statesChanged,
+  }: WiredDbWatcher = wireDbWatcher({
     loop: controller,
     cluster,
     mirror,
@@ -203,6 +208,10 @@ export function createAgent(deps: AgentDeps): Agent {
     agentPrefix: agentPrefix(label),
     host: settings.env['HOST_IP'] ?? settings.env['HOSTNAME'] ?? 'unknown',
     config: settings.controller,
+    valueStates: {
+      statesOf: (key) => scheduler.status(key),
+      isSettled: () => controller.isIdle && scheduler.load.isIdle,
+    },
     registry,
     status,
     clock,

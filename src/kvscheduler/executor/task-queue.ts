@@ -26,6 +26,11 @@ export class TaskQueue {
     return this.#tasks.length + this.#outside.length;
   }
 
+  /** No task runs or waits. */
+  get isIdle(): boolean {
+    return this.#working === undefined && this.length === 0;
+  }
+
   get closed(): boolean {
     return this.#closed;
   }

@@ -33,6 +33,8 @@ export interface TransactorOptions {
   readonly history: History;
   readonly verifies: boolean;
   readonly writer: Writer | undefined;
+  /** Called after each transaction. */
+  readonly onTransaction: () => void;
   /** Whether the text of the current transaction is written. */
   readonly writesTransactions: () => boolean;
 }
@@ -52,6 +54,17 @@ export class Transactor {
   async run(
     prepare: () => Promise<PreparedTransaction>,
     retried?: RetryGroup,
+  ): Promise<TransactionResult> {
+    try {
+      return await this.#run(prepare, retried);
+    } finally {
+      this.#options.onTransaction();
+    }
+  }
+
+  async #run(
+    prepare: () => Promise<PreparedTransaction>,
+    retried: RetryGroup | undefined,
   ): Promise<TransactionResult> {
     const { context, clock, observer, retries, history, verifies } = this.#options;
     const watch = new Stopwatch(clock, observer);

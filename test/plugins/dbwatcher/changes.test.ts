@@ -242,6 +242,7 @@ describe('metrics of the dbwatcher', () => {
       retained_values: 0,
       resyncs_total: 1,
       missed_changes_total: 0,
+      config_status_failures_total: 0,
       mirror_behind: 0,
     };
     assert.deepEqual(await shown(), well);
