@@ -116,6 +116,13 @@ module.exports = {
       to: { path: '^(src|plugins)/', pathNot: anyOf(['src/cmd/$1', ...otherPrograms]) },
     },
     {
+      name: 'client library of Kubernetes',
+      comment: 'its import takes half a second and tens of megabytes',
+      severity: 'error',
+      from: { path: '^(src|plugins)/', pathNot: '^src/ksr/api-server/' },
+      to: { path: 'node_modules/@kubernetes/client-node' },
+    },
+    {
       name: 'no cycles',
       severity: 'error',
       from: {},

@@ -12,7 +12,7 @@ export interface ObjectName {
   readonly name: string;
 }
 
-/** What the API server says of one kind. Calls come in order; none comes after `close` of the watch. */
+/** Reports of the API server about one kind. Calls come in order; none comes after `close` of the watch. */
 export interface KindHandlers {
   /** A list begins. It replaces everything when `listed` comes; it may begin again without `listed`. */
   listing(): void;

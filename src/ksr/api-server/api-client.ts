@@ -1,0 +1,123 @@
+import type { Clock, Timer } from '#infra/clock/clock.ts';
+import { ApiUnreachableError, connectionError, statusError } from './api-errors.ts';
+import type { ApiRequest, ApiResponse, ApiTransport } from './transport.ts';
+
+/** Of the text that explains a failure. */
+const MAX_EXPLANATION_BYTES = 16_384;
+/** A server that asks for more is asked again after this time. */
+const MAX_PAUSE_MS = 300_000;
+
+export interface RequestLimits {
+  /** Milliseconds without a response or without further data, after which the request is aborted. */
+  readonly silenceMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** Requests that succeed or fail with a coded error. */
+export class ApiClient {
+  readonly #transport: ApiTransport;
+  readonly #clock: Clock;
+
+  constructor(transport: ApiTransport, clock: Clock) {
+    this.#transport = transport;
+    this.#clock = clock;
+  }
+
+  /**
+   * Sends a request and passes on the body, piece by piece, when the status is 200 or 201.
+   * @param accepted called with the status line, before the first piece
+   * @throws CodedError, or the reason of `limits.signal`
+   */
+  async *read(
+    request: ApiRequest,
+    limits: RequestLimits,
+    accepted: () => void = () => undefined,
+  ): AsyncGenerator<Uint8Array, void, void> {
+    const silence = new SilenceLimit(this.#clock, limits.silenceMs, request.path);
+    const signal = AbortSignal.any([limits.signal, silence.signal]);
+    try {
+      const response = await this.#transport.send(request, signal);
+      silence.heard();
+      await check(response, request.path);
+      accepted();
+      for await (const piece of response.body) {
+        silence.heard();
+        yield piece;
+      }
+    } catch (thrown) {
+      if (limits.signal.aborted) throw limits.signal.reason;
+      if (silence.signal.aborted) throw silence.signal.reason;
+      throw connectionError(thrown, request.path);
+    } finally {
+      silence.end();
+    }
+  }
+}
+
+/** Aborts a request that is silent for too long. */
+class SilenceLimit {
+  readonly #clock: Clock;
+  readonly #ms: number;
+  readonly #where: string;
+  readonly #abort = new AbortController();
+  #heardAt: number;
+  #timer: Timer;
+
+  constructor(clock: Clock, ms: number, where: string) {
+    this.#clock = clock;
+    this.#ms = ms;
+    this.#where = where;
+    this.#heardAt = clock.monotonic();
+    this.#timer = clock.timer(ms, () => this.#due());
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  heard(): void {
+    this.#heardAt = this.#clock.monotonic();
+  }
+
+  end(): void {
+    this.#timer.cancel();
+  }
+
+  #due(): void {
+    const left = this.#heardAt + this.#ms - this.#clock.monotonic();
+    if (left > 0) {
+      this.#timer = this.#clock.timer(left, () => this.#due());
+      return;
+    }
+    const text = `the API server sent nothing for ${this.#ms / 1000} s`;
+    this.#abort.abort(new ApiUnreachableError(text, { where: this.#where }));
+  }
+}
+
+/** @throws CodedError unless the request succeeded */
+async function check(response: ApiResponse, where: string): Promise<void> {
+  const { status } = response;
+  if (status === 200 || status === 201) return;
+  const pauseSeconds = Number(response.retryAfter ?? 0);
+  const pauseMs = pauseSeconds > 0 ? Math.min(MAX_PAUSE_MS, pauseSeconds * 1000) : 0;
+  throw statusError(status, await explanation(response), where, pauseMs);
+}
+
+/** The message of the `Status` object in the body, or the beginning of another body. */
+async function explanation({ body }: ApiResponse): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of body) {
+    pieces.push(piece);
+    length += piece.length;
+    if (length > MAX_EXPLANATION_BYTES) break;
+  }
+  const text = Buffer.concat(pieces).toString().trim();
+  try {
+    const { message } = JSON.parse(text) as { message?: unknown };
+    if (typeof message === 'string') return message;
+  } catch {
+    // Not a `Status`: a proxy answered.
+  }
+  return text.slice(0, 200);
+}

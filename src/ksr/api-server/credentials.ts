@@ -1,0 +1,69 @@
+import { existsSync } from 'node:fs';
+import type { RequestOptions } from 'node:https';
+import { KubeConfig } from '@kubernetes/client-node';
+import { errorText } from '#infra/errors/errors.ts';
+import { KubeConfigError } from './api-errors.ts';
+
+/** The kubeconfig of the administrator, as kubeadm writes it. */
+const ADMIN_FILE = '/etc/kubernetes/admin.conf';
+
+export interface ApiAddress {
+  /** Without a slash at the end. */
+  readonly server: string;
+  /** Credentials and certificates. `agent` is set only when a proxy is configured. */
+  readonly options: RequestOptions;
+}
+
+/**
+ * Address and credentials of the API server, from a kubeconfig file or from the service account of the
+ * pod. Tokens and certificates are replaced while the process runs: `reload` after a request that failed.
+ */
+export class Credentials {
+  readonly #file: string | undefined;
+  #config: KubeConfig | undefined;
+
+  /** @param file a kubeconfig file; by default that of kubeadm, or the service account without one */
+  constructor(file: string | undefined) {
+    this.#file = file ?? (existsSync(ADMIN_FILE) ? ADMIN_FILE : undefined);
+  }
+
+  /** @throws KubeConfigError */
+  async address(): Promise<ApiAddress> {
+    const where = this.#file ?? 'service account';
+    try {
+      this.#config ??= this.#load();
+      const cluster = this.#config.getCurrentCluster();
+      if (!cluster?.server) throw new Error('the current context names no cluster with a server');
+      const options: RequestOptions = {};
+      await this.#config.applyToHTTPSOptions(options);
+      // The library's agent opens a connection for each request, and keeps replaced certificates.
+      if (!cluster.proxyUrl) delete options.agent;
+      return { server: cluster.server.replace(/\/+$/, ''), options: trimmed(options) };
+    } catch (thrown) {
+      this.#config = undefined;
+      throw new KubeConfigError(errorText(thrown), { where, cause: thrown });
+    }
+  }
+
+  /** The next `address` reads the files again. */
+  reload(): void {
+    this.#config = undefined;
+  }
+
+  #load(): KubeConfig {
+    const config = new KubeConfig();
+    if (this.#file !== undefined) config.loadFromFile(this.#file);
+    else if (process.env['KUBERNETES_SERVICE_HOST']) config.loadFromCluster();
+    else throw new Error('no kubeconfig file, and KUBERNETES_SERVICE_HOST is not set');
+    return config;
+  }
+}
+
+/** A token file that ends in a line feed is no valid header. */
+function trimmed(options: RequestOptions): RequestOptions {
+  const headers = Object.entries(options.headers ?? {}).map(([name, value]) => [
+    name,
+    String(value).trim(),
+  ]);
+  return { ...options, headers: Object.fromEntries(headers) };
+}

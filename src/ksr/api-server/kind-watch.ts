@@ -1,0 +1,233 @@
+import type { Clock, Random } from '#infra/clock/clock.ts';
+import { CodedError } from '#infra/errors/errors.ts';
+import type { Logger } from '#infra/log/log.ts';
+import type { KindHandlers, KindWatch, WatchedKind, WatchState } from './api.ts';
+import type { ApiClient } from './api-client.ts';
+import {
+  ApiNotFoundError,
+  ApiResponseError,
+  ApiUnreachableError,
+  VersionExpiredError,
+} from './api-errors.ts';
+import { ListReader } from './list-reader.ts';
+import { RetryPolicy } from './retry-policy.ts';
+import type { WatchEvent } from './watch-event.ts';
+import { readWatch } from './watch-reader.ts';
+
+/** The server ends a watch after 5 to 10 minutes, so that watches move to servers that were added. */
+const SHORTEST_WATCH_S = 300;
+/** A watch that ends earlier and without news counts as a failure. */
+const SHORTEST_UNEVENTFUL_MS = 1000;
+/** A connection that lasted so long works. */
+const PROVEN_MS = 5000;
+
+export interface KindWatchOptions {
+  readonly client: ApiClient;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly kind: WatchedKind;
+  readonly handlers: KindHandlers;
+}
+
+/**
+ * Follows the objects of one kind: a list, then watches, each from the resource version at which the one
+ * before it ended. A new list is read only when the server does not have the changes since then any more.
+ */
+export class ApiKindWatch implements KindWatch {
+  readonly #options: KindWatchOptions;
+  readonly #ending = new AbortController();
+  readonly #lists: ListReader;
+  readonly #retry: RetryPolicy;
+  #state: WatchState = 'listing';
+  #since: number;
+  #error: Error | undefined;
+  /** Everything up to this version was handed on; undefined: a list is due. */
+  #version: string | undefined;
+  /** The failure follows on another one, without news in between. */
+  #wasInvalid = false;
+  #isAbsent = false;
+
+  constructor(options: KindWatchOptions) {
+    this.#options = options;
+    this.#since = options.clock.now();
+    this.#lists = new ListReader(options.client, options.kind.path, this.#ending.signal);
+    this.#retry = new RetryPolicy(options.random);
+    void this.#run();
+  }
+
+  get state(): WatchState {
+    return this.#state;
+  }
+
+  get since(): number {
+    return this.#since;
+  }
+
+  get error(): Error | undefined {
+    return this.#error;
+  }
+
+  close(): void {
+    this.#ending.abort(new Error('the watch is closed'));
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#ending;
+    // No handler is called from inside `watch`.
+    await Promise.resolve();
+    while (!signal.aborted) {
+      try {
+        if (this.#error && this.#version !== undefined) await this.#verifyVersion(this.#version);
+        this.#version ??= await this.#list();
+        await this.#watch(this.#version);
+      } catch (thrown) {
+        if (signal.aborted) return;
+        const delay = this.#failed(thrown);
+        await this.#options.clock.sleep(delay, signal).catch(() => undefined);
+      }
+    }
+  }
+
+  async #list(): Promise<string> {
+    const { handlers, clock, log, kind } = this.#options;
+    const started = clock.monotonic();
+    let count = 0;
+    const version = await this.#lists.read({
+      began: () => {
+        this.#assertOpen();
+        this.#isAbsent = false;
+        this.#enter('listing');
+        count = 0;
+        handlers.listing();
+      },
+      objects: (objects) => {
+        this.#assertOpen();
+        count += objects.length;
+        handlers.changed(objects);
+      },
+    });
+    this.#assertOpen();
+    handlers.listed();
+    const ms = Math.round(clock.monotonic() - started);
+    log.info({ kind: kind.kind, objects: count, resourceVersion: version, ms }, 'list is complete');
+    return version;
+  }
+
+  /** One watch, to the end that the server declares. */
+  async #watch(from: string): Promise<void> {
+    const { client, clock, random, kind } = this.#options;
+    const timeoutSeconds = Math.round(SHORTEST_WATCH_S * (1 + random.next()));
+    const request = {
+      path: kind.path,
+      resourceVersion: from,
+      timeoutSeconds,
+      signal: this.#ending.signal,
+    };
+    let opened: number | undefined;
+    const lasted = () => (opened === undefined ? 0 : clock.monotonic() - opened);
+    const onOpen = () => {
+      opened = clock.monotonic();
+      this.#opened();
+    };
+    try {
+      await readWatch(client, request, onOpen, (events) => this.#handOn(events));
+    } finally {
+      if (lasted() >= PROVEN_MS) this.#progressed();
+    }
+    if (lasted() < SHORTEST_UNEVENTFUL_MS && this.#version === from)
+      throw new ApiUnreachableError('the watch ended at once', { where: kind.path });
+  }
+
+  #opened(): void {
+    const { log, kind } = this.#options;
+    this.#assertOpen();
+    if (this.#error) log.info({ kind: kind.kind }, 'watch is open again');
+    this.#error = undefined;
+    this.#enter('watching');
+  }
+
+  #handOn(events: readonly WatchEvent[]): void {
+    const { handlers } = this.#options;
+    const before = this.#version;
+    let objects: unknown[] = [];
+    const flush = () => {
+      if (objects.length > 0) handlers.changed(objects);
+      objects = [];
+    };
+    for (const event of events) {
+      if (event.type === 'changed') objects.push(event.object);
+      if (event.type !== 'deleted') continue;
+      this.#assertOpen();
+      flush();
+      this.#assertOpen();
+      handlers.deleted(event.name);
+    }
+    this.#assertOpen();
+    flush();
+    // Only now: events that a handler failed on would be lost.
+    this.#version = events.at(-1)?.resourceVersion;
+    if (this.#version !== before) this.#progressed();
+  }
+
+  /** The API server's database may have been restored: it would report nothing up to the old version. */
+  async #verifyVersion(known: string): Promise<void> {
+    const present = await this.#lists.version();
+    const isNumber = /^\d+$/;
+    if (!isNumber.test(known) || !isNumber.test(present) || BigInt(present) >= BigInt(known))
+      return;
+    const { log, kind } = this.#options;
+    log.warn({ kind: kind.kind, known, present }, 'resource version went back: listing again');
+    this.#version = undefined;
+  }
+
+  #progressed(): void {
+    this.#wasInvalid = false;
+    this.#retry.progressed();
+  }
+
+  /** @returns milliseconds until the next attempt */
+  #failed(thrown: unknown): number {
+    const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+    const isInvalid = error instanceof ApiResponseError;
+    const isAbsent = error instanceof ApiNotFoundError;
+    const isUnforeseen = !(error instanceof CodedError);
+    if (isAbsent || isUnforeseen || error instanceof VersionExpiredError || this.#wasInvalid)
+      this.#version = undefined;
+    this.#wasInvalid = isInvalid && !this.#wasInvalid;
+    const delay = this.#retry.delayAfter(error);
+    // The history of the server is short: this is no failure unless it repeats.
+    if (delay > 0) this.#report(error);
+    if (isAbsent && !this.#isAbsent) {
+      this.#isAbsent = true;
+      this.#options.handlers.absent();
+    }
+    return delay;
+  }
+
+  /** One line for a failure, however often it repeats. */
+  #report(error: Error): void {
+    const { log, kind } = this.#options;
+    const isNew = kindOf(error) !== kindOf(this.#error);
+    this.#error = error;
+    this.#enter('waiting');
+    if (!isNew) return;
+    if (error instanceof ApiNotFoundError) log.info({ kind: kind.kind }, 'kind is not installed');
+    else log.warn({ kind: kind.kind, err: error }, 'watch is interrupted');
+  }
+
+  #enter(state: WatchState): void {
+    if (this.#state === state) return;
+    this.#state = state;
+    this.#since = this.#options.clock.now();
+  }
+
+  /** @throws the reason of the abort; a handler may close the watch */
+  #assertOpen(): void {
+    this.#ending.signal.throwIfAborted();
+  }
+}
+
+function kindOf(error: Error | undefined): string | undefined {
+  return error instanceof CodedError ? error.code : error?.name;
+}

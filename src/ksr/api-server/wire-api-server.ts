@@ -1,0 +1,31 @@
+import type { Clock, Random } from '#infra/clock/clock.ts';
+import type { Logger } from '#infra/log/log.ts';
+import type { ApiServer } from './api.ts';
+import { ApiClient } from './api-client.ts';
+import { Credentials } from './credentials.ts';
+import { HttpTransport } from './http-transport.ts';
+import { ApiKindWatch } from './kind-watch.ts';
+import { patchStatus } from './status-patch.ts';
+
+export interface ApiServerOptions {
+  /** A kubeconfig file; by default that of kubeadm, or the service account of the pod. */
+  readonly kubeConfig: string | undefined;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+}
+
+/**
+ * Does not connect yet: an API server that is unavailable is no error.
+ * @throws KubeConfigError
+ */
+export async function createApiServer(options: ApiServerOptions): Promise<ApiServer> {
+  const { clock, random, log } = options;
+  const credentials = new Credentials(options.kubeConfig);
+  await credentials.address();
+  const client = new ApiClient(new HttpTransport(credentials), clock);
+  return {
+    watch: (kind, handlers) => new ApiKindWatch({ client, clock, random, log, kind, handlers }),
+    patchStatus: (path, status) => patchStatus(client, path, status),
+  };
+}
