@@ -28,13 +28,17 @@ const rules: readonly {
   readonly isMissing: (machine: Machine, name: string) => boolean;
 }[] = [
   {
-    pattern: /^needs (vpp|vppctl|go) in the PATH:/,
+    pattern: /^needs (vpp|vppctl|go|kube-apiserver|kubectl) in the PATH:/,
     isMissing: (machine, name) => !machine.hasProgram(name),
   },
   // .ci/run installs it where Go is installed.
   {
     pattern: /^needs cnitool in the PATH:/,
     isMissing: (machine) => !machine.hasProgram('go'),
+  },
+  {
+    pattern: /^needs the original's contiv-ksr:/,
+    isMissing: () => process.env['ORIGINAL_KSR'] === undefined,
   },
   { pattern: /^needs (\.cache\/kafka):/, isMissing: (machine, path) => !machine.exists(path) },
   {

@@ -41,6 +41,8 @@ const packages = {
   vpp: 'FD.io VPP 24.10, 25.10 or 26.06',
   vppctl: 'FD.io VPP 24.10, 25.10 or 26.06',
   go: 'Go from https://go.dev/dl',
+  'kube-apiserver': 'Kubernetes 1.33 or later, or name the folder of its programs in KUBE_BIN',
+  kubectl: 'Kubernetes 1.33 or later, or name the folder of its programs in KUBE_BIN',
   cnitool: 'it with `go install github.com/containernetworking/cni/cnitool@v1.3.0`',
 } as const;
 
@@ -66,6 +68,33 @@ export function withoutProgram(...names: readonly Program[]): SkipReason {
     if (findProgram(name) === undefined)
       return `needs ${name} in the PATH: install ${packages[name]}`;
   return false;
+}
+
+/** Path of a program of Kubernetes: in the folder that KUBE_BIN names, or in the PATH. */
+export function findKubeProgram(name: 'kube-apiserver' | 'kubectl'): string | undefined {
+  const folder = process.env['KUBE_BIN'];
+  return folder === undefined ? findProgram(name) : join(folder, name);
+}
+
+/** A kube-apiserver that the test starts, on an etcd of its own. */
+export function withoutKubernetes(): SkipReason {
+  const named = process.env['KUBE_BIN'] !== undefined;
+  return withoutProgram(
+    'etcd',
+    'setpriv',
+    ...(named ? [] : (['kube-apiserver', 'kubectl'] as const)),
+  );
+}
+
+/** The contiv-ksr of Contiv/VPP, which only ORIGINAL_KSR names: ours has the same name. */
+export function findOriginalKsr(): string | undefined {
+  return process.env['ORIGINAL_KSR'];
+}
+
+export function withoutOriginalKsr(): SkipReason {
+  return findOriginalKsr() === undefined
+    ? "needs the original's contiv-ksr: build github.com/contiv/vpp/cmd/contiv-ksr, and name it in ORIGINAL_KSR"
+    : false;
 }
 
 function withoutPath(path: string, remedy: string): SkipReason {
