@@ -12,7 +12,8 @@ export function embeddedEnvironment(
 ): Environment {
   const { clock, random, loggers } = parts;
   const linux = new SimLinux(random);
-  const vpp = new SimVpp({ host: linux, clock, random, log: loggers.get('sim-vpp') });
+  const log = loggers.get('sim-vpp');
+  const vpp = new SimVpp({ host: linux, clock, random, log, keepsRequests: false });
   return {
     cluster: store,
     local: store,

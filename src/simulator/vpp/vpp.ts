@@ -47,6 +47,8 @@ export interface SimVppOptions {
   readonly log: Logger;
   /** Messages of the simulated release; default: the bundled ones. */
   readonly catalog?: Catalog;
+  /** Whether `requests` has the latest messages, up to 200 MB of them; default: true. */
+  readonly keepsRequests?: boolean;
 }
 
 type AnyHandler = (fields: object, peer: Peer) => unknown;
@@ -231,7 +233,7 @@ export class SimVpp {
     peer: Peer,
   ): unknown {
     if (request.name === 'control_ping') return handler(request.fields, peer);
-    appendRecord(this.requests, request);
+    if (this.#options.keepsRequests ?? true) appendRecord(this.requests, request);
     const fault = this.faults.next(request);
     if (!fault && !this.onRequest) return handler(request.fields, peer);
     return this.#handleWithFault(vppProcess, request, handler, peer, fault);
