@@ -19,9 +19,11 @@ export interface DroppedRecords {
 }
 
 /** Measured sizes: objects of a record, of one handler in it, and of its transaction's trace. */
-const RECORD_BYTES = 400;
-const HANDLER_BYTES = 92;
-const TRANSACTION_BYTES = 96;
+const RECORD_BYTES = 640;
+const HANDLER_BYTES = 104;
+const TRANSACTION_BYTES = 144;
+/** V8 keeps a text as the pieces that it was put together from. */
+const TEXT_BYTES = 80;
 /** Share of the limit that is freed when it is reached, so that the next records fit. */
 const FREED_SHARE = 0.1;
 /** Permanent records are dropped only if they exceed this share of the limit, to keep recent ones. */
@@ -32,8 +34,12 @@ function sizeOf(record: EventRecord): number {
   let bytes = RECORD_BYTES + description.length + name.length + (transactionError?.length ?? 0);
   if (trace.commitMs !== undefined) bytes += TRANSACTION_BYTES;
   for (const { change, error } of handlers)
-    bytes += HANDLER_BYTES + change.length + (error?.length ?? 0);
+    bytes += HANDLER_BYTES + sizeOfText(change) + sizeOfText(error ?? '');
   return bytes;
+}
+
+function sizeOfText({ length }: string): number {
+  return length === 0 ? 0 : TEXT_BYTES + length;
 }
 
 /**
