@@ -37,8 +37,9 @@ export class DependencyIndex<T extends object> {
   /** The number of dependents that `collect` finds, at most. */
   count(key: string, isDone?: IsDone): number {
     let count = this.#byKey.size === 0 ? 0 : itemCount(this.#byKey.get(key));
-    for (const prefix of this.#prefixesOf(key, isDone))
-      count += itemCount(this.#byPrefix.get(prefix));
+    if (this.#byPrefix.size > 0)
+      for (const prefix of this.#prefixesOf(key, isDone))
+        count += itemCount(this.#byPrefix.get(prefix));
     return count;
   }
 

@@ -1,40 +1,51 @@
-const CHARACTERS = 0x1_0000;
+const none: readonly never[] = [];
 
-/** Length of a prefix and its last character, as one number. */
-function endOf(text: string, length: number): number {
-  return length === 0 ? 0 : length * CHARACTERS + text.charCodeAt(length - 1);
+/** Prefixes of one length that end with the same character. */
+interface End {
+  readonly length: number;
+  readonly last: number;
+  prefixes: number;
 }
 
 /** A map by prefix that finds the prefixes with which a key begins. */
 export class PrefixMap<V> extends Map<string, V> {
-  /** Number of prefixes with each end: only those whose end a key contains are looked up. */
-  readonly #ends = new Map<number, number>();
+  /** Only prefixes whose end a key contains are looked up. */
+  readonly #ends: End[] = [];
 
   override set(prefix: string, value: V): this {
     if (!this.has(prefix)) {
-      const end = endOf(prefix, prefix.length);
-      this.#ends.set(end, (this.#ends.get(end) ?? 0) + 1);
+      const { length } = prefix;
+      const end = this.#endOf(prefix);
+      if (end) end.prefixes++;
+      else this.#ends.push({ length, last: prefix.charCodeAt(length - 1), prefixes: 1 });
     }
     return super.set(prefix, value);
   }
 
   override delete(prefix: string): boolean {
     if (!super.delete(prefix)) return false;
-    const end = endOf(prefix, prefix.length);
-    const left = (this.#ends.get(end) ?? 0) - 1;
-    if (left > 0) this.#ends.set(end, left);
-    else this.#ends.delete(end);
+    const end = this.#endOf(prefix) as End;
+    if (--end.prefixes === 0) this.#ends.splice(this.#ends.indexOf(end), 1);
     return true;
   }
 
-  prefixesOf(key: string): string[] {
-    const prefixes: string[] = [];
-    for (const end of this.#ends.keys()) {
-      const length = Math.floor(end / CHARACTERS);
-      if (length > key.length || endOf(key, length) !== end) continue;
+  prefixesOf(key: string): readonly string[] {
+    // Most keys have none: no array is made, and no iterator.
+    let found: string[] | undefined;
+    for (let i = 0; i < this.#ends.length; i++) {
+      const { length, last } = this.#ends[i] as End;
+      if (length > 0 && key.charCodeAt(length - 1) !== last) continue;
       const prefix = key.slice(0, length);
-      if (this.has(prefix)) prefixes.push(prefix);
+      if (!this.has(prefix)) continue;
+      found ??= [];
+      found.push(prefix);
     }
-    return prefixes;
+    return found ?? none;
+  }
+
+  #endOf(prefix: string): End | undefined {
+    const { length } = prefix;
+    const last = prefix.charCodeAt(length - 1);
+    return this.#ends.find((end) => end.length === length && (length === 0 || end.last === last));
   }
 }

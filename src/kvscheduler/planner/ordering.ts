@@ -39,6 +39,8 @@ class Ordering {
   #cycles: ReadonlyMap<PlannedValue, Cycle> = new Map();
   /** Finds values that are to be deleted by their dependencies before the plan. */
   readonly #leaving = new DependencyIndex<PlannedValue>();
+  /** Whether an operation may release a claim: most plans only create values. */
+  #releasesClaims = false;
   /** The number of dependents by the index of a value, at most. */
   readonly #dependentCounts: Int32Array;
   /** Values that wait for an update to release a claim, by its name. */
@@ -64,6 +66,7 @@ class Ordering {
     const needed: PlannedValue[] = [];
     await slices.each(graph.all, (value) => {
       if (value.isCreated || value.isUpdated) graph.indexKnown(value);
+      this.#releasesClaims ||= value.isDeleted || value.isUpdated;
       if (value.isDeleted && value.node) this.#leaving.add(value, value.node.indexed);
     });
     await slices.each(graph.all, (value, index) => {
@@ -328,7 +331,7 @@ class Ordering {
   /** Values that release a claim of this one by being deleted. */
   #deletedHolders(value: PlannedValue): readonly PlannedValue[] {
     let holders = none;
-    if (!value.descriptor?.claims) return holders;
+    if (!this.#releasesClaims || !value.descriptor?.claims) return holders;
     for (const claim of takenBy(value)) {
       const deleted = this.#holdersOf(claim, value).filter(({ isDeleted }) => isDeleted);
       if (deleted.length > 0) holders = [...holders, ...deleted];
@@ -338,7 +341,7 @@ class Ordering {
 
   /** Whether every update that releases a claim of the value is placed already. */
   #claimsAreFree(value: PlannedValue): boolean {
-    if (!value.descriptor?.claims || this.#forced.has(value)) return true;
+    if (!this.#releasesClaims || !value.descriptor?.claims || this.#forced.has(value)) return true;
     let areFree = true;
     for (const claim of takenBy(value))
       for (const holder of this.#holdersOf(claim, value)) {

@@ -93,7 +93,9 @@ export class PlannedGraph {
 
   /** The prefixes of `anyOf` dependencies that the key meets. */
   prefixesOf(key: string): readonly string[] {
-    return [...this.#graph.prefixesOf(key), ...this.#dependents.prefixesOf(key)];
+    const known = this.#graph.prefixesOf(key);
+    const fresh = this.#dependents.prefixesOf(key);
+    return fresh.length === 0 ? known : [...known, ...fresh];
   }
 
   /** Everything whose desired or actual value depends on the key. */
