@@ -13,13 +13,17 @@ import type {
   StnConfig,
 } from './settings.ts';
 
+import type { NodeConfigVerdict } from './verdict.ts';
+
 export { contivConfigFile } from './config.ts';
 export { checkContivConfig as readContivConfig } from './config-check.ts';
 export { dpdkNics } from './dpdk-nics.ts';
 export { type EffectiveOption, effectiveOptions } from './effective-config.ts';
 export { ipamConfig } from './global-settings.ts';
+export { NodeConfigGate } from './node-config-gate.ts';
 export { type ConfigSources, firstHostNic, resolveNode, stolenNic } from './node-settings.ts';
 export type * from './settings.ts';
+export type { NodeConfigVerdict } from './verdict.ts';
 
 /** As of the last resync; values of the file are available before it. */
 export interface ContivConfApi {
@@ -39,6 +43,8 @@ export interface ContivConfApi {
   neighborScan(): NeighborScanConfig;
   /** Whether packet tracing in VPP is enabled, for debugging. */
   packetTrace(): boolean;
+  /** undefined: the node has no NodeConfig. */
+  nodeConfigVerdict(): NodeConfigVerdict | undefined;
 }
 
 /** The NodeConfig of this node changed: all derived values are recalculated. */

@@ -159,7 +159,10 @@ export const contivConfigSchema = Type.Object({
   ),
   natExternalTraffic: flag(true, 'Source NAT for packets of pods that leave the cluster.'),
   enablePacketTrace: flag(false, 'Enable packet trace in VPP, for debugging only.'),
-  crdNodeConfigurationDisabled: flag(true, 'Ignore NodeConfig resources.'),
+  crdNodeConfigurationDisabled: flag(
+    true,
+    'Ignore NodeConfig resources; false: a new node waits for its NodeConfig (docs/node-config.md).',
+  ),
   ipamConfig,
   nodeConfig: Type.Array(nodeSection, {
     default: [],

@@ -9,6 +9,15 @@ export const NodeConfigError = defineError({
     'Correct the field of the NodeConfig. Until then the node keeps its last valid NodeConfig; on a node that had none, the field is ignored.',
 });
 
+/** The node is configured by its NodeConfig (`crdNodeConfigurationDisabled: false`) and never had one. */
+export const NodeConfigMissingError = defineError({
+  name: 'NodeConfigMissingError',
+  code: 'CV_CONF_NODE_CONFIG_MISSING',
+  isRetriable: true,
+  remedy:
+    'Create the NodeConfig with the name of the node; an empty spec stands for contiv.conf. If it exists, check that contiv-ksr runs. Or set crdNodeConfigurationDisabled: true in contiv.conf.',
+});
+
 /** A configured interface exists neither in VPP nor, for `host-…`, in the host. */
 export const InterfaceNotFoundError = defineError({
   name: 'InterfaceNotFoundError',

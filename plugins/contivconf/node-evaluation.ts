@@ -15,6 +15,7 @@ import type { ContivConfig } from './config.ts';
 import { InterfaceNotFoundError, NodeConfigError, StolenInterfaceError } from './errors.ts';
 import { type NodeSettings, type Origin, resolveNode, stolenNic } from './node-settings.ts';
 import type { StolenNic, ValidNodeConfigRecord } from './valid-node-config.ts';
+import type { RefusedField } from './verdict.ts';
 
 export interface EvaluatorDeps {
   readonly nodeName: string;
@@ -32,8 +33,8 @@ export interface EvaluatorDeps {
 export interface Evaluation {
   readonly settings: NodeSettings;
   readonly problems: readonly CodedError[];
-  /** No problem has its origin in the NodeConfig. */
-  readonly isNodeConfigValid: boolean;
+  /** Those that have their origin in the NodeConfig. */
+  readonly refused: readonly RefusedField[];
 }
 
 /** Prefix of the name of a VPP interface that is bound to a link of the host. */
@@ -42,6 +43,7 @@ const BOUND_PREFIX = 'host-';
 interface Problem {
   readonly error: CodedError;
   readonly source: Origin['source'];
+  readonly refused: RefusedField;
 }
 
 export class Evaluator {
@@ -81,15 +83,18 @@ export class Evaluator {
     return {
       settings,
       problems: problems.map(({ error }) => error),
-      isNodeConfigValid: problems.every(({ source }) => source !== 'resource'),
+      refused: problems
+        .filter(({ source }) => source === 'resource')
+        .map(({ refused: one }) => one),
     };
   }
 
   #invalidFields({ problems }: NodeSettings): Problem[] {
     return problems
       .filter(({ source }) => source === 'resource')
-      .map(({ source, text }) => {
-        return { source, error: new NodeConfigError(text, { where: this.#deps.key }) };
+      .map(({ source, field, reason, text }) => {
+        const error = new NodeConfigError(text, { where: this.#deps.key });
+        return { source, error, refused: { field, reason } };
       });
   }
 
@@ -126,11 +131,11 @@ export class Evaluator {
           'cannot read the configuration of the host on the NIC that VPP took over',
           { cause },
         );
-      const error = new StolenInterfaceError(
-        `VPP cannot take over NIC "${name}": ${errorText(cause)}`,
-        { where: this.#whereOf(source, 'steal_interface'), cause },
-      );
-      return { source, error };
+      const field = 'steal_interface';
+      const reason = `VPP cannot take over NIC "${name}": ${errorText(cause)}`;
+      const where = this.#whereOf(source, field);
+      const error = new StolenInterfaceError(reason, { where, cause });
+      return { source, error, refused: { field, reason } };
     }
   }
 
@@ -154,8 +159,9 @@ export class Evaluator {
       .filter(({ name }) => missing.includes(name))
       .map(({ name, field, source }) => {
         const where = this.#whereOf(source, field);
-        const error = new InterfaceNotFoundError(`interface "${name}" does not exist`, { where });
-        return { source, error };
+        const reason = `interface "${name}" does not exist`;
+        const error = new InterfaceNotFoundError(reason, { where });
+        return { source, error, refused: { field: `${field}.interface_name`, reason } };
       });
   }
 

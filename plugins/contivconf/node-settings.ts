@@ -53,7 +53,9 @@ export interface NodeProblem {
   readonly source: Origin['source'];
   /** Name of the field in its source. */
   readonly field: string;
-  /** The field, what is wrong with it, and what is done. */
+  /** The fault, as the rest of a sentence about the field. */
+  readonly reason: string;
+  /** The field, the reason, and what is done. */
   readonly text: string;
 }
 
@@ -140,12 +142,17 @@ export function firstHostNic(links: readonly string[]): string | undefined {
   return links.find((link) => !virtualLinks.some((prefix) => link.startsWith(prefix)));
 }
 
+function otherInterfacesField({ source }: Origin): string {
+  return source === 'resource' ? 'other_vpp_interfaces' : 'otherVPPInterfaces';
+}
+
 /** Validates input and collects the problems. */
 class InputChecker {
   readonly problems: NodeProblem[] = [];
 
-  add({ source }: Origin, field: string, text: string): void {
-    this.problems.push({ source, field, text: `${field}: ${text}` });
+  /** @param consequence what is done about it */
+  add({ source }: Origin, field: string, reason: string, consequence: string): void {
+    this.problems.push({ source, field, reason, text: `${field}: ${reason}${consequence}` });
   }
 
   addresses(origin: Origin, field: string, entry: Entry): string[] {
@@ -169,7 +176,8 @@ class InputChecker {
     const isMain = name === mainName;
     if (!isMain && listed.findIndex((one) => one.name === name) === at) return true;
     const reason = isMain ? 'is the main interface' : 'is configured twice';
-    this.add(origin, 'other interfaces', `"${name}" ${reason}; ignoring the entry`);
+    const field = otherInterfacesField(origin);
+    this.add(origin, field, `"${name}" ${reason}`, '; ignoring the entry');
     return false;
   }
 
@@ -181,7 +189,7 @@ class InputChecker {
   ): boolean {
     const fault = faultOf(text);
     if (fault === undefined) return true;
-    this.add(origin, field, `"${text}" ${fault}; ignoring it`);
+    this.add(origin, field, `"${text}" ${fault}`, '; ignoring it');
     return false;
   }
 }
@@ -197,7 +205,8 @@ export function resolveNode(sources: ConfigSources): NodeSettings {
     checked.add(
       { source: 'stn' },
       'the NIC that VPP took over',
-      `its driver was ${unsupportedDriver(stolen)}, which is not supported yet: it is used only if DPDK drives it`,
+      `its driver was ${unsupportedDriver(stolen)}, which is not supported yet`,
+      ': it is used only if DPDK drives it',
     );
   const { others: listed, othersOrigin } = otherInterfaces(sources, checked);
   const main = mainInterface(sources, checked, stn !== undefined, listed);
@@ -245,10 +254,10 @@ function otherInterfaces(
       file(`nodeConfig.${found?.index}.otherVPPInterfaces`),
     ],
   ]);
-  const field = othersOrigin.source === 'resource' ? 'other_vpp_interfaces' : 'otherVPPInterfaces';
+  const field = otherInterfacesField(othersOrigin);
   const others = entries.flatMap((entry): NodeInterfaceConfig[] => {
     if (entry.name === '') {
-      checked.add(othersOrigin, field, 'ignoring an entry without a name');
+      checked.add(othersOrigin, field, 'there is an entry without a name', '; ignoring it');
       return [];
     }
     const addresses = checked.addresses(othersOrigin, field, entry);

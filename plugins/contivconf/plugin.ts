@@ -14,7 +14,7 @@ import type {
   UpdateContext,
   UpdateResult,
 } from '#plugins/controller/api/event-handler.ts';
-import { KubeStateChange } from '#plugins/controller/api/events.ts';
+import { DbResync, KubeStateChange } from '#plugins/controller/api/events.ts';
 import type { HostPort } from '#plugins/controller/api/ports/host.ts';
 import type { StnPort } from '#plugins/controller/api/ports/stn.ts';
 import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
@@ -30,6 +30,7 @@ import {
 import { Evaluator } from './node-evaluation.ts';
 import { podFamily, stolenNic } from './node-settings.ts';
 import { ValidNodeConfigRecord } from './valid-node-config.ts';
+import type { NodeConfigVerdict } from './verdict.ts';
 
 export interface ContivConfDeps {
   readonly nodeName: string;
@@ -57,12 +58,19 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
   const evaluator = new Evaluator({ ...deps, key, nics: () => nics, lastValid });
   let settings = evaluator.resolve(undefined, undefined);
   let problems: readonly CodedError[] = [];
-  let isNodeConfigValid = true;
+  let verdict: NodeConfigVerdict | undefined;
+  /** The state of Kubernetes is that of the local mirror, which may lack the last changes. */
+  let isStateLocal = false;
 
-  const nodeConfigIn = (state: KubeState): NodeConfig | undefined =>
-    config.crdNodeConfigurationDisabled
-      ? undefined
-      : (state.get('nodeconfig')?.get(key) as NodeConfig | undefined);
+  const reflectedIn = (state: KubeState): NodeConfig | undefined =>
+    state.get('nodeconfig')?.get(key) as NodeConfig | undefined;
+
+  /** Without the database the node keeps a NodeConfig that it has seen there. */
+  function nodeConfigIn(state: KubeState): NodeConfig | undefined {
+    if (config.crdNodeConfigurationDisabled) return undefined;
+    const remembered = isStateLocal ? lastValid.value?.nodeConfig : undefined;
+    return reflectedIn(state) ?? remembered ?? undefined;
+  }
 
   /**
    * NICs are read once, so that the main interface of a running node does not change. While there is
@@ -87,12 +95,15 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
   async function configure(ctx: ResyncContext, nodeConfig: NodeConfig | undefined): Promise<void> {
     const found = await evaluator.evaluate(ctx, nodeConfig);
     const last = lastValid.value;
-    isNodeConfigValid = found.isNodeConfigValid;
-    if (found.isNodeConfigValid || !last) {
+    const { refused } = found;
+    const isValid = refused.length === 0;
+    const decision = isValid ? 'applied' : last ? 'refused' : 'partly applied';
+    verdict = nodeConfig && { nodeConfig, decision, refused };
+    if (isValid || !last) {
       settings = found.settings;
       problems = found.problems;
       const { stolen } = evaluator;
-      if (found.isNodeConfigValid)
+      if (isValid)
         await lastValid.write(ctx, { nodeConfig: nodeConfig ?? null, stolen: stolen ?? null });
       return;
     }
@@ -100,6 +111,11 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
     settings = kept.settings;
     problems = [...found.problems, ...kept.problems];
     ctx.log.error({ key }, 'NodeConfig is invalid; keeping the last valid one');
+  }
+
+  function ignored(state: KubeState): NodeConfigVerdict | undefined {
+    const nodeConfig = reflectedIn(state);
+    return nodeConfig && { nodeConfig, decision: 'ignored', refused: [] };
   }
 
   return {
@@ -116,6 +132,7 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
     ipam: () => ipam,
     neighborScan: () => neighborScan,
     packetTrace: () => config.enablePacketTrace,
+    nodeConfigVerdict: () => verdict,
 
     handlesEvent(event: Event): boolean {
       if (event.kind.method(event.payload) !== EventMethod.Update) return true;
@@ -125,20 +142,31 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
     async resync(ctx: ResyncContext): Promise<void> {
       await readNics(ctx);
       await lastValid.read(ctx);
+      if (DbResync.is(ctx.event)) isStateLocal = ctx.event.payload.local;
       await configure(ctx, nodeConfigIn(ctx.kubeState));
+      if (config.crdNodeConfigurationDisabled) verdict = ignored(ctx.kubeState);
       for (const problem of problems) ctx.log.error({ err: problem }, problem.message);
       for (const { text } of settings.problems) ctx.log.warn({ key }, text);
       ctx.log.info({ settings }, 'configuration of this node');
     },
 
     /** The settings themselves change with the resync that follows. */
-    update(ctx: UpdateContext): UpdateResult | undefined {
+    async update(ctx: UpdateContext): Promise<UpdateResult | undefined> {
+      if (config.crdNodeConfigurationDisabled) {
+        verdict = ignored(ctx.kubeState);
+        return undefined;
+      }
       const nodeConfig = nodeConfigIn(ctx.kubeState);
       const [nic] = stolenNic({ file: config, nodeName, nodeConfig });
       const stolen = evaluator.stolen;
       const next = evaluator.resolve(nodeConfig, stolen?.interface);
       const same = nic === stolen?.name && JSON.stringify(next) === JSON.stringify(settings);
-      if (same && isNodeConfigValid) return undefined;
+      if (same && !verdict?.refused.length) {
+        verdict = nodeConfig && { nodeConfig, decision: 'applied', refused: [] };
+        const valid = { nodeConfig: nodeConfig ?? null, stolen: stolen ?? null };
+        await lastValid.write(ctx, valid);
+        return undefined;
+      }
       ctx.followUp(NodeConfigChange.event({ node: nodeName }));
       return { change: 'configuration of this node changed; a resync follows' };
     },

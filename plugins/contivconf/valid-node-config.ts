@@ -5,10 +5,11 @@
 import type { KvStore } from '#datastore/api.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import { type NodeConfig, nodeConfigModel } from '#kubernetes/models/node-config.ts';
-import type { ResyncContext } from '#plugins/controller/api/event-handler.ts';
+import type { ResyncContext, UpdateContext } from '#plugins/controller/api/event-handler.ts';
 import type { StolenInterface } from '#plugins/controller/api/ports/stn.ts';
 
-const KEY = 'local/contivconf/node-config';
+/** Key in the local store. */
+export const VALID_NODE_CONFIG_KEY = 'local/contivconf/node-config';
 
 /** The configuration of the host on a NIC, with the requested name of the NIC. */
 export interface StolenNic {
@@ -22,6 +23,8 @@ export interface ValidNodeConfig {
   /** null: VPP takes over no NIC. */
   readonly stolen: StolenNic | null;
 }
+
+type Context = Pick<ResyncContext | UpdateContext, 'callPort' | 'log'>;
 
 export class ValidNodeConfigRecord {
   readonly #store: KvStore;
@@ -39,12 +42,12 @@ export class ValidNodeConfigRecord {
   }
 
   /** Reads the record once. A record that cannot be read is missing only until the next valid one. */
-  async read(ctx: ResyncContext): Promise<void> {
+  async read(ctx: Context): Promise<void> {
     if (this.#isRead) return;
     try {
       const text = await ctx.callPort(
         'local store/get NodeConfig',
-        async () => (await this.#store.get(KEY)) ?? null,
+        async () => (await this.#store.get(VALID_NODE_CONFIG_KEY)) ?? null,
       );
       this.#isRead = true;
       if (text === null) return;
@@ -52,21 +55,29 @@ export class ValidNodeConfigRecord {
       this.#value = parsed(text);
     } catch (cause) {
       const reason = errorText(cause);
-      ctx.log.warn({ key: KEY, reason }, 'cannot read the last valid NodeConfig of this node');
+      ctx.log.warn(
+        { key: VALID_NODE_CONFIG_KEY, reason },
+        'cannot read the last valid NodeConfig of this node',
+      );
     }
   }
 
   /** Writes changes. If that fails, the record in memory is used, and the next resync writes it. */
-  async write(ctx: ResyncContext, value: ValidNodeConfig): Promise<void> {
+  async write(ctx: Context, value: ValidNodeConfig): Promise<void> {
     this.#value = value;
     const text = JSON.stringify(value);
     if (text === this.#text) return;
     try {
-      await ctx.callPort('local store/put NodeConfig', () => this.#store.put(KEY, text));
+      await ctx.callPort('local store/put NodeConfig', () =>
+        this.#store.put(VALID_NODE_CONFIG_KEY, text),
+      );
       this.#text = text;
     } catch (cause) {
       const reason = errorText(cause);
-      ctx.log.warn({ key: KEY, reason }, 'cannot store the valid NodeConfig of this node');
+      ctx.log.warn(
+        { key: VALID_NODE_CONFIG_KEY, reason },
+        'cannot store the valid NodeConfig of this node',
+      );
     }
   }
 }
@@ -74,5 +85,8 @@ export class ValidNodeConfigRecord {
 /** @throws SyntaxError, InvalidModelError */
 function parsed(text: string): ValidNodeConfig {
   const { nodeConfig, stolen } = JSON.parse(text) as ValidNodeConfig;
-  return { nodeConfig: nodeConfig && nodeConfigModel.parse(nodeConfig, KEY), stolen };
+  return {
+    nodeConfig: nodeConfig && nodeConfigModel.parse(nodeConfig, VALID_NODE_CONFIG_KEY),
+    stolen,
+  };
 }

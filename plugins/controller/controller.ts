@@ -42,6 +42,8 @@ export interface ControllerDeps extends ProcessorDeps {
   /** Called after every event, for metrics and recording. */
   readonly onProcessed?: (processed: ProcessedEvent) => void;
   readonly observer?: EventObserver | undefined;
+  /** Whether the first resync waits for the operator: the deadline of the startup is suspended. */
+  readonly isStartDelayed?: () => boolean;
 }
 
 /** Called before and after each event; used by recordings. */
@@ -153,15 +155,24 @@ export class Controller implements EventLoop, ConfigRetriever {
     const { config, reportState } = this.#deps;
     reportState('init');
     this.#running = this.#run();
-    const deadline = durationMs(config.startupResyncDeadline);
+    this.#superviseStartup(durationMs(config.startupResyncDeadline), false);
+    if (config.recordEventHistory) this.#every(MINUTE, () => this.history.trim());
+  }
+
+  /** @param wasDelayed at the last check; the deadline begins when the delay has ended */
+  #superviseStartup(deadline: number, wasDelayed: boolean): void {
     this.#after(deadline, () => {
       if (this.resyncCount > 0 || this.#aborting) return;
+      const isDelayed = this.#deps.isStartDelayed?.() ?? false;
+      if (isDelayed || wasDelayed) {
+        this.#superviseStartup(deadline, isDelayed);
+        return;
+      }
       const seconds = deadline / 1000;
       this.#abort(
         new FatalError(`startup resync has not executed within the first ${seconds} seconds`),
       );
     });
-    if (config.recordEventHistory) this.#every(MINUTE, () => this.history.trim());
   }
 
   push(event: Event): void {

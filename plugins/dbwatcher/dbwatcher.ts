@@ -22,7 +22,13 @@ import { type ReadResync, ResyncReader } from './resync-reader.ts';
 import { ResyncRequests } from './resync-requests.ts';
 import { RetainedNodes } from './retained-nodes.ts';
 import { RetryTimer } from './retry-timer.ts';
-import { decodeEntries, entriesOf, readSnapshots, type Snapshots } from './snapshot.ts';
+import {
+  decodeEntries,
+  entriesOf,
+  type ResyncContent,
+  readSnapshots,
+  type Snapshots,
+} from './snapshot.ts';
 import { SnapshotComparison } from './snapshot-comparison.ts';
 import { StoreProbe } from './store-probe.ts';
 import { WatchSession } from './watch-session.ts';
@@ -36,10 +42,20 @@ export interface WatchedLoop extends Pick<EventLoop, 'push'> {
   readonly isIdle: boolean;
 }
 
+/** Precondition of the first resync. */
+export interface StartGate {
+  /** The key that is waited for. */
+  readonly key: string;
+  /** @returns why the first resync must wait */
+  blocks(content: ResyncContent): Error | undefined;
+}
+
 export interface DbWatcherDeps {
   readonly loop: WatchedLoop;
   /** The store that is watched; in embedded mode the only one. */
   readonly cluster: KvStore;
+  /** undefined: the first resync waits for nothing. */
+  readonly startGate?: StartGate | undefined;
   readonly nodeName: string;
   /** Store of the mirror alone; undefined if the watched store is local. */
   readonly mirror: KvStore | undefined;
@@ -280,7 +296,8 @@ class Watcher implements DbWatcher {
       throw thrown;
     }
     requests.end(failure);
-    if (failure && !this.#closed) this.#reread('the resync failed', false);
+    const isWatching = this.#session !== undefined;
+    if (failure && !isWatching && !this.#closed) this.#reread('the resync failed', false);
   }
 
   /** @returns why nothing was pushed */
@@ -299,6 +316,11 @@ class Watcher implements DbWatcher {
       return error;
     }
     if (this.#closed) return new ClosedWatcherError('dbWatcher was closed');
+    const blocked = this.#startBlocked(read.decoded.content);
+    if (blocked) {
+      if (this.#connected) this.#watch(read.snapshots);
+      return blocked;
+    }
     const failure = this.#published.resync(read.decoded, 'store', read.acceptedEmpty);
     if (failure) return failure;
     read.accept();
@@ -306,6 +328,15 @@ class Watcher implements DbWatcher {
     this.#awaitEndOfRetention();
     if (this.#connected) this.#watch(read.snapshots);
     return undefined;
+  }
+
+  /** Until the first resync. */
+  #startBlocked(content: ResyncContent): Error | undefined {
+    return this.#isStarted ? undefined : this.#deps.startGate?.blocks(content);
+  }
+
+  get #isStarted(): boolean {
+    return this.#published.source !== 'none';
   }
 
   #awaitEndOfRetention(): void {
@@ -340,7 +371,7 @@ class Watcher implements DbWatcher {
   /** At startup only, while the store is unavailable. */
   async #resyncFromMirror(): Promise<void> {
     this.#mirrorResyncPending = false;
-    if (this.#published.source !== 'none' || !this.#mirror) return;
+    if (this.#isStarted || !this.#mirror) return;
     const { log, clock } = this.#deps;
     try {
       const entries = await this.#mirror.read();
@@ -349,7 +380,8 @@ class Watcher implements DbWatcher {
         return;
       }
       const decoded = await decodeEntries(entries, this.#keySpace, log, clock);
-      if (this.#closed || !this.#published.resync(decoded, 'mirror') || this.#closed) return;
+      if (this.#closed || this.#startBlocked(decoded.content)) return;
+      if (!this.#published.resync(decoded, 'mirror') || this.#closed) return;
       this.#timer('mirror', MIRROR_RETRY_MS, () => {
         this.#mirrorResyncPending = true;
       });
@@ -359,6 +391,12 @@ class Watcher implements DbWatcher {
   }
 
   async #processChanges(session: WatchSession): Promise<void> {
+    if (!this.#isStarted) {
+      const { key: awaited } = this.#deps.startGate!;
+      const isAwaited = session.take().some(({ key }) => key === awaited);
+      if (isAwaited) this.#reread('the key that the start waits for has changed', true);
+      return;
+    }
     const accepted = await this.#published.change(session);
     if (!accepted && !this.#closed && session === this.#session)
       this.#reread('the event loop rejected an event', false);
@@ -372,6 +410,7 @@ class Watcher implements DbWatcher {
 
   async #compare(session: WatchSession): Promise<void> {
     this.#comparisonPending = false;
+    if (!this.#isStarted) return this.#reread('the start waits', true);
     const { log, clock } = this.#deps;
     let entries: readonly KvEntry[];
     try {

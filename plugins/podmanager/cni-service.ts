@@ -54,6 +54,8 @@ export interface CniServiceDeps {
 export interface CniState {
   /** Whether pods can be attached, and the reason if not or if attached pods may be disconnected. */
   readiness(): { readonly ready: boolean; readonly limited: boolean; readonly reason: string };
+  /** Why the agent does not configure the node yet and no request can be processed; undefined: it does. */
+  startBlocked(): Error | undefined;
   /** CIDR of the pods of this node; undefined before the node has its ID. */
   podCidr(): string | undefined;
   /** Addresses without prefix length. */
@@ -92,6 +94,9 @@ export function cniService(deps: CniServiceDeps): CniService {
     <Request>(what: string, call: Call<Request, CNIReply>): Call<Request, CNIReply> =>
     async (request, signal) => {
       try {
+        // the runtime tries again: this may last until the operator acts
+        const blocked = deps.state.startBlocked();
+        if (blocked) throw blocked;
         // the attachments are known only after the first resync; requests keep their order
         await until(deps.pods.started, signal);
         return await call(request, signal);

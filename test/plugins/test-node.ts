@@ -36,6 +36,7 @@ export type Keyword = keyof typeof resources;
 /** State of an agent that is ready and has no addresses. */
 export const idleCniState: CniState = {
   readiness: () => ({ ready: true, limited: false, reason: '' }),
+  startBlocked: () => undefined,
   podCidr: () => undefined,
   addresses: () => [],
   faults: () => [],

@@ -26,9 +26,11 @@ import { wireScheduler } from '#kvscheduler/wire-scheduler.ts';
 import { wireLinux } from '#linux/wire-linux.ts';
 import { mergeValues } from '#models/merge.ts';
 import type { DHCPLease } from '#models/vpp/interface-state.ts';
+import { NodeConfigGate } from '#plugins/contivconf/api.ts';
 import type { ExternalConfigSource } from '#plugins/controller/api/events.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import type { Controller } from '#plugins/controller/controller.ts';
+import { problemText } from '#plugins/controller/problems.ts';
 import { controllerRoutes } from '#plugins/controller/routes.ts';
 import { type WiredController, wireController } from '#plugins/controller/wire-controller.ts';
 import { type WiredDbWatcher, wireDbWatcher } from '#plugins/dbwatcher/wire-dbwatcher.ts';
@@ -162,6 +164,17 @@ export function createAgent(deps: AgentDeps): Agent {
     onStateChange: notifications.interfaceState,
   });
 
+  const gate = new NodeConfigGate({
+    nodeName: label,
+    config: contiv,
+    store: local,
+    log: loggers.get('contivconf'),
+  });
+  if (!contiv.crdNodeConfigurationDisabled)
+    status.registerProblem('node-config', 'readiness', () =>
+      gate.missing ? problemText(gate.missing) : undefined,
+    );
+
   // The event handlers, the event loop, and the watcher that feeds it.
   const pluginSettings = { contiv, service: settings.service };
   const { handlers, conf, nodes, pods, ipam, ipv4net, services, policies, stats } = createPlugins(
@@ -187,6 +200,7 @@ export function createAgent(deps: AgentDeps): Agent {
       vpp.client.state === 'connected' ? vpp.client.generation : undefined,
     ...(externalSources && { externalSources }),
     onProcessed: notifications.event,
+    isStartDelayed: () => gate.missing !== undefined,
     recorded: { version: build.version, label, settings: pluginSettings },
     registry,
     status,
@@ -202,6 +216,7 @@ export function createAgent(deps: AgentDeps): Agent {
   }: WiredDbWatcher = wireDbWatcher({
     loop: controller,
     cluster,
+    startGate: gate,
     mirror,
     isShared,
     nodeName: label,
@@ -357,7 +372,7 @@ export function createAgent(deps: AgentDeps): Agent {
     config: settings.grpc,
     loop: controller,
     pods,
-    state: cniState({ status, scheduler, ipam, net: ipv4net }),
+    state: cniState({ status, gate, scheduler, ipam, net: ipv4net }),
     clock,
     loggers,
   });
@@ -391,6 +406,7 @@ export function createAgent(deps: AgentDeps): Agent {
           family: conf.useIpv6() ? 6 : 4,
         }),
       ),
+      { name: 'node-config', init: () => gate.init() },
       schedulerComponent,
       interfaceWatch,
       vpp.telemetry,

@@ -1,12 +1,14 @@
 /** The state of the agent that the CNI service needs: readiness, addresses, failed values. */
 import type { StatusCheck } from '#infra/status/status.ts';
 import type { Scheduler } from '#kvscheduler/scheduler.ts';
+import type { NodeConfigGate } from '#plugins/contivconf/api.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
 import type { CniState } from '#plugins/podmanager/cni-service.ts';
 
 interface CniStateDeps {
   readonly status: StatusCheck;
+  readonly gate: NodeConfigGate;
   readonly scheduler: Scheduler;
   readonly ipam: IpamApi;
   readonly net: Ipv4NetApi;
@@ -15,7 +17,7 @@ interface CniStateDeps {
 /** Components without which no pod can be attached. Not etcd: the mirror replaces it in an outage. */
 const requiredComponents = ['controller', 'vpp'] as const;
 
-export function cniState({ status, scheduler, ipam, net }: CniStateDeps): CniState {
+export function cniState({ status, gate, scheduler, ipam, net }: CniStateDeps): CniState {
   return {
     readiness: () => {
       const parts = requiredComponents.map((name) => status.component(name));
@@ -23,10 +25,13 @@ export function cniState({ status, scheduler, ipam, net }: CniStateDeps): CniSta
       const waiting = parts.find(({ state }) => state === 'init');
       if (lost)
         return { ready: false, limited: true, reason: lost.error ?? `${lost.name} has failed` };
-      if (waiting)
-        return { ready: false, limited: false, reason: `${waiting.name} has not resynced yet` };
+      if (waiting) {
+        const reason = gate.missing?.message ?? `${waiting.name} has not resynced yet`;
+        return { ready: false, limited: false, reason };
+      }
       return { ready: true, limited: false, reason: '' };
     },
+    startBlocked: () => gate.missing,
     // The node gets its ID with the first resync.
     podCidr: () =>
       status.component('controller').state === 'init' ? undefined : ipam.podSubnetThisNode(),

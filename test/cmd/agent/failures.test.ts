@@ -93,9 +93,18 @@ function plays(): Record<string, Played> {
     },
     'an invalid NodeConfig of this node': {
       options: { contiv: { crdNodeConfigurationDisabled: false } },
+      prepare: async (node) => {
+        await setNodeConfig(node, {});
+        return undefined;
+      },
       cause: ({ node }) => setNodeConfig(node, { gateway: 'not-an-ip' }),
       seen: shows(/nodeconfig\/node1.*gateway: "not-an-ip"/),
       undo: ({ node }) => setNodeConfig(node, { gateway: '192.168.16.250' }),
+    },
+    'no NodeConfig on a node that is configured by it and never had one': {
+      options: { contiv: { crdNodeConfigurationDisabled: false }, waits: true },
+      seen: shows(/waiting for the NodeConfig/, 'node-config'),
+      undo: ({ node }) => setNodeConfig(node, {}),
     },
     'a NIC that the STN daemon does not know': {
       options: { contiv: { stealInterface: 'eth7', stnSocketFile: refused } },

@@ -75,6 +75,8 @@ export interface AgentOptions {
   readonly externalSources?: readonly ExternalConfigSource[];
   /** Environment variables. */
   readonly env?: Settings['env'];
+  /** The agent waits for something before its startup resync. */
+  readonly waits?: boolean;
   /** Of all loggers; default: info. */
   readonly logLevel?: 'debug';
 }
@@ -140,7 +142,7 @@ export async function startAgent(node: Node, options: AgentOptions = {}): Promis
   const { agent, settings, loggers, printed, logged } = prepareAgent(node, options);
   await agent.start();
   // The startup resync runs after the start; it configures the node.
-  await until(() => agent.controller.history.records.length > 0);
+  if (!options.waits) await until(() => agent.controller.history.records.length > 0);
   const client = new CniClient(settings.grpc.endpoint);
   const stop = async () => {
     client.close();

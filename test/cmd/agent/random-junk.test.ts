@@ -65,6 +65,7 @@ describe('random junk in the database', { timeout: 120_000 }, () => {
   for (const seed of [1, 2, 3])
     it(`fails neither liveness nor an Add Pod, and ends without a restart (seed ${seed})`, async () => {
       const machine = await nodeWithNics();
+      await setNodeConfig(machine, {});
       await using scenario = await Scenario.start(
         {
           controller: { delayAfterErrorHealing: '10ms', enableRetry: false },

@@ -144,11 +144,13 @@ describe('a node on the simulator', options, () => {
       }
     });
 
-  it('whose NodeConfig is created, changed and deleted', async () => {
-    await using scenario = await Scenario.start({
-      contiv: { crdNodeConfigurationDisabled: false },
-    });
-    const { node } = scenario;
+  it('whose NodeConfig is empty, changed and deleted', async () => {
+    const node = await nodeWithNics();
+    await setNodeConfig(node, {});
+    await using scenario = await Scenario.start(
+      { contiv: { crdNodeConfigurationDisabled: false } },
+      node,
+    );
     assert.equal(await nodeIp(scenario), '192.168.16.1');
     await setNodeConfig(node, { main_vpp_interface: { ip: '10.10.0.1/24' }, gateway: '10.10.0.9' });
     await scenario.until(async () => (await nodeIp(scenario)) === '10.10.0.1');

@@ -177,9 +177,10 @@ export async function leases(recording: Recording): Promise<void> {
 }
 
 export async function otherConfigurations(recording: Recording): Promise<void> {
-  const crd = await started(recording, 'NodeConfig', {
-    contiv: { crdNodeConfigurationDisabled: false },
-  });
+  const configured = await makeMachine();
+  await setNodeConfig(configured, {});
+  const contiv = { crdNodeConfigurationDisabled: false };
+  const crd = await started(recording, 'NodeConfig', { contiv }, configured);
   const withGateway = { main_vpp_interface: { ip: '10.10.0.1/24' }, gateway: '10.10.0.9' };
   await crd.step('comes', () => setNodeConfig(crd.machine, withGateway), 500);
   const changed = { main_vpp_interface: { ip: '10.10.0.2/24' } };

@@ -120,6 +120,8 @@ async function fillDiskAndInvalidate(t: TestContext, useTap: boolean): Promise<v
   stack.use(node);
   const { agent, etcd } = node;
   mkdirSync(agent.storeFolder, { recursive: true });
+  const key = REFLECTOR_PREFIX + resources.nodeconfig.key('node1', '');
+  await etcd.store.put(key, '{"node_name":"node1"}');
   const options = ['-t', 'tmpfs', '-o', 'size=2m', 'small-disk', agent.storeFolder];
   execFileSync('mount', options);
   stack.defer(async () => {

@@ -14,7 +14,7 @@ import {
   KubeStateChange,
 } from '#plugins/controller/api/events.ts';
 import type { DbWatcher } from '#plugins/dbwatcher/api.ts';
-import { createDbWatcher } from '#plugins/dbwatcher/dbwatcher.ts';
+import { createDbWatcher, type StartGate } from '#plugins/dbwatcher/dbwatcher.ts';
 
 export const KSR = '/vnf-agent/contiv-ksr/';
 export const AGENT_PREFIX = '/vnf-agent/node1/';
@@ -107,6 +107,7 @@ export interface WatcherHarness {
 export interface WatcherHarnessOptions {
   readonly embedded?: boolean;
   readonly compareInterval?: string;
+  readonly startGate?: StartGate;
 }
 
 export function watcherHarness(
@@ -129,6 +130,7 @@ export function watcherHarness(
     loop,
     cluster,
     mirror: options.embedded ? undefined : local,
+    startGate: options.startGate,
     nodeName: 'node1',
     agentPrefix: AGENT_PREFIX,
     config: {
