@@ -20,11 +20,17 @@ export interface ApiAddress {
  */
 export class Credentials {
   readonly #file: string | undefined;
+  readonly #root: string;
   #config: KubeConfig | undefined;
 
-  /** @param file a kubeconfig file; by default that of kubeadm, or the service account without one */
-  constructor(file: string | undefined) {
-    this.#file = file ?? (existsSync(ADMIN_FILE) ? ADMIN_FILE : undefined);
+  /**
+   * @param file a kubeconfig file; by default that of kubeadm, or the service account without one
+   * @param root of the file system, for the default and the service account
+   */
+  constructor(file: string | undefined, root = '') {
+    const adminFile = root + ADMIN_FILE;
+    this.#file = file ?? (existsSync(adminFile) ? adminFile : undefined);
+    this.#root = root;
   }
 
   /** @throws KubeConfigError */
@@ -53,7 +59,7 @@ export class Credentials {
   #load(): KubeConfig {
     const config = new KubeConfig();
     if (this.#file !== undefined) config.loadFromFile(this.#file);
-    else if (process.env['KUBERNETES_SERVICE_HOST']) config.loadFromCluster();
+    else if (process.env['KUBERNETES_SERVICE_HOST']) config.loadFromCluster(this.#root);
     else throw new Error('no kubeconfig file, and KUBERNETES_SERVICE_HOST is not set');
     return config;
   }

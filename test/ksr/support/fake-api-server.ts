@@ -13,6 +13,10 @@ export interface FakeApiServer extends AsyncDisposable {
   readonly cluster: FakeCluster;
   /** A kubeconfig file with address and credentials. */
   readonly kubeConfig: string;
+  /** The certificate authority that the kubeconfig names. */
+  readonly authority: string;
+  /** Number of connections so far. */
+  readonly connections: number;
   /** Requests without this token are answered with 401; undefined: all are accepted. */
   token: string | undefined;
   /** Writes the kubeconfig file, with another token for example. */
@@ -29,6 +33,8 @@ export async function startFakeApiServer(
   const folder = mkdtempSync(join(tmpdir(), 'ksr-api-server-'));
   const cluster = new FakeCluster(systemClock);
   const kubeConfig = join(folder, 'kubeconfig');
+  const authority = join(folder, 'authority.crt');
+  let connections = 0;
   let port = 0;
   let server: http.Server;
 
@@ -64,12 +70,16 @@ export async function startFakeApiServer(
   const fake: FakeApiServer = {
     cluster,
     kubeConfig,
+    authority,
+    get connections() {
+      return connections;
+    },
     token: undefined,
     writeKubeConfig(token) {
       const user = token === undefined ? {} : { token };
       const certificate = {
         ...(protocol === 'http' && { 'insecure-skip-tls-verify': true }),
-        ...(protocol === 'https' && { 'certificate-authority': join(folder, 'authority.crt') }),
+        ...(protocol === 'https' && { 'certificate-authority': authority }),
       };
       const config = {
         'current-context': 'fake',
@@ -95,6 +105,7 @@ export async function startFakeApiServer(
               },
               answer,
             );
+      server.on('connection', () => connections++);
       return new Promise((resolve, reject) => {
         server.once('error', reject);
         server.listen(port, 'localhost', () => {
