@@ -7,6 +7,7 @@
  */
 import type { KvStore } from '#datastore/api.ts';
 import { type CodedError, defineError } from '#infra/errors/errors.ts';
+import { hasReleaseMark, withoutReleaseMark } from '#kubernetes/models/release-mark.ts';
 import { type VppNode, vppNodeModel } from '#kubernetes/models/vpp-node.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/value-text.ts';
@@ -14,7 +15,6 @@ import { AbortEventError, FatalError } from '#plugins/controller/api/errors.ts';
 import { ATTACHMENT_PREFIX } from '#plugins/podmanager/api.ts';
 import type { PortContext } from './api.ts';
 import type { IdsOfPods } from './ids-of-pods.ts';
-import { hasReleaseMark, withoutReleaseMark } from './release-mark.ts';
 
 export const NodeIdConflictError = defineError({
   name: 'NodeIdConflictError',

@@ -13,9 +13,14 @@ import type { Clock, Random, Timer } from '#infra/clock/clock.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { Component } from '#infra/process/lifecycle.ts';
+import {
+  hasReleaseMark,
+  RELEASE_MARK_BYTES,
+  withoutReleaseMark,
+  withReleaseMark,
+} from '#kubernetes/models/release-mark.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { idRecordKey, readIdRecord } from './id-allocator.ts';
-import { hasReleaseMark, withoutReleaseMark, withReleaseMark } from './release-mark.ts';
 
 /** Mean interval of checks, randomized by a quarter: at least four in the time that a mark must stay. */
 const CHECK_MS = 120_000;
@@ -134,7 +139,13 @@ export class IdReleaser {
       return;
     }
     if (!seen.has(name) || !this.#isOver(missingSince, name)) return;
-    if (await cluster.compareAndSwap(key, text, withReleaseMark(text, random)))
+    if (
+      await cluster.compareAndSwap(
+        key,
+        text,
+        withReleaseMark(text, random.bytes(RELEASE_MARK_BYTES)),
+      )
+    )
       log.info({ id, node: name }, 'freeing the ID of a node that has left the cluster');
   }
 

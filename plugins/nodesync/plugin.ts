@@ -5,6 +5,7 @@ import { Slices } from '#infra/clock/slices.ts';
 import type { CodedError } from '#infra/errors/errors.ts';
 import type { Node as KubeNode } from '#kubernetes/models/node.ts';
 import type { Pod } from '#kubernetes/models/pod.ts';
+import { hasReleaseMark } from '#kubernetes/models/release-mark.ts';
 import type { VppNode } from '#kubernetes/models/vpp-node.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import { type IpFamily, ipFamily, parseCidr } from '#models/ip.ts';
@@ -38,7 +39,6 @@ import {
 import { idsOfPods } from './ids-of-pods.ts';
 import { nodeAddressError, ownAddressesOf } from './node-addresses.ts';
 import { NodeTable, vppAddresses } from './node-table.ts';
-import { hasReleaseMark } from './release-mark.ts';
 
 export interface NodeSyncDeps extends IdAllocatorDeps {
   readonly conf: Pick<ContivConfApi, 'ipam' | 'defaultGateway'>;

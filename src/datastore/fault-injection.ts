@@ -1,4 +1,12 @@
-import type { KvChange, KvSnapshot, KvStore, Revision, Watch, WatchHandlers } from './api.ts';
+import type {
+  KvChange,
+  KvEntry,
+  KvSnapshot,
+  KvStore,
+  Revision,
+  Watch,
+  WatchHandlers,
+} from './api.ts';
 import { StoreUnavailableError, WatchLostError } from './api.ts';
 
 export interface Write {
@@ -96,6 +104,12 @@ export class FaultInjectingStore implements KvStore {
   async list(prefix: string): Promise<KvSnapshot> {
     this.#reach();
     return this.#answer(await this.#inner.list(prefix));
+  }
+
+  async pages(prefix: string, onPage: (entries: readonly KvEntry[]) => void): Promise<Revision> {
+    const { entries, revision } = await this.list(prefix);
+    onPage(entries);
+    return revision;
   }
 
   put(key: string, value: string): Promise<void> {

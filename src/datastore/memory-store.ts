@@ -1,4 +1,4 @@
-import type { KvSnapshot, KvStore, Revision, Watch, WatchHandlers } from './api.ts';
+import type { KvEntry, KvSnapshot, KvStore, Revision, Watch, WatchHandlers } from './api.ts';
 import { StoreClosedError } from './api.ts';
 import { ChangeLog } from './change-log.ts';
 import { sortKeys } from './keys.ts';
@@ -36,6 +36,12 @@ export class MemoryStore implements KvStore {
       entries: sortKeys(keys).map((key) => ({ key, value: this.#entries.get(key)! })),
       revision: this.#log.revision(),
     };
+  }
+
+  async pages(prefix: string, onPage: (entries: readonly KvEntry[]) => void): Promise<Revision> {
+    const { entries, revision } = await this.list(prefix);
+    onPage(entries);
+    return revision;
   }
 
   async put(key: string, value: string): Promise<void> {

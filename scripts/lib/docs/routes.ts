@@ -14,9 +14,16 @@ export interface RouteText {
 
 const fields = ['method', 'path', 'mutating', 'summary'] as const;
 
-/** Object literals that are a Route, also those that a function makes from its parameters. */
+/** Its routes are `/metrics` and `/stats`, as in the agent; docs/ksr.md describes them. */
+const OTHER_PROGRAM = 'src/ksr/';
+
+/**
+ * Routes of the agent: object literals that are a Route, also those that a function makes from its
+ * parameters.
+ */
 export function routes(): RouteText[] {
-  return expand(fields).map(({ values, source, where }) => {
+  const found = expand(fields).filter(({ source }) => !source.path.startsWith(OTHER_PROGRAM));
+  return found.map(({ values, source, where }) => {
     const text = (field: string): string => {
       const found = textOf(values.get(field)?.expression, values.get(field)?.source ?? source);
       if (found === undefined) throw new Error(`${where}: ${field} of a route has to be a literal`);

@@ -3,6 +3,7 @@
  * may have one dash or two.
  */
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import { twoDashes } from '#infra/config/go-flags.ts';
 import { configFlag } from '#infra/config/load.ts';
 import { LABEL_FLAG } from '#infra/service-label/service-label.ts';
 import type { Protocol } from '#packet-trace/packet.ts';
@@ -56,11 +57,6 @@ export interface AgentFlags {
   readonly connectivity: ConnectivityRequest | undefined;
   /** Values of the flags for configuration files and for the service label. */
   readonly values: Readonly<Record<string, string | undefined>>;
-}
-
-/** Go's flag package accepts `-flag`, which commander parses as a group of one-letter flags. */
-function twoDashes(argument: string): string {
-  return /^-[a-z][a-z0-9-]+(=.*)?$/i.test(argument) ? `-${argument}` : argument;
 }
 
 /**

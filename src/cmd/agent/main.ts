@@ -9,7 +9,7 @@
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { systemClock } from '#infra/clock/system.ts';
-import { terminationSignal } from './signals.ts';
+import { terminationSignal } from '#infra/process/signals.ts';
 
 const ended = terminationSignal(systemClock);
 let isLoaded = false;

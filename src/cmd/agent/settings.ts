@@ -20,8 +20,11 @@ import {
   type LoadedConfig,
   loadConfig,
 } from '#infra/config/load.ts';
+
 import { type GrpcConfig, grpc2Schema, grpcSchema } from '#infra/grpc/config.ts';
-import { type HttpConfig, httpSchema, isPort } from '#infra/http/config.ts';
+import { type HttpConfig, httpSchema } from '#infra/http/config.ts';
+import { withPort } from '#infra/http/port.ts';
+
 import { type LogsConfig, logsSchema } from '#infra/log/loggers.ts';
 import { type KafkaConfig, kafkaSchema } from '#infra/messaging/config.ts';
 import { serviceLabel } from '#infra/service-label/service-label.ts';
@@ -102,7 +105,7 @@ export function readSettings(
     contiv: contiv.config,
     contivFile,
     controller: controllerConfig(load({ name: 'controller', schema: controllerSchema })),
-    http: withPort(load({ name: 'http', schema: httpSchema }).value, flags, env),
+    http: withPort(load({ name: 'http', schema: httpSchema }).value, source),
     logs: load({ name: 'logs', schema: logsSchema }).value,
     grpc: load({ name: 'grpc', schema: grpcSchema }).value,
     grpc2: grpc2.file === undefined ? undefined : grpc2.value,
@@ -140,20 +143,6 @@ function startLimitMs(env: Readonly<Record<string, string | undefined>>): number
   if (ms === undefined)
     throw new ConfigError(`"${text}" is not a duration such as 45s`, { where: 'STARTUPTIMEOUT' });
   return ms;
-}
-
-/** `--http-port` and HTTP_PORT override the port and keep the address. */
-function withPort(
-  http: HttpConfig,
-  flags: AgentFlags,
-  env: Readonly<Record<string, string | undefined>>,
-): HttpConfig {
-  const port = flags.values['http-port'] ?? env['HTTP_PORT'];
-  if (port === undefined) return http;
-  if (!isPort(port))
-    throw new ConfigError(`"${port}" is not a port number`, { where: '--http-port or HTTP_PORT' });
-  const address = http.endpoint.slice(0, http.endpoint.lastIndexOf(':'));
-  return { ...http, endpoint: `${address}:${port}` };
 }
 
 /**

@@ -9,7 +9,7 @@ import {
   type ServiceError,
   status,
 } from '@grpc/grpc-js';
-import { type ICallable, KVClient, type Services, WatchClient } from 'etcd3';
+import { type ICallable, KVClient, LeaseClient, type Services, WatchClient } from 'etcd3';
 import { Host } from 'etcd3/lib/connection-pool.js';
 import type { Clock } from '#infra/clock/clock.ts';
 
@@ -29,6 +29,7 @@ export class Endpoint implements ICallable<Host> {
   readonly address: string;
   readonly kv: KVClient;
   readonly watch: WatchClient;
+  readonly lease: LeaseClient;
   readonly callOptionsFactory = undefined;
   readonly #host: Host;
   readonly #deadline: CallOptions;
@@ -45,6 +46,7 @@ export class Endpoint implements ICallable<Host> {
     this.#deadline = { interceptors: [deadline(clock, operationTimeoutMs)] };
     this.kv = new KVClient(this);
     this.watch = new WatchClient(this);
+    this.lease = new LeaseClient(this);
   }
 
   exec<T>(service: keyof typeof Services, method: string, request: unknown): Promise<T> {

@@ -3,12 +3,15 @@ import type { Clock } from '#infra/clock/clock.ts';
 import { CodedError } from '#infra/errors/errors.ts';
 import type { KvEntry, KvSnapshot, KvStore, Revision, Watch, WatchHandlers } from '../api.ts';
 import { StoreClosedError, StoreUnavailableError } from '../api.ts';
+import type { Election } from '../election.ts';
 import { keyAfter, prefixEnd, prefixStart } from '../keys.ts';
 import { Cluster } from './cluster.ts';
 import { DatabaseIdentity, tokenOf } from './database-identity.ts';
+import { type ElectionOptions, EtcdElection } from './election.ts';
 import { Endpoint } from './endpoint.ts';
 import { isCompacted, storeError } from './errors.ts';
 import { addressesOf, channelOptions, credentialsOf, type EtcdOptions } from './options.ts';
+import { requestOf } from './requests.ts';
 import { EtcdWatch } from './watch.ts';
 
 /** Keys per page of `list`: etcd counts all keys for each page; decoding a page takes some milliseconds. */
@@ -59,13 +62,24 @@ export class EtcdStore implements KvStore {
   list(prefix: string): Promise<KvSnapshot> {
     return this.#run(async () => {
       for (let attempt = 1; ; attempt++) {
+        const entries: KvEntry[] = [];
         try {
-          return await this.#pages(prefix);
+          const revision = await this.#pages(prefix, (page) => entries.push(...page));
+          return { entries, revision };
         } catch (thrown) {
           if (attempt === LIST_ATTEMPTS || !isCompacted(thrown)) throw thrown;
         }
       }
     });
+  }
+
+  /**
+   * Lists a prefix in pages, all at one revision, without holding more than one of them. Rejects when the
+   * revision is compacted meanwhile.
+   * @returns the start revision of a watch that delivers all changes after it
+   */
+  pages(prefix: string, onPage: (entries: readonly KvEntry[]) => void): Promise<Revision> {
+    return this.#run(() => this.#pages(prefix, onPage));
   }
 
   put(key: string, value: string): Promise<void> {
@@ -136,6 +150,11 @@ export class EtcdStore implements KvStore {
     return watch;
   }
 
+  /** Needs no `close`: the election ends with the signal of the campaign. */
+  election(options: ElectionOptions): Election {
+    return new EtcdElection(this.#cluster, this.#clock, options);
+  }
+
   identity(): Promise<string> {
     return this.#run(async () => {
       await this.#cluster.read((kv) => this.#identity.verify(kv));
@@ -168,8 +187,7 @@ export class EtcdStore implements KvStore {
   }
 
   /** All pages at the revision of the first. */
-  async #pages(prefix: string): Promise<KvSnapshot> {
-    const entries: KvEntry[] = [];
+  async #pages(prefix: string, onPage: (entries: readonly KvEntry[]) => void): Promise<Revision> {
     const end = prefixEnd(prefix);
     let key = prefixStart(prefix);
     let epoch = 0;
@@ -182,10 +200,8 @@ export class EtcdStore implements KvStore {
         revision = Number(page.header.revision);
         epoch = this.#identity.epoch;
       }
-      for (const kv of page.kvs) {
-        entries.push({ key: kv.key.toString(), value: kv.value.toString() });
-        this.#identity.remember(kv.key, Number(kv.mod_revision));
-      }
+      for (const kv of page.kvs) this.#identity.remember(kv.key, Number(kv.mod_revision));
+      onPage(page.kvs.map((kv) => ({ key: kv.key.toString(), value: kv.value.toString() })));
       const last = page.kvs.at(-1);
       if (!page.more || !last) break;
       key = keyAfter(last.key);
@@ -194,7 +210,7 @@ export class EtcdStore implements KvStore {
       throw new StoreUnavailableError('the database was replaced during the list', {
         where: this.name,
       });
-    return { entries, revision: tokenOf({ epoch, revision, partial: 0 }) };
+    return tokenOf({ epoch, revision, partial: 0 });
   }
 
   /**
@@ -249,13 +265,6 @@ export class EtcdStore implements KvStore {
       return succeeded;
     });
   }
-}
-
-function requestOf(key: string, value: string | undefined): IRequestOp {
-  const bytes = Buffer.from(key);
-  return value === undefined
-    ? { request_delete_range: { key: bytes } }
-    : { request_put: { key: bytes, value: Buffer.from(value) } };
 }
 
 function existingIn(reply: ITxnResponse): IKeyValue | undefined {

@@ -1,4 +1,4 @@
-import type { Clock } from '#infra/clock/clock.ts';
+import type { Clock } from '../clock/clock.ts';
 
 /** npm forwards Ctrl-C, which the agent also gets from the terminal: two signals for one. */
 const SAME_SIGNAL_MS = 1_000;

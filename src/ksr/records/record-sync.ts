@@ -1,0 +1,354 @@
+/**
+ * Keeps the records of one prefix in the datastore equal to their table while this instance leads.
+ *
+ * First a sweep: the prefix is listed, and what is missing, different or stale is written. It waits
+ * until the table is complete. From the revision of the list on, a watch shows what others write there.
+ * Then each change of the table is written. A sweep follows again when the watch is lost: etcd was replaced,
+ * restored or compacted. After a write without a reply its keys are written again, so nothing depends on
+ * whether it took place. Nothing but the keys that differ is held besides the table, however long the
+ * datastore is unavailable, and a crash loses nothing: the next leader begins with a sweep.
+ */
+import type { KvEntry, Revision, Watch } from '#datastore/api.ts';
+import { StoreRefusedError } from '#datastore/api.ts';
+import { type Leadership, LeadershipLostError } from '#datastore/election.ts';
+import { Backoff } from '#infra/clock/backoff.ts';
+import type { Clock, Random, Timer } from '#infra/clock/clock.ts';
+import { defineError, errorText } from '#infra/errors/errors.ts';
+import type { Logger } from '#infra/log/log.ts';
+import { Batch, MAX_OPERATIONS, MAX_RECORD_BYTES, recordBytes } from './batch.ts';
+import type { RecordCounters } from './counters.ts';
+import type { RecordStore } from './record-store.ts';
+import { type RecordTable, UNREADABLE, type Wanted } from './record-table.ts';
+import { UnexpectedChanges } from './unexpected-changes.ts';
+
+/** Transactions on their way at once: the disk of etcd takes them together. */
+const WINDOW = 4;
+const RETRY = { firstMs: 100, maxMs: 1_000 };
+
+export const RecordTooLargeError = defineError({
+  name: 'RecordTooLargeError',
+  code: 'CV_KSR_RECORD_TOO_LARGE',
+  remedy: 'Make the object smaller, such as a NetworkPolicy with fewer peers, or split it.',
+});
+
+/** Text in the datastore of a key that differs; `unknown`: it must be written in any case. */
+type Stored = string | undefined | typeof unknown;
+const unknown = Symbol('unknown');
+
+/** `waiting`: for a complete table. */
+export type SyncState = 'waiting' | 'sweeping' | 'synchronizing' | 'synchronized' | 'closed';
+
+export interface RecordSyncDeps {
+  readonly table: RecordTable;
+  readonly store: RecordStore;
+  readonly leadership: Leadership;
+  readonly counters: RecordCounters;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  /** After each complete sweep. */
+  readonly onSweep?: (seconds: number) => void;
+  /** A record was in the datastore, but its object does not exist. */
+  readonly onOrphan?: (key: string) => void;
+}
+
+export class RecordSync {
+  readonly #deps: RecordSyncDeps;
+  readonly #dirty = new Map<string, Stored>();
+  readonly #inFlight = new Map<string, string | undefined>();
+  readonly #backoff: Backoff;
+  readonly #unexpected: UnexpectedChanges;
+  #phase: 'waiting' | 'sweeping' | 'swept' | 'closed' = 'waiting';
+  #batches = 0;
+  #maxOperations = MAX_OPERATIONS;
+  #isFlushing = false;
+  #isIdle = Promise.withResolvers<void>();
+  #retry: Timer | undefined;
+  #watch: Watch | undefined;
+  #problem: string | undefined;
+  readonly #tooLarge = new Set<string>();
+
+  constructor(deps: RecordSyncDeps) {
+    this.#deps = deps;
+    this.#backoff = new Backoff(RETRY, deps.random);
+    this.#unexpected = new UnexpectedChanges({
+      store: deps.store,
+      clock: deps.clock,
+      isPending: (key) => this.#dirty.has(key) || this.#inFlight.has(key),
+      isWanted: (key, text) => this.#isAsWanted(this.#deps.table.get(key), text),
+      repair: (key, text) => {
+        deps.log.warn({ key }, 'repairing a record that another program has changed');
+        this.#dirty.set(key, text);
+        this.#flushSoon();
+      },
+    });
+  }
+
+  get state(): SyncState {
+    if (this.#phase !== 'swept') return this.#phase;
+    return this.#dirty.size + this.#inFlight.size === 0 ? 'synchronized' : 'synchronizing';
+  }
+
+  /** Keys that differ from the datastore, as far as known. */
+  get pending(): number {
+    return this.#dirty.size + this.#inFlight.size;
+  }
+
+  /** Records that are not written because of their size. */
+  get tooLarge(): number {
+    return this.#tooLarge.size;
+  }
+
+  /** Why the last request failed; undefined: it did not. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  start(): void {
+    this.#deps.table.listen(
+      (key, before) => this.#changed(key, before),
+      () => this.#sweepIfComplete(),
+    );
+    this.#sweepIfComplete();
+  }
+
+  /** Resolves when no request is on its way. */
+  async close(): Promise<void> {
+    if (this.#phase === 'closed') return;
+    this.#phase = 'closed';
+    this.#deps.table.listen(
+      () => undefined,
+      () => undefined,
+    );
+    this.#retry?.cancel();
+    this.#watch?.close();
+    this.#unexpected.close();
+    this.#dirty.clear();
+    await this.#idle();
+  }
+
+  #sweepIfComplete(): void {
+    if (this.#phase !== 'waiting' || !this.#deps.table.isComplete) return;
+    this.#phase = 'sweeping';
+    void this.#sweep();
+  }
+
+  async #sweep(): Promise<void> {
+    const { clock, counters, log, onSweep } = this.#deps;
+    const start = clock.monotonic();
+    this.#watch?.close();
+    this.#watch = undefined;
+    this.#unexpected.clear();
+    await this.#idle();
+    if (this.#phase !== 'sweeping') return;
+    this.#dirty.clear();
+    this.#tooLarge.clear();
+    let revision: Revision;
+    counters.resyncs++;
+    try {
+      revision = await this.#compare();
+    } catch (thrown) {
+      counters.resyncErrors++;
+      this.#fail(thrown, () => void this.#sweep());
+      return;
+    }
+    if (this.#phase !== 'sweeping') return;
+    this.#phase = 'swept';
+    this.#recovered();
+    this.#watchFrom(revision);
+    const seconds = (clock.monotonic() - start) / 1000;
+    const { prefix, size } = this.#deps.table;
+    log.info(
+      { prefix, records: size, differing: this.#dirty.size, seconds },
+      'compared the records',
+    );
+    onSweep?.(seconds);
+    this.#flushSoon();
+  }
+
+  /** Collects the keys that differ. The table may change meanwhile. */
+  async #compare(): Promise<Revision> {
+    const { table, store, onOrphan } = this.#deps;
+    const seen = new Set<string>();
+    const revision = await store.pages(table.prefix, (page: readonly KvEntry[]) => {
+      for (const { key, value } of page) {
+        seen.add(key);
+        const wanted = table.get(key);
+        if (this.#isAsWanted(wanted, value)) this.#dirty.delete(key);
+        else this.#dirty.set(key, value);
+        if (wanted === undefined) onOrphan?.(key);
+      }
+    });
+    for (const key of this.#dirty.keys()) if (!seen.has(key)) this.#dirty.set(key, undefined);
+    for (const key of table.keys()) if (!seen.has(key)) this.#dirty.set(key, undefined);
+    return revision;
+  }
+
+  #watchFrom(revision: Revision): void {
+    const { store, table, log } = this.#deps;
+    this.#watch = store.watch(table.prefix, revision, {
+      onChanges: (changes) => {
+        for (const { key, value } of changes) this.#seen(key, value);
+      },
+      onLost: (reason) => {
+        if (this.#phase !== 'swept') return;
+        log.warn(
+          { prefix: table.prefix, reason: errorText(reason) },
+          'comparing all records again',
+        );
+        this.#phase = 'waiting';
+        this.#sweepIfComplete();
+      },
+    });
+  }
+
+  /** The watch shows a write: one of this instance, maybe an earlier one, or of another program. */
+  #seen(key: string, text: string | undefined): void {
+    if (this.#inFlight.has(key)) {
+      if (this.#inFlight.get(key) !== text) this.#unexpected.suspect(key);
+      return;
+    }
+    if (this.#dirty.has(key)) {
+      if (this.#dirty.get(key) !== text) this.#dirty.set(key, unknown);
+      return;
+    }
+    if (!this.#isAsWanted(this.#deps.table.get(key), text)) this.#unexpected.suspect(key);
+  }
+
+  #isAsWanted(wanted: Wanted, text: string | undefined): boolean {
+    // Without a complete table a missing object proves nothing.
+    if (wanted === undefined && !this.#deps.table.isComplete) return true;
+    return wanted === UNREADABLE || wanted === text;
+  }
+
+  #changed(key: string, before: Wanted): void {
+    if (this.#phase === 'waiting') return;
+    this.#tooLarge.delete(key);
+    if (!this.#dirty.has(key))
+      this.#dirty.set(key, before === UNREADABLE || this.#inFlight.has(key) ? unknown : before);
+    this.#flushSoon();
+  }
+
+  /** Not at once: changes that come together are written together. */
+  #flushSoon(): void {
+    if (this.#isFlushing || this.#phase !== 'swept' || this.#retry) return;
+    this.#isFlushing = true;
+    queueMicrotask(() => {
+      this.#isFlushing = false;
+      this.#flush();
+    });
+  }
+
+  #flush(): void {
+    while (this.#phase === 'swept' && this.#batches < WINDOW && !this.#retry) {
+      const batch = this.#nextBatch();
+      if (batch.entries.size === 0) return;
+      void this.#write(batch.entries);
+    }
+  }
+
+  #nextBatch(): Batch {
+    const batch = new Batch(this.#maxOperations);
+    for (const [key, stored] of this.#dirty) {
+      // the order of a key's writes is kept: one at a time
+      if (this.#inFlight.has(key)) continue;
+      const wanted = this.#deps.table.get(key);
+      if (wanted === UNREADABLE || wanted === stored || this.#isTooLarge(key, wanted)) {
+        this.#dirty.delete(key);
+        continue;
+      }
+      if (!batch.add(key, wanted)) break;
+    }
+    for (const [key, text] of batch.entries) this.#inFlight.set(key, text);
+    return batch;
+  }
+
+  #isTooLarge(key: string, text: string | undefined): boolean {
+    const bytes = recordBytes(key, text);
+    if (bytes <= MAX_RECORD_BYTES) return false;
+    this.#tooLarge.add(key);
+    const err = new RecordTooLargeError(
+      `the record has ${bytes} bytes, etcd takes ${MAX_RECORD_BYTES}; its former text stays`,
+      { where: key },
+    );
+    this.#deps.log.error({ key, err }, 'cannot write a record');
+    return true;
+  }
+
+  async #write(entries: ReadonlyMap<string, string | undefined>): Promise<void> {
+    this.#batches++;
+    const before = new Map<string, Stored>();
+    for (const key of entries.keys()) {
+      before.set(key, this.#dirty.get(key));
+      this.#dirty.delete(key);
+    }
+    try {
+      await this.#deps.leadership.putAll(entries);
+      this.#batchEnded(entries);
+      // changed again meanwhile, maybe back to the same
+      for (const [key, text] of entries)
+        if (this.#dirty.get(key) === unknown) this.#dirty.set(key, text);
+      this.#count(entries, before, 'done');
+      this.#maxOperations = Math.min(MAX_OPERATIONS, this.#maxOperations * 2);
+      this.#recovered();
+      this.#flushSoon();
+    } catch (thrown) {
+      this.#batchEnded(entries);
+      this.#count(entries, before, 'failed');
+      if (this.#phase === 'closed') return;
+      // to the end: others need not wait for a record that etcd refuses
+      for (const key of entries.keys()) {
+        this.#dirty.delete(key);
+        this.#dirty.set(key, unknown);
+      }
+      if (thrown instanceof StoreRefusedError) this.#maxOperations = 1;
+      this.#fail(thrown, () => this.#flushSoon());
+    }
+  }
+
+  #batchEnded(entries: ReadonlyMap<string, string | undefined>): void {
+    this.#batches--;
+    for (const key of entries.keys()) this.#inFlight.delete(key);
+    if (this.#batches > 0) return;
+    this.#isIdle.resolve();
+    this.#isIdle = Promise.withResolvers<void>();
+  }
+
+  #count(
+    entries: ReadonlyMap<string, string | undefined>,
+    before: ReadonlyMap<string, Stored>,
+    outcome: 'done' | 'failed',
+  ): void {
+    const { counters } = this.#deps;
+    const isDone = outcome === 'done';
+    for (const [key, text] of entries) {
+      if (text === undefined) counters[isDone ? 'deletes' : 'deleteErrors']++;
+      else if (before.get(key) === undefined) counters[isDone ? 'adds' : 'addErrors']++;
+      else counters[isDone ? 'updates' : 'updateErrors']++;
+    }
+  }
+
+  /** Retries later; the loss of the leadership ends everything, and is handled by its owner. */
+  #fail(thrown: unknown, again: () => void): void {
+    if (this.#phase === 'closed' || thrown instanceof LeadershipLostError) return;
+    const { clock, log, table } = this.#deps;
+    const text = errorText(thrown);
+    if (text !== this.#problem)
+      log.warn({ prefix: table.prefix, reason: text }, 'cannot write records; trying again');
+    this.#problem = text;
+    this.#retry?.cancel();
+    this.#retry = clock.timer(this.#backoff.next(), () => {
+      this.#retry = undefined;
+      again();
+    });
+  }
+
+  #recovered(): void {
+    this.#problem = undefined;
+    if (!this.#retry) this.#backoff.reset();
+  }
+
+  async #idle(): Promise<void> {
+    if (this.#batches > 0) await this.#isIdle.promise;
+  }
+}

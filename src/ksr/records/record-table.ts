@@ -1,0 +1,124 @@
+/**
+ * The records that the API server wants under one prefix of the datastore. Only texts are held, no
+ * objects: with 150,000 pods every byte of a record counts.
+ */
+import { ShardedMap } from '#infra/collections/sharded-map.ts';
+import { type PackedText, packed, unpacked } from './packed-text.ts';
+
+/**
+ * Instead of a text, for an object that exists but has no record, because its kind does not allow its
+ * content: whatever the datastore has for it stays. Deleting a policy that cannot be read would open its pods.
+ */
+export const UNREADABLE = Symbol('unreadable');
+
+/** The text that a key must have in the datastore; `undefined`: it must not exist. */
+export type Wanted = string | undefined | typeof UNREADABLE;
+
+/** Called after a key of the table has got another text. */
+export type OnChange = (key: string, before: Wanted) => void;
+
+type Entry = PackedText | typeof UNREADABLE;
+
+export class RecordTable {
+  /** Full prefix, with a slash at its end. */
+  readonly prefix: string;
+  readonly #entries = new ShardedMap<Entry>();
+  /** Keys that the list in progress has shown so far. */
+  #listed: Set<string> | undefined;
+  #size = 0;
+  #unreadable = 0;
+  #isComplete = false;
+  #onChange: OnChange = () => undefined;
+  #onComplete: () => void = () => undefined;
+
+  constructor(prefix: string) {
+    this.prefix = prefix;
+  }
+
+  /** Records, without unreadable objects. */
+  get size(): number {
+    return this.#size - this.#unreadable;
+  }
+
+  /** Objects without a record. */
+  get unreadable(): number {
+    return this.#unreadable;
+  }
+
+  /** Whether every object is known, so that a key without one may be deleted. */
+  get isComplete(): boolean {
+    return this.#isComplete;
+  }
+
+  /** There is one listener: the synchronization with the datastore. */
+  listen(onChange: OnChange, onComplete: () => void): void {
+    this.#onChange = onChange;
+    this.#onComplete = onComplete;
+  }
+
+  get(key: string): Wanted {
+    return wantedOf(this.#entries.get(key));
+  }
+
+  *keys(): Generator<string, void, void> {
+    for (const [key, entry] of this.#entries) if (entry !== UNREADABLE) yield key;
+  }
+
+  set(key: string, text: string | typeof UNREADABLE): void {
+    this.#listed?.add(key);
+    const entry = this.#entries.get(key);
+    const before = wantedOf(entry);
+    if (before === text) return;
+    if (entry === undefined) this.#size++;
+    if (before === UNREADABLE) this.#unreadable--;
+    if (text === UNREADABLE) this.#unreadable++;
+    this.#entries.set(key, text === UNREADABLE ? UNREADABLE : packed(text));
+    this.#onChange(key, before);
+  }
+
+  delete(key: string): void {
+    this.#listed?.delete(key);
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return;
+    this.#entries.delete(key);
+    this.#size--;
+    if (entry === UNREADABLE) this.#unreadable--;
+    this.#onChange(key, wantedOf(entry));
+  }
+
+  /** A list begins. Until it is complete, the table keeps what it does not show. */
+  beginList(): void {
+    this.#listed = new Set();
+  }
+
+  /** The list is complete: what it has not shown does not exist. */
+  endList(): void {
+    const listed = this.#listed;
+    if (listed === undefined) return;
+    this.#listed = undefined;
+    if (listed.size < this.#size) {
+      const gone: string[] = [];
+      for (const [key] of this.#entries) if (!listed.has(key)) gone.push(key);
+      for (const key of gone) this.delete(key);
+    }
+    this.markComplete();
+  }
+
+  /** Every object is known. */
+  markComplete(): void {
+    if (this.#isComplete) return;
+    this.#isComplete = true;
+    this.#onComplete();
+  }
+
+  /** Not every object is known any more. */
+  markIncomplete(): void {
+    this.#isComplete = false;
+    this.#listed = undefined;
+  }
+}
+
+function wantedOf(entry: Entry | undefined): Wanted {
+  if (entry === undefined) return undefined;
+  return entry === UNREADABLE ? UNREADABLE : unpacked(entry);
+}
