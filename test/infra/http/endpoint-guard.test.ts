@@ -113,6 +113,22 @@ describe('requests that share a connection', () => {
     assert.equal(await statusOf(request, { port: server.port, path: '/state' }), 200);
   });
 
+  it('make no error with a stack each when there are too many', async () => {
+    const { prepareStackTrace, stackTraceLimit } = Error;
+    let stacks = 0;
+    Error.prepareStackTrace = (error) => {
+      stacks++;
+      return String(error);
+    };
+    try {
+      await pipelined(1_000);
+    } finally {
+      Error.prepareStackTrace = prepareStackTrace;
+    }
+    assert.ok(stacks < 100, `${stacks} stacks`);
+    assert.equal(Error.stackTraceLimit, stackTraceLimit);
+  });
+
   it('wait for others, except probes', async () => {
     const { promise, resolve: open } = Promise.withResolvers<void>();
     gate = promise;
