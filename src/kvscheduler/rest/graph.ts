@@ -64,17 +64,33 @@ async function picture(
     if (!timeline.covers(time)) return failure(404, 'the graph of that transaction has expired');
   }
   const slices = new Slices(clock);
-  const all = [...(await snapshot(timeline, time, slices))];
-  const nodes = part ? await neighborhood(all, part, slices) : all;
-  if (part && nodes.length === 0) return failure(404, 'no value of the graph has such a key');
-  const pieces = await dotPieces(nodes, record, slices);
-  if (format !== 'svg') return streamedText(pieces, clock, 'text/vnd.graphviz; charset=utf-8');
-  let dot = '';
+  const describe = async (): Promise<Iterable<string> | undefined> => {
+    const all = [...(await snapshot(timeline, time, slices))];
+    const nodes = part ? await neighborhood(all, part, slices) : all;
+    return part && nodes.length === 0 ? undefined : dotPieces(nodes, record, slices);
+  };
+  if (format !== 'svg') {
+    const pieces = await describe();
+    return pieces ? streamedText(pieces, clock, 'text/vnd.graphviz; charset=utf-8') : noValue();
+  }
+  const svg = await drawer.draw(async () => {
+    const pieces = await describe();
+    return pieces && joined(pieces, slices);
+  });
+  return svg === undefined ? noValue() : { status: 200, body: svg, contentType: 'image/svg+xml' };
+}
+
+function noValue(): RouteResponse {
+  return failure(404, 'no value of the graph has such a key');
+}
+
+async function joined(pieces: Iterable<string>, slices: Slices): Promise<string> {
+  let text = '';
   for (const piece of pieces) {
     if (slices.due()) await slices.turn();
-    dot += piece;
+    text += piece;
   }
-  return { status: 200, body: await drawer.draw(dot), contentType: 'image/svg+xml' };
+  return text;
 }
 
 /** @returns undefined for the whole graph */

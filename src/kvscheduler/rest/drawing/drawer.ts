@@ -21,18 +21,28 @@ export class Drawer {
   }
 
   /**
+   * @param describe makes the DOT text, which takes the main thread: it is not called for a graph that is
+   * refused. Undefined: there is nothing to draw.
    * @returns SVG
    * @throws DrawingError
    */
-  async draw(dot: string): Promise<string> {
+  async draw(describe: () => Promise<string | undefined>): Promise<string | undefined> {
     if (this.#busy) throw new DrawingError('another graph is being drawn');
     this.#busy = true;
+    try {
+      const dot = await describe();
+      return dot === undefined ? undefined : await this.#drawInThread(dot);
+    } finally {
+      this.#busy = false;
+    }
+  }
+
+  async #drawInThread(dot: string): Promise<string> {
     const worker = new Worker(new URL('./svg-worker.ts', import.meta.url), { workerData: dot });
     try {
       return await this.#answer(worker);
     } finally {
       await worker.terminate();
-      this.#busy = false;
     }
   }
 
