@@ -18,6 +18,9 @@ const attacker = join(import.meta.dirname, 'attacker.ts');
 /** Memory limit of the container in deploy/. */
 export const DEPLOYED_LIMIT_MIB = 512;
 
+/** Characters of its last words that are shown when the agent has ended. */
+const MAX_SAID = 2_000;
+
 /** Milliseconds of each call, sorted. */
 export type Times = readonly number[];
 
@@ -61,17 +64,22 @@ export class AttackedAgent {
   readonly #port: number;
   readonly #cni: CniClient;
   #attachment: Attachment = {};
+  #said = '';
 
   private constructor(folder: string, port: number) {
     this.#folder = folder;
     this.#port = port;
-    // The heap that Node.js allows in a container with the memory limit of the deployment.
-    const heap = `--max-old-space-size=${DEPLOYED_LIMIT_MIB / 2}`;
-    const args = ['--max-semi-space-size=8', heap, main, '--embedded', '--http-port', `${port}`];
-    this.#process = spawn(process.execPath, args, {
-      env: { ...process.env, TMPDIR: folder },
+    // The heap that Node.js allows in a container with the memory limit of the deployment. The other
+    // flags are in the first line of the program.
+    const NODE_OPTIONS = `--max-old-space-size=${DEPLOYED_LIMIT_MIB / 2}`;
+    this.#process = spawn(main, ['--embedded', '--http-port', `${port}`], {
+      env: { ...process.env, NODE_OPTIONS, TMPDIR: folder },
       cwd: folder,
-      stdio: 'ignore',
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    // Why Node.js ended, for example: out of memory.
+    this.#process.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#said = (this.#said + text).slice(-MAX_SAID);
     });
     this.#cni = new CniClient(join(folder, 'contiv-vswitch', 'vpp1', 'cni.sock'));
   }
@@ -160,8 +168,12 @@ export class AttackedAgent {
   }
 
   #memory(): number {
-    const text = readFileSync(`/proc/${this.#process.pid}/status`, 'utf8');
-    return Number(/VmRSS:\s+(\d+)/.exec(text)![1]) / 1024;
+    const { pid, exitCode, signalCode } = this.#process;
+    const ending = exitCode ?? signalCode;
+    assert.equal(ending, null, `the agent ended with ${ending}: ${this.#said}`);
+    const text = readFileSync(`/proc/${pid}/status`, 'utf8');
+    // A process that is ending has no memory any more.
+    return Number(/VmRSS:\s+(\d+)/.exec(text)?.[1] ?? 0) / 1024;
   }
 
   /** How late the event loop was since the last call, from the metrics of Node.js. */
