@@ -18,11 +18,26 @@ const MAX_WAITING = 256;
 const MAX_WAITING_PER_ADDRESS = 32;
 /** A client that reads its reply slowly uses little of the main thread: others may start. */
 const SLOW_REPLY_MS = 10_000;
+/** But each keeps what it has not sent, and the records that it still has to read, in memory. */
+const MAX_SLOW_REPLIES = 12;
+/** Records that have expired must not be kept for longer. */
+const MAX_REPLY_MS = 10 * 60_000;
+
+export interface Client {
+  readonly address: string;
+  /**
+   * Closes the connection of a client that does not read its reply.
+   * @returns false: there is no reply yet
+   */
+  giveUp(): boolean;
+}
 
 export class Admission {
   readonly #clock: Clock;
   readonly #most: number;
   #handled = 0;
+  /** Clients that are slow to read, the longest first. */
+  readonly #slow = new Set<Client>();
   #waiting = 0;
   /** Requests by the address of the client; the first address is the next one to be admitted. */
   readonly #queues = new Map<string, (() => void)[]>();
@@ -38,19 +53,38 @@ export class Admission {
    * @returns ends the request; to be called when the reply is sent or the connection is closed
    * @throws HttpOverloadError when too many requests wait already
    */
-  async enter(address: string): Promise<() => void> {
-    if (this.#handled >= this.#most) await this.#wait(address);
+  async enter(client: Client): Promise<() => void> {
+    if (this.#handled >= this.#most) await this.#wait(client.address);
     else this.#handled++;
     // Everything else that is ready precedes: handlers are not called one after the other.
     await this.#clock.turn();
     let isActive = true;
-    const leave = (): void => {
-      slow.cancel();
+    const pass = (): void => {
       if (isActive) this.#leave();
       isActive = false;
     };
-    const slow = this.#clock.timer(SLOW_REPLY_MS, leave);
-    return leave;
+    let timer = this.#clock.timer(SLOW_REPLY_MS, () => {
+      timer = this.#clock.timer(MAX_REPLY_MS - SLOW_REPLY_MS, () => client.giveUp());
+      pass();
+      this.#addSlow(client);
+    });
+    return () => {
+      timer.cancel();
+      this.#slow.delete(client);
+      pass();
+    };
+  }
+
+  /** The address with the most slow clients loses the one that is the longest. */
+  #addSlow(client: Client): void {
+    this.#slow.add(client);
+    if (this.#slow.size <= MAX_SLOW_REPLIES) return;
+    const counts = new Map<string, number>();
+    for (const { address } of this.#slow) counts.set(address, (counts.get(address) ?? 0) + 1);
+    const countOf = ({ address }: Client): number => counts.get(address) ?? 0;
+    const byCount = [...this.#slow].sort((a, b) => countOf(b) - countOf(a));
+    const ended = byCount.find((one) => one.giveUp());
+    if (ended) this.#slow.delete(ended);
   }
 
   #wait(address: string): Promise<void> {

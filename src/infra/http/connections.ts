@@ -70,7 +70,7 @@ export class Connections {
     return (request, response) => {
       const { socket } = request;
       if (socket.destroyed) {
-        // Otherwise each of them is told with an error when the connection is closed.
+        // Otherwise Node.js does it with an error when the connection is closed.
         request.destroy();
         return;
       }

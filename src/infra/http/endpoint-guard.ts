@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { hostname } from 'node:os';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock/clock.ts';
-import { Admission, HttpOverloadError } from './admission.ts';
+import { Admission, type Client, HttpOverloadError } from './admission.ts';
 import type { Authentication } from './authentication/authentication.ts';
 import type { HttpConfig } from './config.ts';
 import { isAcceptedHost, isOwnSite } from './host-header.ts';
@@ -89,8 +89,16 @@ async function admit(
   replied: Promise<void>,
 ): Promise<(() => void) | undefined> {
   let leave: () => void;
+  const client: Client = {
+    address: request.ip,
+    giveUp() {
+      if (!reply.raw.headersSent) return false;
+      request.raw.socket.destroy();
+      return true;
+    },
+  };
   try {
-    leave = await admission.enter(request.ip);
+    leave = await admission.enter(client);
   } catch (error) {
     if (!(error instanceof HttpOverloadError)) throw error;
     send(reply.header('Retry-After', '1'), failure(503, error.message));

@@ -10,10 +10,17 @@ class Clients {
   readonly admission = new Admission(this.clock);
   /** Handled requests in order, and how to end each. */
   readonly handled: string[] = [];
+  /** Clients whose connection was closed, because they were slow to read. */
+  readonly givenUp: string[] = [];
   readonly #ends: (() => void)[] = [];
 
-  async request(address: string): Promise<void> {
-    const leave = await this.admission.enter(address);
+  /** @param name of the client, if it reads a reply */
+  async request(address: string, name?: string): Promise<void> {
+    const giveUp = (): boolean => {
+      if (name !== undefined) this.givenUp.push(name);
+      return name !== undefined;
+    };
+    const leave = await this.admission.enter({ address, giveUp });
     this.handled.push(address);
     this.#ends.push(leave);
   }
@@ -68,5 +75,44 @@ describe('admission of REST requests', () => {
     for (let n = 0; n < 5; n++) void clients.request('a');
     for (let n = 0; n < 5; n++) await turn();
     assert.equal(clients.handled.length, 9, 'no place is freed twice');
+  });
+
+  /** Four at once, each ten seconds after the ones before. */
+  async function slowReplies(clients: Clients, requests: readonly [string, string?][]) {
+    for (let n = 0; n < requests.length; n += 4) {
+      for (const [address, name] of requests.slice(n, n + 4)) void clients.request(address, name);
+      for (let round = 0; round < 5; round++) await turn();
+      await clients.clock.advance(10_000);
+    }
+  }
+
+  it('gives up slow replies beyond twelve: the longest of the address that has the most', async () => {
+    const clients = new Clients();
+    const attacker = (count: number, first = 0) =>
+      Array.from({ length: count }, (_, n): [string, string] => ['a', `a${first + n}`]);
+    await slowReplies(clients, [['b', 'b0'], ...attacker(11)]);
+    assert.deepEqual(clients.givenUp, []);
+    await slowReplies(clients, attacker(4, 11));
+    assert.deepEqual(clients.givenUp, ['a0', 'a1', 'a2', 'a3']);
+  });
+
+  it('does not give up requests without a reply', async () => {
+    const clients = new Clients();
+    const waiting = Array.from({ length: 12 }, (): [string] => ['a']);
+    await slowReplies(clients, [...waiting, ['a', 'a0']]);
+    assert.deepEqual(clients.givenUp, ['a0']);
+  });
+
+  it('gives up a reply after ten minutes, unless it was read', async () => {
+    const clients = new Clients();
+    await slowReplies(clients, [
+      ['a', 'read'],
+      ['a', 'slow'],
+    ]);
+    await clients.endOne();
+    await clients.clock.advance(589_999);
+    assert.deepEqual(clients.givenUp, []);
+    await clients.clock.advance(1);
+    assert.deepEqual(clients.givenUp, ['slow']);
   });
 });

@@ -93,23 +93,17 @@ describe('drawing of the graph', () => {
   it('is drawn one at a time', async () => {
     const drawer = new Drawer(systemClock);
     const first = drawn(drawer, 'digraph { a -> b }');
-    await assert.rejects(
-      drawn(drawer, 'digraph { c }'),
-      { code: 'CV_SCHED_DRAWING' },
-    );
+    await assert.rejects(drawn(drawer, 'digraph { c }'), { code: 'CV_SCHED_DRAWING' });
     assert.match(await first, /<svg/);
     assert.match(await drawn(drawer, 'digraph { c }'), /<svg/);
   });
 
   it('reports an error when it cannot be drawn, and continues', async () => {
     const drawer = new Drawer(systemClock);
-    await assert.rejects(
-      drawn(drawer, 'digraph {'),
-      {
-        code: 'CV_SCHED_DRAWING',
-        message: /syntax error/,
-      },
-    );
+    await assert.rejects(drawn(drawer, 'digraph {'), {
+      code: 'CV_SCHED_DRAWING',
+      message: /syntax error/,
+    });
     assert.match(await drawn(drawer, 'digraph { c }'), /<svg/);
   });
 

@@ -60,7 +60,7 @@ export class TokenUsers {
    * @throws HttpOverloadError when too many logins wait
    */
   async login(name: string, password: string, address: string): Promise<string | undefined> {
-    const leave = await this.#logins.enter(address);
+    const leave = await this.#logins.enter({ address, giveUp: () => false });
     try {
       const user = this.#users.get(name);
       const isRight = await (user?.check ?? this.#decoy)(password);
