@@ -1,4 +1,4 @@
-/** Random changes of objects of each kind, also while the API server is away. */
+/** Random changes of objects of each kind, also while the API server is unavailable. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '#infra/clock/clock.ts';
 import { KubeApiError, type KubeClient } from './kube-client.ts';
