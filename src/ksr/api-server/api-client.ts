@@ -34,23 +34,44 @@ export class ApiClient {
     accepted: () => void = () => undefined,
   ): AsyncGenerator<Uint8Array, void, void> {
     const silence = new SilenceLimit(this.#clock, limits.silenceMs, request.path);
-    const signal = AbortSignal.any([limits.signal, silence.signal]);
+    const unread = new AbortController();
+    const signal = AbortSignal.any([limits.signal, silence.signal, unread.signal]);
+    const failure = (thrown: unknown) => {
+      if (limits.signal.aborted) return limits.signal.reason;
+      if (silence.signal.aborted) return silence.signal.reason;
+      return connectionError(thrown, request.path);
+    };
+    let isComplete = false;
     try {
-      const response = await this.#transport.send(request, signal);
+      const response = await this.#send(request, signal).catch((thrown) => {
+        throw failure(thrown);
+      });
       silence.heard();
-      await check(response, request.path);
       accepted();
-      for await (const piece of response.body) {
-        silence.heard();
-        yield piece;
+      try {
+        for await (const piece of response.body) {
+          silence.heard();
+          yield piece;
+        }
+        isComplete = true;
+      } catch (thrown) {
+        throw failure(thrown);
       }
-    } catch (thrown) {
-      if (limits.signal.aborted) throw limits.signal.reason;
-      if (silence.signal.aborted) throw silence.signal.reason;
-      throw connectionError(thrown, request.path);
     } finally {
       silence.end();
+      // The caller failed or stopped: the connection is of no further use.
+      if (!isComplete) unread.abort();
     }
+  }
+
+  /** @throws CodedError unless the request succeeded */
+  async #send(request: ApiRequest, signal: AbortSignal): Promise<ApiResponse> {
+    const response = await this.#transport.send(request, signal);
+    const { status } = response;
+    if (status === 200 || status === 201) return response;
+    const pauseSeconds = Number(response.retryAfter ?? 0);
+    const pauseMs = pauseSeconds > 0 ? Math.min(MAX_PAUSE_MS, pauseSeconds * 1000) : 0;
+    throw statusError(status, await explanation(response), request.path, pauseMs);
   }
 }
 
@@ -92,15 +113,6 @@ class SilenceLimit {
     const text = `the API server sent nothing for ${this.#ms / 1000} s`;
     this.#abort.abort(new ApiUnreachableError(text, { where: this.#where }));
   }
-}
-
-/** @throws CodedError unless the request succeeded */
-async function check(response: ApiResponse, where: string): Promise<void> {
-  const { status } = response;
-  if (status === 200 || status === 201) return;
-  const pauseSeconds = Number(response.retryAfter ?? 0);
-  const pauseMs = pauseSeconds > 0 ? Math.min(MAX_PAUSE_MS, pauseSeconds * 1000) : 0;
-  throw statusError(status, await explanation(response), where, pauseMs);
 }
 
 /** The message of the `Status` object in the body, or the beginning of another body. */

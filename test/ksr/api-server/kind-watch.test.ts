@@ -307,20 +307,24 @@ test('a history that ends at once is not listed in a loop', async () => {
   assert.ok(count < 100, `${count} requests in ten minutes`);
 });
 
-test('a handler that fails on an event gets all objects again', async () => {
-  using watched = new WatchedCluster();
-  await watched.advance(1);
-  const { view } = watched;
-  const changed = view.changed.bind(view);
-  view.changed = () => {
-    view.changed = changed;
-    throw new TypeError('defect');
-  };
-  watched.cluster.put(pods.path, pod('a'));
-  await watched.advance(2);
-  assert.equal(watched.watch.state, 'watching');
-  assert.deepEqual(watched.differences, []);
-});
+for (const moment of ['listing', 'changed', 'listed'] as const)
+  test(`after a failure of the handler \`${moment}\` all objects are listed again`, async () => {
+    using watched = new WatchedCluster((cluster) => cluster.put(pods.path, pod('a')));
+    if (moment === 'changed') await watched.advance(1);
+    const { view } = watched;
+    const handler = view[moment].bind(view) as (...values: unknown[]) => void;
+    view[moment] = () => {
+      view[moment] = handler;
+      throw new TypeError('defect');
+    };
+    if (moment === 'changed') watched.cluster.put(pods.path, pod('b'));
+    await watched.settle();
+    assert.equal(watched.watch.state, 'waiting');
+    assert.equal(code(watched.watch.error), 'TypeError');
+    await watched.advance(2);
+    assert.equal(watched.watch.state, 'watching');
+    assert.deepEqual(watched.differences, []);
+  });
 
 for (const moment of ['listing', 'changed', 'deleted', 'listed'] as const)
   test(`no handler is called after a close in \`${moment}\``, async () => {
