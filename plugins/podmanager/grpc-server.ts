@@ -10,35 +10,18 @@ import { type ConnectionServer, grpcConnectionServer } from '#infra/grpc/connect
 import type { GrpcLimits } from '#infra/grpc/endpoint.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { CNIReply } from '#models/cni/cni.gen.ts';
-import { messageCodec, type ServiceMethod } from '#models/message.ts';
+import { messageCodec } from '#models/message.ts';
+import { methodDefinition } from '#models/method-definition.ts';
 import { cniResults } from './cni-failure.ts';
 import { type CniService, cniMethods } from './cni-service.ts';
 
-function definition<Request extends object, Response extends object>({
-  path,
-  request,
-  response,
-}: ServiceMethod<Request, Response>) {
-  const requests = messageCodec(request);
-  const responses = messageCodec(response);
-  return {
-    path,
-    requestStream: false as const,
-    responseStream: false as const,
-    requestSerialize: (value: Request) => Buffer.from(requests.encodeWire(value)),
-    requestDeserialize: (bytes: Buffer) => requests.decodeWire(bytes, path),
-    responseSerialize: (value: Response) => Buffer.from(responses.encodeWire(value)),
-    responseDeserialize: (bytes: Buffer) => responses.decodeWire(bytes, path),
-  };
-}
-
 /** For servers and clients of grpc-js. */
 export const cniServiceDefinition = {
-  Add: definition(cniMethods.add),
-  Delete: definition(cniMethods.delete),
-  Check: definition(cniMethods.check),
-  GC: definition(cniMethods.gc),
-  Status: definition(cniMethods.status),
+  Add: methodDefinition(cniMethods.add),
+  Delete: methodDefinition(cniMethods.delete),
+  Check: methodDefinition(cniMethods.check),
+  GC: methodDefinition(cniMethods.gc),
+  Status: methodDefinition(cniMethods.status),
 } as const;
 
 /** Trailer with the encoded CNIReply of a request that failed. */

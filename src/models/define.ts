@@ -1,4 +1,4 @@
-import { type MessageCodec, type MessageType, messageCodec } from './message.ts';
+import { type MessageCodec, type MessageType, messageCodec, type ProtoFile } from './message.ts';
 import type { Model } from './model.ts';
 import type { Rules } from './rules.ts';
 
@@ -15,6 +15,8 @@ export interface ModelDefinition<T extends object> {
 export interface MessageModel<T extends object> extends Model<T>, MessageCodec<T> {
   /** protobufjs reflection of the message. */
   readonly reflection: MessageType<T>['reflection'];
+  /** The file that declares the message. */
+  readonly file: ProtoFile;
 }
 
 export function defineModel<T extends object>(spec: ModelDefinition<T>): MessageModel<T> {
@@ -23,5 +25,6 @@ export function defineModel<T extends object>(spec: ModelDefinition<T>): Message
     keyPrefix: spec.keyPrefix,
     key: spec.key,
     reflection: spec.message.reflection,
+    file: spec.message.file,
   };
 }

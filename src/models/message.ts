@@ -27,6 +27,8 @@ export interface ProtoFile {
 /** A message type; T is its canonical form. Generated. */
 export interface MessageType<T extends object> {
   readonly typeName: string;
+  /** The file that declares it. */
+  readonly file: ProtoFile;
   /** Never set; carries the type T. */
   readonly canonicalForm?: T;
   /** Resolved on first use. */
@@ -83,6 +85,7 @@ export function messageType<T extends object>(file: ProtoFile, typeName: string)
   let type: protobuf.Type | undefined;
   return {
     typeName,
+    file,
     reflection: () => {
       if (type === undefined) {
         load(file);

@@ -5,6 +5,7 @@
  */
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { encodeOriginal } from '#compatibility/dumped-value.ts';
+import { genericServices } from '#compatibility/generic/services.ts';
 import { compatibilityRoutes } from '#compatibility/routes.ts';
 import { wireDiskStore } from '#datastore/wire-disk-store.ts';
 import type { Clock, Random } from '#infra/clock/clock.ts';
@@ -382,7 +383,7 @@ export function createAgent(deps: AgentDeps): Agent {
     wireGrpcServer({
       config: settings.grpc2,
       // Each component that has services on port 9111 adds them here.
-      services: [],
+      services: [...genericServices({ scheduler, clock, log: loggers.get('grpc2') })],
       clock,
       log: loggers.get('grpc2'),
     });

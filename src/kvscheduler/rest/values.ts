@@ -78,7 +78,7 @@ async function dump(
   const view = choiceArgument(request, 'view', views);
   const state = choiceArgument(request, 'state', ['SB', 'NB', 'internal']);
   if (view && state) throw new BadRequestError('view cannot be combined with state: use view');
-  const selector = dumpSelectorOf(request);
+  const selector = dumpSelectorOf(scheduler, request);
   if (!selector) {
     if (view ?? state) throw new BadRequestError('argument descriptor or key-prefix is missing');
     return json({
@@ -126,21 +126,30 @@ function* namedValues(values: readonly DumpedValue[], encode: EncodeOriginal) {
 }
 
 /** @throws BadRequestError when both are given */
-function dumpSelectorOf(request: RouteRequest): DumpSelector | undefined {
+function dumpSelectorOf(scheduler: Scheduler, request: RouteRequest): DumpSelector | undefined {
   const descriptor = argument(request, 'descriptor');
   const keyPrefix = argument(request, 'key-prefix');
   if (descriptor !== undefined && keyPrefix !== undefined)
     throw new BadRequestError('descriptor cannot be combined with key-prefix');
   if (descriptor !== undefined) return { descriptor };
-  return keyPrefix === undefined ? undefined : { keyPrefix };
+  return keyPrefix === undefined ? undefined : { keyPrefix: withoutSlash(scheduler, keyPrefix) };
+}
+
+/** agentctl 3.1 adds a slash also to the key of a model with a single value. */
+function withoutSlash({ descriptors }: Scheduler, keyPrefix: string): string {
+  const isSingle = descriptors.some(({ nbKeyPrefix }) => `${nbKeyPrefix}/` === keyPrefix);
+  return isSingle ? keyPrefix.slice(0, -1) : keyPrefix;
 }
 
 function status(scheduler: Scheduler, clock: Clock, request: RouteRequest): RouteResponse {
   allowOnly(request, ['key', 'descriptor', 'key-prefix']);
-  const key = argument(request, 'key');
+  const isPrefixGiven = argument(request, 'key-prefix') !== undefined;
+  const given = argument(request, 'key');
+  // agentctl 3.5 sends an empty key with each prefix
+  const key = given === '' && isPrefixGiven ? undefined : given;
   if (key === '') throw new BadRequestError('argument key="" must be the key of a value');
   if (key !== undefined) return json(statusDocument(scheduler.status(key)));
-  const selector = dumpSelectorOf(request) ?? { keyPrefix: '' };
+  const selector = dumpSelectorOf(scheduler, request) ?? { keyPrefix: '' };
   if ('keyPrefix' in selector)
     return streamedList(statusDocuments(scheduler.eachStatus(selector.keyPrefix)), clock);
   const found = scheduler.descriptors.find(({ name }) => name === selector.descriptor);
