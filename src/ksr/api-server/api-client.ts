@@ -10,6 +10,8 @@ const MAX_PAUSE_MS = 300_000;
 export interface RequestLimits {
   /** Milliseconds without a response or without further data, after which the request is aborted. */
   readonly silenceMs: number;
+  /** For so long after the response began, silence is normal; default 0. */
+  readonly quietMs?: number;
   readonly signal: AbortSignal;
 }
 
@@ -46,7 +48,7 @@ export class ApiClient {
       const response = await this.#send(request, signal).catch((thrown) => {
         throw failure(thrown);
       });
-      silence.heard();
+      silence.answered(limits.quietMs ?? 0);
       accepted();
       try {
         for await (const piece of response.body) {
@@ -82,6 +84,8 @@ class SilenceLimit {
   readonly #where: string;
   readonly #abort = new AbortController();
   #heardAt: number;
+  /** Silence before this time is normal. */
+  #quietUntil = 0;
   #timer: Timer;
 
   constructor(clock: Clock, ms: number, where: string) {
@@ -96,6 +100,11 @@ class SilenceLimit {
     return this.#abort.signal;
   }
 
+  answered(quietMs: number): void {
+    this.heard();
+    this.#quietUntil = this.#heardAt + quietMs;
+  }
+
   heard(): void {
     this.#heardAt = this.#clock.monotonic();
   }
@@ -105,12 +114,14 @@ class SilenceLimit {
   }
 
   #due(): void {
-    const left = this.#heardAt + this.#ms - this.#clock.monotonic();
+    const began = Math.max(this.#heardAt, this.#quietUntil);
+    const left = began + this.#ms - this.#clock.monotonic();
     if (left > 0) {
       this.#timer = this.#clock.timer(left, () => this.#due());
       return;
     }
-    const text = `the API server sent nothing for ${this.#ms / 1000} s`;
+    const seconds = Math.round((this.#clock.monotonic() - this.#heardAt) / 1000);
+    const text = `the API server sent nothing for ${seconds} s`;
     this.#abort.abort(new ApiUnreachableError(text, { where: this.#where }));
   }
 }

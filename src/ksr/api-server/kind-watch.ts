@@ -14,8 +14,11 @@ import { RetryPolicy } from './retry-policy.ts';
 import type { WatchEvent } from './watch-event.ts';
 import { readWatch } from './watch-reader.ts';
 
-/** The server ends a watch after 5 to 10 minutes, so that watches move to servers that were added. */
-const SHORTEST_WATCH_S = 300;
+/**
+ * The server ends a watch after 60 to 90 s. Only the end that does not come shows that a server hangs: a
+ * kube-apiserver sends no bookmarks for a kind that has not changed since its start.
+ */
+const SHORTEST_WATCH_S = 60;
 /** A watch that ends earlier and without news counts as a failure. */
 const SHORTEST_UNEVENTFUL_MS = 1000;
 /** A connection that lasted so long works. */
@@ -117,7 +120,7 @@ export class ApiKindWatch implements KindWatch {
   /** One watch, to the end that the server declares. */
   async #watch(from: string): Promise<void> {
     const { client, clock, random, kind } = this.#options;
-    const timeoutSeconds = Math.round(SHORTEST_WATCH_S * (1 + random.next()));
+    const timeoutSeconds = Math.round(SHORTEST_WATCH_S * (1 + random.next() / 2));
     const request = {
       path: kind.path,
       resourceVersion: from,

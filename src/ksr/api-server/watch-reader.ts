@@ -3,11 +3,8 @@ import { ApiResponseError } from './api-errors.ts';
 import { PieceBuffer } from './piece-buffer.ts';
 import { parseEvent, type WatchEvent } from './watch-event.ts';
 
-/**
- * The API server sends a bookmark every minute at the latest. Without one for so long it hangs, or the
- * connection leads nowhere.
- */
-const SILENCE_MS = 100_000;
+/** A server that neither answers nor ends the watch at its time for so long hangs. */
+const SILENCE_MS = 30_000;
 const LINE_FEED = 0x0a;
 
 export interface WatchRequest {
@@ -35,7 +32,7 @@ export async function readWatch(
     resourceVersion,
     timeoutSeconds: String(timeoutSeconds),
   };
-  const limits = { silenceMs: SILENCE_MS, signal };
+  const limits = { silenceMs: SILENCE_MS, quietMs: timeoutSeconds * 1000, signal };
   const unfinished = new PieceBuffer();
   for await (const piece of client.read({ method: 'GET', path, query }, limits, opened)) {
     const events: WatchEvent[] = [];

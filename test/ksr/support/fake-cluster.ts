@@ -29,7 +29,6 @@ interface OpenWatch {
   readonly stream: PassThrough;
 }
 
-const BOOKMARK_MS = 60_000;
 const DEFAULT_TIMEOUT_S = 1800;
 
 const reset = () => Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
@@ -49,6 +48,7 @@ export class FakeCluster implements ApiTransport {
   readonly requests: string[] = [];
   /** How a watch from an expired version is refused. */
   expiredBy: 'status' | 'event' = 'event';
+  bookmarkMs = 60_000;
   /** Size of the pieces in which lists arrive. */
   pieceBytes = 16_384;
 
@@ -194,9 +194,9 @@ export class FakeCluster implements ApiTransport {
     const remind = () => {
       const resourceVersion = String(this.revision);
       this.#whenAwake(() => stream.write(eventLine('BOOKMARK', { metadata: { resourceVersion } })));
-      timer = this.#clock.timer(BOOKMARK_MS, remind);
+      timer = this.#clock.timer(this.bookmarkMs, remind);
     };
-    let timer = this.#clock.timer(BOOKMARK_MS, remind);
+    let timer = this.#clock.timer(this.bookmarkMs, remind);
     const closed = () => {
       this.#watches.delete(watch);
       end.cancel();
