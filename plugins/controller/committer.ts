@@ -8,6 +8,7 @@ import type {
   TransactionRequest,
   TransactionSink,
 } from '#kvscheduler/api/transaction.ts';
+import { FailedValuesError } from './api/errors.ts';
 import { EventMethod } from './api/event.ts';
 import { ExternalConfigChange, Shutdown } from './api/events.ts';
 import type { CachedState } from './cached-state.ts';
@@ -151,8 +152,5 @@ function transactionError(failures: readonly KeyFailure[]): Error {
     .map(({ key, operation, error }) => `${key} (${operation}): ${error.message}`);
   const more = failures.length - texts.length;
   if (more > 0) texts.push(`and ${more} more`);
-  return new AggregateError(
-    failures.map(({ error }) => error),
-    `KeyErrors: [${texts.join(', ')}]`,
-  );
+  return new FailedValuesError(failures, `KeyErrors: [${texts.join(', ')}]`);
 }

@@ -11,6 +11,7 @@ import { compileMessage, type MessagePlan } from './compile.ts';
 import { FieldError } from './field-error.ts';
 import { type DeepInput, InvalidModelError } from './model.ts';
 import { bindRules, type Rules } from './rules.ts';
+import { unknownWireFields } from './wire-fields.ts';
 
 /** A 64-bit integer: `bigint` only beyond the safe integers. */
 export type Int64 = number | bigint;
@@ -68,6 +69,11 @@ export interface MessageCodec<T extends object> {
   encodeWire(value: T): Uint8Array;
   /** Unknown fields are ignored, as protobuf requires. @throws InvalidModelError */
   decodeWire(bytes: Uint8Array, where?: string): T;
+  /**
+   * The same, with the unknown fields by their numbers: `tap.field 9`.
+   * @throws InvalidModelError
+   */
+  decodeKnownWire(bytes: Uint8Array, where?: string): ParsedMessage<T>;
 }
 
 const root = new protobuf.Root();
@@ -142,7 +148,12 @@ export function messageCodec<T extends object>(
       const type = message.reflection();
       return type.encode(type.fromObject(plan().write(value) as object)).finish();
     },
-    decodeWire: (bytes, where) => parse(decode(message, bytes, where), where),
+    decodeWire: (bytes, where) => parse(plain(message, decode(message, bytes, where)), where),
+    decodeKnownWire: (bytes, where) => {
+      const decoded = decode(message, bytes, where);
+      const unknownFields = unknownWireFields(decoded, message.reflection());
+      return { value: parse(plain(message, decoded), where), unknownFields };
+    },
   };
 }
 
@@ -150,14 +161,17 @@ function decode<T extends object>(
   message: MessageType<T>,
   bytes: Uint8Array,
   where: string | undefined,
-): object {
-  const type = message.reflection();
+): protobuf.Message {
   try {
-    return type.toObject(type.decode(bytes), { enums: String, longs: String, bytes: String });
+    return message.reflection().decode(bytes);
   } catch (cause) {
     throw new InvalidModelError('not a message of this type', {
       where: where ?? message.typeName,
       cause,
     });
   }
+}
+
+function plain<T extends object>(message: MessageType<T>, decoded: protobuf.Message): object {
+  return message.reflection().toObject(decoded, { enums: String, longs: String, bytes: String });
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
+import { MemoryStore } from '#datastore/memory-store.ts';
 import { makeNode, type RunningAgent, startAgent } from '#test/cmd/agent/harness.ts';
 import { partOf } from '../../scripts/lib/docs/documents.ts';
 import { keysOf } from '../../scripts/lib/docs/table.ts';
@@ -14,7 +15,7 @@ function documented(path: string, part: string): string[] {
 describe('the running agent', () => {
   let running: RunningAgent;
   before(async () => {
-    running = await startAgent(makeNode());
+    running = await startAgent({ ...makeNode(), external: new MemoryStore() });
   });
   after(() => running?.stop());
 

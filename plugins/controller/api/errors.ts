@@ -1,4 +1,18 @@
 import { defineError } from '#infra/errors/errors.ts';
+import type { KeyFailure } from '#kvscheduler/api/transaction.ts';
+
+/** Some values of a transaction failed. */
+export class FailedValuesError extends AggregateError {
+  readonly failures: readonly KeyFailure[];
+
+  constructor(failures: readonly KeyFailure[], message: string) {
+    super(
+      failures.map(({ error }) => error),
+      message,
+    );
+    this.failures = failures;
+  }
+}
 
 /** The agent must be restarted: its status stays ERROR. */
 export const FatalError = defineError({

@@ -58,7 +58,10 @@ function makeAgent(): void {
   createAgent({
     ...parts,
     settings: readSettings(flags, {}),
-    environment: embeddedEnvironment(new MemoryStore(), undefined, parts),
+    environment: {
+      ...embeddedEnvironment(new MemoryStore(), undefined, parts),
+      external: new MemoryStore(),
+    },
     build: { version: '', date: '', commit: '' },
     print: () => undefined,
   });

@@ -7,7 +7,6 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import { encodeOriginal } from '#compatibility/dumped-value.ts';
 import { genericServices } from '#compatibility/generic/services.ts';
 import { compatibilityRoutes } from '#compatibility/routes.ts';
-import { wireDiskStore } from '#datastore/wire-disk-store.ts';
 import type { Clock, Random } from '#infra/clock/clock.ts';
 import { wireGrpcServer } from '#infra/grpc/wire-grpc-server.ts';
 import { wireHttpServer } from '#infra/http/wire-http-server.ts';
@@ -35,6 +34,7 @@ import { problemText } from '#plugins/controller/problems.ts';
 import { controllerRoutes } from '#plugins/controller/routes.ts';
 import { type WiredController, wireController } from '#plugins/controller/wire-controller.ts';
 import { type WiredDbWatcher, wireDbWatcher } from '#plugins/dbwatcher/wire-dbwatcher.ts';
+import { wireExternalConfig } from '#plugins/extconfig/wire-extconfig.ts';
 import { isAgentKey } from '#plugins/ipv4net/agent-keys.ts';
 import { ipamRoutes } from '#plugins/ipv4net/routes.ts';
 import { wireLeaseWatch } from '#plugins/ipv4net/wire-lease-watch.ts';
@@ -53,19 +53,20 @@ import { wireStats } from '#plugins/statscollector/wire-stats.ts';
 import { stnDaemonClient } from '#stn/daemon-client.ts';
 import { wireInterfaceWatch, wireVpp } from '#vpp/wire-vpp.ts';
 import { cniState } from './cni-state.ts';
+import { wireDisks } from './disks.ts';
 import type { Environment } from './environment.ts';
+import { registerFeatureProblems } from './feature-problems.ts';
 import { traceRoutes } from './node-snapshot.ts';
 import { createNotifications } from './notifications.ts';
 import { parseValue } from './parse-value.ts';
 import { createPlugins } from './plugins.ts';
 import { reflectedObject } from './reflected-object.ts';
 import type { Settings } from './settings.ts';
+import { undeploy } from './undeploy.ts';
 
 const STOP_LIMIT_MS = 5_000;
 /** Name of the descriptor of leases. */
 const DHCP_LEASES = 'vpp-dhcp-lease';
-/** Prefix of everything that an agent stores for itself. */
-const LOCAL_PREFIX = 'local/';
 
 export interface AgentDeps {
   readonly settings: Settings;
@@ -98,9 +99,9 @@ export interface Agent {
 }
 
 export function createAgent(deps: AgentDeps): Agent {
-  const { settings, environment, clock, random, loggers, build, print, externalSources } = deps;
+  const { settings, environment, clock, random, loggers, build, print } = deps;
   const { label, contiv } = settings;
-  const { cluster, local, localDisk, mirror, mirrorDisk, mirrorFault } = environment;
+  const { cluster, local, localDisk, mirror, external, externalDisk } = environment;
   /** Without etcd the store is that of this node alone. */
   const isShared = cluster !== local;
   const log: Logger = loggers.get('agent');
@@ -120,15 +121,7 @@ export function createAgent(deps: AgentDeps): Agent {
   });
   const notifications = createNotifications(settings.kafka, label, messaging.notifier);
 
-  const disks = [
-    ...(localDisk
-      ? [wireDiskStore({ name: 'local-store', affects: 'state', store: localDisk, status, clock })]
-      : []),
-    ...(mirrorDisk
-      ? [wireDiskStore({ name: 'mirror', affects: 'readiness', store: mirrorDisk, status, clock })]
-      : []),
-  ];
-  if (mirrorFault !== undefined) status.registerProblem('mirror', 'readiness', () => mirrorFault);
+  const disks = wireDisks(environment, status, clock);
 
   // VPP, Linux, and the scheduler that configures them.
   const linux = wireLinux({ host: environment.linux, label, log: loggers.get('linux') });
@@ -191,6 +184,21 @@ export function createAgent(deps: AgentDeps): Agent {
       config: { getConfig: (key) => controller.getConfig(key) },
     },
   );
+  const extconfig =
+    external &&
+    wireExternalConfig({
+      store: external,
+      disk: externalDisk,
+      loop: { pushAndWait: (event, signal) => controller.pushAndWait(event, signal) },
+      registry,
+      status,
+      clock,
+      loggers,
+    });
+  const externalSources = [
+    ...(deps.externalSources ?? []),
+    ...(extconfig ? [extconfig.source] : []),
+  ];
   const { controller, component: controllerComponent }: WiredController = wireController({
     config: settings.controller,
     handlers,
@@ -199,7 +207,7 @@ export function createAgent(deps: AgentDeps): Agent {
     failedValues: () => scheduler.failedValues(),
     southboundGeneration: () =>
       vpp.client.state === 'connected' ? vpp.client.generation : undefined,
-    ...(externalSources && { externalSources }),
+    externalSources,
     onProcessed: notifications.event,
     isStartDelayed: () => gate.missing !== undefined,
     recorded: { version: build.version, label, settings: pluginSettings },
@@ -243,10 +251,6 @@ export function createAgent(deps: AgentDeps): Agent {
     random,
     log: loggers.get('nodesync'),
   });
-  status.registerProblem('unsupported-features', 'none', () => {
-    const features = ipv4net.unsupportedFeatures();
-    return features.length === 0 ? undefined : `without effect: ${features.join('; ')}`;
-  });
   const { tcp, other } = sessionTimeouts(settings.service);
   const idleSessions = wireNatSessions({
     port: vpp.natSessions,
@@ -257,18 +261,7 @@ export function createAgent(deps: AgentDeps): Agent {
     clock,
     loggers,
   });
-  status.registerProblem('services', 'none', () => {
-    const problems = [...services.serviceProblems().keys()];
-    return problems.length === 0
-      ? undefined
-      : `not carried as defined: ${problems.length} ${problems.length === 1 ? 'service' : 'services'} (GET /contiv/v1/services)`;
-  });
-  status.registerProblem('policies', 'none', () => {
-    const { size } = new Set([...policies.policyProblems().keys(), ...policies.limits().keys()]);
-    return size === 0
-      ? undefined
-      : `not carried as defined: ${size} ${size === 1 ? 'policy' : 'policies'} (GET /contiv/v1/policy/pods)`;
-  });
+  registerFeatureProblems(status, { ipv4net, services, policies });
   const leaseWatch = wireLeaseWatch(() => ({
     leases: scheduler.metadataMap<DHCPLease>(DHCP_LEASES)!,
     net: ipv4net,
@@ -383,7 +376,10 @@ export function createAgent(deps: AgentDeps): Agent {
     wireGrpcServer({
       config: settings.grpc2,
       // Each component that has services on port 9111 adds them here.
-      services: [...genericServices({ scheduler, clock, log: loggers.get('grpc2') })],
+      services: [
+        ...(extconfig?.services ?? []),
+        ...genericServices({ scheduler, clock, log: loggers.get('grpc2') }),
+      ],
       clock,
       log: loggers.get('grpc2'),
     });
@@ -412,6 +408,7 @@ export function createAgent(deps: AgentDeps): Agent {
       interfaceWatch,
       vpp.telemetry,
       healthChecks.component,
+      ...(extconfig ? [extconfig.component] : []),
       controllerComponent,
       leaseWatch,
       idleSessions,
@@ -440,20 +437,15 @@ export function createAgent(deps: AgentDeps): Agent {
         log.warn({ name }, 'logs.conf sets the level of a logger that does not exist');
     },
     stop: () => lifecycle.stop(),
-    undeploy: async () => {
-      vpp.client.start();
-      try {
-        await new Lifecycle([vpp.connection], limits, clock, log).start();
-        controller.start();
-        await controller.close({ cleanup: true });
-        // Last: a second attempt needs the stored state to find what the agent owns.
-        const { entries } = await local.list(LOCAL_PREFIX);
-        await local.putAll(new Map(entries.map(({ key }) => [key, undefined])));
-      } finally {
-        await scheduler.close();
-        await vpp.client.close();
-      }
-    },
+    undeploy: () =>
+      undeploy({
+        client: vpp.client,
+        connection: new Lifecycle([vpp.connection], limits, clock, log),
+        controller,
+        scheduler,
+        local,
+        external,
+      }),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { KvStore } from '#datastore/api.ts';
 import type { DiskStore } from '#datastore/disk-store.ts';
+import type { LevelStore } from '#datastore/level-store.ts';
 import { SimLinux } from '#simulator/linux/linux.ts';
 import { SimVpp } from '#simulator/vpp/vpp.ts';
 import type { Environment, EnvironmentDeps } from './environment.ts';
@@ -9,6 +10,7 @@ export function embeddedEnvironment(
   store: KvStore,
   localDisk: DiskStore | undefined,
   parts: EnvironmentDeps,
+  external?: LevelStore,
 ): Environment {
   const { clock, random, loggers } = parts;
   const linux = new SimLinux(random);
@@ -20,11 +22,16 @@ export function embeddedEnvironment(
     mirror: undefined,
     localDisk,
     mirrorDisk: undefined,
+    external,
+    externalDisk: external,
     connectVpp: vpp.connect(),
     vppStatistics: vpp.statistics,
     linux,
     prepareHost: async () => ({ ipv6: true }),
     addNamespace: (path) => linux.addNamespace(path),
-    close: () => store.close(),
+    close: async () => {
+      await external?.close();
+      await store.close();
+    },
   };
 }

@@ -21,6 +21,10 @@ export interface Environment {
   readonly mirrorDisk: DiskStore | undefined;
   /** Why the mirror could not be opened; undefined: it was, or there is none. */
   readonly mirrorFault?: string | undefined;
+  /** Store of the external configuration of gRPC clients; undefined: they are not served. */
+  readonly external?: KvStore | undefined;
+  /** Its disk; undefined: it is in memory. */
+  readonly externalDisk?: DiskStore | undefined;
   readonly connectVpp: Connect;
   /** Present in the embedded environment: a real VPP shows its statistics in shared memory. */
   readonly vppStatistics: StatsPort | undefined;

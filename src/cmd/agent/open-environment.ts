@@ -17,8 +17,9 @@ import { unixConnect } from '#vpp/binapi/transport/unix.ts';
 import type { Environment, EnvironmentDeps } from './environment.ts';
 import type { Settings } from './settings.ts';
 
-/** File name of the Go agent's database. */
+/** File names of the Go agent's databases: its mirror of etcd, and external configuration. */
 const BOLT_FILE = 'bolt.db';
+const EXTERNAL_BOLT_FILE = 'grpc.db';
 
 export async function openEnvironment(
   settings: Settings,
@@ -38,10 +39,20 @@ export async function openEnvironment(
   const folder = localFolder(bolt['db-path'], log);
   const local = await open(folder, bolt['lock-timeout']);
   chmodSync(folder, folderMode(bolt['file-mode']));
+  const external = settings.grpc2 && (await open(`${folder}.external`, bolt['lock-timeout']));
+  if (external) {
+    chmodSync(external.folder, folderMode(bolt['file-mode']));
+    const file = join(dirname(folder), EXTERNAL_BOLT_FILE);
+    if (isFile(file))
+      log.warn(
+        { file },
+        'ignoring the external configuration of the Go agent: its client has to send it again',
+      );
+  }
   if (settings.embedded) {
     // Loads the simulator only when it is used.
     const { embeddedEnvironment } = await import('./embedded-environment.ts');
-    return embeddedEnvironment(local, local, parts);
+    return embeddedEnvironment(local, local, parts, external);
   }
   // A damaged mirror is discarded, because etcd has its content. The local store is not: nothing
   // else has the attachments and addresses.
@@ -66,6 +77,8 @@ export async function openEnvironment(
     localDisk: local,
     mirrorDisk: mirror,
     mirrorFault,
+    external,
+    externalDisk: external,
     connectVpp: unixConnect(settings.govpp['binapi-socket-path']),
     vppStatistics: undefined,
     linux,
@@ -74,6 +87,7 @@ export async function openEnvironment(
     close: async () => {
       if (cluster !== local) await cluster.close();
       await mirror?.close();
+      await external?.close();
       await local.close();
     },
   };

@@ -23,6 +23,8 @@ export interface Node {
   readonly cluster: KvStore;
   readonly local: KvStore;
   readonly mirror: KvStore;
+  /** External configuration of gRPC clients; undefined: they are not served. */
+  readonly external?: KvStore;
   readonly linux: SimLinux;
   readonly vpp: SimVpp;
 }
@@ -62,13 +64,19 @@ export interface RunningAgent extends AsyncDisposable {
 export interface AgentOptions {
   /** Stores and southbound as this agent sees them; default: those of the node. */
   readonly environment?: Pick<Environment, 'cluster' | 'local' | 'linux' | 'connectVpp'> &
-    Partial<Pick<Environment, 'localDisk' | 'mirror' | 'mirrorFault' | 'vppStatistics'>>;
+    Partial<
+      Pick<
+        Environment,
+        'localDisk' | 'mirror' | 'mirrorFault' | 'vppStatistics' | 'external' | 'externalDisk'
+      >
+    >;
   readonly contiv?: Partial<Settings['contiv']>;
   readonly controller?: Partial<Settings['controller']>;
   readonly service?: Partial<Settings['service']>;
   readonly ipam?: Partial<Settings['contiv']['ipamConfig']>;
   readonly http?: Partial<Settings['http']>;
   readonly kafka?: Settings['kafka'];
+  /** Serves external configuration; needs `external` of the node. */
   readonly grpc2?: Settings['grpc2'];
   /** Name of the node; default: node1. */
   readonly label?: string;

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -12,23 +11,9 @@ import { LevelStore } from '#datastore/level-store.ts';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { Loggers } from '#infra/log/loggers.ts';
 import { addPod, makeNode, type Node, replyAddress, startAgent, until } from './harness.ts';
+import { post } from './local-request.ts';
 
 const NAMESPACE_KEY = '/vnf-agent/contiv-ksr/k8s/namespace/default';
-
-/** The reply of a mutating route, which only the local socket serves. */
-function post(socketPath: string, path: string): Promise<{ status: number; text: string }> {
-  return new Promise((resolve, reject) => {
-    const sent = request({ socketPath, path, method: 'POST' }, (response) => {
-      let text = '';
-      response.on('data', (chunk) => {
-        text += chunk;
-      });
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
-    });
-    sent.on('error', reject);
-    sent.end();
-  });
-}
 
 function environmentOf(node: Node, cluster: FaultInjectingStore) {
   return { ...node, cluster, connectVpp: node.vpp.connect() };

@@ -1,0 +1,41 @@
+import type { KvStore } from '#datastore/api.ts';
+import type { Lifecycle } from '#infra/process/lifecycle.ts';
+import type { Scheduler } from '#kvscheduler/scheduler.ts';
+import type { Controller } from '#plugins/controller/controller.ts';
+import type { BinapiClient } from '#vpp/binapi/client/client.ts';
+
+/** Prefix of everything that an agent stores for itself. */
+const LOCAL_PREFIX = 'local/';
+
+export interface UndeployDeps {
+  readonly client: Pick<BinapiClient, 'start' | 'close'>;
+  /** Waits for VPP. */
+  readonly connection: Pick<Lifecycle, 'start'>;
+  readonly controller: Pick<Controller, 'start' | 'close'>;
+  readonly scheduler: Pick<Scheduler, 'close'>;
+  readonly local: KvStore;
+  /** External configuration of gRPC clients. */
+  readonly external: KvStore | undefined;
+}
+
+/** Removes the configuration from VPP and Linux, and then what the agent has stored on the node. */
+export async function undeploy(deps: UndeployDeps): Promise<void> {
+  const { client, connection, controller, scheduler, local, external } = deps;
+  client.start();
+  try {
+    await connection.start();
+    controller.start();
+    await controller.close({ cleanup: true });
+    // Last: a second attempt needs the stored state to find what the agent owns.
+    await deleteAll(local, LOCAL_PREFIX);
+    if (external) await deleteAll(external, '');
+  } finally {
+    await scheduler.close();
+    await client.close();
+  }
+}
+
+async function deleteAll(store: KvStore, prefix: string): Promise<void> {
+  const { entries } = await store.list(prefix);
+  await store.putAll(new Map(entries.map(({ key }) => [key, undefined])));
+}
