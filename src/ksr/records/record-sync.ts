@@ -225,7 +225,8 @@ export class RecordSync {
     if (this.#phase === 'waiting') return;
     this.#tooLarge.delete(key);
     if (!this.#dirty.has(key))
-      this.#dirty.set(key, before === UNREADABLE || this.#inFlight.has(key) ? unknown : before);
+      // A text in flight counts as stored: if its write fails, the key becomes unknown.
+      this.#dirty.set(key, before === UNREADABLE ? unknown : before);
     this.#flushSoon();
   }
 
@@ -285,9 +286,6 @@ export class RecordSync {
     try {
       await this.#deps.leadership.putAll(entries);
       this.#batchEnded(entries);
-      // changed again meanwhile, maybe back to the same
-      for (const [key, text] of entries)
-        if (this.#dirty.get(key) === unknown) this.#dirty.set(key, text);
       this.#count(entries, before, 'done');
       this.#maxOperations = Math.min(MAX_OPERATIONS, this.#maxOperations * 2);
       this.#recovered();
