@@ -111,4 +111,13 @@ describe('watches of a kube-apiserver', { skip: withoutKubernetes(), timeout: 24
     await made;
     await assertComplete();
   });
+
+  it('list again when the database was replaced by an empty one, whose versions are lower', async () => {
+    await Promise.all(servers.map((server) => server.kill()));
+    await etcd.kill();
+    await etcd.wipe();
+    await etcd.run();
+    for (const server of servers) await server.run();
+    await assertComplete();
+  });
 });
