@@ -42,6 +42,8 @@ const packages = {
   vppctl: 'FD.io VPP 24.10, 25.10 or 26.06',
   go: 'Go from https://go.dev/dl',
   'kube-apiserver': 'Kubernetes 1.33 or later, or name the folder of its programs in KUBE_BIN',
+  'kube-controller-manager':
+    'Kubernetes 1.33 or later, or name the folder of its programs in KUBE_BIN',
   kubectl: 'Kubernetes 1.33 or later, or name the folder of its programs in KUBE_BIN',
   cnitool: 'it with `go install github.com/containernetworking/cni/cnitool@v1.3.0`',
 } as const;
@@ -71,7 +73,9 @@ export function withoutProgram(...names: readonly Program[]): SkipReason {
 }
 
 /** Path of a program of Kubernetes: in the folder that KUBE_BIN names, or in the PATH. */
-export function findKubeProgram(name: 'kube-apiserver' | 'kubectl'): string | undefined {
+export function findKubeProgram(
+  name: 'kube-apiserver' | 'kube-controller-manager' | 'kubectl',
+): string | undefined {
   const folder = process.env['KUBE_BIN'];
   return folder === undefined ? findProgram(name) : join(folder, name);
 }
@@ -84,6 +88,11 @@ export function withoutKubernetes(): SkipReason {
     'setpriv',
     ...(named ? [] : (['kube-apiserver', 'kubectl'] as const)),
   );
+}
+
+/** The controllers that make endpoints of services. */
+export function withoutKubeControllers(): SkipReason {
+  return process.env['KUBE_BIN'] === undefined ? withoutProgram('kube-controller-manager') : false;
 }
 
 /** The contiv-ksr of Contiv/VPP, which only ORIGINAL_KSR names: ours has the same name. */

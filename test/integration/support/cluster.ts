@@ -44,6 +44,8 @@ export interface ClusterOptions {
   readonly workers?: number;
   /** Runs after the networks are created and before the first node starts. */
   readonly before?: (cluster: RealCluster) => Promise<void>;
+  /** Tells the agents of a node; default: its record is written to etcd. */
+  readonly register?: (name: string, address: string) => Promise<void>;
 }
 
 export interface ClusterNode {
@@ -223,7 +225,8 @@ export class RealCluster implements AsyncDisposable {
       await addAddress(node.netns, 'mgmt', networks[4].host(number));
       if (this.networks !== networks[4]) await addAddress(node.netns, 'mgmt', host);
       await this.#createUplink(node, `u-${name}`);
-      await this.#writeNodeRecord(name, host.address);
+      const { register = (...node) => this.#writeNodeRecord(...node) } = this.#options;
+      await register(name, host.address);
       await node.agent.start();
       const { id, nodeIp } = await nodeIdentity(node);
       const joined = { name, node, id, nodeIp, host: endpoint(node.netns, host.address) };

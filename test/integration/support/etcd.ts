@@ -27,12 +27,13 @@ export class RealEtcd {
     mkdirSync(folder, { recursive: true });
     this.#store = new EtcdStore(
       // etcd closes idle connections that send pings too often.
-      { endpoints: [this.#socket], operationTimeoutMs: 1000, keepaliveMs: 3_600_000 },
+      { endpoints: [this.socket], operationTimeoutMs: 1000, keepaliveMs: 3_600_000 },
       systemClock,
     );
   }
 
-  get #socket(): string {
+  /** Endpoint for programs outside of the namespace. */
+  get socket(): string {
     return `unix:${join(this.#folder, SOCKET_NAME)}`;
   }
 
@@ -84,7 +85,7 @@ export class RealEtcd {
 
   /** Compacts the history up to now. */
   async compact(): Promise<void> {
-    const client = new Etcd3({ hosts: this.#socket });
+    const client = new Etcd3({ hosts: this.socket });
     const { header } = await client.kv.range({ key: Buffer.from('x') });
     await client.kv.compact({ revision: header.revision, physical: true });
     client.close();
