@@ -20,7 +20,7 @@ export { checkContivConfig as readContivConfig } from './config-check.ts';
 export { dpdkNics } from './dpdk-nics.ts';
 export { type EffectiveOption, effectiveOptions } from './effective-config.ts';
 export { ipamConfig } from './global-settings.ts';
-export { NodeConfigGate } from './node-config-gate.ts';
+export type { NodeConfigGate } from './node-config-gate.ts';
 export { type ConfigSources, firstHostNic, resolveNode, stolenNic } from './node-settings.ts';
 export type * from './settings.ts';
 export type { NodeConfigVerdict } from './verdict.ts';

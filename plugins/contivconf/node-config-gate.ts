@@ -44,6 +44,11 @@ export class NodeConfigGate {
     return this.#missing;
   }
 
+  /** The database was read and has no NodeConfig of the node. */
+  get isConfirmed(): boolean {
+    return this.#isReported;
+  }
+
   /** Decides whether the node waits at all. */
   async init(): Promise<void> {
     const { config, nodeName } = this.#deps;

@@ -21,12 +21,11 @@ import { probeRoutes } from '#infra/status/routes.ts';
 import { type BuildInfo, StatusCheck } from '#infra/status/status.ts';
 import { wireStatus } from '#infra/status/wire-status.ts';
 import { schedulerRoutes } from '#kvscheduler/rest/scheduler-routes.ts';
-import type { Scheduler } from '#kvscheduler/scheduler.ts';
 import { wireScheduler } from '#kvscheduler/wire-scheduler.ts';
 import { wireLinux } from '#linux/wire-linux.ts';
 import { mergeValues } from '#models/merge.ts';
 import type { DHCPLease } from '#models/vpp/interface-state.ts';
-import { NodeConfigGate } from '#plugins/contivconf/api.ts';
+import { wireNodeConfig } from '#plugins/contivconf/wire-node-config.ts';
 import type { ExternalConfigSource } from '#plugins/controller/api/events.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import type { Controller } from '#plugins/controller/controller.ts';
@@ -56,6 +55,7 @@ import { cniState } from './cni-state.ts';
 import { wireDisks } from './disks.ts';
 import type { Environment } from './environment.ts';
 import { registerFeatureProblems } from './feature-problems.ts';
+import { interfaceFaults } from './interface-faults.ts';
 import { traceRoutes } from './node-snapshot.ts';
 import { createNotifications } from './notifications.ts';
 import { parseValue } from './parse-value.ts';
@@ -63,6 +63,7 @@ import { createPlugins } from './plugins.ts';
 import { reflectedObject } from './reflected-object.ts';
 import type { Settings } from './settings.ts';
 import { undeploy } from './undeploy.ts';
+import { valuesInVpp } from './values-in-vpp.ts';
 
 const STOP_LIMIT_MS = 5_000;
 /** Name of the descriptor of leases. */
@@ -158,16 +159,21 @@ export function createAgent(deps: AgentDeps): Agent {
     onStateChange: notifications.interfaceState,
   });
 
-  const gate = new NodeConfigGate({
+  const nodeConfig = wireNodeConfig({
     nodeName: label,
     config: contiv,
-    store: local,
+    local,
+    cluster,
+    conf: () => conf,
+    isConfigured: () => controller.isSynced,
+    interfaceFaults: (name) => interfaceFaults(scheduler, name),
+    problemText,
+    status,
+    clock,
+    random,
     log: loggers.get('contivconf'),
   });
-  if (!contiv.crdNodeConfigurationDisabled)
-    status.registerProblem('node-config', 'readiness', () =>
-      gate.missing ? problemText(gate.missing) : undefined,
-    );
+  const { gate } = nodeConfig;
 
   // The event handlers, the event loop, and the watcher that feeds it.
   const pluginSettings = { contiv, service: settings.service };
@@ -295,15 +301,6 @@ export function createAgent(deps: AgentDeps): Agent {
     loggers,
   });
 
-  /** State of the values of a descriptor, and the values as they are in VPP. */
-  const valuesInVpp = (descriptor: string) => ({
-    stateOf: (key: string) => {
-      const { state, error } = scheduler.status(key).value;
-      return { state, ...(error !== undefined && { error }) };
-    },
-    readActual: (keys: ReadonlySet<string>) => readActual(scheduler, descriptor, keys),
-  });
-
   const statusComponent = wireStatus({
     config: settings.statusCheck,
     status,
@@ -336,9 +333,9 @@ export function createAgent(deps: AgentDeps): Agent {
         services,
         clock,
         healthCheckFailures: healthChecks.failures,
-        ...valuesInVpp('vpp-nat44-dnat'),
+        ...valuesInVpp(scheduler, 'vpp-nat44-dnat'),
       }),
-      ...policyRoutes({ policies, clock, ...valuesInVpp('vpp-acl') }),
+      ...policyRoutes({ policies, clock, ...valuesInVpp(scheduler, 'vpp-acl') }),
       ...connectivityRoutes({
         policies,
         createRenderer: createAclRenderer,
@@ -403,7 +400,7 @@ export function createAgent(deps: AgentDeps): Agent {
           family: conf.useIpv6() ? 6 : 4,
         }),
       ),
-      { name: 'node-config', init: () => gate.init() },
+      nodeConfig.gateComponent,
       schedulerComponent,
       interfaceWatch,
       vpp.telemetry,
@@ -413,7 +410,7 @@ export function createAgent(deps: AgentDeps): Agent {
       leaseWatch,
       idleSessions,
       watcherComponent,
-      ...(isShared ? [idReleaser.component] : []),
+      ...(isShared ? [idReleaser.component, nodeConfig.publisherComponent] : []),
       cni,
       ...(grpc2 ? [grpc2.component] : []),
     ],
@@ -447,16 +444,4 @@ export function createAgent(deps: AgentDeps): Agent {
         external,
       }),
   };
-}
-
-/** The values of a descriptor with these keys, read from VPP. */
-async function readActual(
-  scheduler: Scheduler,
-  descriptor: string,
-  keys: ReadonlySet<string>,
-): Promise<ReadonlyMap<string, object>> {
-  const found = await scheduler.dump('SB', { descriptor });
-  return new Map(
-    found.filter(({ Key }) => keys.has(Key)).map(({ Key, Value }) => [Key, Value.value]),
-  );
 }

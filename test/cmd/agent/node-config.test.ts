@@ -44,7 +44,7 @@ async function assertWaits(scenario: Scenario): Promise<void> {
   assert.equal(scenario.running.agent.controller.resyncCount, 0);
 }
 
-describe('a node that is configured by its NodeConfig', { timeout: 60_000 }, () => {
+describe('a node that is configured by its NodeConfig', { timeout: 120_000 }, () => {
   it('changes nothing in VPP until it has one, past the deadline of the startup', async () => {
     const node = await nodeWithNics();
     const before = node.vpp.snapshot();
@@ -132,7 +132,101 @@ describe('a node that is configured by its NodeConfig', { timeout: 60_000 }, () 
   });
 });
 
-describe('a node whose file disables NodeConfigs', { timeout: 60_000 }, () => {
+async function published(node: Node) {
+  const text = await node.cluster.get('/vnf-agent/contiv-nodeconfig/node1');
+  const { since, node_config, ...status } = JSON.parse(text ?? '{}') as Record<string, unknown>;
+  if (text !== undefined) assert.match(String(since), /^\d{4}-.*Z$/);
+  return { ...status, has: node_config !== undefined };
+}
+
+async function untilPublished(node: Node, state: string | undefined) {
+  await until(async () => ((await published(node)) as { state?: string }).state === state);
+  return published(node);
+}
+
+describe('the status of a NodeConfig', { timeout: 120_000 }, () => {
+  it('is published: waiting, applied, refused, applied again, deleted', async () => {
+    const node = await nodeWithNics();
+    await using scenario = await start(node);
+    assert.deepEqual(await untilPublished(node, 'Waiting'), {
+      node_name: 'node1',
+      state: 'Waiting',
+      message: 'the node waits for its NodeConfig',
+      has: false,
+    });
+    await setNodeConfig(node, byCrd);
+    assert.deepEqual(await untilPublished(node, 'Applied'), {
+      node_name: 'node1',
+      state: 'Applied',
+      has: true,
+    });
+    await setNodeConfig(node, {
+      main_vpp_interface: { interface_name: 'host-eth9', ip: '10.9.0/24' },
+    });
+    assert.deepEqual(await untilPublished(node, 'Refused'), {
+      node_name: 'node1',
+      state: 'Refused',
+      message:
+        'mainVPPInterface.ip: "10.9.0/24" is not a valid address with a prefix length; ' +
+        'mainVPPInterface.interfaceName: interface "host-eth9" does not exist; ' +
+        'the node keeps its last valid configuration',
+      refused_fields: [
+        {
+          field: 'mainVPPInterface.ip',
+          reason: '"10.9.0/24" is not a valid address with a prefix length',
+        },
+        {
+          field: 'mainVPPInterface.interfaceName',
+          reason: 'interface "host-eth9" does not exist',
+        },
+      ],
+      has: true,
+    });
+    assert.deepEqual(await mainAddresses(scenario), ['10.9.0.1/24']);
+    await setNodeConfig(node, byCrd);
+    await untilPublished(node, 'Applied');
+    await node.cluster.delete(KEY);
+    await untilPublished(node, undefined);
+  });
+
+  it('is not written again by a restarted agent, and replaces an invalid record', async () => {
+    const node = await nodeWithNics();
+    await setNodeConfig(node, byCrd);
+    const KEY_OF_STATUS = '/vnf-agent/contiv-nodeconfig/node1';
+    await node.cluster.put(KEY_OF_STATUS, 'junk');
+    {
+      await using _scenario = await start(node);
+      await until(async () => (await node.cluster.get(KEY_OF_STATUS)) !== 'junk');
+      await untilPublished(node, 'Applied');
+    }
+    const before = await node.cluster.get(KEY_OF_STATUS);
+    await using scenario = await start(node);
+    await until(() => scenario.running.agent.controller.isSynced);
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    assert.equal(await node.cluster.get(KEY_OF_STATUS), before);
+  });
+
+  it('says what is not configured although it is valid', async () => {
+    const node = await nodeWithNics();
+    // also at every retry
+    for (let times = 0; times < 100; times++)
+      node.vpp.faults.add(1, { refuse: -1 }, ({ name }) => name === 'sw_interface_add_del_address');
+    await setNodeConfig(node, byCrd);
+    await using _scenario = await start(node);
+    const status = (await untilPublished(node, 'Failed')) as { message?: string };
+    assert.match(status.message ?? '', /not configured: .*host-eth1.*10\.9\.0\.1/);
+  });
+
+  it('names the setting that disables it', async () => {
+    const node = await nodeWithNics();
+    await setNodeConfig(node, byCrd);
+    const contiv = { ...options.contiv, crdNodeConfigurationDisabled: true };
+    await using _scenario = await start(node, { contiv });
+    await untilPublished(node, 'Ignored');
+  });
+});
+
+describe('a node whose file disables NodeConfigs', { timeout: 120_000 }, () => {
   it('does not wait for one', async () => {
     const node = await nodeWithNics();
     const contiv = { ...options.contiv, crdNodeConfigurationDisabled: true };
