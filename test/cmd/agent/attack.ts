@@ -41,7 +41,7 @@ export const attacks: Readonly<Record<string, Attack>> = {
   },
   'fifty clients that request the state of the scheduler': {
     kind: 'pipelined',
-    path: '/scheduler/dump?view=SB',
+    path: '/scheduler/dump?view=SB&key-prefix=',
     connections: 50,
     requests: 20,
     addresses: 1,

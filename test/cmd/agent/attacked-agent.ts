@@ -18,6 +18,8 @@ const attacker = join(import.meta.dirname, 'attacker.ts');
 /** Memory limit of the container in deploy/. */
 export const DEPLOYED_LIMIT_MIB = 512;
 
+/** Longer than a start takes on a machine with much other work. */
+const START_MS = 60_000;
 /** Characters of its last words that are shown when the agent has ended. */
 const MAX_SAID = 2_000;
 
@@ -30,6 +32,8 @@ export interface Observed {
   readonly cni: Times;
   /** Milliseconds by which the event loop of the agent was late. */
   readonly loop: { readonly mean: number; readonly p99: number; readonly longest: number };
+  /** Milliseconds in which the main thread of the agent could run, but other programs did. */
+  readonly waited: number;
   /** MiB. */
   readonly memory: { readonly before: number; readonly peak: number };
 }
@@ -37,13 +41,13 @@ export interface Observed {
 export const median = (times: Times): number => times[times.length >> 1]!;
 export const longest = (times: Times): number => times.at(-1)!;
 
-export function lines({ liveness, cni, loop, memory }: Observed): string[] {
+export function lines({ liveness, cni, loop, waited, memory }: Observed): string[] {
   const ms = (value: number) => `${value.toFixed(0)} ms`;
   const both = (times: Times) =>
     `median ${ms(median(times))}, longest ${ms(longest(times))} of ${times.length}`;
   return [
     `/liveness: ${both(liveness)}; CNI DEL or ADD: ${both(cni)}`,
-    `event loop: late by ${ms(loop.mean)} on average, 99 % by ${ms(loop.p99)}, at most ${ms(loop.longest)}`,
+    `event loop: late by ${ms(loop.mean)} on average, 99 % by ${ms(loop.p99)}, at most ${ms(loop.longest)}; waited ${ms(waited)} for a CPU`,
     `memory: ${memory.before.toFixed(0)} MiB before, at most ${memory.peak.toFixed(0)} MiB`,
   ];
 }
@@ -101,13 +105,15 @@ export class AttackedAgent {
   }
 
   async ready(): Promise<void> {
-    await until('the agent is ready', () => this.#probe('readiness').catch(() => false));
+    const isReady = () => this.#probe('readiness').catch(() => false);
+    await until('the agent is ready', isReady, START_MS);
   }
 
   async observe(attack: Attack, ms: number): Promise<Observed> {
     for (const call of [() => this.#delete(), () => this.#add()]) await call();
     const before = this.#memory();
     let peak = before;
+    const waitedBefore = this.#waited();
     // The figures of the event loop begin again with each collection.
     await this.#loop();
     const args = [attacker, `${this.#port}`, JSON.stringify(attack)];
@@ -126,7 +132,8 @@ export class AttackedAgent {
           peak = Math.max(peak, this.#memory());
         }, end),
       ]);
-      return { liveness, cni, loop: await this.#loop(), memory: { before, peak } };
+      const waited = this.#waited() - waitedBefore;
+      return { liveness, cni, loop: await this.#loop(), waited, memory: { before, peak } };
     } finally {
       child.kill('SIGKILL');
       await exit;
@@ -143,11 +150,15 @@ export class AttackedAgent {
   async #existingPod(): Promise<Attachment> {
     const described = /Add Pod (\S+?)\\n\* Container: (\w+)\\n\* Network namespace: ([\w/.-]+)/;
     let found: RegExpExecArray | null = null;
-    await until('a pod is attached', async () => {
-      const response = await fetch(`http://127.0.0.1:${this.#port}/controller/event-history`);
-      found = described.exec(JSON.stringify(await response.json()));
-      return found !== null;
-    });
+    await until(
+      'a pod is attached',
+      async () => {
+        const response = await fetch(`http://127.0.0.1:${this.#port}/controller/event-history`);
+        found = described.exec(JSON.stringify(await response.json()));
+        return found !== null;
+      },
+      START_MS,
+    );
     const [, pod, id = '', path = ''] = found!;
     const [namespace, name] = pod!.split('/');
     return {
@@ -174,6 +185,12 @@ export class AttackedAgent {
     const text = readFileSync(`/proc/${pid}/status`, 'utf8');
     // A process that is ending has no memory any more.
     return Number(/VmRSS:\s+(\d+)/.exec(text)?.[1] ?? 0) / 1024;
+  }
+
+  /** Milliseconds since its start in which other programs took the place of its main thread. */
+  #waited(): number {
+    const [, waited] = readFileSync(`/proc/${this.#process.pid}/schedstat`, 'utf8').split(' ');
+    return Number(waited) / 1e6;
   }
 
   /** How late the event loop was since the last call, from the metrics of Node.js. */
