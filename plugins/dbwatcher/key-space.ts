@@ -69,20 +69,17 @@ export function decode(
 ): ParsedMessage<object> {
   if (!watchedKey.model) throw new InvalidModelError('no model has this key', { where: fullKey });
   const parsed = watchedKey.model.parseKnown(JSON.parse(text), fullKey);
-  if (watchedKey.resource === undefined) checkName(watchedKey.key, watchedKey.model, parsed.value);
+  if (watchedKey.resource === undefined) checkKey(watchedKey.key, watchedKey.model, parsed.value);
   return parsed;
 }
 
 /**
- * Two values with one name would be one object of VPP or Linux. Keys without a name may differ in the
- * spelling of an address.
+ * Two values of one object would replace each other, and a value with another key than its own would be
+ * created again by each resync, which finds the object under its own key.
  * @throws InvalidModelError
  */
-function checkName(key: string, model: Parser, value: { name?: unknown; label?: unknown }): void {
-  const { name = value.label } = value;
+function checkKey(key: string, model: Parser, value: object): void {
   const ownKey = model.key(value);
-  if (typeof name === 'string' && ownKey.endsWith(`/${name}`) && ownKey !== key)
-    throw new InvalidModelError(`the value is named "${name}", so its key is ${ownKey}`, {
-      where: key,
-    });
+  if (ownKey !== key)
+    throw new InvalidModelError(`the key of this value is ${ownKey}`, { where: key });
 }

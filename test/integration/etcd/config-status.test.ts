@@ -73,7 +73,7 @@ describe('the status of external configuration in etcd', {
     return new Map(entries.map(({ key, value }) => [key.slice(STATUS.length), value]));
   };
 
-  /** What the records must say: the states of the scheduler, and INVALID for what it never gets. */
+  /** Expected content of the records: the states of the scheduler, and INVALID for what it never gets. */
   async function expected(): Promise<Map<string, string>> {
     const states = new Map<string, string>();
     for (const { key, value } of (await writer.list(CONFIG)).entries) {

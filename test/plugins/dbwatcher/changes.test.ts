@@ -177,7 +177,21 @@ describe('dbwatcher and an invalid value', () => {
     await settle();
     assert.deepEqual(loop.take(), []);
     assert.deepEqual([...watcher.status.broken.keys()], [interfaceKey('loop1')]);
-    assert.match(JSON.stringify(warnings), /the value is named .+loop2/);
+    assert.match(JSON.stringify(warnings), /the key of this value is .+loop2/);
+    await watcher.close();
+  });
+
+  it('skips external configuration whose key spells its address in another way', async () => {
+    const { loop, database, watcher, warnings } = await startedWatcher();
+    loop.take();
+    const text = JSON.stringify({ interface: 'loop1', ip_address: 'FD00::1' });
+    await database.put(`${AGENT_PREFIX}config/vpp/v2/arp/loop1/FD00::1`, text);
+    await settle();
+    assert.deepEqual(loop.take(), []);
+    assert.match(JSON.stringify(warnings), /the key of this value is .+arp\/loop1\/fd00::1/);
+    await database.put(`${AGENT_PREFIX}config/vpp/v2/arp/loop1/fd00::1`, text);
+    await settle();
+    assert.equal(loop.take().length, 1);
     await watcher.close();
   });
 
