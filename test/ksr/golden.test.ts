@@ -3,19 +3,31 @@
  * them, as test/integration/kubernetes/original-ksr.test.ts recorded both.
  */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { silentLogger } from '#infra/log/log.ts';
+import { createReflector } from '#ksr/records/reflector.ts';
+import { REFLECTOR_PREFIX } from '#kubernetes/resources/resources.ts';
 import {
   comparable,
+  goldenExtensions,
   goldenObjects,
   goldenOriginal,
 } from '../integration/support/golden-objects.ts';
-import { recordsOf } from '../integration/support/reflected-state.ts';
 
 test("records are those of the original's reflector, but for the extensions", () => {
-  const extensions: Record<string, unknown> = JSON.parse(
-    readFileSync(new URL('golden/extensions.json', import.meta.url), 'utf8'),
-  );
-  const records = comparable(recordsOf(goldenObjects(), 'mixed'));
-  assert.deepEqual(records, { ...goldenOriginal(), ...extensions });
+  const reflector = createReflector({
+    prefix: REFLECTOR_PREFIX,
+    readers: 'mixed',
+    log: silentLogger,
+  });
+  const objects = goldenObjects();
+  for (const { kind, handlers } of reflector.watches) {
+    handlers.listing();
+    handlers.changed(objects.filter((object) => (object as { kind: string }).kind === kind.kind));
+    handlers.listed();
+  }
+  const records = new Map<string, string>();
+  for (const { table } of reflector.records)
+    for (const key of table.keys()) records.set(key, table.get(key) as string);
+  assert.deepEqual(comparable(records), { ...goldenOriginal(), ...goldenExtensions() });
 });

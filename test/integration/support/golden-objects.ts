@@ -88,3 +88,8 @@ export function goldenObjects(): unknown[] {
 export function goldenOriginal(): Record<string, unknown> {
   return JSON.parse(readFileSync(resolve(folder, 'original.gen.json'), 'utf8'));
 }
+
+/** Records that ours are instead of, or beside, those of the original. */
+export function goldenExtensions(): Record<string, unknown> {
+  return JSON.parse(readFileSync(resolve(folder, 'extensions.json'), 'utf8'));
+}

@@ -27,9 +27,14 @@ export class RealKsr implements AsyncDisposable {
 
   /** Starts the process without waiting until it is ready. */
   static async launch(options: KsrOptions): Promise<RealKsr> {
-    const ksr = new RealKsr(options, await freePort());
+    const ksr = await RealKsr.create(options);
     ksr.run();
     return ksr;
+  }
+
+  /** Not started yet. */
+  static async create(options: KsrOptions): Promise<RealKsr> {
+    return new RealKsr(options, await freePort());
   }
 
   private constructor(options: KsrOptions, port: number) {
@@ -44,7 +49,7 @@ export class RealKsr implements AsyncDisposable {
       writeFileSync(join(this.#folder, `${name}.conf`), JSON.stringify(content));
   }
 
-  /** Starts the process, also after its end. */
+  /** Starts the process without waiting until it is ready; also after its end. */
   run(): void {
     const { enter = [], kubeconfig } = this.#options;
     this.#process = new Background(
@@ -87,11 +92,15 @@ export class RealKsr implements AsyncDisposable {
 
   /** Resolves when it writes the records. */
   async whenLeading(): Promise<void> {
-    const leads = async () => {
+    const leads = () => {
       this.#process!.assertRunning();
-      return /^contiv_ksr_leader 1$/m.test((await this.get('/metrics')) ?? '');
+      return this.leads();
     };
     await until('contiv-ksr leads', leads, READY_LIMIT_MS);
+  }
+
+  async leads(): Promise<boolean> {
+    return /^contiv_ksr_leader 1$/m.test((await this.get('/metrics')) ?? '');
   }
 
   assertRunning(): void {

@@ -8,7 +8,7 @@ import type { EtcdStore } from '#datastore/etcd/store.ts';
 import { REFLECTOR_PREFIX } from '#kubernetes/resources/resources.ts';
 import { AgentView } from './agent-view.ts';
 import { EtcdServer } from './etcd-server.ts';
-import { RealKsr } from './ksr.ts';
+import { type KsrOptions, RealKsr } from './ksr.ts';
 import { KubeApiServer } from './kube-api-server.ts';
 import type { KubeClient } from './kube-client.ts';
 import { listReflected, type Records, recordsOf } from './reflected-state.ts';
@@ -24,20 +24,25 @@ export class Reflection implements AsyncDisposable {
   readonly etcd: EtcdServer;
   readonly apiServer: KubeApiServer;
   readonly client: KubeClient;
+  /** For another contiv-ksr. */
+  readonly ksrOptions: KsrOptions;
   readonly ksr: RealKsr;
   readonly agent: AgentView;
   readonly #store: EtcdStore;
 
-  /** Resolves when contiv-ksr is ready. */
-  static async start(): Promise<Reflection> {
+  /** Resolves when contiv-ksr is ready, or the rest is. */
+  static async start(ksrState: 'running' | 'not started' = 'running'): Promise<Reflection> {
     const [kubeEtcd, etcd] = [await EtcdServer.start(), await EtcdServer.start()];
     const apiServer = await KubeApiServer.start({ etcd: `127.0.0.1:${kubeEtcd.port}` });
-    const ksr = await RealKsr.launch({
+    const ksrOptions = {
       etcd: `127.0.0.1:${etcd.port}`,
       kubeconfig: apiServer.kubeconfig(),
-    });
-    const reflection = new Reflection(kubeEtcd, etcd, apiServer, ksr);
+    };
+    const ksr = await RealKsr.create(ksrOptions);
+    const reflection = new Reflection({ kubeEtcd, etcd, apiServer, ksrOptions, ksr });
+    if (ksrState === 'not started') return reflection;
     try {
+      ksr.run();
       await ksr.whenReady();
       return reflection;
     } catch (error) {
@@ -46,22 +51,24 @@ export class Reflection implements AsyncDisposable {
     }
   }
 
-  private constructor(
-    kubeEtcd: EtcdServer,
-    etcd: EtcdServer,
-    apiServer: KubeApiServer,
-    ksr: RealKsr,
-  ) {
+  private constructor({
+    kubeEtcd,
+    etcd,
+    apiServer,
+    ksrOptions,
+    ksr,
+  }: Pick<Reflection, 'kubeEtcd' | 'etcd' | 'apiServer' | 'ksrOptions' | 'ksr'>) {
     this.kubeEtcd = kubeEtcd;
     this.etcd = etcd;
     this.apiServer = apiServer;
-    this.client = apiServer.client();
+    this.ksrOptions = ksrOptions;
     this.ksr = ksr;
+    this.client = apiServer.client();
     this.#store = etcd.store(etcd.port, 5000);
     this.agent = new AgentView(etcd.store());
   }
 
-  /** What etcd has. */
+  /** Records of etcd. */
   async stored(): Promise<Records> {
     const { entries } = await this.#store.list(PREFIX);
     return new Map(entries.map(({ key, value }) => [key, value]));
