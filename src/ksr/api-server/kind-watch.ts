@@ -4,6 +4,7 @@ import type { Logger } from '#infra/log/log.ts';
 import type { KindHandlers, KindWatch, WatchedKind, WatchState } from './api.ts';
 import type { ApiClient } from './api-client.ts';
 import {
+  ApiBusyError,
   ApiNotFoundError,
   ApiResponseError,
   ApiUnreachableError,
@@ -21,6 +22,8 @@ import { readWatch } from './watch-reader.ts';
 const SHORTEST_WATCH_S = 60;
 /** A watch that ends earlier and without news counts as a failure. */
 const SHORTEST_UNEVENTFUL_MS = 1000;
+/** After so many watches that the server answered with something useless, objects are listed again. */
+const MAX_USELESS_WATCHES = 2;
 /** A connection that lasted so long works. */
 const PROVEN_MS = 5000;
 
@@ -47,8 +50,8 @@ export class ApiKindWatch implements KindWatch {
   #error: Error | undefined;
   /** Everything up to this version was handed on; undefined: a list is due. */
   #version: string | undefined;
-  /** The failure follows on another one, without news in between. */
-  #wasInvalid = false;
+  /** Watches in a row that the server answered with something useless. */
+  #uselessWatches = 0;
   #isAbsent = false;
 
   constructor(options: KindWatchOptions) {
@@ -80,13 +83,15 @@ export class ApiKindWatch implements KindWatch {
     // No handler is called from inside `watch`.
     await Promise.resolve();
     while (!signal.aborted) {
+      let isWatch = false;
       try {
         if (this.#error && this.#version !== undefined) await this.#verifyVersion(this.#version);
         this.#version ??= await this.#list();
+        isWatch = true;
         await this.#watch(this.#version);
       } catch (thrown) {
         if (signal.aborted) return;
-        const delay = this.#failed(thrown);
+        const delay = this.#failed(thrown, isWatch);
         await this.#options.clock.sleep(delay, signal).catch(() => undefined);
       }
     }
@@ -185,19 +190,24 @@ export class ApiKindWatch implements KindWatch {
   }
 
   #progressed(): void {
-    this.#wasInvalid = false;
+    this.#uselessWatches = 0;
     this.#retry.progressed();
   }
 
   /** @returns milliseconds until the next attempt */
-  #failed(thrown: unknown): number {
+  #failed(thrown: unknown, isWatch: boolean): number {
     const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-    const isInvalid = error instanceof ApiResponseError;
     const isAbsent = error instanceof ApiNotFoundError;
-    const isUnforeseen = !(error instanceof CodedError);
-    if (isAbsent || isUnforeseen || error instanceof VersionExpiredError || this.#wasInvalid)
+    if (isWatch && isUseless(error)) this.#uselessWatches++;
+    const isListDue =
+      isAbsent ||
+      error instanceof VersionExpiredError ||
+      !(error instanceof CodedError) ||
+      this.#uselessWatches >= MAX_USELESS_WATCHES;
+    if (isListDue) {
       this.#version = undefined;
-    this.#wasInvalid = isInvalid && !this.#wasInvalid;
+      this.#uselessWatches = 0;
+    }
     const delay = this.#retry.delayAfter(error);
     // The history of the server is short: this is no failure unless it repeats.
     if (delay > 0) this.#report(error);
@@ -229,6 +239,11 @@ export class ApiKindWatch implements KindWatch {
   #assertOpen(): void {
     this.#ending.signal.throwIfAborted();
   }
+}
+
+/** Perhaps the server cannot continue from the version. A server that is overloaded names a pause. */
+function isUseless(error: Error): boolean {
+  return error instanceof ApiResponseError || (error instanceof ApiBusyError && !error.pauseMs);
 }
 
 function kindOf(error: Error | undefined): string | undefined {

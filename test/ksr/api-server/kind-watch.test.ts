@@ -211,18 +211,27 @@ for (const [title, text] of Object.entries(invalidTexts))
     assert.deepEqual(watched.differences, []);
   });
 
-test('objects are listed again when a watch is invalid twice without a valid event', async () => {
-  using watched = new WatchedCluster((cluster) => {
-    cluster.put(pods.path, pod('a'));
-    cluster.inject({ on: 'watch', body: 'no JSON\n', times: 2 });
+const uselessWatches = [
+  { title: 'is not JSON', fault: { body: 'no JSON\n' }, lists: 2 },
+  { title: 'is answered 400', fault: { status: 400 }, lists: 2 },
+  {
+    title: 'reports an internal error',
+    fault: { body: '{"type":"ERROR","object":{"code":500}}\n' },
+    lists: 2,
+  },
+  { title: 'is answered 429', fault: { status: 429, retryAfter: '1' }, lists: 1 },
+  { title: 'is answered 403', fault: { status: 403 }, lists: 1 },
+];
+for (const { title, fault, lists } of uselessWatches)
+  test(`after two watches of which each ${title}, the objects are listed ${lists - 1} times again`, async () => {
+    using watched = new WatchedCluster((cluster) => {
+      cluster.put(pods.path, pod('a'));
+      cluster.inject({ on: 'watch', times: 2, ...fault });
+    });
+    await watched.advance(200);
+    assert.equal(watched.view.calls.filter((call) => call === 'listed').length, lists);
+    assert.equal(watched.watch.state, 'watching');
   });
-  await watched.advance(5);
-  assert.deepEqual(
-    watched.view.calls.filter((call) => !call.startsWith('changed')),
-    ['listing', 'listed', 'listing', 'listed'],
-  );
-  assert.equal(watched.watch.state, 'watching');
-});
 
 const invalidLists = {
   'not JSON': '<html>Bad Gateway</html>',
