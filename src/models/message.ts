@@ -150,7 +150,9 @@ export function messageCodec<T extends object>(
     },
     decodeWire: (bytes, where) => parse(plain(message, decode(message, bytes, where)), where),
     decodeKnownWire: (bytes, where) => {
-      const decoded = decode(message, bytes, where);
+      const reader = protobuf.Reader.create(bytes);
+      reader.discardUnknown = false;
+      const decoded = decode(message, reader, where);
       const unknownFields = unknownWireFields(decoded, message.reflection());
       return { value: parse(plain(message, decoded), where), unknownFields };
     },
@@ -159,7 +161,7 @@ export function messageCodec<T extends object>(
 
 function decode<T extends object>(
   message: MessageType<T>,
-  bytes: Uint8Array,
+  bytes: Uint8Array | protobuf.Reader,
   where: string | undefined,
 ): protobuf.Message {
   try {

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { status } from '@grpc/grpc-js';
 import type { MemoryStore } from '#datastore/memory-store.ts';
@@ -223,6 +225,38 @@ describe('external configuration by gRPC', () => {
     const answer = await agent.client.send('put', Buffer.alloc(5_000_000));
     assert.equal(answer.code, status.RESOURCE_EXHAUSTED);
     assert.equal((await agent.client.put(items)).code, 0);
+  });
+
+  it('takes every request that the client of the original sends', async () => {
+    await using agent = await startExternalAgent();
+    const folder = join(import.meta.dirname, 'golden');
+    const refused: string[] = [];
+    for (const file of readdirSync(folder).filter((name) => name.endsWith('.hex'))) {
+      const bytes = Buffer.from(readFileSync(join(folder, file), 'utf8').trim(), 'hex');
+      const { code, violations } = await agent.client.send('put', bytes);
+      if (code !== 0)
+        refused.push(...violations.map(({ field, reason }) => `${file} ${field} ${reason}`));
+    }
+    assert.deepEqual(refused.sort(), [
+      'Exceptions.hex Exceptions[0] CV_EXTCONFIG_UNSUPPORTED',
+      'Forwardings.hex Forwardings[0] CV_EXTCONFIG_UNSUPPORTED',
+      'Interfaces-gre.hex Interfaces[0] CV_EXTCONFIG_UNKNOWN_FIELD',
+      // stored, and tried again: its namespace does not exist, and VPP has no socket for punted packets
+      'LinuxInterfaces.hex LinuxInterfaces[2] CV_LINUX_NAMESPACE_GONE',
+      'RuleChains.hex RuleChains[0] CV_EXTCONFIG_UNSUPPORTED',
+      'SAs.hex SAs[0] CV_EXTCONFIG_UNSUPPORTED',
+      'SPDs.hex SPDs[0] CV_EXTCONFIG_UNSUPPORTED',
+      'Spans.hex Spans[0] CV_EXTCONFIG_UNSUPPORTED',
+      'ToHostPunts.hex ToHostPunts[0] CV_VPP_REFUSED',
+    ]);
+    const { entries } = await agent.running.node.external!.list('');
+    const states = new Map<string, string | undefined>();
+    for (const { key } of entries) states.set(key, await agent.stateOf(key));
+    const others = [...states].filter(([, state]) => state !== 'CONFIGURED').map(([key]) => key);
+    assert.deepEqual(others.sort(), [
+      'config/linux/interfaces/v2/interface/ext-ns',
+      'config/vpp/v2/tohost/l3/IPV4/l4/UDP/port/9000',
+    ]);
   });
 
   it('is not served without grpc2.conf', async () => {
