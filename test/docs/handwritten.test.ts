@@ -9,9 +9,12 @@ const documents = [...globSync('*.md'), ...globSync('{docs,deploy,examples}/**/*
   (path) => ({ path, text: readFileSync(path, 'utf8') }),
 );
 const scripts = JSON.parse(readFileSync('package.json', 'utf8')).scripts as object;
-const source = globSync(['src/**/*.ts', 'plugins/**/*.ts'])
-  .map((path) => readFileSync(path, 'utf8'))
-  .join('\n');
+const files = globSync(['src/**/*.ts', 'plugins/**/*.ts']);
+/** docs/ksr.md describes the flags and variables of contiv-ksr. */
+const isOfReflector = (path: string): boolean => /^src\/(cmd\/)?ksr\//.test(path);
+const textOf = (paths: readonly string[]): string =>
+  paths.map((path) => readFileSync(path, 'utf8')).join('\n');
+const source = textOf(files.filter((path) => !isOfReflector(path)));
 
 describe('documents', () => {
   it('link only to existing files of the repository', () => {
@@ -77,4 +80,13 @@ describe('docs/configuration.md', () => {
     ];
     assert.deepEqual([...new Set(flags)].sort(), known.sort());
   });
+});
+
+it('docs/ksr.md names the flags and environment variables of contiv-ksr', () => {
+  const text = readFileSync('docs/ksr.md', 'utf8');
+  const own = textOf(files.filter(isOfReflector));
+  const read = [...own.matchAll(/\benv\['(\w+)'\]/g)].map(([, name]) => name!);
+  const flags = [...own.matchAll(/\.option\(\s*'(--[a-z-]+)/g)].map(([, name]) => name!);
+  assert.ok(read.length > 3 && flags.length > 1);
+  for (const name of [...read, ...flags]) assert.ok(text.includes(name), name);
 });

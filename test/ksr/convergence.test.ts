@@ -69,10 +69,10 @@ const time: fc.Arbitrary<Step> = fc
   .constantFrom(0, 1, 150, 1_500, 20_000)
   .map((ms) => named(`advance ${ms}`, (cluster) => cluster.clock.advance(ms)));
 
-const foreignKeys = fc.oneof(
+const otherKeys = fc.oneof(
   names.map((name) => `${PREFIX}k8s/pod/${name}/namespace/default`),
   services.map((name) => `${PREFIX}k8s/endpoints/${name}/namespace/default`),
-  fc.constant(`${PREFIX}k8s/policy/foreign/namespace/default`),
+  fc.constant(`${PREFIX}k8s/policy/unexpected/namespace/default`),
 );
 
 const faults: fc.Arbitrary<Step> = fc.oneof(
@@ -99,7 +99,7 @@ const faults: fc.Arbitrary<Step> = fc.oneof(
     }),
   ),
   fc
-    .tuple(foreignKeys, fc.constantFrom('{}', undefined))
+    .tuple(otherKeys, fc.constantFrom('{}', undefined))
     .map(([key, value]) =>
       named(`${key} = ${value} by another program`, ({ database }) =>
         value === undefined ? void database.delete(key) : database.put(key, value),

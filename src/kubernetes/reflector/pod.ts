@@ -3,6 +3,7 @@ import { type Pod, type PodContainer, podModel } from '../models/pod.ts';
 import { contivAnnotations, labelList } from './labels.ts';
 import { namespaceOf } from './objects/meta.ts';
 import {
+  hasEnded,
   type KubeContainer,
   type KubePod,
   longRunningContainers,
@@ -14,7 +15,8 @@ import type { Readers } from './reflected.ts';
 
 export function podValue(pod: KubePod, readers: Readers): Pod {
   const { metadata, status } = pod;
-  const addresses = podAddresses(pod);
+  // The API keeps the address of a pod that has ended, although another pod may have it by now.
+  const addresses = hasEnded(pod) ? [] : podAddresses(pod);
   return podModel.canonical({
     name: metadata.name,
     namespace: namespaceOf(pod),

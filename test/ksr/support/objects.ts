@@ -1,12 +1,10 @@
 import type { TestObject } from './reflected-cluster.ts';
 
-const namespace = 'default';
-
 export function pod(name: string, label = 'a', extra: object = {}): TestObject {
   return {
     kind: 'Pod',
     apiVersion: 'v1',
-    metadata: { name, namespace, labels: { app: label } },
+    metadata: { name, namespace: 'default', labels: { app: label } },
     spec: { nodeName: 'node1', containers: [{ name: 'main' }] },
     status: { phase: 'Running', podIP: '10.1.1.2', hostIP: '192.168.0.1' },
     ...extra,
@@ -17,7 +15,7 @@ export function policy(name: string, label = 'a'): TestObject {
   return {
     kind: 'NetworkPolicy',
     apiVersion: 'networking.k8s.io/v1',
-    metadata: { name, namespace },
+    metadata: { name, namespace: 'default' },
     spec: { podSelector: { matchLabels: { app: label } }, policyTypes: ['Ingress'] },
   };
 }
@@ -30,7 +28,7 @@ export function endpoints(name: string, ip = '10.1.1.2'): TestObject {
   return {
     kind: 'Endpoints',
     apiVersion: 'v1',
-    metadata: { name, namespace },
+    metadata: { name, namespace: 'default' },
     subsets: [{ addresses: [{ ip }], ports: [{ name: 'http', port: 80, protocol: 'TCP' }] }],
   };
 }
@@ -39,7 +37,7 @@ export function slice(name: string, service: string, ip = '10.1.1.2'): TestObjec
   return {
     kind: 'EndpointSlice',
     apiVersion: 'discovery.k8s.io/v1',
-    metadata: { name, namespace, labels: { 'kubernetes.io/service-name': service } },
+    metadata: { name, namespace: 'default', labels: { 'kubernetes.io/service-name': service } },
     addressType: 'IPv4',
     endpoints: [{ addresses: [ip], conditions: { ready: true }, nodeName: 'node1' }],
     ports: [{ name: 'http', port: 80, protocol: 'TCP' }],

@@ -51,6 +51,17 @@ function service(
   return json(object, readers);
 }
 
+test('a pod that has ended has no address: another pod may have it by now', () => {
+  const status = { podIP: '10.1.1.2', podIPs: [{ ip: '10.1.1.2' }, { ip: 'fd00::2' }] };
+  const addressesOf = (phase: string) => {
+    const { ip_address, ip_addresses } = json(pod({ status: { ...status, phase } }), 'own');
+    return [ip_address, ip_addresses];
+  };
+  assert.deepEqual(addressesOf('Running'), ['10.1.1.2', ['10.1.1.2', 'fd00::2']]);
+  for (const phase of ['Succeeded', 'Failed'])
+    assert.deepEqual(addressesOf(phase), [undefined, undefined]);
+});
+
 test('the UID of a static pod is the one that the runtime passes, not that of its mirror pod', () => {
   const annotations = {
     'kubernetes.io/config.mirror': '5e6f',
