@@ -23,6 +23,8 @@ export interface LeaderDeps {
   readonly random: Random;
   readonly log: Logger;
   readonly onSweep?: (kind: string, seconds: number) => void;
+  /** Starts further work that only the leader does. */
+  readonly startWork?: () => { close(): Promise<void> };
 }
 
 /** State of the records of one kind; `following`: another instance writes them. */
@@ -96,6 +98,7 @@ class Term {
   readonly syncs = new Map<string, RecordSync>();
   readonly #statistics: StatisticsRecord;
   readonly #removedNodes: RemovedNodes;
+  readonly #work: { close(): Promise<void> } | undefined;
 
   constructor(deps: LeaderDeps, leadership: Leadership) {
     const { reflector, removedNodes, prefix, clock } = deps;
@@ -111,12 +114,14 @@ class Term {
     for (const sync of this.syncs.values()) sync.start();
     removedNodes.lead(leadership);
     this.#statistics.start();
+    this.#work = deps.startWork?.();
   }
 
   async close(): Promise<void> {
     this.#removedNodes.lead(undefined);
     const syncs = [...this.syncs.values()];
-    await Promise.all([this.#statistics.close(), ...syncs.map((sync) => sync.close())]);
+    const closing = [this.#work?.close(), this.#statistics.close()];
+    await Promise.all([...closing, ...syncs.map((sync) => sync.close())]);
   }
 }
 

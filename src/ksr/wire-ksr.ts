@@ -20,6 +20,7 @@ import type { ApiServer, KindWatch } from './api-server/api.ts';
 import { ApiNotFoundError } from './api-server/api-errors.ts';
 import { Leader } from './leader.ts';
 import { registerMetrics } from './metrics.ts';
+import { NodeConfigStatusWriter } from './node-config-status.ts';
 import type { RecordStore } from './records/record-store.ts';
 import { createReflector } from './records/reflector.ts';
 import { RemovedNodes } from './records/removed-nodes.ts';
@@ -90,6 +91,11 @@ export function createKsr(deps: KsrDeps): Ksr {
     random,
     log,
     onSweep,
+    startWork: () => {
+      const writer = new NodeConfigStatusWriter({ apiServer, store, clock, random, log });
+      writer.start();
+      return writer;
+    },
   });
   const storeProbe = wireStoreProbe(store, status, clock);
   registerProblems(status, watches, leader);

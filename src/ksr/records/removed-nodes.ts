@@ -16,6 +16,7 @@ import type { Clock, Random, Timer } from '#infra/clock/clock.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { agentPrefix } from '#infra/service-label/service-label.ts';
+import { nodeConfigStatusKey } from '#kubernetes/models/node-config-status.ts';
 import {
   hasReleaseMark,
   RELEASE_MARK_BYTES,
@@ -176,6 +177,10 @@ export class RemovedNodes {
     const keys: string[] = [];
     await this.#deps.store.pages(prefix, (page) => {
       for (const { key } of page) keys.push(key);
+    });
+    const decision = nodeConfigStatusKey.build({ name: node });
+    await this.#deps.store.pages(decision, (page) => {
+      for (const { key } of page) if (key === decision) keys.push(key);
     });
     for (let at = 0; at < keys.length; at += MAX_OPERATIONS) {
       const some = keys.slice(at, at + MAX_OPERATIONS);

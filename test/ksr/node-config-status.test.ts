@@ -1,0 +1,198 @@
+/** The status of NodeConfigs, from the decisions of the nodes in the datastore. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { FaultInjectingStore } from '#datastore/fault-injection.ts';
+import { MemoryStore } from '#datastore/memory-store.ts';
+import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
+import { silentLogger } from '#infra/log/log.ts';
+import type { ApiServer, KindHandlers, KindWatch } from '#ksr/api-server/api.ts';
+import { statusError } from '#ksr/api-server/api-errors.ts';
+import { NodeConfigStatusWriter } from '#ksr/node-config-status.ts';
+import { nodeConfigModel } from '#kubernetes/models/node-config.ts';
+import { nodeConfigDigest, nodeConfigStatusModel } from '#kubernetes/models/node-config-status.ts';
+
+interface KubeObject {
+  metadata: { name: string; namespace: string; generation: number };
+  spec: { gateway: string };
+  status?: Record<string, unknown>;
+}
+
+/** Answers of the API server about NodeConfigs, without a connection. */
+class StubApiServer implements ApiServer {
+  readonly objects = new Map<string, KubeObject>();
+  readonly patches: string[] = [];
+  readonly errors: Error[] = [];
+  handlers: KindHandlers | undefined;
+
+  watch(_kind: unknown, handlers: KindHandlers): KindWatch {
+    this.handlers = handlers;
+    this.list();
+    return { state: 'watching', since: 0, error: undefined, close: () => undefined };
+  }
+
+  list(): void {
+    this.handlers?.listing();
+    this.handlers?.changed([...this.objects.values()]);
+    this.handlers?.listed();
+  }
+
+  put(name: string, gateway: string, namespace = 'default'): void {
+    const id = `${namespace}/${name}`;
+    const before = this.objects.get(id);
+    const generation = (before?.metadata.generation ?? 0) + 1;
+    const object = { ...before, metadata: { name, namespace, generation }, spec: { gateway } };
+    this.objects.set(id, object);
+    this.handlers?.changed([object]);
+  }
+
+  async patchStatus(path: string, status: object): Promise<void> {
+    const error = this.errors.shift();
+    if (error) throw error;
+    const [, namespace, name] = /namespaces\/(.*)\/nodeconfigs\/(.*)$/.exec(path)!;
+    const object = this.objects.get(`${namespace}/${name}`);
+    if (!object) throw statusError(404, '', path);
+    const patched = { ...object, status: { ...object.status, ...status } };
+    this.objects.set(`${namespace}/${name}`, patched);
+    this.patches.push(`${namespace}/${name}`);
+    this.handlers?.changed([patched]);
+  }
+
+  status(name: string, namespace = 'default') {
+    const { since, ...status } = this.objects.get(`${namespace}/${name}`)?.status ?? {};
+    return status;
+  }
+}
+
+class Bench {
+  readonly clock = new ManualClock();
+  readonly api = new StubApiServer();
+  readonly store = new FaultInjectingStore(new MemoryStore());
+  writer = this.#started();
+
+  #started(): NodeConfigStatusWriter {
+    const { clock, api: apiServer, store } = this;
+    const random = seededRandom(1);
+    const deps = { apiServer, store, clock, random, log: silentLogger };
+    const writer = new NodeConfigStatusWriter(deps);
+    writer.start();
+    return writer;
+  }
+
+  async restart(): Promise<void> {
+    await this.writer.close();
+    this.writer = this.#started();
+  }
+
+  async decide(node: string, gateway: string, state: string, message = ''): Promise<void> {
+    const record = nodeConfigModel.canonical({ node_name: node, gateway });
+    const refused_fields = message ? [{ field: 'gateway', reason: message }] : [];
+    const decision = nodeConfigStatusModel.canonical({
+      node_name: node,
+      state,
+      node_config: nodeConfigDigest(record),
+      message,
+      refused_fields,
+      since: '2026-01-01T00:00:00.000Z',
+    });
+    const text = JSON.stringify(nodeConfigStatusModel.toJson(decision));
+    await this.store.put(nodeConfigStatusModel.key(decision), text);
+  }
+}
+
+const applied = (observedGeneration: number) => ({
+  state: 'Applied',
+  message: '',
+  observedGeneration,
+  refusedFields: [],
+});
+
+describe('the status of a NodeConfig', () => {
+  it('is the decision about its present content, and is written once', async () => {
+    const { api, clock, decide, ...bench } = bound();
+    api.put('n1', '10.0.0.1');
+    await clock.advance(5_000);
+    assert.deepEqual(api.patches, []);
+    await decide('n1', '10.0.0.1', 'Applied');
+    await clock.advance(5_000);
+    assert.deepEqual(api.status('n1'), applied(1));
+    assert.equal(api.objects.get('default/n1')?.status?.['since'], '2026-01-01T00:00:00.000Z');
+    api.put('n1', 'x');
+    await clock.advance(5_000);
+    assert.deepEqual(api.status('n1'), applied(1), 'the old decision is about generation 1');
+    await decide('n1', 'x', 'Refused', 'not an address');
+    await clock.advance(5_000);
+    assert.deepEqual(api.status('n1'), {
+      state: 'Refused',
+      message: 'not an address',
+      observedGeneration: 2,
+      refusedFields: [{ field: 'gateway', reason: 'not an address' }],
+    });
+    await bench.restart();
+    api.list();
+    await clock.advance(60_000);
+    assert.equal(api.patches.length, 2);
+  });
+
+  it('says that no node has decided, also of one that is removed', async () => {
+    const { api, clock, decide, store } = bound();
+    api.put('n1', '10.0.0.1');
+    await clock.advance(40_000);
+    assert.equal(api.status('n1')['state'], 'Waiting');
+    await decide('n1', '10.0.0.1', 'Applied');
+    await clock.advance(5_000);
+    assert.deepEqual(api.status('n1'), applied(1));
+    await store.delete('/vnf-agent/contiv-nodeconfig/n1');
+    await clock.advance(40_000);
+    assert.equal(api.status('n1')['state'], 'Waiting');
+  });
+
+  it('names the object of another namespace that is in use', async () => {
+    const { api, clock, decide } = bound();
+    api.put('n1', '10.0.0.1', 'a');
+    api.put('n1', '10.0.0.2', 'b');
+    await decide('n1', '10.0.0.2', 'Applied');
+    await clock.advance(5_000);
+    assert.deepEqual(api.status('n1', 'b'), applied(1));
+    assert.match(String(api.status('n1', 'a')['message']), /^b\/n1 configures the node/);
+    assert.equal(api.status('n1', 'a')['state'], 'Superseded');
+  });
+
+  it('is written after errors of the API server and of the datastore', async () => {
+    const { api, clock, decide, store } = bound();
+    for (const code of [409, 429, 503, 403]) api.errors.push(statusError(code, '', 'test', 2_000));
+    api.put('n1', '10.0.0.1');
+    api.put('n2', '10.0.0.1');
+    store.disconnect('test');
+    await clock.advance(10_000);
+    store.reconnect();
+    await decide('n1', '10.0.0.1', 'Applied');
+    await decide('n2', '10.0.0.1', 'Applied');
+    await clock.advance(120_000);
+    assert.deepEqual(api.status('n1'), applied(1));
+    assert.deepEqual(api.status('n2'), applied(1));
+    assert.deepEqual(api.errors, []);
+  });
+
+  it('of an object that is deleted meanwhile stops nothing', async () => {
+    const { api, clock, decide } = bound();
+    api.put('n1', '10.0.0.1');
+    api.put('n2', '10.0.0.1');
+    api.objects.delete('default/n1');
+    await decide('n1', '10.0.0.1', 'Applied');
+    await decide('n2', '10.0.0.1', 'Applied');
+    await clock.advance(5_000);
+    assert.deepEqual(api.patches, ['default/n2']);
+  });
+});
+
+function bound() {
+  const bench = new Bench();
+  const { api, clock, store } = bench;
+  return {
+    api,
+    clock,
+    store,
+    decide: bench.decide.bind(bench),
+    restart: bench.restart.bind(bench),
+  };
+}
