@@ -91,16 +91,23 @@ export class AttackedAgent {
   static async start(): Promise<AttackedAgent> {
     const folder = mkdtempSync(join(tmpdir(), 'attacks-'));
     const agent = new AttackedAgent(folder, await freePort());
-    await agent.ready();
-    agent.#attachment = await agent.#existingPod();
+    try {
+      await agent.ready();
+      agent.#attachment = await agent.#existingPod();
+    } catch (error) {
+      await agent.stop();
+      throw error;
+    }
     return agent;
   }
 
   async stop(): Promise<void> {
     this.#cni.close();
-    const exit = once(this.#process, 'exit');
-    this.#process.kill('SIGTERM');
-    await exit;
+    if (this.#process.exitCode === null && this.#process.signalCode === null) {
+      const exit = once(this.#process, 'exit');
+      this.#process.kill('SIGTERM');
+      await exit;
+    }
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
