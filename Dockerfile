@@ -31,7 +31,7 @@ RUN npm ci --omit=dev && rm -r node_modules/node-linux-* node_modules/.bin/node 
 COPY examples examples
 COPY --from=build /opt/contiv-vswitch/dist dist
 # Fills the compile cache.
-RUN dist/cmd/agent/main.js --help
+RUN dist/cmd/agent/main.js --help && dist/cmd/ksr/main.js --help
 # For the host, which does not run it from here: see deploy/README.md.
 COPY --from=cni /build/dist/contiv-cni contiv-cni
 

@@ -16,6 +16,9 @@ const root = join(import.meta.dirname, '../..');
  */
 export const BUNDLE = 'dist/cmd/agent';
 
+/** Folder of the bundle of contiv-ksr. */
+const KSR_BUNDLE = 'dist/cmd/ksr';
+
 /** Files of the bundle, and the module with which each begins. */
 const agent = {
   main: 'src/cmd/agent/main.ts',
@@ -48,9 +51,20 @@ const workerThreads = (entries: Readonly<Record<string, string>>): Plugin => ({
 
 /** @param project gets the bundle; it has to have `package.json` and the packages with native addons */
 export async function buildAgent(project = root): Promise<string> {
-  const folder = join(project, BUNDLE);
+  return await buildProgram(agent, join(project, BUNDLE));
+}
+
+/** The bundle of contiv-ksr; it needs `package.json`. */
+export async function buildKsr(project = root): Promise<string> {
+  return await buildProgram({ main: 'src/cmd/ksr/main.ts' }, join(project, KSR_BUNDLE));
+}
+
+async function buildProgram(
+  entries: Readonly<Record<string, string>>,
+  folder: string,
+): Promise<string> {
   rmSync(folder, { recursive: true, force: true });
-  await bundle(agent, folder);
+  await bundle(entries, folder);
   // etcd3 reads its definitions in the folder `proto` beside that of its code.
   const etcd = dirname(fileURLToPath(import.meta.resolve('etcd3/package.json')));
   cpSync(join(etcd, 'proto'), join(folder, '../proto'), { recursive: true });
