@@ -16,6 +16,7 @@ export class DependencyIndex<T extends object> {
   readonly #selective = new Set<string>();
 
   add(dependent: T, dependencies: readonly Dependency[]): void {
+    if (dependencies.length === 0) return;
     for (const { key, anyOf } of dependencies) {
       if (key !== undefined) addItem(this.#byKey, key, dependent);
       if (!anyOf) continue;
@@ -27,6 +28,7 @@ export class DependencyIndex<T extends object> {
   }
 
   delete(dependent: T, dependencies: readonly Dependency[]): void {
+    if (dependencies.length === 0) return;
     for (const { key, anyOf } of dependencies) {
       if (key !== undefined) deleteItem(this.#byKey, key, dependent);
       if (!anyOf) continue;
@@ -34,7 +36,7 @@ export class DependencyIndex<T extends object> {
     }
   }
 
-  /** The number of dependents that `collect` finds, at most. */
+  /** The number of dependents that `find` finds, at most. */
   count(key: string, isDone?: IsDone): number {
     let count = this.#byKey.size === 0 ? 0 : itemCount(this.#byKey.get(key));
     if (this.#byPrefix.size > 0)
@@ -44,16 +46,21 @@ export class DependencyIndex<T extends object> {
   }
 
   /**
-   * Adds to `found` all that have a dependency with the key or a prefix of it.
+   * All that have a dependency with the key or a prefix of it, each once, in no order.
    * @param isDone prefixes to leave out, of those whose dependents all keys serve alike
    */
-  collect(key: string, found: Set<T>, isDone?: IsDone): void {
-    collectItems(this.#byKey.get(key), found);
-    for (const prefix of this.#prefixesOf(key, isDone))
-      collectItems(this.#byPrefix.get(prefix), found);
+  find(key: string, isDone?: IsDone): readonly T[] {
+    const named = this.#byKey.get(key);
+    const prefixes = this.#prefixesOf(key, isDone);
+    // Most keys have one dependent or none.
+    if (prefixes.length === 0 && !(named instanceof Set)) return named ? [named] : none;
+    const found = new Set<T>();
+    collectItems(named, found);
+    for (const prefix of prefixes) collectItems(this.#byPrefix.get(prefix), found);
+    return [...found];
   }
 
-  /** `collect` for a key with many dependents. */
+  /** `find` for a key with many dependents: adds them to `found`. */
   async collectInSlices(
     key: string,
     found: Set<T>,

@@ -229,11 +229,9 @@ export class WritableGraph {
   /** Nodes with a desired or actual dependency that the key meets, in the order of their keys. */
   dependents(key: string, isDone?: IsDone): readonly Node[] {
     this.lookUps++;
-    const found = new Set<Node>();
-    this.#dependents.collect(key, found, isDone);
-    this.visits += found.size;
-    if (found.size === 0) return none;
-    return found.size === 1 ? [...found] : [...found].sort(byKey);
+    const found = this.#dependents.find(key, isDone);
+    this.visits += found.length;
+    return found.length < 2 ? found : found.toSorted(byKey);
   }
 
   /** The number of nodes that `dependents` finds, at most. */
@@ -263,10 +261,9 @@ export class WritableGraph {
 
   /** Base nodes that are not available and whose derived values would depend on the key. */
   prospects(key: string, isDone?: IsDone): readonly Node[] {
-    const found = new Set<Node>();
-    this.#prospects.collect(key, found, isDone);
-    this.visits += found.size;
-    return [...found].sort(byKey);
+    const found = this.#prospects.find(key, isDone);
+    this.visits += found.length;
+    return found.toSorted(byKey);
   }
 
   /** Nodes whose actual value has the claim. */

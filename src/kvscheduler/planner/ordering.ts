@@ -157,9 +157,7 @@ class Ordering {
     if (!this.#hasDependents(value)) return;
     const { graph } = this.#resolution;
     const { key } = value;
-    const found = new Set<PlannedValue>();
-    this.#leaving.collect(key, found, this.#isCleared);
-    const leaving = [...found];
+    const leaving = [...this.#leaving.find(key, this.#isCleared)];
     if (isMany(leaving.length)) yield this.#sort(leaving);
     else leaving.sort(byKey);
     for (const one of leaving) yield this.#remove(one);

@@ -101,9 +101,9 @@ export class PlannedGraph {
   /** Everything whose desired or actual value depends on the key. */
   dependents(key: string, isDone?: IsDone): readonly (Node | PlannedValue)[] {
     const nodes = this.#graph.dependents(key, isDone);
-    const fresh = new Set<PlannedValue>();
-    this.#dependents.collect(key, fresh, isDone);
-    return fresh.size === 0 ? nodes : [...nodes, ...fresh];
+    const fresh = this.#dependents.find(key, isDone);
+    if (nodes.length === 0) return fresh;
+    return fresh.length === 0 ? nodes : [...nodes, ...fresh];
   }
 
   /** `dependents` for a key that has many. */
@@ -124,10 +124,8 @@ export class PlannedGraph {
   }
 
   /** Values of the plan with new dependencies, and those of `indexKnown`, that depend on the key. */
-  plannedDependents(key: string, isDone?: IsDone): Iterable<PlannedValue> {
-    const found = new Set<PlannedValue>();
-    this.#dependents.collect(key, found, isDone);
-    return found;
+  plannedDependents(key: string, isDone?: IsDone): readonly PlannedValue[] {
+    return this.#dependents.find(key, isDone);
   }
 
   /** Dependencies of the goal that are not met. */

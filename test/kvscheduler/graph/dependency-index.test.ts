@@ -26,15 +26,16 @@ test('dependents are found by key and by prefix', () => {
         naive.set(owner, dependencies);
       }
       for (const one of ['', ...keys]) {
-        const found = new Set<{ id: number }>();
-        index.collect(one, found);
         const expected = names.filter((owner) =>
           naive
             .get(owner)
             ?.some((d) => d.key === one || d.anyOf?.prefixes.some((p) => one.startsWith(p))),
         );
         assert.deepEqual(
-          [...found].map(({ id }) => id).sort(),
+          index
+            .find(one)
+            .map(({ id }) => id)
+            .sort(),
           expected.map(({ id }) => id),
         );
       }
