@@ -28,6 +28,8 @@ export interface ExternalConfigWiringDeps {
 export interface WiredExternalConfig {
   readonly source: ExternalConfigSource;
   readonly services: readonly GrpcService[];
+  /** For other services that set values of gRPC clients. */
+  readonly writer: Pick<ConfigWriter, 'put' | 'delete' | 'resync'>;
   /** Starts before the event loop, and is closed after it. */
   readonly component: Component;
 }
@@ -53,6 +55,7 @@ export function wireExternalConfig(deps: ExternalConfigWiringDeps): WiredExterna
   });
   return {
     source: stored,
+    writer,
     services: externalConfigServices({ writer, metrics, clock, log }),
     component: {
       name: 'extconfig',

@@ -5,6 +5,7 @@ import { Client, credentials, type ServiceError, status } from '@grpc/grpc-js';
 import protobuf from 'protobufjs';
 import 'protobufjs/ext/descriptor/index.js';
 import { fileDescriptor } from '#compatibility/generic/file-descriptor.ts';
+import { MemoryStore } from '#datastore/memory-store.ts';
 import { FileDescriptorSet } from '#models/generic/descriptor.gen.ts';
 import {
   type Item,
@@ -38,7 +39,7 @@ describe('the generic services of ligato', () => {
   let running: RunningAgent;
   let client: Client;
   before(async () => {
-    const node = makeNode();
+    const node = { ...makeNode(), external: new MemoryStore() };
     const config = '/vnf-agent/node1/config/vpp/v2/';
     await node.cluster.put(`${config}interfaces/loop1`, JSON.stringify(LOOP));
     await node.cluster.put(`${config}arp/loop9/10.9.0.2`, JSON.stringify(ARP));
@@ -139,6 +140,25 @@ describe('the generic services of ligato', () => {
     assert.ok((await call(manager.GetConfig, { labels: { '!mine': '' } })).items.length > 10);
   });
 
+  it('set, replace and delete values', async () => {
+    const stateOf = async (name: string) => {
+      const ids = [{ model: 'vpp.interfaces', name }];
+      return (await call(manager.GetConfig, { ids })).items[0]?.status?.status;
+    };
+    const set = await call(manager.SetConfig, { updates: [update('set1'), update('set2')] });
+    assert.deepEqual(
+      set.results.map(({ key, status: state }) => [key, state?.status]),
+      ['set1', 'set2'].map((name) => [`config/vpp/v2/interfaces/${name}`, 'CONFIGURED']),
+    );
+    await call(manager.SetConfig, { updates: [update('set3')], overwrite_all: true });
+    assert.deepEqual([await stateOf('set1'), await stateOf('set3')], [undefined, 'CONFIGURED']);
+    assert.equal(await stateOf('loop1'), 'CONFIGURED');
+    const id = { model: 'vpp.interfaces', name: 'set3' };
+    const deleted = await call(manager.SetConfig, { updates: [{ item: { id } }] });
+    assert.equal(deleted.results[0]?.status?.status, 'NONEXISTENT');
+    assert.equal(await stateOf('set3'), undefined);
+  });
+
   it('refuse what they do not have, with what to use instead', async () => {
     const refused = async (answer: Promise<unknown>, code: status, text: RegExp) => {
       await assert.rejects(answer, (error: ServiceError) => {
@@ -149,10 +169,20 @@ describe('the generic services of ligato', () => {
     };
     const name = { full_proto_file_name: 'no/such.proto' };
     await refused(call(meta.ProtoFileDescriptor, name), status.NOT_FOUND, /no\/such.proto/);
-    await refused(call(manager.SetConfig, {}), status.UNIMPLEMENTED, /DataChangeService/);
+    const any = { type_url: 'models.ligato.io/no.such.Model', value: '' };
+    const update = { updates: [{ item: { data: { any } } }] };
+    await refused(call(manager.SetConfig, update), status.INVALID_ARGUMENT, /no.such.Model/);
     await refused(subscribed(client), status.UNIMPLEMENTED, /config-status/);
   });
 });
+
+/** An item with a loopback interface. */
+function update(name: string) {
+  const model = modelOfType('ligato.vpp.interfaces.Interface')!;
+  const wire = model.encodeWire(model.canonical({ name, type: 'SOFTWARE_LOOPBACK' }));
+  const value = Buffer.from(wire).toString('base64');
+  return { item: { data: { any: { type_url: `models.ligato.io/${model.typeName}`, value } } } };
+}
 
 function subscribed(client: Client): Promise<unknown> {
   const { path, requestSerialize, responseDeserialize } = methodDefinition(manager.Subscribe);

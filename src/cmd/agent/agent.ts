@@ -375,7 +375,12 @@ export function createAgent(deps: AgentDeps): Agent {
       // Each component that has services on port 9111 adds them here.
       services: [
         ...(extconfig?.services ?? []),
-        ...genericServices({ scheduler, clock, log: loggers.get('grpc2') }),
+        ...genericServices({
+          scheduler,
+          sink: extconfig?.writer,
+          clock,
+          log: loggers.get('grpc2'),
+        }),
       ],
       clock,
       log: loggers.get('grpc2'),

@@ -53,6 +53,10 @@ export function modelName(model: ConfigModel): string {
   return `${module}.${type}`;
 }
 
+export function modelNamed(name: string): ConfigModel | undefined {
+  return configModels.find((model) => modelName(model) === name);
+}
+
 /** @param modelClass empty: all */
 export function modelDetails(modelClass: string): readonly DeepInput<ModelDetail>[] {
   if (modelClass !== '' && modelClass !== CONFIG_CLASS) return [];

@@ -18,17 +18,20 @@ import type { DeepInput } from '#models/model.ts';
 import { configModels } from '#models/registry.ts';
 import { fileDescriptor, importedFiles } from './file-descriptor.ts';
 import { modelDetails } from './model-details.ts';
+import { type ConfigSink, setConfig } from './set-config.ts';
 import { CallError, type UnaryAnswer, unaryHandler } from './unary-handler.ts';
 import { configItems, stateItems } from './value-items.ts';
 
 export interface GenericServiceDeps {
   readonly scheduler: Scheduler;
+  /** undefined: values cannot be set. */
+  readonly sink: ConfigSink | undefined;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 export function genericServices(deps: GenericServiceDeps): readonly GrpcService[] {
-  const { scheduler, clock, log } = deps;
+  const { scheduler, sink, clock, log } = deps;
   const handle = <Request extends object, Response extends object>(
     method: ServiceMethod<Request, Response>,
     answer: UnaryAnswer<Request, Response>,
@@ -56,11 +59,9 @@ export function genericServices(deps: GenericServiceDeps): readonly GrpcService[
         Subscribe: { ...methodDefinition(manager.Subscribe), responseStream: true },
       },
       implementation: {
-        SetConfig: handle(manager.SetConfig, () => {
-          throw new CallError(
-            status.UNIMPLEMENTED,
-            'SetConfig is not implemented: write values to etcd below /vnf-agent/<label>/config/, or use rpc.DataChangeService',
-          );
+        SetConfig: handle(manager.SetConfig, (request) => {
+          if (sink) return setConfig(request, sink, scheduler);
+          throw new CallError(status.UNIMPLEMENTED, 'this agent has no store for such values');
         }),
         GetConfig: handle(manager.GetConfig, async (request) => ({
           items: await configItems(scheduler, request, clock),
