@@ -44,7 +44,7 @@ export interface ClusterOptions {
   readonly workers?: number;
   /** Runs after the networks are created and before the first node starts. */
   readonly before?: (cluster: RealCluster) => Promise<void>;
-  /** Tells the agents of a node; default: its record is written to etcd. */
+  /** Announces a node to the agents; default: its record is written to etcd. */
   readonly register?: (name: string, address: string) => Promise<void>;
 }
 

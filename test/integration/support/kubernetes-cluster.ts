@@ -122,8 +122,8 @@ export class KubernetesCluster implements AsyncDisposable {
     await client.delete(`/api/v1/namespaces/${namespace}/pods/${name}`);
   }
 
-  /** Creates or changes a service of pods by their label `app`. @returns its address */
-  applyService(name: string, app: string, port: number): string {
+  /** Creates or changes a service of pods by their label `app`. */
+  applyService(name: string, app: string, port: number): void {
     this.#applyObject({
       apiVersion: 'v1',
       kind: 'Service',
@@ -136,7 +136,14 @@ export class KubernetesCluster implements AsyncDisposable {
         ],
       },
     });
-    return this.apiServer.kubectl('get', 'service', name, '--output=jsonpath={.spec.clusterIP}');
+  }
+
+  /** Cluster address of a service. */
+  async addressOf(service: string): Promise<string> {
+    using client = this.apiServer.client();
+    const path = `/api/v1/namespaces/${NAMESPACE}/services/${service}`;
+    const { spec } = await client.get<{ readonly spec: { readonly clusterIP: string } }>(path);
+    return spec.clusterIP;
   }
 
   /** @param spec of the policy, which is in the namespace default unless another one is named */

@@ -76,6 +76,11 @@ export class Station implements Disposable {
     return this.#send({ do: 'probe', target, seconds });
   }
 
+  /** Sends datagrams until one is answered. @returns when, in milliseconds since 1970 */
+  firstAnswer(target: Target): Promise<number> {
+    return this.#send({ do: 'firstAnswer', target });
+  }
+
   transfer(target: Target, megabytes: number): Promise<Answer> {
     return this.#send({ do: 'transfer', target, megabytes });
   }

@@ -79,7 +79,8 @@ describe('a cluster that is configured by kubectl', { skip, timeout: 600_000 }, 
   });
 
   it('serves a service from its pods, as they come and go', async () => {
-    const address = cluster.applyService('web', 'web', PORT);
+    cluster.applyService('web', 'web', PORT);
+    const address = await cluster.addressOf('web');
     await servedBy(address, 'near', 'far');
     await answered(client, at(address, 'UDP'));
     const third = await cluster.run('third', {
@@ -107,15 +108,15 @@ describe('a cluster that is configured by kubectl', { skip, timeout: 600_000 }, 
     ];
     cluster.applyPolicy('web', { podSelector, policyTypes: ['Ingress'], ingress: [{ from }] });
     for (const target of targets) await answered(client, target);
-    const stranger = await cluster.run('stranger', { node: 'node2' });
-    for (const target of targets) await unanswered(stranger, target);
-    cluster.apiServer.kubectl('label', 'pod', 'stranger', 'role=client');
-    for (const target of targets) await answered(stranger, target);
-    cluster.apiServer.kubectl('label', 'pod', 'stranger', 'role-');
-    for (const target of targets) await unanswered(stranger, target);
+    const other = await cluster.run('other', { node: 'node2' });
+    for (const target of targets) await unanswered(other, target);
+    cluster.apiServer.kubectl('label', 'pod', 'other', 'role=client');
+    for (const target of targets) await answered(other, target);
+    cluster.apiServer.kubectl('label', 'pod', 'other', 'role-');
+    for (const target of targets) await unanswered(other, target);
     cluster.delete('networkpolicy', 'web');
-    for (const target of targets) await answered(stranger, target);
-    await cluster.end(stranger);
+    for (const target of targets) await answered(other, target);
+    await cluster.end(other);
   });
 
   it('catches up with what kubectl has changed while contiv-ksr and an agent were killed', async () => {
@@ -123,7 +124,8 @@ describe('a cluster that is configured by kubectl', { skip, timeout: 600_000 }, 
     await cluster.ksr.end('SIGKILL');
     await far.node.node.agent.end('SIGKILL');
     cluster.applyPolicy('closed', { podSelector, policyTypes: ['Ingress'] });
-    const address = cluster.applyService('late', 'web', PORT);
+    cluster.applyService('late', 'web', PORT);
+    const address = await cluster.addressOf('late');
     cluster.ksr.run();
     await far.node.node.agent.start();
     await unanswered(client, at(near.address));
@@ -139,7 +141,8 @@ describe('a cluster that is configured by kubectl', { skip, timeout: 600_000 }, 
     assert.equal(await answered(client, at(far.address)), 'far');
     await cluster.cluster.etcd.start();
     await cluster.apiServer.run();
-    const address = cluster.applyService('again', 'web', PORT);
+    cluster.applyService('again', 'web', PORT);
+    const address = await cluster.addressOf('again');
     await servedBy(address, 'near', 'far');
     cluster.delete('service', 'again');
   });

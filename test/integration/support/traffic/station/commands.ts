@@ -21,6 +21,8 @@ export type Command =
   | { readonly do: 'readFlow'; readonly id: number }
   /** Sends a datagram each millisecond. */
   | { readonly do: 'probe'; readonly target: Target; readonly seconds: number }
+  /** Sends datagrams, each from a port of its own, until one is answered. */
+  | { readonly do: 'firstAnswer'; readonly target: Target }
   /** Sends bytes to a server that returns them. */
   | { readonly do: 'transfer'; readonly target: Target; readonly megabytes: number };
 
@@ -34,6 +36,8 @@ export interface Replies {
   readonly openFlow: { readonly id: number; readonly answer: Answer };
   readonly readFlow: FlowReport;
   readonly probe: ProbeReport;
+  /** When the answer came, in milliseconds since 1970. */
+  readonly firstAnswer: number;
   readonly transfer: Answer;
 }
 

@@ -4,7 +4,7 @@ import type { Command, Connection, Replies } from './commands.ts';
 import { Flow } from './flow.ts';
 import { serve } from './servers.ts';
 import { openTcp, transfer } from './tcp.ts';
-import { openUdp, probe } from './udp.ts';
+import { firstAnswer, openUdp, probe } from './udp.ts';
 
 /** Connections at a time: as many as a machine with two cores answers without delay. */
 const AT_ONCE = 16;
@@ -67,6 +67,8 @@ async function run(command: Command): Promise<Replies[keyof Replies]> {
       return flows.get(command.id)!.report();
     case 'probe':
       return probe(command.target, command.seconds);
+    case 'firstAnswer':
+      return firstAnswer(command.target);
     case 'transfer':
       return transfer(command.target, command.megabytes);
   }

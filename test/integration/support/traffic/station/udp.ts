@@ -42,6 +42,30 @@ export async function probe({ address, port }: Target, seconds: number): Promise
   return { sent, answered };
 }
 
+/** Time between two datagrams, and how long the port of each waits for an answer. */
+const ATTEMPT_MS = 2;
+const ANSWER_MS = 500;
+
+/**
+ * Sends datagrams until one is answered. Each has a port of its own: VPP keeps what it decided about the
+ * first datagram of a port.
+ * @returns when the answer came, in milliseconds since 1970
+ */
+export async function firstAnswer({ address, port }: Target): Promise<number> {
+  let answeredAt: number | undefined;
+  while (answeredAt === undefined) {
+    const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4');
+    socket.on('message', () => {
+      answeredAt ??= Date.now();
+    });
+    socket.on('error', () => undefined);
+    socket.send('probe\n', port, address, () => undefined);
+    setTimeout(() => socket.close(), ANSWER_MS);
+    await new Promise((resolve) => setTimeout(resolve, ATTEMPT_MS));
+  }
+  return answeredAt;
+}
+
 async function exchange(socket: Socket, bytes = 16): Promise<Answer> {
   const token = randomBytes(bytes / 2).toString('hex');
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
