@@ -71,11 +71,11 @@ export class ReflectedCluster {
     return { store, reflector, leader, removedNodes };
   }
 
-  /** The process is killed, and another one starts and lists everything. */
-  restart(): void {
+  /** The process is killed, and another one starts and lists everything, unless the API server is unavailable. */
+  restart({ lists = true } = {}): void {
     this.kill();
     this.#instance = this.#newInstance();
-    this.listAll();
+    if (lists) this.listAll();
   }
 
   kill(): void {

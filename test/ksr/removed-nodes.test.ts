@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { beforeEach, describe, it } from 'node:test';
+import { hasReleaseMark, withoutReleaseMark } from '#kubernetes/models/release-mark.ts';
+import { node, pod } from './support/objects.ts';
+import { PREFIX, ReflectedCluster } from './support/reflected-cluster.ts';
+
+const MINUTE = 60_000;
+const idKey = (id: number): string => `${PREFIX}allocatedIDs/${id}`;
+
+describe('the data of nodes in the datastore', () => {
+  let cluster: ReflectedCluster;
+  beforeEach(async () => {
+    cluster = new ReflectedCluster();
+    cluster.put(node('n1'), node('n2'));
+    for (const [id, name] of [
+      [1, 'n1'],
+      [2, 'n2'],
+      [3, 'outside'],
+    ] as const) {
+      await cluster.database.put(idKey(id), JSON.stringify({ id, name }));
+      await cluster.database.put(`/vnf-agent/${name}/config/a`, '{}');
+      await cluster.database.put(`/vnf-agent/${name}/check/status/v1/agent`, '{}');
+    }
+    await cluster.settle(5 * MINUTE);
+  });
+
+  const keysOf = async (name: string, id: number): Promise<string[]> => {
+    const { entries } = await cluster.database.list(`/vnf-agent/${name}/`);
+    const record = await cluster.database.get(idKey(id));
+    return [...entries.map(({ key }) => key), ...(record === undefined ? [] : [idKey(id)])];
+  };
+
+  it('is deleted in two steps when the node has left the cluster, and that of others is not', async () => {
+    cluster.delete('Node', 'n1');
+    await cluster.settle(9 * MINUTE);
+    assert.equal((await keysOf('n1', 1)).length, 3);
+    assert.ok(!hasReleaseMark((await cluster.database.get(idKey(1)))!));
+    await cluster.settle(4 * MINUTE);
+    assert.ok(hasReleaseMark((await cluster.database.get(idKey(1)))!));
+    await cluster.settle(15 * MINUTE);
+    assert.deepEqual(await keysOf('n1', 1), []);
+    assert.equal((await keysOf('n2', 2)).length, 3);
+    assert.equal((await keysOf('outside', 3)).length, 3);
+    assert.deepEqual([...(await cluster.records()).keys()], [`${PREFIX}k8s/node/n2`]);
+  });
+
+  it('stays when the node returns in the meantime', async () => {
+    cluster.delete('Node', 'n1');
+    await cluster.settle(13 * MINUTE);
+    cluster.put(node('n1'));
+    await cluster.settle(30 * MINUTE);
+    assert.equal((await keysOf('n1', 1)).length, 3);
+    assert.ok(!hasReleaseMark((await cluster.database.get(idKey(1)))!));
+  });
+
+  it('stays while an agent of the node runs, which removes the mark', async () => {
+    cluster.delete('Node', 'n1');
+    for (let minutes = 0; minutes < 60; minutes++) {
+      await cluster.settle(MINUTE);
+      const text = (await cluster.database.get(idKey(1)))!;
+      if (minutes % 3 === 0) await cluster.database.put(idKey(1), withoutReleaseMark(text));
+    }
+    assert.equal((await keysOf('n1', 1)).length, 3);
+  });
+
+  it('is deleted for a node that left while contiv-ksr was down', async () => {
+    cluster.kill();
+    cluster.deleteUnseen('Node', 'n1');
+    cluster.restart();
+    await cluster.settle(30 * MINUTE);
+    assert.deepEqual(await keysOf('n1', 1), []);
+  });
+
+  it('stays while the list of nodes is incomplete', async () => {
+    cluster.kill();
+    cluster.deleteUnseen('Node', 'n1');
+    cluster.restart({ lists: false });
+    cluster.list('Node', 1, 1);
+    await cluster.settle(60 * MINUTE);
+    assert.equal((await keysOf('n1', 1)).length, 3);
+    assert.ok((await cluster.records()).has(`${PREFIX}k8s/node/n1`));
+  });
+});
+
+describe('records of a kind that is not installed', () => {
+  it('stay, and are compared when it is', async () => {
+    const cluster = new ReflectedCluster();
+    cluster.put(pod('p1'));
+    await cluster.settle();
+    cluster.restart({ lists: false });
+    cluster.absent('Pod');
+    cluster.deleteUnseen('Pod', 'p1', 'default');
+    await cluster.settle(60 * MINUTE);
+    assert.equal((await cluster.records()).size, 1);
+    cluster.listAll();
+    await cluster.settle();
+    assert.equal((await cluster.records()).size, 0);
+  });
+});
+
+describe('an object that cannot be read', () => {
+  it('keeps its record, and others are written', async () => {
+    const cluster = new ReflectedCluster();
+    cluster.put(pod('p1'), pod('p2'));
+    await cluster.settle();
+    const before = await cluster.records();
+    cluster.put(pod('p1', 'b', { spec: { containers: 'none' } }), pod('p2', 'b'));
+    await cluster.settle();
+    cluster.listAll();
+    await cluster.settle();
+    const key = (name: string): string => `${PREFIX}k8s/pod/${name}/namespace/default`;
+    const after = await cluster.records();
+    assert.equal(after.get(key('p1')), before.get(key('p1')));
+    assert.notEqual(after.get(key('p2')), before.get(key('p2')));
+  });
+});
+
+describe('a record over the limit of etcd', () => {
+  it('is not written, and others are', async () => {
+    const cluster = new ReflectedCluster();
+    const labels = { app: 'x'.repeat(800_000) };
+    cluster.put({ ...pod('large'), metadata: { name: 'large', namespace: 'default', labels } });
+    cluster.put(pod('p1'));
+    await cluster.settle();
+    assert.equal((await cluster.records()).size, 1);
+    const state = cluster.instance.leader.kinds().find(({ name }) => name === 'Pod');
+    assert.deepEqual([state?.tooLarge, state?.state], [1, 'synchronized']);
+  });
+});
