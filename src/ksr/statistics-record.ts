@@ -35,12 +35,14 @@ export class StatisticsRecord {
   #written = '';
   #timer: Timer | undefined;
   #writing: Promise<void> = Promise.resolve();
+  #isClosed = false;
 
   constructor(deps: StatisticsRecordDeps) {
     this.#deps = deps;
   }
 
   start(): void {
+    if (this.#isClosed) return;
     this.#timer = this.#deps.clock.timer(INTERVAL_MS, () => {
       this.#writing = this.#write();
       void this.#writing.then(() => this.start());
@@ -48,7 +50,7 @@ export class StatisticsRecord {
   }
 
   async close(): Promise<void> {
-    this.start = () => undefined;
+    this.#isClosed = true;
     this.#timer?.cancel();
     await this.#writing;
   }
