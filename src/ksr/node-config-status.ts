@@ -112,6 +112,11 @@ export class NodeConfigStatusWriter implements KindHandlers {
     this.#listed = undefined;
   }
 
+  /** Nothing to do: a status for an earlier content names its generation. */
+  interrupted(): void {}
+
+  resumed(): void {}
+
   /** Objects with the name of a node, in whatever namespace, have one decision. */
   #reopen(node: string): void {
     for (const [id, { name }] of this.#objects) if (name.name === node) this.#open.add(id);

@@ -77,6 +77,9 @@ const otherKeys = fc.oneof(
 
 const faults: fc.Arbitrary<Step> = fc.oneof(
   fc.constant(named('restart', (cluster) => cluster.restart())),
+  kinds.map((kind) => named(`interrupt ${kind}`, (cluster) => cluster.interrupt(kind))),
+  kinds.map((kind) => named(`resume ${kind}`, (cluster) => cluster.resume(kind))),
+  kinds.map((kind) => named(`${kind} is absent`, (cluster) => cluster.absent(kind))),
   fc.constant(named('lease expires', (cluster) => cluster.election.expire())),
   fc.constant(named('outage', ({ instance }) => instance.store.disconnect())),
   fc.constant(named('end of outage', ({ instance }) => instance.store.reconnect())),
@@ -128,6 +131,9 @@ describe('the records in the datastore', () => {
         store.afterWrite = undefined;
         store.reconnect();
         store.releaseChanges();
+        for (const { kind } of cluster.instance.reflector.watches)
+          if (cluster.absentKinds.has(kind.kind)) cluster.list(kind.kind);
+          else cluster.resume(kind.kind);
         await cluster.settle();
         assert.deepEqual(sorted(await cluster.records()), sorted(cluster.expected()));
 

@@ -22,6 +22,10 @@ export interface KindHandlers {
   deleted(name: ObjectName): void;
   /** The list is complete: what was not in it does not exist. */
   listed(): void;
+  /** The watch was lost: the objects may be out of date, until `resumed` or `listed`. */
+  interrupted(): void;
+  /** The watch continues, and the changes that were missed have been handed on. */
+  resumed(): void;
   /**
    * The kind does not exist at this server, e.g. a custom resource definition that is not installed yet.
    * The watch continues when the kind is installed. Nothing may be deleted because of it.

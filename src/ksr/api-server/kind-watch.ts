@@ -1,4 +1,4 @@
-import type { Clock, Random } from '#infra/clock/clock.ts';
+import type { Clock, Random, Timer } from '#infra/clock/clock.ts';
 import { CodedError } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { KindHandlers, KindWatch, WatchedKind, WatchState } from './api.ts';
@@ -24,6 +24,8 @@ const SHORTEST_WATCH_S = 60;
 const SHORTEST_UNEVENTFUL_MS = 1000;
 /** After so many watches that the server answered with something useless, objects are listed again. */
 const MAX_USELESS_WATCHES = 2;
+/** After so long an interrupted watch has delivered what was missed: the server sends that first. */
+const CAUGHT_UP_MS = 1000;
 /** A connection that lasted so long works. */
 const PROVEN_MS = 5000;
 
@@ -53,6 +55,8 @@ export class ApiKindWatch implements KindWatch {
   /** Watches in a row that the server answered with something useless. */
   #uselessWatches = 0;
   #isAbsent = false;
+  /** Whether the handlers know that the objects may be out of date. */
+  #isInterrupted = false;
 
   constructor(options: KindWatchOptions) {
     this.#options = options;
@@ -116,6 +120,7 @@ export class ApiKindWatch implements KindWatch {
       },
     });
     this.#assertOpen();
+    this.#isInterrupted = false;
     handlers.listed();
     const ms = Math.round(clock.monotonic() - started);
     log.info({ kind: kind.kind, objects: count, resourceVersion: version, ms }, 'list is complete');
@@ -133,14 +138,17 @@ export class ApiKindWatch implements KindWatch {
       signal: this.#ending.signal,
     };
     let opened: number | undefined;
+    let caughtUp: Timer | undefined;
     const lasted = () => (opened === undefined ? 0 : clock.monotonic() - opened);
     const onOpen = () => {
       opened = clock.monotonic();
       this.#opened();
+      if (this.#isInterrupted) caughtUp = clock.timer(CAUGHT_UP_MS, () => this.#resumed());
     };
     try {
       await readWatch(client, request, onOpen, (events) => this.#handOn(events));
     } finally {
+      caughtUp?.cancel();
       if (lasted() >= PROVEN_MS) this.#progressed();
     }
     if (lasted() < SHORTEST_UNEVENTFUL_MS && this.#version === from)
@@ -153,6 +161,12 @@ export class ApiKindWatch implements KindWatch {
     if (this.#error) log.info({ kind: kind.kind }, 'watch is open again');
     this.#error = undefined;
     this.#enter('watching');
+  }
+
+  #resumed(): void {
+    if (this.#ending.signal.aborted) return;
+    this.#isInterrupted = false;
+    this.#options.handlers.resumed();
   }
 
   #handOn(events: readonly WatchEvent[]): void {
@@ -198,6 +212,10 @@ export class ApiKindWatch implements KindWatch {
   #failed(thrown: unknown, isWatch: boolean): number {
     const error = thrown instanceof Error ? thrown : new Error(String(thrown));
     const isAbsent = error instanceof ApiNotFoundError;
+    if (!this.#isInterrupted) {
+      this.#isInterrupted = true;
+      this.#options.handlers.interrupted();
+    }
     if (isWatch && isUseless(error)) this.#uselessWatches++;
     const isListDue =
       isAbsent ||

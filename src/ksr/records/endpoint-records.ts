@@ -45,6 +45,7 @@ type Source = PackedText | typeof UNREADABLE;
 class SourceList<E> {
   readonly entries = new Map<string, E>();
   listed: Set<string> | undefined;
+  /** Whether a list was complete and the watch is not interrupted. */
   isComplete = false;
   /** The server does not have the kind: the other one is enough. */
   isAbsent = false;
@@ -83,10 +84,13 @@ export class EndpointRecords {
       id(name: ObjectName): string;
     },
   ): KindHandlers {
-    const ended = (): void => {
-      const lists = [this.#endpoints, this.#slices];
-      if (lists.every(({ isComplete, isAbsent }) => isComplete || isAbsent))
-        this.#deps.table.markComplete();
+    // Every server has Endpoints; without slices they alone make the records.
+    const isKnown = ({ isComplete, isAbsent, entries }: SourceList<unknown>): boolean =>
+      isComplete || (isAbsent && entries.size === 0);
+    const assess = (): void => {
+      const { table } = this.#deps;
+      if (isKnown(this.#endpoints) && isKnown(this.#slices)) table.markComplete();
+      else table.markIncomplete();
     };
     return {
       listing: () => {
@@ -107,15 +111,21 @@ export class EndpointRecords {
         if (listed && listed.size < list.entries.size)
           for (const id of [...list.entries.keys()]) if (!listed.has(id)) kind.remove(id);
         list.isComplete = true;
-        ended();
+        assess();
+      },
+      interrupted: () => {
+        list.isComplete = false;
+        assess();
+      },
+      resumed: () => {
+        list.isComplete = true;
+        assess();
       },
       absent: () => {
         list.listed = undefined;
         list.isAbsent = true;
         list.isComplete = false;
-        // Every server has Endpoints; without slices they alone make the records.
-        if (list.entries.size > 0) this.#deps.table.markIncomplete();
-        else ended();
+        assess();
       },
     };
   }

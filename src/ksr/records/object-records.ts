@@ -50,6 +50,14 @@ export class ObjectRecords implements KindHandlers {
     for (const { table } of this.#deps.outputs) table.endList();
   }
 
+  interrupted(): void {
+    for (const { table } of this.#deps.outputs) table.markIncomplete();
+  }
+
+  resumed(): void {
+    for (const { table } of this.#deps.outputs) table.markComplete();
+  }
+
   absent(): void {
     for (const { table } of this.#deps.outputs) table.markIncomplete();
   }

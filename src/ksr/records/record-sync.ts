@@ -2,9 +2,10 @@
  * Keeps the records of one prefix in the datastore equal to their table while this instance leads.
  *
  * First a sweep: the prefix is listed, and what is missing, different or stale is written. It waits
- * until the table is complete. From the revision of the list on, a watch shows what others write there.
- * Then each change of the table is written. A sweep follows again when the watch is lost: etcd was replaced,
- * restored or compacted. After a write without a reply its keys are written again, so nothing depends on
+ * until the table is complete: with a table that is out of date, a new leader would undo what the last one
+ * has written. From the revision of the list on, a watch shows what others write there.
+ * Then each change of the table is written. A sweep follows again when the table was incomplete meanwhile,
+ * and when the watch is lost: etcd was replaced, restored or compacted. After a write without a reply its keys are written again, so nothing depends on
  * whether it took place. Nothing but the keys that differ is held besides the table, however long the
  * datastore is unavailable, and a crash loses nothing: the next leader begins with a sweep.
  */
@@ -107,7 +108,7 @@ export class RecordSync {
   start(): void {
     this.#deps.table.listen(
       (key, before) => this.#changed(key, before),
-      () => this.#sweepIfComplete(),
+      () => this.#sweepAgain(),
     );
     this.#sweepIfComplete();
   }
@@ -133,6 +134,11 @@ export class RecordSync {
     void this.#sweep();
   }
 
+  #sweepAgain(): void {
+    if (this.#phase === 'swept') this.#phase = 'waiting';
+    this.#sweepIfComplete();
+  }
+
   async #sweep(): Promise<void> {
     const { clock, counters, log, onSweep } = this.#deps;
     const start = clock.monotonic();
@@ -143,7 +149,7 @@ export class RecordSync {
     if (this.#phase !== 'sweeping') return;
     this.#dirty.clear();
     this.#tooLarge.clear();
-    let revision: Revision;
+    let revision: Revision | undefined;
     counters.resyncs++;
     try {
       revision = await this.#compare();
@@ -153,8 +159,13 @@ export class RecordSync {
       return;
     }
     if (this.#phase !== 'sweeping') return;
-    this.#phase = 'swept';
     this.#recovered();
+    if (revision === undefined) {
+      this.#phase = 'waiting';
+      this.#sweepIfComplete();
+      return;
+    }
+    this.#phase = 'swept';
     this.#watchFrom(revision);
     const seconds = (clock.monotonic() - start) / 1000;
     const { prefix, size } = this.#deps.table;
@@ -166,22 +177,27 @@ export class RecordSync {
     this.#flushSoon();
   }
 
-  /** Collects the keys that differ. The table may change meanwhile. */
-  async #compare(): Promise<Revision> {
+  /**
+   * Collects the keys that differ. The table may change meanwhile.
+   * @returns undefined: the table was incomplete meanwhile
+   */
+  async #compare(): Promise<Revision | undefined> {
     const { table, store, onOrphan } = this.#deps;
     const seen = new Set<string>();
+    let isComplete = table.isComplete;
     const revision = await store.pages(table.prefix, (page: readonly KvEntry[]) => {
+      isComplete &&= table.isComplete;
       for (const { key, value } of page) {
         seen.add(key);
         const wanted = table.get(key);
         if (this.#isAsWanted(wanted, value)) this.#dirty.delete(key);
         else this.#dirty.set(key, value);
-        if (wanted === undefined) onOrphan?.(key);
+        if (wanted === undefined && isComplete) onOrphan?.(key);
       }
     });
     for (const key of this.#dirty.keys()) if (!seen.has(key)) this.#dirty.set(key, undefined);
     for (const key of table.keys()) if (!seen.has(key)) this.#dirty.set(key, undefined);
-    return revision;
+    return isComplete && table.isComplete ? revision : undefined;
   }
 
   #watchFrom(revision: Revision): void {
@@ -191,13 +207,11 @@ export class RecordSync {
         for (const { key, value } of changes) this.#seen(key, value);
       },
       onLost: (reason) => {
-        if (this.#phase !== 'swept') return;
         log.warn(
           { prefix: table.prefix, reason: errorText(reason) },
           'comparing all records again',
         );
-        this.#phase = 'waiting';
-        this.#sweepIfComplete();
+        this.#sweepAgain();
       },
     });
   }

@@ -45,7 +45,7 @@ export class RecordTable {
     return this.#unreadable;
   }
 
-  /** Whether every object is known, so that a key without one may be deleted. */
+  /** Whether every object is known and up to date, so that the records may be compared with the table. */
   get isComplete(): boolean {
     return this.#isComplete;
   }
@@ -111,7 +111,7 @@ export class RecordTable {
     this.#onComplete();
   }
 
-  /** Not every object is known any more. */
+  /** Not every object is known any more, or they may be out of date. */
   markIncomplete(): void {
     this.#isComplete = false;
     this.#listed = undefined;

@@ -127,6 +127,7 @@ test('an outage of an hour costs few requests and two log lines', async () => {
   await watched.advance(3600);
   assert.equal(watched.watch.state, 'waiting');
   assert.equal(code(watched.watch.error), 'CV_KSR_API_BUSY');
+  assert.ok(!watched.view.isCurrent);
   const attempts = watched.takeRequests().length;
   assert.ok(attempts > 100 && attempts < 300, `${attempts} requests`);
   // The reset of the connection and then the answer 503 are two different failures.
@@ -141,7 +142,26 @@ test('an outage of an hour costs few requests and two log lines', async () => {
   assert.equal(watched.watch.error, undefined);
   assert.equal(watched.logged.lines.at(-1), 'info watch is open again');
   assert.deepEqual(watched.view.calls, ['changed 1']);
+  assert.ok(watched.view.isCurrent);
   assert.deepEqual(watched.differences, []);
+});
+
+test('objects are up to date again when a watch that continues has delivered what was missed', async () => {
+  using watched = new WatchedCluster();
+  await watched.advance(10);
+  watched.cluster.inject({ status: 503 });
+  watched.cluster.cut();
+  await watched.advance(0.1);
+  watched.cluster.put(pods.path, pod('a'));
+  while (watched.watch.state === 'waiting') await watched.advance(0.1);
+  assert.ok(!watched.view.isCurrent);
+  await watched.advance(1.1);
+  assert.ok(watched.view.isCurrent);
+  assert.deepEqual(watched.differences, []);
+  // interrupted again before it has lasted long enough
+  watched.cluster.cut();
+  await watched.advance(0.1);
+  assert.ok(!watched.view.isCurrent);
 });
 
 test('a suspended server is left after two minutes, and followed when it continues', async () => {

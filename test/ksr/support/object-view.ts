@@ -6,6 +6,8 @@ export class ObjectView implements KindHandlers {
   readonly objects = new Map<string, FakeObject>();
   /** All calls, e.g. `listing`, `changed 2`, `deleted ns/name`. */
   readonly calls: string[] = [];
+  /** Whether the watch has reported that the objects are up to date. */
+  isCurrent = false;
   #listed: Set<string> | undefined;
 
   listing(): void {
@@ -32,6 +34,15 @@ export class ObjectView implements KindHandlers {
     if (!this.#listed) throw new Error('`listed` without `listing`');
     for (const key of this.objects.keys()) if (!this.#listed.has(key)) this.objects.delete(key);
     this.#listed = undefined;
+    this.isCurrent = true;
+  }
+
+  interrupted(): void {
+    this.isCurrent = false;
+  }
+
+  resumed(): void {
+    this.isCurrent = true;
   }
 
   absent(): void {

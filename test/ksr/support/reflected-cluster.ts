@@ -37,6 +37,8 @@ export class ReflectedCluster {
   readonly election = new MemoryElection();
   /** Keys of all writes to the database under the records' prefix, without the statistics. */
   readonly writes: string[] = [];
+  /** Kinds that the API server does not have at present: a list ends this. */
+  readonly absentKinds = new Set<string>();
   readonly #log: Logger;
   /** By kind, then by name. */
   readonly #objects = new Map<string, Map<string, TestObject>>();
@@ -117,14 +119,28 @@ export class ReflectedCluster {
     handlers.listing();
     for (let at = 0; at < Math.min(objects.length, until); at += page)
       handlers.changed(objects.slice(at, at + page).map(withoutKind));
-    if (until === Number.POSITIVE_INFINITY) handlers.listed();
+    if (until < Number.POSITIVE_INFINITY) return;
+    this.absentKinds.delete(kind);
+    handlers.listed();
   }
 
   listAll(): void {
     for (const { kind } of this.#instance.reflector.watches) this.list(kind.kind);
   }
 
+  interrupt(kind: string): void {
+    this.#handlers(kind).interrupted();
+  }
+
+  /** The watch of a kind continues, and delivers what it has missed. */
+  resume(kind: string): void {
+    if (this.absentKinds.has(kind)) return;
+    this.#handlers(kind).changed(this.objects(kind).map(withoutKind));
+    this.#handlers(kind).resumed();
+  }
+
   absent(kind: string): void {
+    this.absentKinds.add(kind);
     this.#handlers(kind).absent();
   }
 

@@ -1,0 +1,52 @@
+/** What a new leader writes while its own watches of the API server are interrupted. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { endpoints, pod, slice } from './support/objects.ts';
+import { PREFIX, ReflectedCluster, type TestObject } from './support/reflected-cluster.ts';
+
+/** Another instance leads for a while and writes these records. */
+async function ledByAnother(cluster: ReflectedCluster, records: Map<string, string | undefined>) {
+  const other = cluster.election.candidate(cluster.database);
+  const campaign = other.campaign(new AbortController().signal);
+  cluster.election.expire();
+  const leadership = await campaign;
+  await leadership.putAll(records);
+  await leadership.resign();
+  await cluster.settle();
+}
+
+const cases: readonly (readonly [TestObject, TestObject])[] = [
+  [pod('p1'), pod('p1', 'newer')],
+  [endpoints('s1', '10.1.1.2'), endpoints('s1', '10.1.1.3')],
+  [slice('s1-a', 's1', '10.1.1.2'), slice('s1-a', 's1', '10.1.1.3')],
+];
+
+describe('an instance whose watch is interrupted', () => {
+  for (const [older, newer] of cases)
+    it(`does not replace newer records of ${older.kind} when it becomes the leader`, async () => {
+      const cluster = new ReflectedCluster();
+      cluster.put(older);
+      await cluster.settle();
+      cluster.interrupt(older.kind);
+      cluster.putUnseen(newer);
+      const records = new Map(cluster.expected());
+      await ledByAnother(cluster, records);
+      assert.deepEqual(await cluster.records(), records);
+
+      cluster.resume(older.kind);
+      await cluster.settle();
+      assert.deepEqual(await cluster.records(), records);
+    });
+
+  it('compares the records when the watch continues', async () => {
+    const cluster = new ReflectedCluster();
+    cluster.put(pod('p1'));
+    await cluster.settle();
+    cluster.interrupt('Pod');
+    await cluster.database.put(`${PREFIX}k8s/pod/unexpected/namespace/default`, '{}');
+    await cluster.settle();
+    cluster.resume('Pod');
+    await cluster.settle();
+    assert.deepEqual(await cluster.records(), cluster.expected());
+  });
+});
