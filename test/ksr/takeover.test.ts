@@ -1,4 +1,4 @@
-/** What a new leader writes while its own watches of the API server are interrupted. */
+/** The writes of a new leader while its own watches of the API server are interrupted. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { endpoints, pod, slice } from './support/objects.ts';

@@ -1,11 +1,8 @@
-import type { IResponseHeader, KVClient } from 'etcd3';
+import type { KVClient } from 'etcd3';
 import type { DatabaseIdentity } from './database-identity.ts';
 import type { Endpoint } from './endpoint.ts';
 import { isTimeout, isUnavailable, storeError } from './errors.ts';
-
-interface EtcdResponse {
-  readonly header: IResponseHeader;
-}
+import { type EtcdResponse, latest } from './requests.ts';
 
 type Request<T extends EtcdResponse> = (kv: KVClient) => Promise<T>;
 
@@ -61,7 +58,7 @@ export class Cluster {
   }
 
   async probe(): Promise<void> {
-    await this.read((kv) => kv.range({ key: Buffer.from('/probe-etcd-connection') }));
+    await this.read(latest);
   }
 
   close(): void {

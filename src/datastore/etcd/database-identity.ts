@@ -1,6 +1,7 @@
-import type { IKeyValue, IRangeResponse, IResponseHeader, KVClient } from 'etcd3';
+import type { IKeyValue, IResponseHeader, KVClient } from 'etcd3';
 import type { Revision } from '../api.ts';
 import { isCompacted } from './errors.ts';
+import { type EtcdResponse, latest } from './requests.ts';
 
 /** A point in the history of one prefix. */
 export interface Position {
@@ -56,15 +57,20 @@ export class DatabaseIdentity {
   /**
    * Reads the anchor from the database; afterwards `epoch` shows whether the database is the same. A
    * database whose history is compacted beyond the anchor counts as another one.
-   * @returns the present value of the anchor
+   * @returns a present reply
    */
-  async verify(kv: KVClient): Promise<IRangeResponse> {
+  async verify(kv: KVClient): Promise<EtcdResponse> {
     const before = this.highest;
     const anchor = this.#anchor;
     const epoch = this.epoch;
-    const now = await kv.range({ key: anchor?.key ?? Buffer.from([0]) });
+    if (!anchor) {
+      const now = await latest(kv);
+      this.observe(before, now.header);
+      return now;
+    }
+    const now = await kv.range({ key: anchor.key });
     this.observe(before, now.header);
-    if (!anchor || this.epoch !== epoch || writtenAt(now.kvs, anchor.revision)) return now;
+    if (this.epoch !== epoch || writtenAt(now.kvs, anchor.revision)) return now;
     try {
       const { revision } = anchor;
       const then = await kv.range({ key: anchor.key, revision });

@@ -27,6 +27,11 @@ export function isTimeout(thrown: unknown): boolean {
   return statusOf(thrown) === status.DEADLINE_EXCEEDED;
 }
 
+/** Whether the user has no right to the key; etcd decides that only after it has reached a majority. */
+export function isForbidden(thrown: unknown): boolean {
+  return statusOf(thrown) === status.PERMISSION_DENIED;
+}
+
 /** Whether the requested revision is compacted. */
 export function isCompacted(thrown: unknown): boolean {
   return statusOf(thrown) === status.OUT_OF_RANGE && errorText(thrown).includes('compacted');

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { StoreUnavailableError } from '#datastore/api.ts';
+import { StoreRefusedError, StoreUnavailableError } from '#datastore/api.ts';
 import { type EtcdTlsOptions, StoreConfigError } from '#datastore/etcd/options.ts';
 import { EtcdStore } from '#datastore/etcd/store.ts';
 import { systemClock } from '#infra/clock/system.ts';
+import { silentLogger } from '#infra/log/log.ts';
 import { makeCertificate } from '#test/support/certificates.ts';
-import { withoutEtcd, withoutOpenssl } from '#test/support/requirements.ts';
+import { withoutEtcd, withoutEtcdctl, withoutOpenssl } from '#test/support/requirements.ts';
 import { EtcdServer } from '../support/etcd-server.ts';
 
 describe('EtcdStore over TLS', {
@@ -21,7 +23,7 @@ describe('EtcdStore over TLS', {
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'etcd-tls-'));
-    for (const name of ['ca', 'server', 'client']) makeCertificate(folder, name, 'ca');
+    for (const name of ['ca', 'server', 'client', 'root']) makeCertificate(folder, name, 'ca');
     makeCertificate(folder, 'stranger', 'stranger');
     server = await EtcdServer.start(
       `--cert-file=${file('server.crt')}`,
@@ -73,6 +75,52 @@ describe('EtcdStore over TLS', {
       });
       await store.close();
     });
+
+  describe('for a user with rights to one prefix', { skip: withoutEtcdctl() }, () => {
+    const etcdctl = (...args: string[]) =>
+      execFileSync('etcdctl', [
+        `--endpoints=https://localhost:${server.port}`,
+        `--cacert=${file('ca.crt')}`,
+        `--cert=${file('root.crt')}`,
+        `--key=${file('root.key')}`,
+        ...args,
+      ]);
+    before(() => {
+      for (const name of ['root', 'client']) etcdctl('user', 'add', name, '--no-password');
+      etcdctl('role', 'add', 'one-prefix');
+      etcdctl('role', 'grant-permission', '--prefix=true', 'one-prefix', 'readwrite', '/own/');
+      etcdctl('user', 'grant-role', 'root', 'root');
+      etcdctl('user', 'grant-role', 'client', 'one-prefix');
+      etcdctl('auth', 'enable');
+    });
+    after(() => etcdctl('auth', 'disable'));
+
+    it('works under the prefix, and is refused elsewhere', async () => {
+      const store = storeWith({ caFile: file('ca.crt'), ...own('client') });
+      await store.probe();
+      const { revision } = await store.list('/own/empty/');
+      const seen = Promise.withResolvers<string>();
+      store.watch('/own/empty/', revision, {
+        onChanges: ([change]) => seen.resolve(change!.key),
+        onLost: (reason) => seen.reject(reason),
+      });
+      await store.put('/own/empty/a', '1');
+      assert.equal(await seen.promise, '/own/empty/a');
+      await assert.rejects(store.put('/other', '1'), StoreRefusedError);
+      await store.close();
+    });
+
+    it('holds elections under the prefix', async () => {
+      const store = storeWith({ caFile: file('ca.crt'), ...own('client') });
+      const options = { prefix: '/own/election', ttl: 5, name: 'a', log: silentLogger };
+      const election = store.election(options);
+      const leadership = await election.campaign(AbortSignal.timeout(20_000));
+      await leadership.putAll(new Map([['/own/b', '1']]));
+      assert.equal(await store.get('/own/b'), '1');
+      await leadership.resign();
+      await store.close();
+    });
+  });
 
   it('accepts any certificate with insecureSkipVerify', async () => {
     const store = storeWith({ ...own('client'), insecureSkipVerify: true });
