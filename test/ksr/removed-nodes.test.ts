@@ -53,6 +53,20 @@ describe('the data of nodes in the datastore', () => {
     assert.ok(!hasReleaseMark((await cluster.database.get(idKey(1)))!));
   });
 
+  it('stays when the node returns while the data is being listed', async () => {
+    const { store } = cluster.instance;
+    const pages = store.pages.bind(store);
+    store.pages = async (prefix, onPage) => {
+      const revision = await pages(prefix, onPage);
+      if (prefix === '/vnf-agent/n1/') cluster.put(node('n1'));
+      return revision;
+    };
+    cluster.delete('Node', 'n1');
+    await cluster.settle(30 * MINUTE);
+    const { entries } = await cluster.database.list('/vnf-agent/n1/');
+    assert.equal(entries.length, 2);
+  });
+
   it('stays while an agent of the node runs, which removes the mark', async () => {
     cluster.delete('Node', 'n1');
     for (let minutes = 0; minutes < 60; minutes++) {
@@ -69,6 +83,17 @@ describe('the data of nodes in the datastore', () => {
     cluster.restart();
     await cluster.settle(30 * MINUTE);
     assert.deepEqual(await keysOf('n1', 1), []);
+  });
+
+  it('stays while the API server is unavailable', async () => {
+    cluster.delete('Node', 'n1');
+    await cluster.settle(5 * MINUTE);
+    cluster.interrupt('Node');
+    cluster.putUnseen(node('n1'));
+    await cluster.settle(60 * MINUTE);
+    cluster.resume('Node');
+    await cluster.settle(60 * MINUTE);
+    assert.equal((await keysOf('n1', 1)).length, 3);
   });
 
   it('stays while the list of nodes is incomplete', async () => {

@@ -61,6 +61,7 @@ export class RemovedNodes {
   #leadership: Leadership | undefined;
   #timer: Timer | undefined;
   #checking: Promise<void> = Promise.resolve();
+  #isClosed = false;
 
   constructor(deps: RemovedNodesDeps) {
     this.#deps = deps;
@@ -76,6 +77,7 @@ export class RemovedNodes {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.#timer?.cancel();
     await this.#checking;
   }
@@ -93,6 +95,7 @@ export class RemovedNodes {
   }
 
   #later(): void {
+    if (this.#isClosed) return;
     this.#timer = this.#deps.clock.timer(CHECK_MS, () => {
       this.#checking = this.#check().catch((thrown: unknown) => {
         const reason = errorText(thrown);
@@ -115,12 +118,11 @@ export class RemovedNodes {
       if (!present.has(node) && !this.#missingSince.has(node)) this.#missingSince.set(node, now);
     this.#known = present;
     for (const node of this.#missingSince.keys())
-      if (nodes.get(nodes.prefix + node) !== undefined) this.#missingSince.delete(node);
+      if (this.#isPresent(node)) this.#missingSince.delete(node);
     if (this.#leadership) await this.#release(this.#leadership);
   }
 
   async #release(leadership: Leadership): Promise<void> {
-    const { nodes } = this.#deps;
     const records = await this.#idRecords();
     const marked = new Map<string, number>();
     for (const [text, since] of this.#markedSince)
@@ -129,8 +131,7 @@ export class RemovedNodes {
     const withId = new Set<string>();
     for (const record of records) {
       if (leadership.lost.aborted) return;
-      const isPresent = nodes.get(nodes.prefix + record.node) !== undefined;
-      if (isPresent) await this.#keep(record);
+      if (this.#isPresent(record.node)) await this.#keep(record);
       else if (!(await this.#freed(record))) withId.add(record.node);
     }
     for (const [node, since] of this.#missingSince) {
@@ -139,6 +140,11 @@ export class RemovedNodes {
       await this.#deleteTree(node, leadership);
       this.#missingSince.delete(node);
     }
+  }
+
+  #isPresent(node: string): boolean {
+    const { nodes } = this.#deps;
+    return nodes.get(nodes.prefix + node) !== undefined;
   }
 
   /** The node has returned. */
@@ -183,6 +189,8 @@ export class RemovedNodes {
       for (const { key } of page) if (key === decision) keys.push(key);
     });
     for (let at = 0; at < keys.length; at += MAX_OPERATIONS) {
+      // the node may have returned meanwhile
+      if (this.#isPresent(node)) return;
       const some = keys.slice(at, at + MAX_OPERATIONS);
       await leadership.putAll(new Map(some.map((key) => [key, undefined])));
     }
