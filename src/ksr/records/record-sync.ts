@@ -257,7 +257,10 @@ export class RecordSync {
   #flush(): void {
     while (this.#phase === 'swept' && this.#batches < WINDOW && !this.#retry) {
       const batch = this.#nextBatch();
-      if (batch.entries.size === 0) return;
+      if (batch.entries.size === 0) {
+        if (this.pending === 0) this.#recovered();
+        return;
+      }
       void this.#write(batch.entries);
     }
   }
@@ -313,8 +316,12 @@ export class RecordSync {
         this.#dirty.delete(key);
         this.#dirty.set(key, unknown);
       }
-      if (thrown instanceof StoreRefusedError) this.#maxOperations = 1;
-      this.#fail(thrown, () => this.#flushSoon());
+      const isRefused = thrown instanceof StoreRefusedError;
+      if (isRefused) this.#maxOperations = 1;
+      const [key] = entries.keys();
+      // which of several records was refused shows when they are tried one by one
+      if (isRefused && entries.size > 1) this.#retryLater(() => this.#flushSoon());
+      else this.#fail(thrown, () => this.#flushSoon(), isRefused ? key : undefined);
     }
   }
 
@@ -340,23 +347,34 @@ export class RecordSync {
     }
   }
 
-  /** Retries later; the loss of the leadership ends everything, and is handled by its owner. */
-  #fail(thrown: unknown, again: () => void): void {
+  /**
+   * Retries later; the loss of the leadership ends everything, and is handled by its owner.
+   * @param key of the only record that was refused
+   */
+  #fail(thrown: unknown, again: () => void, key?: string): void {
     if (this.#phase === 'closed' || thrown instanceof LeadershipLostError) return;
-    const { clock, log, table } = this.#deps;
-    const text = errorText(thrown);
-    if (text !== this.#problem)
-      log.warn({ prefix: table.prefix, reason: text }, 'cannot write records; trying again');
-    this.#problem = text;
+    const { log, table } = this.#deps;
+    const reason = errorText(thrown);
+    if (reason !== this.#problem)
+      log.warn(
+        { prefix: table.prefix, ...(key !== undefined && { key }), reason },
+        'cannot write records; trying again',
+      );
+    this.#problem = reason;
+    this.#retryLater(again);
+  }
+
+  #retryLater(again: () => void): void {
     this.#retry?.cancel();
-    this.#retry = clock.timer(this.#backoff.next(), () => {
+    this.#retry = this.#deps.clock.timer(this.#backoff.next(), () => {
       this.#retry = undefined;
       again();
     });
   }
 
+  /** The problem lasts until nothing is left to write: it may concern one record of many. */
   #recovered(): void {
-    this.#problem = undefined;
+    if (this.pending === 0) this.#problem = undefined;
     if (!this.#retry) this.#backoff.reset();
   }
 

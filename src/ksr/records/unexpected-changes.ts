@@ -49,13 +49,12 @@ export class UnexpectedChanges {
     const { store, isPending, isWanted, repair } = this.#deps;
     try {
       for (const key of this.#keys) {
-        if (isPending(key)) {
-          this.#keys.delete(key);
-          continue;
-        }
+        // a pending write may turn out to be needless, so the key stays suspect
+        if (isPending(key)) continue;
         const text = await store.get(key);
-        // cleared or written meanwhile
-        if (!this.#keys.delete(key) || isPending(key)) continue;
+        // cleared or pending meanwhile
+        if (!this.#keys.has(key) || isPending(key)) continue;
+        this.#keys.delete(key);
         if (!isWanted(key, text)) repair(key, text);
       }
     } catch {
