@@ -181,9 +181,14 @@ export class Controller implements EventLoop, ConfigRetriever {
 
   pushAndWait<P, R>(event: Event<P, R>, signal?: AbortSignal): Promise<R[]> {
     this.#ensureOutside(event.kind.name(event.payload));
+    const abandoned = () => new EventAbandonedError('the caller has disconnected');
     return new Promise((resolve, reject) => {
-      const producer = { resolve: resolve as (replies: unknown[]) => void, reject, signal };
+      if (signal?.aborted) throw abandoned();
+      const producer = { resolve: resolve as (replies: unknown[]) => void, reject };
       this.#enqueue(event as Event, producer);
+      // Abandoned events must not fill the queue while it waits for a resync.
+      const abandon = () => this.#queue.reject((queued) => queued === event, abandoned());
+      signal?.addEventListener('abort', abandon, { once: true });
       // Not during an event: its outcome may configure VPP.
       if (!this.#current) this.#rejectBlocked();
     });
@@ -247,7 +252,7 @@ export class Controller implements EventLoop, ConfigRetriever {
       if (!this.#aborting)
         await new Promise((resolve, reject) => {
           const event = Shutdown.event(options) as Event;
-          const producer = { resolve, reject, signal: undefined };
+          const producer = { resolve, reject };
           const pushed = this.#deps.clock.monotonic();
           this.#queue.closeWith({ event, followUpTo: undefined, pushed, producer });
         });
@@ -268,8 +273,6 @@ export class Controller implements EventLoop, ConfigRetriever {
       const generation = this.#deps.southboundGeneration();
       const entry = this.#queue.take((event) => this.#gate.permits(event, generation));
       if (!entry) await this.#queue.wait();
-      else if (entry.producer?.signal?.aborted)
-        entry.producer.reject(new EventAbandonedError('the caller has disconnected'));
       else await this.#runEvent(entry);
     }
   }

@@ -12,12 +12,11 @@ export interface QueuedEvent {
   readonly followUpTo: number | undefined;
   /** When it was pushed, on the monotonic clock. */
   readonly pushed: number;
-  /** The waiting producer, with a signal that is aborted when it disconnects. */
+  /** The waiting producer. */
   readonly producer:
     | {
         readonly resolve: (replies: unknown[]) => void;
         readonly reject: (error: Error) => void;
-        readonly signal: AbortSignal | undefined;
       }
     | undefined;
 }

@@ -104,7 +104,22 @@ describe('queue', () => {
     caller.abort();
     bench.controller.push(emptyResync);
     await assert.rejects(answer, EventAbandonedError);
+    await settle();
     assert.deepEqual(trace, ['a:resync']);
+    const late = bench.controller.pushAndWait(Ask.event({ n: 2 }), caller.signal);
+    await assert.rejects(late, EventAbandonedError);
+  });
+
+  it('has no event of a caller that disconnects before the first resync', {
+    timeout: 10_000,
+  }, async () => {
+    const bench = makeController([handler('a', [])]);
+    for (let n = 0; n < 2000; n++) {
+      const caller = new AbortController();
+      const answer = bench.controller.pushAndWait(Ask.event({ n }), caller.signal);
+      caller.abort();
+      await assert.rejects(answer, EventAbandonedError);
+    }
   });
 
   it('closes before the first resync too, and refuses events afterwards [R4.2][R4.7][R4.12]', async () => {

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { status } from '@grpc/grpc-js';
-import type { MemoryStore } from '#datastore/memory-store.ts';
-import { makeNode, startAgent } from '#test/cmd/agent/harness.ts';
+import { MemoryStore } from '#datastore/memory-store.ts';
+import { makeNode, startAgent, until } from '#test/cmd/agent/harness.ts';
 import { post } from '#test/cmd/agent/local-request.ts';
 import { makeExternalNode, startExternalAgent } from './external-agent.ts';
 import { ExternalClient } from './grpc-client.ts';
@@ -257,6 +257,22 @@ describe('external configuration by gRPC', () => {
       'config/linux/interfaces/v2/interface/ext-ns',
       'config/vpp/v2/tohost/l3/IPV4/l4/UDP/port/9000',
     ]);
+  });
+
+  it('leaves nothing of a client that disconnects while the agent waits for its NodeConfig', {
+    timeout: 60_000,
+  }, async () => {
+    const external = new MemoryStore();
+    await using agent = await startExternalAgent(
+      { ...makeNode(), external },
+      { waits: true, contiv: { crdNodeConfigurationDisabled: false } },
+    );
+    const client = new AbortController();
+    const answer = agent.client.put(items, client.signal);
+    await until(async () => (await external.list('')).entries.length === 3);
+    client.abort();
+    assert.equal((await answer).code, status.CANCELLED);
+    await until(async () => (await external.list('')).entries.length === 0);
   });
 
   it('is not served without grpc2.conf', async () => {
