@@ -181,16 +181,29 @@ function reject(input: unknown, reason: string): { readonly rejection: Rejection
  */
 function withoutNulls(input: unknown): unknown {
   if (Array.isArray(input)) {
-    const cleaned = input.map((element) => (element === null ? {} : withoutNulls(element)));
-    return cleaned.every((element, position) => element === input[position]) ? input : cleaned;
+    let copy: unknown[] | undefined;
+    for (const [at, element] of input.entries()) {
+      const cleaned = element === null ? {} : withoutNulls(element);
+      if (cleaned === element) continue;
+      copy ??= [...input];
+      copy[at] = cleaned;
+    }
+    return copy ?? input;
   }
   if (!isRecord(input)) return input;
-  const entries = Object.entries(input);
-  const cleaned = entries.flatMap(([name, value]): [string, unknown][] =>
-    value === null ? [] : [[name, withoutNulls(value)]],
+  // few objects of a large list have a null: nothing is created for the others
+  let changed: Map<string, unknown> | undefined;
+  for (const name of Object.keys(input)) {
+    const value = input[name];
+    const cleaned = value === null ? undefined : withoutNulls(value);
+    if (cleaned === value) continue;
+    changed ??= new Map();
+    changed.set(name, cleaned);
+  }
+  if (changed === undefined) return input;
+  return Object.fromEntries(
+    Object.entries(input)
+      .filter(([, value]) => value !== null)
+      .map(([name, value]) => [name, changed.get(name) ?? value]),
   );
-  const same =
-    cleaned.length === entries.length &&
-    cleaned.every(([, value], position) => value === entries[position]?.[1]);
-  return same ? input : Object.fromEntries(cleaned);
 }
