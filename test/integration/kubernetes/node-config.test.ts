@@ -1,6 +1,5 @@
 /** The definition of NodeConfig at a kube-apiserver, and its status from the decision of a node. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { nodeConfigModel } from '#kubernetes/models/node-config.ts';
 import { nodeConfigDigest, nodeConfigStatusModel } from '#kubernetes/models/node-config-status.ts';
@@ -42,22 +41,7 @@ describe('NodeConfig at a kube-apiserver', limits, () => {
   let reflection: Reflection;
   before(async () => {
     reflection = await Reflection.start();
-    const { apiServer } = reflection;
-    apiServer.apply(readFileSync('deploy/crds/nodeconfig.yaml', 'utf8'));
-    apiServer.kubectl(
-      'wait',
-      '--for=condition=Established',
-      'crd/nodeconfigs.nodeconfig.contiv.vpp',
-    );
-    // discovery follows a moment later
-    await until('the kind is served', () => {
-      try {
-        apiServer.kubectl('get', 'nodeconfigs');
-        return true;
-      } catch {
-        return false;
-      }
-    });
+    await reflection.apiServer.installNodeConfigs();
   });
   after(() => reflection?.[Symbol.asyncDispose]());
 

@@ -8,6 +8,9 @@ import { freePort } from './etcd-server.ts';
 
 const main = resolve(import.meta.dirname, '../../../src/cmd/ksr/main.ts');
 
+/** In the first line of its main.ts. */
+const FLAGS = ['--max-semi-space-size=8'];
+
 /** It needs 2 s of CPU, on a machine that may be busy. */
 const READY_LIMIT_MS = 120_000;
 
@@ -56,6 +59,7 @@ export class RealKsr implements AsyncDisposable {
       [
         ...enter,
         process.execPath,
+        ...FLAGS,
         main,
         `--config-dir=${this.#folder}`,
         `--kube-config=${kubeconfig}`,
@@ -101,6 +105,14 @@ export class RealKsr implements AsyncDisposable {
 
   async leads(): Promise<boolean> {
     return /^contiv_ksr_leader 1$/m.test((await this.get('/metrics')) ?? '');
+  }
+
+  get pid(): number {
+    return this.#process!.pid;
+  }
+
+  get cpuSeconds(): number {
+    return this.#process!.cpuSeconds;
   }
 
   assertRunning(): void {

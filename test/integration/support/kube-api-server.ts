@@ -6,7 +6,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { findKubeProgram } from '#test/support/requirements.ts';
 import { until } from '#test/support/wait.ts';
 import { Background } from './background.ts';
@@ -14,6 +14,7 @@ import { freePort } from './etcd-server.ts';
 import { KubeClient } from './kube-client.ts';
 import { kubectl } from './kubectl.ts';
 
+const repository = resolve(import.meta.dirname, '../../..');
 const ADMIN_TOKEN = 'admin-token';
 /** It needs 5 s of CPU, on a machine that may be busy. */
 const READY_LIMIT_MS = 120_000;
@@ -150,6 +151,21 @@ export class KubeApiServer implements AsyncDisposable {
   /** `kubectl apply` of manifests. */
   apply(manifests: string): string {
     return this.#kubectl(['apply', '-f', '-'], manifests);
+  }
+
+  /** Resolves when objects of the kind NodeConfig can be applied. */
+  async installNodeConfigs(): Promise<void> {
+    this.apply(readFileSync(join(repository, 'deploy/crds/nodeconfig.yaml'), 'utf8'));
+    this.kubectl('wait', '--for=condition=Established', 'crd/nodeconfigs.nodeconfig.contiv.vpp');
+    // discovery follows a moment later
+    await until('the kind is served', () => {
+      try {
+        this.kubectl('get', 'nodeconfigs');
+        return true;
+      } catch {
+        return false;
+      }
+    });
   }
 
   #kubectl(args: readonly string[], input: string | undefined): string {

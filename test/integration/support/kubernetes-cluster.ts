@@ -53,6 +53,7 @@ export class KubernetesCluster implements AsyncDisposable {
     const kubeEtcd = await EtcdServer.start();
     owned.defer(() => kubeEtcd.close());
     const apiServer = owned.use(await KubeApiServer.start({ etcd: `127.0.0.1:${kubeEtcd.port}` }));
+    await apiServer.installNodeConfigs();
     const kubeconfig = apiServer.kubeconfig();
     owned.use(new KubeControllers(kubeconfig, join(folder, 'controllers.log')));
     let ksr: RealKsr | undefined;
@@ -150,6 +151,16 @@ export class KubernetesCluster implements AsyncDisposable {
   applyPolicy(name: string, spec: object, namespace = NAMESPACE): void {
     const apiVersion = 'networking.k8s.io/v1';
     this.#applyObject({ apiVersion, kind: 'NetworkPolicy', metadata: { name, namespace }, spec });
+  }
+
+  applyNodeConfig(node: string, spec: object): void {
+    const apiVersion = 'nodeconfig.contiv.vpp/v1';
+    this.#applyObject({ apiVersion, kind: 'NodeConfig', metadata: { name: node }, spec });
+  }
+
+  /** State that the status of a NodeConfig shows, of its present content; empty: none yet. */
+  nodeConfigState(node: string): string {
+    return this.apiServer.kubectl('get', 'nodeconfig', node, '--output=jsonpath={.status.state}');
   }
 
   delete(kind: string, name: string): void {

@@ -146,4 +146,16 @@ describe('a cluster that is configured by kubectl', { skip, timeout: 600_000 }, 
     await servedBy(address, 'near', 'far');
     cluster.delete('service', 'again');
   });
+
+  it('decides about a NodeConfig, and says so in its status', async () => {
+    const decided = (state: string) =>
+      until(`the state is ${state}`, () => cluster.nodeConfigState('node2') === state, LIMIT_MS);
+    cluster.applyNodeConfig('node2', { mainVPPInterface: { interfaceName: 'missing' } });
+    await decided('Refused');
+    assert.equal(await answered(client, at(far.address)), 'far');
+    cluster.applyNodeConfig('node2', { mainVPPInterface: { interfaceName: 'host-uplink' } });
+    await decided('Applied');
+    cluster.delete('nodeconfig', 'node2');
+    assert.equal(await answered(client, at(far.address)), 'far');
+  });
 });
