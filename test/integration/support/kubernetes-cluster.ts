@@ -18,6 +18,8 @@ import { Sandbox } from './sandbox.ts';
 import { Station } from './station.ts';
 
 const NAMESPACE = 'default';
+/** Of VPP on each node. */
+export const MAIN_INTERFACE = 'host-uplink';
 
 export interface PodOptions {
   readonly node: 'node1' | 'node2';
@@ -60,12 +62,15 @@ export class KubernetesCluster implements AsyncDisposable {
     const cluster = owned.use(
       await RealCluster.create({
         nodes: 2,
-        contiv: { routeServiceCIDRToVPP: true },
+        contiv: { routeServiceCIDRToVPP: true, crdNodeConfigurationDisabled: false },
         async before({ etcd }) {
           ksr = owned.use(await RealKsr.launch({ etcd: etcd.socket, kubeconfig }));
           await ksr.whenLeading();
         },
-        register: (name, address) => registerNode(apiServer, name, address),
+        async register(name, address) {
+          await registerNode(apiServer, name, address);
+          applyNodeConfig(apiServer, name, MAIN_INTERFACE);
+        },
       }),
     );
     return new KubernetesCluster(apiServer, ksr!, cluster, folder, owned.move());
@@ -153,9 +158,9 @@ export class KubernetesCluster implements AsyncDisposable {
     this.#applyObject({ apiVersion, kind: 'NetworkPolicy', metadata: { name, namespace }, spec });
   }
 
-  applyNodeConfig(node: string, spec: object): void {
-    const apiVersion = 'nodeconfig.contiv.vpp/v1';
-    this.#applyObject({ apiVersion, kind: 'NodeConfig', metadata: { name: node }, spec });
+  /** @param mainInterface of the node's VPP */
+  applyNodeConfig(node: string, mainInterface: string): void {
+    applyNodeConfig(this.apiServer, node, mainInterface);
   }
 
   /** State that the status of a NodeConfig shows, of its present content; empty: none yet. */
@@ -232,6 +237,12 @@ export class KubernetesCluster implements AsyncDisposable {
       },
     });
   }
+}
+
+function applyNodeConfig(apiServer: KubeApiServer, name: string, interfaceName: string): void {
+  const apiVersion = 'nodeconfig.contiv.vpp/v1';
+  const spec = { mainVPPInterface: { interfaceName } };
+  apiServer.apply(JSON.stringify({ apiVersion, kind: 'NodeConfig', metadata: { name }, spec }));
 }
 
 /** As kubelet registers its node. */

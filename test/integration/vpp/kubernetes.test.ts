@@ -12,7 +12,11 @@ import {
   withoutNodes,
 } from '#test/support/requirements.ts';
 import { until } from '#test/support/wait.ts';
-import { KubernetesCluster, type RunningPod } from '../support/kubernetes-cluster.ts';
+import {
+  KubernetesCluster,
+  MAIN_INTERFACE,
+  type RunningPod,
+} from '../support/kubernetes-cluster.ts';
 
 const skip = withoutNodes() || withoutCompiler() || withoutKubernetes() || withoutKubeControllers();
 
@@ -150,12 +154,12 @@ describe('a cluster that is configured by kubectl', { skip, timeout: 600_000 }, 
   it('decides about a NodeConfig, and says so in its status', async () => {
     const decided = (state: string) =>
       until(`the state is ${state}`, () => cluster.nodeConfigState('node2') === state, LIMIT_MS);
-    cluster.applyNodeConfig('node2', { mainVPPInterface: { interfaceName: 'missing' } });
+    await decided('Applied');
+    cluster.applyNodeConfig('node2', 'missing');
     await decided('Refused');
     assert.equal(await answered(client, at(far.address)), 'far');
-    cluster.applyNodeConfig('node2', { mainVPPInterface: { interfaceName: 'host-uplink' } });
+    cluster.applyNodeConfig('node2', MAIN_INTERFACE);
     await decided('Applied');
-    cluster.delete('nodeconfig', 'node2');
     assert.equal(await answered(client, at(far.address)), 'far');
   });
 });
