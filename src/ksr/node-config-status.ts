@@ -151,14 +151,14 @@ export class NodeConfigStatusWriter implements KindHandlers {
       if (this.#isClosed) break;
       const one = this.#objects.get(id);
       const status = one && this.#statusOf(one);
-      if (!one || (status && isShown(status, one))) this.#open.delete(id);
+      if (one && !status) continue;
+      // before the request: what changes meanwhile opens it again
+      this.#open.delete(id);
       if (!one || !status || isShown(status, one)) continue;
       try {
         await this.#patch(one, status);
-        this.#open.delete(id);
       } catch (thrown) {
         if (!(thrown instanceof ApiNotFoundError)) return this.#pauseAfter(thrown, id);
-        this.#open.delete(id);
       }
     }
     return INTERVAL_MS;
@@ -175,8 +175,7 @@ export class NodeConfigStatusWriter implements KindHandlers {
 
   #pauseAfter(thrown: unknown, id: string): number {
     const { log } = this.#deps;
-    // the others go first the next time
-    this.#open.delete(id);
+    // last, so that the others go first the next time
     this.#open.add(id);
     const reason = errorText(thrown);
     const isNew = thrown instanceof ApiForbiddenError && !this.#isForbidden;

@@ -1,5 +1,5 @@
 /** The decisions of the nodes about their NodeConfigs, followed in the datastore. */
-import type { KvEntry, Watch } from '#datastore/api.ts';
+import type { Watch } from '#datastore/api.ts';
 import { Backoff } from '#infra/clock/backoff.ts';
 import type { Clock, Random } from '#infra/clock/clock.ts';
 import { errorText } from '#infra/errors/errors.ts';
@@ -66,31 +66,39 @@ export class NodeDecisions {
   async #follow(): Promise<{ readonly ended: Promise<void> }> {
     const prefix = nodeConfigStatusModel.keyPrefix;
     const before = this.#decisions;
-    this.#decisions = new Map();
-    const read = (entries: readonly KvEntry[]) => {
-      for (const { key, value } of entries) this.#set(key, value);
-    };
-    const revision = await this.#deps.store.pages(prefix, read);
-    for (const node of before.keys()) this.#deps.onChange(node);
+    const found = new Map<string, NodeConfigStatus>();
+    const revision = await this.#deps.store.pages(prefix, (entries) => {
+      for (const { key, value } of entries) this.#set(found, key, value);
+    });
+    // until they are all read, the earlier ones are the last known
+    this.#decisions = found;
+    for (const node of new Set([...before.keys(), ...found.keys()])) this.#deps.onChange(node);
     const ended = Promise.withResolvers<void>();
     this.#closing.signal.addEventListener('abort', () => ended.resolve(), { once: true });
     this.#watch = this.#deps.store.watch(prefix, revision, {
       onChanges: (changes) => {
-        for (const { key, value } of changes) this.#set(key, value);
+        for (const { key, value } of changes) {
+          const node = this.#set(found, key, value);
+          if (node !== undefined) this.#deps.onChange(node);
+        }
       },
       onLost: () => ended.resolve(),
     });
     return { ended: ended.promise };
   }
 
-  /** An invalid record counts as none. */
-  #set(key: string, text: string | undefined): void {
+  /** An invalid record counts as none. @returns the node; undefined: the key is of no node */
+  #set(
+    decisions: Map<string, NodeConfigStatus>,
+    key: string,
+    text: string | undefined,
+  ): string | undefined {
     const node = nodeConfigStatusKey.parse(key)?.name;
-    if (node === undefined) return;
+    if (node === undefined) return undefined;
     const decision = text === undefined ? undefined : this.#parsed(key, text);
-    if (decision) this.#decisions.set(node, decision);
-    else this.#decisions.delete(node);
-    this.#deps.onChange(node);
+    if (decision) decisions.set(node, decision);
+    else decisions.delete(node);
+    return node;
   }
 
   #parsed(key: string, text: string): NodeConfigStatus | undefined {

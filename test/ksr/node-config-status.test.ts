@@ -22,6 +22,8 @@ class StubApiServer implements ApiServer {
   readonly objects = new Map<string, KubeObject>();
   readonly patches: string[] = [];
   readonly errors: Error[] = [];
+  /** Awaited by the answer of a patch, after its watch event. */
+  answering: Promise<unknown> = Promise.resolve();
   handlers: KindHandlers | undefined;
 
   watch(_kind: unknown, handlers: KindHandlers): KindWatch {
@@ -55,6 +57,7 @@ class StubApiServer implements ApiServer {
     this.objects.set(`${namespace}/${name}`, patched);
     this.patches.push(`${namespace}/${name}`);
     this.handlers?.changed([patched]);
+    await this.answering;
   }
 
   status(name: string, namespace = 'default') {
@@ -131,6 +134,34 @@ describe('the status of a NodeConfig', () => {
     api.list();
     await clock.advance(60_000);
     assert.equal(api.patches.length, 2);
+  });
+
+  it('is that of a decision that comes while the last one is written', async () => {
+    const { api, clock, decide } = bound();
+    api.put('n1', '10.0.0.1');
+    await decide('n1', '10.0.0.1', 'Applied');
+    const { promise, resolve } = Promise.withResolvers<void>();
+    api.answering = promise;
+    await clock.advance(2_000);
+    await decide('n1', '10.0.0.1', 'Failed', 'no such interface');
+    await clock.advance(1_000);
+    resolve();
+    await clock.advance(5_000);
+    assert.equal(api.status('n1')['state'], 'Failed');
+  });
+
+  it('stays while the decisions are read again', async () => {
+    const { api, clock, decide, store } = bound();
+    api.put('n1', '10.0.0.1');
+    await decide('n1', '10.0.0.1', 'Applied');
+    await clock.advance(40_000);
+    store.loseWatches();
+    store.disconnect('test');
+    await clock.advance(5_000);
+    api.list();
+    await clock.advance(5_000);
+    assert.deepEqual(api.status('n1'), applied(1));
+    assert.equal(api.patches.length, 1);
   });
 
   it('says that no node has decided, also of one that is removed', async () => {
