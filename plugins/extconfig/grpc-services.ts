@@ -5,7 +5,12 @@ import type { GrpcService } from '#infra/grpc/connection-server.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { DataChangeServiceService, DataResyncServiceService } from '#models/rpc/rpc.gen.ts';
 import type { ConfigWriter, Failures } from './config-writer.ts';
-import { type ConfigItem, type ReadRequest, readDataRequest } from './data-request.ts';
+import {
+  type ConfigItem,
+  type ReadRequest,
+  RepeatedItemError,
+  readDataRequest,
+} from './data-request.ts';
 import { itemErrorStatus, requestErrorStatus } from './item-errors.ts';
 import type { RequestMetrics } from './metrics.ts';
 
@@ -80,7 +85,7 @@ async function answer(
       { method: name, items: total, refused: refused.length, failed: failed.length },
       'some items of external configuration were not applied',
     );
-    const note = name === 'Resync' && refused.length > 0 ? ', therefore none was removed' : '';
+    const note = name === 'Resync' && keepsOthers(read) ? ', therefore none was removed' : '';
     callback(itemErrorStatus(refused, failed, total, note));
   } catch (error) {
     metrics.count(name, 'failed');
@@ -92,13 +97,17 @@ async function answer(
 function apply(
   writer: ConfigWriter,
   name: Method,
-  { items, refused }: ReadRequest,
+  read: ReadRequest,
   signal: AbortSignal,
 ): Promise<Failures> {
-  if (name === 'Put') return writer.put(items, signal);
-  if (name === 'Del') return writer.delete(items, signal);
-  // An item that the agent cannot read may be one that it has: nothing is removed on a guess.
-  return writer.resync(items, refused.length > 0, signal);
+  if (name === 'Put') return writer.put(read.items, signal);
+  if (name === 'Del') return writer.delete(read.items, signal);
+  return writer.resync(read.items, keepsOthers(read), signal);
+}
+
+/** An item that the agent cannot read may be one that it has: nothing is removed on a guess. */
+function keepsOthers({ refused }: ReadRequest): boolean {
+  return refused.some(({ error }) => !(error instanceof RepeatedItemError));
 }
 
 function failedItems(items: readonly ConfigItem[], failures: Failures) {

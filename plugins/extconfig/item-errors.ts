@@ -112,8 +112,10 @@ function statusDetails(code: status, message: string, items: readonly ItemError[
   return Buffer.from(statuses.encodeWire(statuses.canonical({ code, message, details: [detail] })));
 }
 
-/** Without the name of the item, with which the text begins already. */
-function reasonOf({ name, error }: ItemError): string {
-  const text = errorText(error);
-  return text.startsWith(`${name}: `) ? text.slice(name.length + 2) : text;
+/** Without the name or key with which the text begins: errors of the scheduler have the key twice. */
+function reasonOf({ name, key, error }: ItemError): string {
+  let text = errorText(error);
+  for (const known of [name, key, key])
+    if (text.startsWith(`${known}: `)) text = text.slice(`${known}: `.length);
+  return text;
 }

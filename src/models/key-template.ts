@@ -18,6 +18,14 @@ export interface KeyTemplate<S extends string> {
   prefix(parts?: Readonly<Partial<Record<Part<S>, string | number>>>): string;
 }
 
+/** An empty part of a key. */
+const MISSING = '<invalid>';
+
+/** Whether a field that the key needs is not set: all such values have the same key. */
+export function isIncompleteKey(key: string): boolean {
+  return key.endsWith('/') || key.split('/').includes(MISSING);
+}
+
 /** @param patterns regular expressions (as strings, without groups) for parts; default `.+` */
 export function keyTemplate<const S extends string>(
   template: S,
@@ -37,7 +45,7 @@ export function keyTemplate<const S extends string>(
       let key = start;
       for (const [position, name] of names.entries()) {
         const value = parts[name];
-        key += `${value === '' ? '<invalid>' : value}${pieces[position * 2 + 2]}`;
+        key += `${value === '' ? MISSING : value}${pieces[position * 2 + 2]}`;
       }
       return cleanKey(key);
     },

@@ -5,6 +5,7 @@ import { Client, credentials, type ServiceError, status } from '@grpc/grpc-js';
 import protobuf from 'protobufjs';
 import 'protobufjs/ext/descriptor/index.js';
 import { fileDescriptor } from '#compatibility/generic/file-descriptor.ts';
+import { FaultInjectingStore } from '#datastore/fault-injection.ts';
 import { MemoryStore } from '#datastore/memory-store.ts';
 import { FileDescriptorSet } from '#models/generic/descriptor.gen.ts';
 import {
@@ -38,8 +39,9 @@ const ARP = { interface: 'loop9', ip_address: '10.9.0.2', phys_address: '02:00:0
 describe('the generic services of ligato', () => {
   let running: RunningAgent;
   let client: Client;
+  const external = new FaultInjectingStore(new MemoryStore());
   before(async () => {
-    const node = { ...makeNode(), external: new MemoryStore() };
+    const node = { ...makeNode(), external };
     const config = '/vnf-agent/node1/config/vpp/v2/';
     await node.cluster.put(`${config}interfaces/loop1`, JSON.stringify(LOOP));
     await node.cluster.put(`${config}arp/loop9/10.9.0.2`, JSON.stringify(ARP));
@@ -169,9 +171,21 @@ describe('the generic services of ligato', () => {
     };
     const name = { full_proto_file_name: 'no/such.proto' };
     await refused(call(meta.ProtoFileDescriptor, name), status.NOT_FOUND, /no\/such.proto/);
+    const set = (item: DeepInput<Item>) => call(manager.SetConfig, { updates: [{ item }] });
     const any = { type_url: 'models.ligato.io/no.such.Model', value: '' };
-    const update = { updates: [{ item: { data: { any } } }] };
-    await refused(call(manager.SetConfig, update), status.INVALID_ARGUMENT, /no.such.Model/);
+    await refused(set({ data: { any } }), status.INVALID_ARGUMENT, /no.such.Model/);
+    const gre = '0a0467726531100be20618080112093139322e302e322e311a093139322e302e322e37';
+    await refused(
+      set(packed(Buffer.from(gre, 'hex'))),
+      status.INVALID_ARGUMENT,
+      /does not have field 108/,
+    );
+    await refused(set(update('').item), status.INVALID_ARGUMENT, /a field of the key is not set/);
+    const unnamed = { id: { model: 'vpp.interfaces', name: '' } };
+    await refused(set(unnamed), status.INVALID_ARGUMENT, /a field of the key is not set/);
+    external.disconnect('disk is full');
+    await refused(set(update('set4').item), status.UNAVAILABLE, /disk is full/);
+    external.reconnect();
     await refused(subscribed(client), status.UNIMPLEMENTED, /config-status/);
   });
 });
@@ -179,9 +193,14 @@ describe('the generic services of ligato', () => {
 /** An item with a loopback interface. */
 function update(name: string) {
   const model = modelOfType('ligato.vpp.interfaces.Interface')!;
-  const wire = model.encodeWire(model.canonical({ name, type: 'SOFTWARE_LOOPBACK' }));
+  return { item: packed(model.encodeWire(model.canonical({ name, type: 'SOFTWARE_LOOPBACK' }))) };
+}
+
+/** @param wire an interface */
+function packed(wire: Uint8Array) {
   const value = Buffer.from(wire).toString('base64');
-  return { item: { data: { any: { type_url: `models.ligato.io/${model.typeName}`, value } } } };
+  const type_url = 'models.ligato.io/ligato.vpp.interfaces.Interface';
+  return { data: { any: { type_url, value } } };
 }
 
 function subscribed(client: Client): Promise<unknown> {

@@ -8,8 +8,9 @@ import type {
   SetConfigResponse,
   UpdateResult,
 } from '#models/generic/generic.gen.ts';
+import { isIncompleteKey } from '#models/key-template.ts';
 import type { DeepInput } from '#models/model.ts';
-import { modelOfType } from '#models/registry.ts';
+import { type ConfigModel, modelOfType } from '#models/registry.ts';
 import { modelNamed } from './model-details.ts';
 import { CallError } from './unary-handler.ts';
 
@@ -79,13 +80,27 @@ function readItem({ data }: Item): WrittenItem {
   const typeName = type_url.slice(type_url.lastIndexOf('/') + 1);
   const model = modelOfType(typeName);
   if (!model) throw new CallError(status.INVALID_ARGUMENT, `no model has the type ${typeName}`);
+  const { value, unknownFields } = decode(model, bytes);
+  const key = model.key(value);
+  if (unknownFields.length > 0) {
+    const text = `${key}: this agent does not have ${unknownFields.join(', ')} of ${typeName}`;
+    throw new CallError(status.INVALID_ARGUMENT, text);
+  }
+  ensureComplete(key);
+  return { name: key, key, value };
+}
+
+function decode(model: ConfigModel, bytes: string) {
   try {
-    const value: object = model.decodeWire(Buffer.from(bytes, 'base64'), typeName);
-    const key = model.key(value);
-    return { name: key, key, value };
+    return model.decodeKnownWire(Buffer.from(bytes, 'base64'), model.typeName);
   } catch (thrown) {
     throw new CallError(status.INVALID_ARGUMENT, errorText(thrown));
   }
+}
+
+function ensureComplete(key: string): void {
+  if (isIncompleteKey(key))
+    throw new CallError(status.INVALID_ARGUMENT, `${key}: a field of the key is not set`);
 }
 
 function keyOf(item: Item | undefined): string {
@@ -95,5 +110,7 @@ function keyOf(item: Item | undefined): string {
       status.INVALID_ARGUMENT,
       `an item without data needs the name of a model: "${item?.id?.model ?? ''}" is none`,
     );
-  return model.keyPrefix + (item?.id?.name ?? '');
+  const key = model.keyPrefix + (item?.id?.name ?? '');
+  ensureComplete(key);
+  return key;
 }

@@ -1,5 +1,5 @@
 import { type handleUnaryCall, status } from '@grpc/grpc-js';
-import { errorText } from '#infra/errors/errors.ts';
+import { errorText, traitsOf } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { messageCodec, type ServiceMethod } from '#models/message.ts';
 import type { DeepInput } from '#models/model.ts';
@@ -34,8 +34,11 @@ export function unaryHandler<Request extends object, Response extends object>(
           callback({ code: thrown.code, details: thrown.message });
           return;
         }
-        log.error({ err: thrown, path }, 'gRPC call failed with an unexpected error');
-        callback({ code: status.INTERNAL, details: errorText(thrown) });
+        const isRetriable = traitsOf(thrown).isRetriable === true;
+        if (isRetriable) log.warn({ err: thrown, path }, 'gRPC call failed; the client may retry');
+        else log.error({ err: thrown, path }, 'gRPC call failed with an unexpected error');
+        const code = isRetriable ? status.UNAVAILABLE : status.INTERNAL;
+        callback({ code, details: errorText(thrown) });
       },
     );
   };

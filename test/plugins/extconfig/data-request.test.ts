@@ -99,6 +99,20 @@ describe('a request', () => {
     );
   });
 
+  it('has an error for each item without a name', async () => {
+    const bytes = requestBytes({ Interfaces: [{ mtu: 1 }, { mtu: 2 }], ArpEntries: [{}] });
+    for (const purpose of ['put', 'delete'] as const) {
+      const { items, refused } = await read(bytes, purpose);
+      assert.deepEqual(items, []);
+      assert.deepEqual(
+        refused.map(({ error }) => error.message),
+        ['Interfaces[0]', 'Interfaces[1]', 'ArpEntries[0]'].map(
+          (name) => `${name}: a field of its key is not set`,
+        ),
+      );
+    }
+  });
+
   it('may delete items with fields that this agent does not have', async () => {
     const { items, refused } = await read(
       field(20, ...field(1, 0x61), ...field(9000, 1)),
