@@ -61,7 +61,7 @@ export class NodeConfigStatusWriter implements KindHandlers {
   #watch: KindWatch | undefined;
   #timer: Timer | undefined;
   #writing: Promise<void> = Promise.resolve();
-  #isClosed = false;
+  readonly #closing = new AbortController();
   #isForbidden = false;
 
   constructor(deps: NodeConfigStatusDeps) {
@@ -77,7 +77,7 @@ export class NodeConfigStatusWriter implements KindHandlers {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#closing.abort(new Error('the leadership is over'));
     this.#timer?.cancel();
     this.#watch?.close();
     await Promise.all([this.#writing, this.#decisions.close()]);
@@ -139,7 +139,7 @@ export class NodeConfigStatusWriter implements KindHandlers {
   }
 
   #later(ms: number): void {
-    if (this.#isClosed) return;
+    if (this.#closing.signal.aborted) return;
     this.#timer = this.#deps.clock.timer(ms, () => {
       this.#writing = this.#write().then((pause) => this.#later(pause));
     });
@@ -148,7 +148,7 @@ export class NodeConfigStatusWriter implements KindHandlers {
   /** @returns the pause until the next time */
   async #write(): Promise<number> {
     for (const id of [...this.#open]) {
-      if (this.#isClosed) break;
+      if (this.#closing.signal.aborted) break;
       const one = this.#objects.get(id);
       const status = one && this.#statusOf(one);
       if (one && !status) continue;
@@ -170,7 +170,7 @@ export class NodeConfigStatusWriter implements KindHandlers {
     const path = `${GROUP_PATH}/namespaces/${namespace}/nodeconfigs/${name}`;
     const decided = this.#decisions.get(name)?.since;
     const since = decided || new Date(clock.wallTime()).toISOString();
-    await apiServer.patchStatus(path, { ...status, since });
+    await apiServer.patchStatus(path, { ...status, since }, this.#closing.signal);
   }
 
   #pauseAfter(thrown: unknown, id: string): number {

@@ -56,7 +56,7 @@ describe('the record of a service with many slices', () => {
     assert.equal(addresses('s1'), 8);
   });
 
-  it('is computed once when a list shows that slices are gone', () => {
+  it('is computed once when a list shows that slices were deleted', () => {
     const { slices, changes, addresses } = endpointRecords();
     slices.listing();
     slices.changed(slicesOf('s1', 9));

@@ -25,6 +25,8 @@ class StubApiServer implements ApiServer {
   /** Awaited by the answer of a patch, after its watch event. */
   answering: Promise<unknown> = Promise.resolve();
   handlers: KindHandlers | undefined;
+  /** Requests are not answered. */
+  isSilent = false;
 
   watch(_kind: unknown, handlers: KindHandlers): KindWatch {
     this.handlers = handlers;
@@ -47,7 +49,11 @@ class StubApiServer implements ApiServer {
     this.handlers?.changed([object]);
   }
 
-  async patchStatus(path: string, status: object): Promise<void> {
+  async patchStatus(path: string, status: object, signal: AbortSignal): Promise<void> {
+    if (this.isSilent)
+      await new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+      });
     const error = this.errors.shift();
     if (error) throw error;
     const [, namespace, name] = /namespaces\/(.*)\/nodeconfigs\/(.*)$/.exec(path)!;
@@ -69,7 +75,8 @@ class StubApiServer implements ApiServer {
 class Bench {
   readonly clock = new ManualClock();
   readonly api = new StubApiServer();
-  readonly store = new FaultInjectingStore(new MemoryStore());
+  readonly database = new MemoryStore();
+  readonly store = new FaultInjectingStore(this.database);
   writer = this.#started();
 
   #started(): NodeConfigStatusWriter {
@@ -204,6 +211,39 @@ describe('the status of a NodeConfig', () => {
     assert.deepEqual(api.errors, []);
   });
 
+  it('stays while the decisions cannot be read again, and is corrected afterwards', async () => {
+    const { api, clock, decide, store, database } = bound();
+    api.put('n1', '10.0.0.1');
+    api.put('n2', '10.0.0.1');
+    await decide('n1', '10.0.0.1', 'Applied');
+    await decide('n2', '10.0.0.1', 'Applied');
+    await clock.advance(60_000);
+    store.loseWatches();
+    store.disconnect('test');
+    await clock.advance(60_000);
+    api.list();
+    await clock.advance(10_000);
+    assert.deepEqual(api.status('n1'), applied(1));
+    await database.delete('/vnf-agent/contiv-nodeconfig/n2');
+    store.reconnect();
+    await clock.advance(60_000);
+    assert.deepEqual(api.status('n1'), applied(1));
+    assert.equal(api.status('n2')['state'], 'Waiting');
+  });
+
+  it('is given up at the end of the leadership when the API server does not answer', async () => {
+    const { api, clock, decide, restart } = bound();
+    api.put('n1', '10.0.0.1');
+    api.isSilent = true;
+    await decide('n1', '10.0.0.1', 'Applied');
+    await clock.advance(5_000);
+    const restarted = restart().then(() => 'restarted');
+    assert.equal(await Promise.race([restarted, clock.advance(20_000)]), 'restarted');
+    api.isSilent = false;
+    await clock.advance(5_000);
+    assert.deepEqual(api.status('n1'), applied(1));
+  });
+
   it('of an object that is deleted meanwhile stops nothing', async () => {
     const { api, clock, decide } = bound();
     api.put('n1', '10.0.0.1');
@@ -218,11 +258,12 @@ describe('the status of a NodeConfig', () => {
 
 function bound() {
   const bench = new Bench();
-  const { api, clock, store } = bench;
+  const { api, clock, store, database } = bench;
   return {
     api,
     clock,
     store,
+    database,
     decide: bench.decide.bind(bench),
     restart: bench.restart.bind(bench),
   };

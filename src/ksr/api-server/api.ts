@@ -55,5 +55,5 @@ export interface ApiServer {
    * Replaces fields of the status of an object (a JSON merge patch of its status subresource).
    * @param path of the object, e.g. `/apis/nodeconfig.contiv.vpp/v1/nodeconfigs/node1`
    */
-  patchStatus(path: string, status: object): Promise<void>;
+  patchStatus(path: string, status: object, signal: AbortSignal): Promise<void>;
 }

@@ -26,6 +26,6 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const client = new ApiClient(new HttpTransport(credentials), clock);
   return {
     watch: (kind, handlers) => new ApiKindWatch({ client, clock, random, log, kind, handlers }),
-    patchStatus: (path, status) => patchStatus(client, path, status),
+    patchStatus: (path, status, signal) => patchStatus(client, path, status, signal),
   };
 }

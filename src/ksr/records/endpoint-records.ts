@@ -15,7 +15,6 @@ import { valueText } from '#kubernetes/resources/value-text.ts';
 import type { KindHandlers, ObjectName } from '../api-server/api.ts';
 import type { RecordCounters } from './counters.ts';
 import { displayName, type ObjectType, readKubeObject } from './kube-object.ts';
-import { type PackedText, packed, unpacked } from './packed-text.ts';
 import { type RecordTable, UNREADABLE } from './record-table.ts';
 
 export const endpointsType: ObjectType = { kind: 'Endpoints', apiVersion: 'v1' };
@@ -33,13 +32,14 @@ export interface EndpointRecordsDeps {
   readonly log: Logger;
 }
 
+/** The text of a record or of a slice. */
+type Source = string | typeof UNREADABLE;
+
 interface SliceEntry {
   /** Key of the record of its service. */
   readonly record: string;
-  readonly slice: PackedText | typeof UNREADABLE;
+  readonly slice: Source;
 }
-
-type Source = PackedText | typeof UNREADABLE;
 
 /** The known objects of one of the two kinds. */
 class SourceList<E> {
@@ -148,7 +148,7 @@ export class EndpointRecords {
     const text = this.#textOf('Endpoints', read.name, () =>
       valueText(resources.endpoints, endpointsValue(read.object as KubeEndpoints)),
     );
-    this.#setEndpoints(key, text === UNREADABLE ? text : packed(text));
+    this.#setEndpoints(key, text);
   }
 
   #setEndpoints(key: string, source: Source): void {
@@ -178,7 +178,7 @@ export class EndpointRecords {
     const slice = read.object as KubeEndpointSlice;
     const { namespace } = read.name;
     const record = this.#recordKey({ name: serviceOfSlice(slice) ?? '', namespace });
-    this.#setSlice(displayName(read.name), { record, slice: packed(compactText(slice)) });
+    this.#setSlice(displayName(read.name), { record, slice: compactText(slice) });
   }
 
   #setSlice(id: string, entry: SliceEntry): void {
@@ -225,7 +225,7 @@ export class EndpointRecords {
     if (names === undefined) {
       const source = this.#endpoints.entries.get(record);
       if (source === undefined) table.delete(record);
-      else table.set(record, source === UNREADABLE ? source : unpacked(source));
+      else table.set(record, source);
       return;
     }
     const slices: KubeEndpointSlice[] = [];
@@ -236,7 +236,7 @@ export class EndpointRecords {
         table.set(record, UNREADABLE);
         return;
       }
-      slices.push(JSON.parse(unpacked(slice)) as KubeEndpointSlice);
+      slices.push(JSON.parse(slice) as KubeEndpointSlice);
     }
     const key = record.slice(this.#deps.prefix.length);
     const service = resources.endpoints.parseKey(key) ?? { name: '', namespace: '' };

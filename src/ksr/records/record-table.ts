@@ -3,7 +3,6 @@
  * objects: with 150,000 pods every byte of a record counts.
  */
 import { ShardedMap } from '#infra/collections/sharded-map.ts';
-import { type PackedText, packed, unpacked } from './packed-text.ts';
 
 /**
  * Instead of a text, for an object that exists but has no record, because its kind does not allow its
@@ -17,12 +16,10 @@ export type Wanted = string | undefined | typeof UNREADABLE;
 /** Called after a key of the table has got another text. */
 export type OnChange = (key: string, before: Wanted) => void;
 
-type Entry = PackedText | typeof UNREADABLE;
-
 export class RecordTable {
   /** Full prefix, with a slash at its end. */
   readonly prefix: string;
-  readonly #entries = new ShardedMap<Entry>();
+  readonly #entries = new ShardedMap<string | typeof UNREADABLE>();
   /** Keys that the list in progress has shown so far. */
   #listed: Set<string> | undefined;
   #size = 0;
@@ -57,7 +54,7 @@ export class RecordTable {
   }
 
   get(key: string): Wanted {
-    return wantedOf(this.#entries.get(key));
+    return this.#entries.get(key);
   }
 
   *keys(): Generator<string, void, void> {
@@ -66,13 +63,12 @@ export class RecordTable {
 
   set(key: string, text: string | typeof UNREADABLE): void {
     this.#listed?.add(key);
-    const entry = this.#entries.get(key);
-    const before = wantedOf(entry);
+    const before = this.#entries.get(key);
     if (before === text) return;
-    if (entry === undefined) this.#size++;
+    if (before === undefined) this.#size++;
     if (before === UNREADABLE) this.#unreadable--;
     if (text === UNREADABLE) this.#unreadable++;
-    this.#entries.set(key, text === UNREADABLE ? UNREADABLE : packed(text));
+    this.#entries.set(key, text);
     this.#onChange(key, before);
   }
 
@@ -83,7 +79,7 @@ export class RecordTable {
     this.#entries.delete(key);
     this.#size--;
     if (entry === UNREADABLE) this.#unreadable--;
-    this.#onChange(key, wantedOf(entry));
+    this.#onChange(key, entry);
   }
 
   /** A list begins. Until it is complete, the table keeps what it does not show. */
@@ -116,9 +112,4 @@ export class RecordTable {
     this.#isComplete = false;
     this.#listed = undefined;
   }
-}
-
-function wantedOf(entry: Entry | undefined): Wanted {
-  if (entry === undefined) return undefined;
-  return entry === UNREADABLE ? UNREADABLE : unpacked(entry);
 }

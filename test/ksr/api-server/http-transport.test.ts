@@ -125,13 +125,16 @@ test('a status is merged into that of the object', async () => {
   fake.cluster.install(path);
   fake.cluster.put(path, { metadata: { name: 'node1' }, spec: { a: 1 }, status: { b: 2, c: 3 } });
   const server = await connect(fake);
-  await server.patchStatus(`${path}/node1`, { b: null, d: 4 });
+  const { signal } = new AbortController();
+  await server.patchStatus(`${path}/node1`, { b: null, d: 4 }, signal);
   const [object] = fake.cluster.objects(path);
   assert.deepEqual(object?.['status'], { c: 3, d: 4 });
   assert.deepEqual(object?.['spec'], { a: 1 });
-  await assert.rejects(server.patchStatus(`${path}/node2`, {}), { code: 'CV_KSR_API_NOT_FOUND' });
+  await assert.rejects(server.patchStatus(`${path}/node2`, {}, signal), {
+    code: 'CV_KSR_API_NOT_FOUND',
+  });
   fake.cluster.inject({ on: 'patch', status: 403 });
-  await assert.rejects(server.patchStatus(`${path}/node1`, {}), {
+  await assert.rejects(server.patchStatus(`${path}/node1`, {}, signal), {
     code: 'CV_KSR_API_FORBIDDEN',
     message: /nodeconfigs\/node1\/status: the API server answered 403/,
   });
