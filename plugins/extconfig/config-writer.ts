@@ -55,7 +55,7 @@ export interface ConfigWriterDeps {
 
 export class ConfigWriter {
   readonly #deps: ConfigWriterDeps;
-  #last: Promise<unknown> = Promise.resolve();
+  #last: Promise<void> = Promise.resolve();
 
   constructor(deps: ConfigWriterDeps) {
     this.#deps = deps;
@@ -111,13 +111,17 @@ export class ConfigWriter {
     return this.#inTurn(signal, () => this.#run(changes, event, signal));
   }
 
-  #inTurn<R>(signal: AbortSignal, work: () => Promise<R>): Promise<R> {
-    const ended = this.#last.then(() => {
-      if (signal.aborted) throw notApplied(new EventAbandonedError('the client has disconnected'));
-      return work();
-    });
-    this.#last = ended.catch(() => undefined);
-    return ended;
+  /** A request whose client disconnects while it waits ends at once: its items must not stay in memory. */
+  async #inTurn<R>(signal: AbortSignal, work: () => Promise<R>): Promise<R> {
+    const earlier = this.#last;
+    const ended = Promise.withResolvers<void>();
+    this.#last = earlier.then(() => ended.promise);
+    try {
+      await unlessAborted(signal, earlier);
+      return await work();
+    } finally {
+      ended.resolve();
+    }
   }
 
   /**
@@ -156,6 +160,17 @@ export class ConfigWriter {
       log.error({ err: error }, 'a refused change is still stored; the next write removes it');
     }
   }
+}
+
+/** @throws ConfigNotAppliedError when the client disconnects first */
+function unlessAborted(signal: AbortSignal, earlier: Promise<void>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abandon = () =>
+      reject(notApplied(new EventAbandonedError('the client has disconnected')));
+    if (signal.aborted) abandon();
+    signal.addEventListener('abort', abandon, { once: true });
+    void earlier.then(resolve);
+  });
 }
 
 function notApplied(cause: unknown): Error {

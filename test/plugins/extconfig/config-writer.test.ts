@@ -110,10 +110,21 @@ describe('a request', () => {
     const first = writer.put([item('a', 1)], alive);
     const second = writer.put([item('b', 1)], client.signal);
     client.abort();
-    await first;
     await assert.rejects(second, ConfigNotAppliedError);
+    await first;
     assert.deepEqual(mtus(loop.values), { a: 1 });
     assert.deepEqual(await restarted(store), { a: 1 });
+  });
+
+  it('of a client that has disconnected does not wait for the earlier ones', async () => {
+    const { writer, loop } = await start(new MemoryStore());
+    loop.fate = 'lost';
+    void writer.put([item('a', 1)], alive);
+    const client = new AbortController();
+    const waiting = writer.put([item('b', 1)], client.signal);
+    client.abort();
+    const soon = systemClock.sleep(1_000).then(() => undefined);
+    await assert.rejects(Promise.race([waiting, soon]), ConfigNotAppliedError);
   });
 
   it('has the failures of its own values, and not those of the rest of a resync', async () => {
