@@ -4,10 +4,11 @@
  * error with the text.
  */
 import { Metadata, type ServerErrorResponse, status } from '@grpc/grpc-js';
-import { CodedError, errorText, traitsOf } from '#infra/errors/errors.ts';
+import { CodedError, errorText } from '#infra/errors/errors.ts';
 import { messageCodec } from '#models/message.ts';
 import { InvalidModelError } from '#models/model.ts';
 import { BadRequest, Status } from '#models/rpc/status.gen.ts';
+import { ConfigNotAppliedError, ConfigNotStoredError } from './config-writer.ts';
 
 /** An item that was refused, or that was stored and could not be configured. */
 export interface ItemError {
@@ -59,12 +60,13 @@ export function itemErrorStatus(
 
 /** The status of a request that failed as a whole. */
 export function requestErrorStatus(error: unknown): ServerErrorResponse {
-  return serverError({ code: codeOf(error), text: errorText(error), items: [] });
-}
-
-function codeOf(error: unknown): status {
-  if (error instanceof InvalidModelError) return status.INVALID_ARGUMENT;
-  return traitsOf(error).isRetriable === true ? status.UNAVAILABLE : status.UNKNOWN;
+  const text = errorText(error);
+  if (error instanceof InvalidModelError)
+    return serverError({ code: status.INVALID_ARGUMENT, text, items: [] });
+  if (error instanceof ConfigNotStoredError || error instanceof ConfigNotAppliedError)
+    return serverError({ code: status.UNAVAILABLE, text, items: [] });
+  const stored = `the items are stored, but their event failed: ${text}`;
+  return serverError({ code: status.UNKNOWN, text: stored, items: [] });
 }
 
 function serverError({ code, text, items }: Answer): ServerErrorResponse {

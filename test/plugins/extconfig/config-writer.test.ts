@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { status } from '@grpc/grpc-js';
 import fc from 'fast-check';
 import type { KvStore } from '#datastore/api.ts';
 import { StoreUnavailableError } from '#datastore/api.ts';
@@ -15,6 +16,7 @@ import {
   ConfigWriter,
 } from '#plugins/extconfig/config-writer.ts';
 import type { ConfigItem } from '#plugins/extconfig/data-request.ts';
+import { requestErrorStatus } from '#plugins/extconfig/item-errors.ts';
 import { StoredConfig } from '#plugins/extconfig/stored-config.ts';
 import { checkProperty } from '#test/support/random-cases.ts';
 import { type Fate, ScriptedLoop } from './scripted-loop.ts';
@@ -101,6 +103,24 @@ describe('a request', () => {
     faulty.afterWrite = undefined;
     await writer.put([item('b', 1)], alive);
     assert.deepEqual(await restarted(store), { a: 1, b: 1 });
+  });
+
+  it('is only unavailable if nothing of it is stored', async () => {
+    const store = new FaultInjectingStore(new MemoryStore());
+    const { writer, loop } = await start(store);
+    const codeOf = async () => {
+      const failed = await writer.resync([item('a', 1)], false, alive).catch((error) => error);
+      return requestErrorStatus(failed).code;
+    };
+    store.disconnect('disk is full');
+    assert.equal(await codeOf(), status.UNAVAILABLE);
+    store.reconnect();
+    loop.fate = 'refused';
+    assert.equal(await codeOf(), status.UNAVAILABLE);
+    loop.fate = 'processed';
+    loop.error = new StoreUnavailableError('a handler cannot read its store');
+    assert.equal(await codeOf(), status.UNKNOWN);
+    assert.deepEqual(await restarted(store), { a: 1 });
   });
 
   it('of a client that has disconnected while it waited is dropped', async () => {
