@@ -80,7 +80,7 @@ function sliceBackends(slice: KubeEndpointSlice, readers: Readers): Backend[] {
   // clients resolve host names themselves
   if (slice.addressType === 'FQDN') return [];
   const ports = (slice.ports ?? []).flatMap(({ name = '', port, protocol = 'TCP' }) =>
-    port === undefined ? [] : [{ name, port, protocol } satisfies EndpointPort],
+    port === undefined || !isPort(port) ? [] : [{ name, port, protocol } satisfies EndpointPort],
   );
   return (slice.endpoints ?? []).flatMap((endpoint) => {
     // further addresses belong to the same backend
@@ -97,6 +97,10 @@ function sliceBackends(slice: KubeEndpointSlice, readers: Readers): Backend[] {
     };
     return [{ address, state, ports }];
   });
+}
+
+function isPort(number: number): boolean {
+  return number >= 1 && number <= 65_535;
 }
 
 /** Undefined: not listed. Endpoints objects do not list terminating pods that do not serve. */

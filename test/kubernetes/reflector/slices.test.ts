@@ -208,3 +208,17 @@ test('a slice without a service is rejected', () => {
   });
   assert.match(rejection?.reason ?? '', /kubernetes\.io\/service-name/);
 });
+
+test('a port with a number that no connection can have is ignored, and the rest of the slice is not', () => {
+  for (const port of [70_000, 0, -1]) {
+    const one = slice('a', [endpoint('10.1.1.2')], {
+      ports: [
+        { name: 'http', port: 8080, protocol: 'TCP' },
+        { name: 'bad', port, protocol: 'TCP' },
+      ],
+    });
+    const { object, rejection } = readObject({ apiVersion: 'discovery.k8s.io/v1', ...one });
+    assert.equal(rejection, undefined);
+    assert.deepEqual(json(object as KubeEndpointSlice), json(slice('a', [endpoint('10.1.1.2')])));
+  }
+});

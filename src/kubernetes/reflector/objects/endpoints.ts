@@ -68,7 +68,8 @@ export const KubeEndpointSlice = objectSchema('EndpointSlice', {
     Type.Array(
       Type.Object({
         name: Type.Optional(Text),
-        port: Type.Optional(Port),
+        // Kubernetes accepts any number
+        port: Type.Optional(Type.Integer()),
         protocol: Type.Optional(Protocol),
       }),
     ),
