@@ -8,6 +8,8 @@ import { storeError } from './errors.ts';
 import type { Lease } from './lease.ts';
 import { requestOf } from './requests.ts';
 
+const KEY_DELETED = 'the key of this leader was deleted in etcd';
+
 export interface LeadershipOptions {
   readonly cluster: Cluster;
   readonly clock: Clock;
@@ -85,7 +87,7 @@ export class EtcdLeadership implements Leadership {
     const reply = await this.#request(() =>
       cluster.write((kv) => kv.txn({ compare: [compare], success })),
     );
-    if (!reply.succeeded) throw this.#lose('the key of this leader was deleted in etcd');
+    if (!reply.succeeded) throw this.#lose(KEY_DELETED);
     this.#fence = reply.header.revision;
     return this.#fence;
   }
@@ -127,7 +129,20 @@ export class EtcdLeadership implements Leadership {
       () => !lease.isValid,
     );
     if (this.#lost.signal.aborted) return;
-    if (isOver) this.#lose('the lease has expired');
-    else this.#renewLater();
+    if (isOver) {
+      this.#lose('the lease has expired');
+      return;
+    }
+    this.#renewLater();
+    await this.#checkKey();
+  }
+
+  /** A leader without writes would not notice that its key is deleted. No answer of etcd proves nothing. */
+  async #checkKey(): Promise<void> {
+    const { cluster, key, revision } = this.#options;
+    const request = cluster.read((kv) => kv.range({ key, keys_only: true }));
+    const reply = await request.catch(() => undefined);
+    if (!reply || reply.kvs[0]?.create_revision === revision || this.#lost.signal.aborted) return;
+    this.#lose(KEY_DELETED);
   }
 }

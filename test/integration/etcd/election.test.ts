@@ -88,6 +88,14 @@ describe('an election in etcd', { skip: withoutEtcd(), timeout: 5 * LIMIT_MS }, 
     assert.ok(first.lost.aborted);
   });
 
+  it('ends the leadership of a leader whose key was deleted, also if it writes nothing', async () => {
+    const first = await campaign('first');
+    const [entry] = (await stores[0]!.list(`${prefix}/`)).entries;
+    await stores[0]!.delete(entry!.key);
+    await Promise.race([lost(first), systemClock.sleep(2 * TTL * 1000)]);
+    assert.ok(first.lost.aborted);
+  });
+
   it('ends a leadership when etcd is unavailable for the time to live, and leads again', async () => {
     const first = await campaign('first');
     await server.kill();
