@@ -82,10 +82,13 @@ hooks:
 
   it('kills a hook that does not end, and continues with the next', async (t) => {
     const file = join(testFolder(t), 'ran');
+    // only the first call hangs: the hooks also run at the end of the test
     const { supervisor, clock, errors } = makeSupervisor(
       t,
       `programs: [{ executable-path: /bin/sleep, executable-args: ["60"] }]
-hooks: [{ cmd: sleep, cmd-args: ["60"] }, { cmd: touch, cmd-args: ["${file}"] }]`,
+hooks:
+  - { cmd: sh, cmd-args: ["-c", "mkdir ${file}.first && exec sleep 60"] }
+  - { cmd: touch, cmd-args: ["${file}"] }`,
     );
     await supervisor.init();
     await until('the next hook has run', async () => {
