@@ -40,25 +40,34 @@ export class Connections {
     this.#turns = new Turns(clock);
   }
 
-  /** Closes connections over the limits. Those of the machine itself, such as probes, always fit. */
-  limit(server: Pick<Server, 'on'>): void {
+  /**
+   * Closes connections over the limits. Those of the machine itself, such as probes, always fit.
+   * Thousands may wait to be accepted before that of a probe, so one that is closed must not reach the
+   * listeners of the server, which make its parser and timers. Call it before other listeners are added.
+   */
+  limit(server: Server): void {
     server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
       // Malformed, or with a head that is too large; not a client that has disconnected.
       if (error.code?.startsWith('HPE_')) this.#penalize(socket);
     });
+    const accept = server.listeners('connection');
+    server.removeAllListeners('connection');
     server.on('connection', (socket: Socket) => {
-      if (isLocal(socket)) return;
-      const address = addressOf(socket);
-      const open = this.#byAddress.get(address)?.size ?? 0;
-      if (open >= MAX_CONNECTIONS_PER_ADDRESS || this.#remote >= MAX_CONNECTIONS)
-        this.#refuseNew(address);
-      if (this.#isPenalized(address) || this.#rate.take(address) > 0) {
-        socket.destroy();
-        return;
-      }
-      this.#add(address, socket);
-      socket.once('close', () => this.#remove(address, socket));
+      if (this.#fits(socket)) for (const listener of accept) listener.call(server, socket);
+      else socket.destroy();
     });
+  }
+
+  #fits(socket: Socket): boolean {
+    if (isLocal(socket)) return true;
+    const address = addressOf(socket);
+    const open = this.#byAddress.get(address)?.size ?? 0;
+    if (open >= MAX_CONNECTIONS_PER_ADDRESS || this.#remote >= MAX_CONNECTIONS)
+      this.#refuseNew(address);
+    if (this.#isPenalized(address) || this.#rate.take(address) > 0) return false;
+    this.#add(address, socket);
+    socket.once('close', () => this.#remove(address, socket));
+    return true;
   }
 
   /**
