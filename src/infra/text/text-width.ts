@@ -15,13 +15,14 @@ export function widthOf(text: string): number {
  * divided, and at least one is taken.
  */
 export function fittingEnd(text: string, from: number, columns: number): number {
-  if (ASCII.test(text.slice(from, from + columns + 1)))
-    return Math.min(from + columns, text.length);
-  const part = text.slice(from, from + columns * UNITS_PER_COLUMN);
+  // A terminal that does not know its size has none.
+  const room = Math.max(1, columns);
+  if (ASCII.test(text.slice(from, from + room + 1))) return Math.min(from + room, text.length);
+  const part = text.slice(from, from + room * UNITS_PER_COLUMN);
   let width = 0;
   for (const { segment, index } of graphemes.segment(part)) {
     width += stringWidth(segment);
-    if (width > columns && index > 0) return from + index;
+    if (width > room && index > 0) return from + index;
   }
   return from + part.length;
 }
