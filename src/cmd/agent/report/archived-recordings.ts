@@ -8,9 +8,9 @@ import { finished, pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { createTarDecoder } from 'modern-tar';
 import { errorText } from '#infra/errors/errors.ts';
+import { RECORDING_BYTES } from '#infra/support-bundle/contents.ts';
 import { RecordingError } from '#plugins/controller/recording/errors.ts';
 import { RECORDING_FILE_NAME } from '#plugins/controller/recording/recording-file.ts';
-import { RECORDING_BYTES } from './contents.ts';
 
 /**
  * Calls `use` with a folder of the recordings of an archive; the path of anything else stays as it is.
@@ -48,7 +48,9 @@ async function isCompressed(path: string): Promise<boolean> {
 async function extract(path: string, folder: string, maxBytes: number): Promise<void> {
   let left = maxBytes;
   try {
-    const bytes = createReadStream(path).compose(createGunzip());
+    const bytes = createGunzip();
+    // The reader of `bytes` gets the error, too, but perhaps only later.
+    pipeline(createReadStream(path), bytes).catch(() => undefined);
     const entries = (Readable.toWeb(bytes) as ReadableStream<Uint8Array>).pipeThrough(
       createTarDecoder({ strict: true }),
     );

@@ -9,6 +9,7 @@ import { httpSchema } from '#infra/http/config.ts';
 import { logsSchema } from '#infra/log/loggers.ts';
 import { kafkaSchema } from '#infra/messaging/config.ts';
 import { statusCheckSchema } from '#infra/status/config.ts';
+import type { Secrets } from '#infra/support-bundle/secrets.ts';
 import { kvschedulerSchema } from '#kvscheduler/config.ts';
 import { contivConfigSchema } from '#plugins/contivconf/config.ts';
 import { controllerSchema } from '#plugins/controller/config.ts';
@@ -17,7 +18,6 @@ import { govppSchema } from '#vpp/config.ts';
 import { telemetrySchema } from '#vpp/telemetry/config.ts';
 import { type AgentFlags, configNames } from '../flags.ts';
 import type { Settings } from '../settings.ts';
-import type { Secrets } from './secrets.ts';
 
 interface Configuration {
   readonly schema: TObject;

@@ -13,13 +13,7 @@ import { rfc3339 } from '#infra/clock/rfc3339.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import { httpSchema } from '#infra/http/config.ts';
 import type { BuildInfo } from '#infra/status/status.ts';
-import { RECORDING_FILE_NAME } from '#plugins/controller/recording/recording-file.ts';
-import { govppSchema } from '#vpp/config.ts';
-import type { AgentFlags } from '../flags.ts';
-import { readSettings, type Settings } from '../settings.ts';
-import { getStream } from './agent-requests.ts';
-import { ReportArchive, ReportError } from './archive.ts';
-import { configurationFiles, effectiveSettings, invalidText } from './configuration.ts';
+import { ReportArchive, ReportError } from '#infra/support-bundle/archive.ts';
 import {
   CONTAINER_LOGS,
   commandFile,
@@ -27,8 +21,14 @@ import {
   logFiles,
   RECORDING_BYTES,
   vppCommands,
-} from './contents.ts';
-import { Secrets } from './secrets.ts';
+} from '#infra/support-bundle/contents.ts';
+import { Secrets } from '#infra/support-bundle/secrets.ts';
+import { RECORDING_FILE_NAME } from '#plugins/controller/recording/recording-file.ts';
+import { govppSchema } from '#vpp/config.ts';
+import type { AgentFlags } from '../flags.ts';
+import { readSettings, type Settings } from '../settings.ts';
+import { getStream } from './agent-requests.ts';
+import { configurationFiles, effectiveSettings, invalidText } from './configuration.ts';
 import { openVppCli, type VppCli } from './vpp-cli.ts';
 
 /** Limits of a part, and of a log. */

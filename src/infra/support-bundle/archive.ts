@@ -5,8 +5,8 @@ import { Readable, Transform, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { createTarPacker } from 'modern-tar';
-import type { Random } from '#infra/clock/clock.ts';
-import { defineError, errorText } from '#infra/errors/errors.ts';
+import type { Random } from '../clock/clock.ts';
+import { defineError, errorText } from '../errors/errors.ts';
 
 export const ReportError = defineError({
   name: 'ReportError',

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { type Static, Type } from 'typebox';
-import { Secrets } from '#cmd/agent/report/secrets.ts';
+import { Secrets } from '#infra/support-bundle/secrets.ts';
 import { checkProperty } from '#test/support/random-cases.ts';
 
 const schema = Type.Object({
@@ -89,7 +89,7 @@ describe('secrets of a configuration', () => {
   });
 
   it('are masked wherever a stream is divided', async () => {
-    const name = { file: 'test/cmd/agent/report/secrets.test.ts', name: 'wherever a stream' };
+    const name = { file: 'test/infra/support-bundle/secrets.test.ts', name: 'wherever a stream' };
     const words = ['secret-one', 'secret-two-longer', 'x', ' \n', 'ü', '//a:pw@b '];
     const property = fc.asyncProperty(
       fc.array(fc.constantFrom(...words), { maxLength: 300 }),
