@@ -28,8 +28,11 @@ const SEGMENT_LINK = /^\/memfd:stat segment/;
 const VERSION = 2n;
 const HEADER_BYTES = 40;
 const ENTRY_BYTES = 144;
-/** Maximum number of attempts while VPP changes the layout. */
-const MAX_ATTEMPTS = 100;
+/** Attempts while VPP changes the layout, which takes microseconds: one after the other. */
+const IMMEDIATE_ATTEMPTS = 20;
+/** Then with pauses, a second in total: on a busy machine VPP may get no CPU in the middle of a change. */
+const PAUSE_MS = 10;
+const MAX_ATTEMPTS = IMMEDIATE_ATTEMPTS + 100;
 
 /** Supported types of directory entries. */
 const EntryType = {
@@ -135,7 +138,8 @@ export class StatsSegment {
    */
   async read<T>(reader: (snapshot: SegmentSnapshot) => T): Promise<T> {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      if (attempt > 0) await this.#clock.turn();
+      if (attempt >= IMMEDIATE_ATTEMPTS) await this.#clock.sleep(PAUSE_MS);
+      else if (attempt > 0) await this.#clock.turn();
       const before = this.#header();
       if (before.inProgress !== 0n) continue;
       let result: { value: T } | undefined;

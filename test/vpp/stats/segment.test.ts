@@ -81,7 +81,8 @@ function make() {
     ['/err/a/c', 6, 1n],
     ['/err/a/gone', 6, 77n],
   );
-  return { fake, segment: new StatsSegment(fake.fd, new ManualClock()) };
+  const clock = new ManualClock();
+  return { fake, clock, segment: new StatsSegment(fake.fd, clock) };
 }
 
 describe('statistics segment', () => {
@@ -150,12 +151,24 @@ describe('statistics segment', () => {
   });
 
   it('fails when the layout keeps changing', async () => {
-    const { fake, segment } = make();
+    const { fake, clock, segment } = make();
     fake.header({ inProgress: 1n });
-    await assert.rejects(
+    const failed = assert.rejects(
       segment.read(() => 1),
       StatsBusyError,
     );
+    for (let step = 0; step < 200; step++) await clock.advance(10);
+    await failed;
+  });
+
+  it('waits for a VPP that gets no CPU in the middle of a change', async () => {
+    const { fake, clock, segment } = make();
+    fake.header({ inProgress: 1n });
+    const reading = segment.read((snapshot) => snapshot.simple('/if/drops'));
+    for (let step = 0; step < 50; step++) await clock.advance(10);
+    fake.header({ inProgress: 0n });
+    for (let step = 0; step < 20; step++) await clock.advance(10);
+    assert.deepEqual(await reading, [11n, 22n, 3n]);
   });
 
   it('rejects an unknown version, invalid pointers and an inaccessible process', async () => {
