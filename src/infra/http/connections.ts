@@ -15,6 +15,10 @@ const CONNECTIONS_PER_SECOND = 20;
 const CONNECTIONS_AT_ONCE = 100;
 /** How long new connections from an address are closed after one has exceeded a limit. */
 const PENALTY_MS = 1_000;
+/** Time between two new connections of the machine itself during that: a probe may be among them. */
+const LOCAL_PAUSE_MS = 20;
+/** Bytes. During that time, a connection that has sent more at once has sent many requests. */
+const MAX_HEAD = 16 * 1_024;
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -22,6 +26,11 @@ interface Pipeline {
   pending: number;
   /** Resolves when the requests so far have been replied to. */
   last: Promise<void>;
+}
+
+interface LocalConnection {
+  readonly socket: Socket;
+  readonly begin: () => void;
 }
 
 export class Connections {
@@ -33,6 +42,10 @@ export class Connections {
   readonly #rate: RateLimiter;
   readonly #turns: Turns;
   #remote = 0;
+  /** When connections of the machine itself begin at once again. */
+  #localPenaltyEnd = 0;
+  /** Those that have not begun. */
+  readonly #local: LocalConnection[] = [];
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -53,13 +66,47 @@ export class Connections {
     const accept = server.listeners('connection');
     server.removeAllListeners('connection');
     server.on('connection', (socket: Socket) => {
-      if (this.#fits(socket)) for (const listener of accept) listener.call(server, socket);
+      const begin = () => {
+        for (const listener of accept) listener.call(server, socket);
+      };
+      if (isLocal(socket)) this.#beginLocal({ socket, begin });
+      else if (this.#fits(socket)) begin();
       else socket.destroy();
     });
   }
 
+  /** Nothing that a connection has sent is parsed before it begins. */
+  #beginLocal(local: LocalConnection): void {
+    const isPenalized = this.#clock.monotonic() < this.#localPenaltyEnd;
+    if (!isPenalized && this.#local.length === 0) {
+      local.begin();
+      return;
+    }
+    local.socket.on('error', () => undefined);
+    this.#local.push(local);
+    if (this.#local.length === 1) this.#beginNextLater();
+  }
+
+  #beginNextLater(): void {
+    this.#clock.timer(LOCAL_PAUSE_MS, () => {
+      while (this.#local.length > 0 && !this.#beginNext());
+      if (this.#local.length > 0) this.#beginNextLater();
+    });
+  }
+
+  /** @returns false: the connection is closed */
+  #beginNext(): boolean {
+    const { socket, begin } = this.#local.shift()!;
+    if (socket.readableLength > MAX_HEAD) {
+      this.#penalize(socket);
+      socket.destroy();
+    }
+    if (socket.destroyed) return false;
+    begin();
+    return true;
+  }
+
   #fits(socket: Socket): boolean {
-    if (isLocal(socket)) return true;
     const address = addressOf(socket);
     const open = this.#byAddress.get(address)?.size ?? 0;
     if (open >= MAX_CONNECTIONS_PER_ADDRESS || this.#remote >= MAX_CONNECTIONS)
@@ -136,11 +183,14 @@ export class Connections {
   }
 
   /**
-   * Closes all connections of the address: what the others have sent already costs as much. The machine
-   * itself is exempt, because kubelet's probes have the same address as other processes.
+   * Closes all connections of the address: what the others have sent already costs as much. Those of the
+   * machine itself are only delayed, because kubelet's probes have the same address as other processes.
    */
   #penalize(socket: Socket): void {
-    if (isLocal(socket)) return;
+    if (isLocal(socket)) {
+      this.#localPenaltyEnd = this.#clock.monotonic() + PENALTY_MS;
+      return;
+    }
     const address = addressOf(socket);
     this.#refuseNew(address);
     for (const other of this.#byAddress.get(address) ?? []) if (other !== socket) other.destroy();

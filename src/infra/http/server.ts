@@ -23,6 +23,7 @@ import { type HttpConfig, parseEndpoint } from './config.ts';
 import { Connections } from './connections.ts';
 import { guardEndpoint } from './endpoint-guard.ts';
 import { HttpListenError, listenLocally } from './local-socket.ts';
+import { listenWithLoopback } from './loopback-listener.ts';
 import { withOpenApi } from './openapi-routes.ts';
 import { refuseUrl, send, unifyErrorReplies } from './reply.ts';
 import { BadRequestError, failure, type Route, type RouteResponse } from './route.ts';
@@ -90,7 +91,7 @@ export async function startHttpServer(
   for (const route of routes) bind(endpoint, route);
   refuseOtherMethods(endpoint, routes);
   try {
-    await endpoint.listen({ ...where, backlog: BACKLOG });
+    await listenWithLoopback(endpoint, { ...where, backlog: BACKLOG });
   } catch (cause) {
     throw new HttpListenError(errorText(cause), { where: config.endpoint, cause });
   }
@@ -217,6 +218,7 @@ async function answer(route: Route, request: FastifyRequest): Promise<RouteRespo
       address,
       ...(user !== undefined && { user }),
       accept: request.headers.accept,
+      acceptEncoding: String(request.headers['accept-encoding'] ?? ''),
     });
   } catch (error) {
     return failure(error instanceof BadRequestError ? 400 : 500, errorText(error));

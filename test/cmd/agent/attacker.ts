@@ -76,7 +76,9 @@ function start(n: number): void {
     addresses === 0
       ? '127.0.0.1'
       : `127.0.${1 + Math.floor((n % addresses) / 250)}.${2 + ((n % addresses) % 250)}`;
-  const socket = connect({ host: '127.0.0.1', port: Number(port), localAddress: own }, () =>
+  // They do not reach the loopback address, which the probes of kubelet use.
+  const host = addresses === 0 ? '127.0.0.1' : '127.0.0.2';
+  const socket = connect({ host, port: Number(port), localAddress: own }, () =>
     begin[kind](socket),
   );
   if (kind !== 'deaf') socket.resume();

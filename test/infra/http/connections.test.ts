@@ -6,9 +6,10 @@ import { ManualClock } from '#infra/clock/manual.ts';
 import { Connections } from '#infra/http/connections.ts';
 import { retainedBytes } from '#test/support/retained-bytes.ts';
 
-class RemoteSocket extends EventEmitter {
+class FakeSocket extends EventEmitter {
   readonly localAddress = '10.0.0.1';
   readonly remoteAddress: string;
+  readableLength = 0;
   destroyed = false;
 
   constructor(remoteAddress: string) {
@@ -25,9 +26,15 @@ class RemoteSocket extends EventEmitter {
 function fixture() {
   const clock = new ManualClock();
   const server = new EventEmitter();
+  /** The last ones. */
+  const begun: FakeSocket[] = [];
+  server.on('connection', (socket: FakeSocket) => {
+    begun.push(socket);
+    if (begun.length > 10) begun.shift();
+  });
   new Connections(clock).limit(server as unknown as Server);
   const connect = (address: string) => {
-    const socket = new RemoteSocket(address);
+    const socket = new FakeSocket(address);
     server.emit('connection', socket);
     return socket;
   };
@@ -37,7 +44,7 @@ function fixture() {
     server.emit('clientError', error, socket);
     socket.destroy();
   };
-  return { clock, connect, sendMalformed };
+  return { clock, begun, connect, sendMalformed };
 }
 
 describe('connections to the endpoint', () => {
@@ -49,6 +56,28 @@ describe('connections to the endpoint', () => {
     assert.equal(connect('10.1.1.2').destroyed, false);
     await clock.advance(1);
     assert.equal(connect('10.1.1.1').destroyed, false);
+  });
+
+  it('of the machine itself begin one after the other for a second after a malformed request', async () => {
+    const { clock, begun, connect, sendMalformed } = fixture();
+    const own = '10.0.0.1';
+    await clock.advance(1_000);
+    sendMalformed(own);
+    begun.length = 0;
+    const sockets = [connect(own), connect(own), connect(own), connect(own)];
+    sockets[1]!.emit('error', new Error('reset'));
+    sockets[1]!.destroy();
+    sockets[2]!.readableLength = 17_000;
+    await clock.advance(20);
+    assert.deepEqual(begun, [sockets[0]]);
+    await clock.advance(19);
+    assert.deepEqual(begun, [sockets[0]]);
+    await clock.advance(1);
+    assert.deepEqual(begun, [sockets[0], sockets[3]]);
+    assert.equal(sockets[2]!.destroyed, true);
+    await clock.advance(1_000);
+    const last = connect(own);
+    assert.equal(begun.at(-1), last);
   });
 
   it('leave nothing in memory of addresses that never return', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, request } from 'node:http';
-import { type AddressInfo, createServer as createSocket, Server } from 'node:net';
+import { type AddressInfo, connect, createServer as createSocket, Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, it } from 'node:test';
@@ -14,6 +14,9 @@ import { HttpListenError } from '#infra/http/local-socket.ts';
 import { integerArgument, json, type Route } from '#infra/http/route.ts';
 import { type HttpServer, startHttpServer } from '#infra/http/server.ts';
 import { silentLogger } from '#infra/log/log.ts';
+
+/** State of a socket in /proc/net/tcp. */
+const LISTENING = '0A';
 
 const dir = mkdtempSync(join(tmpdir(), 'http-'));
 const socket = join(dir, 'run', 'agent.sock');
@@ -76,6 +79,18 @@ function call(
     req.on('error', reject);
     req.end(text);
   });
+}
+
+/** Connections to a port of the loopback address that the kernel has made and no program has accepted. */
+function waitingAt(port: number): number {
+  const at = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const counts = readFileSync('/proc/net/tcp', 'utf8')
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, local, , state]) => local?.endsWith(at) && state === LISTENING)
+    // Lengths of the queues for sending and receiving: the latter are connections here.
+    .map(([, , , , queues]) => Number.parseInt(queues!.split(':')[1]!, 16));
+  return Math.max(...counts);
 }
 
 describe('REST server', () => {
@@ -141,6 +156,29 @@ describe('REST server', () => {
     assert.equal((await call({ socketPath: socket }, 'GET', '/echo/x')).status, 200);
   });
 
+  for (const endpoint of ['127.0.0.1:0', '0.0.0.0:0'])
+    it(`lets a thousand connections that come at once wait at ${endpoint}`, async (t) => {
+      const allowed = Number(readFileSync('/proc/sys/net/core/somaxconn', 'utf8'));
+      if (allowed < 2_000) return t.skip(`somaxconn is ${allowed}`);
+      const { port } = await start({ endpoint });
+      const clients = Array.from({ length: 1_000 }, () =>
+        connect(port, '127.0.0.1').on('error', () => undefined),
+      );
+      // They connect in this turn of the event loop, and the server accepts none of them before the next.
+      await new Promise<void>((resolve) => process.nextTick(resolve));
+      let waiting = waitingAt(port);
+      const pause = new Int32Array(new SharedArrayBuffer(4));
+      for (let n = 0; n < 100 && waiting < clients.length; n++) {
+        // Where the kernel has put its part off.
+        Atomics.wait(pause, 0, 0, 20);
+        waiting = waitingAt(port);
+      }
+      for (const client of clients) client.destroy();
+      // Those beyond the queue are dropped, which delays their clients by a second.
+      assert.equal(waiting, clients.length);
+      return undefined;
+    });
+
   it('reports that its port is in use', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
@@ -151,6 +189,20 @@ describe('REST server', () => {
       return error.message.startsWith(`${endpoint}: listen EADDRINUSE`);
     });
     other.close();
+  });
+
+  it('listens at the loopback address apart from the others, and shares the port with no other server', async () => {
+    const { port } = await start({ endpoint: '0.0.0.0:0' });
+    const endpoint = `0.0.0.0:${port}`;
+    for (const host of ['127.0.0.1', '127.0.0.2'])
+      assert.equal((await call({ host, port }, 'GET', '/echo/y')).status, 200);
+    if (process.platform === 'linux') {
+      const listener = `:${port.toString(16).toUpperCase().padStart(4, '0')} 00000000:0000 0A`;
+      assert.equal(readFileSync('/proc/net/tcp', 'utf8').split(listener).length, 3);
+    }
+    await assert.rejects(start({ endpoint }), HttpListenError);
+    await close();
+    await start({ endpoint });
   });
 
   it('serves HTTPS only with certificate and key', async () => {
