@@ -1,11 +1,23 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 
+export interface CertificateOptions {
+  /** Names and addresses of the server, as OpenSSL writes them; default: `DNS:localhost`. */
+  readonly names?: string;
+  /** Days until it expires; 0: within a second. Default 2. */
+  readonly days?: number;
+}
+
 /** Makes `<name>.key` and `<name>.crt` for localhost; an authority signs itself. */
-export function makeCertificate(folder: string, name: string, authority: string): void {
+export function makeCertificate(
+  folder: string,
+  name: string,
+  authority: string,
+  { names = 'DNS:localhost', days = 2 }: CertificateOptions = {},
+): void {
   const file = (extension: string) => join(folder, `${name}.${extension}`);
   const run = (...args: string[]) => execFileSync('openssl', args, { stdio: 'ignore' });
-  const subject = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=DNS:localhost'];
+  const subject = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=${names}`];
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
   const own = [...key, ...subject, '-keyout', file('key')];
   if (name === authority) {
@@ -19,6 +31,6 @@ export function makeCertificate(folder: string, name: string, authority: string)
     '-CAkey',
     join(folder, `${authority}.key`),
   ];
-  const copy = ['-copy_extensions', 'copy', '-CAcreateserial', '-days', '2'];
+  const copy = ['-copy_extensions', 'copy', '-CAcreateserial', '-days', String(days)];
   run('x509', '-req', '-in', file('csr'), ...signer, ...copy, '-out', file('crt'));
 }

@@ -12,6 +12,7 @@ import {
 import { type ICallable, KVClient, LeaseClient, type Services, WatchClient } from 'etcd3';
 import { Host } from 'etcd3/lib/connection-pool.js';
 import type { Clock } from '#infra/clock/clock.ts';
+import type { Certificates } from './certificates.ts';
 
 type Unary = (
   request: unknown,
@@ -31,18 +32,25 @@ export class Endpoint implements ICallable<Host> {
   readonly watch: WatchClient;
   readonly lease: LeaseClient;
   readonly callOptionsFactory = undefined;
-  readonly #host: Host;
+  readonly #certificates: Certificates;
+  readonly #channel: ChannelOptions;
   readonly #deadline: CallOptions;
+  #credentials: ChannelCredentials;
+  #host: Host;
+  #closed = false;
 
   constructor(
     address: string,
-    credentials: ChannelCredentials,
-    options: ChannelOptions,
+    certificates: Certificates,
+    channel: ChannelOptions,
     clock: Clock,
     operationTimeoutMs: number,
   ) {
     this.address = address;
-    this.#host = new Host(address, credentials, options);
+    this.#certificates = certificates;
+    this.#channel = channel;
+    this.#credentials = certificates.credentials;
+    this.#host = new Host(address, this.#credentials, channel);
     this.#deadline = { interceptors: [deadline(clock, operationTimeoutMs)] };
     this.kv = new KVClient(this);
     this.watch = new WatchClient(this);
@@ -54,8 +62,12 @@ export class Endpoint implements ICallable<Host> {
     const call = (client as unknown as Record<string, Unary>)[method]!;
     return new Promise((resolve, reject) => {
       call.call(client, request, new Metadata(), this.#deadline, (error, reply) => {
-        if (error) reject(error);
-        else resolve(reply as T);
+        if (!error) {
+          resolve(reply as T);
+          return;
+        }
+        if (error.code === status.UNAVAILABLE) this.#renew();
+        reject(error);
       });
     });
   }
@@ -72,7 +84,17 @@ export class Endpoint implements ICallable<Host> {
   markFailed(): void {}
 
   close(): void {
+    this.#closed = true;
     this.#host.close();
+  }
+
+  /** Connects with the certificates that are in the files now: those of this connection may have expired. */
+  #renew(): void {
+    this.#certificates.refresh();
+    if (this.#closed || this.#certificates.credentials === this.#credentials) return;
+    this.#credentials = this.#certificates.credentials;
+    this.#host.close();
+    this.#host = new Host(this.address, this.#credentials, this.#channel);
   }
 }
 

@@ -1,7 +1,5 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { type ChannelCredentials, type ChannelOptions, credentials } from '@grpc/grpc-js';
-import { defineError, errorText } from '#infra/errors/errors.ts';
+import type { ChannelOptions } from '@grpc/grpc-js';
+import { defineError } from '#infra/errors/errors.ts';
 
 export interface EtcdTlsOptions {
   /** File with the certificates of the authorities to trust, PEM; default: those of Node.js. */
@@ -52,24 +50,6 @@ export function addressesOf(options: EtcdOptions): { secure: boolean; addresses:
   };
 }
 
-export function credentialsOf(secure: boolean, tls: EtcdTlsOptions = {}): ChannelCredentials {
-  if (!secure) return credentials.createInsecure();
-  if ((tls.certFile === undefined) !== (tls.keyFile === undefined))
-    throw new StoreConfigError('certificate and key must both be set', {
-      where: 'cert-file, key-file',
-    });
-  const ca = pem('ca-file', tls.caFile, certificate);
-  const cert = pem('cert-file', tls.certFile, certificate);
-  const key = pem('key-file', tls.keyFile, createPrivateKey);
-  if (cert && key && !certificate(cert).checkPrivateKey(createPrivateKey(key)))
-    throw new StoreConfigError('is not the key of the certificate', {
-      where: `key-file ${tls.keyFile}`,
-    });
-  return credentials.createSsl(ca, key, cert, {
-    rejectUnauthorized: tls.insecureSkipVerify !== true,
-  });
-}
-
 export function channelOptions(keepaliveMs: number): ChannelOptions {
   return {
     // The default of 4 MiB is too small for long reads and watch backlogs of etcd.
@@ -82,24 +62,4 @@ export function channelOptions(keepaliveMs: number): ChannelOptions {
     'grpc.initial_reconnect_backoff_ms': 100,
     'grpc.max_reconnect_backoff_ms': 1000,
   };
-}
-
-function certificate(content: Buffer): X509Certificate {
-  return new X509Certificate(content);
-}
-
-/** @param check throws for invalid content, which TLS would ignore silently */
-function pem(
-  option: string,
-  file: string | undefined,
-  check: (content: Buffer) => unknown,
-): Buffer | null {
-  if (file === undefined) return null;
-  try {
-    const content = readFileSync(file);
-    check(content);
-    return content;
-  } catch (thrown) {
-    throw new StoreConfigError(errorText(thrown), { where: `${option} ${file}`, cause: thrown });
-  }
 }

@@ -5,12 +5,13 @@ import type { KvEntry, KvSnapshot, KvStore, Revision, Watch, WatchHandlers } fro
 import { StoreClosedError, StoreUnavailableError } from '../api.ts';
 import type { Election } from '../election.ts';
 import { keyAfter, prefixEnd, prefixStart } from '../keys.ts';
+import { Certificates } from './certificates.ts';
 import { Cluster } from './cluster.ts';
 import { DatabaseIdentity, tokenOf } from './database-identity.ts';
 import { type ElectionOptions, EtcdElection } from './election.ts';
 import { Endpoint } from './endpoint.ts';
 import { isCompacted, storeError } from './errors.ts';
-import { addressesOf, channelOptions, credentialsOf, type EtcdOptions } from './options.ts';
+import { addressesOf, channelOptions, type EtcdOptions } from './options.ts';
 import { requestOf } from './requests.ts';
 import { EtcdWatch } from './watch.ts';
 
@@ -40,10 +41,10 @@ export class EtcdStore implements KvStore {
   constructor(options: EtcdOptions, clock: Clock) {
     const { operationTimeoutMs = 3000, reconnectIntervalMs = 2000, keepaliveMs = 10_000 } = options;
     const { secure, addresses } = addressesOf(options);
-    const credentials = credentialsOf(secure, options.tls);
+    const certificates = new Certificates(secure, options.tls);
     const channel = channelOptions(keepaliveMs);
     const endpoints = addresses.map(
-      (address) => new Endpoint(address, credentials, channel, clock, operationTimeoutMs),
+      (address) => new Endpoint(address, certificates, channel, clock, operationTimeoutMs),
     );
     this.name = `etcd ${options.endpoints.join(',')}`;
     this.#clock = clock;

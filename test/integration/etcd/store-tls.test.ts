@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { copyFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,6 +54,20 @@ describe('EtcdStore over TLS', {
     const store = storeWith({ caFile: file('ca.crt'), ...own('client') });
     await store.put('a', '1');
     assert.equal(await store.get('a'), '1');
+    await store.close();
+  });
+
+  it('connects with certificates that were replaced since it was created', async () => {
+    makeCertificate(folder, 'own', 'stranger');
+    copyFileSync(file('stranger.crt'), file('own-ca.crt'));
+    const store = storeWith({ caFile: file('own-ca.crt'), ...own('own') });
+    await assert.rejects(store.get('a'), StoreUnavailableError);
+    copyFileSync(file('ca.crt'), file('own-ca.crt'));
+    // Half of a replacement: the key is not that of the certificate.
+    copyFileSync(file('client.crt'), file('own.crt'));
+    await assert.rejects(store.get('a'), StoreUnavailableError);
+    copyFileSync(file('client.key'), file('own.key'));
+    await store.put('a', '1');
     await store.close();
   });
 
