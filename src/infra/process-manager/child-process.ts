@@ -98,6 +98,11 @@ function findProgram(name: string, command: string, searched: string | undefined
   return found;
 }
 
+/** @throws ProcessStartError when there is no such program */
+export function checkProgram(name: string, command: string): void {
+  findProgram(name, command, undefined);
+}
+
 function isProgram(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);

@@ -253,7 +253,8 @@ export class ManagedProcess {
     this.#pollTimer?.cancel();
     this.#affinityTimer?.cancel();
     if (this.#isReleased) return;
-    log.info({ process: this.name, ...end, uptimeMs }, 'process ended');
+    const level = this.#isStopRequested || end.code === 0 ? 'info' : 'warn';
+    log[level]({ process: this.name, ...end, uptimeMs }, 'process ended');
     if (uptimeMs >= STABLE_MS) this.#backoff.reset();
     this.#setStatus('terminated');
     if (!this.#isStopRequested) this.#restartLater();

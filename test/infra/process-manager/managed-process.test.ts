@@ -136,6 +136,11 @@ describe('a managed process', { skip }, () => {
     const two = await manager.create('two', 'sleep', { args: ['60'], restarts: -1 });
     await two.start();
     await two.stopAndWait();
+    const levels = logged.filter(({ message }) => message === 'process ended');
+    assert.deepEqual(
+      levels.map(({ level }) => level),
+      ['warn', 'warn', 'warn', 'warn', 'info'],
+    );
     await clock.advance(60_000);
     assert.equal(two.isAlive, false);
     // A stop while the restart is pending cancels it.

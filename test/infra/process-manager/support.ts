@@ -11,13 +11,20 @@ import { until } from '#test/support/wait.ts';
 /** A manager on virtual time, with real processes; it ends with the test. */
 export function makeManager(t: TestContext, templatePath?: string) {
   const clock = new ManualClock();
-  const logged: { message: string; fields: Record<string, unknown> }[] = [];
-  const note = (fields: Record<string, unknown>, message: string): void =>
-    void logged.push({ message, fields });
+  const logged: { level: string; message: string; fields: Record<string, unknown> }[] = [];
+  const note =
+    (level: string) =>
+    (fields: Record<string, unknown>, message: string): void =>
+      void logged.push({ level, message, fields });
   const manager = new ProcessManager({
     clock,
     random: seededRandom(1),
-    log: { ...silentLogger, info: note, error: note } as typeof silentLogger,
+    log: {
+      ...silentLogger,
+      info: note('info'),
+      warn: note('warn'),
+      error: note('error'),
+    } as typeof silentLogger,
     ...(templatePath !== undefined && { templatePath }),
   });
   t.after(async () => {

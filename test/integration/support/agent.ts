@@ -34,6 +34,8 @@ export interface AgentConfig {
   readonly controller?: Readonly<Record<string, unknown>>;
   /** Keys of service.conf. */
   readonly service?: Readonly<Record<string, unknown>>;
+  /** Keys of etcd.conf; default: the endpoint, without TLS. */
+  readonly etcd?: Readonly<Record<string, unknown>>;
   /** Additional environment variables. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Additional keys of http.conf. */
@@ -63,7 +65,7 @@ export class RealAgent {
   readonly #folder: string;
   #label: string;
   readonly #env: Readonly<Record<string, string | undefined>>;
-  readonly #command: readonly string[];
+  #command: readonly string[];
   readonly #flags: readonly string[];
   readonly #hasTaps: boolean;
   #process: Background | undefined;
@@ -82,7 +84,7 @@ export class RealAgent {
       service: { ...config.service },
       http: { endpoint: '127.0.0.1:9999', 'local-socket': this.restSocket, ...config.http },
       grpc: { endpoint: this.cniSocket },
-      etcd: { endpoints: [config.etcdEndpoint], 'insecure-transport': true },
+      etcd: config.etcd ?? { endpoints: [config.etcdEndpoint], 'insecure-transport': true },
       bolt: { 'db-path': this.storeFolder },
       govpp: { 'binapi-socket-path': config.vppSocket },
     };
@@ -110,22 +112,27 @@ export class RealAgent {
     this.#label = label;
   }
 
+  /** The next start uses another program. @param file of JavaScript */
+  replace(file: string): void {
+    this.#command = [process.execPath, file];
+  }
+
+  /** The command without its arguments. */
+  get command(): readonly string[] {
+    const listed = this.#hasTaps ? withVhostNetListed() : [];
+    return [...this.#netns.enter, ...listed, ...this.#command];
+  }
+
+  get flags(): readonly string[] {
+    return [`--config-dir=${this.#folder}`, `--microservice-label=${this.#label}`, ...this.#flags];
+  }
+
   /** Starts the process without waiting until it serves. */
   launch(): void {
-    this.#process = new Background(
-      [
-        ...this.#netns.enter,
-        ...(this.#hasTaps ? withVhostNetListed() : []),
-        ...this.#command,
-        `--config-dir=${this.#folder}`,
-        `--microservice-label=${this.#label}`,
-        ...this.#flags,
-      ],
-      {
-        log: join(this.#folder, 'agent.log'),
-        env: this.#env,
-      },
-    );
+    this.#process = new Background([...this.command, ...this.flags], {
+      log: join(this.#folder, 'agent.log'),
+      env: this.#env,
+    });
   }
 
   /** Starts the process; resolves when pods can be added. */

@@ -44,6 +44,11 @@ export class Background {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
+  /** undefined while it runs, and after a signal. */
+  get exitCode(): number | undefined {
+    return this.#child.exitCode ?? undefined;
+  }
+
   /** Throws with the end of its output when it has exited. */
   assertRunning(): void {
     if (this.isRunning) return;

@@ -16,13 +16,18 @@ export class RealEtcd {
   readonly endpoint: string;
   readonly #netns: Netns;
   readonly #folder: string;
+  readonly #flags: readonly string[];
   readonly #store: EtcdStore;
   #process: Background | undefined;
 
-  /** @param address to listen on, in the namespace */
-  constructor(netns: Netns, folder: string, address = '127.0.0.1') {
+  /**
+   * @param address to listen on, in the namespace
+   * @param flags of TLS, for the connections by TCP
+   */
+  constructor(netns: Netns, folder: string, address = '127.0.0.1', flags: readonly string[] = []) {
     this.#netns = netns;
     this.#folder = folder;
+    this.#flags = flags;
     this.endpoint = `${address}:2379`;
     mkdirSync(folder, { recursive: true });
     this.#store = new EtcdStore(
@@ -45,7 +50,7 @@ export class RealEtcd {
   async start(): Promise<void> {
     // A killed etcd leaves its socket.
     rmSync(join(this.#folder, SOCKET_NAME), { force: true });
-    const url = `http://${this.endpoint}`;
+    const url = `http${this.#flags.length > 0 ? 's' : ''}://${this.endpoint}`;
     const peer = 'http://127.0.0.1:2380';
     this.#process = new Background(
       [
@@ -59,6 +64,7 @@ export class RealEtcd {
         `--initial-cluster=default=${peer}`,
         '--heartbeat-interval=10',
         '--election-timeout=100',
+        ...this.#flags,
       ],
       { log: join(this.#folder, 'etcd.log'), cwd: this.#folder },
     );

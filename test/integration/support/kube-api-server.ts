@@ -149,13 +149,15 @@ export class KubeApiServer implements AsyncDisposable {
   }
 
   /** `kubectl apply` of manifests. */
-  apply(manifests: string): string {
-    return this.#kubectl(['apply', '-f', '-'], manifests);
+  apply(manifests: string, ...flags: string[]): string {
+    return this.#kubectl(['apply', '-f', '-', ...flags], manifests);
   }
 
   /** Resolves when objects of the kind NodeConfig can be applied. */
   async installNodeConfigs(): Promise<void> {
-    this.apply(readFileSync(join(repository, 'deploy/crds/nodeconfig.yaml'), 'utf8'));
+    this.apply(
+      readFileSync(join(repository, 'deploy/helm/contiv-vswitch/crds/nodeconfig.yaml'), 'utf8'),
+    );
     this.kubectl('wait', '--for=condition=Established', 'crd/nodeconfigs.nodeconfig.contiv.vpp');
     // discovery follows a moment later
     await until('the kind is served', () => {

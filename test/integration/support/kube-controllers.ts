@@ -1,4 +1,4 @@
-/** The controllers of Kubernetes that make endpoints of services and delete the content of namespaces. */
+/** Controllers of Kubernetes: by default those that make endpoints and delete the content of namespaces. */
 import { findKubeProgram } from '#test/support/requirements.ts';
 import { Background } from './background.ts';
 
@@ -7,12 +7,12 @@ const CONTROLLERS = ['endpoints-controller', 'endpointslice-controller', 'namesp
 export class KubeControllers implements AsyncDisposable {
   readonly #process: Background;
 
-  constructor(kubeconfig: string, log: string) {
+  constructor(kubeconfig: string, log: string, controllers: readonly string[] = CONTROLLERS) {
     this.#process = new Background(
       [
         findKubeProgram('kube-controller-manager')!,
         `--kubeconfig=${kubeconfig}`,
-        `--controllers=${CONTROLLERS.join(',')}`,
+        `--controllers=${controllers.join(',')}`,
         '--leader-elect=false',
         // It serves only probes and metrics, which a test does not need.
         '--secure-port=0',

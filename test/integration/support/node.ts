@@ -22,6 +22,8 @@ export interface NodeOptions {
   readonly label?: string;
   /** Default: an etcd of its own. */
   readonly etcd?: RealEtcd;
+  /** Keys of etcd.conf; default: the endpoint of that etcd, without TLS. */
+  readonly etcdConfig?: AgentConfig['etcd'];
   readonly links?: Links;
   readonly contiv?: AgentConfig['contiv'];
   readonly controller?: AgentConfig['controller'];
@@ -35,6 +37,8 @@ export interface NodeOptions {
   readonly statistics?: string;
   /** Variables for the agent. */
   readonly agentEnv?: (vppSocket: string) => Readonly<Record<string, string | undefined>>;
+  /** Words before the command of VPP, which become it. */
+  readonly vppWrapper?: readonly string[];
   /** The program of the agent. */
   readonly agentMain?: string;
 }
@@ -64,7 +68,8 @@ export class RealNode implements AsyncDisposable {
     const label = options.label ?? 'node1';
     this.#folder = mkdtempSync(join(tmpdir(), 'real-'));
     this.netns = netns;
-    this.vpp = vppIn(netns, join(this.#folder, 'vpp'), '', options.workers, options.statistics);
+    const { workers, statistics, vppWrapper } = options;
+    this.vpp = vppIn(netns, join(this.#folder, 'vpp'), '', workers, statistics, vppWrapper);
     this.#ownsEtcd = options.etcd === undefined;
     this.etcd = options.etcd ?? new RealEtcd(netns, join(this.#folder, 'etcd'));
     this.agent = new RealAgent(netns, join(this.#folder, 'agent'), {
@@ -72,6 +77,7 @@ export class RealNode implements AsyncDisposable {
       vppSocket: this.vpp.apiSocket,
       etcdEndpoint: this.etcd.endpoint,
       links: options.links,
+      ...(options.etcdConfig && { etcd: options.etcdConfig }),
       ...(options.contiv && { contiv: options.contiv }),
       ...(options.controller && { controller: options.controller }),
       ...(options.service && { service: options.service }),

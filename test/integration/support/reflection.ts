@@ -31,9 +31,15 @@ export class Reflection implements AsyncDisposable {
   readonly #store: EtcdStore;
 
   /** Resolves when contiv-ksr is ready, or the rest is. */
-  static async start(ksrState: 'running' | 'not started' = 'running'): Promise<Reflection> {
+  static async start(
+    ksrState: 'running' | 'not started' = 'running',
+    apiServerFlags: readonly string[] = [],
+  ): Promise<Reflection> {
     const [kubeEtcd, etcd] = [await EtcdServer.start(), await EtcdServer.start()];
-    const apiServer = await KubeApiServer.start({ etcd: `127.0.0.1:${kubeEtcd.port}` });
+    const apiServer = await KubeApiServer.start({
+      etcd: `127.0.0.1:${kubeEtcd.port}`,
+      flags: apiServerFlags,
+    });
     const ksrOptions = {
       etcd: `127.0.0.1:${etcd.port}`,
       kubeconfig: apiServer.kubeconfig(),

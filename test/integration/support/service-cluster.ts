@@ -1,6 +1,5 @@
 /** The cluster of the service suite with two real nodes: its connections are packets. */
 import assert from 'node:assert/strict';
-import type { NodeSnapshot } from '#cmd/agent/node-snapshot.ts';
 import { endpointsModel } from '#kubernetes/models/endpoints.ts';
 import { namespaceModel } from '#kubernetes/models/namespace.ts';
 import { type Pod, podModel } from '#kubernetes/models/pod.ts';
@@ -8,6 +7,7 @@ import { serviceModel } from '#kubernetes/models/service.ts';
 import { type AnyResource, REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/value-text.ts';
 import type { DeepInput, Model } from '#models/model.ts';
+import type { NodeSnapshot } from '#packet-trace/node-document.ts';
 import type {
   Answer,
   KubeRecord,
@@ -22,6 +22,7 @@ import type {
 import { until } from '#test/support/wait.ts';
 import { type ClusterNode, RealCluster } from './cluster.ts';
 import { networks } from './networks.ts';
+import type { RealNode } from './node.ts';
 import type { Sandbox } from './sandbox.ts';
 import { Station } from './station.ts';
 import type { FlowReport, ProbeReport } from './traffic/station/commands.ts';
@@ -130,11 +131,25 @@ export class RealServiceCluster implements ServiceCluster {
     return this.#node(node).node.vpp;
   }
 
+  realNode(name: NodeName): RealNode {
+    return this.#node(name).node;
+  }
+
+  sandboxOf(pod: string): Sandbox {
+    return this.#pods.get(pod)!.sandbox;
+  }
+
   natLoopbackOf(node: NodeName): string {
     return `10.1.${this.#node(node).id}.254`;
   }
 
   async apply(...records: readonly ServiceRecords[]): Promise<void> {
+    await this.announce(...records);
+    await this.#settle();
+  }
+
+  /** Writes the records of services without waiting for the agents. */
+  async announce(...records: readonly ServiceRecords[]): Promise<void> {
     for (const { name, service, endpoints } of records) {
       const names = { name, namespace: NAMESPACE };
       const value = service && serviceModel.canonical({ ...service, ...names });
@@ -142,7 +157,6 @@ export class RealServiceCluster implements ServiceCluster {
       const backends = endpoints && endpointsModel.canonical({ ...endpoints, ...names });
       await this.#write(resources.endpoints, name, backends);
     }
-    await this.#settle();
   }
 
   async write(...records: readonly KubeRecord[]): Promise<void> {

@@ -142,6 +142,8 @@ export interface StreamResult {
   /** Numbers of the first lost packets. */
   readonly missing: readonly number[];
   readonly duplicates: number;
+  /** Longest time between two packets that arrived. */
+  readonly longestGapMs: number;
   /** Packets that the kernel dropped because the receiver did not read them in time. */
   readonly droppedAtSocket: number;
 }

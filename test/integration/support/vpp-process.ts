@@ -15,7 +15,8 @@ import { Background } from './background.ts';
 import { leaveCore, withCoresFor, workerConfiguration } from './vpp-workers.ts';
 
 const run = promisify(execFile);
-const START_LIMIT_MS = 30_000;
+/** Far more than it needs: on a busy machine it gets little of the CPU. */
+const START_LIMIT_MS = 120_000;
 
 export interface VppOptions {
   /** Words before the command, each of which becomes the command: `nsenter --net=…`, `chrt …`. */
@@ -59,25 +60,31 @@ export class VppProcess {
   async start(): Promise<void> {
     for (const socket of ['api.sock', 'cli.sock', 'stats.sock'])
       rmSync(join(this.folder, socket), { force: true });
-    const file = join(this.folder, 'startup.conf');
-    const cpu = workerConfiguration(this.#workers);
-    writeFileSync(
-      file,
-      startupConfiguration(this.folder, this.#statistics, `${cpu}${this.#extraConfig}`),
-    );
-    const library = vhostNetLibrary();
-    const preload = library === undefined ? [] : ['env', `LD_PRELOAD=${library}`];
-    const cores = withCoresFor(this.#workers, this.folder);
-    this.#process = new Background([...this.#prefix, ...cores, ...preload, 'vpp', '-c', file], {
+    const file = this.writeStartupConfiguration();
+    this.#process = new Background([...this.command, '-c', file], {
       log: join(this.folder, 'vpp.log'),
     });
     const accepts = () => {
       this.assertRunning();
       return isListening(this.apiSocket);
     };
-
     await until('VPP accepts connections', accepts, START_LIMIT_MS);
     if (this.#workers > 0) await leaveCore(this.#process.pid);
+  }
+
+  /** The command without its arguments. */
+  get command(): readonly string[] {
+    const library = vhostNetLibrary();
+    const preload = library === undefined ? [] : ['env', `LD_PRELOAD=${library}`];
+    return [...this.#prefix, ...withCoresFor(this.#workers, this.folder), ...preload, 'vpp'];
+  }
+
+  /** @returns the file */
+  writeStartupConfiguration(): string {
+    const file = join(this.folder, 'startup.conf');
+    const extra = `${workerConfiguration(this.#workers)}${this.#extraConfig}`;
+    writeFileSync(file, startupConfiguration(this.folder, this.#statistics, extra));
+    return file;
   }
 
   /** Throws with the end of its output when it has ended. */

@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { NodeSnapshot } from '#cmd/agent/node-snapshot.ts';
 import { deviceByAddress } from '#packet-trace/cluster.ts';
+import type { NodeSnapshot } from '#packet-trace/node-document.ts';
 import type { Snapshot } from '#packet-trace/snapshot.ts';
 import { traceText } from '#packet-trace/trace-text.ts';
 import { tracePacket } from '#packet-trace/tracer.ts';

@@ -9,11 +9,16 @@ const port = Number(process.argv[2]);
 const seen = new Set<number>();
 let highest = -1;
 let duplicates = 0;
+let lastAt = 0;
+let longestGapMs = 0;
 const socket = createSocket({ type: 'udp4', recvBufferSize: 4 * 1024 * 1024 });
 const print = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`);
 socket.on('message', (packet) => {
   const number = packet.readUInt32BE();
+  const now = performance.now();
   if (seen.size === 0) print('receiving');
+  else longestGapMs = Math.max(longestGapMs, Math.round(now - lastAt));
+  lastAt = now;
   if (seen.has(number)) duplicates++;
   seen.add(number);
   highest = Math.max(highest, number);
@@ -23,7 +28,7 @@ process.stdin.on('end', () => {
   const missing = Array.from({ length: highest + 1 }, (_, number) => number)
     .filter((number) => !seen.has(number))
     .slice(0, 20);
-  print({ received: seen.size, missing, duplicates, droppedAtSocket: drops() });
+  print({ received: seen.size, missing, duplicates, longestGapMs, droppedAtSocket: drops() });
   socket.close();
 });
 process.stdin.resume();

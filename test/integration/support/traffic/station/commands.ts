@@ -57,7 +57,7 @@ export interface ProbeReport {
 export interface Connection {
   readonly answer: Answer;
   /** Whether a message still returns from the same backend. */
-  check(): Promise<boolean>;
+  check(limitMs?: number): Promise<boolean>;
   close(): void;
 }
 

@@ -27,11 +27,11 @@ export async function openTcp({ address, port }: Target): Promise<Connection> {
   if (answer.result !== 'answered') socket.destroy();
   return {
     answer,
-    async check() {
+    async check(limitMs = LIMIT_MS) {
       if (socket.destroyed) return false;
       const message = randomBytes(8).toString('hex');
       socket.write(`${message}\n`);
-      return (await within(LIMIT_MS, lines.next())) === message;
+      return (await within(limitMs, lines.next())) === message;
     },
     close: () => socket.destroy(),
   };

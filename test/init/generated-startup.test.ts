@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { generatedStartup, pciNicOf } from '#init/generated-startup.ts';
+import { startupSettings } from '#init/startup-settings.ts';
+
+describe('a generated startup configuration', () => {
+  it('has the sockets in its folder, and lets VPP take no NIC that nothing names', () => {
+    const text = generatedStartup({ folder: '/run/vpp', devices: [] });
+    assert.equal(startupSettings(text, 'startup.conf').apiSocket, '/run/vpp/api.sock');
+    assert.match(text, /dpdk_plugin\.so \{ disable \}/);
+  });
+
+  it('lists the NICs of DPDK', () => {
+    const devices = [{ address: '0000:0b:00.0' }, { address: '0000:00:08.0', name: 'x' }];
+    const text = generatedStartup({ folder: '/run/vpp', devices });
+    assert.doesNotThrow(() => startupSettings(text, 'startup.conf'));
+    assert.match(
+      text,
+      /dpdk \{\n {2}uio-driver vfio-pci\n {2}dev 0000:0b:00\.0\n {2}dev 0000:00:08\.0 \{ name x \}\n\}/,
+    );
+  });
+
+  it('finds the PCI device of an interface by its name in VPP', () => {
+    assert.deepEqual(pciNicOf('GigabitEthernet0/8/0'), { address: '0000:00:08.0' });
+    assert.deepEqual(pciNicOf('HundredGigabitEthernet3b/0/1'), { address: '0000:3b:00.1' });
+    const name = 'vmxnet3-0/b/0/0';
+    assert.deepEqual(pciNicOf(name), { address: '0000:0b:00.0', name });
+    for (const other of ['', 'host-eth1', 'tap0', 'loop0', 'GigabitEthernet0/8', 'vmxnet3-0'])
+      assert.equal(pciNicOf(other), undefined, other);
+  });
+});
