@@ -1,0 +1,31 @@
+/** All commands, in the order of the help. */
+import type { Command } from './command.ts';
+import { completion } from './commands/completion.ts';
+import { connectivity } from './commands/connectivity.ts';
+import { events } from './commands/events.ts';
+import { ipam } from './commands/ipam.ts';
+import { nodes } from './commands/nodes.ts';
+import { plan } from './commands/plan.ts';
+import { pods } from './commands/pods.ts';
+import { policies } from './commands/policies.ts';
+import { report } from './commands/report.ts';
+import { services } from './commands/services.ts';
+import { trace } from './commands/trace.ts';
+import { vppcli } from './commands/vppcli.ts';
+import { vppdump } from './commands/vppdump.ts';
+
+export const commands: readonly Command[] = [
+  nodes,
+  pods,
+  ipam,
+  services,
+  policies,
+  connectivity,
+  trace,
+  events,
+  plan,
+  report,
+  vppdump,
+  vppcli,
+  completion,
+];

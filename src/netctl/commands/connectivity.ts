@@ -1,0 +1,261 @@
+/** `netctl connectivity`: who may reach whom under the network policies, and for one pair why. */
+import {
+  type ClusterNode,
+  type Command,
+  type CommandContext,
+  type CommandInput,
+  ExitCode,
+  type NodeReply,
+} from '../command.ts';
+import { type Fields, fieldsOf, objectsIn, textOf, textsIn } from '../document-fields.ts';
+import { failuresOf, isForPeople } from '../failures.ts';
+import { askItems } from '../requests/item-stream.ts';
+import { askRoute, explained } from '../requests/missing.ts';
+import { RequestError } from '../requests/request-failure.ts';
+
+const PATH = 'contiv/v1/policy/connectivity';
+
+export const connectivity: Command = {
+  name: 'connectivity',
+  summary: 'List who may reach whom under the network policies, or explain one pair',
+  arguments: [
+    {
+      name: 'from',
+      description: 'pod or workload as namespace/name, or address',
+      isOptional: true,
+      completes: 'pods',
+    },
+    {
+      name: 'to',
+      description: 'the same; with it, the pair is explained',
+      isOptional: true,
+      completes: 'pods',
+    },
+  ],
+  options: [
+    {
+      name: 'to-port',
+      value: 'port',
+      description: 'port of the destination, such as 80 or UDP/53',
+    },
+    {
+      name: 'node',
+      value: 'name',
+      description: 'node to ask; default: those of the pods',
+      completes: 'nodes',
+    },
+  ],
+  examples: [
+    'connectivity',
+    'connectivity shop/web',
+    'connectivity shop/web shop/db --to-port 5432',
+    'connectivity 198.51.100.7 shop/web',
+  ],
+  async run(context, input) {
+    const { node } = input.options;
+    const nodes = await context.nodes(typeof node === 'string' ? [node] : undefined);
+    const [from] = input.arguments['from'] ?? [];
+    const [to] = input.arguments['to'] ?? [];
+    if (from !== undefined && to !== undefined)
+      return await explainPair(context, nodes, pairOf(input, from, to));
+    return await list(context, nodes, from === undefined ? undefined : fullName(from));
+  },
+};
+
+/** Addresses and names with a namespace stay as they are. */
+function fullName(text: string): string {
+  return /[/:]|^[\d.]+$/.test(text) ? text : `default/${text}`;
+}
+
+// ---- all pairs
+
+/** Each node knows the whole cluster: the first one that answers is enough. */
+async function list(
+  context: CommandContext,
+  nodes: readonly ClusterNode[],
+  only: string | undefined,
+): Promise<ExitCode> {
+  const replies: NodeReply<undefined>[] = [];
+  for (const node of nodes) {
+    const shown: Shown = { connections: 0 };
+    try {
+      const isKnown = await listFrom(context, node, only, shown);
+      if (!isKnown) return ExitCode.Negative;
+      return replies.length === 0 ? ExitCode.Success : ExitCode.Partial;
+    } catch (thrown) {
+      const error = explained(thrown);
+      if (!(error instanceof RequestError)) throw error;
+      replies.push({ node, failure: error.failure });
+      if (shown.connections > 0) {
+        // The next node would repeat them.
+        context.warn(`${node.name}: the list ends after ${shown.connections} connections`);
+        break;
+      }
+      if (nodes.length > replies.length)
+        context.warn(`${node.name}: ${error.failure.text}; asking the next node`);
+    }
+  }
+  return context.explainFailures(replies);
+}
+
+/** Also of a list that the node does not send to its end. */
+interface Shown {
+  connections: number;
+}
+
+/**
+ * Lines are printed while they arrive: 5,000 pods may have millions of them.
+ * @returns whether the node knows `only`
+ */
+async function listFrom(
+  context: CommandContext,
+  node: ClusterNode,
+  only: string | undefined,
+  shown: Shown,
+): Promise<boolean> {
+  const { output } = context;
+  const selected = new Set<string>();
+  const unlisted: Fields[] = [];
+  for await (const { field, value } of askItems(context, node, PATH)) {
+    const item = fieldsOf(value);
+    if (field === 'endpoints' && only !== undefined && isNamed(item, only))
+      selected.add(textOf(item['name']));
+    if (field === 'unlisted') unlisted.push(item);
+    if (field !== 'connections') continue;
+    const [from, to] = [textOf(item['from']), textOf(item['to'])];
+    if (from === to || (only !== undefined && !selected.has(from) && !selected.has(to))) continue;
+    output.event(`${from} => ${to} : ${textOf(item['ports'])}`, item);
+    shown.connections++;
+  }
+  const missing = only === undefined ? undefined : unlisted.find(({ name }) => name === only);
+  if (missing) context.warn(`${only}: no connections are known: ${textOf(missing['reason'])}`);
+  else if (only !== undefined && selected.size === 0)
+    context.warn(`${only}: no pod and no workload with an address has this name`);
+  else if (shown.connections === 0 && isForPeople(context))
+    output.text('No connection is permitted. netctl policies shows what isolates the pods.');
+  return only === undefined || selected.size > 0;
+}
+
+/** The name of an endpoint is `namespace/name[Kind]`, and it lists its pods. */
+function isNamed(endpoint: Fields, name: string): boolean {
+  return (
+    textOf(endpoint['name']).replace(/\[\w+\]$/, '') === name ||
+    textsIn(endpoint['pods']).includes(name)
+  );
+}
+
+// ---- one pair
+
+interface Pair {
+  readonly from: string;
+  readonly to: string;
+  readonly path: string;
+}
+
+function pairOf({ options }: CommandInput, fromText: string, toText: string): Pair {
+  const [from, to] = [fullName(fromText), fullName(toText)];
+  const port = options['to-port'];
+  const query = new URLSearchParams({ from, to, ...(typeof port === 'string' && { port }) });
+  return { from, to, path: `${PATH}?${query}` };
+}
+
+async function explainPair(
+  context: CommandContext,
+  all: readonly ClusterNode[],
+  pair: Pair,
+): Promise<ExitCode> {
+  const replies = await askNodesOf(context, all, pair);
+  const answers = replies.flatMap(({ node, value }) =>
+    value === undefined ? [] : [{ node, answer: fieldsOf(value) }],
+  );
+  if (!isForPeople(context))
+    context.output.document({
+      from: pair.from,
+      to: pair.to,
+      answers: answers.map(({ node, answer }) => ({ node: node.name, ...answer })),
+      failures: failuresOf(replies),
+    });
+  else if (answers.length > 0) context.output.text(pairText(answers));
+  const code = context.explainFailures(replies);
+  const isDenied = answers.some(({ answer }) => answer['verdict'] !== 'permitted');
+  return isDenied && code === ExitCode.Success ? ExitCode.Negative : code;
+}
+
+/** The nodes of both pods apply the policies. If they are not known, one node that answers is asked. */
+async function askNodesOf(
+  context: CommandContext,
+  all: readonly ClusterNode[],
+  { from, to, path }: Pair,
+): Promise<readonly NodeReply<unknown>[]> {
+  const pods = (await context.pods().catch(() => undefined)) ?? [];
+  const hosts = new Set(
+    pods
+      .filter(({ namespace, name, address }) =>
+        [from, to].some((end) => end === `${namespace}/${name}` || end === address),
+      )
+      .map(({ hostAddress }) => hostAddress),
+  );
+  const nodes = all.filter(({ host }) => host !== undefined && hosts.has(host));
+  const ask = (node: ClusterNode) => askRoute(context, node, path);
+  if (nodes.length > 0) return await context.askAll(nodes, ask);
+  const replies: NodeReply<unknown>[] = [];
+  for (const node of all) {
+    const [reply] = await context.askAll([node], ask);
+    if (reply === undefined) continue;
+    replies.push(reply);
+    if (reply.failure === undefined || reply.failure.reason === 'not-found') break;
+  }
+  return replies;
+}
+
+function pairText(
+  answers: readonly { readonly node: ClusterNode; readonly answer: Fields }[],
+): string {
+  const byText = new Map<string, string[]>();
+  for (const { node, answer } of answers) {
+    const text = explanationText(answer);
+    byText.set(text, [...(byText.get(text) ?? []), node.name]);
+  }
+  if (byText.size === 1) return [...byText.keys()][0] ?? '';
+  const parts = [...byText].map(([text, nodes]) => `As ${nodes.join(', ')} sees it:\n${text}`);
+  return [
+    ...parts,
+    'The nodes have different states of the cluster: look at etcd in their readiness.\n',
+  ].join('\n');
+}
+
+function explanationText(answer: Fields): string {
+  const [from, to, port] = [textOf(answer['from']), textOf(answer['to']), textOf(answer['port'])];
+  const isPermitted = answer['verdict'] === 'permitted';
+  const ports = port === '' && isPermitted ? `: ${textOf(answer['ports'])}` : '';
+  const asked = port === '' ? '' : `, ${port.replace('/', ' ')}`;
+  const lines = [`${from} => ${to}${asked}: ${isPermitted ? 'permitted' : 'denied'}${ports}`];
+  const families = fieldsOf(answer['otherFamilies']);
+  if (families['from'] !== undefined)
+    lines.push(
+      `No address family in common: ${from} has ${textOf(families['from'])}, ${to} has ${textOf(families['to'])}.`,
+    );
+  if (from === to) lines.push('A pod always reaches itself.');
+  for (const [direction, end] of [
+    ['egress', from],
+    ['ingress', to],
+  ] as const)
+    if (answer[direction] !== null && answer[direction] !== undefined)
+      lines.push(...directionLines(direction, end, fieldsOf(answer[direction])));
+  return `${lines.join('\n')}\n`;
+}
+
+function directionLines(direction: 'egress' | 'ingress', end: string, document: Fields): string[] {
+  const subject = `${direction} of ${end}`;
+  const isolating = textsIn(document['isolatedBy']);
+  if (isolating.length === 0) return [`${subject}: permitted, no policy isolates it`];
+  const permits = objectsIn(document['permits']);
+  return [
+    `${subject}: ${permits.length > 0 ? 'permitted' : 'denied, no rule permits this'}`,
+    `  isolated by ${isolating.join(', ')}`,
+    ...permits.map(
+      (permit) =>
+        `  permitted by ${textOf(permit['policy'])}, spec.${direction}[${textOf(permit['rule'])}]: ${textOf(permit['ports'])}`,
+    ),
+  ];
+}

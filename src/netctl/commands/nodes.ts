@@ -1,0 +1,136 @@
+/** `netctl nodes`: the nodes of the cluster and the state of their agents. */
+import type {
+  ClusterNode,
+  Command,
+  CommandContext,
+  NodeReply,
+  Table,
+  TableRow,
+} from '../command.ts';
+import { fieldsOf, numberOf, textOf } from '../document-fields.ts';
+import { failuresOf } from '../failures.ts';
+import { originalTime } from '../output/original-time.ts';
+
+interface NodeStatus {
+  readonly id: number | undefined;
+  readonly name: string;
+  readonly vppAddress: string;
+  readonly state: string;
+  /** Seconds since 1970. */
+  readonly started: number | undefined;
+  readonly version: string;
+  readonly built: string;
+  readonly commit: string;
+  /** Names and errors of the components that are not OK. */
+  readonly problems: readonly string[];
+}
+
+/** Of those below the table: as many as a screen has, and characters of each. */
+const MAX_PROBLEMS = 8;
+const MAX_PROBLEM = 200;
+
+/** By their numbers. */
+const states = ['INIT', 'OK', 'ERROR'];
+
+export const nodes: Command = {
+  name: 'nodes',
+  summary: 'List the nodes of the cluster and the state of their agents',
+  arguments: [],
+  options: [],
+  examples: ['nodes', 'nodes -o json', 'nodes --server 10.0.0.1 --server 10.0.0.2'],
+  async run(context) {
+    const all = await context.nodes();
+    const replies = await context.askAll(all, async (node) => {
+      const [status, ipam] = await Promise.all([
+        context.ask(node, 'liveness'),
+        // With etcd as the source it is known.
+        node.id === undefined ? context.ask(node, 'contiv/v1/ipam') : undefined,
+      ]);
+      return statusOf(node, status, ipam);
+    });
+    context.output.list(tableOf(replies), documentOf(replies));
+    if (context.output.format === 'table') warnOfProblems(context, replies);
+    return context.explainFailures(replies);
+  },
+};
+
+/** The column with the problems is wide. */
+function warnOfProblems({ warn }: CommandContext, replies: readonly NodeReply<NodeStatus>[]): void {
+  const problems = replies.flatMap(({ node, value }) =>
+    (value?.problems ?? []).map((text) => `${node.name}: ${text}`),
+  );
+  const texts = problems.map((text) =>
+    text.length > MAX_PROBLEM ? `${text.slice(0, MAX_PROBLEM)}…` : text,
+  );
+  for (const text of texts.slice(0, MAX_PROBLEMS)) warn(text);
+  if (texts.length > 0) warn('  netctl nodes -o wide shows problems as a whole.');
+}
+
+function statusOf(node: ClusterNode, status: unknown, ipam: unknown): NodeStatus {
+  const { nodeId, nodeName, nodeIP } = fieldsOf(ipam);
+  const { state, start_time, build_version, build_date, commit_hash, PluginStatus } =
+    fieldsOf(status);
+  return {
+    id: node.id ?? numberOf(nodeId),
+    name: textOf(nodeName) || node.name,
+    vppAddress: node.vppAddress ?? textOf(nodeIP).split('/')[0]!,
+    // The encoder of the agent leaves out zeros.
+    state: stateOf(state),
+    started: numberOf(start_time),
+    version: textOf(build_version),
+    built: textOf(build_date),
+    commit: textOf(commit_hash),
+    problems: Object.entries(fieldsOf(PluginStatus)).flatMap(([name, component]) => {
+      const { state: its, error } = fieldsOf(component);
+      return stateOf(its) === 'OK' ? [] : [`${name}: ${textOf(error) || stateOf(its)}`];
+    }),
+  };
+}
+
+function stateOf(state: unknown): string {
+  return states[numberOf(state) ?? 0] ?? String(state);
+}
+
+function tableOf(replies: readonly NodeReply<NodeStatus>[]): Table {
+  return {
+    columns: [
+      { title: 'ID', whenNarrow: 'keep' },
+      { title: 'NODE-NAME' },
+      { title: 'VPP-IP', whenNarrow: 'keep' },
+      { title: 'HOST-IP', whenNarrow: 'keep' },
+      { title: 'START-TIME' },
+      { title: 'STATE', whenNarrow: 'keep' },
+      { title: 'BUILD-VERSION' },
+      { title: 'BUILD-DATE', whenNarrow: 'drop' },
+      { title: 'COMMIT', isWide: true },
+      { title: 'PROBLEMS', isWide: true },
+    ],
+    rows: replies.map(rowOf),
+  };
+}
+
+function rowOf({ node, value, failure }: NodeReply<NodeStatus>): TableRow {
+  const { id, name, vppAddress = '' } = value ?? node;
+  const known = [String(id ?? ''), name, vppAddress, node.host ?? node.socket ?? ''];
+  if (failure) return { cells: known, note: failure.text, color: 'red' };
+  const { started, state, version, built, commit, problems } = value;
+  const time = started === undefined ? '' : originalTime(started * 1000);
+  const date = Number.isNaN(Date.parse(built)) ? built : originalTime(Date.parse(built));
+  const color = state === 'OK' ? undefined : 'yellow';
+  return {
+    cells: [...known, time, state, version, date, commit, problems.join('; ')],
+    ...(color && { color }),
+  };
+}
+
+function documentOf(replies: readonly NodeReply<NodeStatus>[]): unknown {
+  return {
+    nodes: replies.flatMap(({ node, value }) => {
+      if (value === undefined) return [];
+      const { id, name, vppAddress, started, ...status } = value;
+      const startTime = started === undefined ? undefined : new Date(started * 1000).toISOString();
+      return [{ id, name, vppAddress, host: node.host, startTime, ...status }];
+    }),
+    failures: failuresOf(replies),
+  };
+}

@@ -1,0 +1,264 @@
+/** `netctl plan`: what a resync, or the objects of a file, would change on each node. Nothing is changed. */
+import { readFile } from 'node:fs/promises';
+import { stdin } from 'node:process';
+import { addAbortSignal } from 'node:stream';
+import { defineError, errorText } from '#infra/errors/errors.ts';
+import {
+  type ClusterNode,
+  type Command,
+  type CommandContext,
+  ExitCode,
+  type NodeReply,
+  type TableRow,
+} from '../command.ts';
+import { type Fields, fieldsOf, objectsIn, textOf, textsIn } from '../document-fields.ts';
+import { failureRows, failuresOf, isForPeople, shortList } from '../failures.ts';
+import { askRoute, postRoute } from '../requests/missing.ts';
+
+export const PlanFileError = defineError({
+  name: 'PlanFileError',
+  code: 'CV_NETCTL_PLAN_FILE',
+  rejects: 'configuration',
+  remedy: 'Give a file, or - for the standard input, with objects of Kubernetes in YAML or JSON.',
+});
+
+const sections = ['add', 'change', 'remove'] as const;
+type Section = (typeof sections)[number];
+
+export const plan: Command = {
+  name: 'plan',
+  summary: 'Show what a resync, or a manifest, would change; nothing is changed',
+  arguments: [
+    {
+      name: 'node',
+      description: 'nodes to ask; default: all',
+      isOptional: true,
+      isVariadic: true,
+      completes: 'nodes',
+    },
+  ],
+  options: [
+    {
+      name: 'file',
+      short: 'f',
+      value: 'path',
+      description:
+        'manifest with NetworkPolicy, Namespace, Pod, Service, Endpoints or EndpointSlice objects; - for the standard input',
+      completes: 'files',
+    },
+    {
+      name: 'as',
+      value: 'change',
+      description: 'what is done with the objects (default: add)',
+      choices: sections,
+    },
+  ],
+  examples: ['plan', 'plan node1', 'plan -f policy.yaml', 'plan -f service.yaml --as remove'],
+  async run(context, { arguments: given, options }) {
+    const { file, as = 'add' } = options;
+    if (typeof file !== 'string') {
+      if (options['as'] !== undefined) throw new PlanFileError('--as needs --file');
+      return await planResync(context, await context.nodes(given['node']));
+    }
+    const objects = await objectsOf(file, context.signal);
+    return await planObjects(context, await context.nodes(given['node']), objects, as as Section);
+  },
+};
+
+// ---- a resync
+
+async function planResync(
+  context: CommandContext,
+  nodes: readonly ClusterNode[],
+): Promise<ExitCode> {
+  const replies = await context.askAll(nodes, async (node) =>
+    fieldsOf(await askRoute(context, node, 'scheduler/drift')),
+  );
+  const count = replies.reduce((sum, { value }) => sum + differencesIn(value).length, 0);
+  const unread = replies.reduce((sum, { value }) => sum + objectsIn(value?.['Unread']).length, 0);
+  context.output.list(
+    {
+      columns: [
+        { title: 'NODE', whenNarrow: 'keep' },
+        { title: 'IN-VPP-OR-LINUX', whenNarrow: 'keep' },
+        { title: 'RESYNC', whenNarrow: 'keep' },
+        { title: 'KEY' },
+      ],
+      rows: [...replies.flatMap(driftRows), ...failureRows(replies)],
+    },
+    {
+      nodes: replies.flatMap(({ node, value }) => (value ? [{ name: node.name, ...value }] : [])),
+      failures: failuresOf(replies),
+    },
+  );
+  if (count > 0 && isForPeople(context))
+    context.warn(
+      'To carry it out on a node: curl --unix-socket /var/run/contiv/agent.sock -X POST http://agent/scheduler/downstream-resync',
+    );
+  const code = context.explainFailures(replies);
+  // Values that cannot be read may differ.
+  return count + unread > 0 && code === ExitCode.Success ? ExitCode.Negative : code;
+}
+
+function differencesIn(value: Fields | undefined): readonly Fields[] {
+  return objectsIn(value?.['Differences']);
+}
+
+const operations: Readonly<Record<string, string>> = {
+  missing: 'create',
+  different: 'update',
+  stale: 'delete',
+};
+
+function driftRows({ node, value }: NodeReply<Fields>): TableRow[] {
+  if (value === undefined) return [];
+  const unread = objectsIn(value['Unread']).map(
+    (one): TableRow => ({
+      cells: [node.name, 'not read', '', `${textOf(one['Descriptor'])}: ${textOf(one['Error'])}`],
+      color: 'red',
+    }),
+  );
+  const rows = differencesIn(value).map((one): TableRow => {
+    const difference = textOf(one['Difference']);
+    const error = textOf(one['Error']);
+    const key = textOf(one['Key']);
+    return {
+      cells: [
+        node.name,
+        difference,
+        operations[difference] ?? '',
+        error === '' ? key : `${key}: failed before: ${error}`,
+      ],
+      color: 'yellow',
+    };
+  });
+  if (rows.length + unread.length > 0) return [...unread, ...rows];
+  const note = `nothing to do: ${textOf(value['Compared'])} values are as desired`;
+  return [{ cells: [node.name], note, color: 'green' }];
+}
+
+// ---- objects of a file
+
+const kinds: readonly string[] = [
+  'NetworkPolicy',
+  'Namespace',
+  'Pod',
+  'Service',
+  'Endpoints',
+  'EndpointSlice',
+];
+
+async function objectsOf(file: string, signal: AbortSignal): Promise<readonly Fields[]> {
+  const where = file === '-' ? 'standard input' : file;
+  const { parseAllDocuments } = await import('yaml');
+  let documents: unknown[];
+  try {
+    const text = file === '-' ? await inputText(signal) : await readFile(file, 'utf8');
+    documents = parseAllDocuments(text).map((one) => {
+      // The first line has the place; the others show it.
+      const [problem] = one.errors[0]?.message.split(/:?\n/) ?? [];
+      if (problem !== undefined) throw new Error(problem);
+      return one.toJS({ maxAliasCount: 100 }) as unknown;
+    });
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw new PlanFileError(`cannot read the objects: ${errorText(cause)}`, { where, cause });
+  }
+  const objects = documents
+    .flatMap((one) =>
+      fieldsOf(one)['kind'] === 'List' ? objectsIn(fieldsOf(one)['items']) : [fieldsOf(one)],
+    )
+    .filter((one) => Object.keys(one).length > 0);
+  const other = objects.find(({ kind }) => !kinds.includes(textOf(kind)));
+  if (other)
+    throw new PlanFileError(
+      `${textOf(other['kind']) || 'an object without kind'} cannot be planned; ${kinds.join(', ')} can`,
+      { where },
+    );
+  if (objects.length === 0) throw new PlanFileError('there is no object', { where });
+  return objects;
+}
+
+/** Ctrl-C ends it: a synchronous read would wait for the end of the input. */
+async function inputText(signal: AbortSignal): Promise<string> {
+  let text = '';
+  for await (const piece of addAbortSignal(signal, stdin.setEncoding('utf8'))) text += piece;
+  return text;
+}
+
+async function planObjects(
+  context: CommandContext,
+  nodes: readonly ClusterNode[],
+  objects: readonly Fields[],
+  section: Section,
+): Promise<ExitCode> {
+  const field = { add: 'added', change: 'changed', remove: 'removed' }[section];
+  const replies = await context.askAll(nodes, async (node) =>
+    fieldsOf(await postRoute(context, node, 'contiv/v1/policy/plan', { [field]: objects })),
+  );
+  const answers = replies.flatMap(({ node, value }) => (value ? [{ node, value }] : []));
+  if (!isForPeople(context))
+    context.output.document({
+      nodes: answers.map(({ node, value }) => ({ name: node.name, ...value })),
+      failures: failuresOf(replies),
+    });
+  else if (answers.length > 0) context.output.text(planText(answers));
+  return context.explainFailures(replies);
+}
+
+interface Answer {
+  readonly node: ClusterNode;
+  readonly value: Fields;
+}
+
+function planText(answers: readonly Answer[]): string {
+  const lines = unique(answers, 'problems', (one) => `Note: ${textOf(one['text'])}`);
+  const changes = unique(answers, 'changes', changeText);
+  lines.push(
+    changes.length === 0 ? 'No connection between pods changes.' : 'Connections:',
+    ...changes,
+  );
+  // Nodes serve a service at other node ports, and prefer other backends.
+  for (const { node, value } of answers) {
+    const services = objectsIn(value['services']);
+    for (const one of services) lines.push(...serviceLines(node, one));
+    const planned = objectsIn(value['operations']);
+    lines.push(`${node.name}: ${planned.length === 0 ? 'no value changes' : 'values'}`);
+    for (const one of planned) lines.push(`  ${textOf(one['operation'])} ${textOf(one['key'])}`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function serviceLines(node: ClusterNode, change: Fields): string[] {
+  const linesOf = (field: 'before' | 'after'): readonly string[] =>
+    objectsIn(change[field]).map((one) => {
+      const backends = textsIn(one['backends']);
+      const list = backends.length === 0 ? 'no backend' : shortList(backends, 5);
+      return `${textOf(one['address'])}:${textOf(one['port'])} ${textOf(one['protocol'])} to ${list}`;
+    });
+  const [before, after] = [linesOf('before'), linesOf('after')];
+  return [
+    `${node.name}: service ${textOf(change['service'])}`,
+    ...before.filter((line) => !after.includes(line)).map((line) => `  - ${line}`),
+    ...after.filter((line) => !before.includes(line)).map((line) => `  + ${line}`),
+  ];
+}
+
+/** All nodes compute the same connections; one whose state is older adds what it sees. */
+function unique(
+  answers: readonly Answer[],
+  field: string,
+  textOfItem: (item: Fields) => string,
+): string[] {
+  const texts = new Set<string>();
+  for (const { value } of answers)
+    for (const item of objectsIn(value[field])) texts.add(textOfItem(item));
+  return [...texts];
+}
+
+function changeText(change: Fields): string {
+  const pair = `${textOf(change['from'])} => ${textOf(change['to'])}`;
+  const line = (sign: string, ports: string): string[] =>
+    ports === '' || ports === 'No Connections' ? [] : [`  ${sign} ${pair} : ${ports}`];
+  return [...line('-', textOf(change['before'])), ...line('+', textOf(change['after']))].join('\n');
+}

@@ -1,0 +1,157 @@
+/** `netctl pods`: the pods of nodes and their interfaces in VPP. */
+import type {
+  ClusterNode,
+  ClusterPod,
+  Command,
+  CommandContext,
+  NodeReply,
+  Table,
+  TableRow,
+} from '../command.ts';
+import { fieldsOf, itemsOf, numberOf, textOf } from '../document-fields.ts';
+import { failuresOf } from '../failures.ts';
+
+interface VppInterface {
+  readonly index: number | undefined;
+  /** VPP's own name. */
+  readonly name: string;
+}
+
+interface NodeInterfaces {
+  /** By the address of the pod. */
+  readonly interfaces: ReadonlyMap<string, VppInterface>;
+  /** The pods that are attached to VPP; undefined: those of the cluster are known. */
+  readonly pods: readonly ClusterPod[] | undefined;
+}
+
+interface PodEntry {
+  readonly name: string;
+  readonly namespace: string;
+  readonly address: string;
+  readonly node: string;
+  readonly interfaceIndex: number | undefined;
+  readonly interfaceName: string | undefined;
+  readonly isInHostNetwork: boolean;
+  readonly failure: string | undefined;
+}
+
+export const pods: Command = {
+  name: 'pods',
+  summary: 'List the pods of the nodes and their interfaces in VPP',
+  arguments: [
+    {
+      name: 'node',
+      description: 'names or addresses; all nodes without one',
+      isOptional: true,
+      isVariadic: true,
+      completes: 'nodes',
+    },
+  ],
+  options: [],
+  examples: ['pods', 'pods k8s-worker1'],
+  async run(context, input) {
+    const nodes = await context.nodes(input.arguments['node']);
+    const known = await context.pods();
+    const replies = await context.askAll(nodes, (node) => interfacesOf(context, node, !known));
+    const entries = replies.flatMap((reply) => entriesOf(reply, known));
+    context.output.list(tableOf(entries, known ? [] : replies), {
+      pods: entries,
+      failures: failuresOf(replies),
+    });
+    return context.explainFailures(replies);
+  },
+};
+
+async function interfacesOf(
+  context: CommandContext,
+  node: ClusterNode,
+  withPods: boolean,
+): Promise<NodeInterfaces> {
+  const [arps, interfaces, allocations] = await Promise.all([
+    context.ask(node, 'scheduler/dump?view=NB&descriptor=vpp-arp'),
+    context.ask(node, 'dump/vpp/v2/interfaces'),
+    withPods ? context.ask(node, 'contiv/v1/ipam/allocations') : undefined,
+  ]);
+  const byName = new Map<string, VppInterface>();
+  for (const one of Object.values(fieldsOf(interfaces))) {
+    const { interface: configured, interface_meta: actual } = fieldsOf(one);
+    const { sw_if_index, internal_name } = fieldsOf(actual);
+    const name = textOf(internal_name);
+    byName.set(textOf(fieldsOf(configured)['name']), { index: numberOf(sw_if_index), name });
+  }
+  const byAddress = new Map<string, VppInterface>();
+  for (const arp of itemsOf(arps)) {
+    const { interface: name, ipAddress } = fieldsOf(fieldsOf(arp)['Value']);
+    const found = byName.get(textOf(name));
+    if (found) byAddress.set(textOf(ipAddress), found);
+  }
+  return { interfaces: byAddress, pods: withPods ? attachedPods(allocations) : undefined };
+}
+
+function attachedPods(allocations: unknown): ClusterPod[] {
+  return itemsOf(fieldsOf(allocations)['Pods']).map((pod) => {
+    const { PodID, MainIP } = fieldsOf(pod);
+    const { Name, Namespace } = fieldsOf(PodID);
+    const address = textOf(MainIP) || undefined;
+    return { name: textOf(Name), namespace: textOf(Namespace), address, hostAddress: undefined };
+  });
+}
+
+function entriesOf(
+  { node, value, failure }: NodeReply<NodeInterfaces>,
+  known: readonly ClusterPod[] | undefined,
+): PodEntry[] {
+  // Pods that are not scheduled, and nodes without an address, have none.
+  const ofNode =
+    known?.filter(({ hostAddress: its }) => its !== undefined && its === node.host) ??
+    value?.pods ??
+    [];
+  return ofNode.toSorted(byNamespace).map(({ name, namespace, address = '', hostAddress }) => {
+    const found = value?.interfaces.get(address);
+    return {
+      name,
+      namespace,
+      address,
+      node: node.name,
+      interfaceIndex: found?.index,
+      interfaceName: found?.name,
+      isInHostNetwork: address !== '' && address === hostAddress,
+      failure: failure?.text,
+    };
+  });
+}
+
+function byNamespace(a: ClusterPod, b: ClusterPod): number {
+  return a.namespace.localeCompare(b.namespace, 'en') || a.name.localeCompare(b.name, 'en');
+}
+
+/** @param silent nodes of which not even the pods are known when they do not answer */
+function tableOf(
+  entries: readonly PodEntry[],
+  silent: readonly NodeReply<NodeInterfaces>[],
+): Table {
+  const failed = silent.flatMap(({ node, failure }): TableRow[] =>
+    failure ? [{ cells: [], note: `${node.name}: ${failure.text}`, color: 'red' }] : [],
+  );
+  return {
+    columns: [
+      { title: 'POD-NAME' },
+      { title: 'NAMESPACE' },
+      { title: 'POD-IP', whenNarrow: 'keep' },
+      { title: 'IF-IDX', whenNarrow: 'keep' },
+      { title: 'IF-NAME' },
+      { title: 'NODE-NAME' },
+    ],
+    rows: [...entries.map(rowOf), ...failed],
+  };
+}
+
+function rowOf(pod: PodEntry): TableRow {
+  const { name, namespace, address, node, interfaceIndex, interfaceName, failure } = pod;
+  const known = [name, namespace, address];
+  if (pod.isInHostNetwork) return { cells: [...known, '', '', node] };
+  if (failure !== undefined) return { cells: known, note: `${node}: ${failure}`, color: 'red' };
+  // As in the original.
+  if (interfaceName === undefined) return { cells: [...known, '0', 'N/A', node], color: 'yellow' };
+  return { cells: [...known, String(interfaceIndex ?? ''), interfaceName, node] };
+}

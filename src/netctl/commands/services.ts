@@ -1,0 +1,300 @@
+/** `netctl services`: which addresses of services are served, with which backends, and why others are not. */
+import {
+  type ClusterNode,
+  type Command,
+  type CommandContext,
+  type CommandInput,
+  ExitCode,
+  type NodeReply,
+  type Table,
+  type TableRow,
+} from '../command.ts';
+import { type Fields, fieldsOf, objectsIn, textOf, textsIn } from '../document-fields.ts';
+import { failureRows, failuresOf, isForPeople, noteRow, shortList } from '../failures.ts';
+import { askIfKnown, askRoute } from '../requests/missing.ts';
+
+export const services: Command = {
+  name: 'services',
+  summary: 'List services and their backends, or explain one',
+  arguments: [
+    {
+      name: 'node',
+      description: 'node to ask; default: all',
+      isOptional: true,
+      completes: 'nodes',
+    },
+    { name: 'name', description: 'service as namespace/name', isOptional: true },
+  ],
+  options: [
+    { name: 'problems', description: 'only services that are not carried as they are defined' },
+  ],
+  examples: ['services', 'services --problems', 'services shop/web', 'services node1 shop/web'],
+  async run(context, input) {
+    const { node, name } = selectionOf(input);
+    const nodes = await context.nodes(node);
+    if (name !== undefined) return await explain(context, nodes, name);
+    return await list(context, nodes, input.options['problems'] === true);
+  },
+};
+
+/** A name has a slash, which the name of a node cannot have. */
+function selectionOf({ arguments: given }: CommandInput): {
+  readonly node: readonly string[] | undefined;
+  readonly name: string | undefined;
+} {
+  const [first] = given['node'] ?? [];
+  const [second] = given['name'] ?? [];
+  if (second !== undefined)
+    return { node: first === undefined ? undefined : [first], name: fullName(second) };
+  if (first?.includes('/')) return { node: undefined, name: first };
+  return { node: first === undefined ? undefined : [first], name: undefined };
+}
+
+function fullName(name: string): string {
+  return name.includes('/') ? name : `default/${name}`;
+}
+
+// ---- all services
+
+/** A service as the nodes see it. */
+interface ServiceRow {
+  readonly name: string;
+  /** Of the first node that has answered. */
+  readonly addresses: readonly AddressRow[];
+  readonly whyNotRendered: string;
+  /** Problems, with the nodes that report them. */
+  readonly problems: Map<string, string[]>;
+  /** Nodes that know it. */
+  readonly nodes: string[];
+}
+
+interface AddressRow {
+  readonly text: string;
+  readonly kind: string;
+  readonly used: number;
+  readonly unused: number;
+  readonly whyNotRendered: string;
+}
+
+/** The part of a reply that is kept: it may have megabytes. */
+interface Summary {
+  readonly name: string;
+  readonly addresses: readonly AddressRow[];
+  readonly whyNotRendered: string;
+  readonly problems: readonly string[];
+}
+
+async function list(
+  context: CommandContext,
+  nodes: readonly ClusterNode[],
+  onlyProblems: boolean,
+): Promise<ExitCode> {
+  const replies = await context.askAll(nodes, async (node) =>
+    objectsIn(await askRoute(context, node, 'contiv/v1/services')).map(summaryOf),
+  );
+  const rows = merged(replies).filter(({ problems }) => !onlyProblems || problems.size > 0);
+  const answered = replies.filter(({ failure }) => failure === undefined).length;
+  if (answered > 0 && rows.length === 0 && isForPeople(context)) {
+    context.output.text(
+      onlyProblems
+        ? 'All services are carried as they are defined.'
+        : 'No node knows a service. Services come from the API server by contiv-ksr: check it if kubectl lists some.',
+    );
+  } else
+    context.output.list(listTable(rows, answered, replies), {
+      services: rows.map(({ problems, ...row }) => ({
+        ...row,
+        problems: Object.fromEntries(problems),
+      })),
+      failures: failuresOf(replies),
+    });
+  return context.explainFailures(replies);
+}
+
+function summaryOf(service: Fields): Summary {
+  const values = objectsIn(service['values']).filter(({ state }) => state !== 'CONFIGURED');
+  return {
+    name: textOf(service['name']),
+    whyNotRendered: textOf(service['whyNotRendered']),
+    addresses: objectsIn(service['addresses']).map(addressRow),
+    problems: [
+      ...textsIn(service['problems']),
+      ...values.map((value) => `in VPP: ${textOf(value['error']) || textOf(value['state'])}`),
+    ],
+  };
+}
+
+function addressRow(address: Fields): AddressRow {
+  const backends = address['backends'];
+  return {
+    text: addressText(address),
+    kind: textOf(address['kind']),
+    used: Array.isArray(backends) ? backends.length : 0,
+    unused: Number(address['unusedBackends'] ?? 0),
+    whyNotRendered: textOf(address['whyNotRendered']),
+  };
+}
+
+function addressText(address: Fields): string {
+  const ip = textOf(address['address']);
+  const host = ip.includes(':') ? `[${ip}]` : ip;
+  return `${host}:${textOf(address['port'])}/${textOf(address['protocol']).toLowerCase()}`;
+}
+
+function merged(replies: readonly NodeReply<readonly Summary[]>[]): readonly ServiceRow[] {
+  const rows = new Map<string, ServiceRow>();
+  for (const { node, value } of replies) {
+    for (const { name, addresses, whyNotRendered, problems } of value ?? []) {
+      const row: ServiceRow = rows.get(name) ?? {
+        name,
+        addresses,
+        whyNotRendered,
+        problems: new Map(),
+        nodes: [],
+      };
+      rows.set(name, row);
+      row.nodes.push(node.name);
+      for (const problem of problems)
+        row.problems.set(problem, [...(row.problems.get(problem) ?? []), node.name]);
+    }
+  }
+  return [...rows.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function listTable(
+  rows: readonly ServiceRow[],
+  answered: number,
+  replies: readonly NodeReply<unknown>[],
+): Table {
+  return {
+    columns: [
+      { title: 'SERVICE', whenNarrow: 'keep' },
+      { title: 'ADDRESS', whenNarrow: 'keep' },
+      { title: 'KIND', isWide: true },
+      { title: 'BACKENDS', isRightAligned: true, whenNarrow: 'keep' },
+      { title: 'STATE' },
+    ],
+    rows: [...rows.flatMap((row) => rowsOf(row, answered)), ...failureRows(replies)],
+  };
+}
+
+function rowsOf(row: ServiceRow, answered: number): TableRow[] {
+  const { name, addresses, whyNotRendered } = row;
+  const texts = problemTexts(row, answered);
+  if (addresses.length === 0)
+    return [
+      { cells: [name, '', '', ''], note: texts.join('; ') || whyNotRendered, ...colorOf(texts) },
+    ];
+  return addresses.map((address, at) => {
+    const own = address.whyNotRendered === '' ? [] : [`not served: ${address.whyNotRendered}`];
+    const none = own.length === 0 && address.used === 0 ? ['no backend'] : [];
+    const state = [...(at === 0 ? texts : []), ...own, ...none];
+    const total = address.used + address.unused;
+    const count = total === address.used ? String(total) : `${address.used} of ${total}`;
+    return {
+      cells: [
+        at === 0 ? name : '',
+        address.text,
+        address.kind,
+        count,
+        state.join('; ') || 'served',
+      ],
+      ...colorOf(state),
+    };
+  });
+}
+
+function problemTexts({ problems, nodes }: ServiceRow, answered: number): string[] {
+  const texts = [...problems].map(([text, of]) =>
+    of.length === answered ? text : `${shortList(of)}: ${text}`,
+  );
+  return nodes.length < answered ? [...texts, `known to ${shortList(nodes)} only`] : texts;
+}
+
+function colorOf(problems: readonly string[]): Pick<TableRow, 'color'> {
+  return problems.length > 0 ? { color: 'yellow' } : {};
+}
+
+// ---- one service
+
+async function explain(
+  context: CommandContext,
+  nodes: readonly ClusterNode[],
+  name: string,
+): Promise<ExitCode> {
+  const path = `contiv/v1/services/${name.split('/').map(encodeURIComponent).join('/')}`;
+  const replies = await context.askAll(nodes, (node) => askIfKnown(context, node, path));
+  const known = replies.filter(({ value }) => value !== undefined);
+  const answered = replies.filter(({ failure }) => failure === undefined).length;
+  if (known.length === 0 && answered > 0 && isForPeople(context))
+    context.output.text(
+      `No node that answered knows service ${name}. netctl services lists those that are known; ` +
+        'if kubectl shows it, check contiv-ksr and the readiness of etcd.',
+    );
+  else
+    context.output.list(detailTable(replies), {
+      service: name,
+      nodes: replies.flatMap(({ node, value, failure }) =>
+        failure === undefined ? [{ name: node.name, service: value ?? null }] : [],
+      ),
+      failures: failuresOf(replies),
+    });
+  const code = context.explainFailures(replies);
+  return known.length === 0 && code === ExitCode.Success ? ExitCode.Negative : code;
+}
+
+function detailTable(replies: readonly NodeReply<unknown>[]): Table {
+  return {
+    columns: [
+      { title: 'NODE', whenNarrow: 'keep' },
+      { title: 'ADDRESS', whenNarrow: 'keep' },
+      { title: 'BACKEND', whenNarrow: 'keep' },
+      { title: 'POD' },
+      { title: 'STATE' },
+    ],
+    rows: replies.flatMap(({ node, value, failure }): TableRow[] => {
+      if (failure !== undefined) return [noteRow(node, failure.text)];
+      if (value === undefined) return [noteRow(node, 'does not know the service')];
+      return detailRows(node.name, fieldsOf(value));
+    }),
+  };
+}
+
+function detailRows(node: string, service: Fields): TableRow[] {
+  const rows: TableRow[] = [];
+  const add = (cells: readonly string[], note?: string): void =>
+    void rows.push({
+      cells: [rows.length === 0 ? node : '', ...cells],
+      ...(note !== undefined && { note, color: 'yellow' }),
+    });
+  const why = textOf(service['whyNotRendered']);
+  if (why !== '') add([], `not served: ${why}`);
+  for (const problem of textsIn(service['problems'])) add([], problem);
+  for (const value of objectsIn(service['values']))
+    if (value['state'] !== 'CONFIGURED')
+      add([], `in VPP: ${textOf(value['error']) || textOf(value['state'])}`);
+    else if (value['actual'] === null)
+      add([], 'in VPP: missing; netctl plan shows what a resync would do');
+  for (const address of objectsIn(service['addresses'])) {
+    const text = addressText(address);
+    const notServed = textOf(address['whyNotRendered']);
+    const backends = objectsIn(address['backends']);
+    if (notServed !== '') add([text], `not served: ${notServed}`);
+    else if (backends.length === 0) add([text], 'no backend');
+    for (const [at, backend] of backends.entries()) {
+      const notUsed = textOf(backend['whyNotUsed']);
+      const place = backend['isLocal'] === true ? 'used, on this node' : 'used';
+      const ip = textOf(backend['address']);
+      add([
+        at === 0 ? text : '',
+        `${ip.includes(':') ? `[${ip}]` : ip}:${textOf(backend['port'])}`,
+        textOf(backend['pod']),
+        notUsed === '' ? place : `not used: ${notUsed}`,
+      ]);
+    }
+  }
+  const error = textOf(fieldsOf(service['healthCheck'])['error']);
+  if (error !== '') add([], `health check is not served: ${error}`);
+  if (rows.length === 0) add([], 'has no address');
+  return rows;
+}

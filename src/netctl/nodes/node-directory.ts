@@ -1,0 +1,76 @@
+/** The nodes by name or address. */
+import { isIP } from 'node:net';
+import type { ClusterNode, ClusterPod } from '../command.ts';
+import { type NodeSource, UnknownNodeError } from './node-source.ts';
+
+export interface OwnAgent {
+  readonly socket: string;
+  /** Addresses of this machine. */
+  readonly addresses: readonly string[];
+}
+
+export class NodeDirectory {
+  readonly #open: () => Promise<NodeSource>;
+  readonly #own: OwnAgent | undefined;
+  #source: Promise<NodeSource> | undefined;
+  #nodes: Promise<readonly ClusterNode[]> | undefined;
+
+  /**
+   * @param open called for the first question only
+   * @param own the agent of this machine; undefined: there is none that this user may call
+   */
+  constructor(open: () => Promise<NodeSource>, own: OwnAgent | undefined) {
+    this.#open = open;
+    this.#own = own;
+  }
+
+  async nodes(selectors: readonly string[] = []): Promise<readonly ClusterNode[]> {
+    if (selectors.length === 0) return await this.#all();
+    const nodes = new Set<ClusterNode>();
+    for (const selector of selectors) nodes.add(await this.#one(selector));
+    return [...nodes];
+  }
+
+  async pods(): Promise<readonly ClusterPod[] | undefined> {
+    return await (await this.#opened()).pods();
+  }
+
+  async close(): Promise<void> {
+    await (await this.#source?.catch(() => undefined))?.close();
+  }
+
+  async #one(selector: string): Promise<ClusterNode> {
+    const isAddress = isIP(selector) !== 0;
+    const nodes = await this.#all().catch((thrown) => {
+      if (isAddress) return [];
+      throw thrown;
+    });
+    const named = nodes.find(({ name, host }) => name === selector || host === selector);
+    if (named) return named;
+    if (isAddress) return { name: selector, id: undefined, host: selector, vppAddress: undefined };
+    const names = nodes.map(({ name }) => name).join(', ');
+    throw new UnknownNodeError(`no node has this name; known: ${names || 'none'}`, {
+      where: selector,
+    });
+  }
+
+  #all(): Promise<readonly ClusterNode[]> {
+    this.#nodes ??= this.#opened().then((source) => {
+      const nodes = source.nodes.map((node) => this.#onOwnSocket(node));
+      return nodes.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    });
+    return this.#nodes;
+  }
+
+  /** The socket needs no credentials. */
+  #onOwnSocket(node: ClusterNode): ClusterNode {
+    const { host, port } = node;
+    const isOwn = host !== undefined && port === undefined && this.#own?.addresses.includes(host);
+    return isOwn ? { ...node, socket: this.#own!.socket } : node;
+  }
+
+  #opened(): Promise<NodeSource> {
+    this.#source ??= this.#open();
+    return this.#source;
+  }
+}

@@ -1,0 +1,45 @@
+/** Nodes that the command line names, and the node of this machine. */
+import { isIPv6 } from 'node:net';
+import { hostname } from 'node:os';
+import { defineError } from '#infra/errors/errors.ts';
+import type { ClusterNode } from '../command.ts';
+import type { NodeSource } from './node-source.ts';
+
+export const ServerAddressError = defineError({
+  name: 'ServerAddressError',
+  code: 'CV_NETCTL_SERVER',
+  rejects: 'configuration',
+  remedy:
+    'Write --server as host, host:port, [IPv6 address]:port, or unix:/path of the socket of an agent.',
+});
+
+/** @throws ServerAddressError */
+export function serverSource(servers: readonly string[]): NodeSource {
+  return sourceOf('--server', servers.map(parseServer));
+}
+
+/** The agent of this machine. */
+export function localSource(socket: string): NodeSource {
+  const node = { ...unknown, name: hostname(), socket };
+  return sourceOf(`unix socket ${socket}`, [node]);
+}
+
+function sourceOf(name: string, nodes: readonly ClusterNode[]): NodeSource {
+  return { name, nodes, pods: async () => undefined, close: async () => undefined };
+}
+
+const unknown = { id: undefined, host: undefined, vppAddress: undefined };
+
+const MAX_PORT = 65_535;
+
+function parseServer(server: string): ClusterNode {
+  const [, socket] = /^(?:unix:)?(\/.+)$/.exec(server) ?? [];
+  if (socket !== undefined) return { ...unknown, name: server, socket };
+  const [, bracketed, plain, port] =
+    /^(?:\[([0-9a-f:.%a-z]+)\]|([^:[\]/\s]+))(?::(\d+))?$/i.exec(server) ?? [];
+  // An IPv6 address without brackets has no port.
+  const host = bracketed ?? plain ?? (isIPv6(server) ? server : undefined);
+  if (host === undefined || Number(port) > MAX_PORT)
+    throw new ServerAddressError('is not an address of a server', { where: server });
+  return { ...unknown, name: server, host, ...(port !== undefined && { port: Number(port) }) };
+}

@@ -1,0 +1,33 @@
+/** Documents of nodes that are read piece by piece. */
+import type { ClusterNode, CommandContext } from '../command.ts';
+import type { JsonItem } from '../json-items.ts';
+import { failure } from './failure-reason.ts';
+import { RequestError } from './request-failure.ts';
+
+/** The objects in the lists of a document, while it arrives. @throws RequestError */
+export async function* askItems(
+  context: CommandContext,
+  node: ClusterNode,
+  path: string,
+): AsyncGenerator<JsonItem, void, void> {
+  const { jsonItems } = await import('../json-items.ts');
+  try {
+    yield* jsonItems(context.download(node, path));
+  } catch (thrown) {
+    throw thrown instanceof SyntaxError ? notJson(node, thrown) : thrown;
+  }
+}
+
+/** @throws RequestError */
+export function parseReply(node: ClusterNode, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw notJson(node, cause);
+  }
+}
+
+function notJson({ name }: ClusterNode, cause: unknown): RequestError {
+  const why = failure('invalid-reply', 'the reply is not JSON, or it is not complete');
+  return new RequestError(why, { where: name, cause });
+}

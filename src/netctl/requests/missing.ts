@@ -1,0 +1,69 @@
+/** Replies with status 404: of an agent that does not know the object, and of one that has no such route. */
+import type { ClusterNode, CommandContext } from '../command.ts';
+import { RequestError } from './request-failure.ts';
+
+/**
+ * @returns undefined: the agent does not know the object
+ * @throws RequestError, also for an agent that is too old for the path
+ */
+export async function askIfKnown(
+  context: CommandContext,
+  node: ClusterNode,
+  path: string,
+): Promise<unknown> {
+  try {
+    return await context.ask(node, path);
+  } catch (thrown) {
+    if (isUnknownObject(thrown)) return undefined;
+    throw explained(thrown);
+  }
+}
+
+/** The same as `ask`, with a hint for a route that the agent does not have. @throws RequestError */
+export async function askRoute(
+  context: CommandContext,
+  node: ClusterNode,
+  path: string,
+): Promise<unknown> {
+  try {
+    return await context.ask(node, path);
+  } catch (thrown) {
+    throw explained(thrown);
+  }
+}
+
+/** The same as `post`. @throws RequestError */
+export async function postRoute(
+  context: CommandContext,
+  node: ClusterNode,
+  path: string,
+  body: unknown,
+): Promise<unknown> {
+  try {
+    return await context.post(node, path, body);
+  } catch (thrown) {
+    throw explained(thrown);
+  }
+}
+
+export function isUnknownRoute(thrown: unknown): boolean {
+  if (!(thrown instanceof RequestError)) return false;
+  // 405: the path exists with another method only.
+  const { status, text } = thrown.failure;
+  return status === 405 || (status === 404 && / no route /.test(text));
+}
+
+function isUnknownObject(thrown: unknown): boolean {
+  return thrown instanceof RequestError && thrown.failure.status === 404 && !isUnknownRoute(thrown);
+}
+
+/** The error with what to do about an agent that is too old; every other one as it is. */
+export function explained(thrown: unknown): unknown {
+  if (!(thrown instanceof RequestError) || !isUnknownRoute(thrown)) return thrown;
+  const failure = {
+    ...thrown.failure,
+    text: 'the agent is too old for this command',
+    remedy: 'netctl nodes shows the versions. Upgrade the agent, or use a netctl of its version.',
+  };
+  return new RequestError(failure, { where: thrown.where ?? '', cause: thrown });
+}

@@ -1,0 +1,140 @@
+/** The commands against two agents that share a store; one is stopped in the middle. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { systemClock } from '#infra/clock/system.ts';
+import { type CommandInput, ExitCode, type OutputFormat } from '#netctl/command.ts';
+import { commands } from '#netctl/commands.ts';
+import { createContext } from '#netctl/context.ts';
+import { NodeDirectory } from '#netctl/nodes/node-directory.ts';
+import { createOutput } from '#netctl/output/output.ts';
+import { Credentials } from '#netctl/requests/credentials.ts';
+import { NodeClient } from '#netctl/requests/node-client.ts';
+import { addPod, makeNode, type RunningAgent, startAgent, until } from '#test/cmd/agent/harness.ts';
+
+const pods = [
+  { name: 'web', containerId: 'c1', netns: '/run/netns/web' },
+  { name: 'db', containerId: 'c2', netns: '/run/netns/db' },
+];
+
+describe('netctl with two nodes', { timeout: 120_000 }, () => {
+  const agents: RunningAgent[] = [];
+
+  before(async () => {
+    const first = makeNode();
+    const second = { ...makeNode(), cluster: first.cluster };
+    agents.push(await startAgent(first, { label: 'node1' }));
+    agents.push(await startAgent(second, { label: 'node2' }));
+    for (const [at, pod] of pods.entries()) await addPod(agents[at]!, pod);
+  });
+  after(async () => {
+    for (const agent of agents) await agent.stop();
+  });
+
+  function netctl(name: string, format: OutputFormat = 'table') {
+    const aborter = new AbortController();
+    const { signal } = aborter;
+    const nodes = agents.map(({ agent }, at) => ({
+      name: `node${at + 1}`,
+      id: at + 1,
+      host: '127.0.0.1',
+      port: ports[at] ?? agent.port,
+      vppAddress: undefined,
+    }));
+    const source = {
+      name: 'test',
+      nodes,
+      pods: async () => undefined,
+      close: async () => undefined,
+    };
+    const none = { token: undefined, user: undefined, password: undefined };
+    const printed: string[] = [];
+    const warned: string[] = [];
+    const style = { isWide: false, hasHeaders: true, width: 80, hasColors: false };
+    const write = (text: string) => void printed.push(text);
+    const context = createContext({
+      directory: new NodeDirectory(async () => source, undefined),
+      client: new NodeClient({
+        port: 9999,
+        isHttps: false,
+        tls: {},
+        credentials: new Credentials({ ...none, askPassword: async () => undefined }),
+        timeoutMs: 10_000,
+        clock: systemClock,
+        signal,
+      }),
+      output: createOutput({ ...style, format, write, yamlText: undefined }),
+      progress: () => undefined,
+      warn: (text) => void warned.push(text),
+      clock: systemClock,
+      signal,
+    });
+    const command = commands.find((one) => one.name === name)!;
+    const run = (input: Partial<CommandInput> = {}) =>
+      command.run(context, { arguments: {}, options: {}, ...input });
+    return { run, aborter, warned, text: () => printed.join('') };
+  }
+
+  const ports: number[] = [];
+
+  it('shows what both see', async () => {
+    const policies = netctl('policies');
+    assert.equal(await policies.run(), ExitCode.Success);
+    assert.match(policies.text(), /^node1 +default\/web +open +open +applied$/m);
+    assert.match(policies.text(), /^node2 +default\/db +open +open +applied$/m);
+    const services = netctl('services');
+    assert.equal(await services.run(), ExitCode.Success);
+    const plan = netctl('plan', 'json');
+    assert.equal(await plan.run(), ExitCode.Success, plan.text());
+    const trace = netctl('trace');
+    await trace.run({ arguments: { from: ['web'], to: ['db'] } });
+    assert.match(trace.text(), /node1\/vpp/);
+  });
+
+  it('explains a pod that no node knows', async () => {
+    const { run, text } = netctl('policies');
+    assert.equal(await run({ arguments: { node: ['default/nix'] } }), ExitCode.Negative);
+    assert.match(text(), /Pod default\/nix is not attached to the network of any node/);
+  });
+
+  it('merges the events of both in the order of time', async () => {
+    const { run, text } = netctl('events', 'json');
+    assert.equal(await run({ options: { kind: 'add pod' } }), ExitCode.Success);
+    const { events } = JSON.parse(text()) as { events: { node: string; Name: string }[] };
+    assert.deepEqual(
+      events.map(({ node, Name }) => `${node} ${Name}`),
+      ['node1 Add Pod default/web', 'node2 Add Pod default/db'],
+    );
+  });
+
+  it('follows the events until it is ended', async () => {
+    const { run, aborter, text } = netctl('events');
+    const ended = run({ options: { follow: true, kind: 'add pod' } });
+    await systemClock.sleep(1_000);
+    const pod = { name: 'new', containerId: 'c3', netns: '/run/netns/new' };
+    await addPod(agents[1]!, pod);
+    await until(() => /node2 .*Add Pod default\/new/.test(text()));
+    aborter.abort(new Error('ended'));
+    assert.equal(await ended, ExitCode.Success);
+  });
+
+  it('shows one node when the other one is stopped', async () => {
+    ports.push(...agents.map(({ agent }) => agent.port));
+    await agents[1]!.stop();
+    for (const name of ['services', 'policies', 'events', 'plan']) {
+      const { run, text, warned } = netctl(name, 'json');
+      assert.equal(await run(), ExitCode.Partial, name);
+      const { failures } = JSON.parse(text()) as { failures: { node: string; reason: string }[] };
+      assert.deepEqual(
+        failures.map(({ node, reason }) => `${node} ${reason}`),
+        ['node2 refused'],
+        name,
+      );
+      assert.ok(warned.length > 0, name);
+    }
+    const table = netctl('policies');
+    await table.run();
+    assert.match(table.text(), /^node2 +connection refused$/m);
+    const connectivity = netctl('connectivity');
+    assert.equal(await connectivity.run(), ExitCode.Success, 'one node is enough');
+  });
+});

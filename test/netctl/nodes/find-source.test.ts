@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { systemClock } from '#infra/clock/system.ts';
+import { findSource, type SourceOptions } from '#netctl/nodes/find-source.ts';
+import { NodeDirectory } from '#netctl/nodes/node-directory.ts';
+import { fakeKubernetes, nodeObject } from '../support/kubernetes.ts';
+
+describe('the source of the nodes', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'netctl-source-'));
+  after(() => rmSync(folder, { recursive: true }));
+  const warnings: string[] = [];
+  const options = (given: Partial<SourceOptions> = {}): SourceOptions => ({
+    servers: [],
+    etcdConfig: undefined,
+    kubeconfig: undefined,
+    env: {},
+    home: folder,
+    localSocket: join(folder, 'agent.sock'),
+    timeoutMs: 1_000,
+    warn: (text) => warnings.push(text),
+    clock: systemClock,
+    signal: new AbortController().signal,
+    ...given,
+  });
+
+  it('is --server before everything else', async () => {
+    const servers = ['10.0.0.1', 'node:1234', '[fd00::1]:99', 'fd00::2', 'unix:/run/a.sock'];
+    const env = { KUBECONFIG: '/none' };
+    const { nodes } = await findSource(options({ servers, kubeconfig: '/none', env }));
+    assert.deepEqual(
+      nodes.map(({ host, port, socket }) => socket ?? [host, port]),
+      [
+        ['10.0.0.1', undefined],
+        ['node', 1234],
+        ['fd00::1', 99],
+        ['fd00::2', undefined],
+        '/run/a.sock',
+      ],
+    );
+  });
+
+  it('rejects what is no address', async () => {
+    for (const server of ['', 'http://node', 'node:99999', 'a b', 'node:'])
+      await assert.rejects(findSource(options({ servers: [server] })), /address of a server/);
+  });
+
+  it('is the API server of a kubeconfig', async () => {
+    await using kubernetes = await fakeKubernetes({
+      '/api/v1/nodes': [nodeObject('b', '10.0.0.2'), nodeObject('a', '10.0.0.1')],
+    });
+    const env = { KUBECONFIG: `/none:${kubernetes.kubeconfig}` };
+    const directory = new NodeDirectory(() => findSource(options({ env })), undefined);
+    const nodes = await directory.nodes();
+    assert.deepEqual(
+      nodes.map(({ name, host }) => [name, host]),
+      [
+        ['a', '10.0.0.1'],
+        ['b', '10.0.0.2'],
+      ],
+    );
+    assert.equal((await directory.nodes(['10.0.0.2']))[0]?.name, 'b');
+    await assert.rejects(directory.nodes(['c']), /c: no node has this name; known: a, b/);
+  });
+
+  it('says what was tried when none answers', async () => {
+    const env = { ETCD_ENDPOINTS: '127.0.0.1:1', KUBECONFIG: '/none' };
+    await assert.rejects(
+      findSource(options({ env })),
+      /etcd \(ETCD_ENDPOINTS\): .*; Kubernetes API server \(KUBECONFIG\): .*; unix socket .*: no agent runs/,
+    );
+  });
+
+  it('is the agent of this machine, with a warning, when the others fail', async () => {
+    const localSocket = join(folder, 'own.sock');
+    writeFileSync(localSocket, '');
+    const env = { KUBECONFIG: '/none' };
+    const { nodes } = await findSource(options({ env, localSocket }));
+    assert.equal(nodes[0]?.socket, localSocket);
+    assert.match(
+      warnings.at(-1) ?? '',
+      /Kubernetes API server \(KUBECONFIG\): .* Using unix socket/,
+    );
+  });
+
+  it('does not replace the one that the command line names', async () => {
+    const localSocket = join(folder, 'own.sock');
+    await assert.rejects(findSource(options({ kubeconfig: '/none', localSocket })), /--kubeconfig/);
+  });
+
+  it('asks the own agent on its socket, whatever the source is', async () => {
+    const nodes = [nodeObject('own', '10.0.0.1'), nodeObject('other', '10.0.0.2')];
+    await using kubernetes = await fakeKubernetes({ '/api/v1/nodes': nodes });
+    const { kubeconfig } = kubernetes;
+    const own = { socket: '/run/own.sock', addresses: ['10.0.0.1'] };
+    const directory = new NodeDirectory(() => findSource(options({ kubeconfig })), own);
+    const sockets = (await directory.nodes()).map(({ socket }) => socket);
+    assert.deepEqual(sockets, [undefined, '/run/own.sock']);
+  });
+});

@@ -1,0 +1,159 @@
+/** Requests to a server that behaves like an agent, badly, or not at all. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { afterEach, describe, it } from 'node:test';
+import { systemClock } from '#infra/clock/system.ts';
+import type { ClusterNode } from '#netctl/command.ts';
+import { type CredentialOptions, Credentials } from '#netctl/requests/credentials.ts';
+import { NodeClient } from '#netctl/requests/node-client.ts';
+import { RequestError, type RequestFailure } from '#netctl/requests/request-failure.ts';
+
+const closers: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closers.splice(0)) close();
+});
+
+async function serve(listener: RequestListener): Promise<ClusterNode> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closers.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return nodeAt((server.address() as AddressInfo).port);
+}
+
+function nodeAt(port: number): ClusterNode {
+  return { name: 'node', id: 1, host: '127.0.0.1', port, vppAddress: undefined };
+}
+
+function client(given: Partial<CredentialOptions> = {}, isHttps = false): NodeClient {
+  const credentials = new Credentials({
+    token: undefined,
+    user: undefined,
+    password: undefined,
+    askPassword: async () => undefined,
+    ...given,
+  });
+  return new NodeClient({
+    port: 1,
+    isHttps,
+    tls: {},
+    credentials,
+    timeoutMs: 300,
+    clock: systemClock,
+    signal: new AbortController().signal,
+  });
+}
+
+async function failureOf(reply: Promise<unknown>): Promise<RequestFailure> {
+  const thrown = await reply.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  assert.ok(thrown instanceof RequestError, String(thrown));
+  return thrown.failure;
+}
+
+const get = { method: 'GET', path: 'liveness' } as const;
+
+describe('a request to a node', () => {
+  it('gets the JSON document', async () => {
+    const node = await serve((request, reply) => reply.end(JSON.stringify(request.url)));
+    assert.equal(await client().json(node, get), '/liveness');
+  });
+
+  it('says that nothing listens', async () => {
+    const { reason, remedy } = await failureOf(client().json(nodeAt(1), get));
+    assert.equal(reason, 'refused');
+    assert.match(remedy, /kubectl/);
+  });
+
+  it('does not wait for a node that accepts the connection and is silent', async () => {
+    const silent = createTcpServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    closers.push(() => silent.close());
+    const sockets: { destroy(): void }[] = [];
+    silent.on('connection', (socket) => sockets.push(socket));
+    closers.push(() => sockets.forEach((socket) => void socket.destroy()));
+    const node = nodeAt((silent.address() as AddressInfo).port);
+    const { reason, text } = await failureOf(client().json(node, get));
+    assert.equal(reason, 'timeout');
+    assert.equal(text, 'no answer within 0.3 s');
+  });
+
+  it('does not wait for a reply that stops in its middle', async () => {
+    const node = await serve((_, reply) => {
+      reply.writeHead(200, { 'content-length': '100' });
+      reply.write('{');
+    });
+    assert.equal((await failureOf(client().json(node, get))).reason, 'timeout');
+  });
+
+  it('says that the port serves HTTP, not HTTPS', async () => {
+    const node = await serve((_, reply) => reply.end('{}'));
+    const { reason, text } = await failureOf(client({}, true).json(node, get));
+    assert.equal(reason, 'tls');
+    assert.equal(text, 'TLS: the port serves HTTP');
+  });
+
+  it('says what something else than an agent answers', async () => {
+    const node = await serve((_, reply) => reply.end('<html>'));
+    assert.equal((await failureOf(client().json(node, get))).reason, 'invalid-reply');
+  });
+
+  it('explains 403 with the text of the agent', async () => {
+    const node = await serve((_, reply) => {
+      reply.writeHead(403).end('{"Error": "use the unix socket"}');
+    });
+    const { reason, text, status } = await failureOf(client().json(node, get));
+    assert.deepEqual([reason, text, status], ['forbidden', 'status 403: use the unix socket', 403]);
+  });
+
+  it('says what to do without credentials', async () => {
+    const node = await serve((_, reply) => {
+      reply.writeHead(401, { 'www-authenticate': 'Basic' }).end('Unauthorized\n');
+    });
+    const { reason, remedy } = await failureOf(client().json(node, get));
+    assert.equal(reason, 'unauthorized');
+    assert.match(remedy, /--user/);
+  });
+
+  it('sends user and password, which an agent with tokens exchanges for one', async () => {
+    const seen: string[] = [];
+    const node = await serve((request, reply) => {
+      const { url, headers } = request;
+      seen.push(`${url} ${headers.authorization ?? ''}`);
+      if (url === '/auth/login') reply.end('the-token\n');
+      else if (headers.authorization === 'Bearer the-token') reply.end('{"ok":1}');
+      else reply.writeHead(401, { 'www-authenticate': 'Bearer' }).end();
+    });
+    const asked = client({ user: 'me', askPassword: async () => 'pw' });
+    assert.deepEqual(await asked.json(node, get), { ok: 1 });
+    assert.deepEqual(await asked.json(node, get), { ok: 1 });
+    assert.deepEqual(seen, [
+      `/liveness Basic ${Buffer.from('me:pw').toString('base64')}`,
+      '/auth/login ',
+      '/liveness Bearer the-token',
+      '/liveness Bearer the-token',
+    ]);
+  });
+
+  it('does not log in again and again with a wrong password', async () => {
+    let requests = 0;
+    const node = await serve((_, reply) => {
+      requests++;
+      reply.writeHead(401, { 'www-authenticate': 'Bearer' }).end();
+    });
+    const { reason } = await failureOf(client({ user: 'me', password: 'no' }).json(node, get));
+    assert.equal(reason, 'unauthorized');
+    assert.equal(requests, 2);
+  });
+
+  it('says that the records have no address', async () => {
+    const node = { ...nodeAt(1), host: undefined };
+    assert.equal((await failureOf(client().json(node, get))).reason, 'no-address');
+  });
+});

@@ -1,0 +1,50 @@
+/** netctl as its users start it: by name, from a shell or not. */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join, resolve } from 'node:path';
+
+const main = resolve(import.meta.dirname, '../../../src/cmd/netctl/main.ts');
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export class NetctlProgram implements Disposable {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'netctl-program-'));
+  readonly #env: Readonly<Record<string, string>>;
+
+  /** @param env all variables but PATH, HOME and TERM */
+  constructor(env: Readonly<Record<string, string>> = {}) {
+    symlinkSync(main, join(this.#folder, 'netctl'));
+    const path = [this.#folder, dirname(process.execPath), process.env['PATH']].join(delimiter);
+    this.#env = { PATH: path, HOME: this.#folder, TERM: 'xterm', TZ: 'UTC', ...env };
+  }
+
+  run(...args: string[]): Promise<Ended> {
+    return this.start('netctl', args);
+  }
+
+  /** Any program, which finds netctl in its PATH. */
+  async start(program: string, args: readonly string[]): Promise<Ended> {
+    const child = spawn(program, args, { env: this.#env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const [stdout, stderr, code] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      new Promise<number | null>((ended, failed) => child.on('close', ended).on('error', failed)),
+    ]);
+    return { code, stdout, stderr };
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.#folder, { recursive: true });
+  }
+}
+
+async function text(stream: NodeJS.ReadableStream): Promise<string> {
+  let all = '';
+  for await (const piece of stream.setEncoding('utf8')) all += piece;
+  return all;
+}
