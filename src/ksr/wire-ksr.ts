@@ -100,14 +100,13 @@ export function createKsr(deps: KsrDeps): Ksr {
   const storeProbe = wireStoreProbe(store, status, clock);
   registerProblems(status, watches, leader);
 
-  const refresh = async (): Promise<void> => undefined;
   const http = wireHttpServer(
     deps.http,
     [
       ...probeRoutes(status),
       ...logRoutes(loggers),
-      metricsRoute('/metrics', registry, refresh, clock),
-      metricsRoute('/stats', statistics, refresh, clock),
+      metricsRoute('/metrics', registry, clock),
+      metricsRoute('/stats', statistics, clock),
     ],
     clock,
     loggers,

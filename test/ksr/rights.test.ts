@@ -12,7 +12,7 @@ interface Rule {
 }
 
 test('the role of contiv-ksr in deploy/ permits to list and watch what is reflected', () => {
-  const { rules } = parseAllDocuments(readFileSync('deploy/contiv-ksr.yaml', 'utf8'))
+  const { rules } = parseAllDocuments(readFileSync('deploy/contiv-vswitch.yaml', 'utf8'))
     .map((document) => document.toJS())
     .find(({ kind }) => kind === 'ClusterRole') as { rules: readonly Rule[] };
   const reads = rules.filter(({ verbs }) => verbs.join() === 'list,watch');

@@ -15,13 +15,15 @@ const TCP_KEEP_ALIVE_MS = 30_000;
  */
 export class HttpTransport implements ApiTransport {
   readonly #credentials: Credentials;
+  readonly #userAgent: string;
   readonly #agents = {
     'http:': new http.Agent({ keepAlive: true, keepAliveMsecs: TCP_KEEP_ALIVE_MS }),
     'https:': new https.Agent({ keepAlive: true, keepAliveMsecs: TCP_KEEP_ALIVE_MS }),
   };
 
-  constructor(credentials: Credentials) {
+  constructor(credentials: Credentials, userAgent = 'contiv-ksr') {
     this.#credentials = credentials;
+    this.#userAgent = userAgent;
   }
 
   async send(request: ApiRequest, signal: AbortSignal): Promise<ApiResponse> {
@@ -49,7 +51,7 @@ export class HttpTransport implements ApiTransport {
     const headers = {
       ...options.headers,
       Accept: 'application/json',
-      'User-Agent': 'contiv-ksr',
+      'User-Agent': this.#userAgent,
       ...(body !== undefined && {
         'Content-Type': 'application/merge-patch+json',
         'Content-Length': Buffer.byteLength(body),

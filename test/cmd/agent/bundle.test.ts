@@ -16,7 +16,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
-import { buildAgent } from '../../../scripts/lib/agent-bundle.ts';
+import { buildProgram } from '../../../scripts/lib/bundles.ts';
+import { buildPage, PAGE } from '../../../scripts/lib/page.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 const USAGE = /^Usage: contiv-agent/;
@@ -29,7 +30,8 @@ describe('the bundle of the agent', () => {
   before(async () => {
     for (const name of ['package.json', 'node_modules', 'examples'])
       symlinkSync(join(root, name), join(project, name));
-    main = join(await buildAgent(project), 'main.js');
+    await buildPage(project);
+    main = join(await buildProgram('agent', project), 'main.js');
   });
   after(() => rmSync(project, { recursive: true }));
 
@@ -55,7 +57,7 @@ describe('the bundle of the agent', () => {
     });
   }
 
-  it('attaches the pods of the examples, and draws the graph in its worker thread', async () => {
+  it('finds its examples, page, version and worker threads', async () => {
     const agent = spawn(main, ['--embedded', '--http-port=0'], {
       env: { ...process.env, TMPDIR: project },
       cwd: project,
@@ -65,16 +67,28 @@ describe('the bundle of the agent', () => {
     agent.stdout.on('data', (chunk) => {
       said += chunk;
     });
+    const shown = async (path: string): Promise<string> => {
+      const socket = join(project, 'contiv-vswitch/vpp1/agent.sock');
+      const { status, body } = await get(socket, path);
+      assert.equal(status, 200, `${path}: ${body}`);
+      return body;
+    };
     try {
       while (!said.includes('The agent keeps running')) await once(agent.stdout, 'data');
       assert.match(said, /Node vpp1: (\d+) of \1 pods attached/);
-      const socket = join(project, 'contiv-vswitch/vpp1/agent.sock');
-      const { status, body } = await get(socket, '/scheduler/graph');
-      assert.equal(status, 200, body);
-      assert.match(body, /<svg/);
+      assert.match(await shown('/scheduler/graph'), /<svg/);
       const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-      const { body: readiness } = await get(socket, '/readiness');
-      assert.equal(JSON.parse(readiness).build_version, `v${version}`);
+      assert.equal(JSON.parse(await shown('/readiness')).build_version, `v${version}`);
+      const [script = ''] = /main-\w+\.js/.exec(await shown('/ui/')) ?? [];
+      assert.equal(await shown(`/ui/${script}`), readFileSync(join(project, PAGE, script), 'utf8'));
+      const { Pods } = JSON.parse(await shown('/contiv/v1/ipam/allocations')) as {
+        Pods: { PodID: { Name: string; Namespace: string } }[];
+      };
+      const web = Pods.map(({ PodID }) => `${PodID.Namespace}/${PodID.Name}`).find((name) =>
+        name.startsWith('storefront/web-'),
+      );
+      const pair = new URLSearchParams({ from: web!, to: 'storefront/catalog' });
+      assert.equal(JSON.parse(await shown(`/trace/pair?${pair}`)).verdict, 'delivered');
     } finally {
       agent.kill();
       await once(agent, 'close');

@@ -70,12 +70,17 @@ describe('Prometheus', { skip: withoutPrometheus(), timeout: 180_000 }, () => {
     for (const [, alert] of rules) assert.ok(tested.includes(`alertname: ${alert}\n`), alert);
   });
 
-  it('asks for metrics that the agent has', () => {
+  it('asks for metrics that the agent or contiv-ksr has', () => {
     const table = partOf(readFileSync('docs/metrics.md', 'utf8'), 'metrics');
-    const known = new Set(keysOf(table).map((key) => key.replaceAll('`', '')));
+    const ksr = readFileSync('docs/ksr.md', 'utf8').matchAll(/^\| `(contiv_ksr_\w+)`/gm);
+    const known = new Set([
+      ...keysOf(table).map((key) => key.replaceAll('`', '')),
+      ...[...ksr].map(([, name]) => name!),
+    ]);
     const queries = [
       ...dashboardQueries().map(({ expression }) => expression),
       ...readFileSync('deploy/prometheus/rules.yml', 'utf8').split('\n'),
+      ...readFileSync('deploy/prometheus/dashboard-ksr.json', 'utf8').split('\n'),
     ];
     for (const query of queries)
       for (const [name] of query.matchAll(/\b(contiv|vpp|ligato)_\w+/g))

@@ -1,30 +1,32 @@
 /**
- * The agent as a few JavaScript files instead of two thousand: to find, read and compile its modules takes
- * most of the time of a start.
+ * Each program as a few JavaScript files instead of two thousand: to find, read and compile its modules
+ * takes most of the time of a start.
  */
-import { cpSync, rmSync } from 'node:fs';
+import { cpSync, globSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 
 const root = join(import.meta.dirname, '../..');
 
 /**
- * Folder of the bundle below that of the project. It is as deep as `src/cmd/agent`, because the agent
- * finds `package.json`, `examples` and `.cache` by their distance from its files.
+ * Folder of the bundles below that of the project. Each is as deep as its sources in `src/cmd`, because
+ * programs find `package.json`, `examples` and `.cache` by their distance from their files.
  */
-export const BUNDLE = 'dist/cmd/agent';
+export const BUNDLES = 'dist/cmd';
 
-/** Folder of the bundle of contiv-ksr. */
-const KSR_BUNDLE = 'dist/cmd/ksr';
+/** Worker threads of programs: names of their files in the bundle, and the modules with which they begin. */
+const workers: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  agent: {
+    thread: 'src/linux/kernel/thread.ts',
+    'trace-worker': 'src/cmd/agent/pair-trace/trace-worker.ts',
+    'svg-worker': 'src/kvscheduler/rest/drawing/svg-worker.ts',
+  },
+};
 
-/** Files of the bundle, and the module with which each begins. */
-const agent = {
-  main: 'src/cmd/agent/main.ts',
-  thread: 'src/linux/kernel/thread.ts',
-  'svg-worker': 'src/kvscheduler/rest/drawing/svg-worker.ts',
-} as const;
+/** Packages that look for their native addon beside their own files. */
+export const nativePackages: readonly string[] = ['bcrypt', 'classic-level', 'koffi'];
 
 /** Names that only CommonJS has; the packages that are written in it use them. */
 const COMMON_JS_NAMES = `import { createRequire as requireFrom } from 'node:module';
@@ -49,22 +51,22 @@ const workerThreads = (entries: Readonly<Record<string, string>>): Plugin => ({
   },
 });
 
-/** @param project gets the bundle; it has to have `package.json` and the packages with native addons */
-export async function buildAgent(project = root): Promise<string> {
-  return await buildProgram(agent, join(project, BUNDLE));
+/** Names of the programs: `agent` for contiv-agent. The others, such as contiv-cni, are not JavaScript. */
+export function programs(): readonly string[] {
+  return globSync('src/cmd/*/main.ts', { cwd: root })
+    .map((main) => basename(dirname(main)))
+    .sort();
 }
 
-/** The bundle of contiv-ksr; it needs `package.json`. */
-export async function buildKsr(project = root): Promise<string> {
-  return await buildProgram({ main: 'src/cmd/ksr/main.ts' }, join(project, KSR_BUNDLE));
-}
-
-async function buildProgram(
-  entries: Readonly<Record<string, string>>,
-  folder: string,
-): Promise<string> {
+/**
+ * @param name of the program
+ * @param project gets the bundle; the program needs `package.json` and the native packages there
+ * @returns the folder of the bundle
+ */
+export async function buildProgram(name: string, project = root): Promise<string> {
+  const folder = join(project, BUNDLES, name);
   rmSync(folder, { recursive: true, force: true });
-  await bundle(entries, folder);
+  await bundle({ main: `src/cmd/${name}/main.ts`, ...workers[name] }, folder);
   // etcd3 reads its definitions in the folder `proto` beside that of its code.
   const etcd = dirname(fileURLToPath(import.meta.resolve('etcd3/package.json')));
   cpSync(join(etcd, 'proto'), join(folder, '../proto'), { recursive: true });
@@ -87,8 +89,7 @@ export async function bundle(
     target: 'node24',
     banner: { js: COMMON_JS_NAMES },
     plugins: [workerThreads(entries)],
-    // They look for their native addon beside their own files.
-    external: ['bcrypt', 'classic-level', 'koffi'],
+    external: [...nativePackages],
     // The same package, with its WebAssembly module in the JavaScript instead of a file beside it.
     alias: { '@platformatic/wasm-utils': '@platformatic/wasm-utils/bundled' },
     logLevel: 'error',
