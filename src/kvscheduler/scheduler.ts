@@ -23,6 +23,7 @@ import type {
   TransactionSink,
 } from './api/transaction.ts';
 import { DescriptorCalls } from './executor/descriptor-calls.ts';
+import { type Drift, readDrift } from './executor/drift.ts';
 import { GraphWriter } from './executor/graph-writer.ts';
 import {
   assertValid,
@@ -32,7 +33,7 @@ import {
   prepareRetry,
 } from './executor/prepare.ts';
 import { readSouthbound } from './executor/refresh.ts';
-import { Retries, type RetryGroup } from './executor/retry.ts';
+import { Retries, type RetryGroup, type RetryStatus } from './executor/retry.ts';
 import { safeDescriptor } from './executor/safe-descriptor.ts';
 import type { SchedulerContext } from './executor/scheduler-context.ts';
 import { type Task, TaskQueue } from './executor/task-queue.ts';
@@ -47,7 +48,7 @@ import {
   selectDescriptor,
   type View,
 } from './graph/dump.ts';
-import { nodesStepwise, WritableGraph } from './graph/graph.ts';
+import { type Graph, type Node, nodesStepwise, WritableGraph } from './graph/graph.ts';
 import { graphText } from './graph/graph-text.ts';
 import {
   type BaseValueStatus,
@@ -131,6 +132,11 @@ export interface Scheduler extends TransactionSink, NotificationSink {
    * @throws InvalidTransactionError, TransactionQueueFullError, ClosedSchedulerError
    */
   plan(request: PreviewRequest): Promise<Preview>;
+  /**
+   * Changes that a downstream resync would make; nothing is executed.
+   * @throws TransactionQueueFullError, ClosedSchedulerError
+   */
+  drift(): Promise<Drift>;
   record(seqNum: number): RecordedTxn | undefined;
   /** Records of a time window in milliseconds since the epoch, the oldest first. */
   history(since?: number, until?: number): RecordedTxn[];
@@ -148,6 +154,10 @@ export interface Scheduler extends TransactionSink, NotificationSink {
    * ClosedSchedulerError, and what the descriptor's `retrieve` throws
    */
   dump(view: View, selector: DumpSelector): Promise<DumpedValue[]>;
+  /** The graph now, also while a transaction runs: for readers that yield to the event loop in between. */
+  readonly graph: Graph;
+  /** Retries of a node of the graph. */
+  retriesOf(node: Node): RetryStatus | undefined;
   /** The history of the graph. */
   readonly timeline: Timeline;
   readonly stats: StatsDocument;
@@ -228,6 +238,10 @@ class KvScheduler implements Scheduler {
     return this.#context.registry.descriptors;
   }
 
+  get graph(): Graph {
+    return this.#context.graph;
+  }
+
   get visits(): number {
     return this.#context.graph.visits;
   }
@@ -266,6 +280,13 @@ class KvScheduler implements Scheduler {
     assertPlannable(request);
     return this.#inTurn(
       () => preview(this.#context, request),
+      (task) => this.#queue.addIfPossible(task),
+    );
+  }
+
+  drift(): Promise<Drift> {
+    return this.#inTurn(
+      () => readDrift(this.#context),
       (task) => this.#queue.addIfPossible(task),
     );
   }
@@ -313,6 +334,10 @@ class KvScheduler implements Scheduler {
     for (const nodes of [failed, rejected])
       for (const { key, error } of nodes)
         yield { key, error: error ?? new UnimplementedValueError('no descriptor owns the key') };
+  }
+
+  retriesOf({ root }: Node): RetryStatus | undefined {
+    return this.#retries.statusOf(root);
   }
 
   get stats(): StatsDocument {
@@ -372,8 +397,9 @@ class KvScheduler implements Scheduler {
   ): Promise<TransactionResult> {
     const queuedAt = this.#clock.monotonic();
     const work = (): Promise<TransactionResult> => {
-      this.#observer.waited(type, this.#clock.monotonic() - queuedAt);
-      return this.#transactor.run(prepare);
+      const queuedMs = this.#clock.monotonic() - queuedAt;
+      this.#observer.waited(type, queuedMs);
+      return this.#transactor.run(prepare, queuedMs);
     };
     const result = await this.#inTurn(work, enqueue);
     this.#observer.committed(this.#clock.monotonic() - queuedAt);
@@ -405,30 +431,31 @@ class KvScheduler implements Scheduler {
   }
 
   #retryTask(group: RetryGroup): Task {
-    return this.#ownTask('RetryFailedOps', async () => {
+    return this.#ownTask('RetryFailedOps', async (queuedMs) => {
       this.#retries.begin(group);
       const prepared = await prepareRetry(this.#context, group);
-      if (prepared) await this.#transactor.run(async () => prepared, group);
+      if (prepared) await this.#transactor.run(async () => prepared, queuedMs, group);
     });
   }
 
   #notificationTask(): Task {
-    return this.#ownTask('SBNotification', async () => {
+    return this.#ownTask('SBNotification', async (queuedMs) => {
       const pairs = [...this.#reported.values()];
       this.#reported.clear();
       const prepared = await prepareNotification(this.#context, pairs);
-      if (prepared) await this.#transactor.run(async () => prepared);
+      if (prepared) await this.#transactor.run(async () => prepared, queuedMs);
       else await this.#transactor.recordGraph(new Set(), this.#clock.now());
     });
   }
 
   /** A task without a caller that waits for it. */
-  #ownTask(type: TxnType, work: () => Promise<void>): Task {
+  #ownTask(type: TxnType, work: (queuedMs: number) => Promise<void>): Task {
     const queuedAt = this.#clock.monotonic();
     return {
       run: () => {
-        this.#observer.waited(type, this.#clock.monotonic() - queuedAt);
-        return work().catch((thrown: unknown) =>
+        const queuedMs = this.#clock.monotonic() - queuedAt;
+        this.#observer.waited(type, queuedMs);
+        return work(queuedMs).catch((thrown: unknown) =>
           this.#log.error(
             { error: errorText(thrown) },
             'transaction aborted by an unexpected error',

@@ -50,9 +50,14 @@ export interface FailedValue {
 
 /** Durations of the phases of a transaction, in milliseconds. */
 export interface TransactionTrace {
+  /** Waiting for the transactions before it. */
+  readonly queuedMs: number;
   /** Reading the southbound, if the transaction does. */
   readonly readingMs: number;
   readonly planningMs: number;
+  /** Writing its text to the log, if the level is debug. */
+  readonly writingMs: number;
+  /** From the first request to the last reply of the southbound. */
   readonly executionMs: number;
   /** Number of executed operations. */
   readonly operations: number;

@@ -37,12 +37,29 @@ interface Series {
   epoch: number;
 }
 
+/** Retries of a base value, and of what is derived from it. */
+export interface RetryStatus {
+  /** The transaction in which it failed first. */
+  readonly forTxn: number;
+  /** Number of retries that have started. */
+  readonly started: number;
+  /** 0 means without limit. */
+  readonly maxAttempts: number;
+  /** Time of the next retry, in milliseconds since the epoch; undefined: there will be none. */
+  readonly dueAt: number | undefined;
+}
+
+interface WaitingGroup {
+  readonly timer: Timer;
+  readonly dueAt: number;
+}
+
 export class Retries {
   readonly #clock: Clock;
   readonly #due: (group: RetryGroup) => void;
   readonly #series = new WeakMap<Node, Series>();
   /** Groups that have not started; the timer of some may have fired. */
-  readonly #waiting = new Map<RetryGroup, Timer>();
+  readonly #waiting = new Map<RetryGroup, WaitingGroup>();
   #epoch = 0;
   #closed = false;
 
@@ -109,10 +126,24 @@ export class Retries {
     return givenUp;
   }
 
+  /** @returns undefined if the base value was not retried since it was set, and will not be */
+  statusOf(base: Node): RetryStatus | undefined {
+    const series = this.#series.get(base);
+    if (!base.retry || series?.seqNum !== base.seqNum) return undefined;
+    const { forTxn, attempt } = series.group;
+    const isWaiting = this.#isWaiting(base);
+    return {
+      forTxn,
+      started: isWaiting ? attempt - 1 : attempt,
+      maxAttempts: base.retry.maxAttempts,
+      dueAt: isWaiting ? this.#waiting.get(series.group)?.dueAt : undefined,
+    };
+  }
+
   /** Cancels all retries. */
   cancel(): void {
     this.#closed = true;
-    for (const timer of this.#waiting.values()) timer.cancel();
+    for (const { timer } of this.#waiting.values()) timer.cancel();
     this.#waiting.clear();
   }
 
@@ -138,15 +169,14 @@ export class Retries {
     const group = this.#series.get(base)?.group;
     group?.bases.delete(base);
     if (!group || group.bases.size > 0) return;
-    this.#waiting.get(group)?.cancel();
+    this.#waiting.get(group)?.timer.cancel();
     this.#waiting.delete(group);
   }
 
   #start(group: OpenGroup): void {
-    this.#waiting.set(
-      group,
-      this.#clock.timer(group.delayMs, () => this.#due(group)),
-    );
+    const dueAt = this.#clock.now() + group.delayMs;
+    const timer = this.#clock.timer(group.delayMs, () => this.#due(group));
+    this.#waiting.set(group, { timer, dueAt });
   }
 
   /** The series that a failure would continue. */

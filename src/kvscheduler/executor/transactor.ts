@@ -49,14 +49,16 @@ export class Transactor {
 
   /**
    * To be called when the previous transaction has ended.
+   * @param queuedMs for how long it has waited for that
    * @param retried the values of a retry
    */
   async run(
     prepare: () => Promise<PreparedTransaction>,
+    queuedMs: number,
     retried?: RetryGroup,
   ): Promise<TransactionResult> {
     try {
-      return await this.#run(prepare, retried);
+      return await this.#run(prepare, queuedMs, retried);
     } finally {
       this.#options.onTransaction();
     }
@@ -64,6 +66,7 @@ export class Transactor {
 
   async #run(
     prepare: () => Promise<PreparedTransaction>,
+    queuedMs: number,
     retried: RetryGroup | undefined,
   ): Promise<TransactionResult> {
     const { context, clock, observer, retries, history, verifies } = this.#options;
@@ -87,7 +90,7 @@ export class Transactor {
     observer.worked('Plan', planningMs);
     const record = announcement(seqNum, start, prepared, retried, execution);
     await this.#writeTransaction(beginningText(record));
-    watch.lap('preRecordTransaction');
+    const writingMs = watch.lap('preRecordTransaction');
     await execution.execute();
     const executionMs = watch.lap('executeTransaction');
     const mismatches = verifies ? await this.#verify(record, execution) : [];
@@ -110,7 +113,7 @@ export class Transactor {
     if (prepared.type !== 'NBTransaction' && operations > 0)
       context.log.info({ seqNum, type: prepared.type, operations }, 'transaction executed');
     if (failures.length > 0) this.#warn(seqNum, failures);
-    const trace = { readingMs, planningMs, executionMs, operations };
+    const trace = { queuedMs, readingMs, planningMs, writingMs, executionMs, operations };
     return { seqNum, failures, trace };
   }
 

@@ -203,9 +203,10 @@ export class WritableGraph {
   /**
    * `withPrefix` for readers that yield to the event loop in between: a node that stays in the graph is
    * returned once.
+   * @param after a key with the prefix: only those after it
    */
-  *stepwise(prefix: string): Generator<Node, void, void> {
-    for (let keys = this.#keys.next(prefix); keys.length > 0; ) {
+  *stepwise(prefix: string, after?: string): Generator<Node, void, void> {
+    for (let keys = this.#keys.next(prefix, after); keys.length > 0; ) {
       for (const key of keys) {
         const node = this.#nodes.get(key);
         if (node) yield node;

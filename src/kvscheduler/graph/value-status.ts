@@ -87,11 +87,14 @@ function valueStatus(graph: Graph, node: Node, unavailable: UnavailablePrefixes)
 }
 
 function detailsOf(graph: Graph, node: Node, unavailable: UnavailablePrefixes): readonly string[] {
-  const { state, error, rejected } = node;
+  return node.state === 'PENDING' ? awaitedBy(graph, node, unavailable) : faultsOf(node);
+}
+
+/** The details of a value that is not pending. */
+export function faultsOf({ state, error, rejected }: Node): readonly string[] {
   if (state === 'INVALID') return error instanceof InvalidValueError ? error.fields : [];
   // An operation on its last valid value failed: `error` is about that.
-  if (rejected && state !== 'PENDING') return [`invalid: ${rejected.error.message}`];
-  return state === 'PENDING' ? awaitedBy(graph, node, unavailable) : [];
+  return rejected ? [`invalid: ${rejected.error.message}`] : [];
 }
 
 /**
@@ -102,8 +105,12 @@ function awaitedBy(graph: Graph, node: Node, unavailable: UnavailablePrefixes): 
   const labels = node.desiredDependencies
     .filter((dependency) => !isMet(graph, node, dependency, unavailable))
     .map(({ label }) => label);
-  if (labels.length > 0) return labels;
-  return node.awaitedClaims.map((name) => {
+  return labels.length > 0 ? labels : claimsAwaitedBy(graph, node);
+}
+
+/** The claims that a pending value waits for when all its dependencies are met. */
+export function claimsAwaitedBy(graph: Graph, { awaitedClaims }: Node): string[] {
+  return awaitedClaims.map((name) => {
     const [holder] = graph.holders(name);
     return claimLabel(name, holder?.key);
   });

@@ -1,4 +1,4 @@
-/** REST: the plan of a change, without executing it. */
+/** REST: the plan of a change, and what a resync would change, without executing it. */
 
 import { Type } from 'typebox';
 import type { Clock } from '#infra/clock/clock.ts';
@@ -47,7 +47,29 @@ export function planRoutes(scheduler: Scheduler, clock: Clock, parseValue: Parse
       body: planBody,
       handle: (request) => plan(scheduler, clock, parseValue, request),
     },
+    {
+      method: 'GET',
+      path: '/scheduler/drift',
+      mutating: false,
+      summary:
+        'what a downstream resync would change: VPP and Linux compared with the desired state',
+      handle: (request) => drift(scheduler, clock, request),
+    },
   ];
+}
+
+async function drift(
+  scheduler: Scheduler,
+  clock: Clock,
+  request: RouteRequest,
+): Promise<RouteResponse> {
+  allowOnly(request, []);
+  try {
+    return streamedJson(await scheduler.drift(), clock);
+  } catch (error) {
+    if (error instanceof TransactionQueueFullError) return failure(503, error.message);
+    throw error;
+  }
 }
 
 async function plan(

@@ -3,9 +3,12 @@ import type { Route } from '#infra/http/route.ts';
 import type { Scheduler } from '../scheduler.ts';
 import { graphRoutes } from './graph.ts';
 import { type ParseValue, planRoutes } from './plan.ts';
+import { singleValueRoutes } from './single-value.ts';
 import { statsRoutes } from './stats.ts';
 import { timelineRoutes } from './timeline.ts';
+import { transactionPageRoutes } from './transaction-pages.ts';
 import { transactionRoutes } from './transactions.ts';
+import { valueSearchRoutes } from './value-search.ts';
 import { type EncodeOriginal, valueRoutes } from './values.ts';
 
 export interface SchedulerRoutesDeps {
@@ -26,7 +29,10 @@ export function schedulerRoutes({
 }: SchedulerRoutesDeps): Route[] {
   return [
     ...valueRoutes(scheduler, clock, encodeOriginal),
+    ...valueSearchRoutes(scheduler, clock),
+    ...singleValueRoutes(scheduler, clock),
     ...transactionRoutes(scheduler, clock),
+    ...transactionPageRoutes(scheduler, clock),
     ...timelineRoutes(scheduler, clock),
     ...graphRoutes(scheduler, clock),
     ...statsRoutes(scheduler),

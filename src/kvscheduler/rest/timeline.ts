@@ -5,13 +5,20 @@ import {
   argument,
   BadRequestError,
   failure,
+  integerArgument,
   json,
   type Route,
   type RouteRequest,
   type RouteResponse,
 } from '#infra/http/route.ts';
 import { streamedJson, streamedList } from '#infra/http/streamed.ts';
-import { flagStats, keyAt, keyTimeline, snapshot } from '../history/timeline/queries.ts';
+import {
+  flagStats,
+  keyAt,
+  keyTimeline,
+  lastRevisions,
+  snapshot,
+} from '../history/timeline/queries.ts';
 import { flagNames } from '../history/timeline/recorded-node.ts';
 import type { Scheduler } from '../scheduler.ts';
 import { allowOnly, choiceArgument, timeArgument } from './arguments.ts';
@@ -20,11 +27,15 @@ const expired = failure(404, 'the graph of that time has expired');
 
 export function timelineRoutes({ timeline }: Scheduler, clock: Clock): Route[] {
   const keyRevisions = async (request: RouteRequest): Promise<RouteResponse> => {
-    allowOnly(request, ['key', 'time']);
+    allowOnly(request, ['key', 'time', 'last']);
     const key = argument(request, 'key');
     const time = timeArgument(request, 'time');
+    const last = integerArgument(request, 'last');
     if (!key)
       throw new BadRequestError('argument key is missing: a key without the prefix of the agent');
+    if (last !== undefined && time !== undefined)
+      throw new BadRequestError('last cannot be combined with time');
+    if (last !== undefined) return streamedList(lastRevisions(timeline, key, last), clock);
     const slices = new Slices(clock);
     if (time === undefined) return streamedList(await keyTimeline(timeline, key, slices), clock);
     const node = await keyAt(timeline, key, time, slices);
@@ -42,10 +53,11 @@ export function timelineRoutes({ timeline }: Scheduler, clock: Clock): Route[] {
       method: 'GET',
       path: '/scheduler/key-timeline',
       mutating: false,
-      summary: 'a value over time, or at one time: key, time',
+      summary: 'a value over time, or at one time: key, time | last',
       query: {
         key: { description: 'key of the value, without the prefix of the agent', isRequired: true },
         time: { description: 'only the value at this time; nanoseconds since 1970, or text' },
+        last: { description: 'only so many of its last revisions, without its relations' },
       },
       handle: keyRevisions,
     },

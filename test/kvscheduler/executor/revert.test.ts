@@ -289,7 +289,14 @@ test('failures of the undo are distinguished from those before it, and times are
       ['a/1', true],
     ],
   );
-  assert.deepEqual(trace, { readingMs: 0, planningMs: 0, executionMs: 0, operations: 3 });
+  assert.deepEqual(trace, {
+    queuedMs: 0,
+    readingMs: 0,
+    planningMs: 0,
+    writingMs: 0,
+    executionMs: 0,
+    operations: 3,
+  });
 });
 
 test('values that depend on derived values of each other are restored, too', async () => {

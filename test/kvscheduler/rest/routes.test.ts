@@ -207,6 +207,30 @@ describe('/scheduler/key-timeline, /scheduler/graph-snapshot, /scheduler/flag-st
     assert.deepEqual((await ask('GET /scheduler/key-timeline?key=none')).body, []);
   });
 
+  it('give the last revisions of a key itself, without its relations', async () => {
+    const bench = await makeBench();
+    const ask = restOf(bench);
+    // Adds a relation of b/1 in between, which is no revision of its own.
+    await bench.commit({ 'b/1': { v: 3, any: ['a/'] } });
+    await bench.clock.advance(1_000);
+    await bench.commit({ 'a/3': { v: 1 } });
+    await bench.clock.advance(1_000);
+    await bench.commit({ 'b/1': { v: 4, any: ['a/'] } });
+    const all = (await ask('GET /scheduler/key-timeline?key=b/1')).body;
+    const own = all.filter((one: { TargetUpdateOnly: boolean }) => !one.TargetUpdateOnly);
+    const last = async (count: number) =>
+      (await ask(`GET /scheduler/key-timeline?key=b/1&last=${count}`)).body;
+    const valuesOf = (nodes: { Value: unknown }[]) => nodes.map(({ Value }) => Value);
+    assert.ok(own.length > 2 && all.length > own.length);
+    assert.deepEqual(valuesOf(await last(2)), valuesOf(own.slice(-2)));
+    assert.deepEqual(valuesOf(await last(99)), valuesOf(own));
+    assert.deepEqual((await last(1))[0].Targets, []);
+    assert.deepEqual(await last(0), []);
+    assert.deepEqual((await ask('GET /scheduler/key-timeline?key=none&last=1')).body, []);
+    const both = 'GET /scheduler/key-timeline?key=b/1&last=1&time=1';
+    assert.equal((await ask(both)).status, 400);
+  });
+
   it('give the graph under both spellings', async () => {
     const bench = await makeBench();
     const ask = restOf(bench);
@@ -331,6 +355,38 @@ describe('/scheduler/stats', () => {
     assert.equal(body.AllDescriptors[0].name, 'Create');
     assert.equal(body.AllDescriptors[0].count, 3);
     assert.equal(body.GraphMethods.length, 2);
+  });
+});
+
+describe('/scheduler/drift', () => {
+  it('lists values that are missing, different or stale, and changes nothing', async () => {
+    const bench = setUp();
+    await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 2 }, 'a/3': { v: 3, needs: ['b/9'] } });
+    const ask = restOf(bench);
+    assert.deepEqual((await ask('GET /scheduler/drift')).body.Differences.length, 0);
+    bench.southbound.changeExternally('a/1', null);
+    bench.southbound.changeExternally('a/2', { v: 7 });
+    bench.southbound.changeExternally('a/f0', { v: 5 });
+    bench.southbound.values.set('a/8', { spec: { v: 8 }, managed: true });
+    const before = bench.southbound.contents();
+    const { status, body } = await ask('GET /scheduler/drift');
+    assert.equal(status, 200);
+    assert.deepEqual(
+      body.Differences.map((one: Record<string, string>) => `${one['Difference']} ${one['Key']}`),
+      ['missing a/1', 'different a/2', 'stale a/8'],
+      'not a/f0 of another component, and not a/3, which waits for b/9',
+    );
+    assert.deepEqual(body.Unread, []);
+    assert.deepEqual(bench.southbound.contents(), before);
+    assert.equal(bench.state('a/1'), 'CONFIGURED');
+  });
+
+  it('names the descriptors that it cannot read', async () => {
+    const bench = await makeBench();
+    bench.southbound.retrieveFails = (name) =>
+      name === 'alpha' ? new Error('VPP is not connected') : undefined;
+    const { body } = await restOf(bench)('GET /scheduler/drift');
+    assert.deepEqual(body.Unread, [{ Descriptor: 'alpha', Error: 'VPP is not connected' }]);
   });
 });
 

@@ -1,6 +1,7 @@
 /** Calls the scheduler's routes without a server. */
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
+import type { Clock } from '#infra/clock/clock.ts';
 import { BadRequestError } from '#infra/http/route.ts';
 import type { ParseValue } from '#kvscheduler/rest/plan.ts';
 import { schedulerRoutes } from '#kvscheduler/rest/scheduler-routes.ts';
@@ -26,7 +27,10 @@ const anyObject: ParseValue = (_type, json) => json as object;
 export type Ask = (call: string, body?: unknown) => Promise<Answer>;
 
 /** @returns takes `GET /scheduler/dump?descriptor=alpha` */
-export function restOf({ scheduler, clock }: Bench, parseValue: ParseValue = anyObject): Ask {
+export function restOf(
+  { scheduler, clock }: Pick<Bench, 'scheduler'> & { readonly clock: Clock },
+  parseValue: ParseValue = anyObject,
+): Ask {
   const routes = schedulerRoutes({ scheduler, clock, parseValue, encodeOriginal });
   return async (call, body) => {
     const [method, address = ''] = call.split(' ');

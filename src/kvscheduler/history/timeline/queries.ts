@@ -66,6 +66,25 @@ export async function keyTimeline(
   return recordedSpans(chain, revisions, presence);
 }
 
+/**
+ * The last revisions of one key, the oldest first, without its relations: unlike `keyTimeline` it does not
+ * look at other keys.
+ */
+export function* lastRevisions(
+  timeline: Timeline,
+  key: string,
+  count: number,
+): Generator<RecordedNode, void, void> {
+  const chain = timeline.get(key);
+  if (!chain || count === 0) return;
+  let first = chain.last;
+  for (let i = 1; i < count && first?.before; i++) first = first.before;
+  for (let revision = first; revision; revision = revision.after) {
+    const { since, until } = revision;
+    yield recordedNode(chain, revision, { since, until, targets: [], targetUpdateOnly: false });
+  }
+}
+
 function* recordedSpans(
   chain: KeyRevisions,
   revisions: readonly Revision[],

@@ -1,0 +1,90 @@
+/**
+ * Compares all managed values with the southbound. The graph does not change: differences are reported,
+ * not repaired. A downstream resync removes exactly them.
+ */
+import { errorText } from '#infra/errors/errors.ts';
+import type { AnyDescriptor, RetrievedValue } from '../api/descriptor.ts';
+import type { Value } from '../api/transaction.ts';
+import { deepEqual } from '../graph/equality.ts';
+import { type Node, nodesOf } from '../graph/graph.ts';
+import { readSouthbound } from './refresh.ts';
+import type { SchedulerContext } from './scheduler-context.ts';
+
+/**
+ * `missing`: desired, but not there. `different`: there with another value. `stale`: there and
+ * managed, but not desired.
+ */
+export type Difference = 'missing' | 'different' | 'stale';
+
+export interface Drift {
+  /** Base values, by key. */
+  readonly Differences: readonly {
+    readonly Key: string;
+    readonly Descriptor: string;
+    readonly Difference: Difference;
+    /** Of the last operation, if it failed. */
+    readonly Error?: string;
+  }[];
+  /** Descriptors whose values could not be read. */
+  readonly Unread: readonly { readonly Descriptor: string; readonly Error: string }[];
+  /** Values that were compared. */
+  readonly Compared: number;
+}
+
+type Entry = Drift['Differences'][number];
+
+export async function readDrift(context: SchedulerContext): Promise<Drift> {
+  const { registry, graph, slices } = context;
+  const differences: Entry[] = [];
+  const unread: Drift['Unread'][number][] = [];
+  let compared = 0;
+  for (const descriptor of registry.descriptors) {
+    if (!descriptor.retrieve) continue;
+    const found = new Map<string, RetrievedValue>();
+    try {
+      for (const value of await readSouthbound(context, descriptor)) {
+        if (slices.due()) await slices.turn();
+        found.set(value.key, value);
+      }
+    } catch (thrown) {
+      unread.push({ Descriptor: descriptor.name, Error: errorText(thrown) });
+      continue;
+    }
+    for (const node of nodesOf(graph, descriptor)) {
+      if (slices.due()) await slices.turn();
+      if (node.base) continue;
+      compared++;
+      const difference = differenceOf(node, found.get(node.key)?.value);
+      found.delete(node.key);
+      if (difference !== undefined) differences.push(entry(node, descriptor, difference));
+    }
+    for (const { key, origin } of found.values())
+      if (origin === 'from-NB')
+        differences.push({ Key: key, Descriptor: descriptor.name, Difference: 'stale' });
+  }
+  differences.sort((a, b) => (a.Key < b.Key ? -1 : 1));
+  return { Differences: differences, Unread: unread, Compared: compared };
+}
+
+function entry({ key, error }: Node, { name }: AnyDescriptor, difference: Difference): Entry {
+  const failed = error !== undefined && { Error: errorText(error) };
+  return { Key: key, Descriptor: name, Difference: difference, ...failed };
+}
+
+function differenceOf(node: Node, found: Value | undefined): Difference | undefined {
+  const { desired, state, unmanaged } = node;
+  if (unmanaged) return undefined;
+  if (desired === undefined) return found === undefined ? undefined : 'stale';
+  if (found !== undefined) return isEquivalent(node, desired, found) ? undefined : 'different';
+  // A value with an unmet dependency is not there on purpose.
+  return state === 'PENDING' ? undefined : 'missing';
+}
+
+function isEquivalent({ key, descriptor }: Node, desired: Value, found: Value): boolean {
+  if (deepEqual(desired, found)) return true;
+  try {
+    return descriptor?.equivalent?.(key, found, desired) ?? false;
+  } catch {
+    return false;
+  }
+}
