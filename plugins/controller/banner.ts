@@ -1,5 +1,5 @@
 /** The two log boxes of each event: one when processing starts, one when it has ended. */
-import { fittingEnd, widthOf } from './text-width.ts';
+import { fittingEnd, widthOf } from '#infra/text/text-width.ts';
 
 const WIDTH = 130;
 /** Width of the text of a line: without `*   ` and ` *`. */

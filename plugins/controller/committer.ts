@@ -67,6 +67,7 @@ export class Committer {
     if (request.mode === 'update' && request.values.size === 0) return;
     const { clock, sink } = this.#deps;
     const start = clock.monotonic();
+    processing.commitStartMs = start - processing.began;
     try {
       const { seqNum, failures, trace } = await sink.commit(this.#request(processing, request));
       processing.transaction = seqNum;

@@ -19,23 +19,27 @@ export function eventDocument(
     Name: record.name,
     Description: record.description,
     Method: record.method,
-    Handlers: record.handlers.map(({ handler, revert, change, error, tookMs }) => ({
+    Handlers: record.handlers.map(({ handler, revert, change, error, startMs, tookMs }) => ({
       Handler: handler,
       Revert: revert,
       Change: change,
       Error: error === undefined ? null : {},
       ErrorStr: error ?? '',
+      StartMs: startMs,
       TookMs: tookMs,
     })),
     TxnError: record.transactionError === undefined ? null : {},
     TxnErrorStr: record.transactionError ?? '',
     Txn: record.transaction === undefined ? null : (transaction(record.transaction) ?? null),
-    Trace: traceDocument(record.trace),
+    Trace: traceDocument(record.trace, record.transaction),
   };
 }
 
 /** External cause of the event, and its times in milliseconds. */
-function traceDocument({ origin, queuedMs, totalMs, commitMs, transaction }: EventTrace) {
+function traceDocument(
+  { origin, queuedMs, totalMs, commitStartMs, commitMs, transaction }: EventTrace,
+  seqNum: number | undefined,
+) {
   return {
     Origin: origin
       ? {
@@ -47,11 +51,15 @@ function traceDocument({ origin, queuedMs, totalMs, commitMs, transaction }: Eve
       : null,
     QueuedMs: queuedMs,
     TotalMs: totalMs,
+    CommitStartMs: commitStartMs ?? null,
     CommitMs: commitMs ?? null,
     Transaction: transaction
       ? {
+          SeqNum: seqNum ?? null,
+          QueuedMs: transaction.queuedMs,
           ReadingMs: transaction.readingMs,
           PlanningMs: transaction.planningMs,
+          WritingMs: transaction.writingMs,
           ExecutionMs: transaction.executionMs,
           Operations: transaction.operations,
         }

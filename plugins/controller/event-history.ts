@@ -56,11 +56,15 @@ export class EventHistory {
   readonly #limits: HistoryLimits;
   readonly #clock: Clock;
   readonly #log: Logger;
+  readonly #listeners = new Set<() => void>();
+  /** Milliseconds since the epoch. */
+  readonly started: number;
 
   constructor(limits: HistoryLimits, clock: Clock, log: Logger) {
     this.#limits = limits;
     this.#clock = clock;
     this.#log = log;
+    this.started = Math.floor(clock.now());
     this.#permanentUntil = clock.now() + limits.permanentMs;
   }
 
@@ -87,11 +91,28 @@ export class EventHistory {
     this.#sizes.push(bytes);
     this.#bytes += bytes;
     if (this.#bytes > this.#limits.bytes) this.#dropToLimit();
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Calls back after each new record. @returns ends it */
+  watch(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Sequence number after that of the newest record. */
+  get nextSeqNum(): number {
+    return (this.#records.at(-1)?.seqNum ?? -1) + 1;
   }
 
   bySeqNum(seqNum: number): EventRecord | undefined {
-    const record = this.#records[this.#indexOfFirst((one) => one.seqNum >= seqNum)];
+    const record = this.firstFrom(seqNum);
     return record?.seqNum === seqNum ? record : undefined;
+  }
+
+  /** The oldest record with at least this sequence number. */
+  firstFrom(seqNum: number): EventRecord | undefined {
+    return this.#records[this.#indexOfFirst((one) => one.seqNum >= seqNum)];
   }
 
   /** Drops records that are too old; called periodically. */

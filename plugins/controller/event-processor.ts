@@ -144,7 +144,7 @@ export class EventProcessor {
     const { clock, southboundGeneration } = this.#deps;
     const began = clock.monotonic();
     const generation = southboundGeneration();
-    const processing = new ProcessingState(entry, clock.now());
+    const processing = new ProcessingState(entry, clock.now(), began);
     if (processing.method !== EventMethod.Update) this.#resyncCount++;
     // Handlers, caches and recordings share the payload.
     await deepFreezeInSlices(event.payload, new Slices(clock));
@@ -192,7 +192,7 @@ export class EventProcessor {
       leaveHealingToReconnect(processing);
 
     // 11. The log line, the second log box, the record, the reply to the producer.
-    const { error, record } = this.#finalize(processing, began);
+    const { error, record } = this.#finalize(processing);
     this.#current = undefined;
 
     // 12. A healing resync that fails by a defect of the agent is fatal.
@@ -264,7 +264,7 @@ export class EventProcessor {
       began = clock.monotonic();
       const before = verified?.internalDataOf(handler);
       const outcome = refusal
-        ? refusedCall(processing, handler, refusal)
+        ? refusedCall(processing, handler, refusal, began)
         : await this.#callHandler(handler, processing.method, processing);
       verified?.compareInternalData(verifiedBy(processing), handler, before);
       const { reply, error } = outcome;
@@ -314,6 +314,7 @@ export class EventProcessor {
       revert: what === 'revert',
       change: outcome.change ?? '',
       error: outcome.error && errorText(outcome.error),
+      startMs: start - processing.began,
       tookMs: clock.monotonic() - start,
     };
     processing.records.push(record);
@@ -346,13 +347,13 @@ export class EventProcessor {
     }
   }
 
-  #finalize(processing: ProcessingState, began: number): Pick<Outcome, 'record' | 'error'> {
+  #finalize(processing: ProcessingState): Pick<Outcome, 'record' | 'error'> {
     const { clock } = this.#deps;
     const { entry, event, records, error, seqNum, start, description } = processing;
     const txnError = processing.transactionError && errorText(processing.transactionError);
     const end = clock.now();
     this.#log.ended(processing, end - start);
-    const queuedMs = began - entry.pushed;
+    const queuedMs = processing.began - entry.pushed;
     const heard = event.origin?.heard;
     const record: EventRecord = {
       seqNum,
@@ -370,6 +371,7 @@ export class EventProcessor {
         origin: event.origin,
         queuedMs,
         totalMs: heard === undefined ? queuedMs + end - start : end - heard,
+        commitStartMs: processing.commitStartMs,
         commitMs: processing.commitMs,
         transaction: processing.trace,
       },
@@ -396,11 +398,14 @@ function addHandlerError(processing: ProcessingState, error: Error): void {
 }
 
 function refusedCall(
-  { records }: ProcessingState,
+  { records, began }: ProcessingState,
   { name: handler }: EventHandler,
   error: Error,
+  now: number,
 ): HandlerOutcome {
-  records.push({ handler, revert: false, change: '', error: errorText(error), tookMs: 0 });
+  const startMs = now - began;
+  const call = { handler, revert: false, change: '', error: errorText(error) };
+  records.push({ ...call, startMs, tookMs: 0 });
   return { error };
 }
 

@@ -9,6 +9,8 @@ export interface HandlingRecord {
   /** Description of the change, for updates. */
   readonly change: string;
   readonly error: string | undefined;
+  /** From the start of processing to the call. */
+  readonly startMs: number;
   readonly tookMs: number;
 }
 
@@ -19,7 +21,9 @@ export interface EventTrace {
   readonly queuedMs: number;
   /** From when the agent received its cause to the end of processing. */
   readonly totalMs: number;
-  /** From the commit to its result; undefined when nothing was committed. */
+  /** From the start of processing to the commit; undefined when nothing was committed. */
+  readonly commitStartMs: number | undefined;
+  /** From the commit to its result. */
   readonly commitMs: number | undefined;
   /** Times of the scheduler. */
   readonly transaction: TransactionTrace | undefined;

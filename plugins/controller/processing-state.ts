@@ -23,6 +23,8 @@ export class ProcessingState {
   readonly isRevertible: boolean;
   /** Milliseconds since the epoch. */
   readonly start: number;
+  /** The same moment on the monotonic clock. */
+  readonly began: number;
   readonly txn = new EventTransaction();
   readonly records: HandlingRecord[] = [];
   readonly replies: unknown[] = [];
@@ -48,14 +50,17 @@ export class ProcessingState {
   waitsForSouthbound = false;
   transaction: number | undefined;
   transactionError: Error | undefined;
+  /** From the start of processing to the commit. */
+  commitStartMs: number | undefined;
   commitMs: number | undefined;
   trace: TransactionTrace | undefined;
 
-  constructor(entry: QueuedEvent, start: number) {
+  constructor(entry: QueuedEvent, start: number, began: number) {
     const { kind, payload } = entry.event;
     this.entry = entry;
     this.event = entry.event;
     this.start = start;
+    this.began = began;
     this.method = kind.method(payload);
     this.isRevertible =
       this.method === EventMethod.Update &&

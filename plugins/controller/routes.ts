@@ -19,6 +19,7 @@ import { eventDocument } from './event-document.ts';
 import type { EventHistory } from './event-history.ts';
 import { historyText, RECORDING_IS_OFF } from './event-history-text.ts';
 import type { EventRecord } from './event-record.ts';
+import { eventStreamRoute } from './event-stream.ts';
 import type { Verification } from './verification.ts';
 
 export interface ControllerRoutesDeps {
@@ -39,7 +40,8 @@ export function controllerRoutes(deps: ControllerRoutesDeps): Route[] {
       method: 'GET',
       path: '/controller/event-history',
       mutating: false,
-      summary: 'event history; arguments: seq-num | since, until | from, to | first | last; format',
+      summary:
+        'event history; arguments: seq-num | since, until | from, to | first | last; format, txn',
       query: {
         'seq-num': { description: 'only this event' },
         since: { description: 'seconds since 1970, or text' },
@@ -49,6 +51,10 @@ export function controllerRoutes(deps: ControllerRoutesDeps): Route[] {
         first: { description: 'number of the oldest records' },
         last: { description: 'number of the newest records' },
         format: { description: 'default: json', choices: ['json', 'text'] },
+        txn: {
+          description: 'whether JSON includes the records of the transactions; default: true',
+          choices: ['true', 'false'],
+        },
       },
       replyTypes: ['application/json', 'text/plain'],
       handle: (request) => eventHistory(request, deps),
@@ -74,6 +80,7 @@ export function controllerRoutes(deps: ControllerRoutesDeps): Route[] {
       reply: Type.String(),
       handle: (request) => resync(request, deps),
     },
+    eventStreamRoute(deps),
   ];
 }
 
@@ -95,17 +102,18 @@ function eventHistory(original: RouteRequest, deps: ControllerRoutesDeps) {
   const { history, clock } = deps;
   const request = withoutRepeated(original);
   const isText = formatOf(request) === 'text';
+  const transaction = isTxnIncluded(request) ? deps.transaction : () => undefined;
   const seqNum = integerArgument(request, 'seq-num');
   if (seqNum === undefined) {
     const records = select(history.records, request);
     if (isText) return streamedText(historyText(records, history), clock);
-    return streamedList(documents(records, deps), clock);
+    return streamedList(documents(records, transaction), clock);
   }
   const record = history.bySeqNum(seqNum);
   if (!record && history.isOff) return failure(404, RECORDING_IS_OFF);
   if (!record) return failure(404, 'event with such sequence number is not recorded');
   if (isText) return streamedText(historyText([record], history), clock);
-  return streamedJson(eventDocument(record, deps.transaction), clock);
+  return streamedJson(eventDocument(record, transaction), clock);
 }
 
 /** An argument that is given more than once is ignored, as in the Go agent. */
@@ -120,8 +128,18 @@ function formatOf(request: RouteRequest): 'json' | 'text' {
   throw new BadRequestError(`argument format="${format}" must be json or text`);
 }
 
+/** The record of a transaction may be large. */
+function isTxnIncluded(request: RouteRequest): boolean {
+  const text = argument(request, 'txn') ?? 'true';
+  if (text === 'true' || text === 'false') return text === 'true';
+  throw new BadRequestError(`argument txn="${text}" must be true or false`);
+}
+
 /** Created while they are sent. */
-function* documents(records: readonly EventRecord[], { transaction }: ControllerRoutesDeps) {
+function* documents(
+  records: readonly EventRecord[],
+  transaction: ControllerRoutesDeps['transaction'],
+) {
   for (const record of records) yield eventDocument(record, transaction);
 }
 

@@ -41,6 +41,8 @@ export interface Attachment {
   readonly namespaceIdentity: { readonly device: number; readonly inode: number } | undefined;
   /** Set if this agent has found the attachment instead of adding it. */
   readonly adopted?: AdoptedLink | undefined;
+  /** RFC 3339: when it was added; undefined: it was found, or recorded by an earlier release. */
+  readonly attachedAt?: string | undefined;
 }
 
 /** Properties of an adopted link. Those of an added one are computed from the ID of its container. */

@@ -39,7 +39,8 @@ export function readAttachment(text: string): AttachmentRecord | undefined {
   ];
   if (!value || !texts.every((part) => typeof part === 'string')) return undefined;
   if (typeof value.order !== 'number') return undefined;
-  const { pod, podUid, network, namespaceIdentity, adopted } = value as AttachmentRecord;
+  const { pod, podUid, network, namespaceIdentity, adopted, attachedAt } =
+    value as AttachmentRecord;
   return {
     containerId: value.containerId!,
     interfaceName: value.interfaceName!,
@@ -49,6 +50,7 @@ export function readAttachment(text: string): AttachmentRecord | undefined {
     networkNamespace: value.networkNamespace!,
     namespaceIdentity,
     adopted,
+    attachedAt: typeof attachedAt === 'string' ? attachedAt : undefined,
     bootId: value.bootId!,
     order: value.order,
   };
@@ -58,10 +60,11 @@ export function attachmentText(record: AttachmentRecord): string {
   return JSON.stringify(record);
 }
 
-/** Whether both records are equal, regardless of their order. */
+/** Whether both records are equal, regardless of when they were made. */
 export function sameAttachment(a: AttachmentRecord, b: AttachmentRecord): boolean {
+  const timeless = { order: 0, attachedAt: undefined };
   return (
     attachmentId(a) === attachmentId(b) &&
-    attachmentText({ ...a, order: 0 }) === attachmentText({ ...b, order: 0 })
+    attachmentText({ ...a, ...timeless }) === attachmentText({ ...b, ...timeless })
   );
 }

@@ -5,6 +5,7 @@
  */
 import type { KvStore } from '#datastore/api.ts';
 import type { DiskStore } from '#datastore/disk-store.ts';
+import { rfc3339 } from '#infra/clock/rfc3339.ts';
 import type { CodedError } from '#infra/errors/errors.ts';
 import { AbortEventError, FatalError } from '#plugins/controller/api/errors.ts';
 import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
@@ -285,6 +286,7 @@ class Manager implements PodManager {
       network: payload.network,
       networkNamespace: payload.networkNamespace,
       namespaceIdentity: identity ?? undefined,
+      attachedAt: rfc3339(ctx.clock.now()),
       bootId: this.#bootId!,
       order: this.#order + 1,
     };

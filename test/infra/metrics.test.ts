@@ -11,7 +11,7 @@ describe('the metrics route', () => {
     const clock = new ManualClock();
     let collections = 0;
     const refresh = async () => void collections++;
-    const { handle } = metricsRoute('/metrics', new Registry(), refresh, clock);
+    const { handle } = metricsRoute('/metrics', new Registry(), clock, refresh);
     await Promise.all(Array.from({ length: 100 }, () => handle(request)));
     await clock.advance(999);
     await handle(request);
@@ -25,7 +25,7 @@ describe('the metrics route', () => {
     const clock = new ManualClock();
     const waiting: (() => void)[] = [];
     const refresh = () => new Promise<void>((resolve) => waiting.push(resolve));
-    const { handle } = metricsRoute('/metrics', new Registry(), refresh, clock);
+    const { handle } = metricsRoute('/metrics', new Registry(), clock, refresh);
     const first = handle(request);
     await clock.advance(5_000);
     const second = handle(request);
@@ -41,7 +41,7 @@ describe('the metrics route', () => {
     const refresh = async () => {
       if (fails) throw new Error('no');
     };
-    const { handle } = metricsRoute('/metrics', new Registry(), refresh, new ManualClock());
+    const { handle } = metricsRoute('/metrics', new Registry(), new ManualClock(), refresh);
     await assert.rejects(async () => handle(request));
     fails = false;
     assert.equal((await handle(request)).status, 200);

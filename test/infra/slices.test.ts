@@ -56,6 +56,24 @@ describe('slices', () => {
     assert.equal(slices.longest, 41);
   });
 
+  it('interrupt a sort of items in no order', async () => {
+    const clock = new SlowClock();
+    const slices = new Slices(clock);
+    const items = Array.from({ length: 60_000 }, (_, i) => (i * 7_919) % 60_000);
+    let comparisons = 0;
+    await sortInSlices(
+      items,
+      (a, b) => {
+        // a millisecond for each 10,000
+        if (++comparisons % 10_000 === 0) clock.reads++;
+        return a - b;
+      },
+      slices,
+    );
+    // a slice, and a run of 2,048 items
+    assert.ok(slices.longest <= 10, String(slices.longest));
+  });
+
   it('sort as the engine does', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(50), { maxLength: 5_000 }), async (numbers) => {

@@ -75,7 +75,7 @@ export async function sortInSlices<T>(
   let runs: T[][] = [];
   for (let i = 0; i < items.length; i += RUN_LENGTH) {
     runs.push(items.slice(i, i + RUN_LENGTH).sort(compare));
-    if (slices.due()) await slices.turn();
+    if (slices.dueNow()) await slices.turn();
   }
   while (runs.length > 1) {
     const merged: T[][] = [];

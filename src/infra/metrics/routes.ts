@@ -12,14 +12,14 @@ const COLLECTION_MS = 1_000;
 export function metricsRoute(
   path: string,
   registry: Registry,
-  refresh: () => Promise<void>,
   clock: Clock,
+  refresh?: () => Promise<void>,
 ): Route {
   let collected = Number.NEGATIVE_INFINITY;
   let isCollecting = false;
   let text: Promise<Buffer> | undefined;
   const collect = async (): Promise<Buffer> => {
-    await refresh();
+    await refresh?.();
     // One buffer for all replies: a text is copied for each client that reads slowly.
     return Buffer.from(await registry.metrics());
   };

@@ -16,6 +16,7 @@ function added(seqNum: number): EventRecord {
     revert: false,
     change: text,
     error: undefined,
+    startMs: seqNum + 0.125,
     tookMs: seqNum + 0.25,
   });
   return {
@@ -41,10 +42,13 @@ function added(seqNum: number): EventRecord {
       origin: { container: id },
       queuedMs: seqNum + 0.125,
       totalMs: seqNum + 0.625,
+      commitStartMs: seqNum + 0.3125,
       commitMs: seqNum + 0.375,
       transaction: {
+        queuedMs: seqNum + 0.05,
         readingMs: 0,
         planningMs: seqNum + 0.1,
+        writingMs: 0,
         executionMs: seqNum + 0.2,
         operations: 12,
       },

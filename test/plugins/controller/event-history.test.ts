@@ -150,7 +150,7 @@ describe('event history', () => {
     const failures = [{ key: 'x', operation: 'CREATE' as const, error: new Error('no') }];
     bench.sink.reply = () => ({ seqNum: 9, failures });
     await assert.rejects(bench.controller.pushAndWait(Ask.event({ n: 1 })));
-    const entry = { change: '', error: undefined, tookMs: 0 };
+    const entry = { change: '', error: undefined, startMs: 0, tookMs: 0 };
     assert.deepEqual(bench.controller.history.records.at(-1), {
       seqNum: 1,
       start: START,
@@ -168,7 +168,14 @@ describe('event history', () => {
       ],
       transactionError: 'KeyErrors: [x (CREATE): no]',
       transaction: 9,
-      trace: { origin: undefined, queuedMs: 0, totalMs: 0, commitMs: 0, transaction: undefined },
+      trace: {
+        origin: undefined,
+        queuedMs: 0,
+        totalMs: 0,
+        commitStartMs: 0,
+        commitMs: 0,
+        transaction: undefined,
+      },
     });
   });
 });
@@ -198,9 +205,16 @@ describe('the trace of an event', () => {
     const processed: ProcessedEvent[] = [];
     bench.controller.push(emptyResync);
     await settle();
+    const trace = {
+      queuedMs: 0,
+      readingMs: 0,
+      planningMs: 1,
+      writingMs: 0,
+      executionMs: 4,
+      operations: 17,
+    };
     bench.sink.reply = async () => {
       await clock.sleep(5);
-      const trace = { readingMs: 0, planningMs: 1, executionMs: 4, operations: 17 };
       return { seqNum: 1, failures: [], trace };
     };
     const origin = { key: '/vnf-agent/contiv-ksr/k8s/pod/p', revision: '4711', heard: clock.now() };
@@ -214,9 +228,11 @@ describe('the trace of an event', () => {
       origin,
       queuedMs: 25,
       totalMs: 50,
+      commitStartMs: 20,
       commitMs: 5,
-      transaction: { readingMs: 0, planningMs: 1, executionMs: 4, operations: 17 },
+      transaction: trace,
     });
+    assert.equal(found.handlers[0]!.startMs, 0);
     assert.equal(found.handlers[0]!.tookMs, 20);
     const values = new Map<string, number>();
     for (const { name, values: all } of await registry.getMetricsAsJSON())

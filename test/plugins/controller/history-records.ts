@@ -18,16 +18,26 @@ export function record(seqNum: number, followUpTo?: number): EventRecord {
     name: 'Healing Resync',
     method: 0,
     description: 'Healing Resync (After error: e)',
-    handlers: [{ handler: 'ipam', revert: false, change: '', error: 'bad', tookMs: 2 }],
+    handlers: [{ handler: 'ipam', revert: false, change: '', error: 'bad', startMs: 1, tookMs: 2 }],
     transactionError: undefined,
     transaction: seqNum === 1 ? 5 : undefined,
     trace: {
       origin: seqNum === 2 ? { key: '/k', revision: '7' } : undefined,
       queuedMs: 1,
       totalMs: 1501,
+      commitStartMs: seqNum === 1 ? 3 : undefined,
       commitMs: seqNum === 1 ? 4 : undefined,
       transaction:
-        seqNum === 1 ? { readingMs: 0, planningMs: 1, executionMs: 2.5, operations: 3 } : undefined,
+        seqNum === 1
+          ? {
+              queuedMs: 0.25,
+              readingMs: 0,
+              planningMs: 1,
+              writingMs: 0,
+              executionMs: 2.5,
+              operations: 3,
+            }
+          : undefined,
     },
   };
 }

@@ -73,7 +73,15 @@ describe('/controller/event-history', () => {
       Description: 'Healing Resync (After error: e)',
       Method: 0,
       Handlers: [
-        { Handler: 'ipam', Revert: false, Change: '', Error: {}, ErrorStr: 'bad', TookMs: 2 },
+        {
+          Handler: 'ipam',
+          Revert: false,
+          Change: '',
+          Error: {},
+          ErrorStr: 'bad',
+          StartMs: 1,
+          TookMs: 2,
+        },
       ],
       TxnError: null,
       TxnErrorStr: '',
@@ -82,10 +90,29 @@ describe('/controller/event-history', () => {
         Origin: null,
         QueuedMs: 1,
         TotalMs: 1501,
+        CommitStartMs: 3,
         CommitMs: 4,
-        Transaction: { ReadingMs: 0, PlanningMs: 1, ExecutionMs: 2.5, Operations: 3 },
+        Transaction: {
+          SeqNum: 5,
+          QueuedMs: 0.25,
+          ReadingMs: 0,
+          PlanningMs: 1,
+          WritingMs: 0,
+          ExecutionMs: 2.5,
+          Operations: 3,
+        },
       },
     });
+  });
+
+  it('leaves out the record of a transaction on demand', async () => {
+    const { get } = make();
+    const read = async (query: string) => JSON.stringify((await get(query)).body);
+    assert.match(await read('seq-num=1&txn=true'), /"Txn":\{"SeqNum":5\}/);
+    for (const query of ['seq-num=1&txn=false', 'txn=false']) {
+      assert.match(await read(query), /"Transaction":\{"SeqNum":5/, query);
+      assert.doesNotMatch(await read(query), /"Txn":\{/, query);
+    }
   });
 
   it('names an unknown number and a bad argument [R9.1] [R9.5]', async () => {
@@ -93,7 +120,13 @@ describe('/controller/event-history', () => {
     assert.equal((await get('seq-num=9')).status, 404);
     assert.equal((await get(`since=${seconds}&seq-num=9`)).status, 404);
     const senseless = ['seq-num=-1', 'last=x', 'first=1.5', 'from=a&to=2', 'since=yesterday'];
-    for (const query of [...senseless, 'until=2026-13-01T00:00:00Z', 'last=', 'format=xml'])
+    for (const query of [
+      ...senseless,
+      'until=2026-13-01T00:00:00Z',
+      'last=',
+      'format=xml',
+      'txn=no',
+    ])
       await assert.rejects(get(query), BadRequestError, query);
     await assert.rejects(
       get(`since=${seconds}&last=x`),

@@ -25,14 +25,19 @@ export function call({ body, tls, ...options }: Call): Promise<Answer> {
     const all = { host: '127.0.0.1', agent: false, ...options };
     const sent = tls ? secureRequest({ ...all, ...tls, servername: 'localhost' }) : request(all);
     sent.on('response', (response) => {
+      const { headers } = response;
       let text = '';
+      // it does not end
+      if (headers['content-type']?.startsWith('text/event-stream')) {
+        resolve({ status: response.statusCode!, headers, text });
+        response.destroy();
+        return;
+      }
       response.on('data', (chunk) => {
         text += chunk;
       });
       response.on('error', reject);
-      response.on('end', () =>
-        resolve({ status: response.statusCode!, headers: response.headers, text }),
-      );
+      response.on('end', () => resolve({ status: response.statusCode!, headers, text }));
     });
     sent.on('error', reject);
     sent.end(body);

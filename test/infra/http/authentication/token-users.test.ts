@@ -227,7 +227,7 @@ describe('an endpoint with token authentication', () => {
     const wrong = await send('/auth/authenticate', FORM, 'POST', 'username=root&password=x');
     assert.equal(wrong.status, 401);
     const right = await send('/auth/authenticate', FORM, 'POST', 'username=root&password=r');
-    assert.deepEqual([right.status, right.headers.location], [301, '/']);
+    assert.deepEqual([right.status, right.headers.location], [301, '../']);
     const [cookie = ''] = right.headers['set-cookie'] ?? [];
     assert.match(cookie, /; Path=\/; Max-Age=3600; HttpOnly; SameSite=Strict$/);
     const [pair = ''] = cookie.split(';');
