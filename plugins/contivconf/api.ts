@@ -15,7 +15,7 @@ import type {
 
 import type { NodeConfigVerdict } from './verdict.ts';
 
-export { contivConfigFile } from './config.ts';
+export { type ContivConfig, contivConfigFile } from './config.ts';
 export { checkContivConfig as readContivConfig } from './config-check.ts';
 export { dpdkNics } from './dpdk-nics.ts';
 export { type EffectiveOption, effectiveOptions } from './effective-config.ts';
@@ -23,6 +23,7 @@ export { ipamConfig } from './global-settings.ts';
 export type { NodeConfigGate } from './node-config-gate.ts';
 export { type ConfigSources, firstHostNic, resolveNode, stolenNic } from './node-settings.ts';
 export type * from './settings.ts';
+export { VALID_NODE_CONFIG_KEY } from './valid-node-config.ts';
 export type { NodeConfigVerdict } from './verdict.ts';
 
 /** As of the last resync; values of the file are available before it. */

@@ -149,9 +149,9 @@ export const contivConfigSchema = Type.Object({
   ...interfaceKeys,
   ...routingKeys,
   ...neighborKeys,
-  stealFirstNIC: flag(false, 'Let VPP take over the first NIC of the host.'),
-  stealInterface: text('', 'Let VPP take over this NIC of the host.'),
-  stnSocketFile: text('/var/run/contiv/stn.sock', 'Socket of the STN daemon.'),
+  stealFirstNIC: flag(false, 'Let VPP take over the first NIC of the host (docs/contiv-init.md).'),
+  stealInterface: text('', 'Let VPP take over this NIC of the host (docs/contiv-init.md).'),
+  stnSocketFile: text('/var/run/contiv/stn.sock', 'Socket of the STN daemon, contiv-stn.'),
   stnVersion: number(
     8,
     0,

@@ -1,5 +1,6 @@
 /** Interfaces and addresses of this node for other plugins. Interface names are logical names. */
 import { defineEvent, EventMethod } from '#plugins/controller/api/event.ts';
+import type { Node } from '#plugins/nodesync/api.ts';
 import type { Attachment, AttachmentId } from '#plugins/podmanager/api.ts';
 
 export interface PodInterfaceNames {
@@ -15,6 +16,16 @@ export interface PodInterfaceNames {
  * the uplink.
  */
 export const VRF_LINK_TABLE = 0xffff_fffd;
+
+/** The way to another node. */
+export interface NodeLink {
+  /** Its address on the network of the nodes, without prefix length; undefined: it cannot be reached. */
+  readonly address: string | undefined;
+  /** Logical name of the tunnel; undefined: it cannot be reached, or there is no overlay. */
+  readonly tunnel: string | undefined;
+  /** Why it cannot be reached; undefined: it can. */
+  readonly whyUnreachable: string | undefined;
+}
 
 export interface Ipv4NetApi {
   /** Features in use that are not supported yet, each with the number of objects. */
@@ -42,6 +53,12 @@ export interface Ipv4NetApi {
   podKeys(attachment: AttachmentId): readonly string[];
   /** The attachment of a VPP interface; undefined if it is not the interface of a pod. */
   podByInterface(vppInterface: string): Attachment | undefined;
+  /** How another node is reached; undefined before the first resync. */
+  nodeLink(node: Node): NodeLink | undefined;
+  /** Keys of all values for another node; empty if it cannot be reached. */
+  nodeKeys(nodeName: string): readonly string[];
+  /** Name of the node at the other end of a tunnel; undefined if it is not the tunnel to a node. */
+  nodeByTunnel(vppInterface: string): string | undefined;
 }
 
 export interface NodeIpChangePayload {

@@ -13,6 +13,7 @@ export const POD_GATEWAY_LOOPBACK = 'podGwLoop';
 export const VRF_LINK = 'vrfLink';
 export const VXLAN_BVI = 'vxlanBVI';
 export const VXLAN_BRIDGE_DOMAIN = 'vxlanBD';
+const TUNNEL_PREFIX = 'vxlan-default-';
 
 /** The link between VPP and the host. */
 export const hostTap = { vpp: 'tap-vpp2', linux: 'tap-vpp1', linuxHost: 'vpp1' } as const;
@@ -26,7 +27,13 @@ export const hostVeth = {
 
 /** The tunnel of the default network to another node. */
 export function vxlanTunnel(nodeId: number): string {
-  return `vxlan-default-${nodeId}`;
+  return `${TUNNEL_PREFIX}${nodeId}`;
+}
+
+/** ID of the node at the other end of a tunnel; undefined for the names of other interfaces. */
+export function tunnelNodeId(logicalName: string): number | undefined {
+  const id = logicalName.startsWith(TUNNEL_PREFIX) ? logicalName.slice(TUNNEL_PREFIX.length) : '';
+  return /^[1-9]\d*$/.test(id) ? Number(id) : undefined;
 }
 
 /** MAC of the VPP side of the link to the host. */

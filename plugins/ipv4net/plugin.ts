@@ -20,7 +20,12 @@ import type { KeyValue } from '#plugins/controller/api/key-value.ts';
 import type { HostPort } from '#plugins/controller/api/ports/host.ts';
 import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
-import { type NodeSyncApi, NodeUpdate, type NodeUpdatePayload } from '#plugins/nodesync/api.ts';
+import {
+  type Node,
+  type NodeSyncApi,
+  NodeUpdate,
+  type NodeUpdatePayload,
+} from '#plugins/nodesync/api.ts';
 import {
   AddPod,
   type AddPodPayload,
@@ -31,14 +36,15 @@ import {
   type PodManagerApi,
   podIdText,
 } from '#plugins/podmanager/api.ts';
-import type { Ipv4NetApi, PodInterfaceNames } from './api.ts';
+import type { Ipv4NetApi, NodeLink, PodInterfaceNames } from './api.ts';
 import { DesiredValues } from './desired-values.ts';
 import { hostLinkValues } from './host-link.ts';
 import { hostInterconnectName } from './interconnect-names.ts';
-import { VRF_LINK, VXLAN_BVI, valueGroup } from './names.ts';
+import { tunnelNodeId, VRF_LINK, VXLAN_BVI, valueGroup } from './names.ts';
 import { mainInterfaceName, nicValues } from './nics.ts';
 import { familyOf, type NodeInput, nodeIp } from './node-input.ts';
 import { NodeInputReader } from './node-input-reader.ts';
+import { nodeLink } from './node-link.ts';
 import { overlayValues, reachableAt, remoteNodeValues, whyUnreachable } from './overlay.ts';
 import { podReply, podValues } from './pod.ts';
 import { PodLinks } from './pod-links.ts';
@@ -276,6 +282,19 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
 
   podByInterface(vppInterface: string): Attachment | undefined {
     return this.#links.behind(vppInterface);
+  }
+
+  nodeLink(node: Node): NodeLink | undefined {
+    return this.#input && nodeLink(this.#input, this.#reachable, node);
+  }
+
+  nodeKeys(nodeName: string): readonly string[] {
+    return this.#desired.group(valueGroup.node(nodeName)).map(({ key }) => key);
+  }
+
+  nodeByTunnel(vppInterface: string): string | undefined {
+    const id = tunnelNodeId(vppInterface);
+    return id === undefined ? undefined : this.#reachable.nameOf(id);
   }
 
   describeInternalData(): string {

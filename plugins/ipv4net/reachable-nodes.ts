@@ -27,8 +27,9 @@ export class ReachableNodes {
   readonly #unreachable = new Map<string, string>();
   readonly #nodes = new Map<string, ReachableNode>();
   readonly #byAddress = new Map<string, Set<string>>();
-  /** IDs of the reachable nodes by name. */
+  /** IDs of the reachable nodes by name, and the reverse. */
   readonly #idByName = new Map<string, number>();
+  readonly #nameById = new Map<number, string>();
   /** Ascending. */
   readonly #sortedIds: number[] = [];
   /** Their copy; undefined: they have changed since. */
@@ -72,10 +73,15 @@ export class ReachableNodes {
     const before = this.#idByName.get(name);
     if (before === id) return;
     this.#ids = undefined;
-    if (before !== undefined) this.#sortedIds.splice(positionOf(this.#sortedIds, before), 1);
+    if (before !== undefined) {
+      this.#sortedIds.splice(positionOf(this.#sortedIds, before), 1);
+      // another name may have the ID already
+      if (this.#nameById.get(before) === name) this.#nameById.delete(before);
+    }
     if (id === undefined) this.#idByName.delete(name);
     else {
       this.#idByName.set(name, id);
+      this.#nameById.set(id, name);
       this.#sortedIds.splice(positionOf(this.#sortedIds, id), 0, id);
     }
   }
@@ -87,6 +93,11 @@ export class ReachableNodes {
     for (const other of this.#byAddress.get(found.address)!)
       if (this.#nodes.get(other)!.node.id < found.node.id) return undefined;
     return found;
+  }
+
+  /** Name of the reachable node with this ID. */
+  nameOf(id: number): string | undefined {
+    return this.#nameById.get(id);
   }
 
   /** IDs of the reachable nodes, ascending; the same list until they change. */

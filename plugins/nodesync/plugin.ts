@@ -1,6 +1,6 @@
 /** Event handler that synchronizes the nodes of the cluster: IDs and addresses. */
 import { isDeepStrictEqual } from 'node:util';
-import { StoreRefusedError, StoreUnavailableError } from '#datastore/api.ts';
+import { type KvEntry, StoreRefusedError, StoreUnavailableError } from '#datastore/api.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import type { CodedError } from '#infra/errors/errors.ts';
 import type { Node as KubeNode } from '#kubernetes/models/node.ts';
@@ -14,6 +14,7 @@ import { FatalError } from '#plugins/controller/api/errors.ts';
 import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
 import type {
   EventHandler,
+  KubeState,
   ResyncContext,
   UpdateContext,
   UpdateResult,
@@ -34,6 +35,7 @@ import {
   idConflictError,
   idRecordKey,
   idRecordText,
+  type NodeState,
   readIdRecord,
 } from './id-allocator.ts';
 import { idsOfPods } from './ids-of-pods.ts';
@@ -45,6 +47,13 @@ export interface NodeSyncDeps extends IdAllocatorDeps {
 }
 
 export interface NodeSyncHandler extends EventHandler, NodeSyncApi {
+  /**
+   * Allocates the ID before the first resync, which finds it in the local store. Only for a node that
+   * cannot reach the cluster's store when that resync runs.
+   * @returns its record; undefined: another node has the ID, or the cluster's store does not answer
+   * @throws AbortEventError, FatalError
+   */
+  reserveId(ctx: PortContext, state: KubeState): Promise<KvEntry | undefined>;
   /** Number of pods of other nodes with addresses of this node; above 0 is an error. */
   overlaps(): number;
 }
@@ -98,6 +107,12 @@ class NodeSync implements NodeSyncHandler {
     const context = this.#overlapContext(ctx);
     if (context) await this.#overlaps.checkAll(context, ctx.kubeState, new Slices(ctx.clock));
     await this.#addressProblems.checkAll(this.#checkedNodes(ctx));
+  }
+
+  async reserveId(ctx: PortContext, state: KubeState): Promise<KvEntry | undefined> {
+    const table = await NodeTable.read(state, new Slices(ctx.clock), this.#table);
+    const { id, text } = await allocateId(ctx, this.#deps, false, this.#nodeState(state, table));
+    return text === undefined ? undefined : { key: idRecordKey(id), value: text };
   }
 
   async update(ctx: UpdateContext): Promise<UpdateResult | undefined> {
@@ -224,13 +239,8 @@ class NodeSync implements NodeSyncHandler {
   }
 
   async #allocateId(ctx: ResyncContext | UpdateContext): Promise<void> {
-    const ownAddresses = this.#table.kubeNode(this.#deps.nodeName)?.managementAddresses ?? [];
-    const allocated = await allocateId(ctx, this.#deps, this.#storeUnavailable, {
-      addresses: this.#addresses,
-      usesId: this.#id !== undefined,
-      pods: () => idsOfPods(ctx.kubeState, podAddressOwner(this.#deps.conf.ipam()), ownAddresses),
-      whyUnusable: (id) => this.#whyUnusable(id),
-    });
+    const state = this.#nodeState(ctx.kubeState, this.#table);
+    const allocated = await allocateId(ctx, this.#deps, this.#storeUnavailable, state);
     if (allocated.text === undefined) {
       this.#storeUnavailable = true;
       this.#failedAt ??= ctx.clock.monotonic();
@@ -242,6 +252,17 @@ class NodeSync implements NodeSyncHandler {
     if (first) this.#addresses = Object.freeze(addressesOf(allocated));
     else await this.#announce(ctx);
     ctx.log.info({ id: allocated.id }, 'node ID allocated');
+  }
+
+  #nodeState(state: KubeState, table: NodeTable): NodeState {
+    const { nodeName, conf } = this.#deps;
+    const ownAddresses = table.kubeNode(nodeName)?.managementAddresses ?? [];
+    return {
+      addresses: this.#addresses,
+      usesId: this.#id !== undefined,
+      pods: () => idsOfPods(state, podAddressOwner(conf.ipam()), ownAddresses),
+      whyUnusable: (id) => this.#whyUnusable(id),
+    };
   }
 
   #whyUnusable(id: number): string | undefined {

@@ -1,10 +1,15 @@
 /** Services on this node for other plugins and for operators. */
+
+import type { Clock } from '#infra/clock/clock.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
-import type { UpdateContext } from '#plugins/controller/api/event-handler.ts';
+import type { KubeState, UpdateContext } from '#plugins/controller/api/event-handler.ts';
+import type { PodId } from '#plugins/podmanager/api.ts';
+import type { PlannedServices } from './planned-services.ts';
 import type { ServiceDescription } from './processor/service-description.ts';
 import type { HealthCheck } from './processor/service-state.ts';
 import type { RenderedService, ServiceName } from './rendered-service.ts';
 
+export type { PlannedServices } from './planned-services.ts';
 export type { RenderedService, ServiceName } from './rendered-service.ts';
 
 export interface ServiceApi {
@@ -12,6 +17,8 @@ export interface ServiceApi {
   rendererName(): string | undefined;
   /** Names of all services of the cluster, also of those that are not rendered. */
   serviceNames(): readonly ServiceName[];
+  /** Services with addresses, and with an endpoint in a pod of this node, sorted. */
+  servicesOfPod(pod: PodId): readonly ServiceName[];
   /** undefined: there is no such service. */
   describeService(name: ServiceName): ServiceDescription | undefined;
   /** Services with at least one address on this node. */
@@ -20,6 +27,11 @@ export interface ServiceApi {
   serviceProblems(): ReadonlyMap<ServiceName, readonly string[]>;
   /** The values that carry a service, by key; empty if it is not rendered. */
   valuesOf(service: ServiceName): ReadonlyMap<string, Value>;
+  /**
+   * The services of this node in another state of Kubernetes, with the node as it is; nothing is changed.
+   * undefined: services are not carried.
+   */
+  plannedServices(kube: KubeState, clock: Clock): Promise<PlannedServices | undefined>;
   /** Health checks that this node serves for load balancers. */
   healthChecks(): ReadonlyMap<ServiceName, HealthCheck>;
   /** Calls back with all health checks whenever one may have changed. For one listener. */

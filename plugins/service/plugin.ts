@@ -1,10 +1,12 @@
 /** Event handler of services: what the processor computes from Kubernetes objects, a renderer configures. */
+import type { Clock } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
 import type {
   EventHandler,
+  KubeState,
   ResyncContext,
   RevertContext,
   UpdateContext,
@@ -17,13 +19,16 @@ import {
   AddPod,
   type AttachmentId,
   DeletePod,
+  type PodId,
   type PodManagerApi,
+  podIdText,
 } from '#plugins/podmanager/api.ts';
 import type { HealthCheckListener, RenderingListener, ServiceApi } from './api.ts';
 import type { ServiceConfig } from './config.ts';
 import { nodeInterfaces, podInterfaces } from './local-interfaces.ts';
 import { type LocalNodeDeps, localNode, otherNode } from './local-node.ts';
 import { createNat44Renderer } from './nat44/renderer.ts';
+import { type PlannedServices, planServices } from './planned-services.ts';
 import type { ProcessorChange } from './processor/processor-change.ts';
 import type { ServiceDescription } from './processor/service-description.ts';
 import { ServiceProcessor } from './processor/service-processor.ts';
@@ -134,6 +139,10 @@ class Services implements EventHandler, ServiceApi {
     return this.#isActive ? this.#processor.names() : [];
   }
 
+  servicesOfPod(pod: PodId): readonly ServiceName[] {
+    return this.#isActive ? [...this.#processor.ofLocalPod(podIdText(pod))].sort() : [];
+  }
+
   describeService(name: ServiceName): ServiceDescription | undefined {
     return this.#isActive ? this.#processor.describe(name) : undefined;
   }
@@ -144,6 +153,16 @@ class Services implements EventHandler, ServiceApi {
 
   valuesOf(service: ServiceName): ReadonlyMap<string, Value> {
     return this.#renderer.valuesOf(service);
+  }
+
+  async plannedServices(kube: KubeState, clock: Clock): Promise<PlannedServices | undefined> {
+    if (!this.#isActive) return undefined;
+    const interfaces = new Set([
+      ...nodeInterfaces(this.#deps.net),
+      ...this.#podInterfaces.values(),
+    ]);
+    const renderer = createNat44Renderer(this.#deps);
+    return await planServices(kube, localNode(this.#deps), renderer, interfaces, clock);
   }
 
   healthChecks(): ReadonlyMap<ServiceName, HealthCheck> {

@@ -32,7 +32,7 @@ export interface RendererContext {
 export interface ServiceRenderer {
   /** Names the renderer in documents, for example `nat44`. */
   readonly name: string;
-  resync(ctx: ResyncContext, state: RenderedState): Promise<void>;
+  resync(ctx: Pick<ResyncContext, 'txn' | 'clock'>, state: RenderedState): Promise<void>;
   update(ctx: RendererContext, change: RenderedChange): void;
   /** Deletes all values. */
   deleteAll(ctx: RendererContext): void;

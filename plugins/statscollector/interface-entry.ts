@@ -1,10 +1,7 @@
-import type { InterfaceCounters } from '#plugins/controller/api/ports/stats.ts';
+import type { InterfaceSample } from './api.ts';
 import type { InterfaceOwner } from './interface-owner.ts';
 
 /** The figures of one interface. */
-export interface InterfaceEntry {
+export interface InterfaceEntry extends InterfaceSample {
   readonly owner: InterfaceOwner;
-  /** Logical name. */
-  readonly interfaceName: string;
-  readonly counters: InterfaceCounters;
 }

@@ -82,10 +82,14 @@ function actualDevice(device: Device, found: ActualDevice): Device {
       ...one,
     }),
   );
+  // There may be ten thousand routes, of which each is searched among the others.
+  const configured = Map.groupBy(device.routes, placeOf);
   return {
     ...device,
     interfaces: new Map(interfaces.map((one) => [one.name, one])),
-    routes: found.routes.map((route): Route => ({ ...route, key: keyOf(device, route) })),
+    routes: found.routes.map(
+      (route): Route => ({ ...route, key: keyOf(configured.get(placeOf(route)), route) }),
+    ),
     neighbors: found.neighbors.map((one) => {
       const same = ({ interface: name, address }: Neighbor): boolean =>
         name === one.interface && address === one.address;
@@ -98,14 +102,14 @@ function actualDevice(device: Device, found: ActualDevice): Device {
   };
 }
 
-function keyOf(device: Device, { table, destination, action }: ActualRoute): string {
-  const same = device.routes.find(
-    (route) =>
-      route.table === table &&
-      route.destination === destination &&
-      JSON.stringify(route.action) === JSON.stringify(action),
-  );
-  return same?.key ?? '';
+function placeOf({ table, destination }: Pick<Route, 'table' | 'destination'>): string {
+  return `${table} ${destination}`;
+}
+
+/** @param configured routes of the same table to the same destination */
+function keyOf(configured: readonly Route[] | undefined, { action }: ActualRoute): string {
+  const text = JSON.stringify(action);
+  return configured?.find((route) => JSON.stringify(route.action) === text)?.key ?? '';
 }
 
 /** VPP knows no names of pools. */

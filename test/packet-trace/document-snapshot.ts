@@ -1,6 +1,5 @@
-import type { NodeSnapshot } from '#cmd/agent/node-snapshot.ts';
-import { nodeValues } from '#cmd/agent/trace.ts';
 import { clusterSnapshot } from '#packet-trace/cluster.ts';
+import { type NodeSnapshot, nodeValues } from '#packet-trace/node-document.ts';
 import type { Device, Snapshot } from '#packet-trace/snapshot.ts';
 
 /** Snapshot of the trace documents of agents, with additional devices. */

@@ -1,9 +1,9 @@
 /** Two nodes of one cluster on simulated VPP and Linux, with their trace documents. */
 import assert from 'node:assert/strict';
-import type { NodeSnapshot } from '#cmd/agent/node-snapshot.ts';
 import { nodeModel } from '#kubernetes/models/node.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/value-text.ts';
+import type { NodeSnapshot } from '#packet-trace/node-document.ts';
 import type { Snapshot } from '#packet-trace/snapshot.ts';
 import {
   addPod,

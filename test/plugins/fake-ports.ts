@@ -123,7 +123,13 @@ export class FakeStn implements StnPort {
 export function statsCollector(): StatsCollector {
   return createStatsCollector({
     nodeName: 'node1',
-    net: { podByInterface: () => undefined, mainInterface: () => '', otherInterfaces: () => [] },
+    net: {
+      podByInterface: () => undefined,
+      nodeByTunnel: () => undefined,
+      mainInterface: () => '',
+      otherInterfaces: () => [],
+      hostInterconnect: () => '',
+    },
   });
 }
 

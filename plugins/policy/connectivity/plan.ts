@@ -4,16 +4,20 @@ import type { Slices } from '#infra/clock/slices.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import type { KubeState } from '#plugins/controller/api/event-handler.ts';
 import type { AttachmentId } from '#plugins/podmanager/api.ts';
+import type { ServiceApi, ServiceName } from '#plugins/service/api.ts';
 import type { PolicyApi, WiredPod } from '../api.ts';
 import type { PodName } from '../pod-policy.ts';
 import { type AttachedPod, PolicyProcessor } from '../processor/policy-processor.ts';
-import type { PolicyRenderer, RenderedPod } from '../renderer.ts';
+import type { MasqueradedAddress, PolicyRenderer, RenderedPod } from '../renderer.ts';
+import type { ClusterChange } from './cluster-change.ts';
 import { clusterPods, type UnlistedPod } from './cluster-pods.ts';
 import { type ClusterPolicies, clusterPolicies } from './cluster-policies.ts';
+import { planServiceChange, type ServiceChange } from './service-plan.ts';
 import { renderedValues, type ValueOperation, valueOperations } from './value-operations.ts';
 
 export interface PlanDeps {
   readonly policies: PolicyApi;
+  readonly services: Pick<ServiceApi, 'plannedServices'>;
   /** A renderer like the one that carries the policies, without state. */
   readonly createRenderer: () => PolicyRenderer;
   readonly clock: Clock;
@@ -38,22 +42,45 @@ export async function recordedCluster(
   return { ...(await clusterPolicies(kube, pods, slices)), unlisted };
 }
 
-/** The operations on the values of this node, computed by copies of processor and renderer. */
-export async function planOperations(
+export interface PlannedChange {
+  /** On the values of this node, sorted by key. */
+  readonly operations: readonly ValueOperation[];
+  /** Services whose addresses or backends change. */
+  readonly services: readonly ServiceChange[];
+  /** Why services would not be carried as they are defined. */
+  readonly problems: readonly string[];
+}
+
+/** Computed by copies of processors and renderers. */
+export async function planChange(
   deps: PlanDeps,
   before: KubeState,
-  after: KubeState,
+  { kube: after, services: touched }: Pick<ClusterChange, 'kube' | 'services'>,
   slices: Slices,
-): Promise<ValueOperation[]> {
-  const attached = new Map(deps.policies.attachedPods());
-  const old = await localValues(deps, before, attached, slices);
-  const next = await localValues(deps, after, attached, slices);
-  return valueOperations(old, next, slices);
+): Promise<PlannedChange> {
+  const { policies, services, clock } = deps;
+  const plan = await planServiceChange(services, { before, after }, touched, clock, slices);
+  const attached = new Map(policies.attachedPods());
+  const current = new Map(policies.masqueradedServices());
+  const [masked, nextMasked] = plan?.masqueraded ?? [current, current];
+  const old = await localValues(deps, { kube: before, services: masked }, attached, slices);
+  const next = await localValues(deps, { kube: after, services: nextMasked }, attached, slices);
+  const acls = await valueOperations(old, next, slices);
+  return {
+    operations: [...(plan?.operations ?? []), ...acls].sort((a, b) => (a.key < b.key ? -1 : 1)),
+    services: plan?.changes ?? [],
+    problems: plan?.problems ?? [],
+  };
+}
+
+interface LocalState {
+  readonly kube: KubeState;
+  readonly services: ReadonlyMap<ServiceName, readonly MasqueradedAddress[]>;
 }
 
 async function localValues(
   { policies, createRenderer, clock }: PlanDeps,
-  kube: KubeState,
+  { kube, services }: LocalState,
   attached: AttachedPods,
   slices: Slices,
 ): Promise<ReadonlyMap<string, Value>> {
@@ -66,6 +93,5 @@ async function localValues(
     const name = attached.get(id)?.interface;
     if (name !== undefined) pods.set(id, { policy, interface: name });
   }
-  const services = new Map(policies.masqueradedServices());
   return renderedValues(createRenderer(), { node, pods, services }, clock);
 }

@@ -7,6 +7,7 @@ import {
   argument,
   BadRequestError,
   failure,
+  integerArgument,
   json,
   type Route,
   type RouteRequest,
@@ -15,7 +16,7 @@ import {
 import { streamedText } from '#infra/http/streamed.ts';
 import type { KubeState } from '#plugins/controller/api/event-handler.ts';
 import { policyProtocols } from '../port-set.ts';
-import { clusterChange, type ReflectObject } from './cluster-change.ts';
+import { type ClusterChangeDeps, clusterChange } from './cluster-change.ts';
 import { changedConnections, connections } from './connections.ts';
 import {
   changeItems,
@@ -24,14 +25,20 @@ import {
   endpointItems,
   explanationDocument,
 } from './connectivity-document.ts';
+import {
+  type EndpointFilter,
+  filteredSides,
+  namespacesOf,
+  selectEndpoints,
+  selectUnlisted,
+} from './endpoint-selection.ts';
 import { endpointsOf } from './endpoints.ts';
 import { type AskedPort, explain } from './explanation.ts';
-import { type PlanDeps, planOperations, recordedCluster } from './plan.ts';
+import { type PlanDeps, planChange, recordedCluster } from './plan.ts';
 
-export interface ConnectivityRoutesDeps extends PlanDeps {
+export interface ConnectivityRoutesDeps extends PlanDeps, ClusterChangeDeps {
   /** Current at any time. */
   readonly kubeState: () => KubeState;
-  readonly reflectObject: ReflectObject;
 }
 
 /** Each reply keeps the policies of all pods in memory until it is sent. */
@@ -53,6 +60,13 @@ export function connectivityRoutes(deps: ConnectivityRoutesDeps): Route[] {
         from: { description: 'pod or workload as namespace/name, or address; with to' },
         to: { description: 'pod or workload as namespace/name, or address; with from' },
         port: { description: 'of the destination, such as TCP/80' },
+        namespace: { description: 'only ends in this namespace, and addresses outside' },
+        search: { description: 'only ends with this text in their name or the name of a pod' },
+        side: {
+          description: 'ends to which namespace and search apply; default: both',
+          choices: filteredSides,
+        },
+        limit: { description: 'largest number of sources, of destinations and of unlisted pods' },
       },
       handle: (request) => limit.run(() => connectivity(deps, request)),
     },
@@ -61,7 +75,7 @@ export function connectivityRoutes(deps: ConnectivityRoutesDeps): Route[] {
       path: '/contiv/v1/policy/plan',
       mutating: false,
       summary:
-        'what objects in added, changed and removed would change: ACLs of this node, connections',
+        'what objects in added, changed and removed would change: ACLs, NAT mappings, connections',
       body: planBody,
       handle: ({ body }) => limit.run(() => plan(deps, body)),
     },
@@ -73,6 +87,7 @@ async function connectivity(
   request: RouteRequest,
 ): Promise<RouteResponse> {
   const pair = pairOf(request);
+  const filter = filterOf(request);
   const slices = new Slices(clock);
   const cluster = await recordedCluster(copied(kubeState()), policies.attachedPods(), slices);
   if (pair) {
@@ -81,24 +96,31 @@ async function connectivity(
       ? failure(404, `no pod with an address has the name ${explanation.unknown}`)
       : json(explanationDocument(explanation));
   }
-  const endpoints = await endpointsOf([cluster], slices);
+  const all = await endpointsOf([cluster], slices);
+  const { endpoints, matching } = await selectEndpoints(all, filter, slices);
+  const unlisted = await selectUnlisted(cluster.unlisted, filter, slices);
   return jsonPieces(
     documentPieces({
       endpoints: endpointItems(endpoints),
       connections: connectionItems(connections(endpoints)),
-      unlisted: cluster.unlisted,
+      unlisted: unlisted.slice(0, filter.limit),
+      sources: endpoints.sources.map(({ name }) => name),
+      destinations: endpoints.destinations.map(({ name }) => name),
+      matching: { ...matching, unlisted: unlisted.length },
+      namespaces: namespacesOf(all),
     }),
     clock,
   );
 }
 
 async function plan(deps: ConnectivityRoutesDeps, body: unknown): Promise<RouteResponse> {
-  const { policies, kubeState, reflectObject, clock } = deps;
+  const { policies, kubeState, clock } = deps;
   const slices = new Slices(clock);
   const before = copied(kubeState());
-  const { kube: after, problems } = await clusterChange(body, before, reflectObject, slices);
+  const change = await clusterChange(body, before, deps, slices);
+  const { kube: after } = change;
   const attached = policies.attachedPods();
-  const operations = await planOperations(deps, before, after, slices);
+  const { operations, services, problems } = await planChange(deps, before, change, slices);
   const clusters = [
     await recordedCluster(before, attached, slices),
     await recordedCluster(after, attached, slices),
@@ -106,14 +128,29 @@ async function plan(deps: ConnectivityRoutesDeps, body: unknown): Promise<RouteR
   const endpoints = await endpointsOf(clusters, slices);
   return jsonPieces(
     documentPieces({
-      problems: problems.map((text) => ({ text })),
+      problems: [...change.problems, ...problems].map((text) => ({ text })),
       operations,
+      services,
       changes: changeItems(changedConnections(endpoints)),
       endpoints: endpointItems(endpoints),
       unlisted: clusters[1]?.unlisted ?? [],
     }),
     clock,
   );
+}
+
+/** @throws BadRequestError */
+function filterOf(request: RouteRequest): EndpointFilter {
+  const side = argument(request, 'side') ?? 'both';
+  const known = filteredSides.find((one) => one === side);
+  if (known === undefined)
+    throw new BadRequestError(`argument side="${side}" has to be ${filteredSides.join(', ')}`);
+  return {
+    namespace: argument(request, 'namespace') || undefined,
+    search: argument(request, 'search')?.toLowerCase() || undefined,
+    side: known,
+    limit: integerArgument(request, 'limit'),
+  };
 }
 
 interface Pair {
@@ -141,10 +178,13 @@ function askedPort(text: string): AskedPort {
   throw new BadRequestError(`argument port="${text}" has to be such as TCP/80`);
 }
 
-/** The resources that decide about connectivity, as they are now: work in slices must not see later changes. */
+/** The resources that decide about connectivity and services, as they are now: work in slices must not see later changes. */
 function copied(kube: KubeState): KubeState {
   return new Map(
-    ['pod', 'namespace', 'policy'].map((keyword) => [keyword, new Map(kube.get(keyword) ?? [])]),
+    ['pod', 'namespace', 'policy', 'service', 'endpoints', 'node'].map((keyword) => [
+      keyword,
+      new Map(kube.get(keyword) ?? []),
+    ]),
   );
 }
 

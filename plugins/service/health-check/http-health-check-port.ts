@@ -21,6 +21,11 @@ export function httpHealthCheckPort(clock: Clock): HealthCheckPort {
         }),
       );
       connections.limit(server);
+      // without a listener, Node.js would do it, but `limit` adds one
+      server.on('clientError', (_error, socket) => {
+        if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
+        else socket.destroy();
+      });
       surviveFailedAccepts(server);
       server.requestTimeout = STALLED_MS;
       server.setTimeout(STALLED_MS);

@@ -44,7 +44,7 @@ class Nat44Renderer implements ServiceRenderer {
     this.#deps = deps;
   }
 
-  async resync(ctx: ResyncContext, state: RenderedState): Promise<void> {
+  async resync(ctx: Pick<ResyncContext, 'txn' | 'clock'>, state: RenderedState): Promise<void> {
     const node = readNatNode(this.#deps);
     this.#node = node;
     this.#values = new Map();

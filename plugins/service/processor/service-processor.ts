@@ -109,6 +109,11 @@ export class ServiceProcessor {
     return this.#table.has(name);
   }
 
+  /** Services with an endpoint in a pod of this node, `<namespace>/<name>`. */
+  ofLocalPod(pod: string): ReadonlySet<ServiceName> {
+    return this.#table.ofLocalPod(pod);
+  }
+
   /** undefined: there is no such service. */
   describe(name: ServiceName): ServiceDescription | undefined {
     return this.#table.describe(name);

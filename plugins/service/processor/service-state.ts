@@ -23,6 +23,8 @@ export interface ServiceState {
   readonly problems: readonly string[];
   /** Addresses whose treatment depends on which node has them, each once. */
   readonly nodeAddresses: readonly string[];
+  /** Pods of this node among its endpoints, each once. */
+  readonly localPods: readonly string[];
   /** undefined: it has no health check. */
   readonly healthCheck: HealthCheck | undefined;
 }
@@ -96,6 +98,7 @@ export function serviceState(
       ...endpoints.problems,
     ],
     nodeAddresses: nodeAddresses(spec, endpoints),
+    localPods: localPods(endpoints),
     healthCheck:
       spec.healthCheckPort === 0
         ? undefined
@@ -152,6 +155,13 @@ function nodeAddresses(spec: ServiceSpec, { byPort }: EndpointList): string[] {
   for (const endpoints of byPort.values())
     for (const { address, place } of endpoints) if (place !== 'pod') addresses.add(address);
   return [...addresses];
+}
+
+function localPods({ byPort }: EndpointList): string[] {
+  const pods = new Set<string>();
+  for (const endpoints of byPort.values())
+    for (const { pod, isLocal } of endpoints) if (isLocal && pod !== '') pods.add(pod);
+  return [...pods];
 }
 
 export function isSameRendering(

@@ -27,6 +27,7 @@ const absent: ServiceState = {
   rendered: undefined,
   problems: [],
   nodeAddresses: [],
+  localPods: [],
   healthCheck: undefined,
 };
 
@@ -39,6 +40,7 @@ export class ServiceTable {
   readonly #states = new Map<ServiceName, ServiceState>();
   readonly #rendered = new Map<ServiceName, RenderedService>();
   readonly #byNodeAddress = new ServiceIndex();
+  readonly #byLocalPod = new ServiceIndex();
   readonly #problems = new Map<ServiceName, readonly string[]>();
   readonly #healthChecks = new Map<ServiceName, HealthCheck>();
   #context: RenderingContext;
@@ -93,6 +95,11 @@ export class ServiceTable {
 
   has(name: ServiceName): boolean {
     return this.#records.has(name);
+  }
+
+  /** @param pod of this node, `<namespace>/<name>` */
+  ofLocalPod(pod: string): ReadonlySet<ServiceName> {
+    return this.#byLocalPod.of(pod);
   }
 
   describe(name: ServiceName): ServiceDescription | undefined {
@@ -207,6 +214,7 @@ export class ServiceTable {
     if (state.healthCheck !== undefined) this.#healthChecks.set(name, state.healthCheck);
     else this.#healthChecks.delete(name);
     this.#byNodeAddress.replace(name, state.nodeAddresses);
+    this.#byLocalPod.replace(name, state.localPods);
   }
 }
 

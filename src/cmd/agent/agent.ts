@@ -4,48 +4,37 @@
  * start order; each `wire…()` is in the folder of the code that it wires.
  */
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { encodeOriginal } from '#compatibility/dumped-value.ts';
 import { genericServices } from '#compatibility/generic/services.ts';
-import { compatibilityRoutes } from '#compatibility/routes.ts';
+import type { KvStore } from '#datastore/api.ts';
 import type { Clock, Random } from '#infra/clock/clock.ts';
 import { wireGrpcServer } from '#infra/grpc/wire-grpc-server.ts';
 import { wireHttpServer } from '#infra/http/wire-http-server.ts';
 import type { Logger } from '#infra/log/log.ts';
-import { type Loggers, logRoutes } from '#infra/log/loggers.ts';
+import type { Loggers } from '#infra/log/loggers.ts';
 import { wireMessaging } from '#infra/messaging/wire-messaging.ts';
 import { registerBuildInfo } from '#infra/metrics/build-info.ts';
-import { metricsRoute } from '#infra/metrics/routes.ts';
 import { Lifecycle } from '#infra/process/lifecycle.ts';
 import { agentPrefix } from '#infra/service-label/service-label.ts';
-import { probeRoutes } from '#infra/status/routes.ts';
 import { type BuildInfo, StatusCheck } from '#infra/status/status.ts';
 import { wireStatus } from '#infra/status/wire-status.ts';
-import { schedulerRoutes } from '#kvscheduler/rest/scheduler-routes.ts';
 import { wireScheduler } from '#kvscheduler/wire-scheduler.ts';
 import { wireLinux } from '#linux/wire-linux.ts';
 import { mergeValues } from '#models/merge.ts';
 import type { DHCPLease } from '#models/vpp/interface-state.ts';
 import { wireNodeConfig } from '#plugins/contivconf/wire-node-config.ts';
 import type { ExternalConfigSource } from '#plugins/controller/api/events.ts';
-import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import type { Controller } from '#plugins/controller/controller.ts';
 import { problemText } from '#plugins/controller/problems.ts';
-import { controllerRoutes } from '#plugins/controller/routes.ts';
 import { type WiredController, wireController } from '#plugins/controller/wire-controller.ts';
 import { type WiredDbWatcher, wireDbWatcher } from '#plugins/dbwatcher/wire-dbwatcher.ts';
 import { wireExternalConfig } from '#plugins/extconfig/wire-extconfig.ts';
 import { isAgentKey } from '#plugins/ipv4net/agent-keys.ts';
-import { ipamRoutes } from '#plugins/ipv4net/routes.ts';
 import { wireLeaseWatch } from '#plugins/ipv4net/wire-lease-watch.ts';
 import { IdReleaser } from '#plugins/nodesync/id-releaser.ts';
 import { NodeSyncMetrics } from '#plugins/nodesync/metrics.ts';
 import { PodManagerMetrics } from '#plugins/podmanager/metrics.ts';
 import { wireCniServer } from '#plugins/podmanager/wire-cni-server.ts';
-import { createAclRenderer } from '#plugins/policy/acl/renderer.ts';
-import { connectivityRoutes } from '#plugins/policy/connectivity/routes.ts';
-import { policyRoutes } from '#plugins/policy/rest.ts';
 import { sessionTimeouts } from '#plugins/service/config.ts';
-import { serviceRoutes } from '#plugins/service/rest.ts';
 import { wireHealthChecks } from '#plugins/service/wire-health-checks.ts';
 import { wireNatSessions } from '#plugins/service/wire-nat-sessions.ts';
 import { wireStats } from '#plugins/statscollector/wire-stats.ts';
@@ -53,17 +42,15 @@ import { stnDaemonClient } from '#stn/daemon-client.ts';
 import { wireInterfaceWatch, wireVpp } from '#vpp/wire-vpp.ts';
 import { cniState } from './cni-state.ts';
 import { wireDisks } from './disks.ts';
+import { earlyCopy } from './early-copy.ts';
 import type { Environment } from './environment.ts';
 import { registerFeatureProblems } from './feature-problems.ts';
 import { interfaceFaults } from './interface-faults.ts';
-import { traceRoutes } from './node-snapshot.ts';
 import { createNotifications } from './notifications.ts';
-import { parseValue } from './parse-value.ts';
 import { createPlugins } from './plugins.ts';
-import { reflectedObject } from './reflected-object.ts';
+import { interfaceNames, restRoutes } from './rest-routes.ts';
 import type { Settings } from './settings.ts';
 import { undeploy } from './undeploy.ts';
-import { valuesInVpp } from './values-in-vpp.ts';
 
 const STOP_LIMIT_MS = 5_000;
 /** Name of the descriptor of leases. */
@@ -177,19 +164,16 @@ export function createAgent(deps: AgentDeps): Agent {
 
   // The event handlers, the event loop, and the watcher that feeds it.
   const pluginSettings = { contiv, service: settings.service };
-  const { handlers, conf, nodes, pods, ipam, ipv4net, services, policies, stats } = createPlugins(
-    label,
-    pluginSettings,
-    {
-      cluster,
-      local,
-      localDisk,
-      vpp: vpp.port,
-      host: linux.port,
-      stn: stnDaemonClient(contiv.stnSocketFile, clock),
-      config: { getConfig: (key) => controller.getConfig(key) },
-    },
-  );
+  const plugins = createPlugins(label, pluginSettings, {
+    cluster,
+    local,
+    localDisk,
+    vpp: vpp.port,
+    host: linux.port,
+    stn: stnDaemonClient(contiv.stnSocketFile, clock),
+    config: { getConfig: (key) => controller.getConfig(key) },
+  });
+  const { handlers, conf, nodes, pods, ipam, ipv4net, services, policies, stats } = plugins;
   const extconfig =
     external &&
     wireExternalConfig({
@@ -280,19 +264,11 @@ export function createAgent(deps: AgentDeps): Agent {
     collector: stats,
     isEnabled: !settings.env['DISABLE_INTERFACE_STATS'],
     statistics: vpp.statistics,
-    nameOf: (index) =>
-      scheduler
-        .metadataMap<VppInterfaceMetadata>('vpp-interface')
-        ?.listNames('swIfIndex', String(index))[0],
+    nameOf: (index) => interfaceNames(scheduler)?.listNames('swIfIndex', String(index))[0],
     registry,
     clock,
     log: loggers.get('statscollector'),
   });
-  const refreshMetrics = async () => {
-    await vpp.metrics.refresh();
-    await interfaceStats.refresh();
-  };
-
   const healthChecks = wireHealthChecks({
     services,
     isSynced: () => controller.isSynced,
@@ -316,46 +292,22 @@ export function createAgent(deps: AgentDeps): Agent {
   // The servers.
   const http = wireHttpServer(
     settings.http,
-    [
-      ...probeRoutes(status),
-      ...logRoutes(loggers),
-      ...controllerRoutes({
-        clock,
-        history: controller.history,
-        verification: controller.verification,
-        verificationEnabled: settings.controller.enableVerification,
-        transaction: (seqNum) => scheduler.record(seqNum),
-        requestResync: (request) => watcher.requestResync(request),
-      }),
-      ...schedulerRoutes({ scheduler, clock, parseValue, encodeOriginal }),
-      ...ipamRoutes({ nodes, ipam, net: ipv4net }),
-      ...serviceRoutes({
-        services,
-        clock,
-        healthCheckFailures: healthChecks.failures,
-        ...valuesInVpp(scheduler, 'vpp-nat44-dnat'),
-      }),
-      ...policyRoutes({ policies, clock, ...valuesInVpp(scheduler, 'vpp-acl') }),
-      ...connectivityRoutes({
-        policies,
-        createRenderer: createAclRenderer,
-        kubeState: () => controller.kubeState,
-        reflectObject: reflectedObject,
-        clock,
-      }),
-      ...traceRoutes({
-        label,
-        scheduler,
-        ipam,
-        net: ipv4net,
-        client: vpp.client,
-        linux: environment.linux,
-      }),
-      ...vpp.routes(),
-      ...compatibilityRoutes({ scheduler, linux: environment.linux, build, clock }),
-      metricsRoute('/metrics', registry, refreshMetrics, clock),
-      ...interfaceStats.routes,
-    ],
+    restRoutes({
+      settings,
+      build,
+      linux: environment.linux,
+      status,
+      plugins,
+      controller,
+      watcher,
+      scheduler,
+      vpp,
+      healthChecks,
+      interfaceStats,
+      registry,
+      clock,
+      loggers,
+    }),
     clock,
     loggers,
   );
@@ -386,6 +338,19 @@ export function createAgent(deps: AgentDeps): Agent {
       log: loggers.get('grpc2'),
     });
 
+  const copyBeforeVpp = (copy: KvStore) =>
+    earlyCopy({
+      label,
+      contiv,
+      cluster,
+      mirror: copy,
+      gate,
+      nodes,
+      vppConnected: () => vpp.client.whenConnected(),
+      clock,
+      log: loggers.get('dbwatcher'),
+    });
+
   const limits = { startMs: settings.startLimitMs, stopMs: STOP_LIMIT_MS };
   const lifecycle = new Lifecycle(
     [
@@ -395,6 +360,9 @@ export function createAgent(deps: AgentDeps): Agent {
       // Before everything that may wait: a starting agent publishes its state, too.
       statusComponent,
       vpp.component(status, () => controller.southboundReconnected()),
+      nodeConfig.gateComponent,
+      // VPP may start only when the node can do without the database.
+      ...(mirror ? [copyBeforeVpp(mirror)] : []),
       // The startup resync reads VPP's interfaces; its deadline does not include the wait for VPP.
       vpp.connection,
       // After the connection: without VPP nothing is changed on the machine.
@@ -405,7 +373,6 @@ export function createAgent(deps: AgentDeps): Agent {
           family: conf.useIpv6() ? 6 : 4,
         }),
       ),
-      nodeConfig.gateComponent,
       schedulerComponent,
       interfaceWatch,
       vpp.telemetry,

@@ -1,26 +1,16 @@
 /** `GET /trace/node`: the state of a node that the packet trace needs, for `contiv-agent trace`. */
-import { argument, BadRequestError, json, type Route } from '#infra/http/route.ts';
+import type { Clock } from '#infra/clock/clock.ts';
+import { argument, BadRequestError, type Route } from '#infra/http/route.ts';
+import { streamedJson } from '#infra/http/streamed.ts';
 import type { View } from '#kvscheduler/graph/dump.ts';
 import type { Scheduler } from '#kvscheduler/scheduler.ts';
 import type { LinuxHost } from '#linux/api.ts';
-import type { ActualState } from '#packet-trace/actual-state.ts';
+import type { NodeSnapshot } from '#packet-trace/node-document.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
 import { podIdText } from '#plugins/podmanager/api.ts';
 import type { VppClient } from '#vpp/binapi/api.ts';
 import { readActualState } from './actual-state.ts';
-
-export interface NodeSnapshot {
-  readonly name: string;
-  /** Addresses of the host, without prefix length, that the agent has not configured. */
-  readonly hostAddresses: readonly string[];
-  /** `<namespace>/<name>` to address without prefix length. */
-  readonly pods: Readonly<Record<string, string>>;
-  /** Configured values by key. */
-  readonly values: Readonly<Record<string, object>>;
-  /** Only in the view SB: the state of VPP and the kernel, managed or not. */
-  readonly actual?: ActualState;
-}
 
 /** Descriptors whose values decide about the path of a packet. */
 const descriptors = [
@@ -42,13 +32,19 @@ const descriptors = [
 
 const views = ['SB', 'NB'] as const satisfies readonly View[];
 
-interface TraceRoutesDeps {
+type TracedView = (typeof views)[number];
+
+export interface NodeSnapshotDeps {
   readonly label: string;
   readonly scheduler: Scheduler;
   readonly ipam: IpamApi;
   readonly net: Ipv4NetApi;
   readonly client: VppClient;
   readonly linux: LinuxHost;
+}
+
+interface TraceRoutesDeps extends NodeSnapshotDeps {
+  readonly clock: Clock;
 }
 
 export function traceRoutes(deps: TraceRoutesDeps): Route[] {
@@ -65,16 +61,26 @@ export function traceRoutes(deps: TraceRoutesDeps): Route[] {
         },
       },
       handle: async (request) => {
-        const text = argument(request, 'view') ?? 'SB';
-        const view = views.find((one) => one === text);
-        if (!view) throw new BadRequestError(`argument view="${text}" must be SB or NB`);
-        return json(await nodeSnapshot(deps, view));
+        return streamedJson(
+          await nodeSnapshot(deps, tracedView(argument(request, 'view') || 'SB')),
+          deps.clock,
+        );
       },
     },
   ];
 }
 
-async function nodeSnapshot(deps: TraceRoutesDeps, view: View): Promise<NodeSnapshot> {
+/** @throws BadRequestError */
+export function tracedView(text: string): TracedView {
+  const view = views.find((one) => one === text);
+  if (!view) throw new BadRequestError(`argument view="${text}" must be SB or NB`);
+  return view;
+}
+
+export async function nodeSnapshot(
+  deps: NodeSnapshotDeps,
+  view: TracedView,
+): Promise<NodeSnapshot> {
   const { label, scheduler, ipam, net } = deps;
   const dumps = await Promise.all(
     descriptors.map((descriptor) => scheduler.dump(view, { descriptor })),

@@ -6,6 +6,7 @@ import { chmodSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { etcdOptions } from '#datastore/config.ts';
 import { EtcdStore } from '#datastore/etcd/store.ts';
+import { levelFolder, mirrorFolder } from '#datastore/level-folder.ts';
 import { LevelStore } from '#datastore/level-store.ts';
 import { type DurationValue, durationMs } from '#infra/config/duration.ts';
 import { errorText } from '#infra/errors/errors.ts';
@@ -56,14 +57,14 @@ export async function openEnvironment(
   }
   // A damaged mirror is discarded, because etcd has its content. The local store is not: nothing
   // else has the attachments and addresses.
-  const mirrorFolder = mirrorConfig['db-path'] || `${folder}.mirror`;
+  const mirrorPath = mirrorFolder(folder, mirrorConfig['db-path']);
   let mirrorFault: string | undefined;
   const mirror =
     etcd &&
-    (await open(mirrorFolder, mirrorConfig['lock-timeout'], true).catch((thrown: unknown) => {
+    (await open(mirrorPath, mirrorConfig['lock-timeout'], true).catch((thrown: unknown) => {
       const error = errorText(thrown);
       mirrorFault = error;
-      log.error({ folder: mirrorFolder, error }, 'cannot open the mirror; continuing without it');
+      log.error({ folder: mirrorPath, error }, 'cannot open the mirror; continuing without it');
       return undefined;
     }));
   const linux = kernelHost({ clock });
@@ -93,14 +94,11 @@ export async function openEnvironment(
   };
 }
 
-/**
- * A `bolt.conf` of the Go agent names its database, a file; the database of this agent is then
- * created beside it. The old one is not needed: it is a copy of etcd.
- */
+/** A database of the Go agent is not needed: it is a copy of etcd. */
 function localFolder(path: string, log: Logger): string {
   for (const file of new Set([path, join(dirname(path), BOLT_FILE)]))
     if (isFile(file)) log.warn({ file }, 'ignoring the database of the Go agent');
-  return isFile(path) || path.endsWith('.db') ? `${path}.level` : path;
+  return levelFolder(path);
 }
 
 /** The mode of the folder protects the files in it: LevelDB sets that of each file itself. */

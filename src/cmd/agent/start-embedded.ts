@@ -72,6 +72,7 @@ function summary(
     ...pods.map(({ name, address, error }) => `  ${name.padEnd(width)}${address ?? error}`),
     '',
     `Events processed: ${agent.controller.eventCount}. See`,
+    `  ${url}/ui/                        the state of the node, live, in a browser`,
     `  ${url}/controller/event-history   events, one record each`,
     `  ${url}/scheduler/status           values in VPP and Linux, and their state`,
     `  ${url}/scheduler/graph            the same as a graph`,

@@ -4,13 +4,13 @@
  */
 import { isIP } from 'node:net';
 import { defineError, errorText } from '#infra/errors/errors.ts';
-import { traceBranches } from '#packet-trace/branches.ts';
-import { clusterSnapshot, deviceByAddress } from '#packet-trace/cluster.ts';
-import type { NodeValues } from '#packet-trace/node.ts';
-import { type Packet, type Protocol, replyTo } from '#packet-trace/packet.ts';
-import { traceText } from '#packet-trace/trace-text.ts';
-import { tracePacket } from '#packet-trace/tracer.ts';
-import type { NodeSnapshot } from './node-snapshot.ts';
+import { isNodeSnapshot, type NodeSnapshot } from '#packet-trace/node-document.ts';
+import {
+  pairTraceText,
+  podAddress,
+  type TracedPorts,
+  tracePair,
+} from '#packet-trace/pair-trace.ts';
 
 export const TraceError = defineError({
   name: 'TraceError',
@@ -19,23 +19,16 @@ export const TraceError = defineError({
     'Write pods as namespace/name, and give the REST servers of all nodes with --agent, each as http://host:port.',
 });
 
-export interface TraceRequest {
+export interface TraceRequest extends TracedPorts {
   /** `<namespace>/<name>`, or `<name>` in the namespace default. */
   readonly from: string;
   /** A pod, or an address. */
   readonly to: string;
-  /** Undefined: only addresses are traced, without NAT. */
-  readonly protocol: Protocol | undefined;
-  readonly port: number | undefined;
-  readonly sourcePort: number | undefined;
   /** REST servers of the agents of the nodes, such as `http://127.0.0.1:9999`. */
   readonly agents: readonly string[];
   /** Use the desired state instead of the actual state of VPP and Linux. */
   readonly desired: boolean;
 }
-
-/** Of the ports that clients use. */
-const SOURCE_PORT = 49_152;
 
 /**
  * @returns whether packet and reply arrive, whichever backend of a service is chosen
@@ -47,46 +40,12 @@ export async function trace(
 ): Promise<boolean> {
   const { from, to, agents, desired } = request;
   const nodes = await Promise.all(agents.map((agent) => fetchNode(agent, desired)));
-  const snapshot = clusterSnapshot({ nodes: nodes.map(nodeValues) });
-  const packet = packetOf(request, addressOf(nodes, from), addressOf(nodes, to));
-  const { source, destination } = packet;
-  const start = deviceByAddress(snapshot, source);
-  if (start === undefined)
+  const source = addressOf(nodes, from);
+  const traced = tracePair(nodes, source, addressOf(nodes, to), request);
+  if (traced === undefined)
     throw new TraceError('no traced node has this address', { where: source });
-  print(`${from} (${source}) to ${to} (${destination})${portText(packet)}\n`);
-  const branches = traceBranches(snapshot, start, packet);
-  let arrive = true;
-  for (const [place, { share, trace: there, memory }] of branches.entries()) {
-    const of = `${place + 1} of ${branches.length}, ${(share * 100).toFixed(1)} % of connections`;
-    print(`${branches.length > 1 ? `path ${of}\n` : ''}${traceText(there)}`);
-    if (there.verdict !== 'delivered') {
-      arrive = false;
-      continue;
-    }
-    const back = tracePacket(snapshot, there.device, replyTo(there.packet), { memory });
-    print(`reply\n${traceText(back)}`);
-    arrive &&= back.verdict === 'delivered';
-  }
-  return arrive;
-}
-
-function packetOf(
-  { protocol, port, sourcePort = SOURCE_PORT }: TraceRequest,
-  source: string,
-  destination: string,
-): Packet {
-  if (protocol === undefined) return { source, destination };
-  const destinationPort = protocol === 'ICMP' ? sourcePort : port;
-  return { source, destination, protocol, sourcePort, destinationPort };
-}
-
-function portText({ protocol, destinationPort }: Packet): string {
-  if (protocol === undefined) return '';
-  return protocol === 'ICMP' ? ', ICMP echo' : `, ${protocol} port ${destinationPort}`;
-}
-
-export function nodeValues({ name, hostAddresses, values, actual }: NodeSnapshot): NodeValues {
-  return { name, hostAddresses, values: Object.entries(values), actual };
+  print(pairTraceText(from, to, traced));
+  return traced.isDelivered;
 }
 
 async function fetchNode(agent: string, desired: boolean): Promise<NodeSnapshot> {
@@ -102,20 +61,11 @@ async function fetchNode(agent: string, desired: boolean): Promise<NodeSnapshot>
   }
 }
 
-function isNodeSnapshot(value: unknown): value is NodeSnapshot {
-  if (typeof value !== 'object' || value === null) return false;
-  const { name, hostAddresses, pods, values } = value as Partial<Record<string, unknown>>;
-  const areObjects = [pods, values].every((one) => typeof one === 'object' && one !== null);
-  return typeof name === 'string' && Array.isArray(hostAddresses) && areObjects;
-}
-
 function addressOf(nodes: readonly NodeSnapshot[], name: string): string {
   if (isIP(name)) return name;
   const id = name.includes('/') ? name : `default/${name}`;
-  for (const { pods } of nodes) {
-    const address = pods[id];
-    if (address !== undefined) return address;
-  }
+  const address = podAddress(nodes, id);
+  if (address !== undefined) return address;
   const names = nodes.map((node) => node.name).join(', ');
   throw new TraceError(`no pod with this name is attached to ${names}`, { where: id });
 }

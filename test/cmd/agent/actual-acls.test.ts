@@ -1,12 +1,11 @@
 /** The ACLs of a node in its trace document: as VPP reports them, and as they are configured. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { NodeSnapshot } from '#cmd/agent/node-snapshot.ts';
-import { nodeValues } from '#cmd/agent/trace.ts';
 import { aclModel } from '#models/vpp/acl.ts';
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import type { AclConfig } from '#packet-trace/acl-config.ts';
 import { clusterSnapshot } from '#packet-trace/cluster.ts';
+import { type NodeSnapshot, nodeValues } from '#packet-trace/node-document.ts';
 import { makeNode, type RunningAgent, startAgent } from './harness.ts';
 
 const loop = vppInterfaceModel.canonical({

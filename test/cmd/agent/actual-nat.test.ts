@@ -1,8 +1,6 @@
 /** The NAT44 of a node in its trace document: as VPP reports it, and as it is configured. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { NodeSnapshot } from '#cmd/agent/node-snapshot.ts';
-import { nodeValues } from '#cmd/agent/trace.ts';
 import { dnat44Model } from '#models/vpp/dnat44.ts';
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { nat44AddressPoolModel } from '#models/vpp/nat44-address-pool.ts';
@@ -10,6 +8,7 @@ import { nat44GlobalModel } from '#models/vpp/nat44-global.ts';
 import { nat44InterfaceModel } from '#models/vpp/nat44-interface.ts';
 import { clusterSnapshot } from '#packet-trace/cluster.ts';
 import type { NatConfig } from '#packet-trace/nat-config.ts';
+import { type NodeSnapshot, nodeValues } from '#packet-trace/node-document.ts';
 import { makeNode, type RunningAgent, startAgent } from './harness.ts';
 
 /** Too long for a tag of VPP. */

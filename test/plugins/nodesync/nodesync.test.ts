@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { StoreRefusedError, StoreUnavailableError } from '#datastore/api.ts';
+import { FaultInjectingStore } from '#datastore/fault-injection.ts';
 import { MemoryStore } from '#datastore/memory-store.ts';
 import { ManualClock } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
@@ -46,6 +47,20 @@ describe('node ID', () => {
       name: 'node-a',
       ip_addresses: ['192.168.16.2/24'],
     });
+  });
+
+  it('is allocated before the first resync, which then needs no cluster', async () => {
+    const cluster = new MemoryStore();
+    await cluster.put(key(1), '{"id":1,"name":"node-x"}');
+    const node = new TestNode({ cluster });
+    const record = await node.nodes.reserveId(ctx, new Map());
+    assert.equal(record?.key, key(2));
+    assert.equal(record.value, await cluster.get(key(2)));
+    assert.deepEqual(await node.nodes.reserveId(ctx, new Map()), record);
+    const unreachable = new FaultInjectingStore(cluster);
+    unreachable.disconnect();
+    const restarted = node.restart({ cluster: unreachable });
+    assert.equal(await start(restarted), 2);
   });
 
   it('is the one that the cluster has for this name, whatever the local store knows', async () => {

@@ -76,6 +76,8 @@ beforeEach(() => {
           >)
         );
       },
+      nodeByTunnel: (name) => (name === 'vxlan-default-2' ? 'node2' : undefined),
+      hostInterconnect: () => 'tap-vpp2',
       mainInterface: () => 'vmxnet3-0',
       otherInterfaces: () => [],
     },

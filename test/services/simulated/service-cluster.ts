@@ -1,6 +1,5 @@
 /** The cluster of the service suite with two agents on simulated VPP and Linux. */
 import assert from 'node:assert/strict';
-import type { NodeSnapshot } from '#cmd/agent/node-snapshot.ts';
 import { MemoryStore } from '#datastore/memory-store.ts';
 import { seededRandom } from '#infra/clock/manual.ts';
 import { endpointsModel } from '#kubernetes/models/endpoints.ts';
@@ -11,6 +10,7 @@ import { serviceModel } from '#kubernetes/models/service.ts';
 import { type AnyResource, REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/value-text.ts';
 import type { DeepInput, Model } from '#models/model.ts';
+import type { NodeSnapshot } from '#packet-trace/node-document.ts';
 import type { Device } from '#packet-trace/snapshot.ts';
 import {
   addPod,

@@ -42,6 +42,8 @@ async function cluster(): Promise<TestNode> {
 function routesOf(node: TestNode): Route[] {
   return connectivityRoutes({
     policies: node.policies,
+    services: node.services,
+    serviceSubnet: () => node.ipam.serviceSubnet(),
     createRenderer: createAclRenderer,
     kubeState: () => node.kubeState,
     reflectObject: reflectedObject,
@@ -289,12 +291,12 @@ describe(PLAN, () => {
       added: [
         dbFromWeb,
         { kind: 'Pod' },
-        { apiVersion: 'v1', kind: 'Service', metadata: { name: 's' }, spec: {} },
+        { apiVersion: 'v1', kind: 'Node', metadata: { name: 's' } },
       ],
       changed: [policy('new', { podSelector: {} })],
       removed: [
         { kind: 'NetworkPolicy', metadata: { name: 'absent' } },
-        { kind: 'Service', metadata: { name: 's' } },
+        { kind: 'Node', metadata: { name: 's' } },
         17,
       ],
     });
@@ -306,10 +308,10 @@ describe(PLAN, () => {
           resources.policy.key('db', 'default'),
         ),
         'added[1]: apiVersion is missing',
-        'added[2]: objects of kind Service do not decide about connectivity',
+        'added[2]: objects of kind Node do not decide about connectivity or services',
         `changed[0]: ${resources.policy.key('new', 'default')} does not exist; it is added`,
         `removed[0]: ${resources.policy.key('absent', 'default')} does not exist`,
-        'removed[1]: the kind has to be one of NetworkPolicy, Namespace, Pod',
+        'removed[1]: the kind has to be one of NetworkPolicy, Namespace, Pod, Service, Endpoints',
         'removed[2]: metadata.name is missing',
       ],
     );

@@ -63,7 +63,9 @@ for (const [what, bytes] of [
     const socket = await client();
     const reply = received(socket);
     socket.write(bytes);
-    assert.match(await reply, /^(HTTP\/1\.1 4\d\d |$)/);
+    // The port closes while the client still sends; then its kernel discards the reply.
+    const expected = bytes.length > 16_384 ? /^(HTTP\/1\.1 400 |$)/ : /^HTTP\/1\.1 400 /;
+    assert.match(await reply, expected);
     await assertServed();
   });
 

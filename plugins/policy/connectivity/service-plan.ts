@@ -1,0 +1,126 @@
+/** Services of this node before and after a change: their addresses, backends and values. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '#infra/clock/clock.ts';
+import type { Slices } from '#infra/clock/slices.ts';
+import type { KubeState } from '#plugins/controller/api/event-handler.ts';
+import type {
+  PlannedServices,
+  RenderedService,
+  ServiceApi,
+  ServiceName,
+} from '#plugins/service/api.ts';
+import { MasqueradedServices } from '../masqueraded-services.ts';
+import type { MasqueradedAddress } from '../renderer.ts';
+import { type ValueOperation, valueOperations } from './value-operations.ts';
+
+export interface ServicePlan {
+  readonly operations: readonly ValueOperation[];
+  readonly changes: readonly ServiceChange[];
+  readonly problems: readonly string[];
+  /** Of the states before and after, for the policies that concern their clients. */
+  readonly masqueraded: readonly [before: Masqueraded, after: Masqueraded];
+}
+
+type Masqueraded = ReadonlyMap<ServiceName, readonly MasqueradedAddress[]>;
+
+export interface ServiceChange {
+  readonly service: ServiceName;
+  /** null: nothing of it is served. */
+  readonly before: readonly ServedAddress[] | null;
+  readonly after: readonly ServedAddress[] | null;
+}
+
+export interface ServedAddress {
+  readonly kind: string;
+  readonly address: string;
+  readonly port: number;
+  readonly protocol: string;
+  /** `address:port`. */
+  readonly backends: readonly string[];
+}
+
+/** Resources that decide about services. */
+const inputs = ['service', 'endpoints'] as const;
+
+/**
+ * @param touched services that the change names
+ * @returns undefined: no service changes, or services are not carried
+ */
+export async function planServiceChange(
+  services: Pick<ServiceApi, 'plannedServices'>,
+  states: { readonly before: KubeState; readonly after: KubeState },
+  touched: ReadonlySet<ServiceName>,
+  clock: Clock,
+  slices: Slices,
+): Promise<ServicePlan | undefined> {
+  const { before, after } = states;
+  if (!(await isChanged(before, after, slices))) return undefined;
+  const old = await services.plannedServices(before, clock);
+  const next = await services.plannedServices(after, clock);
+  if (old === undefined || next === undefined) return undefined;
+  return {
+    operations: await valueOperations(old.values, next.values, slices),
+    changes: await changesBetween(old, next, slices),
+    problems: newProblems(old, next, touched),
+    masqueraded: [await masqueradedIn(old, slices), await masqueradedIn(next, slices)],
+  };
+}
+
+async function isChanged(before: KubeState, after: KubeState, slices: Slices): Promise<boolean> {
+  for (const keyword of inputs) {
+    const [old, next] = [before.get(keyword), after.get(keyword)];
+    if (old?.size !== next?.size) return true;
+    for (const [key, value] of next ?? []) {
+      if (slices.due()) await slices.turn();
+      if (old?.get(key) !== value) return true;
+    }
+  }
+  return false;
+}
+
+async function changesBetween(
+  { rendered: old }: PlannedServices,
+  { rendered: next }: PlannedServices,
+  slices: Slices,
+): Promise<ServiceChange[]> {
+  const changes: ServiceChange[] = [];
+  for (const service of new Set([...old.keys(), ...next.keys()])) {
+    if (slices.dueNow()) await slices.turn();
+    const [before, after] = [old.get(service), next.get(service)];
+    if (isDeepStrictEqual(before, after)) continue;
+    changes.push({ service, before: servedBy(before), after: servedBy(after) });
+  }
+  return changes.sort((a, b) => (a.service < b.service ? -1 : 1));
+}
+
+function servedBy(service: RenderedService | undefined): readonly ServedAddress[] | null {
+  if (service === undefined) return null;
+  return service.addresses.map(({ kind, address, port, protocol, backends }) => ({
+    kind,
+    address,
+    port,
+    protocol,
+    backends: backends.map((one) => `${one.address}:${one.port}`),
+  }));
+}
+
+/** Services that are not named may lose an address, too, to one that is. */
+function newProblems(
+  old: PlannedServices,
+  next: PlannedServices,
+  touched: ReadonlySet<ServiceName>,
+): string[] {
+  return [...touched].flatMap((service) => {
+    const known = new Set(old.problemsOf(service));
+    return next
+      .problemsOf(service)
+      .filter((text) => !known.has(text))
+      .map((text) => `service ${service}: ${text}`);
+  });
+}
+
+async function masqueradedIn({ rendered }: PlannedServices, slices: Slices): Promise<Masqueraded> {
+  const services = new MasqueradedServices({ renderedServices: () => rendered });
+  await services.resync(slices);
+  return services.all();
+}
