@@ -20,7 +20,17 @@ const table = {
   'src/vpp/binapi': ['src/infra'],
   'src/vpp': [...southbound],
   'src/linux': [...southbound],
+  'src/stn/daemon': ['src/linux', 'src/models', 'src/infra'],
   'src/stn': ['plugins/controller/api/ports', 'src/models', 'src/infra'],
+  'src/init': [
+    'src/stn',
+    'src/datastore',
+    'src/kubernetes',
+    'src/models',
+    'src/infra',
+    'plugins/controller/api/ports',
+    'plugins/[^/]+/api.ts',
+  ],
   'src/simulator': [
     'src/vpp/binapi',
     'src/linux/api.ts',
@@ -30,8 +40,18 @@ const table = {
     'src/infra',
   ],
   'src/packet-trace': ['src/models'],
+  ui: [],
   'src/datastore': ['src/infra'],
   'src/ksr': ['src/kubernetes', 'src/datastore', 'src/models', 'src/infra'],
+  'src/netctl': [
+    'src/ksr/api-server',
+    'src/kubernetes',
+    'src/datastore',
+    'src/packet-trace',
+    'plugins/[^/]+/api.ts',
+    'src/models',
+    'src/infra',
+  ],
   'src/compatibility': [
     'src/kvscheduler/scheduler.ts',
     'src/kvscheduler/rest/values.ts',
@@ -78,6 +98,9 @@ const otherPrograms = [
   'src/models',
   'src/kubernetes',
   'src/ksr',
+  'src/netctl',
+  'src/stn',
+  'src/init',
   'src/packet-trace',
   'plugins/controller/api',
   'plugins/[^/]+/api.ts',
@@ -87,7 +110,11 @@ const otherPrograms = [
 const anyOf = (paths) => `^(${paths.join('|')})(/|$)`;
 
 /** A folder with a row of its own inside a folder with a row. */
-const inner = { 'src/vpp': 'src/vpp/binapi', 'plugins/controller': 'plugins/controller/api' };
+const inner = {
+  'src/vpp': 'src/vpp/binapi',
+  'src/stn': 'src/stn/daemon',
+  'plugins/controller': 'plugins/controller/api',
+};
 
 const folders = Object.entries(table).map(([folder, allowed]) => ({
   name: `folder ${folder}`,
@@ -147,7 +174,7 @@ module.exports = {
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
-      extensions: ['.ts', '.js', '.json'],
+      extensions: ['.ts', '.tsx', '.js', '.json'],
       conditionNames: ['import', 'node', 'default', 'types'],
     },
     doNotFollow: { path: 'node_modules' },

@@ -40,6 +40,7 @@ function pageOf(routes: readonly Route[]): string {
 <html lang="en">
 <head><meta charset="utf-8"><title>Index</title></head>
 <body>
+<p>The state of this node, live: <a href="ui/">web page</a>.</p>
 <h2>Index:</h2>
 <ul>
 ${sections.join('\n')}

@@ -126,7 +126,7 @@ function operation(route: Route): OpenApiOperation {
     ],
     ...(body && { requestBody: { content: { [JSON_TYPE]: { schema: body } } } }),
     responses: { 200: replyOf(route), '4XX': ERROR, '5XX': ERROR },
-    ...(route.isProbe && { security: [] }),
+    ...((route.isProbe || route.isPublic) && { security: [] }),
   };
 }
 

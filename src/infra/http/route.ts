@@ -21,6 +21,8 @@ export interface RouteRequest {
   readonly user?: string;
   /** Content types that the client asks for. */
   readonly accept?: string | undefined;
+  /** Content encodings that the client understands. */
+  readonly acceptEncoding?: string | undefined;
 }
 
 export interface RouteResponse {
@@ -54,6 +56,8 @@ export interface Route {
   readonly isProbe?: true;
   /** A login: it needs no user yet. */
   readonly isLogin?: true;
+  /** Contains nothing of the node: it needs no user. */
+  readonly isPublic?: true;
   /** Whether the body may be a form instead of JSON. */
   readonly acceptsForm?: true;
   /** One line for the table of routes. */

@@ -68,7 +68,7 @@ export class Authentication {
       await reply.code(401).send('a client certificate is required\n');
       return undefined;
     }
-    if (route?.isLogin) return '';
+    if (route?.isLogin || route?.isPublic) return '';
     if (this.#tokens) return this.#tokenUser(this.#tokens, request, reply, route);
     if (this.#basic.length === 0) return '';
     const user = basicUser(request, this.#basic);

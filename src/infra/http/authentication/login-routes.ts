@@ -111,13 +111,13 @@ function tokenReply(token: string): RouteResponse {
   return { status: 200, body: token, contentType: TEXT };
 }
 
-/** As in the original, the browser continues with the list of routes. */
+/** As in the original, the browser continues with the list of routes: relative, as a proxy may put a path before it. */
 function cookieReply({ users, isSecure }: LoginDeps, token: string): RouteResponse {
   const maxAge = Math.floor(users!.validMs / 1_000);
   const flags = `HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
   const headers = {
     'Set-Cookie': `${TOKEN_COOKIE}=${token}; Path=/; Max-Age=${maxAge}; ${flags}`,
-    Location: '/',
+    Location: '../',
   };
   return { ...text(301, ''), headers };
 }

@@ -1,0 +1,99 @@
+/** Pods that are attached and detached while the page shows them, and a node that is full of them. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Browser } from 'playwright-core';
+import {
+  addPod,
+  cniRequest,
+  makeNode,
+  type Node,
+  type RunningAgent,
+} from '#test/cmd/agent/harness.ts';
+import { withoutProgram } from '#test/support/requirements.ts';
+import type { PodList } from '../../ui/src/views/pods/documents.ts';
+import { openPage, startBrowser } from './support/browser-page.ts';
+import { startShop } from './support/shop.ts';
+
+const NOT_FOUND = /404 \(Not Found\)/;
+
+describe('pods that come and go', { skip: withoutProgram('chromium'), timeout: 120_000 }, () => {
+  let browser: Browser;
+  let node: Node;
+  let shop: RunningAgent;
+  before(async () => {
+    browser = await startBrowser();
+    node = makeNode();
+    shop = await startShop({}, node);
+  });
+  after(async () => {
+    await browser?.close();
+    await shop?.stop();
+  });
+
+  const pod = { name: 'late', containerId: 'late-container', netns: '/run/netns/late' };
+
+  it('are shown when they are attached, and said to be detached', async () => {
+    const { page, problems, show, assertAccessible, close } = await openPage(
+      browser,
+      shop.agent.port,
+      { expected: NOT_FOUND },
+    );
+    await show('pods?search=default/late');
+    await page.getByText(/^0 of \d+ pods shown/).waitFor();
+    await addPod(shop, pod);
+    await page.getByRole('link', { name: 'default/late' }).click();
+    await page.getByText('late-container').first().waitFor();
+    await shop.client.delete(cniRequest(pod));
+    await page.getByText('Pod default/late has been detached from this node.').waitFor();
+    await assertAccessible();
+    await show('pods?pod=default/never');
+    await page.getByText('Pod default/never is not attached to this node.').waitFor();
+    await assertAccessible();
+    assert.deepEqual(problems, []);
+    await close();
+  });
+
+  it('have no interface when their network namespace is another one', async () => {
+    const lost = { name: 'lost', containerId: 'lost-container', netns: '/run/netns/lost' };
+    await addPod(shop, lost);
+    node.linux.removeNamespace(lost.netns);
+    node.linux.addNamespace(lost.netns);
+    shop.agent.controller.scheduleHealing('test', 0);
+    const { page, problems, show, assertAccessible, close } = await openPage(
+      browser,
+      shop.agent.port,
+    );
+    await show('pods?search=default/lost');
+    await page.getByText('not connected').waitFor();
+    const text = await page.locator('table.pods tbody').innerText();
+    assert.match(text, /its path leads to another network namespace/);
+    await assertAccessible();
+    await page.getByRole('link', { name: 'default/lost' }).click();
+    await page.getByText('Nothing is configured for it.').waitFor();
+    await assertAccessible();
+    assert.deepEqual(problems, []);
+    await close();
+  });
+
+  it('are 110 on a full node, in a page that is not scrolled sideways', async () => {
+    const names = Array.from({ length: 90 }, (_, n) => `many-${n}`);
+    for (const name of names)
+      await addPod(shop, { name, containerId: `${name}-container`, netns: `/run/netns/${name}` });
+    const { page, problems, show, close } = await openPage(browser, shop.agent.port);
+    await show('pods');
+    const { body } = await shop.get('/contiv/v1/pods');
+    const { total } = body as PodList;
+    assert.ok(total >= 110, String(total));
+    await page.getByText(`${total} of ${total} pods shown`).waitFor();
+    assert.equal(await page.locator('table.pods tbody tr').count(), total);
+    assert.ok(
+      await page.evaluate<boolean>(
+        'document.documentElement.scrollWidth <= document.documentElement.clientWidth',
+      ),
+    );
+    // charts are only made where they are seen
+    assert.ok((await page.locator('.sparkline canvas').count()) < total / 2);
+    assert.deepEqual(problems, []);
+    await close();
+  });
+});

@@ -1,0 +1,17 @@
+/** The time of the agent, which ticks: ages of what the page shows. */
+import { signal } from '@preact/signals';
+import { clockOffset } from './event-stream.ts';
+import { isVisible } from './page-visibility.ts';
+
+const TICK_MS = 1_000;
+
+const tick = signal(Date.now());
+
+setInterval(() => {
+  if (isVisible.peek()) tick.value = Date.now();
+}, TICK_MS);
+
+/** Milliseconds since the epoch; a component that reads it is rendered again each second. */
+export function agentNow(): number {
+  return tick.value + clockOffset.value;
+}

@@ -1,0 +1,2 @@
+/** Meaning of a color. */
+export type Tone = 'good' | 'bad' | 'waiting' | 'neutral';

@@ -1,0 +1,5 @@
+/** Entry of the page. */
+import { render } from 'preact';
+import { App } from './app.tsx';
+
+render(<App />, document.body);

@@ -1,0 +1,57 @@
+/** The views of the page, in the order of the navigation. Each is loaded when it is shown first. */
+import type { ComponentType } from 'preact';
+
+export interface View {
+  /** In addresses. */
+  readonly name: string;
+  readonly title: string;
+  load(): Promise<ComponentType>;
+}
+
+export const views: readonly View[] = [
+  {
+    name: '',
+    title: 'Overview',
+    load: async () => (await import('./views/overview/overview.tsx')).Overview,
+  },
+  {
+    name: 'events',
+    title: 'Events',
+    load: async () => (await import('./views/events/events.tsx')).Events,
+  },
+  {
+    name: 'transactions',
+    title: 'Transactions',
+    load: async () => (await import('./views/transactions/transactions.tsx')).Transactions,
+  },
+  {
+    name: 'values',
+    title: 'Values',
+    load: async () => (await import('./views/values/values.tsx')).Values,
+  },
+  {
+    name: 'pods',
+    title: 'Pods',
+    load: async () => (await import('./views/pods/pods.tsx')).Pods,
+  },
+  {
+    name: 'nodes',
+    title: 'Nodes',
+    load: async () => (await import('./views/nodes/nodes.tsx')).Nodes,
+  },
+  {
+    name: 'connectivity',
+    title: 'Connectivity',
+    load: async () => (await import('./views/connectivity/connectivity.tsx')).Connectivity,
+  },
+  {
+    name: 'trace',
+    title: 'Trace',
+    load: async () => (await import('./views/trace/trace.tsx')).Trace,
+  },
+  {
+    name: 'plan',
+    title: 'Plan',
+    load: async () => (await import('./views/plan/plan.tsx')).Plan,
+  },
+];

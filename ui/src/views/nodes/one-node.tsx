@@ -1,0 +1,152 @@
+/** One node: its addresses, and the traffic of the tunnel to it. */
+import { useMemo } from 'preact/hooks';
+import { useDocument } from '../../agent/use-document.ts';
+import { Badge, ValueStateBadge } from '../../components/badge.tsx';
+import { Loading } from '../../components/loading.tsx';
+import { href } from '../../location.ts';
+import { TrafficCharts } from '../../traffic/charts.tsx';
+import { CountersTable } from '../../traffic/counters-table.tsx';
+import { trafficText } from '../../traffic/traffic-text.ts';
+import type { NodeDocument, NodeList } from './documents.ts';
+import { nodeState } from './node-state.ts';
+import { addToHistory, latestRates, pointsOf } from './node-traffic.ts';
+
+export function OneNode({ name }: { readonly name: string }) {
+  const loaded = useDocument<NodeList>(`contiv/v1/nodes?search=${encodeURIComponent(name)}`, {
+    everyMs: 5_000,
+    afterEvents: true,
+  });
+  return (
+    <>
+      <p>
+        <a href={href('nodes')}>All nodes</a>
+      </p>
+      <h2>{name}</h2>
+      <Loading of={loaded} what="the node">
+        {(list) => <Found list={list} name={name} />}
+      </Loading>
+    </>
+  );
+}
+
+function Found({ list, name }: { readonly list: NodeList; readonly name: string }) {
+  useMemo(() => addToHistory(list), [list]);
+  const node = list.nodes.find((one) => one.name === name);
+  if (!node)
+    return (
+      <p class="problem" role="alert">
+        The cluster has no node {name} with an ID.
+      </p>
+    );
+  return (
+    <>
+      <Facts node={node} />
+      {node.tunnel && <Tunnel node={node} tunnel={node.tunnel} problem={list.countersError} />}
+      <Faults node={node} />
+    </>
+  );
+}
+
+function Facts({ node }: { readonly node: NodeDocument }) {
+  const { id, vppAddresses, managementAddresses, podCidr, link, tunnel } = node;
+  const { tone, text, reason } = nodeState(node);
+  return (
+    <dl class="facts">
+      <dt>State</dt>
+      <dd>
+        <Badge tone={tone}>{text}</Badge> {reason}
+      </dd>
+      <dt>ID</dt>
+      <dd>{id}</dd>
+      <dt>Addresses of VPP</dt>
+      <dd>{vppAddresses.join(', ') || 'none'}</dd>
+      <dt>Kubernetes addresses</dt>
+      <dd>{managementAddresses.join(', ') || 'none'}</dd>
+      {podCidr !== '' && (
+        <>
+          <dt>Pod CIDR of the Node object</dt>
+          <dd>{podCidr}</dd>
+        </>
+      )}
+      {link?.address && (
+        <>
+          <dt>Reached</dt>
+          <dd>
+            at {link.address} {tunnel ? 'through a VXLAN tunnel' : 'by routes, without an overlay'}
+          </dd>
+        </>
+      )}
+    </dl>
+  );
+}
+
+interface TunnelProps {
+  readonly node: NodeDocument;
+  readonly tunnel: NonNullable<NodeDocument['tunnel']>;
+  readonly problem: string | null;
+}
+
+function Tunnel({ node, tunnel, problem }: TunnelProps) {
+  return (
+    <section>
+      <h3>Tunnel</h3>
+      <p>
+        <a href={href('values', { key: tunnel.key })}>
+          <code>{tunnel.interface}</code>
+        </a>{' '}
+        <ValueStateBadge state={tunnel.state} />
+      </p>
+      {problem === null ? (
+        <p>Now: {trafficText(latestRates(node))}.</p>
+      ) : (
+        <p class="problem">Counters are unknown: {problem}</p>
+      )}
+      <TrafficCharts points={pointsOf(node)} />
+      {tunnel.counters && (
+        <details>
+          <summary>All counters</summary>
+          <CountersTable
+            counters={tunnel.counters}
+            side="vpp"
+            caption="Counters of VPP; in is what this node receives from the other one"
+          />
+        </details>
+      )}
+    </section>
+  );
+}
+
+function Faults({ node }: { readonly node: NodeDocument }) {
+  const faults = node.link?.values.faults ?? [];
+  if (faults.length === 0) return null;
+  return (
+    <section>
+      <h3>Values with faults</h3>
+      <table>
+        <caption>Values for this node that are not in their desired state, up to 10</caption>
+        <thead>
+          <tr>
+            <th scope="col">Key</th>
+            <th scope="col">State</th>
+            <th scope="col">Reason</th>
+          </tr>
+        </thead>
+        <tbody>
+          {faults.map(({ key, state, error = '' }) => (
+            <tr key={key}>
+              <th scope="row">
+                <a href={href('values', { key })}>
+                  <code>{key}</code>
+                </a>
+              </th>
+              <td>
+                <ValueStateBadge state={state} />
+              </td>
+              <td>{error}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
