@@ -1,4 +1,4 @@
-/** Compares docs/cni.md and the conflist of deploy/ with contiv-cni. */
+/** Compares docs/cni.md and the conflist of the Helm chart with contiv-cni. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
@@ -7,6 +7,7 @@ import { grpcSchema } from '#infra/grpc/config.ts';
 import { errorKinds } from '#plugins/podmanager/runtime-call/cni-error.ts';
 import { readNetworkConfig } from '#plugins/podmanager/runtime-call/network-config.ts';
 import { isSupported, versions } from '#plugins/podmanager/runtime-call/version.ts';
+import { CHART } from '../../scripts/lib/deploy/chart.ts';
 
 const text = readFileSync('docs/cni.md', 'utf8');
 const sources = (pattern: string) =>
@@ -50,8 +51,8 @@ describe('docs/cni.md', () => {
   });
 });
 
-describe('deploy/10-contiv-vpp.conflist', () => {
-  const list = JSON.parse(readFileSync('deploy/10-contiv-vpp.conflist', 'utf8'));
+describe('10-contiv-vpp.conflist of the Helm chart', () => {
+  const list = JSON.parse(readFileSync(`${CHART}/files/10-contiv-vpp.conflist`, 'utf8'));
 
   it('has a version that the contiv-cni of Contiv/VPP supports', () => {
     assert.ok(['0.1.0', '0.2.0', '0.3.0', '0.3.1'].includes(list.cniVersion));

@@ -10,11 +10,19 @@ const documents = [...globSync('*.md'), ...globSync('{docs,deploy,examples}/**/*
 );
 const scripts = JSON.parse(readFileSync('package.json', 'utf8')).scripts as object;
 const files = globSync(['src/**/*.ts', 'plugins/**/*.ts']);
-/** docs/ksr.md describes the flags and variables of contiv-ksr. */
-const isOfReflector = (path: string): boolean => /^src\/(cmd\/)?ksr\//.test(path);
+/** The documents with the flags and variables of the programs besides the agent. */
+const programDocuments = {
+  ksr: 'docs/ksr.md',
+  init: 'docs/contiv-init.md',
+  stn: 'docs/stn.md',
+};
+const isOf = (program: string) => (path: string) =>
+  path.startsWith(`src/${program}/`) || path.startsWith(`src/cmd/${program}/`);
+const isOfAgent = (path: string): boolean =>
+  ![...Object.keys(programDocuments), 'netctl'].some((program) => isOf(program)(path));
 const textOf = (paths: readonly string[]): string =>
   paths.map((path) => readFileSync(path, 'utf8')).join('\n');
-const source = textOf(files.filter((path) => !isOfReflector(path)));
+const source = textOf(files.filter(isOfAgent));
 
 describe('documents', () => {
   it('link only to existing files of the repository', () => {
@@ -45,7 +53,9 @@ describe('documents', () => {
       ...[...text.matchAll(/\b(GET|POST|PUT|DELETE) (\/[\w/:-]+)/g)].map(
         ([, method, path]) => `${method} ${path}`,
       ),
-      ...[...text.matchAll(/127\.0\.0\.1:9999(\/[\w/-]+)/g)].map(([, path]) => `GET ${path}`),
+      ...[...text.matchAll(/127\.0\.0\.1:9999(\/[\w/-]+)/g)].map(
+        ([, path = '']) => `GET ${path.replace(/\/$/, '')}`,
+      ),
     ]);
     assert.ok(named.length > 5);
     for (const route of named) assert.ok(known.includes(route), route);
@@ -82,11 +92,12 @@ describe('docs/configuration.md', () => {
   });
 });
 
-it('docs/ksr.md names the flags and environment variables of contiv-ksr', () => {
-  const text = readFileSync('docs/ksr.md', 'utf8');
-  const own = textOf(files.filter(isOfReflector));
-  const read = [...own.matchAll(/\benv\['(\w+)'\]/g)].map(([, name]) => name!);
-  const flags = [...own.matchAll(/\.option\(\s*'(--[a-z-]+)/g)].map(([, name]) => name!);
-  assert.ok(read.length > 3 && flags.length > 1);
-  for (const name of [...read, ...flags]) assert.ok(text.includes(name), name);
-});
+for (const [program, document] of Object.entries(programDocuments))
+  it(`${document} names the flags and environment variables of contiv-${program}`, () => {
+    const text = readFileSync(document, 'utf8');
+    const own = textOf(files.filter(isOf(program)));
+    const read = [...own.matchAll(/\benv\['(\w+)'\]/g)].map(([, name]) => name!);
+    const flags = [...own.matchAll(/\.option\(\s*'(--[a-z-]+)/g)].map(([, name]) => name!);
+    assert.ok(read.length > 0 && flags.length > 1);
+    for (const name of [...read, ...flags]) assert.ok(text.includes(name), name);
+  });
