@@ -4,7 +4,7 @@
  */
 import { resolve } from 'node:path';
 import { withoutNodes } from '#test/support/requirements.ts';
-import { buildAgent } from '../scripts/lib/agent-bundle.ts';
+import { buildProgram } from '../scripts/lib/bundles.ts';
 import { type AgentStart, contents, startAgent } from './lib/agent-start.ts';
 import type { Print } from './lib/subprocess.ts';
 
@@ -21,7 +21,7 @@ export async function run(print: Print): Promise<void> {
     print(`not measured: ${withoutNodes()}`);
     return;
   }
-  const image = resolve(await buildAgent(), 'main.js');
+  const image = resolve(await buildProgram('agent'), 'main.js');
   // fills the compile caches
   for (const main of [image, SOURCE]) await startAgent(contents.nothing, main);
   const cases = [

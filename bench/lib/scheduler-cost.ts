@@ -9,11 +9,14 @@ import type { AnyDescriptor } from '#kvscheduler/api/descriptor.ts';
 import { createScheduler } from '#kvscheduler/scheduler.ts';
 import { chain, type Family, families, independentLinks, type Link } from './instant-southbound.ts';
 
-/** Of one transaction; memory is that of the process after it, after a garbage collection. */
+/** Of one transaction; memory is that of the process after it. */
 export interface SchedulerCost {
   readonly ms: number;
   /** Of all threads. */
   readonly cpuMs: number;
+  /** After a garbage collection. */
+  readonly restRssBytes: number;
+  /** After one that returns free memory to the system. */
   readonly rssBytes: number;
   readonly heapBytes: number;
 }
@@ -67,11 +70,14 @@ async function cost(work: keyof typeof works, count: number, derived: number): P
   }
   if (failures.length > 0) throw failures[0]?.error;
   globalThis.gc?.();
-  const { rss, heapUsed } = process.memoryUsage();
+  const { rss: restRssBytes } = process.memoryUsage();
+  globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+  const { rss: rssBytes, heapUsed } = process.memoryUsage();
   const result: SchedulerCost = {
     ms,
     cpuMs: (user + system) / 1000,
-    rssBytes: rss,
+    restRssBytes,
+    rssBytes,
     heapBytes: heapUsed,
   };
   console.log(JSON.stringify(result));

@@ -8,7 +8,8 @@ export type Print = (line: string) => void;
 /** The flags of the agent in the first line of its main.ts, and one for measurements. */
 export const agentFlags = [
   '--max-semi-space-size=8',
-  '--invocation-count-for-turbofan=30000',
+  '--invocation-count-for-maglev-osr=2000',
+  '--invocation-count-for-turbofan=100000',
   '--expose-gc',
 ];
 

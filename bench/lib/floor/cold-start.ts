@@ -1,7 +1,7 @@
 /** A fresh agent, as the image starts it, with 10,000 routes or NAT mappings in etcd, on a real VPP. */
 import { join } from 'node:path';
 import { withoutNodes } from '#test/support/requirements.ts';
-import { buildAgent } from '../../../scripts/lib/agent-bundle.ts';
+import { buildProgram } from '../../../scripts/lib/bundles.ts';
 import { type AgentStart, contents, startAgent } from '../agent-start.ts';
 import { median, milliseconds, type Part, ROUNDS, type Row } from './row.ts';
 
@@ -11,7 +11,7 @@ const READY_TARGET_MS = 3_000;
 export const coldStart: Part = { title: 'cold start', needs: withoutNodes, rows };
 
 async function* rows(): AsyncGenerator<Row> {
-  const image = join(await buildAgent(), 'main.js');
+  const image = join(await buildProgram('agent'), 'main.js');
   // fills the compile cache
   await startAgent(contents.nothing, image);
   for (const [values, content] of [

@@ -30,10 +30,13 @@ import (
 )
 
 type result struct {
-	Ms        float64 `json:"ms"`
-	CpuMs     float64 `json:"cpuMs"`
-	RssBytes  uint64  `json:"rssBytes"`
-	HeapBytes uint64  `json:"heapBytes"`
+	Ms    float64 `json:"ms"`
+	CpuMs float64 `json:"cpuMs"`
+	// after a garbage collection
+	RestRssBytes uint64 `json:"restRssBytes"`
+	// after one that returns free memory to the system
+	RssBytes  uint64 `json:"rssBytes"`
+	HeapBytes uint64 `json:"heapBytes"`
 }
 
 const (
@@ -87,6 +90,8 @@ func main() {
 			fail(fmt.Errorf("%s is %s", key, state))
 		}
 	}
+	runtime.GC()
+	out.RestRssBytes = rss()
 	debug.FreeOSMemory()
 	var heap runtime.MemStats
 	runtime.ReadMemStats(&heap)
