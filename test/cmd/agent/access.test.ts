@@ -110,6 +110,8 @@ const kinds: readonly Kind[] = [
 const probes = ['GET /liveness', 'GET /readiness'];
 /** Served to clients that want to log in, with a certificate if one is needed. */
 const logins = ['GET /auth/login', 'POST /auth/login', 'POST /auth/authenticate'];
+/** Their files contain nothing of the node. */
+const pages = ['GET /ui', 'GET /ui/file'];
 
 async function routesOf(port: number, credentials: Credentials): Promise<string[]> {
   const { text } = await call({ port, path: '/openapi.json', ...credentials });
@@ -166,7 +168,8 @@ for (const { title, http, wrong, right, needsOpenssl } of kinds)
         for (const [route, status] of await statuses(routes, port, given)) {
           const needsNone =
             probes.includes(route) ||
-            (logins.includes(route) && (!http['client-cert-files'] || isSigned(given)));
+            ([...logins, ...pages].includes(route) &&
+              (!http['client-cert-files'] || isSigned(given)));
           assert.equal(status === 401, !needsNone, `${route} with ${credentials}: ${status}`);
           if (status === 401) refused++;
         }
@@ -218,7 +221,7 @@ describe('every route with the permissions of a user', () => {
       both: [...info, ...telemetry],
       guest: [],
     })) {
-      const always = [...probes, ...logins];
+      const always = [...probes, ...logins, ...pages];
       const asked = routes.filter((route) => route !== 'POST /auth/logout');
       for (const [route, status] of await statuses(asked, port, { headers: token(name) }))
         assert.equal(
