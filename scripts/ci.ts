@@ -26,10 +26,11 @@ const checks: readonly Check[] = [
   { name: 'generated models', command: ['node', 'scripts/gen.ts', '--check'] },
   { name: 'generated messages', command: ['node', 'scripts/gen-binapi.ts', '--check'] },
   { name: 'types', command: ['tsc', '-p', 'tsconfig.json'] },
+  { name: 'types of the page', command: ['tsc', '-p', 'ui/tsconfig.json'] },
   { name: 'lint and format', command: ['biome', 'ci', '--colors=off', '.'] },
   {
     name: 'import rules',
-    command: ['depcruise', '--config', '.dependency-cruiser.cjs', 'src', 'plugins'],
+    command: ['depcruise', '--config', '.dependency-cruiser.cjs', 'src', 'plugins', 'ui'],
   },
   { name: 'language', command: ['node', 'scripts/language.ts'] },
   { name: 'unused code and packages', command: ['knip', '--no-config-hints'] },

@@ -19,6 +19,8 @@ import { needsVpp, runsAlone, runsOnlyInTestVpp, VPP_FILE_LIMIT_MS } from './lib
 
 /** `npm run test:vpp` runs all of them. */
 const PARTS_ON_VPP = 4;
+/** Many files wait for a time or for a program now and then. */
+const WORKERS = Math.min(3, availableParallelism() + 1);
 
 const { values, positionals: words } = parseArgs({
   allowPositionals: true,
@@ -45,7 +47,7 @@ const alone = files.filter(runsAlone);
 const others = longestFirst(files.filter((file) => !runsAlone(file)));
 const results = [
   ...(await runTests(others, {
-    concurrency: Math.min(2, availableParallelism()),
+    concurrency: WORKERS,
     fileLimitMs: 300_000,
     onFile,
   })),

@@ -28,7 +28,8 @@ const rules: readonly {
   readonly isMissing: (machine: Machine, name: string) => boolean;
 }[] = [
   {
-    pattern: /^needs (vpp|vppctl|go|kube-apiserver|kubectl) in the PATH:/,
+    pattern:
+      /^needs (vpp|vppctl|go|kube-apiserver|kubectl|helm|kubeconform|kube-score) in the PATH:/,
     isMissing: (machine, name) => !machine.hasProgram(name),
   },
   // .ci/run installs it where Go is installed.
@@ -44,6 +45,11 @@ const rules: readonly {
   {
     pattern: /^needs java in the PATH:/,
     isMissing: (machine) => !machine.hasProgram('java'),
+  },
+  // Root file systems that scripts/image-bases.ts makes.
+  {
+    pattern: /^needs (\/\S+\/contiv-vswitch\/images\/\w+):/,
+    isMissing: (machine, path) => !machine.exists(path),
   },
   // From the folder of the repository.
   { pattern: /^needs (\.\.\/shared)\//, isMissing: (machine, path) => !machine.exists(path) },

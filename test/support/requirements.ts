@@ -36,6 +36,11 @@ const packages = {
   java: 'openjdk-17-jre-headless',
   prometheus: 'prometheus',
   promtool: 'prometheus',
+  bash: 'bash',
+  chromium: 'chromium',
+  zsh: 'zsh',
+  fish: 'fish',
+  script: 'bsdutils',
   mount: 'mount',
   umount: 'mount',
   vpp: 'FD.io VPP 24.10, 25.10 or 26.06',
@@ -45,6 +50,9 @@ const packages = {
   'kube-controller-manager':
     'Kubernetes 1.33 or later, or name the folder of its programs in KUBE_BIN',
   kubectl: 'Kubernetes 1.33 or later, or name the folder of its programs in KUBE_BIN',
+  helm: 'Helm 3 or later, or name its folder in KUBE_BIN',
+  kubeconform: 'it with `go install github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0`',
+  'kube-score': 'it with `go install github.com/zegl/kube-score/cmd/kube-score@v1.20.0`',
   cnitool: 'it with `go install github.com/containernetworking/cni/cnitool@v1.3.0`',
 } as const;
 
@@ -72,12 +80,24 @@ export function withoutProgram(...names: readonly Program[]): SkipReason {
   return false;
 }
 
+type KubeClientProgram = 'helm' | 'kubeconform' | 'kube-score';
+
 /** Path of a program of Kubernetes: in the folder that KUBE_BIN names, or in the PATH. */
 export function findKubeProgram(
-  name: 'kube-apiserver' | 'kube-controller-manager' | 'kubectl',
+  name: 'kube-apiserver' | 'kube-controller-manager' | 'kubectl' | KubeClientProgram,
 ): string | undefined {
   const folder = process.env['KUBE_BIN'];
-  return folder === undefined ? findProgram(name) : join(folder, name);
+  if (folder === undefined) return findProgram(name);
+  const path = join(folder, name);
+  return existsSync(path) ? path : findProgram(name);
+}
+
+/** Programs that render and check the Helm chart. */
+export function withoutKubeClients(...names: readonly KubeClientProgram[]): SkipReason {
+  for (const name of names)
+    if (findKubeProgram(name) === undefined)
+      return `needs ${name} in the PATH: install ${packages[name]}`;
+  return false;
 }
 
 /** A kube-apiserver that the test starts, on an etcd of its own. */

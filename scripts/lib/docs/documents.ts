@@ -1,8 +1,11 @@
 /**
- * Everything in docs/ and config/ that is generated from the source. In a document of docs/ a
+ * Everything in docs/, config/ and the Helm chart that is generated from the source. In a document of docs/ a
  * generated part is between `<!-- made: name -->` and `<!-- end -->`; the rest is hand-written.
  */
 import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CHART } from '../deploy/chart.ts';
+import { valuesSchema } from '../deploy/values-schema.ts';
 import {
   configDocuments,
   configFileText,
@@ -50,6 +53,10 @@ export async function documents(): Promise<Document[]> {
   return [
     ...[...texts].map(([path, text]) => ({ path, text })),
     ...files,
+    {
+      path: join(CHART, 'values.schema.json'),
+      text: `${JSON.stringify(valuesSchema(schemas), undefined, 2)}\n`,
+    },
     ...orphans.map((path) => ({ path, text: undefined })),
   ];
 }
