@@ -88,7 +88,10 @@ export function dhcpSuite(start: () => Promise<DhcpBackend>): void {
         { interface_name, is_ipv6, router_ip_address },
         { interface_name: 'main', is_ipv6: false, router_ip_address: '192.168.77.1/24' },
       );
-      assert.equal(agent.state(addressKey('192.168.77.5/24')), 'OBTAINED');
+      await agent.until(
+        'its address',
+        () => agent.state(addressKey('192.168.77.5/24')) === 'OBTAINED',
+      );
       const borrows = unnumberedKey.build({ iface: 'borrower' });
       await agent.until('borrowed', () => agent.state(borrows) === 'CONFIGURED');
       const lent = await agent.client.dump('ip_unnumbered_dump', { sw_if_index: 0xffff_ffff });
@@ -105,8 +108,9 @@ export function dhcpSuite(start: () => Promise<DhcpBackend>): void {
       backend.offer({ address: '192.168.77.9/24' });
       await leased('192.168.77.9/24');
       assert.equal(lease()?.router_ip_address, '192.168.77.1/24', 'VPP keeps the last one');
-      assert.equal(agent.state(addressKey('192.168.77.5/24')), 'NONEXISTENT');
-      assert.equal(agent.state(addressKey('192.168.77.9/24')), 'OBTAINED');
+      // The lease is visible before the transaction ends.
+      const states = () => [5, 9].map((host) => agent.state(addressKey(`192.168.77.${host}/24`)));
+      await agent.until('one address', () => states().join() === 'NONEXISTENT,OBTAINED');
     });
 
     test('the next agent finds the lease at once, and its change by asking', async () => {
