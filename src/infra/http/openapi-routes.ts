@@ -14,7 +14,7 @@ export function withOpenApi(routes: readonly Route[], security: SecuritySchemes)
       mutating: false,
       summary: 'OpenAPI document of all routes',
       reply: Type.Object({ openapi: Type.String(), paths: Type.Object({}) }),
-      handle: () => json(document),
+      handle: () => json(document()),
     },
     {
       method: 'GET',
@@ -24,14 +24,13 @@ export function withOpenApi(routes: readonly Route[], security: SecuritySchemes)
       replyTypes: ['text/html'],
       handle: () => ({
         status: 200,
-        body: page,
+        body: openApiPage(document()),
         contentType: 'text/html; charset=utf-8',
         headers: { 'Content-Security-Policy': pagePolicy },
       }),
     },
   ];
   const all = [...routes, ...own];
-  const document = openApiDocument(all, security);
-  const page = openApiPage(document);
+  const document = () => openApiDocument(all, security);
   return all;
 }

@@ -25,6 +25,7 @@ import { guardEndpoint } from './endpoint-guard.ts';
 import { HttpListenError, listenLocally } from './local-socket.ts';
 import { listenWithLoopback } from './loopback-listener.ts';
 import { withOpenApi } from './openapi-routes.ts';
+import { refuseOtherMethods } from './other-methods.ts';
 import { refuseUrl, send, unifyErrorReplies } from './reply.ts';
 import { BadRequestError, failure, type Route, type RouteResponse } from './route.ts';
 
@@ -87,9 +88,7 @@ export async function startHttpServer(
   const connections = new Connections(clock);
   const endpoint = makeEndpoint(config, connections);
   guardEndpoint(endpoint, config, authentication, clock);
-  unifyErrorReplies(endpoint);
-  for (const route of routes) bind(endpoint, route);
-  refuseOtherMethods(endpoint, routes);
+  bindAll(endpoint, routes);
   try {
     await listenWithLoopback(endpoint, { ...where, backlog: BACKLOG });
   } catch (cause) {
@@ -97,9 +96,7 @@ export async function startHttpServer(
   }
   const local = fastify(serverOptions);
   surviveFailedAccepts(local.server);
-  unifyErrorReplies(local);
-  for (const route of routes) bind(local, route);
-  refuseOtherMethods(local, routes);
+  bindAll(local, routes);
   let closeLocal: () => Promise<void>;
   try {
     closeLocal = await listenLocally(local, config['local-socket'], log);
@@ -156,6 +153,12 @@ function tokenUsersOf(config: HttpConfig, clock: Clock, log: Logger): TokenUsers
   return new TokenUsers(config, clock);
 }
 
+function bindAll(server: FastifyInstance, routes: readonly Route[]): void {
+  unifyErrorReplies(server);
+  refuseOtherMethods(server, routes);
+  for (const route of routes) bind(server, route);
+}
+
 function bind(server: FastifyInstance, route: Route): void {
   const options = {
     method: route.method,
@@ -179,26 +182,6 @@ function bind(server: FastifyInstance, route: Route): void {
     );
     scope.route(options);
   });
-}
-
-/** Every other method on the path of a route is answered with the methods that the path has. */
-function refuseOtherMethods(server: FastifyInstance, routes: readonly Route[]): void {
-  for (const path of new Set(routes.map((route) => route.path))) {
-    const declared = routes.filter((route) => route.path === path).map(({ method }) => method);
-    const known: string[] = declared.includes('GET') ? [...declared, 'HEAD'] : declared;
-    const allowed = known.sort().join(', ');
-    server.route({
-      method: server.supportedMethods.filter((method) => !known.includes(method)),
-      url: path,
-      // Before the body is read: its form does not matter.
-      onRequest: async ({ method }, reply) =>
-        send(
-          reply.header('Allow', allowed),
-          failure(405, `${path} has no method ${method}, only ${allowed}`),
-        ),
-      handler: async () => undefined,
-    });
-  }
 }
 
 async function answer(route: Route, request: FastifyRequest): Promise<RouteResponse> {
