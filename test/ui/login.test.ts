@@ -83,7 +83,9 @@ describe('page of an agent with logins', {
     await show('pods');
     await logIn(opened, 'monitor', 'm');
     await comeBack(opened);
-    await page.getByText('Your user does not have the permission group “read”.').waitFor();
+    await page
+      .locator('.connection', { hasText: 'Your user does not have the permission group “read”.' })
+      .waitFor();
     await page.getByText('Cannot read pods: your user does not have').waitFor();
     await assertAccessible();
     assert.deepEqual(problems, []);

@@ -133,16 +133,17 @@ describe('overview', { skip: withoutProgram('chromium'), timeout: 120_000 }, () 
     await close();
   });
 
-  it('says that the agent does not answer, and continues when it is back', async () => {
+  it('says that the agent does not answer, and continues when it is back', async (t) => {
     const other = makeNode();
     let agent = await startAgent(other);
+    t.after(() => agent.stop());
     await using forwarded = await forwardPort(agent.agent.port);
     const { page, problems, show, assertAccessible, close } = await openPage(
       browser,
       forwarded.port,
       {
-        expected:
-          /ERR_CONNECTION_(REFUSED|RESET)|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED_ENCODING/,
+        // Which error it is depends on the moment at which the connection breaks.
+        expected: /net::ERR_/,
       },
     );
     await show('');
@@ -158,7 +159,6 @@ describe('overview', { skip: withoutProgram('chromium'), timeout: 120_000 }, () 
     await page.getByText('The agent does not answer.').first().waitFor({ state: 'detached' });
     assert.deepEqual(problems, []);
     await close();
-    await agent.stop();
   });
 
   it('can be used with the keyboard, and says what it does not have', async () => {
