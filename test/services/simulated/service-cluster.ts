@@ -56,7 +56,8 @@ export class SimulatedServiceCluster implements ServiceCluster {
   /** Routes of the machine outside. */
   readonly #routes = new Map<string, NodeName>();
   /** The last report of the agents; undefined: changed since. */
-  #network: Network | undefined;
+  /** A promise: what was read before a change is not kept when it arrives after the change. */
+  #network: Promise<Network> | undefined;
   #markers = 0;
 
   static async start(options: ServiceClusterOptions = {}): Promise<SimulatedServiceCluster> {
@@ -283,15 +284,19 @@ export class SimulatedServiceCluster implements ServiceCluster {
     );
   }
 
-  async #current(): Promise<Network> {
-    this.#network ??= {
+  #current(): Promise<Network> {
+    this.#network ??= this.#read();
+    return this.#network;
+  }
+
+  async #read(): Promise<Network> {
+    return {
       snapshot: snapshotOfDocuments(await this.#documents(), [this.#outside()]),
       stations: [...this.#stations.values()],
       memory: memoryOf(
         new Map(this.#nodes.map(({ name, node }) => [`${name}/vpp`, node.vpp.memory])),
       ),
     };
-    return this.#network;
   }
 
   #outside(): Device {
