@@ -19,8 +19,8 @@ import { needsVpp, runsAlone, runsOnlyInTestVpp, VPP_FILE_LIMIT_MS } from './lib
 
 /** `npm run test:vpp` runs all of them. */
 const PARTS_ON_VPP = 4;
-/** Many files wait for a time or for a program now and then. */
-const WORKERS = Math.min(3, availableParallelism() + 1);
+/** Many files wait for a time, for a program or for a browser most of the time. */
+const WORKERS = Math.min(4, availableParallelism() + 2);
 
 const { values, positionals: words } = parseArgs({
   allowPositionals: true,

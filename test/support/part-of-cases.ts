@@ -1,5 +1,5 @@
 /**
- * The long suites on a real VPP are tables of cases. `npm test` runs one of four parts of each table, and
+ * The long suites on a real VPP, and with the messages of older releases, are tables of cases. `npm test` runs one of four parts of each table, and
  * the commit decides which (scripts/lib/part-of-commit.ts); `npm run test:vpp`, `npm test -- <word>` and
  * `node --test` run all cases. VPP_PART=2/4 runs the second of four parts.
  */

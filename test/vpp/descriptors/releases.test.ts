@@ -3,6 +3,7 @@ import { complianceSuite } from '#test/descriptors/compliance/suite.ts';
 import { vppExamples } from '#test/descriptors/compliance/vpp-examples.ts';
 import { writtenFamilies } from '#test/descriptors/transitions/families/vpp.ts';
 import { pairSuite } from '#test/descriptors/transitions/pairs.ts';
+import { selectCases } from '#test/support/part-of-cases.ts';
 import { declareUnless, withoutShared } from '#test/support/requirements.ts';
 import { bundledDefinitions } from '#vpp/binapi/bundled-definitions.ts';
 import { Catalog } from '#vpp/binapi/catalog.ts';
@@ -20,7 +21,8 @@ for (const release of ['v24.10', 'v25.10']) {
     const all = mergeDefinitions([bundledDefinitions, await readDefinitions(folder)]);
     const catalog = new Catalog(selectDefinitions(all, [...sessionMessages, ...usedMessages]));
     complianceSuite(() => simulatedVpp(catalog), vppExamples(hostLinks), release);
-    pairSuite(async () => withHostLinkNotifications(await simulatedVpp(catalog)), writtenFamilies, {
+    const families = selectCases(writtenFamilies);
+    pairSuite(async () => withHostLinkNotifications(await simulatedVpp(catalog)), families, {
       release,
     });
   });
