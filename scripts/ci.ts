@@ -21,17 +21,20 @@ interface Check {
   readonly env?: Readonly<Record<string, string>>;
 }
 
+/** A third of the time of version 6, which stays for its API: scripts/lib and dependency-cruiser use it. */
+const TSC = 'node_modules/typescript-7/bin/tsc';
+
 /** All of them run, the longest first, also after a failure, so that one run shows every failure. */
 const checks: readonly Check[] = [
-  { name: 'types', command: ['tsc', '-p', 'tsconfig.json'] },
   {
     name: `random cases, again with: CV_PART=${part} npm run soak -- random`,
     command: ['node', 'scripts/soak.ts', 'random'],
     env: { CV_PART: part },
   },
+  { name: 'types', command: [TSC, '-p', 'tsconfig.json'] },
   { name: 'generated models', command: ['node', 'scripts/gen.ts', '--check'] },
   { name: 'generated messages', command: ['node', 'scripts/gen-binapi.ts', '--check'] },
-  { name: 'types of the page', command: ['tsc', '-p', 'ui/tsconfig.json'] },
+  { name: 'types of the page', command: [TSC, '-p', 'ui/tsconfig.json'] },
   { name: 'lint and format', command: ['biome', 'ci', '--colors=off', '.'] },
   {
     name: 'import rules',
