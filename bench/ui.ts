@@ -12,7 +12,12 @@ import { openPage, startBrowser } from '#test/ui/support/browser-page.ts';
 import { startShop } from '#test/ui/support/shop.ts';
 import { buildPage } from '../scripts/lib/page.ts';
 import { firstView } from './lib/page/first-view.ts';
-import type { LoadedAgentReady, LoadReport } from './lib/page/loaded-agent.ts';
+import type {
+  CostReport,
+  LoadCommand,
+  LoadedAgentReady,
+  StretchReport,
+} from './lib/page/loaded-agent.ts';
 import { lowerPriorityOfChildren } from './lib/page/low-priority.ts';
 import { memoryOfHour } from './lib/page/memory-of-hour.ts';
 import type { Print } from './lib/subprocess.ts';
@@ -100,19 +105,23 @@ async function load(browser: Browser, print: Print): Promise<void> {
   const agent = fork(join(import.meta.dirname, 'lib/page/loaded-agent.ts'));
   try {
     const [{ port }] = (await once(agent, 'message')) as [LoadedAgentReady];
-    const observe = async (): Promise<LoadReport> => {
-      agent.send('measure');
+    const observe = async <Report>(what: LoadCommand): Promise<Report> => {
+      agent.send(what);
       await sleep(LOAD_MS);
-      agent.send('stop');
-      const [report] = (await once(agent, 'message')) as [LoadReport];
+      agent.send('stop' satisfies LoadCommand);
+      const [report] = (await once(agent, 'message')) as [Report];
       return report;
     };
-    await observe();
-    const alone = await observe();
+    const both = async (): Promise<Load> => ({
+      ...(await observe<CostReport>('cost')),
+      ...(await observe<StretchReport>('stretches')),
+    });
+    await observe('cost');
+    const alone = await both();
     const pages = await Promise.all(Array.from({ length: PAGES }, () => openPage(browser, port)));
     for (const [at, page] of pages.entries()) await page.show(VIEWS[at]!);
     lowerPriorityOfChildren();
-    const watched = await observe();
+    const watched = await both();
     print(`100 events a second, 10,000 values, no page: ${loadText(alone)}`);
     print(
       `the same with ${PAGES} pages: ${loadText(watched)}; ratio of the CPU ${(watched.cpuShare / alone.cpuShare).toFixed(2)}`,
@@ -124,7 +133,9 @@ async function load(browser: Browser, print: Print): Promise<void> {
   }
 }
 
-function loadText({ events, cpuShare, longest, longestOwn }: LoadReport): string {
+type Load = CostReport & StretchReport;
+
+function loadText({ events, cpuShare, longest, longestOwn }: Load): string {
   return (
     `${events.toFixed(0)} events/s, ${(cpuShare * 100).toFixed(0)} % of a CPU, longest stretch ` +
     `${longest.toFixed(1)} ms, ${longestOwn.toFixed(1)} ms without garbage collection`

@@ -1,6 +1,7 @@
 /**
- * A process with an agent that has the shop and 10,000 routes. Its parent sends `measure`, from which on it
- * processes 100 events a second, and `stop` some time later; the reply is what the main thread did meanwhile.
+ * A process with an agent that has the shop and 10,000 routes. Its parent sends `cost` or `stretches`, from
+ * which on it processes 100 events a second, and `stop` some time later; the reply is the measurement. Each
+ * has a run of its own: looking for stretches takes all the processor time that the agent leaves.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeNode, until } from '#test/cmd/agent/harness.ts';
@@ -16,10 +17,17 @@ export interface LoadedAgentReady {
   readonly port: number;
 }
 
-/** Times in milliseconds of the main thread. */
-export interface LoadReport {
+export type LoadCommand = 'cost' | 'stretches' | 'stop';
+
+export interface CostReport {
+  /** A second. */
   readonly events: number;
+  /** Of all threads; 1: one processor. */
   readonly cpuShare: number;
+}
+
+/** Times in milliseconds of the main thread. */
+export interface StretchReport {
   readonly longest: number;
   /** Without garbage collection. */
   readonly longestOwn: number;
@@ -58,23 +66,24 @@ async function processEvents(): Promise<number> {
   return shop.agent.controller.eventCount - first;
 }
 
-process.on('message', async (command) => {
-  if (command === 'stop') {
-    isStopped = true;
-    return;
-  }
-  isStopped = false;
-  let events = 0;
-  const { ms, cpuMs, longest, longestOwnMs } = await measure(async () => {
-    events = await processEvents();
-  });
-  const report: LoadReport = {
-    events: (events * 1_000) / ms,
-    cpuShare: cpuMs / ms,
-    longest: longest.cpuMs,
-    longestOwn: longestOwnMs,
-  };
-  process.send!(report);
+async function cost(): Promise<CostReport> {
+  const start = performance.now();
+  const before = process.cpuUsage();
+  const events = await processEvents();
+  const { user, system } = process.cpuUsage(before);
+  const ms = performance.now() - start;
+  return { events: (events * 1_000) / ms, cpuShare: (user + system) / 1_000 / ms };
+}
+
+async function stretches(): Promise<StretchReport> {
+  const { longest, longestOwnMs } = await measure(processEvents);
+  return { longest: longest.cpuMs, longestOwn: longestOwnMs };
+}
+
+process.on('message', async (command: LoadCommand) => {
+  isStopped = command === 'stop';
+  if (isStopped) return;
+  process.send!(command === 'cost' ? await cost() : await stretches());
 });
 process.on('disconnect', () => process.exit());
 const ready: LoadedAgentReady = { port: shop.agent.port };
