@@ -1,6 +1,6 @@
 /** The datastore watcher: its status and its errors. */
 import { defineError } from '#infra/errors/errors.ts';
-import type { ExternalValue } from './last-known-state.ts';
+import type { ExternalValues } from './last-known-state.ts';
 
 export interface DbStatus {
   /** Whether the last probe of the store succeeded. */
@@ -34,7 +34,7 @@ export interface DbWatcher {
   readonly status: DbStatus;
   start(): void;
   /** Values of external configuration; undefined until they were read from the store. */
-  externalValues(): Iterable<ExternalValue> | undefined;
+  externalValues(): ExternalValues | undefined;
   /**
    * Reads all values again and pushes them as a resync. The request ends with this read: nothing of it
    * is left for a later one.
@@ -45,11 +45,12 @@ export interface DbWatcher {
   close(): Promise<void>;
 }
 
-/**
- * Called when values of external configuration have changed, and when all of them were read from the
- * store, which may be another one then.
- */
-export type ExternalConfigListener = (what: 'changed' | 'read') => void;
+export interface ExternalConfigListener {
+  /** A value has changed. @param key without the prefix of the agent */
+  changed(key: string): void;
+  /** All values were read from the store, which may be another one now. */
+  read(): void;
+}
 
 export const ClosedWatcherError = defineError({
   name: 'ClosedWatcherError',

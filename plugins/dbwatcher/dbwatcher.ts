@@ -15,7 +15,7 @@ import {
   type ResyncRequest,
 } from './api.ts';
 import { KeySpace } from './key-space.ts';
-import type { ExternalValue } from './last-known-state.ts';
+import type { ExternalValues } from './last-known-state.ts';
 import { Mirror } from './mirror.ts';
 import { PublishedState } from './published-state.ts';
 import { type ReadResync, ResyncReader } from './resync-reader.ts';
@@ -125,7 +125,7 @@ class Watcher implements DbWatcher {
     this.#published = new PublishedState({
       loop: deps.loop,
       onLoopClosed: () => this.#stop(),
-      onExternalConfig: (what) => deps.onExternalConfig?.(what),
+      onExternalConfig: deps.onExternalConfig,
       keySpace: this.#keySpace,
       retained: this.#retained,
       mirror: this.#mirror,
@@ -158,10 +158,9 @@ class Watcher implements DbWatcher {
     };
   }
 
-  externalValues(): Iterable<ExternalValue> | undefined {
-    return this.#published.source === 'store'
-      ? this.#published.lastKnown.externalValues()
-      : undefined;
+  externalValues(): ExternalValues | undefined {
+    const { source, lastKnown } = this.#published;
+    return source === 'store' ? lastKnown.externalValues : undefined;
   }
 
   start(): void {

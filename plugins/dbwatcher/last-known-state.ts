@@ -31,6 +31,12 @@ export interface ExternalValue {
   readonly unknownFields: readonly string[];
 }
 
+/** The values of external configuration, the invalid ones, too; keys without the prefix of the agent. */
+export interface ExternalValues {
+  keys(): Iterable<string>;
+  get(key: string): ExternalValue | undefined;
+}
+
 export interface InvalidValue {
   readonly reason: string;
   /** Path of the invalid field, if it is known. */
@@ -60,8 +66,8 @@ export class LastKnownState {
   readonly #entries = new Map<string, LastKnownEntry>();
   readonly #broken = new SharedMap<string, string>();
   readonly #unknownFields = new SharedMap<string, UnknownFields>();
-  /** Keys of external configuration: few among all others. */
-  readonly #externalKeys = new Set<string>();
+  /** Keys in the store of external configuration, by those without the prefix of the agent. */
+  readonly #externalKeys = new Map<string, string>();
   readonly #invalidFields = new Map<string, string>();
 
   constructor(keySpace: KeySpace, log: Logger) {
@@ -83,25 +89,11 @@ export class LastKnownState {
     return false;
   }
 
-  /** All values of external configuration, the invalid ones, too. */
-  *externalValues(): Iterable<ExternalValue> {
-    for (const fullKey of this.#externalKeys) {
-      const entry = this.#entries.get(fullKey);
-      if (!entry) continue;
-      const reason = this.#broken.get(fullKey);
-      yield {
-        key: entry.watchedKey.key,
-        invalid:
-          reason === undefined
-            ? undefined
-            : {
-                reason: withoutKey(reason, fullKey),
-                field: this.#invalidFields.get(fullKey),
-                isPreviousInUse: entry.value !== undefined,
-              },
-        unknownFields: this.#unknownFields.get(fullKey)?.names ?? [],
-      };
-    }
+  get externalValues(): ExternalValues {
+    return {
+      keys: () => this.#externalKeys.keys(),
+      get: (key) => this.#externalValue(key),
+    };
   }
 
   /** Adds an entry of a snapshot; undefined if the key is not watched. */
@@ -135,7 +127,7 @@ export class LastKnownState {
         difference: previous && { watchedKey, previous, current: undefined },
         accept: () => {
           this.#entries.delete(key);
-          this.#externalKeys.delete(key);
+          if (watchedKey.resource === undefined) this.#externalKeys.delete(watchedKey.key);
           this.#invalidFields.delete(key);
           this.#broken.delete(key);
           this.#unknownFields.delete(key);
@@ -179,9 +171,29 @@ export class LastKnownState {
     return this.#entries.get(key)?.value !== undefined && !this.#broken.has(key);
   }
 
+  #externalValue(key: string): ExternalValue | undefined {
+    const fullKey = this.#externalKeys.get(key);
+    const entry = fullKey === undefined ? undefined : this.#entries.get(fullKey);
+    if (fullKey === undefined || !entry) return undefined;
+    const reason = this.#broken.get(fullKey);
+    return {
+      key,
+      invalid:
+        reason === undefined
+          ? undefined
+          : {
+              reason: withoutKey(reason, fullKey),
+              field: this.#invalidFields.get(fullKey),
+              isPreviousInUse: entry.value !== undefined,
+            },
+      unknownFields: this.#unknownFields.get(fullKey)?.names ?? [],
+    };
+  }
+
   #set(key: string, entry: LastKnownEntry): void {
     this.#entries.set(key, entry);
-    if (entry.watchedKey.resource === undefined) this.#externalKeys.add(key);
+    const { resource, key: shortKey } = entry.watchedKey;
+    if (resource === undefined) this.#externalKeys.set(shortKey, key);
   }
 
   #decode(watchedKey: WatchedKey, key: string, text: string): object | undefined {

@@ -24,7 +24,7 @@ export interface PublishedStateDeps {
   readonly loop: Pick<EventLoop, 'push'>;
   /** The event loop accepts no more events. */
   readonly onLoopClosed: () => void;
-  readonly onExternalConfig: ExternalConfigListener;
+  readonly onExternalConfig: ExternalConfigListener | undefined;
   readonly keySpace: KeySpace;
   readonly retained: RetainedNodes;
   readonly mirror: Mirror | undefined;
@@ -84,7 +84,7 @@ export class PublishedState {
     this.#unknownFields.report(known);
     this.#source = source;
     this.#resyncs++;
-    if (source === 'store') this.#deps.onExternalConfig('read');
+    if (source === 'store') this.#deps.onExternalConfig?.read();
     return undefined;
   }
 
@@ -145,7 +145,7 @@ export class PublishedState {
     }
     if (difference && this.#push(changeEvent(difference, origin))) return false;
     accept();
-    if (keySpace.isExternal(key)) onExternalConfig('changed');
+    if (keySpace.isExternal(key)) onExternalConfig?.changed(keySpace.find(key)!.key);
     changed.push(key);
     return true;
   }

@@ -24,16 +24,18 @@ export interface DbWatcherWiringDeps
 export interface WiredDbWatcher {
   readonly watcher: DbWatcher;
   readonly component: Component;
-  /** To be called after each transaction: states of values may have changed. */
-  readonly statesChanged: () => void;
+  /** To be called after each transaction with the keys of values whose states may have changed. */
+  readonly statesChanged: ConfigStatusPublisher['statesChanged'];
 }
 
 export function wireDbWatcher(all: DbWatcherWiringDeps): WiredDbWatcher {
   const { registry, status, isShared, host, valueStates, ...deps } = all;
   const watcher: DbWatcher = createDbWatcher({
     ...deps,
-    onExternalConfig: (what) =>
-      what === 'read' ? statuses?.valuesRead() : statuses?.statesChanged(),
+    onExternalConfig: {
+      changed: (key) => statuses?.statesChanged([key]),
+      read: () => statuses?.valuesRead(),
+    },
     reportState: status.register('etcd', 'readiness'),
   });
   // Without other programs on the store, no program reads them.
@@ -76,6 +78,6 @@ export function wireDbWatcher(all: DbWatcherWiringDeps): WiredDbWatcher {
         await Promise.all([watcher.close(), statuses?.close(), instances?.close()]);
       },
     },
-    statesChanged: () => statuses?.statesChanged(),
+    statesChanged: (keys) => statuses?.statesChanged(keys),
   };
 }

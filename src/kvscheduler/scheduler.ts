@@ -37,7 +37,7 @@ import { Retries, type RetryGroup, type RetryStatus } from './executor/retry.ts'
 import { safeDescriptor } from './executor/safe-descriptor.ts';
 import type { SchedulerContext } from './executor/scheduler-context.ts';
 import { type Task, TaskQueue } from './executor/task-queue.ts';
-import { Transactor, type Writer } from './executor/transactor.ts';
+import { type TransactionListener, Transactor, type Writer } from './executor/transactor.ts';
 import { Registry } from './graph/descriptor-registry.ts';
 import {
   assertReadable,
@@ -83,7 +83,7 @@ export interface SchedulerOptions {
   readonly verify?: boolean;
   readonly observer?: Observer;
   /** Called after each transaction: the states of values may have changed. */
-  readonly onTransaction?: () => void;
+  readonly onTransaction?: TransactionListener;
   /** Receives the text of each transaction: the plan before, the outcome after its execution. */
   readonly writer?: Writer;
   /** Asked before each of these texts; default: they are always written. */
@@ -193,6 +193,7 @@ class KvScheduler implements Scheduler {
   /** Reports that are not processed yet; one task processes them all. */
   readonly #reported = new Map<string, NotifiedValue>();
   readonly #transactor: Transactor;
+  readonly #onTransaction: TransactionListener;
 
   constructor(options: SchedulerOptions) {
     const { descriptors, clock, log, observer } = options;
@@ -220,6 +221,7 @@ class KvScheduler implements Scheduler {
     this.timeline = new Timeline(clock, limits);
     this.#history = new History(clock, limits);
     this.#retries = new Retries(clock, (group) => this.#queue.add(this.#retryTask(group)));
+    this.#onTransaction = options.onTransaction ?? (() => undefined);
     this.#transactor = new Transactor({
       context: this.#context,
       clock,
@@ -229,7 +231,7 @@ class KvScheduler implements Scheduler {
       history: this.#history,
       verifies: options.verify ?? false,
       writer: options.writer,
-      onTransaction: options.onTransaction ?? (() => undefined),
+      onTransaction: this.#onTransaction,
       writesTransactions: options.writesTransactions ?? (() => true),
     });
   }
@@ -444,7 +446,7 @@ class KvScheduler implements Scheduler {
       this.#reported.clear();
       const prepared = await prepareNotification(this.#context, pairs);
       if (prepared) await this.#transactor.run(async () => prepared, queuedMs);
-      else await this.#transactor.recordGraph(new Set(), this.#clock.now());
+      else await this.#transactor.recordGraph([], this.#clock.now());
     });
   }
 
@@ -455,12 +457,14 @@ class KvScheduler implements Scheduler {
       run: () => {
         const queuedMs = this.#clock.monotonic() - queuedAt;
         this.#observer.waited(type, queuedMs);
-        return work(queuedMs).catch((thrown: unknown) =>
+        return work(queuedMs).catch((thrown: unknown) => {
+          // it may have happened before the transaction
+          this.#onTransaction(undefined);
           this.#log.error(
             { error: errorText(thrown) },
             'transaction aborted by an unexpected error',
-          ),
-        );
+          );
+        });
       },
       refuse: () => undefined,
     };

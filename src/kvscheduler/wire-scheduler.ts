@@ -6,6 +6,7 @@ import type { Component } from '#infra/process/lifecycle.ts';
 import type { StatusCheck } from '#infra/status/status.ts';
 import type { AnyDescriptor } from './api/descriptor.ts';
 import type { KvSchedulerConfig } from './config.ts';
+import type { TransactionListener } from './executor/transactor.ts';
 import { SchedulerMetrics } from './history/metrics.ts';
 import { QueueProblem } from './queue-problem.ts';
 import { createScheduler, type Scheduler } from './scheduler.ts';
@@ -23,7 +24,7 @@ export interface SchedulerWiringDeps {
   readonly log: Logger;
   readonly print: (text: string) => void;
   /** Called after each transaction. */
-  readonly onTransaction: () => void;
+  readonly onTransaction: TransactionListener;
 }
 
 export interface WiredScheduler {

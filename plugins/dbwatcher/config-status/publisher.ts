@@ -4,8 +4,15 @@ import type { Clock, Random, Timer } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import { errorText, traitsOf } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
-import type { ExternalValue } from '../last-known-state.ts';
-import { CONFIG_STATUS, statusKey, statusText, type ValueStates } from './record.ts';
+import type { ExternalValues } from '../last-known-state.ts';
+import {
+  CONFIG_STATUS,
+  describedKey,
+  isWaiting,
+  statusKey,
+  statusText,
+  type ValueStates,
+} from './record.ts';
 
 /** Changes in this time are written together. */
 const DELAY_MS = 100;
@@ -23,7 +30,7 @@ export interface ConfigStatusDeps {
   /** `/vnf-agent/<label>/` */
   readonly agentPrefix: string;
   /** Values in the store; undefined until they were read. */
-  readonly values: () => Iterable<ExternalValue> | undefined;
+  readonly values: () => ExternalValues | undefined;
   readonly statesOf: (key: string) => ValueStates;
   /** No value is being configured. */
   readonly isSettled: () => boolean;
@@ -34,10 +41,10 @@ export interface ConfigStatusDeps {
 
 /**
  * Writes the status of each value of external configuration beside it. Each time it compares the states
- * of all values with the records that the store has, and writes the difference: so a lost write, a wiped
- * store, or a crash between two batches is corrected by the next comparison, and nothing is written while
- * nothing changes. The store is read only when its records are not known: at the start, after a failed
- * write, and when the watcher has read the values again.
+ * of the values that may have changed with the records that the store has, and writes the difference. At
+ * the start, after a failed write, and when the watcher has read the values again, it reads the records
+ * and compares all values: so a lost write, a wiped store, or a crash between two batches is corrected.
+ * Nothing is written while nothing changes.
  *
  * Nothing watches the records, so a record never causes another one.
  */
@@ -45,10 +52,15 @@ export class ConfigStatusPublisher {
   readonly #deps: ConfigStatusDeps;
   readonly #backoff: Backoff;
   readonly #slices: Slices;
-  /** Records in the store. */
+  /** Records in the store, by the keys of their values. */
   #written = new Map<string, string>();
-  /** The records in the store are not known. */
+  /** The records in the store are not known: they are read, and all values compared. */
   #mustRead = true;
+  #mustCompareAll = false;
+  /** Keys of values that may have changed since the last comparison; each is read once. */
+  #changed: Iterable<string>[] = [];
+  /** Keys of values whose record can change although they do not. */
+  readonly #waiting = new Set<string>();
   #timer: Timer | undefined;
   #publishing: Promise<void> | undefined;
   #isDue = false;
@@ -69,8 +81,13 @@ export class ConfigStatusPublisher {
     return this.#failures;
   }
 
-  /** The states of values may have changed. */
-  statesChanged(): void {
+  /**
+   * Values or their states may have changed.
+   * @param keys read once, later; undefined: any may have changed
+   */
+  statesChanged(keys: Iterable<string> | undefined): void {
+    if (keys === undefined) this.#mustCompareAll = true;
+    else if (!this.#mustRead && !this.#mustCompareAll) this.#changed.push(keys);
     this.#schedule();
   }
 
@@ -124,10 +141,15 @@ export class ConfigStatusPublisher {
     const { values, log } = this.#deps;
     // Before the values were read, a missing one is not a removed one.
     const current = values();
-    if (!current) return;
+    if (!current) {
+      this.#mustRead = true;
+      this.#changed = [];
+      return;
+    }
     try {
       if (this.#mustRead) await this.#read();
-      for (const batch of batches(await this.#changes([...current]))) {
+      const keys = await this.#keysToCompare(current);
+      for (const batch of batches(await this.#changes(current, keys))) {
         if (this.#closed || this.#mustRead) return;
         await this.#write(batch);
       }
@@ -143,26 +165,60 @@ export class ConfigStatusPublisher {
     const { store, agentPrefix } = this.#deps;
     this.#mustRead = false;
     const { entries } = await store.list(agentPrefix + CONFIG_STATUS);
-    this.#written = new Map(entries.map(({ key, value }) => [key, value]));
+    this.#written = new Map(
+      entries.map(({ key, value }) => [describedKey(agentPrefix, key), value]),
+    );
+    this.#mustCompareAll = true;
   }
 
-  /** Records to write; undefined: to delete. */
-  async #changes(values: readonly ExternalValue[]): Promise<Map<string, string | undefined>> {
-    const { agentPrefix, statesOf } = this.#deps;
+  async #keysToCompare(current: ExternalValues): Promise<ReadonlySet<string>> {
+    const sources = this.#mustCompareAll
+      ? [[...current.keys()], [...this.#written.keys()]]
+      : [...this.#changed, [...this.#waiting]];
+    this.#mustCompareAll = false;
+    this.#changed = [];
+    const keys = new Set<string>();
+    for (const source of sources) {
+      for (const key of source) {
+        if (this.#slices.due()) await this.#slices.turn();
+        keys.add(key);
+      }
+    }
+    return keys;
+  }
+
+  /** Records to write, by the keys of their values; undefined: to delete. */
+  async #changes(
+    current: ExternalValues,
+    keys: ReadonlySet<string>,
+  ): Promise<Map<string, string | undefined>> {
     const changes = new Map<string, string | undefined>();
-    for (const key of this.#written.keys()) changes.set(key, undefined);
-    await this.#slices.each(values, (value) => {
-      const key = statusKey(agentPrefix, value.key);
-      const record = statusText(value, statesOf(value.key));
-      // A value that was not configured yet keeps its record.
-      if (record === undefined || record === this.#written.get(key)) changes.delete(key);
-      else changes.set(key, record);
-    });
+    for (const key of keys) {
+      if (this.#slices.due()) await this.#slices.turn();
+      const written = this.#written.get(key);
+      const value = current.get(key);
+      if (value) {
+        const states = this.#deps.statesOf(key);
+        if (isWaiting(states)) this.#waiting.add(key);
+        else this.#waiting.delete(key);
+        // A value that was not configured yet keeps its record.
+        const record = statusText(value, states) ?? written;
+        if (record !== written) changes.set(key, record);
+      } else {
+        this.#waiting.delete(key);
+        if (written !== undefined) changes.set(key, undefined);
+      }
+    }
     return changes;
   }
 
   async #write(batch: ReadonlyMap<string, string | undefined>): Promise<void> {
-    await this.#deps.store.putAll(batch);
+    const { store, agentPrefix } = this.#deps;
+    const records = Array.from(
+      batch,
+      ([key, record]) => [statusKey(agentPrefix, key), record] as const,
+    );
+    await store.putAll(new Map(records));
     for (const [key, record] of batch)
       if (record === undefined) this.#written.delete(key);
       else this.#written.set(key, record);

@@ -34,6 +34,11 @@ export function statusKey(agentPrefix: string, key: string): string {
   return agentPrefix + CONFIG_STATUS + key.slice(CONFIG.length);
 }
 
+/** The key of the value that a record in the store describes. */
+export function describedKey(agentPrefix: string, recordKey: string): string {
+  return CONFIG + recordKey.slice(agentPrefix.length + CONFIG_STATUS.length);
+}
+
 /**
  * The JSON of ligato's `kvscheduler.ValueStatus`, which has no place for derived values: those that are
  * not configured are in the details, because programs of ligato reject unknown fields.
@@ -55,6 +60,13 @@ export function statusText(value: ExternalValue, states: ValueStates): string | 
       ...value.unknownFields.map((name) => `ignored unknown field: ${name}`),
     ],
   });
+}
+
+/** Whether the record can change without a transaction that changes the value. */
+export function isWaiting({ value, derived_values = [] }: ValueStates): boolean {
+  return [value, ...derived_values].some(
+    ({ state }) => state === 'PENDING' || TRANSIENT.has(state),
+  );
 }
 
 function invalidText(

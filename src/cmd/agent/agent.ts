@@ -136,7 +136,7 @@ export function createAgent(deps: AgentDeps): Agent {
     clock,
     log: loggers.get('kvscheduler'),
     print,
-    onTransaction: () => statesChanged(),
+    onTransaction: (changed) => statesChanged(changed),
   });
   const interfaceWatch = wireInterfaceWatch({
     client: vpp.client,

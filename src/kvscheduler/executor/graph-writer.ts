@@ -137,9 +137,9 @@ export class GraphWriter {
   }
 
   /** Removes those nodes that have neither a desired nor an actual value. */
-  async removeUnused(nodes: Iterable<Node>): Promise<void> {
+  async removeUnused(nodes: readonly Node[]): Promise<void> {
     const bases: Node[] = [];
-    await this.#slices.each([...nodes], (node) => {
+    await this.#slices.each(nodes, (node) => {
       if (isUsed(node) || this.#graph.get(node.key) !== node) return;
       // Derived values are removed before their base.
       if (node.base) this.#graph.remove(node);
@@ -148,6 +148,13 @@ export class GraphWriter {
     await this.#slices.each(bases, (node) => {
       if (node.derived.size === 0) this.#graph.remove(node);
     });
+  }
+
+  /** Notes that the transaction may have changed the node. @returns false if that was noted already */
+  setTouched(node: Node, seqNum: number): boolean {
+    if (node.touchedBy === seqNum) return false;
+    writable(node).touchedBy = seqNum;
+    return true;
   }
 
   /** Notes that the transaction found the node to differ from what was known. */

@@ -99,14 +99,14 @@ export class Retries {
    */
   async settle(
     seqNum: number,
-    touched: ReadonlySet<Node>,
+    touched: readonly Node[],
     failed: ReadonlySet<Node>,
     { graph, writer, slices }: SchedulerContext,
   ): Promise<readonly Node[]> {
     const givenUp: Node[] = [];
     if (this.#closed || (graph.failed.size === 0 && this.#waiting.size === 0)) return givenUp;
     const bases = new Set<Node>();
-    await slices.each([...touched], ({ root }) => bases.add(root));
+    await slices.each(touched, ({ root }) => bases.add(root));
     const groups = new Map<string, OpenGroup>();
     await slices.each([...bases], (base) => {
       const nodes = [...graph.failedOf(base)];

@@ -45,7 +45,8 @@ export class TransactionExecution {
   readonly #context: SchedulerContext;
   readonly #settings: TransactionSettings;
   readonly #failed = new Set<Node>();
-  readonly #touched = new Set<Node>();
+  /** Each once. The nodes are marked: a set of 100,000 nodes stops the main thread when it grows. */
+  readonly #touched: Node[] = [];
   /** Values that were in the desired state until one that is derived from them failed. */
   readonly #updatesBlocked = new Set<Node>();
   #dueRetries: ReadonlySet<Node> | undefined;
@@ -81,7 +82,7 @@ export class TransactionExecution {
   }
 
   /** Nodes that may have changed; some of them are removed. */
-  get touched(): Set<Node> {
+  get touched(): readonly Node[] {
     return this.#touched;
   }
 
@@ -172,7 +173,7 @@ export class TransactionExecution {
     };
     const applied = await writer.applyPlan(plan, origin, backup);
     await slices.each(applied.nodes, (node) => {
-      if (node) this.#touched.add(node);
+      if (node && writer.setTouched(node, seqNum)) this.#touched.push(node);
     });
     return applied;
   }
@@ -180,10 +181,11 @@ export class TransactionExecution {
   /** Notes nodes that were found to differ from what was known. */
   async #touch(nodes: Iterable<Node>): Promise<void> {
     const { slices, writer } = this.#context;
+    const { seqNum } = this.#settings;
     for (const node of nodes) {
       if (slices.due()) await slices.turn();
-      writer.setLastTransaction(node, this.#settings.seqNum);
-      this.#touched.add(node);
+      writer.setLastTransaction(node, seqNum);
+      if (writer.setTouched(node, seqNum)) this.#touched.push(node);
     }
   }
 

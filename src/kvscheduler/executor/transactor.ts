@@ -24,6 +24,13 @@ export interface Writer {
   write(text: string): unknown;
 }
 
+/**
+ * @param changed the keys of base values whose own state, or the state of one of their derived values, may
+ *   have changed, also twice; to be read once, which may be later. undefined: any may have changed. What a
+ *   pending value waits for can change without its key among them.
+ */
+export type TransactionListener = (changed: Iterable<string> | undefined) => void;
+
 export interface TransactorOptions {
   readonly context: SchedulerContext;
   readonly clock: Clock;
@@ -34,7 +41,7 @@ export interface TransactorOptions {
   readonly verifies: boolean;
   readonly writer: Writer | undefined;
   /** Called after each transaction. */
-  readonly onTransaction: () => void;
+  readonly onTransaction: TransactionListener;
   /** Whether the text of the current transaction is written. */
   readonly writesTransactions: () => boolean;
 }
@@ -57,10 +64,13 @@ export class Transactor {
     queuedMs: number,
     retried?: RetryGroup,
   ): Promise<TransactionResult> {
+    let changed: Iterable<string> | undefined;
     try {
-      return await this.#run(prepare, queuedMs, retried);
+      const { result, touched } = await this.#run(prepare, queuedMs, retried);
+      changed = baseKeys(touched);
+      return result;
     } finally {
-      this.#options.onTransaction();
+      this.#options.onTransaction(changed);
     }
   }
 
@@ -68,7 +78,7 @@ export class Transactor {
     prepare: () => Promise<PreparedTransaction>,
     queuedMs: number,
     retried: RetryGroup | undefined,
-  ): Promise<TransactionResult> {
+  ): Promise<{ readonly result: TransactionResult; readonly touched: readonly Node[] }> {
     const { context, clock, observer, retries, history, verifies } = this.#options;
     const watch = new Stopwatch(clock, observer);
     const seqNum = this.#nextSeqNum++;
@@ -101,8 +111,7 @@ export class Transactor {
     delete record.PreRecord;
     record.Stop = timeText(stop);
     if (execution.executed.length > 0) record.Executed = execution.executed;
-    for (const node of givenUp) touched.add(node);
-    await this.recordGraph(touched, stop);
+    await this.recordGraph(touched.concat(givenUp), stop);
     await this.#writeTransaction(endText(record));
     await history.add(record, start, stop, context.slices);
     watch.lap('recordTransaction');
@@ -114,19 +123,19 @@ export class Transactor {
       context.log.info({ seqNum, type: prepared.type, operations }, 'transaction executed');
     if (failures.length > 0) this.#warn(seqNum, failures);
     const trace = { queuedMs, readingMs, planningMs, writingMs, executionMs, operations };
-    return { seqNum, failures, trace };
+    return { result: { seqNum, failures, trace }, touched };
   }
 
   /**
    * Adds nodes that were touched, or whose metadata changed, to the timeline.
    * @param ms the time, in milliseconds since the epoch
    */
-  async recordGraph(touched: ReadonlySet<Node>, ms: number): Promise<void> {
+  async recordGraph(touched: readonly Node[], ms: number): Promise<void> {
     const { context, clock, observer, timeline } = this.#options;
     const { graph, slices } = context;
     const start = clock.monotonic();
-    const micros = Math.round(ms * 1000);
-    await timeline.record(graph, touched, graph.takeNodesWithNewMetadata(), micros, slices);
+    const changed = touched.concat(graph.takeNodesWithNewMetadata());
+    await timeline.record(graph, changed, Math.round(ms * 1000), slices);
     observer.worked('Record', clock.monotonic() - start);
   }
 
@@ -164,6 +173,10 @@ export class Transactor {
     const { log } = this.#options.context;
     log.warn({ seqNum, failures: texts, count: failures.length }, 'values failed');
   }
+}
+
+function* baseKeys(nodes: Iterable<Node>): Iterable<string> {
+  for (const { root } of nodes) yield root.key;
 }
 
 /** The record before the first operation. */

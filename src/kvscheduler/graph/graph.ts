@@ -42,6 +42,8 @@ export class Node {
   readonly lastOperation: Operation | undefined;
   /** The last transaction that changed the value, or found it to differ from what was known. */
   readonly lastTxn: number = -1;
+  /** The last transaction that may have changed it. */
+  readonly touchedBy: number = -1;
   readonly error: Error | undefined;
   /** Its last operation may or may not have taken place: it has to be read back first. */
   readonly outcomeUnknown: boolean = false;

@@ -19,9 +19,13 @@ class StatusNode {
   readonly database = new MemoryStore();
   readonly store = new FaultInjectingStore(this.database);
   readonly values = new Map<string, ExternalValue>();
-  readonly states = new Map<string, ValueStates>();
+  readonly states = new Map<string, { value: ValueStates['value'] } & ValueStates>();
   readonly writes: Write[] = [];
   readonly warnings: object[] = [];
+  /** Keys of the values that were compared. */
+  compared: string[] = [];
+  /** Called before the records are read. */
+  onRead: () => void = () => undefined;
   isRead = true;
   isSettled = true;
   publisher = this.#start();
@@ -40,10 +44,19 @@ class StatusNode {
   #start(): ConfigStatusPublisher {
     const log: Logger = { ...silentLogger, warn: (fields: object) => this.warnings.push(fields) };
     return new ConfigStatusPublisher({
-      store: this.store,
+      store: {
+        list: (prefix) => {
+          this.onRead();
+          return this.store.list(prefix);
+        },
+        putAll: (records) => this.store.putAll(records),
+      },
       agentPrefix: AGENT_PREFIX,
-      values: () => (this.isRead ? this.values.values() : undefined),
-      statesOf: (key) => this.states.get(key) ?? { value: { key, state: 'NONEXISTENT' } },
+      values: () => (this.isRead ? this.values : undefined),
+      statesOf: (key) => {
+        this.compared.push(key);
+        return this.states.get(key) ?? { value: { key, state: 'NONEXISTENT' } };
+      },
       isSettled: () => this.isSettled,
       clock: this.clock,
       random: seededRandom(1),
@@ -55,7 +68,7 @@ class StatusNode {
     const key = `config/${name}`;
     this.values.set(key, { key, invalid: undefined, unknownFields: [] });
     this.states.set(key, { value: { key, state, ...more } });
-    this.publisher.statesChanged();
+    this.publisher.statesChanged([key]);
   }
 
   putInvalid(name: string, reason: string): void {
@@ -63,13 +76,13 @@ class StatusNode {
     const isPreviousInUse = this.states.has(key);
     const invalid = { reason, field: undefined, isPreviousInUse };
     this.values.set(key, { key, invalid, unknownFields: [] });
-    this.publisher.statesChanged();
+    this.publisher.statesChanged([key]);
   }
 
   delete(name: string): void {
     this.values.delete(`config/${name}`);
     this.states.delete(`config/${name}`);
-    this.publisher.statesChanged();
+    this.publisher.statesChanged([`config/${name}`]);
   }
 
   async advance(ms: number): Promise<void> {
@@ -143,7 +156,7 @@ describe('the status of external configuration', () => {
       [100, 100, 50],
     );
     for (let round = 0; round < 10; round++) {
-      node.publisher.statesChanged();
+      node.publisher.statesChanged([]);
       node.publisher.valuesRead();
       await node.advance(5_000);
     }
@@ -195,6 +208,50 @@ describe('the status of external configuration', () => {
     node.delete('a');
     await node.advance(5_000);
     assert.deepEqual(await node.records(), {});
+    await node.publisher.close();
+  });
+
+  it('is compared for what has changed and what waits, and for all values when the store was read', async () => {
+    const node = new StatusNode();
+    for (let at = 0; at < 250; at++) node.put(`v${at}`);
+    node.put('waiting', 'PENDING', { details: ['a', 'b'] });
+    await node.advance(1_000);
+    assert.equal(node.compared.length, 251);
+    node.compared = [];
+    node.put('v7', 'FAILED');
+    node.states.get('config/waiting')!.value = {
+      key: 'config/waiting',
+      state: 'PENDING',
+      details: ['b'],
+    };
+    await node.advance(2_000);
+    assert.deepEqual(node.compared.toSorted(), ['config/v7', 'config/waiting']);
+    const { v7, waiting } = (await node.records()) as Record<string, Record<string, unknown>>;
+    assert.deepEqual([v7!['state'], waiting!['details']], ['FAILED', ['b']]);
+    for (const changed of [
+      () => node.publisher.valuesRead(),
+      () => node.publisher.statesChanged(undefined),
+    ]) {
+      node.compared = [];
+      changed();
+      await node.advance(2_000);
+      assert.equal(node.compared.length, 251);
+    }
+    await node.publisher.close();
+  });
+
+  it('is compared for all values when they are read again while the records are read', async () => {
+    const node = new StatusNode();
+    node.put('a');
+    await node.advance(1_000);
+    node.onRead = () => {
+      node.onRead = () => undefined;
+      node.states.get('config/a')!.value = { key: 'config/a', state: 'FAILED' };
+      node.publisher.valuesRead();
+    };
+    node.publisher.valuesRead();
+    await node.advance(5_000);
+    assert.deepEqual(await node.recordedStates(), { a: 'FAILED' });
     await node.publisher.close();
   });
 
@@ -277,7 +334,7 @@ async function converges(actions: readonly Action[]): Promise<void> {
   for (const [key, { value }] of node.states)
     if (value.state === 'NONEXISTENT')
       node.states.set(key, { value: { key, state: 'CONFIGURED' } });
-  node.publisher.statesChanged();
+  node.publisher.statesChanged([]);
   await node.advance(60_000);
   await node.advance(60_000);
   const expected = [...node.values.values()].map(({ key, invalid }): [string, string] => [
@@ -286,7 +343,7 @@ async function converges(actions: readonly Action[]): Promise<void> {
   ]);
   assert.deepEqual(await node.recordedStates(), Object.fromEntries(expected));
   const { length } = node.writes;
-  node.publisher.statesChanged();
+  node.publisher.statesChanged([]);
   await node.advance(10_000);
   await node.restart();
   await node.advance(10_000);

@@ -55,23 +55,19 @@ export class Timeline {
 
   /**
    * Records the nodes that a transaction may have changed or removed.
-   * @param withNewMetadata nodes whose metadata changed
+   * @param changed some of them more than once
    * @param micros the time, in microseconds since the epoch
    */
   async record(
     graph: Graph,
-    touched: ReadonlySet<Node>,
-    withNewMetadata: readonly Node[],
+    changed: readonly Node[],
     micros: number,
     slices: Slices,
   ): Promise<void> {
     const time = Math.max(micros, this.#last);
     this.#last = time;
     this.#complete = time - 1;
-    await slices.each([...touched], ({ key }) => this.#note(key, graph.peek(key), time));
-    await slices.each(withNewMetadata, (node) => {
-      if (!touched.has(node)) this.#note(node.key, graph.peek(node.key), time);
-    });
+    await slices.each(changed, ({ key }) => this.#note(key, graph.peek(key), time));
     this.#complete = Number.POSITIVE_INFINITY;
     await this.#trim(slices);
   }
