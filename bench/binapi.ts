@@ -232,7 +232,7 @@ async function raw(socketPath: string, exchange: Exchange, window: number): Prom
 /** @returns requests a second */
 async function client(socketPath: string, exchange: Exchange, window: number): Promise<number> {
   const client = new BinapiClient({
-    connect: unixConnect(socketPath),
+    connect: unixConnect(socketPath, systemClock),
     clock: systemClock,
     random: systemRandom,
     log: silentLogger,

@@ -13,7 +13,7 @@ const [clock, log] = [systemClock, silentLogger];
 
 /** Resolves when it is connected. */
 export async function clientOf(apiSocket: string): Promise<BinapiClient> {
-  const connect = unixConnect(apiSocket);
+  const connect = unixConnect(apiSocket, clock);
   const client = new BinapiClient({ connect, clock, random: systemRandom, log });
   client.start();
   await client.whenConnected();

@@ -376,7 +376,7 @@ describe('the simulated VPP as a test double', () => {
     const folder = mkdtempSync(join(tmpdir(), 'sim-vpp-'));
     const path = join(folder, 'api.sock');
     const vpp = new SimVpp({ clock: systemClock, random: seededRandom(1), log: silentLogger });
-    const connect = unixConnect(path);
+    const connect = unixConnect(path, systemClock);
     const client = new BinapiClient({
       connect,
       clock: systemClock,

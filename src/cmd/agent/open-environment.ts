@@ -80,7 +80,7 @@ export async function openEnvironment(
     mirrorFault,
     external,
     externalDisk: external,
-    connectVpp: unixConnect(settings.govpp['binapi-socket-path']),
+    connectVpp: unixConnect(settings.govpp['binapi-socket-path'], clock),
     vppStatistics: undefined,
     linux,
     prepareHost: (needs) => prepareHost(thisMachine(clock), needs),

@@ -120,7 +120,7 @@ async function readNodeConfig({
 }
 
 async function readNics({ settings, clock, random }: PrintConfigDeps): Promise<readonly string[]> {
-  const connect = unixConnect(settings.govpp['binapi-socket-path']);
+  const connect = unixConnect(settings.govpp['binapi-socket-path'], clock);
   const client = new BinapiClient({ connect, clock, random, log: silentLogger, name: 'config' });
   client.start();
   try {

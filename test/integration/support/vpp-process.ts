@@ -93,7 +93,7 @@ export class VppProcess {
   }
 
   get connect(): Connect {
-    return unixConnect(this.apiSocket);
+    return unixConnect(this.apiSocket, systemClock);
   }
 
   /** Path of the network namespace that it runs in. */

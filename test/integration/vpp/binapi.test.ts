@@ -26,7 +26,7 @@ describe('binary API of a real VPP', { skip: withoutVpp(), timeout: 180_000 }, (
   ): Promise<{ client: BinapiClient; lines: Logged[] }> {
     const { log, lines } = recordingLog();
     const client = new BinapiClient({
-      connect: unixConnect(vpp.apiSocket),
+      connect: unixConnect(vpp.apiSocket, systemClock),
       clock: systemClock,
       random: systemRandom,
       log,

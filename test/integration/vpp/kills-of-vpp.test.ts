@@ -55,7 +55,7 @@ describe('kills of VPP', { skip: withoutVpp(), timeout: 240_000 }, () => {
     vpp = new VppProcess();
     await vpp.start();
     client = new BinapiClient({
-      connect: unixConnect(vpp.apiSocket),
+      connect: unixConnect(vpp.apiSocket, systemClock),
       clock: systemClock,
       random: systemRandom,
       log: silentLogger,

@@ -44,7 +44,7 @@ describe('statistics of a real VPP', { skip: withoutVpp(), timeout: 120_000 }, (
   before(async () => {
     await vpp.start();
     client = new BinapiClient({
-      connect: unixConnect(vpp.apiSocket),
+      connect: unixConnect(vpp.apiSocket, systemClock),
       clock: systemClock,
       random: systemRandom,
       log: silentLogger,

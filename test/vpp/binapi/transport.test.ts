@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { ManualClock } from '#infra/clock/manual.ts';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { type Transport, VppDisconnectedError } from '#vpp/binapi/api.ts';
@@ -31,7 +32,7 @@ const makers: Record<string, () => Promise<Pair>> = {
     const path = join(folder, `${sockets++}.sock`);
     const served = Promise.withResolvers<Transport>();
     const server = await unixListen(path, systemClock, served.resolve);
-    const a = await unixConnect(path)();
+    const a = await unixConnect(path, systemClock)();
     return { a, b: await served.promise, end: () => server.close() };
   },
 };
@@ -110,11 +111,48 @@ for (const [kind, make] of Object.entries(makers)) {
 
 test('unix socket: connecting fails if no process listens', async () => {
   const path = join(folder, 'absent.sock');
-  await assert.rejects(unixConnect(path)(), (error) => {
+  await assert.rejects(unixConnect(path, systemClock)(), (error) => {
     assert.ok(error instanceof VppDisconnectedError);
     assert.match(error.message, /absent\.sock/);
     return true;
   });
+});
+
+test('unix socket: the messages of a large dump are read together, until the next request', async () => {
+  const path = join(folder, 'dump.sock');
+  const clock = new ManualClock();
+  const served = Promise.withResolvers<Transport>();
+  const server = await unixListen(path, systemClock, served.resolve);
+  const client = await unixConnect(path, clock)();
+  const vpp = await served.promise;
+  let received = 0;
+  let reads = 0;
+  client.onData = ({ length }) => {
+    received += length;
+    reads++;
+  };
+  const turns = async () => {
+    for (let turn = 0; turn < 20; turn++) await systemClock.turn();
+  };
+  const write = async () => {
+    vpp.write(Buffer.alloc(10));
+    await turns();
+  };
+  for (let message = 0; message < 300; message++) await write();
+  assert.ok(received < 3000, `${received} bytes are read one by one`);
+  const before = reads;
+  await clock.advance(2);
+  await turns();
+  assert.deepEqual([received, reads], [3000, before + 1]);
+  await write();
+  assert.equal(received, 3000);
+  client.write(Buffer.alloc(1));
+  await turns();
+  assert.equal(received, 3010);
+  await write();
+  assert.equal(received, 3020);
+  client.close();
+  server.close();
 });
 
 test('unix socket: a client works with a server, loses it and reconnects', async () => {
@@ -140,7 +178,7 @@ test('unix socket: a client works with a server, loses it and reconnects', async
     });
   let server = await listen();
   const client = new BinapiClient({
-    connect: unixConnect(path),
+    connect: unixConnect(path, systemClock),
     clock: systemClock,
     random: systemRandom,
     log: silentLogger,

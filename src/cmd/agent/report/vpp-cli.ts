@@ -39,7 +39,7 @@ async function directCli(
   signal: AbortSignal,
 ): Promise<VppCli> {
   const client = new BinapiClient({
-    connect: unixConnect(vppSocket),
+    connect: unixConnect(vppSocket, clock),
     clock,
     random,
     log: silentLogger,

@@ -99,8 +99,9 @@ async function stateOf(client: VppClient) {
   return { ...state, interfaces, taps: taps.map(plain) };
 }
 
+/** VPP copies what follows the full tag in memory, which may be nothing. */
 function comparableTag(tag: string): string {
-  return tag.startsWith(FULL_TAG) && tag !== FULL_TAG ? `${FULL_TAG} and more` : tag;
+  return tag.startsWith(FULL_TAG) ? FULL_TAG : tag;
 }
 
 export const tapMessages: Differential = {
