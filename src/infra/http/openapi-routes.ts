@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { indexRoute } from './index-route.ts';
-import { openApiDocument, type SecuritySchemes } from './openapi.ts';
+import { type OpenApiDocument, openApiDocument, type SecuritySchemes } from './openapi.ts';
 import { openApiPage, pagePolicy } from './openapi-page.ts';
 import { json, type Route } from './route.ts';
 
@@ -31,6 +31,7 @@ export function withOpenApi(routes: readonly Route[], security: SecuritySchemes)
     },
   ];
   const all = [...routes, ...own];
-  const document = () => openApiDocument(all, security);
+  let made: OpenApiDocument | undefined;
+  const document = () => (made ??= openApiDocument(all, security));
   return all;
 }

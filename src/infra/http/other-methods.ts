@@ -29,13 +29,17 @@ export function refuseOtherMethods(server: FastifyInstance, routes: readonly Rou
   });
 }
 
+/** As the router: a parameter at the end of a path may be empty. */
 function isPath(declared: readonly string[], url: string): boolean {
-  const [path = ''] = url.split('?', 1);
-  const segments = path.replace(/\/{2,}/g, '/').split('/');
+  const segments = pathOf(url).split('/');
   return (
     segments.length === declared.length &&
-    declared.every((name, at) =>
-      name.startsWith(':') ? segments[at] !== '' : segments[at] === name,
-    )
+    declared.every((name, at) => name.startsWith(':') || segments[at] === name)
   );
+}
+
+/** The path as the router sees it: decoded, but for slashes. The router has refused invalid URLs. */
+function pathOf(url: string): string {
+  const path = url.replace(/^[^/]+:\/\/[^/?#]*/, '').split(/[?#]/, 1)[0] as string;
+  return decodeURI(path.replace(/\/{2,}/g, '/'));
 }

@@ -279,6 +279,9 @@ describe('REST server', () => {
     for (const [method, path, allow] of [
       ['POST', '/echo/x', 'GET, HEAD'],
       ['DELETE', '/echo/x?n=1', 'GET, HEAD'],
+      ['PUT', '/echo/', 'GET, HEAD'],
+      ['PUT', '/%65cho/x%2Fy', 'GET, HEAD'],
+      ['PUT', 'http://127.0.0.1/echo/x', 'GET, HEAD'],
       ['GET', '/change', 'POST'],
       ['PATCH', '/change', 'POST'],
     ] as const) {
