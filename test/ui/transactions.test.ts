@@ -190,6 +190,12 @@ describe('transactions', { skip: withoutProgram('chromium'), timeout: 120_000 },
     assert.equal((await keys(page)).length, 200);
     await page.getByRole('button', { name: 'Next 200' }).click();
     await page.getByText(`201 to 400 of 10,000 operations`).waitFor();
+    await page.getByRole('button', { name: 'Previous 200' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText(`1 to 200 of 10,000 operations`).waitFor();
+    const previous = page.getByRole('button', { name: 'Previous 200' });
+    assert.equal(await previous.getAttribute('aria-disabled'), 'true');
+    assert.notEqual(await page.evaluate('document.activeElement.tagName'), 'BODY');
     await page.getByLabel('Key', { exact: true }).fill('10.77.39.15');
     await page.getByText('1 operation,').waitFor();
     assert.deepEqual(await keys(page), [`${ARP}10.77.39.15`]);

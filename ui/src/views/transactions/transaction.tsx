@@ -70,16 +70,21 @@ export function TransactionView({ seqNum }: { readonly seqNum: number }) {
 }
 
 function Pages({ from, matching }: { readonly from: number; readonly matching: number }) {
-  const go = (to: number) => () => changeQuery({ from: String(Math.max(0, to)), op: undefined });
   if (matching <= PAGE) return null;
+  // A button that is disabled would lose the focus.
+  const button = (text: string, to: number, isPossible: boolean) => (
+    <button
+      type="button"
+      aria-disabled={!isPossible}
+      onClick={() => isPossible && changeQuery({ from: String(Math.max(0, to)), op: undefined })}
+    >
+      {text} {PAGE}
+    </button>
+  );
   return (
     <p class="pages">
-      <button type="button" disabled={from === 0} onClick={go(from - PAGE)}>
-        Previous {PAGE}
-      </button>
-      <button type="button" disabled={from + PAGE >= matching} onClick={go(from + PAGE)}>
-        Next {PAGE}
-      </button>
+      {button('Previous', from - PAGE, from > 0)}
+      {button('Next', from + PAGE, from + PAGE < matching)}
     </p>
   );
 }
