@@ -222,7 +222,7 @@ export class ImageBuild {
           `mount --bind ${folder} "$root${MIRROR}"`,
           'mount --bind /etc/ssl/certs "$root/run/certs"',
           'mount --bind /etc/resolv.conf "$root/etc/resolv.conf"',
-          `echo 'Dir::Cache::Archives "/run/packages/apt/"; APT::Sandbox::User "root"; Acquire::Languages "none"; DPkg::Options { "--force-unsafe-io"; };' >"$root/run/apt.conf"`,
+          `echo 'Dir::Cache::Archives "/run/packages/apt/"; APT::Sandbox::User "root"; Acquire::Languages "none"; Acquire::https::CAInfo "/run/certs/ca-certificates.crt"; DPkg::Options { "--force-unsafe-io"; };' >"$root/run/apt.conf"`,
         ],
         env: {
           ...variables,
