@@ -17,6 +17,22 @@ export async function until(
   }
 }
 
+/** Repeats assertions until they hold. @throws what they throw, when they do not within the limit */
+export async function eventually(
+  assertions: () => void | Promise<void>,
+  limitMs = LIMIT_MS,
+): Promise<void> {
+  const end = performance.now() + limitMs;
+  for (;;) {
+    try {
+      return await assertions();
+    } catch (thrown) {
+      if (performance.now() > end) throw thrown;
+    }
+    await sleep(20);
+  }
+}
+
 /** Whether a unix socket accepts connections. */
 export function isListening(path: string): Promise<boolean> {
   return new Promise((resolve) => {

@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { makeNode, type Node, type RunningAgent, until } from '#test/cmd/agent/harness.ts';
 import { withoutProgram } from '#test/support/requirements.ts';
+import { eventually } from '#test/support/wait.ts';
 import type { PodDocument, PodList, PodSummary } from '../../ui/src/views/pods/documents.ts';
 import { type BrowserPage, openPage, startBrowser } from './support/browser-page.ts';
 import { startShop } from './support/shop.ts';
@@ -50,7 +51,9 @@ describe('pods', { skip: withoutProgram('chromium'), timeout: 120_000 }, () => {
 
   it('lists the pods with their rates, in numbers and as a text of the chart', async () => {
     const [quiet, busy] = [pods[0]!, pods[1]!];
-    traffic.set(await vppName(busy), { rxBytes: 150_000, txBytes: 1_500, drops: 3 });
+    await traffic.set({
+      [await vppName(busy)]: { rxBytes: 150_000, txBytes: 1_500, drops: 3 },
+    });
     const opened = await open();
     const { page, problems, show, assertAccessible, close } = opened;
     await page.clock.install();
@@ -71,10 +74,11 @@ describe('pods', { skip: withoutProgram('chromium'), timeout: 120_000 }, () => {
     assert.deepEqual(cells.slice(5), ['–', '–', '–']);
 
     await afterNextReading(page);
-    await row(opened, busy).getByText('12 kbit/s').waitFor();
-    const rates = (await row(opened, busy).locator('td').allInnerTexts()).slice(5);
-    assert.deepEqual(rates.slice(0, 2), ['12 kbit/s', '1.2 Mbit/s']);
-    assert.match(rates[2]!, /^(2\.\d|3|3\.\d)\/s$/);
+    // a late reading on a busy machine makes other rates; five seconds later there is another one
+    await eventually(async () => {
+      const rates = (await row(opened, busy).locator('td').allInnerTexts()).slice(5);
+      assert.match(rates.join(' '), /^12 kbit\/s 1\.2 Mbit\/s (2\.\d|3(\.\d)?)\/s$/);
+    });
     const label = await row(opened, busy).getByRole('img').getAttribute('aria-label');
     assert.match(label!, /^in 12 kbit\/s, out 1\.2 Mbit\/s, drops [23](\.\d)?\/s; highest/);
     assert.deepEqual((await row(opened, quiet).locator('td').allInnerTexts()).slice(5), [
@@ -180,7 +184,7 @@ describe('pods', { skip: withoutProgram('chromium'), timeout: 120_000 }, () => {
 
   it('draws its charts again in the colors of the other scheme', async () => {
     const [pod] = pods as [PodSummary];
-    traffic.set(await vppName(pod), { rxBytes: 15_000, txBytes: 1_500 });
+    await traffic.set({ [await vppName(pod)]: { rxBytes: 15_000, txBytes: 1_500 } });
     const { page, problems, show, close } = await open();
     await page.clock.install();
     await show(`pods?pod=${pod.namespace}/${pod.name}`);

@@ -1,7 +1,7 @@
 /** Frame of the page: navigation, state of the connection, and the view of the address. */
 import { signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { ConnectionNotice, StreamIndicator } from './connection.tsx';
 import { href, place } from './location.ts';
 import { type View, views } from './views.ts';
@@ -60,7 +60,8 @@ function skipToMain(): void {
 function CurrentView({ view }: { readonly view: View }) {
   const heading = useRef<HTMLHeadingElement>(null);
   const isFirst = useRef(true);
-  useEffect(() => {
+  // Before `keepFocus` looks for another place.
+  useLayoutEffect(() => {
     void load(view);
     document.title = `${view.title} – contiv-vswitch`;
     // A screen reader announces the view that a link has opened.

@@ -9,10 +9,16 @@ type Counter = Exclude<keyof InterfaceCounters, 'swIfIndex' | 'internalName'>;
 /** Growth of counters per second. */
 export type Growth = Partial<Readonly<Record<Counter, number>>>;
 
+/** The agent reads the counters at most once in this time. */
+const FRESH_MS = 1_100;
+
 export interface Traffic {
   readonly statistics: StatsPort;
-  /** @param internalName of an interface, as VPP calls it */
-  set(internalName: string, growth: Growth): void;
+  /**
+   * Resolves when the agent has forgotten its reading of before: the counters start as if they had always grown.
+   * @param growths by the names of the interfaces, as VPP calls them
+   */
+  set(growths: Readonly<Record<string, Growth>>): Promise<void>;
   /**
    * The counters cannot be read, as while VPP is not running.
    * @returns starts it: counters begin at 0 again
@@ -44,7 +50,10 @@ export function growingTraffic(vpp: SimVpp): Traffic {
       natSessions: () => vpp.statistics.natSessions(),
       natPackets: () => vpp.statistics.natPackets(),
     },
-    set: (name, growth) => void growths.set(name, growth),
+    set: async (added) => {
+      for (const [name, growth] of Object.entries(added)) growths.set(name, growth);
+      await systemClock.sleep(FRESH_MS);
+    },
     stop: (reason) => {
       failure = new Error(reason);
       return () => {
@@ -54,9 +63,6 @@ export function growingTraffic(vpp: SimVpp): Traffic {
     },
   };
 }
-
-/** The agent reads the counters at most once in this time. */
-const FRESH_MS = 1_100;
 
 /**
  * Lets the time of the page pass until it asks for the counters again, when the agent reads them again, too.

@@ -1,5 +1,5 @@
 /** One pair in words: which policies isolate its ends, and which of their rules permit connections. */
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { useDocument } from '../../agent/use-document.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Loading } from '../../components/loading.tsx';
@@ -20,7 +20,7 @@ export function Pair({ from, to, port }: Props) {
     everyMs: 10_000,
   });
   // A link of the matrix leads here.
-  useEffect(() => heading.current?.focus(), [from, to]);
+  useLayoutEffect(() => heading.current?.focus(), [from, to]);
   const rest = Object.fromEntries(place.value.query);
   return (
     <section class="pair card" aria-labelledby="pair-heading">

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Badge } from '../../components/badge.tsx';
 import { countText, numberText } from '../../components/counts.ts';
 import { changeQuery, href, place } from '../../location.ts';
@@ -20,7 +20,7 @@ export function OperationTable({ seqNum, document, from }: Props) {
   const { Operations, Matching } = document;
   const opened = place.value.query.get('op');
   const table = useRef<HTMLTableElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (opened === null) return;
     const button = table.current?.querySelector<HTMLElement>(`[data-operation="${opened}"]`);
     button?.focus();

@@ -1,5 +1,5 @@
 /** One value with everything that the agent knows about it. */
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { agentNow } from '../../agent/agent-time.ts';
 import { useDocument } from '../../agent/use-document.ts';
 import { ValueStateBadge } from '../../components/badge.tsx';
@@ -24,7 +24,8 @@ export function ValuePanel({ valueKey, takesFocus }: Props) {
   const path = `scheduler/value?key=${encodeURIComponent(valueKey)}`;
   const loaded = useDocument<ValueDocument>(path, { afterEvents: true });
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
+  // Before `keepFocus` looks for another place.
+  useLayoutEffect(() => {
     document.title = `${valueKey} – Values – contiv-vswitch`;
     if (takesFocus) heading.current?.focus();
     return () => {
