@@ -182,6 +182,23 @@ describe('pods', { skip: withoutProgram('chromium'), timeout: 120_000 }, () => {
     await close();
   });
 
+  it('asks for a pod again soon after a request has failed', async () => {
+    const [pod] = pods as [PodSummary];
+    const { page, problems, show, close } = await openPage(browser, shop.agent.port, {
+      expected: /status of 503/,
+    });
+    await page.clock.install();
+    const refused = { status: 503, body: '{"Error": "too many requests"}' };
+    await page.route('**/contiv/v1/pods/*/*', (request) => request.fulfill(refused));
+    await show(`pods?pod=${pod.namespace}/${pod.name}`);
+    await page.getByText('Cannot read the pod: too many requests').waitFor();
+    await page.unroute('**/contiv/v1/pods/*/*');
+    await page.clock.runFor(3_000);
+    await page.getByRole('heading', { name: 'Services' }).waitFor();
+    assert.deepEqual(problems, []);
+    await close();
+  });
+
   it('draws its charts again in the colors of the other scheme', async () => {
     const [pod] = pods as [PodSummary];
     await traffic.set({ [await vppName(pod)]: { rxBytes: 15_000, txBytes: 1_500 } });

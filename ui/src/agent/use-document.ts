@@ -21,6 +21,8 @@ export interface Refresh {
 }
 
 const AFTER_EVENTS_MS = 1_000;
+/** After a failure, unless the document is requested more often anyway. */
+const RETRY_MS = 3_000;
 
 /**
  * @param path of the document, with its arguments; undefined: there is nothing to show
@@ -47,6 +49,7 @@ export function useDocument<T>(
       return undefined;
     }
     const unmounted = new AbortController();
+    const retryMs = Math.min(everyMs ?? RETRY_MS, RETRY_MS);
     let timer: number | undefined;
     let startedAt = 0;
     let isRunning = false;
@@ -82,8 +85,7 @@ export function useDocument<T>(
       // Until the user has logged in and comes back: the browser may ask for a password each time.
       if (loaded.peek().error?.status === 401) return;
       const isAsked = wantedAt.peek() > startedAt;
-      const failedMs = loaded.peek().error ? 3_000 : undefined;
-      const waitMs = isAsked ? AFTER_EVENTS_MS : (everyMs ?? failedMs);
+      const waitMs = isAsked ? AFTER_EVENTS_MS : loaded.peek().error ? retryMs : everyMs;
       if (waitMs === undefined) return;
       timer = setTimeout(() => void run(), Math.max(0, startedAt + waitMs - Date.now()));
     };
