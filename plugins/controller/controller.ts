@@ -21,6 +21,7 @@ import {
   type ConfigRetriever,
   DbResync,
   HealingResync,
+  isReplacedByDbResync,
   Shutdown,
   VerificationResync,
 } from './api/events.ts';
@@ -201,10 +202,12 @@ export class Controller implements EventLoop, ConfigRetriever {
   }
 
   #enqueue(event: Event, producer: QueuedEvent['producer']): void {
-    // Delayed events may have filled the queue, and all of them wait for this one.
-    const isStartup = this.resyncCount === 0 && DbResync.is(event);
+    if (DbResync.is(event)) this.#queue.drop(isReplacedByDbResync);
+    // Updates may have filled the queue, and all of them wait for a full resync. Few can be queued: one
+    // that heals, and one of the database.
+    const isFullResync = event.kind.method(event.payload) === EventMethod.FullResync;
     const pushed = this.#deps.clock.monotonic();
-    this.#queue.add({ event, followUpTo: undefined, pushed, producer }, isStartup);
+    this.#queue.add({ event, followUpTo: undefined, pushed, producer }, isFullResync);
   }
 
   /**
@@ -218,14 +221,7 @@ export class Controller implements EventLoop, ConfigRetriever {
     if (this.#scheduledHealing && this.#scheduledHealing.due <= due) return;
     this.#scheduledHealing?.timer.cancel();
     const timer = this.#after(delayMs, () => {
-      try {
-        this.push(HealingResync.event({ type: 'after-error', error: reason }));
-      } catch (error) {
-        // Only a full queue rejects it, which is temporary: a required healing must not be lost.
-        this.#deps.log.warn({ err: error }, 'healing resync could not be queued; retrying');
-        this.#scheduledHealing = undefined;
-        this.scheduleHealing(reason);
-      }
+      if (!this.#closing) this.push(HealingResync.event({ type: 'after-error', error: reason }));
     });
     this.#scheduledHealing = { due, timer };
   }
@@ -304,13 +300,16 @@ export class Controller implements EventLoop, ConfigRetriever {
 
   #followOutcome(event: Event, outcome: Outcome): void {
     const { record, fatal, verify } = outcome;
-    this.#gate.processed(event, outcome.committed, this.#deps.southboundGeneration());
+    this.#gate.processed(event, outcome.committed, outcome.generation);
     if (fatal) this.#abort(fatal);
     else {
-      const isResync = event.kind.method(event.payload) !== EventMethod.Update;
+      const method = event.kind.method(event.payload);
+      const isResync = method !== EventMethod.Update;
+      // A DownstreamResync calls no handler: it says nothing about their errors.
+      const hasCalledAll = isResync && method !== EventMethod.DownstreamResync;
       if (isResync && this.#gate.hasBeenOpen) this.#deps.reportState('ok');
-      if (isResync) this.#resyncErrors = outcome.eventErrors;
-      this.#heal(isResync, outcome);
+      if (hasCalledAll) this.#resyncErrors = outcome.eventErrors;
+      this.#heal(hasCalledAll, outcome);
       this.#rejectBlocked();
     }
     if (verify) this.#verify(record.seqNum);
@@ -318,13 +317,13 @@ export class Controller implements EventLoop, ConfigRetriever {
   }
 
   /** A healing resync that fails, or leaves a problem that a retry may solve, is repeated. */
-  #heal(isResync: boolean, { event, error, needsHealing, waitsForSouthbound }: Outcome): void {
+  #heal(hasCalledAll: boolean, { event, error, needsHealing, waitsForSouthbound }: Outcome): void {
     if (needsHealing) {
       const delay = isHealing(event) ? this.#healingDelay.next() : this.#healingDelay.first;
       this.scheduleHealing(errorText(error), delay);
       return;
     }
-    if (!isResync || waitsForSouthbound) return;
+    if (!hasCalledAll || waitsForSouthbound) return;
     const open = this.#handlerProblems().find((one) => traitsOf(one).isRetriable !== false);
     if (open) this.scheduleHealing(errorText(open), this.#healingDelay.next());
     else this.#healingDelay.reset();

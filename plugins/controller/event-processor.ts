@@ -75,8 +75,10 @@ export interface Outcome extends ProcessedEvent {
   readonly verify: boolean;
   /** Errors of the event that are not failures of values. */
   readonly eventErrors: readonly Error[];
-  /** A resync of all handlers was committed, and VPP stayed connected. */
+  /** A resync was committed without an error. */
   readonly committed: boolean;
+  /** Of the connection to the southbound when processing began; undefined: it was not connected. */
+  readonly generation: number | undefined;
 }
 
 export class EventProcessor {
@@ -203,7 +205,7 @@ export class EventProcessor {
     const verify = this.#shouldVerify(processing);
     const eventErrors = [...processing.eventErrors, ...processing.readErrors];
     const committed = processing.isCommittedResync;
-    const next = { needsHealing, waitsForSouthbound, verify, committed };
+    const next = { needsHealing, waitsForSouthbound, verify, committed, generation };
     return { event, record, error, fatal, eventErrors, ...next };
   }
 

@@ -79,6 +79,13 @@ export class EventQueue {
       }
   }
 
+  /** Removes the events without a waiting producer that a later event replaces. */
+  drop(isReplaced: (event: Event) => boolean): void {
+    if (this.#closedError) return;
+    const kept = this.#events.filter(({ event, producer }) => producer || !isReplaced(event));
+    if (kept.length < this.#events.length) this.#events.splice(0, this.#events.length, ...kept);
+  }
+
   /** Resolves when an event was added or the queue was closed. */
   wait(): Promise<void> {
     return new Promise((resolve) => {

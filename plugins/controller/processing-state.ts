@@ -67,7 +67,7 @@ export class ProcessingState {
       kind.transactionType(payload) === TransactionType.RevertOnFailure;
   }
 
-  /** Whether a resync of all handlers was committed, and VPP stayed connected. */
+  /** Whether a resync was committed without an error. */
   get isCommittedResync(): boolean {
     if (this.method === EventMethod.Update || this.transaction === undefined) return false;
     return this.eventErrors.length === 0 && !this.waitsForSouthbound;

@@ -33,7 +33,10 @@ export class ResyncGate {
     return this.#hasBeenOpen && method === EventMethod.DownstreamResync;
   }
 
-  /** @param committed the event was committed while VPP stayed connected, in this generation */
+  /**
+   * @param committed the event was committed
+   * @param generation in which the event began: a VPP that has connected since was not configured
+   */
   processed(event: Event, committed: boolean, generation: number | undefined): void {
     if (DbResync.is(event)) this.#hasState = true;
     const method = event.kind.method(event.payload);

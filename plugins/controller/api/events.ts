@@ -4,6 +4,7 @@ import type { Value } from '#kvscheduler/api/transaction.ts';
 import {
   Direction,
   defineEvent,
+  type Event,
   EventMethod,
   type EventMethod as EventMethodType,
   TransactionType,
@@ -116,6 +117,15 @@ export const DbResync = defineEvent<DbResyncPayload>({
   },
   method: EventMethod.FullResync,
 });
+
+/**
+ * Whether a later Database Resync contains what the event says: the watcher of the database sends both, in
+ * the order in which it has read them. After the resync, the event would bring back an older value.
+ */
+export function isReplacedByDbResync(event: Event): boolean {
+  if (KubeStateChange.is(event) || DbResync.is(event)) return true;
+  return ExternalConfigChange.is(event) && event.payload.source === DATASTORE_SOURCE;
+}
 
 export type HealingPayload =
   | { readonly type: 'periodic' }

@@ -8,11 +8,7 @@ import {
   EventQueueFullError,
 } from '#plugins/controller/api/errors.ts';
 import type { NonBlockingEvent } from '#plugins/controller/api/event.ts';
-import {
-  ExternalConfigChange,
-  HealingResync,
-  KubeStateChange,
-} from '#plugins/controller/api/events.ts';
+import { ExternalConfigChange, HealingResync } from '#plugins/controller/api/events.ts';
 import {
   emptyResync,
   eventKindsOf,
@@ -208,11 +204,10 @@ describe('follow-ups', () => {
 describe('before the startup resync', () => {
   it('other resyncs wait as well, and everything keeps its order [R4.8]', async () => {
     const bench = makeController([]);
-    const change = { resource: 'pod', key: 'p', previous: undefined, current: {} };
     bench.controller.push(HealingResync.event({ type: 'periodic' }));
     bench.controller.push(Recalculate.event({}));
-    bench.controller.push(KubeStateChange.event(change));
-    bench.controller.push(ExternalConfigChange.event({ source: 'db', values: {} }));
+    bench.controller.push(Note.event({ n: 1 }));
+    bench.controller.push(ExternalConfigChange.event({ source: 'grpc', values: {} }));
     await settle();
     assert.deepEqual(eventKindsOf(bench), []);
     bench.controller.push(emptyResync);
@@ -221,7 +216,7 @@ describe('before the startup resync', () => {
       'database-resync',
       'healing-resync',
       'recalculate',
-      'kube-state-change',
+      'note',
       'external-config-change',
     ]);
   });

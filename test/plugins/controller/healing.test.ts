@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { defineError } from '#infra/errors/errors.ts';
 import type { KeyFailure } from '#kvscheduler/api/transaction.ts';
+import { AbortEventError } from '#plugins/controller/api/errors.ts';
 import { defineEvent, EventMethod } from '#plugins/controller/api/event.ts';
 import { DbResync, ExternalConfigChange } from '#plugins/controller/api/events.ts';
 import { emptyResync, handler, makeController, settle } from './controller-harness.ts';
@@ -40,6 +41,27 @@ function throwing(errors: (Error | undefined)[]) {
   };
   return handler('a', [], { resync: next, update: next });
 }
+
+describe('periodic healing', () => {
+  it('neither hides the error of the last full resync nor repeats that one more often', async () => {
+    const failure = () => new AbortEventError('no daemon', { cause: new DeletedError('no') });
+    const bench = makeController([throwing([undefined, ...Array.from({ length: 99 }, failure)])], {
+      config: { enablePeriodicHealing: true, periodicHealingInterval: '7s' },
+    });
+    bench.controller.push(emptyResync);
+    await settle();
+    bench.controller.push(emptyResync);
+    await settle();
+    for (let round = 0; round < 200; round++) {
+      await bench.clock.advance(5_000);
+      await settle();
+      assert.match(bench.controller.problems(1).join(), /no daemon/);
+    }
+    const full = seen(bench).filter((text) => text!.includes('After error'));
+    assert.ok(full.length > 8 && full.length < 16, `${full.length} in 1,000 s`);
+    assert.ok(seen(bench).filter((text) => text!.includes('Periodic')).length > 100);
+  });
+});
 
 describe('healing while VPP is disconnected', () => {
   it('is left to the return of VPP when a handler could not ask it', async () => {

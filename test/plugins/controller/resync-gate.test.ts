@@ -117,6 +117,30 @@ describe('after a reconnect of VPP', () => {
   });
 });
 
+describe('a VPP that connects during a resync', () => {
+  for (const [before, during] of [
+    [1, 2],
+    [undefined, 1],
+  ] as const)
+    it(`is not configured by it: generation ${before}, then ${during} [R4.8]`, async () => {
+      let generation: number | undefined = before;
+      const bench = makeController([failing([])], { southboundGeneration: () => generation });
+      bench.sink.reply = () => {
+        generation = during;
+        return { seqNum: 0, failures: [] };
+      };
+      bench.controller.push(emptyResync);
+      const asked = bench.controller.pushAndWait(Ask.event({}));
+      await settle();
+      assert.deepEqual(eventKindsOf(bench), ['database-resync']);
+      assert.equal(bench.controller.isSynced, false);
+      bench.controller.southboundReconnected();
+      await bench.clock.advance(0);
+      await asked;
+      assert.deepEqual(eventKindsOf(bench).slice(1), ['healing-resync', 'ask']);
+    });
+});
+
 describe('problems of a handler', () => {
   it('that a retry may solve are retried by healing resyncs, others are not', async () => {
     for (const [isRetriable, resyncs] of [
