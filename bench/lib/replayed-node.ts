@@ -132,6 +132,8 @@ export class ReplayedNode implements AsyncDisposable {
     const mirror = await Netns.create('mirror');
     const namespaces = { [sandbox.path]: mirror.path };
     const replay = (part: readonly RecordedEntry[]) => this.#replayed.replay(part, namespaces);
+    // the kernel still removes the namespaces of the pod before, for which all changes of links wait
+    await sleep(SETTLE_MS);
 
     const start = now();
     await attach(sandbox);
