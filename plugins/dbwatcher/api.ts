@@ -19,7 +19,7 @@ export interface DbStatus {
   readonly broken: ReadonlyMap<string, string>;
   /** Number of valid values with fields that this agent does not know. */
   readonly unknownFields: number;
-  /** Number of records of nodes that are kept for a grace period although the database lost them. */
+  /** Number of records that are kept for a grace period although the database lost them. */
   readonly retained: number;
   /** Why the mirror is not up to date; undefined if it is, or if there is no mirror. */
   readonly mirrorError: string | undefined;

@@ -20,7 +20,7 @@ import { Mirror } from './mirror.ts';
 import { PublishedState } from './published-state.ts';
 import { type ReadResync, ResyncReader } from './resync-reader.ts';
 import { ResyncRequests } from './resync-requests.ts';
-import { RetainedNodes } from './retained-nodes.ts';
+import { RetainedRecords } from './retained-records.ts';
 import { RetryTimer } from './retry-timer.ts';
 import {
   decodeEntries,
@@ -35,6 +35,9 @@ import { WatchSession } from './watch-session.ts';
 
 /** Delay before a resync from the mirror is retried that the event loop rejected. */
 const MIRROR_RETRY_MS = 1_000;
+
+/** Keys in a log line. */
+const MAX_LOGGED = 20;
 
 /** The event loop, as far as the watcher uses it. */
 export interface WatchedLoop extends Pick<EventLoop, 'push'> {
@@ -93,7 +96,7 @@ class Watcher implements DbWatcher {
   readonly #retryTimer: RetryTimer;
   readonly #comparison: SnapshotComparison;
   readonly #requests = new ResyncRequests();
-  readonly #retained: RetainedNodes;
+  readonly #retained: RetainedRecords;
   readonly #reader: ResyncReader;
   readonly #published: PublishedState;
   readonly #timers = new Map<string, Timer>();
@@ -112,7 +115,7 @@ class Watcher implements DbWatcher {
     const { loop, cluster, mirror, clock, random, log, config } = deps;
     this.#deps = deps;
     this.#keySpace = new KeySpace(deps.agentPrefix);
-    this.#retained = new RetainedNodes(deps.nodeName);
+    this.#retained = new RetainedRecords(deps.nodeName);
     this.#mirror = mirror && new Mirror({ store: mirror, loop, clock, log });
     this.#reader = new ResyncReader({
       cluster,
@@ -344,8 +347,8 @@ class Watcher implements DbWatcher {
     if (this.#retained.size === 0) return;
     const ms = this.#retained.end - clock.monotonic();
     log.warn(
-      { keys: this.#retained.keys(), ms },
-      'the database lacks records of nodes; keeping them until the grace period is over',
+      { keys: this.#retained.keys().slice(0, MAX_LOGGED), count: this.#retained.size, ms },
+      'the database lacks records; keeping them until the grace period is over',
     );
     this.#timer('retention', ms, () => undefined);
   }

@@ -13,7 +13,7 @@ import { KeySpace } from './key-space.ts';
 import type { LastKnownState } from './last-known-state.ts';
 import { Mirror } from './mirror.ts';
 import { ResyncReader } from './resync-reader.ts';
-import { RetainedNodes } from './retained-nodes.ts';
+import { RetainedRecords } from './retained-records.ts';
 import type { ResyncContent } from './snapshot.ts';
 
 const POLL_MS = 2_000;
@@ -48,7 +48,7 @@ export class EarlyCopy {
       cluster,
       mirror: new Mirror({ store, loop: { isIdle: true }, clock, log }),
       keySpace: new KeySpace(agentPrefix),
-      retained: new RetainedNodes(nodeName),
+      retained: new RetainedRecords(nodeName),
       clock,
       log,
     });

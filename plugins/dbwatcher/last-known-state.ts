@@ -12,6 +12,8 @@ export interface LastKnownEntry {
   readonly text: string;
   /** The last valid value, which the event loop has; undefined: none. */
   readonly value: object | undefined;
+  /** Text of that value. */
+  readonly validText: string | undefined;
 }
 
 /** Fields of a value that this agent does not know. */
@@ -100,16 +102,17 @@ export class LastKnownState {
   add({ key, value: text }: KvEntry): LastKnownEntry | undefined {
     const watchedKey = this.#keySpace.find(key);
     if (!watchedKey) return undefined;
-    const entry = { watchedKey, text, value: this.#decode(watchedKey, key, text) };
+    const value = this.#decode(watchedKey, key, text);
+    const entry = { watchedKey, text, value, validText: value && text };
     this.#set(key, entry);
     return entry;
   }
 
   /** Keeps the last valid value of a key whose value in a snapshot is invalid. */
-  keepLastValid(key: string, value: object): LastKnownEntry | undefined {
+  keepLastValid(key: string, { value, validText }: LastKnownEntry): LastKnownEntry | undefined {
     const entry = this.#entries.get(key);
     if (!entry || entry.value !== undefined) return undefined;
-    const kept = { ...entry, value };
+    const kept = { ...entry, value, validText };
     this.#entries.set(key, kept);
     return kept;
   }
@@ -139,7 +142,13 @@ export class LastKnownState {
     return {
       difference: differs ? { watchedKey, previous, current: decoded } : undefined,
       // An invalid value changes nothing: the event loop keeps the last valid one.
-      accept: () => this.#set(key, { watchedKey, text, value: decoded ?? previous }),
+      accept: () =>
+        this.#set(key, {
+          watchedKey,
+          text,
+          value: decoded ?? previous,
+          validText: decoded ? text : entry?.validText,
+        }),
     };
   }
 
@@ -161,14 +170,10 @@ export class LastKnownState {
     return this.#entries.get(key);
   }
 
-  /** Keys and texts of the entries with a valid value. */
-  *validEntries(): Iterable<readonly [string, string]> {
-    for (const [key, { text }] of this.#entries) if (this.isValid(key)) yield [key, text];
-  }
-
-  /** Whether the current value of the key is valid. */
-  isValid(key: string): boolean {
-    return this.#entries.get(key)?.value !== undefined && !this.#broken.has(key);
+  /** Keys and texts of the last valid values. */
+  *validTexts(): Iterable<readonly [string, string]> {
+    for (const [key, { validText }] of this.#entries)
+      if (validText !== undefined) yield [key, validText];
   }
 
   #externalValue(key: string): ExternalValue | undefined {

@@ -43,7 +43,7 @@ export class DbWatcherMetrics {
     });
     new Gauge({
       name: 'contiv_dbwatcher_retained_values',
-      help: 'Records of nodes that are kept for a grace period although the datastore has lost them.',
+      help: 'Records that are kept for a grace period although the datastore has lost them.',
       registers,
       collect() {
         this.set(status().retained);

@@ -119,7 +119,7 @@ export class Mirror {
     });
   }
 
-  /** Changes to write. For a value that became invalid, the mirror keeps the last valid one. */
+  /** Changes to write. For a value that became invalid, the mirror has the last valid one. */
   async #changesFor(
     known: LastKnownState,
     behind: 'all' | ReadonlySet<string>,
@@ -127,21 +127,22 @@ export class Mirror {
     const changes = new Map<string, string | undefined>();
     if (behind !== 'all') {
       for (const key of behind) {
-        const text = known.text(key);
-        if (text === undefined || known.isValid(key)) changes.set(key, text);
+        const entry = known.get(key);
+        if (!entry) changes.set(key, undefined);
+        else if (entry.validText !== undefined) changes.set(key, entry.validText);
       }
       return changes;
     }
     let count = 0;
-    for (const [key, text] of known.validEntries()) {
+    for (const [key, text] of known.validTexts()) {
       changes.set(key, text);
       if (++count % SLICE === 0) await this.#clock.turn();
     }
     for (const { key, value } of await this.read()) {
       if (++count % SLICE === 0) await this.#clock.turn();
       if (changes.get(key) === value) changes.delete(key);
-      // a key whose value became invalid keeps its last valid one
-      else if (!changes.has(key) && known.text(key) === undefined) changes.set(key, undefined);
+      // no valid value is known of a key that is invalid since the start: the mirror may have one
+      else if (!changes.has(key) && !known.get(key)) changes.set(key, undefined);
     }
     return changes;
   }

@@ -1,4 +1,5 @@
 import type { Clock } from '#infra/clock/clock.ts';
+import { Slices } from '#infra/clock/slices.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { VppNode } from '#kubernetes/models/vpp-node.ts';
@@ -12,13 +13,13 @@ import { changeEvent } from './change-event.ts';
 import type { KeySpace } from './key-space.ts';
 import { LastKnownState } from './last-known-state.ts';
 import type { Mirror } from './mirror.ts';
-import type { RetainedNodes } from './retained-nodes.ts';
+import type { RetainedRecords } from './retained-records.ts';
 import type { DecodedEntries } from './snapshot.ts';
 import { UnknownFieldsLog } from './unknown-fields-log.ts';
 import type { WatchSession } from './watch-session.ts';
 
-/** Changes that are processed per slice. */
-const SLICE = 64;
+/** Keys in a log line. */
+const MAX_LOGGED = 20;
 
 export interface PublishedStateDeps {
   readonly loop: Pick<EventLoop, 'push'>;
@@ -26,7 +27,7 @@ export interface PublishedStateDeps {
   readonly onLoopClosed: () => void;
   readonly onExternalConfig: ExternalConfigListener | undefined;
   readonly keySpace: KeySpace;
-  readonly retained: RetainedNodes;
+  readonly retained: RetainedRecords;
   readonly mirror: Mirror | undefined;
   readonly clock: Clock;
   readonly log: Logger;
@@ -95,11 +96,11 @@ export class PublishedState {
   async change(session: WatchSession): Promise<boolean> {
     const { clock, mirror } = this.#deps;
     const changed: string[] = [];
-    let count = 0;
+    const slices = new Slices(clock);
     let accepted = true;
     const received = clock.now();
     for (const { key, value, revision } of session.take()) {
-      if (++count % SLICE === 0) await clock.turn();
+      if (slices.dueNow()) await slices.turn();
       // A resync in the meantime includes these changes.
       if (!session.isOpen) break;
       accepted = this.#change(key, value, changed, { key, revision, heard: received });
@@ -117,7 +118,10 @@ export class PublishedState {
   dropRetained(): boolean {
     const { retained, mirror, log } = this.#deps;
     const keys = retained.keys();
-    log.warn({ keys }, 'removing records of nodes that the database has lost');
+    log.warn(
+      { keys: keys.slice(0, MAX_LOGGED), count: keys.length },
+      'removing records that the database has lost',
+    );
     const changed: string[] = [];
     const accepted = keys.every((key) => this.#change(key, undefined, changed));
     mirror?.changed(changed);

@@ -1,4 +1,4 @@
-import type { KvStore } from '#datastore/api.ts';
+import type { KvEntry, KvStore } from '#datastore/api.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import { type Logger, silentLogger } from '#infra/log/log.ts';
@@ -6,7 +6,7 @@ import { DatabaseUnavailableError, LostKubeStateError } from './api.ts';
 import type { KeySpace } from './key-space.ts';
 import { LastKnownState } from './last-known-state.ts';
 import type { Mirror } from './mirror.ts';
-import { isOfNode, type RetainedNodes } from './retained-nodes.ts';
+import { isOfNode, type Loss, type RetainedRecords } from './retained-records.ts';
 import {
   type DatabaseContent,
   type DecodedEntries,
@@ -18,12 +18,15 @@ import {
 
 /** Entries of the mirror that are looked at per slice. */
 const SLICE = 1000;
+/** How often, and how far apart, a mirror is read that cannot be read. */
+const MIRROR_READS = 5;
+const MIRROR_RETRY_MS = 1000;
 
 export interface ResyncReaderDeps {
   readonly cluster: KvStore;
   readonly mirror: Mirror | undefined;
   readonly keySpace: KeySpace;
-  readonly retained: RetainedNodes;
+  readonly retained: RetainedRecords;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -56,18 +59,23 @@ export class ResyncReader {
     const { cluster, keySpace, retained, clock, log } = this.#deps;
     const { identity, snapshots } = await this.#readDatabase();
     const decoded = await decodeEntries(entriesOf(snapshots), keySpace, log, clock);
-    const before = known ?? (await this.#stateOfMirror(decoded.known.broken));
+    const mirrored = known ? undefined : await this.#stateOfMirror(decoded.known);
+    const before = known ?? mirrored ?? new LastKnownState(keySpace, silentLogger);
     decoded.keepLastValid(before);
     // A cluster always has nodes and namespaces. A database without them was wiped; a resync from it
-    // would disconnect every pod until the reflector has written them again.
-    const isEmptied = !decoded.known.hasReflectedState && before.hasReflectedState;
+    // would disconnect every pod until the reflector has written them again. A mirror that cannot be
+    // read may have them.
+    const isUnknown = !known && !mirrored;
+    const isEmptied = !decoded.known.hasReflectedState && (isUnknown || before.hasReflectedState);
     if (isEmptied && !acceptEmpty)
       throw new LostKubeStateError(
-        'the database has lost the state of Kubernetes; keeping the last known state',
+        isUnknown
+          ? 'the database has no state of Kubernetes, and the local mirror cannot be read'
+          : 'the database has lost the state of Kubernetes; keeping the last known state',
         { where: cluster.name },
       );
-    const isLost = identity !== this.#database && !isEmptied;
-    const kept = retained.select(before, decoded.known, isLost, clock.monotonic());
+    const loss = isEmptied ? 'none' : this.#lossOf(identity);
+    const kept = retained.select(before, decoded.known, loss, clock.monotonic());
     for (const entry of kept) decoded.add(entry);
     return {
       decoded,
@@ -77,6 +85,11 @@ export class ResyncReader {
         this.#database = identity;
       },
     };
+  }
+
+  #lossOf(identity: string): Loss {
+    if (this.#database === undefined) return 'possible';
+    return identity === this.#database ? 'none' : 'certain';
   }
 
   async #readDatabase(): Promise<DatabaseContent> {
@@ -90,25 +103,40 @@ export class ResyncReader {
 
   /**
    * Records of nodes and of these keys in the mirror, and one more if it has any state of Kubernetes.
-   * @param broken keys whose value in the database is invalid
+   * @param stored content of the database
+   * @returns undefined if it cannot be read
    */
-  async #stateOfMirror(broken: ReadonlyMap<string, string>): Promise<LastKnownState> {
-    const { mirror, keySpace, clock, log } = this.#deps;
+  async #stateOfMirror(stored: LastKnownState): Promise<LastKnownState | undefined> {
+    const { keySpace, clock } = this.#deps;
+    const { broken } = stored;
     const state = new LastKnownState(keySpace, silentLogger);
-    try {
-      let count = 0;
-      for (const entry of (await mirror?.read()) ?? []) {
-        const watchedKey = keySpace.find(entry.key);
-        // all other entries are not even decoded, which takes time
-        const isNeeded =
-          watchedKey &&
-          (isOfNode({ watchedKey }) || broken.has(entry.key) || !state.hasReflectedState);
-        if (isNeeded) state.add(entry);
-        if (++count % SLICE === 0) await clock.turn();
-      }
-    } catch (thrown) {
-      log.error({ reason: errorText(thrown) }, 'cannot read the local mirror');
+    // Without it a value that is invalid now is removed, and a wiped database is not recognized.
+    const isRequired = broken.size > 0 || !stored.hasReflectedState;
+    const entries = await this.#readMirror(isRequired ? MIRROR_READS : 1);
+    if (!entries) return undefined;
+    let count = 0;
+    for (const entry of entries) {
+      const watchedKey = keySpace.find(entry.key);
+      // all other entries are not even decoded, which takes time
+      const isNeeded =
+        watchedKey &&
+        (isOfNode({ watchedKey }) || broken.has(entry.key) || !state.hasReflectedState);
+      if (isNeeded) state.add(entry);
+      if (++count % SLICE === 0) await clock.turn();
     }
     return state;
+  }
+
+  async #readMirror(maxReads: number): Promise<readonly KvEntry[] | undefined> {
+    const { mirror, clock, log } = this.#deps;
+    if (!mirror) return [];
+    for (let reads = 1; ; reads++)
+      try {
+        return await mirror.read();
+      } catch (thrown) {
+        log.error({ reason: errorText(thrown) }, 'cannot read the local mirror');
+        if (reads >= maxReads) return undefined;
+        await clock.sleep(MIRROR_RETRY_MS);
+      }
   }
 }

@@ -5,14 +5,12 @@ import {
   StoreUnavailableError,
 } from '#datastore/api.ts';
 import type { Clock } from '#infra/clock/clock.ts';
+import { Slices } from '#infra/clock/slices.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { resourceList } from '#kubernetes/resources/resources.ts';
 import type { DbResyncPayload } from '#plugins/controller/api/events.ts';
 import type { KeySpace } from './key-space.ts';
 import { type LastKnownEntry, LastKnownState } from './last-known-state.ts';
-
-/** Values that are decoded per slice: a few milliseconds. */
-const SLICE = 64;
 
 /** By prefix; each with the revision from which to watch. */
 export type Snapshots = ReadonlyMap<string, KvSnapshot>;
@@ -71,8 +69,8 @@ export class DecodedEntries {
   /** An invalid value changes nothing, also in a resync: the last valid one applies. */
   keepLastValid(before: LastKnownState): void {
     for (const key of this.known.broken.keys()) {
-      const value = before.get(key)?.value;
-      if (value) this.#put(this.known.keepLastValid(key, value));
+      const entry = before.get(key);
+      if (entry?.value) this.#put(this.known.keepLastValid(key, entry));
     }
   }
 
@@ -92,9 +90,11 @@ export async function decodeEntries(
   clock: Clock,
 ): Promise<DecodedEntries> {
   const decoded = new DecodedEntries(keySpace, log);
-  for (const [at, entry] of entries.entries()) {
+  const slices = new Slices(clock);
+  for (const entry of entries) {
+    // the endpoints of one service take milliseconds
+    if (slices.dueNow()) await slices.turn();
     decoded.add(entry);
-    if (at % SLICE === SLICE - 1) await clock.turn();
   }
   return decoded;
 }

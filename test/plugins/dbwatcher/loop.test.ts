@@ -115,6 +115,11 @@ describe('dbwatcher and the event loop', () => {
     for (let at = 0; at < 900; at++)
       await made.database.put(namespaceKey(`n${at}`), namespaceText(`n${at}`));
     await settle();
+    const { push } = made.loop;
+    made.loop.push = function (event) {
+      made.clock.jump(1);
+      push.call(this, event);
+    };
     made.cluster.releaseChanges();
     while (made.loop.events.length === 0) await Promise.resolve();
     const closed = made.watcher.close();

@@ -6,6 +6,12 @@ import type { LastKnownEntry, LastKnownState } from './last-known-state.ts';
 /** How long the other agents and the reflectors have to write their records again. */
 export const RETENTION_MS = 120_000;
 
+/**
+ * Whether the database is another one than before: `possible` for an agent that starts, which cannot tell a
+ * loss from a deletion.
+ */
+export type Loss = 'none' | 'possible' | 'certain';
+
 const keywords: ReadonlySet<string | undefined> = new Set(
   [resources.node, resources.vppnode, resources.nodeconfig].map(({ keyword }) => keyword),
 );
@@ -16,15 +22,16 @@ export function isOfNode({ watchedKey }: Pick<LastKnownEntry, 'watchedKey'>): bo
 }
 
 /**
- * Records of nodes that stay in use although the database has lost them. After a database was wiped or
- * restored, each agent announces itself again; until it has, its node must stay connected. So records
- * that were known before the loss are kept for a grace period. A record that the database has again, or
- * that is deleted there afterwards, is treated as any other.
+ * Records that stay in use although the database has lost them. After a database was wiped or restored,
+ * each agent announces itself again, and the reflectors write the state of Kubernetes again, which takes
+ * them some seconds; until then the nodes must stay connected and the policies in force. So records that
+ * were known before the loss are kept for a grace period. A record that the database has again, or that is
+ * deleted there afterwards, is treated as any other.
  *
- * The mirror holds the retained records, too. An agent that starts cannot tell a loss from a deletion,
- * so it retains the records of its mirror in the same way.
+ * The mirror holds the retained records, too. After a possible loss only the records of nodes are kept: they
+ * are rarely deleted, and a pod or an endpoint that was deleted must not come back.
  */
-export class RetainedNodes {
+export class RetainedRecords {
   readonly #nodeName: string;
   #keys = new Set<string>();
   #end = Number.NEGATIVE_INFINITY;
@@ -57,28 +64,31 @@ export class RetainedNodes {
    * Selects the records to keep beside the content of the database.
    * @param before the state before
    * @param stored content of the database
-   * @param isLost whether the database may be another one than before
    */
   select(
     before: LastKnownState,
     stored: LastKnownState,
-    isLost: boolean,
+    loss: Loss,
     now: number,
   ): readonly KvEntry[] {
-    if (isLost) this.#end = now + RETENTION_MS;
+    if (loss !== 'none') this.#end = now + RETENTION_MS;
     const isOver = now >= this.#end;
     const announced = new Announced(stored);
     const kept: KvEntry[] = [];
     for (const [key, entry] of before.entries()) {
-      if (isOver || !isOfNode(entry) || stored.get(key)) continue;
-      if (!isLost && !this.#keys.has(key)) continue;
+      if (isOver || stored.get(key) || !this.#isRetained(key, entry, loss)) continue;
       const record = vppNodeOf(entry);
       // the own record must be seen as missing, so that it is written again
       if (record && (record.name === this.#nodeName || announced.replaces(record))) continue;
-      kept.push({ key, value: entry.text });
+      kept.push({ key, value: entry.validText! });
     }
     this.#keys = new Set(kept.map(({ key }) => key));
     return kept;
+  }
+
+  #isRetained(key: string, entry: LastKnownEntry, loss: Loss): boolean {
+    if (loss === 'none') return this.#keys.has(key);
+    return isOfNode(entry) || (loss === 'certain' && entry.watchedKey.reflected);
   }
 
   /** The key was written or deleted in the database, or its grace period is over. */

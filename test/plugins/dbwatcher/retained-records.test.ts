@@ -1,7 +1,7 @@
-/** A database that was wiped or restored: the records of nodes are kept until they are written again. */
+/** A database that was wiped or restored: the records that it has lost are kept until they are written again. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { RETENTION_MS } from '#plugins/dbwatcher/retained-nodes.ts';
+import { RETENTION_MS } from '#plugins/dbwatcher/retained-records.ts';
 import {
   advance,
   fill,
@@ -192,6 +192,54 @@ describe('records of nodes that the database has lost', () => {
       ['allocatedIDs/2', 'allocatedIDs/8'],
     );
     await made.watcher.close();
+  });
+});
+
+describe('the state of Kubernetes after a wipe that the agent has seen', () => {
+  const namespacesOf = ({ loop }: WatcherHarness) =>
+    Object.keys(loop.resyncs.at(-1)!.kubeState['namespace']!).length;
+
+  /** 50 namespaces beside those of the harness; the reflector has written one of them again. */
+  async function rewriting(): Promise<WatcherHarness> {
+    const made = await inCluster();
+    for (let at = 0; at < 50; at++)
+      await made.database.put(namespaceKey(`ns${at}`), namespaceText(`ns${at}`));
+    await settle();
+    made.database.wipe();
+    await settle();
+    await made.database.put(namespaceKey('ns0'), namespaceText('ns0'));
+    await advance(made, 3_000);
+    return made;
+  }
+
+  it('is kept while the reflector writes it again, and then follows the database', async () => {
+    const made = await rewriting();
+    assert.equal(namespacesOf(made), 52);
+    made.loop.take();
+    await made.database.put(namespaceKey('ns1'), namespaceText('ns1', 'new'));
+    await made.database.put(namespaceKey('ns2'), namespaceText('ns2'));
+    await made.database.delete(namespaceKey('ns2'));
+    await settle();
+    assert.deepEqual(made.loop.take(), [
+      'namespace k8s/namespace/ns1: plain -> new',
+      'namespace k8s/namespace/ns2: plain -> -',
+    ]);
+    await advance(made, RETENTION_MS);
+    const removed = made.loop.take();
+    assert.equal(removed.filter((line) => line.startsWith('namespace')).length, 49);
+    assert.ok(removed.every((line) => line.endsWith('-> -')));
+    await made.watcher.close();
+  });
+
+  it('is that of the database after a restart, which may have missed deletions', async () => {
+    const made = await rewriting();
+    await made.watcher.close();
+    const next = made.restart();
+    next.watcher.start();
+    await settle();
+    assert.equal(namespacesOf(next), 1);
+    assert.ok(nodesOf(next).length > 0);
+    await next.watcher.close();
   });
 });
 
