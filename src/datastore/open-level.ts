@@ -1,4 +1,5 @@
-import { cp, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { cp, rename, rm } from 'node:fs/promises';
 import { Level } from 'level';
 import type { Clock } from '#infra/clock/clock.ts';
 import { type CodedError, defineError, errorText } from '#infra/errors/errors.ts';
@@ -63,8 +64,8 @@ function isDamage(cause: unknown): boolean {
  * Opens a database folder, reads its content, and repairs it if necessary: a damaged index is rebuilt
  * from the data files; if that fails, the database starts empty. Before a repair a database that is
  * not expendable is copied to `<folder>.damaged`, so that nothing that was readable is destroyed; when
- * there is no space for the copy, nothing is changed. A folder that another process has open is not
- * changed.
+ * there is no space for the copy, nothing is changed and nothing of it is left. A folder that another
+ * process has open is not changed.
  */
 export async function openLevel(
   folder: string,
@@ -72,8 +73,11 @@ export async function openLevel(
   log: Logger,
   wait?: LockWait,
 ): Promise<LevelContent> {
+  const copy = new DamagedCopy(folder, log);
   try {
-    return await openUnlocked(folder, wait);
+    const content = await openUnlocked(folder, wait);
+    await copy.complete();
+    return content;
   } catch (thrown) {
     const cause = causeOf(thrown);
     if (codeOf(cause) === LOCKED) throw openError(folder, 'another process has it open', thrown);
@@ -82,9 +86,11 @@ export async function openLevel(
   }
   let reason: string;
   try {
-    if (!isExpendable) await keepCopy(folder);
+    if (!isExpendable) await copy.take();
     await maintenance.repair(folder);
-    return await attempt(folder);
+    const content = await attempt(folder);
+    await copy.complete();
+    return content;
   } catch (thrown) {
     const cause = causeOf(thrown);
     reason = `repair failed: ${errorText(cause)}`;
@@ -93,16 +99,59 @@ export async function openLevel(
   }
   try {
     await maintenance.destroy(folder);
-    return { ...(await attempt(folder)), damage: reason };
+    const content = await attempt(folder);
+    await copy.complete();
+    return { ...content, damage: reason };
   } catch (thrown) {
     throw openError(folder, errorText(thrown), thrown);
   }
 }
 
-async function keepCopy(folder: string): Promise<void> {
-  const copy = `${folder}.damaged`;
-  await rm(copy, { recursive: true, force: true });
-  await cp(folder, copy, { recursive: true });
+/**
+ * Copy of a damaged database. It replaces the last copy when the repair is complete: until then the folder may
+ * be repaired in part, and a copy of that would replace the only readable one.
+ */
+class DamagedCopy {
+  readonly #folder: string;
+  readonly #last: string;
+  /** Complete, of a repair that has begun. */
+  readonly #current: string;
+  readonly #log: Logger;
+
+  constructor(folder: string, log: Logger) {
+    this.#folder = folder;
+    this.#log = log;
+    this.#last = `${folder}.damaged`;
+    this.#current = `${this.#last}.repair`;
+  }
+
+  /** Copies the database, unless a repair before was not completed. @throws leaves nothing of the copy */
+  async take(): Promise<void> {
+    if (existsSync(this.#current)) return;
+    const partial = `${this.#last}.partial`;
+    await rm(partial, { recursive: true, force: true });
+    try {
+      await cp(this.#folder, partial, { recursive: true });
+      await rename(partial, this.#current);
+    } catch (thrown) {
+      await rm(partial, { recursive: true, force: true });
+      throw thrown;
+    }
+  }
+
+  /** The database is open: it is used also if the copy cannot be renamed. */
+  async complete(): Promise<void> {
+    if (!existsSync(this.#current)) return;
+    try {
+      await rm(this.#last, { recursive: true, force: true });
+      await rename(this.#current, this.#last);
+    } catch (thrown) {
+      this.#log.warn(
+        { folder: this.#current, error: errorText(thrown) },
+        'cannot rename the copy of the damaged database',
+      );
+    }
+  }
 }
 
 /** Opens a folder, and waits while another process has it open. */

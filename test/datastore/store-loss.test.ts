@@ -1,7 +1,10 @@
 /** A local database that comes back without what was written to it, compared with its marker. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import {
   cp,
+  mkdir,
   mkdtemp,
   open,
   readdir,
@@ -11,8 +14,9 @@ import {
   truncate,
   writeFile,
 } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { Level } from 'level';
 import type { StoreHistory } from '#datastore/disk-store.ts';
@@ -45,6 +49,12 @@ async function replace(folder: string, by: string): Promise<void> {
 async function logOf(folder: string): Promise<string> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.log')).sort();
   return join(folder, names.at(-1)!);
+}
+
+/** Damages all files of a database. */
+async function rubbish(folder: string): Promise<void> {
+  for (const name of await readdir(folder))
+    if (!/^(LOCK|LOG)/.test(name)) await writeFile(join(folder, name), 'rubbish '.repeat(100));
 }
 
 async function halve(file: string): Promise<void> {
@@ -194,8 +204,7 @@ describe('loss of a local database', { timeout: 60_000 }, () => {
 
   it('keeps a copy of a database that it has to repair, and starts empty if nothing helps', async () => {
     const { folder } = await written();
-    for (const name of await readdir(folder))
-      if (!/^(LOCK|LOG)/.test(name)) await writeFile(join(folder, name), 'rubbish '.repeat(100));
+    await rubbish(folder);
     const store = await LevelStore.open({ folder });
     assert.equal(store.loss?.history, 'lost');
     assert.deepEqual((await store.list('')).entries, []);
@@ -205,5 +214,32 @@ describe('loss of a local database', { timeout: 60_000 }, () => {
       await readFile(join(`${folder}.damaged`, 'CURRENT'), 'utf8'),
       'rubbish '.repeat(100),
     );
+  });
+
+  it('keeps the copy of a repair that was interrupted, and not one of what it has left', async () => {
+    const { folder } = await written();
+    await rubbish(folder);
+    await mkdir(`${folder}.damaged.repair`);
+    await writeFile(join(`${folder}.damaged.repair`, 'evidence'), 'before the repair');
+    await (await LevelStore.open({ folder })).close();
+    assert.deepEqual(await readdir(`${folder}.damaged`), ['evidence']);
+    assert.ok(!existsSync(`${folder}.damaged.repair`));
+  });
+
+  it('leaves the last copy, and nothing of a new one, when it cannot be copied', async () => {
+    const { folder } = await written();
+    await rubbish(folder);
+    await mkdir(`${folder}.damaged`);
+    await writeFile(join(`${folder}.damaged`, 'evidence'), 'of an earlier repair');
+    // no socket can be copied
+    const server = createServer().listen(join(folder, 'socket'));
+    await once(server, 'listening');
+    await assert.rejects(LevelStore.open({ folder }), { code: 'CV_STORE_UNOPENABLE' });
+    server.close();
+    const copies = (await readdir(dirname(folder))).filter((name) =>
+      name.startsWith(`${basename(folder)}.damaged`),
+    );
+    assert.deepEqual(copies, [`${basename(folder)}.damaged`]);
+    assert.deepEqual(await readdir(`${folder}.damaged`), ['evidence']);
   });
 });
