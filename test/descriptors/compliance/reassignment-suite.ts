@@ -60,6 +60,21 @@ export function reassignmentSuite(start: () => Promise<SharedVpp>): void {
       assert.deepEqual(await vppState(owner.client), start);
     });
 
+    test('a route to the subnet of an interface that loses its address is read back', async () => {
+      const out = loop('out', { enabled: true, ip_addresses: ['10.2.2.2/24', 'fd02::2/64'] });
+      const routes = [
+        { dst_network: '10.1.1.0/24', next_hop_addr: '10.2.2.9' },
+        { dst_network: 'fd01::/64', next_hop_addr: 'fd02::9' },
+      ].map((route) => keyedValue(vppRouteModel, { ...route, outgoing_interface: 'out' }));
+      const ip_addresses = ['10.1.1.1/24', 'fd01::1/64'];
+      const before = [loop('a', { enabled: true, ip_addresses }), out];
+      await owner.commit('update', entries(before));
+      await owner.commit('update', entries(routes));
+      const after = [loop('a', { enabled: true }), out, ...routes];
+      await owner.commit('update', entries(after));
+      await owner.assertReadsBack(after);
+    });
+
     test('a tunnel is reassigned to another name', async () => {
       await owner.applyInTurn([tunnel('one')], [tunnel('two')], [tunnel('one')]);
     });

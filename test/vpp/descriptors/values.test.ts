@@ -15,6 +15,7 @@ import { type VrfTable, vrfTableModel } from '#models/vpp/vrf-table.ts';
 import { xConnectModel } from '#models/vpp/xconnect.ts';
 import { assertAccepted, assertRejected, descriptorOf } from '#test/descriptors/validation.ts';
 import { cidrText, ipText } from '#test/models/arbitrary.ts';
+import { toPrefix } from '#vpp/binapi/addresses.ts';
 import { adoptRxModes } from '#vpp/descriptors/interface/rx-mode-values.ts';
 import { adoptRxPlacements } from '#vpp/descriptors/interface/rx-placement-values.ts';
 import { tapHostName } from '#vpp/descriptors/interface/types/tap.ts';
@@ -252,6 +253,24 @@ describe('taken for the same', () => {
         assert.deepEqual(vppRouteModel.canonical(back), back, 'what is read back is canonical');
       }),
     );
+  });
+
+  test('a route whose prefix VPP has from the address of an interface', () => {
+    for (const [first, dst_network] of [
+      ['192.168.16.1/24', '192.168.16.0/24'],
+      ['10.255.255.255/9', '10.128.0.0/9'],
+      ['10.1.1.1/31', '10.1.1.0/31'],
+      ['10.1.1.1/32', '10.1.1.1/32'],
+      ['1.2.3.4/0', '0.0.0.0/0'],
+      ['fd70::7:1/64', 'fd70::/64'],
+      ['fd70::ffff/121', 'fd70::ff80/121'],
+      ['fd70::1/128', 'fd70::1/128'],
+    ] as const) {
+      const value = vppRouteModel.canonical({ dst_network, outgoing_interface: 'out' });
+      const sent = toIpRoute(value, 7);
+      const back = fromPath({ ...sent, prefix: toPrefix(first) }, sent.paths[0]!, names);
+      assert.equal(back?.dst_network, dst_network);
+    }
   });
 
   test('a weight that is left out and the weight of 1', () => {

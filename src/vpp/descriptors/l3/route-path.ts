@@ -3,10 +3,11 @@
  * destination; each route of the model is one of its paths. To VPP two paths are the same if table,
  * destination, next hop, interface and table of the next hop are equal, whatever their weights.
  */
+import { network } from '#models/ip.ts';
 import type { VppRoute } from '#models/vpp/route.ts';
 import { bytesOfAddress, fromPrefix, fromUnion, toPrefix } from '../../binapi/addresses.ts';
-import { FibPathNhProto, FibPathType } from '../../binapi/enums.gen.ts';
-import type { FibPath, IpRoute } from '../../binapi/messages.gen.ts';
+import { AddressFamily, FibPathNhProto, FibPathType } from '../../binapi/enums.gen.ts';
+import type { FibPath, IpRoute, Prefix } from '../../binapi/messages.gen.ts';
 import { NONE } from '../limits.ts';
 
 const NO_LABEL = 0x10_0000;
@@ -113,7 +114,7 @@ export function fromPath(
 ): VppRoute | undefined {
   const { table_id: vrf_id, prefix } = route;
   const { weight, preference } = path;
-  const common = { vrf_id, dst_network: fromPrefix(prefix), weight, preference };
+  const common = { vrf_id, dst_network: destination(prefix), weight, preference };
   const ending = endings.find((type) => endingTypes[type] === path.type);
   if (ending !== undefined) {
     return freeze({
@@ -136,6 +137,26 @@ export function fromPath(
     outgoing_interface: outgoing,
     via_vrf_id: inter ? path.table_id : 0,
   });
+}
+
+/**
+ * VPP keeps a prefix as it was first written: in the subnet of an interface with the address of the
+ * interface. Most prefixes have no such bits, and are not copied.
+ */
+function destination(prefix: Prefix): string {
+  if (!hasHostBits(prefix)) return fromPrefix(prefix);
+  const { address, len } = prefix;
+  const un = network({ address: address.un, length: len }).address;
+  return fromPrefix({ address: { af: address.af, un }, len });
+}
+
+function hasHostBits({ address: { af, un }, len }: Prefix): boolean {
+  const end = af === AddressFamily.ADDRESS_IP4 ? 4 : 16;
+  for (let at = len >>> 3; at < end; at++) {
+    const hostBits = at === len >>> 3 ? 0xff >> (len & 7) : 0xff;
+    if (((un[at] as number) & hostBits) !== 0) return true;
+  }
+  return false;
 }
 
 /** The route is canonical already: 100,000 routes need no parsing. */

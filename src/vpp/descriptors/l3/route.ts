@@ -17,7 +17,9 @@ import { fromPath, isEnding, pathIdentity, toIpRoute, weight } from './route-pat
 
 /**
  * Routes. Managed are those whose source is the API. The dump requests only that source and does not
- * return routes of VPP itself, its neighbors or its DHCP client.
+ * return routes of VPP itself, its neighbors or its DHCP client. Nor does it return a route to a subnet of
+ * which an interface in the table has an address: the subnet of the interface is in effect instead, and each
+ * resync adds the route again.
  */
 export function routeDescriptor({
   client,
