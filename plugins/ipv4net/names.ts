@@ -116,6 +116,20 @@ export function podLinkNames(link: ContainerInterface, useTap: boolean): PodLink
   };
 }
 
+/** Above that of the main interface, which the kernel sets to 1024 for routes of IPv6. */
+const MIN_SECONDARY_METRIC = 2048;
+const SECONDARY_METRICS = 0x10_0000;
+
+/**
+ * Metric of the routes of an interface in its pod. The kernel has one route per destination and metric: with
+ * equal ones, the routes of a second interface would replace those of the main one. The metric depends on
+ * nothing but the name, so that no interface changes when another one is added or deleted.
+ */
+export function routeMetric(interfaceName: string): number {
+  if (interfaceName === MAIN_INTERFACE) return 0;
+  return MIN_SECONDARY_METRIC + (fnv1a32(interfaceName) % SECONDARY_METRICS);
+}
+
 /**
  * MACs of both ends of a pod's link: a hash of the container and its complement. Those of an adopted link
  * were read, because its container ID may be incomplete.

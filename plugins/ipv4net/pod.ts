@@ -9,7 +9,13 @@ import { vppRouteModel } from '#models/vpp/route.ts';
 import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
 import type { AddPodReply, Attachment } from '#plugins/podmanager/api.ts';
 import { hostRouteToVpp, tapSettings, vethSettings } from './host-link.ts';
-import { POD_GATEWAY_LOOPBACK, type PodLinkNames, podLinkNames, podMacs } from './names.ts';
+import {
+  POD_GATEWAY_LOOPBACK,
+  type PodLinkNames,
+  podLinkNames,
+  podMacs,
+  routeMetric,
+} from './names.ts';
 import { rxModes } from './nics.ts';
 import { anyNetwork, hostNetwork, type NodeInput } from './node-input.ts';
 
@@ -40,6 +46,7 @@ function insidePod(
   address: string,
 ): KeyValue[] {
   const gateway = input.addresses.podGateway();
+  const metric = routeMetric(attachment.interfaceName);
   const end = podEnd(input, attachment, names, address);
   return [
     podLoopback(input, attachment, names),
@@ -63,12 +70,14 @@ function insidePod(
       outgoing_interface: names.linux,
       scope: 'LINK',
       dst_network: hostNetwork(gateway),
+      metric,
     }),
     keyValue(linuxRouteModel, {
       outgoing_interface: names.linux,
       scope: 'GLOBAL',
       dst_network: anyNetwork(input.family),
       gw_addr: gateway,
+      metric,
     }),
   ];
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { routeMetric } from '#plugins/ipv4net/names.ts';
 import { configuration } from './configuration.ts';
 import {
   addPod,
@@ -13,6 +14,7 @@ import {
   startAgent,
   until,
 } from './harness.ts';
+import { Scenario } from './scenario.ts';
 import { db, remove, untilNoAddressIsStored, web } from './test-pods.ts';
 
 interface Operation {
@@ -115,6 +117,44 @@ for (const useTAPInterfaces of [true, false]) {
     });
   });
 }
+
+describe('two interfaces of one pod', () => {
+  const gateway = '10.1.1.1';
+  const routesOf = (device: string, metric: number) => [
+    { destination: '0.0.0.0/0', gateway, device, metric },
+    { destination: `${gateway}/32`, gateway: undefined, device, metric },
+  ];
+
+  it('have routes of their own, and the main one is used while it exists', async () => {
+    await using scenario = await Scenario.start();
+    const { node, running } = scenario;
+    const routes = async () =>
+      (await node.linux.dump(web.netns)).routes
+        .filter(({ device }) => device !== 'lo')
+        .map(({ destination, gateway, device, metric }) => ({
+          destination,
+          gateway,
+          device,
+          metric,
+        }))
+        .sort((a, b) => a.metric - b.metric || (a.destination < b.destination ? -1 : 1));
+    const second = { ...cniRequest(web), interface_name: 'net1' };
+    const [main, other] = [routesOf('eth0', 0), routesOf('net1', routeMetric('net1'))];
+
+    assert.equal((await addPod(running, web)).error, '');
+    assert.deepEqual(await routes(), main);
+    assert.equal((await running.client.add(second)).error, '');
+    await scenario.assertSettled();
+    assert.deepEqual(await routes(), [...main, ...other]);
+    assert.equal((await running.client.delete(second)).error, '');
+    await scenario.assertSettled();
+    assert.deepEqual(await routes(), main);
+    assert.equal((await running.client.add(second)).error, '');
+    assert.equal((await running.client.delete(cniRequest(web))).error, '');
+    await scenario.assertSettled();
+    assert.deepEqual(await routes(), other);
+  });
+});
 
 describe('bad input', () => {
   it('is logged and ignored, and the agent continues', async () => {

@@ -10,6 +10,7 @@ import {
   nicMac,
   podLinkNames,
   podMacs,
+  routeMetric,
 } from '#plugins/ipv4net/names.ts';
 
 const CONTAINER_ID = '740ee06ac2bc0843291614f4d8348e2a61d78b1ee1681b07a52eff63930ccb6e';
@@ -47,6 +48,16 @@ describe('names of links', () => {
         for (const name of [names.linuxHost, names.peerHost]) assert.ok(name.length <= 15);
       }),
     );
+  });
+});
+
+describe('metrics of routes', () => {
+  it('prefer the main interface, and differ for all others', () => {
+    assert.equal(routeMetric('eth0'), 0);
+    const others = Array.from({ length: 100 }, (_, n) => routeMetric(`net${n}`));
+    assert.equal(new Set(others).size, 100);
+    // the kernel turns 0 into 1024 for routes of IPv6
+    for (const metric of others) assert.ok(metric > 1024);
   });
 });
 
