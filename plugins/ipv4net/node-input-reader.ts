@@ -57,7 +57,7 @@ export class NodeInputReader {
       defaultGateway: router ?? conf.defaultGateway(),
       stn: conf.stn(),
       externalIpam: conf.ipam().useExternalIpam,
-      hostAddresses: hostAddressesOf(own, family),
+      hostAddresses: hostAddressesOf(own, family, ipam.serviceSubnet()),
       addresses: ipam,
       ipv6InPods: await ctx.callPort('host/has IPv6', () => host.hasIpv6()),
     };
@@ -65,7 +65,8 @@ export class NodeInputReader {
 
   /** The current addresses of the host. @throws AbortEventError */
   async hostAddresses(ctx: PortContext, family: IpFamily): Promise<readonly string[]> {
-    return hostAddressesOf((await this.#readLinks(ctx)).filter(isHostLink), family);
+    const own = (await this.#readLinks(ctx)).filter(isHostLink);
+    return hostAddressesOf(own, family, this.#deps.ipam.serviceSubnet());
   }
 
   /** The main interface with its configured addresses, or those of its DHCP lease. */

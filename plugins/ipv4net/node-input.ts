@@ -1,4 +1,4 @@
-import { formatIp, type IpFamily, ipFamily, parseCidr, parseIp } from '#models/ip.ts';
+import { contains, formatIp, type IpFamily, ipFamily, parseCidr, parseIp } from '#models/ip.ts';
 import type {
   InterfaceConfig,
   MainInterfaceConfig,
@@ -72,20 +72,35 @@ export function anyAddress(family: IpFamily): string {
   return family === 4 ? '0.0.0.0' : '::';
 }
 
-/** Name prefixes of virtual links: VPP must not route to their addresses. */
-const nonHostLinkPrefixes = ['lo', 'docker', 'virbr', 'vpp'];
+/**
+ * Name prefixes of virtual links: VPP must not route to their addresses. kube-proxy in IPVS mode has every
+ * address of every service on `kube-ipvs0`.
+ */
+const nonHostLinkPrefixes = ['lo', 'docker', 'virbr', 'vpp', 'kube-ipvs'];
 
 export function isHostLink({ name }: HostLink): boolean {
   return !nonHostLinkPrefixes.some((prefix) => name.startsWith(prefix));
 }
 
-/** Addresses of the links in one family, sorted. */
-export function hostAddressesOf(links: readonly HostLink[], family: IpFamily): string[] {
+/**
+ * Addresses of the links in one family, sorted. Single addresses in the service subnet are cluster IPs, not
+ * addresses of the host: NodeLocal DNSCache has that of the DNS service on its link, beside its own address.
+ * @param serviceSubnet empty: none
+ */
+export function hostAddressesOf(
+  links: readonly HostLink[],
+  family: IpFamily,
+  serviceSubnet: string,
+): string[] {
+  const services = parseCidr(serviceSubnet);
   const own = new Set<string>();
   for (const { addresses } of links) {
-    for (const address of addresses) {
-      const bytes = parseCidr(address, 'bare')?.address;
-      if (bytes && ipFamily(bytes) === family) own.add(formatIp(bytes));
+    for (const text of addresses) {
+      const cidr = parseCidr(text, 'bare');
+      if (cidr === undefined || ipFamily(cidr.address) !== family) continue;
+      const isSingle = cidr.length === cidr.address.length * 8;
+      if (isSingle && services !== undefined && contains(services, cidr.address)) continue;
+      own.add(formatIp(cidr.address));
     }
   }
   return [...own].sort();

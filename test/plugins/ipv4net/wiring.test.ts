@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { nicMac } from '#plugins/ipv4net/names.ts';
-import { TestNode } from '../test-node.ts';
+import { nodeValue, TestNode } from '../test-node.ts';
 import { fakeVppWithNics, nonDefaultFields } from './vpp-with.ts';
 import { keys, LINUX_IF, startedNode, VPP_IF } from './wired-node.ts';
 
@@ -191,6 +191,23 @@ ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}
       'config/vpp/v2/route/if/tap-vpp2/vrf/0/dst/172.16.0.9/32/gw/172.30.1.2',
       'config/vpp/v2/route/if/tap-vpp2/vrf/0/dst/172.30.1.2/32/gw/172.30.1.2',
     ]);
+  });
+
+  it('does not take the addresses of services for those of the host', async () => {
+    const node = new TestNode();
+    const link = (name: string, ...addresses: string[]) => ({ name, mtu: 1500, addresses });
+    node.host.hostLinks = [
+      // a NIC in a network that overlaps the service subnet
+      link('ens3', '10.100.0.5/24'),
+      // kube-proxy in IPVS mode, with an external address
+      link('kube-ipvs0', '10.96.0.1/32', '10.96.0.10/32', '203.0.113.7/32'),
+      link('nodelocaldns', '169.254.20.10/32', '10.96.0.10/32'),
+    ];
+    await node.resync();
+    assert.deepEqual(node.net.hostAddresses(), ['10.100.0.5', '169.254.20.10']);
+    node.host.hostLinks.push(link('ens4', '172.16.0.9/24', '10.96.0.11/32'));
+    await node.put(nodeValue('node-a', '172.16.0.9'));
+    assert.deepEqual(node.net.hostAddresses(), ['10.100.0.5', '169.254.20.10', '172.16.0.9']);
   });
 
   it('routes the addresses of the host out of the table of the pods, so that a node port takes none', async () => {

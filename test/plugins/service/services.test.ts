@@ -47,6 +47,21 @@ describe('a service', () => {
     ]);
   });
 
+  it('has no node port on the addresses of services, which kube-proxy adds to a link in IPVS mode', async () => {
+    const host = new FakeHost();
+    const ipvs = { name: 'kube-ipvs0', mtu: 1500, addresses: ['10.96.0.10/32', '10.96.0.11/32'] };
+    host.hostLinks.push(ipvs);
+    const node = await startedNode({ host });
+    const port = [{ name: 'http', protocol: 'TCP', port: 80, node_port: 30080 }];
+    await node.put(serviceValue('web', '10.96.0.10', { service_type: 'NodePort', port }));
+    await node.put(webEndpoints);
+    const found = node.at<{ st_mappings: { external_ip: string }[] }>(`${DNAT}default/web`);
+    assert.deepEqual(
+      found.st_mappings.map(({ external_ip }) => external_ip),
+      ['10.96.0.10', '172.16.0.5', '192.168.16.1'],
+    );
+  });
+
   it('refuses its clients without backends, in both tables', async () => {
     const node = await startedNode();
     const { txn } = await node.put(web);
