@@ -18,6 +18,7 @@ import {
 } from '#models/cni/cni.gen.ts';
 import { messageCodec } from '#models/message.ts';
 import type { EventLoop } from '#plugins/controller/api/event-handler.ts';
+import type { NamespaceIdentity } from '#plugins/controller/api/ports/host.ts';
 import {
   AddPod,
   type AddPodPayload,
@@ -62,6 +63,8 @@ export interface CniState {
   addresses(attachment: AttachmentId): readonly string[];
   /** Values of an attachment that are not in the desired state: `key: state`. */
   faults(attachment: AttachmentId): readonly string[];
+  /** Identity of the network namespace at this path; undefined if the path does not exist. */
+  namespaceIdentity(path: string): Promise<NamespaceIdentity | undefined>;
 }
 
 type Call<Request, Response> = (request: Request, signal?: AbortSignal) => Promise<Response>;
@@ -166,7 +169,7 @@ export function cniService(deps: CniServiceDeps): CniService {
     check: answered('CHECK', async ({ request, addresses }) => {
       const payload = parseRequest(request ?? noRequest, ['container_id', 'network_namespace']);
       const id = deps.pods.idOf(payload);
-      const faults = attachmentFaults(deps, id, payload.networkNamespace, addresses);
+      const faults = await attachmentFaults(deps, id, payload.networkNamespace, addresses);
       if (faults.length > 0) throw new CniCheckError(faults.join('; '), { where: id });
       return replyCodec.canonical({});
     }),
@@ -176,10 +179,10 @@ export function cniService(deps: CniServiceDeps): CniService {
           deps.pods.idOf({ containerId: container_id, interfaceName: interface_name }),
         ),
       );
-      // An attachment without a network belongs to the only network of that time.
-      const isOfIt = (one: Attachment) => network === '' || (one.network ?? network) === network;
-      const stale = [...deps.pods.attachments()].filter(
-        ([id, attachment]) => isOfIt(attachment) && !kept.has(id),
+      const attachments = deps.pods.attachments();
+      const isOfNetwork = networkFilter(network, valid, [...attachments.values()]);
+      const stale = [...attachments].filter(
+        ([id, attachment]) => !kept.has(id) && isOfNetwork(attachment),
       );
       if (stale.length > 0)
         deps.log.info(
@@ -206,16 +209,36 @@ export function cniService(deps: CniServiceDeps): CniService {
   };
 }
 
-function attachmentFaults(
+/**
+ * Which attachments GC of a network may delete. The network of an adopted attachment is unknown: it may be
+ * another one while one is known, or while the runtime knows the container.
+ * @param network empty: all of them
+ */
+function networkFilter(
+  network: string,
+  valid: GCRequest['valid'],
+  attachments: readonly Attachment[],
+): (attachment: Attachment) => boolean {
+  if (network === '') return () => true;
+  const isOnlyNetwork = attachments.every((one) => (one.network ?? network) === network);
+  const isKnown = ({ containerId, adopted }: Attachment): boolean =>
+    valid.some(({ container_id }) =>
+      adopted?.isIdCut ? container_id.startsWith(containerId) : container_id === containerId,
+    );
+  return (one) =>
+    one.network === undefined ? isOnlyNetwork && !isKnown(one) : one.network === network;
+}
+
+async function attachmentFaults(
   { pods, state }: CniServiceDeps,
   id: AttachmentId,
   networkNamespace: string,
   addresses: readonly string[],
-): readonly string[] {
+): Promise<readonly string[]> {
   const attachment = pods.attachments().get(id);
   if (!attachment) return ['the attachment does not exist'];
   const faults: string[] = [];
-  if (attachment.networkNamespace !== networkNamespace)
+  if (!(await isIn(attachment, networkNamespace, state)))
     faults.push(`the attachment is in ${attachment.networkNamespace}, not in ${networkNamespace}`);
   if (pods.isDisplaced(id))
     faults.push(`${networkNamespace} leads to another namespace than when the pod was attached`);
@@ -226,6 +249,17 @@ function attachmentFaults(
       `the attachment has ${owned.join(', ') || 'no address'}, not ${missing.join(', ')}`,
     );
   return [...faults, ...state.faults(id)];
+}
+
+/** Runtimes name a namespace by other paths than those by which an adopted one was found. */
+async function isIn(
+  { networkNamespace, namespaceIdentity: own }: Attachment,
+  path: string,
+  state: CniState,
+): Promise<boolean> {
+  if (networkNamespace === path) return true;
+  const other = own && (await state.namespaceIdentity(path));
+  return other !== undefined && other.device === own?.device && other.inode === own.inode;
 }
 
 /** A request in the log: it may have megabytes. */

@@ -40,6 +40,7 @@ export const idleCniState: CniState = {
   podCidr: () => undefined,
   addresses: () => [],
   faults: () => [],
+  namespaceIdentity: async () => undefined,
 };
 
 export function contivConfig(yaml = ''): ContivConfig {

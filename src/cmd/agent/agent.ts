@@ -315,7 +315,7 @@ export function createAgent(deps: AgentDeps): Agent {
     config: settings.grpc,
     loop: controller,
     pods,
-    state: cniState({ status, gate, scheduler, ipam, net: ipv4net }),
+    state: cniState({ status, gate, scheduler, ipam, net: ipv4net, host: linux.port }),
     clock,
     loggers,
   });

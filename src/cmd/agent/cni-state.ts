@@ -2,6 +2,7 @@
 import type { StatusCheck } from '#infra/status/status.ts';
 import type { Scheduler } from '#kvscheduler/scheduler.ts';
 import type { NodeConfigGate } from '#plugins/contivconf/api.ts';
+import type { HostPort } from '#plugins/controller/api/ports/host.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
 import type { CniState } from '#plugins/podmanager/cni-service.ts';
@@ -12,12 +13,13 @@ interface CniStateDeps {
   readonly scheduler: Scheduler;
   readonly ipam: IpamApi;
   readonly net: Ipv4NetApi;
+  readonly host: HostPort;
 }
 
 /** Components without which no pod can be attached. Not etcd: the mirror replaces it in an outage. */
 const requiredComponents = ['controller', 'vpp'] as const;
 
-export function cniState({ status, gate, scheduler, ipam, net }: CniStateDeps): CniState {
+export function cniState({ status, gate, scheduler, ipam, net, host }: CniStateDeps): CniState {
   return {
     readiness: () => {
       const parts = requiredComponents.map((name) => status.component(name));
@@ -46,6 +48,7 @@ export function cniState({ status, gate, scheduler, ipam, net }: CniStateDeps): 
           .map(({ key: one, state, error }) => `${one} is ${state}${error ? ` (${error})` : ''}`);
       });
     },
+    namespaceIdentity: (path) => host.namespaceIdentity(path),
   };
 }
 

@@ -5,6 +5,7 @@ import { silentLogger } from '#infra/log/log.ts';
 import { CheckRequest, CNIReply, CNIRequest, GCRequest } from '#models/cni/cni.gen.ts';
 import { messageCodec } from '#models/message.ts';
 import { ClosedControllerError } from '#plugins/controller/api/errors.ts';
+import { podLinkNames } from '#plugins/ipv4net/names.ts';
 import { type CniState, cniService } from '#plugins/podmanager/cni-service.ts';
 import { eventLoopOf } from '../handler-bench.ts';
 import { idleCniState, TestNode } from '../test-node.ts';
@@ -31,7 +32,12 @@ async function served(state: Partial<CniState> = {}) {
   const service = cniService({
     loop,
     pods: node.pods,
-    state: { ...idleCniState, addresses: (id) => node.ipam.podAddresses(id), ...state },
+    state: {
+      ...idleCniState,
+      addresses: (id) => node.ipam.podAddresses(id),
+      namespaceIdentity: (path) => node.host.namespaceIdentity(path),
+      ...state,
+    },
     log: silentLogger,
   });
   const check = (of: CNIRequest, addresses: string[] = []) =>
@@ -66,6 +72,19 @@ describe('CNI CHECK', () => {
     await service.delete(request('web', 'c1'));
     for (const id of ['c1', 'c2'])
       assert.match((await check(request('web', id))).error, /the attachment does not exist/);
+  });
+
+  it('accepts another path of the namespace, but no path of another one', async () => {
+    const { service, node, check } = await served();
+    const other = '/var/run/netns/c1';
+    const at = (network_namespace: string) => check(request('web', 'c1', { network_namespace }));
+    node.host.namespaces.set('/run/netns/c1', 5);
+    await service.add(request('web', 'c1'));
+    assert.match((await at(other)).error, /not in \/var\/run\/netns\/c1/);
+    node.host.namespaces.set(other, 5);
+    assert.equal((await at(other)).error, '');
+    node.host.namespaces.set(other, 6);
+    assert.match((await at(other)).error, /not in \/var\/run\/netns\/c1/);
   });
 
   it('sees that a path leads elsewhere by now', async () => {
@@ -108,7 +127,62 @@ describe('CNI GC', () => {
       log: silentLogger,
     });
     assert.equal((await again.gc(lists.canonical({ network: 'blue' }))).result, 0);
-    assert.deepEqual([...next.pods.attachments().keys()], ['c2/eth0']);
+    assert.deepEqual([...next.pods.attachments().keys()], ['c2/eth0', 'c3/eth0']);
+  });
+
+  it('deletes an attachment of an unknown network only if no other network and no container is known', async () => {
+    const { service, node } = await served();
+    const blue = { extra_nw_config: JSON.stringify({ name: 'blue' }) };
+    const gc = async (network: string, ...containers: string[]) => {
+      const valid = containers.map((container_id) => ({ container_id, interface_name: 'net1' }));
+      assert.equal((await service.gc(lists.canonical({ network, valid }))).result, 0);
+      return [...node.pods.attachments().keys()];
+    };
+    await service.add(request('one', 'c1'));
+    await service.add(request('one', 'c1', { interface_name: 'net1', ...blue }));
+    await service.add(request('two', 'c2'));
+    assert.deepEqual(await gc('green'), ['c1/eth0', 'c1/net1', 'c2/eth0']);
+    assert.deepEqual(await gc('blue', 'c1'), ['c1/eth0', 'c1/net1']);
+    assert.deepEqual(await gc('blue'), []);
+  });
+
+  it('knows the container of an adopted attachment by the beginning of its ID', async () => {
+    const containerId = 'a1'.repeat(32);
+    const node = new TestNode();
+    const { vpp: logicalName, linux } = podLinkNames({ containerId, interfaceName: 'eth0' }, true);
+    node.vpp.nics.push({
+      swIfIndex: 9,
+      internalName: 'tap9',
+      deviceType: 'virtio',
+      tag: logicalName,
+      mtu: 1500,
+    });
+    node.host.marked = [
+      {
+        namespace: '/run/netns/c1',
+        namespaceIdentity: { device: 4, inode: 5 },
+        name: 'eth0',
+        logicalName: linux,
+        otherEnd: logicalName,
+        mac: '02:fe:00:00:00:02',
+        addresses: ['10.1.1.2/32'],
+        neighbors: [],
+      },
+    ];
+    await node.resync();
+    const { pods } = node;
+    const service = cniService({
+      loop: eventLoopOf(node),
+      pods,
+      state: idleCniState,
+      log: silentLogger,
+    });
+    assert.equal(pods.attachments().size, 1);
+    const valid = [{ container_id: containerId, interface_name: 'net1' }];
+    await service.gc(lists.canonical({ network: 'blue', valid }));
+    assert.equal(pods.attachments().size, 1);
+    await service.gc(lists.canonical({ network: 'blue' }));
+    assert.equal(pods.attachments().size, 0);
   });
 
   it('answers a failure only when nothing waits its turn any more', async () => {
