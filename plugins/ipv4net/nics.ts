@@ -61,7 +61,10 @@ function loopbackNic(input: NodeInput): KeyValue {
   });
 }
 
-/** The default mode configures nothing, so that queues keep the mode of VPP. */
+/**
+ * The default mode configures nothing, so that queues keep the mode of VPP, or the one that an operator has
+ * set. VPP does not report whether a mode is its default: one that was configured before stays, too.
+ */
 export function rxModes({
   rxMode,
 }: Pick<InterfaceConfig, 'rxMode'>): DeepInput<VppInterface['rx_modes']> {
