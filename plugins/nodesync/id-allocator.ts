@@ -2,8 +2,9 @@
  * Allocation of the node ID. All pod addresses of the node derive from the ID, so an ID that pods may
  * already use is never released: it is also stored in the local store, and written again if the
  * cluster has lost it, or has only an invalid record of it. If another node has it by then, that is
- * reported: this node keeps it, because its pods use it, and no other ID is allocated. A node that
- * starts without pods has left the cluster before, and its ID was freed: it allocates another one.
+ * reported: this node keeps it, because its pods use it, and no other ID is allocated. A node without
+ * pods has left the cluster before, and its ID was freed: it allocates another one. No pod survives a
+ * reboot, so attachments that were recorded before it do not count.
  */
 import type { KvStore } from '#datastore/api.ts';
 import { type CodedError, defineError } from '#infra/errors/errors.ts';
@@ -12,7 +13,8 @@ import { type VppNode, vppNodeModel } from '#kubernetes/models/vpp-node.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/value-text.ts';
 import { AbortEventError, FatalError } from '#plugins/controller/api/errors.ts';
-import { ATTACHMENT_PREFIX } from '#plugins/podmanager/api.ts';
+import type { HostPort } from '#plugins/controller/api/ports/host.ts';
+import { ATTACHMENT_PREFIX, recordedBootId } from '#plugins/podmanager/api.ts';
 import type { PortContext } from './api.ts';
 import type { IdsOfPods } from './ids-of-pods.ts';
 
@@ -33,6 +35,7 @@ export interface IdAllocatorDeps {
   readonly cluster: KvStore;
   /** Local store of this node; persists across restarts of the agent and reboots. */
   readonly local: KvStore;
+  readonly host: Pick<HostPort, 'bootId'>;
 }
 
 /** Known state of this node when its ID is allocated. */
@@ -42,8 +45,8 @@ export interface NodeState {
    * remove their routes to this one.
    */
   readonly addresses: readonly string[];
-  /** This process uses the ID in the local store already. */
-  readonly usesId: boolean;
+  /** The ID is in use, and the event is no resync, which would recalculate what derives from it. */
+  readonly keepsId: boolean;
   /** Called only if no ID of this node is known, or another node has it. */
   pods(): IdsOfPods;
   /** Why no node can have this ID or a higher one; undefined if it can. */
@@ -184,7 +187,8 @@ async function allocateInCluster(
       .sort((a, b) => a.id - b.id);
     const id = storedLocally ?? own[0]?.id ?? unusedId(ctx, stored, node);
     const isOwn = id === storedLocally;
-    const text = idRecordText(id, deps.nodeName, node.addresses);
+    // other addresses may derive from another ID, which another node has now
+    const text = idRecordText(id, deps.nodeName, isOwn ? node.addresses : []);
     const allocated = await takeId(ctx, deps, { id, text, isOwn }, stored.get(id));
     if (allocated) {
       await deleteStaleRecords(ctx, deps, own, id);
@@ -214,11 +218,13 @@ async function mayHavePods(
   id: number,
   node: NodeState,
 ): Promise<boolean> {
-  if (node.usesId || node.pods().here === id) return true;
-  return ctx.callPort(
-    'local store/has attachments',
-    async () => (await deps.local.list(ATTACHMENT_PREFIX)).entries.length > 0,
-  );
+  if (node.keepsId || node.pods().here === id) return true;
+  return ctx.callPort('local store/has attachments', async () => {
+    const { entries } = await deps.local.list(ATTACHMENT_PREFIX);
+    const bootIds = entries.map(({ value }) => recordedBootId(value));
+    // the attachment of an invalid record may be found in VPP
+    return bootIds.includes(undefined) || bootIds.includes(await deps.host.bootId());
+  });
 }
 
 async function listRecords(

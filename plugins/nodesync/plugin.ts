@@ -111,7 +111,12 @@ class NodeSync implements NodeSyncHandler {
 
   async reserveId(ctx: PortContext, state: KubeState): Promise<KvEntry | undefined> {
     const table = await NodeTable.read(state, new Slices(ctx.clock), this.#table);
-    const { id, text } = await allocateId(ctx, this.#deps, false, this.#nodeState(state, table));
+    const { id, text } = await allocateId(
+      ctx,
+      this.#deps,
+      false,
+      this.#nodeState(state, table, true),
+    );
     return text === undefined ? undefined : { key: idRecordKey(id), value: text };
   }
 
@@ -219,7 +224,7 @@ class NodeSync implements NodeSyncHandler {
     return this.#deps.conf.ipam().useExternalIpam;
   }
 
-  /** Names of the nodes that a change may affect; the ID of this node cannot change. */
+  /** Names of the nodes that a change may affect; only a resync can change the ID of this node. */
   #affected({ resource, key, previous, current }: KubeStateChangePayload): string[] {
     if (resource === 'node') {
       const name = resources.node.parseKey(key)?.name;
@@ -239,27 +244,28 @@ class NodeSync implements NodeSyncHandler {
   }
 
   async #allocateId(ctx: ResyncContext | UpdateContext): Promise<void> {
-    const state = this.#nodeState(ctx.kubeState, this.#table);
+    const isResync = ctx.event.kind.method(ctx.event.payload) !== EventMethod.Update;
+    const state = this.#nodeState(ctx.kubeState, this.#table, isResync);
     const allocated = await allocateId(ctx, this.#deps, this.#storeUnavailable, state);
     if (allocated.text === undefined) {
       this.#storeUnavailable = true;
       this.#failedAt ??= ctx.clock.monotonic();
     }
-    const first = this.#id === undefined;
+    const isOther = this.#id !== allocated.id;
     this.#id = allocated.id;
     this.#recordText = allocated.text;
     this.#setConflict(ctx, allocated.conflict);
-    if (first) this.#addresses = Object.freeze(addressesOf(allocated));
+    if (isOther) this.#addresses = Object.freeze(addressesOf(allocated));
     else await this.#announce(ctx);
     ctx.log.info({ id: allocated.id }, 'node ID allocated');
   }
 
-  #nodeState(state: KubeState, table: NodeTable): NodeState {
+  #nodeState(state: KubeState, table: NodeTable, isResync: boolean): NodeState {
     const { nodeName, conf } = this.#deps;
     const ownAddresses = table.kubeNode(nodeName)?.managementAddresses ?? [];
     return {
       addresses: this.#addresses,
-      usesId: this.#id !== undefined,
+      keepsId: this.#id !== undefined && !isResync,
       pods: () => idsOfPods(state, podAddressOwner(conf.ipam()), ownAddresses),
       whyUnusable: (id) => this.#whyUnusable(id),
     };

@@ -55,8 +55,22 @@ export interface AdoptedLink {
   readonly address: string | undefined;
 }
 
-/** Prefix of the attachments in the local store: without one, no pod of this node has an address. */
+/** Prefix of the attachments in the local store: without one of this boot, no pod of this node has an address. */
 export const ATTACHMENT_PREFIX = 'local/podmanager/attachment/';
+
+/**
+ * Boot ID of the machine when an attachment was recorded.
+ * @param text record under `ATTACHMENT_PREFIX`
+ * @returns undefined for an invalid record
+ */
+export function recordedBootId(text: string): string | undefined {
+  try {
+    const { bootId } = JSON.parse(text) as { bootId?: unknown };
+    return typeof bootId === 'string' ? bootId : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 /** `<containerId>/<interfaceName>`: the key of an attachment. */
 export type AttachmentId = string;

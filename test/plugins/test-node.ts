@@ -98,7 +98,7 @@ export class TestNode extends HandlerBench {
     const stn = options.stn ?? new FakeStn();
     const config = contivConfig(options.yaml ?? DEFAULT_YAML);
     const conf = createContivConf({ nodeName: name, config, vpp, stn, host, store: local });
-    const nodes = createNodeSync({ nodeName: name, cluster, local, conf });
+    const nodes = createNodeSync({ nodeName: name, cluster, local, host, conf });
     const pods = createPodManager({
       store: local,
       host,

@@ -67,7 +67,7 @@ export function createPlugins(nodeName: string, settings: PluginSettings, ports:
     host,
     store: local,
   });
-  const nodes = createNodeSync({ nodeName, conf, cluster, local });
+  const nodes = createNodeSync({ nodeName, conf, cluster, local, host });
   const pods = createPodManager({
     store: local,
     host,

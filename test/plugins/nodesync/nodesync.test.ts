@@ -8,7 +8,7 @@ import { ManualClock } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { AbortEventError, FatalError } from '#plugins/controller/api/errors.ts';
 import { NodeUpdate } from '#plugins/nodesync/api.ts';
-import { nodeValue, podValue, TestNode, vppNodeValue } from '../test-node.ts';
+import { addressOf, nodeValue, podValue, sorted, TestNode, vppNodeValue } from '../test-node.ts';
 
 const key = (id: number) => `/vnf-agent/contiv-ksr/allocatedIDs/${id}`;
 const ctx = {
@@ -202,9 +202,76 @@ describe('node ID', () => {
       [],
       'a database that does not answer is not waited for',
     );
+    assert.equal((await node.add('web', 'c1')).error, undefined);
     node.cluster.reconnect();
     await node.clusterStore.put(key(1), '{"id":1,"name":"node-z"}');
     assert.equal((await node.resync([vppNodeValue(1, 'node-z')])).error, undefined);
+    assert.match(problemsOf(node), /node-z/);
+    assert.equal(node.nodes.thisNode().id, 1);
+  });
+
+  it('is another one when the cluster is back, has given it to another node, and no pod runs', async () => {
+    const first = new TestNode();
+    await start(first);
+    const node = first.restart();
+    node.cluster.disconnect();
+    assert.equal((await node.resync([], true)).error, undefined);
+    const before = [...node.config.keys()];
+    node.cluster.reconnect();
+    const other = '{"id":1,"name":"node-z","ip_addresses":["192.168.16.1/24"]}';
+    await node.clusterStore.put(key(1), other);
+    const published: unknown[] = [];
+    node.cluster.afterWrite = async () => {
+      published.push(JSON.parse((await node.clusterStore.get(key(2)))!).ip_addresses);
+    };
+    const state = [vppNodeValue(1, 'node-z', '192.168.16.1/24')];
+    assert.equal((await node.resync(state)).error, undefined);
+    assert.equal(node.nodes.thisNode().id, 2);
+    assert.equal(problemsOf(node), '');
+    assert.deepEqual(published, [undefined, ['192.168.16.2/24']], 'never those of the other node');
+    assert.equal(await node.clusterStore.get(key(1)), other);
+    assert.notDeepEqual([...node.config.keys()], before);
+    assert.equal(addressOf(await node.add('web', 'c1')), '10.1.2.2');
+    // the configuration is that of an agent that never had another ID
+    const again = node.restart();
+    await again.resync(state);
+    assert.deepEqual(sorted(again.config), sorted(node.config));
+  });
+
+  it('is another one after a reboot if the cluster has given it to another node', async () => {
+    const cluster = new MemoryStore();
+    const first = new TestNode({ cluster });
+    await start(first);
+    await first.add('web', 'c1');
+    await cluster.put(key(1), '{"id":1,"name":"node-z"}');
+    assert.equal(await start(first.restart()), 1, 'its pods still run');
+    first.host.boot = 'boot-2';
+    first.host.namespaces.clear();
+    const rebooted = first.restart();
+    assert.equal(await start(rebooted), 2);
+    assert.equal(problemsOf(rebooted), '');
+    assert.deepEqual(await records(cluster), { 1: 'node-z', 2: 'node-a' });
+  });
+
+  it('stays while an invalid record may be that of a pod', async () => {
+    const cluster = new MemoryStore();
+    for (const junk of ['', 'null', '{"bootId":7}']) {
+      const first = new TestNode({ cluster: new MemoryStore() });
+      await start(first);
+      await cluster.put(key(1), '{"id":1,"name":"node-z"}');
+      await first.localStore.put('local/podmanager/attachment/c1/eth0', junk);
+      assert.equal(await start(first.restart({ cluster })), 1, junk);
+    }
+  });
+
+  it('stays at run time, even without pods, when its record is written again', async () => {
+    const node = new TestNode();
+    await node.resync([nodeValue('node-a', '172.16.0.5'), vppNodeValue(1, 'node-a')]);
+    const before = new Map(node.config);
+    await node.clusterStore.put(key(1), '{"id":1,"name":"node-z"}');
+    assert.equal((await node.remove(vppNodeValue(1, 'node-a'))).error, undefined);
+    assert.equal(node.nodes.thisNode().id, 1);
+    assert.deepEqual(node.config, before);
     assert.match(problemsOf(node), /node-z/);
   });
 
