@@ -4,7 +4,13 @@ import type { IpamConfig } from '#plugins/contivconf/api.ts';
 import { defineEvent, EventMethod } from '#plugins/controller/api/event.ts';
 import type { AttachmentId, PodId } from '#plugins/podmanager/api.ts';
 import type { AddressPlan } from './base-ipam.ts';
-import { clusterSubnets, nodeIdOfPodAddress, whyNoAddresses } from './subnets.ts';
+import { addressText, parsePrefix } from './prefix.ts';
+import {
+  clusterSubnets,
+  nodeIdOfPodAddress,
+  podRange as rangeOf,
+  whyNoAddresses,
+} from './subnets.ts';
 
 export { BaseIpam as PlannedAddresses } from './base-ipam.ts';
 export {
@@ -37,6 +43,16 @@ export function unusableNodeIds(
 ): (nodeId: number) => string | undefined {
   const cluster = clusterSubnets(config);
   return (nodeId) => whyNoAddresses(cluster, nodeId, gateway);
+}
+
+/**
+ * The first and the last address that a pod can have.
+ * @param podSubnet CIDR of the pods of a node
+ */
+export function podRange(podSubnet: string): { readonly first: string; readonly last: string } {
+  const prefix = parsePrefix(podSubnet, 'podCIDR');
+  const { first, last } = rangeOf(prefix);
+  return { first: addressText(prefix.family, first), last: addressText(prefix.family, last) };
 }
 
 /** An address that an attachment owns, or that is reserved because a Pod record still contains it. */

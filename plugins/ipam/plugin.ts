@@ -36,13 +36,14 @@ import {
 } from '#plugins/podmanager/api.ts';
 import { AddressPool } from './address-pool.ts';
 import { AddressRecords } from './address-records.ts';
-import { type Allocation, type IpamApi, PodCidrChange } from './api.ts';
+import { type Allocation, type IpamApi, PodCidrChange, podRange } from './api.ts';
 import { BaseIpam } from './base-ipam.ts';
 import { ExternalAddressError, externalAddress } from './external-address.ts';
 import { PlanRecord } from './plan-record.ts';
 import { SubnetsInUseError, selectPlan, type UsedPlan } from './plan-selection.ts';
 import { PodRecordAddresses } from './pod-record-addresses.ts';
 import { type Prefix, parsePrefix } from './prefix.ts';
+import { whyReserved } from './reserved-address.ts';
 
 export const AddressesExhaustedError = defineError({
   name: 'AddressesExhaustedError',
@@ -343,8 +344,8 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
   }
 
   /**
-   * Accepts an address from another IPAM. Two attachments cannot own one address: the current owner
-   * keeps it until its DEL.
+   * Accepts an address from another IPAM, unless a node uses it. Two attachments cannot own one
+   * address: the current owner keeps it until its DEL.
    */
   async #acceptExternal(
     ctx: UpdateContext,
@@ -353,6 +354,14 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
   ): Promise<string> {
     const { pod, podUid } = payload;
     const address = externalAddress(payload.ipamData, this.podPrefix.family);
+    const reserved = whyReserved(address, this, this.#deps.nodes.allNodes().values());
+    if (reserved !== undefined) {
+      const { first, last } = podRange(this.podSubnetThisNode());
+      throw new ExternalAddressError(
+        `${address} is ${reserved}; pods can have ${first} to ${last}`,
+        { where: podIdText(pod) },
+      );
+    }
     const before = this.#records!.get(address);
     if (before && this.#addressByAttachment.get(before.attachment) === address)
       throw new ExternalAddressError(`${address} is still owned by ${podIdText(before.pod)}`, {

@@ -132,6 +132,11 @@ export function natLoopback(podSubnet: Prefix): bigint {
   return lastAddress(podSubnet) - 1n;
 }
 
+/** The first and the last address that a pod can have. */
+export function podRange(podSubnet: Prefix): { first: bigint; last: bigint } {
+  return { first: podGateway(podSubnet) + 1n, last: natLoopback(podSubnet) - 1n };
+}
+
 /** Both ends of the link between VPP and the host. */
 export function hostLink(vppHostSubnet: Prefix): { vpp: bigint; linux: bigint } {
   return {

@@ -2,6 +2,7 @@
  * The IPAM plugin that the network configuration may name: another CNI executable. It runs beside
  * contiv-cni, on the host.
  */
+import { podRange } from '#plugins/ipam/api.ts';
 import { CniError } from './cni-error.ts';
 import type { Command, Variables } from './environment.ts';
 import type { NetworkConfig } from './network-config.ts';
@@ -40,11 +41,10 @@ export async function ipamPlugin(
 ): Promise<IpamPlugin | undefined> {
   const { ipam, document, text } = network;
   if (!ipam) return undefined;
-  const subnet = (ipam as { subnet?: unknown }).subnet;
-  const input =
-    subnet === POD_CIDR
-      ? JSON.stringify({ ...document, ipam: { ...ipam, subnet: await podCidr() } })
-      : text;
+  const isPlaceholder = (ipam as { subnet?: unknown }).subnet === POD_CIDR;
+  const input = isPlaceholder
+    ? JSON.stringify({ ...document, ipam: withSubnet(ipam, await podCidr()) })
+    : text;
   return {
     type: ipam.type,
     run: async (command) => {
@@ -59,6 +59,15 @@ export async function ipamPlugin(
       throw pluginError(end);
     },
   };
+}
+
+/**
+ * The pod subnet, and the range of it that pods can have, in the keys of the reference plugin host-local. It
+ * would allocate the NAT loopback, too. A configured limit is kept.
+ */
+function withSubnet(ipam: object, subnet: string): object {
+  const { first, last } = podRange(subnet);
+  return { rangeStart: first, rangeEnd: last, ...ipam, subnet };
 }
 
 interface OldAddress {

@@ -140,7 +140,12 @@ function declare(run: Runtime): void {
         ['ADD', 'DEL'],
       );
       for (const line of lines)
-        assert.deepEqual(JSON.parse(line.slice(4)).ipam, { ...config.ipam, subnet: '10.1.1.0/24' });
+        assert.deepEqual(JSON.parse(line.slice(4)).ipam, {
+          ...config.ipam,
+          subnet: '10.1.1.0/24',
+          rangeStart: '10.1.1.2',
+          rangeEnd: '10.1.1.253',
+        });
     });
 
     it('takes addresses from the reference plugin host-local', {

@@ -101,6 +101,57 @@ describe('an address of another IPAM', () => {
   });
 });
 
+describe('an address that a node uses', () => {
+  const own = nodeValue('node-a', '172.16.0.5');
+  const other = nodeValue('node-b', '172.16.0.6');
+
+  for (const [address, user] of [
+    ['10.1.1.0', 'the network address of the pod subnet'],
+    ['10.1.1.1', 'the gateway of the pods'],
+    ['10.1.1.254', 'the NAT loopback'],
+    ['10.1.1.255', 'the broadcast address of the pod subnet'],
+    ['172.30.1.1', 'an address of the link to the host'],
+    ['172.30.1.2', 'an address of the link to the host'],
+    ['192.168.16.1', 'an address of node node-a'],
+    ['172.16.0.5', 'an address of node node-a'],
+    ['192.168.16.2', 'an address of node node-b'],
+    ['172.16.0.6', 'an address of node node-b'],
+  ])
+    it(`is not that of a pod: ${address}`, async () => {
+      const node = await started(own, other);
+      const before = new Map(node.config);
+      const { error } = await add(node, 'web', 'c1', given(`${address}/24`));
+      assert.ok(error instanceof ExternalAddressError, String(error));
+      assert.equal(
+        error.message,
+        `default/web: ${address} is ${user}; pods can have 10.1.1.2 to 10.1.1.253`,
+      );
+      assert.deepEqual(node.config, before);
+      assert.equal(node.ipam.allocations().size, 0);
+    });
+
+  it('is counted by the pod subnet in use', async () => {
+    const node = await started(withCidr('node-a', '172.16.0.5', '10.1.70.0/24'));
+    assert.equal(addressOf(await add(node, 'web', 'c1', given('10.1.1.254/24'))), '10.1.1.254');
+    const { error } = await add(node, 'db', 'c2', given('10.1.70.254/24'));
+    assert.match(String(error), /10\.1\.70\.2 to 10\.1\.70\.253/);
+  });
+
+  it('leaves the broadcast address to the pods of IPv6, which has none', async () => {
+    const ipv6 = 'podSubnetCIDR: fd00:1::/48, podSubnetOneNodePrefixLen: 64';
+    const link = 'vppHostSubnetCIDR: fd00:2::/48, vppHostSubnetOneNodePrefixLen: 64';
+    const others = 'vxlanCIDR: fd00:3::/64, nodeInterconnectCIDR: fd00:4::/64';
+    const node = new TestNode({
+      yaml: `ipamConfig: {useExternalIPAM: true, ${ipv6}, ${link}, ${others}}`,
+    });
+    assert.equal((await node.resync()).error, undefined);
+    const loopback = await add(node, 'web', 'c1', given('fd00:1:0:1:ffff:ffff:ffff:fffe/64'));
+    assert.match(String(loopback.error), /is the NAT loopback/);
+    const last = 'fd00:1:0:1:ffff:ffff:ffff:ffff';
+    assert.equal(addressOf(await add(node, 'web', 'c1', given(`${last}/64`))), last);
+  });
+});
+
 describe('the pod CIDR of a Node object', () => {
   it('is used for this node and for others, else the computed subnet is', async () => {
     const node = await started(

@@ -1,0 +1,32 @@
+import type { Node } from '#plugins/nodesync/api.ts';
+import type { AddressPlan } from './base-ipam.ts';
+import { addressText, lastAddress, parsePrefix } from './prefix.ts';
+
+/**
+ * Why no pod can have the address; undefined if one can.
+ * @param address in its canonical text, without prefix length
+ * @param nodes all nodes of the cluster
+ */
+export function whyReserved(
+  address: string,
+  plan: AddressPlan,
+  nodes: Iterable<Node>,
+): string | undefined {
+  const podSubnet = parsePrefix(plan.podSubnetThisNode(), 'podCIDR');
+  const { family, base } = podSubnet;
+  if (address === addressText(family, base)) return 'the network address of the pod subnet';
+  if (address === plan.podGateway()) return 'the gateway of the pods';
+  if (address === plan.natLoopback()) return 'the NAT loopback';
+  if (family === 4 && address === addressText(family, lastAddress(podSubnet)))
+    return 'the broadcast address of the pod subnet';
+  const hostLink = [plan.hostInterconnectVpp(), plan.hostInterconnectLinux()];
+  if (hostLink.map(withoutLength).includes(address)) return 'an address of the link to the host';
+  for (const { name, vppAddresses, managementAddresses } of nodes)
+    if ([...vppAddresses.map(withoutLength), ...managementAddresses].includes(address))
+      return `an address of node ${name}`;
+  return undefined;
+}
+
+function withoutLength(cidr: string): string {
+  return cidr.split('/')[0]!;
+}
