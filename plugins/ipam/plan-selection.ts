@@ -6,9 +6,9 @@
 import { type CodedError, defineError } from '#infra/errors/errors.ts';
 import type { IpamConfig } from '#plugins/contivconf/api.ts';
 import type { ResyncContext } from '#plugins/controller/api/event-handler.ts';
-import { podIdText } from '#plugins/podmanager/api.ts';
 import type { AddressRecord } from './address-record.ts';
 import type { PlanRecord } from './plan-record.ts';
+import { podList } from './subnet-problems.ts';
 
 export const SubnetsInUseError = defineError({
   name: 'SubnetsInUseError',
@@ -18,35 +18,20 @@ export const SubnetsInUseError = defineError({
     'Restore the previous settings, or drain the node: the new ones take effect when none of its pods has an address outside of them.',
 });
 
-export const PodOutsideSubnetError = defineError({
-  name: 'PodOutsideSubnetError',
-  code: 'CV_IPAM_POD_OUTSIDE',
-  isRetriable: false,
-  remedy:
-    'Delete these pods, so that they are created again with addresses of the subnet, or restore the settings under ipamConfig with which they were created.',
-});
-
-/** Pods that a message names. */
-const MAX_NAMED = 10;
-
-/** Subnets in use. */
-export interface UsedPlan {
-  readonly podSubnetThisNode: string;
-  /** Addresses of running pods outside of that subnet. */
-  readonly outside: readonly AddressRecord[];
-}
-
 export interface PlanChoice {
   readonly configured: IpamConfig;
   readonly record: PlanRecord;
-  /** Calculates everything by the subnets of the settings. */
-  use(config: IpamConfig): UsedPlan;
+  /**
+   * Calculates everything by the subnets of the settings.
+   * @returns running pods whose addresses are outside of the pod subnet of this node then
+   */
+  use(config: IpamConfig): readonly AddressRecord[];
 }
 
 /**
  * Uses the configured subnets, unless a running pod has an address outside of them: then the recorded
  * ones, in which the pod was created.
- * @returns why the configured subnets are not used, or which pods are outside of them
+ * @returns why the configured subnets are not used; undefined: they are
  */
 export async function selectPlan(
   ctx: ResyncContext,
@@ -54,9 +39,9 @@ export async function selectPlan(
 ): Promise<CodedError | undefined> {
   const recorded = record.recorded(configured);
   const changes = record.changes(configured);
-  const { outside, podSubnetThisNode } = use(configured);
+  const outside = use(configured);
   if (outside.length > 0 && recorded && changes.length > 0) {
-    const still = use(recorded).outside;
+    const still = use(recorded);
     if (still.length < outside.length) {
       const problem = new SubnetsInUseError(
         `the change of ${changes.join(', ')} is not in effect: it would cut off ${podList(outside)}`,
@@ -67,18 +52,5 @@ export async function selectPlan(
     use(configured);
   }
   await record.write(ctx, configured);
-  if (outside.length === 0) return undefined;
-  const problem = new PodOutsideSubnetError(
-    `${podList(outside)} cannot be reached from other nodes: outside of ${podSubnetThisNode}`,
-  );
-  ctx.log.error({ err: problem }, 'pods have addresses outside of the subnet of this node');
-  return problem;
-}
-
-function podList(records: readonly AddressRecord[]): string {
-  const names = records
-    .slice(0, MAX_NAMED)
-    .map(({ pod, address }) => `${podIdText(pod)} (${address})`);
-  const more = records.length - names.length;
-  return more > 0 ? `${names.join(', ')} and ${more} more` : names.join(', ');
+  return undefined;
 }

@@ -35,15 +35,17 @@ import {
   unknownPod,
 } from '#plugins/podmanager/api.ts';
 import { AddressPool } from './address-pool.ts';
+import type { AddressRecord } from './address-record.ts';
 import { AddressRecords } from './address-records.ts';
 import { type Allocation, type IpamApi, PodCidrChange, podRange } from './api.ts';
 import { BaseIpam } from './base-ipam.ts';
 import { ExternalAddressError, externalAddress } from './external-address.ts';
 import { PlanRecord } from './plan-record.ts';
-import { SubnetsInUseError, selectPlan, type UsedPlan } from './plan-selection.ts';
+import { SubnetsInUseError, selectPlan } from './plan-selection.ts';
 import { PodRecordAddresses } from './pod-record-addresses.ts';
 import { type Prefix, parsePrefix } from './prefix.ts';
 import { whyReserved } from './reserved-address.ts';
+import { subnetProblems } from './subnet-problems.ts';
 
 export const AddressesExhaustedError = defineError({
   name: 'AddressesExhaustedError',
@@ -76,7 +78,7 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
   readonly name = 'ipam';
   readonly #deps: IpamDeps;
   #planRecord: PlanRecord | undefined;
-  /** Why the configured subnets are not in effect, or pods are outside of them. */
+  /** Why the configured subnets are not in effect. */
   #problem: CodedError | undefined;
   #pool: AddressPool | undefined;
   #podRecords: PodRecordAddresses | undefined;
@@ -121,17 +123,30 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
     this.#podRecords = podRecords;
     this.#assignOwners(records);
     await this.#recordAddresses(ctx, records);
-    for (const { address, external } of records.all()) if (!external) pool.use(address);
+    for (const { address } of records.all()) pool.use(address);
     for (const address of podRecords.addresses()) pool.use(address);
     if (records.last !== undefined) pool.continueAfter(records.last);
     await this.#releaseLeaked(ctx);
+    for (const err of this.#subnetProblems())
+      ctx.log.error({ err }, 'pods of this node cannot be reached from everywhere');
   }
 
   problems(): readonly CodedError[] {
-    return this.#problem ? [this.#problem] : [];
+    return [...(this.#problem ? [this.#problem] : []), ...this.#subnetProblems()];
   }
 
-  #usePlan(config: IpamConfig, records: AddressRecords): UsedPlan {
+  #subnetProblems(): readonly CodedError[] {
+    const pool = this.#pool;
+    const records = this.#records;
+    if (!pool || !records) return [];
+    const outside = [...this.#addressByAttachment.values()].flatMap((address) => {
+      const record = pool.contains(address) ? undefined : records.get(address);
+      return record ? [record] : [];
+    });
+    return subnetProblems(this, outside);
+  }
+
+  #usePlan(config: IpamConfig, records: AddressRecords): readonly AddressRecord[] {
     const { conf, nodes, pods } = this.#deps;
     this.updatePlan({
       nodeId: nodes.thisNode().id,
@@ -141,13 +156,13 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
     });
     const attachments = pods.attachments();
     const pool = new AddressPool(this.podPrefix);
-    const outside = records
+    // an external IPAM allocates from subnets of its own, which the agent cannot keep
+    return records
       .all()
       .filter(
         ({ address, attachment, external }) =>
-          !external && attachments.has(attachment) && !pool.contains(address),
+          !(external && this.#isExternal) && attachments.has(attachment) && !pool.contains(address),
       );
-    return { podSubnetThisNode: this.podSubnetThisNode(), outside };
   }
 
   async update(ctx: UpdateContext): Promise<UpdateResult> {
@@ -367,6 +382,11 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
       throw new ExternalAddressError(`${address} is still owned by ${podIdText(before.pod)}`, {
         where: podIdText(pod),
       });
+    if (!this.#pool!.contains(address))
+      ctx.log.warn(
+        { pod: podIdText(pod), address, podSubnet: this.podSubnetThisNode() },
+        'the address of the pod is outside of the pod subnet of this node',
+      );
     const owner = { namespace: pod.namespace, name: pod.name };
     await this.#records!.put(ctx, { address, pod: owner, podUid, attachment, external: true });
     this.#undo = { attachment, isRecorded: true };
@@ -392,9 +412,9 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
 
   /** Updates record and pool by the owner and the Pod records of an address. */
   async #updateUse(ctx: RevertContext, address: string): Promise<void> {
-    const external = this.#records!.get(address)?.external === true;
+    const external = this.#isExternal && this.#records!.get(address)?.external === true;
     if (this.#isInUse(address) || (this.#podRecords!.has(address) && !external)) {
-      if (!external) this.#pool!.use(address);
+      this.#pool!.use(address);
       if (!this.#isInUse(address)) await this.#records!.clearOwner(ctx, address);
       return;
     }

@@ -152,6 +152,66 @@ describe('an address that a node uses', () => {
   });
 });
 
+describe('an address that others cannot reach', () => {
+  const problems = (node: TestNode) =>
+    node.ipam.problems!().map(({ code, message }) => `${code} ${message}`);
+
+  it('is a problem as long as the pod has it', async () => {
+    const node = await started(withCidr('node-a', '172.16.0.5', '10.1.70.0/24'));
+    assert.equal((await add(node, 'web', 'c1', given('10.1.70.5/24'))).error, undefined);
+    assert.deepEqual(problems(node), []);
+    assert.equal((await add(node, 'db', 'c2', given('10.1.71.5/24'))).error, undefined);
+    const expected = [
+      'CV_IPAM_POD_OUTSIDE default/db (10.1.71.5) cannot be reached from other nodes: outside of 10.1.70.0/24',
+    ];
+    assert.deepEqual(problems(node), expected);
+    const again = node.restart();
+    assert.deepEqual(problems(again), []);
+    await again.resync(node.state());
+    assert.deepEqual(problems(again), expected);
+    await again.del('db', 'c2');
+    assert.deepEqual(problems(again), []);
+  });
+
+  it('is a problem of the whole node if its pod CIDR is outside of the pod subnet of the cluster', async () => {
+    for (const [podCidr, isOutside] of [
+      ['10.244.1.0/24', true],
+      ['10.0.0.0/8', true],
+      ['10.1.0.0/16', false],
+      ['10.1.255.0/24', false],
+    ] as const) {
+      const node = await started(withCidr('node-a', '172.16.0.5', podCidr));
+      const text = `CV_IPAM_SUBNET_OUTSIDE the pod subnet of this node, ${podCidr}, is outside of that of the cluster, 10.1.0.0/16: services and hosts cannot reach its pods`;
+      assert.deepEqual(problems(node), isOutside ? [text] : []);
+    }
+  });
+
+  it('ends with another pod CIDR', async () => {
+    const node = await started(withCidr('node-a', '172.16.0.5', '10.244.1.0/24'));
+    await add(node, 'web', 'c1', given('10.1.70.5/24'));
+    assert.equal(problems(node).length, 2);
+    await node.put(withCidr('node-a', '172.16.0.5', '10.1.70.0/24'));
+    assert.deepEqual(problems(node), []);
+  });
+
+  it('is named when this agent allocates the addresses again, which it gives to no other pod', async () => {
+    const node = await started(withCidr('node-a', '172.16.0.5', '10.1.70.0/24'));
+    await add(node, 'web', 'c1', given('10.1.70.5/24'));
+    await add(node, 'inside', 'c2', given('10.1.1.2/24'));
+    await add(node, 'finished', 'c3', given('10.1.1.3/24'));
+    await node.put(podValue('finished', '10.1.1.3'));
+    const internal = node.restart({ yaml: YAML.replace('true', 'false') });
+    assert.equal((await internal.resync(node.state())).error, undefined);
+    assert.deepEqual(problems(internal), [
+      'CV_IPAM_POD_OUTSIDE default/web (10.1.70.5) cannot be reached from other nodes: outside of 10.1.1.0/24',
+    ]);
+    await internal.del('finished', 'c3');
+    assert.equal(addressOf(await internal.add('new', 'c4')), '10.1.1.4');
+    await internal.del('web', 'c1');
+    assert.deepEqual(problems(internal), []);
+  });
+});
+
 describe('the pod CIDR of a Node object', () => {
   it('is used for this node and for others, else the computed subnet is', async () => {
     const node = await started(
