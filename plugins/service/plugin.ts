@@ -187,11 +187,13 @@ class Services implements EventHandler, ServiceApi {
 
   async #nodeUpdate(ctx: UpdateContext, payload: NodeUpdatePayload): Promise<UpdateResult> {
     const { nodeName, current } = payload;
-    if (nodeName === this.#deps.nodeName)
-      return this.#apply(
-        ctx,
-        await this.#processor.setNode(localNode(this.#deps), new Slices(ctx.clock)),
-      );
+    if (nodeName === this.#deps.nodeName) {
+      const slices = new Slices(ctx.clock);
+      const change = await this.#processor.setNode(localNode(this.#deps), slices);
+      // before the changed services, which it renders with the same addresses
+      this.#renderer.changeNode(ctx, this.#processor.rendered());
+      return this.#apply(ctx, change);
+    }
     const node = current ? otherNode(current) : { name: nodeName, addresses: [], vppAddresses: [] };
     return this.#apply(ctx, this.#processor.setOtherNode(node));
   }

@@ -34,6 +34,8 @@ export interface ServiceRenderer {
   readonly name: string;
   resync(ctx: Pick<ResyncContext, 'txn' | 'clock'>, state: RenderedState): Promise<void>;
   update(ctx: RendererContext, change: RenderedChange): void;
+  /** The addresses of this node may have changed. @param services all that are rendered */
+  changeNode(ctx: RendererContext, services: RenderedState['services']): void;
   /** Deletes all values. */
   deleteAll(ctx: RendererContext): void;
   /** Reasons for which a service is not carried as rendered, for example too many backends. */

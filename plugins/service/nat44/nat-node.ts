@@ -31,7 +31,7 @@ export interface Uplink {
   readonly address: string;
 }
 
-/** Constant between two resyncs. */
+/** Constant between two resyncs, except the addresses of the host. */
 export interface NatNode {
   readonly mainVrf: number;
   readonly podVrf: number;

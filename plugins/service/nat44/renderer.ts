@@ -86,6 +86,16 @@ class Nat44Renderer implements ServiceRenderer {
     }
   }
 
+  changeNode(ctx: RendererContext, services: RenderedState['services']): void {
+    const { ownAddresses: before } = this.#currentNode;
+    this.#node = readNatNode(this.#deps);
+    const { ownAddresses: after } = this.#node;
+    const affected = [...services].filter(([, { addresses }]) =>
+      addresses.some(({ address }) => before.has(address) !== after.has(address)),
+    );
+    this.update(ctx, { services: new Map(affected), interfaces: new Map() });
+  }
+
   deleteAll({ txn }: RendererContext): void {
     for (const key of this.#values.keys()) txn.delete(key);
     this.#values.clear();

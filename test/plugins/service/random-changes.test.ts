@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { seededRandom } from '#infra/clock/manual.ts';
 import { startedNode } from '../ipv4net/wired-node.ts';
-import { sorted } from '../test-node.ts';
+import { nodeValue, sorted } from '../test-node.ts';
 import {
   endpointsValue,
   localPod,
@@ -39,6 +39,11 @@ async function run(seed: number): Promise<void> {
       port: [{ name: 'http', protocol: 'TCP', port: 80 + below(2), node_port: 30080 + at }],
     });
     const container = `c${below(2)}`;
+    const own = ['172.16.0.5', '203.0.113.50'][below(2)]!;
+    const changeOwnAddress = () => {
+      node.host.hostLinks = [{ name: 'eth0', mtu: 1500, addresses: [`${own}/24`] }];
+      return node.put(nodeValue('node-a', own));
+    };
     const actions = [
       () => node.put(service),
       () => node.put(endpointsValue(name, some(endpoints))),
@@ -46,6 +51,7 @@ async function run(seed: number): Promise<void> {
       () => node.remove(service),
       () => node.add(container, container),
       () => node.del(container, container),
+      changeOwnAddress,
     ];
     const { error } = await actions[below(actions.length)]!();
     assert.equal(error, undefined, `seed ${seed}, step ${step}`);

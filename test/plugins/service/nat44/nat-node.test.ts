@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { FakeStn } from '../../fake-ports.ts';
 import { fakeVppWithNics, nonDefaultFields } from '../../ipv4net/vpp-with.ts';
 import { startedNode } from '../../ipv4net/wired-node.ts';
-import type { TestNode } from '../../test-node.ts';
+import { nodeValue, sorted, type TestNode } from '../../test-node.ts';
 import { endpointsValue, localPod, serviceValue } from '../service-values.ts';
 
 const NAT = 'config/vpp/nat/v2/';
@@ -309,6 +309,24 @@ describe('an external address of a service', () => {
       pools.every((key) => !key.includes('172.16.0.5')),
       pools.join(),
     );
+  });
+
+  it('becomes that of the host with the address of a link, and is taken again without it', async () => {
+    const node = await startedNode({ yaml: GATEWAY });
+    await node.put(web(ADDRESS));
+    await node.put(endpointsValue('web', [localPod(2)]));
+    for (const [address, isTaken] of [
+      [ADDRESS, false],
+      ['172.16.0.9', true],
+    ] as const) {
+      node.host.hostLinks = [{ name: 'eth0', mtu: 1500, addresses: [`${address}/24`] }];
+      await node.put(nodeValue('node-a', address));
+      assert.equal(node.config.has(KEY), isTaken, address);
+      assert.equal(node.config.has(IDENTITIES), isTaken, address);
+      const incremental = sorted(node.config);
+      await node.heal();
+      assert.deepEqual(sorted(node.config), incremental);
+    }
   });
 
   it('needs nothing where sources are not translated', async () => {
