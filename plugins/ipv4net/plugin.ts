@@ -62,6 +62,14 @@ export const PodAddressError = defineError({
     'Retry the request. If the error recurs, look for messages of ipam about the pod in the log.',
 });
 
+export const PodNameConflictError = defineError({
+  name: 'PodNameConflictError',
+  code: 'CV_NET_POD_NAME_CONFLICT',
+  isRetriable: false,
+  remedy:
+    'Delete the other pod. Names of interfaces contain only the beginning of a container ID: the runtime must assign IDs that begin differently.',
+});
+
 export const NoLeaseError = defineError({
   name: 'NoLeaseError',
   code: 'CV_NET_NO_LEASE',
@@ -373,6 +381,12 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
       throw new PodAddressError('ipam has no address for the pod', {
         where: podIdText(payload.pod),
       });
+    const other = this.#links.withSameNames(input, attachment);
+    if (other)
+      throw new PodNameConflictError(
+        `its interfaces would have the names of those of ${podIdText(other.pod)}, ${attachmentId(other)}`,
+        { where: id },
+      );
     warnOfPod(ctx.log, ctx.kubeState, attachment.pod);
     const { networkNamespace } = attachment;
     if (input.ipv6InPods)

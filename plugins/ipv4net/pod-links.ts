@@ -20,6 +20,24 @@ export class PodLinks {
     this.#names.delete(id);
   }
 
+  /**
+   * Another attachment with one of the names of this one: they lack the end of the container ID. Its values
+   * would be replaced.
+   */
+  withSameNames(input: NodeInput, attachment: Attachment): Attachment | undefined {
+    const own = attachmentId(attachment);
+    const { vpp, linux, loopback } = podLinkNames(attachment, input.interfaces.useTap);
+    for (const [id, names] of this.#names) {
+      if (id === own) continue;
+      const isShared = names.vpp === vpp || names.linux === linux;
+      if (!isShared && names.loopback !== loopback) continue;
+      const other = this.#byInterface.get(names.vpp);
+      // the interfaces of one container have one loopback
+      if (other && (isShared || !isSameContainer(other, attachment))) return other;
+    }
+    return undefined;
+  }
+
   names(id: AttachmentId): PodInterfaceNames | undefined {
     return this.#names.get(id);
   }
@@ -38,4 +56,12 @@ export class PodLinks {
   entries(): [AttachmentId, PodInterfaceNames][] {
     return [...this.#names].sort(([a], [b]) => (a < b ? -1 : 1));
   }
+}
+
+function isSameContainer(a: Attachment, b: Attachment): boolean {
+  return a.containerId === b.containerId || isCutOf(a, b) || isCutOf(b, a);
+}
+
+function isCutOf(cut: Attachment, whole: Attachment): boolean {
+  return cut.adopted?.isIdCut === true && whole.containerId.startsWith(cut.containerId);
 }

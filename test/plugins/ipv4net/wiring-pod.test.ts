@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { aclKey } from '#models/vpp/acl.ts';
+import { podLinkNames } from '#plugins/ipv4net/names.ts';
 import { FakeHost } from '../fake-ports.ts';
-import { nonDefaultFields } from './vpp-with.ts';
+import { sorted } from '../test-node.ts';
+import { fakeVppWithNics, nonDefaultFields } from './vpp-with.ts';
 import { keys, LINUX_IF, startedNode, VPP_IF } from './wired-node.ts';
 
 describe('wiring of a pod', () => {
@@ -137,5 +139,64 @@ describe('wiring of a pod', () => {
     assert.equal(node.net.podByInterface('vpp-tap-c1'), undefined);
     assert.equal(node.net.podInterfaces('c1/eth0'), undefined);
     assert.deepEqual(keys(node, 'c1'), []);
+  });
+
+  it('is refused if its names are those of another container, and leaves nothing', async () => {
+    for (const yaml of ['mtuSize: 1400', 'useTAPInterfaces: false']) {
+      const node = await startedNode({ yaml });
+      const id = (length: number, end: string) => 'a'.repeat(length) + end;
+      // the loopback has the longest prefix of the names of a TAP
+      for (const [length, interfaceName] of [
+        [57, 'eth0'],
+        [53, 'eth0'],
+        [52, 'net1'],
+      ] as const) {
+        assert.equal((await node.add('web', id(length, '1'))).error, undefined);
+        const before = sorted(node.config);
+        const { error } = await node.add('db', id(length, '2'), interfaceName);
+        assert.match(error!.message, /would have the names of those of default\/web, a+1\/eth0$/);
+        assert.deepEqual([...node.pods.attachments().keys()], [`${id(length, '1')}/eth0`]);
+        assert.equal(node.ipam.allocations().size, 1);
+        assert.deepEqual(sorted(node.config), before);
+        assert.equal((await node.del('db', id(length, '2'), interfaceName)).error, undefined);
+        assert.deepEqual(sorted(node.config), before);
+        await node.del('web', id(length, '1'));
+        const { error: alone } = await node.add('db', id(length, '2'), interfaceName);
+        assert.equal(alone, undefined);
+        await node.del('db', id(length, '2'), interfaceName);
+      }
+    }
+  });
+
+  it('is not refused for another interface of the container, or a repeated Add Pod', async () => {
+    const node = await startedNode();
+    const container = 'a'.repeat(64);
+    for (const interfaceName of ['eth0', 'net1', 'eth0'])
+      assert.equal((await node.add('web', container, interfaceName)).error, undefined);
+    assert.equal(node.pods.attachments().size, 2);
+  });
+
+  it('is not refused for another interface of a container of which the agent knows the beginning', async () => {
+    const containerId = 'a1'.repeat(32);
+    const { vpp: tag, linux } = podLinkNames({ containerId, interfaceName: 'eth0' }, true);
+    const vpp = fakeVppWithNics('Gig1');
+    vpp.nics.push({ swIfIndex: 9, internalName: 'tap9', deviceType: 'virtio', tag, mtu: 1500 });
+    const host = new FakeHost();
+    const link = {
+      namespace: `/run/netns/${containerId}`,
+      namespaceIdentity: { device: 4, inode: 5 },
+      name: 'eth0',
+      logicalName: linux,
+      otherEnd: tag,
+      mac: '02:fe:00:00:00:02',
+      addresses: ['10.1.1.2/32'],
+      neighbors: [],
+    };
+    host.namespaces.set(link.namespace, 5);
+    host.marked.push(link);
+    const node = await startedNode({ vpp, host });
+    assert.equal(node.pods.attachments().size, 1);
+    assert.equal((await node.add('web', containerId, 'net1')).error, undefined);
+    assert.equal(node.pods.attachments().size, 2);
   });
 });
