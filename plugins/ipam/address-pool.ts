@@ -36,6 +36,11 @@ export class AddressPool {
     return parsed !== undefined && contains(this.#prefix, parsed.family, parsed.value);
   }
 
+  /** Whether a pod can have the address. */
+  isAllocatable(address: string): boolean {
+    return this.#numberOf(address) !== undefined;
+  }
+
   /** Addresses outside of the pool are ignored. */
   use(address: string): void {
     const number = this.#numberOf(address);

@@ -25,9 +25,13 @@ type PortContext = Pick<RevertContext, 'callPort'>;
 
 export class AddressRecords {
   readonly #store: KvStore;
+  /**
+   * Those that lost their owner are in the order in which they lost it, after those of an earlier process,
+   * which are in the order of their keys.
+   */
   readonly #byAddress = new Map<string, AddressRecord>();
-  /** Keys of records whose write failed with an unknown outcome: they may exist in the store. */
-  readonly #uncertainKeys = new Set<string>();
+  /** Records by key, as they were before a write that failed with an unknown outcome; undefined: none. */
+  readonly #uncertain = new Map<string, AddressRecord | undefined>();
   #last: string | undefined;
 
   /** @throws FatalError: without the records the agent would allocate addresses twice */
@@ -83,6 +87,11 @@ export class AddressRecords {
     return this.#byAddress.has(address);
   }
 
+  /** All records; of those without an owner, the one that was released longest ago comes first. */
+  inOrderOfRelease(): Iterable<AddressRecord> {
+    return this.#byAddress.values();
+  }
+
   all(): readonly AddressRecord[] {
     return [...this.#byAddress.values()];
   }
@@ -116,13 +125,13 @@ export class AddressRecords {
 
   /** Creates the record of a free address. @returns whether the attachment owns the address now */
   async create(ctx: PortContext, record: AddressRecord): Promise<boolean> {
-    await this.#deleteUncertain(ctx);
+    await this.#restoreUncertain(ctx);
     const key = addressKey(record.address);
-    this.#uncertainKeys.add(key);
+    this.#uncertain.set(key, undefined);
     const { created, value } = await ctx.callPort(`local store/put-if-absent ${key}`, () =>
       this.#store.putIfAbsent(key, addressRecordText(record)),
     );
-    this.#uncertainKeys.delete(key);
+    this.#uncertain.delete(key);
     const existing = created ? record : readAddressRecord(key, value);
     if (existing) this.#byAddress.set(record.address, existing);
     // a record of the same attachment, left by a write with unknown outcome, is valid
@@ -131,10 +140,13 @@ export class AddressRecords {
 
   /** Reassigns a reserved address to another attachment. @returns whether it owns the address now */
   async replace(ctx: PortContext, known: AddressRecord, record: AddressRecord): Promise<boolean> {
+    await this.#restoreUncertain(ctx);
     const key = addressKey(record.address);
+    this.#uncertain.set(key, known);
     const swapped = await ctx.callPort(`local store/compare-and-swap ${key}`, () =>
       this.#store.compareAndSwap(key, addressRecordText(known), addressRecordText(record)),
     );
+    this.#uncertain.delete(key);
     if (swapped) this.#byAddress.set(record.address, record);
     return swapped;
   }
@@ -145,7 +157,11 @@ export class AddressRecords {
    */
   async clearOwner(ctx: PortContext, address: string): Promise<void> {
     const record = this.#byAddress.get(address);
-    if (record && record.attachment !== '') await this.put(ctx, { ...record, attachment: '' });
+    if (!record || record.attachment === '') return;
+    const unowned: AddressRecord = { ...record, attachment: '' };
+    await this.put(ctx, unowned);
+    this.#byAddress.delete(address);
+    this.#byAddress.set(address, unowned);
   }
 
   /** Writes the record of an address of another IPAM, and replaces an existing one. */
@@ -154,23 +170,27 @@ export class AddressRecords {
     await ctx.callPort(`local store/put ${key}`, () =>
       this.#store.put(key, addressRecordText(record)),
     );
+    this.#uncertain.delete(key);
     this.#byAddress.set(record.address, record);
   }
 
   /**
-   * Deletes records of writes with an unknown outcome before the next allocation: after a restart
-   * they would be a second address of the same pod.
+   * Undoes writes with an unknown outcome before the next allocation: after a restart their records would
+   * be a second address of the same pod.
    */
-  async #deleteUncertain(ctx: PortContext): Promise<void> {
-    for (const key of this.#uncertainKeys) {
-      await ctx.callPort(`local store/delete ${key}`, () => this.#store.delete(key));
-      this.#uncertainKeys.delete(key);
+  async #restoreUncertain(ctx: PortContext): Promise<void> {
+    for (const [key, record] of this.#uncertain) {
+      await (record === undefined
+        ? ctx.callPort(`local store/delete ${key}`, () => this.#store.delete(key))
+        : this.put(ctx, record));
+      this.#uncertain.delete(key);
     }
   }
 
   async delete(ctx: PortContext, address: string): Promise<void> {
     const key = addressKey(address);
     await ctx.callPort(`local store/delete ${key}`, () => this.#store.delete(key));
+    this.#uncertain.delete(key);
     this.#byAddress.delete(address);
   }
 }

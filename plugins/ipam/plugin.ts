@@ -1,6 +1,8 @@
 /**
  * Event handler that allocates the addresses of the pods of this node. An address is in use while an
- * attachment owns it or a Pod record contains it: other nodes may still send packets to it.
+ * attachment owns it or a Pod record contains it: other nodes may still send packets to it. When no other
+ * address is left, the one that was released longest ago is allocated again: records of finished pods may
+ * exist for days.
  */
 import type { KvStore } from '#datastore/api.ts';
 import { Slices } from '#infra/clock/slices.ts';
@@ -337,18 +339,10 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
       );
       return next;
     }
-    // after a reboot most addresses may be reserved: a pod may get its own address again
-    for (const address of this.#podRecords!.onlyInRecord(
-      resources.pod.key(pod.name, pod.namespace),
-    )) {
-      if (this.#isInUse(address)) continue;
-      const record = { address, ...owner };
-      const known = this.#records!.get(address);
-      const records = this.#records!;
-      if (await (known ? records.replace(ctx, known, record) : records.create(ctx, record))) {
-        this.#undo = { attachment, isRecorded: true };
-        return address;
-      }
+    const reused = await this.#reuse(ctx, owner);
+    if (reused !== undefined) {
+      this.#undo = { attachment, isRecorded: true };
+      return reused;
     }
     const owned = this.#addressByAttachment.size;
     throw new AddressesExhaustedError(
@@ -356,6 +350,35 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
         `${this.allocations().size - owned} are reserved because Pod records contain them`,
       { where: podIdText(pod) },
     );
+  }
+
+  /** Gives a reserved address to an attachment. @returns undefined: there is none */
+  async #reuse(
+    ctx: UpdateContext,
+    owner: Omit<AddressRecord, 'address'>,
+  ): Promise<string | undefined> {
+    const records = this.#records!;
+    // after a reboot most addresses may be reserved: a pod may get its own address again
+    const podKey = resources.pod.key(owner.pod.name, owner.pod.namespace);
+    for (const address of this.#podRecords!.onlyInRecord(podKey)) {
+      if (this.#isInUse(address)) continue;
+      const record = { address, ...owner };
+      const known = records.get(address);
+      if (await (known ? records.replace(ctx, known, record) : records.create(ctx, record)))
+        return address;
+    }
+    // without a record of its own, the address may be that of a pod of another node
+    for (const known of records.inOrderOfRelease()) {
+      const { address, pod } = known;
+      if (this.#isInUse(address) || !this.#pool!.isAllocatable(address)) continue;
+      if (!(await records.replace(ctx, known, { address, ...owner }))) continue;
+      ctx.log.info(
+        { address, former: podIdText(pod), pod: podIdText(owner.pod) },
+        'no address is free; allocating the one that was released longest ago',
+      );
+      return address;
+    }
+    return undefined;
   }
 
   /**

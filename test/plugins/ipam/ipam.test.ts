@@ -168,7 +168,7 @@ describe('addresses of pods', () => {
       }
   });
 
-  it('are reserved as long as the Pod record contains them', async () => {
+  it('are reserved as long as the Pod record contains them and another one is free', async () => {
     const node = await started(SMALL);
     const address = addressOf(await node.add('web', 'c1'));
     const shown = podValue('web', address);
@@ -177,9 +177,88 @@ describe('addresses of pods', () => {
     assert.equal(node.ipam.allocations().get(address)!.attachment, undefined);
     for (let n = 0; n < 11; n++)
       assert.notEqual(addressOf(await node.add(`p${n}`, `x${n}`)), address);
-    assert.ok((await node.add('last', 'y')).error);
     await node.put(podValue('web', '10.1.1.99'));
     assert.equal(addressOf(await node.add('last', 'y')), address);
+  });
+
+  it('of finished pods are allocated again when no other is free, the one released first before', async () => {
+    const node = await started(SMALL);
+    const given: string[] = [];
+    for (let n = 0; n < 12; n++) {
+      given.push(addressOf(await node.add(`job-${n}`, `c${n}`)));
+      await node.put(podValue(`job-${n}`, given[n]!));
+    }
+    for (const n of [7, 3, 5]) await node.del(`job-${n}`, `c${n}`);
+    assert.equal(addressOf(await node.add('a', 'x1')), given[7]);
+    assert.equal(addressOf(await node.add('b', 'x2')), given[3]);
+    // released again, it is the last one
+    await node.del('a', 'x1');
+    assert.equal(addressOf(await node.add('d', 'x3')), given[5]);
+    assert.equal(addressOf(await node.add('e', 'x4')), given[7]);
+    assert.ok((await node.add('f', 'x5')).error instanceof AddressesExhaustedError);
+    assert.equal(node.ipam.allocations().get(given[7]!)!.pod.name, 'e');
+    // the record of the finished pod takes nothing from the new owner
+    await node.remove(podValue('job-7', given[7]!));
+    await node.put(podValue('job-3', ''));
+    assert.ok((await node.add('f', 'x5')).error instanceof AddressesExhaustedError);
+    const next = node.restart();
+    await next.resync(node.state());
+    assert.deepEqual(
+      ['x2', 'x3', 'x4'].map((id) => next.ipam.podAddresses(`${id}/eth0`)),
+      [[given[3]], [given[5]], [given[7]]],
+    );
+    assert.deepEqual([...next.config].sort(), [...node.config].sort());
+  });
+
+  it('of finished pods are allocated again after a restart, too, those released before it first', async () => {
+    const node = await started(SMALL);
+    for (let n = 0; n < 12; n++) {
+      await node.put(podValue(`job-${n}`, addressOf(await node.add(`job-${n}`, `c${n}`))));
+      if (n % 2 === 1) await node.del(`job-${n}`, `c${n}`);
+    }
+    const next = node.restart();
+    await next.resync(node.state());
+    await next.del('job-0', 'c0');
+    const again = [];
+    for (let n = 0; n < 7; n++) again.push(addressOf(await next.add(`new-${n}`, `x${n}`)));
+    assert.deepEqual(
+      again,
+      [19, 21, 23, 25, 27, 29, 18].map((last) => `10.1.1.${last}`),
+    );
+  });
+
+  it('of finished pods stay reserved if the attachment fails', async () => {
+    const node = await started(SMALL);
+    for (let n = 0; n < 12; n++)
+      await node.put(podValue(`job-${n}`, addressOf(await node.add(`job-${n}`, `c${n}`))));
+    for (const n of [0, 1]) await node.del(`job-${n}`, `c${n}`);
+    node.rejects = () => true;
+    assert.ok((await node.add('web', 'x1')).error);
+    assert.equal(node.ipam.podAddresses('x1/eth0').length, 0);
+    node.rejects = () => false;
+    // the one that failed was released last
+    assert.equal(addressOf(await node.add('web', 'x2')), '10.1.1.19');
+    assert.equal(addressOf(await node.add('db', 'x3')), '10.1.1.18');
+    // a write with an unknown outcome is undone, also for the same container
+    for (const n of [2, 3]) await node.del(`job-${n}`, `c${n}`);
+    node.local.afterWrite = ({ operation }) => {
+      if (operation === 'compareAndSwap') throw new StoreUnavailableError('lost');
+    };
+    assert.ok((await node.add('api', 'x4')).error);
+    node.local.afterWrite = undefined;
+    assert.equal(addressOf(await node.add('cron', 'x5')), '10.1.1.20');
+    assert.equal(addressOf(await node.add('api', 'x4')), '10.1.1.21');
+    const next = node.restart();
+    await next.resync(node.state());
+    assert.deepEqual(next.ipam.podAddresses('x4/eth0'), ['10.1.1.21']);
+    assert.deepEqual(next.ipam.podAddresses('x5/eth0'), ['10.1.1.20']);
+  });
+
+  it('in records of pods of other nodes are never allocated', async () => {
+    const node = await started(SMALL);
+    for (let n = 2; n < 14; n++)
+      await node.put(podValue(`elsewhere-${n}`, `10.1.1.${16 + n}`, '172.16.0.6'));
+    assert.ok((await node.add('web', 'c1')).error instanceof AddressesExhaustedError);
   });
 
   it('are reserved across a restart, and released when the record is deleted', async () => {
@@ -280,7 +359,6 @@ describe('addresses of pods', () => {
     const next = node.restart();
     await next.resync(node.state());
     assert.equal(addressOf(await next.add('p7', 'd7')), given.get('p7'));
-    assert.ok((await next.add('stranger', 'd99')).error instanceof AddressesExhaustedError);
     const last = next.restart();
     await last.resync(next.state());
     assert.deepEqual(last.ipam.podAddresses('d7/eth0'), [given.get('p7')]);
