@@ -203,11 +203,11 @@ export class Controller implements EventLoop, ConfigRetriever {
 
   #enqueue(event: Event, producer: QueuedEvent['producer']): void {
     if (DbResync.is(event)) this.#queue.drop(isReplacedByDbResync);
-    // Updates may have filled the queue, and all of them wait for a full resync. Few can be queued: one
-    // that heals, and one of the database.
-    const isFullResync = event.kind.method(event.payload) === EventMethod.FullResync;
+    // Updates may have filled the queue, and all of them wait for a resync. Few of these can be queued: two
+    // that heal, and one of the database.
+    const isResync = DbResync.is(event) || HealingResync.is(event);
     const pushed = this.#deps.clock.monotonic();
-    this.#queue.add({ event, followUpTo: undefined, pushed, producer }, isFullResync);
+    this.#queue.add({ event, followUpTo: undefined, pushed, producer }, isResync);
   }
 
   /**

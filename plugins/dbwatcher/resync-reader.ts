@@ -22,6 +22,12 @@ const SLICE = 1000;
 const MIRROR_READS = 5;
 const MIRROR_RETRY_MS = 1000;
 
+/**
+ * A database that lacks more of the state of Kubernetes was wiped, and is being written again. A backup lacks
+ * less: what it lacks was deleted since, or is written again soon.
+ */
+const MAX_LOST_SHARE = 0.25;
+
 export interface ResyncReaderDeps {
   readonly cluster: KvStore;
   readonly mirror: Mirror | undefined;
@@ -74,7 +80,7 @@ export class ResyncReader {
           : 'the database has lost the state of Kubernetes; keeping the last known state',
         { where: cluster.name },
       );
-    const loss = isEmptied ? 'none' : this.#lossOf(identity);
+    const loss = isEmptied ? 'none' : this.#lossOf(identity, before, decoded.known);
     const kept = retained.select(before, decoded.known, loss, clock.monotonic());
     for (const entry of kept) decoded.add(entry);
     return {
@@ -87,9 +93,11 @@ export class ResyncReader {
     };
   }
 
-  #lossOf(identity: string): Loss {
+  #lossOf(identity: string, before: LastKnownState, stored: LastKnownState): Loss {
+    if (identity === this.#database) return 'none';
+    // An agent that starts cannot tell a loss from a deletion.
     if (this.#database === undefined) return 'possible';
-    return identity === this.#database ? 'none' : 'certain';
+    return lostShare(before, stored) > MAX_LOST_SHARE ? 'wiped' : 'possible';
   }
 
   async #readDatabase(): Promise<DatabaseContent> {
@@ -139,4 +147,16 @@ export class ResyncReader {
         await clock.sleep(MIRROR_RETRY_MS);
       }
   }
+}
+
+/** Share of the reflected records of before that the database lacks, from 0 to 1. */
+function lostShare(before: LastKnownState, stored: LastKnownState): number {
+  let known = 0;
+  let lost = 0;
+  for (const [key, { watchedKey }] of before.entries()) {
+    if (!watchedKey.reflected) continue;
+    known++;
+    if (!stored.get(key)) lost++;
+  }
+  return lost / Math.max(known, 1);
 }

@@ -6,11 +6,8 @@ import type { LastKnownEntry, LastKnownState } from './last-known-state.ts';
 /** How long the other agents and the reflectors have to write their records again. */
 export const RETENTION_MS = 120_000;
 
-/**
- * Whether the database is another one than before: `possible` for an agent that starts, which cannot tell a
- * loss from a deletion.
- */
-export type Loss = 'none' | 'possible' | 'certain';
+/** Loss of records in the database: none, possibly some, or the state of Kubernetes. */
+export type Loss = 'none' | 'possible' | 'wiped';
 
 const keywords: ReadonlySet<string | undefined> = new Set(
   [resources.node, resources.vppnode, resources.nodeconfig].map(({ keyword }) => keyword),
@@ -88,7 +85,7 @@ export class RetainedRecords {
 
   #isRetained(key: string, entry: LastKnownEntry, loss: Loss): boolean {
     if (loss === 'none') return this.#keys.has(key);
-    return isOfNode(entry) || (loss === 'certain' && entry.watchedKey.reflected);
+    return isOfNode(entry) || (loss === 'wiped' && entry.watchedKey.reflected);
   }
 
   /** The key was written or deleted in the database, or its grace period is over. */

@@ -65,7 +65,6 @@ export const PodAddressError = defineError({
 export const PodNameConflictError = defineError({
   name: 'PodNameConflictError',
   code: 'CV_NET_POD_NAME_CONFLICT',
-  isRetriable: false,
   remedy:
     'Delete the other pod. Names of interfaces contain only the beginning of a container ID: the runtime must assign IDs that begin differently.',
 });

@@ -156,7 +156,7 @@ function plays(): Record<string, Played> {
       undo: ({ node }) =>
         tellOfNode(node, 'node2', { address: '172.16.0.6', id: 2, vpp: '192.168.16.2/24' }),
     },
-    'subnets that would cut off running pods': {
+    'subnets that cut off running pods, or would': {
       prepare: async (node) => {
         await using first = await Scenario.start({ controller }, node);
         const pod = { name: 'old', containerId: 'c', netns: '/run/netns/old' };
@@ -164,6 +164,18 @@ function plays(): Record<string, Played> {
         return { ipam: { podSubnetCIDR: '10.7.0.0/16' } };
       },
       seen: shows(/CV_IPAM_SUBNETS_IN_USE/),
+    },
+    'a pod subnet of an external IPAM that services and hosts cannot reach': {
+      options: { ipam: { useExternalIPAM: true } },
+      prepare: async (node) => {
+        await tellOfNode(node, 'node1', { address: '172.16.0.5', podCidr: '10.244.1.0/24' });
+        return undefined;
+      },
+      seen: shows(/CV_IPAM_SUBNET_OUTSIDE/),
+      undo: ({ node }) =>
+        tellOfNode(node, 'node1', { address: '172.16.0.5', podCidr: '10.1.70.0/24' }),
+      // the runtime would have to bring an address
+      attaches: false,
     },
     'no DHCP lease for the main interface': {
       options: { contiv: { nodeConfig: [section({ useDhcp: true })] } },

@@ -73,7 +73,7 @@ describe('a mirror that cannot be read at the start', () => {
     await made.watcher.close();
     const never = await startedWithout(before);
     await advance(never, 10_000);
-    assert.equal(never.loop.resyncs.length, 1, 'goes on without it');
+    assert.equal(never.loop.resyncs.length, 1, 'continues without it');
     assert.equal(mtuOf(never, 'loop1'), undefined);
     await never.watcher.close();
   });
