@@ -24,7 +24,10 @@ const SHORTEST_WATCH_S = 60;
 const SHORTEST_UNEVENTFUL_MS = 1000;
 /** After so many watches that the server answered with something useless, objects are listed again. */
 const MAX_USELESS_WATCHES = 2;
-/** After so long an interrupted watch has delivered what was missed: the server sends that first. */
+/**
+ * After so long without data an interrupted watch has delivered what was missed: the server sends that
+ * first. A kind without new changes never reaches the version that the server names.
+ */
 const CAUGHT_UP_MS = 1000;
 /** A connection that lasted so long works. */
 const PROVEN_MS = 5000;
@@ -57,6 +60,9 @@ export class ApiKindWatch implements KindWatch {
   #isAbsent = false;
   /** Whether the handlers know that the objects may be out of date. */
   #isInterrupted = false;
+  /** Version of the server after the interruption: a watch that has reached it has delivered what was missed. */
+  #missedUntil: string | undefined;
+  #caughtUp: Timer | undefined;
 
   constructor(options: KindWatchOptions) {
     this.#options = options;
@@ -89,7 +95,8 @@ export class ApiKindWatch implements KindWatch {
     while (!signal.aborted) {
       let isWatch = false;
       try {
-        if (this.#error && this.#version !== undefined) await this.#verifyVersion(this.#version);
+        if (this.#isInterrupted && this.#missedUntil === undefined && this.#version !== undefined)
+          await this.#verifyVersion(this.#version);
         this.#version ??= await this.#list();
         isWatch = true;
         await this.#watch(this.#version);
@@ -138,17 +145,16 @@ export class ApiKindWatch implements KindWatch {
       signal: this.#ending.signal,
     };
     let opened: number | undefined;
-    let caughtUp: Timer | undefined;
     const lasted = () => (opened === undefined ? 0 : clock.monotonic() - opened);
     const onOpen = () => {
       opened = clock.monotonic();
       this.#opened();
-      if (this.#isInterrupted) caughtUp = clock.timer(CAUGHT_UP_MS, () => this.#resumed());
+      this.#resumeIfCaughtUp();
     };
     try {
       await readWatch(client, request, onOpen, (events) => this.#handOn(events));
     } finally {
-      caughtUp?.cancel();
+      this.#caughtUp?.cancel();
       if (lasted() >= PROVEN_MS) this.#progressed();
     }
     if (lasted() < SHORTEST_UNEVENTFUL_MS && this.#version === from)
@@ -163,12 +169,22 @@ export class ApiKindWatch implements KindWatch {
     this.#enter('watching');
   }
 
+  /** At once if the watch has reached the version of the server, otherwise when no data comes any more. */
+  #resumeIfCaughtUp(): void {
+    this.#caughtUp?.cancel();
+    if (!this.#isInterrupted || this.#ending.signal.aborted) return;
+    const isReached = isAtLeast(this.#version, this.#missedUntil);
+    if (isReached) this.#resumed();
+    else this.#caughtUp = this.#options.clock.timer(CAUGHT_UP_MS, () => this.#resumed());
+  }
+
   #resumed(): void {
     if (this.#ending.signal.aborted) return;
     this.#isInterrupted = false;
     this.#options.handlers.resumed();
   }
 
+  /** @param events may be empty, when a piece has only a part of an event */
   #handOn(events: readonly WatchEvent[]): void {
     const { handlers } = this.#options;
     const before = this.#version;
@@ -188,16 +204,16 @@ export class ApiKindWatch implements KindWatch {
     this.#assertOpen();
     flush();
     // Only now: events that a handler failed on would be lost.
-    this.#version = events.at(-1)?.resourceVersion;
+    this.#version = events.at(-1)?.resourceVersion ?? before;
     if (this.#version !== before) this.#progressed();
+    this.#resumeIfCaughtUp();
   }
 
   /** The API server's database may have been restored: it would report nothing up to the old version. */
   async #verifyVersion(known: string): Promise<void> {
     const present = await this.#lists.version();
-    const isNumber = /^\d+$/;
-    if (!isNumber.test(known) || !isNumber.test(present) || BigInt(present) >= BigInt(known))
-      return;
+    this.#missedUntil = present;
+    if (isAtLeast(present, known) !== false) return;
     const { log, kind } = this.#options;
     log.warn({ kind: kind.kind, known, present }, 'resource version went back: listing again');
     this.#version = undefined;
@@ -212,6 +228,7 @@ export class ApiKindWatch implements KindWatch {
   #failed(thrown: unknown, isWatch: boolean): number {
     const error = thrown instanceof Error ? thrown : new Error(String(thrown));
     const isAbsent = error instanceof ApiNotFoundError;
+    this.#missedUntil = undefined;
     if (!this.#isInterrupted) {
       this.#isInterrupted = true;
       this.#options.handlers.interrupted();
@@ -257,6 +274,13 @@ export class ApiKindWatch implements KindWatch {
   #assertOpen(): void {
     this.#ending.signal.throwIfAborted();
   }
+}
+
+/** undefined: a version is unknown or no number, so that the two cannot be compared. */
+function isAtLeast(version = '', other = ''): boolean | undefined {
+  const isNumber = /^\d+$/;
+  if (!isNumber.test(version) || !isNumber.test(other)) return undefined;
+  return BigInt(version) >= BigInt(other);
 }
 
 /** Perhaps the server cannot continue from the version. A server that is overloaded names a pause. */

@@ -18,6 +18,7 @@ export interface WatchRequest {
 /**
  * Reads one watch until the server ends it, and passes the events of each piece that arrives on together.
  * @param opened called when the server has accepted the watch
+ * @param received called for each piece, also without events when it has only a part of one
  * @throws CodedError; all events before the failure were passed on
  */
 export async function readWatch(
@@ -47,7 +48,7 @@ export async function readWatch(
       }
       unfinished.add(piece, begin);
     } finally {
-      if (events.length > 0) received(events);
+      received(events);
     }
   }
   if (!unfinished.isEmpty)

@@ -146,22 +146,88 @@ test('an outage of an hour costs few requests and two log lines', async () => {
   assert.deepEqual(watched.differences, []);
 });
 
-test('objects are up to date again when a watch that continues has delivered what was missed', async () => {
-  using watched = new WatchedCluster();
+/** A watch that was interrupted, and that continues after these changes. */
+async function continued(watched: WatchedCluster, change: () => void): Promise<void> {
   await watched.advance(10);
   watched.cluster.inject({ status: 503 });
   watched.cluster.cut();
   await watched.advance(0.1);
-  watched.cluster.put(pods.path, pod('a'));
-  while (watched.watch.state === 'waiting') await watched.advance(0.1);
+  change();
   assert.ok(!watched.view.isCurrent);
-  await watched.advance(1.1);
+  while (watched.watch.state === 'waiting') await watched.advance(0.1);
+}
+
+test('objects are up to date again when a watch has reached the version of the server', async () => {
+  using watched = new WatchedCluster();
+  await continued(watched, () => watched.cluster.put(pods.path, pod('a')));
   assert.ok(watched.view.isCurrent);
   assert.deepEqual(watched.differences, []);
-  // interrupted again before it has lasted long enough
   watched.cluster.cut();
   await watched.advance(0.1);
   assert.ok(!watched.view.isCurrent);
+});
+
+test('objects of a kind without new changes are up to date when the watch is silent for a second', async () => {
+  using watched = new WatchedCluster((cluster) => cluster.install('/api/v1/nodes'));
+  await continued(watched, () => watched.cluster.put('/api/v1/nodes', pod('other')));
+  assert.ok(!watched.view.isCurrent);
+  // interrupted again before it was silent for so long
+  watched.cluster.cut();
+  while (watched.watch.state !== 'waiting') await watched.advance(0.1);
+  while (watched.watch.state === 'waiting') await watched.advance(0.1);
+  await watched.advance(0.8);
+  assert.ok(!watched.view.isCurrent);
+  await watched.advance(0.3);
+  assert.ok(watched.view.isCurrent);
+});
+
+for (const isReached of [true, false])
+  test(`objects are not up to date while missed changes arrive, ${isReached ? 'with' : 'without'} the last version`, async () => {
+    using watched = new WatchedCluster((cluster) => cluster.install('/api/v1/nodes'));
+    const { cluster, view } = watched;
+    cluster.missedMs = 500;
+    await continued(watched, () => {
+      for (let i = 0; i < 20; i++) cluster.put(pods.path, pod(`${i}`));
+      if (!isReached) cluster.put('/api/v1/nodes', pod('other'));
+    });
+    while (view.objects.size < 19) {
+      await watched.advance(0.1);
+      assert.ok(!view.isCurrent, `${view.objects.size} of 20`);
+    }
+    await watched.advance(1.6);
+    assert.ok(view.isCurrent);
+    assert.deepEqual(watched.differences, []);
+  });
+
+test('a part of a change is data that was missed', async () => {
+  using watched = new WatchedCluster((cluster) => cluster.install('/api/v1/nodes'));
+  const { cluster, view } = watched;
+  await continued(watched, () => cluster.put('/api/v1/nodes', pod('other')));
+  const metadata = { name: 'a', namespace: 'default', resourceVersion: '100' };
+  const line = `${JSON.stringify({ type: 'ADDED', object: { metadata } })}\n`;
+  for (let at = 0; at < line.length; at += 20) {
+    cluster.sendRaw(line.slice(at, at + 20), pods.path);
+    await watched.advance(0.8);
+    assert.ok(!view.isCurrent);
+  }
+  await watched.advance(0.3);
+  assert.ok(view.isCurrent);
+  assert.ok(view.objects.has('default/a'));
+});
+
+test('objects that change all the time are up to date when the missed changes have arrived', async () => {
+  using watched = new WatchedCluster();
+  await continued(watched, () => {
+    watched.cluster.install('/api/v1/nodes');
+    watched.cluster.put('/api/v1/nodes', pod('other'));
+  });
+  assert.ok(!watched.view.isCurrent);
+  for (let i = 0; i < 10; i++) {
+    await watched.advance(0.3);
+    watched.cluster.put(pods.path, pod(`${i}`));
+  }
+  await watched.settle();
+  assert.ok(watched.view.isCurrent);
 });
 
 test('a suspended server is left after two minutes, and followed when it continues', async () => {

@@ -49,6 +49,8 @@ export class FakeCluster implements ApiTransport {
   /** How a watch from an expired version is refused. */
   expiredBy: 'status' | 'event' = 'event';
   bookmarkMs = 60_000;
+  /** Pause before each change that a new watch gets because it has missed it. */
+  missedMs = 0;
   /** Size of the pieces in which lists arrive. */
   pieceBytes = 16_384;
 
@@ -176,9 +178,31 @@ export class FakeCluster implements ApiTransport {
       return ok(text(eventLine('ERROR', { kind: 'Status', code: 410, message })));
     }
     const stream = new PassThrough();
+    if (this.missedMs > 0) {
+      void this.#sendMissed(path, stream, query, signal);
+      return ok(stream);
+    }
     for (const change of changes) stream.write(changeLine(change));
     this.#keepOpen(path, stream, query, signal);
     return ok(stream);
+  }
+
+  async #sendMissed(
+    path: string,
+    stream: PassThrough,
+    query: ApiRequest['query'],
+    signal: AbortSignal,
+  ): Promise<void> {
+    let version = Number(query['resourceVersion'] ?? 0);
+    for (;;) {
+      const [next] = this.#history.since(path, version) ?? [];
+      if (!next) break;
+      await this.#clock.sleep(this.missedMs, signal).catch(() => undefined);
+      if (signal.aborted) return;
+      stream.write(changeLine(next));
+      version = next.revision;
+    }
+    this.#keepOpen(path, stream, query, signal);
   }
 
   #keepOpen(
