@@ -17,6 +17,8 @@ export interface LeaderDeps {
   readonly store: RecordStore;
   readonly removedNodes: RemovedNodes;
   readonly reflector: Reflector;
+  /** Begins the watches of these kinds of objects again; marks the tables that they feed incomplete at once. */
+  readonly refresh: (kinds: readonly string[]) => void;
   /** Of all records of the reflector. */
   readonly prefix: string;
   readonly clock: Clock;
@@ -127,7 +129,7 @@ class Term {
 
 function newSync(deps: LeaderDeps, kind: RecordKind, leadership: Leadership): RecordSync {
   const { store, clock, random, log, reflector, removedNodes, onSweep } = deps;
-  const { table, counters } = kind;
+  const { table, counters, sources } = kind;
   return new RecordSync({
     table,
     store,
@@ -136,6 +138,7 @@ function newSync(deps: LeaderDeps, kind: RecordKind, leadership: Leadership): Re
     clock,
     random,
     log,
+    refresh: () => deps.refresh(sources),
     ...(onSweep && { onSweep: (seconds) => onSweep(kind.name, seconds) }),
     ...(table === reflector.nodes && { onOrphan: (key) => removedNodes.addOrphan(key) }),
   });

@@ -85,6 +85,9 @@ export function createKsr(deps: KsrDeps): Ksr {
     election,
     store,
     reflector,
+    refresh: (kinds) => {
+      for (const kind of kinds) watches.get(kind)?.refresh();
+    },
     removedNodes,
     prefix,
     clock,

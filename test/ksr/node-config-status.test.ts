@@ -31,7 +31,8 @@ class StubApiServer implements ApiServer {
   watch(_kind: unknown, handlers: KindHandlers): KindWatch {
     this.handlers = handlers;
     this.list();
-    return { state: 'watching', since: 0, error: undefined, close: () => undefined };
+    const nothing = () => undefined;
+    return { state: 'watching', since: 0, error: undefined, refresh: nothing, close: nothing };
   }
 
   list(): void {

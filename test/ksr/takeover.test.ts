@@ -50,3 +50,36 @@ describe('an instance whose watch is interrupted', () => {
     assert.deepEqual(await cluster.records(), cluster.expected());
   });
 });
+
+describe('an instance whose watch hangs without an error', () => {
+  for (const [older, newer] of cases)
+    it(`does not replace newer records of ${older.kind} when it becomes the leader`, async () => {
+      const cluster = new ReflectedCluster();
+      const gone = { ...older, metadata: { ...older.metadata, name: 's2-a' } };
+      cluster.put(older, gone);
+      await cluster.settle();
+      cluster.putUnseen(newer);
+      cluster.deleteUnseen(gone.kind, 's2-a', 'default');
+      const records = new Map(cluster.expected());
+      const writes = new Map<string, string | undefined>(records);
+      for (const key of (await cluster.records()).keys())
+        if (!records.has(key)) writes.set(key, undefined);
+      cluster.writes.length = 0;
+      await ledByAnother(cluster, writes);
+      assert.deepEqual(await cluster.records(), records);
+      assert.deepEqual(cluster.writes, []);
+    });
+
+  it('does not write older records into an etcd that was wiped', async () => {
+    const cluster = new ReflectedCluster();
+    cluster.put(pod('p1'), pod('p2'));
+    await cluster.settle();
+    cluster.putUnseen(pod('p1', 'newer'));
+    cluster.deleteUnseen('Pod', 'p2', 'default');
+    cluster.writes.length = 0;
+    cluster.database.wipe();
+    await cluster.settle();
+    assert.deepEqual(await cluster.records(), cluster.expected());
+    assert.equal(cluster.writes.length, 1);
+  });
+});

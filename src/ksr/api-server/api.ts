@@ -22,7 +22,7 @@ export interface KindHandlers {
   deleted(name: ObjectName): void;
   /** The list is complete: what was not in it does not exist. */
   listed(): void;
-  /** The watch was lost: the objects may be out of date, until `resumed` or `listed`. */
+  /** The watch was lost, or begins again: the objects may be out of date, until `resumed` or `listed`. */
   interrupted(): void;
   /** The watch continues, and the changes that were missed have been handed on. */
   resumed(): void;
@@ -39,13 +39,18 @@ export interface KindHandlers {
  */
 export type WatchState = 'listing' | 'watching' | 'waiting';
 
-/** For status and metrics. */
 export interface KindWatch {
+  /** This and the next two are for status and metrics. */
   readonly state: WatchState;
   /** When the state began, in milliseconds since the epoch. */
   readonly since: number;
   /** Why the watch waits. */
   readonly error: Error | undefined;
+  /**
+   * Begins the watch again: a connection that hangs shows only after minutes. Calls `interrupted`, unless the
+   * objects count as out of date already; the next `resumed` or `listed` is about their state after this call.
+   */
+  refresh(): void;
   close(): void;
 }
 

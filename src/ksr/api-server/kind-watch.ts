@@ -48,7 +48,8 @@ export interface KindWatchOptions {
 export class ApiKindWatch implements KindWatch {
   readonly #options: KindWatchOptions;
   readonly #ending = new AbortController();
-  readonly #lists: ListReader;
+  /** Ends the requests of one attempt: of a list or of a watch. */
+  #attempt = new AbortController();
   readonly #retry: RetryPolicy;
   #state: WatchState = 'listing';
   #since: number;
@@ -67,7 +68,6 @@ export class ApiKindWatch implements KindWatch {
   constructor(options: KindWatchOptions) {
     this.#options = options;
     this.#since = options.clock.now();
-    this.#lists = new ListReader(options.client, options.kind.path, this.#ending.signal);
     this.#retry = new RetryPolicy(options.random);
     void this.#run();
   }
@@ -84,8 +84,16 @@ export class ApiKindWatch implements KindWatch {
     return this.#error;
   }
 
+  refresh(): void {
+    if (this.#ending.signal.aborted) return;
+    this.#interrupted();
+    this.#attempt.abort(new Error('the watch begins again'));
+  }
+
   close(): void {
-    this.#ending.abort(new Error('the watch is closed'));
+    const reason = new Error('the watch is closed');
+    this.#ending.abort(reason);
+    this.#attempt.abort(reason);
   }
 
   async #run(): Promise<void> {
@@ -93,6 +101,7 @@ export class ApiKindWatch implements KindWatch {
     // No handler is called from inside `watch`.
     await Promise.resolve();
     while (!signal.aborted) {
+      this.#attempt = new AbortController();
       let isWatch = false;
       try {
         if (this.#isInterrupted && this.#missedUntil === undefined && this.#version !== undefined)
@@ -101,18 +110,23 @@ export class ApiKindWatch implements KindWatch {
         isWatch = true;
         await this.#watch(this.#version);
       } catch (thrown) {
-        if (signal.aborted) return;
+        if (this.#attempt.signal.aborted) continue;
         const delay = this.#failed(thrown, isWatch);
         await this.#options.clock.sleep(delay, signal).catch(() => undefined);
       }
     }
   }
 
+  #lists(): ListReader {
+    const { client, kind } = this.#options;
+    return new ListReader(client, kind.path, this.#attempt.signal);
+  }
+
   async #list(): Promise<string> {
     const { handlers, clock, log, kind } = this.#options;
     const started = clock.monotonic();
     let count = 0;
-    const version = await this.#lists.read({
+    const version = await this.#lists().read({
       began: () => {
         this.#assertOpen();
         this.#isAbsent = false;
@@ -142,7 +156,7 @@ export class ApiKindWatch implements KindWatch {
       path: kind.path,
       resourceVersion: from,
       timeoutSeconds,
-      signal: this.#ending.signal,
+      signal: this.#attempt.signal,
     };
     let opened: number | undefined;
     const lasted = () => (opened === undefined ? 0 : clock.monotonic() - opened);
@@ -172,14 +186,13 @@ export class ApiKindWatch implements KindWatch {
   /** At once if the watch has reached the version of the server, otherwise when no data comes any more. */
   #resumeIfCaughtUp(): void {
     this.#caughtUp?.cancel();
-    if (!this.#isInterrupted || this.#ending.signal.aborted) return;
-    const isReached = isAtLeast(this.#version, this.#missedUntil);
-    if (isReached) this.#resumed();
+    if (!this.#isInterrupted || this.#attempt.signal.aborted) return;
+    if (isAtLeast(this.#version, this.#missedUntil)) this.#resumed();
     else this.#caughtUp = this.#options.clock.timer(CAUGHT_UP_MS, () => this.#resumed());
   }
 
   #resumed(): void {
-    if (this.#ending.signal.aborted) return;
+    if (this.#attempt.signal.aborted) return;
     this.#isInterrupted = false;
     this.#options.handlers.resumed();
   }
@@ -211,7 +224,7 @@ export class ApiKindWatch implements KindWatch {
 
   /** The API server's database may have been restored: it would report nothing up to the old version. */
   async #verifyVersion(known: string): Promise<void> {
-    const present = await this.#lists.version();
+    const present = await this.#lists().version();
     this.#missedUntil = present;
     if (isAtLeast(present, known) !== false) return;
     const { log, kind } = this.#options;
@@ -224,15 +237,18 @@ export class ApiKindWatch implements KindWatch {
     this.#retry.progressed();
   }
 
+  #interrupted(): void {
+    this.#missedUntil = undefined;
+    if (this.#isInterrupted) return;
+    this.#isInterrupted = true;
+    this.#options.handlers.interrupted();
+  }
+
   /** @returns milliseconds until the next attempt */
   #failed(thrown: unknown, isWatch: boolean): number {
     const error = thrown instanceof Error ? thrown : new Error(String(thrown));
     const isAbsent = error instanceof ApiNotFoundError;
-    this.#missedUntil = undefined;
-    if (!this.#isInterrupted) {
-      this.#isInterrupted = true;
-      this.#options.handlers.interrupted();
-    }
+    this.#interrupted();
     if (isWatch && isUseless(error)) this.#uselessWatches++;
     const isListDue =
       isAbsent ||
@@ -272,7 +288,7 @@ export class ApiKindWatch implements KindWatch {
 
   /** @throws the reason of the abort; a handler may close the watch */
   #assertOpen(): void {
-    this.#ending.signal.throwIfAborted();
+    this.#attempt.signal.throwIfAborted();
   }
 }
 

@@ -2,8 +2,8 @@
  * Keeps the records of one prefix in the datastore equal to their table while this instance leads.
  *
  * First a sweep: the prefix is listed, and what is missing, different or stale is written. It waits
- * until the table is complete: with a table that is out of date, a new leader would undo what the last one
- * has written. From the revision of the list on, a watch shows what others write there.
+ * until the table is complete and was refreshed: with a table that is out of date, a new leader would undo what
+ * the last one has written. From the revision of the list on, a watch shows what others write there.
  * Then each change of the table is written. A sweep follows again when the table was incomplete meanwhile,
  * and when the watch is lost: etcd was replaced, restored or compacted. After a write without a reply its keys are written again, so nothing depends on
  * whether it took place. Nothing but the keys that differ is held besides the table, however long the
@@ -47,6 +47,8 @@ export interface RecordSyncDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  /** Marks the table incomplete until it shows the state of the API server after this call. */
+  readonly refresh: () => void;
   /** After each complete sweep. */
   readonly onSweep?: (seconds: number) => void;
   /** A record was in the datastore, but its object does not exist. */
@@ -110,7 +112,7 @@ export class RecordSync {
       (key, before) => this.#changed(key, before),
       () => this.#sweepAgain(),
     );
-    this.#sweepIfComplete();
+    this.#sweepRefreshed();
   }
 
   /** Resolves when no request is on its way. */
@@ -132,6 +134,12 @@ export class RecordSync {
     if (this.#phase !== 'waiting' || !this.#deps.table.isComplete) return;
     this.#phase = 'sweeping';
     void this.#sweep();
+  }
+
+  /** A table whose watch hangs counts as complete for minutes. */
+  #sweepRefreshed(): void {
+    this.#deps.refresh();
+    this.#sweepAgain();
   }
 
   #sweepAgain(): void {
@@ -211,7 +219,7 @@ export class RecordSync {
           { prefix: table.prefix, reason: errorText(reason) },
           'comparing all records again',
         );
-        this.#sweepAgain();
+        this.#sweepRefreshed();
       },
     });
   }

@@ -18,6 +18,8 @@ export interface RecordKind {
   readonly name: string;
   readonly table: RecordTable;
   readonly counters: RecordCounters;
+  /** Kinds of the objects that the records are made from. */
+  readonly sources: readonly string[];
 }
 
 export interface ReflectedKind {
@@ -80,8 +82,13 @@ export interface ReflectorDeps {
 
 export function createReflector({ prefix, readers, log }: ReflectorDeps): Reflector {
   const records: RecordKind[] = [];
-  const newRecords = (name: string, keyPrefix: string): RecordKind => {
-    const one = { name, table: new RecordTable(prefix + keyPrefix), counters: newCounters() };
+  const newRecords = (
+    name: string,
+    keyPrefix: string,
+    sources: readonly string[] = [name],
+  ): RecordKind => {
+    const table = new RecordTable(prefix + keyPrefix);
+    const one = { name, table, counters: newCounters(), sources };
     records.push(one);
     return one;
   };
@@ -97,14 +104,14 @@ export function createReflector({ prefix, readers, log }: ReflectorDeps): Reflec
 
   const watches = rows.map((one) => watchOf(one, [outputOf(one)]));
   const sfcPods: RecordOutput = {
-    ...newRecords('SfcPod', SFC_PREFIX),
+    ...newRecords('SfcPod', SFC_PREFIX, [podRow.type.kind]),
     key: ({ name, namespace }: ObjectName) => `${SFC_PREFIX}${name}-namespace-${namespace}`,
     text: sfcText,
   };
   watches.push(watchOf(podRow, [outputOf(podRow), sfcPods]));
 
   const endpoints = new EndpointRecords({
-    ...newRecords('Endpoints', resources.endpoints.keyPrefix),
+    ...newRecords('Endpoints', resources.endpoints.keyPrefix, [endpointsType.kind, sliceType.kind]),
     readers,
     prefix,
     log,

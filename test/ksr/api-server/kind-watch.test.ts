@@ -230,6 +230,80 @@ test('objects that change all the time are up to date when the missed changes ha
   assert.ok(watched.view.isCurrent);
 });
 
+test('a watch that hangs is up to date again soon when it begins again', async () => {
+  using watched = new WatchedCluster((cluster) => cluster.put(pods.path, pod('a')));
+  const { cluster, view, watch } = watched;
+  await watched.advance(10);
+  cluster.hangWatches();
+  cluster.put(pods.path, pod('b'));
+  cluster.delete(pods.path, 'a', 'default');
+  await watched.advance(5);
+  assert.deepEqual([...view.objects.keys()], ['default/a']);
+  assert.ok(view.isCurrent);
+  view.calls.length = 0;
+  watched.takeRequests();
+  watch.refresh();
+  watch.refresh();
+  assert.ok(!view.isCurrent);
+  await watched.settle();
+  assert.deepEqual(view.calls, ['changed 1', 'deleted default/a']);
+  assert.ok(view.isCurrent);
+  assert.deepEqual(watched.takeRequests(), [LIST, watchFrom(101)]);
+  assert.deepEqual(watched.logged.lines, ['info list is complete']);
+  assert.equal(watch.state, 'watching');
+});
+
+test('a list that is begun again is complete with the objects of the later time', async () => {
+  using watched = new WatchedCluster((cluster) => {
+    for (let i = 0; i < 700; i++) cluster.put(pods.path, pod(`pod-${i}`));
+  });
+  const { cluster, view, watch } = watched;
+  const changed = view.changed.bind(view);
+  view.changed = (objects) => {
+    changed(objects);
+    view.changed = changed;
+    cluster.put(pods.path, pod('new'));
+    watch.refresh();
+  };
+  const listed = view.listed.bind(view);
+  view.listed = () => {
+    listed();
+    assert.ok(view.objects.has('default/new'));
+  };
+  await watched.settle();
+  assert.equal(view.calls.filter((call) => call === 'listed').length, 1);
+  assert.ok(view.isCurrent);
+  assert.deepEqual(watched.differences, []);
+});
+
+test('a watch that begins again while it catches up waits for what came meanwhile', async () => {
+  using watched = new WatchedCluster();
+  const { cluster, view, watch } = watched;
+  cluster.missedMs = 500;
+  await continued(watched, () => {
+    for (let i = 0; i < 10; i++) cluster.put(pods.path, pod(`${i}`));
+  });
+  await watched.advance(2);
+  for (let i = 10; i < 20; i++) cluster.put(pods.path, pod(`${i}`));
+  watch.refresh();
+  while (view.objects.size < 20) {
+    assert.ok(!view.isCurrent, `${view.objects.size} of 20`);
+    await watched.advance(0.1);
+  }
+  assert.ok(view.isCurrent);
+});
+
+test('a watch that waits after a failure does not ask sooner when it begins again', async () => {
+  using watched = new WatchedCluster((cluster) => cluster.inject({ status: 403 }));
+  await watched.settle();
+  watched.takeRequests();
+  watched.watch.refresh();
+  await watched.advance(44);
+  assert.deepEqual(watched.takeRequests(), []);
+  await watched.advance(32);
+  assert.ok(watched.view.isCurrent);
+});
+
 test('a suspended server is left after two minutes, and followed when it continues', async () => {
   using watched = new WatchedCluster();
   await watched.advance(10);

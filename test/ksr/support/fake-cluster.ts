@@ -120,6 +120,11 @@ export class FakeCluster implements ApiTransport {
     for (const { stream } of this.#of(path)) stream.destroy(reset());
   }
 
+  /** The connections of open watches hang: nothing comes any more, and no reset. */
+  hangWatches(): void {
+    this.#watches.clear();
+  }
+
   /** Ends watches as the server does after their time. */
   endWatches(path?: string): void {
     for (const { stream } of this.#of(path)) stream.end();
@@ -193,12 +198,16 @@ export class FakeCluster implements ApiTransport {
     query: ApiRequest['query'],
     signal: AbortSignal,
   ): Promise<void> {
+    stream.on('error', () => undefined);
     let version = Number(query['resourceVersion'] ?? 0);
     for (;;) {
       const [next] = this.#history.since(path, version) ?? [];
       if (!next) break;
       await this.#clock.sleep(this.missedMs, signal).catch(() => undefined);
-      if (signal.aborted) return;
+      if (signal.aborted) {
+        stream.destroy(reset());
+        return;
+      }
       stream.write(changeLine(next));
       version = next.revision;
     }

@@ -2,8 +2,10 @@
 import type { KvStore } from '#datastore/api.ts';
 import { FaultInjectingStore } from '#datastore/fault-injection.ts';
 import { MemoryStore } from '#datastore/memory-store.ts';
+import type { Timer } from '#infra/clock/clock.ts';
 import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
 import { type Logger, silentLogger } from '#infra/log/log.ts';
+import type { ObjectName } from '#ksr/api-server/api.ts';
 import { Leader } from '#ksr/leader.ts';
 import { createReflector, type Reflector } from '#ksr/records/reflector.ts';
 import { RemovedNodes } from '#ksr/records/removed-nodes.ts';
@@ -11,6 +13,7 @@ import { recordsOf } from '#test/integration/support/reflected-state.ts';
 import { MemoryElection } from './memory-election.ts';
 
 export const PREFIX = '/vnf-agent/contiv-ksr/';
+const REFRESH_MS = 100;
 
 export interface TestObject {
   readonly kind: string;
@@ -42,6 +45,12 @@ export class ReflectedCluster {
   readonly #log: Logger;
   /** By kind, then by name. */
   readonly #objects = new Map<string, Map<string, TestObject>>();
+  /** Deletions that a watch reports when it continues, by kind. */
+  readonly #missedDeletions = new Map<string, ObjectName[]>();
+  /** Kinds whose watch works, as far as this process knows. */
+  readonly #watched = new Set<string>();
+  /** When a watch that was begun again continues, by kind. */
+  readonly #refreshes = new Map<string, Timer>();
   #instance: TestInstance;
 
   constructor(log: Logger = silentLogger) {
@@ -67,7 +76,10 @@ export class ReflectedCluster {
     const removedNodes = new RemovedNodes({ nodes, store, prefix: PREFIX, clock, random, log });
     const election = this.election.candidate(store);
     const parts = { clock, random, log, prefix: PREFIX, removedNodes };
-    const leader = new Leader({ ...parts, election, store, reflector });
+    const refresh = (kinds: readonly string[]) => {
+      for (const kind of kinds) this.#refresh(kind);
+    };
+    const leader = new Leader({ ...parts, election, store, reflector, refresh });
     leader.start();
     removedNodes.start();
     return { store, reflector, leader, removedNodes };
@@ -76,11 +88,13 @@ export class ReflectedCluster {
   /** The process is killed, and another one starts and lists everything, unless the API server is unavailable. */
   restart({ lists = true } = {}): void {
     this.kill();
+    this.#watched.clear();
     this.#instance = this.#newInstance();
     if (lists) this.listAll();
   }
 
   kill(): void {
+    for (const kind of this.#refreshes.keys()) this.#cancelRefresh(kind);
     this.#instance.store.disconnect('killed');
     void this.#instance.leader.close();
     void this.#instance.removedNodes.close();
@@ -109,7 +123,9 @@ export class ReflectedCluster {
   }
 
   deleteUnseen(kind: string, name: string, namespace = ''): void {
-    this.#objects.get(kind)?.delete(`${namespace}/${name}`);
+    if (!this.#objects.get(kind)?.delete(`${namespace}/${name}`)) return;
+    const missed = this.#missedDeletions.get(kind) ?? [];
+    this.#missedDeletions.set(kind, [...missed, { name, namespace }]);
   }
 
   /** @param page objects at once; @param until only so many objects: the list breaks off */
@@ -121,6 +137,8 @@ export class ReflectedCluster {
       handlers.changed(objects.slice(at, at + page).map(withoutKind));
     if (until < Number.POSITIVE_INFINITY) return;
     this.absentKinds.delete(kind);
+    this.#missedDeletions.delete(kind);
+    this.#watched.add(kind);
     handlers.listed();
   }
 
@@ -129,17 +147,38 @@ export class ReflectedCluster {
   }
 
   interrupt(kind: string): void {
+    this.#watched.delete(kind);
+    this.#cancelRefresh(kind);
     this.#handlers(kind).interrupted();
   }
 
   /** The watch of a kind continues, and delivers what it has missed. */
   resume(kind: string): void {
     if (this.absentKinds.has(kind)) return;
+    this.#watched.add(kind);
+    for (const name of this.#missedDeletions.get(kind) ?? []) this.#handlers(kind).deleted(name);
+    this.#missedDeletions.delete(kind);
     this.#handlers(kind).changed(this.objects(kind).map(withoutKind));
     this.#handlers(kind).resumed();
   }
 
+  /** A watch that works continues soon; another one when the test says so. */
+  #refresh(kind: string): void {
+    this.#handlers(kind).interrupted();
+    this.#cancelRefresh(kind);
+    if (!this.#watched.has(kind)) return;
+    const timer = this.clock.timer(REFRESH_MS, () => this.resume(kind));
+    this.#refreshes.set(kind, timer);
+  }
+
+  #cancelRefresh(kind: string): void {
+    this.#refreshes.get(kind)?.cancel();
+    this.#refreshes.delete(kind);
+  }
+
   absent(kind: string): void {
+    this.#watched.delete(kind);
+    this.#cancelRefresh(kind);
     this.absentKinds.add(kind);
     this.#handlers(kind).absent();
   }
