@@ -33,6 +33,13 @@ function nameOf(raw: unknown): ObjectName | undefined {
   return { name, namespace };
 }
 
+/** Empty for an object without it. The API server writes it in one form, so that texts can be compared. */
+export function creationTimeOf(raw: unknown): string {
+  const { metadata } = (raw ?? {}) as { metadata?: { creationTimestamp?: unknown } | null };
+  const created = metadata?.creationTimestamp;
+  return typeof created === 'string' ? created : '';
+}
+
 /** For logs: `namespace/name`, or the name alone. */
 export function displayName({ name, namespace }: ObjectName): string {
   return namespace === '' ? name : `${namespace}/${name}`;

@@ -3,13 +3,16 @@ import type { Logger } from '#infra/log/log.ts';
 import type { KubeObject } from '#kubernetes/reflector/objects/object.ts';
 import type { KindHandlers, ObjectName } from '../api-server/api.ts';
 import type { RecordCounters } from './counters.ts';
-import { displayName, type ObjectType, readKubeObject } from './kube-object.ts';
+import { creationTimeOf, displayName, type ObjectType, readKubeObject } from './kube-object.ts';
 import { type RecordTable, UNREADABLE } from './record-table.ts';
+import { SharedRecords } from './shared-records.ts';
 
 /** The records of one prefix that the objects of a kind give. */
 export interface RecordOutput {
   readonly table: RecordTable;
   readonly counters: RecordCounters;
+  /** The key lacks the namespace, although the kind has namespaces. */
+  readonly isKeyShared?: boolean;
   /** Without the prefix of all records of the reflector. */
   key(name: ObjectName): string;
   /**
@@ -29,13 +32,16 @@ export interface ObjectRecordsDeps {
 
 export class ObjectRecords implements KindHandlers {
   readonly #deps: ObjectRecordsDeps;
+  readonly #shared = new Map<RecordOutput, SharedRecords>();
 
   constructor(deps: ObjectRecordsDeps) {
     this.#deps = deps;
+    for (const output of deps.outputs)
+      if (output.isKeyShared) this.#shared.set(output, this.#newShared(output));
   }
 
   listing(): void {
-    for (const { table } of this.#deps.outputs) table.beginList();
+    for (const output of this.#deps.outputs) this.#listOf(output).beginList();
   }
 
   changed(objects: readonly unknown[]): void {
@@ -43,11 +49,11 @@ export class ObjectRecords implements KindHandlers {
   }
 
   deleted(name: ObjectName): void {
-    for (const output of this.#deps.outputs) output.table.delete(this.#key(output, name));
+    for (const output of this.#deps.outputs) this.#delete(output, name);
   }
 
   listed(): void {
-    for (const { table } of this.#deps.outputs) table.endList();
+    for (const output of this.#deps.outputs) this.#listOf(output).endList();
   }
 
   interrupted(): void {
@@ -64,32 +70,68 @@ export class ObjectRecords implements KindHandlers {
 
   #change(raw: unknown): void {
     const { name, object, rejection } = readKubeObject(raw, this.#deps.type);
+    const created = creationTimeOf(raw);
     for (const output of this.#deps.outputs) {
-      if (object === undefined) this.#reject(output, name, rejection);
-      else this.#set(output, name, object);
+      const text =
+        object === undefined
+          ? this.#reject(output, name, rejection)
+          : this.#textOf(output, name, object);
+      if (name === undefined) continue;
+      if (text === undefined) this.#delete(output, name);
+      else this.#set(output, name, created, text);
     }
   }
 
-  #set(output: RecordOutput, name: ObjectName, object: KubeObject): void {
-    const key = this.#key(output, name);
-    let text: string | undefined;
+  #textOf(
+    output: RecordOutput,
+    name: ObjectName,
+    object: KubeObject,
+  ): string | typeof UNREADABLE | undefined {
     try {
-      text = output.text(object);
+      return output.text(object);
     } catch (thrown) {
-      this.#reject(output, name, thrown);
-      return;
+      return this.#reject(output, name, thrown);
     }
-    if (text === undefined) output.table.delete(key);
+  }
+
+  #set(
+    output: RecordOutput,
+    name: ObjectName,
+    created: string,
+    text: string | typeof UNREADABLE,
+  ): void {
+    const key = this.#key(output, name);
+    const shared = this.#shared.get(output);
+    if (shared) shared.set(key, { name, created, text });
     else output.table.set(key, text);
   }
 
-  #reject(output: RecordOutput, name: ObjectName | undefined, reason: unknown): void {
+  #delete(output: RecordOutput, name: ObjectName): void {
+    const key = this.#key(output, name);
+    const shared = this.#shared.get(output);
+    if (shared) shared.delete(key, name);
+    else output.table.delete(key);
+  }
+
+  #listOf(output: RecordOutput): Pick<RecordTable, 'beginList' | 'endList'> {
+    return this.#shared.get(output) ?? output.table;
+  }
+
+  #newShared({ table }: RecordOutput): SharedRecords {
+    const { type, log } = this.#deps;
+    return new SharedRecords(table, ({ name }, inUse) => {
+      const fields = { kind: type.kind, name: displayName(name), inUse: displayName(inUse) };
+      log.warn(fields, 'objects of several namespaces have one name; only the oldest is reflected');
+    });
+  }
+
+  #reject(output: RecordOutput, name: ObjectName | undefined, reason: unknown): typeof UNREADABLE {
     const { type, log } = this.#deps;
     output.counters.argErrors++;
     const fields = { kind: type.kind, name: name && displayName(name) };
     if (reason instanceof Error) log.error({ ...fields, err: reason }, UNREADABLE_TEXT);
     else log.error({ ...fields, reason }, UNREADABLE_TEXT);
-    if (name) output.table.set(this.#key(output, name), UNREADABLE);
+    return UNREADABLE;
   }
 
   #key(output: RecordOutput, name: ObjectName): string {

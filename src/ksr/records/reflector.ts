@@ -47,6 +47,10 @@ const rows: readonly KindRow[] = [
   row('NetworkPolicy', 'networking.k8s.io/v1', 'networkpolicies', resources.policy),
   row('Service', 'v1', 'services', resources.service),
   row('Node', 'v1', 'nodes', resources.node),
+];
+
+/** Their objects have namespaces, the keys of the original have none. */
+const sharedKeyRows: readonly KindRow[] = [
   row('NodeConfig', 'nodeconfig.contiv.vpp/v1', 'nodeconfigs', resources.nodeconfig),
   row('CustomNetwork', 'contivpp.io/v1', 'customnetworks', resources.customnetwork),
   row('ExternalInterface', 'contivpp.io/v1', 'externalinterfaces', resources['external-interface']),
@@ -103,6 +107,8 @@ export function createReflector({ prefix, readers, log }: ReflectorDeps): Reflec
   });
 
   const watches = rows.map((one) => watchOf(one, [outputOf(one)]));
+  for (const one of sharedKeyRows)
+    watches.push(watchOf(one, [{ ...outputOf(one), isKeyShared: true }]));
   const sfcPods: RecordOutput = {
     ...newRecords('SfcPod', SFC_PREFIX, [podRow.type.kind]),
     key: ({ name, namespace }: ObjectName) => `${SFC_PREFIX}${name}-namespace-${namespace}`,

@@ -22,6 +22,7 @@ export interface TestObject {
     readonly name: string;
     readonly namespace?: string;
     readonly labels?: Readonly<Record<string, string>>;
+    readonly creationTimestamp?: string;
   };
   readonly [field: string]: unknown;
 }
