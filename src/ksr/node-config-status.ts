@@ -12,7 +12,8 @@ import { nodeConfigValue } from '#kubernetes/reflector/custom-resources.ts';
 import type { ApiServer, KindHandlers, KindWatch, ObjectName } from './api-server/api.ts';
 import { ApiBusyError, ApiForbiddenError, ApiNotFoundError } from './api-server/api-errors.ts';
 import { NodeDecisions, type NodeDecisionsDeps } from './node-decisions.ts';
-import { displayName, readKubeObject } from './records/kube-object.ts';
+import { creationTimeOf, displayName, readKubeObject } from './records/kube-object.ts';
+import { objectInUse } from './records/object-in-use.ts';
 
 const GROUP_PATH = '/apis/nodeconfig.contiv.vpp/v1';
 const TYPE = { kind: 'NodeConfig', apiVersion: 'nodeconfig.contiv.vpp/v1' } as const;
@@ -40,6 +41,7 @@ interface Status {
 
 interface NodeConfigObject {
   readonly name: ObjectName;
+  readonly created: string;
   readonly generation: number;
   /** Of the record; undefined: the object is invalid. */
   readonly digest: string | undefined;
@@ -117,9 +119,13 @@ export class NodeConfigStatusWriter implements KindHandlers {
 
   resumed(): void {}
 
-  /** Objects with the name of a node, in whatever namespace, have one decision. */
+  /** Objects with the name of a node, in whatever namespace, have one record and one decision. */
+  #ofNode(node: string): NodeConfigObject[] {
+    return [...this.#objects.values()].filter(({ name }) => name.name === node);
+  }
+
   #reopen(node: string): void {
-    for (const [id, { name }] of this.#objects) if (name.name === node) this.#open.add(id);
+    for (const { name } of this.#ofNode(node)) this.#open.add(displayName(name));
   }
 
   #read(raw: unknown): NodeConfigObject | undefined {
@@ -135,7 +141,8 @@ export class NodeConfigStatusWriter implements KindHandlers {
     const isSame = before !== undefined && before.digest === digest;
     const since = isSame ? before.since : this.#deps.clock.monotonic();
     const { generation = 0 } = metadata;
-    return { name, generation, digest, rejection, status: status ?? {}, since };
+    const created = creationTimeOf(raw);
+    return { name, created, generation, digest, rejection, status: status ?? {}, since };
   }
 
   #later(ms: number): void {
@@ -189,18 +196,16 @@ export class NodeConfigStatusWriter implements KindHandlers {
     const { name, digest, generation: observedGeneration, rejection, since } = one;
     const base = { observedGeneration, refusedFields: [] };
     if (digest === undefined) return { ...base, state: 'Refused', message: rejection };
+    const inUse = objectInUse(this.#ofNode(name.name));
+    if (inUse && inUse !== one) {
+      const message = `${displayName(inUse.name)} configures the node; delete one of the two`;
+      return { ...base, state: 'Superseded', message };
+    }
     const decision = this.#decisions.get(name.name);
     if (decision?.node_config === digest) {
       const { state, message, refused_fields } = decision;
       const refusedFields = refused_fields.map(({ field, reason }) => ({ field, reason }));
       return { state, message, observedGeneration, refusedFields };
-    }
-    const inUse = [...this.#objects.values()].find(
-      (other) => other.name.name === name.name && other.digest === decision?.node_config,
-    );
-    if (inUse) {
-      const message = `${displayName(inUse.name)} configures the node; delete one of the two`;
-      return { ...base, state: 'Superseded', message };
     }
     if (this.#deps.clock.monotonic() - since < DECISION_MS) return undefined;
     const message = `no agent of a node named "${name.name}" has decided about it`;

@@ -12,7 +12,7 @@ import { nodeConfigModel } from '#kubernetes/models/node-config.ts';
 import { nodeConfigDigest, nodeConfigStatusModel } from '#kubernetes/models/node-config-status.ts';
 
 interface KubeObject {
-  metadata: { name: string; namespace: string; generation: number };
+  metadata: { name: string; namespace: string; generation: number; creationTimestamp: string };
   spec: { gateway: string };
   status?: Record<string, unknown>;
 }
@@ -41,11 +41,12 @@ class StubApiServer implements ApiServer {
     this.handlers?.listed();
   }
 
-  put(name: string, gateway: string, namespace = 'default'): void {
+  put(name: string, gateway: string, namespace = 'default', creationTimestamp = ''): void {
     const id = `${namespace}/${name}`;
     const before = this.objects.get(id);
     const generation = (before?.metadata.generation ?? 0) + 1;
-    const object = { ...before, metadata: { name, namespace, generation }, spec: { gateway } };
+    const metadata = { name, namespace, generation, creationTimestamp };
+    const object = { ...before, metadata, spec: { gateway } };
     this.objects.set(id, object);
     this.handlers?.changed([object]);
   }
@@ -187,13 +188,27 @@ describe('the status of a NodeConfig', () => {
 
   it('names the object of another namespace that is in use', async () => {
     const { api, clock, decide } = bound();
-    api.put('n1', '10.0.0.1', 'a');
-    api.put('n1', '10.0.0.2', 'b');
+    api.put('n1', '10.0.0.1', 'a', '2026-02-01T00:00:00Z');
+    api.put('n1', '10.0.0.2', 'b', '2026-01-01T00:00:00Z');
     await decide('n1', '10.0.0.2', 'Applied');
     await clock.advance(5_000);
     assert.deepEqual(api.status('n1', 'b'), applied(1));
     assert.match(String(api.status('n1', 'a')['message']), /^b\/n1 configures the node/);
     assert.equal(api.status('n1', 'a')['state'], 'Superseded');
+  });
+
+  it('of an object of another namespace does not follow the decision about an equal one', async () => {
+    const { api, clock, decide } = bound();
+    api.put('n1', '10.0.0.1', 'a');
+    api.put('n1', '10.0.0.1', 'b');
+    await decide('n1', '10.0.0.1', 'Applied');
+    await clock.advance(5_000);
+    assert.deepEqual(api.status('n1', 'a'), applied(1));
+    assert.equal(api.status('n1', 'b')['state'], 'Superseded');
+    api.objects.delete('a/n1');
+    api.list();
+    await clock.advance(5_000);
+    assert.deepEqual(api.status('n1', 'b'), applied(1));
   });
 
   it('is written after errors of the API server and of the datastore', async () => {
