@@ -54,6 +54,8 @@ export class ManagedProcess {
   #restartsLeft: number;
   /** The end of the current run was requested, so no automatic restart follows. */
   #isStopRequested = false;
+  /** Counts the commands to stop and the release: a restart that waits is given up by the next one. */
+  #stops = 0;
   #isReleased = false;
   #restartTimer: Timer | undefined;
   #pollTimer: Timer | undefined;
@@ -130,17 +132,21 @@ export class ManagedProcess {
     await this.#launch();
   }
 
-  /** Stops the process, by force if it does not end in 10 s, and starts it. One that is not running is started. */
+  /**
+   * Stops the process, by force if it does not end in 10 s, and starts it, unless it is to be stopped or released
+   * meanwhile. One that is not running is started.
+   */
   async restart(): Promise<void> {
     const run = this.#run;
+    const stops = this.#stops;
     if (run) {
-      this.stop();
+      this.#end('SIGTERM');
       const kill = this.#deps.clock.timer(STOP_LIMIT_MS, () => run.signal('SIGKILL'));
       await run.ended;
       kill.cancel();
     }
     // another call may have started it meanwhile
-    if (!this.#run) await this.start();
+    if (!this.#run && this.#stops === stops) await this.start();
   }
 
   /**
@@ -149,6 +155,7 @@ export class ManagedProcess {
    */
   stop(): void {
     this.#end('SIGTERM');
+    this.#stops++;
   }
 
   /** Like `stop`, and waits for the end. */
@@ -160,6 +167,7 @@ export class ManagedProcess {
   /** Sends SIGKILL, cancels automatic restarts, and waits for the end. @throws like `stop` */
   async kill(): Promise<ProcessEnd | undefined> {
     this.#end('SIGKILL');
+    this.#stops++;
     return await this.wait();
   }
 
@@ -187,6 +195,7 @@ export class ManagedProcess {
   /** Stops watching: no more notifications and restarts. The process continues. */
   release(): void {
     this.#isReleased = true;
+    this.#stops++;
     for (const timer of [this.#restartTimer, this.#pollTimer, this.#affinityTimer]) timer?.cancel();
     this.#run?.release();
     this.notifications?.close();

@@ -170,6 +170,47 @@ describe('a managed process', { skip }, () => {
     assert.ok(delays().at(-1)! <= 200);
   });
 
+  it('is not started by a restart when it is to be stopped meanwhile', async (t) => {
+    const slowly = ['-c', 'trap "sleep 0.3; exit 0" TERM; while :; do sleep 0.05; done'];
+    const commands = {
+      stop: (one: ManagedProcess) => one.stop(),
+      kill: (one: ManagedProcess) => void one.kill(),
+      release: (one: ManagedProcess) => one.release(),
+    };
+    for (const [name, command] of Object.entries(commands)) {
+      const { manager } = makeManager(t);
+      const one = await manager.create(name, '/bin/sh', { args: slowly });
+      await one.start();
+      const restarted = one.restart();
+      command(one);
+      await restarted;
+      assert.equal(one.isAlive, false, name);
+      assert.equal(one.pid, undefined, name);
+    }
+  });
+
+  it('is not started again when the manager closes during a restart', async (t) => {
+    const { manager } = makeManager(t);
+    const one = await manager.create('one', 'sleep', { args: ['60'] });
+    await one.start();
+    const restarted = one.restart();
+    await manager.close();
+    await restarted;
+    assert.equal(one.isAlive, false);
+  });
+
+  it('is started once by two restarts, and by one after a stop', async (t) => {
+    const { manager } = makeManager(t);
+    const one = await manager.create('one', 'sleep', { args: ['60'] });
+    await one.start();
+    await Promise.all([one.restart(), one.restart()]);
+    assert.ok(one.isAlive);
+    const first = one.restart();
+    one.stop();
+    await Promise.all([first, one.restart()]);
+    assert.ok(one.isAlive);
+  });
+
   it('restarts by force when SIGTERM has no effect', async (t) => {
     const { manager, clock } = makeManager(t);
     const one = await manager.create('one', 'sh', {
