@@ -9,6 +9,8 @@ import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { nodeConfigDigest } from '#kubernetes/models/node-config-status.ts';
 import { nodeConfigValue } from '#kubernetes/reflector/custom-resources.ts';
+import type { KubeNodeConfig } from '#kubernetes/reflector/objects/custom-resources.ts';
+import { InvalidModelError } from '#models/model.ts';
 import type { ApiServer, KindHandlers, KindWatch, ObjectName } from './api-server/api.ts';
 import { ApiBusyError, ApiForbiddenError, ApiNotFoundError } from './api-server/api-errors.ts';
 import { NodeDecisions, type NodeDecisionsDeps } from './node-decisions.ts';
@@ -129,14 +131,16 @@ export class NodeConfigStatusWriter implements KindHandlers {
   }
 
   #read(raw: unknown): NodeConfigObject | undefined {
-    const { name, object, rejection = '' } = readKubeObject(raw, TYPE);
+    const { name, object, rejection: unreadable = '' } = readKubeObject(raw, TYPE);
     if (!name) return undefined;
     const { metadata, status } = raw as {
       readonly metadata: { readonly generation?: number };
       readonly status?: Record<string, unknown>;
     };
-    const digest =
-      object?.kind === 'NodeConfig' ? nodeConfigDigest(nodeConfigValue(object)) : undefined;
+    const { digest, rejection } =
+      object?.kind === 'NodeConfig'
+        ? digestOf(object)
+        : { digest: undefined, rejection: unreadable };
     const before = this.#objects.get(displayName(name));
     const isSame = before !== undefined && before.digest === digest;
     const since = isSame ? before.since : this.#deps.clock.monotonic();
@@ -210,6 +214,16 @@ export class NodeConfigStatusWriter implements KindHandlers {
     if (this.#deps.clock.monotonic() - since < DECISION_MS) return undefined;
     const message = `no agent of a node named "${name.name}" has decided about it`;
     return { ...base, state: 'Waiting', message };
+  }
+}
+
+/** @returns without a digest for an object that the record cannot represent, e.g. with invalid Unicode */
+function digestOf(object: KubeNodeConfig): Pick<NodeConfigObject, 'digest' | 'rejection'> {
+  try {
+    return { digest: nodeConfigDigest(nodeConfigValue(object)), rejection: '' };
+  } catch (thrown) {
+    if (!(thrown instanceof InvalidModelError)) throw thrown;
+    return { digest: undefined, rejection: thrown.message };
   }
 }
 

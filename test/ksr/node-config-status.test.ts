@@ -260,6 +260,17 @@ describe('the status of a NodeConfig', () => {
     assert.deepEqual(api.status('n1'), applied(1));
   });
 
+  it('of an object that has no record names the reason, and the others are written', async () => {
+    const { api, clock, decide } = bound();
+    api.put('n1', '\ud800');
+    api.put('n2', '10.0.0.1');
+    await decide('n2', '10.0.0.1', 'Applied');
+    await clock.advance(5_000);
+    assert.equal(api.status('n1')['state'], 'Refused');
+    assert.match(String(api.status('n1')['message']), /gateway/);
+    assert.deepEqual(api.status('n2'), applied(1));
+  });
+
   it('of an object that is deleted meanwhile stops nothing', async () => {
     const { api, clock, decide } = bound();
     api.put('n1', '10.0.0.1');
