@@ -1,6 +1,7 @@
 /**
- * Publishes what happens in the agent, for whom it may concern: nothing in the agent waits for it. While
- * Kafka is unavailable the newest notifications are kept up to a limit, and the oldest are dropped and
+ * Publishes what happens in the agent, for whom it may concern: nothing in the agent waits for it. Each topic
+ * is sent by itself, so that one that does not exist does not stop the others. While Kafka or a topic is
+ * unavailable the newest notifications are kept up to a limit over all topics, and the oldest are dropped and
  * counted. A notification whose acknowledgment was lost is published twice.
  */
 import { Counter, Gauge, type Registry } from 'prom-client';
@@ -19,6 +20,16 @@ interface Notification {
   readonly topic: string;
   readonly key: string;
   readonly value: Uint8Array;
+  /** Counts the notifications of all topics. */
+  readonly serial: number;
+}
+
+interface TopicQueue {
+  readonly topic: string;
+  readonly waiting: Fifo<Notification>;
+  sending: Promise<void> | undefined;
+  /** Why the last attempt failed; undefined: it did not. */
+  reason: string | undefined;
 }
 
 type Publish = (notification: Notification) => Promise<unknown>;
@@ -33,12 +44,13 @@ export interface NotifierDeps {
 export class Notifier {
   readonly #deps: NotifierDeps;
   readonly #count: Counter<'outcome'>;
-  readonly #queue = new Fifo<Notification>();
+  readonly #queues = new Map<string, TopicQueue>();
   readonly #closing = new AbortController();
+  #serial = 0;
+  #queued = 0;
   #queuedBytes = 0;
   /** undefined before the start. */
   #publish: Publish | undefined;
-  #sending: Promise<void> | undefined;
 
   constructor(deps: NotifierDeps) {
     this.#deps = deps;
@@ -49,71 +61,109 @@ export class Notifier {
       labelNames: ['outcome'],
       registers,
     });
-    const queue = this.#queue;
+    const queued = () => this.#queued;
     new Gauge({
       name: 'contiv_notifications_queued',
       help: 'Messages that wait until Kafka takes them.',
       registers,
       collect() {
-        this.set(queue.size);
+        this.set(queued());
       },
     });
   }
 
+  /** Names the topics whose notifications cannot be sent at present, with the reason of the first one. */
+  get problem(): string | undefined {
+    const failing = [...this.#queues.values()].filter(({ reason }) => reason !== undefined);
+    const topics = failing.map(({ topic }) => topic).join(', ');
+    return failing[0] && `cannot publish to ${topics}: ${failing[0].reason}`;
+  }
+
   start(publish: Publish): void {
     this.#publish = publish;
-    this.#send();
+    for (const queue of this.#queues.values()) this.#send(queue);
   }
 
   /** Queues a document; takes no longer than its JSON text. */
   notify(topic: string, key: string, document: unknown): void {
     if (this.#closing.signal.aborted) return;
-    const notification = { topic, key, value: Buffer.from(JSON.stringify(document)) };
-    this.#queue.push(notification);
-    this.#queuedBytes += notification.value.length;
-    while (this.#queue.size > MAX_QUEUED || this.#queuedBytes > MAX_QUEUED_BYTES) {
-      if (!this.#take()) break;
+    const value = Buffer.from(JSON.stringify(document));
+    const queue = this.#queueOf(topic);
+    queue.waiting.push({ topic, key, value, serial: this.#serial++ });
+    this.#queued++;
+    this.#queuedBytes += value.length;
+    while (this.#queued > MAX_QUEUED || this.#queuedBytes > MAX_QUEUED_BYTES) {
+      if (!this.#takeOldest()) break;
       this.#count.inc({ outcome: 'dropped' });
     }
-    this.#send();
+    this.#send(queue);
   }
 
   /** Discards what is queued. */
   async close(): Promise<void> {
     this.#closing.abort();
-    await this.#sending;
+    await Promise.all([...this.#queues.values()].map(({ sending }) => sending));
   }
 
-  #take(): Notification | undefined {
-    const first = this.#queue.shift();
-    if (first) this.#queuedBytes -= first.value.length;
+  #queueOf(topic: string): TopicQueue {
+    const known = this.#queues.get(topic);
+    if (known) return known;
+    const queue = {
+      topic,
+      waiting: new Fifo<Notification>(),
+      sending: undefined,
+      reason: undefined,
+    };
+    this.#queues.set(topic, queue);
+    return queue;
+  }
+
+  #take({ waiting }: TopicQueue): Notification | undefined {
+    const first = waiting.shift();
+    if (!first) return undefined;
+    this.#queued--;
+    this.#queuedBytes -= first.value.length;
     return first;
   }
 
-  #send(): void {
-    const publish = this.#publish;
-    if (publish && this.#queue.size > 0) this.#sending ??= this.#sendAll(publish);
+  #takeOldest(): Notification | undefined {
+    let oldest: TopicQueue | undefined;
+    const serialOf = (queue: TopicQueue | undefined) =>
+      queue?.waiting.first?.serial ?? Number.POSITIVE_INFINITY;
+    for (const queue of this.#queues.values())
+      if (serialOf(queue) < serialOf(oldest)) oldest = queue;
+    return oldest && this.#take(oldest);
   }
 
-  async #sendAll(publish: Publish): Promise<void> {
+  #send(queue: TopicQueue): void {
+    const publish = this.#publish;
+    if (publish && queue.waiting.size > 0) queue.sending ??= this.#sendAll(queue, publish);
+  }
+
+  async #sendAll(queue: TopicQueue, publish: Publish): Promise<void> {
     // The events of one turn are one batch.
     await this.#deps.clock.turn();
+    const { waiting } = queue;
     while (!this.#closing.signal.aborted) {
       const batch: Notification[] = [];
-      for (let next = this.#queue.first; next && batch.length < BATCH; next = this.#queue.first)
-        batch.push(this.#take()!);
+      for (let next = waiting.first; next && batch.length < BATCH; next = waiting.first)
+        batch.push(this.#take(queue)!);
       if (batch.length === 0) break;
-      await this.#deliver(batch, publish);
+      await this.#deliver(queue, batch, publish);
     }
-    this.#sending = undefined;
+    queue.sending = undefined;
   }
 
   /** Tries until nothing is left that may succeed later. */
-  async #deliver(batch: readonly Notification[], publish: Publish): Promise<void> {
+  async #deliver(
+    queue: TopicQueue,
+    batch: readonly Notification[],
+    publish: Publish,
+  ): Promise<void> {
     const { clock, random, log } = this.#deps;
+    const { topic } = queue;
     const backoff = new Backoff(retryDelays, random);
     let left = batch;
-    let reason: string | undefined;
     for (;;) {
       const results = await Promise.allSettled(left.map((one) => publish(one)));
       const waiting: Notification[] = [];
@@ -129,13 +179,14 @@ export class Notifier {
       }
       if (waiting.length === 0 || this.#closing.signal.aborted) break;
       left = waiting;
-      if (reason === undefined)
-        log.warn({ error: errors[0] }, 'cannot reach Kafka; notifications are queued');
-      reason = errors[0];
+      if (queue.reason === undefined)
+        log.warn({ topic, error: errors[0] }, 'Kafka does not take notifications; they are queued');
+      queue.reason = errors[0];
       await clock.sleep(backoff.next(), this.#closing.signal).catch(() => undefined);
     }
-    if (reason !== undefined && !this.#closing.signal.aborted)
-      log.info('notifications reach Kafka again');
+    if (queue.reason !== undefined && !this.#closing.signal.aborted)
+      log.info({ topic }, 'Kafka takes notifications again');
+    queue.reason = undefined;
   }
 
   #reject({ topic, key }: Notification, error: unknown): void {

@@ -44,7 +44,8 @@ export function wireMessaging(deps: MessagingWiringDeps): WiredMessaging {
   const probe = async (of: MessageClient): Promise<void> => {
     try {
       await of.probe();
-      report('ok');
+      const { problem } = notifier;
+      report(problem === undefined ? 'ok' : 'error', problem);
     } catch (thrown) {
       report('error', errorText(thrown));
     }

@@ -10,8 +10,11 @@ function setUp() {
   const clock = new ManualClock();
   const registry = new Registry();
   const lines: string[] = [];
-  const take = (_fields: object | string, text?: string) =>
-    void lines.push(text ?? String(_fields));
+  const fields: (object | string)[] = [];
+  const take = (of: object | string, text?: string) => {
+    lines.push(text ?? String(of));
+    fields.push(of);
+  };
   const log = { ...silentLogger, warn: take, info: take } as Logger;
   const notifier = new Notifier({ registry, clock, random: seededRandom(1), log });
   const delivered: string[] = [];
@@ -34,7 +37,7 @@ function setUp() {
     rejected: await metric('contiv_notifications_total', 'rejected'),
     queued: await metric('contiv_notifications_queued'),
   });
-  return { clock, notifier, publish, delivered, state, counts, lines };
+  return { clock, notifier, publish, delivered, state, counts, lines, fields };
 }
 
 describe('notifier', () => {
@@ -72,8 +75,8 @@ describe('notifier', () => {
       queued: 0,
     });
     assert.deepEqual(lines, [
-      'cannot reach Kafka; notifications are queued',
-      'notifications reach Kafka again',
+      'Kafka does not take notifications; they are queued',
+      'Kafka takes notifications again',
     ]);
     await notifier.close();
   });
@@ -95,6 +98,49 @@ describe('notifier', () => {
     await clock.turn();
     assert.deepEqual(delivered, ['a={}', 'b={}']);
     assert.deepEqual(await counts(), { delivered: 2, dropped: 0, rejected: 1, queued: 0 });
+    await notifier.close();
+  });
+
+  it('sends the other topics while one does not exist, and names it', async () => {
+    const { clock, notifier, publish, delivered, lines, fields } = setUp();
+    let isMissing = true;
+    notifier.start(async (notification) => {
+      if (isMissing && notification.topic === 'missing')
+        throw new MessagingUnavailableError('unknown topic');
+      await publish(notification);
+    });
+    notifier.notify('missing', 'm', {});
+    for (let at = 0; at < 20; at++) {
+      notifier.notify('t', String(at), {});
+      await clock.advance(5_000);
+      assert.equal(delivered.at(-1), `${at}={}`);
+    }
+    assert.deepEqual(lines, ['Kafka does not take notifications; they are queued']);
+    assert.deepEqual(fields, [{ topic: 'missing', error: 'unknown topic' }]);
+    assert.equal(notifier.problem, 'cannot publish to missing: unknown topic');
+    isMissing = false;
+    await clock.advance(60_000);
+    assert.equal(delivered.at(-1), 'm={}');
+    assert.equal(notifier.problem, undefined);
+    await notifier.close();
+  });
+
+  it('drops the oldest over all topics', async () => {
+    const { clock, notifier, publish, delivered, counts } = setUp();
+    for (const topic of ['a', 'b'])
+      for (let at = 0; at < 6_000; at++) notifier.notify(topic, `${topic}${at}`, {});
+    assert.deepEqual(await counts(), { delivered: 0, dropped: 2_000, rejected: 0, queued: 10_000 });
+    notifier.start(publish);
+    await clock.advance(1_000);
+    assert.equal(
+      delivered.find((one) => one.startsWith('a')),
+      'a2000={}',
+    );
+    assert.equal(
+      delivered.find((one) => one.startsWith('b')),
+      'b0={}',
+    );
+    assert.deepEqual(await counts(), { delivered: 10_000, dropped: 2_000, rejected: 0, queued: 0 });
     await notifier.close();
   });
 
