@@ -1,5 +1,10 @@
 import type { Clock, Timer } from '#infra/clock/clock.ts';
-import { ApiUnreachableError, connectionError, statusError } from './api-errors.ts';
+import {
+  ApiCredentialsError,
+  ApiUnreachableError,
+  connectionError,
+  statusError,
+} from './api-errors.ts';
 import type { ApiRequest, ApiResponse, ApiTransport } from './transport.ts';
 
 /** Of the text that explains a failure. */
@@ -40,6 +45,8 @@ export class ApiClient {
     const signal = AbortSignal.any([limits.signal, silence.signal, unread.signal]);
     const failure = (thrown: unknown) => {
       if (limits.signal.aborted) return limits.signal.reason;
+      // before the server was asked: it is not the server that was silent
+      if (thrown instanceof ApiCredentialsError) return thrown;
       if (silence.signal.aborted) return silence.signal.reason;
       return connectionError(thrown, request.path);
     };

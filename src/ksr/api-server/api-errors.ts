@@ -8,6 +8,13 @@ export const KubeConfigError = defineError({
     'Name a readable kubeconfig file with --kube-config, or run in a pod with a service account.',
 });
 
+export const ApiCredentialsError = defineError({
+  name: 'ApiCredentialsError',
+  code: 'CV_KSR_API_CREDENTIALS',
+  isRetriable: true,
+  remedy: 'Run the command of the credential plugin that the kubeconfig names: it does not end.',
+});
+
 export const ApiUnreachableError = defineError({
   name: 'ApiUnreachableError',
   code: 'CV_KSR_API_UNREACHABLE',

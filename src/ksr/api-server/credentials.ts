@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { RequestOptions } from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';
 import { errorText } from '#infra/errors/errors.ts';
-import { KubeConfigError } from './api-errors.ts';
+import { ApiCredentialsError, KubeConfigError } from './api-errors.ts';
 
 /** The kubeconfig of the administrator, as kubeadm writes it. */
 const ADMIN_FILE = '/etc/kubernetes/admin.conf';
@@ -22,6 +22,8 @@ export class Credentials {
   readonly #file: string | undefined;
   readonly #root: string;
   #config: KubeConfig | undefined;
+  /** One run of a credential plugin is for all requests that wait for it. */
+  #pending: Promise<ApiAddress> | undefined;
 
   /**
    * @param file a kubeconfig file; by default that of kubeadm, or the service account without one
@@ -33,9 +35,35 @@ export class Credentials {
     this.#root = root;
   }
 
-  /** @throws KubeConfigError */
-  async address(): Promise<ApiAddress> {
-    const where = this.#file ?? 'service account';
+  /** @throws KubeConfigError; ApiCredentialsError when the signal is aborted while a credential plugin runs */
+  async address(signal: AbortSignal): Promise<ApiAddress> {
+    signal.throwIfAborted();
+    this.#pending ??= this.#read();
+    const pending = this.#pending;
+    const { promise: aborted, reject } = Promise.withResolvers<never>();
+    const onAbort = () => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      return await Promise.race([pending, aborted]);
+    } catch (thrown) {
+      if (!signal.aborted) throw thrown;
+      // the next request reads the file again and starts another plugin, once for all that wait
+      if (this.#pending === pending) this.reload();
+      throw new ApiCredentialsError('the credential plugin has not answered', {
+        where: this.#where,
+        cause: thrown,
+      });
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+      if (this.#pending === pending) this.#pending = undefined;
+    }
+  }
+
+  get #where(): string {
+    return this.#file ?? 'service account';
+  }
+
+  async #read(): Promise<ApiAddress> {
     try {
       this.#config ??= this.#load();
       const cluster = this.#config.getCurrentCluster();
@@ -47,13 +75,14 @@ export class Credentials {
       return { server: cluster.server.replace(/\/+$/, ''), options: trimmed(options) };
     } catch (thrown) {
       this.#config = undefined;
-      throw new KubeConfigError(errorText(thrown), { where, cause: thrown });
+      throw new KubeConfigError(errorText(thrown), { where: this.#where, cause: thrown });
     }
   }
 
   /** The next `address` reads the files again. */
   reload(): void {
     this.#config = undefined;
+    this.#pending = undefined;
   }
 
   #load(): KubeConfig {

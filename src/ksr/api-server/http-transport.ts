@@ -27,9 +27,8 @@ export class HttpTransport implements ApiTransport {
   }
 
   async send(request: ApiRequest, signal: AbortSignal): Promise<ApiResponse> {
-    const { server, options } = await this.#credentials.address();
+    const { server, options } = await this.#credentials.address(signal);
     try {
-      signal.throwIfAborted();
       const url = new URL(server + request.path);
       for (const [name, value] of Object.entries(request.query)) url.searchParams.set(name, value);
       const response = await this.#respond(url, request, { ...options, signal });

@@ -7,6 +7,9 @@ import { HttpTransport } from './http-transport.ts';
 import { ApiKindWatch } from './kind-watch.ts';
 import { patchStatus } from './status-patch.ts';
 
+/** How long a credential plugin may take at the start. */
+const CREDENTIALS_MS = 60_000;
+
 export interface ApiServerOptions {
   /** A kubeconfig file; by default that of kubeadm, or the service account of the pod. */
   readonly kubeConfig: string | undefined;
@@ -17,12 +20,18 @@ export interface ApiServerOptions {
 
 /**
  * Does not connect yet: an API server that is unavailable is no error.
- * @throws KubeConfigError
+ * @throws KubeConfigError; ApiCredentialsError
  */
 export async function createApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const { clock, random, log } = options;
   const credentials = new Credentials(options.kubeConfig);
-  await credentials.address();
+  const limit = new AbortController();
+  const timer = clock.timer(CREDENTIALS_MS, () => limit.abort());
+  try {
+    await credentials.address(limit.signal);
+  } finally {
+    timer.cancel();
+  }
   const client = new ApiClient(new HttpTransport(credentials), clock);
   return {
     watch: (kind, handlers) => new ApiKindWatch({ client, clock, random, log, kind, handlers }),

@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, beforeEach, test } from 'node:test';
+import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
+import { ApiClient } from '#ksr/api-server/api-client.ts';
 import { Credentials } from '#ksr/api-server/credentials.ts';
+import { HttpTransport } from '#ksr/api-server/http-transport.ts';
+import { ApiKindWatch } from '#ksr/api-server/kind-watch.ts';
+import { until } from '#test/support/wait.ts';
+import { ObjectView } from '../support/object-view.ts';
+import { recordingLogger } from '../support/watched-cluster.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'ksr-credentials-'));
 const account = join(root, 'var/run/secrets/kubernetes.io/serviceaccount');
@@ -23,6 +30,8 @@ afterEach(() => {
   delete process.env['KUBERNETES_SERVICE_PORT'];
 });
 
+const { signal } = new AbortController();
+
 const writeConfig = (file: string, server: string, user: object = {}) =>
   writeFileSync(
     file,
@@ -35,7 +44,7 @@ const writeConfig = (file: string, server: string, user: object = {}) =>
   );
 
 test('the service account is used without a kubeconfig file', async () => {
-  const { server, options } = await new Credentials(undefined, root).address();
+  const { server, options } = await new Credentials(undefined, root).address(signal);
   assert.equal(server, 'https://[fd00::1]:443');
   assert.equal(String(options.ca), 'authority');
   assert.deepEqual(options.headers, { Authorization: 'Bearer first' });
@@ -43,16 +52,16 @@ test('the service account is used without a kubeconfig file', async () => {
 
 test('a token that was replaced is read again after `reload`', async () => {
   const credentials = new Credentials(undefined, root);
-  await credentials.address();
+  await credentials.address(signal);
   writeFileSync(join(account, 'token'), 'second');
   credentials.reload();
-  const { options } = await credentials.address();
+  const { options } = await credentials.address(signal);
   assert.deepEqual(options.headers, { Authorization: 'Bearer second' });
 });
 
 test('the kubeconfig file of kubeadm comes before the service account', async () => {
   writeConfig(adminFile, 'https://admin:6443/');
-  const { server } = await new Credentials(undefined, root).address();
+  const { server } = await new Credentials(undefined, root).address(signal);
   assert.equal(server, 'https://admin:6443');
   rmSync(adminFile);
 });
@@ -60,7 +69,7 @@ test('the kubeconfig file of kubeadm comes before the service account', async ()
 test('a kubeconfig file that is named comes first; its prefix and its token are used', async () => {
   const file = join(root, 'kubeconfig');
   writeConfig(file, 'https://rancher/k8s/clusters/c-1', { token: 'secret' });
-  const { server, options } = await new Credentials(file, root).address();
+  const { server, options } = await new Credentials(file, root).address(signal);
   assert.equal(server, 'https://rancher/k8s/clusters/c-1');
   assert.deepEqual(options.headers, { Authorization: 'Bearer secret' });
 });
@@ -75,7 +84,7 @@ for (const [title, text] of Object.entries(invalidFiles))
   test(`a kubeconfig file with ${title} is an error that names the file`, async () => {
     const file = join(root, 'invalid');
     writeFileSync(file, text);
-    await assert.rejects(new Credentials(file, root).address(), {
+    await assert.rejects(new Credentials(file, root).address(signal), {
       code: 'CV_KSR_KUBE_CONFIG',
       where: file,
     });
@@ -83,13 +92,59 @@ for (const [title, text] of Object.entries(invalidFiles))
 
 test('a file that does not exist is an error, also when there is a service account', async () => {
   const file = join(root, 'none');
-  await assert.rejects(new Credentials(file, root).address(), { code: 'CV_KSR_KUBE_CONFIG' });
+  await assert.rejects(new Credentials(file, root).address(signal), { code: 'CV_KSR_KUBE_CONFIG' });
 });
 
 test('neither a file nor a pod is an error', async () => {
   delete process.env['KUBERNETES_SERVICE_HOST'];
-  await assert.rejects(new Credentials(undefined, root).address(), {
+  await assert.rejects(new Credentials(undefined, root).address(signal), {
     code: 'CV_KSR_KUBE_CONFIG',
     message: /no kubeconfig file, and KUBERNETES_SERVICE_HOST is not set/,
   });
+});
+
+/** A plugin that hangs at its first run. */
+function writePlugin(file: string): { readonly runs: () => number } {
+  const log = `${file}.runs`;
+  const credential = JSON.stringify({ status: { token: 'secret' } });
+  const script = `echo >> ${log}; [ $(wc -l < ${log}) -gt 1 ] || exec sleep 3; echo '${credential}'`;
+  const apiVersion = 'client.authentication.k8s.io/v1';
+  const exec = { apiVersion, command: '/bin/sh', args: ['-c', script] };
+  writeConfig(file, 'https://127.0.0.1:9', { exec });
+  return { runs: () => (existsSync(log) ? readFileSync(log, 'utf8').length : 0) };
+}
+
+test('requests that wait for a credential plugin that hangs fail, and the next one starts it again', async () => {
+  const file = join(root, 'plugin');
+  const { runs } = writePlugin(file);
+  const credentials = new Credentials(file, root);
+  const first = new AbortController();
+  const waiting = [credentials.address(first.signal), credentials.address(first.signal)];
+  await until('the plugin runs', () => runs() > 0);
+  first.abort();
+  for (const one of waiting)
+    await assert.rejects(one, { code: 'CV_KSR_API_CREDENTIALS', where: file });
+  assert.equal(runs(), 1);
+  const { options } = await credentials.address(signal);
+  assert.deepEqual(options.headers, { Authorization: 'Bearer secret' });
+});
+
+test('a credential plugin that hangs interrupts the watch', async () => {
+  const file = join(root, 'hanging');
+  writePlugin(file);
+  const clock = new ManualClock();
+  const { lines, log } = recordingLogger();
+  const watch = new ApiKindWatch({
+    client: new ApiClient(new HttpTransport(new Credentials(file, root)), clock),
+    clock,
+    random: seededRandom(1),
+    log,
+    kind: { kind: 'Pod', path: '/api/v1/pods' },
+    handlers: new ObjectView(),
+  });
+  await clock.advance(61_000);
+  assert.equal(watch.state, 'waiting');
+  assert.match(watch.error?.message ?? '', /credential plugin has not answered/);
+  assert.deepEqual(lines, ['warn watch is interrupted']);
+  watch.close();
 });
