@@ -21,6 +21,8 @@ export function addressSource(address: string): AddressSource {
 
 /** Exists while an interface is configured to be up. */
 export const interfaceUpKey = keyTemplate('vpp/interface/{iface}/admin-state/UP');
+/** The same for a VLAN, which cannot be the parent of another one. */
+export const vlanUpKey = keyTemplate('vpp/interface/{iface}/vlan-admin-state/UP');
 
 export const interfaceHasAddressKey = keyTemplate('vpp/interface/{iface}/has-IP-address');
 

@@ -42,7 +42,7 @@ export class Addresses {
   readonly #fib: Fib;
   readonly #byIndex = new Map<number, IpInterface>();
   readonly #onBind: ((iface: SimInterface, family: Family) => void)[] = [];
-  readonly #onAddress: ((iface: SimInterface, address: Uint8Array, isAdd: boolean) => void)[] = [];
+  readonly #onAddress: ((iface: SimInterface, address: Cidr, isAdd: boolean) => void)[] = [];
 
   constructor(interfaces: Interfaces, fib: Fib) {
     this.#interfaces = interfaces;
@@ -75,7 +75,7 @@ export class Addresses {
   }
 
   /** Called after an interface got an address and after it lost one. */
-  onAddress(listener: (iface: SimInterface, address: Uint8Array, isAdd: boolean) => void): void {
+  onAddress(listener: (iface: SimInterface, address: Cidr, isAdd: boolean) => void): void {
     this.#onAddress.push(listener);
   }
 
@@ -136,7 +136,7 @@ export class Addresses {
     if (cidr.length === 0) return retval.ADDRESS_LENGTH_MISMATCH;
     ip.addresses.push(cidr);
     if (ip.iface.adminUp) this.#connect(ip, cidr);
-    for (const listener of this.#onAddress) listener(ip.iface, cidr.address, true);
+    for (const listener of this.#onAddress) listener(ip.iface, cidr, true);
     return 0;
   }
 
@@ -146,7 +146,7 @@ export class Addresses {
     ip.addresses = ip.addresses.filter((present) => present !== found);
 
     if (ip.iface.adminUp) this.#disconnect(ip, found);
-    for (const listener of this.#onAddress) listener(ip.iface, found.address, false);
+    for (const listener of this.#onAddress) listener(ip.iface, found, false);
     return 0;
   }
 

@@ -73,7 +73,7 @@ export class Nat44 {
       const first = addresses.of(index).find(({ address }) => address.length === 4);
       return first && formatIp(first.address);
     });
-    addresses.onAddress(({ index }, address, isAdd) => {
+    addresses.onAddress(({ index }, { address }, isAdd) => {
       if (address.length === 4) this.mappings.follow(index, formatIp(address), isAdd);
     });
   }

@@ -1,4 +1,5 @@
 import type { Clock } from '#infra/clock/clock.ts';
+import { contains } from '#models/ip.ts';
 import { fromAddress, fromMac, toAddress, toMac } from '#vpp/binapi/addresses.ts';
 import type { Addresses } from './addresses.ts';
 import { type Family, type Fib, type FibTable, pathOf, source } from './fib.ts';
@@ -36,6 +37,10 @@ function isOf(neighbor: Neighbor, family: Family): boolean {
   return neighbor.address.includes(':') === (family === 6);
 }
 
+function isDynamic({ flags }: Neighbor): boolean {
+  return (flags & flag.static) === 0;
+}
+
 /** The neighbor table (ARP and ND) and its aging. */
 export class Neighbors {
   readonly #interfaces: Interfaces;
@@ -59,7 +64,12 @@ export class Neighbors {
     );
     this.#interfaces.onAdmin(({ index, adminUp }) => {
       if (adminUp) return;
-      this.#drop((known) => known.index === index && (known.flags & flag.static) === 0);
+      this.#drop((known) => known.index === index && isDynamic(known));
+    });
+    this.#addresses.onAddress(({ index }, cidr, isAdd) => {
+      if (isAdd) return;
+      const isCovered = (known: Neighbor) => contains(cidr, this.#prefix(known).address);
+      this.#drop((known) => known.index === index && isDynamic(known) && isCovered(known));
     });
   }
 

@@ -1,6 +1,7 @@
 /** Ownership of the descriptors on a real VPP. */
 import { execFileSync } from 'node:child_process';
 import { nameSuite } from '#test/descriptors/compliance/name-suite.ts';
+import { neighborSuite } from '#test/descriptors/compliance/neighbor-suite.ts';
 import { nicSuite } from '#test/descriptors/compliance/nic-suite.ts';
 import { ownershipSuite } from '#test/descriptors/compliance/ownership-suite.ts';
 import { reassignmentSuite } from '#test/descriptors/compliance/reassignment-suite.ts';
@@ -19,6 +20,7 @@ async function realVpp(): Promise<SharedVpp> {
 await declareUnless(withoutIsolatedVpp(), 'ownership on a real VPP', () => {
   ownershipSuite(realVpp, { shell: true });
   reassignmentSuite(realVpp);
+  neighborSuite(realVpp);
   nicSuite(realVpp);
   nameSuite(realVpp, { withoutTaps: withoutVhostNet() });
 });

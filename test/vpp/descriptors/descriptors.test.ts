@@ -1,5 +1,6 @@
 /** The descriptors of VPP on the simulated one. */
 import { nameSuite } from '#test/descriptors/compliance/name-suite.ts';
+import { neighborSuite } from '#test/descriptors/compliance/neighbor-suite.ts';
 import { nicSuite } from '#test/descriptors/compliance/nic-suite.ts';
 import { ownershipSuite } from '#test/descriptors/compliance/ownership-suite.ts';
 import { reassignmentSuite } from '#test/descriptors/compliance/reassignment-suite.ts';
@@ -17,5 +18,6 @@ async function sharedVpp(): Promise<SharedVpp> {
 
 ownershipSuite(sharedVpp, { shell: false });
 reassignmentSuite(sharedVpp);
+neighborSuite(sharedVpp);
 nicSuite(sharedVpp);
 nameSuite(sharedVpp);

@@ -14,6 +14,7 @@ import {
   rxModesKey,
   rxPlacementKey,
   unnumberedKey,
+  vlanUpKey,
 } from '#models/vpp/derived.ts';
 import type { InterfaceType } from '#models/vpp/interface.gen.ts';
 import { type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
@@ -255,9 +256,10 @@ function needsRecreate(before: VppInterface, after: VppInterface): boolean {
 function derived(value: VppInterface): readonly KeyedValue[] {
   const iface = value.name;
   const values: KeyedValue[] = [];
-  // its VLANs can be up only while it is up
-  if (value.enabled && value.type !== 'SUB_INTERFACE')
-    values.push({ key: interfaceUpKey.build({ iface }), value: emptyValue });
+  if (value.enabled) {
+    const upKey = value.type === 'SUB_INTERFACE' ? vlanUpKey : interfaceUpKey;
+    values.push({ key: upKey.build({ iface }), value: emptyValue });
+  }
   const lender = value.unnumbered?.interface_with_ip;
   if (value.unnumbered !== undefined && lender !== undefined) {
     values.push({ key: unnumberedKey.build({ iface }), value: value.unnumbered });

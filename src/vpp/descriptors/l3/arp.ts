@@ -1,7 +1,8 @@
 import { checkField } from '#kvscheduler/api/check-field.ts';
 import { defineDescriptor } from '#kvscheduler/api/define-descriptor.ts';
-import type { KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
+import type { Dependency, KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
 import { type VppArpEntry, vppArpKey, vppArpModel } from '#models/vpp/arp.ts';
+import { interfaceUpKey, vlanUpKey } from '#models/vpp/derived.ts';
 import { vppInterfaceKey } from '#models/vpp/interface.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import { fromAddress, fromMac, toAddress, toMac } from '../../binapi/addresses.ts';
@@ -48,9 +49,7 @@ export function arpDescriptor({
       checkField(key, value.ip_address !== '', 'ip_address', 'missing');
       checkField(key, value.phys_address !== '', 'phys_address', 'missing');
     },
-    dependencies: (_key, { interface: name }) => [
-      { label: 'interface-exists', key: vppInterfaceKey.build({ name }) },
-    ],
+    dependencies: (_key, value) => dependencies(value),
     // VPP does not replace a static entry by a learned one
     needsRecreate: (_key, before, after) => before.static && !after.static,
     async create(_key, value, ctx) {
@@ -89,4 +88,16 @@ export function arpDescriptor({
       return entries.flat();
     },
   });
+}
+
+/**
+ * VPP removes a neighbor that is not static when its interface goes down. It also does that when an
+ * address of the interface is deleted that covers the neighbor: then the next resync creates it again,
+ * because a neighbor does not need such an address.
+ */
+function dependencies({ interface: name, ...value }: VppArpEntry): readonly Dependency[] {
+  const exists = { label: 'interface-exists', key: vppInterfaceKey.build({ name }) };
+  if (value.static) return [exists];
+  const prefixes = [interfaceUpKey, vlanUpKey].map((up) => up.prefix({ iface: name }));
+  return [exists, { label: 'interface-is-up', anyOf: { prefixes } }];
 }
