@@ -236,6 +236,27 @@ describe('oddities of VPP that affect the agent', () => {
     );
   });
 
+  test('a MAC is deleted with the interface of its entry, or with local0 for any', async () => {
+    const { client } = await machine();
+    const { sw_if_index } = await client.request('create_loopback', { mac_address: noMac });
+    const member = { rx_sw_if_index: sw_if_index, bd_id: 4, port_type: 0, shg: 0, enable: true };
+    await client.request('sw_interface_set_l2_bridge', member);
+    const set = (index: number, is_add: boolean) =>
+      client.request('l2fib_add_del', {
+        mac: toMac('02:fe:00:00:00:01'),
+        bd_id: 4,
+        sw_if_index: index,
+        is_add,
+        static_mac: true,
+        filter_mac: false,
+        bvi_mac: false,
+      });
+    await set(sw_if_index, true);
+    await assert.rejects(set(sw_if_index + 1, false), refusedWith(-6));
+    await set(0, false);
+    await assert.rejects(set(0, false), refusedWith(-6));
+  });
+
   test('events are sent once per index, combined with OR, and only to subscribers', async () => {
     const { client } = await machine();
     const seen: string[] = [];

@@ -192,7 +192,9 @@ export class Bridging {
   #deleteMac(mac: string, id: number, index: number): number {
     const slot = this.#slotOf(id);
     const entry = this.#macs.get(`${slot} ${mac}`);
-    if (!entry || entry.index !== index) return retval.NO_SUCH_ENTRY;
+    // VPP takes the index of local0 for any interface
+    const isMatch = index === 0 || entry?.index === index;
+    if (!entry || !isMatch) return retval.NO_SUCH_ENTRY;
     this.#macs.delete(`${slot} ${mac}`);
     return 0;
   }
