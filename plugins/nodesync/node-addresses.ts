@@ -3,7 +3,7 @@
  * another one.
  */
 import { type CodedError, defineError } from '#infra/errors/errors.ts';
-import { ipFamily, isUnspecified, parseCidr, parseIp } from '#models/ip.ts';
+import { ipFamily, isLinkLocalIpv6, isUnspecified, parseCidr, parseIp } from '#models/ip.ts';
 import type { Node } from './api.ts';
 
 export const NodeAddressError = defineError({
@@ -22,14 +22,14 @@ export function nodeAddressError(name: string, reason: string, where: string): C
 export function whyNoNodeAddress(text: string): string | undefined {
   const bytes = parseCidr(text)?.address ?? parseIp(text);
   if (bytes === undefined) return undefined;
-  const [first = 0, second = 0] = bytes;
+  const [first = 0] = bytes;
   const isV4 = ipFamily(bytes) === 4;
   if (isUnspecified(bytes)) return `${text} is the unspecified address`;
   if (isV4 ? first === 127 : bytes.every((byte, at) => byte === (at === 15 ? 1 : 0)))
     return `${text} is a loopback address`;
   if (isV4 ? first >= 224 && first < 240 : first === 0xff) return `${text} is a multicast address`;
   if (isV4 && first >= 240) return `${text} is a reserved address`;
-  if (!isV4 && first === 0xfe && (second & 0xc0) === 0x80) return `${text} is a link-local address`;
+  if (isLinkLocalIpv6(bytes)) return `${text} is a link-local address`;
   return undefined;
 }
 

@@ -82,6 +82,12 @@ export function isUnspecified(bytes: IpBytes): boolean {
   return bytes.every((byte) => byte === 0);
 }
 
+/** Whether an IPv6 address is in `fe80::/10`. */
+export function isLinkLocalIpv6(bytes: IpBytes): boolean {
+  const [first, second = 0] = bytes;
+  return bytes.length === 16 && first === 0xfe && (second & 0xc0) === 0x80;
+}
+
 /** Parses `02:fe:00:11:22:33`, also with dashes, to six bytes. */
 export function parseMac(text: string): Uint8Array | undefined {
   if (!/^[0-9a-f]{2}([:-])(?:[0-9a-f]{2}\1){4}[0-9a-f]{2}$/i.test(text)) return undefined;

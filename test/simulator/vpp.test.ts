@@ -9,7 +9,7 @@ import { silentLogger } from '#infra/log/log.ts';
 import { SimLinux } from '#simulator/linux/linux.ts';
 import { SimVpp } from '#simulator/vpp/vpp.ts';
 import { fibPath } from '#test/vpp/descriptors/messages.ts';
-import { toAddress, toMac, toPrefix } from '#vpp/binapi/addresses.ts';
+import { fromPrefix, toAddress, toMac, toPrefix } from '#vpp/binapi/addresses.ts';
 import { VppDisconnectedError } from '#vpp/binapi/api.ts';
 import { BinapiClient } from '#vpp/binapi/client/client.ts';
 import { VppRefusedError } from '#vpp/binapi/retval-error.ts';
@@ -234,6 +234,35 @@ describe('oddities of VPP that affect the agent', () => {
       macs.map(({ bd_id }) => bd_id),
       [NONE],
     );
+  });
+
+  test('an IPv6 link-local address is set, but neither reported nor deleted', async () => {
+    const { client, vpp } = await machine();
+    const { sw_if_index } = await client.request('create_loopback', {
+      mac_address: toMac('02:fe:00:00:00:01'),
+    });
+    const set = (prefix: string, is_add: boolean) =>
+      client.request('sw_interface_add_del_address', {
+        sw_if_index,
+        is_add,
+        del_all: false,
+        prefix: toPrefix(prefix),
+      });
+    await assert.rejects(set('fe80::5/64', true), refusedWith(-59));
+    await set('fd00::1/64', true);
+    await assert.rejects(set('fe80::5/128', false), refusedWith(-60));
+    await assert.rejects(set('fe80::fe:ff:fe00:1/128', false), refusedWith(-61));
+    await set('fe80::5/128', true);
+    await set('fe80::5/128', true);
+    await assert.rejects(set('fe80::5/128', false), refusedWith(-61));
+    const dumped = await client.dump('ip_address_dump', { sw_if_index, is_ipv6: true });
+    assert.deepEqual(
+      dumped.map(({ prefix }) => fromPrefix(prefix)),
+      ['fd00::1/64'],
+    );
+    await set('fd00::1/64', false);
+    await assert.rejects(set('fe80::5/128', false), VppDisconnectedError);
+    assert.equal(vpp.isRunning, false);
   });
 
   test('a MAC is deleted with the interface of its entry, or with local0 for any', async () => {

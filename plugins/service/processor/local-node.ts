@@ -6,6 +6,7 @@ import {
   type IpBytes,
   type IpFamily,
   ipFamily,
+  isLinkLocalIpv6,
   network,
   parseCidr,
   parseIp,
@@ -141,7 +142,7 @@ export function whyUnusable(address: IpBytes): string | undefined {
     isV4 ? first === 127 : first === 0 && address.every((byte, at) => byte === (at === 15 ? 1 : 0))
   )
     return 'is a loopback address';
-  if (isV4 ? first === 169 && second === 254 : first === 0xfe && (second & 0xc0) === 0x80)
+  if (isV4 ? first === 169 && second === 254 : isLinkLocalIpv6(address))
     return 'is a link-local address';
   if (isV4 ? first >= 224 && first < 240 : first === 0xff) return 'is a multicast address';
   if (isV4 && first >= 240) return 'is a reserved address';

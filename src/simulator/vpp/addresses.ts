@@ -1,7 +1,8 @@
-import { type Cidr, contains, formatCidr, network } from '#models/ip.ts';
+import { type Cidr, contains, formatCidr, isLinkLocalIpv6, network } from '#models/ip.ts';
 import { toPrefix } from '#vpp/binapi/addresses.ts';
 import { type Family, type Fib, type FibTable, pathOf, pathType, source } from './fib.ts';
 import type { Interfaces, SimInterface } from './interfaces.ts';
+import { LinkLocalAddresses } from './link-local-addresses.ts';
 import type { MessageHandlers } from './message-handlers.ts';
 import { NONE, retval } from './retval.ts';
 import { cidrOf } from './routes.ts';
@@ -20,12 +21,6 @@ function familyOf(cidr: Cidr): Family {
   return cidr.address.length === 16 ? 6 : 4;
 }
 
-function isLinkLocal(cidr: Cidr): boolean {
-  return (
-    cidr.address.length === 16 && cidr.address[0] === 0xfe && (cidr.address[1]! & 0xc0) === 0x80
-  );
-}
-
 function sameText(a: Cidr, b: Cidr): boolean {
   return formatCidr(a) === formatCidr(b);
 }
@@ -41,12 +36,14 @@ export class Addresses {
   readonly #interfaces: Interfaces;
   readonly #fib: Fib;
   readonly #byIndex = new Map<number, IpInterface>();
+  readonly #linkLocal: LinkLocalAddresses;
   readonly #onBind: ((iface: SimInterface, family: Family) => void)[] = [];
   readonly #onAddress: ((iface: SimInterface, address: Cidr, isAdd: boolean) => void)[] = [];
 
-  constructor(interfaces: Interfaces, fib: Fib) {
+  constructor(interfaces: Interfaces, fib: Fib, crash: (why: string) => void) {
     this.#interfaces = interfaces;
     this.#fib = fib;
+    this.#linkLocal = new LinkLocalAddresses(interfaces, crash);
     interfaces.onAdmin((iface) => {
       const ip = this.#byIndex.get(iface.index);
       for (const cidr of ip?.addresses ?? []) {
@@ -135,6 +132,7 @@ export class Addresses {
       return family === 4 ? retval.ADDRESS_IN_USE : retval.DUPLICATE_IF_ADDRESS;
     if (cidr.length === 0) return retval.ADDRESS_LENGTH_MISMATCH;
     ip.addresses.push(cidr);
+    if (family === 6) this.#linkLocal.lock(ip.iface);
     if (ip.iface.adminUp) this.#connect(ip, cidr);
     for (const listener of this.#onAddress) listener(ip.iface, cidr, true);
     return 0;
@@ -147,7 +145,15 @@ export class Addresses {
 
     if (ip.iface.adminUp) this.#disconnect(ip, found);
     for (const listener of this.#onAddress) listener(ip.iface, found, false);
+    if (familyOf(found) === 6) this.#linkLocal.unlock(ip.iface);
     return 0;
+  }
+
+  #changeLinkLocal(iface: SimInterface, { address, length }: Cidr, isAdd: boolean): number {
+    if (length !== 128) return retval.ADDRESS_LENGTH_MISMATCH;
+    return isAdd
+      ? this.#linkLocal.set(iface, address)
+      : this.#linkLocal.refuseDeletion(iface, address);
   }
 
   #dropAll(ip: IpInterface): void {
@@ -268,7 +274,7 @@ export class Addresses {
           }
           if (ip.iface.kind === 'local') return retval.UNSUPPORTED;
           const cidr = cidrOf(prefix);
-          if (isLinkLocal(cidr) && cidr.length !== 128) return retval.ADDRESS_LENGTH_MISMATCH;
+          if (isLinkLocalIpv6(cidr.address)) return this.#changeLinkLocal(ip.iface, cidr, is_add);
           return is_add ? this.#add(ip, cidr) : this.#drop(ip, cidr);
         },
         sw_interface_set_table: ({ sw_if_index, is_ipv6, vrf_id }) => {

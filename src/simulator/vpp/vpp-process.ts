@@ -58,7 +58,7 @@ export function startProcess(deps: {
   deps.nics?.attachTo(interfaces, host);
   const subInterfaces = new SubInterfaces(interfaces);
   const fib = new Fib();
-  const addresses = new Addresses(interfaces, fib);
+  const addresses = new Addresses(interfaces, fib, crash);
   const neighbors = new Neighbors({ interfaces, addresses, fib, clock });
   const bridging = new Bridging(interfaces, crash);
   const dhcp = new Dhcp({ interfaces, addresses, fib, server: deps.dhcpServer });

@@ -46,6 +46,8 @@ describe('refused before anything is sent', () => {
       [{ ...loop, ip_addresses: ['alloc:net/a'] }, 'ip_addresses'],
       [{ ...loop, ip_addresses: ['10.1.1.1/0'] }, 'ip_addresses'],
       [{ ...loop, ip_addresses: ['fd00::1/64', 'fd00::2/0'] }, 'ip_addresses'],
+      [{ ...loop, ip_addresses: ['fd00::1/64', 'fe80::5/128'] }, 'ip_addresses'],
+      [{ ...loop, ip_addresses: ['febf::5/64'] }, 'ip_addresses'],
       [{ ...loop, rx_modes: [{ queue: 1 }] }, 'rx_modes'],
       [{ ...loop, rx_placements: [{ queue: 1 }, { queue: 1, worker: 2 }] }, 'rx_placements'],
       [tap, 'tap'],

@@ -3,6 +3,7 @@ import { allOrNothing, allSettled } from '#infra/rollback/rollback.ts';
 import { checkField } from '#kvscheduler/api/check-field.ts';
 import { defineDescriptor, emptyValue } from '#kvscheduler/api/define-descriptor.ts';
 import type { KeyedValue, KvDescriptor } from '#kvscheduler/api/descriptor.ts';
+import { isLinkLocalIpv6, parseCidr } from '#models/ip.ts';
 import {
   addressSource,
   dhcpClientKey,
@@ -220,6 +221,13 @@ function validate(key: string, value: VppInterface): void {
   );
   const isNetwork = value.ip_addresses.every((address) => !address.endsWith('/0'));
   checkField(key, isNetwork, 'ip_addresses', 'a prefix length of 0 is not valid');
+  const isReported = value.ip_addresses.every((address) => !isLinkLocal(address));
+  checkField(
+    key,
+    isReported,
+    'ip_addresses',
+    'IPv6 link-local addresses are not supported: VPP has its own, and does not delete another one',
+  );
   const leases = !value.set_dhcp_client || !borrows;
   checkField(key, leases, 'unnumbered', 'cannot be combined with set_dhcp_client');
   checkField(key, value.ip6_nd === undefined, 'ip6_nd', 'not supported');
@@ -229,6 +237,11 @@ function validate(key: string, value: VppInterface): void {
   const unknown = value.rx_modes.some(({ mode }) => mode === 'UNKNOWN');
   checkField(key, !unknown, 'rx_modes', 'a mode is missing');
   kind?.validate(key, value);
+}
+
+function isLinkLocal(address: string): boolean {
+  const cidr = parseCidr(address);
+  return cidr !== undefined && isLinkLocalIpv6(cidr.address);
 }
 
 /**

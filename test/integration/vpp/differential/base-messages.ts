@@ -18,7 +18,7 @@ const mostlyAdd = one(true, true, true, false);
 const mac = one('02:fe:00:00:00:01', '02:fe:00:00:00:02').map(toMac);
 const tableId = one(0, 1, 2, 7);
 const v4Prefix = one('10.1.1.1/24', '10.1.1.2/24', '10.1.1.1/32', '10.2.0.1/16', '10.9.0.1/31');
-const v6Prefix = one('fd00::1/64', 'fd00::2/64', 'fd01::1/128', 'fe80::5/64');
+const v6Prefix = one('fd00::1/64', 'fd00::2/64', 'fd01::1/128', 'fe80::5/64', 'fe80::5/128');
 const domainId = one(1, 2, 3);
 const address = one('10.1.1.1', '10.1.1.7', '10.7.0.1', 'fd00::7').map(toAddress);
 
