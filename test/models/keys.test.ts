@@ -21,6 +21,7 @@ const parts: Readonly<Record<string, fc.Arbitrary<string>>> = {
   destination: cidrText,
   addresses: fc.constantFrom('10.1.1.1', '10.1.1.1-10.1.1.9'),
   vrf: fc.nat(100).map(String),
+  network: ipText,
   queue: fc.nat(8).map(String),
   version: fc.constantFrom('v4', 'v6', 'both'),
   state: fc.constantFrom('UP', 'DOWN'),

@@ -26,6 +26,11 @@ export const vlanUpKey = keyTemplate('vpp/interface/{iface}/vlan-admin-state/UP'
 
 export const interfaceHasAddressKey = keyTemplate('vpp/interface/{iface}/has-IP-address');
 
+/** Exists while an interface has addresses of a network; `network` is its first address. */
+export const interfaceNetworkKey = keyTemplate('vpp/interface/{iface}/network/{vrf}/{network}', {
+  vrf: DIGITS,
+});
+
 export const interfaceVrfKey = keyTemplate('vpp/interface/{iface}/vrf/{vrf}/ip-version/{version}', {
   vrf: DIGITS,
   version: 'v4|v6|both',

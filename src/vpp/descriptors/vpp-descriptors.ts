@@ -13,6 +13,7 @@ import { dhcpLeaseDescriptor } from './interface/dhcp-lease.ts';
 import { interfaceHasAddressDescriptor } from './interface/has-address.ts';
 import { interfaceDescriptor } from './interface/interface.ts';
 import { linkStateDescriptor } from './interface/link-state.ts';
+import { interfaceNetworkDescriptor } from './interface/network.ts';
 import { interfaceRxModeDescriptor } from './interface/rx-mode.ts';
 import { interfaceRxPlacementDescriptor } from './interface/rx-placement.ts';
 import { segmentationDescriptor } from './interface/segmentation.ts';
@@ -51,6 +52,7 @@ const factories: readonly Factory[] = [
   interfaceAddressDescriptor,
   interfaceVrfDescriptor,
   interfaceHasAddressDescriptor,
+  interfaceNetworkDescriptor,
   unnumberedInterfaceDescriptor,
   interfaceRxModeDescriptor,
   interfaceRxPlacementDescriptor,

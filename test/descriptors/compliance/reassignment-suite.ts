@@ -60,6 +60,29 @@ export function reassignmentSuite(start: () => Promise<SharedVpp>): void {
       assert.deepEqual(await vppState(owner.client), start);
     });
 
+    test('a network moves to another interface in one transaction, with other addresses', async () => {
+      const numbered = (name: string, ...ip_addresses: string[]) =>
+        loop(name, { enabled: true, ip_addresses });
+      const borrower = loop('c', { enabled: true, unnumbered: { interface_with_ip: 'b' } });
+      const at = (a: readonly string[], b: readonly string[]) => [
+        numbered('a', ...a),
+        numbered('b', ...b),
+        borrower,
+      ];
+      const [one, two] = [
+        ['10.8.0.1/24', '10.8.0.9/24', 'fd08::1/64'],
+        ['10.9.0.1/24', 'fd09::1/64'],
+      ];
+      await owner.applyInTurn(
+        at(['10.40.0.1/24'], ['10.8.0.1/24']),
+        at(['10.40.0.1/24', '10.8.0.2/24'], ['10.9.0.1/24']),
+        at(['10.40.0.1/24', '10.9.0.2/16'], one),
+        at(['10.40.0.1/24', '10.8.0.2/24', 'fd08::2/64'], two),
+        at(['10.40.0.1/24', '10.9.0.2/16', 'fd09::2/80'], one),
+        at(['10.8.0.7/25', '10.8.0.8/25'], two),
+      );
+    });
+
     test('a route to the subnet of an interface that loses its address is read back', async () => {
       const out = loop('out', { enabled: true, ip_addresses: ['10.2.2.2/24', 'fd02::2/64'] });
       const routes = [

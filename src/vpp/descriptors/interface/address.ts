@@ -1,11 +1,12 @@
 import { defineInternalDescriptor } from '#kvscheduler/api/define-descriptor.ts';
-import type { KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
-import { interfaceAddressKey, interfaceVrfKey } from '#models/vpp/derived.ts';
+import type { Dependency, KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
+import { interfaceAddressKey, interfaceNetworkKey, interfaceVrfKey } from '#models/vpp/derived.ts';
 import { vppInterfaceKey } from '#models/vpp/interface.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import { toPrefix } from '../../binapi/addresses.ts';
 import { ignoreNotFound, ignoreRetvals } from '../ignored-retvals.ts';
 import type { VppDescriptorOptions } from '../options.ts';
+import { networkOf } from './network.ts';
 
 /** The interface already has the address. */
 const DUPLICATE_ADDRESS = -127;
@@ -38,10 +39,7 @@ export function interfaceAddressDescriptor({
     'vpp-interface-address',
     { keys: [interfaceAddressKey] },
     {
-      dependencies: (key) => {
-        const prefix = interfaceVrfKey.prefix({ iface: parts(key).iface });
-        return [{ label: 'interface-assigned-to-vrf-table', anyOf: { prefixes: [prefix] } }];
-      },
+      dependencies: (key, value) => dependencies(key, value),
       // An address that moves is deleted from its old interface first. DHCP places its own addresses.
       claims: (key, { vrf }) => {
         const { source, address } = parts(key);
@@ -54,6 +52,18 @@ export function interfaceAddressDescriptor({
       delete: (key, _value, _metadata, ctx) => ignoreNotFound(set(key, false, ctx)),
     },
   );
+}
+
+function dependencies(key: string, { vrf }: AddressValue): readonly Dependency[] {
+  const { iface, source, address } = parts(key);
+  const table = {
+    label: 'interface-assigned-to-vrf-table',
+    anyOf: { prefixes: [interfaceVrfKey.prefix({ iface })] },
+  };
+  const network = source === 'from_dhcp' ? undefined : networkOf(address);
+  if (network === undefined) return [table];
+  const networkKey = interfaceNetworkKey.build({ iface, vrf, network });
+  return [table, { label: 'network-on-no-other-interface', key: networkKey }];
 }
 
 function parts(key: string): {

@@ -10,6 +10,7 @@ import {
   inheritedVrfKey,
   interfaceAddressKey,
   interfaceHasAddressKey,
+  interfaceNetworkKey,
   interfaceUpKey,
   interfaceVrfKey,
   rxModesKey,
@@ -29,6 +30,7 @@ import { tagOf } from '../tags.ts';
 import type { AddressValue } from './address.ts';
 import { interfaceFamilies } from './layer3.ts';
 import { setMtu, vlansOf } from './mtu.ts';
+import { networkOf } from './network.ts';
 import { retrieveInterfaces } from './retrieve.ts';
 import { dpdk } from './types/dpdk.ts';
 import type { CreatedInterface, InterfaceTypeHandler } from './types/handler.ts';
@@ -285,6 +287,11 @@ function derived(value: VppInterface): readonly KeyedValue[] {
     if (v4 || v6) {
       values.push({ key: interfaceVrfKey.build({ iface, vrf, version }), value: emptyValue });
     }
+  }
+  for (const network of new Set(value.ip_addresses.map(networkOf))) {
+    if (network === undefined) continue;
+    const { vrf } = value;
+    values.push({ key: interfaceNetworkKey.build({ iface, vrf, network }), value: emptyValue });
   }
   for (const address of new Set(value.ip_addresses)) {
     const source = addressSource(address);
