@@ -3,7 +3,8 @@ import { Slices } from '#infra/clock/slices.ts';
 import { SharedMap } from '#infra/collections/shared-map.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
-import type { Value } from '#kvscheduler/api/transaction.ts';
+import { InvalidValueError } from '#kvscheduler/api/descriptor.ts';
+import type { KeyFailure, Value } from '#kvscheduler/api/transaction.ts';
 import type { KubeState } from './api/event-handler.ts';
 import type {
   ExternalConfigChangePayload,
@@ -14,6 +15,12 @@ import type {
 
 /** Merges two values of one key; provided by the wiring, which has the models. */
 export type MergeValues = (key: string, base: Value, over: Value) => Value;
+
+export interface MergedValues<V extends Value | null> {
+  readonly values: Map<string, V>;
+  /** External values that could not be merged. */
+  readonly failures: readonly KeyFailure[];
+}
 
 /**
  * Cached state of the controller: the state of Kubernetes, the external configuration (by source)
@@ -127,22 +134,29 @@ export class CachedState {
   }
 
   /** The internal value with the values of all sources merged over it; undefined: no value at all. */
-  #effectiveValue(key: string, internal: Value | undefined): Value | undefined {
+  #effectiveValue(
+    key: string,
+    internal: Value | undefined,
+    failures: KeyFailure[],
+  ): Value | undefined {
     let value = internal;
     for (const [source, values] of this.#external) {
       const over = values.get(key);
-      if (over) value = value ? this.#mergeOver(key, value, over, source) : over;
+      if (over) value = value ? this.#mergeOver(key, value, over, source, failures) : over;
     }
     return value;
   }
 
   /** An external value that cannot be merged is ignored, so that the value of the handlers stays. */
-  #mergeOver(key: string, base: Value, over: Value, source: string): Value {
+  #mergeOver(key: string, base: Value, over: Value, source: string, failures: KeyFailure[]): Value {
     try {
       return this.#merge(key, base, over);
-    } catch (thrown) {
-      const reason = errorText(thrown);
+    } catch (cause) {
+      const reason = errorText(cause);
       this.#log.warn({ key, source, reason }, 'ignoring external value that cannot be merged');
+      const problem = `cannot be merged over the value of the agent: ${reason}`;
+      const error = new InvalidValueError(problem, { where: key, cause });
+      failures.push({ key, operation: 'VALIDATE', error });
       return base;
     }
   }
@@ -154,30 +168,32 @@ export class CachedState {
   mergedUpdate(
     internal: ReadonlyMap<string, Value | null>,
     externalKeys: Iterable<string>,
-  ): Map<string, Value | null> {
-    const merged = new Map<string, Value | null>();
+  ): MergedValues<Value | null> {
+    const values = new Map<string, Value | null>();
+    const failures: KeyFailure[] = [];
     for (const [key, value] of internal)
-      merged.set(key, this.#effectiveValue(key, value ?? undefined) ?? null);
+      values.set(key, this.#effectiveValue(key, value ?? undefined, failures) ?? null);
     for (const key of externalKeys)
-      if (!merged.has(key))
-        merged.set(key, this.#effectiveValue(key, this.#internal.get(key)) ?? null);
-    return merged;
+      if (!values.has(key))
+        values.set(key, this.#effectiveValue(key, this.#internal.get(key), failures) ?? null);
+    return { values, failures };
   }
 
   /** Values of a resync: those of the handlers and of all sources. */
-  async mergedResync(internal: ReadonlyMap<string, Value | null>): Promise<Map<string, Value>> {
+  async mergedResync(internal: ReadonlyMap<string, Value | null>): Promise<MergedValues<Value>> {
     const slices = new Slices(this.#clock);
     const merged = new Map<string, Value>();
+    const failures: KeyFailure[] = [];
     for (const [key, value] of internal) {
-      if (value) merged.set(key, this.#effectiveValue(key, value)!);
+      if (value) merged.set(key, this.#effectiveValue(key, value, failures)!);
       if (slices.due()) await slices.turn();
     }
     for (const values of this.#external.values())
       for (const key of values.keys()) {
-        if (!merged.has(key)) merged.set(key, this.#effectiveValue(key, undefined)!);
+        if (!merged.has(key)) merged.set(key, this.#effectiveValue(key, undefined, failures)!);
         if (slices.due()) await slices.turn();
       }
-    return merged;
+    return { values: merged, failures };
   }
 
   applyInternal(changes: ReadonlyMap<string, Value | null>): void {

@@ -31,7 +31,12 @@ export interface CommitterDeps {
   readonly clock: Clock;
 }
 
-type CommitRequest = Pick<TransactionRequest, 'mode' | 'values'>;
+interface CommitRequest extends Pick<TransactionRequest, 'mode' | 'values'> {
+  /** External values that are not part of the transaction, because they could not be merged. */
+  readonly unmerged: readonly KeyFailure[];
+}
+
+const nothing = { values: new Map(), unmerged: [] };
 
 const modes: Readonly<Record<EventMethod, TransactionMode>> = {
   [EventMethod.FullResync]: 'full-resync',
@@ -51,15 +56,16 @@ export class Committer {
 
   /** The changes of an update, all values of a resync, or no values for an un-deploy. */
   async merge({ event, method, txn }: ProcessingState): Promise<CommitRequest> {
-    if (Shutdown.is(event) && event.payload.cleanup)
-      return { mode: 'full-resync', values: new Map() };
+    if (Shutdown.is(event) && event.payload.cleanup) return { mode: 'full-resync', ...nothing };
     const mode = modes[method];
     if (mode === 'update') {
       const external = ExternalConfigChange.is(event) ? Object.keys(event.payload.values) : [];
-      return { mode, values: this.#cache.mergedUpdate(txn.values, external) };
+      const { values, failures } = this.#cache.mergedUpdate(txn.values, external);
+      return { mode, values, unmerged: failures };
     }
-    if (mode === 'downstream-resync') return { mode, values: new Map() };
-    return { mode, values: await this.#cache.mergedResync(txn.values) };
+    if (mode === 'downstream-resync') return { mode, ...nothing };
+    const { values, failures } = await this.#cache.mergedResync(txn.values);
+    return { mode, values, unmerged: failures };
   }
 
   /** An update without changes is not committed; a resync always is. */
@@ -72,7 +78,11 @@ export class Committer {
       const { seqNum, failures, trace } = await sink.commit(this.#request(processing, request));
       processing.transaction = seqNum;
       processing.trace = trace;
-      if (failures.length > 0) this.#addTransactionError(processing, transactionError(failures));
+      // An event that can be undone is not undone for a value that is no part of it, and a resync would
+      // not heal it.
+      const unmerged = processing.isRevertible ? [] : request.unmerged;
+      const all = [...unmerged, ...failures];
+      if (all.length > 0) this.#addTransactionError(processing, transactionError(all));
       this.#cache.forgetReleasedKeys(
         request.mode === 'update' ? request.values.keys() : undefined,
         new Set(failures.map(({ key, base = key }) => base)),
@@ -124,7 +134,7 @@ export class Committer {
 
   #request(
     { event, records, isRevertible, txn }: ProcessingState,
-    request: CommitRequest,
+    { mode, values }: CommitRequest,
   ): TransactionRequest {
     const { config } = this.#deps;
     const changes = records
@@ -132,7 +142,8 @@ export class Committer {
       .map(({ handler, change }) => `\n* ${handler}: ${change}`);
     return {
       description: event.kind.name(event.payload) + changes.join(''),
-      ...request,
+      mode,
+      values,
       onFailure: isRevertible ? 'revert' : 'best-effort',
       ...(isRevertible && txn.optional.size > 0 && { optional: txn.optional }),
       ...(config.enableRetry && {

@@ -31,6 +31,16 @@ describe('merge of two values of one key', () => {
     assert.deepEqual(merged, value({ ip_addresses: ['10.0.0.1/24', '10.0.1.1/24'] }));
   });
 
+  it('replaces the other members of a oneof', () => {
+    const base = value({ type: 'TAP', enabled: true, mtu: 1450, tap: { version: 2 } });
+    const memif = { type: 'MEMIF', memif: { socket_filename: '/run/m.sock', id: 1 } };
+    assert.deepEqual(
+      mergeValues(KEY, base, value(memif)),
+      value({ ...memif, enabled: true, mtu: 1450 }),
+    );
+    assert.deepEqual(mergeValues(KEY, base, value({ mtu: 1300 })), { ...base, mtu: 1300 });
+  });
+
   it('uses the later value for a key without a model', () => {
     assert.deepEqual(mergeValues('other/x', { a: 1 }, { b: 2 }), { b: 2 });
   });

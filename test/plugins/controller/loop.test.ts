@@ -4,8 +4,10 @@ import { silentLogger } from '#infra/log/log.ts';
 import {
   ClosedControllerError,
   EventLoopIsAbortingError,
+  FailedValuesError,
   FatalError,
 } from '#plugins/controller/api/errors.ts';
+
 import { defineEvent, EventMethod, TransactionType } from '#plugins/controller/api/event.ts';
 import { DbResync, ExternalConfigChange } from '#plugins/controller/api/events.ts';
 import { emptyResync, handler, makeController, settle } from './controller-harness.ts';
@@ -58,8 +60,18 @@ describe('a mistake outside of the handlers', () => {
     );
     const values = { x: { v: 1 } };
     bench.controller.push(DbResync.event({ local: false, kubeState: {}, externalConfig: values }));
-    bench.controller.push(ExternalConfigChange.event({ source: 'db', values }));
     await settle();
+    const change = bench.controller.pushAndWait(
+      ExternalConfigChange.event({ source: 'db', values }),
+    );
+    await assert.rejects(change, (error: FailedValuesError) => {
+      assert.ok(error instanceof FailedValuesError);
+      assert.deepEqual(
+        error.failures.map(({ key, operation, error: { message } }) => [key, operation, message]),
+        [['x', 'VALIDATE', 'x: cannot be merged over the value of the agent: no such field']],
+      );
+      return true;
+    });
     assert.deepEqual(
       bench.sink.requests.map((request) => [...request.values]),
       [[['x', { own: true }]], [['x', { own: true }]]],

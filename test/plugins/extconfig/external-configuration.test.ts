@@ -131,6 +131,16 @@ describe('external configuration by gRPC', () => {
     assert.equal(await agent.stateOf(key), 'CONFIGURED');
   });
 
+  it('may replace an interface of the agent by one of another type', async () => {
+    await using agent = await startExternalAgent();
+    const memif = { socket_filename: '/run/m.sock', id: 1 };
+    const item = { name: 'tap-vpp2', type: 'MEMIF', memif } as const;
+    const reply = await agent.client.put({ Interfaces: [item] });
+    assert.deepEqual([reply.code, reply.text], [0, '']);
+    const { body } = await agent.running.get('/dump/vpp/v2/interfaces/memif');
+    assert.match(JSON.stringify(body), /tap-vpp2/);
+  });
+
   it('reports each item that it cannot take, and takes the others', async () => {
     await using agent = await startExternalAgent();
     const answer = await agent.client.put({
