@@ -148,6 +148,22 @@ export function reassignmentSuite(start: () => Promise<SharedVpp>): void {
       await owner.applyInTurn([out, host('')], [out, host('10.1.1.2')], [out, host('')]);
     });
 
+    test('a tunnel with an outer table lends its address, which is in table 0', async () => {
+      const vxlan = { src_address: '192.168.16.1', dst_address: '192.168.16.2', vni: 10 };
+      const tunnelInTable = keyedValue(vppInterfaceModel, {
+        name: 'tunnel',
+        type: 'VXLAN_TUNNEL',
+        enabled: true,
+        vrf: 1,
+        ip_addresses: ['10.55.0.1/24'],
+        vxlan,
+      });
+      const table = keyedValue(vrfTableModel, { id: 1, label: 'outer' });
+      const borrower = loop('borrower', { unnumbered: { interface_with_ip: 'tunnel' } });
+      const same = loop('same', { vrf: 1, ip_addresses: ['10.55.0.1/32'] });
+      await owner.applyInTurn([table, tunnelInTable, borrower, same]);
+    });
+
     test('an interface changes its table with everything on it', async () => {
       const tables = [1, 2].map((id) => keyedValue(vrfTableModel, { id, label: `table-${id}` }));
       const lender = (vrf: number): KeyedValue =>

@@ -28,7 +28,7 @@ import { ignoreNotFound } from '../ignored-retvals.ts';
 import type { VppDescriptorOptions } from '../options.ts';
 import { tagOf } from '../tags.ts';
 import type { AddressValue } from './address.ts';
-import { interfaceFamilies } from './layer3.ts';
+import { interfaceFamilies, layer3Table } from './layer3.ts';
 import { setMtu, vlansOf } from './mtu.ts';
 import { networkOf } from './network.ts';
 import { retrieveInterfaces } from './retrieve.ts';
@@ -129,7 +129,7 @@ function metadataOf(value: VppInterface, { swIfIndex, hostIfName }: CreatedInter
   return {
     swIfIndex,
     type: value.type,
-    vrf: value.vrf,
+    vrf: layer3Table(value),
     ipAddresses: value.ip_addresses,
     ...(value.set_dhcp_client && { dhcpClient: true as const }),
     ...(hostIfName !== undefined && { hostIfName }),
@@ -270,6 +270,7 @@ function needsRecreate(before: VppInterface, after: VppInterface): boolean {
 
 function derived(value: VppInterface): readonly KeyedValue[] {
   const iface = value.name;
+  const vrf = layer3Table(value);
   const values: KeyedValue[] = [];
   if (value.enabled) {
     const upKey = value.type === 'SUB_INTERFACE' ? vlanUpKey : interfaceUpKey;
@@ -281,8 +282,6 @@ function derived(value: VppInterface): readonly KeyedValue[] {
     values.push({ key: inheritedVrfKey.build({ iface, lender }), value: emptyValue });
   } else {
     const { v4, v6 } = interfaceFamilies(value);
-    // the table of a tunnel is the table of its outer addresses
-    const vrf = value.type === 'VXLAN_TUNNEL' ? 0 : value.vrf;
     const version = v4 && v6 ? 'both' : v4 ? 'v4' : 'v6';
     if (v4 || v6) {
       values.push({ key: interfaceVrfKey.build({ iface, vrf, version }), value: emptyValue });
@@ -290,14 +289,13 @@ function derived(value: VppInterface): readonly KeyedValue[] {
   }
   for (const network of new Set(value.ip_addresses.map(networkOf))) {
     if (network === undefined) continue;
-    const { vrf } = value;
     values.push({ key: interfaceNetworkKey.build({ iface, vrf, network }), value: emptyValue });
   }
   for (const address of new Set(value.ip_addresses)) {
     const source = addressSource(address);
     values.push({
       key: interfaceAddressKey.build({ iface, source, address }),
-      value: { vrf: value.vrf } satisfies AddressValue,
+      value: { vrf } satisfies AddressValue,
     });
   }
   if (value.set_dhcp_client)

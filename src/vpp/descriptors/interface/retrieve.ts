@@ -32,7 +32,7 @@ import { releaseDanglingBorrowers } from './dangling-lenders.ts';
 import { withoutDeadTaps } from './dead-taps.ts';
 import type { InterfaceDetails } from './details.ts';
 import { type FoundLease, readDhcpClients } from './dhcp-dump.ts';
-import { type Layer3, readLayer3, readLenders, tableOf } from './layer3.ts';
+import { type Layer3, layer3Table, readLayer3, readLenders, tableOf } from './layer3.ts';
 import { defaultMtu } from './mtu.ts';
 import { resetOrphanedTables } from './orphaned-tables.ts';
 import { adoptRxModes, type QueueMode } from './rx-mode-values.ts';
@@ -277,7 +277,7 @@ function assemble(
     metadata: {
       swIfIndex: details.sw_if_index,
       type: kind.type,
-      vrf: value.vrf,
+      vrf: layer3Table(value),
       ipAddresses: value.ip_addresses,
       ...(value.set_dhcp_client && { dhcpClient: true as const }),
       ...(found.hostIfName !== undefined && { hostIfName: found.hostIfName }),
