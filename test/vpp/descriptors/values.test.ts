@@ -53,6 +53,7 @@ describe('refused before anything is sent', () => {
       [tap, 'tap'],
       [{ ...tap, tap: { version: 1 } }, 'tap.version'],
       [{ ...tap, tap: { version: 3 } }, 'tap.version'],
+      [{ ...tap, tap: { enable_tunnel: true }, phys_address: '02:fe:00:00:00:01' }, 'phys_address'],
       [{ ...tap, tap: { host_if_name: 'a'.repeat(16) } }, 'tap.host_if_name'],
       [{ ...tap, tap: { rx_ring_size: 300 } }, 'tap.rx_ring_size'],
       [{ ...tap, tap: { tx_ring_size: 65536 } }, 'tap.tx_ring_size'],

@@ -53,7 +53,7 @@ export const tap: InterfaceTypeHandler = {
   downOnDelete: true,
   hasUniqueIdentity: true,
 
-  validate(key, { tap: link }) {
+  validate(key, { tap: link, phys_address }) {
     checkField(key, link !== undefined, 'tap', 'a TAP needs link settings');
     checkField(
       key,
@@ -62,6 +62,8 @@ export const tap: InterfaceTypeHandler = {
       'VPP no longer has version 1: use 2',
     );
     checkField(key, (link?.version ?? 2) <= 2, 'tap.version', 'is not a version of TAP: use 2');
+    const hasMac = link?.enable_tunnel !== true;
+    checkField(key, hasMac || phys_address === '', 'phys_address', 'a TUN has no MAC');
     checkField(key, link?.to_microservice === '', 'tap.to_microservice', 'not supported');
     const fits = Buffer.byteLength(link?.host_if_name ?? '') <= HOST_NAME_LENGTH;
     checkField(key, fits, `tap.host_if_name`, `longer than ${HOST_NAME_LENGTH} characters`);
