@@ -49,6 +49,26 @@ describe('refused before anything is sent', () => {
       [{ ...loop, ip_addresses: ['fd00::1/64', 'fe80::5/128'] }, 'ip_addresses'],
       [{ ...loop, ip_addresses: ['febf::5/64'] }, 'ip_addresses'],
       [{ ...loop, rx_modes: [{ queue: 1 }] }, 'rx_modes'],
+      [
+        {
+          ...loop,
+          rx_modes: [
+            { queue: 1, mode: 'POLLING' },
+            { queue: 1, mode: 'INTERRUPT' },
+          ],
+        },
+        'rx_modes',
+      ],
+      [
+        {
+          ...loop,
+          rx_modes: [
+            { mode: 'POLLING', default_mode: true },
+            { queue: 1, mode: 'INTERRUPT', default_mode: true },
+          ],
+        },
+        'rx_modes',
+      ],
       [{ ...loop, rx_placements: [{ queue: 1 }, { queue: 1, worker: 2 }] }, 'rx_placements'],
       [tap, 'tap'],
       [{ ...tap, tap: { version: 1 } }, 'tap.version'],

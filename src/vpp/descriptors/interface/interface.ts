@@ -238,6 +238,9 @@ function validate(key: string, value: VppInterface): void {
   checkField(key, once, 'rx_placements', 'a queue is listed twice');
   const unknown = value.rx_modes.some(({ mode }) => mode === 'UNKNOWN');
   checkField(key, !unknown, 'rx_modes', 'a mode is missing');
+  const modes = value.rx_modes.map((each) => (each.default_mode ? 'default' : each.queue));
+  const isOnce = new Set(modes).size === modes.length;
+  checkField(key, isOnce, 'rx_modes', 'a queue, or the default mode, is listed twice');
   kind?.validate(key, value);
 }
 
