@@ -180,12 +180,12 @@ export class Notifier {
       if (waiting.length === 0 || this.#closing.signal.aborted) break;
       left = waiting;
       if (queue.reason === undefined)
-        log.warn({ topic, error: errors[0] }, 'Kafka does not take notifications; they are queued');
+        log.warn({ topic, error: errors[0] }, 'notifications are queued: Kafka does not take them');
       queue.reason = errors[0];
       await clock.sleep(backoff.next(), this.#closing.signal).catch(() => undefined);
     }
     if (queue.reason !== undefined && !this.#closing.signal.aborted)
-      log.info({ topic }, 'Kafka takes notifications again');
+      log.info({ topic }, 'notifications are sent to Kafka again');
     queue.reason = undefined;
   }
 

@@ -12,7 +12,7 @@ export class SharedRecords {
   readonly #onConflict: (candidate: RecordCandidate, inUse: ObjectName) => void;
   /** By key, then by namespace. */
   readonly #candidates = new Map<string, Map<string, RecordCandidate>>();
-  /** What the list in progress has shown so far. */
+  /** Objects that the list in progress has shown so far. */
   #listed: Set<RecordCandidate> | undefined;
 
   /** @param onConflict called once for each object that has come to a key of others */

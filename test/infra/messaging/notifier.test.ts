@@ -75,8 +75,8 @@ describe('notifier', () => {
       queued: 0,
     });
     assert.deepEqual(lines, [
-      'Kafka does not take notifications; they are queued',
-      'Kafka takes notifications again',
+      'notifications are queued: Kafka does not take them',
+      'notifications are sent to Kafka again',
     ]);
     await notifier.close();
   });
@@ -115,7 +115,7 @@ describe('notifier', () => {
       await clock.advance(5_000);
       assert.equal(delivered.at(-1), `${at}={}`);
     }
-    assert.deepEqual(lines, ['Kafka does not take notifications; they are queued']);
+    assert.deepEqual(lines, ['notifications are queued: Kafka does not take them']);
     assert.deepEqual(fields, [{ topic: 'missing', error: 'unknown topic' }]);
     assert.equal(notifier.problem, 'cannot publish to missing: unknown topic');
     isMissing = false;
