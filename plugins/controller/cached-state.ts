@@ -3,8 +3,8 @@ import { Slices } from '#infra/clock/slices.ts';
 import { SharedMap } from '#infra/collections/shared-map.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
-import { InvalidValueError } from '#kvscheduler/api/descriptor.ts';
 import type { KeyFailure, Value } from '#kvscheduler/api/transaction.ts';
+import { UnmergedValueError } from './api/errors.ts';
 import type { KubeState } from './api/event-handler.ts';
 import type {
   ExternalConfigChangePayload,
@@ -155,7 +155,7 @@ export class CachedState {
       const reason = errorText(cause);
       this.#log.warn({ key, source, reason }, 'ignoring external value that cannot be merged');
       const problem = `cannot be merged over the value of the agent: ${reason}`;
-      const error = new InvalidValueError(problem, { where: key, cause });
+      const error = new UnmergedValueError(problem, { where: key, cause });
       failures.push({ key, operation: 'VALIDATE', error });
       return base;
     }

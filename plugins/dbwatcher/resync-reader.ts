@@ -24,9 +24,10 @@ const MIRROR_RETRY_MS = 1000;
 
 /**
  * A database that lacks more of the state of Kubernetes was wiped, and is being written again. A backup lacks
- * less: what it lacks was deleted since, or is written again soon.
+ * less: what it lacks was deleted since, or is written again soon. Few records may have been deleted.
  */
 const MAX_LOST_SHARE = 0.25;
+const MAX_LOST = 10;
 
 export interface ResyncReaderDeps {
   readonly cluster: KvStore;
@@ -97,7 +98,7 @@ export class ResyncReader {
     if (identity === this.#database) return 'none';
     // An agent that starts cannot tell a loss from a deletion.
     if (this.#database === undefined) return 'possible';
-    return lostShare(before, stored) > MAX_LOST_SHARE ? 'wiped' : 'possible';
+    return hasLostMany(before, stored) ? 'wiped' : 'possible';
   }
 
   async #readDatabase(): Promise<DatabaseContent> {
@@ -149,8 +150,8 @@ export class ResyncReader {
   }
 }
 
-/** Share of the reflected records of before that the database lacks, from 0 to 1. */
-function lostShare(before: LastKnownState, stored: LastKnownState): number {
+/** Whether the database lacks more of the reflected records of before than may have been deleted. */
+function hasLostMany(before: LastKnownState, stored: LastKnownState): boolean {
   let known = 0;
   let lost = 0;
   for (const [key, { watchedKey }] of before.entries()) {
@@ -158,5 +159,5 @@ function lostShare(before: LastKnownState, stored: LastKnownState): number {
     known++;
     if (!stored.get(key)) lost++;
   }
-  return lost / Math.max(known, 1);
+  return lost > MAX_LOST && lost > known * MAX_LOST_SHARE;
 }

@@ -130,7 +130,7 @@ describe('the generic services of ligato', () => {
       items.map(({ item, status: state }) => [item?.id?.name, state]),
       [
         ['loop1', { status: 'CONFIGURED', message: '' }],
-        ['loop9/10.9.0.2', { status: 'PENDING', message: 'interface-exists' }],
+        ['loop9/10.9.0.2', { status: 'PENDING', message: 'interface-exists, interface-is-up' }],
       ],
     );
     const { any } = items[0]!.item!.data!;

@@ -29,6 +29,13 @@ export const AbortEventError = defineError({
   remedy: 'No action is needed: a healing resync follows. If the error recurs, read its cause.',
 });
 
+export const UnmergedValueError = defineError({
+  name: 'UnmergedValueError',
+  code: 'CV_LOOP_UNMERGED_VALUE',
+  isRetriable: false,
+  remedy: 'Correct the external value of this key so that both together are valid, or delete it.',
+});
+
 export const HandlesEventError = defineError({
   name: 'HandlesEventError',
   code: 'CV_LOOP_HANDLES_EVENT',

@@ -53,7 +53,7 @@ describe('the status of external configuration in the datastore', () => {
     });
     await put(node, ARP, arp);
     await untilStates(node, { [ARP]: 'PENDING', [LOOP1]: 'CONFIGURED' });
-    assert.deepEqual((await statuses(node))[ARP]?.details, ['interface-exists']);
+    assert.deepEqual((await statuses(node))[ARP]?.details, ['interface-exists', 'interface-is-up']);
     await put(node, 'vpp/v2/interfaces/loop2', { ...loop1, name: 'loop2' });
     await untilStates(node, {
       [ARP]: 'CONFIGURED',
