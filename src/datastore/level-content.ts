@@ -37,9 +37,9 @@ export async function writeSeal(database: Database, seal: Seal): Promise<void> {
   await database.batch([{ type: 'put', key: SEAL_KEY, value: sealText(seal) }], { sync: true });
 }
 
-/** Writes a batch together with the seal of the content after it. */
-export async function writeSealed(batch: Batch, seal: Seal): Promise<void> {
-  await batch.put(SEAL_KEY, sealText(seal)).write({ sync: true });
+/** Writes a batch together with the seal of the content after it. @param sync also syncs earlier writes */
+export async function writeSealed(batch: Batch, seal: Seal, sync: boolean): Promise<void> {
+  await batch.put(SEAL_KEY, sealText(seal)).write({ sync });
 }
 
 /** An iterator over a snapshot, from the prefix on. */

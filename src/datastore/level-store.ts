@@ -25,7 +25,8 @@ interface Write {
 
 /**
  * An embedded database in its own folder. Every write is in one batch, and is on the disk when its
- * promise resolves; after a crash the database contains each batch whole or not at all.
+ * promise resolves, or, with `syncDelayMs`, when the machine has kept power for that long; after a crash the
+ * database contains each batch whole or not at all.
  */
 export class LevelStore implements KvStore, DiskStore {
   readonly name: string;
@@ -66,13 +67,13 @@ export class LevelStore implements KvStore, DiskStore {
   async resolveLoss(): Promise<void> {
     await this.#level.write((database) => {
       const seal = { ...this.#level.seal, loss: undefined };
-      return this.#level.commit(newBatch(database), seal, []);
+      return this.#level.commitSynced(newBatch(database), seal, []);
     });
   }
 
   async tryWrite(): Promise<void> {
     await this.#level.write((database) =>
-      this.#level.commit(newBatch(database), this.#level.seal, []),
+      this.#level.commitSynced(newBatch(database), this.#level.seal, []),
     );
   }
 

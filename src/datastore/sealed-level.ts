@@ -1,5 +1,5 @@
-import type { Random } from '#infra/clock/clock.ts';
-import { systemRandom } from '#infra/clock/system.ts';
+import type { Random, Timer } from '#infra/clock/clock.ts';
+import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { type CodedError, errorText } from '#infra/errors/errors.ts';
 import { type Logger, silentLogger } from '#infra/log/log.ts';
 import { StoreClosedError } from './api.ts';
@@ -9,6 +9,7 @@ import {
   type Batch,
   type Database,
   type LevelContent,
+  newBatch,
   writeSeal,
   writeSealed,
 } from './level-content.ts';
@@ -32,6 +33,12 @@ export interface LevelOptions {
   readonly logLimit?: number;
   /** Makes the identity of a new database. */
   readonly random?: Random;
+  /**
+   * For how long a write may stay unsynced. The end of the process loses nothing of it, a loss of power
+   * does: for content that is of no use after a reboot. Default: none, a write is synced when it is
+   * acknowledged.
+   */
+  readonly syncDelayMs?: number;
 }
 
 export interface Change {
@@ -74,6 +81,8 @@ export class SealedLevel {
   #fault: CodedError | undefined;
   #isLost = false;
   #onFault: () => void = () => undefined;
+  /** Until the next sync of acknowledged batches; undefined: all are synced. */
+  #syncTimer: Timer | undefined;
   /** Number of attempts to reopen the database. */
   #attempts = 0;
   #closed = false;
@@ -180,11 +189,25 @@ export class SealedLevel {
     });
   }
 
-  /** Writes a batch with the seal of the content after it. */
+  /** Writes a batch with the seal of the content after it; it is synced at once, or a little later. */
   async commit(batch: Batch, seal: Seal, changes: readonly Change[]): Promise<void> {
-    this.#uncertain = { seal, changes };
-    await writeSealed(batch, seal);
-    this.#acknowledge(this.#uncertain);
+    const { syncDelayMs = 0 } = this.#options;
+    // only a sync shows that the disk works again
+    if (syncDelayMs === 0 || this.#fault) return this.commitSynced(batch, seal, changes);
+    const written = { seal, changes };
+    this.#uncertain = written;
+    await writeSealed(batch, seal, false);
+    this.#acknowledge(written);
+    this.#syncTimer ??= systemClock.timer(syncDelayMs, () => void this.#syncAll());
+  }
+
+  /** Writes a batch with the seal of the content after it, and syncs it together with all earlier ones. */
+  async commitSynced(batch: Batch, seal: Seal, changes: readonly Change[]): Promise<void> {
+    const written = { seal, changes };
+    this.#uncertain = written;
+    await writeSealed(batch, seal, true);
+    this.#acknowledge(written);
+    this.#synced();
     if (!this.#fault) return;
     this.#fault = undefined;
     this.#logger.info({ folder: this.#options.folder }, 'the local database can be written again');
@@ -199,8 +222,23 @@ export class SealedLevel {
     this.#closed = true;
     this.#changeLog.close();
     await this.#writing;
+    if (this.#syncTimer && this.#database) {
+      // on a disk that fails now, the next start finds what is there
+      await writeSeal(this.#database, this.#seal).then(
+        () => this.#synced(),
+        () => undefined,
+      );
+    }
+    this.#syncTimer?.cancel();
     await (this.#database ?? this.#broken)?.close();
     await this.#marker?.close();
+  }
+
+  /** Syncs the batches that were acknowledged without it. A failure is reported as the fault. */
+  async #syncAll(): Promise<void> {
+    await this.write((database) =>
+      this.#syncTimer ? this.commitSynced(newBatch(database), this.#seal, []) : Promise.resolve(),
+    ).catch(() => undefined);
   }
 
   #newChangeLog(): ChangeLog {
@@ -218,7 +256,13 @@ export class SealedLevel {
     this.#uncertain = undefined;
     this.#seal = seal;
     this.#changeLog.append(changes);
-    this.#marker?.record(seal);
+  }
+
+  /** All acknowledged batches are on the disk. A marker that is ahead of them would look like a loss. */
+  #synced(): void {
+    this.#syncTimer?.cancel();
+    this.#syncTimer = undefined;
+    this.#marker?.record(this.#seal);
   }
 
   /** The database is not used again after a failed call. @returns the error for the caller */
@@ -273,6 +317,8 @@ export class SealedLevel {
       damage === undefined && seal !== undefined && isSameContent(seal, known);
     if (this.#uncertain && isSame(this.#uncertain.seal)) this.#acknowledge(this.#uncertain);
     else if (!isSame(this.#seal)) await this.#lose(content);
+    // LevelDB has written and synced all that it has read from its log
+    this.#synced();
     this.#uncertain = undefined;
     this.#broken = undefined;
     return content.database;

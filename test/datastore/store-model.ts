@@ -17,6 +17,24 @@ export interface ModelWrite {
 
 export class StoreModel {
   #states: State[] = [new Map()];
+  /** Those of `#states` since the last certain sync, and of that. */
+  #unsynced: State[] = [];
+  readonly #isSyncDelayed: boolean;
+
+  /** @param isSyncDelayed a loss of power may lose the writes since the last `synced` */
+  constructor(isSyncDelayed = false) {
+    this.#isSyncDelayed = isSyncDelayed;
+    this.synced();
+  }
+
+  /** All acknowledged writes are on the disk. */
+  synced(): void {
+    this.#unsynced = this.#states;
+  }
+
+  powerLost(): void {
+    this.#states = this.#unsynced;
+  }
 
   /** The write was acknowledged with this reply. */
   acknowledged(write: ModelWrite, reply: unknown): void {
@@ -27,7 +45,7 @@ export class StoreModel {
       states.push(expected.isWritten ? apply(state, write) : state);
     }
     assert.ok(states.length > 0, `no possible state explains the reply ${JSON.stringify(reply)}`);
-    this.#states = distinct(states);
+    this.#set(distinct(states));
   }
 
   /** The write failed: it took place as a whole or not at all. */
@@ -35,7 +53,7 @@ export class StoreModel {
     const written = this.#states
       .filter((state) => write.expect(state.get(firstKey(write))).isWritten)
       .map((state) => apply(state, write));
-    this.#states = distinct([...this.#states, ...written]);
+    this.#set(distinct([...this.#states, ...written]));
   }
 
   /** The value of a key in one of the possible states. */
@@ -62,7 +80,12 @@ export class StoreModel {
     const states = this.#states.filter(isPossible);
     const possible = this.#states.map(textOf).join('\n  ');
     assert.ok(states.length > 0, `found ${found}, possible are only\n  ${possible}`);
+    this.#set(states);
+  }
+
+  #set(states: State[]): void {
     this.#states = states;
+    this.#unsynced = this.#isSyncDelayed ? distinct([...this.#unsynced, ...states]) : states;
   }
 }
 

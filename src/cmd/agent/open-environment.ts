@@ -8,6 +8,7 @@ import { etcdOptions } from '#datastore/config.ts';
 import { EtcdStore } from '#datastore/etcd/store.ts';
 import { levelFolder, mirrorFolder } from '#datastore/level-folder.ts';
 import { LevelStore } from '#datastore/level-store.ts';
+import type { LevelOptions } from '#datastore/sealed-level.ts';
 import { type DurationValue, durationMs } from '#infra/config/duration.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
@@ -22,6 +23,12 @@ import type { Settings } from './settings.ts';
 const BOLT_FILE = 'bolt.db';
 const EXTERNAL_BOLT_FILE = 'grpc.db';
 
+/**
+ * What the local store holds beside etcd describes pods, and no pod survives a loss of power. So their ADDs do not
+ * wait for the disk, which may take half a second while others write to it.
+ */
+const LOCAL_SYNC_DELAY_MS = 1_000;
+
 export async function openEnvironment(
   settings: Settings,
   parts: EnvironmentDeps,
@@ -29,16 +36,23 @@ export async function openEnvironment(
   const { bolt, mirror: mirrorConfig, etcd, env } = settings;
   const { clock, random, loggers } = parts;
   const log = loggers.get('local-store');
-  const open = (folder: string, lockTimeout: DurationValue, isExpendable = false) =>
+  const open = (
+    folder: string,
+    lockTimeout: DurationValue,
+    options?: Pick<LevelOptions, 'isExpendable' | 'syncDelayMs'>,
+  ) =>
     LevelStore.open({
+      ...options,
       folder,
       log,
       lockWait: { clock, limitMs: durationMs(lockTimeout) },
-      isExpendable,
       random,
     });
   const folder = localFolder(bolt['db-path'], log);
-  const local = await open(folder, bolt['lock-timeout']);
+  const isCluster = settings.embedded || !etcd;
+  const local = await open(folder, bolt['lock-timeout'], {
+    syncDelayMs: isCluster ? 0 : LOCAL_SYNC_DELAY_MS,
+  });
   chmodSync(folder, folderMode(bolt['file-mode']));
   const external = settings.grpc2 && (await open(`${folder}.external`, bolt['lock-timeout']));
   if (external) {
@@ -61,12 +75,14 @@ export async function openEnvironment(
   let mirrorFault: string | undefined;
   const mirror =
     etcd &&
-    (await open(mirrorPath, mirrorConfig['lock-timeout'], true).catch((thrown: unknown) => {
-      const error = errorText(thrown);
-      mirrorFault = error;
-      log.error({ folder: mirrorPath, error }, 'cannot open the mirror; continuing without it');
-      return undefined;
-    }));
+    (await open(mirrorPath, mirrorConfig['lock-timeout'], { isExpendable: true }).catch(
+      (thrown: unknown) => {
+        const error = errorText(thrown);
+        mirrorFault = error;
+        log.error({ folder: mirrorPath, error }, 'cannot open the mirror; continuing without it');
+        return undefined;
+      },
+    ));
   const linux = kernelHost({ clock });
   // Its thread starts with the first call; until a handler needs it, the agent reads the database.
   void linux.dump(undefined).catch(() => undefined);
