@@ -1,15 +1,15 @@
 /** Measurements in a process of their own, without the heap and the compiled code of another one. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { nodeFlags } from '#test/support/program-command.ts';
 
 export type Print = (line: string) => void;
 
-/** The flags of the agent in the first line of its main.ts, and one for measurements. */
+/** The flags of the agent, and one for measurements. */
 export const agentFlags = [
-  '--max-semi-space-size=8',
-  '--invocation-count-for-maglev-osr=2000',
-  '--invocation-count-for-turbofan=100000',
+  ...nodeFlags(resolve(import.meta.dirname, '../../src/cmd/agent/main.ts')),
   '--expose-gc',
 ];
 

@@ -7,6 +7,7 @@ import { CniClient } from '#cmd/agent/cni-client.ts';
 import { LevelStore } from '#datastore/level-store.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import type { CNIReply } from '#models/cni/cni.gen.ts';
+import { programCommand } from '#test/support/program-command.ts';
 import { hasVhostNet, withVhostNetListed } from '#test/support/vhost-net.ts';
 import { isListening, until } from '#test/support/wait.ts';
 import { Background } from './background.ts';
@@ -75,7 +76,7 @@ export class RealAgent {
     this.#folder = folder;
     this.#label = config.label;
     this.#env = { NODE_COMPILE_CACHE: compileCacheFolder(), ...config.env };
-    this.#command = config.main === undefined ? [process.execPath, main] : [config.main];
+    this.#command = config.main === undefined ? programCommand(main) : [config.main];
     this.#flags = config.flags ?? [];
     this.#hasTaps = config.links === undefined ? hasVhostNet() : config.links === 'TAP';
     const files = {
@@ -114,7 +115,7 @@ export class RealAgent {
 
   /** The next start uses another program. @param file of JavaScript */
   replace(file: string): void {
-    this.#command = [process.execPath, file];
+    this.#command = programCommand(file);
   }
 
   /** The command without its arguments. */

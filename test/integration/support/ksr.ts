@@ -2,14 +2,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { programCommand } from '#test/support/program-command.ts';
 import { until } from '#test/support/wait.ts';
 import { Background } from './background.ts';
 import { freePort } from './etcd-server.ts';
 
 const main = resolve(import.meta.dirname, '../../../src/cmd/ksr/main.ts');
-
-/** In the first line of its main.ts. */
-const FLAGS = ['--max-semi-space-size=8'];
 
 /** It needs 2 s of CPU, on a machine that may be busy. */
 const READY_LIMIT_MS = 120_000;
@@ -58,9 +56,7 @@ export class RealKsr implements AsyncDisposable {
     this.#process = new Background(
       [
         ...enter,
-        process.execPath,
-        ...FLAGS,
-        main,
+        ...programCommand(main),
         `--config-dir=${this.#folder}`,
         `--kube-config=${kubeconfig}`,
       ],
