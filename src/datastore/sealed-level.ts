@@ -223,7 +223,7 @@ export class SealedLevel {
     this.#changeLog.close();
     await this.#writing;
     if (this.#syncTimer && this.#database) {
-      // on a disk that fails now, the next start finds what is there
+      // if it fails, the next start compares the content with its seal
       await writeSeal(this.#database, this.#seal).then(
         () => this.#synced(),
         () => undefined,

@@ -24,8 +24,8 @@ const BOLT_FILE = 'bolt.db';
 const EXTERNAL_BOLT_FILE = 'grpc.db';
 
 /**
- * What the local store holds beside etcd describes pods, and no pod survives a loss of power. So their ADDs do not
- * wait for the disk, which may take half a second while others write to it.
+ * Beside etcd the local store describes pods, and no pod survives a loss of power. So their ADDs do not wait for the
+ * disk, which may take half a second while others write to it.
  */
 const LOCAL_SYNC_DELAY_MS = 1_000;
 
