@@ -286,6 +286,28 @@ describe('oddities of VPP that affect the agent', () => {
     await assert.rejects(set(0, false), refusedWith(-6));
   });
 
+  test('a deleted interface takes the other end of its cross-connect out of its bridge domain', async () => {
+    const { client } = await machine();
+    const create = () => client.request('create_loopback', { mac_address: noMac });
+    const [one, other] = [await create(), await create()];
+    await client.request('sw_interface_set_l2_bridge', {
+      rx_sw_if_index: one.sw_if_index,
+      bd_id: 4,
+      port_type: 1,
+      shg: 0,
+      enable: true,
+    });
+    await client.request('sw_interface_set_l2_xconnect', {
+      rx_sw_if_index: other.sw_if_index,
+      tx_sw_if_index: one.sw_if_index,
+      enable: true,
+    });
+    await client.request('delete_loopback', { sw_if_index: other.sw_if_index });
+    const [domain] = await client.dump('bridge_domain_dump', { bd_id: 4, sw_if_index: NONE });
+    assert.equal(domain?.bvi_sw_if_index, NONE);
+    assert.deepEqual(domain?.sw_if_details, []);
+  });
+
   test('events are sent once per index, combined with OR, and only to subscribers', async () => {
     const { client } = await machine();
     const seen: string[] = [];

@@ -68,7 +68,7 @@ export class Bridging {
     this.#interfaces = interfaces;
     this.#crash = crash;
     this.#domains.push(this.#newDomain({ ...implicitSettings, bd_id: 0 }));
-    interfaces.onRemove((iface) => this.#leave(iface));
+    interfaces.onRemove((iface) => this.#remove(iface));
     interfaces.onMac((iface) => this.#followMac(iface));
   }
 
@@ -131,6 +131,14 @@ export class Bridging {
       if (entry.slot === slot && entry.index === iface.index && entry.bvi && entry.isStatic)
         this.#macs.delete(key);
     this.#bviMac(slot, iface, true);
+  }
+
+  /** VPP also sets the other end of a cross-connect back to routing, even a member of a domain. */
+  #remove(iface: SimInterface): void {
+    const mode = this.#modes.get(iface.index);
+    const other = mode?.kind === 'cross' ? this.#interfaces.get(mode.to) : undefined;
+    if (other) this.#leave(other);
+    this.#leave(iface);
   }
 
   /** Sets the interface back to routing. */
