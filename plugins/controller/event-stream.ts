@@ -21,7 +21,7 @@ export interface EventStreamDeps {
   readonly history: EventHistory;
 }
 
-/** Each has a listener, also one that a HEAD request has left behind. */
+/** Each has a listener, and keeps what it has not sent. */
 const MAX_STREAMS = 16;
 /** The server closes a connection that makes no progress for 30 s, and proxies do the same. */
 const HEARTBEAT_MS = 10_000;

@@ -1,4 +1,5 @@
 /** Replies of the REST server: one form for routes and for errors of the server itself. */
+import { Readable } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
 import { isPlainJson } from './json-shape.ts';
 import { BadRequestError, failure, type RouteResponse } from './route.ts';
@@ -12,6 +13,8 @@ const defaultHeaders = {
 
 export function send(reply: FastifyReply, response: RouteResponse): FastifyReply {
   reply.code(response.status).headers({ ...defaultHeaders, ...response.headers });
+  // fastify would read it to its end, after the reply and without a place among the handled requests
+  if (reply.request.method === 'HEAD' && response.body instanceof Readable) response.body.destroy();
   if (response.contentType !== undefined)
     return reply.type(response.contentType).send(response.body);
   // Indented, as in the Go agent, for reading in a terminal.

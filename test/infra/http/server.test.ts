@@ -5,6 +5,7 @@ import { createServer, type IncomingHttpHeaders, request } from 'node:http';
 import { type AddressInfo, connect, createServer as createSocket, Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { afterEach, describe, it } from 'node:test';
 import Value from 'typebox/value';
 import { systemClock } from '#infra/clock/system.ts';
@@ -102,6 +103,30 @@ describe('REST server', () => {
     return { host: '127.0.0.1', port: server.port };
   };
   afterEach(close);
+
+  it('reads nothing of a long reply for HEAD', async () => {
+    let pieces = 0;
+    const body = Readable.from(
+      (function* () {
+        while (pieces < 1_000) yield `${pieces++}`;
+      })(),
+    );
+    const ended = once(body, 'close');
+    const contentType = 'text/plain; charset=utf-8';
+    const long: Route = {
+      ...routes[0]!,
+      path: '/long',
+      handle: () => ({ status: 200, body, contentType }),
+    };
+    const server = await startHttpServer(config(), [long], systemClock, silentLogger);
+    servers.push(server);
+    const reply = await call({ port: server.port }, 'HEAD', '/long');
+    await ended;
+    assert.deepEqual(
+      [reply.status, reply.headers['content-type'], reply.body, pieces],
+      [200, contentType, '', 0],
+    );
+  });
 
   it('answers on the endpoint and on the local socket', async () => {
     const target = await start();
