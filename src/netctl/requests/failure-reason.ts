@@ -43,6 +43,8 @@ const byCode: Readonly<Record<string, FailureReason>> = {
   ECONNRESET: 'closed',
   EPIPE: 'closed',
   EPROTO: 'tls',
+  // The only header with text of the user is the one with the credentials.
+  ERR_INVALID_CHAR: 'unauthorized',
 };
 
 const texts: Partial<Record<FailureReason, string>> = {
@@ -51,14 +53,22 @@ const texts: Partial<Record<FailureReason, string>> = {
   timeout: 'no answer in time',
   'unknown-host': 'unknown host name',
   closed: 'connection closed',
+  'invalid-reply': 'the reply is not HTTP',
+  unauthorized: 'the token has characters that a header cannot have, such as a line end',
 };
 
 /** @param isSocket the request went to a unix socket */
 export function failureOfError(thrown: unknown, isSocket: boolean): RequestFailure {
   const { code = '' } = thrown as NodeJS.ErrnoException;
   if (isSocket) return failure('socket', `unix socket of the agent: ${socketText(code, thrown)}`);
-  const reason = byCode[code] ?? (isTls(code) ? 'tls' : 'unreachable');
+  const reason = byCode[code] ?? reasonOfOther(code);
+  if (reason === undefined) return failure('unreachable', errorText(thrown));
   return failure(reason, texts[reason] ?? `TLS: ${tlsText(code, thrown)}`);
+}
+
+function reasonOfOther(code: string): FailureReason | undefined {
+  if (code.startsWith('HPE_')) return 'invalid-reply';
+  return isTls(code) ? 'tls' : undefined;
 }
 
 function socketText(code: string, thrown: unknown): string {

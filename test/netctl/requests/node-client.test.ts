@@ -104,6 +104,23 @@ describe('a request to a node', () => {
     assert.equal((await failureOf(client().json(node, get))).reason, 'invalid-reply');
   });
 
+  it('says that a server of another protocol answers', async () => {
+    const other = createTcpServer((socket) => void socket.end('SSH-2.0-OpenSSH_9.2\r\n'));
+    other.listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    closers.push(() => other.close());
+    const node = nodeAt((other.address() as AddressInfo).port);
+    const { reason, text } = await failureOf(client().json(node, get));
+    assert.deepEqual([reason, text], ['invalid-reply', 'the reply is not HTTP']);
+  });
+
+  it('says that a token cannot be sent', async () => {
+    const node = await serve((_, reply) => reply.end('{}'));
+    const { reason, text } = await failureOf(client({ token: 'secret\r' }).json(node, get));
+    assert.equal(reason, 'unauthorized');
+    assert.match(text, /line end/);
+  });
+
   it('explains 403 with the text of the agent', async () => {
     const node = await serve((_, reply) => {
       reply.writeHead(403).end('{"Error": "use the unix socket"}');
