@@ -57,7 +57,7 @@ export async function readRecording(path: string): Promise<Recording> {
   const reader = new Reader(path);
   const lines = reader.lines();
   const { value: first, done } = await lines.next();
-  if (done || first.t !== 'run')
+  if (done || first.t !== 'run' || !Number.isFinite(first.at))
     throw new RecordingError('the file is not a recording: its first line is invalid', {
       where: path,
     });
@@ -69,6 +69,13 @@ export async function readRecording(path: string): Promise<Recording> {
       },
     );
   return { path, header: first, events: reader.events(lines), ending: () => reader.ending };
+}
+
+/** @throws SyntaxError */
+function parsedLine(text: string): Line {
+  const line: unknown = JSON.parse(text);
+  if (typeof line !== 'object' || line === null) throw new SyntaxError('a line is no object');
+  return line as Line;
 }
 
 interface PartialEvent {
@@ -109,7 +116,7 @@ class Reader {
       number++;
       let line: Line;
       try {
-        line = JSON.parse(text) as Line;
+        line = parsedLine(text);
       } catch (thrown) {
         cut = thrown;
         continue;

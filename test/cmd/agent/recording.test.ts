@@ -160,6 +160,10 @@ describe('a recording', () => {
       code: 'CV_RECORDING_UNREADABLE',
       message: /changed\.jsonl:51: the recording is corrupted/,
     });
+    await assert.rejects(report([...texts.slice(0, 50), 'null', ...texts.slice(50)]), {
+      code: 'CV_RECORDING_UNREADABLE',
+      message: /changed\.jsonl:51: the recording is corrupted: a line is no object/,
+    });
   });
 
   it('of another format, with an unknown event or without content is rejected with its name', async () => {
@@ -170,6 +174,10 @@ describe('a recording', () => {
       message: /format 99/,
     });
     await assert.rejects(report(others), { code, message: /is not a recording/ });
+    await assert.rejects(report(['{"t":"run","format":1}']), {
+      code,
+      message: /is not a recording/,
+    });
     const strange = others.map((line) => (line.t === 'event' ? { ...line, kind: 'odd' } : line));
     await assert.rejects(report([first, ...strange]), { code, message: /no event kind odd/ });
     await assert.rejects(
