@@ -28,6 +28,12 @@ export const UndeployInterruptedError = defineError({
   remedy: 'Run undeploy again: it continues where it stopped.',
 });
 
+export const StandardOutputError = defineError({
+  name: 'StandardOutputError',
+  code: 'CV_STANDARD_OUTPUT',
+  remedy: 'Free space where the standard output is written to, and run the command again.',
+});
+
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
@@ -117,16 +123,21 @@ async function runQuery(
 
 interface StandardOutput {
   readonly show: (text: string) => void;
-  /** Resolves when everything is written: the end of the process would discard what a slow reader has not taken. */
+  /**
+   * Resolves when everything is written: the end of the process would discard what a slow reader has not taken.
+   * @throws StandardOutputError
+   */
   readonly shown: () => Promise<void>;
 }
 
 /** The stream is opened with the first text: a running agent writes past it. */
 function standardOutput(): StandardOutput {
   let state: 'unused' | 'open' | 'closed' = 'unused';
-  // a reader that ends, such as head, needs no more text
-  const close = (): void => {
+  let failure: NodeJS.ErrnoException | undefined;
+  const close = (error: NodeJS.ErrnoException): void => {
     state = 'closed';
+    // a reader that ends, such as head, needs no more text
+    if (error.code !== 'EPIPE') failure ??= error;
   };
   return {
     show: (text) => {
@@ -137,6 +148,7 @@ function standardOutput(): StandardOutput {
     shown: async () => {
       if (state === 'open') await new Promise((done) => process.stdout.write('', done));
       process.stdout.off('error', close);
+      if (failure) throw new StandardOutputError(errorText(failure), { cause: failure });
     },
   };
 }

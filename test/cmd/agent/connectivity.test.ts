@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  closeSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   writeFileSync,
@@ -389,6 +391,17 @@ describe('contiv-agent connectivity', () => {
     child.stdout.destroy();
     const [errors] = await Promise.all([readText(child.stderr), once(child, 'exit')]);
     assert.equal(errors, '');
+  });
+
+  it('fails if the list cannot be written', async () => {
+    const main = resolve(import.meta.dirname, '../../../src/cmd/agent/main.ts');
+    const argv = [main, 'connectivity', '--manifests', folder({ 'all.yaml': pod('web') })];
+    const full = openSync('/dev/full', 'w');
+    const child = spawn(process.execPath, argv, { stdio: ['ignore', full, 'pipe'] });
+    closeSync(full);
+    const [errors, [code]] = await Promise.all([readText(child.stderr!), once(child, 'exit')]);
+    assert.match(errors, /ENOSPC[\s\S]*CV_STANDARD_OUTPUT/);
+    assert.equal(code, 1);
   });
 
   it('rejects a folder that cannot be read', async () => {
