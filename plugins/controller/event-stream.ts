@@ -35,6 +35,7 @@ export function eventStreamRoute({ clock, history }: EventStreamDeps): Route {
     method: 'GET',
     path: '/controller/events',
     mutating: false,
+    isStream: true,
     summary: 'processed events as server-sent events, while they are recorded: after | last',
     query: {
       after: {

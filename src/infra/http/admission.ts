@@ -50,10 +50,11 @@ export class Admission {
 
   /**
    * Resolves when the request may be handled.
+   * @param slowMs how long it keeps its place
    * @returns ends the request; to be called when the reply is sent or the connection is closed
    * @throws HttpOverloadError when too many requests wait already
    */
-  async enter(client: Client): Promise<() => void> {
+  async enter(client: Client, slowMs = SLOW_REPLY_MS): Promise<() => void> {
     if (this.#handled >= this.#most) await this.#wait(client.address);
     else this.#handled++;
     // Everything else that is ready precedes: handlers are not called one after the other.
@@ -63,8 +64,8 @@ export class Admission {
       if (isActive) this.#leave();
       isActive = false;
     };
-    let timer = this.#clock.timer(SLOW_REPLY_MS, () => {
-      timer = this.#clock.timer(MAX_REPLY_MS - SLOW_REPLY_MS, () => client.giveUp());
+    let timer = this.#clock.timer(slowMs, () => {
+      timer = this.#clock.timer(MAX_REPLY_MS - slowMs, () => client.giveUp());
       pass();
       this.#addSlow(client);
     });

@@ -30,6 +30,9 @@ declare module 'fastify' {
   }
 }
 
+/** A stream begins within it, and waits for events then. */
+const STREAM_MS = 100;
+
 export function guardEndpoint(
   server: FastifyInstance,
   config: HttpConfig,
@@ -75,7 +78,8 @@ export function guardEndpoint(
     const { route } = request.routeOptions.config;
     // Logins have a queue of their own.
     const isExempt = route?.isProbe || route?.isLogin;
-    const leave = isExempt || (await admit(handlers, request, reply, request.replied!));
+    const leave =
+      isExempt || (await admit(handlers, request, reply, request.replied!, route?.isStream));
     request.leaveUpload?.();
     return leave ? undefined : reply;
   });
@@ -87,6 +91,7 @@ async function admit(
   request: FastifyRequest,
   reply: FastifyReply,
   replied: Promise<void>,
+  isStream = false,
 ): Promise<(() => void) | undefined> {
   let leave: () => void;
   const client: Client = {
@@ -98,7 +103,7 @@ async function admit(
     },
   };
   try {
-    leave = await admission.enter(client);
+    leave = await admission.enter(client, isStream ? STREAM_MS : undefined);
   } catch (error) {
     if (!(error instanceof HttpOverloadError)) throw error;
     send(reply.header('Retry-After', '1'), failure(503, error.message));

@@ -58,6 +58,8 @@ export interface Route {
   readonly isLogin?: true;
   /** Contains nothing of the node: it needs no user. */
   readonly isPublic?: true;
+  /** Its reply waits for events: others are handled beside it. It limits the number of its clients. */
+  readonly isStream?: true;
   /** Whether the body may be a form instead of JSON. */
   readonly acceptsForm?: true;
   /** One line for the table of routes. */

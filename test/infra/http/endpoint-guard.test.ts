@@ -6,6 +6,7 @@ import { request as secureRequest } from 'node:https';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { connect as secureConnect } from 'node:tls';
 import Value from 'typebox/value';
@@ -183,6 +184,32 @@ describe('requests that share a connection', () => {
     const options = { port: server.port, path: '/liveness', headers: { host: 'evil.example' } };
     assert.equal(await statusOf(request, options), 421);
     assert.equal(handled, 0);
+  });
+});
+
+describe('replies that wait for events', () => {
+  it('keep no other request waiting', async (t) => {
+    const events: Route = {
+      ...route,
+      path: '/events',
+      isStream: true,
+      handle: () => {
+        const body = new Readable({ read: () => undefined });
+        body.push(':\n\n');
+        return { status: 200, body, contentType: 'text/event-stream' };
+      },
+    };
+    const server = await startHttpServer(
+      config({}),
+      [...routes, events],
+      systemClock,
+      silentLogger,
+    );
+    t.after(() => server.close());
+    const signal = AbortSignal.timeout(5_000);
+    const target = { host: '127.0.0.1', port: server.port, signal };
+    for (const path of [...Array<string>(5).fill('/events'), '/state'])
+      assert.equal(await statusOf(request, { ...target, path }), 200);
   });
 });
 
