@@ -9,6 +9,7 @@ import type { Logger } from '#infra/log/log.ts';
 import type { AnyDescriptor, Dependency, KeyedValue, RetrievedValue } from '../api/descriptor.ts';
 import type { RetryPolicy, Value } from '../api/transaction.ts';
 import type { ValueState } from '../api/value-state.ts';
+import { byKey } from '../graph/by-key.ts';
 import type { Registry } from '../graph/descriptor-registry.ts';
 import { deepEqual } from '../graph/equality.ts';
 import {
@@ -76,6 +77,9 @@ export class GraphWriter {
       this.#applyDesired(node, value, origin);
     });
     for (const node of plan.blockedByOthers) this.#graph.blocked.add(node);
+    const { contenders } = this.#graph;
+    for (const { key, base } of plan.contentions)
+      contenders.set(key, (contenders.get(key) ?? new Set()).add(base));
     return new AppliedPlan(this.#graph, nodes, origin);
   }
 
@@ -148,6 +152,28 @@ export class GraphWriter {
     await this.#slices.each(bases, (node) => {
       if (node.derived.size === 0) this.#graph.remove(node);
     });
+  }
+
+  /**
+   * @param served bases that the transaction has planned again; grows. Each once: it might not end
+   * @returns base values that derive a key that another value had and that is free now
+   */
+  takeContenders(served: Set<Node>): Node[] {
+    const { contenders } = this.#graph;
+    const bases = new Set<Node>();
+    for (const [key, waiting] of contenders) {
+      if (this.#graph.get(key)) continue;
+      for (const one of waiting) {
+        const base = this.#graph.get(one);
+        if (base && served.has(base)) continue;
+        // A base that is not available derives its values when it becomes so.
+        if (base?.available) bases.add(base);
+        waiting.delete(one);
+      }
+      if (waiting.size === 0) contenders.delete(key);
+    }
+    for (const base of bases) served.add(base);
+    return [...bases].sort(byKey);
   }
 
   /** Notes that the transaction may have changed the node. @returns false if that was noted already */

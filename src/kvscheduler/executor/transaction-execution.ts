@@ -78,7 +78,16 @@ export class TransactionExecution {
       await this.#failBlockedTargets(plan);
       await this.#bestEffort(plan, undefined);
     }
-    await this.#context.writer.removeUnused(this.#touched);
+    const { writer } = this.#context;
+    await writer.removeUnused(this.#touched);
+    const served = new Set<Node>();
+    for (;;) {
+      const bases = writer.takeContenders(served);
+      if (bases.length === 0) return;
+      const plan = await this.#makePlan({ targets: none, reconcile: bases, drifted: new Set() });
+      await this.#bestEffort(plan, undefined);
+      await writer.removeUnused(this.#touched);
+    }
   }
 
   /** Nodes that may have changed; some of them are removed. */

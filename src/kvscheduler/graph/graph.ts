@@ -108,7 +108,7 @@ export function writable(node: Node): WritableNode {
 /** The graph for everything but its writer. */
 export type Graph = Omit<
   WritableGraph,
-  keyof Writers | 'rejected' | 'blocked' | 'withUnknownOutcome'
+  keyof Writers | 'rejected' | 'blocked' | 'withUnknownOutcome' | 'contenders'
 > & {
   readonly rejected: ReadonlySet<Node>;
   readonly blocked: ReadonlySet<Node>;
@@ -143,6 +143,8 @@ export class WritableGraph {
   readonly rejected = new Set<Node>();
   /** Nodes with an operation that a failed one blocked; for some it may not be necessary any more. */
   readonly blocked = new Set<Node>();
+  /** Keys of base values by a key that they derive, too, while another value has it. */
+  readonly contenders = new Map<string, Set<string>>();
   readonly #nodes = new Map<string, Node>();
   readonly #keys = new KeyIndex();
   readonly #dependents = new DependencyIndex<Node>();

@@ -19,6 +19,8 @@ export interface GoalSetter {
   readonly graph: PlannedGraph;
   /** The planned value of a node. */
   touch(node: Node, reason: Reason): PlannedValue;
+  /** The base derives a value whose key another value has. */
+  contend(base: PlannedValue, key: string): void;
   /** Throws when the key has more than one owner. */
   addNew(key: string, base: PlannedValue, reason: Reason): PlannedValue;
   setGoal(value: PlannedValue, desired: Value, unmanaged: boolean, metadata: unknown): void;
@@ -123,6 +125,7 @@ export class DerivedGoals {
         { key, from: base.key },
         'ignoring a derived value: it is empty or its key belongs to another value',
       );
+      if (isTaken) this.#setter.contend(base, key);
       return false;
     }
     const { unmanaged } = base.goal;

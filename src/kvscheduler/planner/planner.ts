@@ -20,7 +20,7 @@ import type { Attempt, PlanInput } from './input.ts';
 import type { PlannedOperation } from './operation.ts';
 import { orderOperations } from './ordering.ts';
 import type { BlockReason, PlannedValue } from './planned-value.ts';
-import type { Rejection, Resolution } from './resolution.ts';
+import type { Contention, Rejection, Resolution } from './resolution.ts';
 import { Resolver } from './resolver.ts';
 
 export interface Plan {
@@ -29,6 +29,7 @@ export interface Plan {
   readonly values: readonly PlannedValue[];
   /** Targets that were rejected. */
   readonly refused: readonly Rejection[];
+  readonly contentions: readonly Contention[];
   /** Values that stay as they are because a blocked value needs them. */
   readonly blockedByOthers: readonly Node[];
 }
@@ -60,6 +61,7 @@ export async function makePlan(input: PlanInput): Promise<Plan> {
       operations,
       values: resolution.graph.all,
       refused: resolution.refused,
+      contentions: resolution.contentions,
       blockedByOthers: [...attempt.blocked.keys()].filter((node) => !input.blocked.has(node)),
     };
   }

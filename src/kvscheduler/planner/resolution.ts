@@ -11,12 +11,19 @@ export interface Rejection {
   readonly error: Error;
 }
 
+/** A derived value that is ignored as long as another value has its key. */
+export interface Contention {
+  readonly key: string;
+  readonly base: string;
+}
+
 export interface Resolution {
   readonly input: PlanInput;
   /** The values of the plan and their relations. */
   readonly graph: PlannedGraph;
   /** Targets that were rejected. */
   readonly refused: readonly Rejection[];
+  readonly contentions: readonly Contention[];
   /** Values on which no operation is possible. */
   readonly blocked: readonly PlannedValue[];
   /** The planned value of a node; it is added to the plan if it was not reached yet. */

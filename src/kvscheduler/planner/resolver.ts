@@ -17,7 +17,7 @@ import { isMany, PlannedGraph } from './planned-graph.ts';
 import { type BlockReason, editable, PlannedValue, UNAVAILABLE } from './planned-value.ts';
 import { PrefixOffers } from './prefix-offers.ts';
 import type { Reason } from './reason.ts';
-import type { Rejection, Resolution } from './resolution.ts';
+import type { Contention, Rejection, Resolution } from './resolution.ts';
 
 const none: readonly never[] = [];
 
@@ -25,6 +25,7 @@ export class Resolver implements Resolution, GoalSetter {
   readonly input: PlanInput;
   readonly graph: PlannedGraph;
   readonly refused: Rejection[] = [];
+  readonly contentions: Contention[] = [];
   readonly blocked: PlannedValue[] = [];
   /** Values of descriptors that have claims. */
   readonly claimants = new Set<PlannedValue>();
@@ -206,6 +207,10 @@ export class Resolver implements Resolution, GoalSetter {
     graph.add(value, base);
     if (subject.descriptor?.claims) this.claimants.add(value);
     return value;
+  }
+
+  contend(base: PlannedValue, key: string): void {
+    this.contentions.push({ key, base: base.key });
   }
 
   /** Makes the value available if that is possible, with everything that belongs to it. */

@@ -121,6 +121,28 @@ test('a derived value with the key of another value is ignored with a warning; a
   assert.equal(bench.state('d/a2.0'), 'CONFIGURED');
 });
 
+test('a derived value whose key another value had is created when the key is free', async () => {
+  const bench = setUp();
+  const derives = { 'd/x': { v: 1 } };
+  await bench.commit({ 'a/1': { v: 1, derives }, 'a/2': { v: 1 } });
+  // it moves to another base
+  await bench.commit({ 'a/1': null, 'a/2': { v: 1, derives } });
+  assert.equal(bench.state('d/x'), 'CONFIGURED');
+  assert.deepEqual(await bench.calls({ 'a/3': { v: 1, derives: { 'd/x': { v: 3 } } } }), [
+    'CREATE a/3',
+  ]);
+  // its base is removed, or has to wait
+  assert.deepEqual(await bench.calls({ 'a/2': { v: 1, derives, needs: ['a/4'] } }), [
+    'DELETE d/x',
+    'DELETE a/2',
+    'CREATE d/x',
+  ]);
+  assert.deepEqual(await bench.calls({ 'a/4': { v: 1 } }), ['CREATE a/4', 'CREATE a/2']);
+  assert.deepEqual(await bench.calls({ 'a/3': null }), ['DELETE d/x', 'DELETE a/3', 'CREATE d/x']);
+  assert.equal(bench.state('d/x'), 'CONFIGURED');
+  assert.deepEqual(await bench.calls({ 'a/2': null }), ['DELETE d/x', 'DELETE a/2']);
+});
+
 test('a value without a descriptor is kept and reported, not created', async () => {
   const bench = setUp();
   assert.deepEqual(await bench.commit({ 'z/1': { v: 1 } }), []);
