@@ -133,6 +133,14 @@ test('a descriptor that cannot read is assumed to be in sync, and reported', asy
   assert.deepEqual(bench.lastRecord().RetrieveErrors, ['a/: gone']);
 });
 
+test('of two derived values with one key, the first counts', async () => {
+  const derived = () => [1, 2].map((v) => ({ key: 'd/x', value: { v } }));
+  const bench = setUp({ verify: true }, withDescriptor('alpha', { derived }));
+  assert.deepEqual(await bench.commit({ 'a/1': { v: 1 } }), []);
+  assert.deepEqual(bench.southbound.takeCalls(), ['CREATE a/1', 'CREATE d/x']);
+  assert.deepEqual(await bench.calls({}, { mode: 'downstream-resync' }), []);
+});
+
 test('malformed retrieved values are ignored', async () => {
   const retrieve = async () => [
     { key: '', value: { v: 1 } },

@@ -261,6 +261,8 @@ export class GraphWriter {
     for (const { key, value: own } of deriveOf(node, value, this.#log)) {
       const known = graph.get(key);
       if (own === undefined || own === null || (known && known.base !== node)) continue;
+      // As in plans, the first of two values with one key counts.
+      if (found.has(key)) continue;
       const child = known ?? graph.add(key, this.#registry.tryFind(key), node);
       found.add(key);
       if (isUnknown(child)) writable(child).state = node.unmanaged ? 'OBTAINED' : 'DISCOVERED';

@@ -94,7 +94,8 @@ function* compare(
   yield* compareOne(node, managed?.value);
   const derived = new Map<string, Value>();
   if (managed)
-    for (const { key, value } of deriveFrom(node, managed.value)) derived.set(key, value);
+    for (const { key, value } of deriveFrom(node, managed.value))
+      if (!derived.has(key)) derived.set(key, value);
   for (const child of node.derived) yield* compareOne(child, derived.get(child.key));
   for (const key of derived.keys()) {
     const child = graph.peek(key);
