@@ -90,10 +90,12 @@ export class GraphWriter {
   }
 
   #applyDesired(node: Node, value: PlannedValue, { seqNum, fromNorth, retry }: PlanOrigin): void {
-    const { goal, phase, role } = value;
+    const { goal, phase, role, decision } = value;
     const { desired, unmanaged, dependencies } = goal;
     const graph = this.#graph;
     writable(node).toBeRemoved = !value.isAvailable;
+    if (decision.action === 'recreate' && decision.lost !== undefined)
+      writable(node).lostDependency = decision.lost;
     if (value.isBlocked) {
       if (node.desired !== desired) {
         graph.setDesired(node, desired, none);

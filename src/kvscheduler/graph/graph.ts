@@ -49,6 +49,8 @@ export class Node {
   readonly outcomeUnknown: boolean = false;
   /** The last plan removes it, even if the removal failed. */
   readonly toBeRemoved: boolean = false;
+  /** Key of a dependency that was lost while this value stayed: it is to be recreated, even if that failed. */
+  readonly lostDependency: string | undefined;
   /** The value that the northbound set last, if it was rejected. */
   readonly rejected: RejectedValue | undefined;
   /** The descriptor was not asked about the desired value yet. */
@@ -88,7 +90,7 @@ export class Node {
   /** It exists, but not as the last plan wanted: a failure was in the way. */
   get outOfSync(): boolean {
     if (this.actual === undefined || this.unmanaged) return false;
-    return this.actual !== this.desired || this.toBeRemoved;
+    return this.actual !== this.desired || this.toBeRemoved || this.lostDependency !== undefined;
   }
 
   get root(): Node {
@@ -352,6 +354,7 @@ export class WritableGraph {
     writable(node).actual = value;
     writable(node).actualDependencies = dependencies;
     this.#reindex(node);
+    if (value === undefined) writable(node).lostDependency = undefined;
     if (value === undefined) this.setMetadata(node, undefined);
     this.changes++;
   }

@@ -39,14 +39,19 @@ export async function decide(
     editable(value).decision = decisionFor(resolution, value, interrupted);
     if (value.exists ? !stays(value) : resolution.isLost(value)) leaving.push(value);
   });
-  const interrupt = (node: Node, reason: Reason, mayStay: (value: PlannedValue) => boolean) => {
+  const interrupt = (
+    node: Node,
+    reason: Reason,
+    lost: string | undefined,
+    mayStay: (value: PlannedValue) => boolean,
+  ) => {
     if (node.actual === undefined) return;
     if (!graph.values.has(node.key) && input.graph.mayBlockOthers(node)) reached.push(node);
     const value = resolution.touch(node, reason);
     if (value.decision.action === 'undecided')
       editable(value).decision = decisionFor(resolution, value, interrupted);
     if (!stays(value) || value.isBlocked || mayStay(value)) return;
-    editable(value).decision = { action: 'recreate', isChange: false, interruption: reason };
+    editable(value).decision = { action: 'recreate', isChange: false, interruption: reason, lost };
     leaving.push(value);
   };
   for (const node of input.drifted) {
@@ -55,8 +60,9 @@ export async function decide(
     if (value?.exists !== true || !stays(value) || value.isBlocked) continue;
     const lacking = unsupported(resolution, value, lasting);
     if (lacking === undefined) continue;
-    const interruption: Reason = { why: 'dependency lost', key: lacking.key ?? lacking.label };
-    editable(value).decision = { action: 'recreate', isChange: false, interruption };
+    const lost = lacking.key ?? lacking.label;
+    const interruption: Reason = { why: 'dependency lost', key: lost };
+    editable(value).decision = { action: 'recreate', isChange: false, interruption, lost };
     leaving.push(value);
   }
   for (let next = leaving.pop(); next; next = leaving.pop()) {
@@ -64,17 +70,18 @@ export async function decide(
     const { key } = next;
     for (const child of next.node?.derived ?? []) {
       if (slices.due()) await slices.turn();
-      interrupt(child, { why: 'derived', from: key }, () => false);
+      interrupt(child, { why: 'derived', from: key }, undefined, () => false);
     }
     const reason: Reason = { why: 'dependency lost', key };
     const dependents = isMany(input.graph.dependentCount(key, isDone))
       ? await input.graph.dependentsInSlices(key, slices, isDone)
       : input.graph.dependents(key, isDone);
     if (dependents.length === 0) continue;
+    const lost = resolution.isLost(next) ? key : undefined;
     const unmet = graph.prefixesOf(key).filter((one) => lasting.findWithPrefix(one) === undefined);
     for (const dependent of dependents) {
       if (slices.due()) await slices.turn();
-      interrupt(dependent, reason, (value) => !unsupported(resolution, value, lasting));
+      interrupt(dependent, reason, lost, (value) => !unsupported(resolution, value, lasting));
     }
     for (const prefix of unmet) exhausted.add(prefix);
   }
@@ -135,6 +142,11 @@ function decisionFor(
   const isPostponed = isOther && node !== undefined && input.updatesBlocked.has(node);
   const isChanged = !isPostponed && differs(value);
   const isRecreated = isChanged && needsRecreate(value);
+  const lost = node?.lostDependency;
+  if (lost !== undefined) {
+    const interruption: Reason = { why: 'dependency lost', key: lost };
+    return { action: 'recreate', isChange: isRecreated, interruption, lost };
+  }
   const claim = interrupted.get(value.key);
   if (isRecreated || claim !== undefined) {
     const interruption: Reason | undefined =

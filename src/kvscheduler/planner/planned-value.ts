@@ -83,6 +83,8 @@ export interface Recreation {
   readonly isChange: boolean;
   /** The reason why it cannot stay in between, although it will exist again. */
   readonly interruption: Reason | undefined;
+  /** Key of a dependency that the southbound lost while the value stayed. */
+  readonly lost?: string | undefined;
 }
 
 const UNDECIDED: Decision = { action: 'undecided' };

@@ -140,6 +140,24 @@ test('a value of unknown outcome is read back before its retry', async () => {
   assert.equal(bench.state('a/1'), 'CONFIGURED');
 });
 
+test('a value whose dependency was lost is recreated by the retry if it could not be removed', async () => {
+  const bench = setUp();
+  const { southbound } = bench;
+  const dependents = { 'b/1': { v: 1, needs: ['a/1'] }, 'b/2': { v: 1, needs: ['b/1'] } };
+  await bench.commit({ 'a/1': { v: 1 }, ...dependents }, { retry });
+  southbound.values.delete('a/1');
+  let left = 1;
+  southbound.fails = (verb) => (verb === 'DELETE' && left-- > 0 ? new Error('no') : undefined);
+  await bench.commit({}, { mode: 'downstream-resync' });
+  assert.equal(bench.state('a/1'), 'CONFIGURED');
+  assert.equal(bench.state('b/2'), 'RETRYING');
+  southbound.takeCalls();
+  await pass(bench, 1000);
+  const calls = ['DELETE b/2', 'DELETE b/1', 'CREATE b/1', 'CREATE b/2'];
+  assert.deepEqual(southbound.takeCalls(), calls);
+  assert.deepEqual(await bench.calls({}, { mode: 'downstream-resync' }), []);
+});
+
 test('closing cancels the retries', async () => {
   const bench = setUp();
   bench.southbound.fails = () => new Error('no');
