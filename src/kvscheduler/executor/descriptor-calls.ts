@@ -31,20 +31,27 @@ export class DescriptorCalls {
     return this.#guard.isInside;
   }
 
-  /** An operation starts: its code belongs into `run`. */
-  begin(): DescriptorCall {
+  /**
+   * An operation starts: its code belongs into `run`.
+   * @param now the time, if the caller has it: the clock is read twice for each operation otherwise
+   */
+  begin(now?: number): DescriptorCall {
     this.#inFlight++;
-    return this.#begin();
+    return this.#begin(now);
   }
 
   run<A extends unknown[], T>(call: DescriptorCall, body: (...args: A) => T, ...args: A): T {
     return this.#guard.run(call, body, ...args);
   }
 
-  /** The operation has its answer. */
-  end(descriptor: string, method: Exclude<DescriptorMethod, 'Retrieve'>, call: DescriptorCall) {
+  /** The operation has its answer. @returns the time */
+  end(
+    descriptor: string,
+    method: Exclude<DescriptorMethod, 'Retrieve'>,
+    call: DescriptorCall,
+  ): number {
     this.#inFlight--;
-    this.#end(descriptor, method, call);
+    return this.#end(descriptor, method, call);
   }
 
   /** The same descriptor with a `retrieve` that is timed and guarded. */
@@ -64,12 +71,14 @@ export class DescriptorCalls {
     };
   }
 
-  #begin(): DescriptorCall {
-    return { began: this.#clock.monotonic(), isOver: false };
+  #begin(now = this.#clock.monotonic()): DescriptorCall {
+    return { began: now, isOver: false };
   }
 
-  #end(descriptor: string, method: DescriptorMethod, call: DescriptorCall): void {
+  #end(descriptor: string, method: DescriptorMethod, call: DescriptorCall): number {
     call.isOver = true;
-    this.#observer.called(descriptor, method, this.#clock.monotonic() - call.began);
+    const now = this.#clock.monotonic();
+    this.#observer.called(descriptor, method, now - call.began);
+    return now;
   }
 }

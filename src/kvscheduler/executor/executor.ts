@@ -153,9 +153,11 @@ class Execution {
     return undefined;
   }
 
-  #pump(): void {
+  /** @param now the time, if it is known */
+  #pump(now?: number): void {
     if (this.#pausing) return;
     const { window, slices } = this.#options;
+    let began = now;
     try {
       while (this.#inFlight < window) {
         if (slices.due()) {
@@ -164,7 +166,8 @@ class Execution {
         }
         const index = this.#next();
         if (index === undefined) break;
-        this.#launch(index);
+        this.#launch(index, began);
+        began = undefined;
       }
     } catch (thrown) {
       this.#broken(thrown);
@@ -181,7 +184,7 @@ class Execution {
     }, this.#broken);
   }
 
-  #launch(index: number): void {
+  #launch(index: number, now: number | undefined): void {
     const operation = this.#operations[index] as PlannedOperation;
     if (!operation.call) {
       this.#succeed(index, operation, undefined);
@@ -189,7 +192,7 @@ class Execution {
     }
     this.#inFlight++;
     const { calls } = this.#options;
-    const call = calls.begin();
+    const call = calls.begin(now);
     calls.run(call, callDescriptor, this.#options, operation).then(
       (metadata: unknown) => this.#settle(index, call, true, metadata),
       (thrown: unknown) => this.#settle(index, call, false, thrown),
@@ -201,7 +204,7 @@ class Execution {
     this.#inFlight--;
     const operation = this.#operations[index] as PlannedOperation;
     const { name } = operation.value.descriptor as AnyDescriptor;
-    this.#options.calls.end(name, methods[operation.operation], call);
+    const now = this.#options.calls.end(name, methods[operation.operation], call);
     try {
       if (hasSucceeded) this.#succeed(index, operation, answer);
       else this.#fail(index, operation, answer);
@@ -209,7 +212,7 @@ class Execution {
       this.#broken(thrown);
       return;
     }
-    this.#pump();
+    this.#pump(now);
   }
 
   #succeed(index: number, operation: PlannedOperation, metadata: unknown): void {

@@ -10,6 +10,8 @@ interface Prefix {
   readonly owners: readonly AnyDescriptor[];
   /** The longest other prefix that this one begins with. */
   readonly shorter: Prefix | undefined;
+  /** Owns every key with the prefix. Undefined: that depends on the key. */
+  readonly onlyOwner: AnyDescriptor | undefined;
 }
 
 /** Finds descriptors by the keys that they own. */
@@ -37,8 +39,10 @@ export class Registry {
    * @throws DescriptorOverlapError when two `ownsKey` accept it
    */
   find(key: string): AnyDescriptor | undefined {
+    const closest = this.#closest(key);
+    if (closest?.onlyOwner && key.startsWith(closest.text)) return closest.onlyOwner;
     let found: AnyDescriptor | undefined;
-    for (let prefix = this.#closest(key); prefix; prefix = prefix.shorter) {
+    for (let prefix = closest; prefix; prefix = prefix.shorter) {
       if (!key.startsWith(prefix.text)) continue;
       for (const descriptor of prefix.owners) {
         if (descriptor === found || !(descriptor.ownsKey?.(key) ?? true)) continue;
@@ -106,7 +110,10 @@ function prefixesOf(descriptors: Iterable<AnyDescriptor>): Prefix[] {
   for (const text of [...owners.keys()].sort()) {
     let shorter = prefixes.at(-1);
     while (shorter && !text.startsWith(shorter.text)) shorter = shorter.shorter;
-    prefixes.push({ text, owners: owners.get(text) ?? [], shorter });
+    const [first, ...others] = owners.get(text) ?? [];
+    const isOnly = !shorter && first?.ownsKey === undefined && others.length === 0;
+    const onlyOwner = isOnly ? first : undefined;
+    prefixes.push({ text, owners: owners.get(text) ?? [], shorter, onlyOwner });
   }
   return prefixes;
 }

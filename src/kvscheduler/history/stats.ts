@@ -28,8 +28,21 @@ export interface StatsDocument {
   readonly Descriptors: Readonly<Record<string, readonly MethodStats[]>>;
 }
 
+interface Summary {
+  count: number;
+  total: number;
+  min: number;
+  max: number;
+}
+
 class Times {
-  readonly #byName = new Map<string, { count: number; total: number; min: number; max: number }>();
+  readonly #byName = new Map<string, Summary>();
+
+  static sumOf(parts: Iterable<Times>): Times {
+    const sum = new Times();
+    for (const part of parts) for (const [name, summary] of part.#byName) sum.#merge(name, summary);
+    return sum;
+  }
 
   add(name: string, ms: number): void {
     const known = this.#byName.get(name);
@@ -39,8 +52,20 @@ class Times {
     }
     known.count++;
     known.total += ms;
-    known.min = Math.min(known.min, ms);
-    known.max = Math.max(known.max, ms);
+    if (ms < known.min) known.min = ms;
+    if (ms > known.max) known.max = ms;
+  }
+
+  #merge(name: string, { count, total, min, max }: Summary): void {
+    const known = this.#byName.get(name);
+    if (!known) {
+      this.#byName.set(name, { count, total, min, max });
+      return;
+    }
+    known.count += count;
+    known.total += total;
+    known.min = Math.min(known.min, min);
+    known.max = Math.max(known.max, max);
   }
 
   /** The most frequent first. */
@@ -66,7 +91,6 @@ export class Stats implements Observer {
   readonly #states: Partial<Record<ValueState, number>> = {};
   readonly #phases = new Times();
   readonly #graph = new Times();
-  readonly #all = new Times();
   readonly #descriptors = new Map<string, Times>();
 
   get processedTransactions(): number {
@@ -83,7 +107,7 @@ export class Stats implements Observer {
         Methods: this.#phases.list(),
       },
       GraphMethods: this.#graph.list(),
-      AllDescriptors: this.#all.list(),
+      AllDescriptors: Times.sumOf(this.#descriptors.values()).list(),
       Descriptors: Object.fromEntries(
         [...this.#descriptors].map(([name, times]) => [name, times.list()]),
       ),
@@ -114,9 +138,11 @@ export class Stats implements Observer {
   }
 
   called(descriptor: string, method: DescriptorMethod, ms: number): void {
-    this.#all.add(method, ms);
-    const times = this.#descriptors.get(descriptor) ?? new Times();
-    this.#descriptors.set(descriptor, times);
+    let times = this.#descriptors.get(descriptor);
+    if (!times) {
+      times = new Times();
+      this.#descriptors.set(descriptor, times);
+    }
     times.add(method, ms);
   }
 }
