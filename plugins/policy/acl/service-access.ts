@@ -30,9 +30,13 @@ interface IsolatedBackend {
   readonly port: number;
 }
 
-type EgressDenials = WeakMap<readonly Permit[], WeakMap<MasqueradedAddress['backends'], boolean>>;
+type ForbiddenBackends = WeakMap<
+  readonly Permit[],
+  WeakMap<MasqueradedAddress['backends'], readonly AddressNumber[]>
+>;
 
 const noAddresses: Addresses = [];
+const noBackends: readonly AddressNumber[] = [];
 
 export class ServiceAccess {
   readonly #services = new Map<ServiceName, Addresses>();
@@ -46,13 +50,13 @@ export class ServiceAccess {
   readonly #denied = new Map<AttachmentId, Map<ServiceName, Addresses>>();
   /** Destinations that the pods of this node always reach. */
   #nodeAddresses = AddressSet.none;
-  /** Whether permits deny one of the backends. */
-  #egressDenials: EgressDenials = new WeakMap();
+  /** Backends that permits deny. */
+  #forbidden: ForbiddenBackends = new WeakMap();
 
   /** Nothing is decided again. */
   setNodeAddresses(addresses: AddressSet): void {
     this.#nodeAddresses = addresses;
-    this.#egressDenials = new WeakMap();
+    this.#forbidden = new WeakMap();
   }
 
   /** @param addresses empty: the service has none */
@@ -169,7 +173,9 @@ export class ServiceAccess {
   }
 
   #isDenied(pod: PodPolicy, address: MasqueradedAddress): boolean {
-    if (this.#isDeniedByEgress(pod.egress, address)) return true;
+    // a pod always reaches itself
+    if (this.#forbiddenBackends(pod.egress, address).some((one) => !pod.addresses.includes(one)))
+      return true;
     const { protocol } = address;
     return this.#isolatedBackends(address).some(({ pod: backend, port }) => {
       if (backend === pod) return false;
@@ -179,18 +185,22 @@ export class ServiceAccess {
   }
 
   /** A pod that may not reach each backend does not reach the service at all. */
-  #isDeniedByEgress(egress: Isolation, { backends, protocol }: MasqueradedAddress): boolean {
-    if (!isIsolated(egress)) return false;
-    const known = this.#egressDenials.get(egress.permits) ?? new WeakMap();
-    this.#egressDenials.set(egress.permits, known);
-    const before: boolean | undefined = known.get(backends);
+  #forbiddenBackends(
+    egress: Isolation,
+    { backends, protocol }: MasqueradedAddress,
+  ): readonly AddressNumber[] {
+    if (!isIsolated(egress)) return noBackends;
+    const known = this.#forbidden.get(egress.permits) ?? new WeakMap();
+    this.#forbidden.set(egress.permits, known);
+    const before: readonly AddressNumber[] | undefined = known.get(backends);
     if (before !== undefined) return before;
-    const isDenied = backends.some(
-      ({ address, port }) =>
-        !this.#nodeAddresses.has(address) && !permittedPorts(egress, address).has(protocol, port),
-    );
-    known.set(backends, isDenied);
-    return isDenied;
+    const forbidden = backends.flatMap(({ address, port }) => {
+      const isPermitted =
+        this.#nodeAddresses.has(address) || permittedPorts(egress, address).has(protocol, port);
+      return isPermitted ? [] : [address];
+    });
+    known.set(backends, forbidden);
+    return forbidden;
   }
 }
 

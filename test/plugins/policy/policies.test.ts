@@ -294,6 +294,25 @@ describe('network policies', () => {
     assert.equal(opens(node, 'c1', '192.0.2.10'), 'REFLECT');
   });
 
+  it('let a pod reach itself at an external address, whatever its policies are', async () => {
+    const node = await startedNode();
+    const a = await added(node, 'a', 'c1');
+    const b = await added(node, 'b', 'c2');
+    for (const name of ['a', 'b']) await node.put(record(name, '', { app: 'a' }));
+    await node.put(egressOfA('203.0.113.0/24'));
+    await node.put(serviceValue('web', '10.96.0.10', { external_ips: ['192.0.2.10'] }));
+    const decisions = () => ['c1', 'c2'].map((container) => opens(node, container, '192.0.2.10'));
+    await node.put(endpointsValue('web', [{ ip: a, node: 'node-a', pod: 'a' }]));
+    assert.deepEqual(decisions(), ['REFLECT', 'DENY']);
+    await node.put(
+      endpointsValue('web', [
+        { ip: a, node: 'node-a', pod: 'a' },
+        { ip: b, node: 'node-a', pod: 'b' },
+      ]),
+    );
+    assert.deepEqual(decisions(), ['DENY', 'DENY']);
+  });
+
   describe('deny external addresses of services with isolated backends of the node', () => {
     const external = '192.0.2.10';
     const fromAddress = (node: TestNode, name: string, from: string, flags = SYN) => {

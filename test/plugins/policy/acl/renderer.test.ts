@@ -121,12 +121,10 @@ function isBackendPermitted(
     [...all.values()].find(({ policy }) => policy.addresses.includes(one)),
   );
   const isNode = node.addresses.includes(formatAddress(address));
+  if (from !== undefined && from === to) return true;
   const isSent =
     isNode || from === undefined || permittedPorts(from.policy.egress, address).has(protocol, port);
-  const isTaken =
-    to === undefined ||
-    to === from ||
-    permittedPorts(to.policy.ingress, client).has(protocol, port);
+  const isTaken = to === undefined || permittedPorts(to.policy.ingress, client).has(protocol, port);
   return isSent && isTaken;
 }
 
