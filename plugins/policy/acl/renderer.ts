@@ -13,7 +13,13 @@ import type { ResyncTransaction, UpdateTransaction } from '#plugins/controller/a
 import type { AttachmentId } from '#plugins/podmanager/api.ts';
 import type { ServiceName } from '#plugins/service/api.ts';
 import { AddressSet } from '../address-set.ts';
-import { type Isolation, isIsolated, type PodPolicy, type PolicyName } from '../pod-policy.ts';
+import {
+  type Isolation,
+  isIsolated,
+  type Permit,
+  type PodPolicy,
+  type PolicyName,
+} from '../pod-policy.ts';
 import type {
   PolicyNode,
   PolicyRenderer,
@@ -180,7 +186,7 @@ class AclRenderer implements PolicyRenderer {
     const { ingress } = policy;
     const senders = [...this.#senders.values()].map((sender) => sender.policy);
     const { result: table, omitted } = withinLimit(
-      () => [...ingress.permits, ...senders.flatMap(({ egress }) => egress.permits)],
+      () => [...ingress.permits, ...senders.flatMap((sender) => permitsTo(policy, sender))],
       (without) =>
         localTable(
           policy,
@@ -220,7 +226,7 @@ class AclRenderer implements PolicyRenderer {
     );
     const guarded = this.#access.guarded();
     const clients = withinLimit(
-      () => guarded.flatMap(({ backends }) => backends.flatMap(({ pod }) => pod.ingress.permits)),
+      () => guarded.flatMap(permitsOfClients),
       (without) => guarded.flatMap((one) => clientRule(one, without)),
       clientRuleCount,
       this.#maxRules,
@@ -280,11 +286,26 @@ function withoutPolicies(isolation: Isolation, without: ReadonlySet<PolicyName>)
   return { ...isolation, permits };
 }
 
+/** The part of egress policies in the table of a pod: the sender is the only peer. */
+function permitsTo({ addresses: to }: PodPolicy, { addresses, egress }: PodPolicy): Permit[] {
+  const peers = AddressSet.ofAddresses(addresses);
+  return egress.permits
+    .filter((permit) => to.some((address) => permit.peers.has(address)))
+    .map((permit) => ({ ...permit, peers }));
+}
+
 function egressIsolated(
   { addresses, egress }: PodPolicy,
   without: ReadonlySet<PolicyName>,
 ): EgressIsolatedPod {
   return { addresses, permits: mergedPermits(withoutPolicies(egress, without).permits) };
+}
+
+/** Permits of backends for their ports. */
+function permitsOfClients({ address: { protocol }, backends }: GuardedAddress): Permit[] {
+  return backends.flatMap(({ pod, port }) =>
+    pod.ingress.permits.filter(({ ports }) => ports.has(protocol, port)),
+  );
 }
 
 function clientRule(one: GuardedAddress, without: ReadonlySet<PolicyName>): ClientRule[] {

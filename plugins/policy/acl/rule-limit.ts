@@ -14,7 +14,7 @@ export interface Limited<T> {
 /**
  * Leaves out whole policies, those with most rules first, until the rules are within the limit: less is
  * permitted than they say, never more.
- * @param permits of all policies that the rules are made from
+ * @param permits of all policies that the rules are made from, as far as these depend on them
  * @param build the result without these policies
  * @param count its number of rules
  */

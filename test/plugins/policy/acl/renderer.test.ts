@@ -434,6 +434,66 @@ describe('limits of tables', () => {
     assert.deepEqual([...renderer.limits()], []);
   });
 
+  it('keep policies without rules in the table, however large they are for other destinations', async () => {
+    const [, b] = localAddresses as [string, string];
+    const ingress = {
+      policies: ['ns/large', 'ns/small'],
+      permits: [
+        { policy: 'ns/large', rule: 0, peers: scattered(40), ports: PortSet.any },
+        { policy: 'ns/small', rule: 0, peers: AddressSet.of([b]), ports: PortSet.any },
+      ],
+    };
+    const egress = {
+      policies: ['ns/larger', 'ns/other'],
+      permits: [
+        {
+          policy: 'ns/larger',
+          rule: 0,
+          peers: AddressSet.union([scattered(60), AddressSet.of([a])]),
+          ports: PortSet.any,
+        },
+        { policy: 'ns/other', rule: 0, peers: AddressSet.of(['10.1.2.2']), ports: PortSet.any },
+      ],
+    };
+    const { renderer, recorded } = await rendered(
+      mapOf(podAt(a, ingress), podAt(b, open, egress)),
+      30,
+    );
+    assert.equal(passes(recorded, interfaceOf(a), packet(b, a, 80)), true);
+    const ofPod = `denied what it permits: the table of pod ns/pod-${a} would have more than 30 rules`;
+    const reported = [...renderer.limits()].filter(([, reasons]) => reasons.includes(ofPod));
+    assert.deepEqual(
+      reported.map(([policy]) => policy),
+      ['ns/large'],
+    );
+  });
+
+  it('keep policies of backends for other ports than that of a service', async () => {
+    const ports = (port: number) => PortSet.of([{ protocol: 'TCP', first: port, last: port }]);
+    const ingress = {
+      policies: ['ns/larger', 'ns/large'],
+      permits: [
+        { policy: 'ns/larger', rule: 0, peers: scattered(60), ports: ports(81) },
+        { policy: 'ns/large', rule: 0, peers: scattered(40), ports: ports(80) },
+      ],
+    };
+    const backends = [{ address: addressNumber(a)!, port: 80 }];
+    const address = {
+      address: node.addresses[0]!,
+      port: 30_000,
+      protocol: 'TCP',
+      backends,
+    } as const;
+    const { renderer } = await rendered(
+      mapOf(podAt(a, ingress)),
+      30,
+      new Map([['ns/web', [address]]]),
+    );
+    const ofNode = 'denied what it permits: the table of the node would have more than 30 rules';
+    assert.deepEqual(renderer.limits().get('ns/large')?.includes(ofNode), true);
+    assert.deepEqual(renderer.limits().get('ns/larger')?.includes(ofNode), false);
+  });
+
   it('apply to the table of the node', async () => {
     const { renderer, recorded } = await rendered(
       mapOf(podAt(a, open, isolated({ peers: scattered(40) }))),
