@@ -143,10 +143,11 @@ class AclRenderer implements PolicyRenderer {
   }
 
   limits(): ReadonlyMap<PolicyName, readonly string[]> {
-    const reasons = new Map<PolicyName, string[]>();
+    const reasons = new Map<PolicyName, Set<string>>();
     const add = (policy: PolicyName, reason: string): void => {
-      const known = reasons.get(policy) ?? [];
-      if (!known.includes(reason)) reasons.set(policy, [...known, reason]);
+      const known = reasons.get(policy);
+      if (known === undefined) reasons.set(policy, new Set([reason]));
+      else known.add(reason);
     };
     for (const [id, { omitted, withSctpPorts, widened: ofServices = [] }] of this.#omissions) {
       const owner = id === NODE ? 'the node' : `pod ${this.#pods.get(id)?.policy.pod}`;
@@ -157,7 +158,8 @@ class AclRenderer implements PolicyRenderer {
       for (const policy of withSctpPorts)
         add(policy, 'denied ports of SCTP: VPP compares no ports of this protocol');
     }
-    return reasons;
+    // the order of the omissions is that in which they came
+    return new Map(Array.from(reasons, ([policy, all]) => [policy, [...all].sort()]));
   }
 
   valuesOf(id: AttachmentId): ReadonlyMap<string, Value> {

@@ -230,8 +230,9 @@ describe('rendered tables', () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.oneof(change, someService), { maxLength: 20 }),
-        async (changes) => {
-          const { renderer, recorded } = await rendered(new Map());
+        fc.constantFrom(undefined, 12),
+        async (changes, maxRules) => {
+          const { renderer, recorded } = await rendered(new Map(), maxRules);
           const all = new Map<string, RenderedPod>();
           const some = new Map<string, readonly MasqueradedAddress[]>();
           for (const [name, now] of changes) {
@@ -248,7 +249,7 @@ describe('rendered tables', () => {
             else all.set(id, now);
             await renderer.update(recorded.update, { pods: new Map([[id, now]]) });
           }
-          const fresh = await rendered(all, undefined, some);
+          const fresh = await rendered(all, maxRules, some);
           assert.deepEqual(recorded.sorted(), fresh.recorded.sorted());
           assert.deepEqual(renderer.limits(), fresh.renderer.limits());
         },
@@ -539,6 +540,18 @@ describe('limits of tables', () => {
           `denied more ports of services than it forbids: the table of pod ns/pod-${a} would have more than 15 rules`,
         ),
     );
+  });
+
+  it('are reported in the same order, however they have come', async () => {
+    const [, b] = localAddresses as [string, string];
+    const large = isolated({ peers: scattered(40) });
+    const all = mapOf(podAt(a, large), podAt(b, large));
+    const { renderer, recorded } = await rendered(all, 30);
+    const before = renderer.limits();
+    await renderer.update(recorded.update, { pods: mapOf(podAt(a, open)) });
+    assert.equal(renderer.limits().get('ns/p')?.length, 1);
+    await renderer.update(recorded.update, { pods: mapOf(podAt(a, large)) });
+    assert.deepEqual(renderer.limits(), before);
   });
 
   it('deny ports of SCTP, and permit the whole protocol', async () => {
