@@ -56,8 +56,8 @@ export function createAclRenderer(maxRules = MAX_RULES): PolicyRenderer {
 interface Omissions {
   readonly omitted: readonly PolicyName[];
   readonly withSctpPorts: ReadonlySet<PolicyName>;
-  /** Policies because of which more ports of services are denied than they forbid. */
-  readonly widened?: ReadonlySet<PolicyName>;
+  /** Whether more ports of services are denied than policies forbid. */
+  readonly isWidened: boolean;
 }
 
 /** Owner of the table of the node among the attachments. */
@@ -149,11 +149,12 @@ class AclRenderer implements PolicyRenderer {
       if (known === undefined) reasons.set(policy, new Set([reason]));
       else known.add(reason);
     };
-    for (const [id, { omitted, withSctpPorts, widened: ofServices = [] }] of this.#omissions) {
+    for (const [id, { omitted, withSctpPorts, isWidened }] of this.#omissions) {
       const owner = id === NODE ? 'the node' : `pod ${this.#pods.get(id)?.policy.pod}`;
       const why = `the table of ${owner} would have more than ${this.#maxRules} rules`;
       for (const policy of omitted) add(policy, `denied what it permits: ${why}`);
-      for (const policy of ofServices)
+      // of now: another policy may deny the same ports, which changes no rule
+      for (const policy of isWidened ? this.#access.denyingPolicies(id) : [])
         add(policy, `denied more ports of services than it forbids: ${why}`);
       for (const policy of withSctpPorts)
         add(policy, 'denied ports of SCTP: VPP compares no ports of this protocol');
@@ -205,7 +206,7 @@ class AclRenderer implements PolicyRenderer {
     this.#setOmissions(id, {
       omitted,
       withSctpPorts: policiesWithSctpPorts(ingress.permits),
-      ...(isWidened && { widened: this.#access.denyingPolicies(id) }),
+      isWidened,
     });
     const bound = { names: podAclNames(name), interfaces: [name], table };
     this.#acls.put(txn, { ...bound, first: deniedRules(denied) }, isForced);
@@ -236,6 +237,7 @@ class AclRenderer implements PolicyRenderer {
     this.#setOmissions(NODE, {
       omitted: [...new Set([...omitted, ...clients.omitted])],
       withSctpPorts: policiesWithSctpPorts(permits()),
+      isWidened: false,
     });
     const first = clientRules(clients.result);
     this.#acls.put(txn, {
@@ -258,9 +260,8 @@ class AclRenderer implements PolicyRenderer {
   }
 
   #setOmissions(owner: AttachmentId | typeof NODE, omissions: Omissions): void {
-    const { omitted, withSctpPorts, widened: ofServices } = omissions;
-    if (omitted.length + withSctpPorts.size === 0 && ofServices === undefined)
-      this.#omissions.delete(owner);
+    const { omitted, withSctpPorts, isWidened } = omissions;
+    if (omitted.length + withSctpPorts.size === 0 && !isWidened) this.#omissions.delete(owner);
     else this.#omissions.set(owner, omissions);
   }
 

@@ -12,7 +12,7 @@ import {
   addressNumber,
   formatAddress,
 } from '#plugins/policy/address-set.ts';
-import { permittedPorts } from '#plugins/policy/pod-policy.ts';
+import { type Isolation, permittedPorts } from '#plugins/policy/pod-policy.ts';
 import { PortSet } from '#plugins/policy/port-set.ts';
 import type { MasqueradedAddress, RenderedPod } from '#plugins/policy/renderer.ts';
 import { ACK, boundRules, decide, reply, SYN, type TestPacket } from './acl-evaluator.ts';
@@ -540,6 +540,26 @@ describe('limits of tables', () => {
           `denied more ports of services than it forbids: the table of pod ns/pod-${a} would have more than 15 rules`,
         ),
     );
+  });
+
+  it('name the policies that deny ports of services now', async () => {
+    const [, b, c] = localAddresses as [string, string, string];
+    const of = (policy: string): Isolation => ({ policies: [policy], permits: [] });
+    const servicesWith = (backend: string) =>
+      new Map(
+        Array.from({ length: 20 }, (_, at) => {
+          const backends = [{ address: addressNumber(backend)!, port: 80 }];
+          const address = { address: node.addresses[0]!, port: 30_000 + 2 * at, backends };
+          return [`ns/${at}`, [{ ...address, protocol: 'TCP' as const }]] as const;
+        }),
+      );
+    const all = mapOf(podAt(a), podAt(b, of('ns/b')), podAt(c, of('ns/c')));
+    const { renderer, recorded } = await rendered(all, 15, servicesWith(b));
+    const reported = () => [...renderer.limits()].map(([policy]) => policy);
+    assert.deepEqual(reported(), ['ns/b']);
+    await renderer.update(recorded.update, { pods: new Map(), services: servicesWith(c) });
+    const fresh = await rendered(all, 15, servicesWith(c));
+    assert.deepEqual(renderer.limits(), fresh.renderer.limits());
   });
 
   it('are reported in the same order, however they have come', async () => {
