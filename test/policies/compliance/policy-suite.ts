@@ -278,7 +278,7 @@ export function policySuite(start: StartServiceCluster): void {
     const external = to({ address: EXTERNAL_IP }, 80);
 
     it('hides a pod behind node ports and external addresses; it reaches itself', () =>
-      under({ ...only('b'), policy_type: 'INGRESS' }, () =>
+      under({ ...only('b'), policy_type: 'INGRESS_AND_EGRESS' }, () =>
         check(
           [
             [b, nodePort('node1')],
