@@ -133,6 +133,8 @@ export class StolenNic {
         await (await daemon()).stolenInterface(earlier);
         return earlier;
       } catch (error) {
+        // Its link may be missing until the daemon has given it back.
+        if (error instanceof StnGivenBackError) return earlier;
         // The host has it again.
         if (!isRefusal(error)) throw error;
       }
