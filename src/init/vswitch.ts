@@ -97,7 +97,7 @@ export class Vswitch {
     );
     const startAgent = async (): Promise<void> => {
       stop.throwIfAborted();
-      if (agent && !this.#agent) await this.#startAgent(agent);
+      if (agent && !this.#agent) await this.#startAgent(agent, stop);
     };
     // A request of the preparation may take longer than Kubernetes waits for the end.
     const start = await Promise.race([preparation.run(stop, startAgent), stopped]);
@@ -134,9 +134,11 @@ export class Vswitch {
     return vpp;
   }
 
-  async #startAgent({ command, args, prepare }: AgentProgram): Promise<void> {
+  async #startAgent({ command, args, prepare }: AgentProgram, stop: AbortSignal): Promise<void> {
     const { manager, staysAfterCrash } = this.#deps;
     await prepare();
+    // The end waits for no preparation, and would not stop an agent that is started after it.
+    stop.throwIfAborted();
     const agent = await manager.create('agent', command, {
       args,
       restarts: staysAfterCrash ? 0 : -1,

@@ -27,6 +27,8 @@ export interface VswitchOptions {
   readonly isVppOnly?: boolean;
   readonly staysAfterCrash?: boolean;
   readonly preparation?: Partial<Preparation>;
+  /** Preparation of the first start of the agent. */
+  readonly prepareAgent?: () => Promise<void>;
 }
 
 export class FakeVswitch {
@@ -54,7 +56,10 @@ export class FakeVswitch {
     const agent: AgentProgram = {
       command: this.#script('agent', options.agent ?? waits),
       args: [],
-      prepare: async () => this.#note('agent prepared'),
+      prepare: async () => {
+        this.#note('agent prepared');
+        await options.prepareAgent?.();
+      },
     };
     this.vswitch = new Vswitch({
       vppCommand: this.#script(

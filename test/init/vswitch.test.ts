@@ -118,6 +118,28 @@ describe('contiv-init', { skip: withoutProgram('setpriv'), concurrency: 4 }, () 
     assert.deepEqual(vswitch.events.slice(-2), ['agent stopped', 'undone']);
   });
 
+  it('starts no agent after the stop', async (t) => {
+    const prepared = Promise.withResolvers<void>();
+    const started = Promise.withResolvers<unknown>();
+    const vswitch = new FakeVswitch(t, {
+      prepareAgent: () => prepared.promise,
+      preparation: {
+        run: async (_, onWait) => {
+          await onWait().then(started.resolve, started.resolve);
+          return new Promise(() => undefined);
+        },
+      },
+    });
+    vswitch.start();
+    await until('the agent is prepared', () => vswitch.events.includes('agent prepared'));
+    vswitch.stop();
+    await vswitch.ended();
+    prepared.resolve();
+    await started.promise;
+    assert.equal(vswitch.pid('agent'), undefined);
+    assert.deepEqual(vswitch.events, ['agent prepared', 'undone']);
+  });
+
   it('keeps VPP when nothing can tell whether it has its NIC', async (t) => {
     const vswitch = await started(t, {
       preparation: { whenLost: () => Promise.reject(new Error('too many open files')) },
