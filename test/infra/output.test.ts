@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { closeSync, mkdtempSync, openSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  closeSync,
+  constants,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -27,5 +36,26 @@ describe('the output of a daemon', () => {
   it('continues when the disk is full', () => {
     const output = new Output(openSync('/dev/full', 'a'), new ManualClock());
     for (let n = 0; n < 100; n++) output.write('a line\n');
+  });
+
+  it('continues when nothing reads a full pipe', () => {
+    const pipe = join(mkdtempSync(join(tmpdir(), 'output-')), 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+    const descriptor = openSync(pipe, 'w');
+    const output = new Output(descriptor, new ManualClock());
+    // As another program does that has the same output
+    const other = openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK);
+    const block = Buffer.alloc(4096, 'x');
+    assert.throws(() => {
+      for (;;) writeSync(other, block);
+    }, /EAGAIN/);
+    for (const text of ['1\n', '2\n']) output.write(text);
+    const bytes = Buffer.alloc(1 << 20);
+    readSync(reader, bytes);
+    output.write('3\n');
+    const text = bytes.toString('utf8', 0, readSync(reader, bytes));
+    assert.match(text, /"error":"EAGAIN","lost":2,.*\n3\n$/);
+    for (const file of [reader, descriptor, other]) closeSync(file);
   });
 });

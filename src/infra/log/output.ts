@@ -1,5 +1,5 @@
 /** Standard output of a daemon: log lines and the boxes of events. */
-import { writeSync } from 'node:fs';
+import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import type { Clock } from '../clock/clock.ts';
 
 /** How long a write waits for the reader of a full pipe. */
@@ -19,7 +19,7 @@ export class Output {
   #error: string | undefined;
 
   constructor(descriptor: number, clock: Clock) {
-    this.#descriptor = descriptor;
+    this.#descriptor = withoutBlocking(descriptor);
     this.#clock = clock;
   }
 
@@ -53,5 +53,19 @@ export class Output {
       }
     }
     return true;
+  }
+}
+
+/**
+ * A pipe is opened once more: others have the same one, such as VPP beside contiv-init, and would lose output if
+ * their writes did not wait for the reader.
+ */
+function withoutBlocking(descriptor: number): number {
+  try {
+    if (!fstatSync(descriptor).isFIFO()) return descriptor;
+    return openSync(`/proc/self/fd/${descriptor}`, constants.O_WRONLY | constants.O_NONBLOCK);
+  } catch {
+    // Without /proc, without a reader, or the pipe of another user
+    return descriptor;
   }
 }
