@@ -19,7 +19,12 @@ import { toPrefix } from '#vpp/binapi/addresses.ts';
 import { adoptRxModes } from '#vpp/descriptors/interface/rx-mode-values.ts';
 import { adoptRxPlacements } from '#vpp/descriptors/interface/rx-placement-values.ts';
 import { tapHostName } from '#vpp/descriptors/interface/types/tap.ts';
-import { fromPath, pathIdentity, toIpRoute } from '#vpp/descriptors/l3/route-path.ts';
+import {
+  fromPath,
+  pathIdentity,
+  routeToAdd,
+  routeToDelete,
+} from '#vpp/descriptors/l3/route-path.ts';
 
 describe('refused before anything is sent', () => {
   test('interfaces', () => {
@@ -267,7 +272,7 @@ describe('taken for the same', () => {
     fc.assert(
       fc.property(route, (value) => {
         const swIfIndex = value.outgoing_interface === '' ? undefined : 7;
-        const sent = toIpRoute(value, swIfIndex);
+        const sent = routeToDelete(value, swIfIndex);
         const [path] = sent.paths;
         assert.ok(path !== undefined);
         const back = fromPath(sent, path, names);
@@ -276,6 +281,17 @@ describe('taken for the same', () => {
         assert.deepEqual(vppRouteModel.canonical(back), back, 'what is read back is canonical');
       }),
     );
+  });
+
+  test('a route to a host that is attached to an interface, which is deleted by its next hop', () => {
+    const value = vppRouteModel.canonical({
+      dst_network: '10.1.1.2/32',
+      outgoing_interface: 'out',
+    });
+    const [added, deleted] = [routeToAdd(value, 7), routeToDelete(value, 7)];
+    assert.ok(added.paths[0]!.nh.address.every((byte) => byte === 0));
+    assert.deepEqual([...deleted.paths[0]!.nh.address.subarray(0, 4)], [10, 1, 1, 2]);
+    assert.equal(pathIdentity(fromPath(deleted, deleted.paths[0]!, names)!), pathIdentity(value));
   });
 
   test('a route whose prefix VPP has from the address of an interface', () => {
@@ -290,7 +306,7 @@ describe('taken for the same', () => {
       ['fd70::1/128', 'fd70::1/128'],
     ] as const) {
       const value = vppRouteModel.canonical({ dst_network, outgoing_interface: 'out' });
-      const sent = toIpRoute(value, 7);
+      const sent = routeToDelete(value, 7);
       const back = fromPath({ ...sent, prefix: toPrefix(first) }, sent.paths[0]!, names);
       assert.equal(back?.dst_network, dst_network);
     }

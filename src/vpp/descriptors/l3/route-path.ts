@@ -12,13 +12,27 @@ import { NONE } from '../limits.ts';
 
 const NO_LABEL = 0x10_0000;
 
-/** @param swIfIndex of the outgoing interface; undefined if the route has none */
-export function toIpRoute(route: VppRoute, swIfIndex: number | undefined): IpRoute {
+/**
+ * The route of a request that adds it. A host without a next hop is attached to the interface: only then VPP
+ * accepts its ARP replies, if it is in no network of the interface.
+ * @param swIfIndex of the outgoing interface; undefined if the route has none
+ */
+export function routeToAdd(route: VppRoute, swIfIndex: number | undefined): IpRoute {
+  const { next_hop_addr: hop } = route;
+  return toIpRoute(route, isAny(hop) ? '' : hop, swIfIndex);
+}
+
+/** The route of a request that deletes it. @param swIfIndex as above */
+export function routeToDelete(route: VppRoute, swIfIndex: number | undefined): IpRoute {
+  return toIpRoute(route, nextHop(route), swIfIndex);
+}
+
+function toIpRoute(route: VppRoute, hop: string, swIfIndex: number | undefined): IpRoute {
   return {
     table_id: route.vrf_id,
     stats_index: 0,
     prefix: toPrefix(route.dst_network),
-    paths: [toPath(route, swIfIndex)],
+    paths: [toPath(route, hop, swIfIndex)],
   };
 }
 
@@ -35,11 +49,11 @@ export function isEnding({ type }: Pick<VppRoute, 'type'>): boolean {
   return endingTypes[type] !== undefined;
 }
 
-function toPath(route: VppRoute, swIfIndex: number | undefined): FibPath {
+function toPath(route: VppRoute, hop: string, swIfIndex: number | undefined): FibPath {
   const ends = isEnding(route);
   return {
     // in a drop path, index 0 would mean local0
-    ...pathTo(route.dst_network.includes(':'), ends ? '' : nextHop(route), ends ? NONE : swIfIndex),
+    ...pathTo(route.dst_network.includes(':'), ends ? '' : hop, ends ? NONE : swIfIndex),
     table_id: nextHopTable(route),
     weight: weight(route),
     preference: route.preference,

@@ -13,7 +13,14 @@ import { interfaceNames } from '../names-by-index.ts';
 import type { VppDescriptorOptions } from '../options.ts';
 import { ApiFibSource } from './api-fib-source.ts';
 import { isThroughInterface, removeDeadPaths } from './dead-paths.ts';
-import { fromPath, isEnding, pathIdentity, toIpRoute, weight } from './route-path.ts';
+import {
+  fromPath,
+  isEnding,
+  pathIdentity,
+  routeToAdd,
+  routeToDelete,
+  weight,
+} from './route-path.ts';
 
 /**
  * Routes. Managed are those whose source is the API. The dump requests only that source and does not
@@ -37,8 +44,8 @@ export function routeDescriptor({
       name === ''
         ? undefined
         : ctx.metadata<VppInterfaceMetadata>(vppInterfaceKey.build({ name })).swIfIndex;
-    const fields = { is_add, is_multipath: true, route: toIpRoute(route, index) };
-    return client.request('ip_route_add_del', fields);
+    const sent = is_add ? routeToAdd(route, index) : routeToDelete(route, index);
+    return client.request('ip_route_add_del', { is_add, is_multipath: true, route: sent });
   };
   return defineDescriptor('vpp-route', vppRouteModel, {
     retrieveDependencies: ['vpp-interface', 'vpp-vrf-table'],
