@@ -4,7 +4,15 @@
  * all packets to VPP, which answers ARP requests for all addresses of the network.
  */
 
-import { formatCidr, formatIp, lastAddress, network, parseCidr } from '#models/ip.ts';
+import {
+  contains,
+  formatCidr,
+  formatIp,
+  lastAddress,
+  network,
+  parseCidr,
+  parseIp,
+} from '#models/ip.ts';
 import { linuxArpModel } from '#models/linux/arp.ts';
 import { linuxRouteModel } from '#models/linux/route.ts';
 import { vppArpModel } from '#models/vpp/arp.ts';
@@ -16,7 +24,7 @@ import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
 import { hostInterconnectName, hostSideName } from './interconnect-names.ts';
 import { hostLinkMac } from './names.ts';
 import { mainInterfaceName } from './nics.ts';
-import { familyOf, type NodeInput, nodeIp } from './node-input.ts';
+import { familyOf, hostNetwork, type NodeInput, nodeIp } from './node-input.ts';
 
 /** MAC of the host end: VPP cannot resolve an address that is also its own. */
 export const STN_HOST_MAC = '00:00:00:00:00:02';
@@ -63,7 +71,7 @@ export function stnValues(input: NodeInput): KeyValue[] {
       static: true,
     }),
     ...(familyOf(own) === 4
-      ? [proxyArpForNetwork(input)]
+      ? [proxyArpForNetwork(input), ...routesToOutsideGateways(input)]
       : [...gatewayNeighbor(input), ...toVpp(originalNetwork(input))]),
     ...stn.routes.flatMap(({ destination, gateway: over }) => [
       keyValue(vppRouteModel, {
@@ -85,7 +93,35 @@ function puntToHost(input: NodeInput, own: string): KeyValue {
     : keyValue(ipRedirectModel, { l3_protocol: 'ALL', tx_interface: link, next_hop: own });
 }
 
-/** VPP answers ARP requests of the host for all addresses of the network, including its own. */
+/**
+ * Gateways outside of the network of the node, as of a NIC whose address is a /32: the host reached them by a
+ * link route. In IPv6 the host needs none, because its gateway is a neighbor.
+ */
+function outsideGateways({ main, stn, defaultGateway }: NodeInput): readonly string[] {
+  const own = parseCidr(main.addresses[0]!)!;
+  const all = new Set([defaultGateway, ...stn!.routes.map(({ gateway }) => gateway)]);
+  return [...all].filter((gateway) => {
+    const address = parseIp(gateway);
+    return address && !contains(own, address);
+  });
+}
+
+function routesToOutsideGateways(input: NodeInput): KeyValue[] {
+  return outsideGateways(input).flatMap((gateway) => [
+    keyValue(vppRouteModel, {
+      vrf_id: input.routing.mainVrf,
+      dst_network: hostNetwork(gateway),
+      outgoing_interface: mainInterfaceName(input),
+    }),
+    keyValue(linuxRouteModel, {
+      outgoing_interface: hostSideName(input),
+      scope: 'LINK',
+      dst_network: hostNetwork(gateway),
+    }),
+  ]);
+}
+
+/** VPP answers ARP requests of the host for all addresses of the network, including its own, and for gateways. */
 function proxyArpForNetwork(input: NodeInput): KeyValue {
   const own = parseCidr(input.main.addresses[0]!)!;
   const first = network(own).address;
@@ -97,7 +133,12 @@ function proxyArpForNetwork(input: NodeInput): KeyValue {
   }
   return keyValue(proxyArpModel, {
     interfaces: [{ name: hostInterconnectName(input) }],
-    ranges: [{ first_ip_addr: formatIp(first), last_ip_addr: formatIp(last) }],
+    ranges: [
+      { first_ip_addr: formatIp(first), last_ip_addr: formatIp(last) },
+      ...outsideGateways(input).map((gateway) => {
+        return { first_ip_addr: gateway, last_ip_addr: gateway };
+      }),
+    ],
   });
 }
 

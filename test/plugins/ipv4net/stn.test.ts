@@ -104,6 +104,22 @@ describe('wiring of a node whose only NIC VPP took over', () => {
     for (const route of routes) assert.equal(node.at(route)['gw_addr'], '10.20.0.1', route);
   });
 
+  it('gives the host and VPP a route to a gateway outside of the network', async () => {
+    const node = await taken('stealInterface: eth1', { ...stolen, addresses: ['10.20.0.5/32'] });
+    // VPP has a host without a next hop as attached, and accepts its ARP replies.
+    assert.ok(node.config.has('config/vpp/v2/route/if/Gig1/vrf/0/dst/10.20.0.1/32'));
+    assert.deepEqual(nonDefaultFields(node.at('config/linux/l3/v2/route/10.20.0.1/32/tap-vpp1')), {
+      outgoing_interface: 'tap-vpp1',
+      scope: 'LINK',
+      dst_network: '10.20.0.1/32',
+    });
+    assert.deepEqual(node.at('config/vpp/v2/proxyarp-global')['ranges'], [
+      { first_ip_addr: '10.20.0.1', last_ip_addr: '10.20.0.1', vrf_id: 0 },
+      { first_ip_addr: '10.20.0.5', last_ip_addr: '10.20.0.5', vrf_id: 0 },
+      { first_ip_addr: '10.20.0.9', last_ip_addr: '10.20.0.9', vrf_id: 0 },
+    ]);
+  });
+
   it('does not send what is for other hosts into the VRF of the pods', async () => {
     const node = await taken('stealInterface: eth1');
     assert.deepEqual(some(node, 'vrf/0/dst/10.77.0.6', 'vrf/0/dst/10.20.0.6'), []);
