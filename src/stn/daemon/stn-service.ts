@@ -11,7 +11,7 @@ import { messageCodec } from '#models/message.ts';
 import { methodDefinition } from '#models/method-definition.ts';
 import type { DeepInput } from '#models/model.ts';
 import { STNReply, type STNRequest, STNService } from '#models/stn/stn.gen.ts';
-import type { NicRecord } from './nic-record.ts';
+import type { NicRecord, NicRoute } from './nic-record.ts';
 import { NicGivenBackError, type StolenNics } from './stolen-nics.ts';
 
 const definition = {
@@ -76,11 +76,21 @@ function replyOf({ pciAddress, driver, addresses, routes }: NicRecord): DeepInpu
     pci_address: pciAddress,
     kernel_driver: driver,
     ip_addresses: addresses.map(({ address }) => address),
-    routes: routes
-      .filter(({ table, type, nextHops }) => table === MAIN_TABLE && type === UNICAST && !nextHops)
-      .map(({ destination, gateway = '' }) => ({
-        destination_subnet: /^(0\.0\.0\.0|::)\/0$/.test(destination) ? '' : destination,
-        next_hop_ip: gateway,
-      })),
+    routes: preferred(
+      routes.filter(
+        ({ table, type, nextHops }) => table === MAIN_TABLE && type === UNICAST && !nextHops,
+      ),
+    ).map(({ destination, gateway = '' }) => ({
+      destination_subnet: /^(0\.0\.0\.0|::)\/0$/.test(destination) ? '' : destination,
+      next_hop_ip: gateway,
+    })),
   };
+}
+
+/** VPP would balance packets over all routes to a destination. */
+function preferred(routes: readonly NicRoute[]): readonly NicRoute[] {
+  const lowest = new Map<string, number>();
+  for (const { destination, metric = 0 } of routes)
+    lowest.set(destination, Math.min(metric, lowest.get(destination) ?? metric));
+  return routes.filter(({ destination, metric = 0 }) => metric === lowest.get(destination));
 }

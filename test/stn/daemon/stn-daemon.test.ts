@@ -118,6 +118,22 @@ describe('contiv-stn', () => {
     rmSync(folder, { recursive: true });
   });
 
+  it('answers only the preferred routes to a destination: VPP has no metrics', async () => {
+    const index = host.indexOf('eth0');
+    for (const [gateway, metric] of [
+      ['10.1.0.3', 200],
+      ['10.1.0.2', 100],
+    ] as const)
+      host.addRoute(index, route('10.5.0.0/16', { gateway, metric }));
+    host.addRoute(index, route('0.0.0.0/0', { gateway: '10.1.0.9', metric: 1 }));
+    const { routes } = await call('StealInterface', 'eth0');
+    assert.deepEqual(routes, [
+      { destination_subnet: '10.1.0.0/24', next_hop_ip: '' },
+      { destination_subnet: '', next_hop_ip: '10.1.0.1' },
+      { destination_subnet: '10.5.0.0/16', next_hop_ip: '10.1.0.2' },
+    ]);
+  });
+
   it('answers as the original', async () => {
     const stolen = {
       result: 0,
