@@ -122,28 +122,31 @@ export class StolenNic {
   }
 
   /**
-   * The first NIC of the host. Once it is taken, the host has another first NIC, so its name is written to a
-   * file: after a crash the same NIC is taken again.
+   * The first NIC of the host. Once it is taken, the host has another first NIC, also when it has this one back:
+   * its driver then makes the last link. So its name is written to a file, and the same NIC is taken again.
    */
   async #firstNic(): Promise<string> {
-    const { daemon, hostLinks } = this.#deps;
+    const { hostLinks } = this.#deps;
     const earlier = this.#earlierNic();
-    if (earlier !== undefined) {
-      try {
-        await (await daemon()).stolenInterface(earlier);
-        return earlier;
-      } catch (error) {
-        // Its link may be missing until the daemon has given it back.
-        if (error instanceof StnGivenBackError) return earlier;
-        // The host has it again.
-        if (!isRefusal(error)) throw error;
-      }
-    }
+    if (earlier !== undefined && (hostLinks().includes(earlier) || (await this.#isStolen(earlier))))
+      return earlier;
     const first = firstHostNic(hostLinks());
     if (first === undefined)
       throw new ConfigError('the host has no NIC', { where: 'stealFirstNIC' });
     writeFileSync(this.#firstNicFile, first);
     return first;
+  }
+
+  /** Also while the daemon gives the NIC back. @throws StnDaemonError */
+  async #isStolen(name: string): Promise<boolean> {
+    try {
+      await (await this.#deps.daemon()).stolenInterface(name);
+      return true;
+    } catch (error) {
+      if (error instanceof StnGivenBackError) return true;
+      if (isRefusal(error)) return false;
+      throw error;
+    }
   }
 
   #earlierNic(): string | undefined {

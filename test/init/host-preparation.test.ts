@@ -172,6 +172,18 @@ describe('the host, before VPP starts,', () => {
     assert.deepEqual(daemon.requests, ['steal eth0', 'steal eth0', 'release eth0']);
   });
 
+  it('loses the same first NIC after it had it back', async (t) => {
+    const host = new Host(t);
+    const daemon = await host.startDaemon();
+    const first = host.prepare('stealFirstNIC: true');
+    await host.run(first);
+    await first.undo();
+    // Its driver has made the link again, which is the last one then.
+    host.links = ['lo', 'eth1', 'eth0'];
+    await host.run(host.prepare('stealFirstNIC: true'));
+    assert.deepEqual(daemon.requests, ['steal eth0', 'release eth0', 'steal eth0']);
+  });
+
   it('loses the same first NIC while the daemon still gives it back', async (t) => {
     const host = new Host(t);
     const daemon = await host.startDaemon();
