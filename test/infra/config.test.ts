@@ -44,6 +44,18 @@ describe('configuration files', () => {
     assert.deepEqual(warnings, ['x.conf:4: ignoring unknown key nested.flga']);
   });
 
+  it('warns of an unknown key that every object has', () => {
+    const text = '__proto__:\n  mtuSize: 7\nconstructor: 1\nnested:\n  toString: 2\n';
+    const { value, warnings } = parseConfig(schema, text, 'x.conf');
+    assert.deepEqual(warnings, [
+      'x.conf:1: ignoring unknown key __proto__',
+      'x.conf:3: ignoring unknown key constructor',
+      'x.conf:5: ignoring unknown key nested.toString',
+    ]);
+    assert.equal(value.mtuSize, parseConfig(schema, '', undefined).value.mtuSize);
+    assert.equal('mtuSize' in {}, false);
+  });
+
   it('rejects a wrong type with file and line', () => {
     assert.throws(
       () => parseConfig(schema, '# c\nlist:\n  - name: a\n  - name: 7\n', 'x.conf'),

@@ -122,7 +122,9 @@ export function parseConfig<S extends TObject>(
     set: (path) => set.add(path.join('.')),
     unknown: (path) => {
       const key = path.join('.');
-      const original = originals[key.toLowerCase()];
+      const name = key.toLowerCase();
+      // a file may have the key `constructor`
+      const original = Object.hasOwn(originals, name) ? originals[name] : undefined;
       warnings.push(
         original
           ? `${lineOf(path)}: ${key} has no effect: ${original.reason}`
