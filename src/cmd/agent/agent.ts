@@ -220,7 +220,7 @@ export function createAgent(deps: AgentDeps): Agent {
     isShared,
     nodeName: label,
     agentPrefix: agentPrefix(label),
-    host: settings.env['HOST_IP'] ?? settings.env['HOSTNAME'] ?? 'unknown',
+    host: settings.env['HOST_IP'] || settings.env['HOSTNAME'] || 'unknown',
     config: settings.controller,
     valueStates: {
       statesOf: (key) => scheduler.status(key),

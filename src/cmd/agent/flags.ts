@@ -67,9 +67,10 @@ export function parseFlags(
   argv: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ): AgentFlags {
+  const configDir = env['CONFIG_DIR'] || '.';
   const command = new Command('contiv-agent')
     .description('Configures FD.io VPP and Linux for the pods of a Kubernetes node.')
-    .option('--config-dir <dir>', 'folder with the configuration files', env['CONFIG_DIR'] ?? '.')
+    .option('--config-dir <dir>', 'folder with the configuration files', configDir)
     .option(`--${LABEL_FLAG} <name>`, 'name of this node (variable MICROSERVICE_LABEL)')
     .option('--http-port <port>', 'port of the REST server; overrides http.conf')
     .option('--embedded', 'run with an embedded store and simulated VPP and Linux', false)
@@ -129,7 +130,7 @@ export function parseFlags(
     if (typeof value === 'string') values[option.long!.slice(2)] = value;
   }
   return {
-    configDir: values['config-dir']!,
+    configDir: values['config-dir'] || configDir,
     embedded: options['embedded'] === true,
     manifests: values['manifests'],
     undeploy: action === 'undeploy',

@@ -63,7 +63,7 @@ export function parseFlags(
     vppConfig: values['vpp-config']!,
     stnSocket: values['stn-server-socket'],
     isVppOnly: options['vppOnly'] === true,
-    configDir: values['config-dir'] ?? (env['CONFIG_DIR'] || '.'),
+    configDir: values['config-dir'] || env['CONFIG_DIR'] || '.',
     values,
     agentArgs: shared.flatMap((flag) =>
       values[flag] === undefined ? [] : [`--${flag}=${values[flag]}`],

@@ -23,9 +23,10 @@ export function parseFlags(
   argv: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ): KsrFlags {
+  const configDir = env['CONFIG_DIR'] || '.';
   const command = new Command('contiv-ksr')
     .description('Reflects the state of Kubernetes into etcd for the agents of the nodes.')
-    .option('--config-dir <dir>', 'folder with the configuration files', env['CONFIG_DIR'] ?? '.')
+    .option('--config-dir <dir>', 'folder with the configuration files', configDir)
     .option(
       `--${KUBE_CONFIG_FLAG} <file>`,
       'kubeconfig of the API server (variable KUBE_CONFIG); default: /etc/kubernetes/admin.conf if it exists, else the service account of the pod',
@@ -41,5 +42,5 @@ export function parseFlags(
   const values = Object.fromEntries(
     command.options.map((option) => [option.long!.slice(2), options[option.attributeName()]]),
   );
-  return { configDir: values['config-dir']!, values };
+  return { configDir: values['config-dir'] || configDir, values };
 }

@@ -58,7 +58,7 @@ export function readSettings(
     etcd: load({ name: 'etcd', schema: etcdSchema }).value,
     http: withPort(withDefaults(load({ name: 'http', schema: httpSchema })), source),
     logs: load({ name: 'logs', schema: logsSchema }).value,
-    kubeConfig: flags.values[KUBE_CONFIG_FLAG] ?? (env['KUBE_CONFIG'] || undefined),
+    kubeConfig: flags.values[KUBE_CONFIG_FLAG] || env['KUBE_CONFIG'] || undefined,
     env,
     warnings,
   };

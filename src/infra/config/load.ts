@@ -67,13 +67,17 @@ function readIfExists(path: string): string | undefined {
   }
 }
 
-/** The file and its text: the path as given, else inside the configuration folder. @throws ConfigError */
+/**
+ * The file and its text: the path as given, else inside the configuration folder. An empty flag or
+ * variable counts as not set.
+ * @throws ConfigError
+ */
 export function findConfigFile(
   config: Pick<ConfigFile<TObject>, 'name' | 'fileName'>,
   source: ConfigSource,
 ): { path: string; text: string } | undefined {
   const flag = configFlag(config.name);
-  const wanted = source.flags[flag] ?? source.env[flagVariable(flag)];
+  const wanted = source.flags[flag] || source.env[flagVariable(flag)] || undefined;
   const name = wanted ?? config.fileName ?? `${config.name}.conf`;
   const candidates = isAbsolute(name) ? [name] : [name, join(source.configDir, name)];
   if (wanted === undefined) candidates.shift();

@@ -72,6 +72,22 @@ describe('the settings of the agent', () => {
     }
   });
 
+  it('take an empty flag or variable as not set', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'settings-'));
+    writeFileSync(join(folder, 'http.conf'), 'endpoint: 127.0.0.1:7');
+    const names = ['CONFIG_DIR', 'HTTP_CONFIG', 'HTTP_PORT', 'ETCD_CONFIG', 'STARTUPTIMEOUT'];
+    const env = Object.fromEntries(names.map((name) => [name, '']));
+    assert.equal(parseFlags([], env).configDir, '.');
+    assert.equal(parseFlags(['--config-dir='], { CONFIG_DIR: folder }).configDir, folder);
+    for (const argv of [[], ['--http-config=', '--http-port=', '--microservice-label=']]) {
+      const flags = parseFlags(['--config-dir', folder, ...argv], env);
+      const { http, etcd, label } = readSettings(flags, env);
+      assert.equal(http.endpoint, '127.0.0.1:7');
+      assert.equal(etcd, undefined);
+      assert.equal(label, 'vpp1');
+    }
+  });
+
   it('warn of the virtual reassembly that VPP cannot disable', () => {
     const folder = mkdtempSync(join(tmpdir(), 'settings-'));
     writeFileSync(join(folder, 'service.conf'), '\ndisableNATVirtualReassembly: true\n');

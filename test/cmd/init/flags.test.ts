@@ -34,6 +34,10 @@ describe('the settings of contiv-init', () => {
     assert.deepEqual(flags.agentArgs, [`--config-dir=${folder}`, '--etcd-config=/e.conf']);
   });
 
+  it('are in the working directory when flag and variable are empty', () => {
+    assert.equal(parseFlags(['--config-dir='], { CONFIG_DIR: '' }).configDir, '.');
+  });
+
   it('are rejected with file and line', () => {
     writeFileSync(join(folder, 'grpc.conf'), '\nnetwork: pipe\n');
     const settings = (dir: string) => readSettings(parseFlags(['--config-dir', dir], {}), {});

@@ -40,6 +40,17 @@ describe('the settings of contiv-ksr', () => {
     assert.equal(http.endpoint, '0.0.0.0:2');
   });
 
+  it('have the defaults when flags and variables are empty', () => {
+    const env = { KUBE_CONFIG: '', MICROSERVICE_LABEL: '', HTTP_PORT: '', HTTP_CONFIG: '' };
+    for (const argv of [[], ['--kube-config=', '--http-port=', '--http-config=']]) {
+      const { kubeConfig, label, http } = settings(argv, env);
+      assert.equal(kubeConfig, undefined);
+      assert.equal(label, 'contiv-ksr');
+      assert.equal(http.endpoint, '0.0.0.0:9191');
+    }
+    assert.equal(parseFlags([], { CONFIG_DIR: '' }).configDir, '.');
+  });
+
   it('come from the files that flags and variables name', () => {
     writeFileSync(join(folder, 'own.conf'), 'readers: own\n');
     writeFileSync(join(folder, 'port.conf'), 'endpoint: 127.0.0.1:7\n');
