@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import type { Clock } from '../clock/clock.ts';
+import { bareReply } from './bare-reply.ts';
 import { RateLimiter } from './rate-limiter.ts';
 import { Turns } from './turns.ts';
 
@@ -142,7 +143,7 @@ export class Connections {
       // A chunk may be a single byte, and each takes as long as a whole request. Here, because the
       // rest of what was read is parsed before anything else happens.
       if (request.headers['transfer-encoding'] !== undefined) {
-        socket.end('HTTP/1.1 411 Length Required\r\nConnection: close\r\n\r\n');
+        socket.end(bareReply(411, 'a body has to have a Content-Length'));
         this.#penalize(socket);
         request.destroy();
         return;

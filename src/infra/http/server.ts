@@ -18,6 +18,7 @@ import { Authentication } from './authentication/authentication.ts';
 import { loginRoutes } from './authentication/login-routes.ts';
 import { groupNames } from './authentication/permissions.ts';
 import { TokenUsers } from './authentication/token-users.ts';
+import { refuseBytes } from './bare-reply.ts';
 import { HttpConfigError, tlsOptions } from './certificate.ts';
 import { type HttpConfig, parseEndpoint } from './config.ts';
 import { Connections } from './connections.ts';
@@ -57,6 +58,7 @@ const serverOptions = {
   // netctl of the original asks for //dump/…
   routerOptions: { ignoreDuplicateSlashes: true, maxParamLength: MAX_SEGMENT_LENGTH },
   frameworkErrors: refuseUrl,
+  clientErrorHandler: refuseBytes,
 } as const;
 
 /** @throws HttpConfigError, HttpListenError */

@@ -342,6 +342,7 @@ describe('bodies', () => {
   it('need a length: each chunk would take as long as a request', async () => {
     const chunked = await post('{}', { 'transfer-encoding': 'chunked' });
     assert.equal(chunked.status, 411);
+    assert.deepEqual(JSON.parse(chunked.text), { Error: 'a body has to have a Content-Length' });
     assert.equal((await post('{}')).status, 200);
   });
 });

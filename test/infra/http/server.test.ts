@@ -282,6 +282,26 @@ describe('REST server', () => {
     await assert.rejects(start({ endpoint: 'nonsense' }), HttpConfigError);
   });
 
+  const refused = [
+    ['NONSENSE\r\n\r\n', 400, /^the request is not valid HTTP: Parse Error: /],
+    [
+      `GET / HTTP/1.1\r\nX: ${'x'.repeat(17_000)}\r\n\r\n`,
+      431,
+      /^the head of the request has more/,
+    ],
+  ] as const;
+  for (const where of ['endpoint', 'local socket'])
+    for (const [bytes, status, text] of refused)
+      it(`describes why it refuses bytes on the ${where} with ${status}`, async () => {
+        const { port } = await start();
+        const client = where === 'endpoint' ? connect(port, '127.0.0.1') : connect(socket);
+        client.write(bytes);
+        const reply = (await client.setEncoding('utf8').toArray()).join('');
+        const [head = '', body = ''] = reply.split('\r\n\r\n');
+        assert.match(head, new RegExp(`^HTTP/1.1 ${status} .*\r\nContent-Type: application/json`));
+        assert.match((JSON.parse(body) as { Error: string }).Error, text);
+      });
+
   it('accepts names as long as those of pods, and describes errors of longer or invalid ones', async () => {
     const target = await start();
     const long = await call(target, 'GET', `/echo/${'%C3%A4'.repeat(42)}${'a'.repeat(211)}`);
