@@ -110,7 +110,10 @@ describe('contiv-agent trace', () => {
   it('says which agent does not answer as one, and why', async (t) => {
     await assert.rejects(ask('127.0.0.1:9999'), { code: 'CV_TRACE', message: /9999.*Invalid URL/ });
     let body = '';
-    const server = createServer((_request, response) => response.end(body)).listen(0, '127.0.0.1');
+    let status = 200;
+    const server = createServer((_request, response) => {
+      response.writeHead(status).end(body);
+    }).listen(0, '127.0.0.1');
     t.after(() => server.close());
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
@@ -118,5 +121,8 @@ describe('contiv-agent trace', () => {
       await assert.rejects(ask(`http://127.0.0.1:${port}`), { code: 'CV_TRACE' }, body);
     body = '{"name":"n","hostAddresses":[],"pods":{},"values":{}}';
     await assert.rejects(ask(`http://127.0.0.1:${port}`), /no pod with this name is attached to n/);
+    status = 503;
+    body = '{"Error":"too many"}';
+    await assert.rejects(ask(`http://127.0.0.1:${port}`), /failed: status 503: too many$/);
   });
 });

@@ -4,6 +4,7 @@
  */
 import { isIP } from 'node:net';
 import { defineError, errorText } from '#infra/errors/errors.ts';
+import { statusText } from '#infra/http/status-text.ts';
 import { isNodeSnapshot, type NodeSnapshot } from '#packet-trace/node-document.ts';
 import {
   pairTraceText,
@@ -51,7 +52,7 @@ export async function trace(
 async function fetchNode(agent: string, desired: boolean): Promise<NodeSnapshot> {
   try {
     const response = await fetch(new URL(`/trace/node?view=${desired ? 'NB' : 'SB'}`, agent));
-    if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
+    if (!response.ok) throw new Error(statusText(response.status, await response.text()));
     const document: unknown = await response.json();
     if (!isNodeSnapshot(document)) throw new Error('the reply is not a node snapshot');
     return document;

@@ -1,5 +1,6 @@
 /** From errors of sockets and statuses of replies to the reason and to what helps. */
 import { errorText } from '#infra/errors/errors.ts';
+import { statusText } from '#infra/http/status-text.ts';
 import type { FailureReason, RequestFailure } from './request-failure.ts';
 
 export const remedies: Record<FailureReason, string> = {
@@ -88,25 +89,12 @@ function tlsText(code: string, thrown: unknown): string {
   return errorText(thrown).replace(/\s+/g, ' ');
 }
 
-const MAX_TEXT = 300;
-
 /** @param body of the reply: `{"Error": "…"}` of an agent, or anything */
 export function failureOfStatus(status: number, body: string): RequestFailure {
-  const text = `status ${status}${explanation(body)}`;
+  const text = statusText(status, body);
   if (status === 401) return failure('unauthorized', text, status);
   if (status === 403) return failure('forbidden', text, status);
   if (status === 404) return failure('not-found', text, status);
   if (status === 429 || status === 503) return failure('busy', text, status);
   return failure('status', text, status);
-}
-
-function explanation(body: string): string {
-  try {
-    const { Error: text } = JSON.parse(body) as { Error?: unknown };
-    if (typeof text === 'string') return `: ${text.slice(0, MAX_TEXT)}`;
-  } catch {
-    // A proxy answered.
-  }
-  const text = body.startsWith('<') ? '' : body.replace(/\s+/g, ' ').trim().slice(0, MAX_TEXT);
-  return text === '' ? '' : `: ${text}`;
 }

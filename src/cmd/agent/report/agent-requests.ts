@@ -2,10 +2,10 @@
 import { type IncomingMessage, request } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Clock } from '#infra/clock/clock.ts';
+import { statusText } from '#infra/http/status-text.ts';
 
 /** Longest pause of a reply. */
 const SILENCE_MS = 20_000;
-const ERROR_CHARACTERS = 500;
 
 /** The reply of a status that is not an error, or of one that has its own meaning. */
 export async function getStream(
@@ -57,7 +57,7 @@ async function send(
     const reply = await promise;
     if (hasDocument(path, reply)) return reply;
     const text = (await reply.setEncoding('utf8').toArray()).join('');
-    throw new Error(`status ${reply.statusCode}: ${text.slice(0, ERROR_CHARACTERS).trim()}`);
+    throw new Error(statusText(reply.statusCode ?? 0, text));
   } finally {
     silence.cancel();
   }
