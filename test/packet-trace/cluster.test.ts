@@ -108,6 +108,7 @@ describe('contiv-agent trace', () => {
     );
 
   it('says which agent does not answer as one, and why', async (t) => {
+    await assert.rejects(ask('http://127.0.0.1:2'), { code: 'CV_TRACE', message: /ECONNREFUSED/ });
     await assert.rejects(ask('127.0.0.1:9999'), { code: 'CV_TRACE', message: /9999.*Invalid URL/ });
     let body = '';
     let status = 200;

@@ -57,9 +57,15 @@ async function fetchNode(agent: string, desired: boolean): Promise<NodeSnapshot>
     if (!isNodeSnapshot(document)) throw new Error('the reply is not a node snapshot');
     return document;
   } catch (cause) {
-    const why = errorText(cause);
+    const why = reasonOf(cause);
     throw new TraceError(`reading the node snapshot failed: ${why}`, { where: agent, cause });
   }
+}
+
+/** fetch hides why it failed, and a name with several addresses has a reason for each. */
+function reasonOf(thrown: unknown): string {
+  const hidden = thrown instanceof TypeError ? (thrown.cause ?? thrown) : thrown;
+  return errorText(hidden instanceof AggregateError ? hidden.errors[0] : hidden);
 }
 
 function addressOf(nodes: readonly NodeSnapshot[], name: string): string {
