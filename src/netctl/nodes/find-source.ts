@@ -32,7 +32,10 @@ interface Candidate {
   open(): Promise<NodeSource>;
 }
 
-/** @returns a source whose nodes are read @throws NodeSourceError with each place that was tried */
+/**
+ * @returns a source whose nodes are read
+ * @throws ServerAddressError, NodeSourceError (with each place that was tried)
+ */
 export async function findSource(options: SourceOptions): Promise<NodeSource> {
   const { given, found } = candidatesOf(options);
   const candidates = given ? [given] : found;
@@ -70,8 +73,10 @@ function candidatesOf(options: SourceOptions): {
       return localSource(localSocket);
     },
   });
-  if (servers.length > 0)
-    return { given: { name: '--server', open: async () => serverSource(servers) }, found };
+  if (servers.length > 0) {
+    const source = serverSource(servers);
+    return { given: { name: source.name, open: async () => source }, found };
+  }
   if (etcdConfig !== undefined) return { given: etcd('--etcd-config', etcdConfig, options), found };
   if (kubeconfig !== undefined)
     return { given: kubernetes('--kubeconfig', kubeconfig, options), found };

@@ -39,7 +39,20 @@ function parseServer(server: string): ClusterNode {
     /^(?:\[([0-9a-f:.%a-z]+)\]|([^:[\]/\s]+))(?::(\d+))?$/i.exec(server) ?? [];
   // An IPv6 address without brackets has no port.
   const host = bracketed ?? plain ?? (isIPv6(server) ? server : undefined);
-  if (host === undefined || Number(port) > MAX_PORT)
-    throw new ServerAddressError('is not an address of a server', { where: server });
+  if (host === undefined) throw invalid(server, problemOf(server));
+  if (port !== undefined && (Number(port) < 1 || Number(port) > MAX_PORT))
+    throw invalid(server, `its port is not a number from 1 to ${MAX_PORT}`);
   return { ...unknown, name: server, host, ...(port !== undefined && { port: Number(port) }) };
+}
+
+/** A URL is what other programs take. */
+function problemOf(server: string): string {
+  const [, scheme] = /^([a-z][a-z\d+.-]*):\/\//i.exec(server) ?? [];
+  if (scheme === undefined) return 'is not an address of a server';
+  const instead = scheme.toLowerCase() === 'https' ? ', and add --https' : '';
+  return `is a URL: leave out ${scheme}://${instead}`;
+}
+
+function invalid(server: string, problem: string): Error {
+  return new ServerAddressError(problem, { where: `--server ${server}` });
 }

@@ -43,8 +43,21 @@ describe('the source of the nodes', () => {
   });
 
   it('rejects what is no address', async () => {
-    for (const server of ['', 'http://node', 'node:99999', 'a b', 'node:'])
-      await assert.rejects(findSource(options({ servers: [server] })), /address of a server/);
+    const cases = {
+      '': /^--server : is not an address of a server$/,
+      'a b': /is not an address of a server$/,
+      'node:': /is not an address of a server$/,
+      'node:99999': /its port is not a number from 1 to 65535$/,
+      'node:0': /^--server node:0: its port is not a number from 1/,
+      '[fd00::1]:00': /its port is not a number from 1/,
+      'http://node': /^--server http:\/\/node: is a URL: leave out http:\/\/$/,
+      'HTTPS://node:9999/': /is a URL: leave out HTTPS:\/\/, and add --https$/,
+    };
+    for (const [server, message] of Object.entries(cases))
+      await assert.rejects(findSource(options({ servers: ['ok', server] })), {
+        code: 'CV_NETCTL_SERVER',
+        message,
+      });
   });
 
   it('is the API server of a kubeconfig', async () => {
