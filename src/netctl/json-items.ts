@@ -8,14 +8,22 @@ export interface JsonItem {
   readonly value: unknown;
 }
 
+/** Of the document as a whole. */
+export interface JsonShape {
+  /** Else it is an object. */
+  readonly isList: boolean;
+  /** Names of the fields of the object, and those of its values that are texts. */
+  readonly texts: ReadonlySet<string>;
+}
+
 /** @throws SyntaxError */
 export async function* jsonItems(
   pieces: AsyncIterable<Uint8Array>,
-): AsyncGenerator<JsonItem, void, void> {
+): AsyncGenerator<JsonItem, JsonShape, void> {
   const decoder = new TextDecoder();
   const scanner = new Scanner();
   for await (const piece of pieces) yield* scanner.scan(decoder.decode(piece, { stream: true }));
-  scanner.end();
+  return scanner.end();
 }
 
 const QUOTE = 34;
@@ -47,6 +55,7 @@ class Scanner {
   #isInText = false;
   #textStart = 0;
   #field = '';
+  readonly #texts = new Set<string>();
 
   *scan(piece: string): Generator<JsonItem, void, void> {
     this.#text += piece;
@@ -75,9 +84,10 @@ class Scanner {
     this.#dropScanned();
   }
 
-  end(): void {
+  end(): JsonShape {
     if (this.#depth !== 0 || this.#itemDepth === 0)
       throw new SyntaxError('the document is not complete');
+    return { isList: this.#itemDepth === 1, texts: this.#texts };
   }
 
   #open(char: number, at: number): void {
@@ -88,8 +98,9 @@ class Scanner {
 
   #endText(at: number): void {
     this.#isInText = false;
-    if (this.#itemDepth === 2 && this.#depth === 1)
-      this.#field = JSON.parse(this.#text.slice(this.#textStart, at + 1)) as string;
+    if (this.#itemDepth !== 2 || this.#depth !== 1) return;
+    this.#field = JSON.parse(this.#text.slice(this.#textStart, at + 1)) as string;
+    this.#texts.add(this.#field);
   }
 
   #dropScanned(): void {

@@ -116,7 +116,7 @@ async function listFrom(
   const { output } = context;
   const selected = new Set<string>();
   const unlisted: Fields[] = [];
-  for await (const { field, value } of askItems(context, node, PATH)) {
+  for await (const { field, value } of askItems(context, node, PATH, 'connections')) {
     const item = fieldsOf(value);
     if (field === 'endpoints' && only !== undefined && isNamed(item, only))
       selected.add(textOf(item['name']));

@@ -28,6 +28,9 @@ export const remedies: Record<FailureReason, string> = {
   'no-address': 'The records of the cluster have no address of this node. Name it with --server.',
 };
 
+/** Of the reason `invalid-reply`. */
+export const NOT_OF_AGENT = 'the reply is not that of an agent';
+
 export function failure(reason: FailureReason, text: string, status?: number): RequestFailure {
   return { reason, text, remedy: remedies[reason], status };
 }

@@ -1,18 +1,25 @@
 /** Documents of nodes that are read piece by piece. */
 import type { ClusterNode, CommandContext } from '../command.ts';
 import type { JsonItem } from '../json-items.ts';
-import { failure } from './failure-reason.ts';
+import { failure, NOT_OF_AGENT } from './failure-reason.ts';
 import { RequestError } from './request-failure.ts';
 
-/** The objects in the lists of a document, while it arrives. @throws RequestError */
+/**
+ * The objects in the lists of a document, while it arrives.
+ * @param field that the document of an agent has; undefined: it is a list
+ * @throws RequestError
+ */
 export async function* askItems(
   context: CommandContext,
   node: ClusterNode,
   path: string,
+  field?: string,
 ): AsyncGenerator<JsonItem, void, void> {
   const { jsonItems } = await import('../json-items.ts');
   try {
-    yield* jsonItems(context.download(node, path));
+    const { isList, texts } = yield* jsonItems(context.download(node, path));
+    if (field === undefined ? isList : texts.has(field)) return;
+    throw new RequestError(failure('invalid-reply', NOT_OF_AGENT), { where: node.name });
   } catch (thrown) {
     throw thrown instanceof SyntaxError ? notJson(node, thrown) : thrown;
   }

@@ -3,8 +3,9 @@ import { type IncomingMessage, request as plainRequest, type RequestOptions } fr
 import { request as tlsRequest } from 'node:https';
 import type { Clock, Timer } from '#infra/clock/clock.ts';
 import type { ClusterNode } from '../command.ts';
+import { isOfAgent } from './agent-documents.ts';
 import type { Credentials } from './credentials.ts';
-import { failure, failureOfError, failureOfStatus } from './failure-reason.ts';
+import { failure, failureOfError, failureOfStatus, NOT_OF_AGENT } from './failure-reason.ts';
 import type { TlsOptions } from './http-options.ts';
 import { RequestError } from './request-failure.ts';
 
@@ -51,7 +52,13 @@ export class NodeClient {
 
   /** @throws RequestError */
   async json(node: ClusterNode, request: NodeRequest): Promise<unknown> {
-    const text = await this.text(node, request);
+    const document = this.#parsed(node, await this.text(node, request));
+    if (isOfAgent(request.path, document)) return document;
+    const why = failure('invalid-reply', NOT_OF_AGENT);
+    throw new RequestError(why, { where: this.#where(node) });
+  }
+
+  #parsed(node: ClusterNode, text: string): unknown {
     try {
       return JSON.parse(text);
     } catch (cause) {

@@ -18,6 +18,8 @@ describe('netctl with nodes that fail', () => {
   const agents: FakeAgent[] = [];
   let good: FakeAgent;
   let other: FakeAgent;
+  /** Another program. */
+  let unrelated: FakeAgent;
   before(async () => {
     good = await fakeAgent({
       [HISTORY]: [event],
@@ -31,7 +33,8 @@ describe('netctl with nodes that fail', () => {
       // Its end is missing.
       [CONNECTIVITY]: `{"connections": [${JSON.stringify(connection)},`,
     });
-    agents.push(good, other);
+    unrelated = await fakeAgent(new Proxy({}, { get: () => ({ hello: 1 }) }));
+    agents.push(good, other, unrelated);
   });
   after(async () => {
     program[Symbol.dispose]();
@@ -57,6 +60,35 @@ describe('netctl with nodes that fail', () => {
           [['node', 'reason', 'text', 'remedy']],
         );
       });
+
+  for (const command of [
+    'nodes',
+    'pods',
+    'ipam',
+    'services',
+    'services shop/web',
+    'policies',
+    'policies shop/web',
+    'connectivity',
+    'connectivity shop/web shop/db',
+    'trace shop/web shop/db',
+    'events',
+    'plan',
+    'plan -f examples/shop/policies-storefront.yaml',
+    'vppdump NODE',
+    'vppdump NODE vpp-route',
+    'vppcli NODE show version',
+    'report',
+  ])
+    it(`takes JSON of another program for no answer to ${command}`, async () => {
+      const words = command.split(' ').map((word) => (word === 'NODE' ? unrelated.address : word));
+      const { code, stdout, stderr } = await program.run('--server', unrelated.address, ...words);
+      assert.equal(code, 1, stdout);
+      assert.match(
+        stderr,
+        /: the reply is not that of an agent\n {2}Something else than the agent/,
+      );
+    });
 
   it('shows the events of the others when one does not send JSON', async () => {
     const servers = ['--server', good.address, '--server', other.address];

@@ -57,12 +57,12 @@ async function failureOf(reply: Promise<unknown>): Promise<RequestFailure> {
   return thrown.failure;
 }
 
-const get = { method: 'GET', path: 'liveness' } as const;
+const get = { method: 'GET', path: 'log/list' } as const;
 
 describe('a request to a node', () => {
   it('gets the JSON document', async () => {
     const node = await serve((request, reply) => reply.end(JSON.stringify(request.url)));
-    assert.equal(await client().json(node, get), '/liveness');
+    assert.equal(await client().json(node, get), '/log/list');
   });
 
   it('says that nothing listens', async () => {
@@ -151,10 +151,10 @@ describe('a request to a node', () => {
     assert.deepEqual(await asked.json(node, get), { ok: 1 });
     assert.deepEqual(await asked.json(node, get), { ok: 1 });
     assert.deepEqual(seen, [
-      `/liveness Basic ${Buffer.from('me:pw').toString('base64')}`,
+      `/log/list Basic ${Buffer.from('me:pw').toString('base64')}`,
       '/auth/login ',
-      '/liveness Bearer the-token',
-      '/liveness Bearer the-token',
+      '/log/list Bearer the-token',
+      '/log/list Bearer the-token',
     ]);
   });
 
