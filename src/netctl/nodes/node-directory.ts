@@ -1,7 +1,7 @@
 /** The nodes by name or address. */
 import { isIP } from 'node:net';
 import type { ClusterNode, ClusterPod } from '../command.ts';
-import { type NodeSource, UnknownNodeError } from './node-source.ts';
+import { type NodeSource, NodeSourceError, UnknownNodeError } from './node-source.ts';
 
 export interface OwnAgent {
   readonly socket: string;
@@ -42,7 +42,7 @@ export class NodeDirectory {
   async #one(selector: string): Promise<ClusterNode> {
     const isAddress = isIP(selector) !== 0;
     const nodes = await this.#all().catch((thrown) => {
-      if (isAddress) return [];
+      if (isAddress && thrown instanceof NodeSourceError) return [];
       throw thrown;
     });
     const named = nodes.find(({ name, host }) => name === selector || host === selector);

@@ -60,6 +60,18 @@ describe('the source of the nodes', () => {
       });
   });
 
+  it('of an address is the address itself, unless --server is wrong', async () => {
+    const nodesOf = (servers: string[]) => {
+      const given = { servers, ...(servers.length === 0 && { kubeconfig: '/none' }) };
+      return new NodeDirectory(() => findSource(options(given)), undefined).nodes(['10.0.0.1']);
+    };
+    assert.deepEqual(
+      (await nodesOf([])).map(({ host }) => host),
+      ['10.0.0.1'],
+    );
+    await assert.rejects(nodesOf(['http://10.0.0.1']), { code: 'CV_NETCTL_SERVER' });
+  });
+
   it('is the API server of a kubeconfig', async () => {
     await using kubernetes = await fakeKubernetes({
       '/api/v1/nodes': [nodeObject('b', '10.0.0.2'), nodeObject('a', '10.0.0.1')],
