@@ -109,7 +109,9 @@ const units: Readonly<Record<string, number>> = { s: 1e3, m: 60e3, h: 3_600e3, d
 
 function timeOf(text: string, now: number): string {
   const [, count, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
-  if (count !== undefined) return new Date(now - Number(count) * units[unit]!).toISOString();
+  // Agents know no time before 1970.
+  if (count !== undefined)
+    return new Date(Math.max(0, now - Number(count) * units[unit]!)).toISOString();
   if (/^\d{4}-\d\d-\d\dT/.test(text) && !Number.isNaN(Date.parse(text))) return text;
   throw new EventsArgumentError(`--since ${text}: not a duration and not a time`);
 }

@@ -112,6 +112,13 @@ describe('netctl with nodes that fail', () => {
     assert.match(stderr, /the list ends after 1 connections/);
   });
 
+  it('shows all events since a time before the first agent', async () => {
+    const args = ['events', '--since', '999999999d', '--server', good.address];
+    const { code, stdout, stderr } = await program.run(...args);
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /Add Pod/);
+  });
+
   it('says by the exit code that no pod has the name', async () => {
     const { code } = await program.run('connectivity', 'shop/nix', '--server', good.address);
     assert.equal(code, 3);
