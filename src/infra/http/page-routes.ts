@@ -94,7 +94,7 @@ function replyOf(
   file: PageFile,
   { acceptEncoding = '' }: RouteRequest,
 ): RouteResponse {
-  const isZipped = /\bgzip\b/.test(acceptEncoding);
+  const isZipped = acceptEncoding.split(',').some(isGzip);
   return {
     status: 200,
     body: isZipped ? file.gzip : file.plain,
@@ -108,4 +108,9 @@ function replyOf(
       ...(isZipped && { 'Content-Encoding': 'gzip' }),
     },
   };
+}
+
+/** The quality 0 stands for an encoding that the client does not accept. */
+function isGzip(encoding: string): boolean {
+  return /^\s*gzip\s*(;|$)/i.test(encoding) && !/;\s*q=0(\.0*)?\s*$/i.test(encoding);
 }

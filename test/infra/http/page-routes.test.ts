@@ -72,6 +72,24 @@ describe('the files of the page', () => {
     assert.match(String(script.headers['cache-control']), /immutable/);
   });
 
+  it('are compressed only for a client that accepts gzip', async () => {
+    build();
+    const port = await start();
+    const encodings = {
+      gzip: true,
+      'br, GZIP;q=0.5': true,
+      'gzip;q=0': false,
+      'br, gzip; q=0.000': false,
+      'x-gzip': false,
+      identity: false,
+    };
+    for (const [accepted, isZipped] of Object.entries(encodings)) {
+      const headers = { 'accept-encoding': accepted };
+      const reply = await call({ port, path: '/ui/main-ABC.js', headers });
+      assert.equal(reply.headers['content-encoding'] === 'gzip', isZipped, accepted);
+    }
+  });
+
   it('are compressed for a client that understands it', async () => {
     build();
     const port = await start();
