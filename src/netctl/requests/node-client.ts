@@ -174,6 +174,6 @@ export class NodeClient {
     if (socket !== undefined) return socket === name ? name : `${name} (${socket})`;
     const address = host.includes(':') ? `[${host}]` : host;
     const at = `${address}:${port ?? this.#options.port}`;
-    return name === host ? at : `${name} (${at})`;
+    return name === host || name === at ? at : `${name} (${at})`;
   }
 }

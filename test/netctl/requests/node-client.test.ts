@@ -71,6 +71,12 @@ describe('a request to a node', () => {
     assert.match(remedy, /kubectl/);
   });
 
+  it('names a node of --server once', async () => {
+    const named = { ...nodeAt(1), name: '127.0.0.1:1' };
+    await assert.rejects(client().json(named, get), { where: '127.0.0.1:1' });
+    await assert.rejects(client().json(nodeAt(1), get), { where: 'node (127.0.0.1:1)' });
+  });
+
   it('does not wait for a node that accepts the connection and is silent', async () => {
     const silent = createTcpServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
