@@ -1,4 +1,5 @@
 /** `netctl connectivity`: who may reach whom under the network policies, and for one pair why. */
+import { defineError } from '#infra/errors/errors.ts';
 import {
   type ClusterNode,
   type Command,
@@ -14,6 +15,13 @@ import { askRoute, explained } from '../requests/missing.ts';
 import { RequestError } from '../requests/request-failure.ts';
 
 const PATH = 'contiv/v1/policy/connectivity';
+
+export const ConnectivityArgumentError = defineError({
+  name: 'ConnectivityArgumentError',
+  code: 'CV_NETCTL_CONNECTIVITY_ARGUMENT',
+  rejects: 'configuration',
+  remedy: 'netctl connectivity --help lists the options with examples.',
+});
 
 export const connectivity: Command = {
   name: 'connectivity',
@@ -53,6 +61,8 @@ export const connectivity: Command = {
   ],
   async run(context, input) {
     const { node } = input.options;
+    if (input.options['to-port'] !== undefined && input.arguments['to']?.[0] === undefined)
+      throw new ConnectivityArgumentError('--to-port needs both ends of a connection');
     const nodes = await context.nodes(typeof node === 'string' ? [node] : undefined);
     const [from] = input.arguments['from'] ?? [];
     const [to] = input.arguments['to'] ?? [];

@@ -119,6 +119,14 @@ describe('netctl with nodes that fail', () => {
     assert.match(stdout, /Add Pod/);
   });
 
+  for (const ends of [[], ['shop/web']])
+    it(`refuses a port of connectivity with ${ends.length} ends`, async () => {
+      const args = ['connectivity', ...ends, '--to-port', '80', '--server', good.address];
+      const { code, stdout, stderr } = await program.run(...args);
+      assert.deepEqual([code, stdout], [1, '']);
+      assert.match(stderr, /^netctl: --to-port needs both ends of a connection\n/);
+    });
+
   it('says by the exit code that no pod has the name', async () => {
     const { code } = await program.run('connectivity', 'shop/nix', '--server', good.address);
     assert.equal(code, 3);
