@@ -77,9 +77,8 @@ function candidatesOf(options: SourceOptions): {
     const source = serverSource(servers);
     return { given: { name: source.name, open: async () => source }, found };
   }
-  if (etcdConfig !== undefined) return { given: etcd('--etcd-config', etcdConfig, options), found };
-  if (kubeconfig !== undefined)
-    return { given: kubernetes('--kubeconfig', kubeconfig, options), found };
+  if (etcdConfig) return { given: etcd('--etcd-config', etcdConfig, options), found };
+  if (kubeconfig) return { given: kubernetes('--kubeconfig', kubeconfig, options), found };
   return { given: undefined, found };
 }
 

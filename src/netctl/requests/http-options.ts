@@ -64,7 +64,7 @@ export async function httpOptions(
   env: Readonly<Record<string, string | undefined>>,
   parse: () => Promise<(text: string) => unknown>,
 ): Promise<HttpOptions> {
-  const file = flags.file ?? (env['HTTP_CLIENT_CONFIG'] || undefined);
+  const file = flags.file || env['HTTP_CLIENT_CONFIG'] || undefined;
   const settings = file === undefined ? {} : checked(await readConfig(file, parse), file);
   const [user, password] = credentialsOf(settings['basic-auth'], file);
   const caFile = flags.caFile ?? settings['ca-file'];

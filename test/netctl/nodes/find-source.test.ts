@@ -60,6 +60,11 @@ describe('the source of the nodes', () => {
       });
   });
 
+  it('is not an empty flag', async () => {
+    const found = findSource(options({ etcdConfig: '', kubeconfig: '' }));
+    await assert.rejects(found, /not known: unix socket .*: no agent runs on this machine$/);
+  });
+
   it('of an address is the address itself, unless --server is wrong', async () => {
     const nodesOf = (servers: string[]) => {
       const given = { servers, ...(servers.length === 0 && { kubeconfig: '/none' }) };
