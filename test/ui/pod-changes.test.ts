@@ -42,7 +42,8 @@ describe('pods that come and go', { skip: withoutProgram('chromium'), timeout: 1
     await page.getByText(/^0 of \d+ pods shown/).waitFor();
     await addPod(shop, pod);
     await page.getByRole('link', { name: 'default/late' }).click();
-    await page.getByText('late-container').first().waitFor();
+    // exact: the list of pods shows the container as a part of the interface's name
+    await page.getByText('late-container', { exact: true }).waitFor();
     await shop.client.delete(cniRequest(pod));
     await page.getByText('Pod default/late has been detached from this node.').waitFor();
     await assertAccessible();
