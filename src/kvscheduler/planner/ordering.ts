@@ -101,9 +101,29 @@ class Ordering {
   *#visitEach(values: readonly PlannedValue[]): Traversal {
     const { slices } = this.#resolution.input;
     for (const value of values) {
-      if (!this.#placeLeaf(value)) yield this.#visit(value);
+      const left = this.#placeDirectly(value);
+      if (left) yield this.#visit(left);
       else if (slices.due()) yield slices.turn();
     }
+  }
+
+  /**
+   * Places a value and those that follow from it, as long as that needs no traversal: most have no relations, and
+   * those of a chain have one dependent.
+   * @returns the first value that needs a traversal
+   */
+  #placeDirectly(first: PlannedValue): PlannedValue | undefined {
+    const { slices } = this.#resolution.input;
+    let value = first;
+    while (!this.#placeLeaf(value)) {
+      const next = this.#onlyDependent(value);
+      if (!next || slices.due()) return value;
+      if (this.#list.isPlaced(value) || !this.#isReady(value) || !this.#claimsAreFree(value))
+        return undefined;
+      this.#list.create(value);
+      value = next;
+    }
+    return undefined;
   }
 
   /** Places a value without relations; most have none, and need no traversal. */
@@ -117,6 +137,19 @@ class Ordering {
       else this.#list.update(value);
     } else this.#list.note(value);
     return true;
+  }
+
+  /** The one value that is to be created after this one, if nothing else changes with this one. */
+  #onlyDependent(value: PlannedValue): PlannedValue | undefined {
+    const { graph, input } = this.#resolution;
+    if (!value.isCreated || value.isDeleted || input.drifted.size > 0) return undefined;
+    if (this.#dependentCounts[value.index] !== 1 || graph.derivedCount(value) > 0) return undefined;
+    const dependents = graph.plannedDependents(value.key);
+    const only = dependents.length === 1 ? dependents[0] : undefined;
+    if (!only?.isCreated || this.#list.isPlaced(only)) return undefined;
+    if (graph.prefixesOf(value.key).length > 0 || this.#deletedHolders(value).length > 0)
+      return undefined;
+    return only;
   }
 
   #hasRelations(value: PlannedValue): boolean {
@@ -186,10 +219,11 @@ class Ordering {
       // Not a traversal of its own: each value of a long chain is on the path until the last is placed.
       for (const dependent of waiting) {
         if (!dependent.isCreated && this.#list.progress(dependent) !== 'deferred') continue;
-        if (this.#placeLeaf(dependent)) {
+        const left = this.#placeDirectly(dependent);
+        if (!left) {
           if (input.slices.due()) yield input.slices.turn();
-        } else if (dependent.isCreated) yield this.#create(dependent);
-        else yield this.#change(dependent);
+        } else if (left.isCreated) yield this.#create(left);
+        else yield this.#change(left);
       }
       for (const prefix of graph.prefixesOf(key)) this.#visited.add(prefix);
     }
