@@ -11,6 +11,7 @@ import { IndexMap, type NamedMapping } from '#infra/idxmap/idxmap.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { AnyDescriptor, NotificationSink, NotifiedValue } from './api/descriptor.ts';
 import {
+  NoDesiredStateError,
   SchedulerDeadlockError,
   TransactionQueueFullError,
   UnimplementedValueError,
@@ -124,7 +125,7 @@ export interface Scheduler extends TransactionSink, NotificationSink {
   commitIfRoom(request: TransactionRequest): Promise<TransactionResult>;
   /**
    * Reconciles the southbound with the desired state.
-   * @throws ClosedSchedulerError
+   * @throws NoDesiredStateError, ClosedSchedulerError
    */
   resyncDownstream(options: DownstreamResync): Promise<TransactionResult>;
   /**
@@ -134,7 +135,7 @@ export interface Scheduler extends TransactionSink, NotificationSink {
   plan(request: PreviewRequest): Promise<Preview>;
   /**
    * Changes that a downstream resync would make; nothing is executed.
-   * @throws TransactionQueueFullError, ClosedSchedulerError
+   * @throws NoDesiredStateError, TransactionQueueFullError, ClosedSchedulerError
    */
   drift(): Promise<Drift>;
   record(seqNum: number): RecordedTxn | undefined;
@@ -194,6 +195,8 @@ class KvScheduler implements Scheduler {
   readonly #reported = new Map<string, NotifiedValue>();
   readonly #transactor: Transactor;
   readonly #onTransaction: TransactionListener;
+  /** The first transaction has set it; before that, everything in the southbound seems stale. */
+  #hasDesiredState = false;
 
   constructor(options: SchedulerOptions) {
     const { descriptors, clock, log, observer } = options;
@@ -260,7 +263,8 @@ class KvScheduler implements Scheduler {
     return this.#commit(request, (task) => this.#addIfPossible(task));
   }
 
-  resyncDownstream({ retry, verbose }: DownstreamResync): Promise<TransactionResult> {
+  async resyncDownstream({ retry, verbose }: DownstreamResync): Promise<TransactionResult> {
+    this.#ensureDesiredState();
     const request: TransactionRequest = {
       description: 'on demand',
       mode: 'downstream-resync',
@@ -286,7 +290,8 @@ class KvScheduler implements Scheduler {
     );
   }
 
-  drift(): Promise<Drift> {
+  async drift(): Promise<Drift> {
+    this.#ensureDesiredState();
     return this.#inTurn(
       () => readDrift(this.#context),
       (task) => this.#queue.addIfPossible(task),
@@ -385,11 +390,12 @@ class KvScheduler implements Scheduler {
     enqueue: (task: Task) => void,
   ): Promise<TransactionResult> {
     assertValid(request);
-    return this.#transactInTurn(
-      'NBTransaction',
-      () => prepareCommit(this.#context, request),
-      enqueue,
-    );
+    const prepare = async (): Promise<PreparedTransaction> => {
+      const prepared = await prepareCommit(this.#context, request);
+      this.#hasDesiredState = true;
+      return prepared;
+    };
+    return this.#transactInTurn('NBTransaction', prepare, enqueue);
   }
 
   async #transactInTurn(
@@ -414,6 +420,14 @@ class KvScheduler implements Scheduler {
       this.#ensureOutside();
       enqueue({ run: () => work().then(resolve, reject), refuse: reject });
     });
+  }
+
+  /** Otherwise the configuration that an earlier run has left in place would be deleted. */
+  #ensureDesiredState(): void {
+    if (!this.#hasDesiredState)
+      throw new NoDesiredStateError(
+        'the desired state is not known before the first resync; GET /readiness says what it waits for',
+      );
   }
 
   /** The running transaction waits for the descriptor: if that waits for its turn, neither ever ends. */

@@ -15,6 +15,14 @@ export const TransactionQueueFullError = defineError({
     'Repeat the request later. If the queue stays full, look for slow operations in GET /scheduler/txn-history.',
 });
 
+export const NoDesiredStateError = defineError({
+  name: 'NoDesiredStateError',
+  code: 'CV_SCHED_NO_DESIRED_STATE',
+  isRetriable: true,
+  remedy:
+    'Repeat the request when the first resync is done. GET /readiness says what it waits for.',
+});
+
 export const SchedulerDeadlockError = defineError({
   name: 'SchedulerDeadlockError',
   code: 'CV_SCHED_DEADLOCK',

@@ -12,7 +12,11 @@ import {
   type RouteResponse,
 } from '#infra/http/route.ts';
 import { streamedJson } from '#infra/http/streamed.ts';
-import { InvalidTransactionError, TransactionQueueFullError } from '../api/errors.ts';
+import {
+  InvalidTransactionError,
+  NoDesiredStateError,
+  TransactionQueueFullError,
+} from '../api/errors.ts';
 import type { Value } from '../api/transaction.ts';
 import type { PreviewRequest } from '../planner/preview.ts';
 import type { Scheduler } from '../scheduler.ts';
@@ -67,6 +71,7 @@ async function drift(
   try {
     return streamedJson(await scheduler.drift(), clock);
   } catch (error) {
+    if (error instanceof NoDesiredStateError) return failure(409, error.message);
     if (error instanceof TransactionQueueFullError) return failure(503, error.message);
     throw error;
   }

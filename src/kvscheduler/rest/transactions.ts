@@ -11,6 +11,7 @@ import {
   type RouteResponse,
 } from '#infra/http/route.ts';
 import { streamedJson, streamedText } from '#infra/http/streamed.ts';
+import { NoDesiredStateError } from '../api/errors.ts';
 import type { RetryPolicy, TransactionResult } from '../api/transaction.ts';
 import type { RecordedTxn } from '../history/record.ts';
 import { recordText } from '../history/record-text.ts';
@@ -90,10 +91,18 @@ async function resync(
   request: RouteRequest,
 ): Promise<RouteResponse> {
   allowOnly(request, ['retry', 'verbose']);
-  const { seqNum, failures } = await scheduler.resyncDownstream({
+  const options = {
     ...(switchArgument(request, 'retry') && { retry: defaultRetry }),
     verbose: switchArgument(request, 'verbose'),
-  });
+  };
+  let result: TransactionResult;
+  try {
+    result = await scheduler.resyncDownstream(options);
+  } catch (error) {
+    if (error instanceof NoDesiredStateError) return failure(409, error.message);
+    throw error;
+  }
+  const { seqNum, failures } = result;
   if (failures.length > 0) return failure(500, failuresText(failures));
   const record = scheduler.record(seqNum);
   return record ? streamedJson(record, clock) : json(null);

@@ -292,6 +292,22 @@ describe('/scheduler/downstream-resync', () => {
     assert.ok(bench.southbound.values.has('b/1'));
   });
 
+  it('deletes nothing of an earlier run while the desired state is not known', async () => {
+    const bench = setUp();
+    bench.southbound.values.set('a/8', { spec: { v: 8 }, managed: true });
+    const ask = restOf(bench);
+    for (const route of ['POST /scheduler/downstream-resync', 'GET /scheduler/drift']) {
+      const { status, body } = await ask(route);
+      assert.equal(status, 409, route);
+      assert.match(body.Error, /not known before the first resync; GET \/readiness says/);
+    }
+    assert.ok(bench.southbound.values.has('a/8'));
+    await bench.commit({ 'a/8': { v: 8 } }, { mode: 'full-resync' });
+    assert.deepEqual((await ask('GET /scheduler/drift')).body.Differences, []);
+    assert.equal((await ask('POST /scheduler/downstream-resync')).status, 200);
+    assert.ok(bench.southbound.values.has('a/8'));
+  });
+
   it('answers 500 with every failure, and retries only with retry=1', async () => {
     const bench = await makeBench();
     const ask = restOf(bench);
