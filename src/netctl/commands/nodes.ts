@@ -10,6 +10,7 @@ import type {
 import { fieldsOf, numberOf, textOf } from '../document-fields.ts';
 import { failuresOf } from '../failures.ts';
 import { originalTime } from '../output/original-time.ts';
+import { RequestError } from '../requests/request-failure.ts';
 
 interface NodeStatus {
   readonly id: number | undefined;
@@ -44,7 +45,7 @@ export const nodes: Command = {
       const [status, ipam] = await Promise.all([
         context.ask(node, 'liveness'),
         // With etcd as the source it is known.
-        node.id === undefined ? context.ask(node, 'contiv/v1/ipam') : undefined,
+        node.id === undefined ? identityOf(context, node) : undefined,
       ]);
       return statusOf(node, status, ipam);
     });
@@ -53,6 +54,19 @@ export const nodes: Command = {
     return context.explainFailures(replies);
   },
 };
+
+/**
+ * ID, name and address of a node. An agent refuses them with status 500 while its node has no address: when it
+ * starts, or waits for VPP or for a DHCP lease. Its state, which says so, must not be hidden then.
+ */
+async function identityOf(context: CommandContext, node: ClusterNode): Promise<unknown> {
+  try {
+    return await context.ask(node, 'contiv/v1/ipam');
+  } catch (thrown) {
+    if (thrown instanceof RequestError && thrown.failure.status === 500) return undefined;
+    throw thrown;
+  }
+}
 
 /** The column with the problems is wide. */
 function warnOfProblems({ warn }: CommandContext, replies: readonly NodeReply<NodeStatus>[]): void {

@@ -143,6 +143,17 @@ describe('netctl with nodes that fail', () => {
     assert.match(stderr, /etcd: no leader/);
   });
 
+  it('shows the state of an agent whose node has no address yet', async () => {
+    await using starting = await fakeAgent({
+      liveness: { state: 2, PluginStatus: { GOVPP: { state: 2, error: 'VPP is not connected' } } },
+      'contiv/v1/ipam': (reply) => void reply.writeHead(500).end('"Error getting node IP"'),
+    });
+    const { code, stdout, stderr } = await program.run('nodes', '--server', starting.address);
+    assert.equal(code, 0);
+    assert.match(stdout, /127\.0\.0\.1.+ERROR/);
+    assert.match(stderr, /GOVPP: VPP is not connected/);
+  });
+
   it('says that the output cannot be written', async () => {
     const script = `netctl nodes --server ${good.address} > /dev/full`;
     const { code, stderr } = await program.start('bash', ['-c', script]);
