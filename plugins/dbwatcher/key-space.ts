@@ -69,17 +69,16 @@ export function decode(
 ): ParsedMessage<object> {
   if (!watchedKey.model) throw new InvalidModelError('no model has this key', { where: fullKey });
   const parsed = watchedKey.model.parseKnown(JSON.parse(text), fullKey);
-  if (watchedKey.resource === undefined) checkKey(watchedKey.key, watchedKey.model, parsed.value);
+  if (watchedKey.resource !== undefined) return parsed;
+  const ownKey = watchedKey.model.key(parsed.value);
+  if (ownKey !== watchedKey.key) throw wrongKey(ownKey, fullKey);
   return parsed;
 }
 
 /**
  * Two values of one object would replace each other, and a value with another key than its own would be
  * created again by each resync, which finds the object under its own key.
- * @throws InvalidModelError
  */
-function checkKey(key: string, model: Parser, value: object): void {
-  const ownKey = model.key(value);
-  if (ownKey !== key)
-    throw new InvalidModelError(`the key of this value is ${ownKey}`, { where: key });
+function wrongKey(ownKey: string, fullKey: string): Error {
+  return new InvalidModelError(`the key of this value is ${ownKey}`, { where: fullKey });
 }

@@ -90,7 +90,10 @@ describe('the status of external configuration in the datastore', () => {
     });
     assert.match(found['no/such/model']?.error ?? '', /^no model has this key; nothing is conf/);
     assert.match(found['vpp/v2/interfaces/loop3']?.error ?? '', /JSON.+; nothing is configured/);
-    assert.match(found['vpp/v2/interfaces/loop4']?.error ?? '', /interfaces\/loop5; nothing/);
+    assert.match(
+      found['vpp/v2/interfaces/loop4']?.error ?? '',
+      /^the key of this value is .+loop5; nothing/,
+    );
     const { body } = await running.get(`/scheduler/status?key=config/${LOOP1}`);
     assert.equal((body as { value: Status }).value.state, 'CONFIGURED');
     await put(node, LOOP1, { ...loop1, mtu: 1400 });
