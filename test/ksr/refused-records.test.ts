@@ -48,6 +48,21 @@ describe('a record that etcd refuses', () => {
     await cluster.settle(60_000);
     assert.equal(warnings.length, 1);
   });
+
+  it('does not delay a deletion, however many are refused, as by an etcd that is full', async () => {
+    const { cluster } = refusedCluster((one) => one.startsWith(key('new').split('/namespace')[0]!));
+    for (let i = 0; i < 200; i++) cluster.put(pod(`old-${i}`));
+    await cluster.settle();
+    for (let i = 0; i < 500; i++) cluster.put(pod(`new-${i}`));
+    await cluster.settle(300_000);
+    for (let i = 0; i < 200; i++) cluster.delete('Pod', `old-${i}`, 'default');
+    for (let i = 500; i < 1_000; i++) cluster.put(pod(`new-${i}`));
+    await cluster.settle(3_000);
+    assert.equal((await cluster.records()).size, 0);
+    cluster.instance.store.beforeWrite = undefined;
+    await cluster.settle();
+    assert.equal((await cluster.records()).size, 1_000);
+  });
 });
 
 describe('a record that another program has changed', () => {

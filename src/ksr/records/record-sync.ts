@@ -58,6 +58,8 @@ export interface RecordSyncDeps {
 export class RecordSync {
   readonly #deps: RecordSyncDeps;
   readonly #dirty = new Map<string, Stored>();
+  /** Keys whose last text the datastore has refused. */
+  readonly #refused = new Set<string>();
   readonly #inFlight = new Map<string, string | undefined>();
   readonly #backoff: Backoff;
   readonly #unexpected: UnexpectedChanges;
@@ -156,6 +158,7 @@ export class RecordSync {
     await this.#idle();
     if (this.#phase !== 'sweeping') return;
     this.#dirty.clear();
+    this.#refused.clear();
     this.#tooLarge.clear();
     let revision: Revision | undefined;
     counters.resyncs++;
@@ -246,6 +249,7 @@ export class RecordSync {
   #changed(key: string, before: Wanted): void {
     if (this.#phase === 'waiting') return;
     this.#tooLarge.delete(key);
+    this.#refused.delete(key);
     if (!this.#dirty.has(key))
       // A text in flight counts as stored: if its write fails, the key becomes unknown.
       this.#dirty.set(key, before === UNREADABLE ? unknown : before);
@@ -275,18 +279,29 @@ export class RecordSync {
 
   #nextBatch(): Batch {
     const batch = new Batch(this.#maxOperations);
+    // others must not wait for the refused ones; an etcd that is full refuses all but deletions
+    if (this.#refused.size > 0) {
+      this.#fill(batch, (key, wanted) => wanted === undefined && !this.#refused.has(key));
+      if (batch.entries.size === 0) this.#fill(batch, (key) => !this.#refused.has(key));
+    }
+    if (batch.entries.size === 0) this.#fill(batch, () => true);
+    for (const [key, text] of batch.entries) this.#inFlight.set(key, text);
+    return batch;
+  }
+
+  #fill(batch: Batch, isNext: (key: string, wanted: Wanted) => boolean): void {
     for (const [key, stored] of this.#dirty) {
       // the order of a key's writes is kept: one at a time
       if (this.#inFlight.has(key)) continue;
       const wanted = this.#deps.table.get(key);
+      if (!isNext(key, wanted)) continue;
       if (wanted === UNREADABLE || wanted === stored || this.#isTooLarge(key, wanted)) {
         this.#dirty.delete(key);
+        this.#refused.delete(key);
         continue;
       }
       if (!batch.add(key, wanted)) break;
     }
-    for (const [key, text] of batch.entries) this.#inFlight.set(key, text);
-    return batch;
   }
 
   #isTooLarge(key: string, text: string | undefined): boolean {
@@ -311,6 +326,7 @@ export class RecordSync {
     try {
       await this.#deps.leadership.putAll(entries);
       this.#batchEnded(entries);
+      for (const key of entries.keys()) this.#refused.delete(key);
       this.#count(entries, before, 'done');
       this.#maxOperations = Math.min(MAX_OPERATIONS, this.#maxOperations * 2);
       this.#recovered();
@@ -326,9 +342,12 @@ export class RecordSync {
       }
       const isRefused = thrown instanceof StoreRefusedError;
       if (isRefused) this.#maxOperations = 1;
-      const [key] = entries.keys();
+      const [[key, text] = []] = entries;
       // which of several records was refused shows when they are tried one by one
-      if (isRefused && entries.size > 1) this.#retryLater(() => this.#flushSoon());
+      const isKnown = isRefused && entries.size === 1 && key !== undefined;
+      // unless it has another text meanwhile
+      if (isKnown && this.#deps.table.get(key) === text) this.#refused.add(key);
+      if (isRefused && !isKnown) this.#retryLater(() => this.#flushSoon());
       else this.#fail(thrown, () => this.#flushSoon(), isRefused ? key : undefined);
     }
   }
