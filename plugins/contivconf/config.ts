@@ -47,7 +47,11 @@ const routingKeys = {
   podVRFID: number(32, 1, 'ID of the VRF of the pods.'),
   nodeToNodeTransport: Type.Union(
     [Type.Literal('vxlan'), Type.Literal('srv6'), Type.Literal('nooverlay')],
-    { default: 'vxlan', description: 'Transport of packets between nodes.' },
+    {
+      default: 'vxlan',
+      description:
+        'Transport of packets between nodes. With nooverlay, the VPPs need addresses of the family of the pods.',
+    },
   ),
   useSRv6ForServices: flag(false, 'Use segment routing (SRv6) for services.'),
   useSRv6ForServiceFunctionChaining: flag(false, 'Use segment routing (SRv6) for service chains.'),

@@ -27,8 +27,11 @@ const DEFAULT_VNI = 10;
 export function reachableAt(input: NodeInput, node: Node): string | undefined {
   const own = nodeIp(input);
   if (own === undefined || node.managementAddresses.length === 0) return undefined;
-  const family = familyOf(own);
-  return node.vppAddresses.map(withoutPrefixLength).find((address) => familyOf(address) === family);
+  const addresses = node.vppAddresses.map(withoutPrefixLength);
+  if (input.routing.transport === 'vxlan')
+    return addresses.find((address) => familyOf(address) === familyOf(own));
+  // next hops have the family of the pods; see `whyUnreachable` about nodes without such an address
+  return addresses.find((address) => familyOf(address) === input.family) ?? addresses[0];
 }
 
 /**
@@ -39,11 +42,20 @@ export function whyUnreachable(input: NodeInput, node: Node): string | undefined
   if (node.id === input.nodeId) return `it has the ID ${node.id} of this node`;
   try {
     networksOf(input, node);
-    if (input.routing.transport === 'vxlan') input.addresses.vxlanAddress(node.id);
+    if (input.routing.transport !== 'vxlan') return whyNoNextHop(input, node);
+    input.addresses.vxlanAddress(node.id);
     return undefined;
   } catch (thrown) {
     return `the address plan has no addresses for its ID ${node.id}: ${errorText(thrown)}`;
   }
+}
+
+/** Why a node cannot be the next hop of routes to its pods; undefined if it can. */
+function whyNoNextHop({ main, family }: NodeInput, node: Node): string | undefined {
+  const isOfPods = (cidr: string): boolean => familyOf(cidr) === family;
+  const needed = `IPv${family} address of its VPP, which pods of IPv${family} need without an overlay`;
+  if (!main.addresses.some(isOfPods)) return `this node has no ${needed}`;
+  return node.vppAddresses.some(isOfPods) ? undefined : `it has announced no ${needed}`;
 }
 
 /** Networks behind a node, besides its own addresses. */

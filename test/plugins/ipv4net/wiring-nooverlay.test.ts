@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { nodeValue, vppNodeValue } from '../test-node.ts';
+import { nodeValue, type TestNode, vppNodeValue } from '../test-node.ts';
 import { keys, startedNode } from './wired-node.ts';
 
 describe('wiring of a node without an overlay', () => {
@@ -33,5 +33,37 @@ describe('wiring of a node without an overlay', () => {
       'config/vpp/v2/route/if/vrfLink/vrf/0/dst/10.1.1.0/24/gw/169.254.254.254',
       'config/vpp/v2/route/if/vrfLink/vrf/1/dst/0.0.0.0/0/gw/169.254.254.254',
     ]);
+  });
+
+  it('has no routes to nodes without an address of the family of the pods, and says why', async () => {
+    const subnets = [
+      'podSubnetCIDR: "fd01::/48", podSubnetOneNodePrefixLen: 64',
+      'vppHostSubnetCIDR: "fd02::/48", vppHostSubnetOneNodePrefixLen: 64',
+      'vxlanCIDR: "fd04::/64", serviceCIDR: "fd05::/108"',
+    ].join();
+    const nodeB = [
+      vppNodeValue(2, 'node-b', '192.168.16.2/24', 'fd03::2/64'),
+      nodeValue('node-b', 'fd09::6'),
+    ];
+    const nodeC = [vppNodeValue(3, 'node-c', '192.168.16.3/24'), nodeValue('node-c', 'fd09::7')];
+    const reasonFor = (node: TestNode, name: string) =>
+      node.net.nodeLink(node.nodes.allNodes().get(name)!)?.whyUnreachable;
+    const startedWith = (network: string) =>
+      startedNode(
+        {
+          yaml: `nodeToNodeTransport: nooverlay\nipamConfig: {nodeInterconnectCIDR: "${network}", ${subnets}}`,
+        },
+        [...nodeB, ...nodeC],
+      );
+
+    const ofPods = await startedWith('fd03::/64');
+    assert.deepEqual(keys(ofPods, 'gw/fd03::2').length, 3);
+    assert.equal(reasonFor(ofPods, 'node-b'), undefined);
+    assert.match(reasonFor(ofPods, 'node-c') ?? '', /^it has announced no IPv6 address/);
+    assert.deepEqual(keys(ofPods, 'gw/192.168.16.'), []);
+
+    const ofOthers = await startedWith('192.168.16.0/24');
+    assert.match(reasonFor(ofOthers, 'node-b') ?? '', /^this node has no IPv6 address/);
+    assert.deepEqual([...keys(ofOthers, 'gw/192.168.16.'), ...keys(ofOthers, 'gw/fd03::2')], []);
   });
 });
