@@ -163,7 +163,6 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
       ctx.txn.put(key, value);
       if (slices.due()) await slices.turn();
     }
-    await this.#publishAddresses(ctx, built.input);
     await this.#tracePackets(ctx);
   }
 
@@ -172,6 +171,8 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     const { nodes, pods, nodeName } = this.#deps;
     const slices = new Slices(ctx.clock);
     const input = await this.#inputReader.read(ctx);
+    // before the other nodes are read: an address of this node counts as none of theirs
+    await this.#publishAddresses(ctx, input);
     const desired = new DesiredValues();
     desired.set(valueGroup.base, baseValues(input));
 

@@ -188,8 +188,11 @@ class NodeSync implements NodeSyncHandler {
     addresses: readonly string[],
     family: IpFamily,
   ): Promise<void> {
-    const others = this.#addresses.filter((address) => familyOf(address) !== family);
+    const before = this.#addresses;
+    const others = before.filter((address) => familyOf(address) !== family);
     this.#addresses = Object.freeze([...new Set([...others, ...addresses])]);
+    if (!sameTexts(before, this.#addresses))
+      await this.#addressProblems.checkAll(this.#checkedNodes(ctx));
     await this.#announce(ctx);
   }
 

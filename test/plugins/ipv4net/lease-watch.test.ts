@@ -110,6 +110,27 @@ describe('a lease of the main interface', () => {
     assert.match(node.net.problems!()[0]!.message, /^Gig1: no DHCP lease: other nodes cannot/);
   });
 
+  it('that was an address of another node, or is one now, counts as one of this node only', async () => {
+    const { node, gets, run } = await leased();
+    const routes = () =>
+      [...node.config.keys()].filter((key) => key.includes('/dst/10.9.0.5/32/gw/192.168.30.2'));
+    const nodeProblems = () => node.nodes.problems!().map(({ code }) => code);
+    gets('10.9.0.5/24');
+    await run();
+    await node.put(nodeValue('node-b', '10.9.0.5'));
+    assert.equal(tunnel(node), undefined);
+    assert.deepEqual(nodeProblems(), ['CV_NODESYNC_ADDRESS']);
+    gets('10.9.0.77/24');
+    await run();
+    assert.equal(tunnel(node)?.vxlan.src_address, '10.9.0.77');
+    assert.equal(routes().length, 1);
+    assert.deepEqual(nodeProblems(), []);
+    gets('10.9.0.5/24');
+    await run();
+    assert.deepEqual(routes(), []);
+    assert.deepEqual(nodeProblems(), ['CV_NODESYNC_ADDRESS']);
+  });
+
   it('is pushed once, and only if it is new and of the main interface', async () => {
     const { leases, pushed, gets, run, end } = await leased();
     leases.put('Gig2', lease('Gig2', '10.8.0.5/24'));
