@@ -1,69 +1,204 @@
-/** Any sequence of changes leads to the values that a resync of its end puts. */
+/** Any sequence of changes leads to the values that a resync and a restart at its end put. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { seededRandom } from '#infra/clock/manual.ts';
+import { endpointsModel } from '#kubernetes/models/endpoints.ts';
+import { nodeModel } from '#kubernetes/models/node.ts';
+import { resources } from '#kubernetes/resources/resources.ts';
+import { NodeIpChange } from '#plugins/ipv4net/api.ts';
 import { startedNode } from '../ipv4net/wired-node.ts';
-import { nodeValue, sorted } from '../test-node.ts';
-import {
-  endpointsValue,
-  localPod,
-  remotePod,
-  serviceValue,
-  type TestEndpoint,
-} from './service-values.ts';
+import { type KubeValue, nodeValue, sorted, type TestNode, vppNodeValue } from '../test-node.ts';
+import { serviceValue } from './service-values.ts';
 
-const STEPS = 40;
-const YAML = 'ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24, defaultGateway: 192.168.16.100}';
+const STEPS = 60;
+const RESTART_EVERY = 10;
+const IPAM = 'ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24, defaultGateway: 192.168.16.100}';
+const OTHER_NIC = 'otherVPPInterfaces: [{interfaceName: Gig2, ip: 203.0.113.51/24}]';
+const configurations: Readonly<Record<string, string>> = {
+  'an overlay': IPAM,
+  'two NICs, and services for the host': `
+natExternalTraffic: true
+routeServiceCIDRToVPP: true
+${IPAM}
+nodeConfig: [{nodeName: node-a, mainVPPInterface: {interfaceName: Gig1, ip: 192.168.16.1/24}, ${OTHER_NIC}}]
+`,
+  'no overlay': `nodeToNodeTransport: nooverlay\nnatExternalTraffic: true\n${IPAM}`,
+  DHCP: `
+natExternalTraffic: true
+nodeConfig: [{nodeName: node-a, mainVPPInterface: {interfaceName: Gig1, useDHCP: true}, ${OTHER_NIC}}]
+`,
+};
+
+/** Of this node, of the host of node-b, of its VPP, of a NIC, and of none. */
+const someAddresses = [
+  '172.16.0.5',
+  '192.168.16.1',
+  '172.16.0.6',
+  '192.168.16.2',
+  '203.0.113.51',
+  '203.0.113.50',
+];
 const names = ['a', 'b', 'c'];
-const endpoints: readonly TestEndpoint[] = [
-  localPod(2),
-  localPod(3),
-  remotePod(2),
-  { ip: '198.51.100.5', node: '' },
-  { ip: '172.16.0.5', node: 'node-a', pod: 'host' },
+const ports = [
+  [{ name: 'http', protocol: 'TCP', port: 80, node_port: 30_080 }],
+  [{ name: 'http', protocol: 'UDP', port: 80, node_port: 30_080 }],
+  [
+    { name: 'http', protocol: 'TCP', port: 80, node_port: 30_081 },
+    { name: 'dns', protocol: 'UDP', port: 80, node_port: 30_081 },
+  ],
+];
+const endpointPorts = [
+  [{ name: 'http', port: 8080, protocol: 'TCP' }],
+  [
+    { name: 'http', port: 8081, protocol: 'UDP' },
+    { name: 'dns', port: 53, protocol: 'UDP' },
+  ],
+];
+const endpoints = [
+  { ip: '10.1.1.2', node_name: 'node-a' },
+  { ip: '10.1.1.3', node_name: 'node-a', for_zones: ['east'] },
+  { ip: '10.1.2.2', node_name: 'node-b', for_zones: ['west'] },
+  { ip: '172.16.0.5', node_name: 'node-a' },
+  { ip: '172.16.0.6', node_name: '' },
+  { ip: '192.168.16.2', node_name: '' },
+  { ip: '172.16.0.7', node_name: 'node-c' },
+  { ip: '198.51.100.5', node_name: '' },
 ];
 
-async function run(seed: number): Promise<void> {
-  const random = seededRandom(seed);
-  const below = (limit: number) => Math.floor(random.next() * limit);
-  const some = <T>(all: readonly T[]) => all.filter(() => below(2) === 0);
-  const node = await startedNode({ yaml: YAML });
-  for (let step = 0; step < STEPS; step++) {
-    const at = below(names.length);
-    const name = names[at]!;
-    const service = serviceValue(name, `10.96.0.${10 + at}`, {
-      service_type: below(2) === 0 ? 'NodePort' : 'ClusterIP',
-      external_ips: some(['203.0.113.50', '203.0.113.51']),
-      session_affinity: 'ClientIP',
-      session_affinity_timeout: below(2) * 600,
-      port: [{ name: 'http', protocol: 'TCP', port: 80 + below(2), node_port: 30080 + at }],
-    });
-    const container = `c${below(2)}`;
-    const own = ['172.16.0.5', '203.0.113.50'][below(2)]!;
-    const changeOwnAddress = () => {
-      node.host.hostLinks = [{ name: 'eth0', mtu: 1500, addresses: [`${own}/24`] }];
-      return node.put(nodeValue('node-a', own));
-    };
+function nodeInZone(name: string, zone: string, addresses: readonly string[]): KubeValue {
+  const value = nodeModel.canonical({
+    name,
+    zone,
+    addresses: addresses.map((address) => ({ type: 'NodeInternalIP' as const, address })),
+  });
+  return { resource: 'node', key: resources.node.key(name, ''), value };
+}
+
+/** Changes of the objects of a cluster with the nodes a (this one), b and c. */
+class RandomCluster {
+  node: TestNode;
+  readonly #random;
+  readonly #useDhcp: boolean;
+
+  constructor(node: TestNode, seed: number, useDhcp: boolean) {
+    this.node = node;
+    this.#random = seededRandom(seed);
+    this.#useDhcp = useDhcp;
+  }
+
+  change() {
+    const { node } = this;
+    const name = this.#one(names);
+    const container = `c${this.#below(2)}`;
+    const id = 2 + this.#below(2);
+    const other = id === 2 ? 'node-b' : 'node-c';
     const actions = [
-      () => node.put(service),
-      () => node.put(endpointsValue(name, some(endpoints))),
-      () => node.put(endpointsValue(name, some(endpoints))),
-      () => node.remove(service),
+      () => node.put(this.#service(name)),
+      () => node.put(this.#service(name)),
+      () => node.put(this.#endpoints(name)),
+      () => node.put(this.#endpoints(name)),
+      () => node.remove(this.#service(name)),
+      () => node.remove(this.#endpoints(name)),
       () => node.add(container, container),
       () => node.del(container, container),
-      changeOwnAddress,
+      () => this.#changeOwnNode(),
+      () => node.put(nodeInZone(other, '', this.#some(someAddresses))),
+      () => node.remove(nodeValue(other)),
+      () =>
+        node.put(vppNodeValue(id, other, ...this.#some(someAddresses).map((one) => `${one}/24`))),
+      () => node.remove(vppNodeValue(id, other)),
+      ...(this.#useDhcp ? [() => this.#changeLease()] : []),
     ];
-    const { error } = await actions[below(actions.length)]!();
+    return this.#one(actions)();
+  }
+
+  #service(name: string): KubeValue {
+    return serviceValue(name, `10.96.0.${10 + names.indexOf(name)}`, {
+      service_type: this.#one(['ClusterIP', 'NodePort', 'LoadBalancer']),
+      external_ips: this.#some(someAddresses).slice(0, 2),
+      lb_ingress_ips: this.#some(['198.51.100.1', '203.0.113.50']),
+      external_traffic_policy: this.#one(['Cluster', 'Local']),
+      internal_traffic_policy: this.#one(['', 'Local']),
+      health_check_node_port: this.#one([0, 31_000]),
+      session_affinity: this.#one(['None', 'ClientIP']),
+      creation_timestamp: this.#one(['2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z']),
+      port: this.#one(ports),
+    });
+  }
+
+  #endpoints(name: string): KubeValue {
+    const subset = () => ({
+      addresses: this.#some(endpoints),
+      not_ready_addresses: this.#some(endpoints).map((one) => {
+        return { ...one, serving_while_terminating: this.#below(2) === 0 };
+      }),
+      ports: this.#one(endpointPorts),
+    });
+    const value = endpointsModel.canonical({
+      name,
+      namespace: 'default',
+      endpoint_subsets: this.#below(2) === 0 ? [subset()] : [subset(), subset()],
+    });
+    return { resource: 'endpoints', key: resources.endpoints.key(name, 'default'), value };
+  }
+
+  /** The Node object has the addresses of the host. */
+  #changeOwnNode() {
+    const addresses = ['172.16.0.5', ...this.#some(['172.16.0.7', '203.0.113.50'])];
+    const cidrs = addresses.map((one) => `${one}/24`);
+    this.node.host.hostLinks = [{ name: 'eth0', mtu: 1500, addresses: cidrs }];
+    return this.node.put(nodeInZone('node-a', this.#one(['', 'east', 'west']), addresses));
+  }
+
+  #changeLease() {
+    const address = `${this.#one(['192.168.16.1', '192.168.16.77'])}/24`;
+    const router = this.#one(['', '192.168.16.100']);
+    this.node.vpp.dhcp = this.#some([{ interfaceName: 'Gig1', address, router }]);
+    const addresses = this.node.vpp.dhcp.map((lease) => lease.address);
+    return this.node.run(NodeIpChange.event({ addresses, defaultGateway: router }));
+  }
+
+  #below(limit: number): number {
+    return Math.floor(this.#random.next() * limit);
+  }
+
+  #one<T>(all: readonly T[]): T {
+    return all[this.#below(all.length)] as T;
+  }
+
+  #some<T>(all: readonly T[]): T[] {
+    return all.filter(() => this.#below(2) === 0);
+  }
+}
+
+function stateOf(node: TestNode): object {
+  return {
+    values: sorted(node.config),
+    problems: [...node.services.serviceProblems()].sort(),
+    healthChecks: [...node.services.healthChecks()].sort(),
+  };
+}
+
+async function run(yaml: string, seed: number): Promise<void> {
+  const node = await startedNode({ yaml });
+  const cluster = new RandomCluster(node, seed, yaml.includes('useDHCP'));
+  for (let step = 0; step < STEPS; step++) {
+    const { error } = await cluster.change();
     assert.equal(error, undefined, `seed ${seed}, step ${step}`);
-    const before = sorted(node.config);
-    const problems = [...node.services.serviceProblems()].sort();
-    await node.heal();
-    assert.deepEqual(sorted(node.config), before, `seed ${seed}, step ${step}`);
-    assert.deepEqual([...node.services.serviceProblems()].sort(), problems);
+    const before = stateOf(cluster.node);
+    await cluster.node.heal();
+    assert.deepEqual(stateOf(cluster.node), before, `seed ${seed}, step ${step}`);
+    if (step % RESTART_EVERY !== 0) continue;
+    const restarted = cluster.node.restart();
+    await restarted.resync(cluster.node.state());
+    assert.deepEqual(stateOf(restarted), before, `restart, seed ${seed}, step ${step}`);
+    cluster.node = restarted;
   }
 }
 
 describe('services that change at random', () => {
-  for (let seed = 1; seed <= 5; seed++)
-    it(`have the values of a resync after each change (seed ${seed})`, () => run(seed));
+  for (const [title, yaml] of Object.entries(configurations))
+    for (let seed = 1; seed <= 4; seed++)
+      it(`have the values of a resync after each change: ${title} (seed ${seed})`, () =>
+        run(yaml, seed));
 });
