@@ -61,22 +61,43 @@ export class NetlinkSocket {
     throw new Refusal(EAGAIN, 'the dump changed each time while it was read');
   }
 
-  /** @returns undefined if it is incomplete */
+  /**
+   * Decodes the messages after the kernel has sent all of them: decoding takes longer than reading, and a
+   * change in that time would make the dump incomplete.
+   * @returns undefined if it is incomplete
+   */
   #dumpOnce<T>(request: Request, decode: (message: Message) => T | undefined): T[] | undefined {
-    const sequence = this.#send(request);
     const found: T[] = [];
-    let isComplete = true;
-    for (;;) {
-      const messages = this.#receive(sequence);
-      if (messages === undefined) isComplete = false;
-      for (const message of messages ?? []) {
-        if (message.isInterrupted) isComplete = false;
-        if (message.end && message.end.errno !== 0)
-          throw new Refusal(message.end.errno, message.end.text);
-        if (message.end) return isComplete ? found : undefined;
-        const decoded = decode(message);
+    const sequence = this.#send(request);
+    const datagrams = this.#readDump(sequence);
+    if (datagrams === undefined) return undefined;
+    for (const datagram of datagrams) {
+      for (const message of messagesOf(datagram, sequence)) {
+        const decoded = message.end ? undefined : decode(message);
         if (decoded !== undefined) found.push(decoded);
       }
+    }
+    return found;
+  }
+
+  /** @returns its datagrams; undefined if it is incomplete */
+  #readDump(sequence: number): readonly Buffer[] | undefined {
+    const datagrams: Buffer[] = [];
+    let isComplete = true;
+    for (;;) {
+      const datagram = this.#receiveDatagram();
+      if (datagram === undefined) {
+        isComplete = false;
+        continue;
+      }
+      const messages = messagesOf(datagram, sequence);
+      if (messages.some(({ isInterrupted }) => isInterrupted)) isComplete = false;
+      // the next datagram overwrites it
+      if (isComplete) datagrams.push(Buffer.from(datagram));
+      const end = messages.find((message) => message.end)?.end;
+      if (end === undefined) continue;
+      if (end.errno !== 0) throw new Refusal(end.errno, end.text);
+      return isComplete ? datagrams : undefined;
     }
   }
 
@@ -88,14 +109,23 @@ export class NetlinkSocket {
 
   /** @returns undefined if it was truncated; the next one will fit */
   #receive(sequence: number): readonly Message[] | undefined {
+    const datagram = this.#receiveDatagram();
+    return datagram && messagesOf(datagram, sequence);
+  }
+
+  /** @returns bytes that the next one overwrites; undefined if it was truncated: the next one will fit */
+  #receiveDatagram(): Buffer | undefined {
     const length = this.#datagrams.receive(this.#buffer);
     if (length > this.#buffer.length) {
       this.#buffer = Buffer.alloc(aligned(length) * 2);
       return undefined;
     }
     if (length === 0) throw malformed('empty datagram');
-    return decodeMessages(this.#buffer.subarray(0, length)).filter(
-      (message) => message.sequence === sequence,
-    );
+    return this.#buffer.subarray(0, length);
   }
+}
+
+/** The messages that answer the request of this number. */
+function messagesOf(datagram: Buffer, sequence: number): readonly Message[] {
+  return decodeMessages(datagram).filter((message) => message.sequence === sequence);
 }

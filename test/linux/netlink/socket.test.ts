@@ -96,6 +96,29 @@ describe('a netlink socket', () => {
     assert.equal(sent, 20);
   });
 
+  test('decodes a dump after its end, because a change until then would interrupt it', () => {
+    let decoded = 0;
+    const left: Buffer[] = [];
+    const socket = new NetlinkSocket({
+      send: (bytes) => {
+        const sequence = bytes.readUInt32LE(8);
+        decoded = 0;
+        left.push(entry(1, sequence), entry(2, sequence), done(sequence));
+      },
+      receive(into) {
+        const next = left.shift()!;
+        // a change has come in the time in which messages were decoded
+        if (decoded > 0) next.writeUInt16LE(2 | 0x10, 6);
+        return next.copy(into);
+      },
+    });
+    const found = socket.dump(request, (message) => {
+      decoded++;
+      return number(message);
+    });
+    assert.deepEqual(found, [1, 2]);
+  });
+
   test('repeats a dump with a larger buffer when a datagram did not fit', () => {
     const long = Buffer.alloc(100_000);
     const socket = socketWith((sequence) => [
