@@ -90,6 +90,8 @@ export function overlayValues(
       vrf: input.routing.podVrf,
       phys_address: bviMac(input.nodeId),
       ip_addresses: [input.addresses.vxlanAddress(input.nodeId)],
+      // VPP fragments what comes from outside for pods of other nodes, and would be too large in a tunnel
+      mtu: input.interfaces.mtu,
     }),
     {
       key: bridgeDomainModel.key(domain),

@@ -56,6 +56,20 @@ describe('services on VPP', { skip: withoutNodes() || withoutVhostNet(), timeout
     }
   });
 
+  it('get fragments from outside that are too large for the tunnel to the backend', async () => {
+    const service = { service_type: 'NodePort', cluster_ip: '10.96.4.4', backends: [x] } as const;
+    const ports = [{ port: 80, target: 8080, nodePort: 30204 }];
+    await cluster.apply(serviceRecords(cluster, 'datagrams', { ...service, ports }));
+    // in fragments of 1,500 bytes
+    for (const bytes of [2_000, 5_000]) {
+      const address = cluster.vppAddressOf('node1');
+      const to = { address, port: 30204, protocol: 'UDP', bytes } as const;
+      const answers = await cluster.connect('outside', to, 3);
+      const backends = answered(answers, `${bytes} bytes`).map(({ backend }) => backend);
+      assert.deepEqual(backends, ['x', 'x', 'x']);
+    }
+  });
+
   it('let a client choose again when its sessions and the affinity have expired', async () => {
     const [address, timeout] = ['10.96.4.10', 3];
     const ports = Array.from({ length: 12 }, (_, n) => ({ port: 81 + n, target: 8080 }));

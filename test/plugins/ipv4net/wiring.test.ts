@@ -286,6 +286,7 @@ ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}
       vrf: 1,
       phys_address: '12:2b:00:00:00:01',
       ip_addresses: ['192.168.30.1/24'],
+      mtu: 1400,
     });
     assert.deepEqual(nonDefaultFields(node.at('config/vpp/l2/v2/bridge-domain/vxlanBD')), {
       name: 'vxlanBD',
