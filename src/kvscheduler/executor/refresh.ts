@@ -17,6 +17,7 @@ import { type Node, nodesOf } from '../graph/graph.ts';
 import type { SchedulerContext } from './scheduler-context.ts';
 
 const none: readonly never[] = [];
+const LOGGED_FAILURES = 5;
 
 export interface RetrieveFailure {
   readonly descriptor: AnyDescriptor;
@@ -104,7 +105,17 @@ class Refresh {
     const failures = descriptors.flatMap(
       (one) => this.#failures.find(({ descriptor }) => descriptor === one) ?? [],
     );
+    if (failures.length > 0) this.#warn(failures);
     return { drifted: this.#drifted, failures };
+  }
+
+  /** One line: while VPP is disconnected, all of its descriptors fail, with each transaction. */
+  #warn(failures: readonly RetrieveFailure[]): void {
+    const texts = failures.map(({ descriptor, error }) => `${descriptor.name}: ${error.message}`);
+    this.#context.log.warn(
+      { failures: texts.slice(0, LOGGED_FAILURES), count: failures.length },
+      'descriptors cannot read the southbound; assuming that their values are in sync',
+    );
   }
 
   async readOne(descriptor: AnyDescriptor): Promise<readonly RetrievedValue[]> {
@@ -153,7 +164,7 @@ class Refresh {
     if (!descriptor.retrieve) return undefined;
     const before = descriptor.retrieveDependencies ?? none;
     await Promise.all(before.map((name) => this.#answers.get(name)));
-    const { slices, log } = this.#context;
+    const { slices } = this.#context;
     const context: RetrieveContext = {
       retrieved: <M>(name: string) => {
         if (!before.includes(name))
@@ -182,10 +193,6 @@ class Refresh {
     } catch (thrown) {
       const error = thrown instanceof Error ? thrown : new Error(errorText(thrown));
       this.#failures.push({ descriptor, error });
-      log.warn(
-        { descriptor: descriptor.name, error: error.message },
-        'descriptor cannot read the southbound; assuming that its values are in sync',
-      );
       return undefined;
     }
   }

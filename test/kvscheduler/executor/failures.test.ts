@@ -406,3 +406,16 @@ test('no value relies on a value of unknown outcome', async () => {
   ]);
   assert.deepEqual(southbound.violations, []);
 });
+
+test('descriptors that cannot read the southbound are one line of the log', async () => {
+  const bench = setUp();
+  await bench.commit({ 'a/1': { v: 1 } });
+  bench.southbound.retrieveFails = (name) => new Error(`no ${name}`);
+  await bench.commit({}, { mode: 'downstream-resync' });
+  const [line, ...others] = bench.logged.filter(({ text }) => /cannot read/.test(text));
+  assert.deepEqual(others, []);
+  assert.deepEqual((line!.fields as { failures: string[] }).failures.slice(0, 2), [
+    'alpha: no alpha',
+    'beta: no beta',
+  ]);
+});
