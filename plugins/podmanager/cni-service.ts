@@ -4,7 +4,7 @@
  * add an error status of their protocol.
  */
 
-import { defineError } from '#infra/errors/errors.ts';
+import { CodedError, defineError, errorText, isDefect } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import {
   type CheckRequest,
@@ -104,7 +104,8 @@ export function cniService(deps: CniServiceDeps): CniService {
         await until(deps.pods.started, signal);
         return await call(request, signal);
       } catch (error) {
-        deps.log.error({ err: error, request: requestText(request) }, `CNI ${what} failed`);
+        const fields = { ...loggedError(error), request: requestText(request) };
+        deps.log.error(fields, `CNI ${what} failed`);
         return failureReply(error);
       }
     };
@@ -260,6 +261,15 @@ async function isIn(
   if (networkNamespace === path) return true;
   const other = own && (await state.namespaceIdentity(path));
   return other !== undefined && other.device === own?.device && other.inode === own.inode;
+}
+
+/**
+ * Only a defect is logged with its stack and what it consists of. An event can fail with many values, and the
+ * runtime repeats its call for as long as VPP is disconnected.
+ */
+function loggedError(error: unknown): object {
+  if (isDefect(error)) return { err: error };
+  return { error: errorText(error), ...(error instanceof CodedError && { code: error.code }) };
 }
 
 /** A request in the log: it may have megabytes. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { silentLogger } from '#infra/log/log.ts';
+import { type Logger, silentLogger } from '#infra/log/log.ts';
 import { ClosedSchedulerError, TransactionQueueFullError } from '#kvscheduler/api/errors.ts';
 import { NamespaceNotFoundError } from '#linux/api.ts';
 import { CNIRequest } from '#models/cni/cni.gen.ts';
@@ -9,6 +9,7 @@ import {
   ClosedControllerError,
   EventLoopIsAbortingError,
   EventQueueFullError,
+  FailedValuesError,
   NotConfiguredError,
 } from '#plugins/controller/api/errors.ts';
 import type { Event } from '#plugins/controller/api/event.ts';
@@ -219,6 +220,32 @@ describe('CNI ADD', () => {
       loop.pushAndWait = () => Promise.reject(error);
       assert.equal((await service.add(request('web', 'c1'))).result, result, error.message);
     }
+  });
+
+  it('logs a foreseen failure of many values in a line, and a defect with its stack', async () => {
+    const node = new TestNode();
+    await node.resync();
+    const loop = eventLoopOf(node);
+    const logged: object[] = [];
+    const log = { ...silentLogger, error: (fields: object) => void logged.push(fields) } as Logger;
+    const service = cniService({ loop, pods: node.pods, state: idleCniState, log });
+    const gone = new VppDisconnectedError('VPP is not connected');
+    const failures = Array.from({ length: 20 }, (_, i) => ({
+      key: `a/${i}`,
+      operation: 'CREATE' as const,
+      error: gone,
+    }));
+    const defect = new TypeError('x is undefined');
+    for (const error of [new FailedValuesError(failures, 'KeyErrors: [a/0, …]'), gone, defect]) {
+      loop.pushAndWait = () => Promise.reject(error);
+      await service.add(request('web', 'c1'));
+    }
+    const text = JSON.stringify(request('web', 'c1'));
+    assert.deepEqual(logged, [
+      { error: 'KeyErrors: [a/0, …]', request: text },
+      { error: 'VPP is not connected', code: 'CV_VPP_GONE', request: text },
+      { err: defect, request: text },
+    ]);
   });
 
   it('uses eth0 as the default interface', async () => {
