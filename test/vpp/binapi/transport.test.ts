@@ -118,7 +118,7 @@ test('unix socket: connecting fails if no process listens', async () => {
   });
 });
 
-test('unix socket: the messages of a large dump are read together, until the next request', async () => {
+test('unix socket: within a large dump the client reads nothing for a while, once until the next request', async () => {
   const path = join(folder, 'dump.sock');
   const clock = new ManualClock();
   const served = Promise.withResolvers<Transport>();
@@ -126,31 +126,42 @@ test('unix socket: the messages of a large dump are read together, until the nex
   const client = await unixConnect(path, clock)();
   const vpp = await served.promise;
   let received = 0;
-  let reads = 0;
   client.onData = ({ length }) => {
     received += length;
-    reads++;
   };
   const turns = async () => {
     for (let turn = 0; turn < 20; turn++) await systemClock.turn();
   };
-  const write = async () => {
-    vpp.write(Buffer.alloc(10));
+  let sent = 0;
+  const write = async (messages: number) => {
+    for (let i = 0; i < messages; i++) {
+      sent += 1024;
+      vpp.write(Buffer.alloc(1024));
+      await turns();
+    }
+  };
+  const request = async () => {
+    client.write(Buffer.alloc(1));
     await turns();
   };
-  for (let message = 0; message < 300; message++) await write();
-  assert.ok(received < 3000, `${received} bytes are read one by one`);
-  const before = reads;
-  await clock.advance(2);
+  await write(63);
+  await request();
+  await write(64);
+  assert.equal(received, sent);
+  await write(1);
+  await request();
+  assert.equal(received, sent - 1024, 'a request does not end the pause');
+  await clock.advance(12);
   await turns();
-  assert.deepEqual([received, reads], [3000, before + 1]);
-  await write();
-  assert.equal(received, 3000);
-  client.write(Buffer.alloc(1));
+  assert.equal(received, sent);
+  await write(63);
+  assert.equal(received, sent);
+  await write(1);
+  assert.equal(received, sent - 1024, 'the next dump is large, too');
+  await clock.advance(12);
   await turns();
-  assert.equal(received, 3010);
-  await write();
-  assert.equal(received, 3020);
+  await write(200);
+  assert.equal(received, sent, 'there is one pause');
   client.close();
   server.close();
 });

@@ -5,11 +5,10 @@ import { type Connect, type Transport, VppDisconnectedError } from '../api.ts';
 
 /** Bytes of one read of the client. */
 const READ_SIZE = 64 * 1024;
-/** VPP writes each message of a dump by itself. So many reads of few bytes without a request are a large dump. */
-const DUMP_READS = 256;
-const SMALL_READ = 4096;
-/** In this time VPP writes hundreds of messages. */
-const PAUSE_MS = 2;
+/** So many bytes without a request in between are a large dump: about 250 routes. */
+const DUMP_SIZE = 64 * 1024;
+/** In this time VPP makes the messages of 10,000 routes, if it does not have to send them. */
+const PAUSE_MS = 12;
 
 /**
  * Connects to the API socket of a VPP.
@@ -88,13 +87,14 @@ class UnixTransport implements Transport {
 }
 
 /**
- * A client that reads as fast as VPP writes wakes up for each message of a dump, which costs it more than the
- * message itself. So it reads nothing for a while; then, or with the next request, it reads what VPP has
- * collected.
+ * VPP serves nothing else, and forwards no packet, until it has made all messages of a dump. It tries to send each
+ * message at once: if the client makes room in the socket meanwhile, VPP is busy for twice as long. So the client
+ * reads nothing for a while, once in each large dump. VPP keeps the messages, and sends them together later.
  */
 class ClientTransport extends UnixTransport {
   readonly #clock: Clock;
-  #smallReads = 0;
+  /** Bytes since the last request. */
+  #received = 0;
   #pause: Timer | undefined;
 
   constructor(socket: Socket, clock: Clock) {
@@ -103,29 +103,26 @@ class ClientTransport extends UnixTransport {
   }
 
   receive(bytes: Uint8Array): void {
+    const before = this.#received;
+    this.#received += bytes.length;
     this.onData(bytes);
-    if (bytes.length >= SMALL_READ || ++this.#smallReads < DUMP_READS || this.#pause) return;
-    if (this.socket.destroyed) return;
+    const isLarge = before < DUMP_SIZE && this.#received >= DUMP_SIZE;
+    if (!isLarge || this.#pause || this.socket.destroyed) return;
     this.socket.pause();
-    this.#pause = this.#clock.timer(PAUSE_MS, () => this.#resume());
+    this.#pause = this.#clock.timer(PAUSE_MS, () => {
+      this.#pause = undefined;
+      this.socket.resume();
+    });
   }
 
   override write(bytes: Uint8Array): boolean {
-    this.#smallReads = 0;
-    this.#resume();
+    this.#received = 0;
     return super.write(bytes);
   }
 
   override close(): void {
     this.#pause?.cancel();
     super.close();
-  }
-
-  #resume(): void {
-    if (!this.#pause) return;
-    this.#pause.cancel();
-    this.#pause = undefined;
-    this.socket.resume();
   }
 }
 
