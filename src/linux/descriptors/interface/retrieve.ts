@@ -291,7 +291,9 @@ function adoptAddresses(link: LinuxLink, desired: LinuxInterface | undefined): r
   const asked = desired?.ip_addresses ?? [];
   if (desired?.link_only === true) return asked;
   const found = new Set(link.addresses);
-  const same = found.size === asked.length && asked.every((address) => found.has(address));
+  // the configuration may list an address twice
+  const isAll = found.size === new Set(asked).size;
+  const same = isAll && asked.every((address) => found.has(address));
   return same ? asked : link.addresses;
 }
 

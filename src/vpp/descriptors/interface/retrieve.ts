@@ -337,8 +337,9 @@ function adoptOrder(
   desired: VppInterface | undefined,
 ): readonly string[] {
   const set = new Set(found);
-  const same = desired?.ip_addresses.length === set.size;
-  return same && desired.ip_addresses.every((address) => set.has(address))
+  // the configuration may list an address twice
+  const isAll = new Set(desired?.ip_addresses).size === set.size;
+  return isAll && desired?.ip_addresses.every((address) => set.has(address))
     ? desired.ip_addresses
     : found;
 }

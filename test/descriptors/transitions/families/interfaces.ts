@@ -33,7 +33,12 @@ export function interfaceFamilies([link, otherLink]: readonly [string, string]):
         vrf: [1, 2],
         mtu: [1400, 9000],
         phys_address: macs,
-        ip_addresses: [[], ['10.50.2.1/24', '10.50.1.1/24'], ['fd50::1/64', '10.50.1.1/32']],
+        ip_addresses: [
+          [],
+          ['10.50.2.1/24', '10.50.1.1/24'],
+          ['fd50::1/64', '10.50.1.1/32'],
+          ['10.50.1.1/24', '10.50.1.1/24', 'fd50::1/64', 'FD50:0::1/64'],
+        ],
       },
     }),
     family('segmentation', {
