@@ -10,7 +10,7 @@ import { type VppArpEntry, vppArpModel } from '#models/vpp/arp.ts';
 import { type BridgeDomain, bridgeDomainModel } from '#models/vpp/bridge-domain.ts';
 import { linkStateKey } from '#models/vpp/derived.ts';
 import { type FIBEntry, fibEntryModel } from '#models/vpp/fib-entry.ts';
-import { type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
+import { layer3Table, type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
 import { type VppRoute, vppRouteModel } from '#models/vpp/route.ts';
 import { aclsOfValues } from './acl-values.ts';
 import { type ActualState, withActualState } from './actual-state.ts';
@@ -74,7 +74,7 @@ function configuredTopology({ name, values, hostAddresses }: NodeValues): NodeTo
 
 function vppDevice(name: string, all: ReadonlyMap<string, unknown>): Device {
   const interfaces = valuesOf<VppInterface>(vppInterfaceModel, all);
-  const tables = new Map([...interfaces.values()].map((one) => [one.name, one.vrf]));
+  const tables = new Map([...interfaces.values()].map((one) => [one.name, layer3Table(one)]));
   const addresses = new Map([...interfaces.values()].map((one) => [one.name, one.ip_addresses]));
   // Link states are known only for the actual state.
   const knowsLinks = [...all.keys()].some((key) => linkStateKey.parse(key));
@@ -89,7 +89,7 @@ function vppDevice(name: string, all: ReadonlyMap<string, unknown>): Device {
         enabled: one.enabled,
         up: one.enabled && hasLink(one.name),
         // An unnumbered interface is in the table of the interface whose address it borrows.
-        table: (one.unnumbered && tables.get(one.unnumbered.interface_with_ip)) ?? one.vrf,
+        table: tables.get(one.unnumbered?.interface_with_ip ?? one.name) ?? layer3Table(one),
         mac: one.phys_address,
         addresses: one.ip_addresses,
         tunnel: one.vxlan && {

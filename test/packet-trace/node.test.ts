@@ -60,6 +60,29 @@ describe('a node from its values', () => {
     assert.deepEqual({ enabled, up }, { enabled: true, up: false });
   });
 
+  it('has the addresses of a tunnel in table 0, whatever the table of its outer addresses', () => {
+    const inTableOne = node(
+      'a',
+      value(vppInterfaceModel, {
+        name: 'tunnel',
+        type: 'VXLAN_TUNNEL',
+        enabled: true,
+        vrf: 1,
+        ip_addresses: ['10.9.0.1/24'],
+        vxlan: { src_address: '192.0.2.1', dst_address: '192.0.2.2', vni: 10 },
+      }),
+      value(vppInterfaceModel, {
+        name: 'borrower',
+        type: 'SOFTWARE_LOOPBACK',
+        unnumbered: { interface_with_ip: 'tunnel' },
+      }),
+    );
+    const { interfaces } = clusterSnapshot({ nodes: [inTableOne] }).devices.get('a/vpp')!;
+    const { table, tunnel } = interfaces.get('tunnel')!;
+    assert.deepEqual({ table, outer: tunnel?.table }, { table: 0, outer: 1 });
+    assert.equal(interfaces.get('borrower')?.table, 0);
+  });
+
   it('has preferences, tables of next hops, and split-horizon groups', () => {
     const snapshot = clusterSnapshot({
       nodes: [

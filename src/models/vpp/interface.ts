@@ -28,3 +28,8 @@ export const vppInterfaceModel = defineModel<Interface>({
     bond: { bonded_interfaces: unordered(({ name }) => name) },
   },
 });
+
+/** The table of the addresses of an interface. The one that a tunnel names is that of its outer addresses. */
+export function layer3Table({ type, vrf }: Pick<VppInterface, 'type' | 'vrf'>): number {
+  return type === 'VXLAN_TUNNEL' ? 0 : vrf;
+}

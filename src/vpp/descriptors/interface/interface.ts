@@ -19,7 +19,7 @@ import {
   vlanUpKey,
 } from '#models/vpp/derived.ts';
 import type { InterfaceType } from '#models/vpp/interface.gen.ts';
-import { type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
+import { layer3Table, type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import { toMac } from '../../binapi/addresses.ts';
 import type { VppClient } from '../../binapi/api.ts';
@@ -28,7 +28,7 @@ import { ignoreNotFound } from '../ignored-retvals.ts';
 import type { VppDescriptorOptions } from '../options.ts';
 import { tagOf } from '../tags.ts';
 import type { AddressValue } from './address.ts';
-import { interfaceFamilies, layer3Table } from './layer3.ts';
+import { interfaceFamilies } from './layer3.ts';
 import { setMtu, vlansOf } from './mtu.ts';
 import { networkOf } from './network.ts';
 import { retrieveInterfaces } from './retrieve.ts';

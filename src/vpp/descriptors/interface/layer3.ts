@@ -45,11 +45,6 @@ export async function readLenders(client: VppClient): Promise<ReadonlyMap<number
   return new Map(all.map((each) => [each.sw_if_index, each.ip_sw_if_index]));
 }
 
-/** The table of the addresses of an interface. The one that a tunnel names is that of its outer addresses. */
-export function layer3Table({ type, vrf }: Pick<VppInterface, 'type' | 'vrf'>): number {
-  return type === 'VXLAN_TUNNEL' ? 0 : vrf;
-}
-
 /** The families of which an interface with this configuration has addresses. */
 export function interfaceFamilies(value: Pick<VppInterface, 'ip_addresses' | 'set_dhcp_client'>): {
   readonly v4: boolean;

@@ -14,7 +14,12 @@ import type {
   RetrievedValue,
 } from '#kvscheduler/api/descriptor.ts';
 import { linuxInterfaceKey } from '#models/linux/interface.ts';
-import { type VppInterface, vppInterfaceKey, vppInterfaceModel } from '#models/vpp/interface.ts';
+import {
+  layer3Table,
+  type VppInterface,
+  vppInterfaceKey,
+  vppInterfaceModel,
+} from '#models/vpp/interface.ts';
 import type {
   LinuxInterfaceMetadata,
   VppInterfaceMetadata,
@@ -32,7 +37,7 @@ import { releaseDanglingBorrowers } from './dangling-lenders.ts';
 import { withoutDeadTaps } from './dead-taps.ts';
 import type { InterfaceDetails } from './details.ts';
 import { type FoundLease, readDhcpClients } from './dhcp-dump.ts';
-import { type Layer3, layer3Table, readLayer3, readLenders, tableOf } from './layer3.ts';
+import { type Layer3, readLayer3, readLenders, tableOf } from './layer3.ts';
 import { defaultMtu } from './mtu.ts';
 import { resetOrphanedTables } from './orphaned-tables.ts';
 import { adoptRxModes, type QueueMode } from './rx-mode-values.ts';
