@@ -44,20 +44,27 @@ const endingTypes: Readonly<Partial<Record<VppRoute['type'], number>>> = {
 
 const endings = Object.keys(endingTypes) as VppRoute['type'][];
 
-/** Whether packets go no further: the route has no next hop, and VPP returns no weight. */
-export function isEnding({ type }: Pick<VppRoute, 'type'>): boolean {
-  return endingTypes[type] !== undefined;
+/** The type of a path that ends in VPP, which drops the packets if the destination is its own next hop. */
+function endOf(route: VppRoute): VppRoute['type'] | undefined {
+  if (endingTypes[route.type] !== undefined) return route.type;
+  return isOwnNextHop(route) ? 'DROP' : undefined;
+}
+
+function isOwnNextHop({ next_hop_addr, outgoing_interface, dst_network }: VppRoute): boolean {
+  if (outgoing_interface !== '' || isAny(next_hop_addr)) return false;
+  return dst_network.startsWith(`${next_hop_addr}/`);
 }
 
 function toPath(route: VppRoute, hop: string, swIfIndex: number | undefined): FibPath {
-  const ends = isEnding(route);
+  const end = endOf(route);
+  const ends = end !== undefined;
   return {
     // in a drop path, index 0 would mean local0
     ...pathTo(route.dst_network.includes(':'), ends ? '' : hop, ends ? NONE : swIfIndex),
     table_id: nextHopTable(route),
     weight: weight(route),
     preference: route.preference,
-    type: endingTypes[route.type] ?? FibPathType.FIB_API_PATH_TYPE_NORMAL,
+    type: (end && endingTypes[end]) ?? FibPathType.FIB_API_PATH_TYPE_NORMAL,
   };
 }
 
@@ -93,7 +100,8 @@ function nextHopTable(route: VppRoute): number {
 /** Text that is equal exactly for paths that are the same to VPP. */
 export function pathIdentity(route: VppRoute): string {
   const start = `${route.vrf_id}/${route.dst_network}`;
-  if (isEnding(route)) return `${start}/${route.type.toLowerCase()}`;
+  const end = endOf(route);
+  if (end !== undefined) return `${start}/${end.toLowerCase()}`;
   const hop = nextHop(route);
   // with an interface the table is irrelevant: the next hop is behind that interface
   if (route.outgoing_interface !== '') return `${start}/${route.outgoing_interface}/${hop}`;

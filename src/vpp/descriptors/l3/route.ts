@@ -13,14 +13,7 @@ import { interfaceNames } from '../names-by-index.ts';
 import type { VppDescriptorOptions } from '../options.ts';
 import { ApiFibSource } from './api-fib-source.ts';
 import { isThroughInterface, removeDeadPaths } from './dead-paths.ts';
-import {
-  fromPath,
-  isEnding,
-  pathIdentity,
-  routeToAdd,
-  routeToDelete,
-  weight,
-} from './route-path.ts';
+import { fromPath, pathIdentity, routeToAdd, routeToDelete, weight } from './route-path.ts';
 
 /**
  * Routes. Managed are those whose source is the API. The dump requests only that source and does not
@@ -52,7 +45,8 @@ export function routeDescriptor({
     validate,
     equivalent: (_key, a, b) =>
       pathIdentity(a) === pathIdentity(b) &&
-      (isEnding(a) || (weight(a) === weight(b) && a.preference === b.preference)),
+      weight(a) === weight(b) &&
+      a.preference === b.preference,
     claims: (_key, value) => [`path/${pathIdentity(value)}`],
     dependencies: (_key, value) => dependencies(value),
 
@@ -122,7 +116,6 @@ async function tablesOfInterest(
 
 /** The desired route with the weight and preference that VPP has. */
 function adopt(desired: VppRoute, found: VppRoute): VppRoute {
-  if (isEnding(desired)) return desired;
   if (weight(desired) === found.weight && desired.preference === found.preference) return desired;
   return vppRouteModel.canonical({
     ...desired,

@@ -93,10 +93,32 @@ export const layer3Families: readonly Family[] = [
       },
     },
   }),
+  family('route to a host through the host itself', {
+    model: vppRouteModel,
+    setup: [...tables(1), out],
+    base: { dst_network: '10.70.1.4/32', next_hop_addr: '10.70.1.4' },
+    fields: { weight: [4], preference: [2] },
+    others: {
+      'of table 1': {
+        type: 'INTER_VRF',
+        dst_network: '10.70.1.4/32',
+        next_hop_addr: '10.70.1.4',
+        via_vrf_id: 1,
+      },
+      'that drops': { type: 'DROP', dst_network: '10.70.1.4/32', next_hop_addr: '10.70.1.4' },
+    },
+  }),
+  family('route of IPv6 to a network through its first address', {
+    model: vppRouteModel,
+    setup: [out],
+    base: { dst_network: 'fd78::/32', next_hop_addr: 'fd78::' },
+    fields: { weight: [4] },
+  }),
   family('route without a next hop', {
     model: vppRouteModel,
     setup: tables(1, 2),
     base: { type: 'DROP', dst_network: '10.77.0.0/16' },
+    fields: { weight: [3], preference: [5] },
     others: {
       'reported as unreachable': { type: 'UNREACHABLE', dst_network: '10.77.0.0/16' },
       'into table 1': { type: 'INTER_VRF', dst_network: '10.77.0.0/16', via_vrf_id: 1 },
