@@ -55,6 +55,12 @@ export interface RetrieveContext {
    */
   retrieved<M>(descriptor: string): ReadonlyMap<string, M>;
   /**
+   * Whether the value exists as far as the scheduler knows: it was created or found before, and the outcome
+   * of its last operation is known. For values that the southbound does not return while another one hides
+   * them.
+   */
+  isKnown(key: string): boolean;
+  /**
    * Set when only these keys are read back, because they failed. A descriptor that can restrict its
    * request to them may do so; other keys in its result are ignored.
    */

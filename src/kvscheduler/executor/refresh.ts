@@ -174,6 +174,10 @@ class Refresh {
           );
         return this.#metadataOf(name) as ReadonlyMap<string, M>;
       },
+      isKnown: (key) => {
+        const node = this.#context.graph.get(key);
+        return node?.actual !== undefined && !node.unmanaged && !node.outcomeUnknown;
+      },
       ...(this.#only && { only: this.#only }),
       readBack: this,
     };

@@ -176,6 +176,16 @@ export function routeMessages(deps: RouteDependencies): MessageHandlers {
     };
   };
 
+  /** The entry of the prefix, or the one with the longest prefix that contains it. */
+  const lookUp = (table: FibTable, prefix: Cidr, isExact: boolean): FibEntry | undefined => {
+    if (isExact) return fib.get(table, prefix);
+    for (let { length } = prefix; length >= 0; length--) {
+      const found = fib.get(table, { ...prefix, length });
+      if (found) return found;
+    }
+    return undefined;
+  };
+
   /** In VPP's order: shorter prefixes first. */
   const dumpTable = (id: number, isIp6: boolean, from: number): readonly IpRouteV2[] => {
     const table = fib.find(isIp6 ? 6 : 4, id);
@@ -206,6 +216,12 @@ export function routeMessages(deps: RouteDependencies): MessageHandlers {
         change(is_add, is_multipath, route, source.api),
       ip_route_add_del_v2: ({ is_add, is_multipath, route }) =>
         change(is_add, is_multipath, route, route.src || source.api),
+      ip_route_lookup_v2: ({ table_id, exact, prefix }) => {
+        const table = fib.find(familyOf(prefix), table_id);
+        if (!table) return retval.NO_SUCH_FIB;
+        const entry = lookUp(table, cidrOf(prefix), exact !== 0);
+        return entry ? { route: described(table, entry) } : retval.NO_SUCH_ENTRY;
+      },
     },
     dumps: {
       ip_route_v2_dump: ({ table, src }) =>

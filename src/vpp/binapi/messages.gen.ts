@@ -643,6 +643,17 @@ export interface IpRouteAddDelV2Reply {
   readonly stats_index: number;
 }
 
+export interface IpRouteLookupV2 {
+  readonly table_id: number;
+  readonly exact: number;
+  readonly prefix: Prefix;
+}
+
+export interface IpRouteLookupV2Reply {
+  readonly retval: number;
+  readonly route: IpRouteV2;
+}
+
 export interface IpRouteV2Dump {
   readonly src: number;
   readonly table: IpTable;
@@ -1528,6 +1539,7 @@ export interface Requests {
   readonly ip_reassembly_set: { readonly request: IpReassemblySet; readonly reply: IpReassemblySetReply };
   readonly ip_route_add_del: { readonly request: IpRouteAddDel; readonly reply: IpRouteAddDelReply };
   readonly ip_route_add_del_v2: { readonly request: IpRouteAddDelV2; readonly reply: IpRouteAddDelV2Reply };
+  readonly ip_route_lookup_v2: { readonly request: IpRouteLookupV2; readonly reply: IpRouteLookupV2Reply };
   readonly ip_table_add_del: { readonly request: IpTableAddDel; readonly reply: IpTableAddDelReply };
   readonly l2_interface_vlan_tag_rewrite: { readonly request: L2InterfaceVlanTagRewrite; readonly reply: L2InterfaceVlanTagRewriteReply };
   readonly l2fib_add_del: { readonly request: L2fibAddDel; readonly reply: L2fibAddDelReply };

@@ -74,6 +74,7 @@ export const usedMessages = [
   'ip_route_add_del',
   'ip_route_add_del_v2',
   'ip_route_v2_dump',
+  'ip_route_lookup_v2',
   'fib_source_dump',
   'ip_neighbor_add_del',
   'ip_neighbor_dump',

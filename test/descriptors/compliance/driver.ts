@@ -225,6 +225,7 @@ export class Driver {
     const found = new Map<string, RetrievedValue>();
     const metadata = new Map<string, Map<string, unknown>>();
     const context: RetrieveContext = {
+      isKnown: (key) => this.#nodes.has(key),
       retrieved: <M>(name: string) => (metadata.get(name) ?? new Map()) as Map<string, M>,
       readBack: {},
     };

@@ -30,8 +30,7 @@ export class SharedVppAgent {
   constructor(start: () => Promise<SharedVpp>) {
     before(async () => {
       this.#vpp = await start();
-      const descriptors = this.descriptors();
-      this.#scheduler = createScheduler({ descriptors, clock: systemClock, log: silentLogger });
+      await this.restart();
     });
     afterEach(() => this.commit('full-resync', []));
     after(async () => {
@@ -53,11 +52,19 @@ export class SharedVppAgent {
     return [...vppDescriptors(needs), hostLinkStub];
   }
 
+  /** Another agent takes over. */
+  async restart(): Promise<void> {
+    await this.#scheduler?.close();
+    const descriptors = this.descriptors();
+    this.#scheduler = createScheduler({ descriptors, clock: systemClock, log: silentLogger });
+  }
+
+  /** @returns the operations, all of which succeeded */
   async commit(
     mode: 'full-resync' | 'update',
     values: readonly (readonly [string, object | null])[],
-  ): Promise<void> {
-    const { failures } = await this.#scheduler!.commit({
+  ): Promise<readonly { readonly operation: string; readonly key: string }[]> {
+    const { seqNum, failures } = await this.#scheduler!.commit({
       description: mode,
       mode,
       values: new Map(values),
@@ -67,6 +74,10 @@ export class SharedVppAgent {
       failures.map(({ key, error }) => `${key}: ${error.message}`),
       [],
     );
+    const executed = this.#scheduler!.record(seqNum)?.Executed ?? [];
+    return executed
+      .filter((each) => each.NOOP !== true)
+      .map(({ Operation: operation, Key: key }) => ({ operation, key }));
   }
 
   /** A new agent with these desired values retrieves them. */

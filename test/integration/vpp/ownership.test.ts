@@ -1,5 +1,6 @@
 /** Ownership of the descriptors on a real VPP. */
 import { execFileSync } from 'node:child_process';
+import { hiddenRouteSuite } from '#test/descriptors/compliance/hidden-route-suite.ts';
 import { nameSuite } from '#test/descriptors/compliance/name-suite.ts';
 import { neighborSuite } from '#test/descriptors/compliance/neighbor-suite.ts';
 import { nicSuite } from '#test/descriptors/compliance/nic-suite.ts';
@@ -20,6 +21,7 @@ async function realVpp(): Promise<SharedVpp> {
 await declareUnless(withoutIsolatedVpp(), 'ownership on a real VPP', () => {
   ownershipSuite(realVpp, { shell: true });
   reassignmentSuite(realVpp);
+  hiddenRouteSuite(realVpp);
   neighborSuite(realVpp);
   nicSuite(realVpp);
   nameSuite(realVpp, { withoutTaps: withoutVhostNet() });

@@ -211,6 +211,7 @@ describe('descriptors of Linux', () => {
     const metadata = await descriptor.create(outside.key, outside.value, none);
     const context: RetrieveContext = {
       retrieved: () => new Map(),
+      isKnown: () => false,
       only: new Set([outside.key]),
       readBack: {},
     };

@@ -1,4 +1,5 @@
 /** The descriptors of VPP on the simulated one. */
+import { hiddenRouteSuite } from '#test/descriptors/compliance/hidden-route-suite.ts';
 import { nameSuite } from '#test/descriptors/compliance/name-suite.ts';
 import { neighborSuite } from '#test/descriptors/compliance/neighbor-suite.ts';
 import { nicSuite } from '#test/descriptors/compliance/nic-suite.ts';
@@ -18,6 +19,7 @@ async function sharedVpp(): Promise<SharedVpp> {
 
 ownershipSuite(sharedVpp, { shell: false });
 reassignmentSuite(sharedVpp);
+hiddenRouteSuite(sharedVpp);
 neighborSuite(sharedVpp);
 nicSuite(sharedVpp);
 nameSuite(sharedVpp);

@@ -11,22 +11,25 @@ import { ignoreNotFound } from '../ignored-retvals.ts';
 import { mapInSlices } from '../map-in-slices.ts';
 import { interfaceNames } from '../names-by-index.ts';
 import type { VppDescriptorOptions } from '../options.ts';
-import { ApiFibSource } from './api-fib-source.ts';
 import { isThroughInterface, removeDeadPaths } from './dead-paths.ts';
+import { FibSourceReader } from './fib-sources.ts';
+import { hiddenRoutes } from './hidden-routes.ts';
 import { fromPath, pathIdentity, routeToAdd, routeToDelete, weight } from './route-path.ts';
 
 /**
  * Routes. Managed are those whose source is the API. The dump requests only that source and does not
  * return routes of VPP itself, its neighbors or its DHCP client. Nor does it return a route to a subnet of
- * which an interface in the table has an address: the subnet of the interface is in effect instead, and each
- * resync adds the route again.
+ * which an interface in the table has an address: the subnet of the interface is in effect instead. Such a
+ * route exists if it was configured on this connection to VPP; otherwise it is added again.
  */
 export function routeDescriptor({
   client,
   clock,
   log,
 }: VppDescriptorOptions): KvDescriptor<VppRoute, undefined> {
-  const apiSource = new ApiFibSource(client);
+  const fibSources = new FibSourceReader(client);
+  /** The connection since which the scheduler knows the routes. */
+  let knownSince = -1;
   const addOrDelete = (
     route: VppRoute,
     is_add: boolean,
@@ -57,8 +60,9 @@ export function routeDescriptor({
     delete: (_key, value, _metadata, ctx) => ignoreNotFound(addOrDelete(value, false, ctx)),
 
     async retrieve(correlate, ctx) {
-      const source = await apiSource.get();
-      if (source === undefined) return [];
+      const { generation } = client;
+      const sources = await fibSources.get();
+      if (sources === undefined) return [];
       const names = interfaceNames(ctx);
       // if two keys want one path, it belongs to the first by key, which would claim it
       const desired = new Map<string, KeyedValue<VppRoute>>();
@@ -82,12 +86,22 @@ export function routeDescriptor({
       };
       // one table after another: VPP forwards no packets while it returns a table, which cannot be split
       for (const { table } of tables) {
-        await client.dumpEach('ip_route_v2_dump', { src: source, table }, ({ route }) => {
+        await client.dumpEach('ip_route_v2_dump', { src: sources.api, table }, ({ route }) => {
           for (const path of route.paths) read(route, path);
           if (route.paths.some(isSuspect)) suspects.push(route);
         });
       }
       if (suspects.length > 0) await removeDeadPaths(client, log, suspects);
+      if (generation === knownSince) {
+        const known: KeyedValue<VppRoute>[] = [];
+        await mapInSlices(clock, correlate, (each) => {
+          const isRequested = ctx.only?.has(each.key) ?? true;
+          if (isRequested && !found.has(each.key) && ctx.isKnown(each.key)) known.push(each);
+        });
+        for (const { key, value } of await hiddenRoutes(client, sources, known))
+          found.set(key, value);
+      }
+      if (!ctx.only) knownSince = generation;
       await mapInSlices(clock, unmatched, (value) => found.set(freeKey(value, found), value));
       return [...found].map(([key, value]) => ({ key, value, origin: 'from-NB' as const }));
     },

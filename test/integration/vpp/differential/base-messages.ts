@@ -139,6 +139,15 @@ const generators: readonly MessageGenerator[] = [
   ),
   message(
     1,
+    'ip_route_lookup_v2',
+    fc.record({
+      table_id: tableId,
+      exact: one(0, 1),
+      prefix: one('10.1.1.0/24', '10.1.1.7/32', '10.5.0.0/16', 'fd00::/64').map(toPrefix),
+    }),
+  ),
+  message(
+    1,
     'set_ip_flow_hash_v2',
     fc.record({ table_id: tableId, af: one(0, 1), flow_hash_config: one(0, 3, 0x1f) }),
   ),

@@ -1,0 +1,42 @@
+/**
+ * Routes that VPP has but does not return, because another source determines the destination: the network of
+ * an interface, one of its addresses, an address of NAT44. VPP keeps the route, and uses it when the other
+ * source is removed.
+ */
+import type { KeyedValue } from '#kvscheduler/api/descriptor.ts';
+import type { VppRoute } from '#models/vpp/route.ts';
+import { toPrefix } from '../../binapi/addresses.ts';
+import type { VppClient } from '../../binapi/api.ts';
+import { VppRefusedError } from '../../binapi/retval-error.ts';
+import type { FibSources } from './fib-sources.ts';
+
+const NO_SUCH_FIB = -3;
+const NO_SUCH_ENTRY = -6;
+
+/** Those of the routes whose destinations are determined by a source with precedence over the API. */
+export async function hiddenRoutes(
+  client: VppClient,
+  sources: FibSources,
+  routes: readonly KeyedValue<VppRoute>[],
+): Promise<readonly KeyedValue<VppRoute>[]> {
+  const isHidden = await Promise.all(
+    routes.map(async ({ value }) => {
+      const source = await sourceOf(client, value);
+      return source !== undefined && sources.precedesApi(source);
+    }),
+  );
+  return routes.filter((_, position) => isHidden[position]);
+}
+
+/** The source that determines the destination; undefined if VPP has no entry for it. */
+async function sourceOf(client: VppClient, route: VppRoute): Promise<number | undefined> {
+  const { vrf_id: table_id, dst_network } = route;
+  try {
+    const fields = { table_id, exact: 1, prefix: toPrefix(dst_network) };
+    return (await client.request('ip_route_lookup_v2', fields)).route.src;
+  } catch (thrown) {
+    const tolerated = [NO_SUCH_FIB, NO_SUCH_ENTRY];
+    if (thrown instanceof VppRefusedError && tolerated.includes(thrown.retval)) return undefined;
+    throw thrown;
+  }
+}
