@@ -1,5 +1,6 @@
 import { ipAddressRule, macRule } from '../address-rules.ts';
 import { defineModel } from '../define.ts';
+import { interfaceNameRule } from '../interface-name.ts';
 import { keyTemplate } from '../key-template.ts';
 import { ARPEntry } from './l3.gen.ts';
 
@@ -11,5 +12,5 @@ export const linuxArpModel = defineModel<ARPEntry>({
   message: ARPEntry,
   keyPrefix: linuxArpKey.prefix(),
   key: (entry) => linuxArpKey.build({ iface: entry.interface, ip: entry.ip_address }),
-  rules: { ip_address: ipAddressRule, hw_address: macRule },
+  rules: { interface: interfaceNameRule, ip_address: ipAddressRule, hw_address: macRule },
 });

@@ -1,5 +1,6 @@
 import { interfaceCidrRule, macRule, orAllocated } from '../address-rules.ts';
 import { defineModel } from '../define.ts';
+import { interfaceNameRule } from '../interface-name.ts';
 import { keyTemplate } from '../key-template.ts';
 import { Interface } from './interface.gen.ts';
 
@@ -13,5 +14,10 @@ export const linuxInterfaceModel = defineModel<Interface>({
   message: Interface,
   keyPrefix: linuxInterfaceKey.prefix(),
   key: ({ name }) => linuxInterfaceKey.build({ name }),
-  rules: { phys_address: macRule, ip_addresses: orAllocated(interfaceCidrRule) },
+  rules: {
+    name: interfaceNameRule,
+    phys_address: macRule,
+    ip_addresses: orAllocated(interfaceCidrRule),
+    tap: { vpp_tap_if_name: interfaceNameRule },
+  },
 });

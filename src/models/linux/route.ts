@@ -1,5 +1,6 @@
 import { ipAddressRule, networkCidrRule, orAllocated } from '../address-rules.ts';
 import { defineModel } from '../define.ts';
+import { interfaceNameRule } from '../interface-name.ts';
 import { keyTemplate } from '../key-template.ts';
 import { Route } from './l3.gen.ts';
 
@@ -15,5 +16,9 @@ export const linuxRouteModel = defineModel<Route>({
   keyPrefix: linuxRouteKey.prefix(),
   key: ({ dst_network, outgoing_interface }) =>
     linuxRouteKey.build({ destination: dst_network, iface: outgoing_interface }),
-  rules: { dst_network: orAllocated(networkCidrRule), gw_addr: orAllocated(ipAddressRule) },
+  rules: {
+    outgoing_interface: interfaceNameRule,
+    dst_network: orAllocated(networkCidrRule),
+    gw_addr: orAllocated(ipAddressRule),
+  },
 });

@@ -1,5 +1,6 @@
 import { macRule, networkOrHostRule } from '../address-rules.ts';
 import { defineModel } from '../define.ts';
+import { interfaceNameRule } from '../interface-name.ts';
 import { keyTemplate } from '../key-template.ts';
 import { unorderedTexts } from '../rules.ts';
 import { ACL } from './acl.gen.ts';
@@ -20,6 +21,9 @@ export const aclModel = defineModel<ACL>({
       },
       macip_rule: { source_mac_address: macRule, source_mac_address_mask: macRule },
     },
-    interfaces: { egress: unorderedTexts(), ingress: unorderedTexts() },
+    interfaces: {
+      egress: unorderedTexts(interfaceNameRule),
+      ingress: unorderedTexts(interfaceNameRule),
+    },
   },
 });

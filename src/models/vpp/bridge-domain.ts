@@ -1,5 +1,6 @@
 import { ipAddressRule, macRule } from '../address-rules.ts';
 import { defineModel } from '../define.ts';
+import { interfaceNameRule } from '../interface-name.ts';
 import { keyTemplate } from '../key-template.ts';
 import { unordered } from '../rules.ts';
 import { BridgeDomain } from './l2.gen.ts';
@@ -13,7 +14,7 @@ export const bridgeDomainModel = defineModel<BridgeDomain>({
   keyPrefix: bridgeDomainKey.prefix(),
   key: ({ name }) => bridgeDomainKey.build({ name }),
   rules: {
-    interfaces: unordered(({ name }) => name),
+    interfaces: unordered(({ name }) => name, { name: interfaceNameRule }),
     arp_termination_table: unordered(({ ip_address }) => ip_address, {
       ip_address: ipAddressRule,
       phys_address: macRule,

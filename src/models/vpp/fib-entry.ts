@@ -1,5 +1,6 @@
 import { macRule } from '../address-rules.ts';
 import { defineModel } from '../define.ts';
+import { interfaceNameRule } from '../interface-name.ts';
 import { keyTemplate } from '../key-template.ts';
 import { FIBEntry } from './l2.gen.ts';
 
@@ -13,5 +14,5 @@ export const fibEntryModel = defineModel<FIBEntry>({
   message: FIBEntry,
   keyPrefix: fibEntryKey.prefix(),
   key: (value) => fibEntryKey.build({ bd: value.bridge_domain, mac: value.phys_address }),
-  rules: { phys_address: macRule },
+  rules: { phys_address: macRule, outgoing_interface: interfaceNameRule },
 });

@@ -1,5 +1,6 @@
 import { interfaceCidrRule, ipAddressRule, macRule, orAllocated } from '../address-rules.ts';
 import { defineModel } from '../define.ts';
+import { interfaceNameRule } from '../interface-name.ts';
 import { keyTemplate } from '../key-template.ts';
 import { unordered } from '../rules.ts';
 import { Interface } from './interface.gen.ts';
@@ -20,11 +21,15 @@ export const vppInterfaceModel = defineModel<Interface>({
   keyPrefix: vppInterfaceKey.prefix(),
   key: ({ name }) => vppInterfaceKey.build({ name }),
   rules: {
+    name: interfaceNameRule,
+    unnumbered: { interface_with_ip: interfaceNameRule },
+    sub: { parent_name: interfaceNameRule },
     phys_address: macRule,
     ip_addresses: orAllocated(interfaceCidrRule),
     rx_modes: unordered(({ queue }) => queue),
     rx_placements: unordered(({ queue }) => queue),
     vxlan: { src_address: orAllocated(ipAddressRule), dst_address: orAllocated(ipAddressRule) },
+    afpacket: { linux_interface: interfaceNameRule },
     bond: { bonded_interfaces: unordered(({ name }) => name) },
   },
 });

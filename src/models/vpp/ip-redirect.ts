@@ -1,5 +1,6 @@
 import { ipAddressRule } from '../address-rules.ts';
 import { defineModel } from '../define.ts';
+import { interfaceNameRule } from '../interface-name.ts';
 import { keyTemplate } from '../key-template.ts';
 import { IPRedirect } from './punt.gen.ts';
 
@@ -13,5 +14,9 @@ export const ipRedirectModel = defineModel<IPRedirect>({
   message: IPRedirect,
   keyPrefix: 'config/vpp/v2/ipredirect/',
   key: (value) => ipRedirectKey.build({ l3: value.l3_protocol, tx: value.tx_interface }),
-  rules: { next_hop: ipAddressRule },
+  rules: {
+    rx_interface: interfaceNameRule,
+    tx_interface: interfaceNameRule,
+    next_hop: ipAddressRule,
+  },
 });

@@ -1,5 +1,6 @@
 import { ipAddressRule } from '../address-rules.ts';
 import { defineModel } from '../define.ts';
+import { interfaceNameRule } from '../interface-name.ts';
 import { unordered } from '../rules.ts';
 import { Nat44Global } from './nat.gen.ts';
 
@@ -12,7 +13,7 @@ export const nat44GlobalModel = defineModel<Nat44Global>({
   keyPrefix: NAT44_GLOBAL_KEY,
   key: () => NAT44_GLOBAL_KEY,
   rules: {
-    nat_interfaces: unordered(({ name }) => name),
+    nat_interfaces: unordered(({ name }) => name, { name: interfaceNameRule }),
     address_pool: unordered(({ address }) => address, { address: ipAddressRule }),
   },
 });

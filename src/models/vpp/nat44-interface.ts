@@ -1,4 +1,5 @@
 import { defineModel } from '../define.ts';
+import { interfaceNameRule } from '../interface-name.ts';
 import { keyTemplate } from '../key-template.ts';
 import { Nat44Interface } from './nat.gen.ts';
 
@@ -10,4 +11,5 @@ export const nat44InterfaceModel = defineModel<Nat44Interface>({
   message: Nat44Interface,
   keyPrefix: nat44InterfaceKey.prefix(),
   key: ({ name }) => nat44InterfaceKey.build({ name }),
+  rules: { name: interfaceNameRule },
 });

@@ -1,5 +1,6 @@
 import { ipAddressRule, networkCidrRule, orAllocated } from '../address-rules.ts';
 import { defineModel } from '../define.ts';
+import { interfaceNameRule } from '../interface-name.ts';
 import { cleanKey } from '../key-template.ts';
 import { Route } from './l3.gen.ts';
 
@@ -42,5 +43,9 @@ export const vppRouteModel = defineModel<Route>({
       destination: route.dst_network,
       nextHop: route.next_hop_addr,
     }),
-  rules: { dst_network: orAllocated(networkCidrRule), next_hop_addr: orAllocated(ipAddressRule) },
+  rules: {
+    dst_network: orAllocated(networkCidrRule),
+    next_hop_addr: orAllocated(ipAddressRule),
+    outgoing_interface: interfaceNameRule,
+  },
 });

@@ -1,4 +1,5 @@
 import { defineModel } from '../define.ts';
+import { interfaceNameRule } from '../interface-name.ts';
 import { keyTemplate } from '../key-template.ts';
 import { Segmentation } from './gso.gen.ts';
 
@@ -10,4 +11,5 @@ export const segmentationModel = defineModel<Segmentation>({
   message: Segmentation,
   keyPrefix: segmentationKey.prefix(),
   key: (value) => segmentationKey.build({ iface: value.interface }),
+  rules: { interface: interfaceNameRule },
 });

@@ -1,5 +1,6 @@
 import { ipAddressRule } from '../address-rules.ts';
 import { defineModel } from '../define.ts';
+import { interfaceNameRule } from '../interface-name.ts';
 import { keyTemplate } from '../key-template.ts';
 import { Rule } from './stn.gen.ts';
 
@@ -11,5 +12,5 @@ export const stnRuleModel = defineModel<Rule>({
   message: Rule,
   keyPrefix: stnRuleKey.prefix(),
   key: (rule) => stnRuleKey.build({ iface: rule.interface, ip: rule.ip_address }),
-  rules: { ip_address: ipAddressRule },
+  rules: { interface: interfaceNameRule, ip_address: ipAddressRule },
 });

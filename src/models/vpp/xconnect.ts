@@ -1,4 +1,5 @@
 import { defineModel } from '../define.ts';
+import { interfaceNameRule } from '../interface-name.ts';
 import { keyTemplate } from '../key-template.ts';
 import { XConnectPair } from './l2.gen.ts';
 
@@ -10,4 +11,5 @@ export const xConnectModel = defineModel<XConnectPair>({
   message: XConnectPair,
   keyPrefix: xConnectKey.prefix(),
   key: ({ receive_interface }) => xConnectKey.build({ rx: receive_interface }),
+  rules: { receive_interface: interfaceNameRule, transmit_interface: interfaceNameRule },
 });

@@ -98,6 +98,35 @@ export function interfaceFamilies([link, otherLink]: readonly [string, string]):
         }),
       ],
     }),
+    family('interface whose name has superfluous slashes', {
+      model,
+      base: {
+        name: 'slashed//1/',
+        type: 'SOFTWARE_LOOPBACK',
+        enabled: true,
+        ip_addresses: ['10.57.1.1/24'],
+      },
+      fields: { enabled: [false], ip_addresses: [[]] },
+      dependents: [
+        loop('borrower-of-slashed', { unnumbered: { interface_with_ip: '/slashed/1' } }),
+        keyedValue(vppRouteModel, {
+          dst_network: '10.58.0.0/16',
+          next_hop_addr: '10.57.1.2',
+          outgoing_interface: 'slashed//1',
+        }),
+        keyedValue(vppArpModel, {
+          interface: 'slashed/1//',
+          ip_address: '10.57.1.3',
+          phys_address: macs[0]!,
+          static: true,
+        }),
+        keyedValue(bridgeDomainModel, {
+          name: 'bd-of-slashed',
+          forward: true,
+          interfaces: [{ name: 'slashed//1', bridged_virtual_interface: true }],
+        }),
+      ],
+    }),
     family('member of a bridge domain', {
       model,
       setup: [

@@ -1,0 +1,8 @@
+import { cleanKey } from './key-template.ts';
+import type { TextRule } from './rules.ts';
+
+/**
+ * The name of an interface as its key contains it: keys of the original agent have no repeated slashes and none
+ * at the end, so `a//b` and `a/b` name the same interface.
+ */
+export const interfaceNameRule: TextRule = (name) => cleanKey(name).replace(/^\//, '');
