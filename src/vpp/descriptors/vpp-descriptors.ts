@@ -26,6 +26,7 @@ import { fibEntryDescriptor } from './l2/fib-entry.ts';
 import { xConnectDescriptor } from './l2/xconnect.ts';
 import { arpDescriptor } from './l3/arp.ts';
 import { ipScanNeighborDescriptor } from './l3/ip-scan-neighbor.ts';
+import { LearnedNeighbors } from './l3/learned-neighbors.ts';
 import { proxyArpDescriptor } from './l3/proxy-arp.ts';
 import { proxyArpInterfaceDescriptor } from './l3/proxy-arp-interface.ts';
 import { routeDescriptor } from './l3/route.ts';
@@ -103,12 +104,16 @@ const namedObjects = new Map<Factory, NamedObjects<never>>([
  * @param options without `managedKeys`, every object with a name is managed
  */
 export function vppDescriptors(
-  options: Omit<VppDescriptorOptions, 'aclBindings' | 'managedKeys'> & {
+  options: Omit<VppDescriptorOptions, 'aclBindings' | 'learnedNeighbors' | 'managedKeys'> & {
     readonly managedKeys?: ManagedKeys;
   },
 ): readonly AnyDescriptor[] {
-  const aclBindings = new AclBindings(options.client);
-  const shared = { ...options, aclBindings, managedKeys: options.managedKeys ?? allKeys };
+  const shared = {
+    ...options,
+    aclBindings: new AclBindings(options.client),
+    learnedNeighbors: new LearnedNeighbors(),
+    managedKeys: options.managedKeys ?? allKeys,
+  };
   return factories.map((create) => {
     const descriptor = create(shared);
     const named = namedObjects.get(create);

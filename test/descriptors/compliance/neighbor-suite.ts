@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { KeyedValue } from '#kvscheduler/api/descriptor.ts';
-import { vppArpModel } from '#models/vpp/arp.ts';
+import { type VppArpEntry, vppArpModel } from '#models/vpp/arp.ts';
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { fromAddress, toAddress, toMac, toPrefix } from '#vpp/binapi/addresses.ts';
 import { AddressFamily, IpNeighborFlags } from '#vpp/binapi/enums.gen.ts';
@@ -56,6 +56,31 @@ export function neighborSuite(start: () => Promise<SharedVpp>): void {
       assert.deepEqual(await neighbors(), ['10.1.1.8']);
       await owner.commit('update', entries([out(true)]));
       assert.deepEqual(await neighbors(), ['10.1.1.8', '10.1.1.9', 'fd01::9']);
+    });
+
+    test('those of the configuration stay when an address that covers them is deleted', async () => {
+      const out = (...ip_addresses: string[]) => loop('out', { enabled: true, ip_addresses });
+      const all = [
+        neighbor('10.1.1.8', 'out', true),
+        neighbor('10.1.1.9', 'out'),
+        neighbor('10.2.1.9', 'out'),
+        neighbor('fd01::9', 'out'),
+      ];
+      const addresses = all.map(({ value }) => (value as VppArpEntry).ip_address);
+      const both = ['10.1.1.1/24', 'fd01::1/64'];
+      await owner.commit('full-resync', entries([out(...both), ...all]));
+      for (const kept of [['fd01::1/64'], ['10.1.1.1/24', '10.2.1.1/16'], [], both]) {
+        await owner.commit('update', entries([out(...kept)]));
+        assert.deepEqual(await neighbors(), addresses);
+        assert.deepEqual(await owner.commit('full-resync', entries([out(...kept), ...all])), []);
+      }
+      await owner.restart();
+      await owner.commit('full-resync', entries([out(...both), ...all]));
+      await owner.commit('update', [...entries([out()]), [all[1]!.key, null]]);
+      assert.deepEqual(await neighbors(), ['10.1.1.8', '10.2.1.9', 'fd01::9']);
+      await owner.commit('update', entries([out(...both)]));
+      await owner.commit('update', [...entries([out()]), [all[3]!.key, null]]);
+      assert.deepEqual(await neighbors(), ['10.1.1.8', '10.2.1.9']);
     });
 
     test('VPP removes those that a deleted address covers, also if another one does', async () => {

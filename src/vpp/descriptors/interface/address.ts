@@ -1,5 +1,7 @@
+import { allSettled } from '#infra/rollback/rollback.ts';
 import { defineInternalDescriptor } from '#kvscheduler/api/define-descriptor.ts';
 import type { Dependency, KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
+import { parseCidr } from '#models/ip.ts';
 import { interfaceAddressKey, interfaceNetworkKey, interfaceVrfKey } from '#models/vpp/derived.ts';
 import { vppInterfaceKey } from '#models/vpp/interface.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
@@ -22,18 +24,26 @@ export interface AddressValue {
  */
 export function interfaceAddressDescriptor({
   client,
+  learnedNeighbors,
 }: VppDescriptorOptions): KvDescriptor<AddressValue, undefined> {
-  const set = (key: string, isAdd: boolean, ctx: OperationContext): Promise<unknown> => {
-    const { iface, address } = parts(key);
-    const { swIfIndex } = ctx.metadata<VppInterfaceMetadata>(
-      vppInterfaceKey.build({ name: iface }),
-    );
-    return client.request('sw_interface_add_del_address', {
-      sw_if_index: swIfIndex,
+  const indexOf = (key: string, ctx: OperationContext): number => {
+    const interfaceKey = vppInterfaceKey.build({ name: parts(key).iface });
+    return ctx.metadata<VppInterfaceMetadata>(interfaceKey).swIfIndex;
+  };
+  const set = (key: string, isAdd: boolean, ctx: OperationContext): Promise<unknown> =>
+    client.request('sw_interface_add_del_address', {
+      sw_if_index: indexOf(key, ctx),
       is_add: isAdd,
       del_all: false,
-      prefix: toPrefix(address),
+      prefix: toPrefix(parts(key).address),
     });
+  /** VPP removes configured neighbors with the address. The connection keeps the order of the requests. */
+  const restoreNeighbors = (key: string, ctx: OperationContext): readonly Promise<unknown>[] => {
+    const cidr = parseCidr(parts(key).address);
+    const removed = cidr ? learnedNeighbors.coveredBy(indexOf(key, ctx), cidr) : [];
+    return removed.map((neighbor) =>
+      client.request('ip_neighbor_add_del', { is_add: true, neighbor }),
+    );
   };
   return defineInternalDescriptor(
     'vpp-interface-address',
@@ -49,7 +59,12 @@ export function interfaceAddressDescriptor({
         await ignoreRetvals(set(key, true, ctx), [DUPLICATE_ADDRESS]);
         return undefined;
       },
-      delete: (key, _value, _metadata, ctx) => ignoreNotFound(set(key, false, ctx)),
+      delete(key, _value, _metadata, ctx) {
+        const request = ignoreNotFound(set(key, false, ctx));
+        const neighbors = restoreNeighbors(key, ctx);
+        if (neighbors.length === 0) return request;
+        return allSettled([request, ...neighbors]).then(() => undefined);
+      },
     },
   );
 }

@@ -23,6 +23,7 @@ const ENTRY_EXISTS = -116;
 export function arpDescriptor({
   client,
   clock,
+  learnedNeighbors,
 }: VppDescriptorOptions): KvDescriptor<VppArpEntry, undefined> {
   const neighbor = (value: VppArpEntry, ctx: OperationContext): IpNeighbor => {
     const key = vppInterfaceKey.build({ name: value.interface });
@@ -35,12 +36,23 @@ export function arpDescriptor({
       ip_address: toAddress(value.ip_address),
     };
   };
-  const addOrDelete = (
-    value: VppArpEntry,
-    is_add: boolean,
-    ctx: OperationContext,
-  ): Promise<unknown> =>
-    client.request('ip_neighbor_add_del', { is_add, neighbor: neighbor(value, ctx) });
+  const add = async (value: VppArpEntry, ctx: OperationContext): Promise<void> => {
+    const added = neighbor(value, ctx);
+    // together with the request, so that the two are in one order with those of addresses
+    if (!value.static) learnedNeighbors.add(added);
+    const request = client.request('ip_neighbor_add_del', { is_add: true, neighbor: added });
+    await ignoreRetvals(request, [ENTRY_EXISTS]).catch((error: unknown) => {
+      learnedNeighbors.remove(added);
+      throw error;
+    });
+  };
+  const remove = (value: VppArpEntry, ctx: OperationContext): Promise<void> => {
+    const removed = neighbor(value, ctx);
+    learnedNeighbors.remove(removed);
+    return ignoreNotFound(
+      client.request('ip_neighbor_add_del', { is_add: false, neighbor: removed }),
+    );
+  };
 
   return defineDescriptor('vpp-arp', vppArpModel, {
     retrieveDependencies: ['vpp-interface'],
@@ -53,14 +65,14 @@ export function arpDescriptor({
     // VPP does not replace a static entry by a learned one
     needsRecreate: (_key, before, after) => before.static && !after.static,
     async create(_key, value, ctx) {
-      await ignoreRetvals(addOrDelete(value, true, ctx), [ENTRY_EXISTS]);
+      await add(value, ctx);
       return undefined;
     },
     async update(_key, _before, after, _metadata, ctx) {
-      await addOrDelete(after, true, ctx);
+      await add(after, ctx);
       return undefined;
     },
-    delete: (_key, value, _metadata, ctx) => ignoreNotFound(addOrDelete(value, false, ctx)),
+    delete: (_key, value, _metadata, ctx) => remove(value, ctx),
 
     async retrieve(correlate, ctx) {
       const desired = new Set(correlate.map(({ key }) => key));
@@ -70,6 +82,7 @@ export function arpDescriptor({
           client.dump('ip_neighbor_dump', { sw_if_index: NONE, af }),
         ),
       );
+      const learned: IpNeighbor[] = [];
       const entries = await mapInSlices(clock, dumps.flat(), ({ neighbor: found }) => {
         const name = names.get(found.sw_if_index);
         if (name === undefined) return [];
@@ -77,6 +90,7 @@ export function arpDescriptor({
         const ip = fromAddress(found.ip_address);
         const key = vppArpKey.build({ iface: name, ip });
         if (!isStatic && !desired.has(key)) return [];
+        if (!isStatic) learned.push(found);
         const value = vppArpModel.canonical({
           interface: name,
           ip_address: ip,
@@ -85,6 +99,7 @@ export function arpDescriptor({
         });
         return [{ key, value, origin: 'from-NB' as const }];
       });
+      learnedNeighbors.replaceAll(learned);
       return entries.flat();
     },
   });
@@ -92,8 +107,8 @@ export function arpDescriptor({
 
 /**
  * VPP removes a neighbor that is not static when its interface goes down. It also does that when an
- * address of the interface is deleted that covers the neighbor: then the next resync creates it again,
- * because a neighbor does not need such an address.
+ * address of the interface is deleted that covers the neighbor, although a neighbor does not need such an
+ * address: the descriptor of addresses adds it again.
  */
 function dependencies({ interface: name, ...value }: VppArpEntry): readonly Dependency[] {
   const exists = { label: 'interface-exists', key: vppInterfaceKey.build({ name }) };

@@ -118,7 +118,6 @@ export function interfaceFamilies([link, otherLink]: readonly [string, string]):
           interface: 'slashed/1//',
           ip_address: '10.57.1.3',
           phys_address: macs[0]!,
-          static: true,
         }),
         keyedValue(bridgeDomainModel, {
           name: 'bd-of-slashed',
