@@ -1,6 +1,5 @@
 /** Reads the input of the wiring: configuration, addresses, host, VPP. */
 
-import type { IpFamily } from '#models/ip.ts';
 import type {
   ContivConfApi,
   InterfaceConfig,
@@ -49,7 +48,7 @@ export class NodeInputReader {
     return {
       family,
       nodeId,
-      interfaces: await this.#interfaceConfig(ctx, main, links),
+      interfaces: await this.#readInterfaceConfig(ctx, main, links),
       routing: conf.routing(),
       neighborScan: conf.neighborScan(),
       main,
@@ -63,10 +62,19 @@ export class NodeInputReader {
     };
   }
 
-  /** The current addresses of the host. @throws AbortEventError */
-  async hostAddresses(ctx: PortContext, family: IpFamily): Promise<readonly string[]> {
-    const own = (await this.#readLinks(ctx)).filter(isHostLink);
-    return hostAddressesOf(own, family, this.#deps.ipam.serviceSubnet());
+  /**
+   * The input with the current addresses of the host, and with the MTU of the network in which the Node
+   * object has its address now.
+   * @throws AbortEventError
+   */
+  async withCurrentHost(ctx: PortContext, before: NodeInput): Promise<NodeInput> {
+    const links = await this.#readLinks(ctx);
+    const own = links.filter(isHostLink);
+    return {
+      ...before,
+      interfaces: this.#interfaceConfig(ctx, before.interfaces.enableGso, before.main, links),
+      hostAddresses: hostAddressesOf(own, before.family, this.#deps.ipam.serviceSubnet()),
+    };
   }
 
   /** The main interface with its configured addresses, or those of its DHCP lease. */
@@ -86,20 +94,30 @@ export class NodeInputReader {
     return { main: { ...main, addresses: computed ? [computed] : [] }, router: undefined };
   }
 
-  async #interfaceConfig(
+  async #readInterfaceConfig(
     ctx: ResyncContext,
     main: MainInterfaceConfig,
     links: readonly HostLink[],
   ): Promise<InterfaceConfig> {
+    const enableGso = usesGso(this.#deps.conf.interfaces()) && (await this.#canSegment(ctx));
+    if (main.name !== undefined) await this.#readInterfaces(ctx, main.name);
+    return this.#interfaceConfig(ctx, enableGso, main, links);
+  }
+
+  /** With what was last read from VPP. */
+  #interfaceConfig(
+    ctx: PortContext,
+    enableGso: boolean,
+    main: MainInterfaceConfig,
+    links: readonly HostLink[],
+  ): InterfaceConfig {
     const { conf } = this.#deps;
     const config = conf.interfaces();
-    const enableGso = usesGso(config) && (await this.#canSegment(ctx));
     if (main.name === undefined) return { ...config, enableGso };
-    const vppInterfaces = await this.#readInterfaces(ctx, main.name);
     const bound = boundLink(main.name);
     const underlay = {
       nic: main.name,
-      vppInterfaces,
+      vppInterfaces: this.#interfaces ?? [],
       hostLinks: links.filter((link) => link.name === bound || isHostLink(link)),
       managementAddresses: this.#deps.nodes.thisNode().managementAddresses,
     };
@@ -127,13 +145,12 @@ export class NodeInputReader {
   }
 
   /** Only the main interface, because a recording would contain hundreds of interfaces. */
-  async #readInterfaces(ctx: ResyncContext, nic: string): Promise<readonly VppInterfaceInfo[]> {
+  async #readInterfaces(ctx: ResyncContext, nic: string): Promise<void> {
     this.#interfaces = await readOrLast(ctx, 'the interfaces of VPP', this.#interfaces, () =>
       ctx.callPort(`vpp/interface ${nic}`, async () =>
         (await this.#deps.vpp.interfaces()).filter(({ internalName }) => internalName === nic),
       ),
     );
-    return this.#interfaces;
   }
 
   async #readLeases(ctx: ResyncContext): Promise<readonly DhcpLease[]> {

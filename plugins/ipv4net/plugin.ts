@@ -168,7 +168,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
 
   /** Builds a complete new state, which replaces the current one only if it succeeds. */
   async #build(ctx: ResyncContext): Promise<ResyncResult> {
-    const { nodes, pods, nodeName } = this.#deps;
+    const { nodes, nodeName } = this.#deps;
     const slices = new Slices(ctx.clock);
     const input = await this.#inputReader.read(ctx);
     // before the other nodes are read: an address of this node counts as none of theirs
@@ -188,17 +188,25 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     desired.set(valueGroup.overlay, overlayValues(input, tunnels.of(reachable.ids())));
 
     const links = new PodLinks();
-    for (const attachment of pods.attachments().values()) {
-      const id = attachmentId(attachment);
-      const [address] = this.#deps.ipam.podAddresses(id);
-      const isKept = attachment.networkNamespace === '';
-      // nothing is configured through a path that leads to another namespace now
-      if ((address === undefined && !isKept) || pods.isDisplaced(id)) continue;
-      desired.set(valueGroup.pod(id), podValues(input, attachment, address));
+    for (const [attachment, values] of this.#podsWith(input)) {
+      desired.set(valueGroup.pod(attachmentId(attachment)), values);
       links.set(input, attachment);
       if (slices.due()) await slices.turn();
     }
     return { input, desired, reachable, tunnels, links };
+  }
+
+  /** The pods of this node that can be wired, with their values. */
+  *#podsWith(input: NodeInput): Generator<readonly [Attachment, readonly KeyValue[]], void, void> {
+    const { pods, ipam } = this.#deps;
+    for (const attachment of pods.attachments().values()) {
+      const id = attachmentId(attachment);
+      const [address] = ipam.podAddresses(id);
+      const isKept = attachment.networkNamespace === '';
+      // nothing is configured through a path that leads to another namespace now
+      if ((address === undefined && !isKept) || pods.isDisplaced(id)) continue;
+      yield [attachment, podValues(input, attachment, address)];
+    }
   }
 
   async update(ctx: UpdateContext): Promise<UpdateResult> {
@@ -341,15 +349,37 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     }
   }
 
-  /** A change of this node's Kubernetes addresses usually means that the addresses of the host changed. */
+  /**
+   * A change of this node's Kubernetes addresses usually means that the addresses of the host changed. They also
+   * tell by which link the host is in the network of the nodes, hence the MTU.
+   */
   async #ownNodeUpdate(ctx: UpdateContext): Promise<UpdateResult> {
     const before = this.#currentInput;
-    const hostAddresses = await this.#inputReader.hostAddresses(ctx, before.family);
-    if (hostAddresses.join() === before.hostAddresses.join()) return {};
-    const input = { ...before, hostAddresses };
+    const input = await this.#inputReader.withCurrentHost(ctx, before);
+    const { hostAddresses, interfaces } = input;
+    const hasOtherAddresses = hostAddresses.join() !== before.hostAddresses.join();
+    const hasOtherMtu = interfaces.mtu !== before.interfaces.mtu;
+    if (!hasOtherAddresses && !hasOtherMtu) return {};
     this.#input = input;
     this.#desired.change(ctx.txn, valueGroup.base, baseValues(input));
-    return { change: `addresses of the host: ${hostAddresses.join(', ') || 'none'}` };
+    if (hasOtherMtu) await this.#changeMtu(ctx, input);
+    const changes = [
+      ...(hasOtherAddresses
+        ? [`addresses of the host: ${hostAddresses.join(', ') || 'none'}`]
+        : []),
+      ...(hasOtherMtu ? [`MTU of pods and host: ${interfaces.mtu}`] : []),
+    ];
+    return { change: changes.join('; ') };
+  }
+
+  async #changeMtu(ctx: UpdateContext, input: NodeInput): Promise<void> {
+    const tunnels = this.#tunnels.of(this.#reachable.ids());
+    this.#desired.change(ctx.txn, valueGroup.overlay, overlayValues(input, tunnels));
+    const slices = new Slices(ctx.clock);
+    for (const [attachment, values] of this.#podsWith(input)) {
+      this.#desired.change(ctx.txn, valueGroup.pod(attachmentId(attachment)), values);
+      if (slices.due()) await slices.turn();
+    }
   }
 
   #nodeUpdate(ctx: UpdateContext, { nodeName, current }: NodeUpdatePayload): UpdateResult {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { innerMtu, underlayMtu } from '#plugins/ipv4net/mtu.ts';
-import { nodeValue, TestNode } from '../test-node.ts';
+import { nodeValue, sorted, TestNode } from '../test-node.ts';
 import { fakeVppWithNics } from './vpp-with.ts';
 
 const nic = (internalName: string, mtu: number) => ({
@@ -83,6 +83,27 @@ describe('MTU of pods and host', () => {
     node.host.hostLinks = [link('eth0', 9000, '172.16.0.5/24')];
     await node.heal();
     assert.deepEqual(mtus(node), [8950, 8950]);
+  });
+
+  it('follows the Node object, which says by which link the host is in the network', async () => {
+    const yaml = 'ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}';
+    const node = new TestNode({ yaml, vpp: fakeVppWithNics('Gig1') });
+    node.host.hostLinks = [link('eth0', 1400, '172.16.0.5/24'), link('eth1', 1300, '10.8.0.5/24')];
+    // the first agent of a cluster may start before the reflector has written the Node object
+    await node.resync([]);
+    await node.add('web', 'c1');
+    assert.deepEqual(mtus(node), [1450, 1450]);
+    for (const [address, mtu] of [
+      ['172.16.0.5', 1350],
+      ['10.8.0.5', 1280],
+    ] as const) {
+      const { error } = await node.put(nodeValue('node-a', address));
+      assert.equal(error, undefined);
+      assert.deepEqual(mtus(node), [mtu, mtu]);
+      const values = sorted(node.config);
+      await node.heal();
+      assert.deepEqual(sorted(node.config), values);
+    }
   });
 
   it('is that of the network without an overlay', async () => {
