@@ -113,9 +113,14 @@ export class AddressRecords {
     });
   }
 
-  /** The record that `allocate` could not write. */
+  /**
+   * Drops the record of an allocation that failed. The store may have it, also if only the other write
+   * failed.
+   */
   forget(address: string, attachment: string): void {
-    if (this.#byAddress.get(address)?.attachment === attachment) this.#byAddress.delete(address);
+    if (this.#byAddress.get(address)?.attachment !== attachment) return;
+    this.#byAddress.delete(address);
+    this.#uncertain.set(addressKey(address), undefined);
   }
 
   async #setLast(ctx: PortContext, address: string): Promise<void> {
@@ -134,6 +139,7 @@ export class AddressRecords {
     this.#uncertain.delete(key);
     const existing = created ? record : readAddressRecord(key, value);
     if (existing) this.#byAddress.set(record.address, existing);
+    else this.#byAddress.delete(record.address);
     // a record of the same attachment, left by a write with unknown outcome, is valid
     return created || existing?.attachment === record.attachment;
   }
@@ -164,7 +170,14 @@ export class AddressRecords {
     this.#byAddress.set(address, unowned);
   }
 
-  /** Writes the record of an address of another IPAM, and replaces an existing one. */
+  /** Records an address of another IPAM, and replaces an existing record. */
+  async accept(ctx: PortContext, record: AddressRecord): Promise<void> {
+    await this.#restoreUncertain(ctx);
+    this.#uncertain.set(addressKey(record.address), this.#byAddress.get(record.address));
+    await this.put(ctx, record);
+  }
+
+  /** Writes a record, and replaces an existing one. */
   async put(ctx: PortContext, record: AddressRecord): Promise<void> {
     const key = addressKey(record.address);
     await ctx.callPort(`local store/put ${key}`, () =>

@@ -411,7 +411,7 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
         'the address of the pod is outside of the pod subnet of this node',
       );
     const owner = { namespace: pod.namespace, name: pod.name };
-    await this.#records!.put(ctx, { address, pod: owner, podUid, attachment, external: true });
+    await this.#records!.accept(ctx, { address, pod: owner, podUid, attachment, external: true });
     this.#undo = { attachment, isRecorded: true };
     return address;
   }
@@ -426,7 +426,13 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
     const address = this.#addressByAttachment.get(attachment);
     if (address === undefined) return {};
     this.#addressByAttachment.delete(attachment);
-    await this.#updateUse(ctx, address);
+    try {
+      await this.#updateUse(ctx, address);
+    } catch (error) {
+      // the runtime repeats its DEL, which would find nothing to release
+      this.#addressByAttachment.set(attachment, address);
+      throw error;
+    }
     const suffix = this.#podRecords!.has(address)
       ? ' is reserved until its Pod record is deleted'
       : ' is free';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { StoreUnavailableError } from '#datastore/api.ts';
 import { nodeModel } from '#kubernetes/models/node.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import type { Event } from '#plugins/controller/api/event.ts';
@@ -98,6 +99,23 @@ describe('an address of another IPAM', () => {
     assert.equal(node.pods.attachments().size, 1);
     // a repeated ADD is no second holder
     assert.equal(addressOf(await add(node, 'web', 'c1', given('10.1.7.5/24'))), '10.1.7.5');
+  });
+});
+
+describe('an address of another IPAM whose record has an unknown outcome', () => {
+  it('is not that of the pod when the request is repeated with another one', async () => {
+    const node = await started();
+    node.local.afterWrite = ({ keys }) => {
+      if (keys.some((key) => key.includes('/address/'))) throw new StoreUnavailableError('lost');
+    };
+    assert.ok((await add(node, 'web', 'c1', given('10.1.1.5/24'))).error);
+    node.local.afterWrite = undefined;
+    addressOf(await add(node, 'web', 'c1', given('10.1.1.6/24')));
+    const state = [podValue('web', '10.1.1.6')];
+    const next = node.restart();
+    await next.resync([...others, ...state]);
+    assert.deepEqual(next.ipam.podAddresses('c1/eth0'), ['10.1.1.6']);
+    assert.deepEqual([...next.ipam.allocations().keys()], ['10.1.1.6']);
   });
 });
 

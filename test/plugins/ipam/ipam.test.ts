@@ -421,6 +421,39 @@ describe('addresses of pods', () => {
     assert.equal((await stored(next)).length, 8);
   });
 
+  it('stay with the pod after a repeated request of which the store had refused a part', async () => {
+    const node = await started();
+    for (let n = 2; n <= 8; n++) await node.add(`p${n}`, `c${n}`);
+    // the record of the address is written, that of the last address is not
+    node.local.beforeWrite = ({ keys }) => {
+      if (keys.includes('local/ipam/last')) throw new StoreUnavailableError('full');
+    };
+    assert.ok((await node.add('web', 'c77')).error);
+    node.local.beforeWrite = undefined;
+    const told = addressOf(await node.add('web', 'c77'));
+    await node.put(podValue('web', told));
+    await node.add('db', 'c78');
+    const next = node.restart();
+    await next.resync(node.state());
+    assert.deepEqual(next.ipam.podAddresses('c77/eth0'), [told]);
+    assert.equal((await stored(next)).length, 9);
+  });
+
+  it('are released by a repeated DEL if the store has failed, whether it has written or not', async () => {
+    for (const at of ['beforeWrite', 'afterWrite'] as const) {
+      const node = await started(SMALL);
+      for (let n = 0; n < 12; n++) addressOf(await node.add(`p${n}`, `c${n}`));
+      node.local[at] = () => {
+        throw new StoreUnavailableError('lost');
+      };
+      assert.ok((await node.del('p5', 'c5')).error);
+      node.local[at] = undefined;
+      assert.equal((await node.del('p5', 'c5')).error, undefined);
+      assert.equal(addressOf(await node.add('web', 'c77')), '10.1.1.23');
+      assert.equal((await stored(node)).length, 12);
+    }
+  });
+
   it('are not thought free because the store cannot be read', async () => {
     const node = await started();
     await node.add('web', 'c1');
