@@ -76,7 +76,7 @@ interface OldAddress {
 }
 
 interface IpamResult {
-  readonly ips?: readonly object[];
+  readonly ips?: unknown;
   /** Before 0.3.0. */
   readonly ip4?: OldAddress;
   readonly ip6?: OldAddress;
@@ -86,17 +86,23 @@ function oldAddress(old: OldAddress | undefined, version: '4' | '6'): object | u
   return old && { version, address: old.ip, ...(old.gateway && { gateway: old.gateway }) };
 }
 
-/** The first address of a result, in the form that the CNI service accepts. @throws CniError */
-export function firstAddress(result: string): string {
+/**
+ * The addresses of a result of any version, in the form that the CNI service accepts. All of them: with ranges of
+ * both families the first one may be of the other family than the pods.
+ * @throws CniError
+ */
+export function allocatedAddresses(result: string): string {
   let given: IpamResult | null;
   try {
     given = JSON.parse(result);
   } catch {
     throw new CniError('delegate', 'the IPAM plugin returned an invalid result', shown(result));
   }
-  const first = given?.ips?.[0] ?? oldAddress(given?.ip4, '4') ?? oldAddress(given?.ip6, '6');
-  if (!first) throw new CniError('delegate', 'the IPAM plugin returned no address', shown(result));
-  return JSON.stringify(first);
+  const old = [oldAddress(given?.ip4, '4'), oldAddress(given?.ip6, '6')];
+  const ips = Array.isArray(given?.ips) ? given.ips : old.filter((one) => one !== undefined);
+  if (ips.length === 0)
+    throw new CniError('delegate', 'the IPAM plugin returned no address', shown(result));
+  return JSON.stringify({ ips });
 }
 
 function pluginError({ path, output }: PluginEnd): CniError {

@@ -11,7 +11,7 @@ import { cniResults } from '../cni-failure.ts';
 import type { CniService } from '../cni-service.ts';
 import { CniError, errorKinds } from './cni-error.ts';
 import { type Attachment, readAttachment, readCommand, type Variables } from './environment.ts';
-import { firstAddress, type IpamPlugin, ipamPlugin, type RunPlugin } from './ipam-plugin.ts';
+import { allocatedAddresses, type IpamPlugin, ipamPlugin, type RunPlugin } from './ipam-plugin.ts';
 import { addressesOn, type NetworkConfig, readNetworkConfig, versionOf } from './network-config.ts';
 import { addResult } from './result.ts';
 import { isSupported, NEWEST, supportedVersion, type Version } from './version.ts';
@@ -72,7 +72,7 @@ async function add(request: Request): Promise<object> {
   const attachment = readAttachment('ADD', request.environment);
   const ipam = await ipamOf(request);
   try {
-    const ipam_data = ipam ? firstAddress(await ipam.run('ADD')) : '';
+    const ipam_data = ipam ? allocatedAddresses(await ipam.run('ADD')) : '';
     const ipam_type = ipam?.type ?? '';
     const given = { ...requestOf(request, attachment), ipam_type, ipam_data };
     const reply = await service.add(requests.canonical(given), signal);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ipamPlugin } from '#plugins/podmanager/runtime-call/ipam-plugin.ts';
+import { externalAddress } from '#plugins/ipam/external-address.ts';
+import { allocatedAddresses, ipamPlugin } from '#plugins/podmanager/runtime-call/ipam-plugin.ts';
 import { readNetworkConfig } from '#plugins/podmanager/runtime-call/network-config.ts';
 
 /** The section `ipam` that the plugin gets. */
@@ -50,5 +51,24 @@ describe('the pod subnet of the node for an IPAM plugin', () => {
   it('replaces nothing else', async () => {
     const own = { type: 'host-local', subnet: '10.7.0.0/24' };
     assert.deepEqual(await given(own), own);
+  });
+});
+
+describe('the addresses that an IPAM plugin has allocated', () => {
+  it('are passed on, so that a pod gets the one of its family wherever it is in the list', () => {
+    const v4 = { version: '4', address: '10.1.1.9/24', gateway: '10.1.1.1' };
+    const v6 = { version: '6', address: 'fd00:1::9/64' };
+    const old = { ip4: { ip: '10.1.1.9/24' }, ip6: { ip: 'fd00:1::9/64' } };
+    for (const result of [{ ips: [v4, v6] }, { ips: [v6, v4] }, old]) {
+      const data = allocatedAddresses(JSON.stringify(result));
+      assert.equal(externalAddress(data, 4), '10.1.1.9');
+      assert.equal(externalAddress(data, 6), 'fd00:1::9');
+    }
+  });
+
+  it('are missing in a result without any', () => {
+    for (const result of ['null', '{}', '{"ips":[]}', '{"ips":null}', '{"ips":7}'])
+      assert.throws(() => allocatedAddresses(result), /returned no address/);
+    assert.throws(() => allocatedAddresses(''), /returned an invalid result/);
   });
 });
