@@ -101,7 +101,8 @@ class Ordering {
   *#visitEach(values: readonly PlannedValue[]): Traversal {
     const { slices } = this.#resolution.input;
     for (const value of values) {
-      const left = this.#placeDirectly(value);
+      // A value that followed from an earlier one has its place.
+      const left = this.#list.isPlaced(value) ? undefined : this.#placeDirectly(value);
       if (left) yield this.#visit(left);
       else if (slices.due()) yield slices.turn();
     }
@@ -325,14 +326,15 @@ class Ordering {
   #isMet(value: PlannedValue, cycle: Cycle | undefined): boolean {
     const base = this.#unplacedBase(value);
     if (base && !(cycle && this.#cycles.get(base) === cycle)) return false;
-    const { dependencies } = value.goal;
-    if (dependencies.length === 0) return true;
-    return dependencies.every((dependency) => {
+    const { graph } = this.#resolution;
+    const { available } = this.#list;
+    for (const dependency of value.goal.dependencies) {
       const { key } = dependency;
-      if (key !== undefined && this.#isInCycle(key, cycle)) return true;
-      if (matches(dependency, value.key)) return true;
-      return this.#resolution.graph.isSupported(value, dependency, this.#list.available);
-    });
+      if (key !== undefined && this.#isInCycle(key, cycle)) continue;
+      if (matches(dependency, value.key)) continue;
+      if (!graph.isSupported(value, dependency, available)) return false;
+    }
+    return true;
   }
 
   /** The base of a derived value, if its own operation is not placed yet. */

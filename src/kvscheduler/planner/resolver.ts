@@ -304,7 +304,9 @@ export class Resolver implements Resolution, GoalSetter {
 
   #isReady(value: PlannedValue): boolean {
     if (value.baseKey !== undefined && !this.graph.isAvailable(value.baseKey)) return false;
-    return value.goal.dependencies.every((dependency) => this.graph.isMet(value, dependency));
+    for (const dependency of value.goal.dependencies)
+      if (!this.graph.isMet(value, dependency)) return false;
+    return true;
   }
 
   /**
@@ -346,7 +348,8 @@ export class Resolver implements Resolution, GoalSetter {
   #offer(one: Node | PlannedValue, key: string): void {
     const reason: Reason = { why: 'dependency met', key };
     const dependent = one instanceof PlannedValue ? one : this.touch(one, reason);
-    const base = this.graph.values.get(dependent.baseKey ?? '');
+    const { baseKey } = dependent;
+    const base = baseKey === undefined ? undefined : this.graph.values.get(baseKey);
     if (base && !base.isAvailable) {
       this.#offer(base, key);
       return;
