@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { ManualClock } from '#infra/clock/manual.ts';
-import { Slices, sortInSlices } from '#infra/clock/slices.ts';
+import { Slices, sortInSlices, sortTextsInSlices } from '#infra/clock/slices.ts';
 
 /** A clock that advances by a millisecond with every read. */
 class SlowClock extends ManualClock {
@@ -83,6 +83,24 @@ describe('slices', () => {
           sorted,
           [...items].sort((a, b) => a.n - b.n),
         );
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('sort texts in the order of <', async () => {
+    const text = fc.oneof(
+      fc.string(),
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom('a', 'a/', 'a0'),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(text, { maxLength: 5_000 }), async (texts) => {
+        const sorted = await sortTextsInSlices(texts, new Slices(new SlowClock()));
+        assert.equal(sorted.length, texts.length);
+        assert.deepEqual(new Set(sorted), new Set(texts));
+        for (let i = 1; i < sorted.length; i++)
+          assert.ok((sorted[i - 1] as string) <= (sorted[i] as string));
       }),
       { numRuns: 20 },
     );

@@ -2,7 +2,7 @@
  * The ends of connections as they are listed: workloads, pods and ranges of addresses outside of the cluster, in one
  * state of the cluster or in several that are compared.
  */
-import { type Slices, sortInSlices } from '#infra/clock/slices.ts';
+import { type Slices, sortInSlices, sortTextsInSlices } from '#infra/clock/slices.ts';
 import { type AddressNumber, familyOf } from '../address-set.ts';
 import type { PodName, PodPolicy, PolicyDirection } from '../pod-policy.ts';
 import type { ClusterPolicies, PodOwner } from './cluster-policies.ts';
@@ -95,7 +95,7 @@ async function workloadsOf(
     }
   }
   const workloads = new Map<string, PodName[]>();
-  for (const pod of await sortInSlices([...names.keys()], compareTexts, slices)) {
+  for (const pod of await sortTextsInSlices([...names.keys()], slices)) {
     if (slices.due()) await slices.turn();
     const name = names.get(pod) as string;
     const pods = workloads.get(name);

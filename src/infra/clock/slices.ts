@@ -67,14 +67,33 @@ export class Slices {
 const RUN_LENGTH = 2048;
 
 /** Sorts a copy in slices: `Array.sort` on short runs, then merges them. Stable. */
-export async function sortInSlices<T>(
+export function sortInSlices<T>(
   items: readonly T[],
+  compare: (a: T, b: T) => number,
+  slices: Slices,
+): Promise<T[]> {
+  return sortRuns(items, (run) => run.sort(compare), compare, slices);
+}
+
+/** The same for texts, in the order of `<`: without a function that compares, `Array.sort` is twice as fast. */
+export function sortTextsInSlices(texts: readonly string[], slices: Slices): Promise<string[]> {
+  return sortRuns(texts, (run) => run.sort(), compareTexts, slices);
+}
+
+function compareTexts(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+async function sortRuns<T>(
+  items: readonly T[],
+  sort: (run: T[]) => T[],
   compare: (a: T, b: T) => number,
   slices: Slices,
 ): Promise<T[]> {
   let runs: T[][] = [];
   for (let i = 0; i < items.length; i += RUN_LENGTH) {
-    runs.push(items.slice(i, i + RUN_LENGTH).sort(compare));
+    runs.push(sort(items.slice(i, i + RUN_LENGTH)));
     if (slices.dueNow()) await slices.turn();
   }
   while (runs.length > 1) {

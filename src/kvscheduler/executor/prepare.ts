@@ -1,6 +1,6 @@
 /** Prepares a transaction for planning when it is its turn: its targets, and the nodes to reconcile. */
 
-import { type Slices, sortInSlices } from '#infra/clock/slices.ts';
+import { type Slices, sortInSlices, sortTextsInSlices } from '#infra/clock/slices.ts';
 import type { NotifiedValue } from '../api/descriptor.ts';
 import { InvalidTransactionError } from '../api/errors.ts';
 import type {
@@ -77,15 +77,18 @@ export async function targetsOf(
   isWhole: boolean,
   slices: Slices,
 ): Promise<readonly Target[]> {
-  const targets: Target[] = [];
-  await slices.each([...values.keys()], (key) => {
-    targets.push({ key, value: values.get(key) ?? null });
-  });
+  const keys = [...values.keys()];
   if (isWhole)
     await slices.each([...graph.all()], ({ key, base, unmanaged }) => {
-      if (!base && !unmanaged && !values.has(key)) targets.push({ key, value: null, orphan: true });
+      if (!base && !unmanaged && !values.has(key)) keys.push(key);
     });
-  return sortInSlices(targets, byKey, slices);
+  const targets: Target[] = [];
+  await slices.each(await sortTextsInSlices(keys, slices), (key) => {
+    const value = values.get(key);
+    if (value === undefined) targets.push({ key, value: null, orphan: true });
+    else targets.push({ key, value });
+  });
+  return targets;
 }
 
 export async function prepareCommit(
