@@ -77,9 +77,9 @@ export class GraphWriter {
       this.#applyDesired(node, value, origin);
     });
     for (const node of plan.blockedByOthers) this.#graph.blocked.add(node);
-    const { contenders } = this.#graph;
+    // The value that had the key in the plan may have been dropped later in the same plan.
     for (const { key, base } of plan.contentions)
-      contenders.set(key, (contenders.get(key) ?? new Set()).add(base));
+      this.#graph.contended.add(key, base, this.#graph.get(key) === undefined);
     return new AppliedPlan(this.#graph, nodes, origin);
   }
 
@@ -161,18 +161,20 @@ export class GraphWriter {
    * @returns base values that derive a key that another value had and that is free now
    */
   takeContenders(served: Set<Node>): Node[] {
-    const { contenders } = this.#graph;
+    const { contended } = this.#graph;
     const bases = new Set<Node>();
-    for (const [key, waiting] of contenders) {
-      if (this.#graph.get(key)) continue;
-      for (const one of waiting) {
+    for (const key of contended.free) {
+      if (this.#graph.get(key)) {
+        contended.setTaken(key);
+        continue;
+      }
+      for (const one of contended.basesOf(key)) {
         const base = this.#graph.get(one);
         if (base && served.has(base)) continue;
         // A base that is not available derives its values when it becomes so.
         if (base?.available) bases.add(base);
-        waiting.delete(one);
+        contended.delete(key, one);
       }
-      if (waiting.size === 0) contenders.delete(key);
     }
     for (const base of bases) served.add(base);
     return [...bases].sort(byKey);

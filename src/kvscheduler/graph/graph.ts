@@ -10,6 +10,7 @@ import type { AnyDescriptor, Dependency } from '../api/descriptor.ts';
 import type { RetryPolicy, Value } from '../api/transaction.ts';
 import type { Operation, ValueState } from '../api/value-state.ts';
 import { byKey } from './by-key.ts';
+import { ContendedKeys } from './contended-keys.ts';
 import { DependencyIndex, type IsDone } from './dependency-index.ts';
 import { deepEqual } from './equality.ts';
 import { KeyIndex } from './key-index.ts';
@@ -110,7 +111,7 @@ export function writable(node: Node): WritableNode {
 /** The graph for everything but its writer. */
 export type Graph = Omit<
   WritableGraph,
-  keyof Writers | 'rejected' | 'blocked' | 'withUnknownOutcome' | 'contenders'
+  keyof Writers | 'rejected' | 'blocked' | 'withUnknownOutcome' | 'contended'
 > & {
   readonly rejected: ReadonlySet<Node>;
   readonly blocked: ReadonlySet<Node>;
@@ -145,8 +146,7 @@ export class WritableGraph {
   readonly rejected = new Set<Node>();
   /** Nodes with an operation that a failed one blocked; for some it may not be necessary any more. */
   readonly blocked = new Set<Node>();
-  /** Keys of base values by a key that they derive, too, while another value has it. */
-  readonly contenders = new Map<string, Set<string>>();
+  readonly contended = new ContendedKeys();
   readonly #nodes = new Map<string, Node>();
   readonly #keys = new KeyIndex();
   readonly #dependents = new DependencyIndex<Node>();
@@ -322,6 +322,7 @@ export class WritableGraph {
     this.blocked.delete(node);
     this.#nodes.delete(node.key);
     this.#keys.delete(node.key);
+    this.contended.setFree(node.key);
     (node.base?.derived as Set<Node> | undefined)?.delete(node);
   }
 

@@ -143,6 +143,31 @@ test('a derived value whose key another value had is created when the key is fre
   assert.deepEqual(await bench.calls({ 'a/2': null }), ['DELETE d/x', 'DELETE a/2']);
 });
 
+test('a derived value is created when the value that took its key turns out to be impossible', async () => {
+  const bench = setUp();
+  const derives = { 'd/x': { v: 1 } };
+  // the first base gives the key up in the same plan, before any value has it
+  await bench.commit({ 'a/1': { v: 1, derives, needs: ['a/none'] }, 'a/2': { v: 1, derives } });
+  assert.equal(bench.state('a/1'), 'PENDING [a/none]');
+  assert.equal(bench.state('d/x'), 'CONFIGURED');
+});
+
+test('of several bases that wait for a key the first one gets it, then the next', async () => {
+  const bench = setUp();
+  const derives = { 'd/x': { v: 1 } };
+  for (const key of ['a/1', 'a/3', 'a/2']) await bench.commit({ [key]: { v: 1, derives } });
+  const baseOfKey = () => bench.scheduler.status('d/x').value.key;
+  assert.equal(baseOfKey(), 'a/1');
+  await bench.commit({ 'a/1': { v: 1 } });
+  assert.equal(baseOfKey(), 'a/2');
+  await bench.commit({ 'a/1': { v: 1, derives } });
+  await bench.commit({ 'a/2': null, 'a/3': { v: 2, derives } });
+  assert.equal(baseOfKey(), 'a/1');
+  await bench.commit({ 'a/1': null });
+  assert.equal(baseOfKey(), 'a/3');
+  assert.equal(bench.state('d/x'), 'CONFIGURED');
+});
+
 test('a value without a descriptor is kept and reported, not created', async () => {
   const bench = setUp();
   assert.deepEqual(await bench.commit({ 'z/1': { v: 1 } }), []);
@@ -198,6 +223,23 @@ test('a change visits only the values that it can reach', async () => {
   const few = await visitsOf(10);
   assert.equal(await visitsOf(2000), few);
   assert.ok(few < 300, `${few} visits and look-ups`);
+});
+
+test('a change does not visit the contended keys of other values', async () => {
+  const visitsOf = async (contended: number) => {
+    const bench = setUp();
+    bench.southbound.checksRules = false;
+    const derives: Record<string, Spec> = {};
+    for (let i = 0; i < contended; i++) derives[`d/${i}`] = { v: 1 };
+    await bench.commit({ 'a/1': { v: 1, derives }, 'a/2': { v: 1, derives } });
+    const { visits } = bench.scheduler;
+    await bench.commit({ 'b/1': { v: 1, derives: { 'd/x': { v: 1 } } } });
+    await bench.commit({ 'b/2': { v: 1, derives: { 'd/x': { v: 1 } } } });
+    await bench.commit({ 'b/1': null });
+    assert.equal(bench.scheduler.status('b/2').derived_values?.length, 1);
+    return bench.scheduler.visits - visits;
+  };
+  assert.equal(await visitsOf(1000), await visitsOf(10));
 });
 
 test('a value with many dependents is processed in slices, too', async () => {
