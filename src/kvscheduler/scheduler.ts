@@ -49,8 +49,9 @@ import {
   selectDescriptor,
   type View,
 } from './graph/dump.ts';
-import { type Graph, type Node, nodesStepwise, WritableGraph } from './graph/graph.ts';
+import { type Graph, nodesStepwise, WritableGraph } from './graph/graph.ts';
 import { graphText } from './graph/graph-text.ts';
+import type { Node } from './graph/node.ts';
 import {
   type BaseValueStatus,
   statusOf,

@@ -6,7 +6,8 @@ import { errorText } from '#infra/errors/errors.ts';
 import type { AnyDescriptor, RetrievedValue } from '../api/descriptor.ts';
 import type { Value } from '../api/transaction.ts';
 import { deepEqual } from '../graph/equality.ts';
-import { type Node, nodesOf } from '../graph/graph.ts';
+import { nodesOf } from '../graph/graph.ts';
+import type { Node } from '../graph/node.ts';
 import { readSouthbound } from './refresh.ts';
 import type { SchedulerContext } from './scheduler-context.ts';
 

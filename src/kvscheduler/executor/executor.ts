@@ -11,7 +11,8 @@ import {
   UndeclaredReadError,
   UnimplementedOperationError,
 } from '../api/errors.ts';
-import type { Graph, Node } from '../graph/graph.ts';
+import type { Graph } from '../graph/graph.ts';
+import type { Node } from '../graph/node.ts';
 import type { PlannedOperation } from '../planner/operation.ts';
 import type { PlannedValue } from '../planner/planned-value.ts';
 import type { DescriptorCall, DescriptorCalls } from './descriptor-calls.ts';

@@ -12,13 +12,8 @@ import type { ValueState } from '../api/value-state.ts';
 import { byKey } from '../graph/by-key.ts';
 import type { Registry } from '../graph/descriptor-registry.ts';
 import { deepEqual } from '../graph/equality.ts';
-import {
-  type Graph,
-  type Node,
-  type RejectedValue,
-  type WritableGraph,
-  writable,
-} from '../graph/graph.ts';
+import type { Graph, WritableGraph } from '../graph/graph.ts';
+import { type Node, type RejectedValue, writable } from '../graph/node.ts';
 import type { PlannedOperation } from '../planner/operation.ts';
 import type { PlannedValue } from '../planner/planned-value.ts';
 import type { Plan } from '../planner/planner.ts';

@@ -13,7 +13,8 @@ import type {
 import { byKey } from '../graph/by-key.ts';
 import type { Registry } from '../graph/descriptor-registry.ts';
 import { deepEqual } from '../graph/equality.ts';
-import type { Graph, Node } from '../graph/graph.ts';
+import type { Graph } from '../graph/graph.ts';
+import type { Node } from '../graph/node.ts';
 import {
   originNumber,
   type RecordedKeyValue,

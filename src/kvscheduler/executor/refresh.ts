@@ -13,7 +13,8 @@ import type {
 } from '../api/descriptor.ts';
 import { UndeclaredReadError } from '../api/errors.ts';
 import type { Value } from '../api/transaction.ts';
-import { type Node, nodesOf } from '../graph/graph.ts';
+import { nodesOf } from '../graph/graph.ts';
+import type { Node } from '../graph/node.ts';
 import type { SchedulerContext } from './scheduler-context.ts';
 
 const none: readonly never[] = [];

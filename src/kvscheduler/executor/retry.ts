@@ -13,7 +13,7 @@
  * own policy.
  */
 import type { Clock, Timer } from '#infra/clock/clock.ts';
-import type { Node } from '../graph/graph.ts';
+import type { Node } from '../graph/node.ts';
 import type { SchedulerContext } from './scheduler-context.ts';
 
 /** Base values that are retried together. */

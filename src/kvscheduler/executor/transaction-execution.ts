@@ -11,7 +11,7 @@ import {
   UnmetDependencyError,
 } from '../api/errors.ts';
 import type { KeyFailure, RetryPolicy } from '../api/transaction.ts';
-import type { Node } from '../graph/graph.ts';
+import type { Node } from '../graph/node.ts';
 import type { RecordedTxnOp } from '../history/record.ts';
 import { recordFailed, recordPlanned } from '../history/record.ts';
 import type { PlanInput, PlanScope } from '../planner/input.ts';

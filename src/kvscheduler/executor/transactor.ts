@@ -6,7 +6,7 @@
 
 import type { Clock } from '#infra/clock/clock.ts';
 import type { KeyFailure, TransactionResult } from '../api/transaction.ts';
-import type { Node } from '../graph/graph.ts';
+import type { Node } from '../graph/node.ts';
 import type { History } from '../history/history.ts';
 import type { Observer } from '../history/observer.ts';
 import type { RecordedTxn } from '../history/record.ts';

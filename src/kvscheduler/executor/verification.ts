@@ -7,7 +7,8 @@ import { CodedError, type ErrorDetails, errorText } from '#infra/errors/errors.t
 import type { AnyDescriptor, RetrievedValue } from '../api/descriptor.ts';
 import type { Value } from '../api/transaction.ts';
 import { deepEqual } from '../graph/equality.ts';
-import type { Graph, Node } from '../graph/graph.ts';
+import type { Graph } from '../graph/graph.ts';
+import type { Node } from '../graph/node.ts';
 import { type RetrieveFailure, readSouthbound } from './refresh.ts';
 import type { SchedulerContext } from './scheduler-context.ts';
 

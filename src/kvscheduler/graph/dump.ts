@@ -5,7 +5,8 @@ import type { AnyDescriptor, Origin } from '../api/descriptor.ts';
 import { NoRetrieveError, UnknownDescriptorError } from '../api/errors.ts';
 import { originNumber, RecordedValue } from '../history/record.ts';
 import type { Registry } from './descriptor-registry.ts';
-import { type Graph, type Node, nodesStepwise } from './graph.ts';
+import { type Graph, nodesStepwise } from './graph.ts';
+import type { Node } from './node.ts';
 
 /** `SB`: read now; `NB`: desired; `cached`: actual, as the scheduler knows it. */
 export type View = 'SB' | 'NB' | 'cached';

@@ -1,6 +1,7 @@
 import { RecordedValue } from '../history/record.ts';
 import { valueText } from '../history/record-text.ts';
-import type { Graph, Node } from './graph.ts';
+import type { Graph } from './graph.ts';
+import type { Node } from './node.ts';
 
 /** The graph as text, one line per value in the order of the keys. */
 export function* graphText(graph: Graph): Generator<string, void, void> {

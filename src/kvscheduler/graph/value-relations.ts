@@ -4,7 +4,8 @@
  */
 import type { Slices } from '#infra/clock/slices.ts';
 import type { Dependency } from '../api/descriptor.ts';
-import type { Graph, Node } from './graph.ts';
+import type { Graph } from './graph.ts';
+import type { Node } from './node.ts';
 import { claimsAwaitedBy, faultsOf } from './value-status.ts';
 
 export interface Matches {

@@ -2,7 +2,8 @@ import type { Dependency } from '../api/descriptor.ts';
 import { InvalidValueError } from '../api/descriptor.ts';
 import type { Operation, ValueState } from '../api/value-state.ts';
 import { byKey } from './by-key.ts';
-import type { Graph, Node } from './graph.ts';
+import type { Graph } from './graph.ts';
+import type { Node } from './node.ts';
 
 /** State of one value, with the field names that REST shows. */
 export interface ValueStatus {

@@ -1,5 +1,6 @@
 /** Values that a blocked value needs: its base and its dependencies. They must stay, too. */
-import type { Graph, Node } from '../graph/graph.ts';
+import type { Graph } from '../graph/graph.ts';
+import type { Node } from '../graph/node.ts';
 import { matches } from './planned-graph.ts';
 import type { Resolution } from './resolution.ts';
 

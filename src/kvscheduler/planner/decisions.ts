@@ -8,7 +8,7 @@
 
 import type { Dependency } from '../api/descriptor.ts';
 import { deepEqual } from '../graph/equality.ts';
-import type { Node } from '../graph/graph.ts';
+import type { Node } from '../graph/node.ts';
 import type { MatchFinder } from './match-finder.ts';
 import { isMany } from './planned-graph.ts';
 import { type Decision, editable, type PlannedValue } from './planned-value.ts';

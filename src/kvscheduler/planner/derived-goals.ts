@@ -4,7 +4,7 @@ import { errorText } from '#infra/errors/errors.ts';
 import type { Dependency, KeyedValue } from '../api/descriptor.ts';
 import { DescriptorContractError } from '../api/errors.ts';
 import type { Value } from '../api/transaction.ts';
-import type { Node, RejectedValue } from '../graph/graph.ts';
+import type { Node, RejectedValue } from '../graph/node.ts';
 import type { PlanInput } from './input.ts';
 import { isInSync } from './inspection.ts';
 import type { PlannedGraph } from './planned-graph.ts';

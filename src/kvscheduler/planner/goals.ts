@@ -2,7 +2,7 @@
 
 import type { Value } from '../api/transaction.ts';
 import { deepEqual } from '../graph/equality.ts';
-import type { RejectedValue } from '../graph/graph.ts';
+import type { RejectedValue } from '../graph/node.ts';
 import { type Inspection, inspect, isActual } from './inspection.ts';
 import {
   AVAILABLE,

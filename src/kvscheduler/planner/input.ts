@@ -2,7 +2,8 @@ import type { Slices } from '#infra/clock/slices.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { Value } from '../api/transaction.ts';
 import type { Registry } from '../graph/descriptor-registry.ts';
-import type { Graph, Node } from '../graph/graph.ts';
+import type { Graph } from '../graph/graph.ts';
+import type { Node } from '../graph/node.ts';
 import type { BlockReason } from './planned-value.ts';
 
 /** A desired value, or a value that the southbound reports. */

@@ -4,7 +4,7 @@ import { errorText } from '#infra/errors/errors.ts';
 import { DescriptorContractError } from '../api/errors.ts';
 import type { Value } from '../api/transaction.ts';
 import { deepEqual } from '../graph/equality.ts';
-import type { Node } from '../graph/graph.ts';
+import type { Node } from '../graph/node.ts';
 import type { Goal, PlannedValue } from './planned-value.ts';
 
 const none: readonly never[] = [];

@@ -1,8 +1,9 @@
 import type { Slices } from '#infra/clock/slices.ts';
 import type { Dependency } from '../api/descriptor.ts';
 import { DependencyIndex, type IsDone } from '../graph/dependency-index.ts';
-import type { Graph, Node } from '../graph/graph.ts';
+import type { Graph } from '../graph/graph.ts';
 import { KeyIndex } from '../graph/key-index.ts';
+import type { Node } from '../graph/node.ts';
 import { MatchFinder } from './match-finder.ts';
 import type { PlannedValue } from './planned-value.ts';
 

@@ -1,7 +1,7 @@
 import type { AnyDescriptor, Dependency } from '../api/descriptor.ts';
 import type { Value } from '../api/transaction.ts';
 import { deepEqual } from '../graph/equality.ts';
-import { claimsOf, type Node, type RejectedValue } from '../graph/graph.ts';
+import { claimsOf, type Node, type RejectedValue } from '../graph/node.ts';
 import type { Reason } from './reason.ts';
 
 const none: readonly never[] = [];

@@ -12,7 +12,7 @@
 
 import { sortInSlices } from '#infra/clock/slices.ts';
 import { byKey } from '../graph/by-key.ts';
-import type { Node } from '../graph/graph.ts';
+import type { Node } from '../graph/node.ts';
 import { blockersOf } from './blockers.ts';
 import { ClaimArbiter } from './claim-arbiter.ts';
 import { decide } from './decisions.ts';

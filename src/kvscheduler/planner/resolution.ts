@@ -1,6 +1,6 @@
 /** The result of the first step of planning, for the later steps. */
 
-import type { Node } from '../graph/graph.ts';
+import type { Node } from '../graph/node.ts';
 import type { PlanInput } from './input.ts';
 import type { PlannedGraph } from './planned-graph.ts';
 import type { PlannedValue } from './planned-value.ts';

@@ -7,7 +7,7 @@
 
 import { DerivedKeyError } from '../api/errors.ts';
 import type { Value } from '../api/transaction.ts';
-import type { Node, RejectedValue } from '../graph/graph.ts';
+import type { Node, RejectedValue } from '../graph/node.ts';
 import { blockedBy } from './blockers.ts';
 import { DerivedGoals, type GoalSetter } from './derived-goals.ts';
 import { newGoal, rejectedGoal, setAvailable } from './goals.ts';

@@ -11,7 +11,8 @@ import {
 } from '#infra/http/route.ts';
 import { streamedJson } from '#infra/http/streamed.ts';
 import { byKey } from '../graph/by-key.ts';
-import type { Graph, Node } from '../graph/graph.ts';
+import type { Graph } from '../graph/graph.ts';
+import type { Node } from '../graph/node.ts';
 import { ValueRelations } from '../graph/value-relations.ts';
 import { claimLabel } from '../graph/value-status.ts';
 import { RecordedValue } from '../history/record.ts';

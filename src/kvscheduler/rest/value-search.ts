@@ -12,7 +12,7 @@ import {
   type RouteResponse,
 } from '#infra/http/route.ts';
 import type { ValueState } from '../api/value-state.ts';
-import type { Node } from '../graph/graph.ts';
+import type { Node } from '../graph/node.ts';
 import { ValueRelations } from '../graph/value-relations.ts';
 import type { Scheduler } from '../scheduler.ts';
 import { allowOnly } from './arguments.ts';

@@ -2,7 +2,7 @@ import type { AnyDescriptor, Dependency } from '../../api/descriptor.ts';
 import type { Value } from '../../api/transaction.ts';
 import type { ValueState } from '../../api/value-state.ts';
 import { deepEqual } from '../../graph/equality.ts';
-import type { Node } from '../../graph/graph.ts';
+import type { Node } from '../../graph/node.ts';
 import { roughSize } from '../rough-size.ts';
 
 const none: readonly never[] = [];

@@ -6,7 +6,8 @@
 import type { Clock } from '#infra/clock/clock.ts';
 import type { Slices } from '#infra/clock/slices.ts';
 import type { ValueState } from '../../api/value-state.ts';
-import type { Graph, Node } from '../../graph/graph.ts';
+import type { Graph } from '../../graph/graph.ts';
+import type { Node } from '../../graph/node.ts';
 import { Retention, type RetentionLimits } from '../retention.ts';
 import {
   isSameRevision,
