@@ -26,8 +26,12 @@ export class ContendedKeys {
   }
 
   /** Contended keys that may be free: a value can have taken one since it was set free. */
-  get free(): Iterable<string> {
+  get free(): ReadonlySet<string> {
     return this.#free;
+  }
+
+  has(key: string): boolean {
+    return this.#bases.has(key);
   }
 
   /** Keys of the base values that derive the key, too. */
@@ -41,5 +45,12 @@ export class ContendedKeys {
     if (!bases?.delete(base) || bases.size > 0) return;
     this.#bases.delete(key);
     this.#free.delete(key);
+  }
+
+  copy(): ContendedKeys {
+    const copy = new ContendedKeys();
+    for (const [key, bases] of this.#bases) copy.#bases.set(key, new Set(bases));
+    for (const key of this.#free) copy.#free.add(key);
+    return copy;
   }
 }

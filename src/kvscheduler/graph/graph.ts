@@ -26,6 +26,7 @@ export type Graph = Omit<
   readonly rejected: ReadonlySet<Node>;
   readonly blocked: ReadonlySet<Node>;
   readonly withUnknownOutcome: ReadonlySet<Node>;
+  readonly contended: Pick<ContendedKeys, 'free' | 'has'>;
 };
 
 type Writers = Pick<
@@ -56,7 +57,7 @@ export class WritableGraph {
   readonly rejected = new Set<Node>();
   /** Nodes with an operation that a failed one blocked; for some it may not be necessary any more. */
   readonly blocked = new Set<Node>();
-  readonly contended = new ContendedKeys();
+  readonly contended: ContendedKeys;
   readonly #nodes = new Map<string, Node>();
   readonly #keys = new KeyIndex();
   readonly #dependents = new DependencyIndex<Node>();
@@ -72,8 +73,12 @@ export class WritableGraph {
   #withNewMetadata: Node[] = [];
 
   /** @param metadata the map of each descriptor by its name, kept up to date by the graph */
-  constructor(metadata: ReadonlyMap<string, IndexMap<unknown>>) {
+  constructor(
+    metadata: ReadonlyMap<string, IndexMap<unknown>>,
+    contended: ContendedKeys = new ContendedKeys(),
+  ) {
     this.#metadata = metadata;
+    this.contended = contended;
   }
 
   get size(): number {
@@ -210,6 +215,33 @@ export class WritableGraph {
   /** Claims that pending nodes wait for. */
   awaitedNames(): Iterable<string> {
     return this.#waiters.keys();
+  }
+
+  /** A graph with copies of the nodes, on which a plan can be tried out. Metadata maps do not follow it. */
+  async copy(slices: Slices): Promise<WritableGraph> {
+    const copy = new WritableGraph(new Map(), this.contended.copy());
+    for (const node of this.#nodes.values()) {
+      if (slices.due()) await slices.turn();
+      copy.#addCopy(node);
+    }
+    const copyOf = ({ key }: Node): Node => copy.#nodes.get(key) as Node;
+    for (const node of this.#failed) copy.setFailed(copyOf(node));
+    for (const node of this.rejected) copy.rejected.add(copyOf(node));
+    for (const node of this.blocked) copy.blocked.add(copyOf(node));
+    for (const [node, value] of this.#possible) copy.setOutcomeUnknown(copyOf(node), value);
+    return copy;
+  }
+
+  /** A base was added before what is derived from it. */
+  #addCopy(node: Node): void {
+    const { key, descriptor } = node;
+    const copy = this.add(key, descriptor, node.base && this.#nodes.get(node.base.key));
+    const { base, derived } = copy;
+    Object.assign(copy, node, { base, derived });
+    this.#dependents.add(copy, copy.indexed);
+    this.#prospects.add(copy, copy.derivedDependencies);
+    for (const name of copy.claims) addItem(this.#holders, name, copy);
+    for (const name of copy.awaitedClaims) addItem(this.#waiters, name, copy);
   }
 
   add(key: string, descriptor: AnyDescriptor | undefined, base: Node | undefined): Node {

@@ -22,6 +22,34 @@ const lines = ({ Operations }: Preview): string[] =>
     ({ Operation, Key, NewState, Reason }) => `${Operation} ${Key} ${NewState ?? ''}: ${Reason}`,
   );
 
+/** Changes of values that derive, need and claim the same few keys and names. */
+const changes = fc.boolean().chain((isWhole) => {
+  const derivedKeys = ['d/x', 'd/y', 'd/z'];
+  const bases = ['a/1', 'a/2', 'a/3', 'b/1', 'b/2'];
+  const needs = fc.oneof(
+    { weight: 2, arbitrary: fc.constant<string[]>([]) },
+    { weight: 1, arbitrary: fc.subarray([...derivedKeys, 'a/2', 'b/1'], { maxLength: 2 }) },
+  );
+  const derived = fc.record({ v: fc.nat(1), needs, invalid: fc.nat(9).map((n) => n === 0) });
+  const value = fc.record({
+    v: fc.nat(1),
+    needs,
+    any: fc.constantFrom<string[]>([], [], ['d/']),
+    derives: fc.dictionary(fc.constantFrom(...derivedKeys), derived, { maxKeys: 3 }),
+    claims: fc.constantFrom<string[]>([], [], ['name']),
+    recreate: fc.boolean(),
+    invalid: fc.nat(9).map((n) => n === 0),
+  });
+  const one = isWhole ? value : fc.option(value, { freq: 3 });
+  const desired = fc.dictionary(fc.constantFrom(...bases), one, { minKeys: 1, maxKeys: 3 });
+  // calls that fail leave failed and blocked values behind, for which the next change has a plan, too
+  const failing = fc.oneof(
+    { weight: 3, arbitrary: fc.constant<string[]>([]) },
+    { weight: 1, arbitrary: fc.subarray([...bases, ...derivedKeys]) },
+  );
+  return fc.record({ isWhole: fc.constant(isWhole), desired, failing });
+});
+
 /** The observable state of a scheduler and its southbound. */
 async function pictureOf({ scheduler, southbound }: Bench): Promise<string> {
   const views = [];
@@ -112,6 +140,33 @@ describe('plan without applying', () => {
     assert.deepEqual(lines(plan), ['CREATE a/2 CONFIGURED: changed']);
   });
 
+  it('shows what follows when a key becomes free that another value derives, too', async () => {
+    const bench = setUp({ window: 1 });
+    const derives = { 'd/x': { v: 1 } };
+    await bench.commit({ 'a/1': { v: 1, derives }, 'b/1': { v: 1, needs: ['d/x'] } });
+    await bench.commit({ 'a/2': { v: 1, derives: { ...derives, 'd/y': { v: 1 } } } });
+    await bench.commit({ 'a/3': { v: 1, derives: { 'd/y': { v: 1 } } } });
+    const before = await pictureOf(bench);
+    const plan = await planOf(bench, { 'a/1': null });
+    assert.deepEqual(lines(plan), [
+      'DELETE b/1 PENDING: dependency lost: d/x',
+      'DELETE d/x REMOVED: derived from a/1',
+      'DELETE a/1 REMOVED: changed',
+      'CREATE d/x CONFIGURED: derived from a/2',
+      'CREATE b/1 CONFIGURED: dependency met: d/x',
+    ]);
+    assert.equal(await pictureOf(bench), before);
+    await bench.commit({ 'a/1': null });
+    assert.deepEqual(plan.Operations, bench.lastRecord().Executed);
+    // the key moves from one base to another in the change itself
+    const moves = { 'a/2': { v: 2 }, 'a/4': { v: 1, derives } };
+    assert.deepEqual(lines(await planOf(bench, moves)).slice(-3), [
+      'CREATE d/y CONFIGURED: derived from a/3',
+      'CREATE d/x CONFIGURED: derived from a/4',
+      'CREATE b/1 CONFIGURED: dependency met: d/x',
+    ]);
+  });
+
   it('rejects malformed requests', async () => {
     const bench = setUp();
     await assert.rejects(planOf(bench, { 'a/1': null }, 'resync'), {
@@ -146,6 +201,30 @@ describe('plan without applying', () => {
           await bench.commit(step.desired, { mode: isUpdate ? 'update' : 'upstream-resync' });
           const json = (operations: readonly RecordedTxnOp[] = []) => JSON.stringify(operations);
           assert.equal(json(plan.Operations), json(bench.lastRecord().Planned));
+        }
+      }),
+    );
+  });
+
+  it('equals what the later change executes, also if values derive the same keys', async ({
+    name,
+  }) => {
+    await checkProperty(
+      { file: 'test/kvscheduler/planner/preview.test.ts', name },
+      150,
+      fc.asyncProperty(fc.array(changes, { maxLength: 8 }), async (script) => {
+        const bench = setUp({ window: 1 });
+        bench.southbound.checksRules = false;
+        for (const { isWhole, desired, failing } of script) {
+          bench.southbound.fails = (_, key) =>
+            failing.includes(key) ? new Error('no') : undefined;
+          const before = await pictureOf(bench);
+          const plan = await planOf(bench, desired, isWhole ? 'resync' : 'update');
+          assert.equal(await pictureOf(bench), before);
+          await bench.commit(desired, { mode: isWhole ? 'upstream-resync' : 'update' });
+          const { Executed = [] } = bench.lastRecord();
+          if (failing.length > 0) continue;
+          assert.equal(JSON.stringify(plan.Operations), JSON.stringify(Executed));
         }
       }),
     );
