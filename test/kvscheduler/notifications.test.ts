@@ -76,6 +76,53 @@ test('queued reports are merged; the latest one of a key applies', async () => {
   );
 });
 
+test('an unmanaged value that was deleted and is back before its reports are processed keeps its dependents', async () => {
+  const bench = setUp();
+  const { scheduler } = bench;
+  await bench.commit({ 'b/1': { v: 1, needs: ['a/1'] } });
+  await report(bench, { 'a/1': { v: 1 } }, 1);
+  // as a link that goes down and up: what the northbound configured on top of it is still there
+  scheduler.pushNotification([{ key: 'a/1', value: null }]);
+  assert.deepEqual(await report(bench, { 'a/1': { v: 1 } }, 2), []);
+  assert.deepEqual([bench.state('a/1'), bench.state('b/1')], ['OBTAINED', 'CONFIGURED']);
+  assert.equal(scheduler.metadataMap('alpha')?.getValue('1'), 2);
+  // with another value it is a change, as in a resync
+  scheduler.pushNotification([{ key: 'a/1', value: null }]);
+  assert.deepEqual(await report(bench, { 'a/1': { v: 2 } }, 3), []);
+  assert.deepEqual(await bench.calls({}, { mode: 'downstream-resync' }), []);
+});
+
+test('a report applies to a key of which the northbound has only set an invalid value, as a resync does', async () => {
+  const invalid = { v: 1, invalid: true };
+  const found = setUp();
+  const reported = setUp();
+  for (const bench of [found, reported])
+    await bench.commit({ 'a/1': invalid, 'b/1': { v: 1, needs: ['a/1'] } });
+  assert.deepEqual(await report(reported, { 'a/1': null }), []);
+  assert.equal(reported.state('a/1'), 'INVALID [invalid]');
+  found.southbound.changeExternally('a/1', { v: 2 });
+  assert.deepEqual(await found.calls({}, { mode: 'downstream-resync' }), ['CREATE b/1']);
+  assert.deepEqual(await report(reported, { 'a/1': { v: 2 } }), ['CREATE b/1']);
+  for (const bench of [found, reported]) {
+    assert.deepEqual(bench.scheduler.status('a/1').value, { key: 'a/1', state: 'OBTAINED' });
+    assert.equal((await bench.commit({ 'a/1': invalid })).length, 1);
+    assert.equal(bench.state('a/1'), 'OBTAINED');
+    assert.deepEqual(await report(bench, { 'a/1': null }), ['DELETE b/1']);
+    assert.equal(bench.state('a/1'), 'NONEXISTENT');
+  }
+});
+
+test('a report does not apply to an invalid value that has a last valid one, nor to a derived one', async () => {
+  const bench = setUp();
+  const invalid = { v: 1, invalid: true };
+  await bench.commit({ 'a/1': { v: 1, needs: ['a/none'] } });
+  await bench.commit({ 'a/1': invalid, 'a/2': { v: 1, derives: { 'd/a2.0': invalid } } });
+  assert.equal(bench.state('a/1'), 'INVALID [invalid] last valid PENDING');
+  await report(bench, { 'a/1': { v: 2 }, 'd/a2.0': { v: 2 } });
+  assert.equal(bench.state('a/1'), 'INVALID [invalid] last valid PENDING');
+  assert.equal(bench.state('d/a2.0'), 'INVALID [invalid]');
+});
+
 test('a report in the middle of an operation waits for the end of the transaction', async () => {
   const bench = setUp();
   const { scheduler, southbound } = bench;

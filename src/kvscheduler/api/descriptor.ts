@@ -159,8 +159,9 @@ export interface NotifiedValue {
 export interface NotificationSink {
   /**
    * Never waits and never fails. Reports are merged until the scheduler processes them: the latest
-   * one of a key applies. A pair is ignored if no descriptor owns its key or if the value is managed
-   * by the northbound.
+   * one of a key applies. So a value that was deleted and is back stays, with its dependents, and gets
+   * the latest metadata. A pair is ignored if no descriptor owns its key or if the value is managed by
+   * the northbound; one that the northbound has set, but never validly, is not managed.
    */
   pushNotification(pairs: readonly NotifiedValue[]): void;
 }

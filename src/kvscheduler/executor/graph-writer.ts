@@ -13,7 +13,7 @@ import { byKey } from '../graph/by-key.ts';
 import type { Registry } from '../graph/descriptor-registry.ts';
 import { deepEqual } from '../graph/equality.ts';
 import type { Graph, WritableGraph } from '../graph/graph.ts';
-import { type Node, type RejectedValue, writable } from '../graph/node.ts';
+import { isUnknown, type Node, type RejectedValue, writable } from '../graph/node.ts';
 import type { PlannedOperation } from '../planner/operation.ts';
 import type { PlannedValue } from '../planner/planned-value.ts';
 import type { Plan } from '../planner/planner.ts';
@@ -384,12 +384,6 @@ export class DesiredStateBackup {
 
 function isUsed({ desired, actual, rejected, outcomeUnknown }: Node): boolean {
   return (desired ?? actual ?? rejected) !== undefined || outcomeUnknown;
-}
-
-/** Nothing of it was known to exist or to be valid. */
-function isUnknown({ state, desired, actual, rejected }: Node): boolean {
-  if (state === 'NONEXISTENT') return true;
-  return rejected !== undefined && (desired ?? actual) === undefined;
 }
 
 function markFound(node: Node): void {

@@ -14,7 +14,7 @@ import { byKey } from '../graph/by-key.ts';
 import type { Registry } from '../graph/descriptor-registry.ts';
 import { deepEqual } from '../graph/equality.ts';
 import type { Graph } from '../graph/graph.ts';
-import type { Node } from '../graph/node.ts';
+import { isUnknown, type Node } from '../graph/node.ts';
 import {
   originNumber,
   type RecordedKeyValue,
@@ -156,8 +156,10 @@ function isRelevant(
   { key, value, metadata }: NotifiedValue,
 ): boolean {
   const node = graph.get(key);
-  if (!node) return value !== null && registry.tryFind(key) !== undefined;
-  if (!node.unmanaged || node.base) return false;
+  if (node?.base) return false;
+  // A value that was never valid does not keep the key from being unmanaged: resyncs do the same.
+  if (!node || isUnknown(node)) return value !== null && registry.tryFind(key) !== undefined;
+  if (!node.unmanaged) return false;
   if (value === null || !deepEqual(node.actual, value)) return true;
   writer.setMetadata(node, metadata);
   return false;

@@ -96,6 +96,12 @@ export function writable(node: Node): WritableNode {
   return node;
 }
 
+/** Nothing of it is known to exist or to be valid. */
+export function isUnknown({ state, desired, actual, rejected }: Node): boolean {
+  if (state === 'NONEXISTENT') return true;
+  return rejected !== undefined && (desired ?? actual) === undefined;
+}
+
 /** Names of the resources that the value occupies. */
 export function claimsOf(
   { key, descriptor }: { readonly key: string; readonly descriptor: AnyDescriptor | undefined },
