@@ -10,7 +10,8 @@ import { silentLogger } from '#infra/log/log.ts';
 import type { AnyDescriptor, RetrievedValue } from '#kvscheduler/api/descriptor.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import { SchedulerMetrics } from '#kvscheduler/history/metrics.ts';
-import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
+import { createScheduler } from '#kvscheduler/kv-scheduler.ts';
+import type { Scheduler } from '#kvscheduler/scheduler.ts';
 
 export const NAME = 'scheduler: a million changes without growing memory';
 

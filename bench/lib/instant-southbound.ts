@@ -10,7 +10,8 @@ import { silentLogger } from '#infra/log/log.ts';
 import type { AnyDescriptor, Dependency, RetrievedValue } from '#kvscheduler/api/descriptor.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import type { RetentionLimits } from '#kvscheduler/history/retention.ts';
-import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
+import { createScheduler } from '#kvscheduler/kv-scheduler.ts';
+import type { Scheduler } from '#kvscheduler/scheduler.ts';
 
 interface Route {
   readonly destination: string;

@@ -6,7 +6,7 @@ import { performance } from 'node:perf_hooks';
 import { systemClock } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import type { AnyDescriptor } from '#kvscheduler/api/descriptor.ts';
-import { createScheduler } from '#kvscheduler/scheduler.ts';
+import { createScheduler } from '#kvscheduler/kv-scheduler.ts';
 import { chain, type Family, families, independentLinks, type Link } from './instant-southbound.ts';
 
 /** Of one transaction; memory is that of the process after it. */

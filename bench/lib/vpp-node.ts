@@ -3,7 +3,8 @@
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import type { TransactionMode, Value } from '#kvscheduler/api/transaction.ts';
-import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
+import { createScheduler } from '#kvscheduler/kv-scheduler.ts';
+import type { Scheduler } from '#kvscheduler/scheduler.ts';
 import { VppProcess } from '#test/integration/support/vpp-process.ts';
 import { BinapiClient } from '#vpp/binapi/client/client.ts';
 import { unixConnect } from '#vpp/binapi/transport/unix.ts';

@@ -8,8 +8,9 @@ import type { AnyDescriptor } from './api/descriptor.ts';
 import type { KvSchedulerConfig } from './config.ts';
 import type { TransactionListener } from './executor/transactor.ts';
 import { SchedulerMetrics } from './history/metrics.ts';
+import { createScheduler } from './kv-scheduler.ts';
 import { QueueProblem } from './queue-problem.ts';
-import { createScheduler, type Scheduler } from './scheduler.ts';
+import type { Scheduler } from './scheduler.ts';
 
 const MINUTE_MS = 60_000;
 

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { silentLogger } from '#infra/log/log.ts';
-import { createScheduler } from '#kvscheduler/scheduler.ts';
+import { createScheduler } from '#kvscheduler/kv-scheduler.ts';
 import { checkProperty } from '#test/support/random-cases.ts';
 import { assertAsExpected, assertNothingToDo, loggedProblems } from './support/run-script.ts';
 import { type Bench, setUp } from './support/setup.ts';

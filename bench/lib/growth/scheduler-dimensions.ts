@@ -3,7 +3,8 @@ import { systemClock } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import type { AnyDescriptor, Dependency } from '#kvscheduler/api/descriptor.ts';
 import type { RetryPolicy, Value } from '#kvscheduler/api/transaction.ts';
-import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
+import { createScheduler } from '#kvscheduler/kv-scheduler.ts';
+import type { Scheduler } from '#kvscheduler/scheduler.ts';
 import type { Dimension, Loaded } from './dimension.ts';
 
 const update = { description: 'bench', mode: 'update', onFailure: 'best-effort' } as const;

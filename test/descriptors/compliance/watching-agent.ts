@@ -4,7 +4,7 @@ import type { Clock } from '#infra/clock/clock.ts';
 import { seededRandom } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import type { KeyedValue } from '#kvscheduler/api/descriptor.ts';
-import { createScheduler } from '#kvscheduler/scheduler.ts';
+import { createScheduler } from '#kvscheduler/kv-scheduler.ts';
 import type { Connect } from '#vpp/binapi/api.ts';
 import { BinapiClient } from '#vpp/binapi/client/client.ts';
 import { vppDescriptors } from '#vpp/descriptors/vpp-descriptors.ts';

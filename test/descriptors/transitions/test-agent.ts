@@ -4,7 +4,8 @@ import { systemClock } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import type { AnyDescriptor, KeyedValue } from '#kvscheduler/api/descriptor.ts';
 import type { TransactionMode } from '#kvscheduler/api/transaction.ts';
-import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
+import { createScheduler } from '#kvscheduler/kv-scheduler.ts';
+import type { Scheduler } from '#kvscheduler/scheduler.ts';
 import { Driver, isManaged } from '../compliance/driver.ts';
 import type { Backend } from '../compliance/suite.ts';
 

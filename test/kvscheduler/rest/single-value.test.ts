@@ -4,7 +4,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { describe, it } from 'node:test';
 import { systemClock } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
-import { createScheduler } from '#kvscheduler/scheduler.ts';
+import { createScheduler } from '#kvscheduler/kv-scheduler.ts';
 import { type Ask, makeBench, restOf } from '../support/rest.ts';
 import { pass, setUp, withDescriptor } from '../support/setup.ts';
 import { Southbound, type Spec } from '../support/southbound.ts';

@@ -5,7 +5,8 @@ import type { AnyDescriptor } from '#kvscheduler/api/descriptor.ts';
 import type { TransactionMode, TransactionRequest } from '#kvscheduler/api/transaction.ts';
 import type { ValueStatus } from '#kvscheduler/graph/value-status.ts';
 import type { RecordedTxn } from '#kvscheduler/history/record.ts';
-import { createScheduler, type Scheduler, type SchedulerOptions } from '#kvscheduler/scheduler.ts';
+import { createScheduler } from '#kvscheduler/kv-scheduler.ts';
+import type { Scheduler, SchedulerOptions } from '#kvscheduler/scheduler.ts';
 import { Southbound, type Spec } from './southbound.ts';
 
 export type DesiredValues = Readonly<Record<string, Spec | null>>;
