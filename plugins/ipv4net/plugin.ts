@@ -38,22 +38,26 @@ import {
 } from '#plugins/podmanager/api.ts';
 import type { Ipv4NetApi, NodeLink, PodInterfaceNames } from './api.ts';
 import { DesiredValues } from './desired-values.ts';
-import { hostLinkValues } from './host-link.ts';
 import { hostInterconnectName } from './interconnect-names.ts';
 import { tunnelNodeId, VRF_LINK, VXLAN_BVI, valueGroup } from './names.ts';
-import { mainInterfaceName, nicValues } from './nics.ts';
-import { familyOf, type NodeInput, nodeIp } from './node-input.ts';
+import { mainInterfaceName } from './nics.ts';
+import { familyOf, type NodeInput } from './node-input.ts';
 import { NodeInputReader } from './node-input-reader.ts';
 import { nodeLink } from './node-link.ts';
-import { overlayValues, reachableAt, remoteNodeValues, whyUnreachable } from './overlay.ts';
+import { overlayValues } from './overlay.ts';
 import { podReply, podValues } from './pod.ts';
 import { PodLinks } from './pod-links.ts';
 import { type Reachability, ReachableNodes } from './reachable-nodes.ts';
-import { segmentationValues } from './segmentation.ts';
-import { stnValues } from './stn.ts';
 import { TunnelMembers } from './tunnel-members.ts';
 import { UnsupportedFeatures, warnOfPod } from './unsupported-features.ts';
-import { vrfValues } from './vrfs.ts';
+import {
+  baseValues,
+  logConflict,
+  valuesOfNode,
+  type Wiring,
+  wiredPods,
+  wiringOf,
+} from './wiring.ts';
 
 export const PodAddressError = defineError({
   name: 'PodAddressError',
@@ -98,14 +102,12 @@ interface Undo {
   readonly values: readonly KeyValue[];
 }
 
-/** Result of a resync. */
-interface ResyncResult {
-  readonly input: NodeInput;
-  readonly desired: DesiredValues;
-  readonly reachable: ReachableNodes;
-  readonly tunnels: TunnelMembers;
-  readonly links: PodLinks;
-}
+/** Before the first resync. */
+const noReachability: Reachability = {
+  ownAddress: '',
+  addressOf: () => undefined,
+  whyUnreachable: () => undefined,
+};
 
 /**
  * Converts an error to one that aborts the event: a commit without the missing values would remove
@@ -167,46 +169,11 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
   }
 
   /** Builds a complete new state, which replaces the current one only if it succeeds. */
-  async #build(ctx: ResyncContext): Promise<ResyncResult> {
-    const { nodes, nodeName } = this.#deps;
-    const slices = new Slices(ctx.clock);
+  async #build(ctx: ResyncContext): Promise<Wiring> {
     const input = await this.#inputReader.read(ctx);
     // before the other nodes are read: an address of this node counts as none of theirs
     await this.#publishAddresses(ctx, input);
-    const desired = new DesiredValues();
-    desired.set(valueGroup.base, baseValues(input));
-
-    const reachable = new ReachableNodes(reachabilityOf(input));
-    const tunnels = new TunnelMembers();
-    const others = [...nodes.allNodes().values()].filter(({ name }) => name !== nodeName);
-    for (const node of others) reachable.set(node.name, node);
-    for (const { name } of others) {
-      desired.set(valueGroup.node(name), valuesOfNode(input, reachable, name));
-      logConflict(ctx, reachable, name);
-      if (slices.due()) await slices.turn();
-    }
-    desired.set(valueGroup.overlay, overlayValues(input, tunnels.of(reachable.ids())));
-
-    const links = new PodLinks();
-    for (const [attachment, values] of this.#podsWith(input)) {
-      desired.set(valueGroup.pod(attachmentId(attachment)), values);
-      links.set(input, attachment);
-      if (slices.due()) await slices.turn();
-    }
-    return { input, desired, reachable, tunnels, links };
-  }
-
-  /** The pods of this node that can be wired, with their values. */
-  *#podsWith(input: NodeInput): Generator<readonly [Attachment, readonly KeyValue[]], void, void> {
-    const { pods, ipam } = this.#deps;
-    for (const attachment of pods.attachments().values()) {
-      const id = attachmentId(attachment);
-      const [address] = ipam.podAddresses(id);
-      const isKept = attachment.networkNamespace === '';
-      // nothing is configured through a path that leads to another namespace now
-      if ((address === undefined && !isKept) || pods.isDisplaced(id)) continue;
-      yield [attachment, podValues(input, attachment, address)];
-    }
+    return wiringOf(input, this.#deps, ctx);
   }
 
   async update(ctx: UpdateContext): Promise<UpdateResult> {
@@ -376,7 +343,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     const tunnels = this.#tunnels.of(this.#reachable.ids());
     this.#desired.change(ctx.txn, valueGroup.overlay, overlayValues(input, tunnels));
     const slices = new Slices(ctx.clock);
-    for (const [attachment, values] of this.#podsWith(input)) {
+    for (const [attachment, values] of wiredPods(input, this.#deps)) {
       this.#desired.change(ctx.txn, valueGroup.pod(attachmentId(attachment)), values);
       if (slices.due()) await slices.turn();
     }
@@ -447,42 +414,4 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     this.#links.delete(id);
     return { change: `unwire ${id}` };
   }
-}
-
-const noReachability: Reachability = {
-  ownAddress: '',
-  addressOf: () => undefined,
-  whyUnreachable: () => undefined,
-};
-
-function reachabilityOf(input: NodeInput): Reachability {
-  return {
-    ownAddress: nodeIp(input) ?? '',
-    addressOf: (node) => reachableAt(input, node),
-    whyUnreachable: (node) => whyUnreachable(input, node),
-  };
-}
-
-function baseValues(input: NodeInput): KeyValue[] {
-  return [
-    ...nicValues(input),
-    ...segmentationValues(input),
-    ...hostLinkValues(input),
-    ...stnValues(input),
-    ...vrfValues(input),
-  ];
-}
-
-function valuesOfNode(input: NodeInput, reachable: ReachableNodes, name: string): KeyValue[] {
-  const found = reachable.find(name);
-  return found ? remoteNodeValues(input, found.node, found.address) : [];
-}
-
-function logConflict(
-  ctx: ResyncContext | UpdateContext,
-  reachable: ReachableNodes,
-  name: string,
-): void {
-  const conflict = reachable.conflict(name);
-  if (conflict) ctx.log.error({ node: name }, `node ${name} cannot be reached: ${conflict}`);
 }
