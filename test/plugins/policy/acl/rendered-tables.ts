@@ -1,0 +1,50 @@
+/** Tables that a renderer made of pods, and what they decide. */
+import type { Acl } from '#models/vpp/acl.ts';
+import { tableRules } from '#plugins/policy/acl/acl-rules.ts';
+import { createAclRenderer } from '#plugins/policy/acl/renderer.ts';
+import { permitAll } from '#plugins/policy/acl/table.ts';
+import type { MasqueradedAddress, RenderedPod } from '#plugins/policy/renderer.ts';
+import { boundRules, decide, type TestPacket } from './acl-evaluator.ts';
+import { node, RecordedValues } from './rendered-pods.ts';
+
+export type Pods = ReadonlyMap<string, RenderedPod>;
+type Services = ReadonlyMap<string, readonly MasqueradedAddress[]>;
+
+export async function rendered(all: Pods, maxRules?: number, services: Services = new Map()) {
+  const renderer = createAclRenderer(maxRules);
+  const recorded = new RecordedValues();
+  await renderer.resync(recorded.resync, { node, pods: all, services });
+  recorded.begin();
+  return { renderer, recorded };
+}
+
+export const mapOf = (...all: readonly RenderedPod[]): Pods =>
+  new Map(all.map((one) => [`id-${one.interface}`, one]));
+
+/** Whether the table in front of an interface lets a packet pass. */
+export function passes(recorded: RecordedValues, name: string, packet: TestPacket): boolean {
+  return decide(boundRules(recorded.values.values(), name, 'egress'), packet) !== 'DENY';
+}
+
+export const packet = (
+  from: string,
+  to: string,
+  port: number,
+  protocol: TestPacket['protocol'] = 'TCP',
+) => ({
+  from,
+  to,
+  protocol,
+  sourcePort: 40_000,
+  port,
+});
+
+const permitEverything = tableRules([permitAll]);
+
+/** Without ACLs at the input of an interface, everything is permitted. */
+export function inputRules(recorded: RecordedValues, name: string) {
+  const isBound = [...recorded.values.values()].some((acl) =>
+    (acl as Acl).interfaces?.ingress.includes(name),
+  );
+  return isBound ? boundRules(recorded.values.values(), name, 'ingress') : permitEverything;
+}
