@@ -1,4 +1,4 @@
-/** What connects this node, its pods and the other nodes: values in groups, and what they follow from. */
+/** Values that connect this node, its pods and the other nodes, in groups, and what they follow from. */
 
 import { Slices } from '#infra/clock/slices.ts';
 import type { ResyncContext, UpdateContext } from '#plugins/controller/api/event-handler.ts';

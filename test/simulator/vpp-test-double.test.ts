@@ -1,4 +1,4 @@
-/** What tests do with the simulated VPP: faults, records, snapshots. */
+/** Faults, records and snapshots of the simulated VPP, for tests. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
