@@ -3,6 +3,7 @@ import { cp, rename, rm } from 'node:fs/promises';
 import { Level } from 'level';
 import type { Clock } from '#infra/clock/clock.ts';
 import { type CodedError, defineError, errorText } from '#infra/errors/errors.ts';
+import { createFolder } from '#infra/files/folder.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { type LevelContent, readContent } from './level-content.ts';
 
@@ -39,6 +40,8 @@ export interface LockWait {
 const LOCK_RETRY_MS = 100;
 
 async function attempt(folder: string): Promise<LevelContent> {
+  // `level` creates it, too, but in some places never ends.
+  createFolder(folder);
   const database = new Level<string, string>(folder);
   await database.open();
   try {

@@ -2,13 +2,15 @@
  * The lock of the socket of VPP's binary API: of two contiv-inits that are started at once, both find no VPP, and
  * two VPPs would replace the sockets of each other. The kernel releases the lock when its process ends.
  */
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname } from 'node:path';
 import koffi from 'koffi';
 import type { Clock } from '#infra/clock/clock.ts';
+import { errorText } from '#infra/errors/errors.ts';
+import { createFolder } from '#infra/files/folder.ts';
 import type { Logger } from '#infra/log/log.ts';
-import { InitRunningError } from './errors.ts';
+import { InitRunningError, RuntimeFolderError } from './errors.ts';
 
 const flock = koffi.load(null).func('int flock(int file, int operation)') as (
   file: number,
@@ -30,12 +32,14 @@ export class ApiSocketLock {
     this.#log = log;
   }
 
-  /** Has no effect when it is taken already. @throws InitRunningError, and the reason of `stop` */
+  /**
+   * Has no effect when it is taken already.
+   * @throws InitRunningError, RuntimeFolderError, and the reason of `stop`
+   */
   async take(socket: string, stop: AbortSignal): Promise<void> {
     if (this.#file !== undefined) return;
     const path = `${socket}.lock`;
-    mkdirSync(dirname(path), { recursive: true });
-    const file = openSync(path, 'a', 0o600);
+    const file = openLockFile(path);
     try {
       await this.#lock(file, path, stop);
     } catch (error) {
@@ -60,5 +64,18 @@ export class ApiSocketLock {
       if (!isWaiting) this.#log.warn({ path }, 'waiting for the end of another contiv-init');
       await this.#clock.sleep(POLL_MS, stop);
     }
+  }
+}
+
+/** @throws RuntimeFolderError */
+function openLockFile(path: string): number {
+  try {
+    createFolder(dirname(path));
+    return openSync(path, 'a', 0o600);
+  } catch (cause) {
+    throw new RuntimeFolderError(`cannot create the lock file: ${errorText(cause)}`, {
+      where: path,
+      cause,
+    });
   }
 }

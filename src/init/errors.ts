@@ -15,6 +15,14 @@ export const InitRunningError = defineError({
     'End the other contiv-init of this node: it may belong to a pod that was deleted by force, or run outside of Kubernetes.',
 });
 
+export const RuntimeFolderError = defineError({
+  name: 'RuntimeFolderError',
+  code: 'CV_INIT_RUNTIME_FOLDER',
+  isRetriable: true,
+  remedy:
+    "Check the folder that the error names: free space, permission, a read-only file system. It is /run/vpp, or that of the socket in VPP's startup configuration.",
+});
+
 export const VppRunningError = defineError({
   name: 'VppRunningError',
   code: 'CV_INIT_VPP_RUNNING',

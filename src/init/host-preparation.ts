@@ -1,8 +1,9 @@
 /** Everything that VPP needs of the host before it starts: its NIC, drivers, and its startup configuration. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Clock } from '#infra/clock/clock.ts';
 import { errorText } from '#infra/errors/errors.ts';
+import { createFolder } from '#infra/files/folder.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { NodeConfig } from '#kubernetes/models/node-config.ts';
 import { type ContivConfig, resolveNode, stolenNic } from '#plugins/contivconf/api.ts';
@@ -11,7 +12,7 @@ import type { PciDevices } from '#stn/daemon/pci-devices.ts';
 import type { AgentCopy } from './agent-copy.ts';
 import { whenFree } from './api-socket.ts';
 import type { ApiSocketLock } from './api-socket-lock.ts';
-import { StartupConfigError } from './errors.ts';
+import { RuntimeFolderError, StartupConfigError } from './errors.ts';
 import { generatedStartup, type PciNic, pciNicOf } from './generated-startup.ts';
 import type { NodeConfigReader } from './node-config-reader.ts';
 import { startupSettings } from './startup-settings.ts';
@@ -126,14 +127,22 @@ export class HostPreparation implements Preparation {
         }
   }
 
+  /** @throws RuntimeFolderError */
   #generate(stolen: StolenInterface | undefined, named: readonly PciNic[]): VppStart {
     const { runtimeFolder: folder, log } = this.#deps;
     const taken = stolen?.pciAddress ? [{ address: stolen.pciAddress }] : [];
     const byAddress = new Map([...taken, ...named].map((one) => [one.address, one]));
     const devices = [...byAddress.values()];
     const configuration = join(folder, 'startup.conf');
-    mkdirSync(dirname(configuration), { recursive: true });
-    writeFileSync(configuration, generatedStartup({ folder, devices }));
+    try {
+      createFolder(folder);
+      writeFileSync(configuration, generatedStartup({ folder, devices }));
+    } catch (cause) {
+      throw new RuntimeFolderError(
+        `cannot write the startup configuration of VPP: ${errorText(cause)}`,
+        { where: configuration, cause },
+      );
+    }
     const nics = devices.map(({ address }) => address);
     log.info({ configuration, nics }, 'generated the startup configuration of VPP');
     return { configuration, apiSocket: join(folder, 'api.sock') };

@@ -61,6 +61,14 @@ async function countOf(store: KvStore): Promise<number> {
 }
 
 describe('LevelStore', { timeout: 60_000 }, () => {
+  it('is not opened where its folder cannot be created', async () => {
+    await assert.rejects(LevelStore.open({ folder: '/proc/contiv/db' }), (error) => {
+      assert.ok(error instanceof StoreOpenError);
+      assert.match(error.message, /^\/proc\/contiv\/db: cannot create \/proc\/contiv:/);
+      return true;
+    });
+  });
+
   it('contains all entries after it is reopened', async () => {
     const folder = await filled();
     const store = await LevelStore.open({ folder });

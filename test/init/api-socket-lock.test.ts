@@ -9,7 +9,7 @@ import { ManualClock } from '#infra/clock/manual.ts';
 import { systemClock } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { ApiSocketLock } from '#init/api-socket-lock.ts';
-import { InitRunningError } from '#init/errors.ts';
+import { InitRunningError, RuntimeFolderError } from '#init/errors.ts';
 
 const source = resolve(import.meta.dirname, '../../src/init/api-socket-lock.ts');
 
@@ -44,6 +44,15 @@ describe('the lock of the socket of VPP', () => {
     stop.abort(new Error('stopped'));
     await waiting;
     first!.release();
+  });
+
+  it('names the folder that cannot be created', async () => {
+    const lock = new ApiSocketLock(new ManualClock(), silentLogger);
+    await assert.rejects(lock.take('/proc/contiv/vpp/api.sock', never), (error) => {
+      assert.ok(error instanceof RuntimeFolderError);
+      assert.match(error.message, /api\.sock\.lock: .*cannot create \/proc\/contiv:/);
+      return true;
+    });
   });
 
   it('is free when its process was killed, also while a child of it runs', async () => {

@@ -1,9 +1,10 @@
-import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import { open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '#infra/clock/clock.ts';
 import { rfc3339 } from '#infra/clock/rfc3339.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import { errorText } from '#infra/errors/errors.ts';
+import { createFolder } from '#infra/files/folder.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { HeaderLine, Line } from './recording-format.ts';
 
@@ -72,7 +73,7 @@ export class RecordingFile {
   /** Recordings contain cluster state, so only the user of the agent can read them. */
   async #open(): Promise<void> {
     const { folder, header: first, log } = this.#options;
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    createFolder(folder, 0o700);
     await this.#dropOld();
     const time = rfc3339(first.at).replaceAll(':', '-');
     const path = join(folder, `run-${time}-${process.pid}.jsonl`);

@@ -1,8 +1,9 @@
 /** The unix socket for mutating routes: only its owner may connect. */
-import { chmod, mkdir, rename, rm, stat } from 'node:fs/promises';
+import { chmod, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { CodedError, defineError } from '../errors/errors.ts';
+import { createFolder } from '../files/folder.ts';
 import type { Logger } from '../log/log.ts';
 import { isAnswered } from '../process/socket.ts';
 
@@ -26,7 +27,7 @@ export async function listenLocally(
   log: Logger,
 ): Promise<() => Promise<void>> {
   try {
-    await mkdir(dirname(path), { recursive: true });
+    createFolder(dirname(path));
     await assertUnused(path);
     // Binds a temporary path and renames it, so that no client connects before the mode is set.
     const temporary = `${path}.new`;

@@ -1,7 +1,8 @@
-import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorText } from '../errors/errors.ts';
+import { createFolder } from '../files/folder.ts';
 import type { Logger } from '../log/log.ts';
 import {
   checkTemplateName,
@@ -53,7 +54,7 @@ export class TemplateFolder {
     const path = join(this.#path, `${template.name}${EXTENSION}`);
     const temporary = `${path}.new`;
     try {
-      mkdirSync(this.#path, { recursive: true, mode: FOLDER_MODE });
+      createFolder(this.#path, FOLDER_MODE);
       await rm(temporary, { force: true });
       const file = await open(temporary, 'wx', FILE_MODE);
       try {

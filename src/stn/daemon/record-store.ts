@@ -2,10 +2,11 @@
  * The records on the disk, one file for each NIC. A file is replaced as a whole, so that a crash leaves the
  * old record or the new one.
  */
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Value } from 'typebox/value';
 import { defineError, errorText } from '#infra/errors/errors.ts';
+import { createFolder } from '#infra/files/folder.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { type NicRecord, nicRecordSchema } from './nic-record.ts';
 
@@ -37,13 +38,14 @@ export function diskRecordStore(folder: string, log: Logger): RecordStore {
     }
   };
   return {
-    load: () =>
-      failing('read the records', '*', async () => {
-        await mkdir(folder, { recursive: true, mode: 0o700 });
+    load: async () => {
+      createStateFolder(folder);
+      return failing('read the records', '*', async () => {
         const names = (await readdir(folder)).filter((name) => name.endsWith(SUFFIX)).sort();
         const found = await Promise.all(names.map((name) => readRecord(join(folder, name), log)));
         return found.flatMap((record) => record ?? []);
-      }),
+      });
+    },
     save: (record) =>
       failing('write the record', record.name, async () => {
         const partial = `${path(record.name)}.new`;
@@ -63,6 +65,18 @@ export function diskRecordStore(folder: string, log: Logger): RecordStore {
         await syncFolder(folder);
       }),
   };
+}
+
+/** @throws StnStateError */
+function createStateFolder(folder: string): void {
+  try {
+    createFolder(folder, 0o700);
+  } catch (cause) {
+    throw new StnStateError(`cannot create the folder of the records: ${errorText(cause)}`, {
+      where: folder,
+      cause,
+    });
+  }
 }
 
 async function readRecord(path: string, log: Logger): Promise<NicRecord | undefined> {

@@ -1,8 +1,8 @@
 /** contiv-stn from top to bottom. This file lists the components in start order. */
-import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Clock } from '#infra/clock/clock.ts';
-import { defineError } from '#infra/errors/errors.ts';
+import { defineError, errorText } from '#infra/errors/errors.ts';
+import { createFolder } from '#infra/files/folder.ts';
 import { type GrpcServer, serveGrpc } from '#infra/grpc/server.ts';
 import type { HttpConfig } from '#infra/http/config.ts';
 import { wireHttpServer } from '#infra/http/wire-http-server.ts';
@@ -99,7 +99,7 @@ export function createStnDaemon(deps: StnDaemonDeps): StnDaemon {
     // Only one daemon listens, and no NIC is touched before.
     init: async () => {
       const { socketPath } = deps;
-      await mkdir(dirname(socketPath), { recursive: true, mode: 0o700 });
+      createSocketFolder(socketPath);
       serving = await serveGrpc({
         services: [service],
         address: { socketPath, mode: 0o700, replaceStale: true },
@@ -118,4 +118,16 @@ export function createStnDaemon(deps: StnDaemonDeps): StnDaemon {
     start: () => lifecycle.start(),
     stop: () => lifecycle.stop(),
   };
+}
+
+/** @throws StnListenError */
+function createSocketFolder(socketPath: string): void {
+  try {
+    createFolder(dirname(socketPath), 0o700);
+  } catch (cause) {
+    throw new StnListenError(`cannot create the folder of the socket: ${errorText(cause)}`, {
+      where: socketPath,
+      cause,
+    });
+  }
 }

@@ -13,7 +13,8 @@ import { httpSchema } from '#infra/http/config.ts';
 import { Loggers, logsSchema } from '#infra/log/loggers.ts';
 import { methodDefinition } from '#models/method-definition.ts';
 import { type STNReply, type STNRequest, STNService } from '#models/stn/stn.gen.ts';
-import { createStnDaemon, type StnDaemon } from '#stn/daemon/wire-stn-daemon.ts';
+import { StnStateError } from '#stn/daemon/record-store.ts';
+import { createStnDaemon, type StnDaemon, StnListenError } from '#stn/daemon/wire-stn-daemon.ts';
 import { stnDaemonClient } from '#stn/daemon-client.ts';
 import { StnGivenBackError, StnRefusedError } from '#stn/errors.ts';
 import { ADDRESS, address, FakeHost, route } from './fake-host.ts';
@@ -28,10 +29,10 @@ describe('contiv-stn', () => {
   let daemon: StnDaemon;
   let lines: string[];
 
-  const start = async (httpSocket = 'http.sock'): Promise<void> => {
+  const start = async (httpSocket = 'http.sock', stateFolder = join(folder, 'state')) => {
     daemon = createStnDaemon({
       socketPath,
-      stateFolder: join(folder, 'state'),
+      stateFolder,
       http: {
         ...Value.Create(httpSchema),
         endpoint: '127.0.0.1:0',
@@ -172,6 +173,24 @@ describe('contiv-stn', () => {
     await failed('ReleaseInterface', 'eth0', /NIC "eth0": the NIC was not stolen/);
     await failed('StolenInterfaceInfo', 'eth0', /NIC "eth0": the NIC was not stolen/);
     await failed('StolenInterfaceInfo', '', /no NIC was stolen/);
+  });
+
+  it('does not start without its folders, and names the one that cannot be created', async () => {
+    await stop();
+    await assert.rejects(start('http.sock', '/proc/contiv/stn'), (error) => {
+      assert.ok(error instanceof StnStateError);
+      assert.match(
+        error.message,
+        /^\/proc\/contiv\/stn: cannot create .*: cannot create \/proc\/contiv:/,
+      );
+      return true;
+    });
+    socketPath = '/proc/contiv/stn.sock';
+    await assert.rejects(start(), (error) => {
+      assert.ok(error instanceof StnListenError);
+      assert.match(error.message, /^\/proc\/contiv\/stn\.sock: cannot create the folder/);
+      return true;
+    });
   });
 
   it('is understood by the agent', async () => {
