@@ -8,6 +8,7 @@ import {
   makeNode,
   type Node,
   type RunningAgent,
+  type TestPod,
 } from '#test/cmd/agent/harness.ts';
 import { withoutProgram } from '#test/support/requirements.ts';
 import type { PodList } from '../../ui/src/views/pods/documents.ts';
@@ -15,6 +16,14 @@ import { openPage, startBrowser } from './support/browser-page.ts';
 import { startShop } from './support/shop.ts';
 
 const NOT_FOUND = /404 \(Not Found\)/;
+
+/** Lets the clock of the browser step, as NTP or its user do: `shiftClock(milliseconds)`. */
+const SHIFTED_CLOCK = `{
+  const now = Date.now;
+  let shift = 0;
+  Date.now = () => now() + shift;
+  globalThis.shiftClock = (ms) => { shift += ms; };
+}`;
 
 describe('pods that come and go', { skip: withoutProgram('chromium'), timeout: 120_000 }, () => {
   let browser: Browser;
@@ -30,6 +39,11 @@ describe('pods that come and go', { skip: withoutProgram('chromium'), timeout: 1
     await shop?.stop();
   });
 
+  const detach = async (one: TestPod) => {
+    const { error } = await shop.client.delete(cniRequest(one));
+    assert.equal(error, '');
+  };
+
   const pod = { name: 'late', containerId: 'late-container', netns: '/run/netns/late' };
 
   it('are shown when they are attached, and said to be detached', async () => {
@@ -44,12 +58,27 @@ describe('pods that come and go', { skip: withoutProgram('chromium'), timeout: 1
     await page.getByRole('link', { name: 'default/late' }).click();
     // exact: the list of pods shows the container as a part of the interface's name
     await page.getByText('late-container', { exact: true }).waitFor();
-    await shop.client.delete(cniRequest(pod));
+    await detach(pod);
     await page.getByText('Pod default/late has been detached from this node.').waitFor();
     await assertAccessible();
     await show('pods?pod=default/never');
     await page.getByText('Pod default/never is not attached to this node.').waitFor();
     await assertAccessible();
+    assert.deepEqual(problems, []);
+    await close();
+  });
+
+  it('are said to be detached at once after the clock of the browser was set back', async () => {
+    const { page, problems, show, close } = await openPage(browser, shop.agent.port, {
+      expected: NOT_FOUND,
+    });
+    await page.addInitScript({ content: SHIFTED_CLOCK });
+    await addPod(shop, pod);
+    await show('pods?pod=default/late');
+    await page.getByText('late-container', { exact: true }).waitFor();
+    await page.evaluate('shiftClock(-3_600_000)');
+    await detach(pod);
+    await page.getByText('Pod default/late has been detached from this node.').waitFor();
     assert.deepEqual(problems, []);
     await close();
   });

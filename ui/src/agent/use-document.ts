@@ -36,11 +36,12 @@ export function useDocument<T>(
     error: undefined,
     isLoading: path !== undefined,
   });
+  // Not of the clock: one that is set back would suppress requests until it has caught up.
   const wantedAt = useSignal(0);
 
   useSignalEffect(() => {
     if (!afterEvents || eventBatches.value === 0) return;
-    wantedAt.value = Date.now();
+    wantedAt.value = performance.now();
   });
 
   useEffect(() => {
@@ -61,7 +62,7 @@ export function useDocument<T>(
       clearTimeout(timer);
       if (isRunning || !isVisible.peek()) return;
       isRunning = true;
-      startedAt = Date.now();
+      startedAt = performance.now();
       try {
         const document = await getDocument<T>(path, unmounted.signal);
         if (unmounted.signal.aborted) return;
@@ -87,7 +88,7 @@ export function useDocument<T>(
       const isAsked = wantedAt.peek() > startedAt;
       const waitMs = isAsked ? AFTER_EVENTS_MS : loaded.peek().error ? retryMs : everyMs;
       if (waitMs === undefined) return;
-      timer = setTimeout(() => void run(), Math.max(0, startedAt + waitMs - Date.now()));
+      timer = setTimeout(() => void run(), Math.max(0, startedAt + waitMs - performance.now()));
     };
     const unwatch = [
       wantedAt.subscribe((at) => {
