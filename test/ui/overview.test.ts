@@ -9,6 +9,12 @@ import { openPage, startBrowser } from './support/browser-page.ts';
 import { forwardPort } from './support/forwarded-port.ts';
 import { startShop } from './support/shop.ts';
 
+/** The clock of the browser is ten minutes behind that of the agent. */
+const SLOW_CLOCK = `{
+  const now = Date.now;
+  Date.now = () => now() - 600_000;
+}`;
+
 const BAD_KEY = 'config/vpp/v2/interfaces/bad';
 
 /** Text of the list of what needs attention, when it has what is looked for. */
@@ -146,6 +152,7 @@ describe('overview', { skip: withoutProgram('chromium'), timeout: 120_000 }, () 
         expected: /net::ERR_/,
       },
     );
+    await page.addInitScript({ content: SLOW_CLOCK });
     await show('');
     await page.getByText('live', { exact: true }).waitFor();
     forwarded.target = undefined;
@@ -157,6 +164,7 @@ describe('overview', { skip: withoutProgram('chromium'), timeout: 120_000 }, () 
     forwarded.target = agent.agent.port;
     await page.getByText('live', { exact: true }).waitFor();
     await page.getByText('The agent does not answer.').first().waitFor({ state: 'detached' });
+    await page.getByText('The agent was restarted').waitFor();
     assert.deepEqual(problems, []);
     await close();
   });

@@ -1,6 +1,12 @@
 /** State of the connection to the agent: a word in the header, and what a user has to know below it. */
 import { agentNow } from './agent/agent-time.ts';
-import { agentRun, type StreamProblem, streamProblem, streamState } from './agent/event-stream.ts';
+import {
+  agentRun,
+  clockOffset,
+  type StreamProblem,
+  streamProblem,
+  streamState,
+} from './agent/event-stream.ts';
 import { timeOfDay } from './components/times.ts';
 
 const streamTexts = {
@@ -21,9 +27,10 @@ export function StreamIndicator() {
 /** It stays for this time after a restart of the agent. */
 const RESTART_MS = 60_000;
 
+/** By the clock of the agent. */
 let restartedAt = 0;
 agentRun.subscribe((run) => {
-  if (run > 0) restartedAt = Date.now();
+  if (run > 0) restartedAt = Date.now() + clockOffset.peek();
 });
 
 export function ConnectionNotice() {
