@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   closeSync,
   constants,
@@ -10,10 +11,14 @@ import {
   writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { ManualClock } from '#infra/clock/manual.ts';
+import { systemClock } from '#infra/clock/system.ts';
 import { Output } from '#infra/log/output.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const source = join(root, 'src/infra/log/output.ts');
 
 describe('the output of a daemon', () => {
   it('reports the number of lost texts when it can be written again', () => {
@@ -57,5 +62,37 @@ describe('the output of a daemon', () => {
     const text = bytes.toString('utf8', 0, readSync(reader, bytes));
     assert.match(text, /"error":"EAGAIN","lost":2,.*\n3\n$/);
     for (const file of [reader, descriptor, other]) closeSync(file);
+  });
+
+  it('continues when nothing reads a full unix socket', { timeout: 60_000 }, async (t) => {
+    const script = `
+      const { Output } = await import(${JSON.stringify(source)});
+      const output = new Output(1, { now: () => 0 });
+      for (let line = 0; line < 1000; line++) output.write('x'.repeat(4095) + '\\n');
+      process.stderr.write('written');
+      process.stdin.on('data', () => output.write('the end\\n'));
+      process.stdin.on('end', () => process.exit());
+    `;
+    // A pipe of Node.js is a unix socket; nothing reads it until there is a listener.
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], { cwd: root });
+    t.signal.addEventListener('abort', () => child.kill('SIGKILL'));
+    try {
+      const [written]: Buffer[] = await once(child.stderr, 'data');
+      assert.equal(String(written), 'written');
+      let text = '';
+      child.stdout.on('data', (bytes: Buffer) => {
+        text += bytes;
+      });
+      while (!text.endsWith('the end\n')) {
+        child.stdin.write('go');
+        await systemClock.sleep(20);
+      }
+      child.stdin.end();
+      await once(child, 'close');
+      const [, lost] = /"error":"EAGAIN","lost":(\d+),.*\nthe end\n/.exec(text) ?? [];
+      assert.ok(Number(lost) > 100, text.slice(-200));
+    } finally {
+      child.kill('SIGKILL');
+    }
   });
 });

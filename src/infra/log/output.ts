@@ -1,8 +1,11 @@
 /** Standard output of a daemon: log lines and the boxes of events. */
 import { constants, fstatSync, openSync, writeSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { constants as osConstants } from 'node:os';
+import type Koffi from 'koffi';
 import type { Clock } from '../clock/clock.ts';
 
-/** How long a write waits for the reader of a full pipe. */
+/** How long a write waits for the reader of a full pipe or socket. */
 const MAX_WAIT_MS = 200;
 const WAIT_MS = 10;
 
@@ -12,14 +15,14 @@ const WAIT_MS = 10;
  * meanwhile are counted, and the first one that can be written again reports their number.
  */
 export class Output {
-  readonly #descriptor: number;
+  readonly #write: Write;
   readonly #clock: Clock;
   #lost = 0;
   /** Error of the last write; undefined after a success. */
   #error: string | undefined;
 
   constructor(descriptor: number, clock: Clock) {
-    this.#descriptor = withoutBlocking(descriptor);
+    this.#write = writeWithoutBlocking(descriptor);
     this.#clock = clock;
   }
 
@@ -41,7 +44,7 @@ export class Output {
     let waited = 0;
     while (rest.length > 0) {
       try {
-        rest = rest.subarray(writeSync(this.#descriptor, rest));
+        rest = rest.subarray(this.#write(rest));
       } catch (error) {
         const { code = String(error) } = error as NodeJS.ErrnoException;
         if (code !== 'EAGAIN' || waited >= MAX_WAIT_MS || this.#lost > 0) {
@@ -56,16 +59,43 @@ export class Output {
   }
 }
 
+/** @returns the number of bytes that were written @throws an error with a code, `EAGAIN` if the reader is too slow */
+type Write = (bytes: Buffer) => number;
+
 /**
- * A pipe is opened once more: others have the same one, such as VPP beside contiv-init, and would lose output if
- * their writes did not wait for the reader.
+ * Others have the same pipe or socket, such as VPP beside contiv-init, and would lose output if their writes did not
+ * wait for the reader: so it is not set to the mode in which writes do not block.
  */
-function withoutBlocking(descriptor: number): number {
+function writeWithoutBlocking(descriptor: number): Write {
+  const write = (to: number) => (bytes: Buffer) => writeSync(to, bytes);
   try {
-    if (!fstatSync(descriptor).isFIFO()) return descriptor;
-    return openSync(`/proc/self/fd/${descriptor}`, constants.O_WRONLY | constants.O_NONBLOCK);
+    const file = fstatSync(descriptor);
+    if (file.isFIFO())
+      return write(
+        openSync(`/proc/self/fd/${descriptor}`, constants.O_WRONLY | constants.O_NONBLOCK),
+      );
+    if (file.isSocket()) return sendWithoutBlocking(descriptor);
   } catch {
     // Without /proc, without a reader, or the pipe of another user
-    return descriptor;
   }
+  return write(descriptor);
+}
+
+const DONT_WAIT = 0x40;
+const NO_SIGNAL = 0x4000;
+
+/** A socket, as systemd gives it to its services, cannot be opened once more. */
+function sendWithoutBlocking(descriptor: number): Write {
+  // Takes some milliseconds, and the output of containers is a pipe.
+  const koffi = createRequire(import.meta.url)('koffi') as typeof Koffi;
+  const send = koffi
+    .load(null)
+    .func('long send(int socket, const uint8_t *bytes, size_t length, int flags)');
+  return (bytes) => {
+    const sent: number = send(descriptor, bytes, bytes.length, DONT_WAIT | NO_SIGNAL);
+    if (sent >= 0) return sent;
+    const errno = koffi.errno();
+    const [code] = Object.entries(osConstants.errno).find(([, value]) => value === errno) ?? [];
+    throw Object.assign(new Error(`send: ${code}`), { code: code ?? `errno ${errno}` });
+  };
 }
