@@ -16,6 +16,13 @@ const POLL_MS = 1_000;
 /** While etcd answers. Without etcd the agent of a node without a copy could do nothing anyway. */
 const LIMIT_MS = 60_000;
 
+export interface CopyRequest {
+  /** undefined: the node has none, or does not use it. */
+  readonly nodeConfig: NodeConfig | undefined;
+  /** Whether the wait ends when etcd has another NodeConfig. */
+  readonly followsNodeConfig: boolean;
+}
+
 export interface AgentCopyDeps {
   readonly nodeName: string;
   /** undefined: the agent runs without etcd. */
@@ -39,39 +46,52 @@ export class AgentCopy {
   /**
    * Resolves when the copy has the ID of the node and its NodeConfig, or when the agent does not make it
    * although etcd answers.
-   * @param nodeConfig undefined: the node has none
+   * @returns false: etcd has another NodeConfig, which may name another NIC
    * @throws the reason of `stop`
    */
   async whenComplete(
-    nodeConfig: NodeConfig | undefined,
+    { nodeConfig, followsNodeConfig }: CopyRequest,
     stop: AbortSignal,
     onWait: () => Promise<void>,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { etcd, clock, log } = this.#deps;
-    if (!etcd) return;
+    if (!etcd) return true;
     let answeredMs = 0;
+    let stored: string | undefined;
     for (let missing: string | undefined; answeredMs < LIMIT_MS; answeredMs += POLL_MS) {
-      const now = await this.#missing(nodeConfig);
-      if (now === undefined) return;
+      const now = await this.#missing(nodeConfig, stored);
+      if (now === undefined) return true;
       if (now !== missing)
         log.info({ missing: now }, 'VPP waits for the copy of etcd of the agent');
       missing = now;
       await onWait();
-      await this.#untilEtcdAnswers(stop);
+      stored = await this.#storedNodeConfig(stop);
+      if (followsNodeConfig && this.#isOther(stored, nodeConfig)) {
+        log.info('the NodeConfig of the node was changed during the wait');
+        return false;
+      }
       await clock.sleep(POLL_MS, stop);
     }
     log.error(
       { limitMs: LIMIT_MS },
       'the agent has not copied etcd: VPP starts, but cannot be configured if it cuts off etcd',
     );
+    return true;
   }
 
-  async #untilEtcdAnswers(stop: AbortSignal): Promise<void> {
+  /** In place of an invalid one the node keeps its last valid one. */
+  #isOther(stored: string | undefined, nodeConfig: NodeConfig | undefined): boolean {
+    if (stored === undefined) return nodeConfig !== undefined;
+    const parsed = nodeConfigIn(stored, this.#nodeConfigKey);
+    return parsed !== undefined && !isDeepStrictEqual(parsed, nodeConfig);
+  }
+
+  /** Waits until etcd answers. */
+  async #storedNodeConfig(stop: AbortSignal): Promise<string | undefined> {
     const { etcd, clock, log } = this.#deps;
     for (let isReported = false; ; isReported = true)
       try {
-        await etcd!.get(this.#nodeConfigKey);
-        return;
+        return await etcd!.get(this.#nodeConfigKey);
       } catch (thrown) {
         stop.throwIfAborted();
         const error = errorText(thrown);
@@ -80,8 +100,11 @@ export class AgentCopy {
       }
   }
 
-  /** @returns undefined: nothing */
-  async #missing(nodeConfig: NodeConfig | undefined): Promise<string | undefined> {
+  /** @param stored the NodeConfig of etcd, if it is known @returns undefined: nothing */
+  async #missing(
+    nodeConfig: NodeConfig | undefined,
+    stored: string | undefined,
+  ): Promise<string | undefined> {
     const { nodeName, mirrorFolder, random } = this.#deps;
     let copy: ReadonlyMap<string, string>;
     try {
@@ -93,8 +116,9 @@ export class AgentCopy {
       ([key, text]) => key.startsWith(this.#idPrefix) && nameIn(text, key) === nodeName,
     );
     if (!hasId) return 'the ID of the node';
-    if (nodeConfig === undefined) return undefined;
-    const copied = nodeConfigIn(copy.get(this.#nodeConfigKey), this.#nodeConfigKey);
+    const text = copy.get(this.#nodeConfigKey);
+    if (nodeConfig === undefined || (text !== undefined && text === stored)) return undefined;
+    const copied = nodeConfigIn(text, this.#nodeConfigKey);
     return isDeepStrictEqual(copied, nodeConfig) ? undefined : 'the NodeConfig of the node';
   }
 }

@@ -49,28 +49,14 @@ export class HostPreparation implements Preparation {
   }
 
   async run(stop: AbortSignal, onWait: () => Promise<void>): Promise<VppStart> {
-    const {
-      config: file,
-      nodeName,
-      lock,
-      nodeConfigs,
-      agentCopy,
-      nic,
-      givenFile,
-      runtimeFolder,
-      clock,
-    } = this.#deps;
+    const { lock, nic, givenFile, runtimeFolder, clock } = this.#deps;
     // What is wrong with the file, or another VPP, is found before the host loses its NIC.
     const given = this.#givenStartup();
     const apiSocket = given?.apiSocket ?? join(runtimeFolder, 'api.sock');
     await lock.take(apiSocket, stop);
     await whenFree(apiSocket, clock, stop);
-    const nodeConfig = file.crdNodeConfigurationDisabled
-      ? undefined
-      : await nodeConfigs.read(stop, onWait);
-    const [name] = stolenNic({ file, nodeName, nodeConfig });
+    const [nodeConfig, name] = await this.#readyNodeConfig(stop, onWait);
     const { useDhcp } = this.#node(nodeConfig).main;
-    if (name !== undefined) await agentCopy.whenComplete(nodeConfig, stop, onWait);
     const stolen = name === undefined ? undefined : await nic.take({ name, useDhcp }, stop, onWait);
     const named = this.#namedNics(nodeConfig);
     if (name === undefined) await this.#bindVmxnet3(named);
@@ -86,6 +72,25 @@ export class HostPreparation implements Preparation {
     const { nic, lock } = this.#deps;
     await nic.giveBack();
     lock.release();
+  }
+
+  /**
+   * The NodeConfig, and the NIC to take. With a NIC, the agent has copied the NodeConfig, which may have been changed
+   * meanwhile: the wait has no limit.
+   */
+  async #readyNodeConfig(
+    stop: AbortSignal,
+    onWait: () => Promise<void>,
+  ): Promise<readonly [NodeConfig | undefined, nic: string | undefined]> {
+    const { config: file, nodeName, nodeConfigs, agentCopy } = this.#deps;
+    const followsNodeConfig = !file.crdNodeConfigurationDisabled;
+    for (;;) {
+      const nodeConfig = followsNodeConfig ? await nodeConfigs.read(stop, onWait) : undefined;
+      const [name] = stolenNic({ file, nodeName, nodeConfig });
+      const request = { nodeConfig, followsNodeConfig };
+      if (name === undefined || (await agentCopy.whenComplete(request, stop, onWait)))
+        return [nodeConfig, name];
+    }
   }
 
   #node(nodeConfig: NodeConfig | undefined) {

@@ -52,7 +52,8 @@ class Wait {
     await this.#store.put(key, value);
   }
 
-  start(wanted?: NodeConfig): Promise<void> {
+  /** @returns whether the NodeConfig is still that of etcd */
+  start(nodeConfig?: NodeConfig, followsNodeConfig = false): Promise<boolean> {
     const copy = new AgentCopy({
       nodeName: 'node1',
       etcd: this.etcd && { get: (key) => this.etcd!.get(key) },
@@ -61,7 +62,8 @@ class Wait {
       random: systemRandom,
       log: silentLogger,
     });
-    const waiting = copy.whenComplete(wanted, this.stop.signal, async () => void this.waits++);
+    const request = { nodeConfig, followsNodeConfig };
+    const waiting = copy.whenComplete(request, this.stop.signal, async () => void this.waits++);
     return waiting.finally(() => {
       this.isOver = true;
     });
@@ -115,6 +117,37 @@ describe('contiv-init, before VPP takes over a NIC,', () => {
     await wait.write(NODE_CONFIG, text('eth1'));
     assert.equal(await wait.look(2), true);
     await waiting;
+  });
+
+  it('ends the wait when etcd has another NodeConfig', async (t) => {
+    const wait = new Wait(t);
+    const etcd = new MemoryStore();
+    wait.etcd = etcd;
+    await etcd.put(NODE_CONFIG, text('eth0'));
+    const waiting = wait.start(nodeConfig('eth0'), true);
+    assert.equal(await wait.look(3), false);
+    await etcd.put(NODE_CONFIG, text('eth1'));
+    assert.equal(await wait.look(3), true);
+    assert.equal(await waiting, false);
+    const again = wait.start(nodeConfig('eth1'), true);
+    await etcd.delete(NODE_CONFIG);
+    await wait.look(3);
+    assert.equal(await again, false);
+  });
+
+  it('has a complete copy also of a NodeConfig that is invalid', async (t) => {
+    const wait = new Wait(t);
+    const etcd = new MemoryStore();
+    wait.etcd = etcd;
+    const invalid = '{"node_name":';
+    await etcd.put(NODE_CONFIG, invalid);
+    await wait.write(...record(2, 'node1'));
+    // The node keeps its last valid one.
+    const waiting = wait.start(nodeConfig('eth0'), true);
+    assert.equal(await wait.look(3), false);
+    await wait.write(NODE_CONFIG, invalid);
+    assert.equal(await wait.look(3), true);
+    assert.equal(await waiting, true);
   });
 
   it('waits a minute for an agent that copies nothing, and any time for etcd', async (t) => {

@@ -4,6 +4,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import type { KvStore } from '#datastore/api.ts';
+import { MemoryStore } from '#datastore/memory-store.ts';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { parseConfig } from '#infra/config/load.ts';
 import { silentLogger } from '#infra/log/log.ts';
@@ -31,6 +33,7 @@ class Host {
   /** Attempts to bind a device to a driver, which fail. */
   readonly bound: string[] = [];
   waits = 0;
+  etcd: KvStore | undefined;
   readonly #lock = new ApiSocketLock(systemClock, silentLogger);
   daemon: FakeStnDaemon | undefined;
 
@@ -61,13 +64,13 @@ class Host {
       agentCopy: new AgentCopy({
         ...ports,
         nodeName: 'node1',
-        etcd: undefined,
+        etcd: this.etcd,
         mirrorFolder: join(this.folder, 'none'),
       }),
       nodeConfigs: new NodeConfigReader({
         ...ports,
         nodeName: 'node1',
-        etcd: undefined,
+        etcd: this.etcd,
         localFolder: join(this.folder, 'none'),
         mirrorFolder: join(this.folder, 'none'),
       }),
@@ -204,6 +207,21 @@ describe('the host, before VPP starts,', () => {
     const daemon = await host.startDaemon();
     await running;
     assert.deepEqual(daemon.requests, ['steal eth1']);
+  });
+
+  it('keeps its NIC when the NodeConfig is corrected while the agent copies etcd', {
+    timeout: 60_000,
+  }, async (t) => {
+    const host = new Host(t);
+    const daemon = await host.startDaemon();
+    host.etcd = new MemoryStore();
+    const key = '/vnf-agent/contiv-ksr/k8s/nodeconfig/node1';
+    await host.etcd.put(key, '{"node_name":"node1","steal_interface":"eth1"}');
+    const running = host.run(host.prepare('crdNodeConfigurationDisabled: false'));
+    while (host.waits === 0) await systemClock.sleep(20);
+    await host.etcd.put(key, '{"node_name":"node1"}');
+    await running;
+    assert.deepEqual(daemon.requests, []);
   });
 
   it('is not waited for after the stop', async (t) => {
