@@ -53,11 +53,14 @@ async function run(argv: readonly string[], env: Variables, ended: Promise<strin
   const loggers = new Loggers(settings.logs, env['INITIAL_LOGLVL'], output);
   const log = loggers.get('ksr');
   for (const warning of settings.warnings) log.warn(warning);
-  const apiServer = await createApiServer({
+  const created = createApiServer({
     ...ports,
     kubeConfig: settings.kubeConfig,
     log: loggers.get('api-server'),
   });
+  // A credential plugin may take longer than Kubernetes waits for the end, and nothing has to be stopped.
+  const apiServer = await Promise.race([created, ended.then(() => undefined)]);
+  if (!apiServer) return;
   const store = new EtcdStore(etcdOptions(settings.etcd, env), systemClock);
   const election = store.election({
     prefix: ELECTION_PREFIX,
