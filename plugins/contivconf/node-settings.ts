@@ -18,6 +18,7 @@ import { gatewayFault, interfaceAddressFault } from './host-address.ts';
 import { addressList, nodeSection } from './node-section.ts';
 import type { MainInterfaceConfig, NodeInterfaceConfig, StnConfig } from './settings.ts';
 import {
+  inheritanceFaults,
   standInGateway,
   stolenAddresses,
   stolenGateway,
@@ -86,6 +87,9 @@ interface Entry {
 
 const resource: Origin = { source: 'resource' };
 const none: Origin = { source: 'none' };
+
+/** Subject of its problems. */
+const TAKEN_NIC = 'the NIC that VPP took over';
 
 function file(path: string): Origin {
   return { source: 'file', path };
@@ -204,7 +208,7 @@ export function resolveNode(sources: ConfigSources): NodeSettings {
   if (stolen && stn && unsupportedDriver(stolen))
     checked.add(
       { source: 'stn' },
-      'the NIC that VPP took over',
+      TAKEN_NIC,
       `its driver was ${unsupportedDriver(stolen)}, which is not supported yet`,
       ': it is used only if DPDK drives it',
     );
@@ -214,6 +218,9 @@ export function resolveNode(sources: ConfigSources): NodeSettings {
     checked.isNew(othersOrigin, name, at, listed, main.config.name),
   );
   const gateway = defaultGateway(sources, checked, main.config, stn !== undefined);
+  if (main.origins.mainAddresses.source === 'stn')
+    for (const { reason, consequence } of inheritanceFaults(main.config.addresses, gateway[0]))
+      checked.add({ source: 'stn' }, TAKEN_NIC, reason, consequence);
   const nat = natExternalTraffic(config, nodeConfig, sources.nodeName);
   return {
     main: main.config,

@@ -57,6 +57,36 @@ export function standInGateway(address: string): string | undefined {
   return formatIp(first) === formatIp(own.address) ? lastHost(own) : formatIp(first);
 }
 
+export interface InheritanceFault {
+  readonly reason: string;
+  readonly consequence: string;
+}
+
+/**
+ * What the host had on the NIC and does not have with VPP.
+ * @param addresses CIDRs of the host; the first one is that of the node
+ * @param gateway empty: there is none
+ */
+export function inheritanceFaults(
+  addresses: readonly string[],
+  gateway: string,
+): InheritanceFault[] {
+  const [address, ...others] = addresses;
+  if (address === undefined) return [];
+  const faults: InheritanceFault[] = [];
+  if (others.length > 0)
+    faults.push({
+      reason: `the host had ${others.join(', ')} on it, too`,
+      consequence: `; VPP has them now, and the host is reached only at ${address}`,
+    });
+  if (gateway === '')
+    faults.push({
+      reason: `${address} is the whole network, and the host had no gateway`,
+      consequence: '; VPP and the host reach no other node',
+    });
+  return faults;
+}
+
 /** Of the two addresses of a network: the one that is not the host's. */
 function other(first: IpBytes, own: IpBytes): string {
   const second = Uint8Array.from(first);

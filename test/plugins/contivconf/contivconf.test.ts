@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { nodeConfigModel } from '#kubernetes/models/node-config.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
-import { firstHostNic, NodeConfigChange } from '#plugins/contivconf/api.ts';
+import { firstHostNic, NodeConfigChange, resolveNode } from '#plugins/contivconf/api.ts';
 import { AbortEventError } from '#plugins/controller/api/errors.ts';
 import { FakeStn, FakeVpp } from '../fake-ports.ts';
-import { type KubeValue, TestNode } from '../test-node.ts';
+import { contivConfig, type KubeValue, TestNode } from '../test-node.ts';
 
 const nic = (swIfIndex: number, internalName: string, deviceType = 'dpdk') => ({
   swIfIndex,
@@ -300,6 +300,25 @@ nodeConfig: [{nodeName: node-a, stealInterface: eth3}]
       const { node } = await taken('stealInterface: eth1', 'eth1', is);
       assert.equal(node.conf.defaultGateway(), gateway, address);
     }
+  });
+
+  it('is warned of when the host had what it does not have with VPP', () => {
+    const warnings = (addresses: string[], routes: typeof stolen.routes) =>
+      resolveNode({
+        file: contivConfig('stealInterface: eth1'),
+        nodeName: 'node-a',
+        nodeConfig: undefined,
+        nics: ['Gig1'],
+        stolen: { ...stolen, addresses, routes },
+      }).problems.map(({ text }) => text);
+    assert.deepEqual(warnings(['10.20.0.5/24', 'fd00::5/64'], stolen.routes), []);
+    assert.deepEqual(warnings(['10.20.0.5/24', '10.20.0.6/24'], stolen.routes), [
+      'the NIC that VPP took over: the host had 10.20.0.6/24 on it, too; VPP has them now, and the host is reached only at 10.20.0.5/24',
+    ]);
+    assert.deepEqual(warnings(['10.20.0.5/32'], stolen.routes), []);
+    assert.deepEqual(warnings(['10.20.0.5/32'], []), [
+      'the NIC that VPP took over: 10.20.0.5/32 is the whole network, and the host had no gateway; VPP and the host reach no other node',
+    ]);
   });
 
   it('stops everything as long as the daemon does not tell', async () => {
