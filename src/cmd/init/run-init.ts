@@ -1,5 +1,4 @@
 /** Reads flags and configuration, and runs VPP and the agent until a signal stops them. */
-import { rmSync } from 'node:fs';
 import { CommanderError } from 'commander';
 import type { EtcdOptions } from '#datastore/etcd/options.ts';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
@@ -7,7 +6,6 @@ import { CodedError, errorText, traitsOf } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { Loggers } from '#infra/log/loggers.ts';
 import { Output } from '#infra/log/output.ts';
-import { isAnswered } from '#infra/process/socket.ts';
 import { checkProgram } from '#infra/process-manager/child-process.ts';
 import { ProcessManager } from '#infra/process-manager/process-manager.ts';
 import { AgentCopy } from '#init/agent-copy.ts';
@@ -15,6 +13,7 @@ import { ApiSocketLock } from '#init/api-socket-lock.ts';
 import { hostLinks } from '#init/host-links.ts';
 import { HostPreparation } from '#init/host-preparation.ts';
 import { NodeConfigReader } from '#init/node-config-reader.ts';
+import { removeStaleSocket } from '#init/stale-socket.ts';
 import { StolenNic } from '#init/stolen-nic.ts';
 import { type AgentProgram, Vswitch } from '#init/vswitch.ts';
 import { sysfsPciDevices } from '#stn/daemon/pci-devices.ts';
@@ -68,7 +67,7 @@ async function run(argv: readonly string[], env: Variables, stop: AbortSignal): 
   const manager = new ProcessManager({ clock, random: systemRandom, log });
   const vswitch = new Vswitch({
     vppCommand: flags.vppBin,
-    agent: flags.isVppOnly ? undefined : agentProgram(flags, settings),
+    agent: flags.isVppOnly ? undefined : agentProgram(flags, settings, log),
     preparation: hostPreparation(flags, settings, log),
     staysAfterCrash: settings.staysAfterCrash,
     manager,
@@ -82,14 +81,17 @@ async function run(argv: readonly string[], env: Variables, stop: AbortSignal): 
   await vswitch.run(stop);
 }
 
-function agentProgram({ agentBin, agentArgs }: InitFlags, { grpc }: InitSettings): AgentProgram {
+function agentProgram(
+  { agentBin, agentArgs }: InitFlags,
+  { grpc }: InitSettings,
+  log: Logger,
+): AgentProgram {
   return {
     command: agentBin,
     args: agentArgs,
     prepare: async () => {
       // Until the agent listens, contiv-cni must not wait for an answer on the socket of the last one.
-      if (grpc.network === 'unix' && !(await isAnswered(grpc.endpoint)))
-        rmSync(grpc.endpoint, { force: true });
+      if (grpc.network === 'unix') await removeStaleSocket(grpc.endpoint, log);
     },
   };
 }
