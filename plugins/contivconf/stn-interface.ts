@@ -63,7 +63,7 @@ export interface InheritanceFault {
 }
 
 /**
- * What the host had on the NIC and does not have with VPP.
+ * Services of the host on the NIC that end when VPP has it.
  * @param addresses CIDRs of the host; the first one is that of the node
  * @param gateway empty: there is none
  */
