@@ -88,8 +88,8 @@ class UnixTransport implements Transport {
 
 /**
  * VPP serves nothing else, and forwards no packet, until it has made all messages of a dump. It tries to send each
- * message at once: if the client makes room in the socket meanwhile, VPP is busy for twice as long. So the client
- * reads nothing for a while, once in each large dump. VPP keeps the messages, and sends them together later.
+ * message at once, and is busy for twice as long if the client reads meanwhile, so that some of it succeeds. So the
+ * client reads nothing for a while, once in each large dump. VPP keeps the messages, and sends them together later.
  */
 class ClientTransport extends UnixTransport {
   readonly #clock: Clock;
