@@ -87,10 +87,27 @@ export function nat44InterfaceDescriptor({
   ): Promise<undefined> =>
     allOrNothing(log, async (undo) => {
       const { hasWorkers } = ctx.metadata<Nat44GlobalMetadata>(NAT44_GLOBAL_KEY);
-      const results = stepsBetween(before, after).map(async (step) => {
+      let haveSidesChanged = true;
+      const take = async (step: Step): Promise<void> => {
         const request = set(index, step, hasWorkers);
         await (step.isOn ? request : ignoreNotFound(request));
-        undo.add(() => set(index, { ...step, isOn: !step.isOn }, hasWorkers));
+      };
+      const takeBack = async ({ what, isOn }: Step): Promise<void> => {
+        // VPP enables this node with a side: if that failed, it was not enabled
+        if (what === 'in2out' && !isOn && !haveSidesChanged) return;
+        await set(index, { what, isOn: !isOn }, hasWorkers);
+      };
+      // the last step back: a side that is enabled again brings the node that the classifier replaces
+      if (before.includes('classify')) undo.add(() => take({ what: 'in2out', isOn: false }));
+      const results = stepsBetween(before, after).map(async (step) => {
+        const isOfSide = step.what !== 'classify' && step.what !== 'in2out';
+        try {
+          await take(step);
+        } catch (error) {
+          if (isOfSide) haveSidesChanged = false;
+          throw error;
+        }
+        undo.add(() => takeBack(step));
       });
       await allSettled(results);
       return undefined;
