@@ -12,5 +12,5 @@ test('a name of an interface has one spelling, which is that of its key', () => 
     const route = { dst_network: '10.0.0.0/8', outgoing_interface: name };
     assert.equal(vppRouteModel.canonical(route).outgoing_interface, 'a/b');
   }
-  assert.equal(vppInterfaceModel.canonical({ name: '/' }).name, '');
+  assert.equal(vppRouteModel.canonical({ outgoing_interface: '/' }).outgoing_interface, '/');
 });

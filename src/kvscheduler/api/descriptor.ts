@@ -65,6 +65,8 @@ export interface RetrieveContext {
    * request to them may do so; other keys in its result are ignored.
    */
   readonly only?: ReadonlySet<string>;
+  /** Set when the values are only shown or compared: what the scheduler knows does not change. */
+  readonly isOnlyShown?: true;
   /**
    * Identifies the read-back: one object for all descriptors that are called in it. What a descriptor
    * keeps for the others belongs to this object, because nothing of it is valid in the next read-back.

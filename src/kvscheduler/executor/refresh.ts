@@ -82,6 +82,7 @@ class Refresh {
   readonly #metadata = new Map<string, ReadonlyMap<string, unknown>>();
   readonly #failures: RetrieveFailure[] = [];
   readonly #drifted = new Set<Node>();
+  #isOnlyShown = false;
 
   constructor(
     context: RefreshContext,
@@ -120,6 +121,7 @@ class Refresh {
   }
 
   async readOne(descriptor: AnyDescriptor): Promise<readonly RetrievedValue[]> {
+    this.#isOnlyShown = true;
     const correlate = (await this.#correlate([descriptor])).get(descriptor) ?? none;
     const answer = await this.#ask(descriptor, correlate);
     const [failure] = this.#failures;
@@ -180,6 +182,7 @@ class Refresh {
         return node?.actual !== undefined && !node.unmanaged && !node.outcomeUnknown;
       },
       ...(this.#only && { only: this.#only }),
+      ...(this.#isOnlyShown && { isOnlyShown: true }),
       readBack: this,
     };
     try {

@@ -92,6 +92,20 @@ export function hiddenRouteSuite(start: () => Promise<SharedVpp>): void {
       assert.deepEqual(await changedByResync(), []);
     });
 
+    test('those through an interface that VPP has lost are created with it', async () => {
+      await owner.commit('update', all(true));
+      const asked = { sw_if_index: 0xffff_ffff, name_filter_valid: false, name_filter: '' };
+      const interfaces = await owner.client.dump('sw_interface_dump', asked);
+      const lost =
+        interfaces.find(({ tag }) => tag.split(' ').at(-1) === 'out') ??
+        interfaces.find(({ tag }) => tag.includes('out'));
+      const { sw_if_index } = lost!;
+      await owner.client.request('delete_loopback', { sw_if_index });
+      const created = await changedByResync();
+      assert.ok(created.includes(out.key));
+      assert.deepEqual(await changedByResync(), []);
+    });
+
     test('a route that is lost is added again when its destination is free', async () => {
       await owner.commit('update', all(false));
       const sources = await owner.client.dump('fib_source_dump', {});

@@ -83,6 +83,24 @@ export function neighborSuite(start: () => Promise<SharedVpp>): void {
       assert.deepEqual(await neighbors(), ['10.1.1.8', '10.2.1.9']);
     });
 
+    test('one that has become static stays, and the address is deleted without a failure', async () => {
+      const out = (...ip_addresses: string[]) => loop('out', { enabled: true, ip_addresses });
+      const learned = neighbor('10.1.1.9', 'out');
+      const other = keyedValue(vppArpModel, {
+        ...(learned.value as VppArpEntry),
+        phys_address: '02:fe:00:00:00:0a',
+        static: true,
+      });
+      for (const mode of ['update', 'full-resync'] as const) {
+        await owner.commit('full-resync', entries([out('10.1.1.1/24'), learned]));
+        if (mode === 'full-resync') await owner.restart();
+        await owner.commit(mode, entries([out('10.1.1.1/24'), other]));
+        await owner.commit('update', entries([out()]));
+        assert.deepEqual(await neighbors(), ['10.1.1.9']);
+        assert.deepEqual(await owner.commit('full-resync', entries([out(), other])), []);
+      }
+    });
+
     test('VPP removes those that a deleted address covers, also if another one does', async () => {
       const { client } = owner;
       const interfaces = await Promise.all(

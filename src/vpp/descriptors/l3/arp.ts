@@ -39,7 +39,8 @@ export function arpDescriptor({
   const add = async (value: VppArpEntry, ctx: OperationContext): Promise<void> => {
     const added = neighbor(value, ctx);
     // together with the request, so that the two are in one order with those of addresses
-    if (!value.static) learnedNeighbors.add(added);
+    if (value.static) learnedNeighbors.remove(added);
+    else learnedNeighbors.add(added);
     const request = client.request('ip_neighbor_add_del', { is_add: true, neighbor: added });
     await ignoreRetvals(request, [ENTRY_EXISTS]).catch((error: unknown) => {
       learnedNeighbors.remove(added);
@@ -75,7 +76,7 @@ export function arpDescriptor({
     delete: (_key, value, _metadata, ctx) => remove(value, ctx),
 
     async retrieve(correlate, ctx) {
-      const desired = new Set(correlate.map(({ key }) => key));
+      const desired = new Map(correlate.map(({ key, value }) => [key, value]));
       const names = interfaceNames(ctx);
       const dumps = await Promise.all(
         [AddressFamily.ADDRESS_IP4, AddressFamily.ADDRESS_IP6].map((af) =>
@@ -90,7 +91,12 @@ export function arpDescriptor({
         const ip = fromAddress(found.ip_address);
         const key = vppArpKey.build({ iface: name, ip });
         if (!isStatic && !desired.has(key)) return [];
-        if (!isStatic) learned.push(found);
+        // one that is to become static is replaced, not kept
+        if (!isStatic && !desired.get(key)?.static)
+          learned.push({
+            ...found,
+            flags: found.flags | IpNeighborFlags.IP_API_NEIGHBOR_FLAG_NO_FIB_ENTRY,
+          });
         const value = vppArpModel.canonical({
           interface: name,
           ip_address: ip,

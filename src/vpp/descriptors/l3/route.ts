@@ -20,7 +20,7 @@ import { fromPath, pathIdentity, routeToAdd, routeToDelete, weight } from './rou
  * Routes. Managed are those whose source is the API. The dump requests only that source and does not
  * return routes of VPP itself, its neighbors or its DHCP client. Nor does it return a route to a subnet of
  * which an interface in the table has an address: the subnet of the interface is in effect instead. Such a
- * route exists if it was configured on this connection to VPP; otherwise it is added again.
+ * route exists if it was configured or found on this connection to VPP; otherwise it is added again.
  */
 export function routeDescriptor({
   client,
@@ -93,15 +93,19 @@ export function routeDescriptor({
       }
       if (suspects.length > 0) await removeDeadPaths(client, log, suspects);
       if (generation === knownSince) {
+        const interfaces = new Set(names.values());
         const known: KeyedValue<VppRoute>[] = [];
         await mapInSlices(clock, correlate, (each) => {
           const isRequested = ctx.only?.has(each.key) ?? true;
-          if (isRequested && !found.has(each.key) && ctx.isKnown(each.key)) known.push(each);
+          const { outgoing_interface: name } = each.value;
+          // the routes of an interface are gone with it
+          if (!isRequested || found.has(each.key) || (name !== '' && !interfaces.has(name))) return;
+          if (ctx.isKnown(each.key)) known.push(each);
         });
         for (const { key, value } of await hiddenRoutes(client, sources, known))
           found.set(key, value);
       }
-      if (!ctx.only) knownSince = generation;
+      if (!ctx.only && !ctx.isOnlyShown) knownSince = generation;
       await mapInSlices(clock, unmatched, (value) => found.set(freeKey(value, found), value));
       return [...found].map(([key, value]) => ({ key, value, origin: 'from-NB' as const }));
     },

@@ -104,19 +104,19 @@ export function interfaceFamilies([link, otherLink]: readonly [string, string]):
         name: 'slashed//1/',
         type: 'SOFTWARE_LOOPBACK',
         enabled: true,
-        ip_addresses: ['10.57.1.1/24'],
+        ip_addresses: ['10.59.1.1/24'],
       },
       fields: { enabled: [false], ip_addresses: [[]] },
       dependents: [
         loop('borrower-of-slashed', { unnumbered: { interface_with_ip: '/slashed/1' } }),
         keyedValue(vppRouteModel, {
           dst_network: '10.58.0.0/16',
-          next_hop_addr: '10.57.1.2',
+          next_hop_addr: '10.59.1.2',
           outgoing_interface: 'slashed//1',
         }),
         keyedValue(vppArpModel, {
           interface: 'slashed/1//',
-          ip_address: '10.57.1.3',
+          ip_address: '10.59.1.3',
           phys_address: macs[0]!,
         }),
         keyedValue(bridgeDomainModel, {
