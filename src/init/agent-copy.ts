@@ -10,15 +10,15 @@ import type { Logger } from '#infra/log/log.ts';
 import { type NodeConfig, nodeConfigModel } from '#kubernetes/models/node-config.ts';
 import { vppNodeModel } from '#kubernetes/models/vpp-node.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
+import type { FoundNodeConfig } from './node-config-reader.ts';
 import { readStoreCopy } from './store-copy.ts';
 
 const POLL_MS = 1_000;
 /** While etcd answers. Without etcd the agent of a node without a copy could do nothing anyway. */
 const LIMIT_MS = 60_000;
 
-export interface CopyRequest {
-  /** undefined: the node has none, or does not use it. */
-  readonly nodeConfig: NodeConfig | undefined;
+/** Without a NodeConfig: the node has none, or does not use it. */
+export interface CopyRequest extends FoundNodeConfig {
   /** Whether the wait ends when etcd has another NodeConfig. */
   readonly followsNodeConfig: boolean;
 }
@@ -50,14 +50,14 @@ export class AgentCopy {
    * @throws the reason of `stop`
    */
   async whenComplete(
-    { nodeConfig, followsNodeConfig }: CopyRequest,
+    { nodeConfig, text, followsNodeConfig }: CopyRequest,
     stop: AbortSignal,
     onWait: () => Promise<void>,
   ): Promise<boolean> {
     const { etcd, clock, log } = this.#deps;
     if (!etcd) return true;
     let answeredMs = 0;
-    let stored: string | undefined;
+    let stored = text;
     for (let missing: string | undefined; answeredMs < LIMIT_MS; answeredMs += POLL_MS) {
       const now = await this.#missing(nodeConfig, stored);
       if (now === undefined) return true;
@@ -100,7 +100,7 @@ export class AgentCopy {
       }
   }
 
-  /** @param stored the NodeConfig of etcd, if it is known @returns undefined: nothing */
+  /** @param stored the NodeConfig of etcd or of the copy, if it is known @returns undefined: nothing */
   async #missing(
     nodeConfig: NodeConfig | undefined,
     stored: string | undefined,

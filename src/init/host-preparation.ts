@@ -14,7 +14,7 @@ import { whenFree } from './api-socket.ts';
 import type { ApiSocketLock } from './api-socket-lock.ts';
 import { RuntimeFolderError, StartupConfigError } from './errors.ts';
 import { generatedStartup, type PciNic, pciNicOf } from './generated-startup.ts';
-import type { NodeConfigReader } from './node-config-reader.ts';
+import type { FoundNodeConfig, NodeConfigReader } from './node-config-reader.ts';
 import { startupSettings } from './startup-settings.ts';
 import type { StolenNic } from './stolen-nic.ts';
 import type { Preparation, VppStart } from './vswitch.ts';
@@ -40,6 +40,8 @@ const VPP_DRIVER = 'vfio-pci';
 
 /** Any name: only whether DHCP is configured matters before VPP runs. */
 const SOME_NIC = 'GigabitEthernet0/0/0';
+
+const noNodeConfig: FoundNodeConfig = { nodeConfig: undefined, text: undefined };
 
 export class HostPreparation implements Preparation {
   readonly #deps: HostPreparationDeps;
@@ -85,9 +87,10 @@ export class HostPreparation implements Preparation {
     const { config: file, nodeName, nodeConfigs, agentCopy } = this.#deps;
     const followsNodeConfig = !file.crdNodeConfigurationDisabled;
     for (;;) {
-      const nodeConfig = followsNodeConfig ? await nodeConfigs.read(stop, onWait) : undefined;
+      const found = followsNodeConfig ? await nodeConfigs.read(stop, onWait) : noNodeConfig;
+      const { nodeConfig } = found;
       const [name] = stolenNic({ file, nodeName, nodeConfig });
-      const request = { nodeConfig, followsNodeConfig };
+      const request = { ...found, followsNodeConfig };
       if (name === undefined || (await agentCopy.whenComplete(request, stop, onWait)))
         return [nodeConfig, name];
     }

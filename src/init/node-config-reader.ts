@@ -26,6 +26,16 @@ export interface NodeConfigReaderDeps {
   readonly log: Logger;
 }
 
+export interface FoundNodeConfig {
+  /** undefined: the node has none */
+  readonly nodeConfig: NodeConfig | undefined;
+  /**
+   * As it is in etcd, or in the mirror while etcd does not answer. In place of an invalid text, `nodeConfig` is the
+   * last valid one.
+   */
+  readonly text: string | undefined;
+}
+
 export class NodeConfigReader {
   readonly #deps: NodeConfigReaderDeps;
   readonly #key: string;
@@ -37,10 +47,9 @@ export class NodeConfigReader {
 
   /**
    * A node that never had a NodeConfig waits for it, as the agent does.
-   * @returns undefined: the node has none
    * @throws the reason of `stop`
    */
-  async read(stop: AbortSignal, onWait: () => Promise<void>): Promise<NodeConfig | undefined> {
+  async read(stop: AbortSignal, onWait: () => Promise<void>): Promise<FoundNodeConfig> {
     const { clock, log } = this.#deps;
     for (let isWaiting = false; ; isWaiting = true) {
       const found = await this.#find(stop);
@@ -51,17 +60,18 @@ export class NodeConfigReader {
     }
   }
 
-  async #find(stop: AbortSignal): Promise<NodeConfig | undefined | 'missing'> {
+  async #find(stop: AbortSignal): Promise<FoundNodeConfig | 'missing'> {
     const { localFolder, mirrorFolder } = this.#deps;
     const stored = await this.#stored(stop);
     const local = await this.#copyOf(localFolder);
     const last = local.get(VALID_NODE_CONFIG_KEY);
     const text =
       stored ?? (stored === null ? undefined : await this.#mirrored(mirrorFolder, local));
-    if (text !== undefined) return this.#parsed(text) ?? this.#lastValid(last);
+    if (text !== undefined)
+      return { nodeConfig: this.#parsed(text) ?? this.#lastValid(last), text };
     if (last === undefined) return 'missing';
     // Without etcd a node keeps what it has had; with it, the NodeConfig was deleted.
-    return stored === null ? undefined : this.#lastValid(last);
+    return { nodeConfig: stored === null ? undefined : this.#lastValid(last), text };
   }
 
   /** @returns null: etcd has none; undefined: etcd does not answer, or is not used */

@@ -53,7 +53,7 @@ class Wait {
   }
 
   /** @returns whether the NodeConfig is still that of etcd */
-  start(nodeConfig?: NodeConfig, followsNodeConfig = false): Promise<boolean> {
+  start(nodeConfig?: NodeConfig, followsNodeConfig = false, text?: string): Promise<boolean> {
     const copy = new AgentCopy({
       nodeName: 'node1',
       etcd: this.etcd && { get: (key) => this.etcd!.get(key) },
@@ -62,7 +62,7 @@ class Wait {
       random: systemRandom,
       log: silentLogger,
     });
-    const request = { nodeConfig, followsNodeConfig };
+    const request = { nodeConfig, text, followsNodeConfig };
     const waiting = copy.whenComplete(request, this.stop.signal, async () => void this.waits++);
     return waiting.finally(() => {
       this.isOver = true;
@@ -148,6 +148,16 @@ describe('contiv-init, before VPP takes over a NIC,', () => {
     await wait.write(NODE_CONFIG, invalid);
     assert.equal(await wait.look(3), true);
     assert.equal(await waiting, true);
+  });
+
+  it('does not wait for etcd when the copy has the invalid NodeConfig that was read', async (t) => {
+    const wait = new Wait(t);
+    wait.etcd = silentEtcd;
+    const invalid = '{"node_name":';
+    await wait.write(...record(2, 'node1'));
+    await wait.write(NODE_CONFIG, invalid);
+    assert.equal(await wait.start(nodeConfig('eth0'), true, invalid), true);
+    assert.equal(wait.waits, 0);
   });
 
   it('waits a minute for an agent that copies nothing, and any time for etcd', async (t) => {

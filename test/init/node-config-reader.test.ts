@@ -8,7 +8,7 @@ import { LevelStore } from '#datastore/level-store.ts';
 import { MemoryStore } from '#datastore/memory-store.ts';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
-import { NodeConfigReader } from '#init/node-config-reader.ts';
+import { type FoundNodeConfig, NodeConfigReader } from '#init/node-config-reader.ts';
 
 const KEY = '/vnf-agent/contiv-ksr/k8s/nodeconfig/node1';
 const RECORD = 'local/contivconf/node-config';
@@ -43,7 +43,7 @@ class Databases {
     await store.put(key, value);
   }
 
-  async read(etcd: Pick<KvStore, 'get'> | undefined): Promise<string | undefined> {
+  async find(etcd: Pick<KvStore, 'get'> | undefined): Promise<FoundNodeConfig> {
     const reader = new NodeConfigReader({
       nodeName: 'node1',
       etcd,
@@ -53,8 +53,11 @@ class Databases {
       random: systemRandom,
       log: silentLogger,
     });
-    const found = await reader.read(this.stop.signal, async () => void this.waits++);
-    return found?.steal_interface;
+    return await reader.read(this.stop.signal, async () => void this.waits++);
+  }
+
+  async read(etcd: Pick<KvStore, 'get'> | undefined): Promise<string | undefined> {
+    return (await this.find(etcd)).nodeConfig?.steal_interface;
   }
 }
 
@@ -80,6 +83,15 @@ describe('the NodeConfig of a node', () => {
     assert.equal(await databases.read(silentEtcd), 'eth3');
     await databases.etcd.put(KEY, '{"steal_interface": 7}');
     assert.equal(await databases.read(databases.etcd), 'eth3');
+  });
+
+  it('is found with the invalid text in place of which the last valid one is used', async (t) => {
+    const databases = new Databases(t);
+    const invalid = '{"steal_interface": 7}';
+    await databases.write('local', RECORD, record('eth3'));
+    await databases.write('mirror', KEY, invalid);
+    const { nodeConfig, text: found } = await databases.find(silentEtcd);
+    assert.deepEqual([nodeConfig?.steal_interface, found], ['eth3', invalid]);
   });
 
   it('is none when the record of the last valid one cannot be read', async (t) => {
