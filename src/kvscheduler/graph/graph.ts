@@ -225,10 +225,12 @@ export class WritableGraph {
       copy.#addCopy(node);
     }
     const copyOf = ({ key }: Node): Node => copy.#nodes.get(key) as Node;
-    for (const node of this.#failed) copy.setFailed(copyOf(node));
-    for (const node of this.rejected) copy.rejected.add(copyOf(node));
-    for (const node of this.blocked) copy.blocked.add(copyOf(node));
-    for (const [node, value] of this.#possible) copy.setOutcomeUnknown(copyOf(node), value);
+    await slices.each([...this.#failed], (node) => copy.setFailed(copyOf(node)));
+    await slices.each([...this.rejected], (node) => copy.rejected.add(copyOf(node)));
+    await slices.each([...this.blocked], (node) => copy.blocked.add(copyOf(node)));
+    await slices.each([...this.#possible], ([node, value]) =>
+      copy.setOutcomeUnknown(copyOf(node), value),
+    );
     return copy;
   }
 
