@@ -218,9 +218,11 @@ export function resolveNode(sources: ConfigSources): NodeSettings {
     checked.isNew(othersOrigin, name, at, listed, main.config.name),
   );
   const gateway = defaultGateway(sources, checked, main.config, stn !== undefined);
-  if (main.origins.mainAddresses.source === 'stn')
-    for (const { reason, consequence } of inheritanceFaults(main.config.addresses, gateway[0]))
+  if (main.origins.mainAddresses.source === 'stn') {
+    const hasRoute = gateway[0] !== '' || (stn !== undefined && stn.routes.length > 0);
+    for (const { reason, consequence } of inheritanceFaults(main.config.addresses, hasRoute))
       checked.add({ source: 'stn' }, TAKEN_NIC, reason, consequence);
+  }
   const nat = natExternalTraffic(config, nodeConfig, sources.nodeName);
   return {
     main: main.config,

@@ -63,13 +63,13 @@ export interface InheritanceFault {
 }
 
 /**
- * Services of the host on the NIC that end when VPP has it.
+ * What the host can no longer do with the NIC when VPP has it.
  * @param addresses CIDRs of the host; the first one is that of the node
- * @param gateway empty: there is none
+ * @param hasRoute whether VPP has a route over the NIC: of the host, or to a default gateway
  */
 export function inheritanceFaults(
   addresses: readonly string[],
-  gateway: string,
+  hasRoute: boolean,
 ): InheritanceFault[] {
   const [address, ...others] = addresses;
   if (address === undefined) return [];
@@ -77,14 +77,19 @@ export function inheritanceFaults(
   if (others.length > 0)
     faults.push({
       reason: `the host had ${others.join(', ')} on it, too`,
-      consequence: `; VPP has them now, and the host is reached only at ${address}`,
+      consequence: `; VPP has taken over all addresses, and the host is reached only at ${address}`,
     });
-  if (gateway === '')
+  if (!hasRoute && !addresses.some(hasNeighbors))
     faults.push({
-      reason: `${address} is the whole network, and the host had no gateway`,
+      reason: `the host had no network and no route on it, only ${addresses.join(', ')}`,
       consequence: '; VPP and the host reach no other node',
     });
   return faults;
+}
+
+function hasNeighbors(address: string): boolean {
+  const cidr = parseCidr(address);
+  return cidr !== undefined && cidr.length < cidr.address.length * 8;
 }
 
 /** Of the two addresses of a network: the one that is not the host's. */

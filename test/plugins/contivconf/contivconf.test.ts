@@ -313,12 +313,17 @@ nodeConfig: [{nodeName: node-a, stealInterface: eth3}]
       }).problems.map(({ text }) => text);
     assert.deepEqual(warnings(['10.20.0.5/24', 'fd00::5/64'], stolen.routes), []);
     assert.deepEqual(warnings(['10.20.0.5/24', '10.20.0.6/24'], stolen.routes), [
-      'the NIC that VPP took over: the host had 10.20.0.6/24 on it, too; VPP has them now, and the host is reached only at 10.20.0.5/24',
+      'the NIC that VPP took over: the host had 10.20.0.6/24 on it, too; VPP has taken over all addresses, and the host is reached only at 10.20.0.5/24',
     ]);
     assert.deepEqual(warnings(['10.20.0.5/32'], stolen.routes), []);
     assert.deepEqual(warnings(['10.20.0.5/32'], []), [
-      'the NIC that VPP took over: 10.20.0.5/32 is the whole network, and the host had no gateway; VPP and the host reach no other node',
+      'the NIC that VPP took over: the host had no network and no route on it, only 10.20.0.5/32; VPP and the host reach no other node',
     ]);
+    const route = { destination: '10.30.0.0/16', gateway: '10.20.0.1' };
+    assert.deepEqual(warnings(['10.20.0.5/32'], [route]), []);
+    const oneWarning = warnings(['10.20.0.5/32', '10.20.1.6/24'], []);
+    assert.equal(oneWarning.length, 1);
+    assert.match(oneWarning[0] ?? '', /the host had 10\.20\.1\.6\/24 on it, too/);
   });
 
   it('stops everything as long as the daemon does not tell', async () => {
