@@ -39,9 +39,19 @@ export interface LockWait {
 /** Interval between two attempts to get the lock. */
 const LOCK_RETRY_MS = 100;
 
+/**
+ * For the first `openLevel`: `level` creates the folder, too, but in some places never ends.
+ * @throws StoreOpenError
+ */
+export function createLevelFolder(folder: string): void {
+  try {
+    createFolder(folder);
+  } catch (thrown) {
+    throw openError(folder, errorText(thrown), thrown);
+  }
+}
+
 async function attempt(folder: string): Promise<LevelContent> {
-  // `level` creates it, too, but in some places never ends.
-  createFolder(folder);
   const database = new Level<string, string>(folder);
   await database.open();
   try {

@@ -15,7 +15,7 @@ import {
 } from './level-content.ts';
 import { lossOf, lossSince } from './level-loss.ts';
 import { ContentChecksum, isSameContent, type Seal } from './level-seal.ts';
-import { causeOf, type LockWait, openError, openLevel } from './open-level.ts';
+import { causeOf, createLevelFolder, type LockWait, openError, openLevel } from './open-level.ts';
 import { StoreMarker } from './store-marker.ts';
 
 export interface LevelOptions {
@@ -92,6 +92,7 @@ export class SealedLevel {
   /** @throws StoreOpenError */
   static async open(name: string, options: LevelOptions): Promise<SealedLevel> {
     const { folder, isExpendable = false, log = silentLogger, lockWait } = options;
+    createLevelFolder(folder);
     const content = await openLevel(folder, isExpendable, log, lockWait);
     const { database, damage } = content;
     const marker = isExpendable ? undefined : new StoreMarker(`${folder}.marker`, log);
