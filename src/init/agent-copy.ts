@@ -67,7 +67,7 @@ export class AgentCopy {
       await onWait();
       stored = await this.#storedNodeConfig(stop);
       if (followsNodeConfig && this.#isOther(stored, nodeConfig)) {
-        log.info('the NodeConfig of the node was changed during the wait');
+        log.info('etcd has another NodeConfig: reading it again');
         return false;
       }
       await clock.sleep(POLL_MS, stop);

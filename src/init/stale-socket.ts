@@ -11,6 +11,6 @@ export async function removeStaleSocket(path: string, log: Logger): Promise<void
   try {
     rmSync(path, { force: true });
   } catch (error) {
-    log.warn({ path, err: error }, 'cannot remove the socket of the last agent');
+    log.warn({ path, err: error }, 'cannot remove the socket path of the previous agent');
   }
 }
