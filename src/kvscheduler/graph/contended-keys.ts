@@ -1,6 +1,6 @@
 /**
  * Keys that a base value derives although another value has them, with these bases. When a key becomes
- * free, its bases are planned again. Keys that became free are kept by themselves, so that no transaction
+ * free, its bases are planned again. Keys that became free are kept in a set of their own, so that no transaction
  * looks at all contended keys.
  */
 export class ContendedKeys {

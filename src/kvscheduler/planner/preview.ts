@@ -124,7 +124,7 @@ async function plansUntilDone(
   { graph: original, registry, slices }: Planning & Pick<SchedulerContext, 'graph'>,
 ): Promise<Plan[]> {
   const graph = await original.copy(slices);
-  // What there is to log was logged with the first plan.
+  // A preview logs only its first plan.
   const log = silentLogger;
   const writer = new GraphWriter({ graph, registry, log, slices });
   const plans: Plan[] = [];
