@@ -5,13 +5,14 @@
  */
 export class ContendedKeys {
   readonly #bases = new Map<string, Set<string>>();
+  /** By base. */
+  readonly #keys = new Map<string, Set<string>>();
   readonly #free = new Set<string>();
 
   /** @param isFree no value has the key any more */
   add(key: string, base: string, isFree: boolean): void {
-    const bases = this.#bases.get(key);
-    if (bases) bases.add(base);
-    else this.#bases.set(key, new Set([base]));
+    addTo(this.#bases, key, base);
+    addTo(this.#keys, base, key);
     if (isFree) this.#free.add(key);
   }
 
@@ -41,16 +42,32 @@ export class ContendedKeys {
 
   /** The base does not wait for the key any more. */
   delete(key: string, base: string): void {
-    const bases = this.#bases.get(key);
-    if (!bases?.delete(base) || bases.size > 0) return;
-    this.#bases.delete(key);
-    this.#free.delete(key);
+    deleteFrom(this.#keys, base, key);
+    deleteFrom(this.#bases, key, base);
+    if (!this.#bases.has(key)) this.#free.delete(key);
+  }
+
+  /** The base does not exist any more. */
+  deleteBase(base: string): void {
+    for (const key of this.#keys.get(base) ?? []) this.delete(key, base);
   }
 
   copy(): ContendedKeys {
     const copy = new ContendedKeys();
     for (const [key, bases] of this.#bases) copy.#bases.set(key, new Set(bases));
+    for (const [base, keys] of this.#keys) copy.#keys.set(base, new Set(keys));
     for (const key of this.#free) copy.#free.add(key);
     return copy;
   }
+}
+
+function addTo(sets: Map<string, Set<string>>, name: string, item: string): void {
+  const items = sets.get(name);
+  if (items) items.add(item);
+  else sets.set(name, new Set([item]));
+}
+
+function deleteFrom(sets: Map<string, Set<string>>, name: string, item: string): void {
+  const items = sets.get(name);
+  if (items?.delete(item) && items.size === 0) sets.delete(name);
 }

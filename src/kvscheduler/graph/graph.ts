@@ -267,6 +267,7 @@ export class WritableGraph {
     this.#nodes.delete(node.key);
     this.#keys.delete(node.key);
     this.contended.setFree(node.key);
+    this.contended.deleteBase(node.key);
     (node.base?.derived as Set<Node> | undefined)?.delete(node);
   }
 

@@ -37,3 +37,19 @@ test('a graph is copied in slices, also what is known of its nodes', async () =>
   assert.equal(copy.rejected.size, 10);
   assert.ok(!copy.rejected.has(graph.get('a/1')!), 'the copy has nodes of its own');
 });
+
+test('a base that is removed does not wait for a contended key any more', async () => {
+  const graph = new WritableGraph(new Map());
+  const [first, second] = ['a/1', 'a/2'].map((key) => graph.add(key, undefined, undefined));
+  for (const base of ['a/1', 'a/2']) graph.contended.add('d/1', base, false);
+  graph.contended.add('d/2', 'a/2', true);
+  graph.remove(first!);
+  assert.deepEqual([...graph.contended.basesOf('d/1')], ['a/2']);
+  const copy = await graph.copy(new SingleUnits(new ManualClock()));
+  for (const one of [graph, copy]) {
+    one.remove(one.get(second!.key)!);
+    assert.equal(one.contended.has('d/1'), false);
+    assert.equal(one.contended.has('d/2'), false);
+    assert.equal(one.contended.free.size, 0);
+  }
+});
