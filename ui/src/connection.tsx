@@ -1,12 +1,6 @@
 /** State of the connection to the agent: a word in the header, and what a user has to know below it. */
-import { agentNow } from './agent/agent-time.ts';
-import {
-  agentRun,
-  clockOffset,
-  type StreamProblem,
-  streamProblem,
-  streamState,
-} from './agent/event-stream.ts';
+import { pageTime } from './agent/agent-time.ts';
+import { agentRun, type StreamProblem, streamProblem, streamState } from './agent/event-stream.ts';
 import { timeOfDay } from './components/times.ts';
 
 const streamTexts = {
@@ -27,15 +21,15 @@ export function StreamIndicator() {
 /** It stays for this time after a restart of the agent. */
 const RESTART_MS = 60_000;
 
-/** By the clock of the agent. */
+/** Not of the clock: the notice would stay after one that is set back. */
 let restartedAt = 0;
 agentRun.subscribe((run) => {
-  if (run > 0) restartedAt = Date.now() + clockOffset.peek();
+  if (run > 0) restartedAt = performance.now();
 });
 
 export function ConnectionNotice() {
   const problem = streamProblem.value;
-  const isNewRun = agentRun.value > 0 && agentNow() - restartedAt < RESTART_MS;
+  const isNewRun = agentRun.value > 0 && pageTime() - restartedAt < RESTART_MS;
   return (
     <div role="status">
       {problem && (

@@ -11,6 +11,15 @@ setInterval(() => {
   if (isVisible.peek()) tick.value = Date.now();
 }, TICK_MS);
 
+/**
+ * Milliseconds since the page began, also when the clock of the browser is set; a component that reads it is
+ * rendered again each second.
+ */
+export function pageTime(): number {
+  void tick.value;
+  return performance.now();
+}
+
 /** Milliseconds since the epoch; a component that reads it is rendered again each second. */
 export function agentNow(): number {
   return tick.value + clockOffset.value;
