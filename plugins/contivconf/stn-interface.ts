@@ -63,7 +63,7 @@ export interface InheritanceFault {
 }
 
 /**
- * What the host can no longer do with the NIC when VPP has it.
+ * Uses of the NIC that the host no longer has when VPP has it.
  * @param addresses CIDRs of the host; the first one is that of the node
  * @param hasRoute whether VPP has a route over the NIC: of the host, or to a default gateway
  */
