@@ -10,8 +10,8 @@ import { ignoreNotFound, ignoreRetvals } from '../ignored-retvals.ts';
 import type { VppDescriptorOptions } from '../options.ts';
 import { networkOf } from './network.ts';
 
-/** Nothing is left to restore: the interface is gone, or the neighbor is static now. */
-const NOT_RESTORED = [-2, -116];
+/** Nothing is left to restore: the interface was deleted, or the neighbor is static now. */
+const notRestored = [-2, -116];
 
 /** The interface already has the address. */
 const DUPLICATE_ADDRESS = -127;
@@ -45,10 +45,7 @@ export function interfaceAddressDescriptor({
     const cidr = parseCidr(parts(key).address);
     const removed = cidr ? learnedNeighbors.coveredBy(indexOf(key, ctx), cidr) : [];
     return removed.map((neighbor) =>
-      ignoreRetvals(
-        client.request('ip_neighbor_add_del', { is_add: true, neighbor }),
-        NOT_RESTORED,
-      ),
+      ignoreRetvals(client.request('ip_neighbor_add_del', { is_add: true, neighbor }), notRestored),
     );
   };
   return defineInternalDescriptor(

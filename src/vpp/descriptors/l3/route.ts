@@ -98,7 +98,7 @@ export function routeDescriptor({
         await mapInSlices(clock, correlate, (each) => {
           const isRequested = ctx.only?.has(each.key) ?? true;
           const { outgoing_interface: name } = each.value;
-          // the routes of an interface are gone with it
+          // VPP deletes the routes of an interface with it
           if (!isRequested || found.has(each.key) || (name !== '' && !interfaces.has(name))) return;
           if (ctx.isKnown(each.key)) known.push(each);
         });
