@@ -7,7 +7,7 @@ import { linuxInterfaceKey } from '#models/linux/interface.ts';
 import { type LinuxRoute, type LinuxRouteScope, linuxRouteModel } from '#models/linux/route.ts';
 import type { LinuxInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import type * as api from '../api.ts';
-import { AGENT_ROUTE_PROTOCOL } from '../api.ts';
+import { AGENT_ROUTE_PROTOCOL, LinuxError } from '../api.ts';
 import { ignoreErrno, ignoreNotFound } from './ignored-errors.ts';
 import { interfaceDependencies } from './interface-dependencies.ts';
 import { managedLinks } from './managed-links.ts';
@@ -77,6 +77,24 @@ export function linuxRouteDescriptor({
       },
     ];
   };
+  /** The kernel adds the route to the subnet of an address only with the address: nothing would restore it. */
+  const checkReplaceable = async (
+    namespace: api.NamespacePath,
+    { destination, device, metric }: Omit<api.LinuxRoute, 'protocol'>,
+  ): Promise<void> => {
+    const { routes } = await host.dump(namespace);
+    const kept = routes.find(
+      (each) =>
+        each.protocol === KERNEL_PROTOCOL &&
+        each.destination === destination &&
+        each.metric === metric,
+    );
+    if (kept === undefined) return;
+    throw new LinuxError(
+      `the kernel has its own route to this destination with the same metric, by an address of ${kept.device}: delete the value, or give it another metric (EEXIST)`,
+      { where: `route ${destination} dev ${device}`, errno: 'EEXIST' },
+    );
+  };
   const isManaged = async (
     namespace: api.NamespacePath,
     route: api.LinuxRoute,
@@ -104,7 +122,9 @@ export function linuxRouteDescriptor({
       const route = target(value, ctx);
       // an unmanaged route has the same destination and metric: only one of them can exist
       const isAdded = await ignoreErrno('EEXIST', host.addRoute(...route));
-      if (!isAdded) await host.replaceRoute(...route);
+      if (isAdded) return undefined;
+      await checkReplaceable(...route);
+      await host.replaceRoute(...route);
       return undefined;
     },
     async delete(_key, value, _metadata, ctx) {

@@ -142,6 +142,29 @@ describe('descriptors of Linux', () => {
     assert.deepEqual([...value.ip_addresses].sort(), ['10.1.1.2/32', '10.9.9.9/24']);
   });
 
+  test('a route of the kernel, by an address of any link, is not replaced', async () => {
+    const driver = await driven(...all);
+    await host.createVeth(
+      { namespace: POD_PATH, name: 'eth1' },
+      { namespace: undefined, name: 'other' },
+    );
+    await host.setLink(undefined, 'other', { up: true });
+    await host.setLink(POD_PATH, 'eth1', { up: true });
+    await host.addAddress(POD_PATH, 'eth0', '10.8.8.8/24');
+    await host.addAddress(POD_PATH, 'eth1', '10.9.9.9/24');
+    const before = await host.dump(POD_PATH);
+    for (const dst_network of ['10.8.8.0/24', '10.9.9.0/24']) {
+      const fields = { outgoing_interface: 'veth1', scope: 'LINK', dst_network } as const;
+      const { key, value } = keyed(linuxRouteModel, fields);
+      await assert.rejects(driver.put(key, value), {
+        errno: 'EEXIST',
+        message: /the kernel has its own route to this destination with the same metric/,
+      });
+      await driver.delete(key);
+      assert.deepEqual(await host.dump(POD_PATH), before);
+    }
+  });
+
   test('a deleted namespace is empty, and its values can be neither created nor retried', async () => {
     const driver = await driven(...all);
     host.removeNamespace(POD_PATH);
