@@ -1,6 +1,6 @@
 /** Allocated addresses in the local store; each record is written before the address is used. */
 import type { KvStore } from '#datastore/api.ts';
-import { defineError } from '#infra/errors/errors.ts';
+import { defineError, errorText } from '#infra/errors/errors.ts';
 import { allSettled } from '#infra/rollback/rollback.ts';
 import { FatalError } from '#plugins/controller/api/errors.ts';
 import type { ResyncContext, RevertContext } from '#plugins/controller/api/event-handler.ts';
@@ -130,7 +130,7 @@ export class AddressRecords {
 
   /** Creates the record of a free address. @returns whether the attachment owns the address now */
   async create(ctx: PortContext, record: AddressRecord): Promise<boolean> {
-    await this.#restoreUncertain(ctx);
+    await this.restoreUncertain(ctx);
     const key = addressKey(record.address);
     this.#uncertain.set(key, undefined);
     const { created, value } = await ctx.callPort(`local store/put-if-absent ${key}`, () =>
@@ -146,7 +146,7 @@ export class AddressRecords {
 
   /** Reassigns a reserved address to another attachment. @returns whether it owns the address now */
   async replace(ctx: PortContext, known: AddressRecord, record: AddressRecord): Promise<boolean> {
-    await this.#restoreUncertain(ctx);
+    await this.restoreUncertain(ctx);
     const key = addressKey(record.address);
     this.#uncertain.set(key, known);
     const swapped = await ctx.callPort(`local store/compare-and-swap ${key}`, () =>
@@ -172,14 +172,14 @@ export class AddressRecords {
 
   /** Records an address of another IPAM, and replaces an existing record. */
   async accept(ctx: PortContext, record: AddressRecord): Promise<void> {
-    await this.#restoreUncertain(ctx);
-    this.#uncertain.set(addressKey(record.address), this.#byAddress.get(record.address));
+    await this.restoreUncertain(ctx);
     await this.put(ctx, record);
   }
 
   /** Writes a record, and replaces an existing one. */
   async put(ctx: PortContext, record: AddressRecord): Promise<void> {
     const key = addressKey(record.address);
+    this.#expectFailure(key, record.address);
     await ctx.callPort(`local store/put ${key}`, () =>
       this.#store.put(key, addressRecordText(record)),
     );
@@ -187,11 +187,16 @@ export class AddressRecords {
     this.#byAddress.set(record.address, record);
   }
 
+  /** The first record is kept, if several writes fail: it is the one that the memory still has. */
+  #expectFailure(key: string, address: string): void {
+    if (!this.#uncertain.has(key)) this.#uncertain.set(key, this.#byAddress.get(address));
+  }
+
   /**
    * Undoes writes with an unknown outcome before the next allocation: after a restart their records would
-   * be a second address of the same pod.
+   * be a second address of the same pod, or a running pod would have none.
    */
-  async #restoreUncertain(ctx: PortContext): Promise<void> {
+  async restoreUncertain(ctx: PortContext): Promise<void> {
     for (const [key, record] of this.#uncertain) {
       await (record === undefined
         ? ctx.callPort(`local store/delete ${key}`, () => this.#store.delete(key))
@@ -200,8 +205,19 @@ export class AddressRecords {
     }
   }
 
+  /** For a resync: it configures the pods without a disk, too, and the next one tries again. */
+  async tryRestoreUncertain(ctx: ResyncContext): Promise<void> {
+    try {
+      await this.restoreUncertain(ctx);
+    } catch (cause) {
+      const reason = errorText(cause);
+      ctx.log.warn({ reason }, 'cannot restore the records of addresses whose last write failed');
+    }
+  }
+
   async delete(ctx: PortContext, address: string): Promise<void> {
     const key = addressKey(address);
+    this.#expectFailure(key, address);
     await ctx.callPort(`local store/delete ${key}`, () => this.#store.delete(key));
     this.#uncertain.delete(key);
     this.#byAddress.delete(address);

@@ -36,6 +36,8 @@ const settings = Object.keys(configKeys) as readonly (keyof RecordedSettings)[];
 export class PlanRecord {
   readonly #store: KvStore;
   #recorded: RecordedSettings | undefined;
+  /** Whether the last write failed, so that the disk may have other settings. */
+  #isUncertain = false;
 
   /** @throws FatalError: without the record, a changed subnet would cut off running pods */
   static async readBack(ctx: ResyncContext, store: KvStore): Promise<PlanRecord> {
@@ -72,10 +74,12 @@ export class PlanRecord {
 
   /** Records the subnets, before an address is allocated from them. */
   async write(ctx: ResyncContext, config: IpamConfig): Promise<void> {
-    if (this.#recorded && this.changes(config).length === 0) return;
+    if (this.#recorded && !this.#isUncertain && this.changes(config).length === 0) return;
     const recorded = settingsOf(config);
     const text = JSON.stringify(recorded);
+    this.#isUncertain = true;
     await ctx.callPort('local store/put subnets', () => this.#store.put(PLAN_KEY, text));
+    this.#isUncertain = false;
     this.#recorded = recorded;
   }
 }

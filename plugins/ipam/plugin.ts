@@ -6,7 +6,6 @@
  */
 import type { KvStore } from '#datastore/api.ts';
 import { Slices } from '#infra/clock/slices.ts';
-import { SharedMap } from '#infra/collections/shared-map.ts';
 import { type CodedError, defineError } from '#infra/errors/errors.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import { parseCidr } from '#models/ip.ts';
@@ -39,6 +38,7 @@ import {
 import { AddressPool } from './address-pool.ts';
 import type { AddressRecord } from './address-record.ts';
 import { AddressRecords } from './address-records.ts';
+import { allocationList } from './allocation-list.ts';
 import { type Allocation, type IpamApi, PodCidrChange, podRange } from './api.ts';
 import { BaseIpam } from './base-ipam.ts';
 import { ExternalAddressError, externalAddress } from './external-address.ts';
@@ -123,6 +123,7 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
     this.#planRecord = planRecord;
     this.#problem = problem;
     this.#podRecords = podRecords;
+    await records.tryRestoreUncertain(ctx);
     this.#assignOwners(records);
     await this.#recordAddresses(ctx, records);
     for (const { address } of records.all()) pool.use(address);
@@ -245,22 +246,7 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
   }
 
   allocations(): ReadonlyMap<string, Allocation> {
-    // The pods in it are those of the records.
-    const allocations = new SharedMap<string, Allocation>();
-    for (const { address, pod, podUid, attachment } of this.#records?.all() ?? []) {
-      const holds = attachment !== '' && this.#addressByAttachment.get(attachment) === address;
-      const holder = holds ? attachment : undefined;
-      allocations.set(address, { address, pod, podUid, attachment: holder });
-    }
-    for (const address of this.#podRecords?.addresses() ?? []) {
-      if (allocations.has(address)) continue;
-      allocations.set(address, {
-        address,
-        ...this.#podRecords!.firstRecordOf(address)!,
-        attachment: undefined,
-      });
-    }
-    return allocations;
+    return allocationList(this.#records?.all() ?? [], this.#addressByAttachment, this.#podRecords);
   }
 
   describeInternalData(): string {
@@ -305,7 +291,11 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
   async #add(ctx: UpdateContext, payload: AddPodPayload): Promise<UpdateResult> {
     const attachment = this.#deps.pods.idOf(payload);
     this.#undo = undefined;
-    if (this.#addressByAttachment.has(attachment)) return {};
+    if (this.#addressByAttachment.has(attachment)) {
+      // a DEL may have failed after it had written
+      await this.#records!.restoreUncertain(ctx);
+      return {};
+    }
     if (payload.ipamType !== '' && !this.#isExternal)
       ctx.log.warn(
         { pod: podIdText(payload.pod), ipam: payload.ipamType },

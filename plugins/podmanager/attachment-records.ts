@@ -21,6 +21,8 @@ import {
 export class AttachmentRecords {
   readonly #store: KvStore;
   readonly #deleted = new Map<AttachmentId, AttachmentRecord>();
+  /** Attachments whose last write failed, so that the disk may have it; undefined: their record was to be removed. */
+  readonly #uncertain = new Map<AttachmentId, AttachmentRecord | undefined>();
 
   constructor(store: KvStore) {
     this.#store = store;
@@ -85,17 +87,43 @@ export class AttachmentRecords {
     return this.#deleted.size;
   }
 
+  /** Whether the disk may have another record of the attachment than the caller. */
+  isUncertain(id: AttachmentId): boolean {
+    return this.#uncertain.has(id);
+  }
+
   async put(ctx: PortContext, record: AttachmentRecord): Promise<void> {
-    const key = attachmentKey(attachmentId(record));
+    const id = attachmentId(record);
+    const key = attachmentKey(id);
+    this.#uncertain.set(id, record);
     await ctx.callPort(`local store/put ${key}`, () =>
       this.#store.put(key, attachmentText(record)),
     );
+    this.#uncertain.delete(id);
+  }
+
+  /**
+   * Repeats the writes whose outcome is unknown: a restart would detach a running pod, or attach a deleted
+   * one. An attachment that does not exist becomes a deleted one, because VPP may have its interface.
+   */
+  async restoreUncertain(
+    ctx: PortContext,
+    current: (id: AttachmentId) => AttachmentRecord | undefined,
+  ): Promise<void> {
+    for (const [id, written] of this.#uncertain) {
+      const record = current(id);
+      if (record) await this.put(ctx, record);
+      else if (written) await this.moveToDeleted(ctx, written);
+      else await this.remove(ctx, id);
+    }
   }
 
   /** Deletes the record of an attachment that was never wired. */
   async remove(ctx: PortContext, id: AttachmentId): Promise<void> {
     const key = attachmentKey(id);
+    this.#uncertain.set(id, this.#uncertain.get(id));
     await ctx.callPort(`local store/delete ${key}`, () => this.#store.delete(key));
+    this.#uncertain.delete(id);
   }
 
   /** Writes records and removes others, all or none. */
@@ -104,11 +132,16 @@ export class AttachmentRecords {
     removed: Iterable<AttachmentId>,
     added: Iterable<AttachmentRecord>,
   ): Promise<void> {
+    const records = new Map<AttachmentId, AttachmentRecord | undefined>();
+    for (const id of removed) records.set(id, undefined);
+    for (const record of added) records.set(attachmentId(record), record);
     const changes = new Map<string, string | undefined>();
-    for (const id of removed) changes.set(attachmentKey(id), undefined);
-    for (const record of added)
-      changes.set(attachmentKey(attachmentId(record)), attachmentText(record));
+    for (const [id, record] of records) {
+      this.#uncertain.set(id, record);
+      changes.set(attachmentKey(id), record && attachmentText(record));
+    }
     await this.#writeAll(ctx, 'write found attachments', changes);
+    for (const id of records.keys()) this.#uncertain.delete(id);
   }
 
   async moveToDeleted(ctx: PortContext, record: AttachmentRecord): Promise<void> {
@@ -117,7 +150,9 @@ export class AttachmentRecords {
       [attachmentKey(id), undefined],
       [deletedKey(id), attachmentText(record)],
     ]);
+    this.#uncertain.set(id, record);
     await this.#writeAll(ctx, `delete attachment ${id}`, changes);
+    this.#uncertain.delete(id);
     this.#deleted.set(id, record);
   }
 

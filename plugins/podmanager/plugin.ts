@@ -6,7 +6,7 @@
 import type { KvStore } from '#datastore/api.ts';
 import type { DiskStore } from '#datastore/disk-store.ts';
 import { rfc3339 } from '#infra/clock/rfc3339.ts';
-import type { CodedError } from '#infra/errors/errors.ts';
+import { type CodedError, errorText } from '#infra/errors/errors.ts';
 import { AbortEventError, FatalError } from '#plugins/controller/api/errors.ts';
 import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
 import type {
@@ -109,6 +109,7 @@ class Manager implements PodManager {
   async resync(ctx: ResyncContext): Promise<void> {
     if (DbResync.is(ctx.event)) this.#stateIsFresh = !ctx.event.payload.local;
     if (this.#bootId === undefined) await this.#readBack(ctx);
+    await this.#restoreRecords(ctx);
     const identities = await this.#identities(ctx);
     const isFull = ctx.event.kind.method(ctx.event.payload) === EventMethod.FullResync;
     if (isFull || !this.#compared) await this.#compareWithVpp(ctx, identities);
@@ -182,6 +183,16 @@ class Manager implements PodManager {
     for (const record of records) this.#table.set(record);
     this.#order = records.at(-1)?.order ?? 0;
     this.#bootId = bootId;
+  }
+
+  /** The pods are configured without a disk, too: the next resync tries again. */
+  async #restoreRecords(ctx: ResyncContext): Promise<void> {
+    try {
+      await this.#records.restoreUncertain(ctx, (id) => this.#table.get(id));
+    } catch (cause) {
+      const reason = errorText(cause);
+      ctx.log.warn({ reason }, 'cannot write the records of attachments whose last write failed');
+    }
   }
 
   /**
@@ -291,7 +302,8 @@ class Manager implements PodManager {
       order: this.#order + 1,
     };
     const record = previous?.adopted ? completed(previous, added) : added;
-    if (previous && sameAttachment(previous, record)) return {};
+    const isRecorded = !this.#records.isUncertain(id);
+    if (previous && isRecorded && sameAttachment(previous, record)) return {};
     const undo = { id, previous, isRecorded: false };
     // stored before it is wired: a crash in between leaves a record that DEL removes, never a wired
     // pod without a record

@@ -193,6 +193,90 @@ describe('attachments', () => {
     addressOf(await node.add('web', 'c1'));
   });
 
+  it('are recorded again by an ADD after a DEL that failed when it had written', async () => {
+    for (const healed of [false, true]) {
+      const node = await started();
+      addressOf(await node.add('web', 'c1'));
+      node.local.afterWrite = () => {
+        throw new StoreUnavailableError('lost');
+      };
+      assert.ok((await node.del('web', 'c1')).error);
+      node.local.afterWrite = undefined;
+      if (healed) {
+        await node.heal();
+        assert.deepEqual(await kept(node), ['c1/eth0']);
+      }
+      const address = addressOf(await node.add('web', 'c1'));
+      assert.deepEqual(await kept(node), ['c1/eth0']);
+      const next = node.restart();
+      await next.resync();
+      assert.deepEqual(known(next), ['c1/eth0']);
+      assert.deepEqual(next.ipam.podAddresses('c1/eth0'), [address]);
+    }
+  });
+
+  it('do not come back after an ADD that failed when it had written', async () => {
+    const node = await started();
+    node.local.afterWrite = () => {
+      node.local.beforeWrite = () => {
+        throw new StoreUnavailableError('full');
+      };
+      throw new StoreUnavailableError('lost');
+    };
+    assert.ok((await node.add('web', 'c1')).error);
+    assert.equal((await node.heal()).error, undefined);
+    assert.deepEqual(await kept(node), ['c1/eth0']);
+    node.local.afterWrite = undefined;
+    node.local.beforeWrite = undefined;
+    await node.heal();
+    assert.deepEqual(await kept(node), []);
+  });
+
+  it('are those of the last answer when the store fails before or after any write', async () => {
+    const step = fc.record({
+      kind: fc.constantFrom('add', 'add', 'del', 'del', 'heal', 'restart'),
+      container: fc.nat(1),
+      fault: fc.option(
+        fc.record({
+          at: fc.constantFrom('beforeWrite' as const, 'afterWrite' as const),
+          writes: fc.uniqueArray(fc.nat(2), { minLength: 1, maxLength: 2 }),
+        }),
+        { nil: undefined },
+      ),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 8, maxLength: 20 }), async (steps) => {
+        let node = await started();
+        const told = new Map<string, string | undefined>();
+        for (const { kind, container, fault } of steps) {
+          const id = `c${container}`;
+          let writes = 0;
+          if (fault)
+            node.local[fault.at] = () => {
+              if (fault.writes.includes(writes++)) throw new StoreUnavailableError('lost');
+            };
+          if (kind === 'add' || kind === 'del') {
+            const outcome = await node[kind]('web', id);
+            if (outcome.error) told.delete(id);
+            else told.set(id, kind === 'add' ? addressOf(outcome) : undefined);
+          } else if (kind === 'heal') await node.heal();
+          node.local.beforeWrite = undefined;
+          node.local.afterWrite = undefined;
+          if (kind !== 'restart') continue;
+          node = node.restart();
+          assert.equal((await node.resync()).error, undefined);
+        }
+        const next = node.restart();
+        assert.equal((await next.resync()).error, undefined);
+        for (const [id, address] of told) {
+          assert.equal(next.pods.attachments().has(`${id}/eth0`), address !== undefined, id);
+          assert.deepEqual(next.ipam.podAddresses(`${id}/eth0`), address ? [address] : []);
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
   it('equal the responses to the runtime, after crashes at any point', async () => {
     const step = fc.record({
       kind: fc.constantFrom('add', 'del'),
