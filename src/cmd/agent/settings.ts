@@ -1,6 +1,5 @@
 /** The settings of the agent, from flags, environment variables and configuration files. */
 
-import { statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { TObject } from 'typebox';
@@ -12,6 +11,7 @@ import {
   type MirrorConfig,
   mirrorSchema,
 } from '#datastore/config.ts';
+import { checkConfigFolder } from '#infra/config/config-folder.ts';
 import { durationMs, parseDuration } from '#infra/config/duration.ts';
 import {
   ConfigError,
@@ -127,12 +127,8 @@ export function readSettings(
   return embeddedSettings(settings, flags.manifests ?? join(root, 'examples'));
 }
 
-/** A missing configuration folder is an error: it would silently mean defaults everywhere. */
 function checkFlags({ configDir, embedded, manifests }: AgentFlags): void {
-  if (!statSync(configDir, { throwIfNoEntry: false })?.isDirectory())
-    throw new ConfigError('the folder does not exist (set by --config-dir or CONFIG_DIR)', {
-      where: configDir,
-    });
+  checkConfigFolder(configDir);
   if (manifests !== undefined && !embedded)
     throw new ConfigError('requires --embedded', { where: '--manifests' });
 }

@@ -1,10 +1,10 @@
 /** The settings of contiv-init, from flags, environment variables and the agent's configuration files. */
-import { statSync } from 'node:fs';
 import type { TObject } from 'typebox';
 import { boltSchema, etcdOptions, etcdSchema, mirrorSchema } from '#datastore/config.ts';
 import type { EtcdOptions } from '#datastore/etcd/options.ts';
 import { levelFolder, mirrorFolder } from '#datastore/level-folder.ts';
-import { ConfigError, type ConfigFile, type ConfigSource, loadConfig } from '#infra/config/load.ts';
+import { checkConfigFolder } from '#infra/config/config-folder.ts';
+import { type ConfigFile, type ConfigSource, loadConfig } from '#infra/config/load.ts';
 import { type GrpcConfig, grpcSchema } from '#infra/grpc/config.ts';
 import { type LogsConfig, logsSchema } from '#infra/log/loggers.ts';
 import { serviceLabel } from '#infra/service-label/service-label.ts';
@@ -29,10 +29,7 @@ export interface InitSettings {
 
 /** @throws ConfigError with file and line */
 export function readSettings(flags: InitFlags, env: Variables): InitSettings {
-  if (!statSync(flags.configDir, { throwIfNoEntry: false })?.isDirectory())
-    throw new ConfigError('the folder does not exist (set by --config-dir or CONFIG_DIR)', {
-      where: flags.configDir,
-    });
+  checkConfigFolder(flags.configDir);
   const source: ConfigSource = { flags: flags.values, env, configDir: flags.configDir };
   // The agent reads the same files, and warns about unknown keys in them.
   const load = <S extends TObject>(file: ConfigFile<S>) => loadConfig(file, source).value;

@@ -1,9 +1,8 @@
 /** The settings of contiv-ksr, from flags, environment variables and configuration files. */
-import { statSync } from 'node:fs';
 import type { TObject } from 'typebox';
 import { type EtcdConfig, etcdSchema } from '#datastore/config.ts';
+import { checkConfigFolder } from '#infra/config/config-folder.ts';
 import {
-  ConfigError,
   type ConfigFile,
   type ConfigSource,
   type LoadedConfig,
@@ -40,10 +39,7 @@ export function readSettings(
   flags: KsrFlags,
   env: Readonly<Record<string, string | undefined>>,
 ): Settings {
-  if (!statSync(flags.configDir, { throwIfNoEntry: false })?.isDirectory())
-    throw new ConfigError('the folder does not exist (set by --config-dir or CONFIG_DIR)', {
-      where: flags.configDir,
-    });
+  checkConfigFolder(flags.configDir);
   const source: ConfigSource = { flags: flags.values, env, configDir: flags.configDir };
   const warnings: string[] = [];
   const load = <S extends TObject>(file: ConfigFile<S>): LoadedConfig<S> => {
