@@ -83,6 +83,26 @@ describe('pods that come and go', { skip: withoutProgram('chromium'), timeout: 1
     await close();
   });
 
+  it('have the same age after the clock of the browser was set forward', async () => {
+    const { page, problems, show, close } = await openPage(browser, shop.agent.port);
+    await page.addInitScript({ content: SHIFTED_CLOCK });
+    const early = { name: 'early', containerId: 'early-container', netns: '/run/netns/early' };
+    await addPod(shop, early);
+    await show('pods?pod=default/early');
+    await page.getByText('early-container', { exact: true }).waitFor();
+    const age = page.getByText(/^\d+ (s|min|h) ago, /);
+    const before = await age.innerText();
+    const reconnected = page.waitForRequest(/controller\/events\?after=/);
+    await page.evaluate('shiftClock(3_600_000)');
+    // it is shown again each second
+    await page.getByText(before, { exact: true }).waitFor({ state: 'detached' });
+    assert.match(await age.innerText(), /^\d+ s ago, /);
+    // the computer may have slept as long
+    await reconnected;
+    assert.deepEqual(problems, []);
+    await close();
+  });
+
   it('have no interface when their network namespace is another one', async () => {
     const lost = { name: 'lost', containerId: 'lost-container', netns: '/run/netns/lost' };
     await addPod(shop, lost);

@@ -1,14 +1,16 @@
 /** The time of the agent, which ticks: ages of what the page shows. */
 import { signal } from '@preact/signals';
-import { clockOffset } from './event-stream.ts';
+import { agentTimeOrigin, reconnectAfterSleep } from './event-stream.ts';
 import { isVisible } from './page-visibility.ts';
 
 const TICK_MS = 1_000;
 
-const tick = signal(Date.now());
+const tick = signal(performance.now());
 
 setInterval(() => {
-  if (isVisible.peek()) tick.value = Date.now();
+  if (!isVisible.peek()) return;
+  reconnectAfterSleep();
+  tick.value = performance.now();
 }, TICK_MS);
 
 /**
@@ -20,7 +22,7 @@ export function pageTime(): number {
   return performance.now();
 }
 
-/** Milliseconds since the epoch; a component that reads it is rendered again each second. */
+/** Milliseconds since the epoch, not by the clock of the browser; a component that reads it is rendered each second. */
 export function agentNow(): number {
-  return tick.value + clockOffset.value;
+  return tick.value + agentTimeOrigin.value;
 }

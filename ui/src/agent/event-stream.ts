@@ -28,8 +28,8 @@ export const streamState = signal<StreamState>('connecting');
 export const streamProblem = signal<StreamProblem | undefined>(undefined);
 /** Grows when the agent was restarted: its numbers begin again, and documents are of another run. */
 export const agentRun = signal(0);
-/** Milliseconds by which the clock of the agent is ahead of that of the browser. */
-export const clockOffset = signal(0);
+/** Time of the agent when the page began, in milliseconds since the epoch. */
+export const agentTimeOrigin = signal(performance.timeOrigin);
 /** Events by the time of their end. */
 export const eventRate = new EventRate();
 /** Grows with each batch of events: documents that follow the events are requested again. */
@@ -41,6 +41,8 @@ const FIRST_EVENTS = 200;
 /** Events of this time become one update of the page. */
 const BATCH_MS = 250;
 const RETRY_MS = 3_000;
+/** A clock that advances more than this beyond the time of the page was set, or the computer slept. */
+const CLOCK_STEP_MS = 2_000;
 
 let source: EventSource | undefined;
 let lastId: string | undefined;
@@ -48,6 +50,8 @@ let waiting: ProcessedEvent[] = [];
 let batchTimer: number | undefined;
 let retryTimer: number | undefined;
 let explanation: AbortController | undefined;
+/** When the page began by the clock of the browser, as it was when it was last compared. */
+let clockOrigin = Date.now() - performance.now();
 
 effect(() => {
   if (isVisible.value) connect();
@@ -62,7 +66,7 @@ function connect(): void {
   source = opened;
   opened.addEventListener('connected', ({ data, lastEventId }: MessageEvent<string>) => {
     const { Time } = JSON.parse(data) as { readonly Time: string };
-    clockOffset.value = Date.parse(Time) - Date.now();
+    agentTimeOrigin.value = Date.parse(Time) - performance.now();
     // The agent continues after the last known event, and knows none of another run.
     if (lastEventId === '' && lastId !== undefined) beginRun();
     lastId ??= lastEventId || undefined;
@@ -81,6 +85,16 @@ function connect(): void {
     streamState.value = 'lost';
     void explain();
   });
+}
+
+/** The time of the page stops while the computer sleeps: a new stream begins with the time of the agent. */
+export function reconnectAfterSleep(): void {
+  const origin = Date.now() - performance.now();
+  const step = origin - clockOrigin;
+  clockOrigin = origin;
+  if (step < CLOCK_STEP_MS || !source) return;
+  disconnect();
+  connect();
 }
 
 /** An event source does not tell why it failed. */
