@@ -31,6 +31,7 @@ const changes: readonly (readonly [Roles | undefined, Roles | undefined])[] = [
   [bothSides, classifying],
   [classifying, bothSides],
   [{ output_feature: true }, classifying],
+  [classifying, { output_feature: true }],
 ];
 
 for (const [from, to] of changes) {

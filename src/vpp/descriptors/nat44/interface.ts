@@ -99,7 +99,14 @@ export function nat44InterfaceDescriptor({
       };
       // the last step back: a side that is enabled again brings the node that the classifier replaces
       if (before.includes('classify')) undo.add(() => take({ what: 'in2out', isOn: false }));
-      const results = stepsBetween(before, after).map(async (step) => {
+      const steps = stepsBetween(before, after);
+      const taken = new Set<Step>();
+      // in the order of the steps, not of their answers: VPP refuses a side until the output feature is off
+      for (const step of steps)
+        undo.add(async () => {
+          if (taken.has(step)) await takeBack(step);
+        });
+      const results = steps.map(async (step) => {
         const isOfSide = step.what !== 'classify' && step.what !== 'in2out';
         try {
           await take(step);
@@ -107,7 +114,7 @@ export function nat44InterfaceDescriptor({
           if (isOfSide) haveSidesChanged = false;
           throw error;
         }
-        undo.add(() => takeBack(step));
+        taken.add(step);
       });
       await allSettled(results);
       return undefined;
