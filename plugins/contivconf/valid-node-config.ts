@@ -28,7 +28,7 @@ type Context = Pick<ResyncContext | UpdateContext, 'callPort' | 'log'>;
 
 export class ValidNodeConfigRecord {
   readonly #store: KvStore;
-  /** Text in the store; undefined: none, or not read yet. */
+  /** Text in the store; undefined: none, not read yet, or unknown because a write failed. */
   #text: string | undefined;
   #value: ValidNodeConfig | undefined;
   #isRead = false;
@@ -67,6 +67,7 @@ export class ValidNodeConfigRecord {
     this.#value = value;
     const text = JSON.stringify(value);
     if (text === this.#text) return;
+    this.#text = undefined;
     try {
       await ctx.callPort('local store/put NodeConfig', () =>
         this.#store.put(VALID_NODE_CONFIG_KEY, text),
