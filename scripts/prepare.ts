@@ -1,6 +1,6 @@
 /**
- * Builds the web page at the end of `npm ci`. Without the development dependencies (`--omit=dev`) there is no
- * page: the agent says at `/ui/` how to build it.
+ * Builds the web page at the end of `npm ci`, and before `npm test`, whose browsers would show an old one. Without
+ * the development dependencies (`--omit=dev`) there is no page: the agent says at `/ui/` how to build it.
  */
 import { findPackageJSON } from 'node:module';
 
