@@ -324,6 +324,9 @@ export class Controller implements EventLoop, ConfigRetriever {
   /** A healing resync that fails, or leaves a problem that a retry may solve, is repeated. */
   #heal(hasCalledAll: boolean, { event, error, needsHealing, waitsForSouthbound }: Outcome): void {
     if (needsHealing) {
+      // A periodic one that fails for the same cause must not bring the next attempt forward.
+      const isPeriodic = HealingResync.is(event) && !isHealing(event);
+      if (isPeriodic && this.#scheduledHealing) return;
       const delay = isHealing(event) ? this.#healingDelay.next() : this.#healingDelay.first;
       this.scheduleHealing(errorText(error), delay);
       return;
