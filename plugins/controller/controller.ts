@@ -68,6 +68,8 @@ export class Controller implements EventLoop, ConfigRetriever {
   readonly #healingDelay: HealingDelay;
   /** Errors of the last resync, without failures of values; empty if there were none. */
   #resyncErrors: readonly Error[] = [];
+  /** Why the last resync that called the handlers was not committed; undefined: it was. */
+  #uncommitted: Error | undefined;
   #aborting = false;
   #closed = false;
   /** The healing resync that is scheduled and has not started yet. */
@@ -308,7 +310,10 @@ export class Controller implements EventLoop, ConfigRetriever {
       // A DownstreamResync calls no handler: it says nothing about their errors.
       const hasCalledAll = isResync && method !== EventMethod.DownstreamResync;
       if (isResync && this.#gate.hasBeenOpen) this.#deps.reportState('ok');
-      if (hasCalledAll) this.#resyncErrors = outcome.eventErrors;
+      if (hasCalledAll) {
+        this.#resyncErrors = outcome.eventErrors;
+        this.#uncommitted = outcome.committed ? undefined : outcome.error;
+      }
       this.#heal(hasCalledAll, outcome);
       this.#rejectBlocked();
     }
@@ -319,6 +324,9 @@ export class Controller implements EventLoop, ConfigRetriever {
   /** A healing resync that fails, or leaves a problem that a retry may solve, is repeated. */
   #heal(hasCalledAll: boolean, { event, error, needsHealing, waitsForSouthbound }: Outcome): void {
     if (needsHealing) {
+      // A periodic one that fails for the same cause must not bring the next attempt forward.
+      const isPeriodic = HealingResync.is(event) && !isHealing(event);
+      if (isPeriodic && this.#scheduledHealing) return;
       const delay = isHealing(event) ? this.#healingDelay.next() : this.#healingDelay.first;
       this.scheduleHealing(errorText(error), delay);
       return;
@@ -334,7 +342,7 @@ export class Controller implements EventLoop, ConfigRetriever {
    * they are rejected, and try again.
    */
   #rejectBlocked(): void {
-    const [error] = this.#resyncErrors;
+    const error = this.#uncommitted;
     const generation = this.#deps.southboundGeneration();
     if (!error || this.#gate.isOpen(generation)) return;
     const reason = `VPP is not configured, because the last resync failed: ${errorText(error)}`;

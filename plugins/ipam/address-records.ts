@@ -64,7 +64,12 @@ export class AddressRecords {
           [key, undefined],
           [movedTo, value],
         ]);
-        await ctx.callPort(`local store/move ${key}`, () => store.putAll(move));
+        try {
+          await ctx.callPort(`local store/move ${key}`, () => store.putAll(move));
+        } catch (cause) {
+          // pods are configured without a disk, too: the next start tries again
+          ctx.log.warn({ key, reason: errorText(cause) }, 'cannot move an invalid address record');
+        }
       }
     }
     return records;

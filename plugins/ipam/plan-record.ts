@@ -2,9 +2,10 @@
 import { type Static, Type } from 'typebox';
 import Value from 'typebox/value';
 import type { KvStore } from '#datastore/api.ts';
+import { errorText } from '#infra/errors/errors.ts';
 import type { IpamConfig } from '#plugins/contivconf/api.ts';
 import { FatalError } from '#plugins/controller/api/errors.ts';
-import type { ResyncContext } from '#plugins/controller/api/event-handler.ts';
+import type { ResyncContext, UpdateContext } from '#plugins/controller/api/event-handler.ts';
 
 export const PLAN_KEY = 'local/ipam/plan';
 
@@ -36,8 +37,8 @@ const settings = Object.keys(configKeys) as readonly (keyof RecordedSettings)[];
 export class PlanRecord {
   readonly #store: KvStore;
   #recorded: RecordedSettings | undefined;
-  /** Whether the last write failed, so that the disk may have other settings. */
-  #isUncertain = false;
+  /** Settings whose write has failed, so that the disk may have others. */
+  #unwritten: RecordedSettings | undefined;
 
   /** @throws FatalError: without the record, a changed subnet would cut off running pods */
   static async readBack(ctx: ResyncContext, store: KvStore): Promise<PlanRecord> {
@@ -72,15 +73,25 @@ export class PlanRecord {
       .map((name) => `${configKeys[name]} ${shown(before[name])} to ${shown(config[name])}`);
   }
 
-  /** Records the subnets, before an address is allocated from them. */
-  async write(ctx: ResyncContext, config: IpamConfig): Promise<void> {
-    if (this.#recorded && !this.#isUncertain && this.changes(config).length === 0) return;
-    const recorded = settingsOf(config);
-    const text = JSON.stringify(recorded);
-    this.#isUncertain = true;
+  /** Records the subnets. Pods are configured without a disk, too: `ensureWritten` follows. */
+  async tryWrite(ctx: ResyncContext, config: IpamConfig): Promise<void> {
+    if (this.#recorded && !this.#unwritten && this.changes(config).length === 0) return;
+    this.#unwritten = settingsOf(config);
+    try {
+      await this.ensureWritten(ctx);
+    } catch (cause) {
+      ctx.log.warn({ reason: errorText(cause) }, 'cannot record the subnets of this node');
+    }
+  }
+
+  /** To be called before an address is allocated from the subnets. @throws StoreUnavailableError … */
+  async ensureWritten(ctx: Pick<UpdateContext, 'callPort'>): Promise<void> {
+    const settings = this.#unwritten;
+    if (!settings) return;
+    const text = JSON.stringify(settings);
     await ctx.callPort('local store/put subnets', () => this.#store.put(PLAN_KEY, text));
-    this.#isUncertain = false;
-    this.#recorded = recorded;
+    this.#unwritten = undefined;
+    this.#recorded = settings;
   }
 }
 

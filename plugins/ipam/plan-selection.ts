@@ -51,6 +51,6 @@ export async function selectPlan(
     }
     use(configured);
   }
-  await record.write(ctx, configured);
+  await record.tryWrite(ctx, configured);
   return undefined;
 }

@@ -6,10 +6,11 @@
  */
 import type { KvStore } from '#datastore/api.ts';
 import { Slices } from '#infra/clock/slices.ts';
-import { type CodedError, defineError } from '#infra/errors/errors.ts';
+import { type CodedError, defineError, errorText } from '#infra/errors/errors.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import { parseCidr } from '#models/ip.ts';
 import type { ContivConfApi, IpamConfig } from '#plugins/contivconf/api.ts';
+import { AbortEventError, FatalError } from '#plugins/controller/api/errors.ts';
 import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
 import type {
   EventHandler,
@@ -76,6 +77,17 @@ function podCidrs(nodes: ReadonlyMap<string, Node>): ReadonlyMap<number, Prefix>
   return found;
 }
 
+/**
+ * Running pods without a recorded address would not be wired, so that a commit would disconnect them.
+ * @throws FatalError, AbortEventError unchanged, AbortEventError for all other errors
+ */
+function rethrowAsAbort(thrown: unknown): never {
+  if (thrown instanceof FatalError || thrown instanceof AbortEventError) throw thrown;
+  throw new AbortEventError(`cannot record the addresses of running pods: ${errorText(thrown)}`, {
+    cause: thrown,
+  });
+}
+
 class Ipam extends BaseIpam implements EventHandler, IpamApi {
   readonly name = 'ipam';
   readonly #deps: IpamDeps;
@@ -125,7 +137,7 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
     this.#podRecords = podRecords;
     await records.tryRestoreUncertain(ctx);
     this.#assignOwners(records);
-    await this.#recordAddresses(ctx, records);
+    await this.#recordAddresses(ctx, records).catch(rethrowAsAbort);
     for (const { address } of records.all()) pool.use(address);
     for (const address of podRecords.addresses()) pool.use(address);
     if (records.last !== undefined) pool.continueAfter(records.last);
@@ -301,6 +313,7 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
         { pod: podIdText(payload.pod), ipam: payload.ipamType },
         'ignoring the address of another IPAM plugin: useExternalIPAM is false',
       );
+    await this.#planRecord!.ensureWritten(ctx);
     const address = this.#isExternal
       ? await this.#acceptExternal(ctx, payload, attachment)
       : await this.#allocate(ctx, payload, attachment);

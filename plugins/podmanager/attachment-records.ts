@@ -5,6 +5,7 @@
  * longer in VPP.
  */
 import type { KvEntry, KvStore } from '#datastore/api.ts';
+import { errorText } from '#infra/errors/errors.ts';
 import { FatalError } from '#plugins/controller/api/errors.ts';
 import type { ResyncContext } from '#plugins/controller/api/event-handler.ts';
 import { ATTACHMENT_PREFIX, type AttachmentId, attachmentId, type PortContext } from './api.ts';
@@ -36,13 +37,26 @@ export class AttachmentRecords {
     const changes = new Map<string, string | undefined>();
     const attached = this.#readAll(ctx, bootId, await this.#list(ctx, ATTACHMENT_PREFIX), changes);
     const deleted = this.#readAll(ctx, bootId, await this.#list(ctx, DELETED_PREFIX), changes);
-    await this.#writeAll(ctx, 'clean up attachments', changes);
+    await this.#cleanUp(ctx, changes);
     for (const record of deleted) this.#deleted.set(attachmentId(record), record);
     ctx.log.info(
       { attachments: attached.length, dropped: changes.size },
       'read attachments from the local store',
     );
     return attached.sort((a, b) => a.order - b.order);
+  }
+
+  /** Pods are configured without a disk, too: the next start tries again. */
+  async #cleanUp(
+    ctx: ResyncContext,
+    changes: ReadonlyMap<string, string | undefined>,
+  ): Promise<void> {
+    try {
+      await this.#writeAll(ctx, 'clean up attachments', changes);
+    } catch (cause) {
+      const reason = errorText(cause);
+      ctx.log.warn({ reason }, 'cannot remove outdated and invalid records of attachments');
+    }
   }
 
   async #list(ctx: ResyncContext, prefix: string): Promise<readonly KvEntry[]> {
@@ -137,7 +151,8 @@ export class AttachmentRecords {
     for (const record of added) records.set(attachmentId(record), record);
     const changes = new Map<string, string | undefined>();
     for (const [id, record] of records) {
-      this.#uncertain.set(id, record);
+      // a found attachment whose write fails is found again: it was not added, and must not become a deleted one
+      if (record === undefined) this.#uncertain.set(id, undefined);
       changes.set(attachmentKey(id), record && attachmentText(record));
     }
     await this.#writeAll(ctx, 'write found attachments', changes);

@@ -66,6 +66,18 @@ export function createPodManager(deps: PodManagerDeps): PodManager {
 /** Deleted attachments after which VPP is asked which of their interfaces still exist. */
 const DELETED_LIMIT = 64;
 
+/**
+ * Until the attachments are known, an error aborts the resync: a commit would disconnect the running pods
+ * that are not known yet.
+ * @throws FatalError unchanged, AbortEventError for all other errors
+ */
+function rethrowAsAbort(thrown: unknown): never {
+  if (thrown instanceof FatalError || thrown instanceof AbortEventError) throw thrown;
+  throw new AbortEventError(`cannot find out which pods are attached: ${errorText(thrown)}`, {
+    cause: thrown,
+  });
+}
+
 class Manager implements PodManager {
   readonly name = 'podmanager';
   readonly started: Promise<void>;
@@ -107,6 +119,15 @@ class Manager implements PodManager {
   }
 
   async resync(ctx: ResyncContext): Promise<void> {
+    try {
+      await this.#resync(ctx);
+    } catch (thrown) {
+      if (this.#compared) throw thrown;
+      rethrowAsAbort(thrown);
+    }
+  }
+
+  async #resync(ctx: ResyncContext): Promise<void> {
     if (DbResync.is(ctx.event)) this.#stateIsFresh = !ctx.event.payload.local;
     if (this.#bootId === undefined) await this.#readBack(ctx);
     await this.#restoreRecords(ctx);

@@ -63,6 +63,44 @@ describe('periodic healing', () => {
   });
 });
 
+describe('a periodic healing resync that fails', () => {
+  it('does not bring the repeated healing of the same failure forward [R5.24]', async () => {
+    const bench = makeController([], {
+      config: { enablePeriodicHealing: true, periodicHealingInterval: '30s' },
+    });
+    const error = new Error('VPP said -1');
+    const failures: KeyFailure[] = [{ key: 'x', operation: 'CREATE', error }];
+    bench.sink.reply = () => ({ seqNum: 0, failures });
+    bench.controller.push(emptyResync);
+    await settle();
+    for (let round = 0; round < 200; round++) {
+      await bench.clock.advance(5_000);
+      await settle();
+    }
+    const count = (what: string) => seen(bench).filter((text) => text!.includes(what)).length;
+    assert.ok(count('Periodic') > 30);
+    assert.ok(count('After error') < 16, `${count('After error')} in 1,000 s`);
+  });
+
+  it('is healed soon if nothing else failed before [R5.25]', async () => {
+    const bench = makeController([], {
+      config: { enablePeriodicHealing: true, periodicHealingInterval: '30s' },
+    });
+    bench.controller.push(emptyResync);
+    await settle();
+    const failures: KeyFailure[] = [{ key: 'x', operation: 'CREATE', error: new Error('no') }];
+    bench.sink.reply = ({ mode }) => ({
+      seqNum: 0,
+      failures: mode === 'downstream-resync' ? failures : [],
+    });
+    await bench.clock.advance(30_000);
+    await settle();
+    await bench.clock.advance(5_000);
+    await settle();
+    assert.match(seen(bench).at(-1)!, /After error/);
+  });
+});
+
 describe('healing while VPP is disconnected', () => {
   it('is left to the return of VPP when a handler could not ask it', async () => {
     const bench = makeController([throwing([undefined, disconnected, disconnected])]);

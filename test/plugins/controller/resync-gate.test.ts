@@ -25,6 +25,13 @@ const UnreachableError = defineError({
   remedy: 'Start it.',
 });
 
+const DisconnectedError = defineError({
+  name: 'DisconnectedError',
+  code: 'CV_TEST_DISCONNECTED',
+  unavailable: 'southbound',
+  remedy: '',
+});
+
 /** A handler whose resyncs fail with these errors, one after the other. */
 function failing(errors: (Error | undefined)[]) {
   return handler('a', [], {
@@ -68,6 +75,27 @@ describe('before the first committed resync', () => {
     await bench.controller.pushAndWait(Ask.event({}));
     assert.deepEqual(bench.states.at(-1), ['ok', undefined]);
     assert.deepEqual(bench.controller.problems(1), []);
+  });
+
+  it('a startup resync during which VPP disconnects rejects producers, too [R4.8]', async () => {
+    let generation: number | undefined = 1;
+    const bench = makeController([failing([])], { southboundGeneration: () => generation });
+    const before = assert.rejects(bench.controller.pushAndWait(Ask.event({})), NotConfiguredError);
+    bench.sink.reply = () => {
+      generation = undefined;
+      const error = new DisconnectedError('VPP is not connected');
+      return { seqNum: 0, failures: [{ key: 'x', operation: 'CREATE', error }] };
+    };
+    bench.controller.push(emptyResync);
+    await settle();
+    assert.equal(bench.controller.queueLength, 0, 'nothing waits for VPP');
+    await before;
+    await assert.rejects(bench.controller.pushAndWait(Ask.event({})), NotConfiguredError);
+    bench.sink.reply = () => ({ seqNum: 1, failures: [] });
+    generation = 2;
+    bench.controller.southboundReconnected();
+    await bench.clock.advance(0);
+    await bench.controller.pushAndWait(Ask.event({}));
   });
 
   it('a handler that fails by a defect is fatal when the healing fails, too [R5.24]', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { StoreUnavailableError } from '#datastore/api.ts';
 import { PLAN_KEY } from '#plugins/ipam/plan-record.ts';
 import { addressOf, nodeValue, TestNode } from '../test-node.ts';
 
@@ -90,6 +91,24 @@ describe('subnets that change while pods run', () => {
     assert.deepEqual(problems(node), []);
     assert.equal(node.ipam.vxlanAddress(1), '192.168.40.1/24');
     assert.equal(routesOfPod(node, address).length, 1);
+  });
+
+  it('leave the pods connected while the local store cannot record them', async () => {
+    const old = await started('');
+    const address = addressOf(await old.add('web', 'c1'));
+    const node = old.restart({ yaml: 'ipamConfig: {vxlanCIDR: 192.168.40.0/24}' });
+    node.local.beforeWrite = () => {
+      throw new StoreUnavailableError('full');
+    };
+    for (const { error } of [await node.resync(state), await node.heal()])
+      assert.equal(error, undefined);
+    assert.equal(routesOfPod(node, address).length, 1);
+    const recorded = () => node.localStore.get(PLAN_KEY);
+    assert.ok((await node.add('db', 'c2')).error instanceof StoreUnavailableError);
+    assert.doesNotMatch((await recorded())!, /192\.168\.40/);
+    node.local.beforeWrite = undefined;
+    addressOf(await node.add('db', 'c2'));
+    assert.match((await recorded())!, /192\.168\.40/, 'before an address is allocated');
   });
 
   it('are restored without a trace', async () => {

@@ -6,6 +6,7 @@ import { AbortEventError, FatalError } from '#plugins/controller/api/errors.ts';
 import { AddressRecordedError } from '#plugins/ipam/address-records.ts';
 import { allocationsDocument, ipamDocument } from '#plugins/ipam/api.ts';
 import { AddressesExhaustedError } from '#plugins/ipam/plugin.ts';
+import { podLinkNames } from '#plugins/ipv4net/names.ts';
 import { addressOf, nodeValue, podValue, TestNode } from '../test-node.ts';
 
 /** 11 addresses: .18 to .28. */
@@ -462,6 +463,32 @@ describe('addresses of pods', () => {
     next.local.list = (prefix) =>
       prefix.includes('ipam') ? Promise.reject(new Error('disk')) : list(prefix);
     assert.ok((await next.resync()).error instanceof FatalError);
+  });
+
+  it('of running pods are not forgotten because the store cannot write', async () => {
+    const node = await started();
+    const told = addressOf(await node.add('web', 'c1'));
+    const full = () => {
+      throw new StoreUnavailableError('full');
+    };
+    await node.localStore.put('local/ipam/address/10.1.1.99', 'no json');
+    const next = node.restart();
+    next.local.beforeWrite = full;
+    assert.equal((await next.resync()).error, undefined, 'the invalid record stays where it is');
+    assert.deepEqual(next.ipam.podAddresses('c1/eth0'), [told]);
+
+    await node.localStore.delete(`local/ipam/address/${told}`);
+    const tap = podLinkNames({ containerId: 'c1', interfaceName: 'eth0' }, true).vpp;
+    const one = { swIfIndex: 5, internalName: 'tap5', deviceType: 'virtio', mtu: 1500 };
+    node.vpp.nics = [{ ...one, tag: tap }];
+    node.vpp.neighbors.set(5, { mac: '', neighbors: [{ address: told, mac: '' }] });
+    const last = node.restart();
+    last.local.beforeWrite = full;
+    const { error } = await last.resync();
+    assert.ok(error instanceof AbortEventError, 'nothing is committed');
+    last.local.beforeWrite = undefined;
+    assert.equal((await last.heal()).error, undefined);
+    assert.deepEqual(last.ipam.podAddresses('c1/eth0'), [told]);
   });
 
   it('outside the subnet of this node stay with who holds them after a change of the plan', async () => {

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { StoreUnavailableError } from '#datastore/api.ts';
-import { FatalError } from '#plugins/controller/api/errors.ts';
+import { MemoryStore } from '#datastore/memory-store.ts';
+import { AbortEventError, FatalError } from '#plugins/controller/api/errors.ts';
+import { podLinkNames } from '#plugins/ipv4net/names.ts';
 import { addressOf, TestNode } from '../test-node.ts';
 
 const PREFIX = 'local/podmanager/attachment/';
@@ -19,6 +21,11 @@ async function kept(node: TestNode): Promise<string[]> {
 }
 
 const known = (node: TestNode) => [...node.pods.attachments().keys()];
+
+/** A write to a store whose disk is full. */
+function full(): never {
+  throw new StoreUnavailableError('full');
+}
 
 describe('attachments', () => {
   it('are found again by the next run of the agent, in their order', async () => {
@@ -177,6 +184,40 @@ describe('attachments', () => {
     await node.localStore.put(`${PREFIX}worse/eth0`, 'no json');
     const next = node.restart();
     await next.resync();
+    assert.deepEqual(known(next), ['c1/eth0']);
+    assert.deepEqual(await kept(next), ['c1/eth0']);
+  });
+
+  it('stay connected when the store cannot move an invalid record of another one', async () => {
+    const node = await started();
+    await node.add('web', 'c1');
+    await node.localStore.put(`${PREFIX}bad/eth0`, 'no json');
+    const next = node.restart();
+    next.local.beforeWrite = full;
+    const { error } = await next.resync();
+    assert.equal(error, undefined);
+    assert.deepEqual(next.config, node.config);
+    next.local.beforeWrite = undefined;
+    const last = next.restart();
+    await last.resync();
+    assert.deepEqual(await kept(last), ['c1/eth0']);
+  });
+
+  it('without a record are not disconnected when the store cannot write one', async () => {
+    const node = await started();
+    await node.add('web', 'c1');
+    const tap = podLinkNames({ containerId: 'c1', interfaceName: 'eth0' }, true).vpp;
+    const one = { swIfIndex: 5, internalName: 'tap5', deviceType: 'virtio', mtu: 1500 };
+    node.vpp.nics = [{ ...one, tag: tap }];
+    const next = node.restart({ local: new MemoryStore() });
+    next.local.beforeWrite = ({ keys }) => {
+      if (keys.some((key) => key.startsWith(PREFIX))) full();
+    };
+    const { error } = await next.resync();
+    assert.ok(error instanceof AbortEventError, 'nothing is committed');
+    assert.match(error.message, /which pods are attached: full/);
+    next.local.beforeWrite = undefined;
+    assert.equal((await next.heal()).error, undefined);
     assert.deepEqual(known(next), ['c1/eth0']);
     assert.deepEqual(await kept(next), ['c1/eth0']);
   });
