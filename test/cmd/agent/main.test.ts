@@ -215,11 +215,7 @@ describe('contiv-agent as a process', () => {
       agent.signal('SIGINT');
       const { code, text } = await agent.ended;
       assert.equal(code, 0, text);
-      // the manifests contain services and policies, which are not supported yet
-      const problems = text
-        .split('\n')
-        .filter((line) => /"level":"(warn|error|fatal)"/.test(line))
-        .filter((line) => !line.includes('not supported yet, without effect'));
+      const problems = text.split('\n').filter((line) => /"level":"(warn|error|fatal)"/.test(line));
       assert.deepEqual(problems, []);
       const [before = '', after = ''] = text.split('Ctrl-C stops it.\n');
       assert.match(before, /24 of 24 pods attached/);
