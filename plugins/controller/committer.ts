@@ -10,16 +10,10 @@ import type {
 } from '#kvscheduler/api/transaction.ts';
 import { FailedValuesError } from './api/errors.ts';
 import { EventMethod } from './api/event.ts';
-import { ExternalConfigChange, Shutdown } from './api/events.ts';
+import { ExternalConfigChange, HealingResync, Shutdown } from './api/events.ts';
 import type { CachedState } from './cached-state.ts';
 import type { ControllerConfig } from './config.ts';
-import {
-  addEventError,
-  applyHealing,
-  healingOf,
-  healingOfRevert,
-  isHealing,
-} from './healing-policy.ts';
+import { addEventError, applyHealing, healingOf, healingOfRevert } from './healing-policy.ts';
 import type { ProcessingState } from './processing-state.ts';
 
 /** Failed values that an error message lists. */
@@ -105,7 +99,7 @@ export class Committer {
   /**
    * A failed value that only external sources set, or have set, is not healed, and neither is a value
    * derived from it, in any transaction. If a source is merged over a value of the handlers, the cause
-   * of the failure is unknown: the value is healed once.
+   * of the failure is unknown: the value is healed once, and a periodic healing resync is one, too.
    */
   #healFailure(processing: ProcessingState, failure: KeyFailure): void {
     const { key, base = key, error, operation, revert } = failure;
@@ -118,7 +112,7 @@ export class Committer {
     if (this.#cache.isExternalKey(base)) {
       const isInternal =
         processing.txn.values.has(base) || this.#cache.internalValue(base) !== undefined;
-      if (!isInternal || isHealing(processing.event)) return;
+      if (!isInternal || HealingResync.is(processing.event)) return;
     }
     applyHealing(processing, healingOf(processing, error));
   }

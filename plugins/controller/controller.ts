@@ -280,6 +280,8 @@ export class Controller implements EventLoop, ConfigRetriever {
     // A failure during the healing resync must be able to schedule the next one.
     if (isHealing(event)) this.#scheduledHealing = undefined;
     else if (HealingResync.is(event)) this.#periodicHealingQueued = false;
+    // Follow-ups wait while VPP is not configured: by now their changes are of an older state.
+    if (DbResync.is(event)) this.#queue.dropFollowUps(isUpdate);
     const isStartup = this.resyncCount === 0 && DbResync.is(event);
     this.#current = entry;
     try {
@@ -431,4 +433,8 @@ export class Controller implements EventLoop, ConfigRetriever {
       this.#every(ms, callback);
     });
   }
+}
+
+function isUpdate({ kind, payload }: Event): boolean {
+  return kind.method(payload) === EventMethod.Update;
 }

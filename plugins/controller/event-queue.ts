@@ -86,6 +86,13 @@ export class EventQueue {
     if (kept.length < this.#events.length) this.#events.splice(0, this.#events.length, ...kept);
   }
 
+  /** Removes the follow-ups that an event replaces which runs before them. */
+  dropFollowUps(isReplaced: (event: Event) => boolean): void {
+    const kept = this.#followUps.filter(({ event }) => !isReplaced(event));
+    if (kept.length < this.#followUps.length)
+      this.#followUps.splice(0, this.#followUps.length, ...kept);
+  }
+
   /** Resolves when an event was added or the queue was closed. */
   wait(): Promise<void> {
     return new Promise((resolve) => {

@@ -6,11 +6,11 @@
  */
 import type { KvStore } from '#datastore/api.ts';
 import { Slices } from '#infra/clock/slices.ts';
-import { type CodedError, defineError, errorText } from '#infra/errors/errors.ts';
+import { type CodedError, defineError } from '#infra/errors/errors.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import { parseCidr } from '#models/ip.ts';
 import type { ContivConfApi, IpamConfig } from '#plugins/contivconf/api.ts';
-import { AbortEventError, FatalError } from '#plugins/controller/api/errors.ts';
+import { abortedBy } from '#plugins/controller/api/errors.ts';
 import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
 import type {
   EventHandler,
@@ -77,17 +77,6 @@ function podCidrs(nodes: ReadonlyMap<string, Node>): ReadonlyMap<number, Prefix>
   return found;
 }
 
-/**
- * Running pods without a recorded address would not be wired, so that a commit would disconnect them.
- * @throws FatalError, AbortEventError unchanged, AbortEventError for all other errors
- */
-function rethrowAsAbort(thrown: unknown): never {
-  if (thrown instanceof FatalError || thrown instanceof AbortEventError) throw thrown;
-  throw new AbortEventError(`cannot record the addresses of running pods: ${errorText(thrown)}`, {
-    cause: thrown,
-  });
-}
-
 class Ipam extends BaseIpam implements EventHandler, IpamApi {
   readonly name = 'ipam';
   readonly #deps: IpamDeps;
@@ -137,7 +126,9 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
     this.#podRecords = podRecords;
     await records.tryRestoreUncertain(ctx);
     this.#assignOwners(records);
-    await this.#recordAddresses(ctx, records).catch(rethrowAsAbort);
+    await this.#recordAddresses(ctx, records).catch((thrown) => {
+      throw abortedBy(thrown, 'cannot record the addresses of running pods');
+    });
     for (const { address } of records.all()) pool.use(address);
     for (const address of podRecords.addresses()) pool.use(address);
     if (records.last !== undefined) pool.continueAfter(records.last);

@@ -4,9 +4,9 @@
  */
 
 import { Slices } from '#infra/clock/slices.ts';
-import { type CodedError, defineError, errorText } from '#infra/errors/errors.ts';
+import { type CodedError, defineError } from '#infra/errors/errors.ts';
 import type { ContivConfApi } from '#plugins/contivconf/api.ts';
-import { AbortEventError, FatalError } from '#plugins/controller/api/errors.ts';
+import { AbortEventError, abortedBy } from '#plugins/controller/api/errors.ts';
 import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
 import type {
   EventHandler,
@@ -109,18 +109,6 @@ const noReachability: Reachability = {
   whyUnreachable: () => undefined,
 };
 
-/**
- * Converts an error to one that aborts the event: a commit without the missing values would remove
- * them.
- * @throws FatalError unchanged, AbortEventError for all other errors
- */
-function rethrowAsAbort(thrown: unknown): never {
-  if (thrown instanceof FatalError || thrown instanceof AbortEventError) throw thrown;
-  throw new AbortEventError(`cannot calculate the wiring of this node: ${errorText(thrown)}`, {
-    cause: thrown,
-  });
-}
-
 class Ipv4Net implements EventHandler, Ipv4NetApi {
   readonly name = 'ipv4net';
   readonly #deps: Ipv4NetDeps;
@@ -154,7 +142,9 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
       this.#unsupported.resync(ctx.kubeState);
       this.#unsupported.warn(ctx.log);
     }
-    const built = await this.#build(ctx).catch(rethrowAsAbort);
+    const built = await this.#build(ctx).catch((thrown) => {
+      throw abortedBy(thrown, 'cannot calculate the wiring of this node');
+    });
     this.#input = built.input;
     this.#desired = built.desired;
     this.#reachable = built.reachable;

@@ -7,7 +7,7 @@ import type { KvStore } from '#datastore/api.ts';
 import type { DiskStore } from '#datastore/disk-store.ts';
 import { rfc3339 } from '#infra/clock/rfc3339.ts';
 import { type CodedError, errorText } from '#infra/errors/errors.ts';
-import { AbortEventError, FatalError } from '#plugins/controller/api/errors.ts';
+import { AbortEventError, abortedBy, FatalError } from '#plugins/controller/api/errors.ts';
 import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
 import type {
   EventHandler,
@@ -66,18 +66,6 @@ export function createPodManager(deps: PodManagerDeps): PodManager {
 /** Deleted attachments after which VPP is asked which of their interfaces still exist. */
 const DELETED_LIMIT = 64;
 
-/**
- * Until the attachments are known, an error aborts the resync: a commit would disconnect the running pods
- * that are not known yet.
- * @throws FatalError unchanged, AbortEventError for all other errors
- */
-function rethrowAsAbort(thrown: unknown): never {
-  if (thrown instanceof FatalError || thrown instanceof AbortEventError) throw thrown;
-  throw new AbortEventError(`cannot find out which pods are attached: ${errorText(thrown)}`, {
-    cause: thrown,
-  });
-}
-
 class Manager implements PodManager {
   readonly name = 'podmanager';
   readonly started: Promise<void>;
@@ -123,7 +111,7 @@ class Manager implements PodManager {
       await this.#resync(ctx);
     } catch (thrown) {
       if (this.#compared) throw thrown;
-      rethrowAsAbort(thrown);
+      throw abortedBy(thrown, 'cannot find out which pods are attached');
     }
   }
 

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Slices } from '#infra/clock/slices.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
+import { abortedBy } from '#plugins/controller/api/errors.ts';
 import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
 import type {
   EventHandler,
@@ -88,6 +89,14 @@ class Policies implements EventHandler, PolicyApi {
   }
 
   async resync(ctx: ResyncContext): Promise<void> {
+    try {
+      await this.#resync(ctx);
+    } catch (thrown) {
+      throw abortedBy(thrown, 'cannot calculate the policies of this node');
+    }
+  }
+
+  async #resync(ctx: ResyncContext): Promise<void> {
     await this.#services.resync(new Slices(ctx.clock));
     const node = policyNode(this.#deps);
     const attached = new Map<AttachmentId, WiredPod>();

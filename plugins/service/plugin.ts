@@ -3,6 +3,7 @@ import type { Clock } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
+import { abortedBy } from '#plugins/controller/api/errors.ts';
 import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
 import type {
   EventHandler,
@@ -82,6 +83,14 @@ class Services implements EventHandler, ServiceApi {
   }
 
   async resync(ctx: ResyncContext): Promise<void> {
+    try {
+      await this.#resync(ctx);
+    } catch (thrown) {
+      throw abortedBy(thrown, 'cannot calculate the services of this node');
+    }
+  }
+
+  async #resync(ctx: ResyncContext): Promise<void> {
     const { net, pods } = this.#deps;
     const node = localNode(this.#deps);
     this.#isActive = false;

@@ -275,6 +275,23 @@ describe('failures of a transaction', () => {
     assert.deepEqual(seen(bench).slice(1), ['Healing Resync (Periodic)']);
   });
 
+  it('of a value that a source is merged over are healed once, also if periodic healing meets them [R5.28]', async () => {
+    const bench = makeController([handler('a', [], { resync: ({ txn }) => txn.put('own', {}) })], {
+      config: { enablePeriodicHealing: true, periodicHealingInterval: '30s' },
+    });
+    const failures: KeyFailure[] = [{ key: 'own', operation: 'CREATE', error: new Error('no') }];
+    bench.sink.reply = () => ({ seqNum: 0, failures });
+    const externalConfig = { own: {} };
+    bench.controller.push(DbResync.event({ local: false, kubeState: {}, externalConfig }));
+    for (let round = 0; round < 60; round++) {
+      await settle();
+      await bench.clock.advance(5_000);
+    }
+    const count = (what: string) => seen(bench).filter((text) => text!.includes(what)).length;
+    assert.ok(count('Periodic') > 5);
+    assert.equal(count('After error'), 1);
+  });
+
   it('to remove what only an external source has wanted end no agent [R5.28]', async () => {
     const bench = makeController([handler('a', [], { resync: ({ txn }) => txn.put('own', {}) })]);
     const error = new Error('VPP said -1');

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { defineError } from '#infra/errors/errors.ts';
 import { AbortEventError } from '#plugins/controller/api/errors.ts';
+import { defineEvent, EventMethod } from '#plugins/controller/api/event.ts';
 import { DbResync, ExternalConfigChange, KubeStateChange } from '#plugins/controller/api/events.ts';
 import { QUEUE_CAPACITY } from '#plugins/controller/event-queue.ts';
 import { eventKindsOf, handler, makeController, settle } from './controller-harness.ts';
@@ -11,6 +12,13 @@ const UnreachableError = defineError({
   name: 'UnreachableError',
   code: 'CV_TEST_UNREACHABLE',
   remedy: 'Start it.',
+});
+
+const Wire = defineEvent<{ readonly names: string }>({
+  id: 'wire',
+  blocking: false,
+  name: 'Wire',
+  method: EventMethod.Update,
 });
 
 type Namespaces = Readonly<Record<string, { readonly name: string; readonly version: string }>>;
@@ -118,5 +126,44 @@ describe('a Database Resync', () => {
     await settle();
     assert.deepEqual(eventKindsOf(bench), ['database-resync', 'database-resync']);
     assert.deepEqual(remembered.seen, named('a', '49'));
+  });
+
+  it('replaces the follow-ups of changes that wait until VPP is configured [R4.14]', async () => {
+    let generation = 1;
+    const names = (ctx: { kubeState: { get(resource: string): unknown } }) =>
+      [...((ctx.kubeState.get('namespace') ?? new Map()) as Map<string, unknown>).keys()].join();
+    let wired = '';
+    let during = () => {};
+    const one = handler('a', [], {
+      resync: (ctx) => {
+        wired = names(ctx);
+      },
+      update: (ctx) => {
+        if (Wire.is(ctx.event)) wired = ctx.event.payload.names;
+        else {
+          ctx.followUp(Wire.event({ names: names(ctx) }));
+          during();
+        }
+      },
+    });
+    const bench = makeController([one], { southboundGeneration: () => generation });
+    bench.controller.push(resync());
+    await settle();
+    bench.controller.push(added('a', 'old'));
+    await settle();
+    assert.equal(wired, 'a');
+    // VPP restarts during the change of b, and the database is read again
+    during = () => {
+      generation = 2;
+      bench.controller.push(resync(named('a', 'new')));
+    };
+    bench.controller.push(added('b', 'old'));
+    await settle();
+    assert.deepEqual(eventKindsOf(bench).slice(2), [
+      'wire',
+      'kube-state-change',
+      'database-resync',
+    ]);
+    assert.equal(wired, 'a', 'b is not in the database any more');
   });
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { type Acl, aclKey } from '#models/vpp/acl.ts';
+import { AbortEventError } from '#plugins/controller/api/errors.ts';
 import { Shutdown } from '#plugins/controller/api/events.ts';
 import { startedNode } from '../ipv4net/wired-node.ts';
 import { endpointsValue, localPod, remotePod, serviceValue } from '../service/service-values.ts';
@@ -69,6 +70,18 @@ function opens(node: TestNode, container: string, to: string): string {
 }
 
 describe('network policies', () => {
+  it('stay in force when a resync cannot calculate them because of a defect', async () => {
+    const node = await startedNode();
+    await node.put(denyAll);
+    await node.put(record('web', '', { app: 'web' }));
+    const address = await added(node, 'web', 'c1');
+    // no producer sends such a state
+    const broken: KubeValue = { ...webFromClients, value: null as never };
+    const { error } = await node.resync([...node.state(), broken]);
+    assert.equal(reaches(node, '10.1.1.9', address, 'c1'), false);
+    assert.ok(error instanceof AbortEventError && error.cause instanceof TypeError);
+  });
+
   it('isolate a pod from the moment at which it is added, before its record has an address', async () => {
     const node = await startedNode();
     await node.put(denyAll);

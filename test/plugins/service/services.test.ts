@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MemoryStore } from '#datastore/memory-store.ts';
+import { AbortEventError } from '#plugins/controller/api/errors.ts';
 import type { Event } from '#plugins/controller/api/event.ts';
 import { DbResync, KubeStateChange } from '#plugins/controller/api/events.ts';
 import { AddPod, DeletePod } from '#plugins/podmanager/api.ts';
@@ -18,6 +19,23 @@ const INTERFACE = 'config/vpp/nat/v2/nat44-interface/';
 
 const web = serviceValue('web', '10.96.0.10');
 const webEndpoints = endpointsValue('web', [localPod(2), remotePod(2)]);
+
+describe('a defect of the handler in a resync', () => {
+  it('leaves VPP as it is: it removes neither services nor anything else', async () => {
+    const node = await startedNode();
+    await node.put(web);
+    await node.put(webEndpoints);
+    const before = new Map(node.config);
+    assert.ok(before.has(`${DNAT}default/web`));
+    // no producer sends such a state
+    const broken: KubeValue = { ...serviceValue('db', '10.96.0.11'), value: null as never };
+    const state = [...node.state(), broken];
+    const { error } = await node.resync(state);
+    assert.deepEqual(node.config, before);
+    assert.ok(error instanceof AbortEventError && error.cause instanceof TypeError);
+    assert.ok((await node.restart().resync(state)).error instanceof AbortEventError);
+  });
+});
 
 describe('a service', () => {
   it('is one value, with a mapping for each address and port', async () => {
