@@ -221,7 +221,7 @@ export class Controller implements EventLoop, ConfigRetriever {
     if (this.#aborting || this.#closing) return;
     const due = this.#deps.clock.monotonic() + delayMs;
     if (this.#scheduledHealing && this.#scheduledHealing.due <= due) return;
-    this.#scheduledHealing?.timer.cancel();
+    if (this.#scheduledHealing) this.#cancel(this.#scheduledHealing.timer);
     const timer = this.#after(delayMs, () => {
       if (!this.#closing) this.push(HealingResync.event({ type: 'after-error', error: reason }));
     });
@@ -425,6 +425,11 @@ export class Controller implements EventLoop, ConfigRetriever {
     });
     this.#timers.add(timer);
     return timer;
+  }
+
+  #cancel(timer: Timer): void {
+    timer.cancel();
+    this.#timers.delete(timer);
   }
 
   #every(ms: number, callback: () => void): void {
