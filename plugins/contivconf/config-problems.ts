@@ -50,8 +50,18 @@ class ProblemList {
 
 const rxModes = ['', 'default', 'polling', 'interrupt', 'adaptive'];
 
+/** Minimum MTU of a link in Linux that has addresses of the family. */
+const minMtu = { 4: 68, 6: 1280 } as const;
+
+/** Of a ring of virtio. */
+const MAX_RING_SIZE = 32_768;
+
 function interfaceProblems(config: ContivConfig): ConfigProblem[] {
   const problems = new ProblemList();
+  checkMtu(problems, config);
+  checkRings(problems, config);
+  if (config.podVRFID === config.mainVRFID)
+    problems.error('podVRFID', `${config.podVRFID} is the mainVRFID, too: they must differ`);
   if (!rxModes.includes(config.interfaceRxMode))
     problems.warning(
       'interfaceRxMode',
@@ -67,6 +77,25 @@ function interfaceProblems(config: ContivConfig): ConfigProblem[] {
   if (!config.useTAPInterfaces && config.enableGSO)
     problems.warning('enableGSO', 'has no effect with useTAPInterfaces: false');
   return problems.found;
+}
+
+function checkMtu(problems: ProblemList, { mtuSize, ipamConfig }: ContivConfig): void {
+  const pods = parseCidr(ipamConfig.contivCIDR || ipamConfig.podSubnetCIDR);
+  if (mtuSize === 0 || !pods) return;
+  const family = ipFamily(pods.address);
+  const min = minMtu[family];
+  if (mtuSize < min)
+    problems.error('mtuSize', `${mtuSize} is too small: the minimum is ${min} with IPv${family}`);
+}
+
+function checkRings(problems: ProblemList, config: ContivConfig): void {
+  if (!config.useTAPInterfaces) return;
+  for (const key of ['tapv2RxRingSize', 'tapv2TxRingSize'] as const) {
+    const size = config[key];
+    const isPowerOf2 = (size & (size - 1)) === 0;
+    if (!isPowerOf2 || size > MAX_RING_SIZE)
+      problems.error(key, `${size} is not a power of 2 up to ${MAX_RING_SIZE}`);
+  }
 }
 
 interface NamedCidr {

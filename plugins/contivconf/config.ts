@@ -27,8 +27,8 @@ const interfaceKeys = {
     2,
     'Version of TAP interfaces; the supported releases of VPP have only version 2.',
   ),
-  tapv2RxRingSize: number(16, 0, 'Slots in the RX ring of a TAP; 0: default of VPP.'),
-  tapv2TxRingSize: number(16, 0, 'Slots in the TX ring of a TAP; 0: default of VPP.'),
+  tapv2RxRingSize: number(16, 0, 'Slots in the RX ring of a TAP, a power of 2; 0: default of VPP.'),
+  tapv2TxRingSize: number(16, 0, 'Slots in the TX ring of a TAP, a power of 2; 0: default of VPP.'),
   vmxnet3RxRingSize: number(16, 0, 'Slots in the RX ring of a vmxnet3 NIC; 0: default of VPP.'),
   vmxnet3TxRingSize: number(16, 0, 'Slots in the TX ring of a vmxnet3 NIC; 0: default of VPP.'),
   interfaceRxMode: text('', 'RX mode of interfaces: default, polling, interrupt or adaptive.'),
@@ -44,7 +44,7 @@ const interfaceKeys = {
 
 const routingKeys = {
   mainVRFID: number(32, 0, 'ID of the VRF of the NICs and of the link to the host.'),
-  podVRFID: number(32, 1, 'ID of the VRF of the pods.'),
+  podVRFID: number(32, 1, 'ID of the VRF of the pods; it must differ from mainVRFID.'),
   nodeToNodeTransport: Type.Union(
     [Type.Literal('vxlan'), Type.Literal('srv6'), Type.Literal('nooverlay')],
     {

@@ -19,6 +19,8 @@ const outerBytes = { 4: 20, 6: 40 } as const;
 const ETHERNET_MTU = 1500;
 /** Minimum MTU of a link with IPv6. */
 const MIN_MTU = 1280;
+/** Maximum MTU of VPP's interfaces. */
+const MAX_MTU = 9216;
 
 export interface Underlay {
   /** Name of the main interface; undefined: there is no NIC. */
@@ -76,10 +78,13 @@ export function podMtu(
     return { mtu: network === undefined ? undefined : innerMtu(network, outer) };
   }
   const device = deviceMtu(underlay);
-  const limit = device === undefined ? configured : innerMtu(device, outer);
+  const carried = device === undefined ? MAX_MTU : innerMtu(device, outer);
+  const limit = Math.min(carried, MAX_MTU);
   if (configured <= limit) return { mtu: configured };
   const tunnel = outer === undefined ? '' : ', less the headers of VXLAN,';
-  const text = `mtuSize is ${configured}; the MTU ${device} of ${underlay.nic}${tunnel} permits ${limit}`;
+  const cause =
+    limit === MAX_MTU ? 'an interface of VPP' : `the MTU ${device} of ${underlay.nic}${tunnel}`;
+  const text = `mtuSize is ${configured}; ${cause} permits ${limit}`;
   return { mtu: limit, problem: new MtuTooLargeError(`${text}: using ${limit}`) };
 }
 

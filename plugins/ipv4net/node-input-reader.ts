@@ -113,10 +113,10 @@ export class NodeInputReader {
   ): InterfaceConfig {
     const { conf } = this.#deps;
     const config = conf.interfaces();
-    if (main.name === undefined) return { ...config, enableGso };
-    const bound = boundLink(main.name);
+    const { name: nic } = main;
+    const bound = nic === undefined ? undefined : boundLink(nic);
     const underlay = {
-      nic: main.name,
+      nic,
       vppInterfaces: this.#interfaces ?? [],
       hostLinks: links.filter((link) => link.name === bound || isHostLink(link)),
       managementAddresses: this.#deps.nodes.thisNode().managementAddresses,

@@ -143,7 +143,7 @@ export function parseConfig<S extends TObject>(
   if (error) {
     const path = error.instancePath.split('/').slice(1);
     const at = path.length > 0 ? `${path.join('.')}: ` : '';
-    const expected = schemaAt(schema, path)?.expected;
+    const expected = expectedAt(schema, path);
     const reason =
       expected === undefined || error.keyword === '~refine'
         ? error.message
@@ -172,14 +172,20 @@ function plainValue(document: Document, file: string | undefined): unknown {
 interface SchemaNode {
   readonly properties?: Readonly<Record<string, TSchema>>;
   readonly items?: TSchema;
-  /** Description of a valid value; without it, the message of the schema is used. */
+  /** Description of a valid value. */
   readonly expected?: string;
+  /** Of a union; a literal has a `const`. */
+  readonly anyOf?: readonly { readonly const?: unknown }[];
 }
 
-function schemaAt(schema: TSchema, path: readonly string[]): SchemaNode | undefined {
+/** @returns undefined: the message of the schema is clear enough */
+function expectedAt(schema: TSchema, path: readonly string[]): string | undefined {
   let node: SchemaNode | undefined = schema as SchemaNode;
   for (const part of path) node = (node?.properties?.[part] ?? node?.items) as SchemaNode;
-  return node;
+  if (node?.expected !== undefined) return node.expected;
+  const names = node?.anyOf?.map((option) => option.const);
+  if (!names?.every((name) => name !== undefined)) return undefined;
+  return `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
 }
 
 /** Line of a key, or of its nearest parent in the file. */

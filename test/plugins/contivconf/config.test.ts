@@ -33,6 +33,10 @@ ipamConfig:
   vxlanCIDR: 192.168.30.0/24
 `;
 
+/** All subnets of pods, hosts and services. */
+const IPV6 =
+  'ipamConfig: {podSubnetCIDR: "fd10::/112", podSubnetOneNodePrefixLen: 120, vppHostSubnetCIDR: "fd20::/112", vppHostSubnetOneNodePrefixLen: 120, vxlanCIDR: "fd30::/112", serviceCIDR: "fd40::/112"}';
+
 const read = (yaml: string, node = 'node-a') =>
   checkContivConfig(parseConfig(contivConfigSchema, yaml, 'contiv.conf'), node);
 
@@ -101,7 +105,18 @@ describe('contiv.conf', () => {
     const broken: [string, RegExp][] = [
       ['mtuSize: big', /^contiv.conf:1: mtuSize/],
       ['tapInterfaceVersion: 300', /^contiv.conf:1: tapInterfaceVersion/],
-      ['nodeToNodeTransport: ipsec', /^contiv.conf:1: nodeToNodeTransport/],
+      [
+        'nodeToNodeTransport: ipsec',
+        /^contiv.conf:1: nodeToNodeTransport: has to be vxlan, srv6 or nooverlay$/,
+      ],
+      ['mtuSize: 40', /^contiv.conf:1: mtuSize: 40 is too small: the minimum is 68 with IPv4$/],
+      [`${IPV6}\nmtuSize: 1279`, /mtuSize: 1279 is too small: the minimum is 1280 with IPv6$/],
+      [
+        'tapv2RxRingSize: 1000',
+        /^contiv.conf:1: tapv2RxRingSize: 1000 is not a power of 2 up to 32768$/,
+      ],
+      ['tapv2TxRingSize: 3', /^contiv.conf:1: tapv2TxRingSize: 3 is not a power of 2/],
+      ['podVRFID: 0', /^contiv.conf:1: podVRFID: 0 is the mainVRFID, too: they must differ$/],
       ['ipamConfig:\n  vxlanCIDR: 192.168.30.0', /^contiv.conf:2: ipamConfig.vxlanCIDR/],
       ['ipamConfig:\n  defaultGateway: gw', /^contiv.conf:2: ipamConfig.defaultGateway/],
       [
@@ -127,6 +142,14 @@ describe('contiv.conf', () => {
         (error: Error) => error instanceof ConfigError && message.test(error.message),
         yaml,
       );
+  });
+
+  it('accepts the limits of what it rejects', () => {
+    const limits = 'mtuSize: 68\ntapv2RxRingSize: 32768\ntapv2TxRingSize: 1';
+    assert.deepEqual(read(limits).warnings, []);
+    assert.deepEqual(read(`${IPV6}\nmtuSize: 1280`).warnings, []);
+    // the rings of TAPs are not used
+    assert.deepEqual(read('useTAPInterfaces: false\ntapv2RxRingSize: 3').warnings, []);
   });
 
   it('validates the subnets of contivCIDR, not those that it replaces', () => {

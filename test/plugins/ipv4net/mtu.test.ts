@@ -133,7 +133,20 @@ nodeConfig: [{nodeName: node-a, mainVPPInterface: {interfaceName: host-eth1}}]
     assert.equal(bound.at('config/vpp/v2/interfaces/tap-vpp2')['mtu'], 1460);
   });
 
+  it('is at most what VPP permits', async () => {
+    const device = fakeVppWithNics('Gig1');
+    device.nics = [nic('Gig1', 65_535)];
+    for (const vpp of [fakeVppWithNics(), device]) {
+      const node = new TestNode({ yaml: 'mtuSize: 70000', vpp });
+      const { warnings } = await node.resync([nodeValue('node-a', '172.16.0.5')]);
+      await node.add('web', 'c1');
+      assert.deepEqual(mtus(node), [9216, 9216]);
+      assert.deepEqual(warnings, ['CV_NET_MTU_TOO_LARGE']);
+    }
+  });
+
   it('is even where VPP segments packets', async () => {
+    assert.deepEqual(mtus(await started('mtuSize: 1301\nenableGSO: true', [])), [1300, 1300]);
     assert.deepEqual(mtus(await started('mtuSize: 1301\nenableGSO: true')), [1300, 1300]);
     assert.deepEqual(mtus(await started('mtuSize: 1301')), [1301, 1301]);
   });
