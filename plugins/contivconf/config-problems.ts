@@ -5,6 +5,7 @@
 import { type Cidr, contains, ipFamily, parseCidr, parseIp } from '#models/ip.ts';
 import type { ContivConfig, NodeSection } from './config.ts';
 import { addressList, nodeSection } from './node-section.ts';
+import { podFamily } from './node-settings.ts';
 import { unsupported } from './unsupported-keys.ts';
 
 export interface ConfigProblem {
@@ -79,12 +80,11 @@ function interfaceProblems(config: ContivConfig): ConfigProblem[] {
   return problems.found;
 }
 
-function checkMtu(problems: ProblemList, { mtuSize, ipamConfig }: ContivConfig): void {
-  const pods = parseCidr(ipamConfig.contivCIDR || ipamConfig.podSubnetCIDR);
-  if (mtuSize === 0 || !pods) return;
-  const family = ipFamily(pods.address);
+function checkMtu(problems: ProblemList, config: ContivConfig): void {
+  const { mtuSize } = config;
+  const family = podFamily(config);
   const min = minMtu[family];
-  if (mtuSize < min)
+  if (mtuSize !== 0 && mtuSize < min)
     problems.error('mtuSize', `${mtuSize} is too small: the minimum is ${min} with IPv${family}`);
 }
 
