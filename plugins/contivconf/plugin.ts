@@ -107,6 +107,8 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
         await lastValid.write(ctx, { nodeConfig: nodeConfig ?? null, stolen: stolen ?? null });
       return;
     }
+    // its last write may have failed
+    await lastValid.write(ctx, last);
     const kept = await evaluator.evaluate(ctx, last.nodeConfig ?? undefined);
     settings = kept.settings;
     problems = [...found.problems, ...kept.problems];

@@ -33,7 +33,7 @@ import { SnapshotComparison } from './snapshot-comparison.ts';
 import { StoreProbe } from './store-probe.ts';
 import { WatchSession } from './watch-session.ts';
 
-/** Delay before a resync from the mirror is retried that the event loop rejected. */
+/** Delay before a resync from the mirror is retried: the mirror cannot be read, or the event loop rejected it. */
 const MIRROR_RETRY_MS = 1_000;
 
 /** Keys in a log line. */
@@ -104,6 +104,8 @@ class Watcher implements DbWatcher {
   #connected = false;
   #error: string | undefined;
   #missedChanges = 0;
+  /** Why the mirror could not be read for a resync. */
+  #mirrorReadError: string | undefined;
   #resyncPending = false;
   #mirrorResyncPending = false;
   #comparisonPending = false;
@@ -383,13 +385,17 @@ class Watcher implements DbWatcher {
       }
       const decoded = await decodeEntries(entries, this.#keySpace, log, clock);
       if (this.#closed || this.#startBlocked(decoded.content)) return;
-      if (!this.#published.resync(decoded, 'mirror') || this.#closed) return;
-      this.#timer('mirror', MIRROR_RETRY_MS, () => {
-        this.#mirrorResyncPending = true;
-      });
+      if (!this.#published.resync(decoded, 'mirror')) return;
     } catch (thrown) {
-      log.error({ reason: errorText(thrown) }, 'cannot read the local mirror');
+      const reason = errorText(thrown);
+      if (reason !== this.#mirrorReadError)
+        log.error({ reason }, 'cannot read the local mirror; retrying');
+      this.#mirrorReadError = reason;
     }
+    if (this.#closed) return;
+    this.#timer('mirror', MIRROR_RETRY_MS, () => {
+      this.#mirrorResyncPending = true;
+    });
   }
 
   async #processChanges(session: WatchSession): Promise<void> {

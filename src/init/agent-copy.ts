@@ -65,12 +65,13 @@ export class AgentCopy {
         log.info({ missing: now }, 'VPP waits for the copy of etcd of the agent');
       missing = now;
       await onWait();
+      // Before the result, too: an etcd that answers only now and then would be read without a pause.
+      await clock.sleep(POLL_MS, stop);
       stored = await this.#storedNodeConfig(stop);
       if (followsNodeConfig && this.#isOther(stored, nodeConfig)) {
         log.info('etcd has another NodeConfig: reading it again');
         return false;
       }
-      await clock.sleep(POLL_MS, stop);
     }
     log.error(
       { limitMs: LIMIT_MS },

@@ -63,6 +63,7 @@ class Wait {
       log: silentLogger,
     });
     const request = { nodeConfig, text, followsNodeConfig };
+    this.isOver = false;
     const waiting = copy.whenComplete(request, this.stop.signal, async () => void this.waits++);
     return waiting.finally(() => {
       this.isOver = true;

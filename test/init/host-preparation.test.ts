@@ -4,7 +4,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import type { KvStore } from '#datastore/api.ts';
+import { type KvStore, StoreUnavailableError } from '#datastore/api.ts';
+import { LevelStore } from '#datastore/level-store.ts';
 import { MemoryStore } from '#datastore/memory-store.ts';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { parseConfig } from '#infra/config/load.ts';
@@ -22,6 +23,8 @@ import { FakeStnDaemon } from '#test/stn/fake-daemon.ts';
 
 const nic = { pci_address: '0000:0b:00.0', kernel_driver: 'e1000' };
 
+const NODE_CONFIG = '/vnf-agent/contiv-ksr/k8s/nodeconfig/node1';
+
 /** A host with a fake STN daemon. */
 class Host {
   readonly folder = mkdtempSync(join(tmpdir(), 'host-'));
@@ -33,7 +36,7 @@ class Host {
   /** Attempts to bind a device to a driver, which fail. */
   readonly bound: string[] = [];
   waits = 0;
-  etcd: KvStore | undefined;
+  etcd: Pick<KvStore, 'get'> | undefined;
   readonly #lock = new ApiSocketLock(systemClock, silentLogger);
   daemon: FakeStnDaemon | undefined;
 
@@ -52,6 +55,16 @@ class Host {
     return this.daemon;
   }
 
+  async copyOfEtcd(key: string, value: string): Promise<void> {
+    const store = await LevelStore.open({ folder: this.#mirrorFolder, log: silentLogger });
+    await store.put(key, value);
+    await store.close();
+  }
+
+  get #mirrorFolder(): string {
+    return join(this.folder, 'mirror');
+  }
+
   prepare(contiv: string): HostPreparation {
     const ports = { clock: systemClock, random: systemRandom, log: silentLogger };
     return new HostPreparation({
@@ -65,14 +78,14 @@ class Host {
         ...ports,
         nodeName: 'node1',
         etcd: this.etcd,
-        mirrorFolder: join(this.folder, 'none'),
+        mirrorFolder: this.#mirrorFolder,
       }),
       nodeConfigs: new NodeConfigReader({
         ...ports,
         nodeName: 'node1',
         etcd: this.etcd,
         localFolder: join(this.folder, 'none'),
-        mirrorFolder: join(this.folder, 'none'),
+        mirrorFolder: this.#mirrorFolder,
       }),
       pci: {
         bind: async (address, driver) => {
@@ -214,14 +227,32 @@ describe('the host, before VPP starts,', () => {
   }, async (t) => {
     const host = new Host(t);
     const daemon = await host.startDaemon();
-    host.etcd = new MemoryStore();
-    const key = '/vnf-agent/contiv-ksr/k8s/nodeconfig/node1';
-    await host.etcd.put(key, '{"node_name":"node1","steal_interface":"eth1"}');
+    const etcd = new MemoryStore();
+    host.etcd = etcd;
+    await etcd.put(NODE_CONFIG, '{"node_name":"node1","steal_interface":"eth1"}');
     const running = host.run(host.prepare('crdNodeConfigurationDisabled: false'));
     while (host.waits === 0) await systemClock.sleep(20);
-    await host.etcd.put(key, '{"node_name":"node1"}');
+    await etcd.put(NODE_CONFIG, '{"node_name":"node1"}');
     await running;
     assert.deepEqual(daemon.requests, []);
+  });
+
+  it('reads etcd with pauses while that answers only now and then', async (t) => {
+    const host = new Host(t);
+    await host.copyOfEtcd(NODE_CONFIG, '{"node_name":"node1","steal_interface":"eth0"}');
+    let reads = 0;
+    host.etcd = {
+      get: async () => {
+        if (++reads % 3 !== 0) throw new StoreUnavailableError('etcd does not answer');
+        return '{"node_name":"node1","steal_interface":"eth1"}';
+      },
+    };
+    const running = host.run(host.prepare('crdNodeConfigurationDisabled: false'));
+    while (host.waits === 0) await systemClock.sleep(20);
+    await systemClock.sleep(500);
+    host.stop.abort(new Error('stopped'));
+    await assert.rejects(running, /stopped/);
+    assert.ok(reads <= 3, `${reads} reads`);
   });
 
   it('is not waited for after the stop', async (t) => {

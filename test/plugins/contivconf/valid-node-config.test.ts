@@ -34,3 +34,18 @@ test('an earlier NodeConfig is written again after a write that failed when it h
   await restarted.resync([nodeConfig('not-an-ip')]);
   assert.deepEqual(restarted.config, before);
 });
+
+test('the last valid NodeConfig is written after a write that failed, also when an invalid one has followed', async () => {
+  const node = new TestNode({ yaml: YAML, vpp: fakeVppWithNics('Gig1') });
+  await node.resync([nodeConfig('10.0.0.1/24')]);
+  node.local.disconnect();
+  await node.put(nodeConfig('10.0.0.2/24'));
+  const before = new Map(node.config);
+  node.local.reconnect();
+  await node.put(nodeConfig('not-an-ip'));
+  assert.deepEqual(node.config, before);
+
+  const restarted = node.restart();
+  await restarted.resync([nodeConfig('not-an-ip')]);
+  assert.deepEqual(restarted.config, before);
+});

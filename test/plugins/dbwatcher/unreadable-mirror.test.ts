@@ -78,6 +78,20 @@ describe('a mirror that cannot be read at the start', () => {
     await never.watcher.close();
   });
 
+  it('is read again while the database does not answer', async () => {
+    const made = (await ended()).restart();
+    made.cluster.disconnect();
+    made.local.disconnect('EIO');
+    made.watcher.start();
+    await advance(made, 10_000);
+    assert.deepEqual(made.loop.take(), []);
+    assert.equal(made.warnings.filter(({ reason }) => /EIO/.test(String(reason))).length, 1);
+    made.local.reconnect();
+    await advance(made, 1_000);
+    assert.deepEqual(made.loop.take(), [WHOLE_RESYNC.replace('remote', 'local')]);
+    await made.watcher.close();
+  });
+
   it('does not delay another resync', async () => {
     const made = await startedWithout(await ended());
     assert.deepEqual(made.loop.take(), [WHOLE_RESYNC]);
