@@ -31,6 +31,8 @@ export class NodeInputReader {
   #interfaces: readonly VppInterfaceInfo[] | undefined;
   #leases: readonly DhcpLease[] | undefined;
   #variant: string | undefined;
+  /** What is wrong with the configured MTU, and in the log. */
+  #mtuProblem: string | undefined;
 
   constructor(deps: NodeInputReaderDeps) {
     this.#deps = deps;
@@ -124,7 +126,9 @@ export class NodeInputReader {
     const outer =
       conf.routing().transport === 'vxlan' ? (familyOf(main.addresses[0] ?? '') ?? 4) : undefined;
     const { mtu = config.mtu, problem } = podMtu(config.mtu, underlay, outer);
-    if (problem) ctx.log.warn({ err: problem }, 'mtuSize is too large');
+    if (problem && problem.message !== this.#mtuProblem)
+      ctx.log.warn({ err: problem }, 'mtuSize is too large');
+    this.#mtuProblem = problem?.message;
     return { ...config, enableGso, mtu: enableGso ? mtuForSegmentation(mtu) : mtu };
   }
 

@@ -11,7 +11,10 @@ import type { NatSessionMetrics } from './metrics.ts';
 
 const TCP = 6;
 
-/** VPP forwards no packets during a request, so each is followed by a pause of this many times its length. */
+/**
+ * VPP forwards no packets during a request, so each is followed by a pause of this many times its length. The length
+ * includes delays of the agent itself: while the agent is busy the removal takes longer, as its metric shows.
+ */
 const PAUSE_FACTOR = 19;
 const SHORTEST_PAUSE_MS = 1;
 
@@ -55,6 +58,8 @@ export class IdleSessions implements Component {
   }
 
   async #removeAll(): Promise<void> {
+    const { clock } = this.#deps;
+    const started = clock.monotonic();
     try {
       const users = await this.#paced(() => this.#deps.port.users());
       const found = { tcp: 0, other: 0 };
@@ -63,7 +68,7 @@ export class IdleSessions implements Component {
         for (const { protocol } of sessions) found[protocol === TCP ? 'tcp' : 'other']++;
         await this.#removeIdle(sessions);
       }
-      this.#deps.metrics.setFound(found);
+      this.#deps.metrics.setFound(found, (clock.monotonic() - started) / 1_000);
     } catch (error) {
       if (!this.#stop.signal.aborted)
         this.#deps.log.warn({ err: error }, 'cannot remove idle NAT sessions');

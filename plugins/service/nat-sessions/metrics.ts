@@ -1,4 +1,4 @@
-import { Counter, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import type { StatsCollectorApi } from '#plugins/statscollector/api.ts';
 
 /** Numbers of sessions, TCP and others apart. */
@@ -12,6 +12,7 @@ export class NatSessionMetrics {
   #found: SessionNumbers = { tcp: 0, other: 0 };
   readonly #deleted = { tcp: 0, other: 0 };
   #failures = 0;
+  #seconds = 0;
   readonly #deletedTotal: Counter;
   readonly #failuresTotal: Counter;
 
@@ -53,10 +54,21 @@ export class NatSessionMetrics {
       help: 'Idle sessions of NAT44 that could not be removed.',
       registers: [registry],
     });
+    const seconds = () => this.#seconds;
+    new Gauge({
+      name: 'contiv_nat_idle_session_removal_seconds',
+      help: 'Time that the last removal of idle sessions of NAT44 took, with its pauses.',
+      registers: [registry],
+      collect() {
+        this.set(seconds());
+      },
+    });
   }
 
-  setFound(found: SessionNumbers): void {
+  /** @param seconds that reading and removing them took */
+  setFound(found: SessionNumbers, seconds: number): void {
     this.#found = found;
+    this.#seconds = seconds;
   }
 
   addDeleted(isTcp: boolean): void {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { innerMtu, underlayMtu } from '#plugins/ipv4net/mtu.ts';
+import { NodeUpdate } from '#plugins/nodesync/api.ts';
 import { nodeValue, sorted, TestNode } from '../test-node.ts';
 import { fakeVppWithNics } from './vpp-with.ts';
 
@@ -119,6 +120,12 @@ describe('MTU of pods and host', () => {
     await node.add('web', 'c1');
     assert.deepEqual(mtus(node), [1450, 1450]);
     assert.deepEqual(warnings, ['CV_NET_MTU_TOO_LARGE']);
+    const own = node.nodes.thisNode();
+    const update = NodeUpdate.event({ nodeName: own.name, previous: own, current: own });
+    assert.deepEqual((await node.run(update)).warnings, [], 'it is known');
+    device.nics = [nic('Gig1', 1400)];
+    assert.deepEqual((await node.heal()).warnings, ['CV_NET_MTU_TOO_LARGE']);
+    assert.deepEqual(mtus(node), [1350, 1350]);
 
     const yaml = `
 mtuSize: 1460

@@ -114,6 +114,8 @@ describe('idle NAT sessions', () => {
       first.slice(1).map((at, n) => at - (first[n] ?? 0)),
       [200, 200, 200],
     );
+    const took = await registry.getSingleMetricAsString('contiv_nat_idle_session_removal_seconds');
+    assert.match(took, / 0\.8$/m);
     await component.close();
   });
 
