@@ -31,7 +31,7 @@ export class NodeInputReader {
   #interfaces: readonly VppInterfaceInfo[] | undefined;
   #leases: readonly DhcpLease[] | undefined;
   #variant: string | undefined;
-  /** What is wrong with the configured MTU, and in the log. */
+  /** Problem of the configured MTU that is in the log. */
   #mtuProblem: string | undefined;
 
   constructor(deps: NodeInputReaderDeps) {
