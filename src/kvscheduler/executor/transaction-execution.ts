@@ -80,7 +80,7 @@ export class TransactionExecution {
     }
     const { writer } = this.#context;
     await writer.removeUnused(this.#touched);
-    const served = new Set<Node>();
+    const served = new Map<Node, number>();
     for (;;) {
       const bases = writer.takeContenders(served);
       if (bases.length === 0) return;
@@ -164,9 +164,11 @@ export class TransactionExecution {
   }
 
   #blocked(): ReadonlyMap<Node, BlockReason> {
+    const { graph } = this.#context;
     const blocked = new Map<Node, BlockReason>();
-    for (const node of this.#failed) blocked.set(node, 'failed');
-    for (const node of this.#context.graph.withUnknownOutcome) blocked.set(node, 'unknown outcome');
+    // The key of a failed value that was removed with its base is free for another value.
+    for (const node of this.#failed) if (graph.get(node.key) === node) blocked.set(node, 'failed');
+    for (const node of graph.withUnknownOutcome) blocked.set(node, 'unknown outcome');
     return blocked;
   }
 

@@ -123,6 +123,18 @@ test('a derived value whose deletion fails blocks the deletion of its base', asy
   assert.equal(bench.state('d/a1.1'), 'NONEXISTENT');
 });
 
+test('a key whose deletion failed is free when its base is removed in the same transaction', async () => {
+  const bench = setUp();
+  const derives = { 'd/a1.0': { v: 1 } };
+  await bench.commit({ 'a/1': { v: 1, derives } });
+  await bench.commit({ 'b/1': { v: 1, derives } });
+  // it was executed, so the base can be deleted, too
+  bench.southbound.losesReply = failing('DELETE d/a1.0');
+  assert.deepEqual(await bench.commit({ 'a/1': null }), ['d/a1.0 (DELETE): no DELETE d/a1.0']);
+  assert.equal(bench.state('d/a1.0'), 'CONFIGURED');
+  assert.equal(bench.scheduler.status('d/a1.0').value.key, 'b/1');
+});
+
 test('an update waits for the deletions before it, and is not executed if one fails', async () => {
   const bench = setUp({ window: 1 });
   await bench.commit({ 'a/1': { v: 1, derives: { 'd/a1.0': { v: 1 } } } });
