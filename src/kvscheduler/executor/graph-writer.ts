@@ -20,6 +20,13 @@ import type { Plan } from '../planner/planner.ts';
 
 const none: readonly never[] = [];
 
+/**
+ * How often a transaction plans a base value again because keys that it derives became free. Once is not always
+ * enough: a value that turns out to be pending can take such a key in a plan and leave it free again. The limit
+ * makes sure that the transaction ends; the next one continues.
+ */
+const MAX_PLANS_OF_CONTENDER = 5;
+
 /** The transaction that a plan belongs to. */
 export interface PlanOrigin {
   readonly seqNum: number;
@@ -152,10 +159,10 @@ export class GraphWriter {
   }
 
   /**
-   * @param served bases that the transaction has planned again; grows. Each once: it might not end
+   * @param served how often the transaction has planned a base again; grows
    * @returns base values that derive a key that another value had and that is free now
    */
-  takeContenders(served: Set<Node>): Node[] {
+  takeContenders(served: Map<Node, number>): Node[] {
     const { contended } = this.#graph;
     const bases = new Set<Node>();
     for (const key of contended.free) {
@@ -165,13 +172,13 @@ export class GraphWriter {
       }
       for (const one of contended.basesOf(key)) {
         const base = this.#graph.get(one);
-        if (base && served.has(base)) continue;
+        if (base && (served.get(base) ?? 0) >= MAX_PLANS_OF_CONTENDER) continue;
         // A base that is not available derives its values when it becomes so.
         if (base?.available) bases.add(base);
         contended.delete(key, one);
       }
     }
-    for (const base of bases) served.add(base);
+    for (const base of bases) served.set(base, (served.get(base) ?? 0) + 1);
     return [...bases].sort(byKey);
   }
 

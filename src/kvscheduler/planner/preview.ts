@@ -129,7 +129,7 @@ async function plansUntilDone(
   const writer = new GraphWriter({ graph, registry, log, slices });
   const plans: Plan[] = [];
   const touched: Node[] = [];
-  const served = new Set<Node>();
+  const served = new Map<Node, number>();
   let targets = await targetsOf(graph, values, mode === 'resync', slices);
   let reconcile: readonly Node[] = none;
   do {

@@ -152,6 +152,23 @@ test('a derived value is created when the value that took its key turns out to b
   assert.equal(bench.state('d/x'), 'CONFIGURED');
 });
 
+test('a key that becomes free twice in one transaction is derived by the value that can have it', async () => {
+  const bench = setUp();
+  const derives = { 'd/x': { v: 1 } };
+  const first = { 'd/y': { v: 1 } };
+  await bench.commit({ 'b/2': { v: 1, derives: first } });
+  // a/2 takes d/x in the first plan, and again in the second one, in which a/1 takes d/y
+  await bench.commit({
+    'a/1': { v: 1, derives: first },
+    'a/2': { v: 1, derives, needs: ['d/y', 'a/none'] },
+    'b/2': { v: 1, derives },
+  });
+  assert.equal(bench.state('a/2'), 'PENDING [a/none]');
+  assert.equal(bench.state('d/y'), 'CONFIGURED');
+  assert.equal(bench.state('d/x'), 'CONFIGURED');
+  assert.deepEqual(bench.southbound.violations, []);
+});
+
 test('of several bases that wait for a key the first one gets it, then the next', async () => {
   const bench = setUp();
   const derives = { 'd/x': { v: 1 } };
