@@ -1,6 +1,8 @@
 /** A local store that was lost, emptied, restored or damaged never costs running pods their interfaces. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { StoreUnavailableError } from '#datastore/api.ts';
+import { FaultInjectingStore } from '#datastore/fault-injection.ts';
 import { MemoryStore } from '#datastore/memory-store.ts';
 import { AGENT_ROUTE_PROTOCOL, type LinuxHost } from '#linux/api.ts';
 import { configuration } from './configuration.ts';
@@ -128,6 +130,35 @@ for (const useTAPInterfaces of [true, false]) {
         assert.deepEqual(await allocations(running), {});
         assert.ok(!JSON.stringify(node.vpp.snapshot()).includes('vpp-tap-'));
         assert.ok(!JSON.stringify(node.vpp.snapshot()).includes('afpacketveth2-'));
+      });
+
+    for (const what of useTAPInterfaces ? ['that was emptied', 'with invalid records'] : [])
+      it(`are adopted although any one write to the store ${what} fails at the start`, async () => {
+        for (let failing = 0, hasFailed = true; hasFailed; failing++) {
+          const { node, addresses } = await attached(options);
+          const before = await southbound(node);
+          const since = {
+            requests: node.vpp.requests.length,
+            operations: node.linux.operations.length,
+          };
+          const after = await losses[what]!(node);
+          const local = new FaultInjectingStore(after.local);
+          let started = 0;
+          hasFailed = false;
+          local.beforeWrite = () => {
+            if (started++ !== failing) return;
+            hasFailed = true;
+            throw new StoreUnavailableError('EIO');
+          };
+          await using running = await startAgent(
+            { ...after, local },
+            { ...options, controller: { delayAfterErrorHealing: 1e8 } },
+          );
+          await until(async () => (await readiness(running)) === 'ready');
+          assert.deepEqual(writes(node, since), [], `write ${failing}`);
+          assert.deepEqual(await southbound(node), before);
+          assert.deepEqual(await allocations(running), Object.fromEntries(addresses));
+        }
       });
 
     it('are adopted once: the next start needs no search', async () => {
