@@ -86,6 +86,8 @@ export class Committer {
       const error = thrown instanceof Error ? thrown : new Error(String(thrown));
       this.#addTransactionError(processing, error);
       addEventError(processing, error);
+      // A transaction without a result may have left changes, also one that is undone on a failure.
+      applyHealing(processing, healingOfRevert(error));
     }
     processing.commitMs = clock.monotonic() - start;
     await this.#updateInternalConfig(processing);

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { defineError } from '#infra/errors/errors.ts';
 import type { KeyFailure } from '#kvscheduler/api/transaction.ts';
 import { AbortEventError } from '#plugins/controller/api/errors.ts';
-import { defineEvent, EventMethod } from '#plugins/controller/api/event.ts';
+import { defineEvent, EventMethod, TransactionType } from '#plugins/controller/api/event.ts';
 import { DbResync, ExternalConfigChange } from '#plugins/controller/api/events.ts';
 import { emptyResync, handler, makeController, settle } from './controller-harness.ts';
 
@@ -98,6 +98,31 @@ describe('a periodic healing resync that fails', () => {
     await bench.clock.advance(5_000);
     await settle();
     assert.match(seen(bench).at(-1)!, /After error/);
+  });
+});
+
+describe('a transaction of a revertible event that ends without a result', () => {
+  it('is healed: it is not known what was undone', async () => {
+    const Undoable = defineEvent<object>({
+      id: 'undoable',
+      blocking: false,
+      name: 'Undoable',
+      method: EventMethod.Update,
+      transactionType: TransactionType.RevertOnFailure,
+    });
+    const change = handler('a', [], { update: async ({ txn }) => void txn.put('x', {}) });
+    const bench = makeController([change]);
+    bench.controller.push(emptyResync);
+    await settle();
+    bench.sink.reply = () => {
+      throw new Error('defect');
+    };
+    bench.controller.push(Undoable.event({}));
+    await settle();
+    bench.sink.reply = () => ({ seqNum: 2, failures: [] });
+    await bench.clock.advance(60_000);
+    assert.match(seen(bench).at(-1)!, /After error/);
+    assert.equal(seen(bench).length, 3);
   });
 });
 
