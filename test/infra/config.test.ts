@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { Type } from 'typebox';
 import { Duration, durationMs } from '#infra/config/duration.ts';
 import { ConfigError, loadConfig, parseConfig } from '#infra/config/load.ts';
 import { originalKeys } from '#infra/config/original-keys.ts';
+import { temporaryFolder } from '#test/support/temporary-folder.ts';
 
 const schema = Type.Object({
   mtuSize: Type.Integer({ default: 1450 }),
@@ -125,7 +125,7 @@ describe('configuration files', () => {
   });
 
   it('finds a file by flag, then by variable, then in the folder', () => {
-    const dir = mkdtempSync(join(tmpdir(), 'config-'));
+    const dir = temporaryFolder('config');
     mkdirSync(join(dir, 'etc'));
     writeFileSync(join(dir, 'etc', 'agent.conf'), 'mtuSize: 1');
     writeFileSync(join(dir, 'env.conf'), 'mtuSize: 2');

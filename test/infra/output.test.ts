@@ -1,28 +1,20 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  closeSync,
-  constants,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  readSync,
-  writeSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, constants, openSync, readFileSync, readSync, writeSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { ManualClock } from '#infra/clock/manual.ts';
 import { systemClock } from '#infra/clock/system.ts';
 import { Output } from '#infra/log/output.ts';
+import { temporaryFolder } from '#test/support/temporary-folder.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const source = join(root, 'src/infra/log/output.ts');
 
 describe('the output of a daemon', () => {
   it('reports the number of lost texts when it can be written again', () => {
-    const file = join(mkdtempSync(join(tmpdir(), 'output-')), 'log');
+    const file = join(temporaryFolder('output'), 'log');
     const descriptor = openSync(file, 'a');
     const output = new Output(descriptor, new ManualClock());
     output.write('1\n');
@@ -44,7 +36,7 @@ describe('the output of a daemon', () => {
   });
 
   it('continues when nothing reads a full pipe', () => {
-    const pipe = join(mkdtempSync(join(tmpdir(), 'output-')), 'pipe');
+    const pipe = join(temporaryFolder('output'), 'pipe');
     execFileSync('mkfifo', [pipe]);
     const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
     const descriptor = openSync(pipe, 'w');

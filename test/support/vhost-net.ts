@@ -4,9 +4,9 @@
  * that is compiled from its source beside the repository.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { temporaryFolder } from './temporary-folder.ts';
 
 const DEVICE = '/dev/vhost-net';
 const INSTALLED = '/usr/local/lib/vhost-net.so';
@@ -40,9 +40,7 @@ export function withVhostNetListed(): readonly string[] {
 }
 
 function writeList(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'misc-'));
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-  const file = join(folder, 'misc');
+  const file = join(temporaryFolder('misc'), 'misc');
   writeFileSync(file, `${readFileSync('/proc/misc', 'utf8')}238 vhost-net\n`);
   return file;
 }
@@ -55,8 +53,7 @@ function findLibrary(): string | undefined {
 
 function compile(): string | undefined {
   if (!existsSync(SOURCE)) return undefined;
-  const folder = mkdtempSync(join(tmpdir(), 'vhost-net-'));
-  const library = join(folder, 'vhost-net.so');
+  const library = join(temporaryFolder('vhost-net'), 'vhost-net.so');
   const options = ['-O2', '-shared', '-fPIC', '-o', library, SOURCE, '-ldl', '-lpthread'];
   return spawnSync('cc', options).status === 0 ? library : undefined;
 }

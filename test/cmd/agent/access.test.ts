@@ -3,8 +3,7 @@
  * to identify oneself. The list of routes is that of the agent itself.
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import type { Settings } from '#cmd/agent/settings.ts';
@@ -13,9 +12,10 @@ import type { OpenApiDocument } from '#infra/http/openapi.ts';
 import { basic, bearer, type Call, call } from '#test/infra/http/authentication/client.ts';
 import { makeCertificate } from '#test/support/certificates.ts';
 import { withoutOpenssl } from '#test/support/requirements.ts';
+import { temporaryFolder } from '#test/support/temporary-folder.ts';
 import { makeNode, startAgent } from './harness.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'access-'));
+const folder = temporaryFolder('access');
 const KEY = 'a key of the tests, which is long enough';
 
 type Credentials = Pick<Call, 'headers' | 'tls'>;

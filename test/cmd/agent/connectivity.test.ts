@@ -5,13 +5,11 @@ import {
   closeSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
@@ -19,6 +17,7 @@ import { type ConnectivityRequest, connectivity } from '#cmd/agent/connectivity.
 import { parseFlags } from '#cmd/agent/flags.ts';
 import { systemClock } from '#infra/clock/system.ts';
 import { withoutShared } from '#test/support/requirements.ts';
+import { temporaryFolder } from '#test/support/temporary-folder.ts';
 
 interface Result {
   readonly isPermitted: boolean;
@@ -44,7 +43,7 @@ async function run(manifests: string, more: Partial<ConnectivityRequest> = {}): 
 }
 
 function folder(files: Readonly<Record<string, string>>): string {
-  const path = mkdtempSync(join(tmpdir(), 'cv-connectivity-'));
+  const path = temporaryFolder('cv-connectivity');
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(join(path, name, '..'), { recursive: true });
     writeFileSync(join(path, name), text);

@@ -1,13 +1,13 @@
 /** docs/failures.md, played against an agent: outcome, probes, and recovery without a restart. */
 import assert from 'node:assert/strict';
-import { globSync, mkdtempSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { FaultInjectingStore } from '#datastore/fault-injection.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { DbResync } from '#plugins/controller/api/events.ts';
 import { FakeStnDaemon } from '#test/stn/fake-daemon.ts';
+import { temporaryFolder } from '#test/support/temporary-folder.ts';
 import { type AgentOptions, addPod, type Node, type RunningAgent, until } from './harness.ts';
 import {
   MAIN_INTERFACE,
@@ -56,7 +56,7 @@ after(() => {
   for (const daemon of daemons) daemon.close();
 });
 
-const socketFile = () => join(mkdtempSync(join(tmpdir(), 'stn-')), 'stn.sock');
+const socketFile = () => join(temporaryFolder('stn'), 'stn.sock');
 
 async function stnDaemon(stnSocketFile: string): Promise<FakeStnDaemon> {
   const daemon = await FakeStnDaemon.start(stnSocketFile);

@@ -1,5 +1,3 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Agent, createAgent } from '#cmd/agent/agent.ts';
 import { addressIn, CniClient } from '#cmd/agent/cni-client.ts';
@@ -17,6 +15,7 @@ import type { CNIReply } from '#models/cni/cni.gen.ts';
 import type { ExternalConfigSource } from '#plugins/controller/api/events.ts';
 import { SimLinux } from '#simulator/linux/linux.ts';
 import { SimVpp } from '#simulator/vpp/vpp.ts';
+import { temporaryFolder } from '#test/support/temporary-folder.ts';
 
 /** A node without its agent: the state that survives a restart of the agent. */
 export interface Node {
@@ -91,7 +90,7 @@ export interface AgentOptions {
 
 /** An agent in this process on simulated VPP and Linux that is not started yet. */
 export function prepareAgent(node: Node, options: AgentOptions = {}) {
-  const folder = mkdtempSync(join(tmpdir(), 'agent-'));
+  const folder = temporaryFolder('agent');
   const { label = 'node1' } = options;
   const base = readSettings(
     parseFlags(['--embedded', '--config-dir', folder, '--microservice-label', label], {}),

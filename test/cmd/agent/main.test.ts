@@ -1,19 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  closeSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, it } from 'node:test';
+import { temporaryFolder } from '#test/support/temporary-folder.ts';
 import { until } from './harness.ts';
 
 const main = resolve(import.meta.dirname, '../../../src/cmd/agent/main.ts');
@@ -64,7 +56,7 @@ function run(folder: string, ...args: (string | { readonly stdout: string })[]):
 
 /** Files for an agent without VPP that writes only to its folder. */
 function ownFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'main-'));
+  const folder = temporaryFolder('main');
   const files = {
     bolt: `db-path: ${join(folder, 'not', 'yet', 'there')}`,
     govpp: `binapi-socket-path: ${join(folder, 'vpp.sock')}`,

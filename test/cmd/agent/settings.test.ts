@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parseFlags } from '#cmd/agent/flags.ts';
 import { readSettings } from '#cmd/agent/settings.ts';
 import { CodedError } from '#infra/errors/errors.ts';
+import { temporaryFolder } from '#test/support/temporary-folder.ts';
 
 /** The error for these arguments, variables and files. */
 function refusal(
@@ -13,7 +13,7 @@ function refusal(
   env: Record<string, string> = {},
   files: Record<string, string> = {},
 ): string {
-  const folder = mkdtempSync(join(tmpdir(), 'settings-'));
+  const folder = temporaryFolder('settings');
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   try {
     readSettings(parseFlags(['--config-dir', folder, ...argv], env), env);
@@ -73,7 +73,7 @@ describe('the settings of the agent', () => {
   });
 
   it('take an empty flag or variable as not set', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'settings-'));
+    const folder = temporaryFolder('settings');
     writeFileSync(join(folder, 'http.conf'), 'endpoint: 127.0.0.1:7');
     const names = ['CONFIG_DIR', 'HTTP_CONFIG', 'HTTP_PORT', 'ETCD_CONFIG', 'STARTUPTIMEOUT'];
     const env = Object.fromEntries(names.map((name) => [name, '']));
@@ -89,7 +89,7 @@ describe('the settings of the agent', () => {
   });
 
   it('warn of the virtual reassembly that VPP cannot disable', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'settings-'));
+    const folder = temporaryFolder('settings');
     writeFileSync(join(folder, 'service.conf'), '\ndisableNATVirtualReassembly: true\n');
     const { warnings, service } = readSettings(parseFlags(['--config-dir', folder], {}), {});
     assert.equal(service.disableNATVirtualReassembly, true);

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parseConfig } from '#infra/config/load.ts';
@@ -14,6 +13,7 @@ import {
 } from '#infra/grpc/endpoint.ts';
 import { makeCertificate } from '#test/support/certificates.ts';
 import { withoutOpenssl } from '#test/support/requirements.ts';
+import { temporaryFolder } from '#test/support/temporary-folder.ts';
 
 const config = (text: string) => parseConfig(grpcSchema, text, 'grpc.conf').value;
 
@@ -68,7 +68,7 @@ describe('the address of the gRPC server', () => {
 
 describe('TLS of the gRPC server', { skip: withoutOpenssl() }, () => {
   it('is off by default, and refused if it is incomplete', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'grpc-'));
+    const folder = temporaryFolder('grpc');
     makeCertificate(folder, 'ca', 'ca');
     const [cert, key] = [join(folder, 'ca.crt'), join(folder, 'ca.key')];
     const junk = join(folder, 'junk');

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { Client, credentials, status } from '@grpc/grpc-js';
@@ -12,6 +11,7 @@ import { GrpcListenError, wireGrpcServer } from '#infra/grpc/wire-grpc-server.ts
 import { silentLogger } from '#infra/log/log.ts';
 import { makeCertificate } from '#test/support/certificates.ts';
 import { withoutOpenssl } from '#test/support/requirements.ts';
+import { temporaryFolder } from '#test/support/temporary-folder.ts';
 
 const same = (bytes: Buffer) => bytes;
 
@@ -79,7 +79,7 @@ describe('the server of grpc2.conf', () => {
   it('needs a certificate of its clients where it is configured', {
     skip: withoutOpenssl(),
   }, async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'grpc2-'));
+    const folder = temporaryFolder('grpc2');
     for (const name of ['authority', 'agent', 'client']) makeCertificate(folder, name, 'authority');
     makeCertificate(folder, 'stranger', 'stranger');
     const path = (file: string) => join(folder, file);

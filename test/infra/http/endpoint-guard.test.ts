@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { after, before, beforeEach, describe, it } from 'node:test';
@@ -18,10 +17,11 @@ import { type HttpServer, startHttpServer } from '#infra/http/server.ts';
 import { type Logger, silentLogger } from '#infra/log/log.ts';
 import { makeCertificate } from '#test/support/certificates.ts';
 import { withoutOpenssl } from '#test/support/requirements.ts';
+import { temporaryFolder } from '#test/support/temporary-folder.ts';
 import { until } from '#test/support/wait.ts';
 import { basic, call } from './authentication/client.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'guard-'));
+const folder = temporaryFolder('guard');
 
 function config(values: Partial<HttpConfig>): HttpConfig {
   const own = { endpoint: '127.0.0.1:0', 'local-socket': join(folder, 'agent.sock') };

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -11,6 +10,7 @@ import { pageRoutes } from '#infra/http/page-routes.ts';
 import { json, type Route } from '#infra/http/route.ts';
 import { type HttpServer, startHttpServer } from '#infra/http/server.ts';
 import { silentLogger } from '#infra/log/log.ts';
+import { temporaryFolder } from '#test/support/temporary-folder.ts';
 import { call } from './authentication/client.ts';
 
 const SCRIPT = 'console.log("page");\n';
@@ -19,7 +19,7 @@ describe('the files of the page', () => {
   let folder: string;
   let server: HttpServer | undefined;
   beforeEach(() => {
-    folder = join(mkdtempSync(join(tmpdir(), 'page-')), 'ui');
+    folder = join(temporaryFolder('page'), 'ui');
   });
   afterEach(() => server?.close());
 

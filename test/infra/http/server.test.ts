@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, request } from 'node:http';
 import { type AddressInfo, connect, createServer as createSocket, Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, describe, it } from 'node:test';
@@ -15,11 +14,12 @@ import { HttpListenError } from '#infra/http/local-socket.ts';
 import { integerArgument, json, type Route } from '#infra/http/route.ts';
 import { type HttpServer, startHttpServer } from '#infra/http/server.ts';
 import { silentLogger } from '#infra/log/log.ts';
+import { temporaryFolder } from '#test/support/temporary-folder.ts';
 
 /** State of a socket in /proc/net/tcp. */
 const LISTENING = '0A';
 
-const dir = mkdtempSync(join(tmpdir(), 'http-'));
+const dir = temporaryFolder('http');
 const socket = join(dir, 'run', 'agent.sock');
 const routes: Route[] = [
   {

@@ -1,14 +1,12 @@
 /** NAT44 of a real VPP with two worker threads, of which one translates. */
 import assert from 'node:assert/strict';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { dnat44Model } from '#models/vpp/dnat44.ts';
 import { nat44GlobalModel } from '#models/vpp/nat44-global.ts';
 import { keyedValue } from '#test/descriptors/compliance/example-values.ts';
 import { RecordedAgent } from '#test/descriptors/compliance/recorded-agent.ts';
 import { declareUnless, withoutIsolatedVpp } from '#test/support/requirements.ts';
+import { temporaryFolder } from '#test/support/temporary-folder.ts';
 import { backendOver } from '#test/vpp/descriptors/backends.ts';
 import { VppProcess } from '../support/vpp-process.ts';
 
@@ -32,7 +30,7 @@ const service = keyedValue(dnat44Model, {
 
 await declareUnless(withoutIsolatedVpp(), 'NAT44 of a VPP with two workers', () => {
   const bench = new RecordedAgent(async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'vpp-'));
+    const folder = temporaryFolder('vpp');
     const vpp = new VppProcess({ prefix: ['unshare', '--net'], folder, workers: WORKERS });
     await vpp.start();
     const client = await vpp.client();

@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import {
@@ -26,8 +25,9 @@ import { type CniServer, serveCni } from '#plugins/podmanager/cni-socket.ts';
 import { cniServiceDefinition } from '#plugins/podmanager/grpc-server.ts';
 import { makeCertificate } from '#test/support/certificates.ts';
 import { withoutOpenssl } from '#test/support/requirements.ts';
+import { temporaryFolder } from '#test/support/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'cni-access-'));
+const folder = temporaryFolder('cni-access');
 const file = (name: string) => join(folder, name);
 const replies = messageCodec(CNIReply);
 

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
-import { closeSync, mkdtempSync, openSync, writeSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { ManualClock } from '#infra/clock/manual.ts';
+import { temporaryFolder } from '#test/support/temporary-folder.ts';
 import { StatsBusyError, StatsSegment, StatsUnavailableError } from '#vpp/stats/segment.ts';
 
 const BASE = 0x7f00_0000_0000n;
 
 /** A statistics segment in a file, with VPP's memory layout. */
 class FakeSegment {
-  readonly fd = openSync(join(mkdtempSync(join(tmpdir(), 'stats-')), 'segment'), 'w+');
+  readonly fd = openSync(join(temporaryFolder('stats'), 'segment'), 'w+');
   #end = 64;
 
   constructor() {

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import Value from 'typebox/value';
@@ -14,6 +12,7 @@ import { type HttpConfig, httpSchema } from '#infra/http/config.ts';
 import { json, type Route } from '#infra/http/route.ts';
 import { type HttpServer, startHttpServer } from '#infra/http/server.ts';
 import { silentLogger } from '#infra/log/log.ts';
+import { temporaryFolder } from '#test/support/temporary-folder.ts';
 import { basic, bearer, call } from './client.ts';
 
 const KEY = 'a key of the tests, which is long enough';
@@ -29,7 +28,7 @@ const users = [
 ];
 
 function config(values: object = {}): HttpConfig {
-  const folder = mkdtempSync(join(tmpdir(), 'tokens-'));
+  const folder = temporaryFolder('tokens');
   return Value.Default(httpSchema, {
     endpoint: '127.0.0.1:0',
     'local-socket': join(folder, 'agent.sock'),
