@@ -73,12 +73,19 @@ function entry({ key, error }: Node, { name }: AnyDescriptor, difference: Differ
 }
 
 function differenceOf(node: Node, found: Value | undefined): Difference | undefined {
-  const { desired, state, unmanaged } = node;
+  const { desired, unmanaged, rejected } = node;
   if (unmanaged) return undefined;
-  if (desired === undefined) return found === undefined ? undefined : 'stale';
+  if (desired === undefined) {
+    // A resync keeps what it finds in place of a value that was never valid.
+    return found === undefined || rejected ? undefined : 'stale';
+  }
   if (found !== undefined) return isEquivalent(node, desired, found) ? undefined : 'different';
-  // A value with an unmet dependency is not there on purpose.
-  return state === 'PENDING' ? undefined : 'missing';
+  return isPending(node) ? undefined : 'missing';
+}
+
+/** A value with an unmet dependency is not there on purpose, nor is the last valid one of a rejected value. */
+function isPending({ state, actual }: Node): boolean {
+  return state === 'PENDING' || (state === 'INVALID' && actual === undefined);
 }
 
 function isEquivalent({ key, descriptor }: Node, desired: Value, found: Value): boolean {

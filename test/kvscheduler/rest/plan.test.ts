@@ -28,6 +28,17 @@ describe('/scheduler/drift', () => {
     assert.equal(bench.state('a/1'), 'CONFIGURED');
   });
 
+  it('lists nothing for a rejected value that a resync leaves as it is', async () => {
+    const bench = setUp();
+    await bench.commit({ 'a/1': { v: 1, needs: ['b/9'] } });
+    await bench.commit({ 'a/1': { v: 2, invalid: true }, 'a/2': { v: 1, invalid: true } });
+    bench.southbound.values.set('a/2', { spec: { v: 7 }, managed: true });
+    const { body } = await restOf(bench)('GET /scheduler/drift');
+    assert.equal(bench.state('a/1'), 'INVALID [invalid] last valid PENDING');
+    assert.deepEqual(body.Differences, []);
+    assert.deepEqual(await bench.calls({}, { mode: 'downstream-resync' }), []);
+  });
+
   it('names the descriptors that it cannot read', async () => {
     const bench = await makeBench();
     bench.southbound.retrieveFails = (name) =>
