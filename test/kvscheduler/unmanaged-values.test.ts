@@ -7,7 +7,7 @@ import test from 'node:test';
 import fc from 'fast-check';
 import { seededRandom } from '#infra/clock/manual.ts';
 import { checkProperty } from '#test/support/random-cases.ts';
-import { type Bench, setUp } from './support/setup.ts';
+import { type Bench, pass, setUp } from './support/setup.ts';
 import { baseOf, type Spec } from './support/southbound.ts';
 
 const FILE = 'test/kvscheduler/unmanaged-values.test.ts';
@@ -107,4 +107,30 @@ test('derived values of a reported value are deleted when the northbound takes i
   assert.equal(bench.state('d/a1.1'), 'CONFIGURED');
   assert.deepEqual(await bench.calls({ 'a/1': null }), ['DELETE d/a1.1', 'DELETE a/1']);
   assert.deepEqual(bench.southbound.contents(), {});
+});
+
+test('a reported value is taken over even if a failure keeps its update from being executed', async () => {
+  const bench = setUp();
+  const retry = { periodMs: 10, maxAttempts: 1, exponential: false };
+  await report(bench, 'a/f', { v: 1 });
+  let failures = 1;
+  bench.southbound.fails = (verb, key) =>
+    `${verb} ${key}` === 'CREATE a/9' && failures-- > 0 ? new Error('no') : undefined;
+  const desired = { 'a/f': { v: 2 }, 'a/9': { v: 1, needs: ['a/f'] } };
+  assert.deepEqual(await bench.calls(desired, { retry }), ['CREATE a/9', 'UPDATE a/f']);
+  assert.equal(bench.state('a/f'), 'CONFIGURED');
+  await pass(bench, 20);
+  assert.deepEqual(bench.southbound.contents(), { 'a/9': '1|a/f', 'a/f': '2' });
+});
+
+test('a reported value whose new dependency fails is pending until that is there', async () => {
+  const bench = setUp();
+  await report(bench, 'a/f', { v: 1 });
+  bench.southbound.fails = (verb, key) =>
+    `${verb} ${key}` === 'CREATE b/1' ? new Error('no') : undefined;
+  await bench.commit({ 'a/f': { v: 2, needs: ['b/1'] }, 'b/1': { v: 1 } });
+  assert.equal(bench.state('a/f'), 'PENDING [b/1]');
+  bench.southbound.fails = () => undefined;
+  await bench.commit({}, { mode: 'downstream-resync' });
+  assert.deepEqual(bench.southbound.contents(), { 'a/f': '2|b/1', 'b/1': '1' });
 });

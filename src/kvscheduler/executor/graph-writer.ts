@@ -95,6 +95,8 @@ export class GraphWriter {
     const { goal, phase, role, decision } = value;
     const { desired, unmanaged, dependencies } = goal;
     const graph = this.#graph;
+    // It is taken over now, even if a failure keeps its operation from being executed.
+    if (node.unmanaged && !unmanaged) writable(node).state = 'CONFIGURED';
     writable(node).toBeRemoved = !value.isAvailable;
     if (decision.action === 'recreate' && decision.lost !== undefined)
       writable(node).lostDependency = decision.lost;
