@@ -134,3 +134,32 @@ test('a reported value whose new dependency fails is pending until that is there
   await bench.commit({}, { mode: 'downstream-resync' });
   assert.deepEqual(bench.southbound.contents(), { 'a/f': '2|b/1', 'b/1': '1' });
 });
+
+test('an undone transaction leaves a reported value that it has taken over', async () => {
+  const children = { 'd/af.0': { v: 1 }, 'd/af.1': { v: 1 } };
+  const changes: Spec[] = [
+    { v: 1, derives: children },
+    { v: 2, derives: { 'd/af.1': { v: 2 } } },
+    { v: 2, recreate: true },
+    { v: 2, needs: ['b/9'] },
+  ];
+  for (const change of changes) {
+    const bench = setUp();
+    const { southbound } = bench;
+    await report(bench, 'a/f', { v: 1, derives: children });
+    await bench.commit({ 'a/1': { v: 1 }, 'b/9': { v: 1 }, 'b/1': { v: 1, needs: ['d/af.0'] } });
+    const before = pictureOf(bench);
+    southbound.fails = (verb, key) =>
+      `${verb} ${key}` === 'UPDATE a/z' ? new Error('no') : undefined;
+    await bench.commit({ 'a/z': { v: 1 } });
+    const desired = { 'a/f': change, 'a/z': { v: 2, needs: ['a/f'] } };
+    assert.deepEqual(await bench.commit(desired, { onFailure: 'revert' }), ['a/z (UPDATE): no']);
+    await bench.commit({ 'a/z': null });
+    // The southbound of the test marks what it was asked to change.
+    for (const [key, stored] of southbound.values)
+      if (/f(\.|$)/.test(key)) southbound.values.set(key, { ...stored, managed: false });
+    assert.deepEqual(pictureOf(bench), before);
+    await report(bench, 'a/f', null);
+    assert.equal(bench.state('b/1'), 'PENDING [d/af.0]');
+  }
+});

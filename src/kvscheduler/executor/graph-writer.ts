@@ -131,9 +131,9 @@ export class GraphWriter {
   /** Restores the desired state of before a transaction. @returns the nodes that it changes */
   async restore(backup: DesiredStateBackup): Promise<Node[]> {
     const nodes: Node[] = [];
-    for (const { node, desired, rejected, seqNum, retry, ...kept } of backup.latestFirst()) {
+    for (const { node, desired, found, rejected, seqNum, retry, ...kept } of backup.latestFirst()) {
       if (this.#slices.due()) await this.#slices.turn();
-      this.#graph.setDesired(node, desired, kept.desiredDependencies);
+      this.#graph.setDesired(node, desired ?? found, kept.desiredDependencies);
       this.#graph.setDerivedDependencies(node, kept.derivedDependencies);
       const changed = writable(node);
       changed.rejected = rejected;
@@ -144,6 +144,24 @@ export class GraphWriter {
       nodes.push(node);
     }
     return nodes;
+  }
+
+  /** Gives up what an undone transaction had taken over, if it can be known: it was unmanaged before. */
+  async release(backup: DesiredStateBackup): Promise<void> {
+    for (const { node, found } of backup.latestFirst()) {
+      if (this.#slices.due()) await this.#slices.turn();
+      if (found === undefined || node.outcomeUnknown) continue;
+      const { actual } = node;
+      this.#graph.setDesired(node, undefined, none);
+      this.#graph.setNotFailed(node);
+      this.#graph.blocked.delete(node);
+      if (actual !== undefined) this.#graph.setActual(node, actual, none);
+      const changed = writable(node);
+      changed.state = actual === undefined ? 'REMOVED' : 'OBTAINED';
+      changed.error = undefined;
+      changed.lastOperation = undefined;
+      changed.toBeRemoved = false;
+    }
   }
 
   /** Removes those nodes that have neither a desired nor an actual value. */
@@ -371,6 +389,8 @@ interface Backup
     'desired' | 'desiredDependencies' | 'derivedDependencies' | 'rejected' | 'seqNum' | 'retry'
   > {
   readonly node: Node;
+  /** The value, if it was unmanaged. */
+  readonly found: Value | undefined;
 }
 
 /** The desired state of before a transaction that may be undone. */
@@ -383,7 +403,8 @@ export class DesiredStateBackup {
     const { desired, desiredDependencies, derivedDependencies, rejected, seqNum, retry } = node;
     if (node.available) this.available.add(node);
     const relations = { desiredDependencies, derivedDependencies };
-    this.#backups.push({ node, desired, ...relations, rejected, seqNum, retry });
+    const found = node.unmanaged ? node.actual : undefined;
+    this.#backups.push({ node, desired, found, ...relations, rejected, seqNum, retry });
   }
 
   latestFirst(): readonly Backup[] {

@@ -139,6 +139,7 @@ export class TransactionExecution {
     const undoOrder = executed.toReversed();
     const undo = await this.#makePlan({ targets: none, reconcile, drifted }, undoOrder);
     await this.#bestEffort(undo, undoOrder);
+    await writer.release(backup);
   }
 
   async #makePlan(
