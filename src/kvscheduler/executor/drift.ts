@@ -3,7 +3,7 @@
  * not repaired. A downstream resync removes exactly them.
  */
 import { errorText } from '#infra/errors/errors.ts';
-import type { AnyDescriptor, RetrievedValue } from '../api/descriptor.ts';
+import type { AnyDescriptor, KeyedValue, RetrievedValue } from '../api/descriptor.ts';
 import type { Value } from '../api/transaction.ts';
 import { deepEqual } from '../graph/equality.ts';
 import { nodesOf } from '../graph/graph.ts';
@@ -18,7 +18,7 @@ import type { SchedulerContext } from './scheduler-context.ts';
 export type Difference = 'missing' | 'different' | 'stale';
 
 export interface Drift {
-  /** Base values, by key. */
+  /** By key. A derived value is only listed if its base is not. */
   readonly Differences: readonly {
     readonly Key: string;
     readonly Descriptor: string;
@@ -55,9 +55,19 @@ export async function readDrift(context: SchedulerContext): Promise<Drift> {
       if (slices.due()) await slices.turn();
       if (node.base) continue;
       compared++;
-      const difference = differenceOf(node, found.get(node.key)?.value);
+      const value = found.get(node.key)?.value;
+      const difference = differenceOf(node, value);
       found.delete(node.key);
-      if (difference !== undefined) differences.push(entry(node, descriptor, difference));
+      if (difference !== undefined) {
+        differences.push(entry(node, descriptor, difference));
+        continue;
+      }
+      if (value === undefined || node.unmanaged) continue;
+      for (const one of derivedEntries(context, node, value)) {
+        if (slices.due()) await slices.turn();
+        compared++;
+        if (one) differences.push(one);
+      }
     }
     for (const { key, origin } of found.values())
       if (origin === 'from-NB')
@@ -65,6 +75,34 @@ export async function readDrift(context: SchedulerContext): Promise<Drift> {
   }
   differences.sort((a, b) => (a.Key < b.Key ? -1 : 1));
   return { Differences: differences, Unread: unread, Compared: compared };
+}
+
+/**
+ * Compares what is derived from a found value: the descriptor may compare the base without it.
+ * @returns undefined for a derived value without a difference
+ */
+function* derivedEntries(
+  { graph, registry }: Pick<SchedulerContext, 'graph' | 'registry'>,
+  base: Node,
+  found: Value,
+): Generator<Entry | undefined, void, void> {
+  const there = new Map(deriveFrom(base, found).map(({ key, value }) => [key, value]));
+  const keys = new Set(there.keys());
+  for (const { key } of base.derived) keys.add(key);
+  if (base.desired) for (const { key } of deriveFrom(base, base.desired)) keys.add(key);
+  for (const key of keys) {
+    const node = graph.peek(key);
+    const descriptor = node ? node.descriptor : registry.tryFind(key);
+    // A property is part of its base; another value may have the key.
+    if (!descriptor || (node && node.base !== base)) continue;
+    if (node) {
+      const difference = differenceOf(node, there.get(key));
+      yield difference && entry(node, descriptor, difference);
+    } else {
+      const difference = there.has(key) ? 'stale' : 'missing';
+      yield { Key: key, Descriptor: descriptor.name, Difference: difference };
+    }
+  }
 }
 
 function entry({ key, error }: Node, { name }: AnyDescriptor, difference: Difference): Entry {
@@ -81,6 +119,14 @@ function differenceOf(node: Node, found: Value | undefined): Difference | undefi
   }
   if (found !== undefined) return isEquivalent(node, desired, found) ? undefined : 'different';
   return isPending(node) ? undefined : 'missing';
+}
+
+function deriveFrom({ key, descriptor }: Node, value: Value): readonly KeyedValue[] {
+  try {
+    return descriptor?.derived?.(key, value) ?? [];
+  } catch {
+    return [];
+  }
 }
 
 /** A value with an unmet dependency is not there on purpose, nor is the last valid one of a rejected value. */

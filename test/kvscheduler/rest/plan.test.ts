@@ -28,6 +28,34 @@ describe('/scheduler/drift', () => {
     assert.equal(bench.state('a/1'), 'CONFIGURED');
   });
 
+  it('lists derived values that a base is compared without', async () => {
+    const bench = setUp();
+    const [own, other] = ['d/a1.0', 'd/a1.1'];
+    await bench.commit({ 'a/1': { v: 1, derives: { [own]: { v: 1 }, 'p/a1': { v: 1 } } } });
+    bench.southbound.changeExternally(own, null);
+    bench.southbound.values.set(other, { spec: { v: 1 }, managed: true });
+    const { body } = await restOf(bench)('GET /scheduler/drift');
+    assert.deepEqual(body.Differences, [
+      { Key: own, Descriptor: 'derived', Difference: 'missing' },
+      { Key: other, Descriptor: 'derived', Difference: 'stale' },
+    ]);
+    assert.equal(body.Compared, 3);
+    assert.deepEqual(await bench.calls({}, { mode: 'downstream-resync' }), [
+      `DELETE ${other}`,
+      `CREATE ${own}`,
+    ]);
+  });
+
+  it('lists a derived value that failed, with its error', async () => {
+    const bench = setUp();
+    bench.southbound.fails = (_, key) => (key === 'd/a1.0' ? new Error('no such link') : undefined);
+    await bench.commit({ 'a/1': { v: 1, derives: { 'd/a1.0': { v: 1 } } } });
+    const { body } = await restOf(bench)('GET /scheduler/drift');
+    assert.deepEqual(body.Differences, [
+      { Key: 'd/a1.0', Descriptor: 'derived', Difference: 'missing', Error: 'no such link' },
+    ]);
+  });
+
   it('lists nothing for a rejected value that a resync leaves as it is', async () => {
     const bench = setUp();
     await bench.commit({ 'a/1': { v: 1, needs: ['b/9'] } });
