@@ -121,12 +121,9 @@ export class ManagedProcess {
    * @throws ProcessStartError, and ProcessStateError when it is running
    */
   async start(): Promise<void> {
-    const refuse = (text: string): never => {
-      throw new ProcessStateError(text, { where: this.name });
-    };
-    if (this.#run) refuse('the process is already running');
-    if (this.#isReleased) refuse('the process was deleted from the manager');
-    if (this.command === '') refuse('the command of the attached process is not known');
+    if (this.#run)
+      throw new ProcessStateError('the process is already running', { where: this.name });
+    this.#checkStartable();
     this.#restartsLeft = this.#options.restarts ?? 0;
     this.#backoff.reset();
     await this.#launch();
@@ -135,8 +132,10 @@ export class ManagedProcess {
   /**
    * Stops the process, by force if it does not end in 10 s, and starts it, unless it is to be stopped or released
    * meanwhile. One that is not running is started.
+   * @throws ProcessStartError, and ProcessStateError when it cannot be started again: then it is not stopped
    */
   async restart(): Promise<void> {
+    this.#checkStartable();
     const run = this.#run;
     const stops = this.#stops;
     if (run) {
@@ -199,6 +198,14 @@ export class ManagedProcess {
     for (const timer of [this.#restartTimer, this.#pollTimer, this.#affinityTimer]) timer?.cancel();
     this.#run?.release();
     this.notifications?.close();
+  }
+
+  #checkStartable(): void {
+    const refuse = (text: string): never => {
+      throw new ProcessStateError(text, { where: this.name });
+    };
+    if (this.#isReleased) refuse('the process was deleted from the manager');
+    if (this.command === '') refuse('the command of the attached process is not known');
   }
 
   #end(signal: NodeJS.Signals): void {

@@ -331,6 +331,21 @@ describe('an attached process', () => {
     assert.equal(manager.byName('gone'), undefined);
   });
 
+  it('is not stopped by a restart that could not start it again', { skip }, async (t) => {
+    const { manager } = makeManager(t);
+    const child = await start();
+    const one = manager.attach('one', '', child.pid!);
+    await assert.rejects(one.restart(), {
+      code: 'CV_PROCESS_STATE',
+      message: /command of the attached process is not known/,
+    });
+    assert.ok(one.isAlive);
+    manager.delete('one');
+    await assert.rejects(one.restart(), { message: /deleted from the manager/ });
+    assert.ok(exists(child.pid!));
+    child.kill('SIGKILL');
+  });
+
   it('continues when the manager is closed', async (t) => {
     const { manager } = makeManager(t);
     const child = await start();
