@@ -2,6 +2,8 @@ import type { Clock } from '../clock/clock.ts';
 
 /** With so many keys, those that have not happened lately are dropped. */
 const MAX_KEYS = 1_024;
+/** Milliseconds: sums of intervals are not exact, and the last of a burst must not wait for the difference. */
+const ROUNDING_MS = 1e-3;
 
 /** Limits how often something happens for each key: `burst` times at once, then `limit` a second. */
 export class RateLimiter {
@@ -25,7 +27,7 @@ export class RateLimiter {
     const now = this.#clock.monotonic();
     const time = Math.max(now, this.#times.get(key) ?? now);
     const waitMs = time - now - (this.burst - 1) * this.#intervalMs;
-    if (waitMs > 0) return Math.ceil(waitMs);
+    if (waitMs > ROUNDING_MS) return Math.ceil(waitMs);
     this.#times.set(key, time + this.#intervalMs);
     if (this.#times.size >= this.#nextDrop) this.#dropUnused(now);
     return 0;

@@ -18,6 +18,18 @@ describe('a rate limiter', () => {
     assert.deepEqual(taken(), [0, 0, 0, 500, 500]);
   });
 
+  it('lets all of a burst happen, whatever the time and the limit are', async () => {
+    const clock = new ManualClock();
+    for (const limit of [0.3, 3, 7, 30])
+      for (const burst of [2, 10, 100]) {
+        const limiter = new RateLimiter(limit, burst, clock);
+        await clock.advance(1234.567);
+        for (let n = 0; n < burst; n++)
+          assert.equal(limiter.take('a'), 0, `${limit} ${burst} ${n}`);
+        assert.ok(limiter.take('a') > 0);
+      }
+  });
+
   it('remembers those that have exceeded it, however many others there are', async () => {
     const clock = new ManualClock();
     const limiter = new RateLimiter(1, 1, clock);
