@@ -247,7 +247,7 @@ class KvScheduler implements Scheduler {
       queueLength: this.#queue.length,
       queueCapacity: QUEUE_LIMIT,
       isIdle: this.#queue.isIdle,
-      processed: this.#stats.processedTransactions,
+      ended: this.#queue.ended,
       inFlight: this.#calls.inFlight,
       longestStretch: this.#context.slices.longest,
       historyBytes: this.#history.bytes + this.timeline.bytes,

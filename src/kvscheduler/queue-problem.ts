@@ -8,8 +8,8 @@ const LIMIT_MS = 60_000;
 export class QueueProblem {
   readonly #scheduler: { readonly load: Load };
   readonly #clock: Clock;
-  #processed = 0;
-  /** Since when transactions wait, and none has ended. */
+  #ended = 0;
+  /** Since when something runs or waits, and nothing has ended. */
   #since: number;
 
   constructor(scheduler: { readonly load: Load }, clock: Clock) {
@@ -20,17 +20,16 @@ export class QueueProblem {
 
   /** undefined: none. The text does not change as long as the problem lasts. */
   text(): string | undefined {
-    const { queueLength, queueCapacity, inFlight, processed } = this.#scheduler.load;
+    const { queueLength, queueCapacity, isIdle, ended } = this.#scheduler.load;
     const now = this.#clock.monotonic();
-    const isIdle = queueLength === 0 && inFlight === 0;
-    if (isIdle || processed !== this.#processed) {
-      this.#processed = processed;
+    if (isIdle || ended !== this.#ended) {
+      this.#ended = ended;
       this.#since = now;
     }
     if (queueLength >= queueCapacity)
       return `the queue is full: ${queueCapacity} transactions wait`;
     if (now - this.#since > LIMIT_MS)
-      return `no transaction has ended for more than ${LIMIT_MS / 1000} s, although some wait`;
+      return `no transaction has ended for more than ${LIMIT_MS / 1000} s, although one runs or waits`;
     return undefined;
   }
 }

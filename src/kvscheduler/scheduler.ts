@@ -60,8 +60,8 @@ export interface Load {
   readonly queueCapacity: number;
   /** No transaction runs or waits. */
   readonly isIdle: boolean;
-  /** Transactions that have ended since the start. */
-  readonly processed: number;
+  /** Number of transactions, and of reads of the southbound for documents, that have ended since the start. */
+  readonly ended: number;
   /** Operations without an answer of the southbound. */
   readonly inFlight: number;
   /** Longest time, in milliseconds, for which the scheduler has occupied the main thread. */

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ManualClock } from '#infra/clock/manual.ts';
 import { QueueProblem } from '#kvscheduler/queue-problem.ts';
+import { type Bench, setUp, withDescriptor } from './support/setup.ts';
 
 const idle = {
   queueLength: 0,
   queueCapacity: 200,
   isIdle: true,
-  processed: 7,
+  ended: 7,
   inFlight: 0,
   longestStretch: 0,
   historyBytes: 0,
@@ -30,16 +31,18 @@ describe('the problem of the queue of the scheduler', () => {
 
   it('is that it is full', () => {
     const { scheduler, problem } = made();
-    scheduler.load = { ...idle, queueLength: 200 };
+    scheduler.load = { ...idle, isIdle: false, queueLength: 200 };
     assert.equal(problem.text(), 'the queue is full: 200 transactions wait');
-    scheduler.load = { ...idle, queueLength: 199 };
+    scheduler.load = { ...idle, isIdle: false, queueLength: 199 };
     assert.equal(problem.text(), undefined);
   });
 
   it('is that no transaction ends, while one is carried out or waits', async () => {
     for (const busy of [
-      { ...idle, inFlight: 1 },
-      { ...idle, queueLength: 1 },
+      { ...idle, isIdle: false, inFlight: 1 },
+      { ...idle, isIdle: false, queueLength: 1 },
+      // a resync that reads the southbound
+      { ...idle, isIdle: false },
     ]) {
       const { clock, scheduler, problem } = made();
       assert.equal(problem.text(), undefined);
@@ -49,11 +52,42 @@ describe('the problem of the queue of the scheduler', () => {
         await clock.advance(5_000);
         texts.push(problem.text());
       }
-      const stuck = 'no transaction has ended for more than 60 s, although some wait';
+      const stuck = 'no transaction has ended for more than 60 s, although one runs or waits';
       assert.equal(texts.indexOf(stuck), 12);
       assert.deepEqual([...new Set(texts)], [undefined, stuck]);
-      scheduler.load = { ...busy, processed: 8 };
+      scheduler.load = { ...busy, ended: 8 };
       assert.equal(problem.text(), undefined);
     }
+  });
+
+  /** Reads the problem every 5 s, as the status check does. */
+  const textsOf = async ({ scheduler, clock }: Bench, beforeEach: () => Promise<unknown>) => {
+    const problem = new QueueProblem(scheduler, clock);
+    const texts: (string | undefined)[] = [];
+    for (let n = 0; n < 20; n++) {
+      await beforeEach();
+      texts.push(problem.text());
+      await clock.advance(5_000);
+    }
+    return texts;
+  };
+
+  it('is a resync that cannot read the southbound', async () => {
+    const hangs = new Promise<never>(() => undefined);
+    const stuck = setUp({}, withDescriptor('alpha', { retrieve: () => hangs }));
+    void stuck.commit({}, { mode: 'full-resync' });
+    const texts = await textsOf(stuck, async () => undefined);
+    assert.match(texts.at(-1) ?? '', /^no transaction has ended for more than 60 s/);
+  });
+
+  it('is none while values are read for documents, one after the other', async () => {
+    const bench = setUp();
+    const dump = () => bench.scheduler.dump('SB', { descriptor: 'alpha' });
+    let last: Promise<unknown> = Promise.resolve();
+    const texts = await textsOf(bench, async () => {
+      await last;
+      last = Promise.all([dump(), dump()]);
+    });
+    assert.deepEqual([...new Set(texts)], [undefined]);
   });
 });

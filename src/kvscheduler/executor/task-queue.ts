@@ -17,6 +17,7 @@ export class TaskQueue {
   readonly #outside: Task[] = [];
   #working: Promise<void> | undefined;
   #closed = false;
+  #ended = 0;
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -24,6 +25,11 @@ export class TaskQueue {
 
   get length(): number {
     return this.#tasks.length + this.#outside.length;
+  }
+
+  /** Tasks that have ended since the start. */
+  get ended(): number {
+    return this.#ended;
   }
 
   /** No task runs or waits. */
@@ -83,6 +89,7 @@ export class TaskQueue {
       const admitted = this.#outside.shift();
       if (admitted) this.#tasks.push(admitted);
       await task.run();
+      this.#ended++;
     }
   }
 }

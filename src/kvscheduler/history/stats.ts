@@ -93,10 +93,6 @@ export class Stats implements Observer {
   readonly #graph = new Times();
   readonly #descriptors = new Map<string, Times>();
 
-  get processedTransactions(): number {
-    return this.#processed;
-  }
-
   get document(): StatsDocument {
     return {
       TxnStats: {
