@@ -7,7 +7,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import { genericServices } from '#compatibility/generic/services.ts';
 import type { KvStore } from '#datastore/api.ts';
 import type { Clock, Random } from '#infra/clock/clock.ts';
-import { wireGrpcServer } from '#infra/grpc/wire-grpc-server.ts';
+import { grpcConfigCheck, wireGrpcServer } from '#infra/grpc/wire-grpc-server.ts';
 import { wireHttpServer } from '#infra/http/wire-http-server.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { Loggers } from '#infra/log/loggers.ts';
@@ -354,6 +354,7 @@ export function createAgent(deps: AgentDeps): Agent {
   const limits = { startMs: settings.startLimitMs, stopMs: STOP_LIMIT_MS };
   const lifecycle = new Lifecycle(
     [
+      grpcConfigCheck(settings.grpc, settings.grpc2),
       http.component,
       ...messaging.components,
       ...disks,

@@ -6,7 +6,7 @@ import type { Component } from '../process/lifecycle.ts';
 import { addressText } from './bind.ts';
 import type { GrpcConfig } from './config.ts';
 import type { GrpcService } from './connection-server.ts';
-import { grpcLimits, grpcTls, guardedGrpcAddress } from './endpoint.ts';
+import { grpcAddress, grpcLimits, grpcTls, guardedGrpcAddress } from './endpoint.ts';
 import { type GrpcServer, serveGrpc } from './server.ts';
 
 /** How long calls may continue after the stop of the agent began. */
@@ -25,6 +25,23 @@ export interface GrpcWiringDeps {
   readonly services: readonly GrpcService[];
   readonly clock: Clock;
   readonly log: Logger;
+}
+
+/**
+ * Checks the configurations before the agent changes anything: the servers are among its last components.
+ * @param grpc2 undefined: there is no such file
+ */
+export function grpcConfigCheck(grpc: GrpcConfig, grpc2: GrpcConfig | undefined): Component {
+  return {
+    name: 'grpc-config',
+    init: () => {
+      grpcAddress(grpc);
+      grpcTls(grpc);
+      if (!grpc2) return;
+      guardedGrpcAddress(grpc2);
+      grpcTls(grpc2);
+    },
+  };
 }
 
 export interface WiredGrpcServer {

@@ -5,9 +5,9 @@ import { describe, it } from 'node:test';
 import { Client, credentials, status } from '@grpc/grpc-js';
 import { systemClock } from '#infra/clock/system.ts';
 import { parseConfig } from '#infra/config/load.ts';
-import { grpc2Schema } from '#infra/grpc/config.ts';
+import { grpc2Schema, grpcSchema } from '#infra/grpc/config.ts';
 import type { GrpcService } from '#infra/grpc/connection-server.ts';
-import { GrpcListenError, wireGrpcServer } from '#infra/grpc/wire-grpc-server.ts';
+import { GrpcListenError, grpcConfigCheck, wireGrpcServer } from '#infra/grpc/wire-grpc-server.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { makeCertificate } from '#test/support/certificates.ts';
 import { withoutOpenssl } from '#test/support/requirements.ts';
@@ -31,8 +31,10 @@ function echo(name: string): GrpcService {
   return { definition: { Echo }, implementation: { Echo: answer } };
 }
 
+const configOf = (text: string) => parseConfig(grpc2Schema, text, 'grpc2.conf').value;
+
 async function serve(text: string) {
-  const config = parseConfig(grpc2Schema, text, 'grpc2.conf').value;
+  const config = configOf(text);
   const services = [echo('One'), echo('Two')];
   const server = wireGrpcServer({ config, services, clock: systemClock, log: silentLogger });
   await server.component.afterInit?.();
@@ -101,5 +103,28 @@ describe('the server of grpc2.conf', () => {
       credentials.createInsecure(),
     ])
       assert.notEqual(await call(server.port, 'One', refused), status.OK);
+  });
+});
+
+describe('the check of grpc.conf and grpc2.conf', () => {
+  const check = (grpc: string, grpc2?: string): void => {
+    const config = parseConfig(grpcSchema, grpc, 'grpc.conf').value;
+    void grpcConfigCheck(config, grpc2 === undefined ? undefined : configOf(grpc2)).init?.();
+  };
+
+  it('accepts the defaults, and an address that will be replaced', () => {
+    check('');
+    check('', 'endpoint: 0.0.0.0:9111');
+  });
+
+  it('rejects what the servers could not use', () => {
+    assert.throws(() => check('endpoint: cni.sock'), /has to be an absolute path/);
+    assert.throws(() => check('{network: tcp, endpoint: ":9112"}'), /requires cert-file/);
+    assert.throws(() => check('', 'endpoint: /run/grpc.sock'), /has to be address:port/);
+    assert.throws(() => check('', 'cert-file: /etc/agent.crt'), /must both be set for TLS/);
+    assert.throws(
+      () => check('', '{cert-file: /nonexistent, key-file: /nonexistent}'),
+      /\/nonexistent: cannot be read/,
+    );
   });
 });
