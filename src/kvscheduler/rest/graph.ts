@@ -73,6 +73,8 @@ async function picture(
     const pieces = await describe();
     return pieces ? streamedText(pieces, clock, 'text/vnd.graphviz; charset=utf-8') : noValue();
   }
+  if (drawer.isBusy)
+    return failure(503, 'another graph is being drawn: retry later, or use format=dot');
   const svg = await drawer.draw(async () => {
     const pieces = await describe();
     return pieces && joined(pieces, slices);

@@ -98,6 +98,19 @@ describe('drawing of the graph', () => {
     assert.match(await drawn(drawer, 'digraph { c }'), /<svg/);
   });
 
+  it('is answered with 503 while another one is drawn, but for the text that is drawn', async () => {
+    const ask = await makeRest();
+    const first = ask('GET /scheduler/graph');
+    const second = await ask('GET /scheduler/graph?key=a/1');
+    assert.deepEqual(
+      [second.status, second.body?.Error.split(':')[0]],
+      [503, 'another graph is being drawn'],
+    );
+    assert.equal((await ask('GET /scheduler/graph?format=dot')).status, 200);
+    assert.equal((await first).status, 200);
+    assert.equal((await ask('GET /scheduler/graph?key=a/1')).status, 200);
+  });
+
   it('reports an error when it cannot be drawn, and continues', async () => {
     const drawer = new Drawer(systemClock);
     await assert.rejects(drawn(drawer, 'digraph {'), {

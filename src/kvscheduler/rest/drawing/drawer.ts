@@ -20,6 +20,10 @@ export class Drawer {
     this.#clock = clock;
   }
 
+  get isBusy(): boolean {
+    return this.#busy;
+  }
+
   /**
    * @param describe makes the DOT text, which takes the main thread: it is not called for a graph that is
    * refused. Undefined: there is nothing to draw.
