@@ -43,9 +43,10 @@ function run(folder: string, ...args: (string | { readonly stdout: string })[]):
   return {
     async said(wanted) {
       while (!text.includes(wanted)) {
-        const data = streams.map((stream) => once(stream, 'data'));
+        const heard = new AbortController();
+        const data = streams.map((stream) => once(stream, 'data', { signal: heard.signal }));
         const closed = promise.then(() => assert.fail(`never said "${wanted}":\n${text}`));
-        await Promise.race([...data, closed]);
+        await Promise.race([...data, closed]).finally(() => heard.abort());
       }
     },
     signal: (name) => child.kill(name),
@@ -207,7 +208,10 @@ describe('contiv-agent as a process', () => {
       agent.signal('SIGINT');
       const { code, text } = await agent.ended;
       assert.equal(code, 0, text);
-      const problems = text.split('\n').filter((line) => /"level":"(warn|error|fatal)"/.test(line));
+      // A busy machine may read the output too late.
+      const problems = text
+        .split('\n')
+        .filter((line) => /"level":"(warn|error|fatal)"/.test(line) && !/"EAGAIN"/.test(line));
       assert.deepEqual(problems, []);
       const [before = '', after = ''] = text.split('Ctrl-C stops it.\n');
       assert.match(before, /24 of 24 pods attached/);
