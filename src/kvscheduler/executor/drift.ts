@@ -3,11 +3,11 @@
  * not repaired. A downstream resync removes exactly them.
  */
 import { errorText } from '#infra/errors/errors.ts';
-import type { AnyDescriptor, KeyedValue, RetrievedValue } from '../api/descriptor.ts';
+import type { AnyDescriptor, RetrievedValue } from '../api/descriptor.ts';
 import type { Value } from '../api/transaction.ts';
-import { deepEqual } from '../graph/equality.ts';
 import { nodesOf } from '../graph/graph.ts';
 import type { Node } from '../graph/node.ts';
+import { deriveFrom, isEquivalent } from './found-value.ts';
 import { readSouthbound } from './refresh.ts';
 import type { SchedulerContext } from './scheduler-context.ts';
 
@@ -121,24 +121,7 @@ function differenceOf(node: Node, found: Value | undefined): Difference | undefi
   return isPending(node) ? undefined : 'missing';
 }
 
-function deriveFrom({ key, descriptor }: Node, value: Value): readonly KeyedValue[] {
-  try {
-    return descriptor?.derived?.(key, value) ?? [];
-  } catch {
-    return [];
-  }
-}
-
 /** A value with an unmet dependency is not there on purpose, nor is the last valid one of a rejected value. */
 function isPending({ state, actual }: Node): boolean {
   return state === 'PENDING' || (state === 'INVALID' && actual === undefined);
-}
-
-function isEquivalent({ key, descriptor }: Node, desired: Value, found: Value): boolean {
-  if (deepEqual(desired, found)) return true;
-  try {
-    return descriptor?.equivalent?.(key, found, desired) ?? false;
-  } catch {
-    return false;
-  }
 }

@@ -17,6 +17,7 @@ import { isUnknown, type Node, type RejectedValue, writable } from '../graph/nod
 import type { PlannedOperation } from '../planner/operation.ts';
 import type { PlannedValue } from '../planner/planned-value.ts';
 import type { Plan } from '../planner/planner.ts';
+import { isEquivalent } from './found-value.ts';
 
 const none: readonly never[] = [];
 
@@ -245,7 +246,7 @@ export class GraphWriter {
     } else markFound(node);
     this.#settleOutcome(node);
     const childrenDrifted = this.#applyFoundDerived(node, value, drifted);
-    if (node.actual === undefined || !isSame(node, value) || childrenDrifted) {
+    if (node.actual === undefined || !isEquivalent(node, node.actual, value) || childrenDrifted) {
       if (node.actual === undefined || !deepEqual(node.actual, value))
         this.#graph.setActual(node, value, dependenciesOf(node, value));
       drifted.add(node);
@@ -294,7 +295,7 @@ export class GraphWriter {
       if (isUnknown(child)) writable(child).state = node.unmanaged ? 'OBTAINED' : 'DISCOVERED';
       else markFound(child);
       this.#settleOutcome(child);
-      if (child.actual !== undefined && isSame(child, own)) continue;
+      if (child.actual !== undefined && isEquivalent(child, child.actual, own)) continue;
       graph.setActual(child, own, dependenciesOf(child, own));
       drifted.add(child);
     }
@@ -418,16 +419,6 @@ function isUsed({ desired, actual, rejected, outcomeUnknown }: Node): boolean {
 
 function markFound(node: Node): void {
   if (node.state === 'PENDING' || node.state === 'MISSING') writable(node).state = 'CONFIGURED';
-}
-
-/** Whether the found value equals the known one, or differs only where the descriptor permits it. */
-function isSame({ key, actual, descriptor }: Node, found: Value): boolean {
-  if (deepEqual(actual, found)) return true;
-  try {
-    return descriptor?.equivalent?.(key, found, actual) ?? false;
-  } catch {
-    return false;
-  }
 }
 
 function dependenciesOf(node: Node, value: Value): readonly Dependency[] {

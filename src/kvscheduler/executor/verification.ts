@@ -6,9 +6,9 @@
 import { CodedError, type ErrorDetails, errorText } from '#infra/errors/errors.ts';
 import type { AnyDescriptor, RetrievedValue } from '../api/descriptor.ts';
 import type { Value } from '../api/transaction.ts';
-import { deepEqual } from '../graph/equality.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { Node } from '../graph/node.ts';
+import { deriveFrom, isEquivalent } from './found-value.ts';
 import { type RetrieveFailure, readSouthbound } from './refresh.ts';
 import type { SchedulerContext } from './scheduler-context.ts';
 
@@ -116,21 +116,4 @@ function* compareOne(node: Node, found: Value | undefined): Generator<Mismatch, 
 
 function mismatch(type: MismatchType, key: string): Mismatch {
   return { key, error: new VerificationError(type, { where: key }) };
-}
-
-function isEquivalent({ key, descriptor }: Node, actual: Value, found: Value): boolean {
-  if (deepEqual(actual, found)) return true;
-  try {
-    return descriptor?.equivalent?.(key, found, actual) ?? false;
-  } catch {
-    return false;
-  }
-}
-
-function deriveFrom({ key, descriptor }: Node, value: Value) {
-  try {
-    return descriptor?.derived?.(key, value) ?? [];
-  } catch {
-    return [];
-  }
 }
