@@ -1,4 +1,5 @@
 /** The agent's process in a network namespace, with its configuration files. */
+import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -234,6 +235,17 @@ export class RealAgent {
       sent.on('error', reject);
       sent.end();
     });
+  }
+
+  /** Keys of the values in which VPP and Linux differ from the desired state, by the agent's own comparison. */
+  async drift(): Promise<readonly string[]> {
+    const { status, body } = await this.get('/scheduler/drift');
+    const { Differences, Unread } = body as {
+      readonly Differences: readonly { readonly Key: string; readonly Difference: string }[];
+      readonly Unread: readonly unknown[];
+    };
+    assert.deepEqual({ status, Unread }, { status: 200, Unread: [] });
+    return Differences.map(({ Key, Difference }) => `${Difference} ${Key}`);
   }
 
   async history(): Promise<readonly HistoryEvent[]> {

@@ -101,6 +101,7 @@ describe('pods on a real VPP', { skip: withoutNodes(), timeout: 120_000 }, () =>
       assert.equal(sent.bytes, 8 * 1024 * 1024);
       assert.deepEqual(received, sent);
     }
+    assert.deepEqual(await node.agent.drift(), []);
 
     for (const [sandbox, path] of [
       [web, web.path],
@@ -146,6 +147,7 @@ describe('pods on a real VPP', { skip: withoutNodes(), timeout: 120_000 }, () =>
       const { sent, received } = await transfer(from, to, 16);
       assert.deepEqual(received, sent);
     }
+    assert.deepEqual(await node.agent.drift(), []);
     const devices = await node.vpp.cli('show hardware-interfaces');
     const rings = [...devices.matchAll(/block size:(\d+) nr:(\d+)/g)];
     // Of the host and of two pods, one for each direction.

@@ -118,8 +118,29 @@ describe('policies on real nodes', {
       'x to y',
       'own host to x',
     ]);
+    for (const node of ['node1', 'node2'] as const)
+      assert.deepEqual(await cluster.realNode(node).agent.drift(), []);
     await apply('only-a', undefined);
     assert.deepEqual(await answered(all), Object.keys(all));
+  });
+
+  it('an ACL that was taken off an interface is drift, which a downstream resync repairs', async () => {
+    await apply('only-a', onlyA);
+    const { agent, vpp } = cluster.realNode('node2');
+    assert.deepEqual(await agent.drift(), []);
+    const acls = await vpp.cli('show acl-plugin acl');
+    const ofPod =
+      /acl-index (\d+) .*tag \{contiv-policy-out-vpp-tap-[\s\S]*?applied outbound on sw_if_index: (\d+)/;
+    const [, acl, index] = ofPod.exec(acls)!;
+    const interfaces = await vpp.cli('show interface');
+    const [, name] = new RegExp(`^(\\S+) +${index} +up`, 'm').exec(interfaces)!;
+    await vpp.cli(`set acl-plugin interface ${name} output acl ${acl} del`);
+    const drift = await agent.drift();
+    assert.deepEqual(drift.length, 1);
+    assert.match(drift[0]!, /^missing vpp\/acl\/.*policy-out-vpp-tap-.*\/egress\/vpp-tap-/);
+    await agent.post('/scheduler/downstream-resync');
+    assert.deepEqual(await agent.drift(), []);
+    await apply('only-a', undefined);
   });
 
   /** Names of the flows that a change cuts; prints when. */
