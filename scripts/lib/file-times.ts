@@ -15,7 +15,6 @@ const longFiles: readonly string[] = [
   'test/ui/failures.test.ts',
   'test/cmd/agent/attacks.test.ts',
   'test/ui/pods.test.ts',
-  'test/corpus/corpus.test.ts',
   'test/ui/overview.test.ts',
   'test/cmd/agent/crash-policies.test.ts',
   'test/ui/events.test.ts',

@@ -1,5 +1,5 @@
 /**
- * Compares the behavior of the agent and of the scheduler, byte for byte, with its recording.
+ * Compares the behavior of the agent, byte for byte, with its recording.
  *
  * CV_RECORD_CORPUS=1 rewrites the expectations. CV_CORPUS_DUMP=<folder> writes the whole text of
  * every scenario, also of the parts that are kept as hashes: two trees are compared with

@@ -21,7 +21,7 @@ import {
 import { hostLinks } from '#test/vpp/descriptors/backends.ts';
 import { BinapiClient } from '#vpp/binapi/client/client.ts';
 import { vppDescriptors } from '#vpp/descriptors/vpp-descriptors.ts';
-import { normalized } from './normalize.ts';
+import { normalized, requestLines } from './normalize.ts';
 import { codeOf } from './record.ts';
 import type { Recording } from './recording.ts';
 
@@ -45,7 +45,7 @@ export async function recordVppExamples(recording: Recording): Promise<void> {
   await client.whenConnected();
   const bench: Bench = {
     descriptors: () => [...vppDescriptors({ client, clock, log: silentLogger }), hostLinkStub],
-    takeAsked: () => vpp.requests.splice(0).map(({ name, fields }) => `${name} ${line(fields)}`),
+    takeAsked: () => requestLines(vpp.requests.splice(0)),
   };
   for (const example of vppExamples(hostLinks)) await recordExample(recording, bench, example);
   await client.close();
@@ -82,18 +82,18 @@ async function recordExample(recording: Recording, bench: Bench, example: Exampl
   const driver = new Driver(bench.descriptors());
   recording.add('changes', `--- ${name}`);
   const step = async (title: string, act: () => Promise<void>) => {
-    driver.log.length = 0;
     const outcome = await act().then(
       () => '',
       (error: unknown) => ` failed ${codeOf(error)}`,
     );
-    const operations = driver.log.map(({ kind, key }) => `${kind} ${key}`);
-    recording.add('changes', `-- ${title}${outcome}`, ...operations, ...indented(bench));
+    const asked = bench.takeAsked();
+    if (asked.length + outcome.length > 0)
+      recording.add('changes', `-- ${title}${outcome}`, ...asked);
   };
   const readBack = async (title: string) => {
     const found = await driver.retrieve();
     recording.addLarge('read back', `--- ${name}, ${title}`);
-    recording.addLarge('read back', ...[...found.values()].map(line), ...indented(bench));
+    recording.addLarge('read back', ...[...found.values()].map(line), ...bench.takeAsked());
   };
   bench.takeAsked();
   for (const one of setup) await step('setup', () => driver.put(one.key, one.value));
@@ -107,5 +107,3 @@ async function recordExample(recording: Recording, bench: Bench, example: Exampl
   await step('delete', () => driver.delete(value.key));
   for (const one of [...setup].reverse()) await step('delete setup', () => driver.delete(one.key));
 }
-
-const indented = (bench: Bench): string[] => bench.takeAsked().map((asked) => `  ${asked}`);

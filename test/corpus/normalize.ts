@@ -73,20 +73,18 @@ export function normalized(value: unknown, field = '', isText = false): unknown 
   );
 }
 
-/** Prometheus text without help lines, and without what is measured of the process. */
+/** Names, types and numbers of samples of Prometheus metrics, without those of the process. */
 export function normalizedMetrics(text: string): string[] {
-  return (
-    text
-      .split('\n')
-      .filter((line) => line !== '' && !line.startsWith('# HELP '))
-      .filter((line) => !/^(# TYPE )?(process|nodejs)_/.test(line))
-      // The virtual clock does not move during a request to VPP: all are in the first bucket.
-      .filter((line) => !/^ligato_govppmux_\w+_bucket\{/.test(line))
-      .map((line) => line.replace(/^(\w+_history_bytes) \d+$/, '$1 <depends on texts>'))
-  );
+  const [, ...metrics] = text.split(/^# TYPE /m);
+  return metrics
+    .filter((metric) => !/^(process|nodejs)_/.test(metric))
+    .map((metric) => {
+      const [head = '', ...samples] = metric.split('\n');
+      return `${head} ${samples.filter((line) => /^\w/.test(line)).length}`;
+    });
 }
 
-const LINE_WIDTH = 160;
+const LINE_WIDTH = 1000;
 
 /** JSON of one line, or with its elements below each other where that would be too long. */
 export function documentLines(value: unknown, indent = ''): string[] {
@@ -108,6 +106,28 @@ export function documentLines(value: unknown, indent = ''): string[] {
 /** An operation or a value of a transaction is one line, however long it is. */
 function isEntry(value: object): boolean {
   return 'Key' in value && ('Operation' in value || 'Origin' in value) && !('Targets' in value);
+}
+
+/** Requests to VPP, a line each; what is read between two changes is one line with the numbers of the requests. */
+export function requestLines(
+  requests: readonly { readonly name: string; readonly fields: unknown }[],
+): string[] {
+  const lines: string[] = [];
+  const reads = new Map<string, number>();
+  const endReads = (): void => {
+    const counts = [...reads].map(([name, count]) => `${name}×${count}`);
+    if (counts.length > 0) lines.push(`reads ${counts.join(' ')}`);
+    reads.clear();
+  };
+  for (const { name, fields } of requests)
+    if (/_dump$|_get$|_get_table$|_is_enabled$|show_/.test(name))
+      reads.set(name, (reads.get(name) ?? 0) + 1);
+    else {
+      endReads();
+      lines.push(`${name} ${JSON.stringify(normalized(fields))}`);
+    }
+  endReads();
+  return lines;
 }
 
 /** A record of a transaction that does not repeat the plan where all of it was executed. */

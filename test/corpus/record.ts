@@ -25,6 +25,7 @@ import {
   normalized,
   normalizedDocument,
   normalizedMetrics,
+  requestLines,
   withoutRepetition,
   withoutVolatile,
 } from './normalize.ts';
@@ -117,11 +118,6 @@ function written(argument: unknown): string {
   return withoutVolatile(pairs.join(''));
 }
 
-export interface RecordedOptions extends AgentOptions {
-  /** Effects are kept as hashes: for one of many agents that do nearly the same. */
-  readonly isBrief?: boolean;
-}
-
 interface Answer {
   readonly status: number;
   readonly type: string;
@@ -133,8 +129,6 @@ export class RecordedAgent {
   readonly #recording: Recording;
   readonly #name: string;
   readonly #agent: Agent;
-  /** Effects are kept as hashes. */
-  readonly #isBrief: boolean;
   readonly #folder: string;
   readonly #socket: string;
   readonly #cniSocket: string;
@@ -147,11 +141,10 @@ export class RecordedAgent {
   #operationsSeen: number;
 
   /** @param name of this run of an agent, before the names of its parts */
-  constructor(machine: Machine, recording: Recording, name: string, options: RecordedOptions = {}) {
+  constructor(machine: Machine, recording: Recording, name: string, options: AgentOptions = {}) {
     const { clock } = machine;
     this.machine = machine;
     this.#recording = recording;
-    this.#isBrief = options.isBrief ?? false;
     this.#name = name;
     this.#requestsSeen = machine.vpp.requests.length;
     this.#operationsSeen = machine.linux.operations.length;
@@ -240,7 +233,7 @@ export class RecordedAgent {
     const lines = this.#marked.has(part) ? [line] : [`-- ${this.#stepName}`, line];
     this.#marked.add(part);
     // The mirror repeats the content of the shared store.
-    if (part.includes('mirror') || this.#isBrief) this.#recording.addLarge(name, ...lines);
+    if (part.includes('mirror')) this.#recording.addLarge(name, ...lines);
     else this.#recording.add(name, ...lines);
   }
 
@@ -284,11 +277,8 @@ export class RecordedAgent {
     return ending;
   }
 
-  /**
-   * Waits until nothing is under way at this moment of virtual time.
-   * @param untilIdle false: an event may wait for a timer
-   */
-  async #settle(untilIdle = true): Promise<void> {
+  /** Waits until nothing is under way at this moment of virtual time. */
+  async #settle(): Promise<void> {
     const { clock, vpp, linux } = this.machine;
     const marks = () => [
       vpp.requests.length,
@@ -300,7 +290,7 @@ export class RecordedAgent {
     for (let quiet = 0, before = marks(); quiet < QUIET_TURNS; quiet++) {
       await clock.turn();
       const now = marks();
-      const isBusy = untilIdle && !this.controller.isIdle;
+      const isBusy = !this.controller.isIdle;
       if (isBusy || now.some((mark, index) => mark !== before[index])) quiet = 0;
       before = now;
     }
@@ -308,8 +298,8 @@ export class RecordedAgent {
 
   #collect(): void {
     const { vpp, linux } = this.machine;
-    for (const { name, fields } of vpp.requests.slice(this.#requestsSeen))
-      this.#effect('VPP', `${name} ${jsonLine(fields)}`);
+    for (const line of requestLines(vpp.requests.slice(this.#requestsSeen)))
+      this.#effect('VPP', line);
     for (const { name, namespace, args } of linux.operations.slice(this.#operationsSeen))
       this.#effect('Linux', `${name} ${namespace ?? '-'} ${jsonLine(args)}`);
     this.#requestsSeen = vpp.requests.length;
@@ -323,19 +313,6 @@ export class RecordedAgent {
       const reply = await this.#client!.add({ ...cniRequest(pod), ...more });
       this.#recording.add(this.#part('CNI'), `add ${pod.name} ${jsonLine(reply)}`);
       return addressIn(reply) ?? '';
-    });
-  }
-
-  /** Adds a pod while something that keeps the event from ending lasts for so long. */
-  async addPodFor(pod: TestPod, ms: number): Promise<void> {
-    await this.step(`add ${pod.name}`, async () => {
-      const adding = this.#client!.add(cniRequest(pod));
-      while (this.controller.isIdle) await this.machine.clock.turn();
-      for (let left = ms; left > 0; left -= 100) {
-        await this.machine.clock.advance(100);
-        await this.#settle(false);
-      }
-      this.#recording.add(this.#part('CNI'), `add ${pod.name} ${jsonLine(await adding)}`);
     });
   }
 
@@ -472,10 +449,10 @@ export class RecordedAgent {
     const { machine } = this;
     const name = this.#part('final state');
     for (const [part, value] of Object.entries(machine.vpp.snapshot() ?? {}))
-      this.#recording.document(`${name} of VPP, ${part}`, value);
+      this.#recording.add(`${name} of VPP, ${part}`, ...elementLines(value));
     for (const namespace of [undefined, ...namespaces]) {
       const state = await machine.linux.dump(namespace).catch((error: unknown) => codeOf(error));
-      this.#recording.document(`${name} of Linux, ${namespace ?? 'host'}`, state);
+      this.#recording.add(`${name} of Linux, ${namespace ?? 'host'}`, ...elementLines(state));
     }
     for (const store of ['cluster', 'local', 'mirror'] as const) {
       const { entries } = await machine[store].list('');
@@ -486,6 +463,13 @@ export class RecordedAgent {
     }
     this.#operationsSeen = machine.linux.operations.length;
   }
+}
+
+/** An object of VPP or Linux a line. */
+function elementLines(state: unknown): string[] {
+  if (typeof state !== 'object' || state === null) return [jsonLine(state)];
+  if (Array.isArray(state)) return state.map(jsonLine);
+  return Object.entries(state).map(([name, value]) => `${name} ${jsonLine(value)}`);
 }
 
 interface DocumentOptions {

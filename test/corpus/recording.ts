@@ -1,12 +1,10 @@
 /** The recording of a scenario: parts with a name, each a list of lines. */
 import { createHash } from 'node:crypto';
-import { documentLines, normalized } from './normalize.ts';
 
 interface Part {
   readonly name: string;
   readonly lines: string[];
-  /** Compared in place of the lines; the whole text is written by CV_CORPUS_DUMP. */
-  readonly hashes: string[];
+  /** The hash is compared in place of the lines; the whole text is written by CV_CORPUS_DUMP. */
   readonly asHash: boolean;
 }
 
@@ -23,34 +21,15 @@ export class Recording {
     this.#part(name, true).lines.push(...lines);
   }
 
-  /** One line of the expectation for all of these parts of one case, each with its hash. */
-  addHashed(name: string, title: string, parts: ReadonlyMap<string, readonly string[]>): void {
-    const part = this.#part(name, true);
-    const hashes = [...parts].map(([of, lines]) => `${of} ${hashOf(lines.join('\n')).slice(0, 8)}`);
-    part.hashes.push([title, ...hashes].join(' '));
-    part.lines.push(`--- ${title}`);
-    for (const [of, lines] of parts) part.lines.push(`- ${of}`, ...lines);
-  }
-
-  /** @param value becomes JSON, text for people becomes a placeholder */
-  document(name: string, value: unknown, { large = false } = {}): void {
-    const lines = documentLines(normalized(value));
-    if (large) this.addLarge(name, ...lines);
-    else this.add(name, ...lines);
-  }
-
   #part(name: string, asHash: boolean): Part {
-    const part = this.#parts.get(name) ?? { name, lines: [], hashes: [], asHash };
+    const part = this.#parts.get(name) ?? { name, lines: [], asHash };
     this.#parts.set(name, part);
     return part;
   }
 
   /** The compared text: large parts as hashes. */
   expectation(): string {
-    return this.#text(({ lines, hashes, asHash }) => {
-      if (!asHash) return lines.map(shortened);
-      return hashes.length > 0 ? hashes : [digest(lines)];
-    });
+    return this.#text(({ lines, asHash }) => (asHash ? [digest(lines)] : lines.map(shortened)));
   }
 
   /** Everything. */

@@ -23,7 +23,6 @@ export interface ScriptResult {
   /** Records without times, a line for each operation. */
   readonly records: string[];
   readonly pictures: string[];
-  readonly calls: string[][];
 }
 
 export interface RunOptions {
@@ -54,14 +53,14 @@ export async function runScript(
   const bench = setUp({ window, ...options.options }, kinds && withVariants(kinds));
   const { southbound, scheduler } = bench;
   if (options.shuffle !== undefined) southbound.replies = seededRandom(options.shuffle);
-  const played: ScriptResult = { bench, records: [], pictures: [], calls: [] };
+  const played: ScriptResult = { bench, records: [], pictures: [] };
   for (const step of script) {
     injectFaults(bench, options.faults);
     const before = southbound.desired;
     const failures = await runStep(bench, step, options);
-    played.calls.push(southbound.takeCalls());
+    const calls = southbound.takeCalls();
     played.pictures.push(JSON.stringify(southbound.contents()));
-    assert.deepEqual(southbound.violations, [], JSON.stringify(played.calls.at(-1)));
+    assert.deepEqual(southbound.violations, [], JSON.stringify(calls));
     options.check?.(bench, before, failures);
     noteLastValid(bench, options.modeled ?? false);
     if (options.pause !== undefined) await pass(bench, options.pause, options.pause / 10);

@@ -103,7 +103,7 @@ export class Southbound {
     this.#metadata.set(key, metadata);
   }
 
-  /** All values, as text that can be compared. The recorded corpus has hashes of this text. */
+  /** All values, as text that can be compared. */
   contents(): Record<string, string> {
     const lines = [...this.values].map(([key, { spec, managed }]): [string, string] => [
       key,
