@@ -7,13 +7,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { KvStore } from '#datastore/api.ts';
 import { LevelStore } from '#datastore/level-store.ts';
-import { MemoryStore } from '#datastore/memory-store.ts';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/value-text.ts';
 import { createDbWatcher } from '#plugins/dbwatcher/dbwatcher.ts';
 import { EtcdServer } from '#test/integration/support/etcd-server.ts';
+import { MemoryStore } from '#test/support/memory-store.ts';
 import { withoutEtcd } from '#test/support/requirements.ts';
 
 export const NAME = 'datastore: 50,000 pods';

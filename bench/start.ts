@@ -9,7 +9,6 @@ import { join } from 'node:path';
 import { Etcd3 } from 'etcd3';
 import type { KvStore } from '#datastore/api.ts';
 import { LevelStore } from '#datastore/level-store.ts';
-import { MemoryStore } from '#datastore/memory-store.ts';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { REFLECTOR_PREFIX, type Resource, resources } from '#kubernetes/resources/resources.ts';
@@ -17,6 +16,7 @@ import { valueText } from '#kubernetes/resources/value-text.ts';
 import { createDbWatcher } from '#plugins/dbwatcher/dbwatcher.ts';
 import { makeNode, prepareAgent } from '#test/cmd/agent/harness.ts';
 import { EtcdServer } from '#test/integration/support/etcd-server.ts';
+import { MemoryStore } from '#test/support/memory-store.ts';
 import { withoutEtcd } from '#test/support/requirements.ts';
 
 export const NAME = 'start: 50,000 keys in etcd';

@@ -5,8 +5,6 @@ import { Client, credentials, type ServiceError, status } from '@grpc/grpc-js';
 import protobuf from 'protobufjs';
 import 'protobufjs/ext/descriptor/index.js';
 import { fileDescriptor } from '#compatibility/generic/file-descriptor.ts';
-import { FaultInjectingStore } from '#datastore/fault-injection.ts';
-import { MemoryStore } from '#datastore/memory-store.ts';
 import { FileDescriptorSet } from '#models/generic/descriptor.gen.ts';
 import {
   type Item,
@@ -18,6 +16,8 @@ import { methodDefinition } from '#models/method-definition.ts';
 import type { DeepInput } from '#models/model.ts';
 import { configModels, modelOfType } from '#models/registry.ts';
 import { makeNode, type RunningAgent, startAgent, until } from '#test/cmd/agent/harness.ts';
+import { FaultInjectingStore } from '#test/support/fault-injecting-store.ts';
+import { MemoryStore } from '#test/support/memory-store.ts';
 
 /** `endpoint` alone is not the default. */
 const grpc2 = {

@@ -11,7 +11,6 @@ import { addressIn, CniClient } from '#cmd/agent/cni-client.ts';
 import { parseFlags } from '#cmd/agent/flags.ts';
 import { readSettings } from '#cmd/agent/settings.ts';
 import type { KvStore } from '#datastore/api.ts';
-import { MemoryStore } from '#datastore/memory-store.ts';
 import type { Timer } from '#infra/clock/clock.ts';
 import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
@@ -20,6 +19,7 @@ import { SimLinux } from '#simulator/linux/linux.ts';
 import { SimVpp } from '#simulator/vpp/vpp.ts';
 import { type AgentOptions, cniRequest, type Node, type TestPod } from '#test/cmd/agent/harness.ts';
 import { NIC, section, tellOfNode } from '#test/cmd/agent/scenario.ts';
+import { MemoryStore } from '#test/support/memory-store.ts';
 import {
   documentLines,
   normalized,

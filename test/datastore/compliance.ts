@@ -9,7 +9,7 @@ import {
   StoreClosedError,
   WatchLostError,
 } from '#datastore/api.ts';
-import { compareKeys } from '#datastore/keys.ts';
+import { compareKeys } from '#test/support/key-order.ts';
 
 export interface Backend {
   /** A store on the database of the suite, which is empty at first; each call may be a new client. */

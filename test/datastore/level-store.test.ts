@@ -8,10 +8,10 @@ import { after, describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { KvStore } from '#datastore/api.ts';
 import { LevelStore } from '#datastore/level-store.ts';
-import { MemoryStore } from '#datastore/memory-store.ts';
 import { StoreOpenError } from '#datastore/open-level.ts';
 import { systemClock } from '#infra/clock/system.ts';
 import type { CodedError } from '#infra/errors/errors.ts';
+import { MemoryStore } from '#test/support/memory-store.ts';
 import { compliance, Listener } from './compliance.ts';
 
 const root = await mkdtemp(join(tmpdir(), 'level-'));

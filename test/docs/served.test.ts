@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { MemoryStore } from '#datastore/memory-store.ts';
 import { makeNode, type RunningAgent, startAgent } from '#test/cmd/agent/harness.ts';
+import { MemoryStore } from '#test/support/memory-store.ts';
 import { partOf } from '../../scripts/lib/docs/documents.ts';
 import { keysOf } from '../../scripts/lib/docs/table.ts';
 

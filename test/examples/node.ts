@@ -1,7 +1,6 @@
 /** A node with handlers of one's own: event loop, scheduler and descriptors on simulated VPP and Linux. */
 
 import { createPlugins, type Plugins } from '#cmd/agent/plugins.ts';
-import { MemoryStore } from '#datastore/memory-store.ts';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { createScheduler } from '#kvscheduler/kv-scheduler.ts';
@@ -20,6 +19,7 @@ import { SimVpp } from '#simulator/vpp/vpp.ts';
 import { controllerConfig } from '#test/plugins/controller/controller-harness.ts';
 import { FakeStn } from '#test/plugins/fake-ports.ts';
 import { contivConfig } from '#test/plugins/test-node.ts';
+import { MemoryStore } from '#test/support/memory-store.ts';
 import { BinapiClient } from '#vpp/binapi/client/client.ts';
 import { vppDescriptors } from '#vpp/descriptors/vpp-descriptors.ts';
 import { vppPort } from '#vpp/vpp-port.ts';

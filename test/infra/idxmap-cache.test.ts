@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { MemoryStore } from '#datastore/memory-store.ts';
 import { ManualClock } from '#infra/clock/manual.ts';
 import { CacheHelper } from '#infra/idxmap/cache.ts';
 import { type Logger, silentLogger } from '#infra/log/log.ts';
+import { MemoryStore } from '#test/support/memory-store.ts';
 
 interface Pod {
   readonly node: string;

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { type KvStore, StoreUnavailableError } from '#datastore/api.ts';
 import { LevelStore } from '#datastore/level-store.ts';
-import { MemoryStore } from '#datastore/memory-store.ts';
 import { ManualClock } from '#infra/clock/manual.ts';
 import { systemRandom } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { AgentCopy } from '#init/agent-copy.ts';
 import { type NodeConfig, nodeConfigModel } from '#kubernetes/models/node-config.ts';
+import { MemoryStore } from '#test/support/memory-store.ts';
 
 const KSR = '/vnf-agent/contiv-ksr/';
 const NODE_CONFIG = `${KSR}k8s/nodeconfig/node1`;

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { type KvStore, StoreUnavailableError } from '#datastore/api.ts';
 import { LevelStore } from '#datastore/level-store.ts';
-import { MemoryStore } from '#datastore/memory-store.ts';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { parseConfig } from '#infra/config/load.ts';
 import { silentLogger } from '#infra/log/log.ts';
@@ -20,6 +19,7 @@ import { contivConfigFile } from '#plugins/contivconf/api.ts';
 import { stnDaemonClient } from '#stn/daemon-client.ts';
 import { StnGivenBackError } from '#stn/errors.ts';
 import { FakeStnDaemon } from '#test/stn/fake-daemon.ts';
+import { MemoryStore } from '#test/support/memory-store.ts';
 
 const nic = { pci_address: '0000:0b:00.0', kernel_driver: 'e1000' };
 

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { type KvStore, StoreUnavailableError } from '#datastore/api.ts';
 import { LevelStore } from '#datastore/level-store.ts';
-import { MemoryStore } from '#datastore/memory-store.ts';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { type FoundNodeConfig, NodeConfigReader } from '#init/node-config-reader.ts';
+import { MemoryStore } from '#test/support/memory-store.ts';
 
 const KEY = '/vnf-agent/contiv-ksr/k8s/nodeconfig/node1';
 const RECORD = 'local/contivconf/node-config';

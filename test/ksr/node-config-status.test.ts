@@ -1,8 +1,6 @@
 /** The status of NodeConfigs, from the decisions of the nodes in the datastore. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { FaultInjectingStore } from '#datastore/fault-injection.ts';
-import { MemoryStore } from '#datastore/memory-store.ts';
 import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import type { ApiServer, KindHandlers, KindWatch } from '#ksr/api-server/api.ts';
@@ -10,6 +8,8 @@ import { statusError } from '#ksr/api-server/api-errors.ts';
 import { NodeConfigStatusWriter } from '#ksr/node-config-status.ts';
 import { nodeConfigModel } from '#kubernetes/models/node-config.ts';
 import { nodeConfigDigest, nodeConfigStatusModel } from '#kubernetes/models/node-config-status.ts';
+import { FaultInjectingStore } from '#test/support/fault-injecting-store.ts';
+import { MemoryStore } from '#test/support/memory-store.ts';
 
 interface KubeObject {
   metadata: { name: string; namespace: string; generation: number; creationTimestamp: string };

@@ -3,8 +3,6 @@
  * configuration is the sum of the committed transactions.
  */
 import type { KvStore } from '#datastore/api.ts';
-import { FaultInjectingStore } from '#datastore/fault-injection.ts';
-import { MemoryStore } from '#datastore/memory-store.ts';
 import { parseConfig } from '#infra/config/load.ts';
 import { nodeModel } from '#kubernetes/models/node.ts';
 import { podModel } from '#kubernetes/models/pod.ts';
@@ -28,6 +26,8 @@ import { createPolicy } from '#plugins/policy/plugin.ts';
 import { type ServiceConfig, serviceDefaults } from '#plugins/service/config.ts';
 import { createService } from '#plugins/service/plugin.ts';
 import { createStatsCollector } from '#plugins/statscollector/plugin.ts';
+import { FaultInjectingStore } from '#test/support/fault-injecting-store.ts';
+import { MemoryStore } from '#test/support/memory-store.ts';
 import { FakeHost, FakeStn, FakeVpp } from './fake-ports.ts';
 import { HandlerBench, type Outcome } from './handler-bench.ts';
 

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { FaultInjectingStore } from '#datastore/fault-injection.ts';
 import { makeNode, type Node, type RunningAgent, until } from '#test/cmd/agent/harness.ts';
+import { FaultInjectingStore } from '#test/support/fault-injecting-store.ts';
 import { withoutProgram } from '#test/support/requirements.ts';
 import { type BrowserPage, openPage, startBrowser } from './support/browser-page.ts';
 import { startShop } from './support/shop.ts';

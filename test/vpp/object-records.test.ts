@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StoreUnavailableError } from '#datastore/api.ts';
-import { FaultInjectingStore } from '#datastore/fault-injection.ts';
-import { MemoryStore } from '#datastore/memory-store.ts';
 import { silentLogger } from '#infra/log/log.ts';
+import { FaultInjectingStore } from '#test/support/fault-injecting-store.ts';
+import { MemoryStore } from '#test/support/memory-store.ts';
 import { ObjectRecords, type RecordStore } from '#vpp/object-records.ts';
 
 const PREFIX = 'local/vpp/object/';

@@ -5,9 +5,9 @@ import { createAgent } from '#cmd/agent/agent.ts';
 import { embeddedEnvironment } from '#cmd/agent/embedded-environment.ts';
 import { parseFlags } from '#cmd/agent/flags.ts';
 import { readSettings } from '#cmd/agent/settings.ts';
-import { MemoryStore } from '#datastore/memory-store.ts';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { Loggers } from '#infra/log/loggers.ts';
+import { MemoryStore } from '#test/support/memory-store.ts';
 import { moduleOf } from './source.ts';
 import { byKey, type Row, renderTable } from './table.ts';
 

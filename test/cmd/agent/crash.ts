@@ -1,6 +1,6 @@
 import type { KvStore } from '#datastore/api.ts';
-import { FaultInjectingStore } from '#datastore/fault-injection.ts';
 import type { LinuxHost } from '#linux/api.ts';
+import { FaultInjectingStore } from '#test/support/fault-injecting-store.ts';
 import type { Connect, Transport } from '#vpp/binapi/api.ts';
 import type { Node } from './harness.ts';
 

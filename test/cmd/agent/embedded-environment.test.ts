@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { embeddedEnvironment } from '#cmd/agent/embedded-environment.ts';
-import { MemoryStore } from '#datastore/memory-store.ts';
 import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { Loggers } from '#infra/log/loggers.ts';
+import { MemoryStore } from '#test/support/memory-store.ts';
 import { retainedBytes } from '#test/support/retained-bytes.ts';
 import { toPrefix } from '#vpp/binapi/addresses.ts';
 import { BinapiClient } from '#vpp/binapi/client/client.ts';

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { FaultInjectingStore } from '#datastore/fault-injection.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { DbResync } from '#plugins/controller/api/events.ts';
 import { FakeStnDaemon } from '#test/stn/fake-daemon.ts';
+import { FaultInjectingStore } from '#test/support/fault-injecting-store.ts';
 import { temporaryFolder } from '#test/support/temporary-folder.ts';
 import { type AgentOptions, addPod, type Node, type RunningAgent, until } from './harness.ts';
 import {

@@ -5,7 +5,6 @@ import type { Environment } from '#cmd/agent/environment.ts';
 import { parseFlags } from '#cmd/agent/flags.ts';
 import { readSettings, type Settings } from '#cmd/agent/settings.ts';
 import type { KvStore } from '#datastore/api.ts';
-import { MemoryStore } from '#datastore/memory-store.ts';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { Loggers } from '#infra/log/loggers.ts';
@@ -15,6 +14,7 @@ import type { CNIReply } from '#models/cni/cni.gen.ts';
 import type { ExternalConfigSource } from '#plugins/controller/api/events.ts';
 import { SimLinux } from '#simulator/linux/linux.ts';
 import { SimVpp } from '#simulator/vpp/vpp.ts';
+import { MemoryStore } from '#test/support/memory-store.ts';
 import { temporaryFolder } from '#test/support/temporary-folder.ts';
 
 /** A node without its agent: the state that survives a restart of the agent. */

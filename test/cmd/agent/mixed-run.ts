@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { StoreRefusedError } from '#datastore/api.ts';
-import { FaultInjectingStore } from '#datastore/fault-injection.ts';
 import { seededRandom } from '#infra/clock/manual.ts';
 import { agentPrefix } from '#infra/service-label/service-label.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/value-text.ts';
+import { FaultInjectingStore } from '#test/support/fault-injecting-store.ts';
 import {
   addPod,
   cniRequest,

@@ -1,7 +1,7 @@
 /** A node that is configured by its NodeConfig: it waits for the first one, and follows the changes. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { FaultInjectingStore } from '#datastore/fault-injection.ts';
+import { FaultInjectingStore } from '#test/support/fault-injecting-store.ts';
 import { type AgentOptions, addPod, type Node, startAgent, until } from './harness.ts';
 import { nodeWithNics, Scenario, section, setNodeConfig, tellOfNode } from './scenario.ts';
 import { web } from './test-pods.ts';

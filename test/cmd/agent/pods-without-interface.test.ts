@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { DiskStore, StoreLoss } from '#datastore/disk-store.ts';
-import { MemoryStore } from '#datastore/memory-store.ts';
+import { MemoryStore } from '#test/support/memory-store.ts';
 import {
   makeNode,
   type Node,

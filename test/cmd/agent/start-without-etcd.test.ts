@@ -6,10 +6,10 @@ import { describe, it } from 'node:test';
 import { parseFlags } from '#cmd/agent/flags.ts';
 import { openEnvironment } from '#cmd/agent/open-environment.ts';
 import { readSettings } from '#cmd/agent/settings.ts';
-import { FaultInjectingStore } from '#datastore/fault-injection.ts';
 import { LevelStore } from '#datastore/level-store.ts';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { Loggers } from '#infra/log/loggers.ts';
+import { FaultInjectingStore } from '#test/support/fault-injecting-store.ts';
 import { addPod, makeNode, type Node, replyAddress, startAgent, until } from './harness.ts';
 import { post } from './local-request.ts';
 

@@ -1,5 +1,5 @@
 import { describe, it } from 'node:test';
-import { MemoryStore } from '#datastore/memory-store.ts';
+import { MemoryStore } from '#test/support/memory-store.ts';
 import { keepTunnels } from './wiped-database.ts';
 
 describe('agents whose database is wiped and written again', { timeout: 60_000 }, () => {

@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import type { KvStore } from '#datastore/api.ts';
-import { FaultInjectingStore } from '#datastore/fault-injection.ts';
 import { type Node as KubeNode, nodeModel } from '#kubernetes/models/node.ts';
 import { REFLECTOR_PREFIX } from '#kubernetes/resources/resources.ts';
 import { nodeValue } from '#test/plugins/test-node.ts';
+import { FaultInjectingStore } from '#test/support/fault-injecting-store.ts';
 import { makeNode, type RunningAgent, startAgent, until } from './harness.ts';
 
 const NAMES = ['node1', 'node2', 'node3'];

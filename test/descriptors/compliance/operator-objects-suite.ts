@@ -1,7 +1,6 @@
 /** Objects with names that an operator has made stay; those that the agent has made are removed. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { MemoryStore } from '#datastore/memory-store.ts';
 import { systemClock } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import type { KeyedValue } from '#kvscheduler/api/descriptor.ts';
@@ -12,6 +11,7 @@ import { bridgeDomainModel } from '#models/vpp/bridge-domain.ts';
 import { dnat44Model } from '#models/vpp/dnat44.ts';
 import { nat44GlobalModel } from '#models/vpp/nat44-global.ts';
 import { isAgentKey } from '#plugins/ipv4net/agent-keys.ts';
+import { MemoryStore } from '#test/support/memory-store.ts';
 import { permitAll } from '#test/vpp/descriptors/messages.ts';
 import { toAddress, toMac, toPrefix } from '#vpp/binapi/addresses.ts';
 import type { VppClient } from '#vpp/binapi/api.ts';

@@ -1,6 +1,5 @@
 /** The state of Kubernetes as an agent has it: its watcher of the datastore, and what that reports. */
 import type { KvStore } from '#datastore/api.ts';
-import { MemoryStore } from '#datastore/memory-store.ts';
 import { seededRandom } from '#infra/clock/manual.ts';
 import { systemClock } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
@@ -10,6 +9,7 @@ import type { Event } from '#plugins/controller/api/event.ts';
 import { DbResync, KubeStateChange } from '#plugins/controller/api/events.ts';
 import type { DbWatcher } from '#plugins/dbwatcher/api.ts';
 import { createDbWatcher } from '#plugins/dbwatcher/dbwatcher.ts';
+import { MemoryStore } from '#test/support/memory-store.ts';
 import type { Records } from './reflected-state.ts';
 
 export class AgentView implements AsyncDisposable {

@@ -1,7 +1,5 @@
 /** A cluster of Kubernetes and the reflectors of its state, without network, on virtual time. */
 import type { KvStore } from '#datastore/api.ts';
-import { FaultInjectingStore } from '#datastore/fault-injection.ts';
-import { MemoryStore } from '#datastore/memory-store.ts';
 import type { Timer } from '#infra/clock/clock.ts';
 import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
 import { type Logger, silentLogger } from '#infra/log/log.ts';
@@ -10,6 +8,8 @@ import { Leader } from '#ksr/leader.ts';
 import { createReflector, type Reflector } from '#ksr/records/reflector.ts';
 import { RemovedNodes } from '#ksr/records/removed-nodes.ts';
 import { recordsOf } from '#test/integration/support/reflected-state.ts';
+import { FaultInjectingStore } from '#test/support/fault-injecting-store.ts';
+import { MemoryStore } from '#test/support/memory-store.ts';
 import { MemoryElection } from './memory-election.ts';
 
 export const PREFIX = '/vnf-agent/contiv-ksr/';

@@ -1,11 +1,11 @@
 /** Two agents with one label: both must report it, and a restarted agent must not. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { FaultInjectingStore } from '#datastore/fault-injection.ts';
-import { MemoryStore } from '#datastore/memory-store.ts';
 import { ManualClock } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { AgentInstances } from '#plugins/dbwatcher/agent-instances.ts';
+import { FaultInjectingStore } from '#test/support/fault-injecting-store.ts';
+import { MemoryStore } from '#test/support/memory-store.ts';
 import { settle } from './watcher-harness.ts';
 
 const PREFIX = '/contiv-vswitch/agents/';

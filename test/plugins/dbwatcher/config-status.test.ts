@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { StoreRefusedError, StoreUnavailableError } from '#datastore/api.ts';
-import { FaultInjectingStore, type Write } from '#datastore/fault-injection.ts';
-import { MemoryStore } from '#datastore/memory-store.ts';
 import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
 import { type Logger, silentLogger } from '#infra/log/log.ts';
 import { ConfigStatusPublisher } from '#plugins/dbwatcher/config-status/publisher.ts';
 import type { ValueStates } from '#plugins/dbwatcher/config-status/record.ts';
 import type { ExternalValue } from '#plugins/dbwatcher/last-known-state.ts';
+import { FaultInjectingStore, type Write } from '#test/support/fault-injecting-store.ts';
+import { MemoryStore } from '#test/support/memory-store.ts';
 import { AGENT_PREFIX, settle } from './watcher-harness.ts';
 
 const STATUS = `${AGENT_PREFIX}config-status/`;

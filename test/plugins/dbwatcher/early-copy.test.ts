@@ -1,11 +1,11 @@
 /** The copy of the database that is made while VPP is not connected. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { FaultInjectingStore } from '#datastore/fault-injection.ts';
-import { MemoryStore } from '#datastore/memory-store.ts';
 import { ManualClock } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { EarlyCopy } from '#plugins/dbwatcher/early-copy.ts';
+import { FaultInjectingStore } from '#test/support/fault-injecting-store.ts';
+import { MemoryStore } from '#test/support/memory-store.ts';
 import { AGENT_PREFIX, fill, KSR, namespaceKey, settle } from './watcher-harness.ts';
 
 const nodeConfigKey = `${KSR}k8s/nodeconfig/node1`;

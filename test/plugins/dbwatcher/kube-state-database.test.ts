@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { StoreUnavailableError } from '#datastore/api.ts';
-import { FaultInjectingStore } from '#datastore/fault-injection.ts';
-import { MemoryStore } from '#datastore/memory-store.ts';
 import { ManualClock } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { resourceList } from '#kubernetes/resources/resources.ts';
 import { loadKubeStateForResync, resyncDatabase } from '#plugins/dbwatcher/api.ts';
+import { FaultInjectingStore } from '#test/support/fault-injecting-store.ts';
+import { MemoryStore } from '#test/support/memory-store.ts';
 import {
   AGENT_PREFIX,
   interfaceKey,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { MemoryStore } from '#datastore/memory-store.ts';
+import type { MemoryStore } from '#test/support/memory-store.ts';
 import {
   AGENT_PREFIX,
   advance,

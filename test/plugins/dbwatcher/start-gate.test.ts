@@ -1,8 +1,8 @@
 /** The first resync waits for a key in the database. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { MemoryStore } from '#datastore/memory-store.ts';
 import type { StartGate } from '#plugins/dbwatcher/dbwatcher.ts';
+import { MemoryStore } from '#test/support/memory-store.ts';
 import {
   advance,
   fill,

@@ -1,7 +1,5 @@
 /** A datastore watcher between stores in memory and an event loop that records events. */
 import type { KvStore } from '#datastore/api.ts';
-import { FaultInjectingStore } from '#datastore/fault-injection.ts';
-import { MemoryStore } from '#datastore/memory-store.ts';
 import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
 import { type Logger, silentLogger } from '#infra/log/log.ts';
 import type { ComponentState } from '#infra/status/status.ts';
@@ -15,6 +13,8 @@ import {
 } from '#plugins/controller/api/events.ts';
 import type { DbWatcher } from '#plugins/dbwatcher/api.ts';
 import { createDbWatcher, type StartGate } from '#plugins/dbwatcher/dbwatcher.ts';
+import { FaultInjectingStore } from '#test/support/fault-injecting-store.ts';
+import { MemoryStore } from '#test/support/memory-store.ts';
 
 export const KSR = '/vnf-agent/contiv-ksr/';
 export const AGENT_PREFIX = '/vnf-agent/node1/';

@@ -4,8 +4,6 @@ import { status } from '@grpc/grpc-js';
 import fc from 'fast-check';
 import type { KvStore } from '#datastore/api.ts';
 import { StoreUnavailableError } from '#datastore/api.ts';
-import { FaultInjectingStore } from '#datastore/fault-injection.ts';
-import { MemoryStore } from '#datastore/memory-store.ts';
 import { systemClock } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
@@ -18,6 +16,8 @@ import {
 import type { ConfigItem } from '#plugins/extconfig/data-request.ts';
 import { requestErrorStatus } from '#plugins/extconfig/item-errors.ts';
 import { StoredConfig } from '#plugins/extconfig/stored-config.ts';
+import { FaultInjectingStore } from '#test/support/fault-injecting-store.ts';
+import { MemoryStore } from '#test/support/memory-store.ts';
 import { checkProperty } from '#test/support/random-cases.ts';
 import { type Fate, ScriptedLoop } from './scripted-loop.ts';
 

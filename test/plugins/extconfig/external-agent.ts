@@ -1,5 +1,5 @@
 /** An agent on simulated VPP and Linux that serves external configuration. */
-import { MemoryStore } from '#datastore/memory-store.ts';
+
 import { parseConfig } from '#infra/config/load.ts';
 import { grpc2Schema } from '#infra/grpc/config.ts';
 import {
@@ -9,6 +9,7 @@ import {
   type RunningAgent,
   startAgent,
 } from '#test/cmd/agent/harness.ts';
+import { MemoryStore } from '#test/support/memory-store.ts';
 import { ExternalClient } from './grpc-client.ts';
 
 /** With a port that the system selects. */

@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { status } from '@grpc/grpc-js';
-import { MemoryStore } from '#datastore/memory-store.ts';
 import { makeNode, startAgent, until } from '#test/cmd/agent/harness.ts';
 import { post } from '#test/cmd/agent/local-request.ts';
+import { MemoryStore } from '#test/support/memory-store.ts';
 import { makeExternalNode, startExternalAgent } from './external-agent.ts';
 import { ExternalClient } from './grpc-client.ts';
 

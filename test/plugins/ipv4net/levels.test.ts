@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { MemoryStore } from '#datastore/memory-store.ts';
 import { AbortEventError } from '#plugins/controller/api/errors.ts';
 import { Shutdown } from '#plugins/controller/api/events.ts';
 import { DesiredValues } from '#plugins/ipv4net/desired-values.ts';
 import { ReachableNodes } from '#plugins/ipv4net/reachable-nodes.ts';
 import type { Node } from '#plugins/nodesync/api.ts';
 import { idRecordKey, idRecordText } from '#plugins/nodesync/id-allocator.ts';
+import { MemoryStore } from '#test/support/memory-store.ts';
 import { MemoryTxn } from '../handler-bench.ts';
 import { nodeValue, podValue, sorted, TestNode, vppNodeValue } from '../test-node.ts';
 

@@ -1,8 +1,8 @@
 /** Records of other nodes with addresses that no node, or only this one, can have. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { MemoryStore } from '#datastore/memory-store.ts';
 import { whyNoNodeAddress } from '#plugins/nodesync/node-addresses.ts';
+import { MemoryStore } from '#test/support/memory-store.ts';
 import { nodeValue, TestNode, vppNodeValue } from '../test-node.ts';
 
 const self = nodeValue('node-a', '172.16.0.5');

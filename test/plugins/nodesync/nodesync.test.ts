@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { StoreRefusedError, StoreUnavailableError } from '#datastore/api.ts';
-import { FaultInjectingStore } from '#datastore/fault-injection.ts';
-import { MemoryStore } from '#datastore/memory-store.ts';
 import { ManualClock } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { AbortEventError, FatalError } from '#plugins/controller/api/errors.ts';
 import { NodeUpdate } from '#plugins/nodesync/api.ts';
+import { FaultInjectingStore } from '#test/support/fault-injecting-store.ts';
+import { MemoryStore } from '#test/support/memory-store.ts';
 import { addressOf, nodeValue, podValue, sorted, TestNode, vppNodeValue } from '../test-node.ts';
 
 const key = (id: number) => `/vnf-agent/contiv-ksr/allocatedIDs/${id}`;

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { StoreUnavailableError } from '#datastore/api.ts';
-import { MemoryStore } from '#datastore/memory-store.ts';
 import { AbortEventError, FatalError } from '#plugins/controller/api/errors.ts';
 import { podLinkNames } from '#plugins/ipv4net/names.ts';
+import { MemoryStore } from '#test/support/memory-store.ts';
 import { addressOf, TestNode } from '../test-node.ts';
 
 const PREFIX = 'local/podmanager/attachment/';

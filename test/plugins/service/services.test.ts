@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { MemoryStore } from '#datastore/memory-store.ts';
 import { AbortEventError } from '#plugins/controller/api/errors.ts';
 import type { Event } from '#plugins/controller/api/event.ts';
 import { DbResync, KubeStateChange } from '#plugins/controller/api/events.ts';
 import { AddPod, DeletePod } from '#plugins/podmanager/api.ts';
+import { MemoryStore } from '#test/support/memory-store.ts';
 import { FakeHost } from '../fake-ports.ts';
 import { checkHandler } from '../handler-bench.ts';
 import { nonDefaultFields } from '../ipv4net/vpp-with.ts';

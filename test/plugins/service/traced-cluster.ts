@@ -1,7 +1,6 @@
 /** Two nodes in packet traces through what their agents have configured. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { MemoryStore } from '#datastore/memory-store.ts';
 import { nodeModel } from '#kubernetes/models/node.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import { traceBranches } from '#packet-trace/branches.ts';
@@ -10,6 +9,7 @@ import { type Packet, replyTo } from '#packet-trace/packet.ts';
 import type { Snapshot } from '#packet-trace/snapshot.ts';
 import { traceText } from '#packet-trace/trace-text.ts';
 import { tracePacket } from '#packet-trace/tracer.ts';
+import { MemoryStore } from '#test/support/memory-store.ts';
 import { device, iface, via } from '../../packet-trace/snapshot-builder.ts';
 import { FakeHost } from '../fake-ports.ts';
 import { fakeVppWithNics } from '../ipv4net/vpp-with.ts';

@@ -1,5 +1,5 @@
 /** A node of the simulated cluster: its VPP and kernel survive its agent. */
-import { FaultInjectingStore } from '#datastore/fault-injection.ts';
+
 import { seededRandom } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { SimLinux } from '#simulator/linux/linux.ts';
@@ -11,6 +11,7 @@ import {
   type RunningAgent,
   startAgent,
 } from '#test/cmd/agent/harness.ts';
+import { FaultInjectingStore } from '#test/support/fault-injecting-store.ts';
 import type { Transport } from '#vpp/binapi/api.ts';
 import type { NodeName } from '../service-cluster.ts';
 import { ShiftedClock } from './shifted-clock.ts';

@@ -1,6 +1,5 @@
 /** The cluster of the service suite with two agents on simulated VPP and Linux. */
 import assert from 'node:assert/strict';
-import { MemoryStore } from '#datastore/memory-store.ts';
 import { seededRandom } from '#infra/clock/manual.ts';
 import { endpointsModel } from '#kubernetes/models/endpoints.ts';
 import { namespaceModel } from '#kubernetes/models/namespace.ts';
@@ -23,6 +22,7 @@ import {
 import { NIC, section } from '#test/cmd/agent/scenario.ts';
 import { snapshotOfDocuments } from '#test/packet-trace/document-snapshot.ts';
 import { outsideDevice } from '#test/packet-trace/outside-device.ts';
+import { MemoryStore } from '#test/support/memory-store.ts';
 import type {
   Answer,
   KubeRecord,

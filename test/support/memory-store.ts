@@ -1,15 +1,19 @@
-import type { KvEntry, KvSnapshot, KvStore, Revision, Watch, WatchHandlers } from './api.ts';
-import { StoreClosedError } from './api.ts';
-import { ChangeLog } from './change-log.ts';
-import { sortKeys } from './keys.ts';
+import type {
+  KvEntry,
+  KvSnapshot,
+  KvStore,
+  Revision,
+  Watch,
+  WatchHandlers,
+} from '#datastore/api.ts';
+import { StoreClosedError } from '#datastore/api.ts';
+import { ChangeLog } from '#datastore/change-log.ts';
+import { sortKeys } from '#test/support/key-order.ts';
 
 /** Number of the next store, which distinguishes the revisions of the stores in this process. */
 let instances = 0;
 
-/**
- * A store in memory: for the embedded mode without a folder, and, with FaultInjectingStore, the test
- * double of the other stores.
- */
+/** A store in memory: with FaultInjectingStore the test double of etcd and of the stores on disk. */
 export class MemoryStore implements KvStore {
   readonly name = 'memory';
   readonly #entries = new Map<string, string>();

@@ -6,8 +6,8 @@ import type {
   Revision,
   Watch,
   WatchHandlers,
-} from './api.ts';
-import { StoreUnavailableError, WatchLostError } from './api.ts';
+} from '#datastore/api.ts';
+import { StoreUnavailableError, WatchLostError } from '#datastore/api.ts';
 
 export interface Write {
   readonly operation:
