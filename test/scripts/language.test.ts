@@ -36,8 +36,8 @@ describe('the language check', () => {
       [
         'a property of an interface',
         'a.ts',
-        'interface A { readonly leftovers: number }',
-        ['1 leftovers'],
+        'interface A { readonly strays: number }',
+        ['1 strays'],
       ],
       ['an error class', 'a.ts', 'export const ErrGone = 1 + f();', ['1 ErrGone']],
       ['a file name', 'src/opening.ts', 'export {};', ['1 opening.ts']],

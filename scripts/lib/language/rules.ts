@@ -38,7 +38,7 @@ export const wordRules: readonly WordRule[] = [
     "of ours|not ours|is ours|are ours|nobody[’']s",
     'managed, unmanaged, owned',
   ),
-  rule('leftover, stray', 'both', 'leftovers?|stray(s|ed)?', 'orphan, stale'),
+  rule('stray', 'both', 'stray(s|ed)?', 'orphan, stale'),
   rule('hindered', 'both', 'hinder(s|ed)?|bounced|troubled', 'blocked by'),
   rule('pinned, held', 'name', 'pins|pinned|held|resting|frozen', 'blocked'),
   rule('knot', 'both', 'knots?', 'strongly connected component, cycle'),
@@ -126,11 +126,6 @@ export const exceptions: readonly {
   readonly text: RegExp;
   readonly why: string;
 }[] = [
-  {
-    file: /^test\/kvscheduler\/planner\/preview\.test\.ts$/,
-    text: /^leftover$/,
-    why: 'the reason of an operation in records and plans, which REST returns',
-  },
   {
     file: /^src\/vpp\/descriptors\/l3\/vrf-table\.ts$/,
     text: /unlabelled/,

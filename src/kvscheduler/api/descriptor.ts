@@ -33,6 +33,26 @@ export interface RetrievedValue<V extends Value = Value, M = unknown> extends Ke
   readonly details?: unknown;
   /** Its creator, if the descriptor recognizes it: `from-NB` is managed, `from-SB` is unmanaged. */
   readonly origin?: Origin | undefined;
+  /** Set if the object is there, but does not work: the reason, by which it is created again. */
+  readonly broken?: string | undefined;
+}
+
+/**
+ * Something in the southbound that has to go or to be put right, and that no value describes: a reference to
+ * an object that was deleted, or a mark that a crash has left wrong. Reading it back changes nothing;
+ * a resync removes it by an operation with the key `leftover/<descriptor>/<name>`.
+ */
+export interface Leftover {
+  /** Unique within the descriptor, and the same as long as the leftover stays. */
+  readonly name: string;
+  /** The fault, for plans and the drift. */
+  readonly what: string;
+  /** Values whose keys begin with one of these are created and updated after it is removed. */
+  readonly precedes: readonly string[];
+  /** The value that it is a part of: that one is deleted after it is removed. */
+  readonly of?: string | undefined;
+  /** Called when it is due, which may be long after the read-back if it failed before. */
+  remove(): Promise<unknown>;
 }
 
 /** The data that an operation may read besides its own value. */
@@ -55,9 +75,9 @@ export interface RetrieveContext {
    */
   retrieved<M>(descriptor: string): ReadonlyMap<string, M>;
   /**
-   * Whether the value exists as far as the scheduler knows: it was created or found before, and the outcome
-   * of its last operation is known. For values that the southbound does not return while another one hides
-   * them.
+   * Whether the value exists as far as the scheduler knows: it was created or found before, the outcome of
+   * its last operation is known, and the southbound is the one of the last whole read-back (`incarnation`).
+   * For values that the southbound does not return while another one hides them.
    */
   isKnown(key: string): boolean;
   /**
@@ -65,8 +85,8 @@ export interface RetrieveContext {
    * request to them may do so; other keys in its result are ignored.
    */
   readonly only?: ReadonlySet<string>;
-  /** Set when the values are only shown or compared: what the scheduler knows does not change. */
-  readonly isOnlyShown?: true;
+  /** Reports what the descriptor found beside its values. */
+  leftover(one: Leftover): void;
   /**
    * Identifies the read-back: one object for all descriptors that are called in it. What a descriptor
    * keeps for the others belongs to this object, because nothing of it is valid in the next read-back.
@@ -116,7 +136,8 @@ export interface KvDescriptor<V extends Value = Value, M = unknown> {
   /** Whether this change has to be a delete and a create although `update` exists. */
   readonly needsRecreate?: (key: string, before: V, after: V, metadata: M) => boolean;
   /**
-   * Reads the actual base values; absent: configured values are assumed to exist.
+   * Reads the actual base values; absent: configured values are assumed to exist. It sends no request that
+   * changes the southbound: dumps, the drift and verification read, too.
    * @param correlate the desired or known values, from which to recover data that the southbound does
    *   not store; always all of them, even if `only` is set
    */
@@ -132,6 +153,11 @@ export interface KvDescriptor<V extends Value = Value, M = unknown> {
   readonly dependencies?: (key: string, value: V) => readonly Dependency[];
   /** Descriptors that are read back before this one. */
   readonly retrieveDependencies?: readonly string[];
+  /**
+   * Identifies the southbound: after a change, values that were known before may not exist. Absent: it stays
+   * the same. Used by `RetrieveContext.isKnown`.
+   */
+  readonly incarnation?: () => unknown;
   /**
    * Names of southbound resources that the value occupies exclusively (`vrf1/10.1.1.2/32`,
    * `netns/eth0`). The operation that releases a claim is executed before the one that takes it. Of

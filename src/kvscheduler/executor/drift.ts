@@ -8,14 +8,15 @@ import type { Value } from '../api/transaction.ts';
 import { nodesOf } from '../graph/graph.ts';
 import type { Node } from '../graph/node.ts';
 import { deriveFrom, isEquivalent } from './found-value.ts';
-import { readSouthbound } from './refresh.ts';
+import { readAll } from './refresh.ts';
 import type { SchedulerContext } from './scheduler-context.ts';
 
 /**
- * `missing`: desired, but not there. `different`: there with another value. `stale`: there and
- * managed, but not desired.
+ * `missing`: desired, but not there. `different`: there with another value. `broken`: there, but it does
+ * not work. `stale`: there and managed, but not desired. `leftover`: no value, but something that a
+ * resync removes or puts right.
  */
-export type Difference = 'missing' | 'different' | 'stale';
+export type Difference = 'missing' | 'different' | 'broken' | 'stale' | 'leftover';
 
 export interface Drift {
   /** By key. A derived value is only listed if its base is not. */
@@ -23,6 +24,8 @@ export interface Drift {
     readonly Key: string;
     readonly Descriptor: string;
     readonly Difference: Difference;
+    /** The fault, if it is broken or a leftover. */
+    readonly Reason?: string;
     /** Of the last operation, if it failed. */
     readonly Error?: string;
   }[];
@@ -35,43 +38,46 @@ export interface Drift {
 type Entry = Drift['Differences'][number];
 
 export async function readDrift(context: SchedulerContext): Promise<Drift> {
-  const { registry, graph, slices } = context;
+  const { graph, slices } = context;
   const differences: Entry[] = [];
   const unread: Drift['Unread'][number][] = [];
   let compared = 0;
-  for (const descriptor of registry.descriptors) {
-    if (!descriptor.retrieve) continue;
-    const found = new Map<string, RetrievedValue>();
-    try {
-      for (const value of await readSouthbound(context, descriptor)) {
-        if (slices.due()) await slices.turn();
-        found.set(value.key, value);
-      }
-    } catch (thrown) {
-      unread.push({ Descriptor: descriptor.name, Error: errorText(thrown) });
+  for (const [descriptor, found] of await readAll(context)) {
+    if (found instanceof Error) {
+      unread.push({ Descriptor: descriptor.name, Error: errorText(found) });
       continue;
     }
+    const values = new Map<string, RetrievedValue>();
+    await slices.each(found.values, (value) => values.set(value.key, value));
     for (const node of nodesOf(graph, descriptor)) {
       if (slices.due()) await slices.turn();
       if (node.base) continue;
       compared++;
-      const value = found.get(node.key)?.value;
+      const { value, broken } = values.get(node.key) ?? {};
       const difference = differenceOf(node, value);
-      found.delete(node.key);
+      values.delete(node.key);
       if (difference !== undefined) {
         differences.push(entry(node, descriptor, difference));
         continue;
       }
       if (value === undefined || node.unmanaged) continue;
+      if (broken !== undefined) {
+        differences.push({ ...entry(node, descriptor, 'broken'), Reason: broken });
+        continue;
+      }
       for (const one of derivedEntries(context, node, value)) {
         if (slices.due()) await slices.turn();
         compared++;
         if (one) differences.push(one);
       }
     }
-    for (const { key, origin } of found.values())
+    for (const { key, origin } of values.values())
       if (origin === 'from-NB')
         differences.push({ Key: key, Descriptor: descriptor.name, Difference: 'stale' });
+    for (const [key, { what }] of found.leftovers) {
+      if (slices.due()) await slices.turn();
+      differences.push(leftoverEntry(graph.peek(key), key, descriptor, what));
+    }
   }
   differences.sort((a, b) => (a.Key < b.Key ? -1 : 1));
   return { Differences: differences, Unread: unread, Compared: compared };
@@ -108,6 +114,17 @@ function* derivedEntries(
 function entry({ key, error }: Node, { name }: AnyDescriptor, difference: Difference): Entry {
   const failed = error !== undefined && { Error: errorText(error) };
   return { Key: key, Descriptor: name, Difference: difference, ...failed };
+}
+
+/** @param node exists if its removal failed */
+function leftoverEntry(
+  node: Node | undefined,
+  key: string,
+  { name }: AnyDescriptor,
+  what: string,
+): Entry {
+  const failed = node?.error !== undefined && { Error: errorText(node.error) };
+  return { Key: key, Descriptor: name, Difference: 'leftover', Reason: what, ...failed };
 }
 
 function differenceOf(node: Node, found: Value | undefined): Difference | undefined {

@@ -50,6 +50,8 @@ export class GraphWriter {
   readonly #registry: Registry;
   readonly #log: Logger;
   readonly #slices: Slices;
+  /** The southbound at the last whole read-back of a descriptor. */
+  readonly #incarnations = new Map<AnyDescriptor, unknown>();
 
   constructor({ graph, registry, log, slices }: GraphWriterOptions) {
     this.#graph = graph;
@@ -220,6 +222,16 @@ export class GraphWriter {
     writable(node).state = isRetried ? 'RETRYING' : 'FAILED';
   }
 
+  /** All values of the descriptor were read. */
+  setIncarnation(descriptor: AnyDescriptor, incarnation: unknown): void {
+    if (descriptor.incarnation) this.#incarnations.set(descriptor, incarnation);
+  }
+
+  /** Whether the southbound is still the one of which the values of the descriptor are known. */
+  isOfIncarnation(descriptor: AnyDescriptor, incarnation: unknown): boolean {
+    return !descriptor.incarnation || this.#incarnations.get(descriptor) === incarnation;
+  }
+
   /** A notification brings other metadata for the same value. */
   setMetadata(node: Node, metadata: unknown): void {
     this.#graph.setMetadata(node, metadata);
@@ -232,7 +244,7 @@ export class GraphWriter {
    */
   applyFound(
     descriptor: AnyDescriptor,
-    { key, value, metadata, origin }: RetrievedValue,
+    { key, value, metadata, origin, broken }: RetrievedValue,
     isDesired: boolean,
     drifted: Set<Node>,
   ): void {
@@ -251,6 +263,8 @@ export class GraphWriter {
         this.#graph.setActual(node, value, dependenciesOf(node, value));
       drifted.add(node);
     }
+    writable(node).broken = node.unmanaged ? undefined : broken;
+    if (node.broken !== undefined) drifted.add(node);
     if (!deepEqual(node.metadata, metadata)) this.#graph.setMetadata(node, metadata);
   }
 

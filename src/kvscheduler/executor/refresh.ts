@@ -8,16 +8,19 @@ import { errorText } from '#infra/errors/errors.ts';
 import type {
   AnyDescriptor,
   KeyedValue,
+  Leftover,
   RetrieveContext,
   RetrievedValue,
 } from '../api/descriptor.ts';
 import { UndeclaredReadError } from '../api/errors.ts';
 import type { Value } from '../api/transaction.ts';
 import { nodesOf } from '../graph/graph.ts';
+import { leftoverDescriptor, leftoverPrefix } from '../graph/leftovers.ts';
 import type { Node } from '../graph/node.ts';
 import type { SchedulerContext } from './scheduler-context.ts';
 
 const none: readonly never[] = [];
+const noLeftovers: ReadonlyMap<string, Leftover> = new Map();
 const LOGGED_FAILURES = 5;
 
 export interface RetrieveFailure {
@@ -33,7 +36,14 @@ export interface Refreshed {
 
 type RefreshContext = Pick<SchedulerContext, 'graph' | 'writer' | 'registry' | 'log' | 'slices'>;
 
-/** Reads all values. @param desired the values that the same transaction sets */
+/** Everything that one descriptor found. */
+export interface Found {
+  readonly values: readonly RetrievedValue[];
+  /** By the key of their nodes. */
+  readonly leftovers: ReadonlyMap<string, Leftover>;
+}
+
+/** Reads all values and leftovers. @param desired the values that the same transaction sets */
 export async function refreshAll(
   context: RefreshContext,
   desired: ReadonlyMap<string, Value | null>,
@@ -67,9 +77,19 @@ export async function readSouthbound(
   descriptor: AnyDescriptor,
   only?: ReadonlySet<string>,
 ): Promise<readonly RetrievedValue[]> {
-  return new Refresh(context, new Map(), only).readOne(descriptor);
+  const found = (await new Refresh(context, new Map(), only).read([descriptor])).get(descriptor);
+  if (found instanceof Error) throw found;
+  return found?.values ?? none;
 }
 
+/** Has all descriptors read the southbound; the graph does not change. */
+export async function readAll(
+  context: RefreshContext,
+): Promise<ReadonlyMap<AnyDescriptor, Found | Error>> {
+  return new Refresh(context, new Map(), undefined).read(context.registry.descriptors);
+}
+
+/** Undefined: the descriptor cannot retrieve, or failed. */
 type Answer = readonly RetrievedValue[] | undefined;
 
 class Refresh {
@@ -80,9 +100,10 @@ class Refresh {
   readonly #bases = new Map<AnyDescriptor, readonly Node[]>();
   readonly #answers = new Map<string, Promise<Answer>>();
   readonly #metadata = new Map<string, ReadonlyMap<string, unknown>>();
+  readonly #leftovers = new Map<AnyDescriptor, Map<string, Leftover>>();
+  readonly #incarnations = new Map<AnyDescriptor, unknown>();
   readonly #failures: RetrieveFailure[] = [];
   readonly #drifted = new Set<Node>();
-  #isOnlyShown = false;
 
   constructor(
     context: RefreshContext,
@@ -96,19 +117,45 @@ class Refresh {
 
   /** @param descriptors in the registry's order */
   async run(descriptors: readonly AnyDescriptor[]): Promise<Refreshed> {
-    const correlates = await this.#correlate(descriptors);
-    for (const descriptor of descriptors)
-      this.#answers.set(descriptor.name, this.#ask(descriptor, correlates.get(descriptor) ?? none));
+    await this.#ask(descriptors);
     for (const descriptor of descriptors) {
       const answer = await this.#answers.get(descriptor.name);
       if (answer) await this.#apply(descriptor, answer);
     }
+    // Leftovers refer to values.
+    if (!this.#only)
+      for (const descriptor of descriptors)
+        if (await this.#answers.get(descriptor.name)) await this.#applyLeftovers(descriptor);
     // The order in which they failed is random.
     const failures = descriptors.flatMap(
       (one) => this.#failures.find(({ descriptor }) => descriptor === one) ?? [],
     );
     if (failures.length > 0) this.#warn(failures);
     return { drifted: this.#drifted, failures };
+  }
+
+  /** Only reads. @param descriptors in the registry's order */
+  async read(
+    descriptors: readonly AnyDescriptor[],
+  ): Promise<ReadonlyMap<AnyDescriptor, Found | Error>> {
+    await this.#ask(descriptors);
+    const found = new Map<AnyDescriptor, Found | Error>();
+    for (const descriptor of descriptors) {
+      const values = await this.#answers.get(descriptor.name);
+      const leftovers = this.#leftovers.get(descriptor) ?? noLeftovers;
+      if (values) found.set(descriptor, { values, leftovers });
+    }
+    for (const { descriptor, error } of this.#failures) found.set(descriptor, error);
+    return found;
+  }
+
+  async #ask(descriptors: readonly AnyDescriptor[]): Promise<void> {
+    const correlates = await this.#correlate(descriptors);
+    for (const descriptor of descriptors)
+      this.#answers.set(
+        descriptor.name,
+        this.#askOne(descriptor, correlates.get(descriptor) ?? none),
+      );
   }
 
   /** One line: while VPP is disconnected, all of its descriptors fail, with each transaction. */
@@ -118,15 +165,6 @@ class Refresh {
       { failures: texts.slice(0, LOGGED_FAILURES), count: failures.length },
       'descriptors cannot read the southbound; assuming that their values are in sync',
     );
-  }
-
-  async readOne(descriptor: AnyDescriptor): Promise<readonly RetrievedValue[]> {
-    this.#isOnlyShown = true;
-    const correlate = (await this.#correlate([descriptor])).get(descriptor) ?? none;
-    const answer = await this.#ask(descriptor, correlate);
-    const [failure] = this.#failures;
-    if (failure) throw failure.error;
-    return answer ?? none;
   }
 
   /**
@@ -163,11 +201,15 @@ class Refresh {
     return lists;
   }
 
-  async #ask(descriptor: AnyDescriptor, correlate: readonly KeyedValue[]): Promise<Answer> {
+  async #askOne(descriptor: AnyDescriptor, correlate: readonly KeyedValue[]): Promise<Answer> {
     if (!descriptor.retrieve) return undefined;
     const before = descriptor.retrieveDependencies ?? none;
     await Promise.all(before.map((name) => this.#answers.get(name)));
-    const { slices } = this.#context;
+    const { slices, writer } = this.#context;
+    const incarnation = descriptor.incarnation?.();
+    const leftovers = new Map<string, Leftover>();
+    this.#incarnations.set(descriptor, incarnation);
+    this.#leftovers.set(descriptor, leftovers);
     const context: RetrieveContext = {
       retrieved: <M>(name: string) => {
         if (!before.includes(name))
@@ -179,10 +221,11 @@ class Refresh {
       },
       isKnown: (key) => {
         const node = this.#context.graph.get(key);
-        return node?.actual !== undefined && !node.unmanaged && !node.outcomeUnknown;
+        if (node?.actual === undefined || node.unmanaged || node.outcomeUnknown) return false;
+        return writer.isOfIncarnation(descriptor, incarnation);
       },
+      leftover: (one) => leftovers.set(leftoverPrefix(descriptor) + one.name, one),
       ...(this.#only && { only: this.#only }),
-      ...(this.#isOnlyShown && { isOnlyShown: true }),
       readBack: this,
     };
     try {
@@ -247,6 +290,20 @@ class Refresh {
       if (slices.due()) await slices.turn();
       if (seen.has(node.key)) continue;
       writer.applyLost(node, this.#drifted);
+    }
+    if (!this.#only) writer.setIncarnation(descriptor, this.#incarnations.get(descriptor));
+  }
+
+  /** Leftovers are nodes until they are removed, or not found any more. */
+  async #applyLeftovers(descriptor: AnyDescriptor): Promise<void> {
+    const { graph, writer, slices } = this.#context;
+    const found = this.#leftovers.get(descriptor) ?? noLeftovers;
+    for (const node of [...graph.withPrefix(leftoverPrefix(descriptor))])
+      if (!found.has(node.key)) writer.applyLost(node, this.#drifted);
+    for (const [key, value] of found) {
+      if (slices.due()) await slices.turn();
+      const retrieved: RetrievedValue = { key, value, origin: 'from-NB' };
+      writer.applyFound(leftoverDescriptor, retrieved, false, this.#drifted);
     }
   }
 

@@ -300,8 +300,11 @@ export class WritableGraph {
     writable(node).actual = value;
     writable(node).actualDependencies = dependencies;
     this.#reindex(node);
-    if (value === undefined) writable(node).lostDependency = undefined;
-    if (value === undefined) this.setMetadata(node, undefined);
+    if (value === undefined) {
+      writable(node).lostDependency = undefined;
+      writable(node).broken = undefined;
+      this.setMetadata(node, undefined);
+    }
     this.changes++;
   }
 

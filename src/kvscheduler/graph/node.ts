@@ -40,6 +40,8 @@ export class Node {
   readonly toBeRemoved: boolean = false;
   /** Key of a dependency that was lost while this value stayed: it is to be recreated, even if that failed. */
   readonly lostDependency: string | undefined;
+  /** Why the object does not work: it is to be recreated, even if that failed. */
+  readonly broken: string | undefined;
   /** The value that the northbound set last, if it was rejected. */
   readonly rejected: RejectedValue | undefined;
   /** The descriptor was not asked about the desired value yet. */
@@ -79,7 +81,12 @@ export class Node {
   /** It exists, but not as the last plan wanted: a failure was in the way. */
   get outOfSync(): boolean {
     if (this.actual === undefined || this.unmanaged) return false;
-    return this.actual !== this.desired || this.toBeRemoved || this.lostDependency !== undefined;
+    return this.actual !== this.desired || this.toBeRemoved || this.isFaulty;
+  }
+
+  /** It cannot stay as it is although its value is the desired one. */
+  get isFaulty(): boolean {
+    return this.lostDependency !== undefined || this.broken !== undefined;
   }
 
   get root(): Node {

@@ -147,6 +147,10 @@ function decisionFor(
     const interruption: Reason = { why: 'dependency lost', key: lost };
     return { action: 'recreate', isChange: isRecreated, interruption, lost };
   }
+  if (node?.broken !== undefined) {
+    const interruption: Reason = { why: 'broken', what: node.broken };
+    return { action: 'recreate', isChange: true, interruption };
+  }
   const claim = interrupted.get(value.key);
   if (isRecreated || claim !== undefined) {
     const interruption: Reason | undefined =

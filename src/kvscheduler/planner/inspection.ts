@@ -54,8 +54,7 @@ export function isActual(node: Node, value: Value): boolean {
 
 /** The value exists, it is the desired one, and nothing failed. */
 export function isInSync(node: Node, value: Value, unmanaged: boolean): boolean {
-  if (node.outcomeUnknown || node.toBeRemoved || node.rejected) return false;
-  if (node.lostDependency !== undefined) return false;
+  if (node.outcomeUnknown || node.toBeRemoved || node.rejected || node.isFaulty) return false;
   if (unmanaged) return node.unmanaged && deepEqual(node.actual, value);
   if (node.state !== 'CONFIGURED' || node.actual !== node.desired) return false;
   return node.desired === value || deepEqual(node.desired, value);

@@ -1,14 +1,15 @@
 /**
  * The operations of a plan in their order: the state that each leaves its value in, its reason, and
  * the earlier operations that it waits for. An operation waits for the last operations on the values
- * that it relies on, for the operations that relied on its own value before, and for those that
- * released a claim that it takes.
+ * that it relies on, for the operations that relied on its own value before, for those that released a
+ * claim that it takes, and for those that removed a leftover in its way.
  */
 
 import type { Dependency } from '../api/descriptor.ts';
 import type { Value } from '../api/transaction.ts';
 import type { Operation, ValueState } from '../api/value-state.ts';
 import { deepEqual } from '../graph/equality.ts';
+import { leftoverOf } from '../graph/leftovers.ts';
 import { claimLabel } from '../graph/value-status.ts';
 import { stays } from './decisions.ts';
 import type { MatchFinder } from './match-finder.ts';
@@ -60,6 +61,8 @@ export class OperationList {
   readonly #readers: (number[] | undefined)[];
   /** Positions of the operations that released a claim, by its name. */
   readonly #released = new Map<string, number[]>();
+  /** Positions of the operations that remove leftovers, with the key prefixes of values that wait for them. */
+  readonly #precedences: { readonly prefixes: readonly string[]; readonly position: number }[] = [];
   /** Positions that the operation that is being added waits for. */
   readonly #waitsOfOne: number[] = [];
 
@@ -110,6 +113,8 @@ export class OperationList {
     }
     const index = this.#add(value, { ...entry, ...details });
     this.#release(node?.claims ?? none, index);
+    const { precedes = none } = (node && leftoverOf(node)) ?? {};
+    if (precedes.length > 0) this.#precedences.push({ prefixes: precedes, position: index });
     this.setProgress(value, 'removed');
   }
 
@@ -293,6 +298,8 @@ export class OperationList {
         this.#relyOnEach(value, goal.dependencies, this.available, position);
         if (this.#released.size > 0)
           for (const name of takenBy(value)) waits.push(...(this.#released.get(name) ?? none));
+        for (const { prefixes, position: earlier } of this.#precedences)
+          if (prefixes.some((prefix) => value.key.startsWith(prefix))) waits.push(earlier);
       }
       const last = this.#last(value);
       if (last >= 0) waits.push(last);

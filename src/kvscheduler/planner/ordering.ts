@@ -1,13 +1,14 @@
 /**
  * Last step of planning: the order of the operations. It is the order of a scheduler that executes one
- * operation at a time. Targets are deleted, recreated, created and updated in these groups, each in
- * the order of the keys. Before a value is deleted, its derived values and dependents are; after it is
- * created, its dependents are created, then its derived values.
+ * operation at a time. Leftovers are removed first; then targets are deleted, recreated, created and
+ * updated. Each of these groups is in the order of the keys. Before a value is deleted, its derived
+ * values and dependents are; after it is created, its dependents are created, then its derived values.
  */
 
 import { filterInSlices, sortInSlices } from '#infra/clock/slices.ts';
 import { byKey } from '../graph/by-key.ts';
 import { DependencyIndex } from '../graph/dependency-index.ts';
+import { leftoverOf } from '../graph/leftovers.ts';
 import { deadlockBreakers } from './deadlocks.ts';
 import type { PlannedOperation } from './operation.ts';
 import { OperationList, releasedByUpdate, takenBy } from './operation-list.ts';
@@ -440,8 +441,9 @@ class Ordering {
   }
 }
 
-/** Delete, recreate, create, update. */
-function groupOf({ goal, decision, exists }: PlannedValue): number {
+/** Leftovers, then delete, recreate, create, update. */
+function groupOf({ node, goal, decision, exists }: PlannedValue): number {
+  if (node && leftoverOf(node)) return -1;
   if (goal.value === undefined && !goal.rejected) return 0;
   if (decision.action === 'recreate' && decision.isChange) return 1;
   return exists ? 3 : 2;

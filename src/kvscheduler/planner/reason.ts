@@ -8,6 +8,10 @@ export type Reason =
   | { readonly why: 'missing' }
   /** It is managed, but not desired: a resync removes it. */
   | { readonly why: 'orphan' }
+  /** It is no value, but something that a read-back has found beside the values. */
+  | { readonly why: 'leftover'; readonly what: string }
+  /** It is there, but does not work. */
+  | { readonly why: 'broken'; readonly what: string }
   /** An earlier operation on it failed. */
   | { readonly why: 'repair' }
   | { readonly why: 'invalid' }
@@ -22,6 +26,9 @@ export function reasonText(reason: Reason): string {
   switch (reason.why) {
     case 'orphan':
       return 'leftover';
+    case 'leftover':
+    case 'broken':
+      return `${reason.why}: ${reason.what}`;
     case 'derived':
       return `derived from ${reason.from}`;
     case 'dependency met':

@@ -7,6 +7,7 @@
 
 import { DerivedKeyError } from '../api/errors.ts';
 import type { Value } from '../api/transaction.ts';
+import { leftoverOf } from '../graph/leftovers.ts';
 import type { Node, RejectedValue } from '../graph/node.ts';
 import { blockedBy } from './blockers.ts';
 import { DerivedGoals, type GoalSetter } from './derived-goals.ts';
@@ -170,7 +171,9 @@ export class Resolver implements Resolution, GoalSetter {
     input.graph.visits++;
     const index = graph.all.length;
     const block = this.#attempt.blocked.get(node) ?? this.#retryBlock(node);
-    const value = new PlannedValue(index, node, node, node.base?.key, block, reason);
+    const leftover = leftoverOf(node);
+    const why: Reason = leftover ? { why: 'leftover', what: leftover.what } : reason;
+    const value = new PlannedValue(index, node, node, node.base?.key, block, why);
     if (block) this.blocked.push(value);
     this.#isUnchecked.push(false);
     graph.add(value);

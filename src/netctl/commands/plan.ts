@@ -107,7 +107,9 @@ function differencesIn(value: Fields | undefined): readonly Fields[] {
 const operations: Readonly<Record<string, string>> = {
   missing: 'create',
   different: 'update',
+  broken: 'recreate',
   stale: 'delete',
+  leftover: 'remove',
 };
 
 function driftRows({ node, value }: NodeReply<Fields>): TableRow[] {
@@ -120,15 +122,15 @@ function driftRows({ node, value }: NodeReply<Fields>): TableRow[] {
   );
   const rows = differencesIn(value).map((one): TableRow => {
     const difference = textOf(one['Difference']);
+    const reason = textOf(one['Reason']);
     const error = textOf(one['Error']);
-    const key = textOf(one['Key']);
+    const texts = [
+      textOf(one['Key']),
+      ...(reason === '' ? [] : [reason]),
+      ...(error === '' ? [] : [`failed before: ${error}`]),
+    ];
     return {
-      cells: [
-        node.name,
-        difference,
-        operations[difference] ?? '',
-        error === '' ? key : `${key}: failed before: ${error}`,
-      ],
+      cells: [node.name, difference, operations[difference] ?? '', texts.join(': ')],
       color: 'yellow',
     };
   });

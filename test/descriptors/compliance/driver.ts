@@ -227,6 +227,7 @@ export class Driver {
     const context: RetrieveContext = {
       isKnown: (key) => this.#nodes.has(key),
       retrieved: <M>(name: string) => (metadata.get(name) ?? new Map()) as Map<string, M>,
+      leftover: () => undefined,
       readBack: {},
     };
     for (const descriptor of this.#inRetrieveOrder()) {

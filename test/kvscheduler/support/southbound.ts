@@ -6,6 +6,7 @@ import type {
   AnyDescriptor,
   Dependency,
   KeyedValue,
+  Leftover,
   OperationContext,
   RetrieveContext,
   RetrievedValue,
@@ -56,7 +57,12 @@ export class Southbound {
   fails: (verb: Verb, key: string, spec: Spec) => Error | undefined = () => undefined;
   /** Fails an operation after it was executed. */
   losesReply: (verb: Verb, key: string) => Error | undefined = () => undefined;
+  removalFails: (path: string) => Error | undefined = () => undefined;
   retrieveFails: (descriptor: string) => Error | undefined = () => undefined;
+  /** Leftovers, by the prefix of the descriptor and the name. */
+  readonly leftovers = new Map<string, Omit<Leftover, 'name' | 'remove'>>();
+  /** Keys of values that are found to be broken, with the reason. */
+  readonly broken = new Map<string, string>();
   /** Called before each retrieve. */
   beforeRetrieve: (descriptor: string) => void = () => undefined;
   replies: Replies = 'now';
@@ -162,6 +168,7 @@ export class Southbound {
     await this.#line.wait(this.replies);
     this.flights.delete(key);
     if (failure) throw failure;
+    this.broken.delete(key);
     if (after) this.values.set(key, { spec: after, managed: true });
     else this.values.delete(key);
     if (lost) throw lost;
@@ -182,6 +189,17 @@ export class Southbound {
     this.beforeRetrieve(name);
     const failure = this.retrieveFails(name);
     if (failure) throw failure;
+    for (const [path, leftover] of this.leftovers) {
+      if (!path.startsWith(prefix)) continue;
+      const remove = async (): Promise<void> => {
+        this.calls.push(`REMOVE ${path}`);
+        await this.#line.wait(this.replies);
+        const failed = this.removalFails(path);
+        if (failed) throw failed;
+        this.leftovers.delete(path);
+      };
+      context.leftover({ ...leftover, name: path.slice(prefix.length), remove });
+    }
     return [...this.values]
       .filter(([key]) => key.startsWith(prefix))
       .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -190,6 +208,7 @@ export class Southbound {
         value: this.#asFound(key, spec),
         metadata: this.#metadata.get(key),
         origin: managed ? 'from-NB' : 'from-SB',
+        broken: this.broken.get(key),
       }));
   }
 

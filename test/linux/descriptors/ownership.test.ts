@@ -236,6 +236,7 @@ describe('descriptors of Linux', () => {
       retrieved: () => new Map(),
       isKnown: () => false,
       only: new Set([outside.key]),
+      leftover: () => undefined,
       readBack: {},
     };
     await descriptor.retrieve([outside], context);

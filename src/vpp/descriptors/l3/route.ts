@@ -28,8 +28,6 @@ export function routeDescriptor({
   log,
 }: VppDescriptorOptions): KvDescriptor<VppRoute, undefined> {
   const fibSources = new FibSourceReader(client);
-  /** The connection since which the scheduler knows the routes. */
-  let knownSince = -1;
   const addOrDelete = (
     route: VppRoute,
     is_add: boolean,
@@ -45,6 +43,7 @@ export function routeDescriptor({
   };
   return defineDescriptor('vpp-route', vppRouteModel, {
     retrieveDependencies: ['vpp-interface', 'vpp-vrf-table'],
+    incarnation: () => client.generation,
     validate,
     equivalent: (_key, a, b) =>
       pathIdentity(a) === pathIdentity(b) &&
@@ -60,7 +59,6 @@ export function routeDescriptor({
     delete: (_key, value, _metadata, ctx) => ignoreNotFound(addOrDelete(value, false, ctx)),
 
     async retrieve(correlate, ctx) {
-      const { generation } = client;
       const sources = await fibSources.get();
       if (sources === undefined) return [];
       const names = interfaceNames(ctx);
@@ -92,20 +90,17 @@ export function routeDescriptor({
         });
       }
       if (suspects.length > 0) await removeDeadPaths(client, log, suspects);
-      if (generation === knownSince) {
-        const interfaces = new Set(names.values());
-        const known: KeyedValue<VppRoute>[] = [];
-        await mapInSlices(clock, correlate, (each) => {
-          const isRequested = ctx.only?.has(each.key) ?? true;
-          const { outgoing_interface: name } = each.value;
-          // VPP deletes the routes of an interface with it
-          if (!isRequested || found.has(each.key) || (name !== '' && !interfaces.has(name))) return;
-          if (ctx.isKnown(each.key)) known.push(each);
-        });
-        for (const { key, value } of await hiddenRoutes(client, sources, known))
-          found.set(key, value);
-      }
-      if (!ctx.only && !ctx.isOnlyShown) knownSince = generation;
+      const interfaces = new Set(names.values());
+      const known: KeyedValue<VppRoute>[] = [];
+      await mapInSlices(clock, correlate, (each) => {
+        const isRequested = ctx.only?.has(each.key) ?? true;
+        const { outgoing_interface: name } = each.value;
+        // VPP deletes the routes of an interface with it
+        if (!isRequested || found.has(each.key) || (name !== '' && !interfaces.has(name))) return;
+        if (ctx.isKnown(each.key)) known.push(each);
+      });
+      for (const { key, value } of await hiddenRoutes(client, sources, known))
+        found.set(key, value);
       await mapInSlices(clock, unmatched, (value) => found.set(freeKey(value, found), value));
       return [...found].map(([key, value]) => ({ key, value, origin: 'from-NB' as const }));
     },
