@@ -5,8 +5,9 @@ import { rfc3339 } from '#infra/clock/rfc3339.ts';
 import {
   argument,
   BadRequestError,
-  failure,
+  BusyError,
   integerArgument,
+  NotFoundError,
   type Route,
   type RouteRequest,
   type RouteResponse,
@@ -49,13 +50,13 @@ export function eventStreamRoute({ clock, history }: EventStreamDeps): Route {
   };
 
   function stream(request: RouteRequest): RouteResponse {
-    if (history.isOff) return failure(404, RECORDING_IS_OFF);
+    if (history.isOff) throw new NotFoundError(RECORDING_IS_OFF);
     const after = argument(request, 'after');
     const last = integerArgument(request, 'last') ?? 0;
     const newest = Math.max(0, history.nextSeqNum - last);
     const next = after === undefined ? newest : nextAfter(after, history);
     if (open.size >= MAX_STREAMS)
-      return failure(503, `${MAX_STREAMS} clients follow the events already: try it later`);
+      throw new BusyError(`${MAX_STREAMS} clients follow the events already: try it later`);
     const body = new EventStream(history, next, clock, turns);
     open.add(body);
     body.once('close', () => void open.delete(body));

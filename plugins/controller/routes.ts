@@ -3,18 +3,16 @@
 import { Type } from 'typebox';
 import type { Clock } from '#infra/clock/clock.ts';
 import { microsOf } from '#infra/clock/rfc3339.ts';
-import { errorText } from '#infra/errors/errors.ts';
 import {
   argument,
   BadRequestError,
-  failure,
   integerArgument,
   json,
+  NotFoundError,
   type Route,
   type RouteRequest,
 } from '#infra/http/route.ts';
 import { streamedJson, streamedList, streamedText } from '#infra/http/streamed.ts';
-import { DatabaseUnavailableError, LostKubeStateError } from '#plugins/dbwatcher/api.ts';
 import { eventDocument } from './event-document.ts';
 import type { EventHistory } from './event-history.ts';
 import { historyText, RECORDING_IS_OFF } from './event-history-text.ts';
@@ -88,13 +86,7 @@ async function resync(request: RouteRequest, { requestResync }: ControllerRoutes
   const acceptEmpty = argument(request, 'accept-empty') ?? 'false';
   if (acceptEmpty !== 'true' && acceptEmpty !== 'false')
     throw new BadRequestError(`argument accept-empty="${acceptEmpty}" must be true or false`);
-  try {
-    await requestResync({ acceptEmpty: acceptEmpty === 'true' });
-  } catch (error) {
-    const isConflict =
-      error instanceof DatabaseUnavailableError || error instanceof LostKubeStateError;
-    return failure(isConflict ? 409 : 500, errorText(error));
-  }
+  await requestResync({ acceptEmpty: acceptEmpty === 'true' });
   return json('Resync request was successfully dispatched.');
 }
 
@@ -110,8 +102,8 @@ function eventHistory(original: RouteRequest, deps: ControllerRoutesDeps) {
     return streamedList(documents(records, transaction), clock);
   }
   const record = history.bySeqNum(seqNum);
-  if (!record && history.isOff) return failure(404, RECORDING_IS_OFF);
-  if (!record) return failure(404, 'event with such sequence number is not recorded');
+  if (!record && history.isOff) throw new NotFoundError(RECORDING_IS_OFF);
+  if (!record) throw new NotFoundError('event with such sequence number is not recorded');
   if (isText) return streamedText(historyText([record], history), clock);
   return streamedJson(eventDocument(record, transaction), clock);
 }

@@ -69,12 +69,14 @@ export { loadKubeStateForResync, resyncDatabase } from './kube-state-database.ts
 export const DatabaseUnavailableError = defineError({
   name: 'DatabaseUnavailableError',
   code: 'CV_DBWATCHER_DATABASE_AWAY',
+  status: 409,
   remedy: 'No action is needed: when the database is available again, a resync follows.',
 });
 
 export const LostKubeStateError = defineError({
   name: 'LostKubeStateError',
   code: 'CV_DBWATCHER_KUBE_STATE_LOST',
+  status: 409,
   remedy:
     'Check that KSR is running: when it has written the state of Kubernetes again, a resync follows. ' +
     'POST /controller/resync?accept-empty=true accepts the empty database and disconnects all nodes and pods.',

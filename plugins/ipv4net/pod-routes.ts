@@ -2,7 +2,12 @@
 import type { Clock } from '#infra/clock/clock.ts';
 import { Slices, sortInSlices } from '#infra/clock/slices.ts';
 import { limitArgument, searchArgument } from '#infra/http/list-arguments.ts';
-import { failure, type Route, type RouteRequest, type RouteResponse } from '#infra/http/route.ts';
+import {
+  NotFoundError,
+  type Route,
+  type RouteRequest,
+  type RouteResponse,
+} from '#infra/http/route.ts';
 import { streamedJson } from '#infra/http/streamed.ts';
 import type { ValueStateReader } from '#plugins/controller/api/value-states.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
@@ -130,7 +135,7 @@ async function podDocument(deps: PodRoutesDeps, pod: PodId): Promise<RouteRespon
   const { pods, net, policies, values, services, clock } = deps;
   const attachments = pods.attachmentsOf(pod);
   if (attachments.length === 0)
-    return failure(404, `pod ${podIdText(pod)} is not attached to the network of this node`);
+    throw new NotFoundError(`pod ${podIdText(pod)} is not attached to the network of this node`);
   const names = services.servicesOfPod(pod);
   const document: PodDocument = {
     namespace: pod.namespace,

@@ -1,6 +1,6 @@
 /** REST of policies: which policies isolate each pod of this node, what they permit, and the ACLs that carry them. */
 import type { Clock } from '#infra/clock/clock.ts';
-import { failure, type Route } from '#infra/http/route.ts';
+import { NotFoundError, type Route } from '#infra/http/route.ts';
 import { streamedJson, streamedList } from '#infra/http/streamed.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import type { AttachmentId } from '#plugins/podmanager/api.ts';
@@ -97,7 +97,7 @@ export function policyRoutes(deps: PolicyRoutesDeps): Route[] {
         const name = `${params['namespace']}/${params['name']}`;
         const attached = [...policies.policies()].filter(([, { pod }]) => pod === name);
         if (attached.length === 0)
-          return failure(404, `pod ${name} is not attached to the network of this node`);
+          throw new NotFoundError(`pod ${name} is not attached to the network of this node`);
         return streamedJson(await podDocument(deps, name, attached), clock);
       },
     },

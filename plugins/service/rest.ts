@@ -1,6 +1,6 @@
 /** REST of services: the addresses of each service, its backends, and the NAT mappings that carry them. */
 import type { Clock } from '#infra/clock/clock.ts';
-import { failure, json, type Route } from '#infra/http/route.ts';
+import { json, NotFoundError, type Route } from '#infra/http/route.ts';
 import { streamedList } from '#infra/http/streamed.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import type { ServiceApi } from './api.ts';
@@ -84,7 +84,7 @@ export function serviceRoutes(deps: ServiceRoutesDeps): Route[] {
       async handle({ params }) {
         const name = `${params['namespace']}/${params['name']}`;
         const description = services.describeService(name);
-        if (!description) return failure(404, `service ${name} is unknown`);
+        if (!description) throw new NotFoundError(`service ${name} is unknown`);
         return json(await document(deps, description));
       },
     },

@@ -1,8 +1,7 @@
 /** REST routes of the VPP connection. */
 
 import { Type } from 'typebox';
-import { errorText } from '#infra/errors/errors.ts';
-import { BadRequestError, failure, json, type Route } from '#infra/http/route.ts';
+import { BadRequestError, json, type Route } from '#infra/http/route.ts';
 import type { VppClient } from './binapi/api.ts';
 
 const commandBody = Type.Object({ vppclicommand: Type.String() });
@@ -25,12 +24,8 @@ export function vppRoutes(client: VppClient): Route[] {
       body: commandBody,
       reply: Type.String({ description: 'output of the command' }),
       handle: async ({ body }) => {
-        const cmd = command(body);
-        try {
-          return json((await client.request('cli_inband', { cmd })).reply);
-        } catch (error) {
-          return failure(500, errorText(error));
-        }
+        const { reply } = await client.request('cli_inband', { cmd: command(body) });
+        return json(reply);
       },
     },
   ];

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseConfig } from '#infra/config/load.ts';
+import { answer } from '#infra/http/route.ts';
 import { Loggers, LogLevelError, logRoutes, logsSchema } from '#infra/log/loggers.ts';
 import { retainedBytes } from '#test/support/retained-bytes.ts';
 
@@ -31,7 +32,7 @@ describe('loggers', () => {
     const { loggers, lines } = make();
     const [list, put] = logRoutes(loggers);
     const set = (logger: string, level: string) =>
-      put!.handle({ query: {}, params: { logger, level }, body: undefined });
+      answer(put!, { query: {}, params: { logger, level }, body: undefined });
     const a = loggers.get('a');
     a.debug('no');
     assert.deepEqual((await set('a', 'debug')).body, { logger: 'a', level: 'debug' });
@@ -48,7 +49,7 @@ describe('loggers', () => {
     const { loggers } = make();
     const [, put] = logRoutes(loggers);
     const set = (logger: string, level: string) =>
-      put!.handle({ query: {}, params: { logger, level }, body: undefined });
+      answer(put!, { query: {}, params: { logger, level }, body: undefined });
     loggers.get('a');
     assert.deepEqual(await set('b', 'debug'), {
       status: 404,
@@ -83,7 +84,7 @@ describe('loggers', () => {
       ['WARNING', 'warning', 3],
     ] as const) {
       const params = { logger: 'a', level };
-      const { status, body } = await put!.handle({ query: {}, params, body: undefined });
+      const { status, body } = await answer(put!, { query: {}, params, body: undefined });
       assert.deepEqual({ status, body }, { status: 200, body: params });
       assert.deepEqual(loggers.list(), [{ logger: 'a', level: shown }]);
       lines.length = 0;
@@ -127,7 +128,7 @@ describe('loggers', () => {
         // one of a hundred names is unknown, and another one each time
         const logger = n % 100 === 0 ? `unknown${n}` : names[n % names.length]!;
         const level = n % 3 === 0 ? 'debug' : 'warning';
-        await put!.handle({ query: {}, params: { logger, level }, body: undefined });
+        await answer(put!, { query: {}, params: { logger, level }, body: undefined });
       }
     };
     await change(10_000);

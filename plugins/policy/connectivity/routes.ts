@@ -6,9 +6,10 @@ import { Slices } from '#infra/clock/slices.ts';
 import {
   argument,
   BadRequestError,
-  failure,
+  BusyError,
   integerArgument,
   json,
+  NotFoundError,
   type Route,
   type RouteRequest,
   type RouteResponse,
@@ -92,9 +93,9 @@ async function connectivity(
   const cluster = await recordedCluster(copied(kubeState()), policies.attachedPods(), slices);
   if (pair) {
     const explanation = explain(cluster, pair.from, pair.to, pair.port);
-    return 'unknown' in explanation
-      ? failure(404, `no pod with an address has the name ${explanation.unknown}`)
-      : json(explanationDocument(explanation));
+    if ('unknown' in explanation)
+      throw new NotFoundError(`no pod with an address has the name ${explanation.unknown}`);
+    return json(explanationDocument(explanation));
   }
   const all = await endpointsOf([cluster], slices);
   const { endpoints, matching } = await selectEndpoints(all, filter, slices);
@@ -197,7 +198,7 @@ class ReplyLimit {
 
   async run(answer: () => Promise<RouteResponse>): Promise<RouteResponse> {
     if (this.#count >= MAX_REPLIES)
-      return failure(503, `${MAX_REPLIES} requests of this kind are being answered: try it later`);
+      throw new BusyError(`${MAX_REPLIES} requests of this kind are being answered: try it later`);
     this.#count++;
     let isStreamed = false;
     try {

@@ -13,7 +13,7 @@ import {
   configTables,
   originalKeyTable,
 } from './config.ts';
-import { errorTable } from './errors.ts';
+import { errorTable, statusTable } from './errors.ts';
 import { eventTable } from './events.ts';
 import { folderTable } from './folders.ts';
 import { metricTable } from './metrics.ts';
@@ -35,6 +35,7 @@ export async function documents(): Promise<Document[]> {
     ['docs/events.md', 'events', eventTable],
     ['docs/metrics.md', 'metrics', () => metricTable('/metrics')],
     ['docs/metrics.md', 'statistics', () => metricTable('/stats')],
+    ['docs/rest.md', 'statuses', statusTable],
     ['docs/rest.md', 'routes', routeTable],
     ['docs/configuration.md', 'files', () => configTables(schemas)],
     ['docs/configuration.md', 'keys of the original', originalKeyTable],

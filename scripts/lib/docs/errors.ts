@@ -15,6 +15,8 @@ export interface ErrorClass {
   readonly name: string;
   readonly remedy: string;
   readonly comment: string;
+  /** HTTP status of a reply that fails with it; empty: 500. */
+  readonly status: string;
   readonly where: string;
 }
 
@@ -46,6 +48,7 @@ function errorClass(
     name: value('name'),
     remedy: value('remedy'),
     comment: commentOf(found.node),
+    status: get('status')?.getText(found.source.tree) ?? '',
     where: whereOf(found),
   };
 }
@@ -72,4 +75,14 @@ export function errorTable(old: string): string {
     }),
   );
   return renderTable(['code', 'class', 'what happened', 'what to do'], rows.sort(byKey), old);
+}
+
+/** Errors with an HTTP status of their own. */
+export function statusTable(): string {
+  const rows = errorClasses()
+    .filter(({ status }) => status !== '')
+    .map(({ code, status, remedy }): Row => ({ key: `\`${code}\``, cells: [status, remedy] }));
+  const byStatus = (a: Row, b: Row): number =>
+    a.cells[0] === b.cells[0] ? byKey(a, b) : Number(a.cells[0]) - Number(b.cells[0]);
+  return renderTable(['error', 'status', 'what to do'], rows.sort(byStatus), '');
 }

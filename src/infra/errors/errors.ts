@@ -27,6 +27,8 @@ export interface ErrorTraits {
   readonly unavailable: 'southbound' | 'environment' | undefined;
   /** `configuration`: a configuration or an argument of a program is invalid. */
   readonly rejects: 'configuration' | undefined;
+  /** HTTP status of the reply to a request that fails with it. */
+  readonly status: number;
 }
 
 /** Base class of all errors of the project. */
@@ -60,6 +62,10 @@ export abstract class CodedError extends Error implements ErrorTraits {
 
   get rejects(): ErrorTraits['rejects'] {
     return undefined;
+  }
+
+  get status(): number {
+    return 500;
   }
 }
 
@@ -107,6 +113,10 @@ export function defineError(spec: ErrorSpec): CodedErrorClass {
 
     override get rejects() {
       return spec.rejects;
+    }
+
+    override get status() {
+      return spec.status ?? super.status;
     }
   };
   Object.defineProperty(defined, 'name', { value: spec.name });

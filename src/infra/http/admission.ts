@@ -9,6 +9,7 @@ import { defineError } from '../errors/errors.ts';
 export const HttpOverloadError = defineError({
   name: 'HttpOverloadError',
   code: 'CV_HTTP_OVERLOAD',
+  status: 503,
   remedy: 'Send fewer requests at once, and retry after a second.',
 });
 

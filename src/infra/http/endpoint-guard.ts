@@ -14,7 +14,7 @@ import type { HttpConfig } from './config.ts';
 import { isAcceptedHost, isOwnSite } from './host-header.ts';
 import { RateLimiter } from './rate-limiter.ts';
 import { send } from './reply.ts';
-import { failure, type Route } from './route.ts';
+import { failure, failureOf, type Route } from './route.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -106,7 +106,7 @@ async function admit(
     leave = await admission.enter(client, isStream ? STREAM_MS : undefined);
   } catch (error) {
     if (!(error instanceof HttpOverloadError)) throw error;
-    send(reply.header('Retry-After', '1'), failure(503, error.message));
+    send(reply.header('Retry-After', '1'), failureOf(error));
     return undefined;
   }
   void replied.then(leave);

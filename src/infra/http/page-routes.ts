@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { failure, type Route, type RouteRequest, type RouteResponse } from './route.ts';
+import { NotFoundError, type Route, type RouteRequest, type RouteResponse } from './route.ts';
 
 /** Only files of the agent, no inline code, and requests only to the agent itself. */
 const POLICY = [
@@ -39,8 +39,9 @@ export function pageRoutes(folder: string): Route[] {
   const answer = (name: string, request: RouteRequest): RouteResponse => {
     read ??= filesOf(folder);
     const file = read?.get(name);
-    if (!read) return failure(404, 'the page is not built: run npm run build:ui');
-    return file ? replyOf(name, file, request) : failure(404, `the page has no file ${name}`);
+    if (!read) throw new NotFoundError('the page is not built: run npm run build:ui');
+    if (!file) throw new NotFoundError(`the page has no file ${name}`);
+    return replyOf(name, file, request);
   };
   return [
     {

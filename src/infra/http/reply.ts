@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
 import { isPlainJson } from './json-shape.ts';
-import { BadRequestError, failure, type RouteResponse } from './route.ts';
+import { BadRequestError, failure, failureOf, type RouteResponse } from './route.ts';
 
 /** A reply is never a page with scripts, whatever text of the cluster is in it. */
 const defaultHeaders = {
@@ -42,7 +42,8 @@ export function unifyErrorReplies(server: FastifyInstance): void {
     send(reply, failure(404, `no route ${request.method} ${request.url.split('?')[0]}`)),
   );
   server.setErrorHandler((error: FastifyError, _request, reply) => {
-    const { statusCode = error instanceof BadRequestError ? 400 : 500, message } = error;
+    const { statusCode, message } = error;
+    if (statusCode === undefined) return send(reply, failureOf(error));
     const text = statusCode === 415 ? 'a body has to be of type application/json' : message;
     return send(reply, failure(statusCode, text));
   });

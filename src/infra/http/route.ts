@@ -6,7 +6,7 @@
  * handler accepts; the handler checks it, because its errors name the accepted values.
  */
 import type { TSchema } from 'typebox';
-import { defineError } from '../errors/errors.ts';
+import { defineError, errorText, traitsOf } from '../errors/errors.ts';
 
 export interface RouteRequest {
   /** Each argument with its values, in order. */
@@ -84,11 +84,42 @@ export function failure(status: number, text: string): RouteResponse {
   return { status, body: { Error: text } };
 }
 
-/** An invalid request: the reply has status 400 and describes the accepted values. */
+/** The reply of a route. What its handler throws is a reply, too: the status is a trait of the error. */
+export async function answer(route: Route, request: RouteRequest): Promise<RouteResponse> {
+  try {
+    return await route.handle(request);
+  } catch (thrown) {
+    return failureOf(thrown);
+  }
+}
+
+export function failureOf(thrown: unknown): RouteResponse {
+  return failure(traitsOf(thrown).status ?? 500, errorText(thrown));
+}
+
+/** The error describes the accepted values. */
 export const BadRequestError = defineError({
   name: 'BadRequestError',
   code: 'CV_HTTP_BAD_REQUEST',
+  status: 400,
   remedy: 'Correct the argument that the error names; the error describes the accepted values.',
+});
+
+/** The object that the path or an argument names is unknown. */
+export const NotFoundError = defineError({
+  name: 'NotFoundError',
+  code: 'CV_HTTP_NOT_FOUND',
+  status: 404,
+  remedy: 'Correct the name or number, or ask another node: the error says what is unknown.',
+});
+
+/** Requests that need the same are being answered. */
+export const BusyError = defineError({
+  name: 'BusyError',
+  code: 'CV_HTTP_BUSY',
+  status: 503,
+  isRetriable: true,
+  remedy: 'Repeat the request when the others are answered.',
 });
 
 /** First value of an argument; undefined when it is absent. */

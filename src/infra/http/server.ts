@@ -28,7 +28,7 @@ import { listenWithLoopback } from './loopback-listener.ts';
 import { withOpenApi } from './openapi-routes.ts';
 import { refuseOtherMethods } from './other-methods.ts';
 import { refuseUrl, send, unifyErrorReplies } from './reply.ts';
-import { BadRequestError, failure, type Route, type RouteResponse } from './route.ts';
+import { answer, type Route, type RouteRequest } from './route.ts';
 
 export interface HttpServer {
   /** Port of the endpoint, also when the system has selected it; 0 when the server is disabled. */
@@ -167,7 +167,7 @@ function bind(server: FastifyInstance, route: Route): void {
     url: route.path,
     config: { route },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
-      const response = await answer(route, request);
+      const response = await answer(route, requestOf(request));
       return send(reply, response);
     },
   };
@@ -186,26 +186,21 @@ function bind(server: FastifyInstance, route: Route): void {
   });
 }
 
-async function answer(route: Route, request: FastifyRequest): Promise<RouteResponse> {
+function requestOf(request: FastifyRequest): RouteRequest {
   const query: Record<string, string[]> = Object.create(null);
-  const params = request.params as Record<string, string>;
-  try {
-    const [, ...search] = request.url.split('?');
-    for (const [name, value] of new URLSearchParams(search.join('?'))) {
-      query[name] ??= [];
-      query[name].push(value);
-    }
-    const { body, ip: address = '', user } = request;
-    return await route.handle({
-      query,
-      params,
-      body,
-      address,
-      ...(user !== undefined && { user }),
-      accept: request.headers.accept,
-      acceptEncoding: String(request.headers['accept-encoding'] ?? ''),
-    });
-  } catch (error) {
-    return failure(error instanceof BadRequestError ? 400 : 500, errorText(error));
+  const [, ...search] = request.url.split('?');
+  for (const [name, value] of new URLSearchParams(search.join('?'))) {
+    query[name] ??= [];
+    query[name].push(value);
   }
+  const { body, ip: address = '', user, headers } = request;
+  return {
+    query,
+    params: request.params as Record<string, string>,
+    body,
+    address,
+    ...(user !== undefined && { user }),
+    accept: headers.accept,
+    acceptEncoding: String(headers['accept-encoding'] ?? ''),
+  };
 }

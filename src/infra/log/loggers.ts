@@ -2,13 +2,14 @@
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
 import { type Static, Type } from 'typebox';
 import { defineError } from '../errors/errors.ts';
-import { failure, json, type Route } from '../http/route.ts';
+import { json, type Route } from '../http/route.ts';
 import type { Logger } from './log.ts';
 import { RecentLines } from './recent-lines.ts';
 
 export const LogLevelError = defineError({
   name: 'LogLevelError',
   code: 'CV_LOG_LEVEL',
+  status: 400,
   rejects: 'configuration',
   remedy: 'Use one of trace, debug, info, warning, error, fatal, panic.',
 });
@@ -16,6 +17,7 @@ export const LogLevelError = defineError({
 export const UnknownLoggerError = defineError({
   name: 'UnknownLoggerError',
   code: 'CV_LOG_UNKNOWN_LOGGER',
+  status: 404,
   remedy: 'Use a name that GET /log/list shows.',
 });
 
@@ -142,13 +144,7 @@ export function logRoutes(loggers: Loggers): Route[] {
       reply: Type.Object({ logger: Type.String(), level: Type.String() }),
       handle: ({ params }) => {
         const { logger = '', level = '' } = params;
-        try {
-          loggers.setLevel(logger, level);
-        } catch (error) {
-          if (error instanceof UnknownLoggerError) return failure(404, error.message);
-          if (error instanceof LogLevelError) return failure(400, error.message);
-          throw error;
-        }
+        loggers.setLevel(logger, level);
         return json({ logger, level });
       },
     },

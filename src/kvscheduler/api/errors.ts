@@ -10,6 +10,7 @@ export const ClosedSchedulerError = defineError({
 export const TransactionQueueFullError = defineError({
   name: 'TransactionQueueFullError',
   code: 'CV_SCHED_QUEUE_FULL',
+  status: 503,
   isRetriable: true,
   remedy:
     'Repeat the request later. If the queue stays full, look for slow operations in GET /scheduler/txn-history.',
@@ -18,6 +19,7 @@ export const TransactionQueueFullError = defineError({
 export const NoDesiredStateError = defineError({
   name: 'NoDesiredStateError',
   code: 'CV_SCHED_NO_DESIRED_STATE',
+  status: 409,
   isRetriable: true,
   remedy:
     'Repeat the request when the first resync is done. GET /readiness says what it waits for.',
@@ -34,6 +36,7 @@ export const SchedulerDeadlockError = defineError({
 export const InvalidTransactionError = defineError({
   name: 'InvalidTransactionError',
   code: 'CV_SCHED_INVALID_TXN',
+  status: 400,
   remedy:
     'The transaction was not executed. Correct the part of the request that the message names.',
 });
@@ -119,5 +122,6 @@ export const NoRetrieveError = defineError({
 export const UnknownDescriptorError = defineError({
   name: 'UnknownDescriptorError',
   code: 'CV_SCHED_UNKNOWN_DESCRIPTOR',
+  status: 404,
   remedy: 'GET /scheduler/dump without arguments lists the descriptors.',
 });

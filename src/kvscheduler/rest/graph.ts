@@ -4,8 +4,8 @@ import { Slices } from '#infra/clock/slices.ts';
 import {
   argument,
   BadRequestError,
-  failure,
   integerArgument,
+  NotFoundError,
   type Route,
   type RouteRequest,
   type RouteResponse,
@@ -59,31 +59,23 @@ async function picture(
   let time = timeline.now;
   if (seqNum !== undefined) {
     record = scheduler.record(seqNum);
-    if (!record) return failure(404, 'transaction with such sequence number is not recorded');
+    if (!record) throw new NotFoundError('transaction with such sequence number is not recorded');
     time = microsOf(record.Stop) ?? time;
-    if (!timeline.covers(time)) return failure(404, 'the graph of that transaction has expired');
+    if (!timeline.covers(time))
+      throw new NotFoundError('the graph of that transaction has expired');
   }
   const slices = new Slices(clock);
-  const describe = async (): Promise<Iterable<string> | undefined> => {
+  const describe = async (): Promise<Iterable<string>> => {
     const all = [...(await snapshot(timeline, time, slices))];
     const nodes = part ? await neighborhood(all, part, slices) : all;
-    return part && nodes.length === 0 ? undefined : dotPieces(nodes, record, slices);
+    if (part && nodes.length === 0) throw new NotFoundError('no value of the graph has such a key');
+    return dotPieces(nodes, record, slices);
   };
   if (format !== 'svg') {
-    const pieces = await describe();
-    return pieces ? streamedText(pieces, clock, 'text/vnd.graphviz; charset=utf-8') : noValue();
+    return streamedText(await describe(), clock, 'text/vnd.graphviz; charset=utf-8');
   }
-  if (drawer.isBusy)
-    return failure(503, 'another graph is being drawn: retry later, or use format=dot');
-  const svg = await drawer.draw(async () => {
-    const pieces = await describe();
-    return pieces && joined(pieces, slices);
-  });
-  return svg === undefined ? noValue() : { status: 200, body: svg, contentType: 'image/svg+xml' };
-}
-
-function noValue(): RouteResponse {
-  return failure(404, 'no value of the graph has such a key');
+  const svg = await drawer.draw(async () => joined(await describe(), slices));
+  return { status: 200, body: svg, contentType: 'image/svg+xml' };
 }
 
 async function joined(pieces: Iterable<string>, slices: Slices): Promise<string> {

@@ -6,17 +6,11 @@ import { Slices } from '#infra/clock/slices.ts';
 import { CodedError, errorText } from '#infra/errors/errors.ts';
 import {
   BadRequestError,
-  failure,
   type Route,
   type RouteRequest,
   type RouteResponse,
 } from '#infra/http/route.ts';
 import { streamedJson } from '#infra/http/streamed.ts';
-import {
-  InvalidTransactionError,
-  NoDesiredStateError,
-  TransactionQueueFullError,
-} from '../api/errors.ts';
 import type { Value } from '../api/transaction.ts';
 import type { PreviewRequest } from '../planner/preview.ts';
 import type { Scheduler } from '../scheduler.ts';
@@ -68,13 +62,7 @@ async function drift(
   request: RouteRequest,
 ): Promise<RouteResponse> {
   allowOnly(request, []);
-  try {
-    return streamedJson(await scheduler.drift(), clock);
-  } catch (error) {
-    if (error instanceof NoDesiredStateError) return failure(409, error.message);
-    if (error instanceof TransactionQueueFullError) return failure(503, error.message);
-    throw error;
-  }
+  return streamedJson(await scheduler.drift(), clock);
 }
 
 async function plan(
@@ -85,13 +73,7 @@ async function plan(
 ): Promise<RouteResponse> {
   allowOnly(request, []);
   const preview = await parseBody(request.body, parseValue, new Slices(clock));
-  try {
-    return streamedJson(await scheduler.plan(preview), clock);
-  } catch (error) {
-    if (error instanceof TransactionQueueFullError) return failure(503, error.message);
-    if (error instanceof InvalidTransactionError) throw new BadRequestError(error.message);
-    throw error;
-  }
+  return streamedJson(await scheduler.plan(preview), clock);
 }
 
 /** @throws BadRequestError */

@@ -4,9 +4,9 @@ import { Slices } from '#infra/clock/slices.ts';
 import {
   argument,
   BadRequestError,
-  failure,
   integerArgument,
   json,
+  NotFoundError,
   type Route,
   type RouteRequest,
   type RouteResponse,
@@ -23,7 +23,7 @@ import { flagNames } from '../history/timeline/recorded-node.ts';
 import type { Scheduler } from '../scheduler.ts';
 import { allowOnly, choiceArgument, timeArgument } from './arguments.ts';
 
-const expired = failure(404, 'the graph of that time has expired');
+const EXPIRED = 'the graph of that time has expired';
 
 export function timelineRoutes({ timeline }: Scheduler, clock: Clock): Route[] {
   const keyRevisions = async (request: RouteRequest): Promise<RouteResponse> => {
@@ -39,13 +39,13 @@ export function timelineRoutes({ timeline }: Scheduler, clock: Clock): Route[] {
     const slices = new Slices(clock);
     if (time === undefined) return streamedList(await keyTimeline(timeline, key, slices), clock);
     const node = await keyAt(timeline, key, time, slices);
-    if (!node && !timeline.covers(time)) return expired;
+    if (!node && !timeline.covers(time)) throw new NotFoundError(EXPIRED);
     return streamedJson(node ?? null, clock);
   };
   const snapshotAt = async (request: RouteRequest): Promise<RouteResponse> => {
     allowOnly(request, ['time']);
     const time = timeArgument(request, 'time') ?? timeline.now;
-    if (!timeline.covers(time)) return expired;
+    if (!timeline.covers(time)) throw new NotFoundError(EXPIRED);
     return streamedList(await snapshot(timeline, time, new Slices(clock)), clock);
   };
   return [

@@ -6,8 +6,8 @@ import { Slices } from '#infra/clock/slices.ts';
 import {
   argument,
   BadRequestError,
-  failure,
   integerArgument,
+  NotFoundError,
   type Route,
   type RouteRequest,
   type RouteResponse,
@@ -138,7 +138,7 @@ async function detail(
     isDifferent: switchArgument(request, 'different'),
   };
   const record = scheduler.record(seqNum);
-  if (!record) return failure(404, 'transaction with such sequence number is not recorded');
+  if (!record) throw new NotFoundError('transaction with such sequence number is not recorded');
   const slices = new Slices(clock);
   const rows = await operationRows(record, slices);
   const indexes = await selectedOperations(rows, selector, slices);

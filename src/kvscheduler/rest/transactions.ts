@@ -6,12 +6,12 @@ import {
   failure,
   integerArgument,
   json,
+  NotFoundError,
   type Route,
   type RouteRequest,
   type RouteResponse,
 } from '#infra/http/route.ts';
 import { streamedJson, streamedText } from '#infra/http/streamed.ts';
-import { NoDesiredStateError } from '../api/errors.ts';
 import type { RetryPolicy, TransactionResult } from '../api/transaction.ts';
 import type { RecordedTxn } from '../history/record.ts';
 import { recordText } from '../history/record-text.ts';
@@ -67,7 +67,7 @@ function history(scheduler: Scheduler, clock: Clock, request: RouteRequest): Rou
     throw new BadRequestError('seq-num cannot be combined with since or until');
   if (seqNum !== undefined) {
     const record = scheduler.record(seqNum);
-    if (!record) return failure(404, 'transaction with such sequence number is not recorded');
+    if (!record) throw new NotFoundError('transaction with such sequence number is not recorded');
     return isText ? streamedText(recordText(record), clock) : streamedJson(record, clock);
   }
   const records = scheduler.history(inMs(since), inMs(until));
@@ -95,14 +95,7 @@ async function resync(
     ...(switchArgument(request, 'retry') && { retry: defaultRetry }),
     verbose: switchArgument(request, 'verbose'),
   };
-  let result: TransactionResult;
-  try {
-    result = await scheduler.resyncDownstream(options);
-  } catch (error) {
-    if (error instanceof NoDesiredStateError) return failure(409, error.message);
-    throw error;
-  }
-  const { seqNum, failures } = result;
+  const { seqNum, failures } = await scheduler.resyncDownstream(options);
   if (failures.length > 0) return failure(500, failuresText(failures));
   const record = scheduler.record(seqNum);
   return record ? streamedJson(record, clock) : json(null);

@@ -3,14 +3,13 @@ import type { Clock } from '#infra/clock/clock.ts';
 import {
   argument,
   BadRequestError,
-  failure,
   json,
+  NotFoundError,
   type Route,
   type RouteRequest,
   type RouteResponse,
 } from '#infra/http/route.ts';
 import { streamedList } from '#infra/http/streamed.ts';
-import { TransactionQueueFullError, UnknownDescriptorError } from '../api/errors.ts';
 import type { Value } from '../api/transaction.ts';
 import type { DumpedValue, DumpSelector, View } from '../graph/dump.ts';
 import type { BaseValueStatus, ValueStatus } from '../graph/value-status.ts';
@@ -87,16 +86,10 @@ async function dump(
       Views: views,
     });
   }
-  try {
-    const values = await scheduler.dump(state ? states[state] : (view ?? 'SB'), selector);
-    const isPlain = state !== undefined || (view === 'NB' && 'descriptor' in selector);
-    const encoding = isPlain ? plainValues : 'keyPrefix' in selector ? namedValues : ownValues;
-    return streamedList(encoding(values, encodeOriginal), clock);
-  } catch (error) {
-    if (error instanceof UnknownDescriptorError) return failure(404, error.message);
-    if (error instanceof TransactionQueueFullError) return failure(503, error.message);
-    throw error;
-  }
+  const values = await scheduler.dump(state ? states[state] : (view ?? 'SB'), selector);
+  const isPlain = state !== undefined || (view === 'NB' && 'descriptor' in selector);
+  const encoding = isPlain ? plainValues : 'keyPrefix' in selector ? namedValues : ownValues;
+  return streamedList(encoding(values, encodeOriginal), clock);
 }
 
 function* ownValues(values: readonly DumpedValue[]) {
@@ -153,7 +146,7 @@ function status(scheduler: Scheduler, clock: Clock, request: RouteRequest): Rout
   if ('keyPrefix' in selector)
     return streamedList(statusDocuments(scheduler.eachStatus(selector.keyPrefix)), clock);
   const found = scheduler.descriptors.find(({ name }) => name === selector.descriptor);
-  if (!found) return failure(404, `descriptor ${selector.descriptor} is not registered`);
+  if (!found) throw new NotFoundError(`descriptor ${selector.descriptor} is not registered`);
   return streamedList(statusDocuments(scheduler.eachStatusOf(found)), clock);
 }
 

@@ -1,5 +1,5 @@
 /** REST documents of the requests to VPP, in the form that agentctl reads. */
-import { failure, json, type Route } from '#infra/http/route.ts';
+import { json, NotFoundError, type Route } from '#infra/http/route.ts';
 import type { VppClient } from '../binapi/api.ts';
 import type { CallStatistics, CallTally } from './call-statistics.ts';
 
@@ -49,10 +49,10 @@ export function callRoutes(calls: CallStatistics, client: VppClient): Route[] {
       path: '/metrics/:metric',
       mutating: false,
       summary: 'one group of metrics as JSON, for agentctl: govppmux.stats',
-      handle: ({ params }) =>
-        params['metric'] === MODEL
-          ? json(totals())
-          : failure(404, `no metric ${params['metric']}: ${MODEL} is the only one`),
+      handle({ params }) {
+        if (params['metric'] === MODEL) return json(totals());
+        throw new NotFoundError(`no metric ${params['metric']}: ${MODEL} is the only one`);
+      },
     },
   ];
 }

@@ -1,7 +1,6 @@
 /** REST documents of VPP's figures, in the form of the original's telemetry. */
 import type { Clock } from '#infra/clock/clock.ts';
-import { errorText } from '#infra/errors/errors.ts';
-import { failure, json, type Route, type RouteResponse } from '#infra/http/route.ts';
+import { json, type Route } from '#infra/http/route.ts';
 import type { StatsPort } from '#plugins/controller/api/ports/stats.ts';
 import type { VppClient } from '../binapi/api.ts';
 import { MAIN_HEAP } from '../stats/statistics.ts';
@@ -58,28 +57,28 @@ export function telemetryRoutes({ client, statistics, clock }: TelemetryRoutesDe
       mutating: false,
       summary:
         'output of commands of VPP (counters, runtime, buffers, memory, routes), run at most every 10 s',
-      handle: () => answer(outputs),
+      handle: async () => json(await outputs()),
     },
     {
       method: 'GET',
       path: '/vpp/telemetry/memory',
       mutating: false,
       summary: "VPP's main heap in bytes; objects, overhead and pages are 0",
-      handle: () => answer(memory),
+      handle: async () => json(await memory()),
     },
     {
       method: 'GET',
       path: '/vpp/telemetry/runtime',
       mutating: false,
       summary: "calls of VPP's graph nodes, if VPP counts them (per-node-counters)",
-      handle: () => answer(runtime),
+      handle: async () => json(await runtime()),
     },
     {
       method: 'GET',
       path: '/vpp/telemetry/nodecount',
       mutating: false,
       summary: "error counters of VPP's graph nodes that are not 0",
-      handle: () => answer(counters),
+      handle: async () => json(await counters()),
     },
     {
       method: 'GET',
@@ -141,14 +140,6 @@ async function threadsOfMemory(statistics: StatsPort) {
 /** Go writes null for a list without elements. */
 function listOrNull<T>(list: readonly T[]): readonly T[] | null {
   return list.length === 0 ? null : list;
-}
-
-async function answer(read: () => Promise<unknown>): Promise<RouteResponse> {
-  try {
-    return json(await read());
-  } catch (error) {
-    return failure(500, errorText(error));
-  }
 }
 
 /** Requests within this time share one result; a failed read is repeated by the next request. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import type { Clock } from '#infra/clock/clock.ts';
-import { BadRequestError } from '#infra/http/route.ts';
+import { answer } from '#infra/http/route.ts';
 import type { ParseValue } from '#kvscheduler/rest/plan.ts';
 import { schedulerRoutes } from '#kvscheduler/rest/scheduler-routes.ts';
 import type { EncodeOriginal } from '#kvscheduler/rest/values.ts';
@@ -10,6 +10,7 @@ import { type Bench, setUp } from './setup.ts';
 
 export interface Answer {
   readonly status: number;
+  /** Of the error, or of the whole reply. */
   readonly text: string;
   /** Parsed, if it is JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: tests read documents of many shapes
@@ -39,19 +40,15 @@ export function restOf(
     assert.ok(route, call);
     const query: Record<string, string[]> = Object.create(null);
     for (const [name, value] of searchParams) query[name] = [...(query[name] ?? []), value];
-    try {
-      const response = await route.handle({ query, params: {}, body });
-      const { contentType = 'application/json' } = response;
-      const isStream = response.body instanceof Readable;
-      let text = isStream ? '' : String(response.body);
-      if (isStream) for await (const chunk of response.body) text += chunk;
-      const isJson = contentType.startsWith('application/json');
-      const sent = isStream ? text : JSON.stringify(response.body);
-      return { status: response.status, text, body: isJson ? JSON.parse(sent) : undefined };
-    } catch (error) {
-      if (!(error instanceof BadRequestError)) throw error;
-      return { status: 400, text: error.message, body: undefined };
-    }
+    const response = await answer(route, { query, params: {}, body });
+    const { contentType = 'application/json' } = response;
+    const isStream = response.body instanceof Readable;
+    let text = isStream ? '' : String(response.body);
+    if (isStream) for await (const chunk of response.body) text += chunk;
+    const isJson = contentType.startsWith('application/json');
+    const sent = isStream ? text : JSON.stringify(response.body);
+    const parsed = isJson ? JSON.parse(sent) : undefined;
+    return { status: response.status, text: parsed?.Error ?? text, body: parsed };
   };
 }
 

@@ -4,7 +4,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { ManualClock } from '#infra/clock/manual.ts';
 import { rfc3339 } from '#infra/clock/rfc3339.ts';
-import { BadRequestError } from '#infra/http/route.ts';
+import { BadRequestError, NotFoundError } from '#infra/http/route.ts';
 import { eventStreamRoute } from '#plugins/controller/event-stream.ts';
 import { makeHistory, record } from './history-records.ts';
 
@@ -96,7 +96,7 @@ describe('/controller/events', () => {
   it('serves a limited number of clients, and the next one when one disconnects', async (t) => {
     const { open, follow } = make(t, 1);
     const clients = Array.from({ length: 16 }, () => follow());
-    assert.equal(open().status, 503);
+    assert.throws(() => open(), { status: 503 });
     clients[0]?.body.destroy();
     await setImmediate();
     follow();
@@ -108,8 +108,10 @@ describe('/controller/events', () => {
     const isOff = { ageMs: 1, permanentMs: 1, bytes: 1, isOff: true };
     const clock = new ManualClock();
     const route = eventStreamRoute({ clock, history: makeHistory(isOff, clock) });
-    const reply = await route.handle({ query: {}, params: {}, body: undefined });
-    assert.equal(reply.status, 404);
+    await assert.rejects(
+      async () => route.handle({ query: {}, params: {}, body: undefined }),
+      NotFoundError,
+    );
   });
 
   it('begins with the newest events that the client asks for', async (t) => {

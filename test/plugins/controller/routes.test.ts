@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { json, text as streamText } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { ManualClock } from '#infra/clock/manual.ts';
-import { BadRequestError } from '#infra/http/route.ts';
+import { answer } from '#infra/http/route.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { controllerRoutes } from '#plugins/controller/routes.ts';
 import { Verification } from '#plugins/controller/verification.ts';
@@ -28,7 +28,7 @@ function make(count = 4) {
     const query: Record<string, string[]> = {};
     const given = new URLSearchParams(text);
     for (const name of given.keys()) query[name] = given.getAll(name);
-    const { status, body, contentType } = await route!.handle({
+    const { status, body, contentType } = await answer(route!, {
       query,
       params: {},
       body: undefined,
@@ -127,12 +127,9 @@ describe('/controller/event-history', () => {
       'format=xml',
       'txn=no',
     ])
-      await assert.rejects(get(query), BadRequestError, query);
-    await assert.rejects(
-      get(`since=${seconds}&last=x`),
-      BadRequestError,
-      'also where it decides nothing',
-    );
+      assert.equal((await get(query)).status, 400, query);
+    const { status } = await get(`since=${seconds}&last=x`);
+    assert.equal(status, 400, 'also where it decides nothing');
   });
 
   it('takes seconds and RFC 3339, and what overlaps the window at all [R9.2]', async () => {
@@ -211,7 +208,7 @@ describe('/controller/event-history', () => {
 describe('/controller/resync', () => {
   it('dispatches a request, or says why not [R9.9]', async () => {
     const request = { query: {}, params: {}, body: undefined };
-    const refused = await make().resync.handle(request);
+    const refused = await answer(make().resync, request);
     assert.ok(refused.status >= 400);
     assert.deepEqual(refused.body, { Error: 'queue with resync requests is full' });
     const asked: object[] = [];

@@ -46,7 +46,7 @@ async function list(
   });
   const lists = Object.entries(query).map(([name, text]) => [name, [text]]);
   const { status, body } = await ask(routes, LIST, { query: Object.fromEntries(lists) });
-  assert.equal(status, 200);
+  assert.equal(status, 200, JSON.stringify(body));
   assert.deepEqual([...Value.Errors(routes[0]!.reply!, body)], []);
   return body as NodeList;
 }

@@ -1,7 +1,7 @@
 /** A route, asked as the REST server asks it. */
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import type { Route, RouteRequest, RouteResponse } from '#infra/http/route.ts';
+import { answer, type Route, type RouteRequest, type RouteResponse } from '#infra/http/route.ts';
 
 /** @param route method and path as the route declares them */
 export async function ask(
@@ -11,7 +11,7 @@ export async function ask(
 ): Promise<{ readonly status: number; readonly body: unknown }> {
   const found = routes.find(({ method, path }) => `${method} ${path}` === route);
   if (!found) throw new Error(`no route ${route}`);
-  const response = await found.handle({ query: {}, params: {}, body: undefined, ...request });
+  const response = await answer(found, { query: {}, params: {}, body: undefined, ...request });
   return { status: response.status, body: await bodyOf(response) };
 }
 

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { systemClock } from '#infra/clock/system.ts';
-import type { Route, RouteResponse } from '#infra/http/route.ts';
+import { answer, type Route, type RouteResponse } from '#infra/http/route.ts';
 import { serviceRoutes } from '#plugins/service/rest.ts';
 import { startedNode } from '../ipv4net/wired-node.ts';
 import type { TestNode } from '../test-node.ts';
@@ -24,7 +24,7 @@ function routesOf(node: TestNode, actual: ReadonlyMap<string, object> = new Map(
 
 async function get(routes: Route[], path: string, params: Record<string, string> = {}) {
   const route = routes.find((one) => one.path === path)!;
-  const response = await route.handle({ query: {}, params, body: undefined });
+  const response = await answer(route, { query: {}, params, body: undefined });
   return { status: response.status, body: await bodyOf(response) };
 }
 

@@ -46,7 +46,8 @@ function wire(isEnabled = true): WiredStats {
 
 async function list(query: Record<string, string> = {}): Promise<InterfaceList> {
   const lists = Object.entries(query).map(([name, text]) => [name, [text]]);
-  const { body } = await ask(wired.routes, LIST, { query: Object.fromEntries(lists) });
+  const { status, body } = await ask(wired.routes, LIST, { query: Object.fromEntries(lists) });
+  assert.equal(status, 200, JSON.stringify(body));
   const { reply } = wired.routes.find(({ path }) => path === '/contiv/v1/interfaces')!;
   assert.deepEqual([...Value.Errors(reply!, body)], []);
   return body as InterfaceList;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Registry } from 'prom-client';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
+import { answer } from '#infra/http/route.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { SimVpp } from '#simulator/vpp/vpp.ts';
 import { BinapiClient } from '#vpp/binapi/client/client.ts';
@@ -90,6 +91,6 @@ describe('requests to VPP', () => {
     ]);
     const one = await metric!.handle({ ...request, params: { metric: 'govppmux.stats' } });
     assert.deepEqual(one.body, expected);
-    assert.equal((await metric!.handle({ ...request, params: { metric: 'x' } })).status, 404);
+    assert.equal((await answer(metric!, { ...request, params: { metric: 'x' } })).status, 404);
   });
 });

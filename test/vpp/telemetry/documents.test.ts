@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { ManualClock } from '#infra/clock/manual.ts';
+import { answer } from '#infra/http/route.ts';
 import type { VppClient } from '#vpp/binapi/api.ts';
 import { telemetryRoutes } from '#vpp/telemetry/routes.ts';
 import { FakeStatistics } from './fake-statistics.ts';
@@ -26,7 +27,7 @@ function ask(path: string) {
   } as unknown as VppClient;
   const routes = telemetryRoutes({ client, statistics, clock });
   const route = routes.find((one) => one.path === path)!;
-  return () => route.handle(request);
+  return () => answer(route, request);
 }
 
 describe('the documents of telemetry', () => {

@@ -8,6 +8,7 @@ import type { FromTraceWorker, ToTraceWorker, TraceInput } from './trace-request
 
 export const TraceBusyError = defineError({
   name: 'TraceBusyError',
+  status: 503,
   code: 'CV_TRACE_BUSY',
   remedy: 'Retry in some seconds. One trace is computed at a time, and one more waits.',
 });

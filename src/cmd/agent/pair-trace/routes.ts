@@ -3,8 +3,8 @@ import type { Clock } from '#infra/clock/clock.ts';
 import {
   argument,
   BadRequestError,
-  failure,
   json,
+  NotFoundError,
   type Route,
   type RouteRequest,
   type RouteResponse,
@@ -14,7 +14,7 @@ import type { Protocol } from '#packet-trace/packet.ts';
 import type { TracedPorts } from '#packet-trace/pair-trace.ts';
 import { tracedView } from '../node-snapshot.ts';
 import { pairTraceDocument, pairTraceSchema } from './pair-document.ts';
-import { PairTracer, TraceBusyError } from './pair-tracer.ts';
+import { PairTracer } from './pair-tracer.ts';
 import { nodeOfAddress, type TraceEnd, type TraceEndsDeps, traceEnd } from './trace-ends.ts';
 
 export interface PairTraceRoutesDeps extends TraceEndsDeps {
@@ -65,24 +65,19 @@ async function tracePair(
   const given = givenPorts(request);
   const from = traceEnd(deps, source);
   if (from === undefined || from.kind === 'service')
-    return failure(404, `no pod with an address has the name ${source}`);
+    throw new NotFoundError(`no pod with an address has the name ${source}`);
   const to = traceEnd(deps, destination);
   if (to === undefined)
-    return failure(404, `no pod and no service with an address has the name ${destination}`);
+    throw new NotFoundError(`no pod and no service with an address has the name ${destination}`);
   const ports = given.protocol === undefined ? withServicePort(given, to) : given;
-  try {
-    const traced = await tracer.trace(async () => ({
-      node: await deps.readSnapshot(view),
-      source: from.address,
-      destination: to.address,
-      ports,
-    }));
-    if (traced === undefined) return failure(404, notHere(deps, from));
-    return json(pairTraceDocument(deps, { node: deps.label, view, from, to }, traced));
-  } catch (thrown) {
-    if (thrown instanceof TraceBusyError) return failure(503, thrown.message);
-    throw thrown;
-  }
+  const traced = await tracer.trace(async () => ({
+    node: await deps.readSnapshot(view),
+    source: from.address,
+    destination: to.address,
+    ports,
+  }));
+  if (traced === undefined) throw new NotFoundError(notHere(deps, from));
+  return json(pairTraceDocument(deps, { node: deps.label, view, from, to }, traced));
 }
 
 function notHere(deps: PairTraceRoutesDeps, { name, address }: TraceEnd): string {

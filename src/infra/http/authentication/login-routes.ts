@@ -2,7 +2,13 @@
 import { Type } from 'typebox';
 import { HttpOverloadError } from '../admission.ts';
 import { TOKEN_COOKIE } from '../openapi.ts';
-import { failure, type Route, type RouteRequest, type RouteResponse } from '../route.ts';
+import {
+  failureOf,
+  NotFoundError,
+  type Route,
+  type RouteRequest,
+  type RouteResponse,
+} from '../route.ts';
 import type { TokenUsers } from './token-users.ts';
 
 const TEXT = 'text/plain; charset=utf-8';
@@ -43,15 +49,15 @@ export function loginRoutes(deps: LoginDeps): Route[] {
       isLogin: true,
       summary: 'page for the login in a browser',
       replyTypes: ['text/html'],
-      handle: () =>
-        deps.users
-          ? {
-              status: 200,
-              body: PAGE,
-              contentType: 'text/html; charset=utf-8',
-              headers: { 'Content-Security-Policy': PAGE_POLICY },
-            }
-          : isOff,
+      handle() {
+        if (!deps.users) throw new NotFoundError(NO_LOGINS);
+        return {
+          status: 200,
+          body: PAGE,
+          contentType: 'text/html; charset=utf-8',
+          headers: { 'Content-Security-Policy': PAGE_POLICY },
+        };
+      },
     },
     {
       method: 'POST',
@@ -85,14 +91,14 @@ export function loginRoutes(deps: LoginDeps): Route[] {
   ];
 }
 
-const isOff = failure(404, 'there are no logins: enable-token-auth is false');
+const NO_LOGINS = 'there are no logins: enable-token-auth is false';
 
 async function login(
   { users, delayFailure }: LoginDeps,
   { body, address = '' }: RouteRequest,
   reply: (token: string) => RouteResponse,
 ): Promise<RouteResponse> {
-  if (!users) return isOff;
+  if (!users) throw new NotFoundError(NO_LOGINS);
   const { username, password } = (body ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof username !== 'string' || typeof password !== 'string')
     return text(400, 'the body has to be {"username": "…", "password": "…"}');
@@ -101,7 +107,7 @@ async function login(
     if (token !== undefined) return reply(token);
   } catch (error) {
     if (!(error instanceof HttpOverloadError)) throw error;
-    return { ...failure(503, error.message), headers: { 'Retry-After': '1' } };
+    return { ...failureOf(error), headers: { 'Retry-After': '1' } };
   }
   await delayFailure(address);
   return text(401, 'auth: invalid username or password');
@@ -124,7 +130,7 @@ function cookieReply({ users, isSecure }: LoginDeps, token: string): RouteRespon
 
 /** In the original everyone can log out everyone. */
 function logout({ users }: LoginDeps, { body, user }: RouteRequest): RouteResponse {
-  if (!users) return isOff;
+  if (!users) throw new NotFoundError(NO_LOGINS);
   const { username = user } = (body ?? {}) as Readonly<Record<string, unknown>>;
   // Callers on the unix socket have no name, and everything is permitted to them.
   if (typeof username !== 'string' || (user !== undefined && user !== username))

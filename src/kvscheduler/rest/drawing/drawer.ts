@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '#infra/clock/clock.ts';
 import { defineError } from '#infra/errors/errors.ts';
+import { BusyError } from '#infra/http/route.ts';
 
 export const DrawingError = defineError({
   name: 'DrawingError',
@@ -20,22 +21,18 @@ export class Drawer {
     this.#clock = clock;
   }
 
-  get isBusy(): boolean {
-    return this.#busy;
-  }
-
   /**
    * @param describe makes the DOT text, which takes the main thread: it is not called for a graph that is
-   * refused. Undefined: there is nothing to draw.
+   * refused.
    * @returns SVG
-   * @throws DrawingError
+   * @throws BusyError, DrawingError
    */
-  async draw(describe: () => Promise<string | undefined>): Promise<string | undefined> {
-    if (this.#busy) throw new DrawingError('another graph is being drawn');
+  async draw(describe: () => Promise<string>): Promise<string> {
+    if (this.#busy)
+      throw new BusyError('another graph is being drawn: retry later, or use format=dot');
     this.#busy = true;
     try {
-      const dot = await describe();
-      return dot === undefined ? undefined : await this.#drawInThread(dot);
+      return await this.#drawInThread(await describe());
     } finally {
       this.#busy = false;
     }

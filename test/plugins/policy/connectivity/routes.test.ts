@@ -4,7 +4,6 @@ import { describe, it } from 'node:test';
 import { reflectedObject } from '#cmd/agent/reflected-object.ts';
 import { systemClock } from '#infra/clock/system.ts';
 import type { Route } from '#infra/http/route.ts';
-import { BadRequestError } from '#infra/http/route.ts';
 import { type Pod, podModel } from '#kubernetes/models/pod.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import type { DeepInput } from '#models/model.ts';
@@ -193,7 +192,7 @@ describe(LIST, () => {
       { from: ['default/web'], to: ['default/db'], port: ['x/80'] },
       { from: ['default/web'], to: ['default/db'], port: ['70000'] },
     ])
-      await assert.rejects(ask(routes, LIST, { query }), BadRequestError);
+      assert.equal((await ask(routes, LIST, { query })).status, 400);
   });
 
   it('keeps no more than two replies in memory, until they are read or given up', async () => {
@@ -201,15 +200,15 @@ describe(LIST, () => {
     const route = routes.find(({ path }) => LIST.endsWith(path))!;
     const request = { query: {}, params: {}, body: undefined };
     const open = [await route.handle(request), await route.handle(request)];
-    assert.equal((await route.handle(request)).status, 503);
+    assert.equal((await ask(routes, LIST)).status, 503);
     assert.equal((await ask(routes, PLAN, { body: {} })).status, 503);
     for (const { body } of open) {
       (body as Readable).destroy();
       await new Promise((resolve) => (body as Readable).once('close', resolve));
     }
     assert.equal((await ask(routes, LIST)).status, 200);
-    await assert.rejects(ask(routes, LIST, { query: { port: ['80'] } }), BadRequestError);
-    await assert.rejects(ask(routes, LIST, { query: { port: ['80'] } }), BadRequestError);
+    for (let n = 0; n < 2; n++)
+      assert.equal((await ask(routes, LIST, { query: { port: ['80'] } })).status, 400);
     assert.equal((await ask(routes, LIST)).status, 200);
   });
 });
@@ -327,7 +326,7 @@ describe(PLAN, () => {
       { created: [] },
       { added: new Array(1_001).fill(dbFromWeb) },
     ])
-      await assert.rejects(ask(routes, PLAN, { body }), BadRequestError);
+      assert.equal((await ask(routes, PLAN, { body })).status, 400);
   });
 
   it('works before the first resync, without operations', async () => {
