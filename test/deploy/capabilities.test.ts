@@ -5,8 +5,9 @@
 import assert from 'node:assert/strict';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { programFile } from '#test/support/program-command.ts';
 import { withoutKubeClients, withoutNodes, withoutVhostNet } from '#test/support/requirements.ts';
 import { renderChart } from '../../scripts/lib/deploy/chart.ts';
 import { RealNode } from '../integration/support/node.ts';
@@ -18,7 +19,7 @@ const limits = {
   timeout: 240_000,
 };
 
-const agentMain = resolve(import.meta.dirname, '../../src/cmd/agent/main.ts');
+const agentMain = programFile('agent');
 
 /** Of a container in the chart with VPP without privileges. */
 function capabilitiesOf(container: string): readonly string[] {

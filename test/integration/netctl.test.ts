@@ -5,16 +5,17 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { ExitCode } from '#netctl/command.ts';
 import { NetctlProgram } from '#test/netctl/support/program.ts';
+import { programFile } from '#test/support/program-command.ts';
 import { withoutProgram } from '#test/support/requirements.ts';
 import { until } from '#test/support/wait.ts';
 import { EtcdServer, freePort } from './support/etcd-server.ts';
 
-const agentMain = resolve(import.meta.dirname, '../../src/cmd/agent/main.ts');
+const agentMain = programFile('agent');
 /** It needs some seconds of CPU, of which a busy machine gives little. */
 const START_LIMIT_MS = 120_000;
 const PREFIX = '/vnf-agent/contiv-ksr/';

@@ -5,14 +5,15 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CniClient } from '#cmd/agent/cni-client.ts';
 import { call } from '#test/infra/http/authentication/client.ts';
+import { programFile } from '#test/support/program-command.ts';
 import { until } from '#test/support/wait.ts';
 import type { Attack } from './attack.ts';
 
-const main = resolve(import.meta.dirname, '../../../src/cmd/agent/main.ts');
+const main = programFile('agent');
 const attacker = join(import.meta.dirname, 'attacker.ts');
 
 /** Memory limit of the container in deploy/. */

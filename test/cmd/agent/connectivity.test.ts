@@ -16,6 +16,7 @@ import { describe, it } from 'node:test';
 import { type ConnectivityRequest, connectivity } from '#cmd/agent/connectivity.ts';
 import { parseFlags } from '#cmd/agent/flags.ts';
 import { systemClock } from '#infra/clock/system.ts';
+import { programFile } from '#test/support/program-command.ts';
 import { withoutShared } from '#test/support/requirements.ts';
 import { temporaryFolder } from '#test/support/temporary-folder.ts';
 
@@ -368,7 +369,7 @@ describe('contiv-agent connectivity', () => {
   it('writes the whole list to a reader that is slow', async () => {
     const many = Array.from({ length: 50 }, (_, n) => pod(`pod-${n}`)).join('');
     const path = folder({ 'all.yaml': many });
-    const main = resolve(import.meta.dirname, '../../../src/cmd/agent/main.ts');
+    const main = programFile('agent');
     const child = spawn(process.execPath, [main, 'connectivity', '--manifests', path], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -384,7 +385,7 @@ describe('contiv-agent connectivity', () => {
 
   it('ends without an error if its reader ends', async () => {
     const many = Array.from({ length: 50 }, (_, n) => pod(`pod-${n}`)).join('');
-    const main = resolve(import.meta.dirname, '../../../src/cmd/agent/main.ts');
+    const main = programFile('agent');
     const argv = [main, 'connectivity', '--manifests', folder({ 'all.yaml': many })];
     const child = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.destroy();
@@ -393,7 +394,7 @@ describe('contiv-agent connectivity', () => {
   });
 
   it('fails if the list cannot be written', async () => {
-    const main = resolve(import.meta.dirname, '../../../src/cmd/agent/main.ts');
+    const main = programFile('agent');
     const argv = [main, 'connectivity', '--manifests', folder({ 'all.yaml': pod('web') })];
     const full = openSync('/dev/full', 'w');
     const child = spawn(process.execPath, argv, { stdio: ['ignore', full, 'pipe'] });

@@ -3,12 +3,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { programFile } from '#test/support/program-command.ts';
 import { temporaryFolder } from '#test/support/temporary-folder.ts';
 import { until } from './harness.ts';
 
-const main = resolve(import.meta.dirname, '../../../src/cmd/agent/main.ts');
+const main = programFile('agent');
 
 interface Program {
   /** Resolves when the text was written. */

@@ -6,19 +6,20 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '#infra/clock/system.ts';
 import { type StnDaemon, stnDaemonClient } from '#stn/daemon-client.ts';
 import { StnRefusedError } from '#stn/errors.ts';
 import { FakeSysfs } from '#test/stn/daemon/fake-sysfs.ts';
+import { programFile } from '#test/support/program-command.ts';
 import { withoutKernel, withoutMount } from '#test/support/requirements.ts';
 import { isListening, until } from '#test/support/wait.ts';
 import { Background } from '../support/background.ts';
 import { Netns } from '../support/netns.ts';
 
-const MAIN = resolve(import.meta.dirname, '../../../src/cmd/stn/main.ts');
+const MAIN = programFile('stn');
 const NIC = 'eth0';
 /** Kills at these parts of the time that the request takes on this machine. */
 const PARTS = [0.2, 0.5, 0.8, 1.1];

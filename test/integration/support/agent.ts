@@ -3,19 +3,19 @@ import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { CniClient } from '#cmd/agent/cni-client.ts';
 import { LevelStore } from '#datastore/level-store.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import type { CNIReply } from '#models/cni/cni.gen.ts';
-import { programCommand } from '#test/support/program-command.ts';
+import { programCommand, programFile } from '#test/support/program-command.ts';
 import { hasVhostNet, withVhostNetListed } from '#test/support/vhost-net.ts';
 import { isListening, until } from '#test/support/wait.ts';
 import { Background } from './background.ts';
 import type { Netns } from './netns.ts';
 import type { Sandbox } from './sandbox.ts';
 
-const main = resolve(import.meta.dirname, '../../../src/cmd/agent/main.ts');
+const main = programFile('agent');
 
 /** It needs 4 s of CPU; a process with a low priority got 3 s in 30 s on a busy machine. */
 const READY_LIMIT_MS = 120_000;

@@ -1,13 +1,13 @@
 /** The process of contiv-ksr, with its configuration files. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { programCommand } from '#test/support/program-command.ts';
+import { join } from 'node:path';
+import { programCommand, programFile } from '#test/support/program-command.ts';
 import { until } from '#test/support/wait.ts';
 import { Background } from './background.ts';
 import { freePort } from './etcd-server.ts';
 
-const main = resolve(import.meta.dirname, '../../../src/cmd/ksr/main.ts');
+const main = programFile('ksr');
 
 /** It needs 2 s of CPU, on a machine that may be busy. */
 const READY_LIMIT_MS = 120_000;

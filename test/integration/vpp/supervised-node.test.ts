@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { basename, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
@@ -11,10 +11,11 @@ import { ProcessManager } from '#infra/process-manager/process-manager.ts';
 import type { ProcessStatus } from '#infra/process-manager/status-channel.ts';
 import { RealAgent } from '#test/integration/support/agent.ts';
 import { Netns } from '#test/integration/support/netns.ts';
+import { programFile } from '#test/support/program-command.ts';
 import { withoutNodes } from '#test/support/requirements.ts';
 import { isListening, until } from '#test/support/wait.ts';
 
-const main = resolve(import.meta.dirname, '../../../src/cmd/agent/main.ts');
+const main = programFile('agent');
 
 interface Supervised {
   readonly process: ManagedProcess;
