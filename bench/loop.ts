@@ -20,6 +20,7 @@ import type { EventHandler } from '#plugins/controller/api/event-handler.ts';
 import { DbResync } from '#plugins/controller/api/events.ts';
 import { controllerSchema } from '#plugins/controller/config.ts';
 import { Controller, type ControllerDeps } from '#plugins/controller/controller.ts';
+import { DesiredState } from '#plugins/controller/desired-state.ts';
 import { ControllerMetrics } from '#plugins/controller/metrics.ts';
 import { Recorder } from '#plugins/controller/recording/recorder.ts';
 import { controllerRoutes } from '#plugins/controller/routes.ts';
@@ -71,6 +72,7 @@ function makeController(print: (text: string) => void, tap: Tap = (deps) => deps
   const deps: ControllerDeps = {
     config,
     handlers: Array.from({ length: HANDLERS }, (_, at) => handler(at)),
+    desired: new DesiredState(),
     sink: { commit: async () => ({ seqNum: 0, failures: [] }), record: () => undefined },
     merge: (_key, _base, over) => over,
     southboundGeneration: () => 1,

@@ -30,6 +30,7 @@ export class PolicyBenchNode {
     clock: systemClock,
     txn: {
       get: () => undefined,
+      replace: () => undefined,
       put: (key: string, value: object) => {
         this.puts++;
         this.#acls.set(key, value as Acl);

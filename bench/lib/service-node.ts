@@ -75,10 +75,15 @@ export class ServiceNode implements AsyncDisposable {
       log,
       observer: this.#observer(),
     });
-    const { handlers } = new TestNode({ name: 'node1', vpp: fakeVppWithNics('Gig1'), yaml: YAML });
+    const { handlers, desired } = new TestNode({
+      name: 'node1',
+      vpp: fakeVppWithNics('Gig1'),
+      yaml: YAML,
+    });
     this.#controller = new Controller({
       config: parseConfig(controllerSchema, '', 'bench').value,
       handlers,
+      desired,
       sink: {
         commit: (request) => this.#commit(request),
         record: (seqNum) => this.#scheduler.record(seqNum),

@@ -7,7 +7,6 @@
  * before it, so there is nothing to revert, and a resync equals an Add Pod for every attached pod.
  */
 
-import type { Value } from '#kvscheduler/api/transaction.ts';
 import { linuxArpModel } from '#models/linux/arp.ts';
 import {
   type LinuxInterface,
@@ -25,7 +24,7 @@ import type {
   UpdateContext,
   UpdateResult,
 } from '#plugins/controller/api/event-handler.ts';
-import type { ConfigRetriever } from '#plugins/controller/api/events.ts';
+import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
 import type { ResyncTransaction } from '#plugins/controller/api/transaction.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
@@ -51,8 +50,6 @@ export interface SecondInterfaceDeps {
   readonly pods: Pick<PodManagerApi, 'attachments'>;
   readonly ipam: Pick<IpamApi, 'podAddresses'>;
   readonly net: Pick<Ipv4NetApi, 'podInterfaces'>;
-  /** The controller: the last values of the handlers. */
-  readonly config: ConfigRetriever;
 }
 
 export function createSecondInterface(
@@ -64,9 +61,6 @@ export function createSecondInterface(
 
 /** Limit of Linux for names of links. */
 const LINK_NAME_LENGTH = 15;
-
-/** A value under its key. */
-type Item = readonly [key: string, value: object];
 
 /** Both ends of an interface of a pod. */
 interface Link {
@@ -98,13 +92,7 @@ class SecondInterface implements EventHandler {
 
   update({ event, txn }: UpdateContext): UpdateResult {
     if (DeletePod.is(event)) {
-      // A Delete Pod passes the handlers in reverse order: ipv4net has put nothing yet, so its last
-      // values are read from the controller.
-      const first = this.#firstOf(attachmentId(event.payload), (key) =>
-        this.#deps.config.getConfig(key),
-      );
-      if (!first) return {};
-      for (const [key] of this.#items(this.#secondOf(first))) txn.delete(key);
+      txn.replace(groupOf(attachmentId(event.payload)), []);
       return { change: `second interface of ${podIdText(event.payload.pod)} goes` };
     }
     if (!AddPod.is(event)) return {};
@@ -134,27 +122,28 @@ class SecondInterface implements EventHandler {
 
   /** Undefined if the pod is not wired with IPv4. */
   #extend(txn: ResyncTransaction, attachment: Attachment) {
-    const first = this.#firstOf(attachmentId(attachment), (key) => txn.get(key));
+    const id = attachmentId(attachment);
+    const first = this.#firstOf(txn, id);
     if (!first) return undefined;
     const { mtu } = this.#options;
-    const put = (key: string, value: object) => txn.put(key, value);
-    put(vppInterfaceModel.key(first.vpp), vppInterfaceModel.canonical({ ...first.vpp, mtu }));
-    put(
-      linuxInterfaceModel.key(first.linux),
-      linuxInterfaceModel.canonical({ ...first.linux, mtu }),
-    );
     const second = this.#secondOf(first);
-    for (const [key, value] of this.#items(second)) put(key, value);
+    // this handler comes after ipv4net, so its values of the first interface replace those of ipv4net
+    const values = [
+      keyValue(vppInterfaceModel, { ...first.vpp, mtu }),
+      keyValue(linuxInterfaceModel, { ...first.linux, mtu }),
+      ...this.#valuesOf(second),
+    ];
+    txn.replace(groupOf(id), values, { evenUnchanged: true });
     return second;
   }
 
-  #firstOf(id: AttachmentId, read: (key: string) => Value | undefined): Link | undefined {
+  #firstOf(txn: ResyncTransaction, id: AttachmentId): Link | undefined {
     const names = this.#deps.net.podInterfaces(id);
     const [address] = this.#deps.ipam.podAddresses(id);
     if (!names || address === undefined || address.includes(':')) return undefined;
-    const vpp = read(vppInterfaceKey.build({ name: names.vpp }));
-    const linux = read(linuxInterfaceKey.build({ name: names.linux }));
-    return vpp && linux && { vpp: vpp as VppInterface, linux: linux as LinuxInterface, address };
+    const vpp = txn.get<VppInterface>(vppInterfaceKey.build({ name: names.vpp }));
+    const linux = txn.get<LinuxInterface>(linuxInterfaceKey.build({ name: names.linux }));
+    return vpp && linux && { vpp, linux, address };
   }
 
   /** As the first, with names and addresses of its own. A TAP, whatever the first one is. */
@@ -188,46 +177,46 @@ class SecondInterface implements EventHandler {
   }
 
   /** The two ends, the way of the pod to the second network, and the way of VPP to the pod. */
-  #items({ vpp, linux, address }: Link): Item[] {
+  #valuesOf({ vpp, linux, address }: Link): KeyValue[] {
     const gateway = this.#gateway;
-    const toGateway = linuxRouteModel.canonical({
-      outgoing_interface: linux.name,
-      scope: 'LINK',
-      dst_network: `${gateway}/32`,
-    });
-    const toNetwork = linuxRouteModel.canonical({
-      outgoing_interface: linux.name,
-      scope: 'GLOBAL',
-      dst_network: `${this.#options.network}.0.0/16`,
-      gw_addr: gateway,
-    });
-    const gatewayMac = linuxArpModel.canonical({
-      interface: linux.name,
-      ip_address: gateway,
-      hw_address: vpp.phys_address,
-    });
-    const podMac = vppArpModel.canonical({
-      interface: vpp.name,
-      ip_address: address,
-      phys_address: linux.phys_address,
-      static: true,
-    });
-    const toPod = vppRouteModel.canonical({
-      vrf_id: vpp.vrf,
-      dst_network: `${address}/32`,
-      next_hop_addr: address,
-      outgoing_interface: vpp.name,
-    });
     return [
-      [vppInterfaceModel.key(vpp), vpp],
-      [linuxInterfaceModel.key(linux), linux],
-      [linuxArpModel.key(gatewayMac), gatewayMac],
-      [linuxRouteModel.key(toGateway), toGateway],
-      [linuxRouteModel.key(toNetwork), toNetwork],
-      [vppArpModel.key(podMac), podMac],
-      [vppRouteModel.key(toPod), toPod],
+      keyValue(vppInterfaceModel, vpp),
+      keyValue(linuxInterfaceModel, linux),
+      keyValue(linuxArpModel, {
+        interface: linux.name,
+        ip_address: gateway,
+        hw_address: vpp.phys_address,
+      }),
+      keyValue(linuxRouteModel, {
+        outgoing_interface: linux.name,
+        scope: 'LINK',
+        dst_network: `${gateway}/32`,
+      }),
+      keyValue(linuxRouteModel, {
+        outgoing_interface: linux.name,
+        scope: 'GLOBAL',
+        dst_network: `${this.#options.network}.0.0/16`,
+        gw_addr: gateway,
+      }),
+      keyValue(vppArpModel, {
+        interface: vpp.name,
+        ip_address: address,
+        phys_address: linux.phys_address,
+        static: true,
+      }),
+      keyValue(vppRouteModel, {
+        vrf_id: vpp.vrf,
+        dst_network: `${address}/32`,
+        next_hop_addr: address,
+        outgoing_interface: vpp.name,
+      }),
     ];
   }
+}
+
+/** The values of this plugin for a pod. */
+function groupOf(id: AttachmentId): string {
+  return `pod/${id}`;
 }
 
 function secondName(name: string): string {

@@ -12,6 +12,7 @@ import type {
   KubeSnapshot,
   KubeStateChangePayload,
 } from './api/events.ts';
+import type { EventTransaction } from './event-transaction.ts';
 
 /** Merges two values of one key; provided by the wiring, which has the models. */
 export type MergeValues = (key: string, base: Value, over: Value) => Value;
@@ -23,9 +24,8 @@ export interface MergedValues<V extends Value | null> {
 }
 
 /**
- * Cached state of the controller: the state of Kubernetes, the external configuration (by source)
- * and the configuration of the handlers (before merging). All three are input or output of events
- * only, so a resync rebuilds them.
+ * Cached state of the controller: the state of Kubernetes and the external configuration (by source). Both are
+ * input of events only, so a resync rebuilds them.
  */
 export class CachedState {
   #kubeState = new Map<string, SharedMap<string, Value>>();
@@ -35,7 +35,6 @@ export class CachedState {
   readonly #external = new Map<string, Map<string, Value>>();
   /** Keys that a source has deleted and that may still be configured in VPP or Linux. */
   readonly #releasedKeys = new Set<string>();
-  #internal = new Map<string, Value>();
   readonly #merge: MergeValues;
   readonly #clock: Clock;
   readonly #log: Logger;
@@ -50,11 +49,6 @@ export class CachedState {
 
   get kubeState(): KubeState {
     return this.#kubeView.view;
-  }
-
-  /** Last value of the handlers for a key. */
-  internalValue(key: string): Value | undefined {
-    return this.#internal.get(key);
   }
 
   /** Whether a source sets the key, or has deleted it and it could not be removed since. */
@@ -166,26 +160,26 @@ export class CachedState {
    * An external delete restores the internal value; an internal delete leaves an external one.
    */
   mergedUpdate(
-    internal: ReadonlyMap<string, Value | null>,
+    { changes, groups }: EventTransaction,
     externalKeys: Iterable<string>,
   ): MergedValues<Value | null> {
     const values = new Map<string, Value | null>();
     const failures: KeyFailure[] = [];
-    for (const [key, value] of internal)
+    for (const [key, value] of changes)
       values.set(key, this.#effectiveValue(key, value ?? undefined, failures) ?? null);
     for (const key of externalKeys)
       if (!values.has(key))
-        values.set(key, this.#effectiveValue(key, this.#internal.get(key), failures) ?? null);
+        values.set(key, this.#effectiveValue(key, groups.value(key), failures) ?? null);
     return { values, failures };
   }
 
   /** Values of a resync: those of the handlers and of all sources. */
-  async mergedResync(internal: ReadonlyMap<string, Value | null>): Promise<MergedValues<Value>> {
+  async mergedResync({ groups }: EventTransaction): Promise<MergedValues<Value>> {
     const slices = new Slices(this.#clock);
     const merged = new Map<string, Value>();
     const failures: KeyFailure[] = [];
-    for (const [key, value] of internal) {
-      if (value) merged.set(key, this.#effectiveValue(key, value, failures)!);
+    for (const { key, value } of groups.all()) {
+      merged.set(key, this.#effectiveValue(key, value, failures)!);
       if (slices.due()) await slices.turn();
     }
     for (const values of this.#external.values())
@@ -194,23 +188,6 @@ export class CachedState {
         if (slices.due()) await slices.turn();
       }
     return { values: merged, failures };
-  }
-
-  applyInternal(changes: ReadonlyMap<string, Value | null>): void {
-    for (const [key, value] of changes) {
-      if (value === null) this.#internal.delete(key);
-      else this.#internal.set(key, value);
-    }
-  }
-
-  async replaceInternal(values: ReadonlyMap<string, Value | null>): Promise<void> {
-    const slices = new Slices(this.#clock);
-    const internal = new Map<string, Value>();
-    for (const [key, value] of values) {
-      if (value) internal.set(key, value);
-      if (slices.due()) await slices.turn();
-    }
-    this.#internal = internal;
   }
 }
 

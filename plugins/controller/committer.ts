@@ -10,7 +10,7 @@ import type {
 } from '#kvscheduler/api/transaction.ts';
 import { FailedValuesError } from './api/errors.ts';
 import { EventMethod } from './api/event.ts';
-import { ExternalConfigChange, HealingResync, Shutdown } from './api/events.ts';
+import { ExternalConfigChange, HealingResync } from './api/events.ts';
 import type { CachedState } from './cached-state.ts';
 import type { ControllerConfig } from './config.ts';
 import { addEventError, applyHealing, healingOf, healingOfRevert } from './healing-policy.ts';
@@ -49,16 +49,16 @@ export class Committer {
   }
 
   /** The changes of an update, all values of a resync, or no values for an un-deploy. */
-  async merge({ event, method, txn }: ProcessingState): Promise<CommitRequest> {
-    if (Shutdown.is(event) && event.payload.cleanup) return { mode: 'full-resync', ...nothing };
+  async merge({ event, method, txn, isUndeploy }: ProcessingState): Promise<CommitRequest> {
+    if (isUndeploy) return { mode: 'full-resync', ...nothing };
     const mode = modes[method];
     if (mode === 'update') {
       const external = ExternalConfigChange.is(event) ? Object.keys(event.payload.values) : [];
-      const { values, failures } = this.#cache.mergedUpdate(txn.values, external);
+      const { values, failures } = this.#cache.mergedUpdate(txn, external);
       return { mode, values, unmerged: failures };
     }
     if (mode === 'downstream-resync') return { mode, ...nothing };
-    const { values, failures } = await this.#cache.mergedResync(txn.values);
+    const { values, failures } = await this.#cache.mergedResync(txn);
     return { mode, values, unmerged: failures };
   }
 
@@ -90,7 +90,6 @@ export class Committer {
       applyHealing(processing, healingOfRevert(error));
     }
     processing.commitMs = clock.monotonic() - start;
-    await this.#updateInternalConfig(processing);
   }
 
   #addTransactionError(processing: ProcessingState, error: Error): void {
@@ -112,20 +111,11 @@ export class Committer {
     // A descriptor could not read the southbound, or read something unexpected.
     if (operation === 'UNDEFINED') processing.readErrors.push(error);
     if (this.#cache.isExternalKey(base)) {
-      const isInternal =
-        processing.txn.values.has(base) || this.#cache.internalValue(base) !== undefined;
+      const { groups, changes } = processing.txn;
+      const isInternal = groups.value(base) !== undefined || changes.has(base);
       if (!isInternal || HealingResync.is(processing.event)) return;
     }
     applyHealing(processing, healingOf(processing, error));
-  }
-
-  /** Caches the values of the handlers as they were before merging, also if the commit failed. */
-  async #updateInternalConfig(processing: ProcessingState): Promise<void> {
-    const { method, txn, isRevertible, transactionError } = processing;
-    if (method === EventMethod.Update) {
-      if (!isRevertible || !transactionError) this.#cache.applyInternal(txn.values);
-    } else if (method !== EventMethod.DownstreamResync)
-      await this.#cache.replaceInternal(txn.values);
   }
 
   #request(

@@ -8,7 +8,6 @@ import type { Timer } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import { durationMs } from '#infra/config/duration.ts';
 import { type CodedError, errorText, traitsOf } from '#infra/errors/errors.ts';
-import type { Value } from '#kvscheduler/api/transaction.ts';
 import {
   EventAbandonedError,
   EventLoopDeadlockError,
@@ -18,7 +17,6 @@ import {
 import { type Event, EventMethod, type EventOrigin } from './api/event.ts';
 import type { EventLoop, KubeState } from './api/event-handler.ts';
 import {
-  type ConfigRetriever,
   DbResync,
   HealingResync,
   isReplacedByDbResync,
@@ -56,7 +54,7 @@ export interface EventObserver {
 const MIB = 1024 * 1024;
 const MINUTE = 60_000;
 
-export class Controller implements EventLoop, ConfigRetriever {
+export class Controller implements EventLoop {
   readonly history: EventHistory;
   readonly #deps: ControllerDeps;
   readonly #processor: EventProcessor;
@@ -231,11 +229,6 @@ export class Controller implements EventLoop, ConfigRetriever {
   /** VPP may have lost its configuration: a healing resync follows at once. */
   southboundReconnected(): void {
     this.scheduleHealing('VPP reconnected', 0);
-  }
-
-  /** A copy of the value of a key in the current transaction, or else of the last internal value. */
-  getConfig(key: string): Value | undefined {
-    return this.#processor.getConfig(key);
   }
 
   /** Waits for the current event, runs a Shutdown, and rejects all other events. */

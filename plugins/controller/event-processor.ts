@@ -12,7 +12,6 @@ import { deepFreeze, deepFreezeInSlices } from '#infra/collections/deep-freeze.t
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { ReentryGuard } from '#infra/process/reentry-guard.ts';
-import type { Value } from '#kvscheduler/api/transaction.ts';
 import { AbortEventError, FatalError } from './api/errors.ts';
 import { Direction, type Event, EventMethod, type NonBlockingEvent } from './api/event.ts';
 import type { EventHandler, KubeState } from './api/event-handler.ts';
@@ -28,6 +27,7 @@ import {
 } from './api/events.ts';
 import { CachedState, type MergeValues } from './cached-state.ts';
 import { Committer, type CommitterDeps } from './committer.ts';
+import type { DesiredState } from './desired-state.ts';
 import type { EventHistory } from './event-history.ts';
 import { EventLog } from './event-log.ts';
 import type { QueuedEvent } from './event-queue.ts';
@@ -50,6 +50,7 @@ const LONG_MS = 5;
 export interface ProcessorDeps extends CommitterDeps {
   /** In the order for a forward event. */
   readonly handlers: readonly EventHandler[];
+  readonly desired: DesiredState;
   /** In the order of precedence: the last one wins. The datastore precedes all of them. */
   readonly externalSources?: readonly ExternalConfigSource[];
   readonly merge: MergeValues;
@@ -92,7 +93,6 @@ export class EventProcessor {
   readonly #followUp: (event: NonBlockingEvent, followUpTo: number) => void;
   #seqNum = 0;
   #resyncCount = 0;
-  #current: ProcessingState | undefined;
 
   /**
    * @param followUp queues an event that a handler sends while it handles another one
@@ -110,6 +110,7 @@ export class EventProcessor {
     const sources = (deps.externalSources ?? []).map((source) => source.label);
     this.#cache = new CachedState([DATASTORE_SOURCE, ...sources], deps.merge, deps.clock, deps.log);
     this.#committer = new Committer(deps, this.#cache);
+    deps.desired.handlers = deps.handlers.map(({ name }) => name);
     this.verification = new Verification(deps.clock, deps.log);
   }
 
@@ -128,13 +129,6 @@ export class EventProcessor {
     return this.#resyncCount;
   }
 
-  /** A copy of the value of a key in the current transaction, or else of the last internal value. */
-  getConfig(key: string): Value | undefined {
-    const values = this.#current?.txn.values;
-    const value = values?.has(key) ? values.get(key) : this.#cache.internalValue(key);
-    return value ? structuredClone(value) : undefined;
-  }
-
   /** Whether the code that asks runs in a handler or source that the current event waits for. */
   get isInsideHandler(): boolean {
     return this.#guard.isInside;
@@ -143,10 +137,11 @@ export class EventProcessor {
   /** Processes one event. */
   async process(entry: QueuedEvent): Promise<Outcome> {
     const { event } = entry;
-    const { clock, southboundGeneration } = this.#deps;
+    const { clock, southboundGeneration, desired } = this.#deps;
     const began = clock.monotonic();
     const generation = southboundGeneration();
-    const processing = new ProcessingState(entry, clock.now(), began);
+    const txn = desired.begin(event.kind.method(event.payload));
+    const processing = new ProcessingState(entry, txn, clock.now(), began);
     if (processing.method !== EventMethod.Update) this.#resyncCount++;
     // Handlers, caches and recordings share the payload.
     await deepFreezeInSlices(event.payload, new Slices(clock));
@@ -166,7 +161,6 @@ export class EventProcessor {
     // 5. The record; it is added to the history when the outcome is known.
     processing.seqNum = this.#seqNum++;
     processing.description = descriptionOf(event);
-    this.#current = processing;
 
     // 6. The first log box, at level debug.
     const names = interested.map(({ handler }) => handler.name);
@@ -184,6 +178,7 @@ export class EventProcessor {
       // 9. One transaction.
       await this.#committer.commit(processing, request);
     }
+    desired.end(processing);
     if (VerificationResync.is(event)) this.#verifySouthbound(processing);
 
     // 10. All or nothing: handlers revert their state in reverse order.
@@ -195,7 +190,6 @@ export class EventProcessor {
 
     // 11. The log line, the second log box, the record, the reply to the producer.
     const { error, record } = this.#finalize(processing);
-    this.#current = undefined;
 
     // 12. A healing resync that fails by a defect of the agent is fatal.
     processing.fatal ??= fatalAfterHealing(processing);

@@ -8,7 +8,8 @@ import type { Value } from '#kvscheduler/api/transaction.ts';
 import { AbortEventError, FatalError } from './api/errors.ts';
 import { type Event, EventMethod, type NonBlockingEvent } from './api/event.ts';
 import type { EventHandler, KubeState, ResyncContext, UpdateContext } from './api/event-handler.ts';
-import type { PutOptions } from './api/transaction.ts';
+import type { KeyValue } from './api/key-value.ts';
+import type { PutOptions, ReplaceOptions } from './api/transaction.ts';
 import type { EventTransaction } from './event-transaction.ts';
 
 /** A handler that runs longer is logged, and again after each further interval. */
@@ -97,6 +98,10 @@ function contextOf(name: string, call: HandlerCall) {
     random: call.random,
     log: call.log,
     txn: {
+      replace: (group: string, values: Iterable<KeyValue>, options?: ReplaceOptions) => {
+        ensureValid();
+        txn.replace(name, group, values, options);
+      },
       put: (key: string, value: Value, options?: PutOptions) => {
         ensureValid();
         txn.put(key, value, options);

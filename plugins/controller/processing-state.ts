@@ -4,9 +4,10 @@ import { errorText } from '#infra/errors/errors.ts';
 import type { TransactionTrace } from '#kvscheduler/api/transaction.ts';
 import { type Event, EventMethod, TransactionType } from './api/event.ts';
 import type { EventHandler } from './api/event-handler.ts';
+import { Shutdown } from './api/events.ts';
 import type { QueuedEvent } from './event-queue.ts';
 import type { HandlingRecord } from './event-record.ts';
-import { EventTransaction } from './event-transaction.ts';
+import type { EventTransaction } from './event-transaction.ts';
 
 /** Work of a handler that has returned. */
 interface PendingWork {
@@ -25,7 +26,7 @@ export class ProcessingState {
   readonly start: number;
   /** The same moment on the monotonic clock. */
   readonly began: number;
-  readonly txn = new EventTransaction();
+  readonly txn: EventTransaction;
   readonly records: HandlingRecord[] = [];
   readonly replies: unknown[] = [];
   /** Work of handlers that must end before the transaction. */
@@ -55,16 +56,22 @@ export class ProcessingState {
   commitMs: number | undefined;
   trace: TransactionTrace | undefined;
 
-  constructor(entry: QueuedEvent, start: number, began: number) {
+  constructor(entry: QueuedEvent, txn: EventTransaction, start: number, began: number) {
     const { kind, payload } = entry.event;
     this.entry = entry;
     this.event = entry.event;
+    this.txn = txn;
     this.start = start;
     this.began = began;
     this.method = kind.method(payload);
     this.isRevertible =
       this.method === EventMethod.Update &&
       kind.transactionType(payload) === TransactionType.RevertOnFailure;
+  }
+
+  /** A shutdown that removes everything from VPP and Linux. */
+  get isUndeploy(): boolean {
+    return Shutdown.is(this.event) && this.event.payload.cleanup;
   }
 
   /** Whether a resync was committed without an error. */

@@ -6,6 +6,7 @@
 import { Slices } from '#infra/clock/slices.ts';
 import { type CodedError, defineError } from '#infra/errors/errors.ts';
 import type { ContivConfApi } from '#plugins/contivconf/api.ts';
+import type { DesiredValues } from '#plugins/controller/api/desired-values.ts';
 import { AbortEventError, abortedBy } from '#plugins/controller/api/errors.ts';
 import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
 import type {
@@ -15,8 +16,7 @@ import type {
   UpdateContext,
   UpdateResult,
 } from '#plugins/controller/api/event-handler.ts';
-import { DbResync, KubeStateChange, Shutdown } from '#plugins/controller/api/events.ts';
-import type { KeyValue } from '#plugins/controller/api/key-value.ts';
+import { DbResync, KubeStateChange } from '#plugins/controller/api/events.ts';
 import type { HostPort } from '#plugins/controller/api/ports/host.ts';
 import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
@@ -37,7 +37,6 @@ import {
   podIdText,
 } from '#plugins/podmanager/api.ts';
 import type { Ipv4NetApi, NodeLink, PodInterfaceNames } from './api.ts';
-import { DesiredValues } from './desired-values.ts';
 import { hostInterconnectName } from './interconnect-names.ts';
 import { tunnelNodeId, VRF_LINK, VXLAN_BVI, valueGroup } from './names.ts';
 import { mainInterfaceName } from './nics.ts';
@@ -89,6 +88,7 @@ export interface Ipv4NetDeps {
   readonly ipam: IpamApi;
   readonly host: HostPort;
   readonly vpp: VppPort;
+  readonly desired: Pick<DesiredValues, 'group'>;
 }
 
 export function createIpv4Net(deps: Ipv4NetDeps): EventHandler & Ipv4NetApi {
@@ -99,7 +99,6 @@ interface Undo {
   readonly id: AttachmentId;
   /** undefined: it was not wired before. */
   readonly attachment: Attachment | undefined;
-  readonly values: readonly KeyValue[];
 }
 
 /** Before the first resync. */
@@ -115,7 +114,6 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
   readonly #inputReader: NodeInputReader;
   readonly #unsupported: UnsupportedFeatures;
   #input: NodeInput | undefined;
-  #desired = new DesiredValues();
   #reachable = new ReachableNodes(noReachability);
   #tunnels = new TunnelMembers();
   #links = new PodLinks();
@@ -133,7 +131,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     if (KubeStateChange.is(event)) return this.#unsupported.handles(event.payload.resource);
     // changes before the first successful resync are part of the input of that resync
     if (NodeUpdate.is(event)) return this.#input !== undefined;
-    return AddPod.is(event) || DeletePod.is(event) || Shutdown.is(event);
+    return AddPod.is(event) || DeletePod.is(event);
   }
 
   async resync(ctx: ResyncContext): Promise<void> {
@@ -146,15 +144,9 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
       throw abortedBy(thrown, 'cannot calculate the wiring of this node');
     });
     this.#input = built.input;
-    this.#desired = built.desired;
     this.#reachable = built.reachable;
     this.#tunnels = built.tunnels;
     this.#links = built.links;
-    const slices = new Slices(ctx.clock);
-    for (const { key, value } of built.desired.all()) {
-      ctx.txn.put(key, value);
-      if (slices.due()) await slices.turn();
-    }
     await this.#tracePackets(ctx);
   }
 
@@ -179,10 +171,6 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
       return event.payload.nodeName === this.#deps.nodeName
         ? this.#ownNodeUpdate(ctx)
         : this.#nodeUpdate(ctx, event.payload);
-    if (Shutdown.is(event) && event.payload.cleanup) {
-      this.#desired.deleteAll(ctx.txn);
-      return { change: 'remove all configuration' };
-    }
     return {};
   }
 
@@ -190,10 +178,9 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     const undo = this.#undo;
     this.#undo = undefined;
     if (!undo || !AddPod.is(ctx.event)) return;
-    const { id, attachment, values } = undo;
+    const { id, attachment } = undo;
     if (this.#deps.pods.idOf(ctx.event.payload) !== id) return;
     this.#links.delete(id);
-    this.#desired.set(valueGroup.pod(id), values);
     if (attachment) this.#links.set(this.#currentInput, attachment);
   }
 
@@ -246,7 +233,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
   }
 
   podKeys(attachment: AttachmentId): readonly string[] {
-    return this.#desired.group(valueGroup.pod(attachment)).map(({ key }) => key);
+    return this.#keysOf(valueGroup.pod(attachment));
   }
 
   podInterfaces(attachment: AttachmentId): PodInterfaceNames | undefined {
@@ -262,7 +249,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
   }
 
   nodeKeys(nodeName: string): readonly string[] {
-    return this.#desired.group(valueGroup.node(nodeName)).map(({ key }) => key);
+    return this.#keysOf(valueGroup.node(nodeName));
   }
 
   nodeByTunnel(vppInterface: string): string | undefined {
@@ -277,6 +264,10 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
       neighbors: this.#reachable.ids(),
       wired: this.#links.entries(),
     });
+  }
+
+  #keysOf(group: string): readonly string[] {
+    return [...this.#deps.desired.group(`${this.name}/${group}`).keys()];
   }
 
   get #currentInput(): NodeInput {
@@ -318,7 +309,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     const hasOtherMtu = interfaces.mtu !== before.interfaces.mtu;
     if (!hasOtherAddresses && !hasOtherMtu) return {};
     this.#input = input;
-    this.#desired.change(ctx.txn, valueGroup.base, baseValues(input));
+    ctx.txn.replace(valueGroup.base, baseValues(input));
     if (hasOtherMtu) await this.#changeMtu(ctx, input);
     const changes = [
       ...(hasOtherAddresses
@@ -331,10 +322,10 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
 
   async #changeMtu(ctx: UpdateContext, input: NodeInput): Promise<void> {
     const tunnels = this.#tunnels.of(this.#reachable.ids());
-    this.#desired.change(ctx.txn, valueGroup.overlay, overlayValues(input, tunnels));
+    ctx.txn.replace(valueGroup.overlay, overlayValues(input, tunnels));
     const slices = new Slices(ctx.clock);
     for (const [attachment, values] of wiredPods(input, this.#deps)) {
-      this.#desired.change(ctx.txn, valueGroup.pod(attachmentId(attachment)), values);
+      ctx.txn.replace(valueGroup.pod(attachmentId(attachment)), values);
       if (slices.due()) await slices.turn();
     }
   }
@@ -344,16 +335,12 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     const before = this.#reachable.ids();
     for (const name of this.#reachable.set(nodeName, current)) {
       const values = valuesOfNode(input, this.#reachable, name);
-      this.#desired.change(ctx.txn, valueGroup.node(name), values);
+      ctx.txn.replace(valueGroup.node(name), values);
       logConflict(ctx, this.#reachable, name);
     }
     const after = this.#reachable.ids();
     if (before !== after)
-      this.#desired.change(
-        ctx.txn,
-        valueGroup.overlay,
-        overlayValues(input, this.#tunnels.of(after)),
-      );
+      ctx.txn.replace(valueGroup.overlay, overlayValues(input, this.#tunnels.of(after)));
     const isReachable = this.#reachable.find(nodeName) !== undefined;
     return { change: isReachable ? `way to node ${nodeName}` : `no way to node ${nodeName}` };
   }
@@ -383,14 +370,8 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
         ),
       );
     const values = podValues(input, attachment, address);
-    this.#undo = {
-      id,
-      attachment: this.#links.attachment(id),
-      values: this.#desired.group(valueGroup.pod(id)),
-    };
-    this.#desired.change(ctx.txn, valueGroup.pod(id), values);
-    // all values, even unchanged ones: only then does the result show whether the pod is wired
-    this.#desired.putGroup(ctx.txn, valueGroup.pod(id));
+    this.#undo = { id, attachment: this.#links.attachment(id) };
+    ctx.txn.replace(valueGroup.pod(id), values, { evenUnchanged: true });
     this.#links.set(input, attachment);
     return {
       change: `wire ${podIdText(attachment.pod)} with ${address}`,
@@ -400,7 +381,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
 
   #deletePod(ctx: UpdateContext, id: AttachmentId): UpdateResult {
     if (!this.#links.names(id)) return {};
-    this.#desired.change(ctx.txn, valueGroup.pod(id), []);
+    ctx.txn.replace(valueGroup.pod(id), []);
     this.#links.delete(id);
     return { change: `unwire ${id}` };
   }

@@ -6,7 +6,6 @@ import type { KeyValue } from '#plugins/controller/api/key-value.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
 import type { NodeSyncApi } from '#plugins/nodesync/api.ts';
 import { type Attachment, attachmentId, type PodManagerApi } from '#plugins/podmanager/api.ts';
-import { DesiredValues } from './desired-values.ts';
 import { hostLinkValues } from './host-link.ts';
 import { valueGroup } from './names.ts';
 import { nicValues } from './nics.ts';
@@ -22,7 +21,6 @@ import { vrfValues } from './vrfs.ts';
 
 export interface Wiring {
   readonly input: NodeInput;
-  readonly desired: DesiredValues;
   readonly reachable: ReachableNodes;
   readonly tunnels: TunnelMembers;
   readonly links: PodLinks;
@@ -35,7 +33,7 @@ export interface WiringDeps {
   readonly ipam: IpamApi;
 }
 
-/** The wiring with all other nodes and all pods that are known now. */
+/** Puts the values of the wiring with all other nodes and all pods that are known now. */
 export async function wiringOf(
   input: NodeInput,
   deps: WiringDeps,
@@ -43,27 +41,26 @@ export async function wiringOf(
 ): Promise<Wiring> {
   const { nodeName, nodes } = deps;
   const slices = new Slices(ctx.clock);
-  const desired = new DesiredValues();
-  desired.set(valueGroup.base, baseValues(input));
+  ctx.txn.replace(valueGroup.base, baseValues(input));
 
   const reachable = new ReachableNodes(reachabilityOf(input));
   const tunnels = new TunnelMembers();
   const others = [...nodes.allNodes().values()].filter(({ name }) => name !== nodeName);
   for (const node of others) reachable.set(node.name, node);
   for (const { name } of others) {
-    desired.set(valueGroup.node(name), valuesOfNode(input, reachable, name));
+    ctx.txn.replace(valueGroup.node(name), valuesOfNode(input, reachable, name));
     logConflict(ctx, reachable, name);
     if (slices.due()) await slices.turn();
   }
-  desired.set(valueGroup.overlay, overlayValues(input, tunnels.of(reachable.ids())));
+  ctx.txn.replace(valueGroup.overlay, overlayValues(input, tunnels.of(reachable.ids())));
 
   const links = new PodLinks();
   for (const [attachment, values] of wiredPods(input, deps)) {
-    desired.set(valueGroup.pod(attachmentId(attachment)), values);
+    ctx.txn.replace(valueGroup.pod(attachmentId(attachment)), values);
     links.set(input, attachment);
     if (slices.due()) await slices.turn();
   }
-  return { input, desired, reachable, tunnels, links };
+  return { input, reachable, tunnels, links };
 }
 
 /** The pods of this node that can be wired, with their values. */

@@ -279,4 +279,4 @@ function policyText({ pod, addresses, ingress, egress }: PodPolicy): object {
 }
 
 /** Takes the changes of a renderer whose transaction was not committed. */
-const discarded: UpdateTransaction = { put() {}, delete() {}, get: () => undefined };
+const discarded: UpdateTransaction = { replace() {}, put() {}, delete() {}, get: () => undefined };

@@ -28,6 +28,7 @@ export async function planServices(
   await processor.resync(kube, node, new Slices(clock));
   const values = new Map<string, Value>();
   const txn = {
+    replace: () => undefined,
     put: (key: string, value: Value) => void values.set(key, value),
     get: <V extends Value>(key: string) => values.get(key) as V | undefined,
   };

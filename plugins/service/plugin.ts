@@ -264,4 +264,4 @@ function changeText(services: ProcessorChange['services']): string {
 }
 
 /** Takes the changes of a renderer whose transaction was not committed. */
-const discarded: UpdateTransaction = { put() {}, delete() {}, get: () => undefined };
+const discarded: UpdateTransaction = { replace() {}, put() {}, delete() {}, get: () => undefined };

@@ -10,8 +10,9 @@ import { hostPort } from '#linux/host-port.ts';
 import { mergeValues } from '#models/merge.ts';
 import type { Event } from '#plugins/controller/api/event.ts';
 import type { EventHandler } from '#plugins/controller/api/event-handler.ts';
-import { type ConfigRetriever, DbResync } from '#plugins/controller/api/events.ts';
+import { DbResync } from '#plugins/controller/api/events.ts';
 import { Controller } from '#plugins/controller/controller.ts';
+import { DesiredState } from '#plugins/controller/desired-state.ts';
 import { AddPod, type AddPodReply, DeletePod } from '#plugins/podmanager/api.ts';
 import { serviceDefaults } from '#plugins/service/config.ts';
 import { SimLinux } from '#simulator/linux/linux.ts';
@@ -38,7 +39,7 @@ export class ExampleNode {
   readonly #client: BinapiClient;
 
   /** @param wire gives all handlers, made out of those that there are */
-  constructor(wire: (plugins: Plugins, config: ConfigRetriever) => readonly EventHandler[]) {
+  constructor(wire: (plugins: Plugins) => readonly EventHandler[]) {
     const around = { clock: systemClock, random: systemRandom, log: silentLogger };
     this.vpp = new SimVpp({ host: this.linux, ...around });
     const client = new BinapiClient({
@@ -55,7 +56,7 @@ export class ExampleNode {
       ],
       ...around,
     });
-    const wanted: ConfigRetriever = { getConfig: (key) => this.controller.getConfig(key) };
+    const desired = new DesiredState();
     this.plugins = createPlugins(
       'node1',
       { contiv: contivConfig(YAML), service: serviceDefaults },
@@ -66,13 +67,14 @@ export class ExampleNode {
         vpp: vppPort(client),
         host: hostPort(this.linux, () => false),
         stn: new FakeStn(),
-        config: wanted,
+        desired,
       },
     );
     this.controller = new Controller({
       ...around,
       config: controllerConfig({ enableVerification: true }),
-      handlers: wire(this.plugins, wanted),
+      handlers: wire(this.plugins),
+      desired,
       sink: this.scheduler,
       merge: mergeValues,
       southboundGeneration: () => 1,

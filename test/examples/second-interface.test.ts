@@ -13,9 +13,9 @@ const Recalculate = defineEvent<object>({
 });
 
 async function started(mtu = 1400): Promise<ExampleNode> {
-  const node = new ExampleNode(({ handlers, pods, ipam, ipv4net }, config) => [
+  const node = new ExampleNode(({ handlers, pods, ipam, ipv4net }) => [
     ...handlers,
-    createSecondInterface({ network: '10.200', mtu }, { pods, ipam, net: ipv4net, config }),
+    createSecondInterface({ network: '10.200', mtu }, { pods, ipam, net: ipv4net }),
   ]);
   await node.start();
   return node;

@@ -8,6 +8,7 @@ import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
 import type { EventHandler } from '#plugins/controller/api/event-handler.ts';
 import { DbResync, KubeStateChange } from '#plugins/controller/api/events.ts';
+import { DesiredState } from '#plugins/controller/desired-state.ts';
 import { AddPod, DeletePod } from '#plugins/podmanager/api.ts';
 import { serviceDefaults } from '#plugins/service/config.ts';
 import { MemoryStore } from '#test/support/memory-store.ts';
@@ -97,7 +98,7 @@ describe('the event handlers of plugins/', () => {
       vpp: new FakeVpp(),
       host: new FakeHost(),
       stn: new FakeStn(),
-      config: { getConfig: () => undefined },
+      desired: new DesiredState(),
     },
   );
   const names = handlers.map(({ name }) => name);
@@ -127,14 +128,9 @@ describe('checkHandler', () => {
   it('accepts the example of a second interface', async () => {
     const createNode = createNodes();
     const create = () => {
-      const { handlers, pods, ipam, net } = createNode();
-      const config = { getConfig: (key: string) => bench.config.get(key) };
-      const second = createSecondInterface(
-        { network: '10.200', mtu: 1400 },
-        { pods, ipam, net, config },
-      );
-      const bench: HandlerBench = new HandlerBench([...handlers, second]);
-      return bench;
+      const { handlers, desired, pods, ipam, net } = createNode();
+      const second = createSecondInterface({ network: '10.200', mtu: 1400 }, { pods, ipam, net });
+      return new HandlerBench([...handlers, second], desired);
     };
     await checkHandler({ create, startup, updates: [addPod, ...changes, deletePod] });
   });

@@ -1,7 +1,6 @@
 /**
- * Bench for event handlers: `HandlerBench` runs one event at a time through handlers as the
- * controller does, and `checkHandler` checks the rules of docs/event-loop.md, "Adding an event
- * handler".
+ * Bench for event handlers: `HandlerBench` runs one event at a time through the event processor of the
+ * controller, and `checkHandler` checks the rules of docs/event-loop.md, "Adding an event handler".
  */
 
 import assert from 'node:assert/strict';
@@ -10,74 +9,98 @@ import type { Clock } from '#infra/clock/clock.ts';
 import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
 import { CodedError } from '#infra/errors/errors.ts';
 import { silentLogger } from '#infra/log/log.ts';
-import type { Value } from '#kvscheduler/api/transaction.ts';
-import { AbortEventError, FatalError } from '#plugins/controller/api/errors.ts';
+import type { TransactionRequest, TransactionResult, Value } from '#kvscheduler/api/transaction.ts';
+import { FailedValuesError } from '#plugins/controller/api/errors.ts';
 import {
-  Direction,
   type Event,
-  EventMethod,
   type NonBlockingEvent,
   TransactionType,
 } from '#plugins/controller/api/event.ts';
-import type { EventHandler, EventLoop } from '#plugins/controller/api/event-handler.ts';
+import type { EventHandler, EventLoop, KubeState } from '#plugins/controller/api/event-handler.ts';
+import { DbResync, HealingResync, VerificationResync } from '#plugins/controller/api/events.ts';
+import { DesiredState } from '#plugins/controller/desired-state.ts';
+import { EventProcessor } from '#plugins/controller/event-processor.ts';
 import {
-  DbResync,
-  HealingResync,
-  KubeStateChange,
-  VerificationResync,
-} from '#plugins/controller/api/events.ts';
-import type { UpdateTransaction } from '#plugins/controller/api/transaction.ts';
+  type AnyContext,
+  type WrappedContext,
+  wrapHandler,
+} from '#plugins/controller/recording/handler-wrapper.ts';
+import { controllerConfig } from './controller/controller-harness.ts';
 import { pendingValues } from './pending-values.ts';
-
-/** A transaction in memory. */
-export class MemoryTxn implements UpdateTransaction {
-  /** null: to be deleted. */
-  readonly values = new Map<string, Value | null>();
-
-  put(key: string, value: Value): void {
-    this.values.set(key, value);
-  }
-
-  get<V extends Value = Value>(key: string): V | undefined {
-    return (this.values.get(key) as V | null | undefined) ?? undefined;
-  }
-
-  delete(key: string): void {
-    this.values.set(key, null);
-  }
-}
 
 /** Result of an event. */
 export interface Outcome {
-  readonly txn: MemoryTxn;
+  readonly txn: {
+    /** null: deleted. Empty if nothing was committed. */
+    readonly values: ReadonlyMap<string, Value | null>;
+  };
   readonly replies: readonly unknown[];
   readonly changes: readonly string[];
   readonly portCalls: readonly string[];
   /** In the order in which they were sent; they have been processed already. */
   readonly followUps: readonly NonBlockingEvent[];
+  /** The first one. */
   readonly error: Error | undefined;
   /** Codes of the errors that were logged as warnings. */
   readonly warnings: readonly string[];
   /** Errors of `revert`. */
-  readonly reverts: readonly Error[];
+  readonly reverts: readonly string[];
 }
 
-/** Runs events through handlers as the controller does. */
+/** The event processor of the controller, with a southbound that accepts or rejects whole transactions. */
 export class HandlerBench {
   readonly handlers: readonly EventHandler[];
-  readonly kubeState = new Map<string, Map<string, Value>>();
+  readonly desired: DesiredState;
   /** Committed configuration, by key. */
   config = new Map<string, Value>();
   /** Whether the southbound rejects a transaction. */
   rejects: (values: ReadonlyMap<string, Value | null>) => boolean = () => false;
-  resyncCount = 0;
   /** Kinds of the events so far, with their follow-ups. */
   readonly processed: string[] = [];
   clock: Clock = new ManualClock();
+  readonly #processor: EventProcessor;
   #last: Promise<unknown> = Promise.resolve();
+  #values: ReadonlyMap<string, Value | null> = new Map();
+  #followUps: NonBlockingEvent[] = [];
+  #portCalls: string[] = [];
+  #warnings: string[] = [];
 
-  constructor(handlers: readonly EventHandler[]) {
+  constructor(handlers: readonly EventHandler[], desired = new DesiredState()) {
+    const bench = this;
     this.handlers = handlers;
+    this.desired = desired;
+    this.#processor = new EventProcessor(
+      {
+        handlers: handlers.map((handler) => wrapHandler(handler, (ctx) => this.#asRecorded(ctx))),
+        desired,
+        config: controllerConfig(),
+        sink: { commit: async (request) => this.#commit(request), record: () => undefined },
+        merge: (_key, _base, over) => over,
+        southboundGeneration: () => 1,
+        get clock() {
+          return bench.clock;
+        },
+        get random() {
+          return seededRandom(1);
+        },
+        log: {
+          ...silentLogger,
+          warn: ({ err }: { readonly err?: unknown }) => {
+            if (err instanceof CodedError) this.#warnings.push(err.code);
+          },
+        },
+        print: () => undefined,
+      },
+      (event) => this.#followUps.push(event),
+    );
+  }
+
+  get kubeState(): KubeState {
+    return this.#processor.kubeState;
+  }
+
+  get resyncCount(): number {
+    return this.#processor.resyncCount;
   }
 
   /** Runs an event after those before it. @throws nothing: errors are in the outcome */
@@ -89,106 +112,66 @@ export class HandlerBench {
 
   async #process(event: Event): Promise<Outcome> {
     this.processed.push(event.kind.id);
-    this.#updateKubeState(event);
-    const method = event.kind.method(event.payload);
-    const update = method === EventMethod.Update;
-    if (!update) this.resyncCount++;
-    const reverting =
-      update && event.kind.transactionType(event.payload) === TransactionType.RevertOnFailure;
-    const handlers = this.handlers.filter((handler) => handler.handlesEvent(event));
-    if (update && event.kind.direction(event.payload) === Direction.Reverse) handlers.reverse();
-
-    const txn = new MemoryTxn();
-    const followUps: NonBlockingEvent[] = [];
-    const portCalls: string[] = [];
-    const replies: unknown[] = [];
-    const changes: string[] = [];
-    const done: EventHandler[] = [];
-    const reverts: Error[] = [];
-    const pending: Promise<unknown>[] = [];
-    const warnings: string[] = [];
-    let error: Error | undefined;
-    let blocked = false;
-    const ctx = {
-      event,
-      kubeState: this.kubeState,
-      clock: this.clock,
-      random: seededRandom(1),
-      log: {
-        ...silentLogger,
-        warn: ({ err }: { readonly err?: unknown }) => {
-          if (err instanceof CodedError) warnings.push(err.code);
-        },
+    this.#values = new Map();
+    this.#followUps = [];
+    this.#portCalls = [];
+    this.#warnings = [];
+    let replies: readonly unknown[] = [];
+    const producer = {
+      resolve: (all: readonly unknown[]) => {
+        replies = all;
       },
-      signal: new AbortController().signal,
-      txn,
-      resyncCount: this.resyncCount,
-      replies,
-      followUp: (one: NonBlockingEvent) => void followUps.push(one),
-      beforeCommit: (work: Promise<unknown>) => {
-        pending.push(work);
-        work.catch(() => undefined);
-      },
-      callPort: async <T>(question: string, port: () => Promise<T> | T): Promise<T> => {
-        portCalls.push(question);
-        const answer = await port();
-        // a recording stores JSON: any other result would be different in a replay
-        return answer === undefined ? answer : (JSON.parse(JSON.stringify(answer)) as T);
-      },
+      reject: () => undefined,
     };
-    for (const handler of handlers) {
-      try {
-        if (update) {
-          const result = (await handler.update(ctx)) ?? {};
-          if (result.reply !== undefined) replies.push(result.reply);
-          if (result.change !== undefined) changes.push(`${handler.name}: ${result.change}`);
-        } else await handler.resync(ctx);
-        done.push(handler);
-      } catch (thrown) {
-        error ??= thrown as Error;
-        blocked = reverting || thrown instanceof FatalError || thrown instanceof AbortEventError;
-        if (blocked) break;
-        done.push(handler);
-      }
-    }
-    for (const ended of await Promise.allSettled(pending)) {
-      if (ended.status === 'fulfilled') continue;
-      error ??= ended.reason as Error;
-      blocked ||= reverting;
-    }
-    if (!blocked && this.rejects(txn.values)) {
-      error ??= new Error('the southbound rejects the transaction');
-      blocked = reverting;
-    }
-    if (error && reverting)
-      for (const handler of done.reverse())
-        await Promise.resolve(handler.revert(ctx)).catch((thrown: Error) => reverts.push(thrown));
-    if (!blocked) this.#commit(txn, update);
-    const outcome = { txn, replies, changes, portCalls, followUps, error, reverts, warnings };
-    for (const followUp of followUps) await this.#process(followUp);
+    const processing = { event, followUpTo: undefined, pushed: 0, producer };
+    const { error, record, fatal } = await this.#processor.process(processing);
+    const outcome = {
+      txn: { values: this.#values },
+      replies,
+      changes: record.handlers
+        .filter(({ change }) => change !== '')
+        .map(({ handler, change }) => `${handler}: ${change}`),
+      portCalls: this.#portCalls,
+      followUps: this.#followUps,
+      error: firstOf(error) ?? fatal,
+      reverts: record.handlers.flatMap((one) => (one.revert && one.error ? [one.error] : [])),
+      warnings: this.#warnings,
+    };
+    for (const followUp of outcome.followUps) await this.#process(followUp);
     return outcome;
   }
 
-  #commit(txn: MemoryTxn, update: boolean): void {
-    if (!update) this.config = new Map();
-    for (const [key, value] of txn.values)
-      if (value === null) this.config.delete(key);
-      else this.config.set(key, value);
+  /** A recording stores the answers of ports as JSON: any other answer would be different in a replay. */
+  #asRecorded<C extends AnyContext>(ctx: C): WrappedContext<C> {
+    const callPort = async <T>(name: string, call: () => Promise<T> | T): Promise<T> => {
+      this.#portCalls.push(name);
+      const answer = await ctx.callPort(name, call);
+      return answer === undefined ? answer : (JSON.parse(JSON.stringify(answer)) as T);
+    };
+    return { ctx: { ...ctx, callPort }, end: () => undefined };
   }
 
-  #updateKubeState(event: Event): void {
-    if (DbResync.is(event)) {
-      this.kubeState.clear();
-      for (const [keyword, values] of Object.entries(event.payload.kubeState))
-        this.kubeState.set(keyword, new Map(Object.entries(values)));
-    } else if (KubeStateChange.is(event)) {
-      const { resource, key, current } = event.payload;
-      const values = this.kubeState.get(resource) ?? new Map<string, Value>();
-      this.kubeState.set(resource, values);
-      if (current) values.set(key, current);
-      else values.delete(key);
-    }
+  #commit({ mode, values, onFailure }: TransactionRequest): TransactionResult {
+    this.#values = values;
+    const isRejected = this.rejects(values);
+    if (mode.endsWith('-resync') && mode !== 'downstream-resync') this.config = new Map();
+    if (!isRejected || onFailure !== 'revert')
+      for (const [key, value] of values)
+        if (value === null) this.config.delete(key);
+        else this.config.set(key, value);
+    const error = new Error('the southbound rejects the transaction');
+    return {
+      seqNum: 0,
+      failures: isRejected
+        ? [{ key: [...values.keys()][0] ?? '', operation: 'CREATE', error }]
+        : [],
+    };
   }
+}
+
+function firstOf(error: Error | undefined): Error | undefined {
+  const isList = error instanceof AggregateError && !(error instanceof FailedValuesError);
+  return isList ? (error.errors as Error[])[0] : error;
 }
 
 /** An event loop in front of a bench, for producers of blocking events. */
@@ -314,7 +297,7 @@ async function checkRevert(bench: HandlerBench, event: Event): Promise<void> {
 function checkNothingPends(
   bench: HandlerBench,
   event: Event,
-  { values }: MemoryTxn,
+  { values }: Outcome['txn'],
   reported: readonly string[],
 ): void {
   const pending = pendingValues(bench.config, reported);

@@ -14,6 +14,7 @@ import { createContivConf } from '#plugins/contivconf/plugin.ts';
 import type { Event } from '#plugins/controller/api/event.ts';
 import type { EventHandler } from '#plugins/controller/api/event-handler.ts';
 import { DbResync, HealingResync, KubeStateChange } from '#plugins/controller/api/events.ts';
+import { DesiredState } from '#plugins/controller/desired-state.ts';
 import { type IpamApi, podAddressOwner } from '#plugins/ipam/api.ts';
 import { createIpam, type IpamDeps } from '#plugins/ipam/plugin.ts';
 import { podLinkNaming } from '#plugins/ipv4net/link-naming.ts';
@@ -97,6 +98,7 @@ export class TestNode extends HandlerBench {
     const vpp = options.vpp ?? new FakeVpp();
     const stn = options.stn ?? new FakeStn();
     const config = contivConfig(options.yaml ?? DEFAULT_YAML);
+    const desired = new DesiredState();
     const conf = createContivConf({ nodeName: name, config, vpp, stn, host, store: local });
     const nodes = createNodeSync({ nodeName: name, cluster, local, host, conf });
     const pods = createPodManager({
@@ -109,7 +111,7 @@ export class TestNode extends HandlerBench {
     });
     const makeIpam = (options.createIpam ?? createIpam) as typeof createIpam;
     const ipam = makeIpam({ conf, nodes, pods, store: local });
-    const net = createIpv4Net({ nodeName: name, conf, nodes, pods, ipam, host, vpp });
+    const net = createIpv4Net({ nodeName: name, conf, nodes, pods, ipam, host, vpp, desired });
     const settings = { ...serviceDefaults, ...options.service };
     const services = createService({
       nodeName: name,
@@ -122,7 +124,7 @@ export class TestNode extends HandlerBench {
     });
     const policies = createPolicy({ nodeName: name, conf, nodes, pods, ipam, net, services });
     const stats = createStatsCollector({ nodeName: name, net });
-    super([conf, nodes, pods, ipam, net, services, policies, stats]);
+    super([conf, nodes, pods, ipam, net, services, policies, stats], desired);
     this.name = name;
     this.options = options;
     this.cluster = cluster;

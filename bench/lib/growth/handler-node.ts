@@ -29,6 +29,7 @@ export class HandlerNode implements AsyncDisposable {
     this.#controller = new Controller({
       config: parseConfig(controllerSchema, '', 'bench').value,
       handlers: this.#handlers.handlers,
+      desired: this.#handlers.desired,
       sink: {
         commit: async () => ({ seqNum: 0, failures: [] }),
         record: () => undefined,

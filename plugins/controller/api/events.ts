@@ -1,6 +1,5 @@
 /** Events of the controller: database changes, resyncs, healing and shutdown. */
 
-import type { Value } from '#kvscheduler/api/transaction.ts';
 import {
   Direction,
   defineEvent,
@@ -230,10 +229,4 @@ export interface ExternalConfigSource {
   readonly label: string;
   /** All of its values; read with every Database Resync. */
   snapshot(): Promise<ExternalSnapshot>;
-}
-
-/** Desired values of the handlers, before external configuration is merged over them. */
-export interface ConfigRetriever {
-  /** The value of a key in the current transaction, else the last internal one; a copy. */
-  getConfig(key: string): Value | undefined;
 }

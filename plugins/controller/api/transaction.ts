@@ -1,19 +1,38 @@
-/** The transaction of one event: handlers put values into it, the event loop commits it once. */
+/** The transaction of one event: handlers replace groups of values in it, the event loop commits it once. */
 import type { Value } from '#kvscheduler/api/transaction.ts';
+import type { KeyValue } from './key-value.ts';
 
 export interface PutOptions {
   /**
-   * The value may stay pending, in a `RevertOnFailure` event, too: it is created when its dependencies
+   * The values may stay pending, in a `RevertOnFailure` event, too: they are created when their dependencies
    * are met. Default: false.
    */
   readonly optional?: boolean;
 }
 
+export interface ReplaceOptions extends PutOptions {
+  /**
+   * Puts unchanged values, too: only then does the result of the event show whether they are configured.
+   * Default: false.
+   */
+  readonly evenUnchanged?: boolean;
+}
+
 export interface ResyncTransaction {
+  /**
+   * Sets all values of a group. The event loop keeps the groups of all handlers and commits what differs from
+   * before; a group without values does not exist. A resync begins without groups.
+   *
+   * If several groups set a key, the value of the handler that comes last in the order of the handlers applies,
+   * and within a handler that of the group whose name sorts last. When that group no longer sets the key,
+   * the value of the other one applies again.
+   * @param group its name within the handler, for example `pod/<id>`
+   */
+  replace(group: string, values: Iterable<KeyValue>, options?: ReplaceOptions): void;
+  /** The desired value of a key, of any handler, with what this event has changed so far. */
+  get<V extends Value = Value>(key: string): V | undefined;
   /** Sets the desired value of a key; the last put wins. */
   put(key: string, value: Value, options?: PutOptions): void;
-  /** Desired value of the key in this transaction; undefined if it was not put or was deleted. */
-  get<V extends Value = Value>(key: string): V | undefined;
 }
 
 export interface UpdateTransaction extends ResyncTransaction {

@@ -7,10 +7,11 @@
 import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import type { TransactionResult, TransactionSink } from '#kvscheduler/api/transaction.ts';
+import type { DesiredValues } from '../api/desired-values.ts';
 import { type Event, type EventKind, eventKind } from '../api/event.ts';
 import type { EventHandler } from '../api/event-handler.ts';
-import type { ConfigRetriever } from '../api/events.ts';
 import type { MergeValues } from '../cached-state.ts';
+import { DesiredState } from '../desired-state.ts';
 import { EventProcessor } from '../event-processor.ts';
 import { NotRecordedError, RecordingError, replayedError } from './errors.ts';
 import { EventReplay } from './event-replay.ts';
@@ -45,7 +46,7 @@ const IDLE_TURNS = 20;
 /** @throws RecordingError */
 export async function replayRecording(
   run: Recording,
-  make: (first: HeaderLine, config: ConfigRetriever) => ReplayDeps,
+  make: (first: HeaderLine, desired: DesiredValues) => ReplayDeps,
 ): Promise<ReplayReport> {
   const replay = new Replay(run, make);
   for await (const recorded of run.events) {
@@ -66,7 +67,8 @@ class Replay {
   #eventReplay: EventReplay | undefined;
 
   constructor({ path, header: first }: Recording, make: Parameters<typeof replayRecording>[1]) {
-    const deps = make(first, { getConfig: (key) => this.#processor.getConfig(key) });
+    const desired = new DesiredState();
+    const deps = make(first, desired);
     this.#path = path;
     this.#clock = new ManualClock(first.at);
     this.#processor = new EventProcessor(
@@ -75,6 +77,7 @@ class Replay {
         handlers: deps.handlers.map((handler) =>
           wrapHandler(handler, (ctx) => this.#currentEvent.context(handler.name, ctx)),
         ),
+        desired,
         sink: this.#sink(),
         externalSources: first.sources.map((label) => ({
           label,

@@ -22,6 +22,7 @@ export async function renderedValues(
 ): Promise<ReadonlyMap<string, Value>> {
   const values = new Map<string, Value>();
   const txn = {
+    replace: () => undefined,
     put: (key: string, value: Value) => void values.set(key, value),
     get: <V extends Value>(key: string) => values.get(key) as V | undefined,
   };

@@ -24,6 +24,7 @@ import type { DHCPLease } from '#models/vpp/interface-state.ts';
 import { wireNodeConfig } from '#plugins/contivconf/wire-node-config.ts';
 import type { ExternalConfigSource } from '#plugins/controller/api/events.ts';
 import type { Controller } from '#plugins/controller/controller.ts';
+import { DesiredState } from '#plugins/controller/desired-state.ts';
 import { problemText } from '#plugins/controller/problems.ts';
 import { type WiredController, wireController } from '#plugins/controller/wire-controller.ts';
 import { type WiredDbWatcher, wireDbWatcher } from '#plugins/dbwatcher/wire-dbwatcher.ts';
@@ -164,6 +165,7 @@ export function createAgent(deps: AgentDeps): Agent {
 
   // The event handlers, the event loop, and the watcher that feeds it.
   const pluginSettings = { contiv, service: settings.service };
+  const desired = new DesiredState();
   const plugins = createPlugins(label, pluginSettings, {
     cluster,
     local,
@@ -171,7 +173,7 @@ export function createAgent(deps: AgentDeps): Agent {
     vpp: vpp.port,
     host: linux.port,
     stn: stnDaemonClient(contiv.stnSocketFile, clock),
-    config: { getConfig: (key) => controller.getConfig(key) },
+    desired,
   });
   const { handlers, conf, nodes, pods, ipam, ipv4net, services, policies, stats } = plugins;
   const extconfig =
@@ -192,6 +194,7 @@ export function createAgent(deps: AgentDeps): Agent {
   const { controller, component: controllerComponent }: WiredController = wireController({
     config: settings.controller,
     handlers,
+    desired,
     sink: scheduler,
     merge: mergeValues,
     failedValues: () => scheduler.failedValues(),

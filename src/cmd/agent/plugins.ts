@@ -4,8 +4,8 @@ import type { DiskStore } from '#datastore/disk-store.ts';
 import type { ContivConfApi } from '#plugins/contivconf/api.ts';
 import type { ContivConfig } from '#plugins/contivconf/config.ts';
 import { createContivConf } from '#plugins/contivconf/plugin.ts';
+import type { DesiredValues } from '#plugins/controller/api/desired-values.ts';
 import type { EventHandler } from '#plugins/controller/api/event-handler.ts';
-import type { ConfigRetriever } from '#plugins/controller/api/events.ts';
 import type { HostPort } from '#plugins/controller/api/ports/host.ts';
 import type { StnPort } from '#plugins/controller/api/ports/stn.ts';
 import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
@@ -40,8 +40,8 @@ export interface Ports {
   readonly vpp: VppPort;
   readonly host: HostPort;
   readonly stn: StnPort;
-  /** The values that handlers have put so far, for a handler that extends values of others. */
-  readonly config: ConfigRetriever;
+  /** The desired values of the handlers by group. */
+  readonly desired: DesiredValues;
 }
 
 export interface Plugins {
@@ -58,7 +58,7 @@ export interface Plugins {
 }
 
 export function createPlugins(nodeName: string, settings: PluginSettings, ports: Ports): Plugins {
-  const { cluster, local, localDisk, vpp, host, stn } = ports;
+  const { cluster, local, localDisk, vpp, host, stn, desired } = ports;
   const conf = createContivConf({
     nodeName,
     config: settings.contiv,
@@ -77,7 +77,7 @@ export function createPlugins(nodeName: string, settings: PluginSettings, ports:
     disk: localDisk,
   });
   const ipam = createIpam({ conf, nodes, pods, store: local });
-  const ipv4net = createIpv4Net({ nodeName, conf, nodes, pods, ipam, host, vpp });
+  const ipv4net = createIpv4Net({ nodeName, conf, nodes, pods, ipam, host, vpp, desired });
   const config = settings.service;
   const services = createService({ nodeName, config, conf, nodes, pods, ipam, net: ipv4net });
   const policies = createPolicy({ nodeName, conf, nodes, pods, ipam, net: ipv4net, services });

@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import Value from 'typebox/value';
 import { rfc3339 } from '#infra/clock/rfc3339.ts';
 import { mergeValues } from '#models/merge.ts';
-import type { ConfigRetriever } from '#plugins/controller/api/events.ts';
+import type { DesiredValues } from '#plugins/controller/api/desired-values.ts';
 import { NotRecordedError, RecordingError } from '#plugins/controller/recording/errors.ts';
 import type { HeaderLine } from '#plugins/controller/recording/recording-format.ts';
 import { readRecording, recordingFiles } from '#plugins/controller/recording/recording-reader.ts';
@@ -49,11 +49,8 @@ async function replayFiles(path: string, print: (text: string) => void): Promise
 }
 
 /** The handlers of an agent, created with the recorded configuration. */
-export function replayedParts(
-  { label, settings }: HeaderLine,
-  config: ConfigRetriever,
-): ReplayDeps {
-  const { handlers } = createPlugins(label, recordedSettings(settings), portsOf(config));
+export function replayedParts({ label, settings }: HeaderLine, desired: DesiredValues): ReplayDeps {
+  const { handlers } = createPlugins(label, recordedSettings(settings), portsOf(desired));
   return { handlers, merge: mergeValues };
 }
 
@@ -77,9 +74,9 @@ function recordedSettings(settings: HeaderLine['settings']): PluginSettings {
 }
 
 /** Ports that throw when they are used: a replay takes all answers from the recording. */
-function portsOf(config: ConfigRetriever): Ports {
+function portsOf(desired: DesiredValues): Ports {
   return new Proxy({} as Ports, {
-    get: (_ports, name) => (name === 'config' ? config : unreachable(String(name))),
+    get: (_ports, name) => (name === 'desired' ? desired : unreachable(String(name))),
   });
 }
 

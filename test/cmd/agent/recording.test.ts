@@ -68,7 +68,7 @@ describe('a recording', () => {
     const podTable = vrfTableKey.build({ id: 1, protocol: 'IPV4' });
     let read: () => unknown = () => undefined;
     const { differences } = await replayRecording(await readRecording(file), (first, wanted) => {
-      read = () => wanted.getConfig(podTable);
+      read = () => wanted.value(podTable);
       return replayedParts(first, wanted);
     });
     assert.deepEqual(differences, []);

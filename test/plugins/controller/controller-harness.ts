@@ -19,6 +19,7 @@ import {
   type ControllerDeps,
   type ControllerState,
 } from '#plugins/controller/controller.ts';
+import { DesiredState } from '#plugins/controller/desired-state.ts';
 import type { ProcessedEvent } from '#plugins/controller/event-record.ts';
 
 /** A sink that records the requests and returns configured results. */
@@ -72,6 +73,7 @@ export interface ControllerHarness {
   readonly controller: Controller;
   readonly clock: ManualClock;
   readonly sink: FakeSink;
+  readonly desired: DesiredState;
   readonly printed: string[];
   readonly processed: ProcessedEvent[];
   readonly states: [ControllerState, string | undefined][];
@@ -87,11 +89,13 @@ export function makeController(
 ): ControllerHarness {
   const clock = new ManualClock();
   const sink = new FakeSink();
+  const desired = new DesiredState();
   const printed: string[] = [];
   const processed: ProcessedEvent[] = [];
   const states: [ControllerState, string | undefined][] = [];
   const controller = new Controller({
     handlers,
+    desired,
     sink,
     merge: (_key, base, over) => ({ ...base, ...over }),
     southboundGeneration: () => 1,
@@ -105,7 +109,7 @@ export function makeController(
     config: controllerConfig(options.config),
   });
   controller.start();
-  return { controller, clock, sink, printed, processed, states };
+  return { controller, clock, sink, desired, printed, processed, states };
 }
 
 /** Kinds of all events so far. */

@@ -197,20 +197,20 @@ describe('transactions', () => {
     assert.deepEqual(await bench.controller.pushAndWait(Ask.event({ n: 1 })), ['a', 'b']);
   });
 
-  it('shows the current transaction, else the last internal value [R6.11]', async () => {
+  it('shows the values of now, with what the current update has changed [R6.11]', async () => {
     const seen: unknown[] = [];
     const a = handler('a', [], {
       update: ({ txn, event }) => txn.put('x', event.payload as object),
     });
     const bench = makeController([
       a,
-      handler('b', [], { update: () => void seen.push(bench.controller.getConfig('x')) }),
+      handler('b', [], { update: () => void seen.push(bench.desired.value('x')) }),
     ]);
     bench.controller.push(emptyResync);
     bench.controller.push(Note.event({ n: 1 }));
     await settle();
     assert.deepEqual(seen, [{ n: 1 }]);
-    assert.deepEqual(bench.controller.getConfig('x'), { n: 1 });
+    assert.deepEqual(bench.desired.value('x'), { n: 1 });
   });
 });
 
@@ -255,7 +255,7 @@ describe('failures', () => {
     );
     assert.deepEqual(trace, ['a:update', 'b:update', 'b:revert', 'a:revert']);
     assert.equal(bench.sink.requests.at(-1)!.onFailure, 'revert');
-    assert.equal(bench.controller.getConfig('x'), undefined);
+    assert.equal(bench.desired.value('x'), undefined);
   });
 
   it('heals after a failed best-effort event, once for several [R5.25][R5.27]', async () => {

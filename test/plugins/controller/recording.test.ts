@@ -11,6 +11,7 @@ import { FatalError } from '#plugins/controller/api/errors.ts';
 import { defineEvent, EventMethod } from '#plugins/controller/api/event.ts';
 import type { EventHandler } from '#plugins/controller/api/event-handler.ts';
 import { Controller, type ControllerDeps } from '#plugins/controller/controller.ts';
+import { DesiredState } from '#plugins/controller/desired-state.ts';
 import { Recorder } from '#plugins/controller/recording/recorder.ts';
 import { jsonPieces } from '#plugins/controller/recording/recording-file.ts';
 import { readRecording, recordingFiles } from '#plugins/controller/recording/recording-reader.ts';
@@ -79,6 +80,7 @@ describe('a recording', () => {
     return {
       config: controllerConfig(),
       handlers,
+      desired: new DesiredState(),
       sink,
       externalSources: [
         { label: 'outside', snapshot: async () => ({ 'key/x': { from: 'outside' } }) },

@@ -3,12 +3,10 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { AbortEventError } from '#plugins/controller/api/errors.ts';
 import { Shutdown } from '#plugins/controller/api/events.ts';
-import { DesiredValues } from '#plugins/ipv4net/desired-values.ts';
 import { ReachableNodes } from '#plugins/ipv4net/reachable-nodes.ts';
 import type { Node } from '#plugins/nodesync/api.ts';
 import { idRecordKey, idRecordText } from '#plugins/nodesync/id-allocator.ts';
 import { MemoryStore } from '#test/support/memory-store.ts';
-import { MemoryTxn } from '../handler-bench.ts';
 import { nodeValue, podValue, sorted, TestNode, vppNodeValue } from '../test-node.ts';
 
 const INTERCONNECT = 'ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}';
@@ -210,27 +208,6 @@ describe('other nodes', () => {
     assert.ok(bench.config.has(key));
     await bench.remove(b);
     assert.ok(!bench.config.has(key));
-  });
-});
-
-describe('the book of what is configured', () => {
-  it('puts what differs, by the part that comes last', () => {
-    const book = new DesiredValues();
-    const item = (key: string, by: string) => ({ key, value: { by } });
-    const change = (name: string, ...items: ReturnType<typeof item>[]) => {
-      const txn = new MemoryTxn();
-      book.change(txn, name, items);
-      return [...txn.values].map(([key, value]) => [key, (value as { by: string } | null)?.by]);
-    };
-    assert.deepEqual(change('a', item('x', 'a'), item('y', 'a')), [
-      ['x', 'a'],
-      ['y', 'a'],
-    ]);
-    assert.deepEqual(change('a', item('x', 'a'), item('y', 'a')), []);
-    assert.deepEqual(change('b', item('x', 'b')), [['x', 'b']]);
-    assert.deepEqual(change('a', item('x', 'a2')), [['y', undefined]]);
-    assert.deepEqual(change('b'), [['x', 'a2']]);
-    assert.deepEqual(change('a'), [['x', undefined]]);
   });
 });
 

@@ -261,7 +261,8 @@ describe('CNI ADD', () => {
     node.rejects = () => true;
     assert.deepEqual(await service.add(request('web', 'c1')), {
       result: 1,
-      error: 'the southbound rejects the transaction',
+      error:
+        'KeyErrors: [config/vpp/v2/interfaces/vpp-tap-c1 (CREATE): the southbound rejects the transaction]',
       interfaces: [],
       routes: [],
       dns: [],

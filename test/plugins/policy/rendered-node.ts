@@ -75,6 +75,7 @@ export class RenderedNode {
   }
 
   readonly #txn = {
+    replace: () => undefined,
     put: (key: string, value: Value) => this.#apply([key, value]),
     delete: (key: string) => this.#apply([key, undefined]),
     get: () => undefined,

@@ -62,6 +62,7 @@ export class RecordedValues {
   /** Keys of the last transaction. */
   touched: string[] = [];
   readonly txn: UpdateTransaction = {
+    replace: () => undefined,
     put: (key, value) => {
       this.touched.push(key);
       this.values.set(key, value);
