@@ -44,7 +44,7 @@ async function vppRelease(): Promise<string> {
 const release = await vppRelease();
 console.log(`VPP ${release}`);
 // The report is about all cases.
-delete process.env['VPP_PART'];
+delete process.env['SUITE_PART'];
 // More kills than in `npm test`, which has less time.
 process.env['VPP_KILLS'] ??= '50';
 const trees = treeLines();

@@ -1,6 +1,6 @@
 /**
  *     npm test                 all test files but the suites with traffic on VPP, of which it runs three
- *                              (`npm run test:vpp` runs all); of long suites on VPP the part of the commit
+ *                              (`npm run test:vpp` runs all); of long suites the part of the commit
  *     npm test -- controller   the files with the word in their path, whole; several words: any of them
  *
  * Suites whose requirements this machine lacks are skipped and listed with the reason. The last line
@@ -16,10 +16,10 @@ import { longestFirst, recordTimes } from './lib/file-times.ts';
 import { partOfCommit } from './lib/part-of-commit.ts';
 import { type FileResult, runTests } from './lib/run-tests.ts';
 import { countAll, countsText, fileText, skipLines } from './lib/test-report.ts';
-import { needsVpp, runsAlone, runsOnlyInTestVpp, VPP_FILE_LIMIT_MS } from './lib/vpp-report.ts';
+import { runsAlone, runsOnlyInTestVpp, VPP_FILE_LIMIT_MS } from './lib/vpp-report.ts';
 
-/** `npm run test:vpp` runs all of them. */
-const PARTS_ON_VPP = 4;
+/** `npm run test:vpp` and `npm run soak -- tables` run all of them. */
+const PARTS = 4;
 /** Many files wait for a time, for a program or for a browser most of the time. */
 const WORKERS = Math.min(4, availableParallelism() + 2);
 
@@ -38,10 +38,10 @@ if (files.length === 0) {
   process.exit(1);
 }
 
-if (words.length === 0) process.env['VPP_PART'] ??= partOfCommit(PARTS_ON_VPP);
-const part = process.env['VPP_PART'];
-if (part !== undefined && files.some(needsVpp))
-  console.log(`long suites on VPP: part ${part}; again with: VPP_PART=${part} npm test -- vpp`);
+if (words.length === 0) process.env['SUITE_PART'] ??= partOfCommit(PARTS);
+const part = process.env['SUITE_PART'];
+if (part !== undefined)
+  console.log(`long suites: part ${part}; again with: SUITE_PART=${part} npm test -- <word>`);
 
 // They take a third of the CPU time of the sources to start: test/support/program-command.ts.
 if (words.length === 0) {

@@ -1,9 +1,9 @@
 /**
- * The long suites on a real VPP, and with the messages of older releases, are tables of cases. `npm test` runs one of four parts of each table, and
- * the commit decides which (scripts/lib/part-of-commit.ts); `npm run test:vpp`, `npm test -- <word>` and
- * `node --test` run all cases. VPP_PART=2/4 runs the second of four parts.
+ * The long suites are tables of cases. `npm test` runs one of four parts of each table, and the commit decides
+ * which (scripts/lib/part-of-commit.ts); `npm run test:vpp`, `npm run soak -- tables`, `npm test -- <word>` and
+ * `node --test` run all cases. SUITE_PART=2/4 runs the second of four parts.
  */
-const part = process.env['VPP_PART'];
+const part = process.env['SUITE_PART'];
 
 /** Whether only a part runs: for suites with a number of objects in place of a table. */
 export const runsPart = part !== undefined;
@@ -11,6 +11,12 @@ export const runsPart = part !== undefined;
 /** @returns the cases of this run */
 export function selectCases<T>(cases: readonly T[]): readonly T[] {
   return part === undefined ? cases : casesOfPart(cases, part);
+}
+
+/** Numbers from 1 on without an end, of a table whose length is known when it ends. */
+export function* selectNumbers(): Generator<number> {
+  const [first = 1, step = 1] = (part ?? '1/1').split('/').map(Number);
+  for (let number = first; ; number += step) yield number;
 }
 
 /**

@@ -13,7 +13,13 @@ import { sessionMessages, usedMessages } from '#vpp/binapi/used-messages.ts';
 import { sharedFolder } from '../binapi/vectors.ts';
 import { hostLinks, simulatedVpp, withHostLinkNotifications } from './backends.ts';
 
-for (const release of ['v24.10', 'v25.10']) {
+const releases = ['v24.10', 'v25.10'];
+const cases = selectCases(
+  writtenFamilies.flatMap((family) => releases.map((release) => ({ release, family }))),
+);
+
+/** A part has the cases of one release. */
+for (const [release, own] of Map.groupBy(cases, (one) => one.release)) {
   const folder = `${sharedFolder}/vpp-api/${release}`;
   const title = `descriptors with the messages of ${release}`;
   await declareUnless(withoutShared(`vpp-api/${release}`), title, async () => {
@@ -21,7 +27,7 @@ for (const release of ['v24.10', 'v25.10']) {
     const all = mergeDefinitions([bundledDefinitions, await readDefinitions(folder)]);
     const catalog = new Catalog(selectDefinitions(all, [...sessionMessages, ...usedMessages]));
     complianceSuite(() => simulatedVpp(catalog), vppExamples(hostLinks), release);
-    const families = selectCases(writtenFamilies);
+    const families = own.map(({ family }) => family);
     pairSuite(async () => withHostLinkNotifications(await simulatedVpp(catalog)), families, {
       release,
     });
