@@ -1,51 +1,47 @@
-/** Wiring of the external configuration by gRPC: its store, its services, its status. */
+/** Wiring of the external configuration by gRPC: first its store and status, then its services. */
 import type { Registry } from 'prom-client';
 import type { KvStore } from '#datastore/api.ts';
 import type { DiskStore } from '#datastore/disk-store.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import type { GrpcService } from '#infra/grpc/connection-server.ts';
-import type { Loggers } from '#infra/log/loggers.ts';
+import type { Logger } from '#infra/log/log.ts';
 import type { Component } from '#infra/process/lifecycle.ts';
 import type { StatusCheck } from '#infra/status/status.ts';
 import type { EventLoop } from '#plugins/controller/api/event-handler.ts';
-import type { ExternalConfigSource } from '#plugins/controller/api/events.ts';
 import { ConfigWriter } from './config-writer.ts';
 import { externalConfigServices } from './grpc-services.ts';
 import { RequestMetrics } from './metrics.ts';
 import { StoredConfig } from './stored-config.ts';
 
-export interface ExternalConfigWiringDeps {
+type Disk = Pick<DiskStore, 'loss' | 'resolveLoss'>;
+
+export interface StoredConfigWiringDeps {
   readonly store: KvStore;
   /** undefined: it is in memory. */
-  readonly disk: Pick<DiskStore, 'loss' | 'resolveLoss'> | undefined;
-  readonly loop: Pick<EventLoop, 'pushAndWait'>;
-  readonly registry: Registry;
+  readonly disk: Disk | undefined;
   readonly status: StatusCheck;
   readonly clock: Clock;
-  readonly loggers: Loggers;
+  readonly log: Logger;
 }
 
-export interface WiredExternalConfig {
-  readonly source: ExternalConfigSource;
-  readonly services: readonly GrpcService[];
-  /** For other services that set values of gRPC clients. */
-  readonly writer: Pick<ConfigWriter, 'put' | 'delete' | 'resync'>;
-  /** Starts before the event loop, and is closed after it. */
+export interface WiredStoredConfig {
+  /** A source of the event loop. */
+  readonly stored: StoredConfig;
+  /** All values are set again: those that were lost are no longer missing. */
+  readonly onReplaced: () => Promise<void>;
+  /** Starts before the event loop. */
   readonly component: Component;
 }
 
-export function wireExternalConfig(deps: ExternalConfigWiringDeps): WiredExternalConfig {
-  const { store, disk, loop, registry, status, clock, loggers } = deps;
-  const log = loggers.get('extconfig');
+export function wireStoredConfig(deps: StoredConfigWiringDeps): WiredStoredConfig {
+  const { store, disk, status, clock, log } = deps;
   const stored = new StoredConfig({ store, clock, log });
-  const metrics = new RequestMetrics(registry, () => stored.size);
   const onReplaced = async () => {
     if (!disk?.loss) return;
     await disk
       .resolveLoss()
       .catch((error) => log.warn({ err: error }, 'the loss of external values stays recorded'));
   };
-  const writer = new ConfigWriter({ loop, stored, onReplaced, log });
   status.registerProblem('external-config', 'readiness', () => {
     const { length } = stored.unreadableKeys;
     if (length > 0) return `${length} stored values cannot be read: ${stored.unreadableKeys[0]}, …`;
@@ -54,9 +50,8 @@ export function wireExternalConfig(deps: ExternalConfigWiringDeps): WiredExterna
       : undefined;
   });
   return {
-    source: stored,
-    writer,
-    services: externalConfigServices({ writer, metrics, clock, log }),
+    stored,
+    onReplaced,
     component: {
       name: 'extconfig',
       init: async () => {
@@ -64,7 +59,32 @@ export function wireExternalConfig(deps: ExternalConfigWiringDeps): WiredExterna
         // A database that never had values has lost none.
         if (disk?.loss?.history === 'new') await onReplaced();
       },
-      close: () => writer.idle(),
     },
+  };
+}
+
+export interface ConfigServicesWiringDeps extends Pick<WiredStoredConfig, 'stored' | 'onReplaced'> {
+  readonly loop: Pick<EventLoop, 'pushAndWait'>;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export interface WiredConfigServices {
+  readonly services: readonly GrpcService[];
+  /** For other services that set values of gRPC clients. */
+  readonly writer: Pick<ConfigWriter, 'put' | 'delete' | 'resync'>;
+  /** Is closed after the event loop, so it starts before it. */
+  readonly component: Component;
+}
+
+export function wireConfigServices(deps: ConfigServicesWiringDeps): WiredConfigServices {
+  const { stored, onReplaced, loop, registry, clock, log } = deps;
+  const metrics = new RequestMetrics(registry, () => stored.size);
+  const writer = new ConfigWriter({ loop, stored, onReplaced, log });
+  return {
+    services: externalConfigServices({ writer, metrics, clock, log }),
+    writer,
+    component: { name: 'extconfig clients', close: () => writer.idle() },
   };
 }

@@ -3,13 +3,12 @@
 import type { Component } from '#infra/process/lifecycle.ts';
 import { type LeaseWatchDeps, watchLeases } from './lease-watch.ts';
 
-/** @param deps read at the start: before that the scheduler has no leases */
-export function wireLeaseWatch(deps: () => LeaseWatchDeps): Component {
+export function wireLeaseWatch(deps: LeaseWatchDeps): Component {
   let close: () => void = () => undefined;
   return {
     name: 'DHCP lease watch',
     init: () => {
-      close = watchLeases(deps());
+      close = watchLeases(deps);
     },
     close: () => close(),
   };

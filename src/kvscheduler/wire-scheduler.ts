@@ -24,17 +24,18 @@ export interface SchedulerWiringDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly print: (text: string) => void;
-  /** Called after each transaction. */
-  readonly onTransaction: TransactionListener;
 }
 
 export interface WiredScheduler {
   readonly scheduler: Scheduler;
+  /** Calls the listener after each transaction. */
+  onTransaction(listener: TransactionListener): void;
   readonly component: Component;
 }
 
 export function wireScheduler(deps: SchedulerWiringDeps): WiredScheduler {
-  const { config, descriptors, verify, registry, status, clock, log, print, onTransaction } = deps;
+  const { config, descriptors, verify, registry, status, clock, log, print } = deps;
+  const listeners: TransactionListener[] = [];
   const metrics: SchedulerMetrics = new SchedulerMetrics(registry, () => scheduler, clock);
   const scheduler: Scheduler = createScheduler({
     descriptors,
@@ -46,12 +47,18 @@ export function wireScheduler(deps: SchedulerWiringDeps): WiredScheduler {
     },
     verify,
     observer: metrics,
-    onTransaction,
+    onTransaction: (changed) => {
+      for (const listener of listeners) listener(changed);
+    },
     ...(config['print-txn-summary'] && { writer: { write: print } }),
     // a transaction of a pod is 10 kB of text, one of a resync megabytes
     writesTransactions: () => log.isLevelEnabled('debug'),
   });
   const queue = new QueueProblem(scheduler, clock);
   status.registerProblem('kvscheduler', 'state', () => queue.text());
-  return { scheduler, component: { name: 'kvscheduler', close: () => scheduler.close() } };
+  return {
+    scheduler,
+    onTransaction: (listener) => void listeners.push(listener),
+    component: { name: 'kvscheduler', close: () => scheduler.close() },
+  };
 }

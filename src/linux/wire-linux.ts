@@ -7,10 +7,12 @@ import type { LinuxHost } from './api.ts';
 import { LostTapLinks } from './descriptors/interface/lost-tap-links.ts';
 import { linuxDescriptors } from './descriptors/linux-descriptors.ts';
 import { hostPort } from './host-port.ts';
-import type { HostFacts, HostRequirements } from './kernel/prepare-host.ts';
+import type { HostFacts } from './kernel/prepare-host.ts';
 
 export interface LinuxWiringDeps {
   readonly host: LinuxHost;
+  /** Prepares the host for the pods. */
+  readonly prepare: () => Promise<HostFacts>;
   /** Service label of the agent. */
   readonly label: string;
   readonly log: Logger;
@@ -21,25 +23,22 @@ export interface WiredLinux {
   /** For the descriptors of VPP, which are read back later. */
   readonly lostTapLinks: LostTapLinks;
   readonly port: HostPort;
-  /** Prepares the host for the pods. */
-  component(
-    prepare: (needs: HostRequirements) => Promise<HostFacts>,
-    needs: () => HostRequirements,
-  ): Component;
+  /** Prepares the host. */
+  readonly component: Component;
 }
 
-export function wireLinux({ host, label, log }: LinuxWiringDeps): WiredLinux {
+export function wireLinux({ host, prepare, label, log }: LinuxWiringDeps): WiredLinux {
   let facts: HostFacts = { ipv6: false };
   const lostTapLinks = new LostTapLinks();
   return {
     descriptors: linuxDescriptors({ host, label, log, lostTapLinks }),
     lostTapLinks,
     port: hostPort(host, () => facts.ipv6),
-    component: (prepare, needs) => ({
+    component: {
       name: 'host',
       init: async () => {
-        facts = await prepare(needs());
+        facts = await prepare();
       },
-    }),
+    },
   };
 }

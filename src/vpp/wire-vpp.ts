@@ -42,6 +42,7 @@ export interface VppWiringDeps {
   readonly lostTapLinks: LostTapLinks;
   readonly store: RecordStore;
   readonly isAgentKey: (key: string) => boolean;
+  readonly status: StatusCheck;
   readonly registry: Registry;
   readonly clock: Clock;
   readonly random: Random;
@@ -53,20 +54,22 @@ export interface WiredVpp {
   readonly descriptors: readonly AnyDescriptor[];
   readonly port: VppPort;
   readonly natSessions: NatSessionPort;
-  routes(): Route[];
+  readonly routes: readonly Route[];
   readonly statistics: StatsPort;
   readonly metrics: VppMetrics;
   /** Polls VPP's telemetry. */
   readonly telemetry: Component;
-  /** Starts to connect; reports to the status check, and each reconnect to the caller. */
-  component(status: StatusCheck, onReconnect: () => void): Component;
+  /** Calls the listener each time VPP is connected again. */
+  onReconnect(listener: () => void): void;
+  /** Starts to connect. */
+  readonly component: Component;
   /** Waits until VPP is connected. */
   readonly connection: Component;
 }
 
 export function wireVpp(deps: VppWiringDeps): WiredVpp {
   const { config, connect, lostTapLinks, registry, clock, random, log } = deps;
-  const { store, isAgentKey, label } = deps;
+  const { store, isAgentKey, label, status } = deps;
   const calls = registerCallMetrics(registry, () => client);
   const client: BinapiClient = new BinapiClient({
     observer: calls,
@@ -83,6 +86,8 @@ export function wireVpp(deps: VppWiringDeps): WiredVpp {
   });
   const segment = new SegmentStatistics(new ConnectedProcess(client), clock);
   const statistics = deps.statistics ?? segment;
+  const report = status.register('vpp', 'state');
+  const reconnectListeners: (() => void)[] = [];
   return {
     client,
     descriptors: vppDescriptors({
@@ -94,7 +99,7 @@ export function wireVpp(deps: VppWiringDeps): WiredVpp {
     }),
     port: vppPort(client),
     natSessions: natSessionPort(client),
-    routes: () => [
+    routes: [
       ...vppRoutes(client),
       ...callRoutes(calls, client),
       ...telemetryRoutes({ client, statistics, clock }),
@@ -110,24 +115,22 @@ export function wireVpp(deps: VppWiringDeps): WiredVpp {
       clock,
       log,
     }),
-    component: (status, onReconnect) => {
-      const report = status.register('vpp', 'state');
-      return {
-        name: 'vpp',
-        init: () => {
-          client.onStateChange((state) => {
-            if (state === 'connected') {
-              report('ok');
-              if (client.generation > 1) onReconnect();
-            } else if (state === 'disconnected') report('error', 'VPP disconnected');
-          });
-          client.start();
-        },
-        close: async () => {
-          segment.close();
-          await client.close();
-        },
-      };
+    onReconnect: (listener) => void reconnectListeners.push(listener),
+    component: {
+      name: 'vpp',
+      init: () => {
+        client.onStateChange((state) => {
+          if (state === 'connected') {
+            report('ok');
+            if (client.generation > 1) for (const listener of reconnectListeners) listener();
+          } else if (state === 'disconnected') report('error', 'VPP disconnected');
+        });
+        client.start();
+      },
+      close: async () => {
+        segment.close();
+        await client.close();
+      },
     },
     connection: { name: 'VPP connection', init: () => client.whenConnected() },
   };

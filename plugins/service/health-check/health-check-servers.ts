@@ -47,6 +47,8 @@ export class HealthCheckServers {
 
   /** Counts have effect at once; ports are opened and closed afterwards. */
   replace(checks: ReadonlyMap<ServiceName, HealthCheck>): void {
+    // The event loop continues until it is closed, after the servers.
+    if (this.#isClosed) return;
     this.#checks = checks;
     this.#start();
   }
@@ -63,7 +65,8 @@ export class HealthCheckServers {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.replace(new Map());
+    this.#checks = new Map();
+    this.#start();
     await this.settled();
   }
 

@@ -1,5 +1,5 @@
 import type { StatusCheck } from '#infra/status/status.ts';
-import type { Plugins } from './plugins.ts';
+import type { Plugins } from '../plugins.ts';
 
 /** Objects that the node does not carry as defined: the status names them, and nothing fails. */
 export function registerFeatureProblems(

@@ -1,0 +1,155 @@
+/** The event handlers, the event loop, and its producers: the watcher of the datastore and clients by gRPC. */
+import type { Component } from '#infra/process/lifecycle.ts';
+import { agentPrefix } from '#infra/service-label/service-label.ts';
+import { mergeValues } from '#models/merge.ts';
+import type { Controller } from '#plugins/controller/controller.ts';
+import { DesiredState } from '#plugins/controller/desired-state.ts';
+import type { EventRecord } from '#plugins/controller/event-record.ts';
+import { controllerRoutes } from '#plugins/controller/routes.ts';
+import { wireController } from '#plugins/controller/wire-controller.ts';
+import { wireDbWatcher } from '#plugins/dbwatcher/wire-dbwatcher.ts';
+import {
+  type WiredConfigServices,
+  wireConfigServices,
+  wireStoredConfig,
+} from '#plugins/extconfig/wire-extconfig.ts';
+import { stnDaemonClient } from '#stn/daemon-client.ts';
+import { createPlugins, type Plugins } from '../plugins.ts';
+import type { AgentPart, PartDeps } from './agent-part.ts';
+import { earlyCopy } from './early-copy.ts';
+import type { NodeStores } from './node-stores.ts';
+import type { Scheduling } from './scheduling.ts';
+import type { Southbound } from './southbound.ts';
+
+export interface Control extends AgentPart {
+  readonly plugins: Plugins;
+  readonly controller: Controller;
+  /** Services for clients that send external configuration; undefined: they are not served. */
+  readonly clients: Pick<WiredConfigServices, 'services' | 'writer'> | undefined;
+  /** Start while VPP is being connected, and may delay that. */
+  readonly beforeVpp: readonly Component[];
+}
+
+/** @param onProcessed called with the record of each processed event */
+export function control(
+  deps: PartDeps,
+  stores: NodeStores,
+  { vpp, linux }: Southbound,
+  { scheduler, onTransaction }: Scheduling,
+  onProcessed: ((record: EventRecord) => void) | undefined,
+): Control {
+  const { settings, environment, build, status, registry, clock, random, loggers, print } = deps;
+  const { label, contiv, service } = settings;
+  const { cluster, local, localDisk, mirror, isShared, gate } = stores;
+  const desired = new DesiredState();
+  const plugins = createPlugins(
+    label,
+    { contiv, service },
+    {
+      cluster,
+      local,
+      localDisk,
+      vpp: vpp.port,
+      host: linux.port,
+      stn: stnDaemonClient(contiv.stnSocketFile, clock),
+      desired,
+    },
+  );
+  const stored =
+    environment.external &&
+    wireStoredConfig({
+      store: environment.external,
+      disk: environment.externalDisk,
+      status,
+      clock,
+      log: loggers.get('extconfig'),
+    });
+  const { controller, component: controllerComponent } = wireController({
+    config: settings.controller,
+    handlers: plugins.handlers,
+    desired,
+    sink: scheduler,
+    merge: mergeValues,
+    failedValues: () => scheduler.failedValues(),
+    southboundGeneration: () =>
+      vpp.client.state === 'connected' ? vpp.client.generation : undefined,
+    externalSources: [...(deps.externalSources ?? []), ...(stored ? [stored.stored] : [])],
+    onProcessed,
+    isStartDelayed: () => gate.missing !== undefined,
+    recorded: { version: build.version, label, settings: { contiv, service } },
+    registry,
+    status,
+    clock,
+    random,
+    loggers,
+    print,
+  });
+  vpp.onReconnect(() => controller.southboundReconnected());
+  const clients =
+    stored &&
+    wireConfigServices({
+      ...stored,
+      loop: controller,
+      registry,
+      clock,
+      log: loggers.get('extconfig'),
+    });
+  const {
+    watcher,
+    component: watcherComponent,
+    statesChanged,
+  } = wireDbWatcher({
+    loop: controller,
+    cluster,
+    startGate: gate,
+    mirror,
+    isShared,
+    nodeName: label,
+    agentPrefix: agentPrefix(label),
+    host: settings.env['HOST_IP'] || settings.env['HOSTNAME'] || 'unknown',
+    config: settings.controller,
+    valueStates: {
+      statesOf: (key) => scheduler.status(key),
+      isSettled: () => controller.isIdle && scheduler.load.isIdle,
+    },
+    registry,
+    status,
+    clock,
+    random,
+    log: loggers.get('dbwatcher'),
+  });
+  onTransaction(statesChanged);
+  const copy =
+    mirror &&
+    earlyCopy({
+      label,
+      contiv,
+      cluster,
+      mirror,
+      gate,
+      nodes: plugins.nodes,
+      vppConnected: () => vpp.client.whenConnected(),
+      clock,
+      log: loggers.get('dbwatcher'),
+    });
+  return {
+    plugins,
+    controller,
+    clients,
+    // VPP may start only when the node can do without the database.
+    beforeVpp: copy ? [copy] : [],
+    components: [
+      ...(stored && clients ? [stored.component, clients.component] : []),
+      controllerComponent,
+      watcherComponent,
+    ],
+    routes: controllerRoutes({
+      clock,
+      history: controller.history,
+      verification: controller.verification,
+      verificationEnabled: settings.controller.enableVerification,
+      transaction: (seqNum) => scheduler.record(seqNum),
+      requestResync: (request) => watcher.requestResync(request),
+    }),
+  };
+}

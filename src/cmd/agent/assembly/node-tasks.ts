@@ -1,0 +1,88 @@
+/** Work beside the event loop, on the state of the event handlers. */
+import type { CodedError } from '#infra/errors/errors.ts';
+import type { DHCPLease } from '#models/vpp/interface-state.ts';
+import { wireNodeConfigStatus } from '#plugins/contivconf/wire-node-config.ts';
+import { wireLeaseWatch } from '#plugins/ipv4net/wire-lease-watch.ts';
+import { IdReleaser } from '#plugins/nodesync/id-releaser.ts';
+import { sessionTimeouts } from '#plugins/service/config.ts';
+import type { ServiceName } from '#plugins/service/rendered-service.ts';
+import { wireHealthChecks } from '#plugins/service/wire-health-checks.ts';
+import { wireNatSessions } from '#plugins/service/wire-nat-sessions.ts';
+import type { AgentPart, PartDeps } from './agent-part.ts';
+import type { Control } from './control.ts';
+import { interfaceFaults } from './interface-faults.ts';
+import type { NodeStores } from './node-stores.ts';
+import type { Scheduling } from './scheduling.ts';
+import type { Southbound } from './southbound.ts';
+
+/** Name of the descriptor of leases. */
+const DHCP_LEASES = 'vpp-dhcp-lease';
+
+export interface NodeTasks extends AgentPart {
+  /** Services whose port for health checks cannot be opened at present. */
+  readonly healthCheckFailures: () => ReadonlyMap<ServiceName, CodedError>;
+}
+
+export function nodeTasks(
+  deps: PartDeps,
+  { cluster, isShared, gate }: NodeStores,
+  { vpp }: Southbound,
+  { scheduler }: Scheduling,
+  { plugins, controller }: Control,
+): NodeTasks {
+  const { settings, registry, clock, random, loggers } = deps;
+  const { label, service } = settings;
+  const { conf, ipv4net, services, stats } = plugins;
+  const leaseWatch = wireLeaseWatch({
+    leases: scheduler.metadataMap<DHCPLease>(DHCP_LEASES)!,
+    net: ipv4net,
+    loop: controller,
+    clock,
+    log: loggers.get('dhcp'),
+  });
+  const { tcp, other } = sessionTimeouts(service);
+  const idleSessions = wireNatSessions({
+    port: vpp.natSessions,
+    isEnabled: service.cleanupIdleNATSessions,
+    intervalMs: Math.min(tcp, other) * 1_000,
+    registry,
+    stats,
+    clock,
+    loggers,
+  });
+  const healthChecks = wireHealthChecks({
+    services,
+    isSynced: () => controller.isSynced,
+    clock,
+    random,
+    loggers,
+  });
+  const idReleaser = new IdReleaser({
+    nodeName: label,
+    cluster,
+    clock,
+    random,
+    log: loggers.get('nodesync'),
+  });
+  const nodeConfigStatus = wireNodeConfigStatus({
+    nodeName: label,
+    cluster,
+    gate,
+    conf,
+    isConfigured: () => controller.isSynced,
+    interfaceFaults: (name) => interfaceFaults(scheduler, name),
+    clock,
+    random,
+    log: loggers.get('contivconf'),
+  });
+  return {
+    healthCheckFailures: healthChecks.failures,
+    components: [
+      leaseWatch,
+      idleSessions,
+      healthChecks.component,
+      ...(isShared ? [idReleaser.component, nodeConfigStatus] : []),
+    ],
+    routes: [],
+  };
+}

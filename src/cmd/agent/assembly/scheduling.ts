@@ -1,0 +1,53 @@
+/** The scheduler, which configures VPP and Linux, and the watch of VPP's interfaces. */
+import { encodeOriginal } from '#compatibility/dumped-value.ts';
+import { compatibilityRoutes } from '#compatibility/routes.ts';
+import type { NamedMapping } from '#infra/idxmap/idxmap.ts';
+import { schedulerRoutes } from '#kvscheduler/rest/scheduler-routes.ts';
+import { type WiredScheduler, wireScheduler } from '#kvscheduler/wire-scheduler.ts';
+import type { InterfaceState } from '#models/vpp/interface-state.ts';
+import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
+import { wireInterfaceWatch } from '#vpp/wire-vpp.ts';
+import { parseValue } from '../parse-value.ts';
+import type { AgentPart, PartDeps } from './agent-part.ts';
+import type { Southbound } from './southbound.ts';
+
+export interface Scheduling extends AgentPart, Pick<WiredScheduler, 'scheduler' | 'onTransaction'> {
+  /** Names and indexes of the configured interfaces of VPP. */
+  readonly interfaces: NamedMapping<VppInterfaceMetadata>;
+}
+
+/** @param onStateChange called with the state of an interface when it has changed */
+export function scheduling(
+  deps: PartDeps,
+  { vpp, linux }: Southbound,
+  onStateChange: ((state: InterfaceState) => void) | undefined,
+): Scheduling {
+  const { settings, environment, build, status, registry, clock, loggers, print } = deps;
+  const { scheduler, onTransaction, component } = wireScheduler({
+    config: settings.kvscheduler,
+    descriptors: [...vpp.descriptors, ...linux.descriptors],
+    verify: Boolean(settings.env['KVSCHED_VERIFY_MODE']),
+    registry,
+    status,
+    clock,
+    log: loggers.get('kvscheduler'),
+    print,
+  });
+  const interfaceWatch = wireInterfaceWatch({
+    client: vpp.client,
+    scheduler,
+    clock,
+    log: loggers.get('vpp'),
+    onStateChange,
+  });
+  return {
+    scheduler,
+    onTransaction,
+    interfaces: scheduler.metadataMap<VppInterfaceMetadata>('vpp-interface')!,
+    components: [component, interfaceWatch],
+    routes: [
+      ...schedulerRoutes({ scheduler, clock, parseValue, encodeOriginal }),
+      ...compatibilityRoutes({ scheduler, linux: environment.linux, build, clock }),
+    ],
+  };
+}

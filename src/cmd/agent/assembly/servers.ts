@@ -1,0 +1,70 @@
+/** The servers: REST for operators, CNI for kubelet, and the gRPC services of grpc2.conf. */
+import { genericServices } from '#compatibility/generic/services.ts';
+import { grpcConfigCheck, wireGrpcServer } from '#infra/grpc/wire-grpc-server.ts';
+import type { Route } from '#infra/http/route.ts';
+import { wireHttpServer } from '#infra/http/wire-http-server.ts';
+import type { Component } from '#infra/process/lifecycle.ts';
+import { wireCniServer } from '#plugins/podmanager/wire-cni-server.ts';
+import type { PartDeps } from './agent-part.ts';
+import { cniState } from './cni-state.ts';
+import type { Control } from './control.ts';
+import type { NodeStores } from './node-stores.ts';
+import type { Scheduling } from './scheduling.ts';
+import type { Southbound } from './southbound.ts';
+
+export interface Servers {
+  /** Port of the REST server. */
+  readonly port: number;
+  /** Port of the gRPC services of grpc2.conf; undefined: not served, or on a unix socket. */
+  readonly grpcPort: number | undefined;
+  /** Start before all others: a starting agent shows its state. */
+  readonly first: readonly Component[];
+  /** Start after all others. */
+  readonly last: readonly Component[];
+}
+
+/** @param routes of all parts */
+export function servers(
+  deps: PartDeps,
+  { gate }: NodeStores,
+  { linux }: Southbound,
+  { scheduler }: Scheduling,
+  { plugins, controller, clients }: Control,
+  routes: readonly Route[],
+): Servers {
+  const { settings, status, clock, loggers } = deps;
+  const { grpc, grpc2 } = settings;
+  const { pods, ipam, ipv4net } = plugins;
+  const http = wireHttpServer(settings.http, routes, clock, loggers);
+  const cni = wireCniServer({
+    config: grpc,
+    loop: controller,
+    pods,
+    state: cniState({ status, gate, scheduler, ipam, net: ipv4net, host: linux.port }),
+    clock,
+    loggers,
+  });
+  const log = loggers.get('grpc2');
+  const generic =
+    grpc2 &&
+    wireGrpcServer({
+      config: grpc2,
+      // Each component that has services on port 9111 adds them here.
+      services: [
+        ...(clients?.services ?? []),
+        ...genericServices({ scheduler, sink: clients?.writer, clock, log }),
+      ],
+      clock,
+      log,
+    });
+  return {
+    get port() {
+      return http.port;
+    },
+    get grpcPort() {
+      return generic?.port;
+    },
+    first: [grpcConfigCheck(grpc, grpc2), http.component],
+    last: [cni, ...(generic ? [generic.component] : [])],
+  };
+}

@@ -1,0 +1,52 @@
+/** VPP and Linux. */
+import type { Component } from '#infra/process/lifecycle.ts';
+import { type WiredLinux, wireLinux } from '#linux/wire-linux.ts';
+import { podFamily } from '#plugins/contivconf/node-settings.ts';
+import { isAgentKey } from '#plugins/ipv4net/agent-keys.ts';
+import { type WiredVpp, wireVpp } from '#vpp/wire-vpp.ts';
+import type { AgentPart, PartDeps } from './agent-part.ts';
+import type { NodeStores } from './node-stores.ts';
+
+export interface Southbound extends AgentPart {
+  readonly vpp: WiredVpp;
+  readonly linux: WiredLinux;
+  /** Waits until VPP is connected. */
+  readonly connection: Component;
+  /** Start after the connection: without VPP nothing is changed on the machine. */
+  readonly connected: readonly Component[];
+}
+
+export function southbound(deps: PartDeps, stores: NodeStores): Southbound {
+  const { settings, environment, status, registry, clock, random, loggers } = deps;
+  const { label, contiv } = settings;
+  const linux = wireLinux({
+    host: environment.linux,
+    prepare: () =>
+      environment.prepareHost({ tap: contiv.useTAPInterfaces, family: podFamily(contiv) }),
+    label,
+    log: loggers.get('linux'),
+  });
+  const vpp = wireVpp({
+    config: settings.govpp,
+    connect: environment.connectVpp,
+    telemetry: settings.telemetry,
+    statistics: environment.vppStatistics,
+    label,
+    lostTapLinks: linux.lostTapLinks,
+    store: stores.local,
+    isAgentKey,
+    status,
+    registry,
+    clock,
+    random,
+    log: loggers.get('vpp'),
+  });
+  return {
+    vpp,
+    linux,
+    components: [vpp.component],
+    connection: vpp.connection,
+    connected: [linux.component, vpp.telemetry],
+    routes: vpp.routes,
+  };
+}

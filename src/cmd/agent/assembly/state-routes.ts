@@ -1,0 +1,102 @@
+/** Routes about the state of the node: documents of the plugins, packet traces, statistics. */
+import type { Route } from '#infra/http/route.ts';
+import { metricsRoute } from '#infra/metrics/routes.ts';
+import { resources } from '#kubernetes/resources/resources.ts';
+import { podRoutes } from '#plugins/ipv4net/pod-routes.ts';
+import { ipamRoutes } from '#plugins/ipv4net/routes.ts';
+import { NodeSyncMetrics } from '#plugins/nodesync/metrics.ts';
+import { nodeRoutes } from '#plugins/nodesync/node-routes.ts';
+import { PodManagerMetrics } from '#plugins/podmanager/metrics.ts';
+import { createAclRenderer } from '#plugins/policy/acl/renderer.ts';
+import { connectivityRoutes } from '#plugins/policy/connectivity/routes.ts';
+import { policyRoutes } from '#plugins/policy/rest.ts';
+import { serviceRoutes } from '#plugins/service/rest.ts';
+import { wireStats } from '#plugins/statscollector/wire-stats.ts';
+import { nodeSnapshot, traceRoutes } from '../node-snapshot.ts';
+import { pairTraceRoutes } from '../pair-trace/routes.ts';
+import { reflectedObject } from '../reflected-object.ts';
+import type { PartDeps } from './agent-part.ts';
+import type { Control } from './control.ts';
+import { registerFeatureProblems } from './feature-problems.ts';
+import type { NodeTasks } from './node-tasks.ts';
+import type { Scheduling } from './scheduling.ts';
+import type { Southbound } from './southbound.ts';
+import { valueStateReader } from './value-state-reader.ts';
+import { valuesInVpp } from './values-in-vpp.ts';
+
+export function stateRoutes(
+  deps: PartDeps,
+  { vpp }: Southbound,
+  { scheduler, interfaces }: Scheduling,
+  { plugins, controller }: Control,
+  { healthCheckFailures }: NodeTasks,
+): Route[] {
+  const { settings, environment, status, registry, clock, loggers } = deps;
+  const { label } = settings;
+  const { nodes, pods, ipam, ipv4net: net, services, policies, stats } = plugins;
+  new NodeSyncMetrics(registry, nodes);
+  new PodManagerMetrics(registry, pods);
+  registerFeatureProblems(status, plugins);
+  const interfaceStats = wireStats({
+    collector: stats,
+    isEnabled: !settings.env['DISABLE_INTERFACE_STATS'],
+    statistics: vpp.statistics,
+    nameOf: (index) => interfaces.listNames('swIfIndex', String(index))[0],
+    registry,
+    clock,
+    log: loggers.get('statscollector'),
+  });
+  const values = valueStateReader(scheduler);
+  const traced = { label, scheduler, ipam, net, client: vpp.client, linux: environment.linux };
+  return [
+    ...ipamRoutes({ nodes, ipam, net }),
+    ...podRoutes({
+      pods,
+      ipam,
+      net,
+      services,
+      policies,
+      values,
+      swIfIndexOf: (name) => interfaces.getValue(name)?.swIfIndex,
+      clock,
+    }),
+    ...nodeRoutes({
+      nodeName: label,
+      nodes,
+      net,
+      values,
+      samples: interfaceStats.samples,
+      clock,
+    }),
+    ...serviceRoutes({
+      services,
+      clock,
+      healthCheckFailures,
+      ...valuesInVpp(scheduler, 'vpp-nat44-dnat'),
+    }),
+    ...policyRoutes({ policies, clock, ...valuesInVpp(scheduler, 'vpp-acl') }),
+    ...connectivityRoutes({
+      policies,
+      createRenderer: createAclRenderer,
+      kubeState: () => controller.kubeState,
+      services,
+      serviceSubnet: () => ipam.serviceSubnet(),
+      reflectObject: reflectedObject,
+      clock,
+    }),
+    ...traceRoutes({ ...traced, clock }),
+    ...pairTraceRoutes({
+      ...traced,
+      nodes,
+      services,
+      pods: () => controller.kubeState.get(resources.pod.keyword),
+      readSnapshot: (view) => nodeSnapshot(traced, view),
+      clock,
+    }),
+    metricsRoute('/metrics', registry, clock, async () => {
+      await vpp.metrics.refresh();
+      await interfaceStats.refresh();
+    }),
+    ...interfaceStats.routes,
+  ];
+}
