@@ -192,3 +192,6 @@ export const DeletePod = defineEvent<DeletePodPayload>({
   direction: Direction.Reverse,
   origin: ({ containerId }) => ({ container: containerId }),
 });
+
+/** Trailer of the CNI service with the encoded CNIReply of a request that failed. */
+export const FAILED_REPLY_TRAILER = 'cni-reply-bin';

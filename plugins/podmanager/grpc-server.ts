@@ -12,6 +12,7 @@ import type { Logger } from '#infra/log/log.ts';
 import { CNIReply } from '#models/cni/cni.gen.ts';
 import { messageCodec } from '#models/message.ts';
 import { methodDefinition } from '#models/method-definition.ts';
+import { FAILED_REPLY_TRAILER } from './api.ts';
 import { cniResults } from './cni-failure.ts';
 import { type CniService, cniMethods } from './cni-service.ts';
 
@@ -23,9 +24,6 @@ export const cniServiceDefinition = {
   GC: methodDefinition(cniMethods.gc),
   Status: methodDefinition(cniMethods.status),
 } as const;
-
-/** Trailer with the encoded CNIReply of a request that failed. */
-export const FAILED_REPLY_TRAILER = 'cni-reply-bin';
 
 /** Node.js sends at most 64 KiB of trailers; a character may become 13 bytes. */
 const MAX_ERROR_CHARACTERS = 4096;

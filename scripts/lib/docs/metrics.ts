@@ -2,9 +2,9 @@ import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Counter, Gauge, Histogram, type Metric, Registry, Summary } from 'prom-client';
 import { createAgent } from '#cmd/agent/agent.ts';
-import { embeddedEnvironment } from '#cmd/agent/embedded-environment.ts';
 import { parseFlags } from '#cmd/agent/flags.ts';
 import { readSettings } from '#cmd/agent/settings.ts';
+import { simulatedEnvironment } from '#demonstration/simulated-environment.ts';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { Loggers } from '#infra/log/loggers.ts';
 import { MemoryStore } from '#test/support/memory-store.ts';
@@ -59,7 +59,7 @@ function makeAgent(): void {
     ...parts,
     settings: readSettings(flags, {}),
     environment: {
-      ...embeddedEnvironment(new MemoryStore(), undefined, parts),
+      ...simulatedEnvironment(new MemoryStore(), undefined, parts),
       external: new MemoryStore(),
     },
     build: { version: '', date: '', commit: '' },

@@ -2,6 +2,7 @@
 
 import type { Pod } from '#kubernetes/models/pod.ts';
 import { type Cluster, clusterOf } from '#kubernetes/reflector/cluster.ts';
+import { readManifestFolder } from '#kubernetes/reflector/manifest-folder.ts';
 import { problemText, type SourceLocation } from '#kubernetes/reflector/manifest-problem.ts';
 import type { ManifestObject } from '#kubernetes/reflector/manifests.ts';
 import { namespaceOf } from '#kubernetes/reflector/objects/meta.ts';
@@ -17,7 +18,6 @@ import { contivDefaults } from '#plugins/contivconf/config.ts';
 import type { KubeState } from '#plugins/controller/api/event-handler.ts';
 import { AddressSet, addressNumber, formatAddress } from '#plugins/policy/address-set.ts';
 import type { ClusterPod } from '#plugins/policy/connectivity/cluster-policies.ts';
-import { readManifestFolder } from './manifest-folder.ts';
 
 export interface ManifestCluster {
   readonly kube: KubeState;

@@ -66,8 +66,8 @@ export async function openEnvironment(
   }
   if (settings.embedded) {
     // Loads the simulator only when it is used.
-    const { embeddedEnvironment } = await import('./embedded-environment.ts');
-    return embeddedEnvironment(local, local, parts, external);
+    const { simulatedEnvironment } = await import('#demonstration/simulated-environment.ts');
+    return simulatedEnvironment(local, local, parts, external);
   }
   // A damaged mirror is discarded, because etcd has its content. The local store is not: nothing
   // else has the attachments and addresses.

@@ -6,6 +6,7 @@ import { Loggers } from '#infra/log/loggers.ts';
 import { Output } from '#infra/log/output.ts';
 import { buildInfo } from '#infra/process/build-info.ts';
 import { type Agent, createAgent } from './agent.ts';
+import type { AgentDeps } from './assembly/agent-part.ts';
 import { connectivity } from './connectivity.ts';
 import { type AgentFlags, parseFlags } from './flags.ts';
 import { openEnvironment } from './open-environment.ts';
@@ -13,7 +14,6 @@ import { printConfig } from './print-config.ts';
 import { replay } from './replay.ts';
 import { report } from './report/report.ts';
 import { readSettings } from './settings.ts';
-import { startEmbedded } from './start-embedded.ts';
 import { trace } from './trace.ts';
 
 /** The configuration or an argument is invalid; a restart does not help. */
@@ -88,9 +88,7 @@ async function runCommand(
       await undeploy(agent, ended);
       return 0;
     }
-    const started = settings.embedded
-      ? startEmbedded(agent, { settings, environment, ...parts, print })
-      : agent.start();
+    const started = startAgent(agent, { ...parts, settings, environment, print });
     // A start that waits for VPP must not block the stop.
     const signal = await Promise.race([ended, started.then(() => ended)]);
     loggers.get('agent').info({ signal }, 'stopping; the configuration stays in place');
@@ -99,6 +97,26 @@ async function runCommand(
     await agent.stop();
     await environment.close();
   }
+}
+
+/** With --embedded, Kubernetes and kubelet are simulated, too. */
+async function startAgent(agent: Agent, deps: Omit<AgentDeps, 'build'>): Promise<void> {
+  const { settings, environment, clock, random, loggers, print } = deps;
+  const { cluster: store, addNamespace } = environment;
+  if (!settings.embedded || !addNamespace) return agent.start();
+  const { demonstrate } = await import('#demonstration/demonstration.ts');
+  await demonstrate(agent, {
+    store,
+    manifests: settings.embedded.manifests,
+    nodeName: settings.label,
+    serviceCidr: settings.contiv.ipamConfig.serviceCIDR,
+    addNamespace,
+    cniSocket: settings.grpc.endpoint,
+    clock,
+    random,
+    log: loggers.get('kubelet'),
+    print,
+  });
 }
 
 /** Commands that change nothing on the node. @returns undefined: the arguments name none */

@@ -7,7 +7,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CniClient } from '#cmd/agent/cni-client.ts';
+import { CniClient } from '#demonstration/cni-client.ts';
 import { call } from '#test/infra/http/authentication/client.ts';
 import { programFile } from '#test/support/program-command.ts';
 import { until } from '#test/support/wait.ts';

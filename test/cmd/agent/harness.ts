@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { type Agent, createAgent } from '#cmd/agent/agent.ts';
-import { addressIn, CniClient } from '#cmd/agent/cni-client.ts';
 import type { Environment } from '#cmd/agent/environment.ts';
 import { parseFlags } from '#cmd/agent/flags.ts';
 import { readSettings, type Settings } from '#cmd/agent/settings.ts';
 import type { KvStore } from '#datastore/api.ts';
+import { addressIn, CniClient } from '#demonstration/cni-client.ts';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { Loggers } from '#infra/log/loggers.ts';

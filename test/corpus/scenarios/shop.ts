@@ -1,6 +1,6 @@
 /** The cluster of the examples, with its services and policies. */
 import { resolve } from 'node:path';
-import { FakeKubelet } from '#cmd/agent/fake-kubelet.ts';
+import { FakeKubelet } from '#demonstration/fake-kubelet.ts';
 import { seededRandom } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { makeMachine, RecordedAgent } from '../record.ts';

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { addressIn } from '#cmd/agent/cni-client.ts';
+import { addressIn } from '#demonstration/cni-client.ts';
 import type { Random } from '#infra/clock/clock.ts';
 import type { RealNode } from './node.ts';
 import type { Sandbox } from './sandbox.ts';

@@ -17,9 +17,10 @@ import { systemClock } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { CNIReply, CNIRequest, StatusReply } from '#models/cni/cni.gen.ts';
 import { messageCodec } from '#models/message.ts';
+import { FAILED_REPLY_TRAILER } from '#plugins/podmanager/api.ts';
 import type { CniService } from '#plugins/podmanager/cni-service.ts';
 import { type CniServer, CniSocketError, serveCni } from '#plugins/podmanager/cni-socket.ts';
-import { cniServiceDefinition, FAILED_REPLY_TRAILER } from '#plugins/podmanager/grpc-server.ts';
+import { cniServiceDefinition } from '#plugins/podmanager/grpc-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'cni-'));
 after(() => rmSync(folder, { recursive: true, force: true }));

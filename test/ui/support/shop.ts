@@ -1,7 +1,7 @@
 /** An agent on a simulated node with the shop of `examples/shop`, and its page. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FakeKubelet } from '#cmd/agent/fake-kubelet.ts';
+import { FakeKubelet } from '#demonstration/fake-kubelet.ts';
 import { systemRandom } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { contivDefaults } from '#plugins/contivconf/config.ts';

@@ -1,52 +1,43 @@
-/** Starts the embedded agent with a fake kubelet, and prints a summary. */
-import type { Clock, Random } from '#infra/clock/clock.ts';
-import type { Loggers } from '#infra/log/loggers.ts';
+/** Starts an agent with a fake kubelet, and prints a summary. */
+import type { Clock } from '#infra/clock/clock.ts';
 import { problemText } from '#kubernetes/reflector/manifest-problem.ts';
-import type { Controller } from '#plugins/controller/controller.ts';
-import type { Agent } from './agent.ts';
-import type { Environment } from './environment.ts';
-import { FakeKubelet, type PodAttachment } from './fake-kubelet.ts';
-import type { Settings } from './settings.ts';
+import { FakeKubelet, type FakeKubeletDeps, type PodAttachment } from './fake-kubelet.ts';
 
 const POLL_MS = 50;
 const IDLE_POLLS = 5;
 /** After ten seconds the summary is printed, even if events are still processed. */
 const MAX_POLLS = 200;
 
-export interface EmbeddedDeps {
-  readonly settings: Settings;
-  readonly environment: Environment;
+export interface DemonstratedAgent {
+  /** Port of the REST server. */
+  readonly port: number;
+  readonly controller: { readonly isIdle: boolean; readonly eventCount: number };
+  start(): Promise<void>;
+}
+
+export interface DemonstrationDeps extends FakeKubeletDeps {
+  /** Of the CNI service. */
+  readonly cniSocket: string;
   readonly clock: Clock;
-  readonly random: Random;
-  readonly loggers: Loggers;
   readonly print: (text: string) => void;
 }
 
 /** The store is filled before the agent starts, so that its startup resync finds the cluster. */
-export async function startEmbedded(agent: Agent, parts: EmbeddedDeps): Promise<void> {
-  const { settings, environment, clock, random, loggers, print } = parts;
-  const log = loggers.get('kubelet');
-  const { embedded } = settings;
-  if (!embedded || !environment.addNamespace) return;
-  const kubelet = new FakeKubelet({
-    store: environment.cluster,
-    manifests: embedded.manifests,
-    nodeName: settings.label,
-    serviceCidr: settings.contiv.ipamConfig.serviceCIDR,
-    addNamespace: environment.addNamespace,
-    random,
-    log,
-  });
-  for (const problem of kubelet.problems) log.warn(problemText(problem));
+export async function demonstrate(
+  agent: DemonstratedAgent,
+  { cniSocket, clock, print, ...deps }: DemonstrationDeps,
+): Promise<void> {
+  const kubelet = new FakeKubelet(deps);
+  for (const problem of kubelet.problems) deps.log.warn(problemText(problem));
   await kubelet.fillStore();
   await agent.start();
-  const pods = await kubelet.startPods(settings.grpc.endpoint);
+  const pods = await kubelet.startPods(cniSocket);
   await untilIdle(agent.controller, clock);
-  print(summary(pods, kubelet.problems.length, agent, settings));
+  print(summary(pods, kubelet.problems.length, agent, deps.nodeName));
 }
 
 /** The fake kubelet's writes return as events; waits until no event has arrived for a moment. */
-async function untilIdle(controller: Controller, clock: Clock): Promise<void> {
+async function untilIdle(controller: DemonstratedAgent['controller'], clock: Clock): Promise<void> {
   let seen = -1;
   for (let poll = 0, idle = 0; poll < MAX_POLLS && idle < IDLE_POLLS; poll++) {
     await clock.sleep(POLL_MS);
@@ -58,15 +49,15 @@ async function untilIdle(controller: Controller, clock: Clock): Promise<void> {
 function summary(
   pods: readonly PodAttachment[],
   problems: number,
-  agent: Agent,
-  settings: Settings,
+  agent: DemonstratedAgent,
+  nodeName: string,
 ): string {
   const width = Math.max(...pods.map(({ name }) => name.length), 3) + 2;
   const url = `http://127.0.0.1:${agent.port}`;
   const attached = pods.filter(({ address }) => address !== undefined).length;
   return [
     '',
-    `Node ${settings.label}: ${attached} of ${pods.length} pods attached` +
+    `Node ${nodeName}: ${attached} of ${pods.length} pods attached` +
       (problems > 0 ? `, ${problems} manifests ignored (see above)` : ''),
     '',
     ...pods.map(({ name, address, error }) => `  ${name.padEnd(width)}${address ?? error}`),

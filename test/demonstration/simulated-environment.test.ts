@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { embeddedEnvironment } from '#cmd/agent/embedded-environment.ts';
+import { simulatedEnvironment } from '#demonstration/simulated-environment.ts';
 import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { Loggers } from '#infra/log/loggers.ts';
@@ -28,7 +28,7 @@ it('does not keep the messages to the simulated VPP', async () => {
   const loggers = new Loggers({ 'default-level': 'error', loggers: [] }, undefined, {
     write: () => undefined,
   });
-  const { connectVpp } = embeddedEnvironment(new MemoryStore(), undefined, {
+  const { connectVpp } = simulatedEnvironment(new MemoryStore(), undefined, {
     clock,
     random,
     loggers,

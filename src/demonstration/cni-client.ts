@@ -2,7 +2,7 @@ import { Client, credentials, type ServiceError } from '@grpc/grpc-js';
 import { CNIReply, CNIRequest, RemoteCNIService } from '#models/cni/cni.gen.ts';
 import { messageCodec } from '#models/message.ts';
 import type { DeepInput } from '#models/model.ts';
-import { FAILED_REPLY_TRAILER } from '#plugins/podmanager/grpc-server.ts';
+import { FAILED_REPLY_TRAILER } from '#plugins/podmanager/api.ts';
 
 const requests = messageCodec(CNIRequest);
 const replies = messageCodec(CNIReply);

@@ -1,5 +1,5 @@
 /**
- * Replaces Kubernetes for the embedded agent: writes the state that the manifests describe into the
+ * Replaces Kubernetes for the agent of the demonstration: writes the state that the manifests describe into the
  * store as the reflector does, creates a sandbox for each pod of this node, attaches it through the
  * real CNI socket, and writes the address into the Pod record and into the endpoints of its
  * services, as the API server does.
@@ -9,6 +9,7 @@ import type { Random } from '#infra/clock/clock.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { endpointsOf, selectsPod } from '#kubernetes/reflector/backends.ts';
 import { type Cluster, clusterOf } from '#kubernetes/reflector/cluster.ts';
+import { readManifestFolder } from '#kubernetes/reflector/manifest-folder.ts';
 import type { ManifestProblem } from '#kubernetes/reflector/manifest-problem.ts';
 import { namespaceOf } from '#kubernetes/reflector/objects/meta.ts';
 import type { KubePod } from '#kubernetes/reflector/objects/pod.ts';
@@ -16,7 +17,6 @@ import { reflect } from '#kubernetes/reflector/reflect.ts';
 import { REFLECTOR_PREFIX, resourceList, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/value-text.ts';
 import { addressIn, CniClient } from './cni-client.ts';
-import { readManifestFolder } from './manifest-folder.ts';
 
 /** Address of the Node object, from a range for documentation: no packet is sent to it. */
 const NODE_ADDRESS = '192.0.2.1';

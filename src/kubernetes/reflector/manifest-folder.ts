@@ -2,12 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { defineError, errorText } from '#infra/errors/errors.ts';
-import type { ManifestProblem } from '#kubernetes/reflector/manifest-problem.ts';
-import {
-  type ManifestObject,
-  type Manifests,
-  readManifests,
-} from '#kubernetes/reflector/manifests.ts';
+import type { ManifestProblem } from './manifest-problem.ts';
+import { type ManifestObject, type Manifests, readManifests } from './manifests.ts';
 
 export const ManifestsError = defineError({
   name: 'ManifestsError',
