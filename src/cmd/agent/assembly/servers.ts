@@ -1,6 +1,11 @@
 /** The servers: REST for operators, CNI for kubelet, and the gRPC services of grpc2.conf. */
 import { genericServices } from '#compatibility/generic/services.ts';
-import { grpcConfigCheck, wireGrpcServer } from '#infra/grpc/wire-grpc-server.ts';
+import type { GrpcConfig } from '#infra/grpc/config.ts';
+import {
+  grpcConfigCheck,
+  type WiredGrpcServer,
+  wireGrpcServer,
+} from '#infra/grpc/wire-grpc-server.ts';
 import type { Route } from '#infra/http/route.ts';
 import { wireHttpServer } from '#infra/http/wire-http-server.ts';
 import type { Component } from '#infra/process/lifecycle.ts';
@@ -44,19 +49,7 @@ export function servers(
     clock,
     loggers,
   });
-  const log = loggers.get('grpc2');
-  const generic =
-    grpc2 &&
-    wireGrpcServer({
-      config: grpc2,
-      // Each component that has services on port 9111 adds them here.
-      services: [
-        ...(clients?.services ?? []),
-        ...genericServices({ scheduler, sink: clients?.writer, clock, log }),
-      ],
-      clock,
-      log,
-    });
+  const generic = grpc2 && genericServer(deps, grpc2, { scheduler, clients });
   return {
     get port() {
       return http.port;
@@ -67,4 +60,22 @@ export function servers(
     first: [grpcConfigCheck(grpc, grpc2), http.component],
     last: [cni, ...(generic ? [generic.component] : [])],
   };
+}
+
+/** The server on port 9111: each component that has services for it adds them here. */
+function genericServer(
+  { clock, loggers }: PartDeps,
+  config: GrpcConfig,
+  { scheduler, clients }: Pick<Scheduling, 'scheduler'> & Pick<Control, 'clients'>,
+): WiredGrpcServer {
+  const log = loggers.get('grpc2');
+  return wireGrpcServer({
+    config,
+    services: [
+      ...(clients?.services ?? []),
+      ...genericServices({ scheduler, sink: clients?.writer, clock, log }),
+    ],
+    clock,
+    log,
+  });
 }
