@@ -8,13 +8,13 @@ import { once } from 'node:events';
 import { hostname } from 'node:os';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock/clock.ts';
-import { Admission, type Client, HttpOverloadError } from './admission.ts';
+import { Admission, type Client } from './admission.ts';
 import type { Authentication } from './authentication/authentication.ts';
 import type { HttpConfig } from './config.ts';
 import { isAcceptedHost, isOwnSite } from './host-header.ts';
 import { RateLimiter } from './rate-limiter.ts';
 import { send } from './reply.ts';
-import { failure, failureOf, type Route } from './route.ts';
+import { failure, type Route } from './route.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -85,7 +85,10 @@ export function guardEndpoint(
   });
 }
 
-/** @returns frees the place early; undefined when there is none, or the client is disconnected */
+/**
+ * @returns frees the place early; undefined when the client is disconnected
+ * @throws HttpOverloadError
+ */
 async function admit(
   admission: Admission,
   request: FastifyRequest,
@@ -93,7 +96,6 @@ async function admit(
   replied: Promise<void>,
   isStream = false,
 ): Promise<(() => void) | undefined> {
-  let leave: () => void;
   const client: Client = {
     address: request.ip,
     giveUp() {
@@ -102,13 +104,7 @@ async function admit(
       return true;
     },
   };
-  try {
-    leave = await admission.enter(client, isStream ? STREAM_MS : undefined);
-  } catch (error) {
-    if (!(error instanceof HttpOverloadError)) throw error;
-    send(reply.header('Retry-After', '1'), failureOf(error));
-    return undefined;
-  }
+  const leave = await admission.enter(client, isStream ? STREAM_MS : undefined);
   void replied.then(leave);
   if (!request.raw.socket.destroyed) return leave;
   reply.hijack();

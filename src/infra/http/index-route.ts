@@ -1,4 +1,5 @@
 /** `/`: the list of all routes, for people as a page, as JSON for a client that asks for it. */
+import { escaped } from './escaped.ts';
 import { json, type Route, type RouteResponse } from './route.ts';
 
 /** @param routes of the server; asked on the first request */
@@ -56,8 +57,4 @@ function item({ method, path, summary }: Route): string {
     ? `<a href="${escaped(path)}">${escaped(path)}</a>`
     : escaped(`${method} ${path}`);
   return `<li>${text} – ${escaped(summary)}</li>`;
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 }

@@ -1,5 +1,6 @@
 /** The OpenAPI document as a page, without scripts and without requests to anywhere. */
 import { createHash } from 'node:crypto';
+import { escaped } from './escaped.ts';
 import type { OpenApiDocument, OpenApiOperation } from './openapi.ts';
 
 const STYLE = `
@@ -77,8 +78,4 @@ function contents(title: string, content: Readonly<Record<string, { schema: obje
 function choicesOf(schema: object): string {
   const { enum: choices } = schema as { readonly enum?: readonly string[] };
   return choices ? `one of ${choices.join(', ')}` : '';
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 }

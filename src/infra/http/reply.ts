@@ -4,6 +4,9 @@ import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
 import { isPlainJson } from './json-shape.ts';
 import { BadRequestError, failure, failureOf, type RouteResponse } from './route.ts';
 
+/** After which a request that met a busy server may come again. */
+const RETRY_SECONDS = 1;
+
 /** A reply is never a page with scripts, whatever text of the cluster is in it. */
 const defaultHeaders = {
   'Content-Security-Policy':
@@ -12,7 +15,11 @@ const defaultHeaders = {
 } as const;
 
 export function send(reply: FastifyReply, response: RouteResponse): FastifyReply {
-  reply.code(response.status).headers({ ...defaultHeaders, ...response.headers });
+  reply.code(response.status).headers({
+    ...defaultHeaders,
+    ...(response.status === 503 && { 'Retry-After': RETRY_SECONDS }),
+    ...response.headers,
+  });
   // fastify would read it to its end, after the reply and without a place among the handled requests
   if (reply.request.method === 'HEAD' && response.body instanceof Readable) response.body.destroy();
   if (response.contentType !== undefined)

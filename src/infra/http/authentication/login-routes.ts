@@ -1,14 +1,7 @@
 /** Routes of the original for users with a token: login, login in a browser, logout. */
 import { Type } from 'typebox';
-import { HttpOverloadError } from '../admission.ts';
 import { TOKEN_COOKIE } from '../openapi.ts';
-import {
-  failureOf,
-  NotFoundError,
-  type Route,
-  type RouteRequest,
-  type RouteResponse,
-} from '../route.ts';
+import { NotFoundError, type Route, type RouteRequest, type RouteResponse } from '../route.ts';
 import type { TokenUsers } from './token-users.ts';
 
 const TEXT = 'text/plain; charset=utf-8';
@@ -102,13 +95,8 @@ async function login(
   const { username, password } = (body ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof username !== 'string' || typeof password !== 'string')
     return text(400, 'the body has to be {"username": "…", "password": "…"}');
-  try {
-    const token = await users.login(username, password, address);
-    if (token !== undefined) return reply(token);
-  } catch (error) {
-    if (!(error instanceof HttpOverloadError)) throw error;
-    return { ...failureOf(error), headers: { 'Retry-After': '1' } };
-  }
+  const token = await users.login(username, password, address);
+  if (token !== undefined) return reply(token);
   await delayFailure(address);
   return text(401, 'auth: invalid username or password');
 }
