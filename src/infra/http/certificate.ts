@@ -1,6 +1,7 @@
 /** The certificates of the endpoint. */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import type { ServerOptions } from 'node:https';
 import { defineError } from '../errors/errors.ts';
 import type { HttpConfig } from './config.ts';
 
@@ -11,17 +12,8 @@ export const HttpConfigError = defineError({
   remedy: 'Correct http.conf or the flag --http-port.',
 });
 
-export interface TlsOptions {
-  readonly cert: Buffer;
-  readonly key: Buffer;
-  /** Authorities of client certificates. */
-  readonly ca?: Buffer[];
-  readonly requestCert?: boolean;
-  readonly rejectUnauthorized?: boolean;
-}
-
 /** Options for HTTPS; undefined when it is not configured. @throws HttpConfigError */
-export function tlsOptions(config: HttpConfig): TlsOptions | undefined {
+export function tlsOptions(config: HttpConfig): ServerOptions | undefined {
   const cert = config['server-cert-file'];
   const key = config['server-key-file'];
   const clients = config['client-cert-files'];

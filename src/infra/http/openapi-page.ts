@@ -51,14 +51,13 @@ function item(path: string, method: string, operation: OpenApiOperation): string
       `<tr><td><code>${escaped(name)}</code>${required ? ' (required)' : ''}</td>` +
       `<td>${escaped([description, choicesOf(schema)].filter(Boolean).join('; '))}</td></tr>`,
   );
-  const reply = responses['200'];
   return `<details>
 <summary><b>${method.toUpperCase()}</b> <code>${escaped(path)}</code> ${escaped(summary)}${
     operation['x-mutating'] ? ' <small>changes state</small>' : ''
   }</summary>
 ${rows.length > 0 ? `<table>${rows.join('')}</table>` : ''}
 ${requestBody ? contents('Body', requestBody.content) : ''}
-${reply && 'content' in reply ? contents('Reply', reply.content) : ''}
+${contents('Reply', responses[200].content)}
 </details>`;
 }
 

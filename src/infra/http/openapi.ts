@@ -2,9 +2,11 @@
 import { type TSchema, Type } from 'typebox';
 import type { QueryArgument, Route } from './route.ts';
 
-export type HttpMethod = 'get' | 'post' | 'put' | 'delete';
+export type OpenApiDocument = ReturnType<typeof openApiDocument>;
 
-export interface OpenApiParameter {
+export type OpenApiOperation = ReturnType<typeof operation>;
+
+interface OpenApiParameter {
   readonly name: string;
   readonly in: 'query' | 'path';
   readonly required: boolean;
@@ -12,27 +14,8 @@ export interface OpenApiParameter {
   readonly schema: TSchema;
 }
 
-interface OpenApiBody {
-  readonly description?: string;
-  readonly content: Readonly<Record<string, { readonly schema: TSchema }>>;
-}
-
-export interface OpenApiOperation {
-  readonly operationId: string;
-  readonly summary: string;
-  readonly tags: readonly string[];
-  /** Whether the operation changes state. */
-  readonly 'x-mutating': boolean;
-  readonly parameters: readonly OpenApiParameter[];
-  readonly requestBody?: OpenApiBody;
-  readonly responses: Readonly<Record<string, OpenApiBody | { readonly $ref: string }>>;
-  readonly security?: readonly Security[];
-}
-
 /** Names of schemes that are needed together. */
 type Security = Readonly<Record<string, readonly string[]>>;
-
-export type OpenApiDocument = ReturnType<typeof openApiDocument>;
 
 /** How clients of the endpoint identify themselves. */
 export interface SecuritySchemes {
@@ -47,10 +30,10 @@ const JSON_TYPE = 'application/json';
 const ERROR = { $ref: '#/components/responses/Error' } as const;
 
 export function openApiDocument(routes: readonly Route[], security: SecuritySchemes) {
-  const paths: Record<string, Partial<Record<HttpMethod, OpenApiOperation>>> = {};
+  const paths: Record<string, Record<string, OpenApiOperation>> = {};
   for (const route of routes) {
     const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
-    paths[path] = { ...paths[path], [methodOf(route)]: operation(route) };
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route) };
   }
   const sorted = Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1));
   return {
@@ -102,16 +85,12 @@ function alternatives({ basic, token, certificate }: SecuritySchemes): Security[
   return certificate ? [always] : [];
 }
 
-function methodOf({ method }: Route): HttpMethod {
-  return method.toLowerCase() as HttpMethod;
-}
-
 /** First segment of the path. */
 function tagOf({ path }: Route): string {
   return path.split('/')[1] || 'index';
 }
 
-function operation(route: Route): OpenApiOperation {
+function operation(route: Route) {
   const { method, path, summary, mutating, query = {}, body } = route;
   const segments = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!);
   const named = path.split(/[^A-Za-z0-9]+/).filter((part) => part !== '');
@@ -141,13 +120,10 @@ function queryParameter(name: string, argument: QueryArgument): OpenApiParameter
   return { name, in: 'query', required: isRequired, description, schema };
 }
 
-function replyOf({ reply, replyTypes = [JSON_TYPE] }: Route): OpenApiBody {
-  const schemaOf = (type: string): TSchema => {
-    if (type === JSON_TYPE) return reply ?? Type.Unknown();
-    return Type.String();
-  };
-  return {
-    description: 'Success.',
-    content: Object.fromEntries(replyTypes.map((type) => [type, { schema: schemaOf(type) }])),
-  };
+function replyOf({ reply = Type.Unknown(), replyTypes = [JSON_TYPE] }: Route) {
+  const schemas = replyTypes.map((type): [string, { schema: TSchema }] => [
+    type,
+    { schema: type === JSON_TYPE ? reply : Type.String() },
+  ]);
+  return { description: 'Success.', content: Object.fromEntries(schemas) };
 }
