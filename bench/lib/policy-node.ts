@@ -2,11 +2,13 @@
 import { Slices } from '#infra/clock/slices.ts';
 import { systemClock } from '#infra/clock/system.ts';
 import type { Acl } from '#models/vpp/acl.ts';
-import { createAclRenderer } from '#plugins/policy/acl/renderer.ts';
+import { EventTransaction } from '#plugins/controller/event-transaction.ts';
+import { ValueGroups } from '#plugins/controller/value-groups.ts';
+import { AclRenderer } from '#plugins/policy/acl/renderer.ts';
 import type { PodPolicy } from '#plugins/policy/pod-policy.ts';
 import { type AttachedPod, PolicyProcessor } from '#plugins/policy/processor/policy-processor.ts';
 import type { ProcessorChange } from '#plugins/policy/processor/processor-change.ts';
-import type { PolicyNode, RenderedPod } from '#plugins/policy/renderer.ts';
+import type { PolicyNode, RenderedPod, RendererContext } from '#plugins/policy/rendered-state.ts';
 import type { Records } from './policy-cluster.ts';
 
 const node: PolicyNode = {
@@ -21,30 +23,19 @@ type Change = Parameters<PolicyProcessor['change']>[0];
 
 export class PolicyBenchNode {
   readonly #processor = new PolicyProcessor();
-  readonly #renderer = createAclRenderer();
-  readonly #acls = new Map<string, Acl>();
+  #renderer: AclRenderer | undefined;
+  #groups = new ValueGroups([]);
   /** Number of ACLs that were put so far. */
   puts = 0;
-  readonly #ctx = {
-    log: { info: () => undefined, warn: () => undefined },
-    clock: systemClock,
-    txn: {
-      get: () => undefined,
-      replace: () => undefined,
-      put: (key: string, value: object) => {
-        this.puts++;
-        this.#acls.set(key, value as Acl);
-      },
-      delete: (key: string) => void this.#acls.delete(key),
-    },
-  };
 
   async resync(records: Records, attachments: ReadonlyMap<string, AttachedPod>): Promise<void> {
     await this.#processor.resync(records, attachments, new Slices(systemClock));
-    this.#acls.clear();
+    this.#groups = new ValueGroups([]);
     const policies = this.#processor.policies();
     const pods = new Map([...policies].map(([id, policy]) => [id, rendered(id, policy)]));
-    await this.#renderer.resync(this.#ctx, { node, pods, services: new Map() });
+    await this.#commit(async (ctx) => {
+      this.#renderer = await AclRenderer.render(ctx, { node, pods, services: new Map() });
+    });
   }
 
   async change(change: Change): Promise<ProcessorChange> {
@@ -60,20 +51,28 @@ export class PolicyBenchNode {
   }
 
   acls(): readonly Acl[] {
-    return [...this.#acls.values()];
+    return Array.from(this.#groups.all(), ({ value }) => value as Acl);
   }
 
   /** Number of policies of which less is permitted than they say. */
   get limited(): number {
-    return this.#renderer.limits().size;
+    return this.#renderer?.limits().size ?? 0;
   }
 
   async #render(change: ProcessorChange): Promise<ProcessorChange> {
     const pods = new Map(
       [...change.pods].map(([id, policy]) => [id, policy && rendered(id, policy)]),
     );
-    await this.#renderer.update(this.#ctx, { pods });
+    await this.#commit(async (ctx) => this.#renderer?.update(ctx, { pods }));
     return change;
+  }
+
+  async #commit(render: (ctx: RendererContext) => Promise<void>): Promise<void> {
+    const txn = new EventTransaction(this.#groups, false);
+    const replace: RendererContext['txn']['replace'] = (...group) =>
+      txn.replace('policy', ...group);
+    await render({ txn: { replace }, clock: systemClock });
+    for (const value of txn.changes.values()) if (value !== null) this.puts++;
   }
 }
 

@@ -33,6 +33,7 @@ import { EventLog } from './event-log.ts';
 import type { QueuedEvent } from './event-queue.ts';
 import type { EventRecord, ProcessedEvent } from './event-record.ts';
 import { callHandler, type HandlerOutcome, withTimeLimit } from './handler-call.ts';
+import { reverseOrder } from './handler-order.ts';
 import {
   addEventError,
   applyHealing,
@@ -243,7 +244,7 @@ export class EventProcessor {
     if (method === EventMethod.DownstreamResync) return [];
     if (method !== EventMethod.Update) return handlers;
     const isReverse = event.kind.direction(event.payload) === Direction.Reverse;
-    return isReverse ? handlers.toReversed() : handlers;
+    return isReverse ? reverseOrder(handlers) : handlers;
   }
 
   async #runHandlers(

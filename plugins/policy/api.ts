@@ -4,7 +4,7 @@ import type { AttachmentId } from '#plugins/podmanager/api.ts';
 import type { ServiceName } from '#plugins/service/api.ts';
 import type { PodPolicy, PolicyName } from './pod-policy.ts';
 import type { AttachedPod } from './processor/policy-processor.ts';
-import type { MasqueradedAddress, PolicyNode } from './renderer.ts';
+import type { MasqueradedAddress, PolicyNode } from './rendered-state.ts';
 
 export interface PolicyApi {
   /** Name of the renderer that carries policies; undefined: none does, for example before the first resync. */

@@ -1,54 +1,44 @@
+/** The services with addresses at which VPP may replace the source of clients. */
 import type { Slices } from '#infra/clock/slices.ts';
-import type { RenderedService, ServiceApi, ServiceName } from '#plugins/service/api.ts';
+import type { RenderedService, ServiceName } from '#plugins/service/api.ts';
 import { addressNumber } from './address-set.ts';
-import type { MasqueradedAddress } from './renderer.ts';
+import type { MasqueradedAddress } from './rendered-state.ts';
+
+/** By the name of the service; none of them is empty. */
+export type MasqueradedServices = Map<ServiceName, readonly MasqueradedAddress[]>;
 
 type Backends = RenderedService['addresses'][number]['backends'];
 
-/** The services with addresses at which VPP may replace the source of clients. */
-export class MasqueradedServices {
-  readonly #services: Pick<ServiceApi, 'renderedServices'>;
-  readonly #found = new Map<ServiceName, readonly MasqueradedAddress[]>();
-
-  constructor(services: Pick<ServiceApi, 'renderedServices'>) {
-    this.#services = services;
+export async function masqueradedServices(
+  services: ReadonlyMap<ServiceName, RenderedService>,
+  slices: Slices,
+): Promise<MasqueradedServices> {
+  const found: MasqueradedServices = new Map();
+  for (const [name, service] of services) {
+    const addresses = masqueradedAddresses(service);
+    if (addresses.length > 0) found.set(name, addresses);
+    if (slices.due()) await slices.turn();
   }
+  return found;
+}
 
-  all(): ReadonlyMap<ServiceName, readonly MasqueradedAddress[]> {
-    return this.#found;
+/**
+ * @param known is changed
+ * @param services those that have changed; undefined: it is not rendered any more
+ * @returns those of them that have such addresses, or had some: these have an empty list
+ */
+export function changeMasqueraded(
+  known: MasqueradedServices,
+  services: ReadonlyMap<ServiceName, RenderedService | undefined>,
+): MasqueradedServices {
+  const changed: MasqueradedServices = new Map();
+  for (const [name, service] of services) {
+    const addresses = service === undefined ? [] : masqueradedAddresses(service);
+    if (addresses.length > 0 || known.has(name)) changed.set(name, addresses);
+    if (addresses.length > 0) known.set(name, addresses);
+    else known.delete(name);
   }
-
-  /** Reads all services. */
-  async resync(slices: Slices): Promise<void> {
-    this.#found.clear();
-    for (const [name, service] of this.#services.renderedServices()) {
-      this.#set(name, service);
-      if (slices.due()) await slices.turn();
-    }
-  }
-
-  /**
-   * @param services those that have changed; undefined: it is not rendered any more
-   * @returns those of them that have such addresses, or had some
-   */
-  change(
-    services: ReadonlyMap<ServiceName, RenderedService | undefined>,
-  ): ReadonlyMap<ServiceName, readonly MasqueradedAddress[]> {
-    const changed = new Map<ServiceName, readonly MasqueradedAddress[]>();
-    for (const [name, service] of services) {
-      const isKnown = this.#found.has(name);
-      const found = this.#set(name, service);
-      if (isKnown || found.length > 0) changed.set(name, found);
-    }
-    return changed;
-  }
-
-  #set(name: ServiceName, service: RenderedService | undefined): readonly MasqueradedAddress[] {
-    const found = service === undefined ? [] : masqueradedAddresses(service);
-    if (found.length > 0) this.#found.set(name, found);
-    else this.#found.delete(name);
-    return found;
-  }
+  return changed;
 }
 
 /** Addresses of one port share their list of backends. */

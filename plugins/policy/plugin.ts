@@ -1,8 +1,8 @@
-/** Event handler of network policies: what they permit the pods of this node, a renderer configures. */
+/** Event handler of network policies: what they permit the pods of this node is rendered as ACLs of VPP. */
 import { isDeepStrictEqual } from 'node:util';
 import { Slices } from '#infra/clock/slices.ts';
-import type { Logger } from '#infra/log/log.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
+import type { DesiredValues } from '#plugins/controller/api/desired-values.ts';
 import { abortedBy } from '#plugins/controller/api/errors.ts';
 import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
 import type {
@@ -12,8 +12,7 @@ import type {
   UpdateContext,
   UpdateResult,
 } from '#plugins/controller/api/event-handler.ts';
-import { KubeStateChange, Shutdown } from '#plugins/controller/api/events.ts';
-import type { UpdateTransaction } from '#plugins/controller/api/transaction.ts';
+import { KubeStateChange } from '#plugins/controller/api/events.ts';
 import { NodeUpdate } from '#plugins/nodesync/api.ts';
 import {
   AddPod,
@@ -23,10 +22,14 @@ import {
   type PodManagerApi,
   podIdText,
 } from '#plugins/podmanager/api.ts';
-import type { ServiceApi, ServiceName } from '#plugins/service/api.ts';
-import { createAclRenderer } from './acl/renderer.ts';
+import { type ServiceApi, type ServiceName, serviceInputs } from '#plugins/service/api.ts';
+import { AclRenderer } from './acl/renderer.ts';
 import type { PolicyApi, WiredPod } from './api.ts';
-import { MasqueradedServices } from './masqueraded-services.ts';
+import {
+  changeMasqueraded,
+  type MasqueradedServices,
+  masqueradedServices,
+} from './masqueraded-services.ts';
 import type { Isolation, PodPolicy, PolicyName } from './pod-policy.ts';
 import { type PolicyNodeDeps, policyNode } from './policy-node.ts';
 import { PolicyProblemLog } from './policy-problem-log.ts';
@@ -35,155 +38,158 @@ import type { ProcessorChange } from './processor/processor-change.ts';
 import type {
   MasqueradedAddress,
   PolicyNode,
-  PolicyRenderer,
+  RenderedChange,
   RenderedPod,
   RendererContext,
-} from './renderer.ts';
+} from './rendered-state.ts';
 
 export interface PolicyDeps extends PolicyNodeDeps {
   readonly nodeName: string;
   readonly pods: PodManagerApi;
   readonly services: ServiceApi;
+  readonly desired: Pick<DesiredValues, 'group'>;
 }
 
 export function createPolicy(deps: PolicyDeps): EventHandler & PolicyApi {
   return new Policies(deps);
 }
 
-/** Resources of Kubernetes that decide what policies permit. */
+/** The part of a handler's context that a change needs. */
+type ChangeContext = RendererContext & Pick<UpdateContext, 'log'>;
+
+/** A change before the interfaces of its pods are known. */
+type PolicyChange = Omit<RenderedChange, 'pods'> & ProcessorChange;
+
+/** Resources of Kubernetes that decide what policies permit, besides those of services. */
 const inputs: ReadonlySet<string> = new Set(['pod', 'namespace', 'policy']);
+
+interface PolicyState {
+  node: PolicyNode;
+  readonly attached: Map<AttachmentId, WiredPod>;
+  readonly processor: PolicyProcessor;
+  readonly services: MasqueradedServices;
+  readonly renderer: AclRenderer;
+}
+
+const none: ReadonlyMap<string, never> = new Map<string, never>();
 
 class Policies implements EventHandler, PolicyApi {
   readonly name = 'policy';
+  readonly follows = 'service';
   readonly #deps: PolicyDeps;
-  readonly #renderer: PolicyRenderer = createAclRenderer();
   readonly #problemLog = new PolicyProblemLog();
-  readonly #services: MasqueradedServices;
-  #processor = new PolicyProcessor();
   /** undefined: before the first resync. */
-  #node: PolicyNode | undefined;
-  #attached = new Map<AttachmentId, WiredPod>();
+  #state: PolicyState | undefined;
   /** The attachment before the last Add Pod, needed to revert it. */
   #undo: { readonly id: AttachmentId; readonly attached: WiredPod | undefined } | undefined;
 
   constructor(deps: PolicyDeps) {
     this.#deps = deps;
-    this.#services = new MasqueradedServices(deps.services);
-    deps.services.watchRendering(async (ctx, changed) => {
-      if (this.#node === undefined) return;
-      const services = this.#services.change(changed);
-      if (services.size === 0) return;
-      await this.#renderer.update(ctx, { pods: new Map(), services });
-      this.#logProblems(ctx.log);
-    });
   }
 
   handlesEvent(event: Event): boolean {
     if (event.kind.method(event.payload) !== EventMethod.Update) return true;
-    if (Shutdown.is(event)) return true;
     // changes before the first successful resync are part of the input of that resync
-    if (this.#node === undefined) return false;
-    if (KubeStateChange.is(event)) return inputs.has(event.payload.resource);
-    if (NodeUpdate.is(event)) return event.payload.nodeName === this.#deps.nodeName;
-    return AddPod.is(event) || DeletePod.is(event);
+    if (this.#state === undefined) return false;
+    if (KubeStateChange.is(event)) {
+      const { resource } = event.payload;
+      return inputs.has(resource) || serviceInputs.has(resource);
+    }
+    return NodeUpdate.is(event) || AddPod.is(event) || DeletePod.is(event);
   }
 
   async resync(ctx: ResyncContext): Promise<void> {
     try {
-      await this.#resync(ctx);
+      this.#state = await this.#resync(ctx);
     } catch (thrown) {
       throw abortedBy(thrown, 'cannot calculate the policies of this node');
     }
+    this.#logProblems(this.#state, ctx.log);
   }
 
-  async #resync(ctx: ResyncContext): Promise<void> {
-    await this.#services.resync(new Slices(ctx.clock));
+  async #resync({ txn, clock, kubeState }: ResyncContext): Promise<PolicyState> {
+    const slices = new Slices(clock);
+    const services = await masqueradedServices(this.#deps.services.renderedServices(), slices);
     const node = policyNode(this.#deps);
     const attached = new Map<AttachmentId, WiredPod>();
     for (const [id, attachment] of this.#deps.pods.attachments())
       attached.set(id, this.#attachedPod(id, attachment));
     const processor = new PolicyProcessor();
     const pods = new Map([...attached].map(([id, { pod }]) => [id, pod]));
-    await processor.resync(ctx.kubeState, pods, new Slices(ctx.clock));
-    const rendered = new Map<AttachmentId, RenderedPod>();
-    for (const [id, policy] of processor.policies()) {
-      const name = attached.get(id)?.interface;
-      if (name !== undefined) rendered.set(id, { policy, interface: name });
-    }
-    await this.#renderer.resync(ctx, { node, pods: rendered, services: this.#services.all() });
-    this.#processor = processor;
-    this.#attached = attached;
-    this.#node = node;
-    this.#logProblems(ctx.log);
+    await processor.resync(kubeState, pods, slices);
+    const rendered = renderedPods(attached, processor.policies());
+    const renderer = await AclRenderer.render({ txn, clock }, { node, pods: rendered, services });
+    return { node, attached, processor, services, renderer };
   }
 
   async update(ctx: UpdateContext): Promise<UpdateResult> {
+    const state = this.#state;
+    if (state === undefined) return {};
     const { event } = ctx;
-    if (AddPod.is(event)) return this.#addPod(ctx, this.#deps.pods.idOf(event.payload));
-    if (DeletePod.is(event))
-      return this.#setAttached(ctx, this.#deps.pods.idOf(event.payload), undefined);
-    if (KubeStateChange.is(event))
-      return this.#apply(ctx, await this.#processor.change(event.payload, new Slices(ctx.clock)));
-    if (NodeUpdate.is(event)) return this.#nodeUpdate(ctx);
-    if (Shutdown.is(event) && event.payload.cleanup) {
-      this.#renderer.deleteAll(ctx);
-      return { change: 'remove all policies' };
+    if (AddPod.is(event)) return this.#addPod(ctx, state, this.#deps.pods.idOf(event.payload));
+    if (DeletePod.is(event)) {
+      const id = this.#deps.pods.idOf(event.payload);
+      return this.#setAttached(ctx, state, id, undefined);
     }
-    return {};
+    const services = changeMasqueraded(state.services, this.#deps.services.changedBy(event));
+    if (NodeUpdate.is(event)) return this.#nodeUpdate(ctx, state, services);
+    if (!KubeStateChange.is(event)) return {};
+    const slices = new Slices(ctx.clock);
+    const { pods } = await state.processor.change(event.payload, slices);
+    return this.#apply(ctx, state, { pods, services });
   }
 
   async revert(ctx: RevertContext): Promise<void> {
     const undo = this.#undo;
     this.#undo = undefined;
-    if (!undo || !AddPod.is(ctx.event)) return;
+    if (!undo || !this.#state || !AddPod.is(ctx.event)) return;
     if (this.#deps.pods.idOf(ctx.event.payload) !== undo.id) return;
-    await this.#setAttached(
-      { txn: discarded, log: ctx.log, clock: ctx.clock },
-      undo.id,
-      undo.attached,
-    );
+    const { log, clock } = ctx;
+    const txn = { replace() {} };
+    await this.#setAttached({ txn, log, clock }, this.#state, undo.id, undo.attached);
   }
 
   rendererName(): string | undefined {
-    return this.#node && this.#renderer.name;
+    return this.#state && 'acl';
   }
 
   attachedPods(): ReadonlyMap<AttachmentId, WiredPod> {
-    return this.#attached;
+    return this.#state?.attached ?? none;
   }
 
   policies(): ReadonlyMap<AttachmentId, PodPolicy> {
-    return this.#processor.policies();
+    return this.#state?.processor.policies() ?? none;
   }
 
   policyProblems(): ReadonlyMap<PolicyName, readonly string[]> {
-    return this.#processor.problems();
+    return this.#state?.processor.problems() ?? none;
   }
 
   limits(): ReadonlyMap<PolicyName, readonly string[]> {
-    return this.#renderer.limits();
+    return this.#state?.renderer.limits() ?? none;
   }
 
   valuesOf(attachment: AttachmentId): ReadonlyMap<string, Value> {
-    return this.#renderer.valuesOf(attachment);
+    const groups = this.#state?.renderer.groupsOf(attachment) ?? [];
+    return new Map(groups.flatMap((name) => [...this.#deps.desired.group(`${this.name}/${name}`)]));
   }
 
   node(): PolicyNode | undefined {
-    return this.#node;
+    return this.#state?.node;
   }
 
   masqueradedServices(): ReadonlyMap<ServiceName, readonly MasqueradedAddress[]> {
-    return this.#services.all();
+    return this.#state?.services ?? none;
   }
 
   describeInternalData(): string {
     const policies = [...this.policies()].map(([id, policy]) => ({
       id,
-      interface: this.#attached.get(id)?.interface,
+      interface: this.attachedPods().get(id)?.interface,
       ...policyText(policy),
     }));
     return JSON.stringify({
-      node: this.#node,
+      node: this.node(),
       policies: policies.sort((a, b) => (a.id < b.id ? -1 : 1)),
     });
   }
@@ -196,58 +202,76 @@ class Policies implements EventHandler, PolicyApi {
     };
   }
 
-  async #addPod(ctx: UpdateContext, id: AttachmentId): Promise<UpdateResult> {
+  async #addPod(ctx: UpdateContext, state: PolicyState, id: AttachmentId): Promise<UpdateResult> {
     const attachment = this.#deps.pods.attachments().get(id);
     if (attachment === undefined) return {};
-    this.#undo = { id, attached: this.#attached.get(id) };
-    return this.#setAttached(ctx, id, this.#attachedPod(id, attachment), id);
+    this.#undo = { id, attached: state.attached.get(id) };
+    return this.#setAttached(ctx, state, id, this.#attachedPod(id, attachment), id);
   }
 
-  async #nodeUpdate(ctx: UpdateContext): Promise<UpdateResult> {
+  async #nodeUpdate(
+    ctx: UpdateContext,
+    state: PolicyState,
+    services: MasqueradedServices,
+  ): Promise<UpdateResult> {
     const node = policyNode(this.#deps);
-    if (isDeepStrictEqual(node, this.#node)) return {};
-    this.#node = node;
-    await this.#renderer.update(ctx, { node, pods: new Map() });
+    if (isDeepStrictEqual(node, state.node))
+      return this.#apply(ctx, state, { pods: none, services });
+    state.node = node;
+    await this.#apply(ctx, state, { pods: none, services, node });
     return { change: 'policies with other addresses of this node' };
   }
 
   /** @param added the id, if the pod is just being attached */
   async #setAttached(
-    ctx: RendererContext,
+    ctx: ChangeContext,
+    state: PolicyState,
     id: AttachmentId,
     attached: WiredPod | undefined,
     added?: AttachmentId,
   ): Promise<UpdateResult> {
-    const before = this.#attached.get(id);
-    if (attached === undefined) this.#attached.delete(id);
-    else this.#attached.set(id, attached);
+    const { processor } = state;
+    const before = state.attached.get(id);
+    if (attached === undefined) state.attached.delete(id);
+    else state.attached.set(id, attached);
     const slices = new Slices(ctx.clock);
-    const { pods } = await this.#processor.setAttachment(id, attached?.pod, slices);
+    const { pods } = await processor.setAttachment(id, attached?.pod, slices);
     if (before?.interface === attached?.interface && added === undefined)
-      return this.#apply(ctx, { pods });
+      return this.#apply(ctx, state, { pods });
     // an interface may be another one although the policies of the pod are the same
-    return this.#apply(ctx, { pods: new Map([...pods, [id, this.policies().get(id)]]) }, added);
+    const all = new Map([...pods, [id, processor.policies().get(id)]]);
+    return this.#apply(ctx, state, { pods: all, ...(added !== undefined && { added }) });
   }
 
   async #apply(
-    ctx: RendererContext,
-    change: ProcessorChange,
-    added?: AttachmentId,
+    ctx: ChangeContext,
+    state: PolicyState,
+    change: PolicyChange,
   ): Promise<UpdateResult> {
-    const pods = new Map<AttachmentId, RenderedPod | undefined>();
-    for (const [id, policy] of change.pods) {
-      const name = this.#attached.get(id)?.interface;
-      pods.set(id, policy && name !== undefined ? { policy, interface: name } : undefined);
-    }
-    if (pods.size > 0)
-      await this.#renderer.update(ctx, { pods, ...(added !== undefined && { added }) });
-    this.#logProblems(ctx.log);
+    const pods = renderedPods(state.attached, change.pods);
+    const { services, node } = change;
+    if (pods.size > 0 || node !== undefined || (services && services.size > 0))
+      await state.renderer.update(ctx, { ...change, pods });
+    this.#logProblems(state, ctx.log);
     return pods.size === 0 ? {} : { change: changeText(pods) };
   }
 
-  #logProblems(log: Pick<Logger, 'info' | 'warn'>): void {
-    this.#problemLog.set(log, this.policyProblems(), this.limits());
+  #logProblems({ processor, renderer }: PolicyState, log: ChangeContext['log']): void {
+    this.#problemLog.set(log, processor.problems(), renderer.limits());
   }
+}
+
+/** Those without an interface are not rendered. */
+function renderedPods(
+  attached: PolicyState['attached'],
+  policies: ReadonlyMap<AttachmentId, PodPolicy | undefined>,
+): Map<AttachmentId, RenderedPod | undefined> {
+  const pods = new Map<AttachmentId, RenderedPod | undefined>();
+  for (const [id, policy] of policies) {
+    const name = attached.get(id)?.interface;
+    pods.set(id, policy && name !== undefined ? { policy, interface: name } : undefined);
+  }
+  return pods;
 }
 
 /** Pods that a description of a change names. */
@@ -277,6 +301,3 @@ function policyText({ pod, addresses, ingress, egress }: PodPolicy): object {
     egress: textOf(egress),
   };
 }
-
-/** Takes the changes of a renderer whose transaction was not committed. */
-const discarded: UpdateTransaction = { replace() {}, put() {}, delete() {}, get: () => undefined };

@@ -44,6 +44,13 @@ export function isIsolated({ policies }: Isolation): boolean {
   return policies.length > 0;
 }
 
+/** Without the permits of some of its policies. */
+export function withoutPolicies(isolation: Isolation, without: ReadonlySet<PolicyName>): Isolation {
+  if (without.size === 0) return isolation;
+  const permits = isolation.permits.filter(({ policy }) => !without.has(policy));
+  return { ...isolation, permits };
+}
+
 /** The ports that the policies of one direction permit for one address of the other end. */
 export function permittedPorts(isolation: Isolation, address: AddressNumber): PortSet {
   if (!isIsolated(isolation)) return PortSet.any;

@@ -2,7 +2,7 @@ import type { ContivConfApi } from '#plugins/contivconf/api.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
 import type { NodeSyncApi } from '#plugins/nodesync/api.ts';
-import type { PolicyNode } from './renderer.ts';
+import type { PolicyNode } from './rendered-state.ts';
 
 export interface PolicyNodeDeps {
   readonly conf: ContivConfApi;

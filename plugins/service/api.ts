@@ -2,7 +2,8 @@
 
 import type { Clock } from '#infra/clock/clock.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
-import type { KubeState, UpdateContext } from '#plugins/controller/api/event-handler.ts';
+import type { Event } from '#plugins/controller/api/event.ts';
+import type { KubeState } from '#plugins/controller/api/event-handler.ts';
 import type { PodId } from '#plugins/podmanager/api.ts';
 import type { PlannedServices } from './planned-services.ts';
 import type { ServiceDescription } from './processor/service-description.ts';
@@ -37,17 +38,13 @@ export interface ServiceApi {
   /** Calls back with all health checks whenever one may have changed. For one listener. */
   watchHealthChecks(listener: HealthCheckListener): void;
   /**
-   * Calls back with the services that an event renders otherwise, in its transaction: also those that it does not name,
-   * for example one that gets the address of a deleted service. Handlers that follow this one handle a deletion before
-   * it. Not after a resync. For one listener.
+   * The services that an update has rendered otherwise, for handlers that follow this one: also those that it does not
+   * name, for example one that gets the address of a deleted service. undefined: it is not rendered any more.
    */
-  watchRendering(listener: RenderingListener): void;
+  changedBy(event: Event): ReadonlyMap<ServiceName, RenderedService | undefined>;
 }
 
 export type HealthCheckListener = (checks: ReadonlyMap<ServiceName, HealthCheck>) => void;
 
-/** @param services undefined: the service is not rendered any more */
-export type RenderingListener = (
-  ctx: UpdateContext,
-  services: ReadonlyMap<ServiceName, RenderedService | undefined>,
-) => Promise<void>;
+/** Resources of Kubernetes that decide about services. */
+export const serviceInputs: ReadonlySet<string> = new Set(['service', 'endpoints', 'node']);

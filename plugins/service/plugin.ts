@@ -24,7 +24,7 @@ import {
   type PodManagerApi,
   podIdText,
 } from '#plugins/podmanager/api.ts';
-import type { HealthCheckListener, RenderingListener, ServiceApi } from './api.ts';
+import { type HealthCheckListener, type ServiceApi, serviceInputs } from './api.ts';
 import type { ServiceConfig } from './config.ts';
 import { nodeInterfaces, podInterfaces } from './local-interfaces.ts';
 import { type LocalNodeDeps, localNode, otherNode } from './local-node.ts';
@@ -47,9 +47,6 @@ export function createService(deps: ServiceDeps): EventHandler & ServiceApi {
   return new Services(deps);
 }
 
-/** Resources of Kubernetes that decide about services. */
-const inputs: ReadonlySet<string> = new Set(['service', 'endpoints', 'node']);
-
 const noServices: RenderedChange['services'] = new Map();
 const noInterfaces: RenderedChange['interfaces'] = new Map();
 
@@ -60,7 +57,8 @@ class Services implements EventHandler, ServiceApi {
   readonly #problems = new ServiceProblems();
   #processor = new ServiceProcessor();
   #onHealthChecks: HealthCheckListener = () => undefined;
-  #onRendering: RenderingListener = async () => undefined;
+  /** The last update that has changed services, and these. */
+  #changed: { readonly event: Event; readonly services: RenderedChange['services'] } | undefined;
   /** Whether services are carried: after the first resync, if the pods have addresses of IPv4. */
   #isActive = false;
   /** Interfaces of wired pods. */
@@ -78,7 +76,7 @@ class Services implements EventHandler, ServiceApi {
     if (Shutdown.is(event)) return true;
     // changes before the first successful resync are part of the input of that resync
     if (!this.#isActive) return false;
-    if (KubeStateChange.is(event)) return inputs.has(event.payload.resource);
+    if (KubeStateChange.is(event)) return serviceInputs.has(event.payload.resource);
     return NodeUpdate.is(event) || AddPod.is(event) || DeletePod.is(event);
   }
 
@@ -182,8 +180,8 @@ class Services implements EventHandler, ServiceApi {
     this.#onHealthChecks = listener;
   }
 
-  watchRendering(listener: RenderingListener): void {
-    this.#onRendering = listener;
+  changedBy(event: Event): RenderedChange['services'] {
+    return this.#changed?.event === event ? this.#changed.services : noServices;
   }
 
   describeInternalData(): string {
@@ -233,11 +231,11 @@ class Services implements EventHandler, ServiceApi {
     this.#renderer.update(ctx, { services: noServices, interfaces });
   }
 
-  async #apply(ctx: UpdateContext, change: ProcessorChange): Promise<UpdateResult> {
+  #apply(ctx: UpdateContext, change: ProcessorChange): UpdateResult {
     const { services, problems, hasOtherHealthChecks } = change;
     if (services.size > 0) {
+      this.#changed = { event: ctx.event, services };
       this.#renderer.update(ctx, { services, interfaces: noInterfaces });
-      await this.#onRendering(ctx, services);
     }
     // the limits of the renderer change with the rendering
     for (const name of new Set([...services.keys(), ...problems.keys()]))

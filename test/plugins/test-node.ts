@@ -122,7 +122,16 @@ export class TestNode extends HandlerBench {
       ipam,
       net,
     });
-    const policies = createPolicy({ nodeName: name, conf, nodes, pods, ipam, net, services });
+    const policies = createPolicy({
+      nodeName: name,
+      conf,
+      nodes,
+      pods,
+      ipam,
+      net,
+      services,
+      desired,
+    });
     const stats = createStatsCollector({ nodeName: name, net });
     super([conf, nodes, pods, ipam, net, services, policies, stats], desired);
     this.name = name;

@@ -57,6 +57,8 @@ export interface UpdateResult {
 export interface EventHandler {
   /** Identifies the handler in logs and records. */
   readonly name: string;
+  /** Name of an earlier handler: this one reads what it has changed in an event, and follows it in a reverse one, too. */
+  readonly follows?: string;
   /** A handler that puts values must handle every resync, or its configuration is removed. */
   handlesEvent(event: Event): boolean;
   resync(ctx: ResyncContext): Promise<void> | void;

@@ -32,6 +32,7 @@ export function wrapHandler(
   }
   return {
     name: inner.name,
+    ...(inner.follows !== undefined && { follows: inner.follows }),
     handlesEvent: (event) => inner.handlesEvent(event),
     resync: (ctx) => withWrapped(ctx, (wrapped) => inner.resync(wrapped)),
     update: (ctx) => withWrapped(ctx, (wrapped) => inner.update(wrapped)),

@@ -2,7 +2,7 @@
 import type { AclRule } from '#models/vpp/acl.ts';
 import type { AddressSet } from '../address-set.ts';
 import { PortSet, type ProtocolPorts, policyProtocols } from '../port-set.ts';
-import type { MasqueradedAddress } from '../renderer.ts';
+import type { MasqueradedAddress } from '../rendered-state.ts';
 import { fragmentRules } from './acl-rules.ts';
 import {
   ANY_V4,

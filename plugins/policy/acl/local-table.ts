@@ -1,6 +1,12 @@
 /** The table of a pod: who may reach it, of which the egress policies of the other pods of the node are a part. */
 import { type AddressNumber, AddressSet } from '../address-set.ts';
-import { type Isolation, isIsolated, type PodPolicy } from '../pod-policy.ts';
+import {
+  type Isolation,
+  isIsolated,
+  type PodPolicy,
+  type PolicyName,
+  withoutPolicies,
+} from '../pod-policy.ts';
 import { PortSet } from '../port-set.ts';
 import { mergedPermits, type PeerPorts } from './merged-permits.ts';
 import { commonPorts, portsFor } from './permitted-ports.ts';
@@ -10,6 +16,13 @@ import { denyAll, permitAll, type Table, type TableEntry, withoutRedundantEnd } 
 export interface EgressIsolatedPod {
   readonly addresses: readonly AddressNumber[];
   readonly permits: readonly PeerPorts[];
+}
+
+export function egressIsolated(
+  { addresses, egress }: PodPolicy,
+  without: ReadonlySet<PolicyName>,
+): EgressIsolatedPod {
+  return { addresses, permits: mergedPermits(withoutPolicies(egress, without).permits) };
 }
 
 /**

@@ -1,32 +1,24 @@
+/** Lists of rules: equal lists are the same object, however many ACLs have them, as long as one of them has it. */
 import type { AclRule } from '#models/vpp/acl.ts';
 
-/** A list that is made only if it is new. */
+/** A list that is made only if there is no equal one. */
 export interface RuleSource {
   /** Equal for equal lists. */
   readonly text: string;
   readonly make: () => readonly AclRule[];
 }
 
-interface RuleList {
-  readonly rules: readonly AclRule[];
-  users: number;
-}
+const lists = new Map<string, WeakRef<readonly AclRule[]>>();
 
-/** Lists of rules: equal lists are the same object, however many ACLs have them. */
-export class RuleLists {
-  readonly #lists = new Map<string, RuleList>();
+const unused = new FinalizationRegistry<string>((text) => {
+  if (lists.get(text)?.deref() === undefined) lists.delete(text);
+});
 
-  take({ text, make }: RuleSource): readonly AclRule[] {
-    const list = this.#lists.get(text) ?? { rules: Object.freeze(make()), users: 0 };
-    this.#lists.set(text, list);
-    list.users++;
-    return list.rules;
-  }
-
-  release(text: string): void {
-    const list = this.#lists.get(text);
-    if (list === undefined) return;
-    list.users--;
-    if (list.users === 0) this.#lists.delete(text);
-  }
+export function ruleList({ text, make }: RuleSource): readonly AclRule[] {
+  const known = lists.get(text)?.deref();
+  if (known !== undefined) return known;
+  const rules = Object.freeze(make());
+  lists.set(text, new WeakRef(rules));
+  unused.register(rules, text);
+  return rules;
 }

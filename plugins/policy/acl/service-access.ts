@@ -13,7 +13,7 @@ import {
   type PolicyName,
   permittedPorts,
 } from '../pod-policy.ts';
-import type { MasqueradedAddress } from '../renderer.ts';
+import type { MasqueradedAddress } from '../rendered-state.ts';
 import { mergedPermits } from './merged-permits.ts';
 import { portsFor } from './permitted-ports.ts';
 

@@ -8,7 +8,7 @@ import type { ServiceApi, ServiceName } from '#plugins/service/api.ts';
 import type { PolicyApi, WiredPod } from '../api.ts';
 import type { PodName } from '../pod-policy.ts';
 import { type AttachedPod, PolicyProcessor } from '../processor/policy-processor.ts';
-import type { MasqueradedAddress, PolicyRenderer, RenderedPod } from '../renderer.ts';
+import type { MasqueradedAddress, RenderedPod } from '../rendered-state.ts';
 import type { ClusterChange } from './cluster-change.ts';
 import { clusterPods, type UnlistedPod } from './cluster-pods.ts';
 import { type ClusterPolicies, clusterPolicies } from './cluster-policies.ts';
@@ -18,8 +18,6 @@ import { renderedValues, type ValueOperation, valueOperations } from './value-op
 export interface PlanDeps {
   readonly policies: PolicyApi;
   readonly services: Pick<ServiceApi, 'plannedServices'>;
-  /** A renderer like the one that carries the policies, without state. */
-  readonly createRenderer: () => PolicyRenderer;
   readonly clock: Clock;
 }
 
@@ -51,7 +49,7 @@ export interface PlannedChange {
   readonly problems: readonly string[];
 }
 
-/** Computed by copies of processors and renderers. */
+/** Computed by other processors and renderers. */
 export async function planChange(
   deps: PlanDeps,
   before: KubeState,
@@ -79,7 +77,7 @@ interface LocalState {
 }
 
 async function localValues(
-  { policies, createRenderer, clock }: PlanDeps,
+  { policies, clock }: PlanDeps,
   { kube, services }: LocalState,
   attached: AttachedPods,
   slices: Slices,
@@ -93,5 +91,5 @@ async function localValues(
     const name = attached.get(id)?.interface;
     if (name !== undefined) pods.set(id, { policy, interface: name });
   }
-  return renderedValues(createRenderer(), { node, pods, services }, clock);
+  return renderedValues({ node, pods, services }, clock);
 }

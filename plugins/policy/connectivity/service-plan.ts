@@ -9,8 +9,7 @@ import type {
   ServiceApi,
   ServiceName,
 } from '#plugins/service/api.ts';
-import { MasqueradedServices } from '../masqueraded-services.ts';
-import type { MasqueradedAddress } from '../renderer.ts';
+import { type MasqueradedServices, masqueradedServices } from '../masqueraded-services.ts';
 import { type ValueOperation, valueOperations } from './value-operations.ts';
 
 export interface ServicePlan {
@@ -18,10 +17,8 @@ export interface ServicePlan {
   readonly changes: readonly ServiceChange[];
   readonly problems: readonly string[];
   /** Of the states before and after, for the policies that concern their clients. */
-  readonly masqueraded: readonly [before: Masqueraded, after: Masqueraded];
+  readonly masqueraded: readonly [before: MasqueradedServices, after: MasqueradedServices];
 }
-
-type Masqueraded = ReadonlyMap<ServiceName, readonly MasqueradedAddress[]>;
 
 export interface ServiceChange {
   readonly service: ServiceName;
@@ -62,7 +59,10 @@ export async function planServiceChange(
     operations: await valueOperations(old.values, next.values, slices),
     changes: await changesBetween(old, next, slices),
     problems: newProblems(old, next, touched),
-    masqueraded: [await masqueradedIn(old, slices), await masqueradedIn(next, slices)],
+    masqueraded: [
+      await masqueradedServices(old.rendered, slices),
+      await masqueradedServices(next.rendered, slices),
+    ],
   };
 }
 
@@ -117,10 +117,4 @@ function newProblems(
       .filter((text) => !known.has(text))
       .map((text) => `service ${service}: ${text}`);
   });
-}
-
-async function masqueradedIn({ rendered }: PlannedServices, slices: Slices): Promise<Masqueraded> {
-  const services = new MasqueradedServices({ renderedServices: () => rendered });
-  await services.resync(slices);
-  return services.all();
 }

@@ -2,9 +2,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '#infra/clock/clock.ts';
 import type { Slices } from '#infra/clock/slices.ts';
-import { silentLogger } from '#infra/log/log.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
-import type { PolicyRenderer, RenderedState } from '../renderer.ts';
+import type { KeyValue } from '#plugins/controller/api/key-value.ts';
+import { AclRenderer } from '../acl/renderer.ts';
+import type { RenderedState } from '../rendered-state.ts';
 
 export interface ValueOperation {
   readonly operation: 'create' | 'update' | 'delete';
@@ -16,17 +17,14 @@ export interface ValueOperation {
 
 /** All values of a state, by key, without any effect. */
 export async function renderedValues(
-  renderer: PolicyRenderer,
   state: RenderedState,
   clock: Clock,
 ): Promise<ReadonlyMap<string, Value>> {
   const values = new Map<string, Value>();
-  const txn = {
-    replace: () => undefined,
-    put: (key: string, value: Value) => void values.set(key, value),
-    get: <V extends Value>(key: string) => values.get(key) as V | undefined,
+  const replace = (_group: string, all: Iterable<KeyValue>) => {
+    for (const { key, value } of all) values.set(key, value);
   };
-  await renderer.resync({ txn, clock, log: silentLogger }, state);
+  await AclRenderer.render({ txn: { replace }, clock }, state);
   return values;
 }
 

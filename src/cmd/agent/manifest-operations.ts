@@ -4,14 +4,13 @@ import { Slices } from '#infra/clock/slices.ts';
 import type { Node } from '#kubernetes/models/node.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import { contivDefaults } from '#plugins/contivconf/config.ts';
-import { createAclRenderer } from '#plugins/policy/acl/renderer.ts';
 import {
   renderedValues,
   type ValueOperation,
   valueOperations,
 } from '#plugins/policy/connectivity/value-operations.ts';
 import { PolicyProcessor } from '#plugins/policy/processor/policy-processor.ts';
-import type { PolicyNode } from '#plugins/policy/renderer.ts';
+import type { PolicyNode } from '#plugins/policy/rendered-state.ts';
 import type { ManifestCluster } from './manifest-cluster.ts';
 
 export interface NodeOperation extends ValueOperation {
@@ -56,7 +55,7 @@ async function aclsOf(
     Array.from(processor.policies(), ([pod, policy]) => [pod, { policy, interface: pod }]),
   );
   const state = { node: policyNode(kube, node), pods: rendered, services: new Map() };
-  return renderedValues(createAclRenderer(), state, clock);
+  return renderedValues(state, clock);
 }
 
 function policyNode(kube: ManifestCluster['kube'], name: string): PolicyNode {

@@ -80,7 +80,16 @@ export function createPlugins(nodeName: string, settings: PluginSettings, ports:
   const ipv4net = createIpv4Net({ nodeName, conf, nodes, pods, ipam, host, vpp, desired });
   const config = settings.service;
   const services = createService({ nodeName, config, conf, nodes, pods, ipam, net: ipv4net });
-  const policies = createPolicy({ nodeName, conf, nodes, pods, ipam, net: ipv4net, services });
+  const policies = createPolicy({
+    nodeName,
+    conf,
+    nodes,
+    pods,
+    ipam,
+    net: ipv4net,
+    services,
+    desired,
+  });
   const stats = createStatsCollector({ nodeName, net: ipv4net });
   return {
     handlers: [conf, nodes, pods, ipam, ipv4net, services, policies, stats],

@@ -58,6 +58,7 @@ export function handler(name: string, trace: string[], behavior: Behavior = {}):
       trace.push(`${name}:revert`);
       await behavior.revert?.(ctx);
     },
+    ...(behavior.follows !== undefined && { follows: behavior.follows }),
     ...(behavior.describeInternalData && {
       describeInternalData: behavior.describeInternalData,
     }),

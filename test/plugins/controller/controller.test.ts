@@ -76,6 +76,24 @@ describe('order of events', () => {
     assert.equal(bench.sink.requests.at(-1)!.mode, 'downstream-resync');
   });
 
+  it('calls a handler after the one that it follows for reverse events, too [R5.7]', async () => {
+    const trace: string[] = [];
+    const bench = await started([
+      handler('a', trace),
+      handler('b', trace),
+      handler('c', trace, { follows: 'b' }),
+      handler('d', trace, { follows: 'b' }),
+      handler('e', trace),
+    ]);
+    trace.length = 0;
+    bench.controller.push(Undo.event({ n: 1 }));
+    await settle();
+    assert.deepEqual(
+      trace.map((call) => call[0]),
+      ['e', 'b', 'd', 'c', 'a'],
+    );
+  });
+
   it('counts resyncs of all kinds from 1 [R4.13]', async () => {
     const counts: number[] = [];
     const bench = await started([

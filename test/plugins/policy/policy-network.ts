@@ -8,7 +8,7 @@ import { traceMemory } from '#packet-trace/memory.ts';
 import { type Packet, replyTo } from '#packet-trace/packet.ts';
 import type { Device, Interface, Neighbor, Route, Snapshot, Wire } from '#packet-trace/snapshot.ts';
 import { type PacketTrace, tracePacket } from '#packet-trace/tracer.ts';
-import type { PolicyNode } from '#plugins/policy/renderer.ts';
+import type { PolicyNode } from '#plugins/policy/rendered-state.ts';
 
 export interface NetworkPod {
   /** Of its attachment. */

@@ -208,9 +208,8 @@ describe('a change of policies that is being configured', () => {
         async (first, changes) => {
           const network = networkOf(first);
           const node = new RenderedNode(network.policyNode('node1'));
-          const values = new Map<string, Value>();
-          for (const operation of await node.resync(kubeState(first), first.attachments))
-            applyTo(values, operation);
+          await node.resync(kubeState(first), first.attachments);
+          const values = new Map(node.values());
           let cluster = first;
           for (const change of changes.flatMap((one) => withDetached(cluster, one))) {
             const before = cluster;

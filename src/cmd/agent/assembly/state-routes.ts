@@ -7,7 +7,6 @@ import { ipamRoutes } from '#plugins/ipv4net/routes.ts';
 import { NodeSyncMetrics } from '#plugins/nodesync/metrics.ts';
 import { nodeRoutes } from '#plugins/nodesync/node-routes.ts';
 import { PodManagerMetrics } from '#plugins/podmanager/metrics.ts';
-import { createAclRenderer } from '#plugins/policy/acl/renderer.ts';
 import { connectivityRoutes } from '#plugins/policy/connectivity/routes.ts';
 import { policyRoutes } from '#plugins/policy/rest.ts';
 import { serviceRoutes } from '#plugins/service/rest.ts';
@@ -77,7 +76,6 @@ export function stateRoutes(
     ...policyRoutes({ policies, clock, ...valuesInVpp(scheduler, 'vpp-acl') }),
     ...connectivityRoutes({
       policies,
-      createRenderer: createAclRenderer,
       kubeState: () => controller.kubeState,
       services,
       serviceSubnet: () => ipam.serviceSubnet(),

@@ -1,9 +1,5 @@
 /** Random pods with policies, as the configurator hands them to a renderer. */
 import fc from 'fast-check';
-import { ManualClock } from '#infra/clock/manual.ts';
-import type { Value } from '#kvscheduler/api/transaction.ts';
-import type { ResyncContext } from '#plugins/controller/api/event-handler.ts';
-import type { UpdateTransaction } from '#plugins/controller/api/transaction.ts';
 import { AddressSet, addressNumber } from '#plugins/policy/address-set.ts';
 import type { Isolation, Permit, PodPolicy } from '#plugins/policy/pod-policy.ts';
 import { PortSet, type ProtocolPorts } from '#plugins/policy/port-set.ts';
@@ -11,8 +7,7 @@ import type {
   MasqueradedAddress,
   PolicyNode,
   RenderedPod,
-  RendererContext,
-} from '#plugins/policy/renderer.ts';
+} from '#plugins/policy/rendered-state.ts';
 
 export const node: PolicyNode = {
   addresses: ['192.168.16.1', '172.30.1.1', '172.30.1.2', 'fd00:16::1'],
@@ -54,42 +49,6 @@ export function podAt(
 
 export function interfaceOf(address: string): string {
   return `vpp-tap-${address}`;
-}
-
-/** The values that a renderer has put. */
-export class RecordedValues {
-  readonly values = new Map<string, Value>();
-  /** Keys of the last transaction. */
-  touched: string[] = [];
-  readonly txn: UpdateTransaction = {
-    replace: () => undefined,
-    put: (key, value) => {
-      this.touched.push(key);
-      this.values.set(key, value);
-    },
-    delete: (key) => {
-      this.touched.push(key);
-      this.values.delete(key);
-    },
-    get: () => undefined,
-  };
-  readonly update: RendererContext = {
-    txn: this.txn,
-    log: { info: () => undefined, warn: () => undefined },
-    clock: new ManualClock(),
-  };
-  readonly resync = {
-    txn: this.txn,
-    clock: new ManualClock(),
-  } as unknown as ResyncContext;
-
-  begin(): void {
-    this.touched = [];
-  }
-
-  sorted(): [string, Value][] {
-    return [...this.values].sort(([a], [b]) => (a < b ? -1 : 1));
-  }
 }
 
 const cidrs = [

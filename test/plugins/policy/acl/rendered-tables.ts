@@ -1,20 +1,23 @@
 /** Tables that a renderer made of pods, and what they decide. */
 import type { Acl } from '#models/vpp/acl.ts';
 import { tableRules } from '#plugins/policy/acl/acl-rules.ts';
-import { createAclRenderer } from '#plugins/policy/acl/renderer.ts';
+import { AclRenderer } from '#plugins/policy/acl/renderer.ts';
 import { permitAll } from '#plugins/policy/acl/table.ts';
-import type { MasqueradedAddress, RenderedPod } from '#plugins/policy/renderer.ts';
+import type { MasqueradedAddress, RenderedPod } from '#plugins/policy/rendered-state.ts';
+import { RenderedValues } from '../rendered-values.ts';
 import { boundRules, decide, type TestPacket } from './acl-evaluator.ts';
-import { node, RecordedValues } from './rendered-pods.ts';
+import { node } from './rendered-pods.ts';
 
 export type Pods = ReadonlyMap<string, RenderedPod>;
 type Services = ReadonlyMap<string, readonly MasqueradedAddress[]>;
 
 export async function rendered(all: Pods, maxRules?: number, services: Services = new Map()) {
-  const renderer = createAclRenderer(maxRules);
-  const recorded = new RecordedValues();
-  await renderer.resync(recorded.resync, { node, pods: all, services });
-  recorded.begin();
+  const recorded = new RenderedValues();
+  const renderer = await AclRenderer.render(
+    recorded.begin(),
+    { node, pods: all, services },
+    maxRules,
+  );
   return { renderer, recorded };
 }
 
@@ -22,7 +25,7 @@ export const mapOf = (...all: readonly RenderedPod[]): Pods =>
   new Map(all.map((one) => [`id-${one.interface}`, one]));
 
 /** Whether the table in front of an interface lets a packet pass. */
-export function passes(recorded: RecordedValues, name: string, packet: TestPacket): boolean {
+export function passes(recorded: RenderedValues, name: string, packet: TestPacket): boolean {
   return decide(boundRules(recorded.values.values(), name, 'egress'), packet) !== 'DENY';
 }
 
@@ -42,7 +45,7 @@ export const packet = (
 const permitEverything = tableRules([permitAll]);
 
 /** Without ACLs at the input of an interface, everything is permitted. */
-export function inputRules(recorded: RecordedValues, name: string) {
+export function inputRules(recorded: RenderedValues, name: string) {
   const isBound = [...recorded.values.values()].some((acl) =>
     (acl as Acl).interfaces?.ingress.includes(name),
   );

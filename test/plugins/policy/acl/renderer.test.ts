@@ -10,7 +10,7 @@ import {
 } from '#plugins/policy/address-set.ts';
 import { permittedPorts } from '#plugins/policy/pod-policy.ts';
 import { PortSet } from '#plugins/policy/port-set.ts';
-import type { MasqueradedAddress, RenderedPod } from '#plugins/policy/renderer.ts';
+import type { MasqueradedAddress, RenderedPod } from '#plugins/policy/rendered-state.ts';
 import { ACK, boundRules, decide, reply, SYN, type TestPacket } from './acl-evaluator.ts';
 import {
   interfaceOf,
@@ -191,7 +191,7 @@ describe('rendered tables', () => {
           for (const [name, now] of changes) {
             if (isService(now)) {
               some.set(name, now);
-              await renderer.update(recorded.update, {
+              await renderer.update(recorded.begin(), {
                 pods: new Map(),
                 services: new Map([[name, now]]),
               });
@@ -200,7 +200,7 @@ describe('rendered tables', () => {
             const id = `c/${name}`;
             if (now === undefined) all.delete(id);
             else all.set(id, now);
-            await renderer.update(recorded.update, { pods: new Map([[id, now]]) });
+            await renderer.update(recorded.begin(), { pods: new Map([[id, now]]) });
           }
           const fresh = await rendered(all, maxRules, some);
           assert.deepEqual(recorded.sorted(), fresh.recorded.sorted());
@@ -275,17 +275,16 @@ describe('ACL renderer', () => {
       [...recorded.values].find(([, acl]) =>
         (acl as Acl).interfaces?.[side].includes(interfaceOf(text)),
       )![0];
-    await renderer.update(recorded.update, { pods: mapOf(podAt(a, isolated())) });
-    assert.deepEqual(recorded.touched, [aclOf(a, 'egress'), aclOf(a, 'ingress')]);
+    await renderer.update(recorded.begin(), { pods: mapOf(podAt(a, isolated())) });
+    assert.deepEqual([...recorded.changes.keys()], [aclOf(a, 'egress'), aclOf(a, 'ingress')]);
 
-    recorded.begin();
-    await renderer.update(recorded.update, { pods: mapOf(podAt(a, isolated())) });
-    assert.deepEqual(recorded.touched, []);
+    await renderer.update(recorded.begin(), { pods: mapOf(podAt(a, isolated())) });
+    assert.deepEqual([...recorded.changes.keys()], []);
 
     const egress = isolated({ peers: AddressSet.of([b]) });
-    await renderer.update(recorded.update, { pods: mapOf(podAt(a, isolated(), egress)) });
+    await renderer.update(recorded.begin(), { pods: mapOf(podAt(a, isolated(), egress)) });
     assert.deepEqual(
-      new Set(recorded.touched),
+      new Set([...recorded.changes.keys()]),
       new Set([
         aclOf(c, 'egress'),
         aclOf(c, 'ingress'),
@@ -298,25 +297,26 @@ describe('ACL renderer', () => {
   it('puts all values of a pod that is being attached, and the table before what reflects', async () => {
     const { renderer, recorded } = await rendered(mapOf(podAt(a)));
     const id = `id-${interfaceOf(a)}`;
-    await renderer.update(recorded.update, { pods: mapOf(podAt(a)), added: id });
+    await renderer.update(recorded.begin(), { pods: mapOf(podAt(a)), added: id });
     assert.deepEqual(
-      recorded.touched.map((key) => /contiv-policy-(out|reflection)/.exec(key)?.[1]),
+      [...recorded.changes.keys()].map((key) => /contiv-policy-(out|reflection)/.exec(key)?.[1]),
       ['out', 'reflection'],
     );
-    assert.deepEqual(recorded.touched, [...renderer.valuesOf(id).keys()]);
+    assert.deepEqual(
+      [...recorded.changes.keys()],
+      renderer.groupsOf(id).flatMap((name) => [...recorded.group(name).keys()]),
+    );
   });
 
-  it('deletes the ACLs of a pod with the pod, and everything at cleanup', async () => {
+  it('deletes the ACLs of a pod with the pod', async () => {
     const { renderer, recorded } = await rendered(
       mapOf(podAt(a, isolated(), isolated()), podAt(b)),
     );
-    await renderer.update(recorded.update, {
+    await renderer.update(recorded.begin(), {
       pods: new Map([[`id-${interfaceOf(a)}`, undefined]]),
     });
     const names = [...recorded.values.values()].map((acl) => (acl as Acl).interfaces);
     assert.equal(JSON.stringify(names).includes(interfaceOf(a)), false);
-    renderer.deleteAll(recorded.update);
-    assert.equal(recorded.values.size, 0);
   });
 
   it('lets errors of ICMP, neighbor discovery and fragments reach isolated pods', async () => {

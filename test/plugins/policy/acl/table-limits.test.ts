@@ -34,7 +34,7 @@ describe('limits of tables', () => {
     );
     assert.equal(passes(recorded, interfaceOf(a), packet('10.9.0.0', a, 80)), false);
     assert.equal(passes(recorded, interfaceOf(a), packet('10.1.2.2', a, 80)), true);
-    await renderer.update(recorded.update, { pods: mapOf(podAt(a, open)) });
+    await renderer.update(recorded.begin(), { pods: mapOf(podAt(a, open)) });
     assert.deepEqual([...renderer.limits()], []);
   });
 
@@ -160,7 +160,7 @@ describe('limits of tables', () => {
     const { renderer, recorded } = await rendered(all, 15, servicesWith(b));
     const reported = () => [...renderer.limits()].map(([policy]) => policy);
     assert.deepEqual(reported(), ['ns/b']);
-    await renderer.update(recorded.update, { pods: new Map(), services: servicesWith(c) });
+    await renderer.update(recorded.begin(), { pods: new Map(), services: servicesWith(c) });
     const fresh = await rendered(all, 15, servicesWith(c));
     assert.deepEqual(renderer.limits(), fresh.renderer.limits());
   });
@@ -171,9 +171,9 @@ describe('limits of tables', () => {
     const all = mapOf(podAt(a, large), podAt(b, large));
     const { renderer, recorded } = await rendered(all, 30);
     const before = renderer.limits();
-    await renderer.update(recorded.update, { pods: mapOf(podAt(a, open)) });
+    await renderer.update(recorded.begin(), { pods: mapOf(podAt(a, open)) });
     assert.equal(renderer.limits().get('ns/p')?.length, 1);
-    await renderer.update(recorded.update, { pods: mapOf(podAt(a, large)) });
+    await renderer.update(recorded.begin(), { pods: mapOf(podAt(a, large)) });
     assert.deepEqual(renderer.limits(), before);
   });
 
@@ -186,7 +186,7 @@ describe('limits of tables', () => {
       [['ns/p', ['denied ports of SCTP: VPP compares no ports of this protocol']]],
     );
     assert.equal(passes(recorded, interfaceOf(a), packet('10.1.2.2', a, 85, 'SCTP')), false);
-    await renderer.update(recorded.update, { pods: mapOf(podAt(a, sctp(1, 65_535))) });
+    await renderer.update(recorded.begin(), { pods: mapOf(podAt(a, sctp(1, 65_535))) });
     assert.deepEqual([...renderer.limits()], []);
     assert.equal(passes(recorded, interfaceOf(a), packet('10.1.2.2', a, 85, 'SCTP')), true);
   });

@@ -7,7 +7,6 @@ import type { Route } from '#infra/http/route.ts';
 import { type Pod, podModel } from '#kubernetes/models/pod.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import type { DeepInput } from '#models/model.ts';
-import { createAclRenderer } from '#plugins/policy/acl/renderer.ts';
 import { connectivityRoutes } from '#plugins/policy/connectivity/routes.ts';
 import { startedNode } from '../../ipv4net/wired-node.ts';
 import { addressOf, type KubeValue, TestNode } from '../../test-node.ts';
@@ -43,7 +42,6 @@ function routesOf(node: TestNode): Route[] {
     policies: node.policies,
     services: node.services,
     serviceSubnet: () => node.ipam.serviceSubnet(),
-    createRenderer: createAclRenderer,
     kubeState: () => node.kubeState,
     reflectObject: reflectedObject,
     clock: systemClock,

@@ -5,7 +5,6 @@ import { systemClock } from '#infra/clock/system.ts';
 import { type Pod, podModel } from '#kubernetes/models/pod.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import type { DeepInput } from '#models/model.ts';
-import { createAclRenderer } from '#plugins/policy/acl/renderer.ts';
 import { connectivityRoutes } from '#plugins/policy/connectivity/routes.ts';
 import { startedNode } from '../../ipv4net/wired-node.ts';
 import { addressOf, type KubeValue, type TestNode } from '../../test-node.ts';
@@ -55,7 +54,6 @@ async function plan(node: TestNode, body: object): Promise<Planned> {
     policies: node.policies,
     services: node.services,
     serviceSubnet: () => node.ipam.serviceSubnet(),
-    createRenderer: createAclRenderer,
     kubeState: () => node.kubeState,
     reflectObject: reflectedObject,
     clock: systemClock,

@@ -1,13 +1,10 @@
-/** A renderer of network policies: it converts what is permitted to configuration values. */
+/** Input of the renderer of network policies, which converts it to configuration values. */
 import type { Clock } from '#infra/clock/clock.ts';
-import type { Logger } from '#infra/log/log.ts';
-import type { Value } from '#kvscheduler/api/transaction.ts';
-import type { ResyncContext } from '#plugins/controller/api/event-handler.ts';
-import type { UpdateTransaction } from '#plugins/controller/api/transaction.ts';
+import type { ResyncTransaction } from '#plugins/controller/api/transaction.ts';
 import type { AttachmentId } from '#plugins/podmanager/api.ts';
 import type { ServiceName } from '#plugins/service/api.ts';
 import type { AddressNumber } from './address-set.ts';
-import type { PodPolicy, PolicyName } from './pod-policy.ts';
+import type { PodPolicy } from './pod-policy.ts';
 
 /** This node, as far as policies concern it. */
 export interface PolicyNode {
@@ -42,8 +39,6 @@ export interface MasqueradedAddress {
   readonly backends: readonly { readonly address: AddressNumber; readonly port: number }[];
 }
 
-type MasqueradedServices = ReadonlyMap<ServiceName, readonly MasqueradedAddress[]>;
-
 /** A pod of this node and its interface. */
 export interface RenderedPod {
   readonly policy: PodPolicy;
@@ -53,9 +48,9 @@ export interface RenderedPod {
 
 export interface RenderedState {
   readonly node: PolicyNode;
-  /** All attached pods, those without policies as well. */
-  readonly pods: ReadonlyMap<AttachmentId, RenderedPod>;
-  readonly services: MasqueradedServices;
+  /** All attached pods, those without policies as well; undefined: the pod has no interface. */
+  readonly pods: ReadonlyMap<AttachmentId, RenderedPod | undefined>;
+  readonly services: ReadonlyMap<ServiceName, readonly MasqueradedAddress[]>;
 }
 
 /** Only what changed. */
@@ -70,33 +65,11 @@ export interface RenderedChange {
   /** Absent: not changed. */
   readonly node?: PolicyNode;
   /** Empty: the service has no such address any more. Absent: none has changed. */
-  readonly services?: MasqueradedServices;
+  readonly services?: ReadonlyMap<ServiceName, readonly MasqueradedAddress[]>;
 }
 
-/** The part of a handler's context that a resync needs. */
-export type RendererResyncContext = Pick<ResyncContext, 'txn'> &
-  Pick<RendererContext, 'clock' | 'log'>;
-
-/** The part of a handler's context that a change needs. */
+/** The part of a handler's context that a renderer needs. */
 export interface RendererContext {
-  readonly txn: UpdateTransaction;
-  readonly log: Pick<Logger, 'info' | 'warn'>;
+  readonly txn: Pick<ResyncTransaction, 'replace'>;
   readonly clock: Clock;
-}
-
-/**
- * A renderer keeps no state that a resync does not replace. It puts all values of a resync, and for a
- * change only the values that the change touches.
- */
-export interface PolicyRenderer {
-  /** Names the renderer in documents, for example `acl`. */
-  readonly name: string;
-  resync(ctx: RendererResyncContext, state: RenderedState): Promise<void>;
-  update(ctx: RendererContext, change: RenderedChange): Promise<void>;
-  /** Deletes all values. */
-  deleteAll(ctx: Pick<RendererContext, 'txn'>): void;
-  /** Reasons for which less is permitted than the policies say, by policy: for example too many rules. */
-  limits(): ReadonlyMap<PolicyName, readonly string[]>;
-  /** The values that carry the policies of a pod, by key. */
-  valuesOf(attachment: AttachmentId): ReadonlyMap<string, Value>;
 }

@@ -1,0 +1,64 @@
+/** The ACLs of interfaces, as values. */
+import type { DeepInput } from '#models/model.ts';
+import { type Acl, aclModel } from '#models/vpp/acl.ts';
+import type { KeyValue } from '#plugins/controller/api/key-value.ts';
+import type { AclNames } from './acl-names.ts';
+import { reflectedTable, reflectingRules, tableRules } from './acl-rules.ts';
+import { withoutSessionRules } from './exceptional-rules.ts';
+import { type RuleSource, ruleList } from './rule-lists.ts';
+import { permitAll, type Table, tableText } from './table.ts';
+
+/** The table at the output of interfaces, which all get the same two ACLs. */
+export interface BoundTable {
+  readonly names: AclNames;
+  readonly interfaces: readonly string[];
+  readonly table: Table;
+  /** Network whose packets make no session at the input of the interfaces. */
+  readonly withoutSessions?: string;
+  /** Rules at the input of the interfaces that precede all others. */
+  readonly first: RuleSource;
+}
+
+/**
+ * Both ACLs. They are configured in the order of their names, the table first: while it is stricter than the rules at
+ * the input, replies make no session.
+ */
+export function boundAcls(bound: BoundTable): KeyValue[] {
+  const { names, interfaces, table, withoutSessions = '', first } = bound;
+  const reflected = reflectedTable(table);
+  return [
+    aclValue(
+      { name: names.output, interfaces: { egress: interfaces } },
+      { text: `table\n${tableText(table)}`, make: () => tableRules(table) },
+    ),
+    aclValue(
+      { name: names.input, interfaces: { ingress: interfaces } },
+      {
+        text: `reflecting ${withoutSessions} ${first.text}\n${tableText(reflected)}`,
+        make: () => [
+          ...first.make(),
+          ...withoutSessionRules(withoutSessions),
+          ...reflectingRules(reflected),
+        ],
+      },
+    ),
+  ];
+}
+
+/** An ACL at the input of interfaces, which permits what the rules do not deny. */
+export function inputAcl(
+  name: string,
+  interfaces: readonly string[],
+  { text, make }: RuleSource,
+): KeyValue {
+  return aclValue(
+    { name, interfaces: { ingress: interfaces } },
+    { text: `input ${text}`, make: () => [...make(), ...tableRules([permitAll])] },
+  );
+}
+
+function aclValue(acl: Pick<DeepInput<Acl>, 'name' | 'interfaces'>, rules: RuleSource): KeyValue {
+  const bound = aclModel.canonical(acl);
+  const value: Acl = { ...bound, rules: ruleList(rules) };
+  return { key: aclModel.key(bound), value };
+}

@@ -1,0 +1,76 @@
+/** The ACLs of the interfaces by which packets leave this node, and by which clients from elsewhere reach it. */
+import type { KeyValue } from '#plugins/controller/api/key-value.ts';
+import { AddressSet } from '../address-set.ts';
+import { type Permit, type PolicyName, withoutPolicies } from '../pod-policy.ts';
+import type { PolicyNode } from '../rendered-state.ts';
+import { CLIENT_ACL, nodeAclNames } from './acl-names.ts';
+import { ruleCount } from './acl-rules.ts';
+import { boundAcls, inputAcl } from './bound-acls.ts';
+import { type ClientRule, clientRuleCount, clientRules } from './exceptional-rules.ts';
+import { globalTable } from './global-table.ts';
+import { egressIsolated } from './local-table.ts';
+import type { Omissions } from './omissions.ts';
+import type { AclSurroundings } from './pod-acls.ts';
+import { policiesWithSctpPorts, withinLimit } from './rule-limit.ts';
+import { type GuardedAddress, permittedClients } from './service-access.ts';
+
+export interface NodeAcls {
+  readonly values: readonly KeyValue[];
+  /** At the NICs, while clients that are no pods of this node are denied services. */
+  readonly clientValues: readonly KeyValue[];
+  readonly omissions: Omissions;
+}
+
+export function nodeAcls(
+  { interfaces, nics, podSubnet }: PolicyNode,
+  guarded: readonly GuardedAddress[],
+  { nodeAddresses, senders, maxRules }: AclSurroundings,
+): NodeAcls {
+  const permits = () => senders.flatMap(({ egress }) => egress.permits);
+  const { result: table, omitted } = withinLimit(
+    permits,
+    (without) =>
+      globalTable(
+        nodeAddresses,
+        senders.map((sender) => egressIsolated(sender, without)),
+      ),
+    ruleCount,
+    maxRules,
+  );
+  const clients = withinLimit(
+    () => guarded.flatMap(permitsOfClients),
+    (without) => guarded.flatMap((one) => clientRule(one, without)),
+    clientRuleCount,
+    maxRules,
+  );
+  const first = clientRules(clients.result);
+  return {
+    values: boundAcls({
+      names: nodeAclNames,
+      interfaces,
+      table,
+      // a tunnel's interface gets what it sends as input, too
+      withoutSessions: podSubnet,
+      // clients on other nodes
+      first,
+    }),
+    clientValues: clients.result.length > 0 ? [inputAcl(CLIENT_ACL, nics, first)] : [],
+    omissions: {
+      omitted: [...new Set([...omitted, ...clients.omitted])],
+      withSctpPorts: policiesWithSctpPorts(permits()),
+      isWidened: false,
+    },
+  };
+}
+
+/** Permits of backends for their ports. */
+function permitsOfClients({ address: { protocol }, backends }: GuardedAddress): Permit[] {
+  return backends.flatMap(({ pod, port }) =>
+    pod.ingress.permits.filter(({ ports }) => ports.has(protocol, port)),
+  );
+}
+
+function clientRule(one: GuardedAddress, without: ReadonlySet<PolicyName>): ClientRule[] {
+  const clients = permittedClients(one, (ingress) => withoutPolicies(ingress, without));
+  return clients.equals(AddressSet.any) ? [] : [{ address: one.address, clients }];
+}

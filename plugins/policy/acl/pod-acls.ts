@@ -1,0 +1,64 @@
+/** The ACLs at the interface of a pod. */
+import type { KeyValue } from '#plugins/controller/api/key-value.ts';
+import { AddressSet } from '../address-set.ts';
+import { type Permit, type PodPolicy, withoutPolicies } from '../pod-policy.ts';
+import type { MasqueradedAddress, RenderedPod } from '../rendered-state.ts';
+import { podAclNames } from './acl-names.ts';
+import { ruleCount } from './acl-rules.ts';
+import { boundAcls } from './bound-acls.ts';
+import { deniedPorts, deniedRuleCount, deniedRules, widened } from './exceptional-rules.ts';
+import { egressIsolated, localTable } from './local-table.ts';
+import type { Omissions } from './omissions.ts';
+import { policiesWithSctpPorts, withinLimit } from './rule-limit.ts';
+
+/** The rest of the node, as far as the tables of pods depend on it. */
+export interface AclSurroundings {
+  /** Ends that always reach the pods of this node, and are reached by them. */
+  readonly nodeAddresses: AddressSet;
+  /** The pods of this node that egress policies isolate. */
+  readonly senders: readonly PodPolicy[];
+  /** Of one table. */
+  readonly maxRules: number;
+}
+
+export interface PodAcls {
+  readonly values: readonly KeyValue[];
+  readonly omissions: Omissions;
+}
+
+/** @param denied addresses of services that the pod may not use */
+export function podAcls(
+  { policy, interface: name }: RenderedPod,
+  denied: readonly MasqueradedAddress[],
+  { nodeAddresses, senders, maxRules }: AclSurroundings,
+): PodAcls {
+  const { ingress } = policy;
+  const { result: table, omitted } = withinLimit(
+    () => [...ingress.permits, ...senders.flatMap((sender) => permitsTo(policy, sender))],
+    (without) =>
+      localTable(
+        policy,
+        withoutPolicies(ingress, without),
+        nodeAddresses,
+        senders.map((sender) => egressIsolated(sender, without)),
+      ),
+    ruleCount,
+    maxRules,
+  );
+  let ports = deniedPorts(denied);
+  const isWidened = ruleCount(table) + deniedRuleCount(ports) > maxRules;
+  if (isWidened) ports = ports.map(widened);
+  const first = deniedRules(ports);
+  return {
+    values: boundAcls({ names: podAclNames(name), interfaces: [name], table, first }),
+    omissions: { omitted, withSctpPorts: policiesWithSctpPorts(ingress.permits), isWidened },
+  };
+}
+
+/** The part of egress policies in the table of a pod: the sender is the only peer. */
+function permitsTo({ addresses: to }: PodPolicy, { addresses, egress }: PodPolicy): Permit[] {
+  const peers = AddressSet.ofAddresses(addresses);
+  return egress.permits
+    .filter((permit) => to.some((address) => permit.peers.has(address)))
+    .map((permit) => ({ ...permit, peers }));
+}
