@@ -49,11 +49,14 @@ delete process.env['SUITE_PART'];
 process.env['VPP_KILLS'] ??= '50';
 const trees = treeLines();
 const files = globSync('test/**/*.test.ts').filter(needsVpp).sort();
-const results = await runTests(files, {
-  concurrency: 1,
-  fileLimitMs: VPP_FILE_LIMIT_MS,
-  onFile: (result) => process.stdout.write(fileText(result)),
-});
+const results = await runTests(
+  files.map((file) => [file]),
+  {
+    concurrency: 1,
+    fileLimitMs: VPP_FILE_LIMIT_MS,
+    onFile: (result) => process.stdout.write(fileText(result)),
+  },
+);
 
 const counts = countAll(results);
 for (const line of skipLines(results)) console.log(`skipped: ${line}`);

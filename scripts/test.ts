@@ -12,6 +12,7 @@ import { globSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { buildProgram } from './lib/bundles.ts';
+import { groupFiles } from './lib/file-groups.ts';
 import { longestFirst, recordTimes } from './lib/file-times.ts';
 import { partOfCommit } from './lib/part-of-commit.ts';
 import { type FileResult, runTests } from './lib/run-tests.ts';
@@ -50,16 +51,18 @@ if (words.length === 0) {
 }
 
 const onFile = (result: FileResult): void => void process.stdout.write(fileText(result));
+const single = (all: readonly string[]) => all.map((file) => [file]);
 const alone = files.filter(runsAlone);
-const others = longestFirst(files.filter((file) => !runsAlone(file)));
+const others = files.filter((file) => !runsAlone(file));
+const units = words.length === 0 ? groupFiles(others) : single(others);
 const results = [
-  ...(await runTests(others, {
+  ...(await runTests(longestFirst(units), {
     concurrency: WORKERS,
     fileLimitMs: 300_000,
     onFile,
   })),
   // They send traffic, and count lost packets and milliseconds.
-  ...(await runTests(alone, { concurrency: 1, fileLimitMs: VPP_FILE_LIMIT_MS, onFile })),
+  ...(await runTests(single(alone), { concurrency: 1, fileLimitMs: VPP_FILE_LIMIT_MS, onFile })),
 ];
 recordTimes(results);
 

@@ -56,10 +56,17 @@ function readTimes(): Times {
   return existsSync(TIMES_FILE) ? (JSON.parse(readFileSync(TIMES_FILE, 'utf8')) as Times) : {};
 }
 
-/** @returns the files in the order in which they should start */
-export function longestFirst(files: readonly string[], times: Times = readTimes()): string[] {
-  const timeOf = (name: string) => times[name] ?? estimate(name);
-  return files.toSorted((a, b) => timeOf(b) - timeOf(a));
+/**
+ * @param units files that run in one process
+ * @returns them in the order in which they should start
+ */
+export function longestFirst(
+  units: readonly (readonly string[])[],
+  times: Times = readTimes(),
+): (readonly string[])[] {
+  const timeOf = (unit: readonly string[]) =>
+    unit.reduce((sum, name) => sum + (times[name] ?? estimate(name)), 0);
+  return units.toSorted((a, b) => timeOf(b) - timeOf(a));
 }
 
 export function recordTimes(results: readonly FileResult[]): void {

@@ -9,11 +9,14 @@ export async function runSuites(
   concurrency: number,
   print: (line: string) => void,
 ): Promise<void> {
-  const results = await runTests(files, {
-    concurrency,
-    fileLimitMs: FILE_LIMIT_MS,
-    onFile: (result) => print(fileText(result).trimEnd()),
-  });
+  const results = await runTests(
+    files.map((file) => [file]),
+    {
+      concurrency,
+      fileLimitMs: FILE_LIMIT_MS,
+      onFile: (result) => print(fileText(result).trimEnd()),
+    },
+  );
   const counts = countAll(results);
   print(countsText(counts));
   if (counts.failed > 0) throw new Error(`${counts.failed} tests failed`);

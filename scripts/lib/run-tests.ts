@@ -1,13 +1,15 @@
 /**
- * Runs test files with the test runner of Node.js, one process per file, and counts single tests.
+ * Runs test files with the test runner of Node.js, one process per file or group of files, and counts single tests.
  *
  * A file without tests fails, because it could never fail. A file whose process does not end is
  * killed and fails, because it leaks a handle. A skipped suite counts as one skipped test, because
  * its tests are not declared.
  */
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { run } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
+import { endOf } from './file-groups.ts';
 
 /** Processes of test files, and the agents that they start, share what Node.js has compiled. */
 const compileCache = join(import.meta.dirname, '../../node_modules/.cache/compiled');
@@ -27,7 +29,7 @@ export interface Skip {
 export interface FileResult {
   readonly file: string;
   readonly passed: number;
-  readonly failures: readonly Failure[];
+  readonly failures: Failure[];
   readonly skips: readonly Skip[];
   /** Output of the file, both streams in order. */
   readonly output: string;
@@ -35,28 +37,28 @@ export interface FileResult {
 }
 
 export interface RunOptions {
-  /** Number of files that run at the same time. */
+  /** Number of processes at the same time. */
   readonly concurrency: number;
-  /** A file that takes longer is killed. */
+  /** A process that takes longer is killed. */
   readonly fileLimitMs: number;
   /** Called at the end of each file. */
   readonly onFile: (result: FileResult) => void;
 }
 
-/** Results in the order of the files. */
+/** @param units files that run in one process */
 export async function runTests(
-  files: readonly string[],
+  units: readonly (readonly string[])[],
   options: RunOptions,
 ): Promise<FileResult[]> {
   process.env['NODE_COMPILE_CACHE'] ??= compileCache;
   const results: FileResult[] = [];
   let next = 0;
   const worker = async (): Promise<void> => {
-    for (let index = next++; index < files.length; index = next++) {
-      const result = await runFile(files[index]!, options.fileLimitMs);
-      results[index] = result;
-      options.onFile(result);
-    }
+    for (let index = next++; index < units.length; index = next++)
+      for (const result of await runUnit(units[index]!, options.fileLimitMs)) {
+        results.push(result);
+        options.onFile(result);
+      }
   };
   await Promise.all(Array.from({ length: options.concurrency }, worker));
   return results;
@@ -66,37 +68,43 @@ type Stream = ReturnType<typeof run>;
 type StreamEvent = Stream extends AsyncIterable<infer E> ? E : never;
 type ResultEvent = Extract<StreamEvent, { type: 'test:pass' | 'test:fail' }>;
 
-async function runFile(file: string, limitMs: number): Promise<FileResult> {
-  const start = performance.now();
-  const collector = new Collector(file, limitMs);
+async function runUnit(files: readonly string[], limitMs: number): Promise<FileResult[]> {
+  const collector = new Collector(files, limitMs);
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort(), limitMs);
   try {
-    const options = { files: [file], signal: abort.signal, execArgv: ['--import', preload] };
+    const entry = files.length === 1 ? { files: [...files] } : { files: [group], argv: [...files] };
+    const options = { ...entry, signal: abort.signal, execArgv: ['--import', preload] };
     for await (const event of run(options)) collector.take(event);
   } finally {
     clearTimeout(timer);
   }
-  return { ...collector.result(), ms: performance.now() - start };
+  return collector.results();
 }
 
+const group = fileURLToPath(import.meta.resolve('./test-group.ts'));
 const preload = import.meta.resolve('./test-preload.ts');
 
 /** Diagnostics with the totals of the runner; the others are shown. */
 const TOTALS = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) [\d.]+$/;
 
-/** Collects the result of one file from the events of the runner. */
+/** Collects the results of files from the events of the runner. */
 class Collector {
-  readonly #file: string;
+  /** The present file is the first. */
+  readonly #files: string[];
   readonly #limitMs: number;
+  readonly #isGroup: boolean;
+  readonly #results: FileResult[] = [];
+  #start = performance.now();
   readonly #parents = new Map<number, { name: string; parent: number }>();
   #passed = 0;
-  readonly #failures: Failure[] = [];
-  readonly #skips: Skip[] = [];
+  #failures: Failure[] = [];
+  #skips: Skip[] = [];
   #output = '';
 
-  constructor(file: string, limitMs: number) {
-    this.#file = file;
+  constructor(files: readonly string[], limitMs: number) {
+    this.#files = [...files];
+    this.#isGroup = files.length > 1;
     this.#limitMs = limitMs;
   }
 
@@ -111,22 +119,43 @@ class Collector {
     else if (event.type === 'test:pass' || event.type === 'test:fail') this.#end(event);
   }
 
-  result(): Omit<FileResult, 'ms'> {
-    return {
-      file: this.#file,
-      passed: this.#passed,
-      failures: this.#failures,
-      skips: this.#skips,
-      output: this.#output,
-    };
+  /** All files of a process that ended too early and were not reported before fail. */
+  results(): FileResult[] {
+    const [first, ...others] = this.#files;
+    if (first !== undefined) this.#endFile(first);
+    for (const file of others) {
+      this.#failures.push({ path: [], text: `not run: the process ended in ${first} or later` });
+      this.#endFile(file);
+    }
+    // The process has not ended well after its last file.
+    this.#results.at(-1)?.failures.push(...this.#failures);
+    return this.#results;
+  }
+
+  #endFile(file: string): void {
+    const [passed, failures, skips] = [this.#passed, this.#failures, this.#skips];
+    if (passed + failures.length + skips.length === 0)
+      failures.push({ path: [], text: 'has no test' });
+    const ms = performance.now() - this.#start;
+    this.#results.push({ file, passed, failures, skips, output: this.#output, ms });
+    this.#start += ms;
+    [this.#passed, this.#failures, this.#skips, this.#output] = [0, [], [], ''];
   }
 
   #end(event: ResultEvent): void {
     const { data } = event;
     const isSuite = data.details.type === 'suite';
     const path = this.#path(identity(data));
+    const [file] = this.#files;
+    if (this.#isGroup && data.nesting === 0 && file !== undefined && data.name === endOf(file)) {
+      if (event.type === 'test:fail')
+        this.#failures.push({ path: [], text: this.#failureText(data.details.error as Error) });
+      this.#endFile(this.#files.shift()!);
+      return;
+    }
     // The runner reports a file as a test when it has no test or its process failed.
-    const isFile = data.nesting === 0 && data.name.endsWith(this.#file);
+    const isFile =
+      data.nesting === 0 && data.name.endsWith(this.#isGroup ? basename(group) : (file ?? ''));
     const skip = data.skip ?? data.todo;
     if (skip !== undefined && skip !== false)
       this.#skips.push({ path, reason: typeof skip === 'string' ? skip : '' });
