@@ -22,7 +22,12 @@ import {
   explanationText,
 } from '#plugins/policy/connectivity/connectivity-text.ts';
 import { endpointsOf } from '#plugins/policy/connectivity/endpoints.ts';
-import { type AskedPort, explain } from '#plugins/policy/connectivity/explanation.ts';
+import { explain } from '#plugins/policy/connectivity/explanation.ts';
+import type {
+  ConnectivityOutput,
+  ConnectivityPair,
+  ConnectivityRequest,
+} from './connectivity-request.ts';
 import { type ManifestCluster, readManifestCluster } from './manifest-cluster.ts';
 import { manifestOperations, type NodeOperation } from './manifest-operations.ts';
 
@@ -33,27 +38,6 @@ export const ConnectivityError = defineError({
   remedy:
     'Write pods and workloads as namespace/name; without --from and --to, all connections are listed with their names.',
 });
-
-export const connectivityOutputs = ['text', 'json', 'dot'] as const;
-
-export type ConnectivityOutput = (typeof connectivityOutputs)[number];
-
-export interface ConnectivityRequest {
-  /** Folder of manifests. */
-  readonly manifests: string;
-  /** Folder of the manifests after a change; undefined: no change. */
-  readonly compare: string | undefined;
-  readonly output: ConnectivityOutput;
-  /** undefined: all pairs. */
-  readonly pair: ConnectivityPair | undefined;
-}
-
-export interface ConnectivityPair {
-  /** A pod or a workload as `<namespace>/<name>`, or an address. */
-  readonly from: string;
-  readonly to: string;
-  readonly port: AskedPort | undefined;
-}
 
 /** Outputs of the command. */
 interface Printers {

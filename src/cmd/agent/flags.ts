@@ -12,7 +12,7 @@ import {
   type ConnectivityOutput,
   type ConnectivityRequest,
   connectivityOutputs,
-} from './connectivity.ts';
+} from './connectivity-request.ts';
 import type { TraceRequest } from './trace.ts';
 
 /** Names of the configuration files; each gives a flag, a variable and a file name. */

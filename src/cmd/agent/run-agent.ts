@@ -1,20 +1,16 @@
-/** Reads flags and configuration, and runs the agent until a signal stops it. */
+/**
+ * Reads flags and configuration, and runs the agent until a signal stops it. Loads only the modules of the command:
+ * those of the agent are a second of CPU time.
+ */
 import { CommanderError } from 'commander';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { CodedError, defineError, errorText, traitsOf } from '#infra/errors/errors.ts';
 import { Loggers } from '#infra/log/loggers.ts';
 import { Output } from '#infra/log/output.ts';
 import { buildInfo } from '#infra/process/build-info.ts';
-import { type Agent, createAgent } from './agent.ts';
+import type { Agent } from './agent.ts';
 import type { AgentDeps } from './assembly/agent-part.ts';
-import { connectivity } from './connectivity.ts';
 import { type AgentFlags, parseFlags } from './flags.ts';
-import { openEnvironment } from './open-environment.ts';
-import { printConfig } from './print-config.ts';
-import { replay } from './replay.ts';
-import { report } from './report/report.ts';
-import { readSettings } from './settings.ts';
-import { trace } from './trace.ts';
 
 /** The configuration or an argument is invalid; a restart does not help. */
 const EXIT_CONFIG = 2;
@@ -70,9 +66,11 @@ async function runCommand(
     await shown();
     return code;
   }
+  const { readSettings } = await import('./settings.ts');
   const settings = readSettings(flags, env);
   const ports = { clock: systemClock, random: systemRandom };
   if (flags.printConfig) {
+    const { printConfig } = await import('./print-config.ts');
     await printConfig({ ...ports, settings }, show);
     await shown();
     return 0;
@@ -81,6 +79,8 @@ async function runCommand(
   const print = (text: string): void => output.write(text);
   const loggers = new Loggers(settings.logs, env['INITIAL_LOGLVL'], output);
   const parts = { ...ports, loggers };
+  const { openEnvironment } = await import('./open-environment.ts');
+  const { createAgent } = await import('./agent.ts');
   const environment = await openEnvironment(settings, parts);
   const agent = createAgent({ ...parts, settings, environment, build: buildInfo(env), print });
   try {
@@ -129,12 +129,17 @@ async function runQuery(
   if (flags.replay !== undefined) return await replayUntil(flags.replay, ended, show);
   if (flags.report !== undefined) {
     const ports = { clock: systemClock, random: systemRandom };
+    const { report } = await import('./report/report.ts');
     await report(flags.report, { ...ports, flags, env, build: buildInfo(env), ended }, show);
     return 0;
   }
-  if (flags.trace) return (await trace(flags.trace, show)) ? 0 : EXIT_FAILURE;
+  if (flags.trace) {
+    const { trace } = await import('./trace.ts');
+    return (await trace(flags.trace, show)) ? 0 : EXIT_FAILURE;
+  }
   if (!flags.connectivity) return undefined;
   const warn = (text: string): void => void process.stderr.write(text);
+  const { connectivity } = await import('./connectivity.ts');
   const isPermitted = await connectivity(flags.connectivity, systemClock, { print: show, warn });
   return isPermitted ? 0 : EXIT_FAILURE;
 }
@@ -177,6 +182,7 @@ async function replayUntil(
   ended: Promise<string>,
   print: (text: string) => void,
 ): Promise<number> {
+  const { replay } = await import('./replay.ts');
   const isSame = await Promise.race([replay(path, print), ended.then(() => false)]);
   return isSame ? 0 : EXIT_FAILURE;
 }

@@ -13,7 +13,8 @@ import {
 import { join, resolve } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
-import { type ConnectivityRequest, connectivity } from '#cmd/agent/connectivity.ts';
+import { connectivity } from '#cmd/agent/connectivity.ts';
+import type { ConnectivityRequest } from '#cmd/agent/connectivity-request.ts';
 import { parseFlags } from '#cmd/agent/flags.ts';
 import { systemClock } from '#infra/clock/system.ts';
 import { programFile } from '#test/support/program-command.ts';
