@@ -5,9 +5,9 @@
 import { chmodSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { etcdOptions } from '#datastore/config.ts';
-import { EtcdStore } from '#datastore/etcd/store.ts';
 import { levelFolder, mirrorFolder } from '#datastore/level-folder.ts';
 import { LevelStore } from '#datastore/level-store.ts';
+import { openEtcd } from '#datastore/open-etcd.ts';
 import type { LevelOptions } from '#datastore/sealed-level.ts';
 import { type DurationValue, durationMs } from '#infra/config/duration.ts';
 import { errorText } from '#infra/errors/errors.ts';
@@ -86,7 +86,7 @@ export async function openEnvironment(
   const linux = kernelHost({ clock });
   // Its thread starts with the first call; until a handler needs it, the agent reads the database.
   void linux.dump(undefined).catch(() => undefined);
-  const cluster = etcd ? new EtcdStore(etcdOptions(etcd, env), clock) : local;
+  const cluster = etcd ? await openEtcd(etcdOptions(etcd, env), clock) : local;
   return {
     cluster,
     local,

@@ -5,7 +5,7 @@
  */
 
 import { etcdOptions } from '#datastore/config.ts';
-import { EtcdStore } from '#datastore/etcd/store.ts';
+import { openEtcd } from '#datastore/open-etcd.ts';
 import type { Clock, Random } from '#infra/clock/clock.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import { silentLogger } from '#infra/log/log.ts';
@@ -109,7 +109,7 @@ async function readNodeConfig({
   clock,
 }: PrintConfigDeps): Promise<NodeConfig | undefined> {
   if (!settings.etcd) throw new Error('no etcd.conf was found');
-  const store = new EtcdStore(etcdOptions(settings.etcd, settings.env), clock);
+  const store = await openEtcd(etcdOptions(settings.etcd, settings.env), clock);
   try {
     const key = REFLECTOR_PREFIX + resources.nodeconfig.key(settings.label, '');
     const text = await store.get(key);

@@ -1,6 +1,7 @@
 /** Reads flags and configuration, and runs VPP and the agent until a signal stops them. */
 import { CommanderError } from 'commander';
 import type { EtcdOptions } from '#datastore/etcd/options.ts';
+import { openEtcd } from '#datastore/open-etcd.ts';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { CodedError, errorText, traitsOf } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
@@ -125,12 +126,9 @@ function hostPreparation(flags: InitFlags, settings: InitSettings, log: Logger):
   });
 }
 
-// The libraries of etcd and gRPC take 10 MB, and most nodes do not need them.
-
 /** @throws StoreUnavailableError */
 async function readEtcd(options: EtcdOptions, key: string): Promise<string | undefined> {
-  const { EtcdStore } = await import('#datastore/etcd/store.ts');
-  const store = new EtcdStore(options, systemClock);
+  const store = await openEtcd(options, systemClock);
   try {
     return await store.get(key);
   } finally {
@@ -138,6 +136,7 @@ async function readEtcd(options: EtcdOptions, key: string): Promise<string | und
   }
 }
 
+/** The library of gRPC is loaded only where there is a daemon. */
 async function stnDaemon(socket: string): Promise<StnDaemon> {
   const { stnDaemonClient } = await import('#stn/daemon-client.ts');
   return stnDaemonClient(socket, systemClock);
