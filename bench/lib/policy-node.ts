@@ -22,32 +22,32 @@ const node: PolicyNode = {
 type Change = Parameters<PolicyProcessor['change']>[0];
 
 export class PolicyBenchNode {
-  readonly #processor = new PolicyProcessor();
-  #renderer: AclRenderer | undefined;
+  #rendered: { readonly processor: PolicyProcessor; readonly renderer: AclRenderer } | undefined;
   #groups = new ValueGroups([]);
   /** Number of ACLs that were put so far. */
   puts = 0;
 
   async resync(records: Records, attachments: ReadonlyMap<string, AttachedPod>): Promise<void> {
-    await this.#processor.resync(records, attachments, new Slices(systemClock));
+    const slices = new Slices(systemClock);
+    const processor = await PolicyProcessor.read(records, attachments, slices);
     this.#groups = new ValueGroups([]);
-    const policies = this.#processor.policies();
+    const policies = processor.policies();
     const pods = new Map([...policies].map(([id, policy]) => [id, rendered(id, policy)]));
-    await this.#commit(async (ctx) => {
-      this.#renderer = await AclRenderer.render(ctx, { node, pods, services: new Map() });
-    });
+    const state = { node, pods, services: new Map() };
+    const renderer = await this.#commit((ctx) => AclRenderer.render(ctx, state));
+    this.#rendered = { processor, renderer };
   }
 
   async change(change: Change): Promise<ProcessorChange> {
-    return this.#render(await this.#processor.change(change, new Slices(systemClock)));
+    return this.#render(await this.#node.processor.change(change, new Slices(systemClock)));
   }
 
   async setAttachment(id: string, pod: AttachedPod | undefined): Promise<ProcessorChange> {
-    return this.#render(await this.#processor.setAttachment(id, pod, new Slices(systemClock)));
+    return this.#render(await this.#node.processor.setAttachment(id, pod, new Slices(systemClock)));
   }
 
   policies(): readonly PodPolicy[] {
-    return [...this.#processor.policies().values()];
+    return [...this.#node.processor.policies().values()];
   }
 
   acls(): readonly Acl[] {
@@ -56,23 +56,29 @@ export class PolicyBenchNode {
 
   /** Number of policies of which less is permitted than they say. */
   get limited(): number {
-    return this.#renderer?.limits().size ?? 0;
+    return this.#node.renderer.limits().size;
+  }
+
+  get #node() {
+    if (!this.#rendered) throw new Error('the node has read no cluster yet');
+    return this.#rendered;
   }
 
   async #render(change: ProcessorChange): Promise<ProcessorChange> {
     const pods = new Map(
       [...change.pods].map(([id, policy]) => [id, policy && rendered(id, policy)]),
     );
-    await this.#commit(async (ctx) => this.#renderer?.update(ctx, { pods }));
+    await this.#commit((ctx) => this.#node.renderer.update(ctx, { pods }));
     return change;
   }
 
-  async #commit(render: (ctx: RendererContext) => Promise<void>): Promise<void> {
+  async #commit<T>(render: (ctx: RendererContext) => Promise<T>): Promise<T> {
     const txn = new EventTransaction(this.#groups, false);
     const replace: RendererContext['txn']['replace'] = (...group) =>
       txn.replace('policy', ...group);
-    await render({ txn: { replace }, clock: systemClock });
+    const result = await render({ txn: { replace }, clock: systemClock });
     for (const value of txn.changes.values()) if (value !== null) this.puts++;
+    return result;
   }
 }
 

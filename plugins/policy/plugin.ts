@@ -114,9 +114,8 @@ class Policies implements EventHandler, PolicyApi {
     const attached = new Map<AttachmentId, WiredPod>();
     for (const [id, attachment] of this.#deps.pods.attachments())
       attached.set(id, this.#attachedPod(id, attachment));
-    const processor = new PolicyProcessor();
     const pods = new Map([...attached].map(([id, { pod }]) => [id, pod]));
-    await processor.resync(kubeState, pods, slices);
+    const processor = await PolicyProcessor.read(kubeState, pods, slices);
     const rendered = renderedPods(attached, processor.policies());
     const renderer = await AclRenderer.render({ txn, clock }, { node, pods: rendered, services });
     return { node, attached, processor, services, renderer };

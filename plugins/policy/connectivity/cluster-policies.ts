@@ -46,8 +46,7 @@ export async function clusterPolicies(
   const attached = new Map(
     Array.from(pods, ([pod, { addresses, uid }]) => [pod, { pod, podUid: uid, addresses }]),
   );
-  const processor = new PolicyProcessor();
-  await processor.resync(kube, attached, slices);
+  const processor = await PolicyProcessor.read(kube, attached, slices);
   const connected = new Map<PodName, ConnectedPod>();
   for (const [name, policy] of processor.policies())
     connected.set(name, { policy, owner: pods.get(name)?.owner });

@@ -84,8 +84,8 @@ async function localValues(
 ): Promise<ReadonlyMap<string, Value>> {
   const node = policies.node();
   if (node === undefined) return new Map();
-  const processor = new PolicyProcessor();
-  await processor.resync(kube, new Map(Array.from(attached, ([id, { pod }]) => [id, pod])), slices);
+  const attachedPods = new Map(Array.from(attached, ([id, { pod }]) => [id, pod]));
+  const processor = await PolicyProcessor.read(kube, attachedPods, slices);
   const pods = new Map<AttachmentId, RenderedPod>();
   for (const [id, policy] of processor.policies()) {
     const name = attached.get(id)?.interface;

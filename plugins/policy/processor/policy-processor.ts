@@ -31,16 +31,15 @@ export interface AttachedPod {
 const nothing: ProcessorChange = { pods: new Map() };
 
 export class PolicyProcessor {
-  #table = new PolicyTable();
+  readonly #table: PolicyTable;
 
-  /** Replaces the whole state, at its end. */
-  async resync(
+  /** Reads the state of Kubernetes. */
+  static async read(
     state: KubeState,
     attachments: ReadonlyMap<AttachmentId, AttachedPod>,
     slices: Slices,
-  ): Promise<void> {
-    const table = new PolicyTable();
-    await table.fill(
+  ): Promise<PolicyProcessor> {
+    const table = await PolicyTable.of(
       {
         namespaces: recordsOf(state, 'namespace', ({ name }, value) => [
           name,
@@ -56,6 +55,10 @@ export class PolicyProcessor {
       },
       slices,
     );
+    return new PolicyProcessor(table);
+  }
+
+  private constructor(table: PolicyTable) {
     this.#table = table;
   }
 

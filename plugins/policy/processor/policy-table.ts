@@ -35,8 +35,13 @@ export class PolicyTable {
   readonly #results = new Map<AttachmentId, PodPolicy>();
   readonly #problems = new Map<PolicyName, readonly string[]>();
 
-  /** Replaces everything, in an empty table. */
-  async fill(input: PolicyInput, slices: Slices): Promise<void> {
+  static async of(input: PolicyInput, slices: Slices): Promise<PolicyTable> {
+    const table = new PolicyTable();
+    await table.#fill(input, slices);
+    return table;
+  }
+
+  async #fill(input: PolicyInput, slices: Slices): Promise<void> {
     for (const [name, labels] of input.namespaces) {
       this.#namespaces.set(name, labels);
       if (slices.due()) await slices.turn();

@@ -49,8 +49,7 @@ async function aclsOf(
       .filter(([, pod]) => pod.node === node)
       .map(([pod, { addresses, uid }]) => [pod, { pod, podUid: uid, addresses }]),
   );
-  const processor = new PolicyProcessor();
-  await processor.resync(kube, attached, new Slices(clock));
+  const processor = await PolicyProcessor.read(kube, attached, new Slices(clock));
   const rendered = new Map(
     Array.from(processor.policies(), ([pod, policy]) => [pod, { policy, interface: pod }]),
   );

@@ -161,6 +161,16 @@ describe('network policies', () => {
     assert.deepEqual(aclNames(space.txn.values), []);
   });
 
+  it('end with a resync from a database that no longer has them', async () => {
+    const node = await startedNode();
+    await node.put(denyAll);
+    const address = await added(node, 'web', 'c1');
+    await node.put(record('web', address, { app: 'web' }));
+    assert.equal(reaches(node, '10.1.1.9', address, 'c1'), false);
+    await node.resync(node.state().filter(({ resource }) => resource !== 'policy'));
+    assert.equal(reaches(node, '10.1.1.9', address, 'c1'), true);
+  });
+
   it('follow the labels of namespaces', async () => {
     const node = await startedNode();
     const web = await added(node, 'web', 'c1');

@@ -120,9 +120,7 @@ export async function processed(input: Partial<Cluster>): Promise<PolicyProcesso
     attachments: new Map(),
     ...input,
   };
-  const processor = new PolicyProcessor();
-  await processor.resync(kubeState(cluster), cluster.attachments, testSlices());
-  return processor;
+  return PolicyProcessor.read(kubeState(cluster), cluster.attachments, testSlices());
 }
 
 /** Plain data: `deepEqual` does not see the contents of AddressSet and PortSet. */

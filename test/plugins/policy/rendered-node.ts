@@ -17,21 +17,28 @@ import { RenderedValues } from './rendered-values.ts';
 export type Operation = readonly [key: string, value: Value | undefined];
 
 export class RenderedNode {
-  readonly processor = new PolicyProcessor();
-  readonly #node: PolicyNode;
-  #rendered: { readonly renderer: AclRenderer; readonly values: RenderedValues } | undefined;
+  readonly processor: PolicyProcessor;
+  readonly #renderer: AclRenderer;
+  readonly #values: RenderedValues;
 
-  constructor(node: PolicyNode) {
-    this.#node = node;
+  static async read(
+    node: PolicyNode,
+    kube: KubeState,
+    attachments: ReadonlyMap<string, AttachedPod>,
+  ): Promise<RenderedNode> {
+    const processor = await PolicyProcessor.read(kube, attachments, new Slices(new ManualClock()));
+    const pods = new Map<string, RenderedPod>();
+    for (const [id, policy] of processor.policies()) pods.set(id, rendered(id, policy));
+    const values = new RenderedValues();
+    const state = { node, pods, services: new Map() };
+    const renderer = await AclRenderer.render(values.begin(), state);
+    return new RenderedNode(processor, renderer, values);
   }
 
-  async resync(kube: KubeState, attachments: ReadonlyMap<string, AttachedPod>): Promise<void> {
-    await this.processor.resync(kube, attachments, slices());
-    const pods = new Map<string, RenderedPod>();
-    for (const [id, policy] of this.processor.policies()) pods.set(id, rendered(id, policy));
-    const values = new RenderedValues();
-    const state = { node: this.#node, pods, services: new Map() };
-    this.#rendered = { renderer: await AclRenderer.render(values.begin(), state), values };
+  private constructor(processor: PolicyProcessor, renderer: AclRenderer, values: RenderedValues) {
+    this.processor = processor;
+    this.#renderer = renderer;
+    this.#values = values;
   }
 
   /** @param changed result of the processor */
@@ -39,19 +46,18 @@ export class RenderedNode {
     const pods = new Map(
       Array.from(changed, ([id, policy]) => [id, policy && rendered(id, policy)] as const),
     );
-    const { renderer, values } = this.#rendered!;
-    await renderer.update(values.begin(), { pods });
-    return Array.from(values.changes, ([key, value]) => [key, value ?? undefined]);
+    await this.#renderer.update(this.#values.begin(), { pods });
+    return Array.from(this.#values.changes, ([key, value]) => [key, value ?? undefined]);
   }
 
   /** Reasons for which less is permitted than the policies say. */
   limits(): ReadonlyMap<PolicyName, readonly string[]> {
-    return this.#rendered?.renderer.limits() ?? new Map();
+    return this.#renderer.limits();
   }
 
   /** Sorted by key. */
   values(): ReadonlyMap<string, Value> {
-    return new Map(this.#rendered?.values.sorted());
+    return new Map(this.#values.sorted());
   }
 
   acls(): AclConfig | undefined {
@@ -66,8 +72,4 @@ export function applyTo(values: Map<string, Value>, [key, value]: Operation): vo
 
 function rendered(id: string, policy: PodPolicy): RenderedPod {
   return { policy, interface: PolicyNetwork.interfaceOf(id) };
-}
-
-function slices(): Slices {
-  return new Slices(new ManualClock());
 }

@@ -80,13 +80,16 @@ interface PlacedEnd extends NetworkEnd {
 
 class RenderedCluster {
   readonly network: PolicyNetwork;
-  readonly nodes: ReadonlyMap<string, RenderedNode>;
+  readonly nodes = new Map<string, RenderedNode>();
   readonly ends: readonly PlacedEnd[];
 
   static async of({ cluster, attachments }: Nodes): Promise<RenderedCluster> {
     const made = new RenderedCluster(attachments);
-    for (const [name, node] of made.nodes)
-      await node.resync(kubeState(cluster), attachments.get(name) ?? new Map());
+    for (const [name, own] of attachments)
+      made.nodes.set(
+        name,
+        await RenderedNode.read(made.network.policyNode(name), kubeState(cluster), own),
+      );
     return made;
   }
 
@@ -94,11 +97,7 @@ class RenderedCluster {
     const pods = [...attachments].flatMap(([node, all]) =>
       [...all].map(([id, { addresses }]): NetworkPod => ({ id, addresses, node })),
     );
-    const names = [...attachments.keys()];
-    this.network = new PolicyNetwork(names, pods, outsideAddresses);
-    this.nodes = new Map(
-      names.map((name) => [name, new RenderedNode(this.network.policyNode(name))]),
-    );
+    this.network = new PolicyNetwork([...attachments.keys()], pods, outsideAddresses);
     this.ends = [
       ...[...attachments].flatMap(([node, all]) =>
         [...all].flatMap(([id, { addresses, pod }]) =>
@@ -207,8 +206,11 @@ describe('a change of policies that is being configured', () => {
         fc.array(someChange, { minLength: 1, maxLength: 8 }),
         async (first, changes) => {
           const network = networkOf(first);
-          const node = new RenderedNode(network.policyNode('node1'));
-          await node.resync(kubeState(first), first.attachments);
+          const node = await RenderedNode.read(
+            network.policyNode('node1'),
+            kubeState(first),
+            first.attachments,
+          );
           const values = new Map(node.values());
           let cluster = first;
           for (const change of changes.flatMap((one) => withDetached(cluster, one))) {

@@ -40,7 +40,6 @@ async function tracedConnectivity(manifests: string): Promise<Connectivity> {
   const limits = new Map<string, readonly string[]>();
   const rendered = await Promise.all(
     nodes.map(async (name) => {
-      const node = new RenderedNode(network.policyNode(name));
       const local = placed.filter((pod) => pod.node === name);
       const attachments = new Map(
         local.map((pod): [string, AttachedPod] => [
@@ -48,7 +47,7 @@ async function tracedConnectivity(manifests: string): Promise<Connectivity> {
           { pod: pod.id, podUid: pods.get(pod.id)?.uid, addresses: pod.addresses },
         ]),
       );
-      await node.resync(kube, attachments);
+      const node = await RenderedNode.read(network.policyNode(name), kube, attachments);
       for (const [policy, reasons] of node.limits()) limits.set(policy, reasons);
       return [name, node.acls()] as const;
     }),

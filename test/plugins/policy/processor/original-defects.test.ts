@@ -5,7 +5,6 @@ import { resources } from '#kubernetes/resources/resources.ts';
 import {
   attached,
   block,
-  kubeState,
   namespace,
   namespaces,
   permitsOf,
@@ -191,14 +190,6 @@ test('a policy without ingress rules denies all; a pod that changes elsewhere do
   const key = resources.pod.key('web', 'shop');
   const change = await processor.change({ resource: 'pod', key, current: undefined }, testSlices());
   assert.equal(change.pods.size, 0);
-});
-
-test('a resync without pods ends those that were there before', async () => {
-  const processor = await processed({ pods: [db], policies: [policy()], attachments });
-  assert.equal(processor.policies().size, 1);
-  const empty = { pods: [], namespaces: [], policies: [], attachments: new Map() };
-  await processor.resync(kubeState(empty), empty.attachments, testSlices());
-  assert.equal(processor.policies().size, 0);
 });
 
 test('an invalid policy permits nothing and is reported; the others are not affected', async () => {
