@@ -1,9 +1,13 @@
 /** Small test files that run in one process: most of their CPU time is the start of a process and its modules. */
 import { readFileSync } from 'node:fs';
+import { isLong } from './file-times.ts';
 
 const FILES_PER_GROUP = 12;
 
 const folders = [
+  'cmd',
+  'compatibility',
+  'docs',
   'infra',
   'ksr',
   'kubernetes',
@@ -13,14 +17,16 @@ const folders = [
   'netctl',
   'packet-trace',
   'plugins',
+  'policies',
+  'services',
   'simulator',
   'stn',
   'vpp',
 ];
 
-/** Hooks of the whole file, state of the process, properties over many cases. */
+/** Hooks of the whole file, state of the process, measured times and memory, properties over many cases. */
 const ALONE =
-  /^(before|after|beforeEach|afterEach)\(|process\.|\bmock\b|globalThis|checkProperty|Suite\(/m;
+  /^(before|after|beforeEach|afterEach)\(|process\.|\bmock\b|globalThis|performance\.|retained|checkProperty|Suite\(/m;
 
 /** The name of the test that separates the tests of a file in a group from those of the next file. */
 export const endOf = (file: string): string => `end of ${file}`;
@@ -31,7 +37,8 @@ export function groupFiles(files: readonly string[]): (readonly string[])[] {
   const small = new Map<string, string[]>();
   for (const file of files) {
     const folder = file.split('/')[1] ?? '';
-    if (!folders.includes(folder) || ALONE.test(readFileSync(file, 'utf8'))) {
+    const isSmall = folders.includes(folder) && !isLong(file);
+    if (!isSmall || ALONE.test(readFileSync(file, 'utf8'))) {
       units.push([file]);
       continue;
     }

@@ -44,6 +44,9 @@ const longFiles: readonly string[] = [
   'test/ui/hidden.test.ts',
 ];
 
+/** Whether it runs for more than ten seconds. */
+export const isLong = (file: string): boolean => longFiles.includes(file);
+
 /** Orders the long files before all others whose time is not known. */
 function estimate(file: string): number {
   const rank = longFiles.indexOf(file);

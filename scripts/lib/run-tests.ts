@@ -39,7 +39,7 @@ export interface FileResult {
 export interface RunOptions {
   /** Number of processes at the same time. */
   readonly concurrency: number;
-  /** A process that takes longer is killed. */
+  /** A process that takes longer for a file is killed. */
   readonly fileLimitMs: number;
   /** Called at the end of each file. */
   readonly onFile: (result: FileResult) => void;
@@ -75,7 +75,7 @@ async function runUnit(files: readonly string[], limitMs: number): Promise<FileR
   try {
     const entry = files.length === 1 ? { files: [...files] } : { files: [group], argv: [...files] };
     const options = { ...entry, signal: abort.signal, execArgv: ['--import', preload] };
-    for await (const event of run(options)) collector.take(event);
+    for await (const event of run(options)) if (collector.take(event)) timer.refresh();
   } finally {
     clearTimeout(timer);
   }
@@ -108,7 +108,14 @@ class Collector {
     this.#limitMs = limitMs;
   }
 
-  take(event: StreamEvent): void {
+  /** @returns whether a file has ended, and others follow */
+  take(event: StreamEvent): boolean {
+    const before = this.#files.length;
+    this.#take(event);
+    return this.#files.length < before;
+  }
+
+  #take(event: StreamEvent): void {
     if (event.type === 'test:enqueue' || event.type === 'test:start') {
       const { name, testId, parentId } = identity(event.data);
       this.#parents.set(testId, { name, parent: parentId });
