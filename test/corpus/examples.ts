@@ -7,7 +7,7 @@ import { silentLogger } from '#infra/log/log.ts';
 import type { AnyDescriptor } from '#kvscheduler/api/descriptor.ts';
 import { SimLinux } from '#simulator/linux/linux.ts';
 import { SimVpp } from '#simulator/vpp/vpp.ts';
-import { Driver } from '#test/descriptors/compliance/driver.ts';
+import { Driver, readBack } from '#test/descriptors/compliance/driver.ts';
 import { hostLinkStub } from '#test/descriptors/compliance/host-link-stub.ts';
 import { linuxExamples } from '#test/descriptors/compliance/linux-examples.ts';
 import type { Example } from '#test/descriptors/compliance/suite.ts';
@@ -90,18 +90,18 @@ async function recordExample(recording: Recording, bench: Bench, example: Exampl
     if (asked.length + outcome.length > 0)
       recording.add('changes', `-- ${title}${outcome}`, ...asked);
   };
-  const readBack = async (title: string) => {
-    const found = await driver.retrieve();
+  const recordValues = async (title: string) => {
+    const { values } = await readBack(bench.descriptors(), driver.desired);
     recording.addLarge('read back', `--- ${name}, ${title}`);
-    recording.addLarge('read back', ...[...found.values()].map(line), ...bench.takeAsked());
+    recording.addLarge('read back', ...[...values.values()].map(line), ...bench.takeAsked());
   };
   bench.takeAsked();
   for (const one of setup) await step('setup', () => driver.put(one.key, one.value));
   await step('create', () => driver.put(value.key, value.value));
-  await readBack('created');
+  await recordValues('created');
   if (change) {
     await step('update', () => driver.put(value.key, change.to));
-    await readBack('updated');
+    await recordValues('updated');
     await step('update back', () => driver.put(value.key, value.value));
   }
   await step('delete', () => driver.delete(value.key));

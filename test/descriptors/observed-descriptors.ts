@@ -11,7 +11,7 @@ import type {
   RetrieveContext,
 } from '#kvscheduler/api/descriptor.ts';
 import { VppRefusedError } from '#vpp/binapi/retval-error.ts';
-import { Driver } from './compliance/driver.ts';
+import { Driver, readBack } from './compliance/driver.ts';
 import type { Backend, Example } from './compliance/suite.ts';
 
 export interface Observation {
@@ -77,7 +77,7 @@ export async function observeDescriptors(
         await driver.put(key, desired);
       }
       if (change) await driver.put(value.key, change.to);
-      await driver.retrieve();
+      await readBack(descriptors, driver.desired);
       for (const { key } of [...driver.desired].reverse()) {
         current = key;
         await driver.delete(key);

@@ -13,6 +13,7 @@ import { modelOfKey } from '#models/registry.ts';
 import { SimLinux } from '#simulator/linux/linux.ts';
 import { SimDhcpServer } from '#simulator/vpp/dhcp.ts';
 import { startProcess } from '#simulator/vpp/vpp-process.ts';
+import { descriptorOf } from '#test/descriptors/compliance/driver.ts';
 import { linuxExamples } from '#test/descriptors/compliance/linux-examples.ts';
 import type { Backend, Example } from '#test/descriptors/compliance/suite.ts';
 import { vppExamples } from '#test/descriptors/compliance/vpp-examples.ts';
@@ -20,7 +21,6 @@ import { type Observations, observeDescriptors } from '#test/descriptors/observe
 import { linuxFamilies } from '#test/descriptors/transitions/families/linux.ts';
 import { writtenFamilies } from '#test/descriptors/transitions/families/vpp.ts';
 import type { Family } from '#test/descriptors/transitions/family.ts';
-import { descriptorOf } from '#test/descriptors/transitions/test-agent.ts';
 import { anyCall } from '#test/integration/kernel/random-calls.ts';
 import { DIFFERENTIALS } from '#test/integration/vpp/differential/all.ts';
 import {

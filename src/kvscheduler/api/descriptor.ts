@@ -47,9 +47,9 @@ export interface Leftover {
   readonly name: string;
   /** The fault, for plans and the drift. */
   readonly what: string;
-  /** Values whose keys begin with one of these are created and updated after it is removed. */
+  /** Values whose keys begin with one of these are created, changed and deleted after it is removed. */
   readonly precedes: readonly string[];
-  /** The value that it is a part of: that one is deleted after it is removed. */
+  /** The value that it is a part of: that one is not deleted before it is removed. */
   readonly of?: string | undefined;
   /** Called when it is due, which may be long after the read-back if it failed before. */
   remove(): Promise<unknown>;

@@ -298,9 +298,9 @@ export class OperationList {
         this.#relyOnEach(value, goal.dependencies, this.available, position);
         if (this.#released.size > 0)
           for (const name of takenBy(value)) waits.push(...(this.#released.get(name) ?? none));
-        for (const { prefixes, position: earlier } of this.#precedences)
-          if (prefixes.some((prefix) => value.key.startsWith(prefix))) waits.push(earlier);
       }
+      for (const { prefixes, position: earlier } of this.#precedences)
+        if (prefixes.some((prefix) => value.key.startsWith(prefix))) waits.push(earlier);
       const last = this.#last(value);
       if (last >= 0) waits.push(last);
       const readers = this.#readers[index];

@@ -1,6 +1,11 @@
 import { checkField } from '#kvscheduler/api/check-field.ts';
 import { defineDescriptor, emptyValue } from '#kvscheduler/api/define-descriptor.ts';
-import type { Dependency, KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
+import type {
+  Dependency,
+  KvDescriptor,
+  Leftover,
+  OperationContext,
+} from '#kvscheduler/api/descriptor.ts';
 import { contains, parseCidr, parseIp } from '#models/ip.ts';
 import { linkLocalRouteKey, linuxInterfaceAddressKey } from '#models/linux/derived.ts';
 import { linuxInterfaceKey } from '#models/linux/interface.ts';
@@ -57,7 +62,6 @@ const KERNEL_PROTOCOL = 2;
  */
 export function linuxRouteDescriptor({
   host,
-  log,
   dumps,
 }: LinuxDescriptorOptions): KvDescriptor<LinuxRoute, undefined> {
   const target = (
@@ -95,20 +99,27 @@ export function linuxRouteDescriptor({
       { where: `route ${destination} dev ${device}`, errno: 'EEXIST' },
     );
   };
-  const isManaged = async (
+  /** A desired route that has another protocol number. */
+  const wrongProtocol = (
     namespace: api.NamespacePath,
     route: api.LinuxRoute,
     value: LinuxRoute,
     desired: ReadonlyMap<string, LinuxRoute>,
-  ): Promise<boolean> => {
-    if (route.protocol === AGENT_ROUTE_PROTOCOL) return true;
-    const known = desired.get(linuxRouteModel.key(value));
-    if (route.protocol === KERNEL_PROTOCOL || !known || !equivalent(value, known)) return false;
-    log.warn({ route: value, protocol: route.protocol }, 'taking over a route of another program');
-    dumps.invalidate();
-    const { protocol: _, ...found } = route;
-    await host.replaceRoute(namespace, found);
-    return true;
+  ): Leftover | undefined => {
+    const key = linuxRouteModel.key(value);
+    const known = desired.get(key);
+    if (route.protocol === KERNEL_PROTOCOL || !known || !equivalent(value, known)) return undefined;
+    const { protocol, ...found } = route;
+    return {
+      name: `mark/${key}`,
+      what: `the route of ${route.device} to ${route.destination} has the protocol number ${protocol} of another program`,
+      of: key,
+      precedes: [],
+      async remove() {
+        dumps.invalidate();
+        await host.replaceRoute(namespace, found);
+      },
+    };
   };
   return defineDescriptor('linux-route', linuxRouteModel, {
     retrieveDependencies: ['linux-interface'],
@@ -142,7 +153,12 @@ export function linuxRouteDescriptor({
             const iface = names.get(route.device);
             if (iface === undefined) continue;
             const value = read(route, iface);
-            if (await isManaged(namespace, route, value, desired)) values.push(value);
+            if (route.protocol !== AGENT_ROUTE_PROTOCOL) {
+              const wrong = wrongProtocol(namespace, route, value, desired);
+              if (!wrong) continue;
+              ctx.leftover(wrong);
+            }
+            values.push(value);
           }
           return values;
         }),

@@ -1,7 +1,7 @@
 import type {
   AnyDescriptor,
   KeyedValue,
-  RetrieveContext,
+  Leftover,
   RetrievedValue,
 } from '#kvscheduler/api/descriptor.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
@@ -49,7 +49,7 @@ export interface NamedObjects<V extends Value> {
 /**
  * A descriptor whose objects are recognized by their names. A key is recorded before its object is created,
  * so that no crash leaves an object without a record, and until the object is deleted. Desired objects
- * that exist already, because another agent or a lost store has made them, are recorded when they are found.
+ * that exist already, because another agent or a lost store has made them, are recorded by a resync.
  */
 export function withRecords<V extends Value>(
   keys: ManagedKeys,
@@ -58,22 +58,32 @@ export function withRecords<V extends Value>(
 ): AnyDescriptor {
   const { keyPrefixes, create, delete: remove, retrieve } = descriptor;
   const isOfDescriptor = (key: string): boolean => keyPrefixes.some((one) => key.startsWith(one));
-  const recordFound = async (
+  const differenceOfRecords = (
     found: readonly RetrievedValue[],
     correlate: readonly KeyedValue[],
-    { only }: RetrieveContext,
-  ): Promise<void> => {
+  ): Leftover | undefined => {
     const managed = found.filter(({ origin }) => origin === 'from-NB');
     const unknown = managed.filter(({ key }) => !keys.has(key));
-    await keys.add(new Map(unknown.map(({ key, value }) => [key, identityOf(value as V)])));
-    if (only) return;
+    const missing = new Map(unknown.map(({ key, value }) => [key, identityOf(value as V)]));
     const recorded = [...keys.recorded().keys()].filter(isOfDescriptor);
+    let dead: readonly string[] = [];
     // of thousands of services and policies none is recorded
-    if (recorded.length === 0) return;
-    const existing = new Set(managed.map(({ key }) => key));
-    for (const { value } of correlate) existing.add(keyOf(value as V));
-    // left by a create that failed, or by a crash after the object was deleted
-    keys.delete(recorded.filter((key) => !existing.has(key)));
+    if (recorded.length > 0) {
+      const existing = new Set(managed.map(({ key }) => key));
+      for (const { value } of correlate) existing.add(keyOf(value as V));
+      // left by a create that failed, or by a crash after the object was deleted
+      dead = recorded.filter((key) => !existing.has(key));
+    }
+    if (missing.size + dead.length === 0) return undefined;
+    return {
+      name: 'records',
+      what: `objects without a record in the local store: ${missing.size}, records without an object: ${dead.length}`,
+      precedes: [],
+      async remove() {
+        keys.delete(dead);
+        await keys.add(missing);
+      },
+    };
   };
   return {
     ...descriptor,
@@ -95,7 +105,8 @@ export function withRecords<V extends Value>(
       async retrieve(correlate, ctx) {
         await keys.load();
         const found = await retrieve(correlate, ctx);
-        await recordFound(found, correlate, ctx);
+        const difference = ctx.only ? undefined : differenceOfRecords(found, correlate);
+        if (difference) ctx.leftover(difference);
         return found;
       },
     }),

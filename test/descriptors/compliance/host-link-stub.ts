@@ -1,13 +1,14 @@
 import type { KeyedValue, KvDescriptor } from '#kvscheduler/api/descriptor.ts';
 import { linuxHostNameKey } from '#models/linux/derived.ts';
 
-/** Reports links of the kernel in suites without Linux descriptors. */
+/** Links of the kernel in suites without Linux descriptors: all that are desired exist. */
 export const hostLinkStub: KvDescriptor<object, undefined> = {
   name: 'host-link-stub',
   typeName: 'google.protobuf.Empty',
   keyPrefixes: [linuxHostNameKey.prefix()],
   create: async () => undefined,
   delete: async () => undefined,
+  retrieve: async (correlate) => correlate.map((one) => ({ ...one, origin: 'from-NB' })),
 };
 
 export function hostLink(host: string): KeyedValue {

@@ -10,7 +10,7 @@ import type { InterfaceType } from '#models/vpp/interface.gen.ts';
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import type { SkipReason } from '#test/support/requirements.ts';
 import type { VppClient } from '#vpp/binapi/api.ts';
-import { Driver } from './driver.ts';
+import { readBack } from './driver.ts';
 import { keyedValue, loop } from './example-values.ts';
 import { hostLink } from './host-link-stub.ts';
 import { entries, type SharedVpp, SharedVppAgent } from './shared-vpp-agent.ts';
@@ -46,12 +46,15 @@ export function nameSuite(
   describe('names of interfaces', () => {
     const owner = new SharedVppAgent(start);
 
-    const readBack = async (values: readonly KeyedValue[]) => {
+    const assertFound = async (values: readonly KeyedValue[]) => {
       const before = await tagsByIndex(owner.client);
       await owner.assertReadsBack(values);
       // an agent that starts finds nothing else, and has nothing to correct
-      const found = await new Driver(owner.descriptors()).retrieve(values);
-      const keys = [...found.keys()].filter((key) => key.startsWith(vppInterfaceModel.keyPrefix));
+      const found = await readBack(owner.descriptors(), values);
+      assert.deepEqual(found.leftovers, []);
+      const keys = [...found.values.keys()].filter((key) =>
+        key.startsWith(vppInterfaceModel.keyPrefix),
+      );
       assert.deepEqual(keys.sort(), values.map(({ key }) => key).sort());
       assert.deepEqual(await tagsByIndex(owner.client), before);
     };
@@ -72,7 +75,7 @@ export function nameSuite(
         const groups = single.includes(type) ? values.map((one) => [one]) : [values];
         for (const group of groups) {
           await owner.commit('full-resync', [...links, ...entries([...setup, ...group])]);
-          await readBack([...setup, ...group]);
+          await assertFound([...setup, ...group]);
         }
       });
     }
@@ -87,6 +90,7 @@ export function nameSuite(
       for (const name of names) await createTap(owner.client, name);
       const before = [...(await tagsByIndex(owner.client)).keys()];
       await owner.assertReadsBack(values);
+      await owner.commit('full-resync', entries(values));
       const after = await tagsByIndex(owner.client);
       assert.deepEqual([...after.keys()], before);
       const tags = [...after.values()].filter((tag) => tag !== '');

@@ -6,7 +6,7 @@ import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { proxyArpModel } from '#models/vpp/proxy-arp.ts';
 import { toAddress, toMac, toPrefix } from '#vpp/binapi/addresses.ts';
 import { vppPort } from '#vpp/vpp-port.ts';
-import { Driver } from './driver.ts';
+import { readBack } from './driver.ts';
 import { keyedValue, loop } from './example-values.ts';
 import { entries, type SharedVpp, SharedVppAgent } from './shared-vpp-agent.ts';
 import { vppState } from './vpp-state.ts';
@@ -198,11 +198,10 @@ export function ownershipSuite(
         ip_address: '10.1.1.2',
         phys_address: '02:00:00:00:00:78',
       });
-      assert.equal((await new Driver(owner.descriptors()).retrieve([])).has(entry.key), false);
-      assert.deepEqual(
-        (await new Driver(owner.descriptors()).retrieve([entry])).get(entry.key)?.value,
-        entry.value,
-      );
+      const undesired = await readBack(owner.descriptors(), []);
+      assert.equal(undesired.values.has(entry.key), false);
+      const desired = await readBack(owner.descriptors(), [entry]);
+      assert.deepEqual(desired.values.get(entry.key)?.value, entry.value);
     });
 
     test('of two loopbacks with one MAC that lost their tags each gets its own back', async () => {
@@ -214,6 +213,9 @@ export function ownershipSuite(
         await owner.client.request('sw_interface_tag_add_del', fields);
       }
       await owner.assertReadsBack(twins);
+      const { leftovers } = await readBack(owner.descriptors(), twins);
+      assert.deepEqual(leftovers.map(({ name }) => name).sort(), ['tag/a', 'tag/b']);
+      await owner.commit('full-resync', entries(twins));
       const tags = (await vppPort(owner.client).interfaces()).map(({ tag }) => tag);
       assert.deepEqual(tags.filter((tag) => tag !== '').sort(), ['a', 'b']);
     });

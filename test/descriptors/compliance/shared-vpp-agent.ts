@@ -8,7 +8,7 @@ import { createScheduler } from '#kvscheduler/kv-scheduler.ts';
 import type { Scheduler } from '#kvscheduler/scheduler.ts';
 import type { VppClient } from '#vpp/binapi/api.ts';
 import { vppDescriptors } from '#vpp/descriptors/vpp-descriptors.ts';
-import { Driver } from './driver.ts';
+import { readBack } from './driver.ts';
 import { hostLinkStub } from './host-link-stub.ts';
 
 export interface SharedVpp {
@@ -83,8 +83,8 @@ export class SharedVppAgent {
 
   /** A new agent with these desired values retrieves them. */
   async assertReadsBack(values: readonly KeyedValue[]): Promise<void> {
-    const found = await new Driver(this.descriptors()).retrieve(values);
-    for (const { key, value } of values) assert.deepEqual(found.get(key)?.value, value, key);
+    const found = await readBack(this.descriptors(), values);
+    for (const { key, value } of values) assert.deepEqual(found.values.get(key)?.value, value, key);
   }
 
   /** Applies the states one after the other by updates, and compares each with VPP. */

@@ -4,9 +4,10 @@ import { after, describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { AnyDescriptor } from '#kvscheduler/api/descriptor.ts';
 import { checkProperty } from '#test/support/random-cases.ts';
+import { descriptorOf } from '../compliance/driver.ts';
 import type { Backend } from '../compliance/suite.ts';
 import type { Family } from './family.ts';
-import { type DesiredState, descriptorOf, type FreshComparison, TestAgent } from './test-agent.ts';
+import { type DesiredState, type FreshComparison, TestAgent } from './test-agent.ts';
 
 /** The possible values of each key. */
 export type Pool = readonly (readonly [key: string, values: readonly object[]])[];

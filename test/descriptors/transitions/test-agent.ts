@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { systemClock } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
-import type { AnyDescriptor, KeyedValue } from '#kvscheduler/api/descriptor.ts';
+import type { KeyedValue } from '#kvscheduler/api/descriptor.ts';
 import type { TransactionMode } from '#kvscheduler/api/transaction.ts';
 import { createScheduler } from '#kvscheduler/kv-scheduler.ts';
 import type { Scheduler } from '#kvscheduler/scheduler.ts';
-import { Driver, isManaged } from '../compliance/driver.ts';
+import { descriptorOf, isManaged, readBack } from '../compliance/driver.ts';
 import type { Backend } from '../compliance/suite.ts';
 
 export type DesiredState = ReadonlyMap<string, object>;
@@ -19,16 +19,6 @@ export interface FreshComparison {
   configuredAtOnce(desired: DesiredState): Promise<unknown>;
   /** A state without the residue that a partially refused change may leave. */
   withoutResidue(state: unknown): unknown;
-}
-
-export function descriptorOf(
-  descriptors: readonly AnyDescriptor[],
-  key: string,
-): AnyDescriptor | undefined {
-  return descriptors.find(
-    ({ keyPrefixes, ownsKey }) =>
-      keyPrefixes.some((prefix) => key.startsWith(prefix)) && (ownsKey?.(key) ?? true),
-  );
 }
 
 /** An agent's scheduler over a backend. */
@@ -149,8 +139,9 @@ export class TestAgent {
       assert.equal(this.#scheduler.status(key).value.state, 'CONFIGURED', key);
     const wanted = [...this.#desired].map(([key, value]): KeyedValue => ({ key, value }));
 
-    const found = await new Driver(this.#backend.descriptors()).retrieve(wanted);
-    const ours = [...found.values()].filter((each) => isManaged(each, wanted));
+    const { values, leftovers } = await readBack(this.#backend.descriptors(), wanted);
+    assert.deepEqual(leftovers, []);
+    const ours = [...values.values()].filter((each) => isManaged(each, wanted));
     const there = new Map(ours.map(({ key, value }) => [key, value]));
     assert.deepEqual(this.#names(there.keys()), this.#names(states), 'actual state');
     for (const key of states)

@@ -15,7 +15,7 @@ import type { DeepInput } from '#models/model.ts';
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import type { LinuxInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import { SimLinux } from '#simulator/linux/linux.ts';
-import { Driver } from '#test/descriptors/compliance/driver.ts';
+import { Driver, readBack } from '#test/descriptors/compliance/driver.ts';
 import { VppTapStub } from '#test/descriptors/compliance/vpp-tap-stub.ts';
 
 const POD_PATH = '/run/netns/pod1';
@@ -123,8 +123,7 @@ describe('descriptors of Linux', () => {
     await driven(...all);
     host.addNic('nic0');
     await host.createVeth({ namespace: undefined, name: 'a' }, { namespace: undefined, name: 'b' });
-    const other = new Driver(descriptors('node2'));
-    const found = await other.retrieve([]);
+    const { values: found } = await readBack(descriptors('node2'), []);
     const ours = [...found.values()].filter(({ origin }) => origin === 'from-NB');
     assert.deepEqual(ours, []);
     // reported as existing, for values that depend on a link
@@ -135,7 +134,7 @@ describe('descriptors of Linux', () => {
     const driver = await driven(...all);
     await host.addAddress(POD_PATH, 'eth0', '10.9.9.9/24');
     host.linkHandle('eth0', POD_PATH)?.setUp(true);
-    const found = await driver.retrieve();
+    const { values: found } = await readBack(descriptors(), driver.desired);
     // the kernel's own route to 10.9.9.0/24 is unmanaged, the address is on a managed link
     assert.equal(found.get('config/linux/l3/v2/route/10.9.9.0/24/veth1'), undefined);
     const value = found.get(inside.key)?.value as LinuxInterface;
@@ -168,7 +167,7 @@ describe('descriptors of Linux', () => {
   test('a deleted namespace is empty, and its values can be neither created nor retried', async () => {
     const driver = await driven(...all);
     host.removeNamespace(POD_PATH);
-    const found = await driver.retrieve();
+    const { values: found } = await readBack(descriptors(), driver.desired);
     assert.deepEqual(
       [...found.values()].filter(({ origin }) => origin === 'from-NB'),
       [],
@@ -190,7 +189,8 @@ describe('descriptors of Linux', () => {
     const next = new Driver(descriptors());
     await next.resync(all);
     assert.deepEqual(next.pending, []);
-    assert.deepEqual((await next.retrieve()).get(outside.key)?.value, outside.value);
+    const { values } = await readBack(descriptors(), next.desired);
+    assert.deepEqual(values.get(outside.key)?.value, outside.value);
     assert.ok(first.desired.length > 0);
   });
 
@@ -202,8 +202,8 @@ describe('descriptors of Linux', () => {
       { namespace: POD_PATH, name: 'eth0' },
       { namespace: undefined, name: 'other' },
     );
-    const found = await new Driver(descriptors()).retrieve([inside, outside]);
-    assert.equal(found.get(inside.key), undefined);
+    const { values } = await readBack(descriptors(), [inside, outside]);
+    assert.equal(values.get(inside.key), undefined);
   });
 
   test('both ends of a pair may be made and removed at the same time', async () => {
@@ -247,27 +247,27 @@ describe('descriptors of Linux', () => {
   test('one dump of a namespace serves all descriptors of a resync', async () => {
     const driver = await driven(...all);
     host.operations.length = 0;
-    await driver.retrieve();
+    await readBack(descriptors(), driver.desired);
     const looks = host.operations.filter(({ name }) => name === 'dump');
     assert.deepEqual(looks.map(({ namespace }) => namespace).sort(), [POD_PATH, undefined]);
   });
 
   test('a dump is not reused after a change', async () => {
-    const driver = await driven(...all);
-    await driver.retrieve();
+    const same = descriptors();
+    const driver = new Driver(same);
+    for (const { key, value } of all) await driver.put(key, value);
+    await readBack(same, driver.desired);
     await driver.delete(route.key);
-    const found = await driver.retrieve();
-    assert.equal(found.get(route.key), undefined);
+    const { values } = await readBack(same, driver.desired);
+    assert.equal(values.get(route.key), undefined);
     await host.addRoute(POD_PATH, {
       destination: '10.1.1.1/32',
       device: 'eth0',
       scope: 'link',
       metric: 0,
     });
-    assert.deepEqual(
-      (await driver.retrieve([...driver.desired, route])).get(route.key)?.value,
-      route.value,
-    );
+    const desired = await readBack(same, [...driver.desired, route]);
+    assert.deepEqual(desired.values.get(route.key)?.value, route.value);
   });
 
   test('a link that others made gives no more than what was asked of it', async () => {
@@ -280,9 +280,8 @@ describe('descriptors of Linux', () => {
       enabled: true,
       ip_addresses: ['192.168.1.1/24'],
     });
-    const driver = new Driver(descriptors());
-    const found = await driver.retrieve([nic]);
-    const value = found.get(nic.key)?.value as LinuxInterface;
+    const { values } = await readBack(descriptors(), [nic]);
+    const value = values.get(nic.key)?.value as LinuxInterface;
     assert.deepEqual(value.ip_addresses, []);
     assert.equal(value.enabled, false);
   });

@@ -104,7 +104,7 @@ export function linuxInterfaceDescriptor(
     },
 
     retrieve: (correlate, ctx) =>
-      retrieveLinks({ host, log, marks, dumps, lostTapLinks, veth }, correlate, ctx.readBack),
+      retrieveLinks({ host, log, marks, dumps, lostTapLinks, veth }, correlate, ctx),
   });
 }
 

@@ -3,7 +3,12 @@
  * namespace that no longer exists has no links.
  */
 import type { Logger } from '#infra/log/log.ts';
-import type { KeyedValue, RetrievedValue } from '#kvscheduler/api/descriptor.ts';
+import type {
+  KeyedValue,
+  Leftover,
+  RetrieveContext,
+  RetrievedValue,
+} from '#kvscheduler/api/descriptor.ts';
 import type { InterfaceType } from '#models/linux/interface.gen.ts';
 import {
   type LinuxInterface,
@@ -49,7 +54,7 @@ export interface RetrieveOptions {
 export async function retrieveLinks(
   needs: RetrieveOptions,
   correlate: readonly KeyedValue<LinuxInterface>[],
-  readBack: object,
+  { readBack, leftover }: RetrieveContext,
 ): Promise<readonly Retrieved[]> {
   const desired = new Map(correlate.map(({ value }) => [value.name, value]));
   const namespaces = await readNamespaces(needs.dumps, readBack, [...desired.values()]);
@@ -62,8 +67,8 @@ export async function retrieveLinks(
       byName.set(mark.name, [...same, { space, link, mark }]);
     }
   }
-  await takeOverMarks(needs, desired, namespaces, byName);
-  await markUnmarked(needs, desired, namespaces, byName);
+  for (const one of takeOverMarks(needs, desired, namespaces, byName)) leftover(one);
+  for (const one of adoptUnmarked(needs, desired, namespaces, byName)) leftover(one);
 
   const linkByName = new Map<string, FoundLink>();
   for (const [name, found] of byName) {
@@ -124,34 +129,45 @@ function isUnmoved(found: FoundLink, value: LinuxInterface | undefined): boolean
 }
 
 /**
- * Marks links that another agent has marked, in the location of the desired value of their name: the
+ * Takes over links that another agent has marked, in the location of the desired value of their name: the
  * label of this node has changed, or the original agent ran here with another one. Other links with
  * another label in the agent's namespace may belong to a second agent.
  */
-async function takeOverMarks(
+function takeOverMarks(
   { host, log, marks, dumps }: RetrieveOptions,
   desired: ReadonlyMap<string, LinuxInterface>,
   namespaces: ReadonlyMap<NamespacePath, NamespaceLinks>,
   byName: Map<string, FoundLink[]>,
-): Promise<void> {
+): readonly Leftover[] {
+  const wrong: Leftover[] = [];
   for (const space of namespaces.values()) {
     for (const link of space.links) {
       const mark = marks.read(link) === undefined ? markOfAnyLabel(link.alias) : undefined;
       if (mark === undefined) continue;
       const value = desired.get(mark.name);
       const found = { space, link, mark };
-      const fields = { interface: mark.name, link: link.name, alias: link.alias };
       if (value?.type !== mark.type || byName.has(mark.name) || !isAtLocation(found, value)) {
+        const fields = { interface: mark.name, link: link.name, alias: link.alias };
         if (space.path === undefined)
           log.warn(fields, 'leaving a link alone: an agent with another label has marked it');
         continue;
       }
-      log.warn(fields, 'taking over a link that an agent with another label has marked');
-      dumps.invalidate();
-      await host.setLink(space.path, link.name, { alias: markText(marks, mark) });
       byName.set(mark.name, [found]);
+      const what = `an agent with another label has marked the link ${link.name}: ${link.alias}`;
+      wrong.push(
+        wrongMarks(mark.name, what, async () => {
+          dumps.invalidate();
+          await host.setLink(space.path, link.name, { alias: markText(marks, mark) });
+        }),
+      );
     }
   }
+  return wrong;
+}
+
+function wrongMarks(name: string, what: string, remove: () => Promise<void>): Leftover {
+  const key = linuxInterfaceKey.build({ name });
+  return { name: `mark/${name}`, what, of: key, precedes: [linuxInterfaceModel.keyPrefix], remove };
 }
 
 function markText(marks: LinkMarks, mark: LinkMark): string {
@@ -161,15 +177,16 @@ function markText(marks: LinkMarks, mark: LinkMark): string {
 }
 
 /**
- * Marks the pairs of a create that a crash interrupted. An unmarked end in the location of a desired
+ * Finds the pairs of a create that a crash interrupted. An unmarked end in the location of a desired
  * value is managed if its other end is marked for it, or is the pending end of the value's peer.
  */
-async function markUnmarked(
-  { host, log, marks, dumps }: RetrieveOptions,
+function adoptUnmarked(
+  { host, marks, dumps }: RetrieveOptions,
   desired: ReadonlyMap<string, LinuxInterface>,
   namespaces: ReadonlyMap<NamespacePath, NamespaceLinks>,
   byName: Map<string, FoundLink[]>,
-): Promise<void> {
+): readonly Leftover[] {
+  const wrong: Leftover[] = [];
   const own = namespaces.get(undefined);
   for (const value of desired.values()) {
     const peer = value.veth?.peer_if_name;
@@ -186,15 +203,22 @@ async function markUnmarked(
     const pending = own.links.find((each) => each.name === pendingEndName(peer));
     const hasMarked = marked !== undefined && isOther(marked.link);
     if (!hasMarked && (pending === undefined || !isOther(pending))) continue;
-    log.warn({ interface: value.name }, 'marking a veth pair that a crash left unmarked');
-    dumps.invalidate();
-    await host.setLink(namespace, name, { alias: marks.veth(value.name, peer) });
+    const other = hasMarked ? undefined : pending;
     byName.set(value.name, [{ space, link, mark: { type: 'VETH', name: value.name, peer } }]);
-    if (hasMarked || pending === undefined) continue;
-    await host.setLink(undefined, pending.name, { alias: marks.veth(peer, value.name) });
-    const mark = { type: 'VETH', name: peer, peer: value.name } as const;
-    byName.set(peer, [{ space: own, link: pending, mark }]);
+    if (other) {
+      const mark = { type: 'VETH', name: peer, peer: value.name } as const;
+      byName.set(peer, [{ space: own, link: other, mark }]);
+    }
+    wrong.push(
+      wrongMarks(value.name, `a crash has left the veth pair of ${name} unmarked`, async () => {
+        dumps.invalidate();
+        await host.setLink(namespace, name, { alias: marks.veth(value.name, peer) });
+        if (other)
+          await host.setLink(undefined, other.name, { alias: marks.veth(peer, value.name) });
+      }),
+    );
   }
+  return wrong;
 }
 
 /** A name that is neither desired nor found keeps its entry: its location may not have been read. */

@@ -1,35 +1,17 @@
-import { allSettled } from '#infra/rollback/rollback.ts';
-import { ignoreNotFound } from '../ignored-retvals.ts';
 import type { VppDescriptorOptions } from '../options.ts';
 import type { FoundInterface } from './types/handler.ts';
 
-/** A managed interface, with its link in the kernel if it has one. */
-export interface LinkedInterface {
-  readonly name: string;
-  readonly found: Pick<FoundInterface, 'swIfIndex' | 'fields' | 'hostIfName'>;
-}
-
 /**
- * Deletes TAPs whose links were deleted past the agent, so that they are created again with new links. VPP
+ * The fault of a TAP whose link was deleted past the agent: it is to be created again, with a new link. VPP
  * itself never notices.
- * @returns the other interfaces
  */
-export async function withoutDeadTaps<T extends LinkedInterface>(
-  { client, log, lostTapLinks }: Pick<VppDescriptorOptions, 'client' | 'log' | 'lostTapLinks'>,
+export function faultOfTap(
+  { lostTapLinks }: Pick<VppDescriptorOptions, 'lostTapLinks'>,
   readBack: object,
-  interfaces: readonly T[],
-): Promise<readonly T[]> {
-  const dead = interfaces.filter(
-    ({ name, found: { fields, hostIfName } }) =>
-      fields.tap !== undefined &&
-      hostIfName !== undefined &&
-      lostTapLinks?.has(readBack, name, hostIfName) === true,
-  );
-  await allSettled(
-    dead.map(({ name, found: { swIfIndex, hostIfName } }) => {
-      log.warn({ name, link: hostIfName }, 'deleting a TAP whose link was deleted from the kernel');
-      return ignoreNotFound(client.request('tap_delete_v2', { sw_if_index: swIfIndex }));
-    }),
-  );
-  return interfaces.filter((one) => !dead.includes(one));
+  name: string,
+  { fields, hostIfName }: Pick<FoundInterface, 'fields' | 'hostIfName'>,
+): string | undefined {
+  if (fields.tap === undefined || hostIfName === undefined) return undefined;
+  if (lostTapLinks?.has(readBack, name, hostIfName) !== true) return undefined;
+  return `its link ${hostIfName} was deleted from the kernel`;
 }

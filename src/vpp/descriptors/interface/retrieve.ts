@@ -6,7 +6,6 @@
  * without the tag it is reported as an object of the southbound. All other interfaces are left alone.
  */
 
-import type { Logger } from '#infra/log/log.ts';
 import type {
   KeyedValue,
   Origin,
@@ -31,15 +30,15 @@ import type { SwInterfaceDetails } from '../../binapi/messages.gen.ts';
 import { NONE } from '../limits.ts';
 import { type ManagedNames, managedNames, type NamedKey } from '../managed-keys.ts';
 import { mapInSlices } from '../map-in-slices.ts';
+import { missingInterfaces } from '../missing-interfaces.ts';
 import type { VppDescriptorOptions } from '../options.ts';
 import { isTagOf, isTagWithGarbage, tagOf } from '../tags.ts';
-import { releaseDanglingBorrowers } from './dangling-lenders.ts';
-import { withoutDeadTaps } from './dead-taps.ts';
+import { faultOfTap } from './dead-taps.ts';
 import type { InterfaceDetails } from './details.ts';
 import { type FoundLease, readDhcpClients } from './dhcp-dump.ts';
 import { type Layer3, readLayer3, readLenders, tableOf } from './layer3.ts';
+import { danglingBorrower, orphanedTables, wrongTag } from './leftovers.ts';
 import { defaultMtu } from './mtu.ts';
-import { resetOrphanedTables } from './orphaned-tables.ts';
 import { adoptRxModes, type QueueMode } from './rx-mode-values.ts';
 import { adoptRxPlacements, type QueueThread } from './rx-placement-values.ts';
 import { dpdk } from './types/dpdk.ts';
@@ -65,11 +64,11 @@ interface Named {
 }
 
 export async function retrieveInterfaces(
-  needs: Pick<VppDescriptorOptions, 'client' | 'clock' | 'log' | 'lostTapLinks' | 'managedKeys'>,
+  needs: Pick<VppDescriptorOptions, 'client' | 'clock' | 'lostTapLinks' | 'managedKeys'>,
   correlate: readonly KeyedValue<VppInterface>[],
   ctx: RetrieveContext,
 ): Promise<readonly Retrieved[]> {
-  const { client, clock, log, managedKeys } = needs;
+  const { client, clock, managedKeys } = needs;
   const desired = new Map(correlate.map(({ value }) => [value.name, value]));
   const details = await client.dump('sw_interface_dump', {
     sw_if_index: NONE,
@@ -96,14 +95,17 @@ export async function retrieveInterfaces(
   for (const [position, kind] of interfaceTypeHandlers.entries()) {
     for (const each of dumps[position] ?? []) found.set(each.swIfIndex, { kind, found: each });
   }
-  const named = await withoutDeadTaps(
-    needs,
-    ctx.readBack,
-    nameAll(details, found, desired, managed),
-  );
-  await correctTags(client, log, named, desired);
+  const named = nameAll(details, found, desired, managed);
+  for (const {
+    name,
+    found: { swIfIndex },
+    details: { tag },
+    origin,
+  } of named)
+    if (origin === 'from-NB' && desired.has(name) && tag !== tagOf(name))
+      ctx.leftover(wrongTag(client, { name, swIfIndex }, tag));
   const names = new Map(named.map(({ details: { sw_if_index }, name }) => [sw_if_index, name]));
-  const lenders = await releaseDanglingBorrowers(client, allLenders, names);
+  const lenders = await existingLenders(client, allLenders, names, ctx);
   const requested = named.filter(
     ({ name }) => ctx.only?.has(vppInterfaceKey.build({ name })) ?? true,
   );
@@ -118,7 +120,12 @@ export async function retrieveInterfaces(
     const isAddressless = addresses.length === 0 && !dhcpClient && !lenders.has(sw_if_index);
     return isAddressless && origin === 'from-NB';
   });
-  await resetOrphanedTables(client, log, addressless);
+  const orphaned = await Promise.all(
+    addressless.map(({ name, found: { swIfIndex } }) =>
+      orphanedTables(client, { name, swIfIndex }),
+    ),
+  );
+  for (const one of orphaned.flat()) ctx.leftover(one);
   // a lease may have been added or removed in between
   const leasesNow = leases.size === 0 ? leases : await readDhcpClients(client);
   return mapInSlices(clock, requested.entries(), ([position, each]) => {
@@ -130,7 +137,8 @@ export async function retrieveInterfaces(
     const { rx_modes, rx_placements } = adoptQueues(queues, index, each.kind, desiredValue);
     const context = { ...kindContext, nameOf };
     const surroundings = { lender, lease: leasesNow.get(index), rx_modes, rx_placements };
-    return assemble(each, desiredValue, layer3, surroundings, context);
+    const broken = faultOfTap(needs, ctx.readBack, each.name, each.found);
+    return { ...assemble(each, desiredValue, layer3, surroundings, context), broken };
   });
 }
 
@@ -223,31 +231,24 @@ function nicOf(details: SwInterfaceDetails): Named {
   };
 }
 
-/** Completes a create that a crash interrupted, so that every reader of the tag finds the interface. */
-async function correctTags(
+/** Lenders by borrower, without those that were deleted past the agent. */
+async function existingLenders(
   client: VppClient,
-  log: Logger,
-  named: readonly Named[],
-  desired: ReadonlyMap<string, VppInterface>,
-): Promise<void> {
-  const wrong = named.filter(
-    ({ name, details, origin }) =>
-      origin === 'from-NB' && desired.has(name) && details.tag !== tagOf(name),
+  lenders: ReadonlyMap<number, number>,
+  managed: ReadonlyMap<number, string>,
+  ctx: RetrieveContext,
+): Promise<ReadonlyMap<number, number>> {
+  const suspects = [...lenders].filter(
+    ([borrower, lender]) => managed.has(borrower) && !managed.has(lender),
   );
-  await Promise.all(
-    wrong.map(({ name, details }) => {
-      log.warn(
-        { interface: details.interface_name, name, tag: details.tag },
-        'setting the tag of an interface that a crash left untagged or with a wrong tag',
-      );
-      const sw_if_index = details.sw_if_index;
-      return client.request('sw_interface_tag_add_del', {
-        is_add: true,
-        sw_if_index,
-        tag: tagOf(name),
-      });
-    }),
-  );
+  if (suspects.length === 0) return lenders;
+  const missing = await missingInterfaces(client, new Set(suspects.map(([, lender]) => lender)));
+  for (const [swIfIndex, lender] of suspects) {
+    const name = managed.get(swIfIndex);
+    if (name !== undefined && missing.has(lender))
+      ctx.leftover(danglingBorrower(client, { name, swIfIndex }, lender));
+  }
+  return new Map([...lenders].filter(([, lender]) => !missing.has(lender)));
 }
 
 function assemble(

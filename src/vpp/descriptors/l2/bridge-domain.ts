@@ -19,7 +19,7 @@ import { managedNames, type NamedKey } from '../managed-keys.ts';
 import { interfaceNames } from '../names-by-index.ts';
 import type { VppDescriptorOptions } from '../options.ts';
 import { tagOf } from '../tags.ts';
-import { leaveUnmanagedBridges } from './unmanaged-bridges.ts';
+import { unmanagedMemberships } from './unmanaged-bridges.ts';
 
 type ArpEntry = BridgeDomainArpTerminationEntry;
 
@@ -108,12 +108,12 @@ export function bridgeDomainDescriptor({
       ]);
       const arp = Map.groupBy(entries, ({ entry }) => entry.bd_id);
       const isManaged = (name: string): boolean => managedKeys.has(vppInterfaceKey.build({ name }));
-      await leaveUnmanagedBridges(
+      const memberships = unmanagedMemberships(
         client,
-        log,
         domains.filter(({ bd_tag }) => ofTag(bd_tag) === undefined),
         new Map([...names].filter(([, name]) => isManaged(name))),
       );
+      for (const one of memberships) ctx.leftover(one);
       return domains.flatMap((found) => {
         const domain = ofTag(found.bd_tag);
         if (domain === undefined) return [];

@@ -4,40 +4,89 @@
  * new route with equal paths, because routes share them. A dump does not distinguish it from a usable path.
  * Therefore all of them are removed before any interface is created.
  */
-import type { Logger } from '#infra/log/log.ts';
+import type { Leftover } from '#kvscheduler/api/descriptor.ts';
+import { vppInterfaceModel } from '#models/vpp/interface.ts';
+import { vppRouteModel } from '#models/vpp/route.ts';
+import { vrfTableKey } from '#models/vpp/vrf-table.ts';
 import { fromPrefix } from '../../binapi/addresses.ts';
 import type { VppClient } from '../../binapi/api.ts';
 import { FibPathType } from '../../binapi/enums.gen.ts';
-import type { FibPath, IpRouteV2 } from '../../binapi/messages.gen.ts';
+import type { FibPath, IpRouteV2, IpTable } from '../../binapi/messages.gen.ts';
 import { NONE } from '../limits.ts';
 import { missingInterfaces } from '../missing-interfaces.ts';
 
-/** @param suspects routes with paths through interfaces that may not exist */
-export async function removeDeadPaths(
+/** Destinations that the text of a leftover names. */
+const NAMED_DESTINATIONS = 5;
+
+/** The routes of one table. */
+export interface TableOfSuspects {
+  readonly table: IpTable;
+  /** Routes with paths through interfaces that may not exist. */
+  readonly routes: readonly IpRouteV2[];
+  /** Reads such routes again. */
+  readAgain(): Promise<readonly IpRouteV2[]>;
+}
+
+/** @returns one for each table, because VPP returns only whole tables */
+export async function deadPaths(
   client: VppClient,
-  log: Logger,
-  suspects: readonly IpRouteV2[],
-): Promise<void> {
-  const paths = suspects.flatMap((route) => route.paths).filter(isThroughInterface);
-  const indexes = new Set(paths.map(({ sw_if_index }) => sw_if_index));
-  const missing = await missingInterfaces(client, indexes);
-  const isDead = (path: FibPath): boolean =>
-    isThroughInterface(path) && missing.has(path.sw_if_index);
-  const dead = suspects.filter(({ paths }) => paths.some(isDead));
-  await Promise.all(
-    dead.map(({ src: _, ...route }) => {
-      const paths = route.paths.filter((path) => !isDead(path));
-      log.warn(
-        { table: route.table_id, destination: fromPrefix(route.prefix), paths: paths.length },
-        'removing paths of a route through a deleted interface',
-      );
-      // VPP refuses to delete a single path through an interface that does not exist
-      const fields = { is_add: paths.length > 0, is_multipath: false, route: { ...route, paths } };
-      return client.request('ip_route_add_del', fields);
-    }),
+  suspects: readonly TableOfSuspects[],
+): Promise<readonly Leftover[]> {
+  const missing = await missingInterfaces(
+    client,
+    indexesOf(suspects.flatMap(({ routes }) => routes)),
   );
+  return suspects.flatMap(({ table: { table_id, is_ip6 }, routes, readAgain }) => {
+    const dead = routes.filter((route) => hasPathThrough(route, missing));
+    if (dead.length === 0) return [];
+    const family = is_ip6 ? 'IPV6' : 'IPV4';
+    return {
+      name: `paths/${table_id}/${family}`,
+      what: `paths through deleted interfaces, of routes to ${destinationsOf(dead)}`,
+      of: vrfTableKey.build({ id: table_id, protocol: family }),
+      precedes: [vppInterfaceModel.keyPrefix, vppRouteModel.keyPrefix],
+      remove: async () => removeDeadPaths(client, await readAgain()),
+    };
+  });
 }
 
 export function isThroughInterface({ type, sw_if_index }: FibPath): boolean {
   return type === FibPathType.FIB_API_PATH_TYPE_NORMAL && sw_if_index !== NONE;
+}
+
+async function removeDeadPaths(client: VppClient, routes: readonly IpRouteV2[]): Promise<void> {
+  const missing = await missingInterfaces(client, indexesOf(routes));
+  await Promise.all(
+    routes
+      .filter((route) => hasPathThrough(route, missing))
+      .map(({ src: _, ...route }) => {
+        const paths = route.paths.filter((path) => !isThrough(path, missing));
+        // VPP refuses to delete a single path through an interface that does not exist
+        const fields = {
+          is_add: paths.length > 0,
+          is_multipath: false,
+          route: { ...route, paths },
+        };
+        return client.request('ip_route_add_del', fields);
+      }),
+  );
+}
+
+function indexesOf(routes: readonly IpRouteV2[]): ReadonlySet<number> {
+  const paths = routes.flatMap((route) => route.paths).filter(isThroughInterface);
+  return new Set(paths.map(({ sw_if_index }) => sw_if_index));
+}
+
+function hasPathThrough({ paths }: IpRouteV2, missing: ReadonlySet<number>): boolean {
+  return paths.some((path) => isThrough(path, missing));
+}
+
+function isThrough(path: FibPath, missing: ReadonlySet<number>): boolean {
+  return isThroughInterface(path) && missing.has(path.sw_if_index);
+}
+
+function destinationsOf(routes: readonly IpRouteV2[]): string {
+  const named = routes.slice(0, NAMED_DESTINATIONS).map(({ prefix }) => fromPrefix(prefix));
+  const more = routes.length - named.length;
+  return named.join(', ') + (more > 0 ? ` and ${more} more` : '');
 }

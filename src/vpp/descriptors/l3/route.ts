@@ -11,7 +11,7 @@ import { ignoreNotFound } from '../ignored-retvals.ts';
 import { mapInSlices } from '../map-in-slices.ts';
 import { interfaceNames } from '../names-by-index.ts';
 import type { VppDescriptorOptions } from '../options.ts';
-import { isThroughInterface, removeDeadPaths } from './dead-paths.ts';
+import { deadPaths, isThroughInterface, type TableOfSuspects } from './dead-paths.ts';
 import { FibSourceReader } from './fib-sources.ts';
 import { hiddenRoutes } from './hidden-routes.ts';
 import { fromPath, pathIdentity, routeToAdd, routeToDelete, weight } from './route-path.ts';
@@ -25,7 +25,6 @@ import { fromPath, pathIdentity, routeToAdd, routeToDelete, weight } from './rou
 export function routeDescriptor({
   client,
   clock,
-  log,
 }: VppDescriptorOptions): KvDescriptor<VppRoute, undefined> {
   const fibSources = new FibSourceReader(client);
   const addOrDelete = (
@@ -72,7 +71,7 @@ export function routeDescriptor({
       const tables = await tablesOfInterest(client, ctx.only);
       const found = new Map<string, VppRoute>();
       const unmatched: VppRoute[] = [];
-      const suspects: IpRouteV2[] = [];
+      const suspects: TableOfSuspects[] = [];
       const isSuspect = (path: FibPath): boolean =>
         isThroughInterface(path) && !names.has(path.sw_if_index);
       const read = (route: IpRoute, path: FibPath): void => {
@@ -84,12 +83,22 @@ export function routeDescriptor({
       };
       // one table after another: VPP forwards no packets while it returns a table, which cannot be split
       for (const { table } of tables) {
-        await client.dumpEach('ip_route_v2_dump', { src: sources.api, table }, ({ route }) => {
+        const readTable = async (each: (route: IpRouteV2) => void): Promise<IpRouteV2[]> => {
+          const routes: IpRouteV2[] = [];
+          await client.dumpEach('ip_route_v2_dump', { src: sources.api, table }, ({ route }) => {
+            each(route);
+            if (route.paths.some(isSuspect)) routes.push(route);
+          });
+          return routes;
+        };
+        const routes = await readTable((route) => {
           for (const path of route.paths) read(route, path);
-          if (route.paths.some(isSuspect)) suspects.push(route);
         });
+        const readAgain = () => readTable(() => undefined);
+        if (routes.length > 0) suspects.push({ table, routes, readAgain });
       }
-      if (suspects.length > 0) await removeDeadPaths(client, log, suspects);
+      if (suspects.length > 0)
+        for (const one of await deadPaths(client, suspects)) ctx.leftover(one);
       const interfaces = new Set(names.values());
       const known: KeyedValue<VppRoute>[] = [];
       await mapInSlices(clock, correlate, (each) => {

@@ -25,7 +25,7 @@ import { NONE } from '../limits.ts';
 import { managedNames, type NamedKey } from '../managed-keys.ts';
 import { interfaceNames } from '../names-by-index.ts';
 import type { VppDescriptorOptions } from '../options.ts';
-import { removeDanglingMappings } from './dangling-mappings.ts';
+import { danglingMappings } from './dangling-mappings.ts';
 import { externalEnd, identityEnd, protocolName, sameDnat, sameMapping } from './mapping.ts';
 import { tagReader } from './mapping-tag.ts';
 
@@ -60,7 +60,8 @@ export async function retrieveDnats(
   const readTag = tagReader(managed.all);
   const isManaged = (tag: string): boolean => tag !== '' && managed.has(readTag(tag).label);
   const names = interfaceNames(ctx);
-  await removeDanglingMappings(client, statics, identities, names, isManaged);
+  for (const one of await danglingMappings(client, statics, identities, names, isManaged))
+    ctx.leftover(one);
   const owned = await addressesOf(client, statics, identities);
   const found = new Map<string, Found>();
   const foundOf = (label: string): Found => {
