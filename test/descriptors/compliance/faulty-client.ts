@@ -6,6 +6,7 @@ const reading = new Set([
   'sw_interface_get_table',
   'feature_is_enabled',
   'ip_neighbor_config_get',
+  'ip_route_lookup_v2',
   'nat44_show_running_config',
   'show_version',
   'control_ping',

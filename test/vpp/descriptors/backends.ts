@@ -1,6 +1,7 @@
 /** Backends of the descriptor suites on VPP: the simulated VPP; the real one is in test/integration/support. */
 import { systemClock } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
+import type { AnyDescriptor } from '#kvscheduler/api/descriptor.ts';
 import type { SimVpp } from '#simulator/vpp/vpp.ts';
 import { FaultyClient } from '#test/descriptors/compliance/faulty-client.ts';
 import { hostLinkStub, hostLinksStub } from '#test/descriptors/compliance/host-link-stub.ts';
@@ -14,9 +15,13 @@ import { type RunningSim, startSim } from './simulated-vpp.ts';
 /** Links of the kernel that VPP can bind to. */
 export const hostLinks = ['host1', 'host2'] as const;
 
+type DescriptorParts = Pick<Parameters<typeof vppDescriptors>[0], 'lostTapLinks' | 'managedKeys'>;
+
 export interface VppBackend extends Backend {
   /** Past the faults. */
   readonly client: VppClient;
+  /** New descriptors with these parts. */
+  descriptorsWith(parts: DescriptorParts): readonly AnyDescriptor[];
   readonly simulated?: SimVpp | undefined;
 }
 
@@ -51,14 +56,17 @@ export function backendOver(
   more: Pick<VppBackend, 'simulated' | 'withoutTaps'>,
 ): VppBackend {
   const faulty = new FaultyClient(client);
+  const needs = { client: faulty.client, clock: systemClock, log: silentLogger };
+  const descriptorsWith = (parts: DescriptorParts): readonly AnyDescriptor[] => [
+    ...vppDescriptors({ ...needs, ...parts }),
+    hostLinkStub,
+  ];
   return {
     name,
     client,
     ...more,
-    descriptors: () => [
-      ...vppDescriptors({ client: faulty.client, clock: systemClock, log: silentLogger }),
-      hostLinkStub,
-    ],
+    descriptorsWith,
+    descriptors: () => descriptorsWith({}),
     state: () => vppState(client),
     refuse: (n) => faulty.refuse(n),
     cut: (n) => faulty.cut(n),
