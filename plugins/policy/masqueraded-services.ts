@@ -4,8 +4,7 @@ import type { RenderedService, ServiceName } from '#plugins/service/api.ts';
 import { addressNumber } from './address-set.ts';
 import type { MasqueradedAddress } from './rendered-state.ts';
 
-/** By the name of the service; none of them is empty. */
-export type MasqueradedServices = Map<ServiceName, readonly MasqueradedAddress[]>;
+export type MasqueradedServices = ReadonlyMap<ServiceName, readonly MasqueradedAddress[]>;
 
 type Backends = RenderedService['addresses'][number]['backends'];
 
@@ -13,7 +12,7 @@ export async function masqueradedServices(
   services: ReadonlyMap<ServiceName, RenderedService>,
   slices: Slices,
 ): Promise<MasqueradedServices> {
-  const found: MasqueradedServices = new Map();
+  const found = new Map<ServiceName, readonly MasqueradedAddress[]>();
   for (const [name, service] of services) {
     const addresses = masqueradedAddresses(service);
     if (addresses.length > 0) found.set(name, addresses);
@@ -23,20 +22,18 @@ export async function masqueradedServices(
 }
 
 /**
- * @param known is changed
+ * @param before those that have such addresses
  * @param services those that have changed; undefined: it is not rendered any more
  * @returns those of them that have such addresses, or had some: these have an empty list
  */
-export function changeMasqueraded(
-  known: MasqueradedServices,
+export function masqueradedChanges(
+  before: MasqueradedServices,
   services: ReadonlyMap<ServiceName, RenderedService | undefined>,
 ): MasqueradedServices {
-  const changed: MasqueradedServices = new Map();
+  const changed = new Map<ServiceName, readonly MasqueradedAddress[]>();
   for (const [name, service] of services) {
     const addresses = service === undefined ? [] : masqueradedAddresses(service);
-    if (addresses.length > 0 || known.has(name)) changed.set(name, addresses);
-    if (addresses.length > 0) known.set(name, addresses);
-    else known.delete(name);
+    if (addresses.length > 0 || before.has(name)) changed.set(name, addresses);
   }
   return changed;
 }

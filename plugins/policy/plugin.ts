@@ -26,8 +26,8 @@ import { type ServiceApi, type ServiceName, serviceInputs } from '#plugins/servi
 import { AclRenderer } from './acl/renderer.ts';
 import type { PolicyApi, WiredPod } from './api.ts';
 import {
-  changeMasqueraded,
   type MasqueradedServices,
+  masqueradedChanges,
   masqueradedServices,
 } from './masqueraded-services.ts';
 import type { Isolation, PodPolicy, PolicyName } from './pod-policy.ts';
@@ -64,10 +64,8 @@ type PolicyChange = Omit<RenderedChange, 'pods'> & ProcessorChange;
 const inputs: ReadonlySet<string> = new Set(['pod', 'namespace', 'policy']);
 
 interface PolicyState {
-  node: PolicyNode;
   readonly attached: Map<AttachmentId, WiredPod>;
   readonly processor: PolicyProcessor;
-  readonly services: MasqueradedServices;
   readonly renderer: AclRenderer;
 }
 
@@ -118,7 +116,7 @@ class Policies implements EventHandler, PolicyApi {
     const processor = await PolicyProcessor.read(kubeState, pods, slices);
     const rendered = renderedPods(attached, processor.policies());
     const renderer = await AclRenderer.render({ txn, clock }, { node, pods: rendered, services });
-    return { node, attached, processor, services, renderer };
+    return { attached, processor, renderer };
   }
 
   async update(ctx: UpdateContext): Promise<UpdateResult> {
@@ -130,7 +128,8 @@ class Policies implements EventHandler, PolicyApi {
       const id = this.#deps.pods.idOf(event.payload);
       return this.#setAttached(ctx, state, id, undefined);
     }
-    const services = changeMasqueraded(state.services, this.#deps.services.changedBy(event));
+    const changed = this.#deps.services.changedBy(event);
+    const services = masqueradedChanges(state.renderer.services, changed);
     if (NodeUpdate.is(event)) return this.#nodeUpdate(ctx, state, services);
     if (!KubeStateChange.is(event)) return {};
     const slices = new Slices(ctx.clock);
@@ -174,11 +173,11 @@ class Policies implements EventHandler, PolicyApi {
   }
 
   node(): PolicyNode | undefined {
-    return this.#state?.node;
+    return this.#state?.renderer.node;
   }
 
   masqueradedServices(): ReadonlyMap<ServiceName, readonly MasqueradedAddress[]> {
-    return this.#state?.services ?? none;
+    return this.#state?.renderer.services ?? none;
   }
 
   describeInternalData(): string {
@@ -214,9 +213,8 @@ class Policies implements EventHandler, PolicyApi {
     services: MasqueradedServices,
   ): Promise<UpdateResult> {
     const node = policyNode(this.#deps);
-    if (isDeepStrictEqual(node, state.node))
+    if (isDeepStrictEqual(node, state.renderer.node))
       return this.#apply(ctx, state, { pods: none, services });
-    state.node = node;
     await this.#apply(ctx, state, { pods: none, services, node });
     return { change: 'policies with other addresses of this node' };
   }

@@ -82,6 +82,15 @@ export class AclRenderer {
     if (isForAll || affected.size > 0) this.#renderNode(txn, surroundings);
   }
 
+  get node(): PolicyNode {
+    return this.#node;
+  }
+
+  /** Those with addresses at which VPP may replace the source of clients. */
+  get services(): RenderedState['services'] {
+    return this.#access.services;
+  }
+
   /** Reasons for which less is permitted than the policies say, by policy: for example too many rules. */
   limits(): ReadonlyMap<PolicyName, readonly string[]> {
     const reasons = new OmissionReasons(this.#maxRules);

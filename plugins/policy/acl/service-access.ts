@@ -53,6 +53,11 @@ export class ServiceAccess {
   /** Backends that permits deny. */
   #forbidden: ForbiddenBackends = new WeakMap();
 
+  /** With at least one address. */
+  get services(): ReadonlyMap<ServiceName, Addresses> {
+    return this.#services;
+  }
+
   /** Nothing is decided again. */
   setNodeAddresses(addresses: AddressSet): void {
     this.#nodeAddresses = addresses;
