@@ -443,23 +443,31 @@ describe('network policies', () => {
       someService.map((one) => ['put', one] as const),
       someService.map((one) => ['remove', one] as const),
       fc.constantFrom(...names).map((name) => ['add', name] as const),
+      fc.constantFrom(...names).map((name) => ['add refused', name] as const),
       fc.constantFrom(...names).map((name) => ['del', name] as const),
     );
+    const add = async (node: TestNode, name: string, isRefused: boolean) => {
+      node.rejects = () => isRefused;
+      await node.add(name, `c-${name}`);
+      node.rejects = () => false;
+    };
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
         const node = await startedNode();
         for (const [kind, what] of steps) {
           if (kind === 'put') await node.put(what);
           else if (kind === 'remove') await node.remove(what);
-          else if (kind === 'add') await node.add(what, `c-${what}`);
-          else await node.del(what, `c-${what}`);
+          else if (kind === 'del') await node.del(what, `c-${what}`);
+          else await add(node, what, kind === 'add refused');
         }
         const before = sorted(node.config);
         const limits = [...node.policies.limits()].sort();
+        const data = node.policies.describeInternalData?.();
         const { error } = await node.heal();
         assert.equal(error, undefined);
         assert.deepEqual(sorted(node.config), before);
         assert.deepEqual([...node.policies.limits()].sort(), limits);
+        assert.equal(node.policies.describeInternalData?.(), data);
       }),
       { numRuns: 25 },
     );
