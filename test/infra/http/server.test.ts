@@ -11,7 +11,7 @@ import { systemClock } from '#infra/clock/system.ts';
 import { HttpConfigError } from '#infra/http/certificate.ts';
 import { type HttpConfig, httpSchema, parseEndpoint } from '#infra/http/config.ts';
 import { HttpListenError } from '#infra/http/local-socket.ts';
-import { integerArgument, json, type Route } from '#infra/http/route.ts';
+import { BusyError, integerArgument, json, type Route } from '#infra/http/route.ts';
 import { type HttpServer, startHttpServer } from '#infra/http/server.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { temporaryFolder } from '#test/support/temporary-folder.ts';
@@ -43,6 +43,15 @@ const routes: Route[] = [
     summary: '',
     handle: () => {
       throw new Error('no');
+    },
+  },
+  {
+    method: 'GET',
+    path: '/busy',
+    mutating: false,
+    summary: '',
+    handle: () => {
+      throw new BusyError('too many ask for this');
     },
   },
 ];
@@ -280,6 +289,15 @@ describe('REST server', () => {
     for (const name of ['__proto__', 'constructor', 'toString'])
       assert.equal((await call(target, 'GET', `/echo/x?${name}=1`)).status, 200, name);
     await assert.rejects(start({ endpoint: 'nonsense' }), HttpConfigError);
+  });
+
+  it('says when a busy server can be asked again', async () => {
+    const target = await start();
+    const busy = await call(target, 'GET', '/busy');
+    assert.deepEqual([busy.status, busy.headers['retry-after']], [503, '1']);
+    assert.deepEqual(JSON.parse(busy.body), { Error: 'too many ask for this' });
+    const broken = await call(target, 'GET', '/broken');
+    assert.equal(broken.headers['retry-after'], undefined);
   });
 
   const refused = [
