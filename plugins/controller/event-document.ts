@@ -1,4 +1,6 @@
 /** The JSON of the Go agent's EventRecord. */
+import type { ProcessedEvent, EventTrace as TraceDocument } from '#documents/events.ts';
+import type { RecordedTransaction } from '#documents/scheduler/transaction-record.ts';
 import { rfc3339 } from '#infra/clock/rfc3339.ts';
 import type { EventRecord, EventTrace } from './event-record.ts';
 
@@ -8,8 +10,8 @@ import type { EventRecord, EventTrace } from './event-record.ts';
  */
 export function eventDocument(
   record: EventRecord,
-  transaction: (seqNum: number) => object | undefined,
-): object {
+  transaction: (seqNum: number) => RecordedTransaction | undefined,
+): ProcessedEvent {
   return {
     SeqNum: record.seqNum,
     ProcessingStart: rfc3339(record.start),
@@ -39,7 +41,7 @@ export function eventDocument(
 function traceDocument(
   { origin, queuedMs, totalMs, commitStartMs, commitMs, transaction }: EventTrace,
   seqNum: number | undefined,
-) {
+): TraceDocument {
   return {
     Origin: origin
       ? {

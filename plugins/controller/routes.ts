@@ -1,6 +1,8 @@
 /** REST of the controller: event history, verification results, resync on demand. */
 
 import { Type } from 'typebox';
+import { EventHistory as HistoryDocument } from '#documents/events.ts';
+import type { RecordedTransaction } from '#documents/scheduler/transaction-record.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import { microsOf } from '#infra/clock/rfc3339.ts';
 import {
@@ -27,7 +29,7 @@ export interface ControllerRoutesDeps {
   /** Whether verification mode is enabled. */
   readonly verificationEnabled: boolean;
   /** Record of a transaction in the scheduler's REST format. */
-  readonly transaction: (seqNum: number) => object | undefined;
+  readonly transaction: (seqNum: number) => RecordedTransaction | undefined;
   /** Requests a resync from the datastore watcher; rejects when nothing was pushed. */
   readonly requestResync: (request: { readonly acceptEmpty: boolean }) => Promise<void>;
 }
@@ -54,6 +56,7 @@ export function controllerRoutes(deps: ControllerRoutesDeps): Route[] {
           choices: ['true', 'false'],
         },
       },
+      reply: HistoryDocument,
       replyTypes: ['application/json', 'text/plain'],
       handle: (request) => eventHistory(request, deps),
     },

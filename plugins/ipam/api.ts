@@ -15,10 +15,8 @@ import {
 export { BaseIpam as PlannedAddresses } from './base-ipam.ts';
 export {
   allocationsDocument,
-  allocationsSchema,
   effectiveSubnets,
   ipamDocument,
-  ipamSchema,
   NO_NODE_IP,
 } from './rest.ts';
 

@@ -1,20 +1,9 @@
 /** REST documents about addresses, in the format that netctl and the telemetry validator read. */
-import { type Static, Type } from 'typebox';
+import type { Allocations, IpamDocument } from '#documents/ipam.ts';
 import type { IpamConfig } from '#plugins/contivconf/api.ts';
 import type { AttachmentId, PodId } from '#plugins/podmanager/api.ts';
 import { prefixText } from './prefix.ts';
 import { clusterSubnets } from './subnets.ts';
-
-export const ipamSchema = Type.Object({
-  nodeId: Type.Integer(),
-  nodeName: Type.String(),
-  nodeIP: Type.String({ description: 'Without prefix length.' }),
-  podSubnetThisNode: Type.String(),
-  vppHostNetwork: Type.String(),
-  config: Type.Record(Type.String(), Type.Unknown(), {
-    description: 'Keys as in the configuration file; empty, 0 and false values are omitted.',
-  }),
-});
 
 /** Body of `GET /contiv/v1/ipam` with status 500 if the node has no address. */
 export const NO_NODE_IP = 'Error getting node IP';
@@ -33,7 +22,7 @@ export function ipamDocument(
     readonly podSubnet: string;
     readonly vppHostSubnet: string;
   },
-): Static<typeof ipamSchema> {
+): IpamDocument {
   return {
     nodeId: node.id,
     nodeName: node.name,
@@ -72,18 +61,6 @@ function withoutZeros(values: Readonly<Record<string, unknown>>): Record<string,
   return Object.fromEntries(Object.entries(values).filter(([, value]) => Boolean(value)));
 }
 
-export const allocationsSchema = Type.Object({
-  Pods: Type.Array(
-    Type.Object({
-      PodID: Type.Object({ Name: Type.String(), Namespace: Type.String() }),
-      MainIP: Type.String(),
-      CustomIfIPs: Type.Union([Type.Record(Type.String(), Type.String()), Type.Null()], {
-        description: 'Addresses of further interfaces by their names; null if there are none.',
-      }),
-    }),
-  ),
-});
-
 interface Allocated {
   readonly address: string;
   readonly pod: PodId;
@@ -94,9 +71,7 @@ interface Allocated {
 const MAIN_INTERFACE = 'eth0';
 
 /** `GET /contiv/v1/ipam/allocations`: addresses that pods own, sorted by pod; without reserved ones. */
-export function allocationsDocument(
-  allocations: Iterable<Allocated>,
-): Static<typeof allocationsSchema> {
+export function allocationsDocument(allocations: Iterable<Allocated>): Allocations {
   const pods = new Map<string, { pod: PodId; byInterface: [string, string][] }>();
   for (const { pod, attachment, address } of allocations) {
     if (attachment === undefined) continue;

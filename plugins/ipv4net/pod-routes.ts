@@ -1,4 +1,5 @@
 /** REST of the pods of this node: addresses, interfaces, states of their values, policies, services. */
+import { PodDocument, PodList, type PodSummary, type ServiceUse } from '#documents/pods.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import { Slices, sortInSlices } from '#infra/clock/slices.ts';
 import { limitArgument, searchArgument } from '#infra/http/list-arguments.ts';
@@ -21,13 +22,6 @@ import {
 import type { PolicyApi } from '#plugins/policy/api.ts';
 import type { ServiceApi } from '#plugins/service/api.ts';
 import type { Ipv4NetApi } from './api.ts';
-import {
-  type PodDocument,
-  type PodSummary,
-  podDocumentSchema,
-  podListSchema,
-  type ServiceUse,
-} from './pod-documents.ts';
 
 export interface PodRoutesDeps {
   readonly pods: Pick<PodManagerApi, 'attachments' | 'attachmentsOf' | 'isDisplaced'>;
@@ -57,7 +51,7 @@ export function podRoutes(deps: PodRoutesDeps): Route[] {
         },
         limit: { description: 'number of pods; default and largest: 200' },
       },
-      reply: podListSchema,
+      reply: PodList,
       handle: (request) => podList(deps, request),
     },
     {
@@ -66,7 +60,7 @@ export function podRoutes(deps: PodRoutesDeps): Route[] {
       mutating: false,
       summary:
         'one pod of this node: also the policies that isolate it, the services that forward to it, and all its values',
-      reply: podDocumentSchema,
+      reply: PodDocument,
       handle: ({ params }) =>
         podDocument(deps, { namespace: params['namespace']!, name: params['name']! }),
     },
@@ -87,7 +81,8 @@ async function podList(deps: PodRoutesDeps, request: RouteRequest): Promise<Rout
   await slices.each(sorted.slice(0, limit), (one) => {
     pods.push(podSummary(deps, one));
   });
-  return streamedJson({ total: all.length, matching: matching.length, pods }, deps.clock);
+  const list: PodList = { total: all.length, matching: matching.length, pods };
+  return streamedJson(list, deps.clock);
 }
 
 function* searchedTexts({ ipam, net }: PodRoutesDeps, one: Attachment): Iterable<string> {
@@ -146,7 +141,7 @@ async function podDocument(deps: PodRoutesDeps, pod: PodId): Promise<RouteRespon
       return {
         ...podSummary(deps, one),
         policies: policy
-          ? { ingress: [...policy.ingress.policies], egress: [...policy.egress.policies] }
+          ? { ingress: policy.ingress.policies, egress: policy.egress.policies }
           : null,
         valueStates: values.statesOf([...net.podKeys(id), ...policies.valuesOf(id).keys()]),
       };

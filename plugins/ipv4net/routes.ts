@@ -1,13 +1,7 @@
 /** REST routes about addresses, which need the node address of ipv4net. */
+import { Allocations, IpamDocument } from '#documents/ipam.ts';
 import { json, type Route } from '#infra/http/route.ts';
-import {
-  allocationsDocument,
-  allocationsSchema,
-  type IpamApi,
-  ipamDocument,
-  ipamSchema,
-  NO_NODE_IP,
-} from '#plugins/ipam/api.ts';
+import { allocationsDocument, type IpamApi, ipamDocument, NO_NODE_IP } from '#plugins/ipam/api.ts';
 import type { NodeSyncApi } from '#plugins/nodesync/api.ts';
 import type { Ipv4NetApi } from './api.ts';
 
@@ -27,7 +21,7 @@ export function ipamRoutes({ nodes, ipam, net }: IpamRoutesDeps): Route[] {
       path: '/contiv/v1/ipam',
       mutating: false,
       summary: 'ID, address and subnets of this node',
-      reply: ipamSchema,
+      reply: IpamDocument,
       handle() {
         const address = net.nodeAddress();
         if (address === undefined) return json(NO_NODE_IP, 500);
@@ -42,7 +36,7 @@ export function ipamRoutes({ nodes, ipam, net }: IpamRoutesDeps): Route[] {
       path: '/contiv/v1/ipam/allocations',
       mutating: false,
       summary: 'addresses of the pods of this node',
-      reply: allocationsSchema,
+      reply: Allocations,
       handle: () => json(allocationsDocument(ipam.allocations().values())),
     },
   ];

@@ -1,4 +1,5 @@
 /** REST of the nodes of the cluster: their addresses, and how this node reaches them. */
+import { type NodeDocument, NodeList } from '#documents/nodes.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import { rfc3339 } from '#infra/clock/rfc3339.ts';
 import { Slices, sortInSlices } from '#infra/clock/slices.ts';
@@ -16,7 +17,6 @@ import type { ValueStateReader } from '#plugins/controller/api/value-states.ts';
 import type { Ipv4NetApi, NodeLink } from '#plugins/ipv4net/api.ts';
 import { countersDocument, type InterfaceSamples } from '#plugins/statscollector/api.ts';
 import type { Node, NodeSyncApi } from './api.ts';
-import { type NodeDocument, nodeListSchema } from './node-documents.ts';
 
 export interface NodeRoutesDeps {
   readonly nodeName: string;
@@ -45,7 +45,7 @@ export function nodeRoutes(deps: NodeRoutesDeps): Route[] {
         },
         limit: { description: 'number of nodes; default and largest: 200' },
       },
-      reply: nodeListSchema,
+      reply: NodeList,
       handle: (request) => nodeList(deps, request),
     },
   ];
@@ -73,17 +73,15 @@ async function nodeList(deps: NodeRoutesDeps, request: RouteRequest): Promise<Ro
     documents.push(nodeDocument(deps, node, samples));
   });
   const { collectedAt, error } = samples;
-  return streamedJson(
-    {
-      thisNode: nodeName,
-      total: all.length,
-      matching: matching.length,
-      collectedAt: collectedAt === undefined ? null : rfc3339(collectedAt),
-      countersError: error ?? null,
-      nodes: documents,
-    },
-    clock,
-  );
+  const list: NodeList = {
+    thisNode: nodeName,
+    total: all.length,
+    matching: matching.length,
+    collectedAt: collectedAt === undefined ? null : rfc3339(collectedAt),
+    countersError: error ?? null,
+    nodes: documents,
+  };
+  return streamedJson(list, clock);
 }
 
 function hasProblem({ nodeName, net, values }: NodeRoutesDeps, node: Node): boolean {
@@ -103,8 +101,8 @@ function nodeDocument(deps: NodeRoutesDeps, node: Node, samples: InterfaceSample
     id,
     name,
     isThisNode,
-    vppAddresses: [...node.vppAddresses],
-    managementAddresses: [...node.managementAddresses],
+    vppAddresses: node.vppAddresses,
+    managementAddresses: node.managementAddresses,
     podCidr,
     link: link
       ? {

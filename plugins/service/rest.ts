@@ -1,68 +1,26 @@
 /** REST of services: the addresses of each service, its backends, and the NAT mappings that carry them. */
+import { Type } from 'typebox';
+import {
+  type ServiceAddressSummary,
+  ServiceDocument,
+  ServiceSummary,
+} from '#documents/services.ts';
+import type { ValueState } from '#documents/value-states.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import { json, NotFoundError, type Route } from '#infra/http/route.ts';
 import { streamedList } from '#infra/http/streamed.ts';
-import type { Value } from '#kvscheduler/api/transaction.ts';
 import type { ServiceApi } from './api.ts';
 import type { AddressDescription, ServiceDescription } from './processor/service-description.ts';
-import type { HealthCheck } from './processor/service-state.ts';
 import type { ServiceName } from './rendered-service.ts';
-
-/** State of a value as the scheduler knows it. */
-interface ValueState {
-  readonly state: string;
-  readonly error?: string;
-}
 
 export interface ServiceRoutesDeps {
   readonly services: ServiceApi;
   readonly clock: Clock;
-  readonly stateOf: (key: string) => ValueState;
+  readonly stateOf: (key: string) => Pick<ValueState, 'state' | 'error'>;
   /** Services whose health check cannot be served at present. */
   readonly healthCheckFailures: () => ReadonlyMap<ServiceName, Error>;
   /** Reads the values from VPP, by key; those that VPP does not have are missing. */
   readonly readActual: (keys: ReadonlySet<string>) => Promise<ReadonlyMap<string, object>>;
-}
-
-/** A value that carries a service. */
-interface CarryingValue extends ValueState {
-  readonly key: string;
-}
-
-interface CarryingValueInFull extends CarryingValue {
-  readonly desired: Value;
-  /** As read from VPP; null if VPP does not have it. */
-  readonly actual: object | null;
-}
-
-/** An entry of the list. */
-interface ServiceSummary {
-  readonly name: ServiceName;
-  readonly rendered: boolean;
-  /** Why nothing of the service is rendered. */
-  readonly whyNotRendered: string | undefined;
-  readonly addresses: readonly AddressSummary[];
-  readonly problems: readonly string[];
-  readonly values: readonly CarryingValue[];
-}
-
-interface AddressSummary extends Omit<AddressDescription, 'backends'> {
-  /** Backends in use, as `address:port`. */
-  readonly backends: readonly string[];
-  readonly unusedBackends: number;
-}
-
-interface ServiceDocument extends ServiceDescription {
-  /** Renderer that carries the service. */
-  readonly renderer: string | null;
-  /** For its load balancer; null: it has none. */
-  readonly healthCheck: HealthCheckDocument | null;
-  readonly values: readonly CarryingValueInFull[];
-}
-
-interface HealthCheckDocument extends HealthCheck {
-  /** Why it is not served; null: it is. */
-  readonly error: string | null;
 }
 
 export function serviceRoutes(deps: ServiceRoutesDeps): Route[] {
@@ -73,6 +31,7 @@ export function serviceRoutes(deps: ServiceRoutesDeps): Route[] {
       path: '/contiv/v1/services',
       mutating: false,
       summary: 'services of the cluster: addresses, backends, problems, and the state in VPP',
+      reply: Type.Array(ServiceSummary),
       handle: () => streamedList(summaries(deps), clock),
     },
     {
@@ -81,6 +40,7 @@ export function serviceRoutes(deps: ServiceRoutesDeps): Route[] {
       mutating: false,
       summary:
         'one service: why backends are not used; its NAT mappings, desired and read from VPP',
+      reply: ServiceDocument,
       async handle({ params }) {
         const name = `${params['namespace']}/${params['name']}`;
         const description = services.describeService(name);
@@ -108,7 +68,7 @@ function* summaries({ services, stateOf }: ServiceRoutesDeps): Iterable<ServiceS
   }
 }
 
-function addressSummary({ backends, ...address }: AddressDescription): AddressSummary {
+function addressSummary({ backends, ...address }: AddressDescription): ServiceAddressSummary {
   const used = backends.filter(({ whyNotUsed }) => whyNotUsed === undefined);
   return {
     ...address,

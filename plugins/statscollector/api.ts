@@ -1,7 +1,7 @@
 /** Figures of this node: for Prometheus, under the names of the original on `/stats`, and for documents. */
 import type { InterfaceCounters } from '#plugins/controller/api/ports/stats.ts';
 
-export { countersDocument, interfaceCountersSchema } from './interface-counters.ts';
+export { countersDocument } from './interface-counters.ts';
 
 export interface StatsCollectorApi {
   /**

@@ -1,5 +1,5 @@
 /** REST of the interfaces of this node: their counters, and whose they are. */
-import { Type } from 'typebox';
+import { InterfaceList, type InterfaceRole, roleKinds } from '#documents/interfaces.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import { rfc3339 } from '#infra/clock/rfc3339.ts';
 import { Slices } from '#infra/clock/slices.ts';
@@ -13,14 +13,8 @@ import {
 } from '#infra/http/route.ts';
 import { streamedJson } from '#infra/http/streamed.ts';
 import type { InterfaceSample, InterfaceSamples } from './api.ts';
-import { countersDocument, interfaceCountersSchema } from './interface-counters.ts';
-import {
-  type InterfaceRole,
-  interfaceRole,
-  interfaceRoleSchema,
-  type RolesOfInterfaces,
-  roleKinds,
-} from './interface-role.ts';
+import { countersDocument } from './interface-counters.ts';
+import { interfaceRole, type RolesOfInterfaces } from './interface-role.ts';
 
 export interface InterfaceRoutesDeps {
   readonly net: RolesOfInterfaces;
@@ -31,28 +25,6 @@ export interface InterfaceRoutesDeps {
 
 /** A page shows the rates of all pods of a node, of which a large one has some hundreds. */
 const LARGEST_LIMIT = 1_000;
-
-const listSchema = Type.Object({
-  collectedAt: Type.Union([Type.String(), Type.Null()], {
-    description: 'RFC 3339: when the counters were read; null: they were not.',
-  }),
-  error: Type.Union([Type.String(), Type.Null()], {
-    description: 'Why there are no counters; null: there are.',
-  }),
-  matching: Type.Integer({
-    description: 'Interfaces that match the arguments; as many as shown, or more.',
-  }),
-  interfaces: Type.Array(
-    Type.Object({
-      name: Type.String({ description: 'Logical name.' }),
-      vppName: Type.String({ description: 'Name that VPP gave it.' }),
-      swIfIndex: Type.Integer(),
-      owner: interfaceRoleSchema,
-      counters: interfaceCountersSchema,
-    }),
-    { description: 'In the order of their index.' },
-  ),
-});
 
 export function interfaceRoutes(deps: InterfaceRoutesDeps): Route[] {
   return [
@@ -69,7 +41,7 @@ export function interfaceRoutes(deps: InterfaceRoutesDeps): Route[] {
         },
         limit: { description: 'number of interfaces; default: 200, largest: 1000' },
       },
-      reply: listSchema,
+      reply: InterfaceList,
       handle: (request) => interfaceList(deps, request),
     },
   ];
@@ -94,21 +66,19 @@ async function interfaceList(
     const texts = [interfaceName, counters.internalName, owner.pod ?? '', owner.node ?? ''];
     if (isFound(texts)) matching.push({ sample, owner });
   });
-  return streamedJson(
-    {
-      collectedAt: collectedAt === undefined ? null : rfc3339(collectedAt),
-      error: error ?? null,
-      matching: matching.length,
-      interfaces: matching.slice(0, limit).map(({ sample, owner }) => ({
-        name: sample.interfaceName,
-        vppName: sample.counters.internalName,
-        swIfIndex: sample.counters.swIfIndex,
-        owner,
-        counters: countersDocument(sample.counters),
-      })),
-    },
-    clock,
-  );
+  const list: InterfaceList = {
+    collectedAt: collectedAt === undefined ? null : rfc3339(collectedAt),
+    error: error ?? null,
+    matching: matching.length,
+    interfaces: matching.slice(0, limit).map(({ sample, owner }) => ({
+      name: sample.interfaceName,
+      vppName: sample.counters.internalName,
+      swIfIndex: sample.counters.swIfIndex,
+      owner,
+      counters: countersDocument(sample.counters),
+    })),
+  };
+  return streamedJson(list, clock);
 }
 
 function kindArgument(text: string | undefined): (typeof roleKinds)[number] | undefined {

@@ -4,6 +4,7 @@
  * dependencies of the values permit.
  */
 
+import type { Drift } from '#documents/scheduler/drift.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import { errorText } from '#infra/errors/errors.ts';
@@ -18,7 +19,7 @@ import {
 } from './api/errors.ts';
 import type { FailedValue, TransactionRequest, TransactionResult } from './api/transaction.ts';
 import { DescriptorCalls } from './executor/descriptor-calls.ts';
-import { type Drift, readDrift } from './executor/drift.ts';
+import { readDrift } from './executor/drift.ts';
 import { GraphWriter } from './executor/graph-writer.ts';
 import {
   assertValid,

@@ -1,5 +1,6 @@
 /** The key-value scheduler as the rest of the agent sees it. */
 
+import type { Drift } from '#documents/scheduler/drift.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import type { NamedMapping } from '#infra/idxmap/idxmap.ts';
 import type { Logger } from '#infra/log/log.ts';
@@ -11,7 +12,6 @@ import type {
   TransactionResult,
   TransactionSink,
 } from './api/transaction.ts';
-import type { Drift } from './executor/drift.ts';
 import type { RetryStatus } from './executor/retry.ts';
 import type { TransactionListener, Writer } from './executor/transactor.ts';
 import type { DumpedValue, DumpSelector, View } from './graph/dump.ts';

@@ -1,4 +1,5 @@
-import type { ValueState, ValueStateReader } from '#plugins/controller/api/value-states.ts';
+import type { ValueState } from '#documents/value-states.ts';
+import type { ValueStateReader } from '#plugins/controller/api/value-states.ts';
 
 /** Every value is configured, but for those with a fault. */
 export function valueStatesWith(

@@ -1,7 +1,9 @@
 /** The view of nodes against an agent in a cluster, whose simulated VPP counts the traffic of its tunnels. */
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
+import type { NodeDocument, NodeList } from '#documents/nodes.ts';
 import {
   makeNode,
   type Node,
@@ -12,7 +14,6 @@ import {
 import { tellOfNode } from '#test/cmd/agent/scenario.ts';
 import { withoutProgram } from '#test/support/requirements.ts';
 import { eventually } from '#test/support/wait.ts';
-import type { NodeDocument, NodeList } from '../../ui/src/views/nodes/documents.ts';
 import { openPage, startBrowser } from './support/browser-page.ts';
 import { afterNextReading, growingTraffic, type Traffic } from './support/traffic.ts';
 

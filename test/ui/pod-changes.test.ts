@@ -1,7 +1,9 @@
 /** Pods that are attached and detached while the page shows them, and a node that is full of them. */
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
+import type { PodList } from '#documents/pods.ts';
 import {
   addPod,
   cniRequest,
@@ -11,7 +13,6 @@ import {
   type TestPod,
 } from '#test/cmd/agent/harness.ts';
 import { withoutProgram } from '#test/support/requirements.ts';
-import type { PodList } from '../../ui/src/views/pods/documents.ts';
 import { openPage, startBrowser } from './support/browser-page.ts';
 import { startShop } from './support/shop.ts';
 

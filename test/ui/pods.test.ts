@@ -1,11 +1,12 @@
 /** The view of pods against an agent with the shop, whose simulated VPP counts traffic. */
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
+import type { PodDocument, PodList, PodSummary } from '#documents/pods.ts';
 import { makeNode, type Node, type RunningAgent, until } from '#test/cmd/agent/harness.ts';
 import { withoutProgram } from '#test/support/requirements.ts';
 import { eventually } from '#test/support/wait.ts';
-import type { PodDocument, PodList, PodSummary } from '../../ui/src/views/pods/documents.ts';
 import { type BrowserPage, openPage, startBrowser } from './support/browser-page.ts';
 import { startShop } from './support/shop.ts';
 import { afterNextReading, growingTraffic, type Traffic } from './support/traffic.ts';

@@ -1,4 +1,5 @@
 /** The pods of a cluster that policies can concern, from their records. */
+import type { UnlistedPod } from '#documents/connectivity.ts';
 import type { Slices } from '#infra/clock/slices.ts';
 import type { Pod } from '#kubernetes/models/pod.ts';
 import type { KubeState } from '#plugins/controller/api/event-handler.ts';
@@ -10,12 +11,6 @@ import type { ClusterPod, PodOwner } from './cluster-policies.ts';
 export interface ClusterPods {
   readonly pods: ReadonlyMap<PodName, ClusterPod>;
   readonly unlisted: readonly UnlistedPod[];
-}
-
-/** A pod that is in no list of connections. */
-export interface UnlistedPod {
-  readonly pod: PodName;
-  readonly reason: string;
 }
 
 /**

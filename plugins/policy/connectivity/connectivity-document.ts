@@ -1,19 +1,28 @@
 /** Connectivity as JSON, in pieces: the main thread makes one piece after the other while they are sent. */
+import type {
+  Connection,
+  ConnectionChange,
+  Direction,
+  Endpoint,
+  PairDocument,
+} from '#documents/connectivity.ts';
 import { jsonPieces } from '#infra/http/streamed.ts';
 import { formatAddress } from '../address-set.ts';
-import type { ChangedConnection, Connection } from './connections.ts';
+import type { ChangedConnection, Connection as PermittedConnection } from './connections.ts';
 import { type Endpoints, isOutside } from './endpoints.ts';
 import type { Explanation } from './explanation.ts';
 import { portsText } from './ports-text.ts';
 
 /** A list whose items are made when they are read, with undefined for work without a result; or an object. */
-type Field = Iterable<object | string | undefined> | Readonly<Record<string, unknown>>;
+type Field<T> = T extends readonly (infer Item)[] ? Iterable<Item | undefined> : T;
 
-export function* documentPieces(
-  fields: Readonly<Record<string, Field>>,
+export function* documentPieces<D extends object>(
+  fields: {
+    readonly [Name in keyof D]: Field<D[Name]>;
+  },
 ): Generator<string, void, void> {
   let before = '{\n';
-  for (const [name, items] of Object.entries(fields)) {
+  for (const [name, items] of Object.entries(fields) as [string, object][]) {
     yield `${before}  ${JSON.stringify(name)}: `;
     before = ',\n';
     if (!isIterable(items)) {
@@ -34,7 +43,7 @@ export function* documentPieces(
   yield '\n}\n';
 }
 
-function isIterable(field: Field): field is Iterable<object | string | undefined> {
+function isIterable(field: object): field is Iterable<object | string | undefined> {
   return Symbol.iterator in field;
 }
 
@@ -42,7 +51,7 @@ function isIterable(field: Field): field is Iterable<object | string | undefined
 const ITEM_DEPTH = 1;
 
 /** Workloads, pods and ranges of addresses, once each; with an address of the range that no pod has. */
-export function* endpointItems(endpoints: Endpoints): Generator<object, void, void> {
+export function* endpointItems(endpoints: Endpoints): Generator<Endpoint, void, void> {
   const seen = new Set<string>();
   for (const endpoint of [...endpoints.sources, ...endpoints.destinations]) {
     if (seen.has(endpoint.name)) continue;
@@ -54,15 +63,15 @@ export function* endpointItems(endpoints: Endpoints): Generator<object, void, vo
 }
 
 export function* connectionItems(
-  connections: Iterable<Connection | undefined>,
-): Generator<object | undefined, void, void> {
+  connections: Iterable<PermittedConnection | undefined>,
+): Generator<Connection | undefined, void, void> {
   for (const one of connections)
     yield one && { from: one.from.name, to: one.to.name, ports: portsText(one.ports) };
 }
 
 export function* changeItems(
   changes: Iterable<ChangedConnection | undefined>,
-): Generator<object | undefined, void, void> {
+): Generator<ConnectionChange | undefined, void, void> {
   for (const one of changes)
     yield one && {
       from: one.from.name,
@@ -72,7 +81,7 @@ export function* changeItems(
     };
 }
 
-export function explanationDocument(explanation: Explanation): object {
+export function explanationDocument(explanation: Explanation): PairDocument {
   const { from, to, port, permitted, otherFamilies = null, egress, ingress } = explanation;
   return {
     from,
@@ -86,7 +95,7 @@ export function explanationDocument(explanation: Explanation): object {
   };
 }
 
-function directionDocument({ isolatedBy, permits }: NonNullable<Explanation['egress']>): object {
+function directionDocument({ isolatedBy, permits }: NonNullable<Explanation['egress']>): Direction {
   return {
     isolatedBy,
     permits: permits.map(({ policy, rule, ports }) => ({ policy, rule, ports: portsText(ports) })),

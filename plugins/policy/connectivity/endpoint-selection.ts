@@ -1,6 +1,6 @@
 /** The part of the connections that fits a page: ends by namespace and text, up to a number. */
+import type { UnlistedPod } from '#documents/connectivity.ts';
 import { filterInSlices, type Slices } from '#infra/clock/slices.ts';
-import type { UnlistedPod } from './cluster-pods.ts';
 import { type Endpoint, type Endpoints, isOutside } from './endpoints.ts';
 
 /** Ends of connections that `search` and `namespace` select; those of the other side all stay. */

@@ -1,4 +1,5 @@
 /** A change that is not made: its operations on the values of this node, and the states before and after it. */
+import type { ServiceChange, UnlistedPod } from '#documents/connectivity.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import type { Slices } from '#infra/clock/slices.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
@@ -10,9 +11,9 @@ import type { PodName } from '../pod-policy.ts';
 import { type AttachedPod, PolicyProcessor } from '../processor/policy-processor.ts';
 import type { MasqueradedAddress, RenderedPod } from '../rendered-state.ts';
 import type { ClusterChange } from './cluster-change.ts';
-import { clusterPods, type UnlistedPod } from './cluster-pods.ts';
+import { clusterPods } from './cluster-pods.ts';
 import { type ClusterPolicies, clusterPolicies } from './cluster-policies.ts';
-import { planServiceChange, type ServiceChange } from './service-plan.ts';
+import { planServiceChange } from './service-plan.ts';
 import { renderedValues, type ValueOperation, valueOperations } from './value-operations.ts';
 
 export interface PlanDeps {

@@ -1,6 +1,7 @@
 /** REST of connectivity: who may reach whom in the whole cluster, and what a change would do. */
 import { Readable } from 'node:stream';
 import { Type } from 'typebox';
+import { ClusterPlan, ConnectivityDocument, PairDocument } from '#documents/connectivity.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import {
@@ -69,6 +70,7 @@ export function connectivityRoutes(deps: ConnectivityRoutesDeps): Route[] {
         },
         limit: { description: 'largest number of sources, of destinations and of unlisted pods' },
       },
+      reply: Type.Union([ConnectivityDocument, PairDocument]),
       handle: (request) => limit.run(() => connectivity(deps, request)),
     },
     {
@@ -78,6 +80,7 @@ export function connectivityRoutes(deps: ConnectivityRoutesDeps): Route[] {
       summary:
         'what objects in added, changed and removed would change: ACLs, NAT mappings, connections',
       body: planBody,
+      reply: ClusterPlan,
       handle: ({ body }) => limit.run(() => plan(deps, body)),
     },
   ];
@@ -101,7 +104,7 @@ async function connectivity(
   const { endpoints, matching } = await selectEndpoints(all, filter, slices);
   const unlisted = await selectUnlisted(cluster.unlisted, filter, slices);
   return jsonPieces(
-    documentPieces({
+    documentPieces<ConnectivityDocument>({
       endpoints: endpointItems(endpoints),
       connections: connectionItems(connections(endpoints)),
       unlisted: unlisted.slice(0, filter.limit),
@@ -128,7 +131,7 @@ async function plan(deps: ConnectivityRoutesDeps, body: unknown): Promise<RouteR
   ];
   const endpoints = await endpointsOf(clusters, slices);
   return jsonPieces(
-    documentPieces({
+    documentPieces<ClusterPlan>({
       problems: [...change.problems, ...problems].map((text) => ({ text })),
       operations,
       services,

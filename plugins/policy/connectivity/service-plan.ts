@@ -1,5 +1,6 @@
 /** Services of this node before and after a change: their addresses, backends and values. */
 import { isDeepStrictEqual } from 'node:util';
+import type { ServedAddress, ServiceChange } from '#documents/connectivity.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import type { Slices } from '#infra/clock/slices.ts';
 import type { KubeState } from '#plugins/controller/api/event-handler.ts';
@@ -18,22 +19,6 @@ export interface ServicePlan {
   readonly problems: readonly string[];
   /** Of the states before and after, for the policies that concern their clients. */
   readonly masqueraded: readonly [before: MasqueradedServices, after: MasqueradedServices];
-}
-
-export interface ServiceChange {
-  readonly service: ServiceName;
-  /** null: nothing of it is served. */
-  readonly before: readonly ServedAddress[] | null;
-  readonly after: readonly ServedAddress[] | null;
-}
-
-export interface ServedAddress {
-  readonly kind: string;
-  readonly address: string;
-  readonly port: number;
-  readonly protocol: string;
-  /** `address:port`. */
-  readonly backends: readonly string[];
 }
 
 /** Resources that decide about services. */

@@ -1,5 +1,6 @@
 /** Operations of a renderer: those that lead from the values of one state to those of another. */
 import { isDeepStrictEqual } from 'node:util';
+import type { ValueOperation as OperationDocument } from '#documents/connectivity.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import type { Slices } from '#infra/clock/slices.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
@@ -7,9 +8,7 @@ import type { KeyValue } from '#plugins/controller/api/key-value.ts';
 import { AclRenderer } from '../acl/renderer.ts';
 import type { RenderedState } from '../rendered-state.ts';
 
-export interface ValueOperation {
-  readonly operation: 'create' | 'update' | 'delete';
-  readonly key: string;
+export interface ValueOperation extends OperationDocument {
   /** null: there is none. */
   readonly before: Value | null;
   readonly after: Value | null;

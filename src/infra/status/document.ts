@@ -2,7 +2,7 @@
  * The documents of the probes, in the shape of the Go agent: its encoder writes states as numbers, and
  * omits a field with a zero value, so that a component that is starting has no `state`.
  */
-import { Type } from 'typebox';
+import type { ComponentStatus as ComponentDocument, ProbeDocument } from '#documents/probes.ts';
 import {
   type CombinedStatus,
   type ComponentState,
@@ -14,45 +14,13 @@ import {
 /** Numbers of the states in JSON. */
 export const stateNumbers: Readonly<Record<ComponentState, number>> = { init: 0, ok: 1, error: 2 };
 
-const StateNumber = Type.Optional(
-  Type.Integer({ minimum: 0, maximum: 2, description: 'absent: starting, 1: OK, 2: error' }),
-);
-const UnixSeconds = Type.Optional(Type.Integer({ description: 'Unix time in seconds' }));
-const OptionalText = Type.Optional(Type.String());
-
-/** Of both probes, for the OpenAPI document. */
-export const statusDocumentSchema = Type.Object({
-  build_version: OptionalText,
-  build_date: OptionalText,
-  state: StateNumber,
-  start_time: UnixSeconds,
-  last_change: UnixSeconds,
-  last_update: UnixSeconds,
-  interface_stats: Type.Optional(Type.Object({})),
-  commit_hash: OptionalText,
-  plugins: Type.Array(
-    Type.Object({ name: Type.String(), state: StateNumber, error: OptionalText }),
-  ),
-  PluginStatus: Type.Record(
-    Type.String(),
-    Type.Object({
-      name: Type.String(),
-      state: StateNumber,
-      last_change: UnixSeconds,
-      last_update: UnixSeconds,
-      error: OptionalText,
-    }),
-  ),
-  NonFatalPlugins: Type.Union([Type.Array(Type.String()), Type.Null()]),
-});
-
 /** The state is that of the agent, without components that are not fatal. */
-export function livenessDocument(status: StatusCheck): Record<string, unknown> {
+export function livenessDocument(status: StatusCheck): ProbeDocument {
   return document(status, status.overall);
 }
 
 /** The state counts all components that affect readiness. */
-export function readinessDocument(status: StatusCheck): Record<string, unknown> {
+export function readinessDocument(status: StatusCheck): ProbeDocument {
   // The Go agent fills it only with plugins that Contiv does not have.
   return document(status, status.readiness, { interface_stats: {} });
 }
@@ -60,8 +28,8 @@ export function readinessDocument(status: StatusCheck): Record<string, unknown> 
 function document(
   status: StatusCheck,
   { state, lastChange }: CombinedStatus,
-  interfaces: { interface_stats?: object } = {},
-): Record<string, unknown> {
+  interfaces: Pick<ProbeDocument, 'interface_stats'> = {},
+): ProbeDocument {
   const { build, start, components } = status;
   const nonFatal = components.filter((one) => !isFatal(one)).map(({ name }) => name);
   return {
@@ -83,7 +51,13 @@ function document(
   };
 }
 
-function componentDocument({ name, state, lastChange, lastUpdate, error }: ComponentStatus) {
+function componentDocument({
+  name,
+  state,
+  lastChange,
+  lastUpdate,
+  error,
+}: ComponentStatus): ComponentDocument {
   return nonZero({
     name,
     state: stateNumbers[state],
@@ -93,10 +67,11 @@ function componentDocument({ name, state, lastChange, lastUpdate, error }: Compo
   });
 }
 
-function nonZero(fields: Record<string, unknown>): Record<string, unknown> {
+/** The fields that may be zero are optional in the documents. */
+function nonZero<T extends object>(fields: T): T {
   return Object.fromEntries(
     Object.entries(fields).filter(
       ([, value]) => value !== 0 && value !== '' && value !== undefined,
     ),
-  );
+  ) as T;
 }

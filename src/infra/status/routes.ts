@@ -1,5 +1,6 @@
+import { ProbeDocument } from '#documents/probes.ts';
 import { json, type Route } from '../http/route.ts';
-import { livenessDocument, readinessDocument, statusDocumentSchema } from './document.ts';
+import { livenessDocument, readinessDocument } from './document.ts';
 import type { StatusCheck } from './status.ts';
 
 /** The probes of Kubernetes. */
@@ -11,7 +12,7 @@ export function probeRoutes(status: StatusCheck): Route[] {
       mutating: false,
       isProbe: true,
       summary: '200 while the agent works or recovers by itself, 500 when it must be restarted',
-      reply: statusDocumentSchema,
+      reply: ProbeDocument,
       handle: () => {
         status.readProblems();
         return json(livenessDocument(status), status.isAlive ? 200 : 500);
@@ -23,7 +24,7 @@ export function probeRoutes(status: StatusCheck): Route[] {
       mutating: false,
       isProbe: true,
       summary: '200 when every component is OK, else 500',
-      reply: statusDocumentSchema,
+      reply: ProbeDocument,
       handle: () => {
         status.readProblems();
         return json(readinessDocument(status), status.readiness.state === 'ok' ? 200 : 500);

@@ -2,6 +2,7 @@
  * Compares all managed values with the southbound. The graph does not change: differences are reported,
  * not repaired. A downstream resync removes exactly them.
  */
+import type { Drift, Difference as Entry } from '#documents/scheduler/drift.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { AnyDescriptor, RetrievedValue } from '../api/descriptor.ts';
 import type { Value } from '../api/transaction.ts';
@@ -11,31 +12,7 @@ import { deriveFrom, isEquivalent } from './found-value.ts';
 import { readAll } from './refresh.ts';
 import type { SchedulerContext } from './scheduler-context.ts';
 
-/**
- * `missing`: desired, but not there. `different`: there with another value. `broken`: there, but it does
- * not work. `stale`: there and managed, but not desired. `leftover`: no value, but something that a
- * resync removes or puts right.
- */
-export type Difference = 'missing' | 'different' | 'broken' | 'stale' | 'leftover';
-
-export interface Drift {
-  /** By key. A derived value is only listed if its base is not. */
-  readonly Differences: readonly {
-    readonly Key: string;
-    readonly Descriptor: string;
-    readonly Difference: Difference;
-    /** The fault, if it is broken or a leftover. */
-    readonly Reason?: string;
-    /** Of the last operation, if it failed. */
-    readonly Error?: string;
-  }[];
-  /** Descriptors whose values could not be read. */
-  readonly Unread: readonly { readonly Descriptor: string; readonly Error: string }[];
-  /** Values that were compared. */
-  readonly Compared: number;
-}
-
-type Entry = Drift['Differences'][number];
+type Difference = Entry['Difference'];
 
 export async function readDrift(context: SchedulerContext): Promise<Drift> {
   const { graph, slices } = context;

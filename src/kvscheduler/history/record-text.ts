@@ -146,7 +146,7 @@ export function flagsOf(operation: RecordedTxnOp): string[] {
 
 /** One line in the style of the protobuf text format. */
 export function valueText(value: RecordedValue | null | undefined): string {
-  return value ? `{ ${fieldsText(value.data)}}` : '<NIL>';
+  return value ? `{ ${fieldsText(value.ProtoMsgData)}}` : '<NIL>';
 }
 
 function fieldsText(data: unknown): string {

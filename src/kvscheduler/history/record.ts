@@ -1,25 +1,30 @@
 /**
- * The record of a transaction as REST shows it. The field names are those of the Go agent, except for
- * `Reason`, which is new. Values are converted to JSON only when the record is serialized, so that a
+ * The record of a transaction in memory. Values are converted to JSON only when the record is serialized, so that a
  * record costs little until a client reads it.
  */
 
+import type {
+  RecordedOperation,
+  RecordedTarget,
+  RecordedTransaction,
+} from '#documents/scheduler/transaction-record.ts';
+import type { RecordedValue as ValueDocument } from '#documents/scheduler/value.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { AnyDescriptor } from '../api/descriptor.ts';
 import type { Value } from '../api/transaction.ts';
-import type { Operation, ValueState } from '../api/value-state.ts';
+import type { ValueState } from '../api/value-state.ts';
 import type { PlannedOperation } from '../planner/operation.ts';
 import { reasonText } from '../planner/reason.ts';
 
-export type TxnType = 'SBNotification' | 'NBTransaction' | 'RetryFailedOps';
+export type TxnType = RecordedTransaction['TxnType'];
 
-export type ResyncType = 'FullResync' | 'UpstreamResync' | 'DownstreamResync';
+export type ResyncType = NonNullable<RecordedTransaction['ResyncType']>;
 
 /** Numbers of origins in records and dumps. */
 export const originNumber = { unknown: 0, 'from-NB': 1, 'from-SB': 2 } as const;
 
 /** A value that is serialized to `{ProtoMsgName, ProtoMsgData}`. */
-export class RecordedValue {
+export class RecordedValue implements ValueDocument {
   readonly #descriptor: AnyDescriptor | undefined;
   readonly #value: Value;
 
@@ -33,12 +38,12 @@ export class RecordedValue {
   }
 
   /** Full protobuf name; empty if it is unknown. */
-  get typeName(): string {
+  get ProtoMsgName(): string {
     return this.#descriptor?.typeName ?? '';
   }
 
   /** The JSON form of the value; the error if it cannot be converted. */
-  get data(): unknown {
+  get ProtoMsgData(): unknown {
     try {
       return this.#descriptor?.toJson?.(this.#value) ?? this.#value;
     } catch (thrown) {
@@ -46,59 +51,29 @@ export class RecordedValue {
     }
   }
 
-  toJSON(): unknown {
-    return { ProtoMsgName: this.typeName, ProtoMsgData: this.data };
+  toJSON(): ValueDocument {
+    return { ProtoMsgName: this.ProtoMsgName, ProtoMsgData: this.ProtoMsgData };
   }
 }
 
-export interface RecordedTxnOp {
-  readonly Operation: Operation;
-  readonly Key: string;
-  readonly NewState?: ValueState | undefined;
+export interface RecordedTxnOp extends RecordedOperation {
   readonly NewValue?: RecordedValue | undefined;
-  readonly NewErrMsg?: string | undefined;
-  readonly PrevState?: ValueState | undefined;
   readonly PrevValue?: RecordedValue | undefined;
-  readonly PrevErrMsg?: string | undefined;
-  readonly NOOP?: true | undefined;
-  readonly IsDerived?: true | undefined;
-  readonly IsProperty?: true | undefined;
-  readonly IsRevert?: true | undefined;
-  readonly IsRetry?: true | undefined;
-  readonly IsRecreate?: true | undefined;
-  /** The reason of the operation, as text. */
-  readonly Reason: string;
 }
 
-export interface RecordedKeyValue {
-  readonly Key: string;
-  /** null: removed. */
+export interface RecordedKeyValue extends RecordedTarget {
   readonly Value: RecordedValue | null;
-  /** A number of `originNumber`. */
-  readonly Origin: number;
 }
 
-export interface RecordedTxn {
-  /** True until the transaction has ended: arguments and plan only. */
+/** It is filled while the transaction runs. */
+export interface RecordedTxn extends RecordedTransaction {
   PreRecord?: true;
-  readonly WithSimulation: true;
-  /** RFC 3339 with the precision of the clock; `Stop` is empty while the transaction runs. */
-  readonly Start: string;
   Stop: string;
-  readonly SeqNum: number;
-  readonly TxnType: TxnType;
-  readonly ResyncType?: ResyncType;
-  readonly Description?: string;
-  readonly RetryForTxn?: number;
-  readonly RetryAttempt?: number;
   Values?: readonly RecordedKeyValue[];
   Planned?: readonly RecordedTxnOp[];
   Executed?: readonly RecordedTxnOp[];
-  /** Descriptors that could not read the southbound, with the reason. */
   RetrieveErrors?: readonly string[];
-  /** Differences between the southbound and the configured values afterwards. */
   VerificationErrors?: readonly string[];
-  /** The number of values, operations and errors that were omitted to limit the size of the history. */
   Omitted?: number;
 }
 

@@ -1,5 +1,6 @@
 /** The plan of a change on the current graph; nothing is executed and nothing is read. */
 
+import type { Plan as PlanDocument } from '#documents/scheduler/plan.ts';
 import type { Slices } from '#infra/clock/slices.ts';
 import { type Logger, silentLogger } from '#infra/log/log.ts';
 import { InvalidTransactionError } from '../api/errors.ts';
@@ -30,19 +31,8 @@ export interface PreviewRequest {
   readonly values: ReadonlyMap<string, Value | null>;
 }
 
-export interface Preview {
-  /**
-   * In the order in which a serial scheduler would execute them. At the end are those that follow when
-   * the key of a derived value becomes free that another value derives, too.
-   */
+export interface Preview extends PlanDocument {
   readonly Operations: readonly RecordedTxnOp[];
-  /** Values that would be rejected. */
-  readonly Refused: readonly { readonly Key: string; readonly Error: string }[];
-  /**
-   * Values that would be read back first, because the outcome of their last operation is unknown. The
-   * plan does not change them.
-   */
-  readonly Unknown: readonly string[];
 }
 
 /** @throws InvalidTransactionError */

@@ -1,6 +1,7 @@
 /** REST: the plan of a change, and what a resync would change, without executing it. */
 
-import { Type } from 'typebox';
+import { Drift } from '#documents/scheduler/drift.ts';
+import { Plan, PlanRequest } from '#documents/scheduler/plan.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import { CodedError, errorText } from '#infra/errors/errors.ts';
@@ -26,15 +27,6 @@ export type ParseValue = (type: string, json: unknown, key: string) => Value;
 const ACCEPTED =
   'the body must be {"mode": "update" | "resync", "values": {"<key>": {"type": "<model>", "value": {…}} | null}}';
 
-const planBody = Type.Object({
-  mode: Type.Union([Type.Literal('update'), Type.Literal('resync')]),
-  values: Type.Record(
-    Type.String(),
-    Type.Union([Type.Object({ type: Type.String(), value: Type.Object({}) }), Type.Null()]),
-    { description: 'Values by key; null deletes.' },
-  ),
-});
-
 export function planRoutes(scheduler: Scheduler, clock: Clock, parseValue: ParseValue): Route[] {
   return [
     {
@@ -42,7 +34,8 @@ export function planRoutes(scheduler: Scheduler, clock: Clock, parseValue: Parse
       path: '/scheduler/plan',
       mutating: false,
       summary: 'the plan of a change: {"mode", "values"}; nothing is applied',
-      body: planBody,
+      body: PlanRequest,
+      reply: Plan,
       handle: (request) => plan(scheduler, clock, parseValue, request),
     },
     {
@@ -51,6 +44,7 @@ export function planRoutes(scheduler: Scheduler, clock: Clock, parseValue: Parse
       mutating: false,
       summary:
         'what a downstream resync would change: VPP and Linux compared with the desired state',
+      reply: Drift,
       handle: (request) => drift(scheduler, clock, request),
     },
   ];

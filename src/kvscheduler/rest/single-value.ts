@@ -1,5 +1,10 @@
 /** REST: one value with its relations. It costs as much as it has relations, not as there are values. */
-import { type Static, Type } from 'typebox';
+import {
+  type DependentValue,
+  type RelatedValue,
+  SingleValue,
+  type ValueDependency,
+} from '#documents/scheduler/single-value.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import { Slices, sortInSlices } from '#infra/clock/slices.ts';
 import {
@@ -25,79 +30,6 @@ import { allowOnly } from './arguments.ts';
 const MAX_RELATED = 50;
 const MAX_DEPENDENCIES = 200;
 
-const related = Type.Object({ key: Type.String(), state: Type.String() });
-
-const dependencyShape = Type.Object({
-  label: Type.String(),
-  key: Type.Optional(Type.String({ description: 'The key that meets it.' })),
-  prefixes: Type.Optional(
-    Type.Array(Type.String(), { description: 'A key with one of these meets it, too.' }),
-  ),
-  isSelective: Type.Optional(
-    Type.Boolean({ description: 'Not every key with these prefixes meets it.' }),
-  ),
-  isMet: Type.Boolean(),
-  values: Type.Array(related, { description: 'Those that meet it, up to 50.' }),
-  hasMore: Type.Boolean({ description: 'More values meet it.' }),
-  unavailable: Type.Array(related, {
-    description: 'While it is not met: some values that would meet it if they were available.',
-  }),
-});
-
-const dependent = Type.Object({
-  key: Type.String(),
-  state: Type.String(),
-  labels: Type.Array(Type.String(), { description: 'Of its dependencies on this value.' }),
-  isWaiting: Type.Boolean({ description: 'It is pending until this value is available.' }),
-});
-
-const reply = Type.Object({
-  key: Type.String(),
-  state: Type.String({ description: 'NONEXISTENT for an unknown key, which others may wait for.' }),
-  lastValidState: Type.Optional(
-    Type.String({ description: 'While the desired value is rejected: of the last valid one.' }),
-  ),
-  descriptor: Type.Optional(Type.String()),
-  type: Type.Optional(Type.String({ description: 'Full protobuf name.' })),
-  lastOperation: Type.Optional(Type.String()),
-  lastTransaction: Type.Optional(
-    Type.Integer({ description: 'The last that changed it, or found it changed.' }),
-  ),
-  error: Type.Optional(Type.String()),
-  invalidFields: Type.Array(Type.String()),
-  waitsFor: Type.Array(Type.String(), { description: 'Of a pending value: sentences.' }),
-  retries: Type.Optional(
-    Type.Object({
-      started: Type.Integer({ description: 'Number of retries that have started.' }),
-      maximum: Type.Integer({ description: '0: without limit.' }),
-      nextAt: Type.Optional(Type.String({ description: 'Absent: it is not retried any more.' })),
-      firstTransaction: Type.Integer({ description: 'In which it failed first.' }),
-    }),
-  ),
-  isAsDesired: Type.Boolean({ description: 'The actual value is the desired one.' }),
-  desired: Type.Unknown({ description: 'JSON of the desired value, or null.' }),
-  actual: Type.Unknown({ description: 'JSON of the value in VPP or Linux, or null.' }),
-  rejected: Type.Optional(
-    Type.Object(
-      { value: Type.Unknown(), error: Type.String() },
-      {
-        description: 'The value that was set last, while it is rejected.',
-      },
-    ),
-  ),
-  metadata: Type.Unknown({ description: 'Data of the descriptor, or null.' }),
-  derivedFrom: Type.Optional(related),
-  derived: Type.Object({ total: Type.Integer(), values: Type.Array(related) }),
-  dependencies: Type.Object({ total: Type.Integer(), list: Type.Array(dependencyShape) }),
-  dependents: Type.Object({
-    total: Type.Integer({ description: 'Number of values with a dependency that this key meets.' }),
-    values: Type.Array(dependent),
-  }),
-});
-
-type Reply = Static<typeof reply>;
-type Related = Static<typeof related>;
-
 export function singleValueRoutes(scheduler: Scheduler, clock: Clock): Route[] {
   return [
     {
@@ -106,7 +38,7 @@ export function singleValueRoutes(scheduler: Scheduler, clock: Clock): Route[] {
       mutating: false,
       summary: 'one value: its states, what it waits for, and its relations in both directions',
       query: { key: { description: 'key of the value', isRequired: true } },
-      reply,
+      reply: SingleValue,
       handle: (request) => value(scheduler, clock, request),
     },
   ];
@@ -125,7 +57,7 @@ async function value(
   const relations = new ValueRelations(graph, slices);
   const node = graph.peek(key);
   const dependencies = node ? await dependenciesOf(node, relations) : { total: 0, list: [] };
-  const document: Reply = {
+  const document: SingleValue = {
     key,
     state: 'NONEXISTENT',
     ...(node && statusOf(node)),
@@ -142,7 +74,7 @@ async function value(
   return streamedJson(document, clock);
 }
 
-function statusOf(node: Node) {
+function statusOf(node: Node): Partial<SingleValue> {
   const { state, descriptor, lastOperation, lastTxn, error, rejected, desired, actual } = node;
   return {
     state,
@@ -155,7 +87,7 @@ function statusOf(node: Node) {
   };
 }
 
-function retriesOf(scheduler: Scheduler, node: Node): Pick<Reply, 'retries'> {
+function retriesOf(scheduler: Scheduler, node: Node): Pick<SingleValue, 'retries'> {
   const status = scheduler.graph.failed.has(node) ? scheduler.retriesOf(node) : undefined;
   if (!status) return {};
   const { started, maxAttempts: maximum, forTxn: firstTransaction, dueAt } = status;
@@ -171,7 +103,7 @@ function retriesOf(scheduler: Scheduler, node: Node): Pick<Reply, 'retries'> {
 
 function valuesOf(node: Node | undefined) {
   const shown = (one: object | undefined): unknown =>
-    one === undefined ? null : new RecordedValue(node?.descriptor, one).data;
+    one === undefined ? null : new RecordedValue(node?.descriptor, one).ProtoMsgData;
   const rejected = node?.rejected;
   return {
     isAsDesired: node !== undefined && node.actual === node.desired && !rejected,
@@ -183,7 +115,7 @@ function valuesOf(node: Node | undefined) {
   };
 }
 
-async function derivedOf(node: Node | undefined, slices: Slices): Promise<Reply['derived']> {
+async function derivedOf(node: Node | undefined, slices: Slices): Promise<SingleValue['derived']> {
   const all = await sortInSlices([...(node?.derived ?? [])], byKey, slices);
   return { total: all.length, values: all.slice(0, MAX_RELATED).map(relatedOf) };
 }
@@ -192,10 +124,10 @@ async function derivedOf(node: Node | undefined, slices: Slices): Promise<Reply[
 async function dependenciesOf(
   node: Node,
   relations: ValueRelations,
-): Promise<Reply['dependencies']> {
+): Promise<SingleValue['dependencies']> {
   const isInspected = node.desired !== undefined && !node.needsInspection;
   const all = isInspected ? node.desiredDependencies : node.actualDependencies;
-  const list: Reply['dependencies']['list'] = [];
+  const list: ValueDependency[] = [];
   for (const dependency of all.slice(0, MAX_DEPENDENCIES)) {
     const { label, key, anyOf } = dependency;
     const { meeting, unavailable, hasMore } = await relations.matches(
@@ -220,7 +152,7 @@ async function dependenciesOf(
 function waitsOf(
   graph: Graph,
   { awaitedClaims }: Node,
-  dependencies: Reply['dependencies']['list'],
+  dependencies: readonly ValueDependency[],
 ): string[] {
   const open = dependencies.filter(({ isMet }) => !isMet);
   if (open.length > 0) return open.map((one) => `${one.label}: ${reasonOf(graph, one)}`);
@@ -232,7 +164,7 @@ function waitsOf(
 
 function reasonOf(
   graph: Graph,
-  { key, prefixes = [], isSelective, unavailable }: Reply['dependencies']['list'][number],
+  { key, prefixes = [], isSelective, unavailable }: ValueDependency,
 ): string {
   const candidates = unavailable.map((one) => stateText(graph.peek(one.key), one));
   if (key !== undefined && !unavailable.some((one) => one.key === key))
@@ -242,7 +174,7 @@ function reasonOf(
   return `there is no value with ${which} that begins with ${prefixes.join(' or ')}`;
 }
 
-function stateText(node: Node | undefined, { key, state }: Related): string {
+function stateText(node: Node | undefined, { key, state }: RelatedValue): string {
   if (node?.outcomeUnknown) return `it is unknown whether ${key} exists`;
   if (node?.toBeRemoved && state === 'CONFIGURED') return `${key} is to be removed`;
   return node?.available ? `${key} is derived from this value` : `${key} is ${state}`;
@@ -254,7 +186,7 @@ async function dependentsOf(
   key: string,
   node: Node | undefined,
   { relations, slices }: { readonly relations: ValueRelations; readonly slices: Slices },
-): Promise<Reply['dependents']> {
+): Promise<SingleValue['dependents']> {
   const found = new Map<Node, string[]>();
   const waiters = new Set<Node>();
   for (const one of await graph.dependentsInSlices(key, slices)) {
@@ -270,7 +202,7 @@ async function dependentsOf(
     }
   }
   const all = await sortInSlices([...found], ([a], [b]) => waitingFirst(a, b), slices);
-  const values: Reply['dependents']['values'] = [];
+  const values: DependentValue[] = [];
   for (const [one, labels] of all.slice(0, MAX_RELATED))
     values.push({
       ...relatedOf(one),
@@ -293,6 +225,6 @@ function waitingFirst(a: Node, b: Node): number {
   return rank === 0 ? byKey(a, b) : rank;
 }
 
-function relatedOf({ key, state }: Node): Related {
+function relatedOf({ key, state }: Node): RelatedValue {
   return { key, state };
 }

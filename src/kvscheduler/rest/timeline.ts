@@ -1,4 +1,5 @@
 /** REST: the graph at any time. */
+import { FlagStats, flagNames, GraphSnapshot, KeyTimeline } from '#documents/scheduler/timeline.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import {
@@ -19,7 +20,6 @@ import {
   lastRevisions,
   snapshot,
 } from '../history/timeline/queries.ts';
-import { flagNames } from '../history/timeline/recorded-node.ts';
 import type { Scheduler } from '../scheduler.ts';
 import { allowOnly, choiceArgument, timeArgument } from './arguments.ts';
 
@@ -59,6 +59,7 @@ export function timelineRoutes({ timeline }: Scheduler, clock: Clock): Route[] {
         time: { description: 'only the value at this time; nanoseconds since 1970, or text' },
         last: { description: 'only so many of its last revisions, without its relations' },
       },
+      reply: KeyTimeline,
       handle: keyRevisions,
     },
     {
@@ -67,6 +68,7 @@ export function timelineRoutes({ timeline }: Scheduler, clock: Clock): Route[] {
       mutating: false,
       summary: 'the graph at one time: time; default: now',
       query: { time: { description: 'nanoseconds since 1970, or text; default: now' } },
+      reply: GraphSnapshot,
       handle: snapshotAt,
     },
     {
@@ -75,6 +77,7 @@ export function timelineRoutes({ timeline }: Scheduler, clock: Clock): Route[] {
       mutating: false,
       summary: 'graph-snapshot with the spelling of older documents',
       query: { time: { description: 'nanoseconds since 1970, or text; default: now' } },
+      reply: GraphSnapshot,
       handle: snapshotAt,
     },
     {
@@ -86,6 +89,7 @@ export function timelineRoutes({ timeline }: Scheduler, clock: Clock): Route[] {
         flag: { description: 'name of the flag', choices: flagNames, isRequired: true },
         prefix: { description: 'prefix of the keys to count', isRepeatable: true },
       },
+      reply: FlagStats,
       handle: async (request) => {
         allowOnly(request, ['flag', 'prefix'], ['prefix']);
         const flag = choiceArgument(request, 'flag', flagNames);

@@ -1,6 +1,11 @@
 /** Transactions in parts that a page can show: their records may have thousands of operations with values. */
-import { Type } from 'typebox';
+
+import type {
+  TransactionOperation,
+  TransactionSummary,
+} from '#documents/scheduler/transaction-pages.ts';
 import type { Slices } from '#infra/clock/slices.ts';
+import type { ValueState } from '../api/value-state.ts';
 import {
   isDifferent,
   isFailed,
@@ -10,67 +15,12 @@ import {
 import type { RecordedTxn } from '../history/record.ts';
 import { microsOf } from '../history/time.ts';
 
-const Count = Type.Integer({ minimum: 0 });
-
-const summaryFields = {
-  SeqNum: Count,
-  Start: Type.String({ description: 'RFC 3339' }),
-  Stop: Type.String({ description: 'RFC 3339' }),
-  TookMs: Type.Number(),
-  TxnType: Type.String({ description: 'NBTransaction, SBNotification or RetryFailedOps' }),
-  ResyncType: Type.Union([Type.String(), Type.Null()], {
-    description: 'FullResync, UpstreamResync or DownstreamResync',
-  }),
-  Description: Type.String(),
-  RetryForTxn: Type.Union([Count, Type.Null()]),
-  RetryAttempt: Type.Union([Count, Type.Null()]),
-  Values: Type.Integer({ minimum: 0, description: 'number of values that it was to set' }),
-  Planned: Type.Integer({ minimum: 0, description: 'number of planned operations' }),
-  Executed: Type.Integer({ minimum: 0, description: 'number of executed operations' }),
-  Failed: Type.Integer({ minimum: 0, description: 'number of operations that failed' }),
-  NotExecuted: Type.Integer({ minimum: 0, description: 'planned operations without execution' }),
-  NotPlanned: Type.Integer({
-    minimum: 0,
-    description: 'executed operations that were not planned',
-  }),
-  Reverted: Type.Integer({ minimum: 0, description: 'executed operations that undo others' }),
-  Errors: Type.Integer({ minimum: 0, description: 'errors of reading and verification' }),
-  Omitted: Type.Integer({ minimum: 0, description: 'entries that the history has left out' }),
-};
-
-export const summarySchema = Type.Object(summaryFields);
-
-export const operationSchema = Type.Object(
-  {
-    Index: Type.Integer({ minimum: 0, description: 'place in the list of all operations' }),
-    ExecutedAt: Type.Union([Count, Type.Null()], {
-      description: 'place in the order of execution; null: not executed',
-    }),
-    IsPlanned: Type.Boolean(),
-    PlannedState: Type.Union([Type.String(), Type.Null()], {
-      description: 'state that the plan expected; null: it was not planned',
-    }),
-    Operation: Type.String(),
-    Key: Type.String(),
-    Reason: Type.String(),
-  },
-  { description: 'and the fields of the operation in the record of the transaction' },
-);
-
-export const detailSchema = Type.Object({
-  ...summaryFields,
-  RetrieveErrors: Type.Array(Type.String()),
-  VerificationErrors: Type.Array(Type.String()),
-  Matching: Type.Integer({ minimum: 0, description: 'operations that the arguments select' }),
-  Operations: Type.Array(operationSchema),
-});
-
 /** Summary of a transaction, without its lists. */
 export async function summary(
   record: RecordedTxn,
   rows: readonly OperationRow[],
   slices: Slices,
-): Promise<object> {
+): Promise<TransactionSummary> {
   const { Start, Stop, RetrieveErrors = [], VerificationErrors = [] } = record;
   let failed = 0;
   let notExecuted = 0;
@@ -161,7 +111,11 @@ export async function selectedOperations(
 }
 
 /** @param withValues whether its values before and after are included */
-export function operationDocument(row: OperationRow, index: number, withValues: boolean): object {
+export function operationDocument(
+  row: OperationRow,
+  index: number,
+  withValues: boolean,
+): TransactionOperation {
   const { operation, planned, executedAt } = row;
   const { PrevValue, NewValue, NewState, ...others } = operation;
   return {
@@ -176,6 +130,6 @@ export function operationDocument(row: OperationRow, index: number, withValues: 
   };
 }
 
-function stateOf(state: string | undefined): string {
+function stateOf(state: ValueState | undefined): ValueState {
   return state ?? 'NONEXISTENT';
 }

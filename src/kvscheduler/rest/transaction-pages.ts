@@ -1,6 +1,10 @@
 /** REST: transactions as a page shows them: a list of summaries, and the operations of one in parts. */
 
-import { Type } from 'typebox';
+import {
+  TransactionDetail,
+  TransactionList,
+  type TransactionSummary,
+} from '#documents/scheduler/transaction-pages.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import {
@@ -17,12 +21,10 @@ import { operationRows } from '../history/operation-rows.ts';
 import type { Scheduler } from '../scheduler.ts';
 import { allowOnly, choiceArgument, switchArgument, switchTexts } from './arguments.ts';
 import {
-  detailSchema,
   operationDocument,
   selected,
   selectedOperations,
   summary,
-  summarySchema,
 } from './transaction-documents.ts';
 
 /** Of one reply. */
@@ -48,12 +50,7 @@ export function transactionPageRoutes(scheduler: Scheduler, clock: Clock): Route
           choices: switchTexts,
         },
       },
-      reply: Type.Object({
-        Transactions: Type.Array(summarySchema),
-        Before: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
-          description: 'the argument for the next page; null: there is none',
-        }),
-      }),
+      reply: TransactionList,
       handle: (request) => summaries(scheduler, clock, request),
     },
     {
@@ -75,7 +72,7 @@ export function transactionPageRoutes(scheduler: Scheduler, clock: Clock): Route
         },
         values: { description: 'with the values before and after', choices: switchTexts },
       },
-      reply: detailSchema,
+      reply: TransactionDetail,
       handle: (request) => detail(scheduler, clock, request),
     },
   ];
@@ -95,7 +92,7 @@ async function summaries(
     isFailed: switchArgument(request, 'failed'),
   };
   const slices = new Slices(clock);
-  const found: object[] = [];
+  const found: TransactionSummary[] = [];
   let next: number | null = null;
   for (const record of scheduler.history().reverse()) {
     if (slices.due()) await slices.turn();
@@ -107,7 +104,8 @@ async function summaries(
     const rows = await selected(record, selector, slices);
     if (rows) found.push(await summary(record, rows, slices));
   }
-  return streamedJson({ Transactions: found, Before: next }, clock);
+  const list: TransactionList = { Transactions: found, Before: next };
+  return streamedJson(list, clock);
 }
 
 async function detail(
@@ -142,18 +140,16 @@ async function detail(
   const slices = new Slices(clock);
   const rows = await operationRows(record, slices);
   const indexes = await selectedOperations(rows, selector, slices);
-  return streamedJson(
-    {
-      ...(await summary(record, rows, slices)),
-      RetrieveErrors: record.RetrieveErrors ?? [],
-      VerificationErrors: record.VerificationErrors ?? [],
-      Matching: indexes.length,
-      Operations: indexes
-        .slice(from, from + limit)
-        .map((index) => operationDocument(rows[index]!, index, withValues)),
-    },
-    clock,
-  );
+  const document: TransactionDetail = {
+    ...(await summary(record, rows, slices)),
+    RetrieveErrors: record.RetrieveErrors ?? [],
+    VerificationErrors: record.VerificationErrors ?? [],
+    Matching: indexes.length,
+    Operations: indexes
+      .slice(from, from + limit)
+      .map((index) => operationDocument(rows[index]!, index, withValues)),
+  };
+  return streamedJson(document, clock);
 }
 
 /** An empty text selects everything, as an empty field of a form does. */

@@ -1,5 +1,9 @@
 /** REST: records of transactions, and a resync on demand. */
 
+import {
+  RecordedTransaction,
+  TransactionHistory,
+} from '#documents/scheduler/transaction-record.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import {
   BadRequestError,
@@ -40,6 +44,7 @@ export function transactionRoutes(scheduler: Scheduler, clock: Clock): Route[] {
         until: { description: 'nanoseconds since 1970, or text' },
         format: { description: 'default: json', choices: ['json', 'text'] },
       },
+      reply: TransactionHistory,
       replyTypes: ['application/json', 'text/plain'],
       handle: (request) => history(scheduler, clock, request),
     },
@@ -52,6 +57,7 @@ export function transactionRoutes(scheduler: Scheduler, clock: Clock): Route[] {
         retry: { description: 'retry failed operations', choices: switchTexts },
         verbose: { description: 'print the graph before the resync', choices: switchTexts },
       },
+      reply: RecordedTransaction,
       handle: (request) => resync(scheduler, clock, request),
     },
   ];

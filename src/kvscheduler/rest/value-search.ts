@@ -1,5 +1,5 @@
 /** REST: some of the values, found by words, state and descriptor. */
-import { Type } from 'typebox';
+import { ValueSearch, type ValueSummary } from '#documents/scheduler/value-search.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import {
@@ -37,31 +37,6 @@ const problemStates: readonly ValueState[] = [
 const allStates: readonly ValueState[] = ['CONFIGURED', 'OBTAINED', 'DISCOVERED', ...problemStates];
 const choices = [PROBLEM, ...allStates];
 
-const summary = Type.Object({
-  key: Type.String(),
-  state: Type.String(),
-  descriptor: Type.Optional(Type.String()),
-  lastOperation: Type.Optional(Type.String()),
-  error: Type.Optional(Type.String()),
-  derivedFrom: Type.Optional(Type.String({ description: 'Key of its base value.' })),
-  details: Type.Array(Type.String(), {
-    description: 'What a pending value waits for, the wrong fields of an invalid one.',
-  }),
-  detailCount: Type.Integer({ description: 'May be more than `details` shows.' }),
-});
-
-const reply = Type.Object({
-  states: Type.Record(Type.String(), Type.Integer(), {
-    description: 'Number of all values in each state, after the last transaction.',
-  }),
-  total: Type.Integer({ description: 'Number of all values.' }),
-  matches: Type.Integer({ description: 'Number of values that were looked for.' }),
-  values: Type.Array(summary, { description: 'Those after `after`, in the order of their keys.' }),
-  hasMore: Type.Boolean({ description: 'There are matches after the last of `values`.' }),
-});
-
-export type ValueSummary = Type.Static<typeof summary>;
-
 interface Search {
   /** In lower case. */
   readonly words: readonly string[];
@@ -86,7 +61,7 @@ export function valueSearchRoutes(scheduler: Scheduler, clock: Clock): Route[] {
         limit: { description: 'number of values, up to 200; default: 50' },
         after: { description: 'only values after this key' },
       },
-      reply,
+      reply: ValueSearch,
       handle: (request) => search(scheduler, clock, request),
     },
   ];
@@ -120,7 +95,8 @@ async function search(
   const relations = new ValueRelations(graph, slices);
   const values: ValueSummary[] = [];
   for (const node of found) values.push(await summaryOf(node, relations));
-  return json({ states, total: graph.size, matches, values, hasMore });
+  const document: ValueSearch = { states, total: graph.size, matches, values, hasMore };
+  return json(document);
 }
 
 /** @throws BadRequestError */

@@ -1,4 +1,9 @@
 /** REST: desired, known and actual values, and their states. */
+import { Dump, type DumpIndex } from '#documents/scheduler/dump.ts';
+import {
+  SchedulerStatus,
+  type BaseValueStatus as StatusDocument,
+} from '#documents/scheduler/status.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import {
   argument,
@@ -50,6 +55,7 @@ export function valueRoutes(
           choices: Object.keys(states),
         },
       },
+      reply: Dump,
       handle: (request) => dump(scheduler, clock, encodeOriginal, request),
     },
     {
@@ -62,6 +68,7 @@ export function valueRoutes(
         descriptor: { description: 'values of this descriptor' },
         'key-prefix': { description: 'values whose keys have this prefix' },
       },
+      reply: SchedulerStatus,
       handle: (request) => status(scheduler, clock, request),
     },
   ];
@@ -80,11 +87,12 @@ async function dump(
   const selector = dumpSelectorOf(scheduler, request);
   if (!selector) {
     if (view ?? state) throw new BadRequestError('argument descriptor or key-prefix is missing');
-    return json({
+    const index: DumpIndex = {
       Descriptors: scheduler.descriptors.map(({ name }) => name),
       KeyPrefixes: scheduler.descriptors.flatMap(({ nbKeyPrefix }) => nbKeyPrefix ?? []),
       Views: views,
-    });
+    };
+    return json(index);
   }
   const values = await scheduler.dump(state ? states[state] : (view ?? 'SB'), selector);
   const isPlain = state !== undefined || (view === 'NB' && 'descriptor' in selector);
@@ -99,19 +107,19 @@ function* ownValues(values: readonly DumpedValue[]) {
 /** As netctl and contiv-crd read them. */
 function* plainValues(values: readonly DumpedValue[], encode: EncodeOriginal) {
   for (const { Key, Value, Origin, ...others } of values) {
-    const { value, metadata } = encode(Value.typeName, Value.value, others.Metadata);
-    yield { Key, Value: value ?? Value.data, Metadata: metadata, Origin };
+    const { value, metadata } = encode(Value.ProtoMsgName, Value.value, others.Metadata);
+    yield { Key, Value: value ?? Value.ProtoMsgData, Metadata: metadata, Origin };
   }
 }
 
 /** As agentctl 3.1 reads them: the JSON of the value is a string. */
 function* namedValues(values: readonly DumpedValue[], encode: EncodeOriginal) {
   for (const { Key, Value, Origin, ...others } of values) {
-    const { value, metadata } = encode(Value.typeName, Value.value, others.Metadata);
-    const ProtoMsgData = JSON.stringify(value ?? Value.data);
+    const { value, metadata } = encode(Value.ProtoMsgName, Value.value, others.Metadata);
+    const ProtoMsgData = JSON.stringify(value ?? Value.ProtoMsgData);
     yield {
       Key,
-      Value: { ProtoMsgName: Value.typeName, ProtoMsgData },
+      Value: { ProtoMsgName: Value.ProtoMsgName, ProtoMsgData },
       Metadata: metadata,
       Origin,
     };
@@ -158,7 +166,7 @@ function* statusDocuments(statuses: Iterable<BaseValueStatus>) {
  * The original spells it lastOperation, later releases last_operation. agentctl 3.1 rejects a value with
  * any other field, so the state of the last valid value is beside it.
  */
-function statusDocument({ value, derived_values }: BaseValueStatus) {
+function statusDocument({ value, derived_values }: BaseValueStatus): StatusDocument {
   const { last_valid_state } = value;
   return {
     value: valueDocument(value),

@@ -1,4 +1,5 @@
 /** The plan of a change: nothing is executed, and the later change does the same. */
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';

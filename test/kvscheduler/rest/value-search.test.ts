@@ -1,13 +1,14 @@
 /** GET /scheduler/values: some of the values of a graph of any size. */
+
 import assert from 'node:assert/strict';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { describe, it, test } from 'node:test';
 import fc from 'fast-check';
+import type { ValueSummary } from '#documents/scheduler/value-search.ts';
 import { systemClock } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import type { ValueStatus } from '#kvscheduler/graph/value-status.ts';
 import { createScheduler } from '#kvscheduler/kv-scheduler.ts';
-import type { ValueSummary } from '#kvscheduler/rest/value-search.ts';
 import { checkProperty } from '#test/support/random-cases.ts';
 import { type Ask, makeBench, restOf } from '../support/rest.ts';
 import { runScript } from '../support/run-script.ts';

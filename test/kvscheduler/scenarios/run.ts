@@ -5,13 +5,13 @@
  * In the end a resync has nothing to reconcile.
  */
 import assert from 'node:assert/strict';
+import { flagNames } from '#documents/scheduler/timeline.ts';
 import { ManualClock } from '#infra/clock/manual.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import type { TransactionRequest } from '#kvscheduler/api/transaction.ts';
 import type { RecordedTxn, RecordedTxnOp } from '#kvscheduler/history/record.ts';
 import { flagStats, snapshot } from '#kvscheduler/history/timeline/queries.ts';
-import { flagNames } from '#kvscheduler/history/timeline/recorded-node.ts';
 import { createScheduler } from '#kvscheduler/kv-scheduler.ts';
 import type { Scheduler } from '#kvscheduler/scheduler.ts';
 import type { Replies } from '../support/replies.ts';

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { json, text as streamText } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
+import type { RecordedTransaction } from '#documents/scheduler/transaction-record.ts';
 import { ManualClock } from '#infra/clock/manual.ts';
 import { answer } from '#infra/http/route.ts';
 import { silentLogger } from '#infra/log/log.ts';
@@ -14,7 +15,7 @@ const routesDeps = {
   clock,
   verification: new Verification(clock, silentLogger),
   verificationEnabled: true,
-  transaction: (seqNum: number) => ({ SeqNum: seqNum }),
+  transaction: (SeqNum: number) => ({ SeqNum }) as RecordedTransaction,
   requestResync: () => {
     throw new Error('queue with resync requests is full');
   },

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import Value from 'typebox/value';
+import type { PodDocument, PodList, PodSummary } from '#documents/pods.ts';
 import { systemClock } from '#infra/clock/system.ts';
 import { policyModel } from '#kubernetes/models/policy.ts';
-import type { PodDocument, PodSummary } from '#plugins/ipv4net/pod-documents.ts';
 import { podRoutes } from '#plugins/ipv4net/pod-routes.ts';
 import { ask } from '../policy/asked-route.ts';
 import { recordOf } from '../policy/policy-records.ts';
@@ -14,12 +14,6 @@ import { startedNode } from './wired-node.ts';
 
 const LIST = 'GET /contiv/v1/pods';
 const ONE = 'GET /contiv/v1/pods/:namespace/:name';
-
-interface PodList {
-  readonly total: number;
-  readonly matching: number;
-  readonly pods: readonly PodSummary[];
-}
 
 function routesOf(node: TestNode, values = valueStatesWith()) {
   const { pods, ipam, net, services, policies } = node;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import Value from 'typebox/value';
+import type { NodeDocument, NodeList } from '#documents/nodes.ts';
 import { systemClock } from '#infra/clock/system.ts';
-import type { NodeDocument } from '#plugins/nodesync/node-documents.ts';
 import { nodeRoutes } from '#plugins/nodesync/node-routes.ts';
 import { SampleList } from '#plugins/statscollector/sample-list.ts';
 import { counters } from '#test/vpp/telemetry/fake-statistics.ts';
@@ -13,15 +13,6 @@ import { nodeValue, type TestNode, vppNodeValue } from '../test-node.ts';
 
 const LIST = 'GET /contiv/v1/nodes';
 const KEY = 'config/vpp/v2/interfaces/vxlan-default-2';
-
-interface NodeList {
-  readonly total: number;
-  readonly matching: number;
-  readonly thisNode: string;
-  readonly collectedAt: string | null;
-  readonly countersError: string | null;
-  readonly nodes: readonly NodeDocument[];
-}
 
 const found = SampleList.found(0, [
   {

@@ -1,12 +1,21 @@
 /** Events as the agent sends them. */
-import type { ProcessedEvent } from '../../../ui/src/agent/documents.ts';
+import type { ProcessedEvent } from '#documents/events.ts';
 
 const START = Date.UTC(2026, 0, 1);
 
 type Handler = ProcessedEvent['Handlers'][number];
 
 export function handlerCall(Handler: string, fields: Partial<Handler> = {}): Handler {
-  return { Handler, Revert: false, Change: '', ErrorStr: '', StartMs: 0, TookMs: 0, ...fields };
+  return {
+    Handler,
+    Revert: false,
+    Change: '',
+    Error: null,
+    ErrorStr: '',
+    StartMs: 0,
+    TookMs: 0,
+    ...fields,
+  };
 }
 
 /** Takes 10 ms, without handlers and transaction. */
@@ -30,7 +39,9 @@ export function processedEvent(
     Description: 'Kubernetes State Change',
     Method: 3,
     Handlers: [],
+    TxnError: null,
     TxnErrorStr: '',
+    Txn: null,
     ...fields,
     Trace: {
       Origin: null,

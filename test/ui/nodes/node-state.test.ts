@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { NodeDocument } from '../../../ui/src/views/nodes/documents.ts';
+import type { NodeDocument } from '#documents/nodes.ts';
 import { lastLine, nodeState } from '../../../ui/src/views/nodes/node-state.ts';
 
 const KEY = 'config/vpp/v2/interfaces/vxlan-default-2';

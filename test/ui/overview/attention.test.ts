@@ -1,33 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ProcessedEvent } from '../../../ui/src/agent/documents.ts';
+import type { ProcessedEvent } from '#documents/events.ts';
 import { concernsOf } from '../../../ui/src/views/overview/attention.ts';
+import { handlerCall, processedEvent } from '../events/event-samples.ts';
 
 const NOW = Date.parse('2026-01-31T12:00:00Z');
 
-function event(SeqNum: number, end: string, error = ''): ProcessedEvent {
-  return {
-    SeqNum,
+function event(SeqNum: number, end: string, ErrorStr = ''): ProcessedEvent {
+  return processedEvent(SeqNum, {
     ProcessingStart: end,
     ProcessingEnd: end,
-    IsFollowUp: false,
-    FollowUpTo: 0,
     Name: 'Add Pod default/web',
-    Description: '',
-    Method: 3,
-    Handlers: [
-      { Handler: 'ipam', Revert: false, Change: '', ErrorStr: error, StartMs: 0, TookMs: 1 },
-    ],
-    TxnErrorStr: '',
-    Trace: {
-      Origin: null,
-      QueuedMs: 0,
-      TotalMs: 1,
-      CommitStartMs: null,
-      CommitMs: null,
-      Transaction: null,
-    },
-  };
+    Handlers: [handlerCall('ipam', { ErrorStr })],
+  });
 }
 
 describe('what needs attention', () => {
@@ -48,7 +33,7 @@ describe('what needs attention', () => {
     const values = [
       { key: 'a', state: 'PENDING' },
       { key: 'b', state: 'FAILED', error: 'no such interface' },
-    ];
+    ] as const;
     const failed = event(7, '2026-01-31T11:58:00Z', 'no address is free');
     const concerns = concernsOf({ PluginStatus }, values, [failed], NOW);
     assert.deepEqual(

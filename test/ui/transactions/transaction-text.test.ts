@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type {
   TransactionOperation,
   TransactionSummary,
-} from '../../../ui/src/views/transactions/documents.ts';
+} from '#documents/scheduler/transaction-pages.ts';
 import {
   missedState,
   operationMarks,

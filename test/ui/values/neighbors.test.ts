@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { DependencyDocument, ValueDocument } from '../../../ui/src/views/values/documents.ts';
+import type {
+  RelatedValue,
+  SingleValue,
+  ValueDependency,
+} from '#documents/scheduler/single-value.ts';
 import { MAX_NEIGHBORS, neededBy, needing } from '../../../ui/src/views/values/neighbors.ts';
 
-const none: ValueDocument = {
+const none: SingleValue = {
   key: 'a',
   state: 'CONFIGURED',
   invalidFields: [],
@@ -17,7 +21,7 @@ const none: ValueDocument = {
   dependents: { total: 0, values: [] },
 };
 
-const unmet: DependencyDocument = {
+const unmet: ValueDependency = {
   label: 'exists',
   isMet: false,
   values: [],
@@ -25,20 +29,20 @@ const unmet: DependencyDocument = {
   unavailable: [],
 };
 
-function keys(count: number, prefix: string) {
+function keys(count: number, prefix: string): RelatedValue[] {
   return Array.from({ length: count }, (_, i) => ({ key: `${prefix}${i}`, state: 'CONFIGURED' }));
 }
 
 describe('values that one needs', () => {
   it('are its base, then those that are missing, then the others', () => {
-    const list: DependencyDocument[] = [
+    const list: ValueDependency[] = [
       { ...unmet, label: 'ready', isMet: true, values: keys(3, 'r'), hasMore: true },
       { ...unmet, label: 'b', isMet: true, values: [{ key: 'b', state: 'OBTAINED' }] },
       { ...unmet, key: 'missing' },
       { ...unmet, label: 'any', prefixes: ['x/', 'y/'], isSelective: true },
       { ...unmet, label: 'late', key: 'p', unavailable: [{ key: 'p', state: 'PENDING' }] },
     ];
-    const base = { key: 'base', state: 'FAILED' };
+    const base: RelatedValue = { key: 'base', state: 'FAILED' };
     const { neighbors, more } = neededBy({
       ...none,
       derivedFrom: base,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { RecordedRevision } from '../../../ui/src/views/values/documents.ts';
+import type { NodeRevision } from '#documents/scheduler/timeline.ts';
 import { stepsOf } from '../../../ui/src/views/values/revision-steps.ts';
 
 const NOT_ENDED = '0001-01-01T00:00:00Z';
@@ -9,18 +9,23 @@ function revision(
   since: number,
   until: number | undefined,
   data: unknown,
-  flags: RecordedRevision['Flags'] = { 'value-state': 'CONFIGURED', 'last-update': `TXN-${since}` },
-): RecordedRevision {
+  flags: NodeRevision['Flags'] = { 'value-state': 'CONFIGURED', 'last-update': `TXN-${since}` },
+): NodeRevision {
   const at = (second: number) => `2026-01-01T00:00:0${second}Z`;
   return {
     Since: at(since),
     Until: until === undefined ? NOT_ENDED : at(until),
-    Value: data === null ? null : { ProtoMsgData: data },
+    Key: 'a',
+    Label: 'a',
+    Value: data === null ? null : { ProtoMsgName: 'a', ProtoMsgData: data },
     Flags: flags,
+    MetadataFields: {},
+    Targets: [],
+    TargetUpdateOnly: false,
   };
 }
 
-function linesOf(revisions: readonly RecordedRevision[], hasEarlier = false): string[] {
+function linesOf(revisions: readonly NodeRevision[], hasEarlier = false): string[] {
   return stepsOf(revisions, hasEarlier).map(
     ({ time, operation, state, transaction }) =>
       `${time.slice(-3, -1)} ${operation} ${state} ${transaction ?? '-'}`,

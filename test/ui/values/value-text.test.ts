@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { ValueSummary } from '#documents/scheduler/value-search.ts';
 import {
   isFiltered,
   rowsOf,
@@ -14,15 +15,20 @@ import {
 } from '../../../ui/src/views/values/value-text.ts';
 
 describe('text of a value', () => {
-  const value = { key: 'a', state: 'CONFIGURED', details: [], detailCount: 0 };
+  const value: ValueSummary = { key: 'a', state: 'CONFIGURED', details: [], detailCount: 0 };
 
   it('says why it is not as desired', () => {
     assert.equal(summaryText(value), '');
-    const pending = { ...value, state: 'PENDING', details: ['x', 'y'], detailCount: 5 };
+    const pending: ValueSummary = {
+      ...value,
+      state: 'PENDING',
+      details: ['x', 'y'],
+      detailCount: 5,
+    };
     assert.equal(summaryText(pending), 'waits for x, y and 3 more');
     assert.equal(summaryText({ ...value, state: 'FAILED', error: 'no' }), 'no');
-    const invalid = { ...value, state: 'INVALID', error: 'bad', details: ['f'], detailCount: 1 };
-    assert.equal(summaryText(invalid), 'bad; f');
+    const invalid: ValueSummary = { ...value, state: 'INVALID', error: 'bad', details: ['f'] };
+    assert.equal(summaryText({ ...invalid, detailCount: 1 }), 'bad; f');
   });
 
   it('says when it is retried', () => {

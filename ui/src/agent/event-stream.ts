@@ -2,8 +2,9 @@
  * The processed events of the agent, live: `GET /controller/events`. The stream ends while the page is
  * hidden, and continues after the last known event when it is shown again.
  */
+
 import { effect, signal } from '@preact/signals';
-import type { ProcessedEvent } from './documents.ts';
+import type { ProcessedEvent } from '#documents/events.ts';
 import { EventRate } from './event-rate.ts';
 import { isVisible } from './page-visibility.ts';
 import { errorOf } from './request.ts';

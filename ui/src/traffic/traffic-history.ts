@@ -2,20 +2,10 @@
  * Rates of interfaces over the last minutes, computed from their counters. They are only known to the page,
  * which has to be open for two collections before it knows one.
  */
+import type { InterfaceCounters } from '#documents/interfaces.ts';
 
-/** The counters of an interface that VPP has, as the agent shows them. */
-export interface Counters {
-  readonly rxPackets: number;
-  readonly rxBytes: number;
-  readonly txPackets: number;
-  readonly txBytes: number;
-  readonly drops: number;
-  readonly punts: number;
-  readonly rxNoBuffer: number;
-  readonly rxMiss: number;
-  readonly rxErrors: number;
-  readonly txErrors: number;
-}
+/** The counters from which rates are made. */
+export type Counters = Omit<InterfaceCounters, 'ip4' | 'ip6'>;
 
 /** The side from which traffic is seen: a pod receives what VPP sends. */
 export type Side = 'vpp' | 'peer';

@@ -1,10 +1,8 @@
 /** The states of values in the scheduler, for the documents of plugins. */
+
+import type { ValueState, ValueStates } from '#documents/value-states.ts';
 import type { Scheduler } from '#kvscheduler/scheduler.ts';
-import type {
-  ValueState,
-  ValueStateReader,
-  ValueStates,
-} from '#plugins/controller/api/value-states.ts';
+import type { ValueStateReader } from '#plugins/controller/api/value-states.ts';
 
 /** From best to worst. */
 const states = [

@@ -1,5 +1,5 @@
 /** `GET /trace/pair`: the way of a packet through this node, and that of its reply. */
-import { type Static, Type } from 'typebox';
+import type { OneWay, PairTrace as PairTraceDocument, TracedEnd } from '#documents/pair-trace.ts';
 import type { PairTrace, TracedPath } from '#packet-trace/pair-trace.ts';
 import type { PacketTrace } from '#packet-trace/tracer.ts';
 import { nodeOfAddress, type TraceEnd, type TraceEndsDeps } from './trace-ends.ts';
@@ -7,65 +7,9 @@ import { nodeOfAddress, type TraceEnd, type TraceEndsDeps } from './trace-ends.t
 /** A service may have 254 backends, and each is a path. */
 const MAX_PATHS = 50;
 
-const end = Type.Object({
-  name: Type.String({ description: 'As it was asked.' }),
-  kind: Type.String({ description: 'pod, service or address.' }),
-  address: Type.String(),
-});
-
-const continuation = Type.Object(
-  {
-    node: Type.String({ description: 'Empty: no node has the address.' }),
-    address: Type.String({ description: 'To which the packet was sent.' }),
-    isTunnel: Type.Boolean({ description: 'Whether it left in a VXLAN tunnel.' }),
-  },
-  { description: 'Where the packet left this node: the trace ends there.' },
-);
-
-const oneWay = Type.Object({
-  verdict: Type.String({ description: 'delivered, dropped, refused or left.' }),
-  hops: Type.Array(
-    Type.Object({
-      device: Type.String(),
-      description: Type.String(),
-      key: Type.String({ description: 'Of the value that decided; empty if none did.' }),
-    }),
-  ),
-  continuesOn: Type.Union([continuation, Type.Null()]),
-});
-
-export const pairTraceSchema = Type.Object({
-  node: Type.String(),
-  view: Type.String(),
-  from: end,
-  to: end,
-  packet: Type.Object({
-    source: Type.String(),
-    destination: Type.String(),
-    protocol: Type.Union([Type.String(), Type.Null()]),
-    sourcePort: Type.Union([Type.Integer(), Type.Null()]),
-    destinationPort: Type.Union([Type.Integer(), Type.Null()]),
-  }),
-  verdict: Type.String({
-    description:
-      'delivered: packet and reply arrive on all paths; continues: as far as this node is concerned; failed.',
-  }),
-  paths: Type.Array(
-    Type.Object({
-      share: Type.Number({ description: 'Of all connections.' }),
-      trace: oneWay,
-      reply: Type.Union([oneWay, Type.Null()], { description: 'null: it was not delivered here.' }),
-    }),
-  ),
-  omittedPaths: Type.Integer({ description: 'Paths that are not listed: those of more backends.' }),
-  command: Type.String({ description: 'Traces the packet through all nodes.' }),
-});
-
-export type PairTraceDocument = Static<typeof pairTraceSchema>;
-
 export interface AskedTrace {
   readonly node: string;
-  readonly view: string;
+  readonly view: PairTraceDocument['view'];
   readonly from: TraceEnd;
   readonly to: TraceEnd;
 }
@@ -95,7 +39,7 @@ export function pairTraceDocument(
   };
 }
 
-function endDocument({ name, kind, address }: TraceEnd): Static<typeof end> {
+function endDocument({ name, kind, address }: TraceEnd): TracedEnd {
   return { name, kind, address };
 }
 
@@ -103,10 +47,7 @@ function isDeliveredOrLeft({ trace, reply }: TracedPath): boolean {
   return (reply ?? trace).verdict === 'delivered' || (reply ?? trace).verdict === 'left';
 }
 
-function oneWayDocument(
-  deps: TraceEndsDeps,
-  { verdict, hops, packet }: PacketTrace,
-): Static<typeof oneWay> {
+function oneWayDocument(deps: TraceEndsDeps, { verdict, hops, packet }: PacketTrace): OneWay {
   const left = verdict === 'left' ? packet.destination : undefined;
   const found = left === undefined ? undefined : nodeOfAddress(deps, left);
   return {

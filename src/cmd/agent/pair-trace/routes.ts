@@ -1,4 +1,5 @@
 /** `GET /trace/pair`: traces a packet through this node, for the web page. */
+import { PairTrace } from '#documents/pair-trace.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import {
   argument,
@@ -13,7 +14,7 @@ import type { NodeSnapshot } from '#packet-trace/node-document.ts';
 import type { Protocol } from '#packet-trace/packet.ts';
 import type { TracedPorts } from '#packet-trace/pair-trace.ts';
 import { tracedView } from '../node-snapshot.ts';
-import { pairTraceDocument, pairTraceSchema } from './pair-document.ts';
+import { pairTraceDocument } from './pair-document.ts';
 import { PairTracer } from './pair-tracer.ts';
 import { nodeOfAddress, type TraceEnd, type TraceEndsDeps, traceEnd } from './trace-ends.ts';
 
@@ -49,7 +50,7 @@ export function pairTraceRoutes(deps: PairTraceRoutesDeps): Route[] {
           choices: ['SB', 'NB'],
         },
       },
-      reply: pairTraceSchema,
+      reply: PairTrace,
       handle: (request) => tracePair(deps, tracer, request),
     },
   ];

@@ -1,17 +1,11 @@
 /** Queries of the timeline: one key over time, all keys at one time, and counts of flags. */
 
+import type { FlagName, FlagStats } from '#documents/scheduler/timeline.ts';
 import { type Slices, sortInSlices } from '#infra/clock/slices.ts';
 import { deepEqual } from '../../graph/equality.ts';
 import { changesOf, MovingPresence } from './moving-presence.ts';
 import { PresenceAt } from './presence.ts';
-import {
-  type FlagName,
-  flagsOf,
-  type RecordedNode,
-  recordedNode,
-  type Span,
-  targetsOf,
-} from './recorded-node.ts';
+import { flagsOf, type RecordedNode, recordedNode, type Span, targetsOf } from './recorded-node.ts';
 import { type KeyRevisions, type Revision, revisionAt, revisionsOf } from './revision.ts';
 import type { Timeline } from './timeline.ts';
 
@@ -135,11 +129,6 @@ export async function keyAt(
     if (span.since <= time && (span.until === undefined || time < span.until))
       return recordedNode(chain, revision, span);
   return undefined;
-}
-
-export interface FlagStats {
-  readonly TotalCount: number;
-  readonly PerValueCount: Readonly<Record<string, number>>;
 }
 
 /** Counts the values of a flag over all kept revisions. */

@@ -1,42 +1,13 @@
 /** A revision of a node as REST shows it; the field names are those of the Go agent. */
+import type { FlagName, NodeRevision, NodeTarget } from '#documents/scheduler/timeline.ts';
 import type { Dependency } from '../../api/descriptor.ts';
 import { RecordedValue } from '../record.ts';
 import { timeText } from '../time.ts';
 import type { KeyRevisions, Revision } from './revision.ts';
 
-export interface RecordedTarget {
-  readonly Relation: 'depends-on' | 'derives';
-  readonly Label: string;
-  /** Empty for a dependency that any of several keys meets. */
-  readonly ExpectedKey: string;
-  /** Keys in the graph, available or not. */
-  readonly MatchingKeys: readonly string[];
-}
-
-export interface RecordedNode {
-  /** RFC 3339. */
-  readonly Since: string;
-  /** The zero time of Go if it has not ended. */
-  readonly Until: string;
-  readonly Key: string;
-  readonly Label: string;
+export interface RecordedNode extends NodeRevision {
   readonly Value: RecordedValue | null;
-  readonly Flags: Readonly<Partial<Record<FlagName, string>>>;
-  readonly MetadataFields: Readonly<Record<string, readonly string[]>>;
-  readonly Targets: readonly RecordedTarget[];
-  /** The node itself did not change; a related key was added or removed. */
-  readonly TargetUpdateOnly: boolean;
 }
-
-export const flagNames = [
-  'last-update',
-  'error',
-  'value-state',
-  'unavailable',
-  'descriptor',
-  'derived',
-] as const;
-export type FlagName = (typeof flagNames)[number];
 
 const ZERO_TIME = '0001-01-01T00:00:00Z';
 
@@ -52,7 +23,7 @@ export interface Presence {
 export interface Span {
   readonly since: number;
   readonly until: number | undefined;
-  readonly targets: readonly RecordedTarget[];
+  readonly targets: readonly NodeTarget[];
   readonly targetUpdateOnly: boolean;
 }
 
@@ -94,9 +65,9 @@ export function targetsOf(
   key: string,
   { dependencies }: Revision,
   presence: Presence,
-): RecordedTarget[] {
+): NodeTarget[] {
   const needed = dependencies.map(
-    (dependency): RecordedTarget => ({
+    (dependency): NodeTarget => ({
       Relation: 'depends-on',
       Label: dependency.label,
       ExpectedKey: dependency.key ?? '',
@@ -104,7 +75,7 @@ export function targetsOf(
     }),
   );
   const derived = presence.derivedFrom(key).map(
-    (child): RecordedTarget => ({
+    (child): NodeTarget => ({
       Relation: 'derives',
       Label: child,
       ExpectedKey: child,

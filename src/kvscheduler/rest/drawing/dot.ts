@@ -1,9 +1,10 @@
 /** The graph in the DOT language of Graphviz. */
 
+import type { NodeTarget } from '#documents/scheduler/timeline.ts';
 import type { Slices } from '#infra/clock/slices.ts';
 import type { RecordedTxn } from '../../history/record.ts';
 import { valueText } from '../../history/record-text.ts';
-import type { RecordedNode, RecordedTarget } from '../../history/timeline/recorded-node.ts';
+import type { RecordedNode } from '../../history/timeline/recorded-node.ts';
 
 type Attributes = Readonly<Record<string, string | number>>;
 
@@ -90,7 +91,7 @@ function styleOf(state: string, isDerived: boolean): Attributes {
   return styles[state] ?? {};
 }
 
-function edges(from: string, target: RecordedTarget): string {
+function edges(from: string, target: NodeTarget): string {
   const { Relation, Label, ExpectedKey, MatchingKeys } = target;
   const edge = (to: string, attributes: Attributes): string =>
     `  ${quoted(from)} -> ${quoted(to)} ${list(attributes)}\n`;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { PairTraceDocument } from '#cmd/agent/pair-trace/pair-document.ts';
+import type { PairTrace } from '#documents/pair-trace.ts';
 import { podModel } from '#kubernetes/models/pod.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/value-text.ts';
@@ -36,7 +36,7 @@ describe('GET /trace/pair to another node', { timeout: 120_000 }, () => {
       async () => (await ask({ from: 'default/near', to: 'default/far' })).status === 200,
     );
     const { body } = await ask({ from: 'default/near', to: 'default/far', 'to-port': '80' });
-    const { verdict, paths, packet, command } = body as PairTraceDocument;
+    const { verdict, paths, packet, command } = body as PairTrace;
     assert.equal(packet.source, near);
     assert.equal(packet.destination, far);
     assert.equal(verdict, 'continues');

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import Value from 'typebox/value';
-import type { PairTraceDocument } from '#cmd/agent/pair-trace/pair-document.ts';
-import { pairTraceSchema } from '#cmd/agent/pair-trace/pair-document.ts';
+import { PairTrace } from '#documents/pair-trace.ts';
 import type { RunningAgent } from '#test/cmd/agent/harness.ts';
 import { startShop } from '#test/ui/support/shop.ts';
 
@@ -23,11 +22,11 @@ describe('GET /trace/pair', { timeout: 120_000 }, () => {
     [...pods.keys()].find((name) => name.startsWith(`${workload}-`))!;
   const ask = (query: Record<string, string>) =>
     shop.get(`/trace/pair?${new URLSearchParams(query)}`);
-  const trace = async (query: Record<string, string>): Promise<PairTraceDocument> => {
+  const trace = async (query: Record<string, string>): Promise<PairTrace> => {
     const { status, body } = await ask(query);
     assert.equal(status, 200, JSON.stringify(body));
-    assert.ok(Value.Check(pairTraceSchema, body));
-    return body as PairTraceDocument;
+    assert.ok(Value.Check(PairTrace, body));
+    return body as PairTrace;
   };
   const errorOf = async (query: Record<string, string>, status: number): Promise<string> => {
     const reply = await ask(query);

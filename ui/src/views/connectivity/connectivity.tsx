@@ -1,10 +1,10 @@
 /** Who may reach whom under the network policies: a matrix, and for one pair the rules that decide. */
 
+import type { ConnectivityDocument } from '#documents/connectivity.ts';
 import { useDocument } from '../../agent/use-document.ts';
 import { Loading } from '../../components/loading.tsx';
 import { QueryChoice, QueryText } from '../../components/query-fields.tsx';
 import { place } from '../../location.ts';
-import type { ConnectivityDocument } from './documents.ts';
 import { Matrix } from './matrix.tsx';
 import { Pair } from './pair.tsx';
 

@@ -1,8 +1,9 @@
 /** Rows are sources, columns are destinations. One cell is in the order of the tab key; arrow keys move from it. */
+
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
+import type { ConnectivityDocument, Endpoint } from '#documents/connectivity.ts';
 import { href, place } from '../../location.ts';
-import type { ConnectivityDocument, EndpointDocument } from './documents.ts';
 import { endName } from './end-name.ts';
 import { type Cell, cellAfterKey, firstCell, type Grid } from './matrix-keys.ts';
 import { shortPorts } from './port-list.ts';
@@ -90,8 +91,8 @@ function EndLabel({ name: text }: { readonly name: string }) {
 }
 
 interface CellProps {
-  readonly from: EndpointDocument | undefined;
-  readonly to: EndpointDocument | undefined;
+  readonly from: Endpoint | undefined;
+  readonly to: Endpoint | undefined;
   readonly ports: string | undefined;
   readonly isCurrent: boolean;
   onFocus(): void;
@@ -124,6 +125,6 @@ function CellLink({ from, to, ports, isCurrent, onFocus, onKeyDown }: CellProps)
 }
 
 /** Policies treat the pods of an endpoint alike, so any of them stands for all. */
-function oneOf({ name, pods, address }: EndpointDocument, position: number): string {
+function oneOf({ name, pods, address }: Endpoint, position: number): string {
   return pods?.[position] ?? pods?.[0] ?? address ?? name;
 }

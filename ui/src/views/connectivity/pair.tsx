@@ -1,10 +1,11 @@
 /** One pair in words: which policies isolate its ends, and which of their rules permit connections. */
+
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import type { PairDocument } from '#documents/connectivity.ts';
 import { useDocument } from '../../agent/use-document.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Loading } from '../../components/loading.tsx';
 import { changeQuery, href, place } from '../../location.ts';
-import type { DirectionDocument, PairDocument } from './documents.ts';
 import { firstPort, portsInWords } from './port-list.ts';
 
 interface Props {
@@ -88,7 +89,7 @@ interface DirectionProps {
   readonly of: string;
   readonly other: string;
   readonly name: 'egress' | 'ingress';
-  readonly document: DirectionDocument;
+  readonly document: NonNullable<PairDocument['egress']>;
 }
 
 function Direction({ of, other, name, document: { isolatedBy, permits } }: DirectionProps) {

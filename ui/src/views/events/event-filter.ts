@@ -1,5 +1,5 @@
 /** The filter of the events, which the address contains. */
-import type { ProcessedEvent } from '../../agent/documents.ts';
+import type { ProcessedEvent } from '#documents/events.ts';
 import { failureOf } from './event-failure.ts';
 import { kindOf } from './event-kind.ts';
 

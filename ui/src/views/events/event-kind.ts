@@ -1,5 +1,5 @@
 /** Kinds of events: their names without the object, as docs/events.md lists them. */
-import type { ProcessedEvent } from '../../agent/documents.ts';
+import type { ProcessedEvent } from '#documents/events.ts';
 
 export const eventKinds = [
   'Add Pod',

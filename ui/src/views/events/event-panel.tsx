@@ -1,13 +1,14 @@
 /** One event: cause, times, handlers, transaction, and the events around it. */
+
 import { useRef } from 'preact/hooks';
-import type { ProcessedEvent } from '../../agent/documents.ts';
+import type { ProcessedEvent } from '#documents/events.ts';
+import type { TransactionDetail } from '#documents/scheduler/transaction-pages.ts';
 import { agentRun } from '../../agent/event-stream.ts';
 import { useDocument } from '../../agent/use-document.ts';
 import { countText } from '../../components/counts.ts';
 import { Loading } from '../../components/loading.tsx';
 import { durationText, timeOfDay } from '../../components/times.ts';
 import { href } from '../../location.ts';
-import type { TransactionDetail } from '../transactions/documents.ts';
 import { failureOf, isReverted } from './event-failure.ts';
 import { Outcome } from './event-list.tsx';
 import { timingOf } from './event-timing.ts';
@@ -104,7 +105,9 @@ function EventFacts({ event, followUps, addressOf }: FactsProps) {
       <TimingChart timing={timing} from={startText(event)} />
       <Legend hasMark={timing.acknowledgedMs !== undefined} />
       <HandlerTable event={event} />
-      {Trace.Transaction && <Transaction event={event} seqNum={Trace.Transaction.SeqNum} />}
+      {typeof Trace.Transaction?.SeqNum === 'number' && (
+        <Transaction event={event} seqNum={Trace.Transaction.SeqNum} />
+      )}
       {!Trace.Transaction && (
         <p class="quiet">
           {event.TxnErrorStr === ''

@@ -1,5 +1,5 @@
 /** The order of the list: the newest event first, its follow-ups below it in the order of their processing. */
-import type { ProcessedEvent } from '../../agent/documents.ts';
+import type { ProcessedEvent } from '#documents/events.ts';
 
 export interface EventRow {
   readonly event: ProcessedEvent;

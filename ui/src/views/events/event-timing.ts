@@ -2,7 +2,7 @@
  * The phases of an event, from when the agent received its cause to the end of processing. All starts are
  * measured: the time between the phases is that of the event loop itself.
  */
-import type { EventTrace, ProcessedEvent } from '../../agent/documents.ts';
+import type { EventTrace, ProcessedEvent } from '#documents/events.ts';
 
 export type PhaseKind = 'waiting' | 'queue' | 'handlers' | 'planning' | 'execution' | 'other';
 

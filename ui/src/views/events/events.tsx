@@ -1,7 +1,8 @@
 /** The timeline of the event loop, live. */
+
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import type { ProcessedEvent } from '../../agent/documents.ts';
+import type { ProcessedEvent } from '#documents/events.ts';
 import { agentRun, recentEvents, streamProblem, streamState } from '../../agent/event-stream.ts';
 import { countText, numberText } from '../../components/counts.ts';
 import { QueryChoice, QuerySwitch, QueryText } from '../../components/query-fields.tsx';

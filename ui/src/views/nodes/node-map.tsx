@@ -1,7 +1,7 @@
 /** The map of nodes and tunnels. All of it is also in the table below it. */
+import type { NodeDocument } from '#documents/nodes.ts';
 import { href } from '../../location.ts';
 import type { Rates } from '../../traffic/traffic-history.ts';
-import type { NodeDocument } from './documents.ts';
 import { BOX, lineWidth, mapLayout, type Place, shortName } from './map-layout.ts';
 import { lastLine, nodeState } from './node-state.ts';
 

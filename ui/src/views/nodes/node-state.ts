@@ -1,7 +1,7 @@
 /** State of another node, as this node reaches it. */
+import type { NodeDocument } from '#documents/nodes.ts';
 import type { Rates } from '../../traffic/traffic-history.ts';
 import { bitRateText, perSecondText } from '../../traffic/traffic-text.ts';
-import type { NodeDocument } from './documents.ts';
 
 export interface NodeState {
   readonly tone: 'good' | 'bad' | 'waiting' | 'neutral';

@@ -1,6 +1,6 @@
 /** Traffic of the tunnels, as this node sees it. One history for the list and for each node. */
+import type { NodeDocument, NodeList } from '#documents/nodes.ts';
 import { type RatePoint, type Rates, TrafficHistory } from '../../traffic/traffic-history.ts';
-import type { NodeDocument, NodeList } from './documents.ts';
 
 const history = new TrafficHistory('vpp');
 

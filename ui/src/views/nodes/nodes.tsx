@@ -1,5 +1,7 @@
 /** The nodes of the cluster and the tunnels to them: `#/nodes`, with one of them in full `#/nodes?node=name`. */
+
 import { useMemo } from 'preact/hooks';
+import type { NodeDocument, NodeList } from '#documents/nodes.ts';
 import { useDocument } from '../../agent/use-document.ts';
 import { useKeptDocument } from '../../agent/use-kept-document.ts';
 import { useSearch } from '../../agent/use-search.ts';
@@ -8,7 +10,6 @@ import { Loading } from '../../components/loading.tsx';
 import { changeQuery, href, place } from '../../location.ts';
 import { Sparkline } from '../../traffic/charts.tsx';
 import { bitRateText, perSecondText } from '../../traffic/traffic-text.ts';
-import type { NodeDocument, NodeList } from './documents.ts';
 import { MAX_OTHERS } from './map-layout.ts';
 import { NodeMap } from './node-map.tsx';
 import { nodeState } from './node-state.ts';

@@ -1,5 +1,7 @@
 /** One node: its addresses, and the traffic of the tunnel to it. */
+
 import { useMemo } from 'preact/hooks';
+import type { NodeDocument, NodeList } from '#documents/nodes.ts';
 import { useDocument } from '../../agent/use-document.ts';
 import { Badge, ValueStateBadge } from '../../components/badge.tsx';
 import { Loading } from '../../components/loading.tsx';
@@ -7,7 +9,6 @@ import { href } from '../../location.ts';
 import { TrafficCharts } from '../../traffic/charts.tsx';
 import { CountersTable } from '../../traffic/counters-table.tsx';
 import { trafficText } from '../../traffic/traffic-text.ts';
-import type { NodeDocument, NodeList } from './documents.ts';
 import { nodeState } from './node-state.ts';
 import { addToHistory, latestRates, pointsOf } from './node-traffic.ts';
 

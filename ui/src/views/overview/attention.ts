@@ -1,6 +1,7 @@
 /** Decides what needs the attention of an operator, and in which order. */
-import type { ComponentStatus, ProcessedEvent, ReadinessDocument } from '../../agent/documents.ts';
-import type { ProblemValue } from './documents.ts';
+import type { ProcessedEvent } from '#documents/events.ts';
+import type { ComponentStatus, ProbeDocument } from '#documents/probes.ts';
+import type { ValueSummary } from '#documents/scheduler/value-search.ts';
 
 export interface Concern {
   /** Errors come before what is starting or waiting. */
@@ -29,9 +30,11 @@ const viewsOfComponents: Readonly<Record<string, readonly [string, Record<string
   kvscheduler: ['transactions', {}],
 };
 
+type ProblemValue = Pick<ValueSummary, 'key' | 'state' | 'error'>;
+
 /** @param now milliseconds since the epoch, by the clock of the agent */
 export function concernsOf(
-  readiness: ReadinessDocument | undefined,
+  readiness: Pick<ProbeDocument, 'PluginStatus'> | undefined,
   values: readonly ProblemValue[],
   events: readonly ProcessedEvent[],
   now: number,

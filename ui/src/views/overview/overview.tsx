@@ -1,6 +1,8 @@
 /** The first view: what needs attention, and the state of the node. */
+import type { IpamDocument } from '#documents/ipam.ts';
+import type { ComponentStatus, ProbeDocument } from '#documents/probes.ts';
+import type { ValueSearch } from '#documents/scheduler/value-search.ts';
 import { agentNow } from '../../agent/agent-time.ts';
-import type { ComponentStatus, IpamDocument, ReadinessDocument } from '../../agent/documents.ts';
 import { eventRate, recentEvents } from '../../agent/event-stream.ts';
 import { type Loaded, useDocument } from '../../agent/use-document.ts';
 import { Badge, ValueStateBadge } from '../../components/badge.tsx';
@@ -8,7 +10,6 @@ import { Loading } from '../../components/loading.tsx';
 import { ageText } from '../../components/times.ts';
 import { href } from '../../location.ts';
 import { type Concern, concernsOf } from './attention.ts';
-import type { ProblemValues } from './documents.ts';
 import { EventRateBars } from './event-rate-bars.tsx';
 
 const REFRESH_MS = 5_000;
@@ -16,11 +17,11 @@ const REFRESH_MS = 5_000;
 const MAX_VALUES = 20;
 
 export function Overview() {
-  const readiness = useDocument<ReadinessDocument>('readiness', {
+  const readiness = useDocument<ProbeDocument>('readiness', {
     everyMs: REFRESH_MS,
     afterEvents: true,
   });
-  const values = useDocument<ProblemValues>(`scheduler/values?state=problem&limit=${MAX_VALUES}`, {
+  const values = useDocument<ValueSearch>(`scheduler/values?state=problem&limit=${MAX_VALUES}`, {
     everyMs: REFRESH_MS,
     afterEvents: true,
   });
@@ -39,8 +40,8 @@ export function Overview() {
 }
 
 interface AttentionProps {
-  readonly readiness: Loaded<ReadinessDocument>;
-  readonly values: Loaded<ProblemValues>;
+  readonly readiness: Loaded<ProbeDocument>;
+  readonly values: Loaded<ValueSearch>;
 }
 
 function Attention({ readiness, values }: AttentionProps) {
@@ -131,7 +132,7 @@ function Pods() {
   );
 }
 
-function Values({ values }: { readonly values: Loaded<ProblemValues> }) {
+function Values({ values }: { readonly values: Loaded<ValueSearch> }) {
   return (
     <section class="card" aria-labelledby="values">
       <h2 id="values">Values in VPP and Linux</h2>
@@ -176,7 +177,7 @@ function Events() {
   );
 }
 
-function Components({ readiness }: { readonly readiness: Loaded<ReadinessDocument> }) {
+function Components({ readiness }: { readonly readiness: Loaded<ProbeDocument> }) {
   const now = agentNow();
   return (
     <section aria-labelledby="components">

@@ -1,20 +1,21 @@
 /** A plan: connections and services that change, notes, and the operations with their values. */
+
 import { useSignal } from '@preact/signals';
-import { Badge } from '../../components/badge.tsx';
-import { href } from '../../location.ts';
 import type {
+  ClusterPlan,
   ConnectionChange,
-  PlanDocument,
-  PlannedOperation,
   ServedAddress,
   ServiceChange,
-} from './documents.ts';
+  ValueOperation,
+} from '#documents/connectivity.ts';
+import { Badge } from '../../components/badge.tsx';
+import { href } from '../../location.ts';
 import { lineDiff } from './line-diff.ts';
 
 /** More are not readable; the heading has the number of all. */
 const MAX_ROWS = 200;
 
-export function PlanResult({ plan }: { readonly plan: PlanDocument }) {
+export function PlanResult({ plan }: { readonly plan: ClusterPlan }) {
   const { problems, operations, services, changes } = plan;
   const lost = changes.filter(({ after }) => after === NONE).length;
   return (
@@ -149,7 +150,7 @@ function Addresses({ of }: { readonly of: readonly ServedAddress[] | null }) {
 
 const operationTones = { create: 'good', update: 'waiting', delete: 'bad' } as const;
 
-function Operations({ operations }: { readonly operations: readonly PlannedOperation[] }) {
+function Operations({ operations }: { readonly operations: readonly ValueOperation[] }) {
   return (
     <section>
       <h2>Operations on this node</h2>
@@ -162,7 +163,7 @@ function Operations({ operations }: { readonly operations: readonly PlannedOpera
 }
 
 /** Its difference is computed when it is opened. */
-function Operation({ of }: { readonly of: PlannedOperation }) {
+function Operation({ of }: { readonly of: ValueOperation }) {
   const isOpen = useSignal(false);
   const { operation, key, before, after } = of;
   return (
@@ -181,7 +182,7 @@ function Operation({ of }: { readonly of: PlannedOperation }) {
   );
 }
 
-function Difference({ before, after }: Pick<PlannedOperation, 'before' | 'after'>) {
+function Difference({ before, after }: Pick<ValueOperation, 'before' | 'after'>) {
   const { lines, omitted } = lineDiff(before, after);
   return (
     <>

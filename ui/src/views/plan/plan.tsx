@@ -1,9 +1,10 @@
 /** What objects of Kubernetes would change, before they are applied. Nothing is ever applied here. */
+
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import type { ClusterPlan } from '#documents/connectivity.ts';
 import { postDocument, RequestError } from '../../agent/request.ts';
 import { changeQuery, place } from '../../location.ts';
-import type { PlanDocument } from './documents.ts';
 import { MAX_BYTES, ManifestError, manifestObjects, plannedKinds } from './manifest.ts';
 import { PlanResult } from './plan-result.tsx';
 
@@ -13,7 +14,7 @@ const sections = [
 ] as const;
 
 interface Outcome {
-  readonly plan?: PlanDocument;
+  readonly plan?: ClusterPlan;
   readonly error?: string;
   readonly isRunning?: boolean;
 }
@@ -41,7 +42,7 @@ export function Plan() {
     try {
       const objects = await manifestObjects(text.peek());
       const path = 'contiv/v1/policy/plan';
-      const plan = await postDocument<PlanDocument>(path, { [section]: objects }, abort.signal);
+      const plan = await postDocument<ClusterPlan>(path, { [section]: objects }, abort.signal);
       if (!abort.signal.aborted) outcome.value = { plan };
     } catch (error) {
       if (abort.signal.aborted) return;

@@ -1,8 +1,9 @@
 /** Traffic of the interfaces of pods, as a pod sees it. One history for the list and for each pod. */
+
 import { useMemo } from 'preact/hooks';
+import type { InterfaceList } from '#documents/interfaces.ts';
 import { useDocument } from '../../agent/use-document.ts';
 import { type Counters, type RatePoint, TrafficHistory } from '../../traffic/traffic-history.ts';
-import type { InterfaceList } from './documents.ts';
 
 const COLLECTION_MS = 5_000;
 

@@ -1,4 +1,6 @@
 /** One pod: its interface and traffic, the policies and services that apply to it, and its values. */
+import type { PodAttachment, PodDocument, ServiceUse } from '#documents/pods.ts';
+import type { ValueState } from '#documents/value-states.ts';
 import { agentNow } from '../../agent/agent-time.ts';
 import { useDocument } from '../../agent/use-document.ts';
 import { Badge, ValueStateBadge } from '../../components/badge.tsx';
@@ -8,7 +10,6 @@ import { href } from '../../location.ts';
 import { TrafficCharts } from '../../traffic/charts.tsx';
 import { CountersTable } from '../../traffic/counters-table.tsx';
 import { trafficText } from '../../traffic/traffic-text.ts';
-import type { PodAttachment, PodDocument, ServiceUse, ValueState } from './documents.ts';
 import { type PodTraffic, usePodTraffic } from './pod-traffic.ts';
 
 const MAX_ROWS = 200;

@@ -1,4 +1,5 @@
 /** The pods of this node, or one of them: `#/pods`, `#/pods?pod=namespace/name`. */
+import type { PodList, PodSummary } from '#documents/pods.ts';
 import { agentNow } from '../../agent/agent-time.ts';
 import { useDocument } from '../../agent/use-document.ts';
 import { useKeptDocument } from '../../agent/use-kept-document.ts';
@@ -9,7 +10,6 @@ import { ageText } from '../../components/times.ts';
 import { href, place } from '../../location.ts';
 import { Sparkline } from '../../traffic/charts.tsx';
 import { bitRateText, perSecondText } from '../../traffic/traffic-text.ts';
-import type { PodList, PodSummary } from './documents.ts';
 import { Pod } from './pod.tsx';
 import { type PodTraffic, usePodTraffic } from './pod-traffic.ts';
 

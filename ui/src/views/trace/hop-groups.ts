@@ -1,5 +1,5 @@
 /** Hops of a trace by the devices that they pass, and names of devices. */
-import type { Hop, PairTrace } from './documents.ts';
+import type { Hop, PairTrace } from '#documents/pair-trace.ts';
 
 export interface HopGroup {
   readonly device: string;

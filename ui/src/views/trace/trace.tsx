@@ -1,10 +1,11 @@
 /** The way of a packet between two ends, hop by hop, with the value that decided at each; and that of its reply. */
+import type { Allocations } from '#documents/ipam.ts';
+import type { OneWay, PairTrace, TracedPath } from '#documents/pair-trace.ts';
 import { useDocument } from '../../agent/use-document.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Loading } from '../../components/loading.tsx';
 import type { Tone } from '../../components/tone.ts';
 import { href, place } from '../../location.ts';
-import type { AllocationsDocument, OneWay, PairTrace, TracedPath } from './documents.ts';
 import { deviceName, hopGroups, podsOfDevices, shareText, shortened } from './hop-groups.ts';
 
 export function Trace() {
@@ -43,7 +44,7 @@ const MAX_OFFERED = 200;
 
 function TraceForm() {
   const { query } = place.value;
-  const { document } = useDocument<AllocationsDocument>('contiv/v1/ipam/allocations');
+  const { document } = useDocument<Allocations>('contiv/v1/ipam/allocations');
   const pods = (document?.Pods ?? []).map(({ PodID }) => `${PodID.Namespace}/${PodID.Name}`);
   const field = (name: string): string => query.get(name) ?? '';
   return (

@@ -1,9 +1,12 @@
 /** The values of one operation, before and after. */
+import type {
+  TransactionDetail,
+  TransactionOperation,
+} from '#documents/scheduler/transaction-pages.ts';
 import { useDocument } from '../../agent/use-document.ts';
 import { countText } from '../../components/counts.ts';
 import { Loading } from '../../components/loading.tsx';
 import { diffOf, type FieldChange } from '../../components/value-diff.ts';
-import type { TransactionDetail, TransactionOperation } from './documents.ts';
 
 const MAX_CHANGES = 200;
 

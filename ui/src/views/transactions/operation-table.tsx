@@ -1,8 +1,11 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import type {
+  TransactionDetail,
+  TransactionOperation,
+} from '#documents/scheduler/transaction-pages.ts';
 import { Badge } from '../../components/badge.tsx';
 import { countText, numberText } from '../../components/counts.ts';
 import { changeQuery, href, place } from '../../location.ts';
-import type { TransactionDetail, TransactionOperation } from './documents.ts';
 import { Marks } from './marks.tsx';
 import { OperationDetail } from './operation-detail.tsx';
 import { missedState, operationMarks } from './transaction-text.ts';

@@ -1,10 +1,10 @@
+import type { TransactionList } from '#documents/scheduler/transaction-pages.ts';
 import { useDocument } from '../../agent/use-document.ts';
 import { countText, numberText } from '../../components/counts.ts';
 import { Loading } from '../../components/loading.tsx';
 import { QuerySwitch, QueryText } from '../../components/query-fields.tsx';
 import { durationText, timeOfDay } from '../../components/times.ts';
 import { href, place } from '../../location.ts';
-import type { TransactionList } from './documents.ts';
 import { Marks } from './marks.tsx';
 import { outcomeMarks, typeText } from './transaction-text.ts';
 

@@ -1,7 +1,10 @@
 /** Type and outcome of a transaction and of its operations, in words. */
+import type {
+  TransactionOperation,
+  TransactionSummary,
+} from '#documents/scheduler/transaction-pages.ts';
 import { countText, numberText } from '../../components/counts.ts';
 import type { Tone } from '../../components/tone.ts';
-import type { TransactionOperation, TransactionSummary } from './documents.ts';
 
 const resyncTexts: Readonly<Record<string, string>> = {
   FullResync: 'full resync',

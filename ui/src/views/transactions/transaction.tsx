@@ -1,4 +1,5 @@
 /** One transaction: what it was to do, its failures, and its operations. */
+import type { TransactionDetail } from '#documents/scheduler/transaction-pages.ts';
 import { recentEvents } from '../../agent/event-stream.ts';
 import { useDocument } from '../../agent/use-document.ts';
 import { countText, numberText } from '../../components/counts.ts';
@@ -6,7 +7,6 @@ import { Loading } from '../../components/loading.tsx';
 import { QueryChoice, QueryText } from '../../components/query-fields.tsx';
 import { durationText, timeOfDay } from '../../components/times.ts';
 import { changeQuery, href, place } from '../../location.ts';
-import type { TransactionDetail } from './documents.ts';
 import { Marks } from './marks.tsx';
 import { OperationTable } from './operation-table.tsx';
 import { outcomeMarks, typeText } from './transaction-text.ts';

@@ -1,6 +1,6 @@
 /** Picture of one value between those that it needs and those that need it. */
+import type { SingleValue } from '#documents/scheduler/single-value.ts';
 import { ValueStateBadge } from '../../components/badge.tsx';
-import type { ValueDocument } from './documents.ts';
 import { type Column, type Neighbor, neededBy, needing, type Relation } from './neighbors.ts';
 import { ValueKey } from './value-key.tsx';
 import { ValueLink } from './value-link.tsx';
@@ -22,7 +22,7 @@ const relationTexts: Readonly<Record<Relation, string>> = {
 };
 
 interface Props {
-  readonly document: ValueDocument;
+  readonly document: SingleValue;
   /** Shows the whole list of those that it needs, or that need it. */
   readonly onMore: (side: 'needed' | 'needing') => void;
 }

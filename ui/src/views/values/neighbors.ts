@@ -1,5 +1,5 @@
 /** The values around one value, as the picture shows them. */
-import type { ValueDocument } from './documents.ts';
+import type { SingleValue } from '#documents/scheduler/single-value.ts';
 import { conditionText } from './value-text.ts';
 
 export type Relation = 'base' | 'met' | 'unmet' | 'derived' | 'dependent' | 'waiting';
@@ -25,7 +25,7 @@ export interface Column {
 export const MAX_NEIGHBORS = 12;
 
 /** Values that this one needs: what it is derived from, then its dependencies, the unmet ones first. */
-export function neededBy({ derivedFrom, dependencies }: ValueDocument): Column {
+export function neededBy({ derivedFrom, dependencies }: SingleValue): Column {
   const base: Neighbor[] = derivedFrom
     ? [{ ...named(derivedFrom), id: 'base', relation: 'base', label: 'derived from' }]
     : [];
@@ -48,7 +48,7 @@ export function neededBy({ derivedFrom, dependencies }: ValueDocument): Column {
 }
 
 /** Values that need this one: those that wait for it first, then some of each kind. */
-export function needing({ derived, dependents }: ValueDocument): Column {
+export function needing({ derived, dependents }: SingleValue): Column {
   const children = derived.values.map(
     (one): Neighbor => ({
       ...named(one),

@@ -1,5 +1,5 @@
 /** The revisions of a value as steps: what each one changed. */
-import type { RecordedRevision } from './documents.ts';
+import type { NodeRevision } from '#documents/scheduler/timeline.ts';
 
 export interface RevisionStep {
   /** RFC 3339. */
@@ -14,7 +14,7 @@ export interface RevisionStep {
 }
 
 /** Years before 1970 stand for a revision that has not ended. */
-const isEnded = ({ Until }: RecordedRevision): boolean => Date.parse(Until) > 0;
+const isEnded = ({ Until }: NodeRevision): boolean => Date.parse(Until) > 0;
 
 /**
  * @param revisions the last ones, the oldest first
@@ -22,11 +22,11 @@ const isEnded = ({ Until }: RecordedRevision): boolean => Date.parse(Until) > 0;
  * @returns the newest first
  */
 export function stepsOf(
-  revisions: readonly RecordedRevision[],
+  revisions: readonly NodeRevision[],
   hasEarlier: boolean,
 ): readonly RevisionStep[] {
   const steps: RevisionStep[] = [];
-  let previous: RecordedRevision | undefined;
+  let previous: NodeRevision | undefined;
   for (const revision of revisions) {
     if (previous && isEnded(previous) && previous.Until !== revision.Since)
       steps.push(removal(previous));
@@ -57,7 +57,7 @@ export function stepsOf(
   return steps.reverse();
 }
 
-function removal({ Until, Value }: RecordedRevision): RevisionStep {
+function removal({ Until, Value }: NodeRevision): RevisionStep {
   return {
     time: Until,
     state: 'NONEXISTENT',

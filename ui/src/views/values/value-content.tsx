@@ -1,12 +1,12 @@
 /** The value as JSON: what is desired, and what is in VPP or Linux. */
 
-import type { ValueDocument } from './documents.ts';
+import type { SingleValue } from '#documents/scheduler/single-value.ts';
 import { FieldChanges } from './field-changes.tsx';
 
 /** Characters: a browser needs long for more, and nobody reads it. */
 const MAX_TEXT = 100_000;
 
-export function ValueContent({ value }: { readonly value: ValueDocument }) {
+export function ValueContent({ value }: { readonly value: SingleValue }) {
   const { isAsDesired, desired, actual, rejected, metadata } = value;
   const isSame = isAsDesired && desired !== null;
   return (

@@ -1,9 +1,9 @@
 /** The kept revisions of a value. */
+import type { NodeRevision } from '#documents/scheduler/timeline.ts';
 import { useDocument } from '../../agent/use-document.ts';
 import { ValueStateBadge } from '../../components/badge.tsx';
 import { Loading } from '../../components/loading.tsx';
 import { href } from '../../location.ts';
-import type { RecordedRevision } from './documents.ts';
 import { FieldChanges } from './field-changes.tsx';
 import { type RevisionStep, stepsOf } from './revision-steps.ts';
 
@@ -11,7 +11,7 @@ const MAX_REVISIONS = 50;
 
 export function ValueHistory({ valueKey }: { readonly valueKey: string }) {
   const path = `scheduler/key-timeline?key=${encodeURIComponent(valueKey)}&last=${MAX_REVISIONS}`;
-  const revisions = useDocument<readonly RecordedRevision[]>(path, { afterEvents: true });
+  const revisions = useDocument<readonly NodeRevision[]>(path, { afterEvents: true });
   return (
     <section aria-labelledby="history">
       <h3 id="history">History</h3>

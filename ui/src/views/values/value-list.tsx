@@ -1,11 +1,13 @@
 /** Search over all values. Without a search, those that need attention are shown first. */
+
 import { useRef } from 'preact/hooks';
+import type { DumpIndex } from '#documents/scheduler/dump.ts';
+import type { ValueSearch } from '#documents/scheduler/value-search.ts';
 import { type Loaded, useDocument } from '../../agent/use-document.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Loading } from '../../components/loading.tsx';
 import { QueryChoice, QueryText } from '../../components/query-fields.tsx';
 import { changeQuery, href, place } from '../../location.ts';
-import type { DumpIndex, SearchDocument } from './documents.ts';
 import { fromTheStart, isFiltered, MAX_ROWS, rowsOf, searchPath } from './search-address.ts';
 import { ValueTable } from './value-table.tsx';
 import { count } from './value-text.ts';
@@ -16,7 +18,7 @@ const PROBLEMS = 'problem';
 
 export function ValueList() {
   const { query } = place.value;
-  const loaded = useDocument<SearchDocument>(searchPath(query), { afterEvents: true });
+  const loaded = useDocument<ValueSearch>(searchPath(query), { afterEvents: true });
   const found = useLastDocument(loaded);
   return (
     <>
@@ -77,7 +79,7 @@ function Filters({ states, total }: FiltersProps) {
 }
 
 function Problems() {
-  const problems = useDocument<SearchDocument>(
+  const problems = useDocument<ValueSearch>(
     `scheduler/values?state=${PROBLEMS}&limit=${MAX_PROBLEMS}`,
     { afterEvents: true },
   );
@@ -112,7 +114,7 @@ function Problems() {
 }
 
 interface FoundProps {
-  readonly document: SearchDocument;
+  readonly document: ValueSearch;
   readonly isLoading: boolean;
 }
 

@@ -1,11 +1,12 @@
 /** One value with everything that the agent knows about it. */
+
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import type { SingleValue } from '#documents/scheduler/single-value.ts';
 import { agentNow } from '../../agent/agent-time.ts';
 import { useDocument } from '../../agent/use-document.ts';
 import { ValueStateBadge } from '../../components/badge.tsx';
 import { Loading } from '../../components/loading.tsx';
 import { href, place } from '../../location.ts';
-import type { ValueDocument } from './documents.ts';
 import { Neighborhood } from './neighborhood.tsx';
 import { isFiltered, searchQuery } from './search-address.ts';
 import { ValueContent } from './value-content.tsx';
@@ -22,7 +23,7 @@ interface Props {
 
 export function ValuePanel({ valueKey, takesFocus }: Props) {
   const path = `scheduler/value?key=${encodeURIComponent(valueKey)}`;
-  const loaded = useDocument<ValueDocument>(path, { afterEvents: true });
+  const loaded = useDocument<SingleValue>(path, { afterEvents: true });
   const heading = useRef<HTMLHeadingElement>(null);
   // Before `keepFocus` looks for another place.
   useLayoutEffect(() => {
@@ -51,7 +52,7 @@ export function ValuePanel({ valueKey, takesFocus }: Props) {
   );
 }
 
-function Value({ value }: { readonly value: ValueDocument }) {
+function Value({ value }: { readonly value: SingleValue }) {
   const needed = useRef<HTMLHeadingElement>(null);
   const needing = useRef<HTMLHeadingElement>(null);
   const { dependencies, dependents, derived } = value;
@@ -96,7 +97,7 @@ function Value({ value }: { readonly value: ValueDocument }) {
   );
 }
 
-function Facts({ value }: { readonly value: ValueDocument }) {
+function Facts({ value }: { readonly value: SingleValue }) {
   const { state, lastValidState, descriptor, type, lastOperation, lastTransaction } = value;
   return (
     <dl class="facts">
@@ -150,7 +151,7 @@ function Facts({ value }: { readonly value: ValueDocument }) {
 }
 
 /** Reasons why the value is not as desired. */
-function Trouble({ value }: { readonly value: ValueDocument }) {
+function Trouble({ value }: { readonly value: SingleValue }) {
   const { state, waitsFor, error, rejected, invalidFields, retries } = value;
   if (waitsFor.length === 0 && error === undefined && !rejected) return null;
   const tone = state === 'PENDING' && error === undefined ? 'waiting' : 'bad';
@@ -172,7 +173,7 @@ function Trouble({ value }: { readonly value: ValueDocument }) {
   );
 }
 
-function Retries({ retries }: { readonly retries: NonNullable<ValueDocument['retries']> }) {
+function Retries({ retries }: { readonly retries: NonNullable<SingleValue['retries']> }) {
   const txn = String(retries.firstTransaction);
   return (
     <p>

@@ -1,13 +1,17 @@
 /** Relations of a value as tables: all that the agent names, where the picture shows the first ones. */
+import type {
+  RelatedValue,
+  SingleValue,
+  ValueDependency,
+} from '#documents/scheduler/single-value.ts';
 import { Badge, ValueStateBadge } from '../../components/badge.tsx';
 import { href } from '../../location.ts';
-import type { DependencyDocument, RelatedValue, ValueDocument } from './documents.ts';
 import { ValueLink } from './value-link.tsx';
 
 /** Of the values that meet a dependency: any of them is enough. */
 const MAX_MEETING = 5;
 
-export function DependencyList({ total, list }: ValueDocument['dependencies']) {
+export function DependencyList({ total, list }: SingleValue['dependencies']) {
   if (total === 0) return null;
   return (
     <>
@@ -65,7 +69,7 @@ function Condition({ dependency: { key, prefixes = [], isSelective } }: Dependen
 }
 
 interface DependencyProps {
-  readonly dependency: DependencyDocument;
+  readonly dependency: ValueDependency;
 }
 
 function Meeting({ dependency: { values, hasMore, unavailable } }: DependencyProps) {
@@ -89,7 +93,7 @@ function Meeting({ dependency: { values, hasMore, unavailable } }: DependencyPro
   );
 }
 
-export function DependentList({ total, values }: ValueDocument['dependents']) {
+export function DependentList({ total, values }: SingleValue['dependents']) {
   if (total === 0) return null;
   return (
     <>

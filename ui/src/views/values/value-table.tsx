@@ -1,5 +1,5 @@
+import type { ValueSummary } from '#documents/scheduler/value-search.ts';
 import { ValueStateBadge } from '../../components/badge.tsx';
-import type { ValueSummary } from './documents.ts';
 import { ValueLink } from './value-link.tsx';
 import { summaryText } from './value-text.ts';
 

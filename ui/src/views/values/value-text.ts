@@ -1,6 +1,7 @@
 /** Values in words. */
+import type { Retries, ValueDependency } from '#documents/scheduler/single-value.ts';
+import type { ValueSummary } from '#documents/scheduler/value-search.ts';
 import { ageText } from '../../components/times.ts';
-import type { DependencyDocument, RetriesDocument, ValueSummary } from './documents.ts';
 
 /** The reason why a value is not as desired, in a row of a table. */
 export function summaryText({ error, details, detailCount, state }: ValueSummary): string {
@@ -11,7 +12,7 @@ export function summaryText({ error, details, detailCount, state }: ValueSummary
 }
 
 /** @param now in milliseconds since the epoch */
-export function retriesText({ started, maximum, nextAt }: RetriesDocument, now: number): string {
+export function retriesText({ started, maximum, nextAt }: Retries, now: number): string {
   const limit = maximum === 0 ? '' : ` of at most ${maximum}`;
   const past = started === 0 ? 'Not retried yet' : `${count(started, 'retry', 'retries')}${limit}`;
   if (nextAt === undefined) return `${past}; it is not retried any more.`;
@@ -21,7 +22,7 @@ export function retriesText({ started, maximum, nextAt }: RetriesDocument, now: 
 }
 
 /** The condition of a dependency, without its label. */
-export function conditionText({ key, prefixes = [], isSelective }: DependencyDocument): string {
+export function conditionText({ key, prefixes = [], isSelective }: ValueDependency): string {
   const any = prefixes.map((prefix) => `${prefix}…`).join(' or ');
   const selector = any === '' ? '' : `${isSelective ? 'some keys' : 'any key'} with ${any}`;
   return [key, selector].filter(Boolean).join(', or ');

@@ -1,0 +1,29 @@
+/** Documents about addresses, in the format that netctl and the telemetry validator of the original read. */
+import { Type } from 'typebox';
+import { type DocumentOf, orNull, text } from './document.ts';
+
+export const IpamDocument = Type.Object({
+  nodeId: Type.Integer(),
+  nodeName: Type.String(),
+  nodeIP: text('Without prefix length.'),
+  podSubnetThisNode: Type.String(),
+  vppHostNetwork: Type.String(),
+  config: Type.Record(Type.String(), Type.Unknown(), {
+    description: 'Keys as in the configuration file; empty, 0 and false values are omitted.',
+  }),
+});
+export type IpamDocument = DocumentOf<typeof IpamDocument>;
+
+export const Allocations = Type.Object({
+  Pods: Type.Array(
+    Type.Object({
+      PodID: Type.Object({ Name: Type.String(), Namespace: Type.String() }),
+      MainIP: Type.String(),
+      CustomIfIPs: orNull(
+        Type.Record(Type.String(), Type.String()),
+        'Addresses of further interfaces by their names; null if there are none.',
+      ),
+    }),
+  ),
+});
+export type Allocations = DocumentOf<typeof Allocations>;
