@@ -1,12 +1,10 @@
-/** Services of this node in a state of Kubernetes that is not that of the cluster: computed by copies, nothing is changed. */
-import type { Clock } from '#infra/clock/clock.ts';
-import { Slices } from '#infra/clock/slices.ts';
+/** Services of this node in a state of Kubernetes that is not that of the cluster: nothing is changed. */
+import type { Slices } from '#infra/clock/slices.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
-import type { KubeState } from '#plugins/controller/api/event-handler.ts';
-import type { LocalNode } from './processor/local-node.ts';
-import { ServiceProcessor } from './processor/service-processor.ts';
+import { limitsOf } from './nat44/service-values.ts';
+import { type NatInput, valueGroups } from './nat44/value-groups.ts';
+import type { ServiceProcessor } from './processor/service-processor.ts';
 import type { RenderedService, ServiceName } from './rendered-service.ts';
-import type { ServiceRenderer } from './renderer.ts';
 
 export interface PlannedServices {
   /** With at least one address on this node. */
@@ -17,35 +15,24 @@ export interface PlannedServices {
   problemsOf(service: ServiceName): readonly string[];
 }
 
-export async function planServices(
-  kube: KubeState,
-  node: LocalNode,
-  renderer: ServiceRenderer,
-  interfaces: ReadonlySet<string>,
-  clock: Clock,
+export async function plannedServices(
+  processor: ServiceProcessor,
+  input: NatInput,
+  slices: Slices,
 ): Promise<PlannedServices> {
-  const processor = new ServiceProcessor();
-  await processor.resync(kube, node, new Slices(clock));
   const values = new Map<string, Value>();
-  const txn = {
-    replace: () => undefined,
-    put: (key: string, value: Value) => void values.set(key, value),
-    get: <V extends Value>(key: string) => values.get(key) as V | undefined,
-  };
-  const rendered = processor.rendered();
-  await renderer.resync({ txn, clock }, { services: rendered, interfaces });
+  for (const [, group] of valueGroups(input)) {
+    for (const { key, value } of group) values.set(key, value);
+    if (slices.due()) await slices.turn();
+  }
   return {
-    rendered,
+    rendered: processor.rendered(),
     values,
-    problemsOf: (service) => problemsOf(processor, renderer, service),
+    problemsOf: (service) => problemsOf(processor, service),
   };
 }
 
-function problemsOf(
-  processor: ServiceProcessor,
-  renderer: ServiceRenderer,
-  service: ServiceName,
-): readonly string[] {
+function problemsOf(processor: ServiceProcessor, service: ServiceName): readonly string[] {
   const described = processor.describe(service);
   if (described === undefined) return [];
   const { whyNotRendered, addresses, problems } = described;
@@ -55,5 +42,6 @@ function problemsOf(
       : [`${one.address} ${one.protocol} port ${one.port} is not served: ${one.whyNotRendered}`],
   );
   const all = whyNotRendered === undefined ? unrendered : [whyNotRendered];
-  return [...new Set([...all, ...problems, ...renderer.limitsOf(service)])];
+  const rendered = processor.rendered().get(service);
+  return [...new Set([...all, ...problems, ...(rendered ? limitsOf(rendered) : [])])];
 }

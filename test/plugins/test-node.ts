@@ -121,6 +121,7 @@ export class TestNode extends HandlerBench {
       pods,
       ipam,
       net,
+      desired,
     });
     const policies = createPolicy({
       nodeName: name,

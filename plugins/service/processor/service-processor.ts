@@ -11,42 +11,100 @@ import { resources } from '#kubernetes/resources/resources.ts';
 import type { KubeState } from '#plugins/controller/api/event-handler.ts';
 import type { KubeStateChangePayload } from '#plugins/controller/api/events.ts';
 import type { RenderedService, ServiceName } from '../rendered-service.ts';
-import type { LocalNode } from './local-node.ts';
+import { AddressClaims } from './address-claims.ts';
+import { backendOrder } from './backend-order.ts';
+import { type LocalNode, NodeView } from './local-node.ts';
 import type { OtherNode } from './other-nodes.ts';
-import type { ProcessorChange } from './processor-change.ts';
-import type { ServiceDescription } from './service-description.ts';
-import type { HealthCheck } from './service-state.ts';
-import { nameOf, ServiceTable } from './service-table.ts';
+import { ProcessorChange } from './processor-change.ts';
+import { describeService, type ServiceDescription } from './service-description.ts';
+import { ServiceIndex } from './service-index.ts';
+import { type ServiceSpec, serviceSpec } from './service-spec.ts';
+import {
+  type HealthCheck,
+  isSameHealthCheck,
+  isSameList,
+  isSameRendering,
+  type RenderingContext,
+  type ServiceState,
+  serviceState,
+} from './service-state.ts';
 
-const nothing: ProcessorChange = {
-  services: new Map(),
-  problems: new Map(),
-  hasOtherHealthChecks: false,
+const absent: ServiceState = {
+  rendered: undefined,
+  problems: [],
+  nodeAddresses: [],
+  localPods: [],
+  healthCheck: undefined,
 };
 
 export class ServiceProcessor {
-  #node: LocalNode = {
-    name: '',
-    family: 4,
-    addresses: [],
-    podSubnet: '',
-    ownPodSubnet: '',
-    internalSubnets: [],
-    neededPorts: [],
-    gateway: '',
-    otherNodes: [],
-  };
-  /** Zone of the node; empty: unknown. */
-  #zone = '';
-  #table = new ServiceTable(this.#node, this.#zone);
+  readonly #records = new Map<ServiceName, Service>();
+  readonly #specs = new Map<ServiceName, ServiceSpec>();
+  /** Also without their service, which may follow. */
+  readonly #endpoints = new Map<ServiceName, Endpoints>();
+  readonly #claims = new AddressClaims();
+  readonly #states = new Map<ServiceName, ServiceState>();
+  readonly #rendered = new Map<ServiceName, RenderedService>();
+  readonly #healthChecks = new Map<ServiceName, HealthCheck>();
+  readonly #byNodeAddress = new ServiceIndex();
+  readonly #byLocalPod = new ServiceIndex();
+  #context: RenderingContext;
 
-  /** Replaces the whole state, at its end. */
-  async resync(state: KubeState, node: LocalNode, slices: Slices): Promise<void> {
+  private constructor(node: LocalNode, zone: string) {
+    this.#context = this.#contextFor(node, zone);
+  }
+
+  /** Reads the whole state of Kubernetes. */
+  static async read(state: KubeState, node: LocalNode, slices: Slices): Promise<ServiceProcessor> {
     const record = state.get('node')?.get(resources.node.key(node.name, '')) as Node | undefined;
-    const zone = record?.zone ?? '';
-    this.#table = await ServiceTable.read(state, node, zone, slices);
-    this.#node = node;
-    this.#zone = zone;
+    const processor = new ServiceProcessor(node, record?.zone ?? '');
+    for (const [key, value] of state.get('endpoints') ?? []) {
+      const name = nameOf('endpoints', key);
+      if (name !== undefined) processor.#endpoints.set(name, value as Endpoints);
+      if (slices.due()) await slices.turn();
+    }
+    for (const [key, value] of state.get('service') ?? []) {
+      const name = nameOf('service', key);
+      if (name !== undefined) processor.#setRecord(name, value as Service);
+      if (slices.due()) await slices.turn();
+    }
+    // who has an address is known after all services have been read
+    await processor.#renderAll(slices);
+    return processor;
+  }
+
+  /** Services with at least one address on this node; follows changes. */
+  rendered(): ReadonlyMap<ServiceName, RenderedService> {
+    return this.#rendered;
+  }
+
+  /** Requirements of a service that cannot be met, in sentences for operators. */
+  problemsOf(name: ServiceName): readonly string[] {
+    return this.#states.get(name)?.problems ?? [];
+  }
+
+  /** Health checks that this node serves for load balancers. */
+  healthChecks(): Map<ServiceName, HealthCheck> {
+    return new Map(this.#healthChecks);
+  }
+
+  /** All services of the cluster, also those that are not rendered. */
+  names(): ServiceName[] {
+    return [...this.#records.keys()];
+  }
+
+  /**
+   * Services with an endpoint in a pod of this node.
+   * @param pod `<namespace>/<name>`
+   */
+  ofLocalPod(pod: string): ReadonlySet<ServiceName> {
+    return this.#byLocalPod.of(pod);
+  }
+
+  /** undefined: there is no such service. */
+  describe(name: ServiceName): ServiceDescription | undefined {
+    const spec = this.#specs.get(name);
+    return spec && describeService(spec, this.#endpoints.get(name), this.#context);
   }
 
   /** Applies a change of the Kubernetes state; other resources than those of services have no effect. */
@@ -54,68 +112,120 @@ export class ServiceProcessor {
     { resource, key, current }: Omit<KubeStateChangePayload, 'previous'>,
     slices: Slices,
   ): Promise<ProcessorChange> {
-    if (resource === 'service' || resource === 'endpoints') {
-      const name = nameOf(resource, key);
-      if (name === undefined) return nothing;
-      return resource === 'service'
-        ? this.#table.setService(name, current as Service | undefined)
-        : this.#table.setEndpoints(name, current as Endpoints | undefined);
+    const change = new ProcessorChange();
+    if (resource === 'node') {
+      if (key !== resources.node.key(this.#context.node.name, '')) return change;
+      const { nodeName, zone: before } = this.#context.topology;
+      const zone = (current as Node | undefined)?.zone ?? '';
+      if (zone === before) return change;
+      this.#context = { ...this.#context, topology: { nodeName, zone } };
+      return this.#renderAll(slices);
     }
-    if (resource !== 'node' || key !== resources.node.key(this.#node.name, '')) return nothing;
-    const zone = (current as Node | undefined)?.zone ?? '';
-    if (zone === this.#zone) return nothing;
-    this.#zone = zone;
-    return this.#table.setZone(zone, slices);
+    if (resource !== 'service' && resource !== 'endpoints') return change;
+    const name = nameOf(resource, key);
+    if (name === undefined) return change;
+    if (resource === 'service') this.#setService(name, current as Service | undefined, change);
+    else this.#setEndpoints(name, current as Endpoints | undefined, change);
+    return change;
   }
 
   /** Applies a change of this node, for example of its addresses. */
   async setNode(node: LocalNode, slices: Slices): Promise<ProcessorChange> {
-    this.#node = node;
-    return this.#table.setNode(node, this.#zone, slices);
+    this.#context = this.#contextFor(node, this.#context.topology.zone);
+    for (const [name, record] of this.#records) {
+      this.#setRecord(name, record);
+      if (slices.due()) await slices.turn();
+    }
+    return this.#renderAll(slices);
   }
 
-  /** Applies a change of another node. */
+  /** Applies a change of another node: of services that have endpoints on its host, or an address of it. */
   setOtherNode(node: OtherNode): ProcessorChange {
-    return this.#table.setOtherNode(node);
+    const change = new ProcessorChange();
+    const services = new Set<ServiceName>();
+    for (const address of this.#context.node.otherNodes.set(node))
+      for (const name of this.#byNodeAddress.of(address)) services.add(name);
+    for (const name of services) this.#render(name, change);
+    return change;
   }
 
-  /** Services with at least one address on this node; follows changes. */
-  rendered(): ReadonlyMap<ServiceName, RenderedService> {
-    return this.#table.rendered();
+  #setService(name: ServiceName, record: Service | undefined, change: ProcessorChange): void {
+    const affected = this.#setRecord(name, record);
+    this.#render(name, change);
+    for (const other of affected) this.#render(other, change);
   }
 
-  /** Requirements of services that cannot be met, in sentences for operators. */
-  problems(): ReadonlyMap<ServiceName, readonly string[]> {
-    return this.#table.problems();
+  #setEndpoints(name: ServiceName, record: Endpoints | undefined, change: ProcessorChange): void {
+    if (record === undefined) this.#endpoints.delete(name);
+    else this.#endpoints.set(name, record);
+    this.#render(name, change);
   }
 
-  /** The same of one service. */
-  problemsOf(name: ServiceName): readonly string[] {
-    return this.#table.problemsOf(name);
+  #contextFor(node: LocalNode, zone: string): RenderingContext {
+    return {
+      node: new NodeView(node),
+      topology: { nodeName: node.name, zone },
+      orderBackends: backendOrder(node.name),
+      ownerOf: (key) => this.#claims.ownerOf(key),
+    };
   }
 
-  /** Health checks that this node serves for load balancers. */
-  healthChecks(): ReadonlyMap<ServiceName, HealthCheck> {
-    return this.#table.healthChecks();
+  /** @returns other services that ask for an address whose owner has changed */
+  #setRecord(name: ServiceName, record: Service | undefined): Iterable<ServiceName> {
+    if (record === undefined) {
+      this.#records.delete(name);
+      this.#specs.delete(name);
+      return this.#claims.replace(name, []);
+    }
+    const spec = serviceSpec(name, record, this.#context.node);
+    this.#records.set(name, record);
+    this.#specs.set(name, spec);
+    return this.#claims.replace(
+      name,
+      spec.addresses.map((one) => ({
+        service: name,
+        kind: one.kind,
+        created: spec.created,
+        key: one.key,
+      })),
+    );
   }
 
-  /** All services of the cluster, also those that are not rendered. */
-  names(): readonly ServiceName[] {
-    return this.#table.names();
+  async #renderAll(slices: Slices): Promise<ProcessorChange> {
+    const change = new ProcessorChange();
+    for (const name of this.#specs.keys()) {
+      this.#render(name, change);
+      if (slices.due()) await slices.turn();
+    }
+    return change;
   }
 
-  /** Whether there is such a service in the cluster. */
-  has(name: ServiceName): boolean {
-    return this.#table.has(name);
+  /** Renders a service again, and collects what has changed. */
+  #render(name: ServiceName, change: ProcessorChange): void {
+    const spec = this.#specs.get(name);
+    const before = this.#states.get(name) ?? absent;
+    const state =
+      spec === undefined ? absent : serviceState(spec, this.#endpoints.get(name), this.#context);
+    const isSame = isSameRendering(before.rendered, state.rendered);
+    if (spec === undefined) this.#states.delete(name);
+    else this.#states.set(name, isSame ? { ...state, rendered: before.rendered } : state);
+    if (!isSame) {
+      change.services.set(name, state.rendered);
+      if (state.rendered === undefined) this.#rendered.delete(name);
+      else this.#rendered.set(name, state.rendered);
+    }
+    if (!isSameList(before.problems, state.problems)) change.problems.set(name, state.problems);
+    if (!isSameHealthCheck(before.healthCheck, state.healthCheck))
+      change.hasOtherHealthChecks = true;
+    if (state.healthCheck !== undefined) this.#healthChecks.set(name, state.healthCheck);
+    else this.#healthChecks.delete(name);
+    this.#byNodeAddress.replace(name, state.nodeAddresses);
+    this.#byLocalPod.replace(name, state.localPods);
   }
+}
 
-  /** Services with an endpoint in a pod of this node, `<namespace>/<name>`. */
-  ofLocalPod(pod: string): ReadonlySet<ServiceName> {
-    return this.#table.ofLocalPod(pod);
-  }
-
-  /** undefined: there is no such service. */
-  describe(name: ServiceName): ServiceDescription | undefined {
-    return this.#table.describe(name);
-  }
+/** undefined for keys that are not those of the resource. */
+function nameOf(resource: 'service' | 'endpoints', key: string): ServiceName | undefined {
+  const names = resources[resource].parseKey(key);
+  return names && `${names.namespace}/${names.name}`;
 }

@@ -79,7 +79,16 @@ export function createPlugins(nodeName: string, settings: PluginSettings, ports:
   const ipam = createIpam({ conf, nodes, pods, store: local });
   const ipv4net = createIpv4Net({ nodeName, conf, nodes, pods, ipam, host, vpp, desired });
   const config = settings.service;
-  const services = createService({ nodeName, config, conf, nodes, pods, ipam, net: ipv4net });
+  const services = createService({
+    nodeName,
+    config,
+    conf,
+    nodes,
+    pods,
+    ipam,
+    net: ipv4net,
+    desired,
+  });
   const policies = createPolicy({
     nodeName,
     conf,

@@ -119,12 +119,10 @@ export async function processed(
   slices: readonly KubeEndpointSlice[] = [],
   { node = localNode, zone = '' }: { readonly node?: LocalNode; readonly zone?: string } = {},
 ): Promise<ServiceProcessor> {
-  const processor = new ServiceProcessor();
   const records = recordsOf(services, slices);
   const nodeRecord = nodeModel.canonical({ name: node.name, zone });
   records.set('node', new Map([[resources.node.key(node.name, ''), nodeRecord]]));
-  await processor.resync(records, node, new Slices(new ManualClock()));
-  return processor;
+  return ServiceProcessor.read(records, node, new Slices(new ManualClock()));
 }
 
 /** Backends of each address, as `TCP 10.96.0.9:80` and `10.1.1.2:8080`, in their order. */
@@ -137,6 +135,12 @@ export function backendsOf(processor: ServiceProcessor): Record<string, string[]
     }
   }
   return found;
+}
+
+/** Problems of all services that have some. */
+export function problemsOf(processor: ServiceProcessor): Map<string, readonly string[]> {
+  const all = processor.names().map((name) => [name, processor.problemsOf(name)] as const);
+  return new Map(all.filter(([, problems]) => problems.length > 0));
 }
 
 /** Why addresses of a service are not rendered, by address and protocol. */

@@ -50,7 +50,7 @@ describe('a service', () => {
     );
     const { txn, changes } = await node.put(webEndpoints);
     assert.deepEqual(changes, ['service: services: default/web']);
-    assert.deepEqual([...txn.values.keys()], [`${DNAT}default/web`, ...REFUSALS]);
+    assert.deepEqual([...txn.values.keys()], [...REFUSALS, `${DNAT}default/web`]);
     const locals = [
       { vrf_id: 1, local_ip: '10.1.1.2', local_port: 8080, probability: 2 },
       { vrf_id: 1, local_ip: '10.1.2.2', local_port: 8080, probability: 2 },

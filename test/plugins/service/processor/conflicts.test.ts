@@ -6,6 +6,7 @@ import { resources } from '#kubernetes/resources/resources.ts';
 import type { ServiceProcessor } from '#plugins/service/processor/service-processor.ts';
 import {
   port,
+  problemsOf,
   processed,
   recordsOf,
   type ServiceInput,
@@ -38,7 +39,7 @@ test('of two services with one address the older one has it, and the other is re
   assert.equal(ownerOf(processor), 'shop/b');
   const reason = 'service shop/b has 198.51.100.7 TCP port 80';
   assert.deepEqual(unrenderedOf(processor, 'shop/a'), { [SHARED]: reason });
-  assert.deepEqual([...processor.problems()], [['shop/a', [reason]]]);
+  assert.deepEqual([...problemsOf(processor)], [['shop/a', [reason]]]);
   const first = await processed([sharing('b', undefined), sharing('a', undefined)]);
   assert.equal(ownerOf(first), 'shop/a', 'equally old: the first by name');
 });
@@ -51,7 +52,7 @@ test('services share an address on different ports and protocols', async () => {
   assert.equal(ownerOf(processor), 'shop/a');
   assert.equal(ownerOf(processor, 'TCP 198.51.100.7:81'), 'shop/b');
   assert.equal(ownerOf(processor, 'UDP 198.51.100.7:80'), 'shop/b');
-  assert.equal(processor.problems().size, 0);
+  assert.equal(problemsOf(processor).size, 0);
 });
 
 test('the next service takes over when the first goes, and all that wait name the new owner', async () => {
@@ -88,5 +89,5 @@ test('an address that a user chooses takes no cluster address and no node port',
   const processor = await processed([thief, victim]);
   assert.equal(ownerOf(processor, 'TCP 10.96.0.9:80'), 'shop/web');
   assert.equal(ownerOf(processor, 'TCP 192.168.16.1:30080'), 'shop/web');
-  assert.equal(processor.problems().get('shop/a')?.length, 2);
+  assert.equal(problemsOf(processor).get('shop/a')?.length, 2);
 });

@@ -7,6 +7,7 @@ import {
   localNode,
   notReady,
   port,
+  problemsOf,
   processed,
   type ServiceInput,
   service,
@@ -186,7 +187,7 @@ test('endpoints with an address that none can have are skipped and reported', as
   const endpoints = [local, endpoint('127.0.0.1'), endpoint('nowhere'), endpoint('224.0.0.1')];
   const processor = await processed([service()], [slice(endpoints)]);
   assert.deepEqual(backendsOf(processor), { [CLUSTER]: ['10.1.1.2:8080'] });
-  assert.deepEqual(processor.problems().get('shop/web')?.toSorted(), [
+  assert.deepEqual(problemsOf(processor).get('shop/web')?.toSorted(), [
     'endpoint "127.0.0.1" is a loopback address',
     'endpoint "224.0.0.1" is a multicast address',
     'endpoint "nowhere" is not an address',

@@ -15,7 +15,7 @@ import type { RenderedService } from '#plugins/service/rendered-service.ts';
 import { checkProperty } from '../../../support/random-cases.ts';
 import { slicesOf, someEndpoints, someName, someService } from '../random-objects.ts';
 import { type Answer, answers, type World } from '../reference.ts';
-import { localNode, recordsOf, service } from '../service-objects.ts';
+import { localNode, problemsOf, recordsOf, service } from '../service-objects.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -68,11 +68,22 @@ class Cluster {
     isForbidden: (address) => address.startsWith('10.1.'),
   };
   node: LocalNode = localNode;
-  readonly processor = new ServiceProcessor();
+  processor!: ServiceProcessor;
   readonly slices = new Slices(new ManualClock());
   /** As a renderer learns it, by changes alone. */
   readonly learned = new Map<string, RenderedService>();
   readonly learnedProblems = new Map<string, readonly string[]>();
+
+  static async start(): Promise<Cluster> {
+    const cluster = new Cluster();
+    cluster.processor = await cluster.read();
+    return cluster;
+  }
+
+  /** What a resync reads. */
+  read(): Promise<ServiceProcessor> {
+    return ServiceProcessor.read(this.records(), this.node, this.slices);
+  }
 
   async step(step: typeof someStep extends fc.Arbitrary<infer T> ? T : never): Promise<void> {
     const { world } = this;
@@ -172,19 +183,17 @@ test(TITLE, async () => {
     { file: 'test/plugins/service/processor/processor-properties.test.ts', name: TITLE },
     400,
     fc.asyncProperty(fc.array(someStep, { minLength: 1, maxLength: 25 }), async (steps) => {
-      const cluster = new Cluster();
-      await cluster.processor.resync(cluster.records(), cluster.node, cluster.slices);
+      const cluster = await Cluster.start();
       for (const step of steps) {
         await cluster.step(step);
         const { processor, world } = cluster;
-        const fresh = new ServiceProcessor();
-        await fresh.resync(cluster.records(), cluster.node, cluster.slices);
+        const fresh = await cluster.read();
 
         assert.deepEqual(sorted(answersOf(processor.rendered().values())), sorted(answers(world)));
         assert.deepEqual(sorted(processor.rendered()), sorted(fresh.rendered()));
         assert.deepEqual(sorted(cluster.learned), sorted(fresh.rendered()));
-        assert.deepEqual(sorted(processor.problems()), sorted(fresh.problems()));
-        assert.deepEqual(sorted(cluster.learnedProblems), sorted(fresh.problems()));
+        assert.deepEqual(sorted(problemsOf(processor)), sorted(problemsOf(fresh)));
+        assert.deepEqual(sorted(cluster.learnedProblems), sorted(problemsOf(fresh)));
         assert.deepEqual(sorted(processor.healthChecks()), sorted(fresh.healthChecks()));
         for (const name of fresh.names()) assertDescribed(fresh, name);
       }

@@ -156,8 +156,7 @@ test('a description names node, pod and state of each endpoint, and why it is no
 });
 
 test('among 1,000 services, a change of endpoints touches one', async () => {
-  const processor = new ServiceProcessor();
-  await processor.resync(manyRecords(1_000, 10), localNode, slices);
+  const processor = await ServiceProcessor.read(manyRecords(1_000, 10), localNode, slices);
   assert.equal(processor.rendered().size, 1_000);
   const before = new Map(processor.rendered());
   const key = resources.endpoints.key('s77', 'shop');

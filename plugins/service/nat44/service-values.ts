@@ -1,9 +1,8 @@
-/** A rendered service as the value of VPP's NAT44: one mapping for each address and port. */
-
+/** A rendered service as values of VPP: one of NAT44 with a mapping for each address and port, and what it needs. */
 import type { DeepInput } from '#models/model.ts';
-import { type DNat44, type DNat44StaticMapping, dnat44Model } from '#models/vpp/dnat44.ts';
-import type { KeyValue } from '#plugins/controller/api/key-value.ts';
-import type { Backend, RenderedService, ServiceAddress } from '../rendered-service.ts';
+import { type DNat44StaticMapping, dnat44Key, dnat44Model } from '#models/vpp/dnat44.ts';
+import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
+import type { Backend, RenderedService, ServiceAddress, ServiceName } from '../rendered-service.ts';
 import { backendShares, MAX_BACKENDS } from './backend-shares.ts';
 import {
   externalAddressValues,
@@ -19,17 +18,13 @@ import {
  */
 const filler = { local_ip: '0.0.0.0', local_port: 1, vrf_id: 0, probability: 0 } as const;
 
-export interface ServiceMappings {
-  /** undefined: no address of the service has a backend. */
-  readonly value: DNat44 | undefined;
-  /** Sentences about what is not carried. */
-  readonly limits: readonly string[];
-  /** Values that other services may need, too. */
-  readonly shared: readonly KeyValue[];
+/** Key of the value with the mappings of a service. */
+export function mappingsKey(service: ServiceName): string {
+  return dnat44Key.build({ label: service });
 }
 
-export function serviceMappings(service: RenderedService, node: NatNode): ServiceMappings {
-  const limits: string[] = [];
+/** All values that the service needs, also those that other services may need, too. */
+export function serviceValues(service: RenderedService, node: NatNode): KeyValue[] {
   const mappings: DeepInput<DNat44StaticMapping>[] = [];
   /** Addresses at which clients reach the service from outside. */
   const externalAddresses = new Set<string>();
@@ -42,28 +37,29 @@ export function serviceMappings(service: RenderedService, node: NatNode): Servic
       continue;
     }
     const backends = address.backends.slice(0, MAX_BACKENDS);
-    const cut = address.backends.length - backends.length;
-    if (cut > 0)
-      limits.push(
-        `${address.address} ${address.protocol} port ${address.port}: ${cut} of ` +
-          `${address.backends.length} backends are not used, because VPP balances over ${MAX_BACKENDS}`,
-      );
     const isExternal =
       node.uplink !== undefined && backends.some(({ place }) => place === 'outside');
     if (isExternal) hasExternalBackends = true;
     if (isReachedFromOutside(address, node)) externalAddresses.add(address.address);
     mappings.push(mappingOf(address, backends, isExternal, node));
   }
-  const value =
-    mappings.length === 0
-      ? undefined
-      : dnat44Model.canonical({ label: service.name, st_mappings: mappings });
-  const shared = [
-    ...(hasExternalBackends ? externalBackendValues(node) : []),
-    ...[...externalAddresses].flatMap((address) => externalAddressValues(node, address)),
-    ...[...refusing].flatMap((address) => refusalValues(node, address)),
-  ];
-  return { value, limits, shared };
+  const values = [...refusing].flatMap((address) => refusalValues(node, address));
+  if (mappings.length > 0)
+    values.push(keyValue(dnat44Model, { label: service.name, st_mappings: mappings }));
+  if (hasExternalBackends) values.push(...externalBackendValues(node));
+  for (const address of externalAddresses) values.push(...externalAddressValues(node, address));
+  return values;
+}
+
+/** Sentences about what is not carried. */
+export function limitsOf({ addresses }: RenderedService): string[] {
+  return addresses
+    .filter(({ backends }) => backends.length > MAX_BACKENDS)
+    .map(
+      ({ address, port, protocol, backends: { length } }) =>
+        `${address} ${protocol} port ${port}: ${length - MAX_BACKENDS} of ${length} backends are not used, ` +
+        `because VPP balances over ${MAX_BACKENDS}`,
+    );
 }
 
 /** Whether replies leave by the uplink with the address as their source, which is not the node's. */
