@@ -1,5 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '#infra/log/log.ts';
-import { isSameList } from './processor/service-state.ts';
 import type { ServiceName } from './rendered-service.ts';
 
 type Log = Pick<Logger, 'info' | 'warn'>;
@@ -17,7 +17,7 @@ export class ServiceProblems {
     const before = this.#reasons.get(service);
     if (reasons.length > 0) this.#reasons.set(service, reasons);
     else this.#reasons.delete(service);
-    if (reasons.length > 0 && !isSameList(before ?? [], reasons))
+    if (reasons.length > 0 && !isDeepStrictEqual(before, reasons))
       log.warn({ service, reasons }, `service ${service} is not carried as it is defined`);
     else if (reasons.length === 0 && before !== undefined)
       log.info({ service }, `service ${service} has no problem any more`);

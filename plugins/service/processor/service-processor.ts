@@ -3,6 +3,7 @@
  * node serves, and with which backends. A change costs as much as the endpoints of the service that it
  * concerns; a resync reaches the same state.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { Slices } from '#infra/clock/slices.ts';
 import type { Endpoints } from '#kubernetes/models/endpoints.ts';
 import type { Node } from '#kubernetes/models/node.ts';
@@ -21,9 +22,6 @@ import { ServiceIndex } from './service-index.ts';
 import { type ServiceSpec, serviceSpec } from './service-spec.ts';
 import {
   type HealthCheck,
-  isSameHealthCheck,
-  isSameList,
-  isSameRendering,
   type RenderingContext,
   type ServiceState,
   serviceState,
@@ -206,7 +204,7 @@ export class ServiceProcessor {
     const before = this.#states.get(name) ?? absent;
     const state =
       spec === undefined ? absent : serviceState(spec, this.#endpoints.get(name), this.#context);
-    const isSame = isSameRendering(before.rendered, state.rendered);
+    const isSame = isDeepStrictEqual(before.rendered, state.rendered);
     if (spec === undefined) this.#states.delete(name);
     else this.#states.set(name, isSame ? { ...state, rendered: before.rendered } : state);
     if (!isSame) {
@@ -214,8 +212,9 @@ export class ServiceProcessor {
       if (state.rendered === undefined) this.#rendered.delete(name);
       else this.#rendered.set(name, state.rendered);
     }
-    if (!isSameList(before.problems, state.problems)) change.problems.set(name, state.problems);
-    if (!isSameHealthCheck(before.healthCheck, state.healthCheck))
+    if (!isDeepStrictEqual(before.problems, state.problems))
+      change.problems.set(name, state.problems);
+    if (!isDeepStrictEqual(before.healthCheck, state.healthCheck))
       change.hasOtherHealthChecks = true;
     if (state.healthCheck !== undefined) this.#healthChecks.set(name, state.healthCheck);
     else this.#healthChecks.delete(name);

@@ -2,7 +2,13 @@
 import type { Endpoints } from '#kubernetes/models/endpoints.ts';
 import type { Backend, RenderedService, ServiceAddress, ServiceName } from '../rendered-service.ts';
 import type { BackendOrder } from './backend-order.ts';
-import { type EndpointList, endpointList, noEndpoints, portKey } from './endpoint-list.ts';
+import {
+  type Endpoint,
+  type EndpointList,
+  endpointList,
+  noEndpoints,
+  portKey,
+} from './endpoint-list.ts';
 import { judgmentFor, type Topology } from './endpoint-selection.ts';
 import type { NodeView } from './local-node.ts';
 import type { RequestedAddress, ServiceSpec, TrafficPolicy } from './service-spec.ts';
@@ -71,7 +77,8 @@ export function serviceState(
     record === undefined || spec.whyNot !== undefined
       ? noEndpoints
       : endpointList(record, context.node);
-  const backends = new PortBackends(endpoints, context);
+  /** By port and policy: the addresses of a port share them. */
+  const backendLists = new Map<string, readonly Backend[]>();
   const addresses: ServiceAddress[] = [];
   const conflicts: string[] = [];
   for (const one of spec.addresses) {
@@ -82,11 +89,16 @@ export function serviceState(
       continue;
     }
     const policy = policyOf(spec, one);
+    const port = portKey(one.portName, one.protocol);
+    const list = `${policy} ${port}`;
+    const backends =
+      backendLists.get(list) ?? usedBackends(endpoints.byPort.get(port) ?? [], policy, context);
+    backendLists.set(list, backends);
     addresses.push({
       ...address,
       replacesClient: one.kind !== 'cluster-ip' && policy === 'Cluster',
       affinityTimeout: spec.affinityTimeout,
-      backends: backends.of(one, policy),
+      backends,
     });
   }
   return {
@@ -106,38 +118,17 @@ export function serviceState(
   };
 }
 
-/** Backends by port and policy: the addresses of a port share their lists. */
-class PortBackends {
-  readonly #endpoints: EndpointList;
-  readonly #context: RenderingContext;
-  readonly #lists = new Map<string, readonly Backend[]>();
-
-  constructor(endpoints: EndpointList, context: RenderingContext) {
-    this.#endpoints = endpoints;
-    this.#context = context;
-  }
-
-  of({ portName, protocol }: RequestedAddress, policy: TrafficPolicy): readonly Backend[] {
-    const port = portKey(portName, protocol);
-    const key = `${policy} ${port}`;
-    let backends = this.#lists.get(key);
-    if (backends === undefined) {
-      const all = this.#endpoints.byPort.get(port) ?? [];
-      const why = judgmentFor(policy, all, this.#context.topology);
-      const used = all.filter((endpoint) => why(endpoint) === undefined);
-      backends = this.#context
-        .orderBackends(used)
-        .map(({ address, port: number, nodeName, isLocal, place }) => ({
-          address,
-          port: number,
-          nodeName,
-          isLocal,
-          place,
-        }));
-      this.#lists.set(key, backends);
-    }
-    return backends;
-  }
+/** Those of a port that get traffic, in their order. */
+function usedBackends(
+  endpoints: readonly Endpoint[],
+  policy: TrafficPolicy,
+  { topology, orderBackends }: RenderingContext,
+): Backend[] {
+  const whyNot = judgmentFor(policy, endpoints, topology);
+  const used = endpoints.filter((endpoint) => whyNot(endpoint) === undefined);
+  return orderBackends(used).map(({ address, port, nodeName, isLocal, place }) => {
+    return { address, port, nodeName, isLocal, place };
+  });
 }
 
 /** Number of addresses of this node that are ready for some port, as kube-proxy counts them. */
@@ -162,48 +153,4 @@ function localPods({ byPort }: EndpointList): string[] {
   for (const endpoints of byPort.values())
     for (const { pod, isLocal } of endpoints) if (isLocal && pod !== '') pods.add(pod);
   return [...pods];
-}
-
-export function isSameRendering(
-  a: RenderedService | undefined,
-  b: RenderedService | undefined,
-): boolean {
-  if (a === undefined || b === undefined) return a === b;
-  return a.name === b.name && isSameList(a.addresses, b.addresses, isSameAddress);
-}
-
-function isSameAddress(a: ServiceAddress, b: ServiceAddress): boolean {
-  return (
-    a.kind === b.kind &&
-    a.portName === b.portName &&
-    a.address === b.address &&
-    a.port === b.port &&
-    a.protocol === b.protocol &&
-    a.replacesClient === b.replacesClient &&
-    a.affinityTimeout === b.affinityTimeout &&
-    isSameList(a.backends, b.backends, isSameBackend)
-  );
-}
-
-function isSameBackend(a: Backend, b: Backend): boolean {
-  return (
-    a.address === b.address &&
-    a.port === b.port &&
-    a.nodeName === b.nodeName &&
-    a.isLocal === b.isLocal &&
-    a.place === b.place
-  );
-}
-
-export function isSameHealthCheck(a: HealthCheck | undefined, b: HealthCheck | undefined): boolean {
-  return a?.port === b?.port && a?.localEndpoints === b?.localEndpoints;
-}
-
-export function isSameList<T>(
-  a: readonly T[],
-  b: readonly T[],
-  isSame: (a: T, b: T) => boolean = Object.is,
-): boolean {
-  if (a === b) return true;
-  return a.length === b.length && a.every((one, at) => isSame(one, b[at] as T));
 }

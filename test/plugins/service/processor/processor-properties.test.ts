@@ -80,7 +80,7 @@ class Cluster {
     return cluster;
   }
 
-  /** What a resync reads. */
+  /** A processor that has read the present records. */
   read(): Promise<ServiceProcessor> {
     return ServiceProcessor.read(this.records(), this.node, this.slices);
   }
