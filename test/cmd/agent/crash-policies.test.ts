@@ -4,8 +4,6 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
-import { valueText } from '#kubernetes/resources/value-text.ts';
 import { selectCases, selectNumbers } from '#test/support/part-of-cases.ts';
 import {
   block,
@@ -16,7 +14,6 @@ import {
   selector,
 } from '../../plugins/policy/policy-objects.ts';
 import { recordOf } from '../../plugins/policy/policy-records.ts';
-import type { KubeValue } from '../../plugins/test-node.ts';
 import { Life } from './crash.ts';
 import {
   addPod,
@@ -27,17 +24,9 @@ import {
   startAgent,
   until,
 } from './harness.ts';
+import { type KubeChange, writeChange } from './kube-change.ts';
 import { type Connection, verdicts } from './policy-verdicts.ts';
 import { db, web } from './test-pods.ts';
-
-/** Without a value: it is deleted. */
-type Change = Omit<KubeValue, 'value'> & { readonly value?: object };
-
-async function write(node: Node, { resource, key, value }: Change): Promise<void> {
-  const path = REFLECTOR_PREFIX + key;
-  if (value === undefined) await node.cluster.delete(path);
-  else await node.cluster.put(path, valueText(resources[resource], value));
-}
 
 const inDefault = { namespace: 'default' };
 const addresses = { web: '10.1.1.2', db: '10.1.1.3', client: '10.1.2.7', outside: '198.51.100.7' };
@@ -98,11 +87,11 @@ const connections: readonly Connection[] = [80, 81].flatMap((port) => [
 
 /** A node with two pods, and its agent. */
 async function started(
-  before: readonly Change[],
+  before: readonly KubeChange[],
   node = makeNode(),
   options = {},
 ): Promise<RunningAgent> {
-  for (const one of [...records, ...before]) await write(node, one);
+  for (const one of [...records, ...before]) await writeChange(node, one);
   const running = await startAgent(node, options);
   for (const [one, address] of [
     [web, addresses.web],
@@ -113,12 +102,15 @@ async function started(
 }
 
 /** Verdicts at the end of a run without faults. */
-async function reached(before: readonly Change[], change: Change): Promise<[string[], string[]]> {
+async function reached(
+  before: readonly KubeChange[],
+  change: KubeChange,
+): Promise<[string[], string[]]> {
   const node = makeNode();
   const running = await started(before, node);
   const first = verdicts(node, connections);
   await running.stop();
-  await write(node, change);
+  await writeChange(node, change);
   await using _second = await startAgent(node);
   return [first, verdicts(node, connections)];
 }
@@ -140,7 +132,7 @@ function check(
   }
 }
 
-const scenarios: Readonly<Record<string, readonly [readonly Change[], Change]>> = {
+const scenarios: Readonly<Record<string, readonly [readonly KubeChange[], KubeChange]>> = {
   'the first policy': [[], denyAll],
   'a policy that permits others than before': [[fromClient], fromDb],
   'the deletion of a policy': [
@@ -169,7 +161,7 @@ describe('an agent that crashes at any message', () => {
         const running = await started(before, node, { environment });
         assert.deepEqual(verdicts(node, connections), first);
         life.arm(endAt);
-        await write(node, change);
+        await writeChange(node, change);
         await until(() => life.isOver || verdicts(node, connections).join() === last.join());
         await running.stop();
         const point = `point ${endAt}, ${life.names.at(-1)}`;
@@ -205,7 +197,7 @@ describe('a VPP that refuses any message', () => {
         });
         node.vpp.onRequest = (when, request) =>
           check(first, last, node, `message ${nth}, ${refusedMessage}, ${when} ${request.name}`);
-        await write(node, change);
+        await writeChange(node, change);
         await until(() => verdicts(node, connections).join() === last.join());
         node.vpp.onRequest = undefined;
         const wasRefused =
@@ -225,7 +217,7 @@ describe('Add Pod while VPP refuses a message about ACLs', () => {
     let refused = 0;
     for (let nth = 1; ; nth++) {
       const node = makeNode();
-      for (const one of [...records, denyAll]) await write(node, one);
+      for (const one of [...records, denyAll]) await writeChange(node, one);
       await using running = await startAgent(node);
       const empty = JSON.stringify(node.vpp.snapshot());
       let messages = 0;

@@ -1,8 +1,6 @@
 /** The agent crashes at each message of a change of services; the next agent repairs what it has left. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
-import { valueText } from '#kubernetes/resources/value-text.ts';
 import { selectNumbers } from '#test/support/part-of-cases.ts';
 import {
   endpointsValue,
@@ -10,37 +8,31 @@ import {
   remotePod,
   serviceValue,
 } from '../../plugins/service/service-values.ts';
-import type { KubeValue } from '../../plugins/test-node.ts';
 import { configuration } from './configuration.ts';
 import { Life } from './crash.ts';
 import { makeNode, type Node, startAgent, until } from './harness.ts';
-
-/** Without a value: it is deleted. */
-type Change = Omit<KubeValue, 'value'> & { readonly value?: object };
-
-async function write(node: Node, { resource, key, value }: Change): Promise<void> {
-  const path = REFLECTOR_PREFIX + key;
-  if (value === undefined) await node.cluster.delete(path);
-  else await node.cluster.put(path, valueText(resources[resource], value));
-}
+import { type KubeChange, writeChange } from './kube-change.ts';
 
 const mappingsOf = async (node: Node): Promise<string> =>
   JSON.stringify((await configuration(node)).vpp['nat44']);
 
 /** NAT44 of a node whose agent was not interrupted. */
-async function reached(records: readonly Change[]): Promise<string> {
+async function reached(records: readonly KubeChange[]): Promise<string> {
   const node = makeNode();
-  for (const record of records) await write(node, record);
+  for (const record of records) await writeChange(node, record);
   await using _running = await startAgent(node);
   return mappingsOf(node);
 }
 
 /** @returns the number of crash points */
-async function crashAtEveryPoint(before: readonly Change[], change: Change): Promise<number> {
+async function crashAtEveryPoint(
+  before: readonly KubeChange[],
+  change: KubeChange,
+): Promise<number> {
   const goal = await reached([...before, change]);
   for (const endAt of selectNumbers()) {
     const node = makeNode();
-    for (const record of before) await write(node, record);
+    for (const record of before) await writeChange(node, record);
     const life = new Life(node);
     const first = await startAgent(node, {
       environment: {
@@ -50,7 +42,7 @@ async function crashAtEveryPoint(before: readonly Change[], change: Change): Pro
       },
     });
     life.arm(endAt);
-    await write(node, change);
+    await writeChange(node, change);
     await until(async () => life.isOver || (await mappingsOf(node)) === goal);
     await first.stop();
     life.end();
@@ -75,7 +67,7 @@ const two = endpointsValue('web', [localPod(3), remotePod(3)]);
 const one = endpointsValue('web', [localPod(3)]);
 const { resource, key } = web;
 
-const scenarios: Readonly<Record<string, readonly [readonly Change[], Change]>> = {
+const scenarios: Readonly<Record<string, readonly [readonly KubeChange[], KubeChange]>> = {
   'the creation of a service': [[web], three],
   'a change of its backends': [[web, three], two],
   'the removal of all backends but one': [[web, three], one],
