@@ -1,10 +1,10 @@
 /** REST of policies: which policies isolate each pod of this node, what they permit, and the ACLs that carry them. */
-import { Type } from 'typebox';
 import {
   type Isolation as IsolationDocument,
   type PolicyAttachment,
   PolicyPodDocument,
-  PolicyPodSummary,
+  PolicyPodList,
+  type PolicyPodSummary,
 } from '#documents/policies.ts';
 import type { ValueState } from '#documents/value-states.ts';
 import type { Clock } from '#infra/clock/clock.ts';
@@ -31,7 +31,7 @@ export function policyRoutes(deps: PolicyRoutesDeps): Route[] {
       path: '/contiv/v1/policy/pods',
       mutating: false,
       summary: 'pods of this node: the policies that isolate them, and the state of their ACLs',
-      reply: Type.Array(PolicyPodSummary),
+      reply: PolicyPodList,
       handle: () => streamedList(summaries(deps), clock),
     },
     {

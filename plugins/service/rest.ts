@@ -1,9 +1,9 @@
 /** REST of services: the addresses of each service, its backends, and the NAT mappings that carry them. */
-import { Type } from 'typebox';
 import {
   type ServiceAddressSummary,
   ServiceDocument,
-  ServiceSummary,
+  ServiceList,
+  type ServiceSummary,
 } from '#documents/services.ts';
 import type { ValueState } from '#documents/value-states.ts';
 import type { Clock } from '#infra/clock/clock.ts';
@@ -31,7 +31,7 @@ export function serviceRoutes(deps: ServiceRoutesDeps): Route[] {
       path: '/contiv/v1/services',
       mutating: false,
       summary: 'services of the cluster: addresses, backends, problems, and the state in VPP',
-      reply: Type.Array(ServiceSummary),
+      reply: ServiceList,
       handle: () => streamedList(summaries(deps), clock),
     },
     {

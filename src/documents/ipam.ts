@@ -8,9 +8,13 @@ export const IpamDocument = Type.Object({
   nodeIP: text('Without prefix length.'),
   podSubnetThisNode: Type.String(),
   vppHostNetwork: Type.String(),
-  config: Type.Record(Type.String(), Type.Unknown(), {
-    description: 'Keys as in the configuration file; empty, 0 and false values are omitted.',
-  }),
+  config: Type.Object(
+    { podSubnetCIDR: Type.Optional(Type.String()) },
+    {
+      additionalProperties: true,
+      description: 'Keys as in the configuration file; empty, 0 and false values are omitted.',
+    },
+  ),
 });
 export type IpamDocument = DocumentOf<typeof IpamDocument>;
 

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { type DocumentOf, orNull, text, texts } from './document.ts';
 import { CarryingValue, ValueState } from './value-states.ts';
 
-export const PolicyPodSummary = Type.Object({
+const PolicyPodSummary = Type.Object({
   name: text('namespace/name.'),
   attachment: text('container ID/interface.'),
   addresses: texts('Without prefix length.'),
@@ -12,6 +12,8 @@ export const PolicyPodSummary = Type.Object({
   values: Type.Array(ValueState, { description: 'The ACLs that carry the policies.' }),
 });
 export type PolicyPodSummary = DocumentOf<typeof PolicyPodSummary>;
+
+export const PolicyPodList = Type.Array(PolicyPodSummary);
 
 const Isolation = Type.Object({
   isolatedBy: texts('Empty: everything is permitted.'),

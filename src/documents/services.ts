@@ -26,13 +26,15 @@ const ServiceAddressSummary = Type.Object({
 });
 export type ServiceAddressSummary = DocumentOf<typeof ServiceAddressSummary>;
 
-export const ServiceSummary = Type.Object({
+const ServiceSummary = Type.Object({
   ...summaryFields,
   rendered: Type.Boolean(),
   addresses: Type.Array(ServiceAddressSummary, { description: 'Rendered ones first.' }),
   values: Type.Array(ValueState, { description: 'The NAT mappings that carry the service.' }),
 });
 export type ServiceSummary = DocumentOf<typeof ServiceSummary>;
+
+export const ServiceList = Type.Array(ServiceSummary);
 
 const ServiceBackend = Type.Object({
   address: Type.String(),

@@ -20,6 +20,8 @@
  *   failure where the row of the node would be (`note` of `TableRow`), put it into the document
  *   (`failures`), and call `explainFailures`, which prints once what to do.
  */
+import type { TSchema } from 'typebox';
+import type { DocumentOf } from '#documents/document.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import type { RequestFailure } from './requests/request-failure.ts';
 
@@ -122,14 +124,19 @@ export interface CommandContext {
    */
   pods(): Promise<readonly ClusterPod[] | undefined>;
   /**
-   * The JSON document of a path such as `contiv/v1/ipam`.
+   * The document of a path such as `contiv/v1/ipam`, in the form of its schema.
    * @throws RequestFailure
    */
-  ask(node: ClusterNode, path: string): Promise<unknown>;
+  ask<S extends TSchema>(node: ClusterNode, path: string, schema: S): Promise<DocumentOf<S>>;
   /** The text of a path. @throws RequestFailure */
   askText(node: ClusterNode, path: string): Promise<string>;
-  /** Sends JSON; the JSON document of the reply. @throws RequestFailure */
-  post(node: ClusterNode, path: string, body: unknown): Promise<unknown>;
+  /** Sends JSON; the document of the reply. @throws RequestFailure */
+  post<S extends TSchema>(
+    node: ClusterNode,
+    path: string,
+    body: unknown,
+    schema: S,
+  ): Promise<DocumentOf<S>>;
   /**
    * Server-sent events of a path until the node ends them or the user does.
    * @throws RequestFailure

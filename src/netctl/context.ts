@@ -33,10 +33,10 @@ export function createContext(deps: ContextDeps): CommandContext {
   return {
     nodes: (selectors) => directory.nodes(selectors),
     pods: () => directory.pods(),
-    ask: (node, path) => client.json(node, { method: 'GET', path }),
+    ask: (node, path, schema) => client.json(node, { method: 'GET', path }, schema),
     askText: (node, path) => client.text(node, { method: 'GET', path, accept: 'text/plain' }),
-    post: (node, path, body) =>
-      client.json(node, { method: 'POST', path, body: JSON.stringify(body) }),
+    post: (node, path, body, schema) =>
+      client.json(node, { method: 'POST', path, body: JSON.stringify(body) }, schema),
     events: (node, path) =>
       eventsOf(
         client.read(node, {

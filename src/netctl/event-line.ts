@@ -1,5 +1,5 @@
 /** A processed event of the event loop of an agent, for people. */
-import { type Fields, fieldsOf, numberOf, objectsIn, textOf } from './document-fields.ts';
+import type { ProcessedEvent } from '#documents/events.ts';
 
 export interface EventFilter {
   /** Part of the name, without regard to case. */
@@ -18,46 +18,41 @@ export interface ShownEvent {
   readonly title: string;
   readonly changes: readonly string[];
   readonly failures: readonly string[];
-  /** As the agent has sent it. */
-  readonly record: Fields;
+  readonly record: ProcessedEvent;
 }
 
-export function shownEvent(node: string, value: unknown): ShownEvent {
-  const record = fieldsOf(value);
-  const time = Date.parse(textOf(record['ProcessingStart']));
-  const handlers = objectsIn(record['Handlers']);
-  const failed = handlers.filter((one) => textOf(one['ErrorStr']) !== '');
-  const transaction = textOf(record['TxnErrorStr']);
+export function shownEvent(node: string, record: ProcessedEvent): ShownEvent {
+  const { SeqNum, ProcessingStart, ProcessingEnd, Handlers, TxnErrorStr } = record;
+  const time = Date.parse(ProcessingStart);
+  const failed = Handlers.filter(({ ErrorStr }) => ErrorStr !== '');
   return {
     node,
     time,
-    seqNum: numberOf(record['SeqNum']) ?? 0,
-    tookMs: Date.parse(textOf(record['ProcessingEnd'])) - time,
+    seqNum: SeqNum,
+    tookMs: Date.parse(ProcessingEnd) - time,
     title: titleOf(record),
-    changes: handlers.flatMap((one) => textOf(one['Change']) || []),
+    changes: Handlers.flatMap(({ Change }) => Change || []),
     failures: [
-      ...failed.map((one) => `${textOf(one['Handler'])}: ${textOf(one['ErrorStr'])}`),
-      ...(transaction === '' ? [] : [`transaction: ${transaction}`]),
+      ...failed.map(({ Handler, ErrorStr }) => `${Handler}: ${ErrorStr}`),
+      ...(TxnErrorStr === '' ? [] : [`transaction: ${TxnErrorStr}`]),
     ],
     record,
   };
 }
 
 /** The description begins with the name, and has the object that changed in one of its lines. */
-function titleOf(record: Fields): string {
-  const name = textOf(record['Name']);
-  const [, key = ''] = /^\* key: (.*)$/m.exec(textOf(record['Description'])) ?? [];
-  return key === '' ? name : `${name} ${key}`;
+function titleOf({ Name, Description }: ProcessedEvent): string {
+  const [, key = ''] = /^\* key: (.*)$/m.exec(Description) ?? [];
+  return key === '' ? Name : `${Name} ${key}`;
 }
 
 export function isWanted({ record, failures }: ShownEvent, filter: EventFilter): boolean {
   const { kind, onlyFailed, key } = filter;
   if (onlyFailed && failures.length === 0) return false;
-  if (kind !== undefined && !textOf(record['Name']).toLowerCase().includes(kind.toLowerCase()))
-    return false;
+  if (kind !== undefined && !record.Name.toLowerCase().includes(kind.toLowerCase())) return false;
   if (key === undefined) return true;
-  const origin = textOf(fieldsOf(fieldsOf(record['Trace'])['Origin'])['Key']);
-  return textOf(record['Description']).includes(key) || origin.includes(key);
+  const origin = record.Trace.Origin?.Key ?? '';
+  return record.Description.includes(key) || origin.includes(key);
 }
 
 /** Time of the day in UTC, as in the log. */

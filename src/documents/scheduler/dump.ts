@@ -9,6 +9,8 @@ const DumpedValue = Type.Object({
   Origin: Type.Optional(Type.Integer({ description: '0: unknown, 1: from NB, 2: from SB.' })),
 });
 
+export const DumpedValues = Type.Array(DumpedValue);
+
 export const DumpIndex = Type.Object({
   Descriptors: Type.Array(Type.String()),
   KeyPrefixes: Type.Array(Type.String()),
@@ -17,4 +19,4 @@ export const DumpIndex = Type.Object({
 export type DumpIndex = DocumentOf<typeof DumpIndex>;
 
 /** The index without arguments. */
-export const Dump = Type.Union([DumpIndex, Type.Array(DumpedValue)]);
+export const Dump = Type.Union([DumpIndex, DumpedValues]);

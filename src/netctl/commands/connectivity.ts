@@ -1,4 +1,5 @@
 /** `netctl connectivity`: who may reach whom under the network policies, and for one pair why. */
+import type { Endpoint, PairDocument, UnlistedPod } from '#documents/connectivity.ts';
 import { defineError } from '#infra/errors/errors.ts';
 import {
   type ClusterNode,
@@ -8,8 +9,8 @@ import {
   ExitCode,
   type NodeReply,
 } from '../command.ts';
-import { type Fields, fieldsOf, objectsIn, textOf, textsIn } from '../document-fields.ts';
 import { failuresOf, isForPeople } from '../failures.ts';
+import { inForm } from '../requests/agent-document.ts';
 import { askItems } from '../requests/item-stream.ts';
 import { askRoute, explained } from '../requests/missing.ts';
 import { RequestError } from '../requests/request-failure.ts';
@@ -124,21 +125,24 @@ async function listFrom(
   shown: Shown,
 ): Promise<boolean> {
   const { output } = context;
+  const { Connection, Endpoint, UnlistedPod } = await import('#documents/connectivity.ts');
   const selected = new Set<string>();
-  const unlisted: Fields[] = [];
+  const unlisted: UnlistedPod[] = [];
   for await (const { field, value } of askItems(context, node, PATH, 'connections')) {
-    const item = fieldsOf(value);
-    if (field === 'endpoints' && only !== undefined && isNamed(item, only))
-      selected.add(textOf(item['name']));
-    if (field === 'unlisted') unlisted.push(item);
+    if (field === 'endpoints' && only !== undefined) {
+      const endpoint = inForm(Endpoint, value);
+      if (isNamed(endpoint, only)) selected.add(endpoint.name);
+    }
+    if (field === 'unlisted') unlisted.push(inForm(UnlistedPod, value));
     if (field !== 'connections') continue;
-    const [from, to] = [textOf(item['from']), textOf(item['to'])];
+    const item = inForm(Connection, value);
+    const { from, to, ports } = item;
     if (from === to || (only !== undefined && !selected.has(from) && !selected.has(to))) continue;
-    output.event(`${from} => ${to} : ${textOf(item['ports'])}`, item);
+    output.event(`${from} => ${to} : ${ports}`, item);
     shown.connections++;
   }
-  const missing = only === undefined ? undefined : unlisted.find(({ name }) => name === only);
-  if (missing) context.warn(`${only}: no connections are known: ${textOf(missing['reason'])}`);
+  const missing = unlisted.find(({ pod }) => pod === only);
+  if (missing) context.warn(`${only}: no connections are known: ${missing.reason}`);
   else if (only !== undefined && selected.size === 0)
     context.warn(`${only}: no pod and no workload with an address has this name`);
   else if (shown.connections === 0 && isForPeople(context))
@@ -147,11 +151,8 @@ async function listFrom(
 }
 
 /** The name of an endpoint is `namespace/name[Kind]`, and it lists its pods. */
-function isNamed(endpoint: Fields, name: string): boolean {
-  return (
-    textOf(endpoint['name']).replace(/\[\w+\]$/, '') === name ||
-    textsIn(endpoint['pods']).includes(name)
-  );
+function isNamed({ name, pods = [] }: Endpoint, searched: string): boolean {
+  return name.replace(/\[\w+\]$/, '') === searched || pods.includes(searched);
 }
 
 // ---- one pair
@@ -176,18 +177,18 @@ async function explainPair(
 ): Promise<ExitCode> {
   const replies = await askNodesOf(context, all, pair);
   const answers = replies.flatMap(({ node, value }) =>
-    value === undefined ? [] : [{ node, answer: fieldsOf(value) }],
+    value === undefined ? [] : [{ node, answer: value }],
   );
   if (!isForPeople(context))
     context.output.document({
       from: pair.from,
       to: pair.to,
-      answers: answers.map(({ node, answer }) => ({ node: node.name, ...answer })),
+      answers: answers.map(({ node, answer }) => ({ ...answer, node: node.name })),
       failures: failuresOf(replies),
     });
   else if (answers.length > 0) context.output.text(pairText(answers));
   const code = context.explainFailures(replies);
-  const isDenied = answers.some(({ answer }) => answer['verdict'] !== 'permitted');
+  const isDenied = answers.some(({ answer }) => answer.verdict !== 'permitted');
   return isDenied && code === ExitCode.Success ? ExitCode.Negative : code;
 }
 
@@ -196,7 +197,7 @@ async function askNodesOf(
   context: CommandContext,
   all: readonly ClusterNode[],
   { from, to, path }: Pair,
-): Promise<readonly NodeReply<unknown>[]> {
+): Promise<readonly NodeReply<PairDocument>[]> {
   const pods = (await context.pods().catch(() => undefined)) ?? [];
   const hosts = new Set(
     pods
@@ -206,9 +207,10 @@ async function askNodesOf(
       .map(({ hostAddress }) => hostAddress),
   );
   const nodes = all.filter(({ host }) => host !== undefined && hosts.has(host));
-  const ask = (node: ClusterNode) => askRoute(context, node, path);
+  const { PairDocument } = await import('#documents/connectivity.ts');
+  const ask = (node: ClusterNode) => askRoute(context, node, path, PairDocument);
   if (nodes.length > 0) return await context.askAll(nodes, ask);
-  const replies: NodeReply<unknown>[] = [];
+  const replies: NodeReply<PairDocument>[] = [];
   for (const node of all) {
     const [reply] = await context.askAll([node], ask);
     if (reply === undefined) continue;
@@ -219,7 +221,7 @@ async function askNodesOf(
 }
 
 function pairText(
-  answers: readonly { readonly node: ClusterNode; readonly answer: Fields }[],
+  answers: readonly { readonly node: ClusterNode; readonly answer: PairDocument }[],
 ): string {
   const byText = new Map<string, string[]>();
   for (const { node, answer } of answers) {
@@ -234,38 +236,39 @@ function pairText(
   ].join('\n');
 }
 
-function explanationText(answer: Fields): string {
-  const [from, to, port] = [textOf(answer['from']), textOf(answer['to']), textOf(answer['port'])];
-  const isPermitted = answer['verdict'] === 'permitted';
-  const ports = port === '' && isPermitted ? `: ${textOf(answer['ports'])}` : '';
-  const asked = port === '' ? '' : `, ${port.replace('/', ' ')}`;
+function explanationText(answer: PairDocument): string {
+  const { from, to, port, otherFamilies: families } = answer;
+  const isPermitted = answer.verdict === 'permitted';
+  const ports = !port && isPermitted ? `: ${answer.ports}` : '';
+  const asked = port ? `, ${port.replace('/', ' ')}` : '';
   const lines = [`${from} => ${to}${asked}: ${isPermitted ? 'permitted' : 'denied'}${ports}`];
-  const families = fieldsOf(answer['otherFamilies']);
-  if (families['from'] !== undefined)
+  if (families)
     lines.push(
-      `No address family in common: ${from} has ${textOf(families['from'])}, ${to} has ${textOf(families['to'])}.`,
+      `No address family in common: ${from} has ${families.from}, ${to} has ${families.to}.`,
     );
   if (from === to) lines.push('A pod always reaches itself.');
   for (const [direction, end] of [
     ['egress', from],
     ['ingress', to],
   ] as const)
-    if (answer[direction] !== null && answer[direction] !== undefined)
-      lines.push(...directionLines(direction, end, fieldsOf(answer[direction])));
+    lines.push(...directionLines(direction, end, answer[direction]));
   return `${lines.join('\n')}\n`;
 }
 
-function directionLines(direction: 'egress' | 'ingress', end: string, document: Fields): string[] {
+function directionLines(
+  direction: 'egress' | 'ingress',
+  end: string,
+  document: PairDocument['egress'],
+): string[] {
+  if (document === null) return [];
   const subject = `${direction} of ${end}`;
-  const isolating = textsIn(document['isolatedBy']);
-  if (isolating.length === 0) return [`${subject}: permitted, no policy isolates it`];
-  const permits = objectsIn(document['permits']);
+  const { isolatedBy, permits } = document;
+  if (isolatedBy.length === 0) return [`${subject}: permitted, no policy isolates it`];
   return [
     `${subject}: ${permits.length > 0 ? 'permitted' : 'denied, no rule permits this'}`,
-    `  isolated by ${isolating.join(', ')}`,
+    `  isolated by ${isolatedBy.join(', ')}`,
     ...permits.map(
-      (permit) =>
-        `  permitted by ${textOf(permit['policy'])}, spec.${direction}[${textOf(permit['rule'])}]: ${textOf(permit['ports'])}`,
+      ({ policy, rule, ports }) => `  permitted by ${policy}, spec.${direction}[${rule}]: ${ports}`,
     ),
   ];
 }

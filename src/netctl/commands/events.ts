@@ -18,6 +18,7 @@ import {
   timeText,
 } from '../event-line.ts';
 import { failureRows, failuresOf, isForPeople } from '../failures.ts';
+import { inForm } from '../requests/agent-document.ts';
 import { askItems, parseReply } from '../requests/item-stream.ts';
 import { isUnknownRoute } from '../requests/missing.ts';
 import { RequestError } from '../requests/request-failure.ts';
@@ -183,7 +184,9 @@ async function* recorded(
   query: string,
 ): AsyncGenerator<ShownEvent, void, void> {
   const path = `controller/event-history${query}`;
-  for await (const { value } of askItems(context, node, path)) yield shownEvent(node.name, value);
+  const { ProcessedEvent } = await import('#documents/events.ts');
+  for await (const { value } of askItems(context, node, path))
+    yield shownEvent(node.name, inForm(ProcessedEvent, value));
 }
 
 // ---- the future
@@ -242,6 +245,7 @@ class FollowedNode {
 
   /** Until the node ends the stream, which it does every few minutes. */
   async #stream(): Promise<void> {
+    const { ProcessedEvent } = await import('#documents/events.ts');
     const query = this.#after === undefined ? '' : `?after=${encodeURIComponent(this.#after)}`;
     try {
       for await (const { id, event, data } of this.#context.events(
@@ -251,7 +255,9 @@ class FollowedNode {
         this.#after = id ?? this.#after;
         this.#answers();
         if (event === 'processed')
-          this.#show(shownEvent(this.#node.name, parseReply(this.#node, data)));
+          this.#show(
+            shownEvent(this.#node.name, inForm(ProcessedEvent, parseReply(this.#node, data))),
+          );
       }
     } catch (thrown) {
       if (!isUnknownRoute(thrown)) throw thrown;

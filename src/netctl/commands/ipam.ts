@@ -1,10 +1,11 @@
 /** `netctl ipam`: the subnets that nodes have. */
+import type { IpamDocument } from '#documents/ipam.ts';
+import type { InterfaceValues } from '#documents/original.ts';
 import type { Command, NodeReply, Table, TableRow } from '../command.ts';
-import { fieldsOf, itemsOf, numberOf, textOf } from '../document-fields.ts';
 import { failuresOf } from '../failures.ts';
 
 interface NodeSubnets {
-  readonly id: number | undefined;
+  readonly id: number;
   readonly name: string;
   readonly vppAddress: string;
   /** Of the interface that routes to the other nodes; empty: there is none. */
@@ -33,11 +34,13 @@ export const ipam: Command = {
   examples: ['ipam', 'ipam k8s-master'],
   async run(context, input) {
     const nodes = await context.nodes(input.arguments['node']);
+    const { IpamDocument } = await import('#documents/ipam.ts');
+    const { InterfaceValues } = await import('#documents/original.ts');
     const replies = await context.askAll(nodes, async (node) => {
       const path = 'scheduler/dump?state=SB&descriptor=vpp-interface';
       const [own, interfaces] = await Promise.all([
-        context.ask(node, 'contiv/v1/ipam'),
-        context.ask(node, path),
+        context.ask(node, 'contiv/v1/ipam', IpamDocument),
+        context.ask(node, path, InterfaceValues),
       ]);
       return subnetsOf(own, interfaces);
     });
@@ -49,25 +52,21 @@ export const ipam: Command = {
   },
 };
 
-function subnetsOf(own: unknown, interfaces: unknown): NodeSubnets {
-  const { nodeId, nodeName, nodeIP, podSubnetThisNode, vppHostNetwork, config } = fieldsOf(own);
+function subnetsOf(own: IpamDocument, interfaces: InterfaceValues): NodeSubnets {
   return {
-    id: numberOf(nodeId),
-    name: textOf(nodeName),
-    vppAddress: textOf(nodeIP),
+    id: own.nodeId,
+    name: own.nodeName,
+    vppAddress: own.nodeIP,
     bviAddress: bviAddressOf(interfaces),
-    podSubnet: textOf(podSubnetThisNode),
-    vppHostNetwork: textOf(vppHostNetwork),
-    podClusterSubnet: textOf(fieldsOf(config)['podSubnetCIDR']),
+    podSubnet: own.podSubnetThisNode,
+    vppHostNetwork: own.vppHostNetwork,
+    podClusterSubnet: own.config.podSubnetCIDR ?? '',
   };
 }
 
-function bviAddressOf(interfaces: unknown): string {
-  for (const one of itemsOf(interfaces)) {
-    const { name, ipAddresses } = fieldsOf(fieldsOf(one)['Value']);
-    if (name === BVI) return textOf(itemsOf(ipAddresses)[0]).split('/')[0]!;
-  }
-  return '';
+function bviAddressOf(interfaces: InterfaceValues): string {
+  const bvi = interfaces.find(({ Value }) => Value.name === BVI);
+  return bvi?.Value.ipAddresses[0]?.split('/')[0] ?? '';
 }
 
 function tableOf(replies: readonly NodeReply<NodeSubnets>[]): Table {
@@ -91,6 +90,6 @@ function rowOf({ node, value, failure }: NodeReply<NodeSubnets>): TableRow {
   const { id, name, vppAddress, bviAddress, podSubnet, vppHostNetwork, podClusterSubnet } = value;
   const bvi = bviAddress || 'Not Available';
   return {
-    cells: [String(id ?? ''), name, vppAddress, bvi, podSubnet, vppHostNetwork, podClusterSubnet],
+    cells: [String(id), name, vppAddress, bvi, podSubnet, vppHostNetwork, podClusterSubnet],
   };
 }

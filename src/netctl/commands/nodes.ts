@@ -1,4 +1,6 @@
 /** `netctl nodes`: the nodes of the cluster and the state of their agents. */
+import type { IpamDocument } from '#documents/ipam.ts';
+import type { ProbeDocument } from '#documents/probes.ts';
 import type {
   ClusterNode,
   Command,
@@ -7,7 +9,6 @@ import type {
   Table,
   TableRow,
 } from '../command.ts';
-import { fieldsOf, numberOf, textOf } from '../document-fields.ts';
 import { failuresOf } from '../failures.ts';
 import { originalTime } from '../output/original-time.ts';
 import { RequestError } from '../requests/request-failure.ts';
@@ -41,9 +42,10 @@ export const nodes: Command = {
   examples: ['nodes', 'nodes -o json', 'nodes --server 10.0.0.1 --server 10.0.0.2'],
   async run(context) {
     const all = await context.nodes();
+    const { ProbeDocument } = await import('#documents/probes.ts');
     const replies = await context.askAll(all, async (node) => {
       const [status, ipam] = await Promise.all([
-        context.ask(node, 'liveness'),
+        context.ask(node, 'liveness', ProbeDocument),
         // With etcd as the source it is known.
         node.id === undefined ? identityOf(context, node) : undefined,
       ]);
@@ -59,9 +61,13 @@ export const nodes: Command = {
  * ID, name and address of a node. An agent refuses them with status 500 while its node has no address: when it
  * starts, or waits for VPP or for a DHCP lease. Its state, which says so, must not be hidden then.
  */
-async function identityOf(context: CommandContext, node: ClusterNode): Promise<unknown> {
+async function identityOf(
+  context: CommandContext,
+  node: ClusterNode,
+): Promise<IpamDocument | undefined> {
+  const { IpamDocument } = await import('#documents/ipam.ts');
   try {
-    return await context.ask(node, 'contiv/v1/ipam');
+    return await context.ask(node, 'contiv/v1/ipam', IpamDocument);
   } catch (thrown) {
     if (thrown instanceof RequestError && thrown.failure.status === 500) return undefined;
     throw thrown;
@@ -80,29 +86,30 @@ function warnOfProblems({ warn }: CommandContext, replies: readonly NodeReply<No
   if (texts.length > 0) warn('  netctl nodes -o wide shows problems as a whole.');
 }
 
-function statusOf(node: ClusterNode, status: unknown, ipam: unknown): NodeStatus {
-  const { nodeId, nodeName, nodeIP } = fieldsOf(ipam);
-  const { state, start_time, build_version, build_date, commit_hash, PluginStatus } =
-    fieldsOf(status);
+function statusOf(
+  node: ClusterNode,
+  status: ProbeDocument,
+  ipam: IpamDocument | undefined,
+): NodeStatus {
+  const { state, start_time, build_version = '', build_date = '', commit_hash = '' } = status;
   return {
-    id: node.id ?? numberOf(nodeId),
-    name: textOf(nodeName) || node.name,
-    vppAddress: node.vppAddress ?? textOf(nodeIP).split('/')[0]!,
-    // The encoder of the agent leaves out zeros.
+    id: node.id ?? ipam?.nodeId,
+    name: ipam?.nodeName || node.name,
+    vppAddress: node.vppAddress ?? ipam?.nodeIP.split('/')[0] ?? '',
     state: stateOf(state),
-    started: numberOf(start_time),
-    version: textOf(build_version),
-    built: textOf(build_date),
-    commit: textOf(commit_hash),
-    problems: Object.entries(fieldsOf(PluginStatus)).flatMap(([name, component]) => {
-      const { state: its, error } = fieldsOf(component);
-      return stateOf(its) === 'OK' ? [] : [`${name}: ${textOf(error) || stateOf(its)}`];
-    }),
+    started: start_time,
+    version: build_version,
+    built: build_date,
+    commit: commit_hash,
+    problems: Object.entries(status.PluginStatus).flatMap(([name, { state: its, error }]) =>
+      stateOf(its) === 'OK' ? [] : [`${name}: ${error || stateOf(its)}`],
+    ),
   };
 }
 
-function stateOf(state: unknown): string {
-  return states[numberOf(state) ?? 0] ?? String(state);
+/** The encoder of the agent leaves out zeros. */
+function stateOf(state = 0): string {
+  return states[state] ?? String(state);
 }
 
 function tableOf(replies: readonly NodeReply<NodeStatus>[]): Table {

@@ -2,6 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { stdin } from 'node:process';
 import { addAbortSignal } from 'node:stream';
+import type { ClusterPlan, ConnectionChange, ServiceChange } from '#documents/connectivity.ts';
+import type { Drift } from '#documents/scheduler/drift.ts';
 import { defineError, errorText } from '#infra/errors/errors.ts';
 import {
   type ClusterNode,
@@ -11,8 +13,8 @@ import {
   type NodeReply,
   type TableRow,
 } from '../command.ts';
-import { type Fields, fieldsOf, objectsIn, textOf, textsIn } from '../document-fields.ts';
 import { failureRows, failuresOf, isForPeople, shortList } from '../failures.ts';
+import { inForm } from '../requests/agent-document.ts';
 import { askRoute, postRoute } from '../requests/missing.ts';
 
 export const PlanFileError = defineError({
@@ -71,11 +73,12 @@ async function planResync(
   context: CommandContext,
   nodes: readonly ClusterNode[],
 ): Promise<ExitCode> {
-  const replies = await context.askAll(nodes, async (node) =>
-    fieldsOf(await askRoute(context, node, 'scheduler/drift')),
+  const { Drift } = await import('#documents/scheduler/drift.ts');
+  const replies = await context.askAll(nodes, (node) =>
+    askRoute(context, node, 'scheduler/drift', Drift),
   );
-  const count = replies.reduce((sum, { value }) => sum + differencesIn(value).length, 0);
-  const unread = replies.reduce((sum, { value }) => sum + objectsIn(value?.['Unread']).length, 0);
+  const count = replies.reduce((sum, { value }) => sum + (value?.Differences.length ?? 0), 0);
+  const unread = replies.reduce((sum, { value }) => sum + (value?.Unread.length ?? 0), 0);
   context.output.list(
     {
       columns: [
@@ -100,10 +103,6 @@ async function planResync(
   return count + unread > 0 && code === ExitCode.Success ? ExitCode.Negative : code;
 }
 
-function differencesIn(value: Fields | undefined): readonly Fields[] {
-  return objectsIn(value?.['Differences']);
-}
-
 const operations: Readonly<Record<string, string>> = {
   missing: 'create',
   different: 'update',
@@ -112,30 +111,23 @@ const operations: Readonly<Record<string, string>> = {
   leftover: 'remove',
 };
 
-function driftRows({ node, value }: NodeReply<Fields>): TableRow[] {
+function driftRows({ node, value }: NodeReply<Drift>): TableRow[] {
   if (value === undefined) return [];
-  const unread = objectsIn(value['Unread']).map(
-    (one): TableRow => ({
-      cells: [node.name, 'not read', '', `${textOf(one['Descriptor'])}: ${textOf(one['Error'])}`],
+  const unread = value.Unread.map(
+    ({ Descriptor, Error: error }): TableRow => ({
+      cells: [node.name, 'not read', '', `${Descriptor}: ${error}`],
       color: 'red',
     }),
   );
-  const rows = differencesIn(value).map((one): TableRow => {
-    const difference = textOf(one['Difference']);
-    const reason = textOf(one['Reason']);
-    const error = textOf(one['Error']);
-    const texts = [
-      textOf(one['Key']),
-      ...(reason === '' ? [] : [reason]),
-      ...(error === '' ? [] : [`failed before: ${error}`]),
-    ];
+  const rows = value.Differences.map(({ Key, Difference, Reason, Error: error }): TableRow => {
+    const texts = [Key, ...(Reason ? [Reason] : []), ...(error ? [`failed before: ${error}`] : [])];
     return {
-      cells: [node.name, difference, operations[difference] ?? '', texts.join(': ')],
+      cells: [node.name, Difference, operations[Difference] ?? '', texts.join(': ')],
       color: 'yellow',
     };
   });
   if (rows.length + unread.length > 0) return [...unread, ...rows];
-  const note = `nothing to do: ${textOf(value['Compared'])} values are as desired`;
+  const note = `nothing to do: ${value.Compared} values are as desired`;
   return [{ cells: [node.name], note, color: 'green' }];
 }
 
@@ -150,7 +142,7 @@ const kinds: readonly string[] = [
   'EndpointSlice',
 ];
 
-async function objectsOf(file: string, signal: AbortSignal): Promise<readonly Fields[]> {
+async function objectsOf(file: string, signal: AbortSignal): Promise<readonly object[]> {
   const where = file === '-' ? 'standard input' : file;
   const { parseAllDocuments } = await import('yaml');
   let documents: unknown[];
@@ -166,15 +158,20 @@ async function objectsOf(file: string, signal: AbortSignal): Promise<readonly Fi
     signal.throwIfAborted();
     throw new PlanFileError(`cannot read the objects: ${errorText(cause)}`, { where, cause });
   }
+  const { Type } = await import('typebox');
+  const kind = Type.String();
+  const Manifest = Type.Object({
+    kind,
+    items: Type.Optional(Type.Array(Type.Object({ kind }))),
+  });
   const objects = documents
-    .flatMap((one) =>
-      fieldsOf(one)['kind'] === 'List' ? objectsIn(fieldsOf(one)['items']) : [fieldsOf(one)],
-    )
-    .filter((one) => Object.keys(one).length > 0);
-  const other = objects.find(({ kind }) => !kinds.includes(textOf(kind)));
+    .map((one) => inForm(Manifest, one))
+    .flatMap((one) => (one.kind === 'List' ? (one.items ?? []) : [one]))
+    .filter((one) => Object.keys(one).length > 1 || one.kind !== '');
+  const other = objects.find(({ kind }) => !kinds.includes(kind));
   if (other)
     throw new PlanFileError(
-      `${textOf(other['kind']) || 'an object without kind'} cannot be planned; ${kinds.join(', ')} can`,
+      `${other.kind || 'an object without kind'} cannot be planned; ${kinds.join(', ')} can`,
       { where },
     );
   if (objects.length === 0) throw new PlanFileError('there is no object', { where });
@@ -191,12 +188,13 @@ async function inputText(signal: AbortSignal): Promise<string> {
 async function planObjects(
   context: CommandContext,
   nodes: readonly ClusterNode[],
-  objects: readonly Fields[],
+  objects: readonly object[],
   section: Section,
 ): Promise<ExitCode> {
   const field = { add: 'added', change: 'changed', remove: 'removed' }[section];
-  const replies = await context.askAll(nodes, async (node) =>
-    fieldsOf(await postRoute(context, node, 'contiv/v1/policy/plan', { [field]: objects })),
+  const { ClusterPlan } = await import('#documents/connectivity.ts');
+  const replies = await context.askAll(nodes, (node) =>
+    postRoute(context, node, 'contiv/v1/policy/plan', { [field]: objects }, ClusterPlan),
   );
   const answers = replies.flatMap(({ node, value }) => (value ? [{ node, value }] : []));
   if (!isForPeople(context))
@@ -210,37 +208,34 @@ async function planObjects(
 
 interface Answer {
   readonly node: ClusterNode;
-  readonly value: Fields;
+  readonly value: ClusterPlan;
 }
 
 function planText(answers: readonly Answer[]): string {
-  const lines = unique(answers, 'problems', (one) => `Note: ${textOf(one['text'])}`);
-  const changes = unique(answers, 'changes', changeText);
+  const lines = unique(answers, ({ problems }) => problems.map(({ text }) => `Note: ${text}`));
+  const changes = unique(answers, (value) => value.changes.map(changeText));
   lines.push(
     changes.length === 0 ? 'No connection between pods changes.' : 'Connections:',
     ...changes,
   );
   // Nodes serve a service at other node ports, and prefer other backends.
   for (const { node, value } of answers) {
-    const services = objectsIn(value['services']);
-    for (const one of services) lines.push(...serviceLines(node, one));
-    const planned = objectsIn(value['operations']);
-    lines.push(`${node.name}: ${planned.length === 0 ? 'no value changes' : 'values'}`);
-    for (const one of planned) lines.push(`  ${textOf(one['operation'])} ${textOf(one['key'])}`);
+    for (const one of value.services) lines.push(...serviceLines(node, one));
+    lines.push(`${node.name}: ${value.operations.length === 0 ? 'no value changes' : 'values'}`);
+    for (const { operation, key } of value.operations) lines.push(`  ${operation} ${key}`);
   }
   return `${lines.join('\n')}\n`;
 }
 
-function serviceLines(node: ClusterNode, change: Fields): string[] {
+function serviceLines(node: ClusterNode, change: ServiceChange): string[] {
   const linesOf = (field: 'before' | 'after'): readonly string[] =>
-    objectsIn(change[field]).map((one) => {
-      const backends = textsIn(one['backends']);
+    (change[field] ?? []).map(({ address, port, protocol, backends }) => {
       const list = backends.length === 0 ? 'no backend' : shortList(backends, 5);
-      return `${textOf(one['address'])}:${textOf(one['port'])} ${textOf(one['protocol'])} to ${list}`;
+      return `${address}:${port} ${protocol} to ${list}`;
     });
   const [before, after] = [linesOf('before'), linesOf('after')];
   return [
-    `${node.name}: service ${textOf(change['service'])}`,
+    `${node.name}: service ${change.service}`,
     ...before.filter((line) => !after.includes(line)).map((line) => `  - ${line}`),
     ...after.filter((line) => !before.includes(line)).map((line) => `  + ${line}`),
   ];
@@ -249,18 +244,14 @@ function serviceLines(node: ClusterNode, change: Fields): string[] {
 /** All nodes compute the same connections; one whose state is older adds what it sees. */
 function unique(
   answers: readonly Answer[],
-  field: string,
-  textOfItem: (item: Fields) => string,
+  textsOf: (plan: ClusterPlan) => readonly string[],
 ): string[] {
-  const texts = new Set<string>();
-  for (const { value } of answers)
-    for (const item of objectsIn(value[field])) texts.add(textOfItem(item));
-  return [...texts];
+  return [...new Set(answers.flatMap(({ value }) => textsOf(value)))];
 }
 
-function changeText(change: Fields): string {
-  const pair = `${textOf(change['from'])} => ${textOf(change['to'])}`;
+function changeText({ from, to, before, after }: ConnectionChange): string {
+  const pair = `${from} => ${to}`;
   const line = (sign: string, ports: string): string[] =>
     ports === '' || ports === 'No Connections' ? [] : [`  ${sign} ${pair} : ${ports}`];
-  return [...line('-', textOf(change['before'])), ...line('+', textOf(change['after']))].join('\n');
+  return [...line('-', before), ...line('+', after)].join('\n');
 }

@@ -1,4 +1,5 @@
 /** `netctl pods`: the pods of nodes and their interfaces in VPP. */
+import type { Allocations } from '#documents/ipam.ts';
 import type {
   ClusterNode,
   ClusterPod,
@@ -8,7 +9,6 @@ import type {
   Table,
   TableRow,
 } from '../command.ts';
-import { fieldsOf, itemsOf, numberOf, textOf } from '../document-fields.ts';
 import { failuresOf } from '../failures.ts';
 
 interface VppInterface {
@@ -67,34 +67,31 @@ async function interfacesOf(
   node: ClusterNode,
   withPods: boolean,
 ): Promise<NodeInterfaces> {
+  const { Allocations } = await import('#documents/ipam.ts');
+  const { ArpValues, VppInterfaces } = await import('#documents/original.ts');
   const [arps, interfaces, allocations] = await Promise.all([
-    context.ask(node, 'scheduler/dump?view=NB&descriptor=vpp-arp'),
-    context.ask(node, 'dump/vpp/v2/interfaces'),
-    withPods ? context.ask(node, 'contiv/v1/ipam/allocations') : undefined,
+    context.ask(node, 'scheduler/dump?view=NB&descriptor=vpp-arp', ArpValues),
+    context.ask(node, 'dump/vpp/v2/interfaces', VppInterfaces),
+    withPods ? context.ask(node, 'contiv/v1/ipam/allocations', Allocations) : undefined,
   ]);
   const byName = new Map<string, VppInterface>();
-  for (const one of Object.values(fieldsOf(interfaces))) {
-    const { interface: configured, interface_meta: actual } = fieldsOf(one);
-    const { sw_if_index, internal_name } = fieldsOf(actual);
-    const name = textOf(internal_name);
-    byName.set(textOf(fieldsOf(configured)['name']), { index: numberOf(sw_if_index), name });
-  }
+  for (const { interface: configured, interface_meta: actual } of Object.values(interfaces))
+    byName.set(configured.name, { index: actual.sw_if_index, name: actual.internal_name });
   const byAddress = new Map<string, VppInterface>();
-  for (const arp of itemsOf(arps)) {
-    const { interface: name, ipAddress } = fieldsOf(fieldsOf(arp)['Value']);
-    const found = byName.get(textOf(name));
-    if (found) byAddress.set(textOf(ipAddress), found);
+  for (const { Value } of arps) {
+    const found = byName.get(Value.interface);
+    if (found) byAddress.set(Value.ipAddress, found);
   }
-  return { interfaces: byAddress, pods: withPods ? attachedPods(allocations) : undefined };
+  return { interfaces: byAddress, pods: allocations && attachedPods(allocations) };
 }
 
-function attachedPods(allocations: unknown): ClusterPod[] {
-  return itemsOf(fieldsOf(allocations)['Pods']).map((pod) => {
-    const { PodID, MainIP } = fieldsOf(pod);
-    const { Name, Namespace } = fieldsOf(PodID);
-    const address = textOf(MainIP) || undefined;
-    return { name: textOf(Name), namespace: textOf(Namespace), address, hostAddress: undefined };
-  });
+function attachedPods({ Pods }: Allocations): ClusterPod[] {
+  return Pods.map(({ PodID: { Name, Namespace }, MainIP }) => ({
+    name: Name,
+    namespace: Namespace,
+    address: MainIP || undefined,
+    hostAddress: undefined,
+  }));
 }
 
 function entriesOf(

@@ -1,4 +1,11 @@
 /** `netctl policies`: which network policies isolate pods, and for one pod what they permit. */
+import type {
+  Isolation,
+  PolicyAttachment,
+  PolicyPodDocument,
+  PolicyPodSummary,
+} from '#documents/policies.ts';
+import type { ValueState } from '#documents/value-states.ts';
 import {
   type ClusterNode,
   type ClusterPod,
@@ -9,7 +16,6 @@ import {
   type NodeReply,
   type TableRow,
 } from '../command.ts';
-import { type Fields, fieldsOf, objectsIn, textOf, textsIn } from '../document-fields.ts';
 import { failureRows, failuresOf, isForPeople } from '../failures.ts';
 import { peersInWords } from '../peers-in-words.ts';
 import { askIfKnown, askRoute } from '../requests/missing.ts';
@@ -55,8 +61,9 @@ async function list(
   nodes: readonly ClusterNode[],
   onlyIsolated: boolean,
 ): Promise<ExitCode> {
+  const { PolicyPodList } = await import('#documents/policies.ts');
   const replies = await context.askAll(nodes, async (node) => {
-    const pods = objectsIn(await askRoute(context, node, 'contiv/v1/policy/pods'));
+    const pods = await askRoute(context, node, 'contiv/v1/policy/pods', PolicyPodList);
     return onlyIsolated ? pods.filter((pod) => isIsolated(pod)) : pods;
   });
   const answered = replies.some(({ failure }) => failure === undefined);
@@ -82,7 +89,7 @@ async function list(
       },
       {
         pods: replies.flatMap(({ node, value = [] }) =>
-          value.map((pod) => ({ node: node.name, ...pod })),
+          value.map((pod) => ({ ...pod, node: node.name })),
         ),
         failures: failuresOf(replies),
       },
@@ -90,21 +97,20 @@ async function list(
   return context.explainFailures(replies);
 }
 
-function isIsolated(pod: Fields): boolean {
-  return textsIn(pod['ingress']).length > 0 || textsIn(pod['egress']).length > 0;
+function isIsolated({ ingress, egress }: PolicyPodSummary): boolean {
+  return ingress.length > 0 || egress.length > 0;
 }
 
-function podRows({ node, value = [] }: NodeReply<readonly Fields[]>): TableRow[] {
-  return value.map((pod) => {
-    const name = textOf(pod['name']);
-    const failed = failedValues(pod);
+function podRows({ node, value = [] }: NodeReply<readonly PolicyPodSummary[]>): TableRow[] {
+  return value.map(({ name, addresses, ingress, egress, values }) => {
+    const failed = failedValues(values);
     return {
       cells: [
         node.name,
         name,
-        textsIn(pod['addresses']).join(', '),
-        policyNames(pod['ingress'], name),
-        policyNames(pod['egress'], name),
+        addresses.join(', '),
+        policyNames(ingress, name),
+        policyNames(egress, name),
         failed.join('; ') || 'applied',
       ],
       ...(failed.length > 0 && { color: 'yellow' as const }),
@@ -113,19 +119,19 @@ function podRows({ node, value = [] }: NodeReply<readonly Fields[]>): TableRow[]
 }
 
 /** Policies are in the namespace of the pod, so theirs is left out. */
-function policyNames(list: unknown, pod: string): string {
+function policyNames(list: readonly string[], pod: string): string {
   const namespace = pod.slice(0, pod.indexOf('/') + 1);
-  const names = textsIn(list).map((name) =>
+  const names = list.map((name) =>
     name.startsWith(namespace) ? name.slice(namespace.length) : name,
   );
   return names.join(', ') || 'open';
 }
 
 /** Why ACLs of the pod are not as the policies say. */
-function failedValues(pod: Fields): string[] {
-  return objectsIn(pod['values'])
+function failedValues(values: readonly Pick<ValueState, 'state' | 'error'>[]): string[] {
+  return values
     .filter(({ state }) => state !== 'CONFIGURED')
-    .map((value) => `ACL ${textOf(value['state'])} ${textOf(value['error'])}`.trimEnd());
+    .map(({ state, error = '' }) => `ACL ${state} ${error}`.trimEnd());
 }
 
 // ---- one pod
@@ -136,22 +142,23 @@ async function explain(
   pod: string,
 ): Promise<ExitCode> {
   const path = `contiv/v1/policy/pods/${pod.split('/').map(encodeURIComponent).join('/')}`;
+  const { PolicyPodDocument } = await import('#documents/policies.ts');
   const [replies, pods] = await Promise.all([
-    context.askAll(nodes, (node) => askIfKnown(context, node, path)),
+    context.askAll(nodes, (node) => askIfKnown(context, node, path, PolicyPodDocument)),
     context.pods().catch(() => undefined),
   ]);
-  const known = replies.filter(({ value }) => value !== undefined);
+  const known = replies.flatMap(({ node, value }) => (value ? [{ node, value }] : []));
   if (!isForPeople(context))
     context.output.document({
       pod,
-      nodes: known.map(({ node, value }) => ({ name: node.name, ...fieldsOf(value) })),
+      nodes: known.map(({ node, value }) => ({ ...value, name: node.name })),
       failures: failuresOf(replies),
     });
   else
     context.output.text(
       known.length === 0
         ? unknownText(pod, replies)
-        : known.map(({ node, value }) => podText(pod, node, fieldsOf(value), pods)).join('\n'),
+        : known.map(({ node, value }) => podText(pod, node, value, pods)).join('\n'),
     );
   const code = context.explainFailures(replies);
   return known.length === 0 && code === ExitCode.Success ? ExitCode.Negative : code;
@@ -173,41 +180,39 @@ function unknownText(pod: string, replies: readonly NodeReply<unknown>[]): strin
 function podText(
   pod: string,
   node: ClusterNode,
-  document: Fields,
+  document: PolicyPodDocument,
   pods: readonly ClusterPod[] | undefined,
 ): string {
   const lines: string[] = [];
-  for (const attachment of objectsIn(document['attachments'])) {
-    lines.push(`${pod} (${textsIn(attachment['addresses']).join(', ')}) on ${node.name}`, '');
+  for (const attachment of document.attachments) {
+    lines.push(`${pod} (${attachment.addresses.join(', ')}) on ${node.name}`, '');
     for (const direction of ['ingress', 'egress'] as const)
-      lines.push(...directionLines(pod, direction, fieldsOf(attachment[direction]), pods), '');
+      lines.push(...directionLines(pod, direction, attachment[direction], pods), '');
     lines.push(...aclLines(attachment));
   }
-  for (const field of ['problems', 'limits'])
-    for (const [policy, texts] of Object.entries(fieldsOf(document[field])))
-      for (const text of textsIn(texts)) lines.push(`Policy ${policy}: ${text}`);
+  for (const field of ['problems', 'limits'] as const)
+    for (const [policy, texts] of Object.entries(document[field]))
+      for (const text of texts) lines.push(`Policy ${policy}: ${text}`);
   return `${lines.join('\n')}\n`;
 }
 
 function directionLines(
   pod: string,
   direction: 'ingress' | 'egress',
-  isolation: Fields,
+  { isolatedBy, permits }: Isolation,
   pods: readonly ClusterPod[] | undefined,
 ): string[] {
   const title = direction === 'ingress' ? 'To the pod' : 'From the pod';
   const word = direction === 'ingress' ? 'from' : 'to';
-  const isolating = textsIn(isolation['isolatedBy']);
-  if (isolating.length === 0) return [`${title}: everything is permitted, no policy isolates it`];
-  const permits = objectsIn(isolation['permits']);
-  const lines = [`${title}: isolated by ${policyNames(isolating, pod)}`];
+  if (isolatedBy.length === 0) return [`${title}: everything is permitted, no policy isolates it`];
+  const lines = [`${title}: isolated by ${policyNames(isolatedBy, pod)}`];
   if (permits.length === 0) return [...lines, '  permitted: nothing'];
   for (const permit of permits) {
-    const ports = portsInWords(textOf(permit['ports']));
-    const peers = peersInWords(textsIn(permit['peers']), pods);
-    const rule = `spec.${direction}[${textOf(permit['rule'])}]`;
+    const ports = portsInWords(permit.ports);
+    const peers = peersInWords(permit.peers, pods);
+    const rule = `spec.${direction}[${permit.rule}]`;
     lines.push(`  permitted: ${ports} ${word} ${peers}`);
-    lines.push(`    by ${textOf(permit['policy'])}, ${rule}`);
+    lines.push(`    by ${permit.policy}, ${rule}`);
   }
   return lines;
 }
@@ -216,13 +221,12 @@ function portsInWords(ports: string): string {
   return ports === 'any' || ports === '' ? 'all ports' : ports;
 }
 
-function aclLines(attachment: Fields): string[] {
-  const values = objectsIn(attachment['values']);
-  const failed = failedValues(attachment);
+function aclLines({ values }: PolicyAttachment): string[] {
+  const failed = failedValues(values);
   const missing = values.filter(({ state, actual }) => state === 'CONFIGURED' && actual === null);
   if (failed.length + missing.length === 0) return [`In VPP: ${values.length} ACLs, all applied`];
   return [
     ...failed.map((text) => `In VPP: ${text}`),
-    ...missing.map((value) => `In VPP: missing: ${textOf(value['key'])}; see netctl plan`),
+    ...missing.map((value) => `In VPP: missing: ${value.key}; see netctl plan`),
   ];
 }

@@ -108,7 +108,8 @@ async function save(
   const name = `contiv-report-${node.name}-${now.toISOString()}`.replaceAll(/[^\w.-]/g, '-');
   const path = join(folder, `${name}.tar.gz`);
   // The first request shows whether the node answers.
-  await context.ask(node, 'liveness').catch((thrown: unknown) => {
+  const { ProbeDocument } = await import('#documents/probes.ts');
+  await context.ask(node, 'liveness', ProbeDocument).catch((thrown: unknown) => {
     if (thrown instanceof RequestError && thrown.failure.status !== undefined) return;
     throw thrown;
   });
@@ -131,6 +132,7 @@ async function collect(
   node: ClusterNode,
   archive: ReportArchive,
 ): Promise<readonly Part[]> {
+  const { CommandOutput } = await import('#documents/original.ts');
   const { documents, commandFile, vppCommands } = await import('#infra/support-bundle/contents.ts');
   const { Secrets } = await import('#infra/support-bundle/secrets.ts');
   const { signal } = context;
@@ -160,8 +162,13 @@ async function collect(
       continue;
     }
     try {
-      const text = await context.post(node, 'vpp/command', { vppclicommand: command });
-      await add(file, command, Readable.from([Buffer.from(String(text))]));
+      const text = await context.post(
+        node,
+        'vpp/command',
+        { vppclicommand: command },
+        CommandOutput,
+      );
+      await add(file, command, Readable.from([Buffer.from(text)]));
     } catch (thrown) {
       signal.throwIfAborted();
       if (!(thrown instanceof RequestError)) throw thrown;

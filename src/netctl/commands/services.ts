@@ -1,4 +1,9 @@
 /** `netctl services`: which addresses of services are served, with which backends, and why others are not. */
+import type {
+  ServiceAddressSummary,
+  ServiceDocument,
+  ServiceSummary,
+} from '#documents/services.ts';
 import {
   type ClusterNode,
   type Command,
@@ -9,7 +14,6 @@ import {
   type Table,
   type TableRow,
 } from '../command.ts';
-import { type Fields, fieldsOf, objectsIn, textOf, textsIn } from '../document-fields.ts';
 import { failureRows, failuresOf, isForPeople, noteRow, shortList } from '../failures.ts';
 import { askIfKnown, askRoute } from '../requests/missing.ts';
 
@@ -89,8 +93,9 @@ async function list(
   nodes: readonly ClusterNode[],
   onlyProblems: boolean,
 ): Promise<ExitCode> {
+  const { ServiceList } = await import('#documents/services.ts');
   const replies = await context.askAll(nodes, async (node) =>
-    objectsIn(await askRoute(context, node, 'contiv/v1/services')).map(summaryOf),
+    (await askRoute(context, node, 'contiv/v1/services', ServiceList)).map(summaryOf),
   );
   const rows = merged(replies).filter(({ problems }) => !onlyProblems || problems.size > 0);
   const answered = replies.filter(({ failure }) => failure === undefined).length;
@@ -111,34 +116,39 @@ async function list(
   return context.explainFailures(replies);
 }
 
-function summaryOf(service: Fields): Summary {
-  const values = objectsIn(service['values']).filter(({ state }) => state !== 'CONFIGURED');
+function summaryOf(service: ServiceSummary): Summary {
+  const values = service.values.filter(({ state }) => state !== 'CONFIGURED');
   return {
-    name: textOf(service['name']),
-    whyNotRendered: textOf(service['whyNotRendered']),
-    addresses: objectsIn(service['addresses']).map(addressRow),
+    name: service.name,
+    whyNotRendered: service.whyNotRendered ?? '',
+    addresses: service.addresses.map(addressRow),
     problems: [
-      ...textsIn(service['problems']),
-      ...values.map((value) => `in VPP: ${textOf(value['error']) || textOf(value['state'])}`),
+      ...service.problems,
+      ...values.map(({ error, state }) => `in VPP: ${error || state}`),
     ],
   };
 }
 
-function addressRow(address: Fields): AddressRow {
-  const backends = address['backends'];
+function addressRow(address: ServiceAddressSummary): AddressRow {
   return {
     text: addressText(address),
-    kind: textOf(address['kind']),
-    used: Array.isArray(backends) ? backends.length : 0,
-    unused: Number(address['unusedBackends'] ?? 0),
-    whyNotRendered: textOf(address['whyNotRendered']),
+    kind: address.kind,
+    used: address.backends.length,
+    unused: address.unusedBackends,
+    whyNotRendered: address.whyNotRendered ?? '',
   };
 }
 
-function addressText(address: Fields): string {
-  const ip = textOf(address['address']);
-  const host = ip.includes(':') ? `[${ip}]` : ip;
-  return `${host}:${textOf(address['port'])}/${textOf(address['protocol']).toLowerCase()}`;
+function addressText({
+  address,
+  port,
+  protocol,
+}: Pick<ServiceAddressSummary, 'address' | 'port' | 'protocol'>): string {
+  return `${hostText(address)}:${port}/${protocol.toLowerCase()}`;
+}
+
+function hostText(address: string): string {
+  return address.includes(':') ? `[${address}]` : address;
 }
 
 function merged(replies: readonly NodeReply<readonly Summary[]>[]): readonly ServiceRow[] {
@@ -223,7 +233,10 @@ async function explain(
   name: string,
 ): Promise<ExitCode> {
   const path = `contiv/v1/services/${name.split('/').map(encodeURIComponent).join('/')}`;
-  const replies = await context.askAll(nodes, (node) => askIfKnown(context, node, path));
+  const { ServiceDocument } = await import('#documents/services.ts');
+  const replies = await context.askAll(nodes, (node) =>
+    askIfKnown(context, node, path, ServiceDocument),
+  );
   const known = replies.filter(({ value }) => value !== undefined);
   const answered = replies.filter(({ failure }) => failure === undefined).length;
   if (known.length === 0 && answered > 0 && isForPeople(context))
@@ -243,7 +256,7 @@ async function explain(
   return known.length === 0 && code === ExitCode.Success ? ExitCode.Negative : code;
 }
 
-function detailTable(replies: readonly NodeReply<unknown>[]): Table {
+function detailTable(replies: readonly NodeReply<ServiceDocument | undefined>[]): Table {
   return {
     columns: [
       { title: 'NODE', whenNarrow: 'keep' },
@@ -255,46 +268,40 @@ function detailTable(replies: readonly NodeReply<unknown>[]): Table {
     rows: replies.flatMap(({ node, value, failure }): TableRow[] => {
       if (failure !== undefined) return [noteRow(node, failure.text)];
       if (value === undefined) return [noteRow(node, 'does not know the service')];
-      return detailRows(node.name, fieldsOf(value));
+      return detailRows(node.name, value);
     }),
   };
 }
 
-function detailRows(node: string, service: Fields): TableRow[] {
+function detailRows(node: string, service: ServiceDocument): TableRow[] {
   const rows: TableRow[] = [];
   const add = (cells: readonly string[], note?: string): void =>
     void rows.push({
       cells: [rows.length === 0 ? node : '', ...cells],
       ...(note !== undefined && { note, color: 'yellow' }),
     });
-  const why = textOf(service['whyNotRendered']);
-  if (why !== '') add([], `not served: ${why}`);
-  for (const problem of textsIn(service['problems'])) add([], problem);
-  for (const value of objectsIn(service['values']))
-    if (value['state'] !== 'CONFIGURED')
-      add([], `in VPP: ${textOf(value['error']) || textOf(value['state'])}`);
-    else if (value['actual'] === null)
-      add([], 'in VPP: missing; netctl plan shows what a resync would do');
-  for (const address of objectsIn(service['addresses'])) {
+  if (service.whyNotRendered) add([], `not served: ${service.whyNotRendered}`);
+  for (const problem of service.problems) add([], problem);
+  for (const { state, error, actual } of service.values)
+    if (state !== 'CONFIGURED') add([], `in VPP: ${error || state}`);
+    else if (actual === null) add([], 'in VPP: missing; netctl plan shows what a resync would do');
+  for (const address of service.addresses) {
     const text = addressText(address);
-    const notServed = textOf(address['whyNotRendered']);
-    const backends = objectsIn(address['backends']);
-    if (notServed !== '') add([text], `not served: ${notServed}`);
+    const { whyNotRendered, backends } = address;
+    if (whyNotRendered) add([text], `not served: ${whyNotRendered}`);
     else if (backends.length === 0) add([text], 'no backend');
     for (const [at, backend] of backends.entries()) {
-      const notUsed = textOf(backend['whyNotUsed']);
-      const place = backend['isLocal'] === true ? 'used, on this node' : 'used';
-      const ip = textOf(backend['address']);
+      const place = backend.isLocal ? 'used, on this node' : 'used';
       add([
         at === 0 ? text : '',
-        `${ip.includes(':') ? `[${ip}]` : ip}:${textOf(backend['port'])}`,
-        textOf(backend['pod']),
-        notUsed === '' ? place : `not used: ${notUsed}`,
+        `${hostText(backend.address)}:${backend.port}`,
+        backend.pod,
+        backend.whyNotUsed ? `not used: ${backend.whyNotUsed}` : place,
       ]);
     }
   }
-  const error = textOf(fieldsOf(service['healthCheck'])['error']);
-  if (error !== '') add([], `health check is not served: ${error}`);
+  const error = service.healthCheck?.error;
+  if (error) add([], `health check is not served: ${error}`);
   if (rows.length === 0) add([], 'has no address');
   return rows;
 }

@@ -54,10 +54,11 @@ async function run(context: CommandContext, input: CommandInput): Promise<ExitCo
   const to = endOf(input, 'to');
   const ports = portsOf(input);
   const view = input.options['desired'] === true ? 'NB' : 'SB';
+  const { NodeSnapshot } = await import('#documents/node-snapshot.ts');
   const { isNodeSnapshot } = await import('#packet-trace/node-document.ts');
   const { podAddress, tracePair } = await import('#packet-trace/pair-trace.ts');
   const replies = await context.askAll(await nodesOf(context, [from, to]), (node) =>
-    askRoute(context, node, `trace/node?view=${view}`),
+    askRoute(context, node, `trace/node?view=${view}`, NodeSnapshot),
   );
   const code = context.explainFailures(replies);
   const snapshots = replies.map(({ value }) => value).filter(isNodeSnapshot);

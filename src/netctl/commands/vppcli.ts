@@ -1,6 +1,5 @@
 /** `netctl vppcli`: a command of VPP's own command line. */
 import type { ClusterNode, Command, CommandContext } from '../command.ts';
-import { fieldsOf, itemsOf, textOf } from '../document-fields.ts';
 import { isForPeople, showFailures } from '../failures.ts';
 import { RequestError } from '../requests/request-failure.ts';
 
@@ -37,17 +36,18 @@ async function outputOf(
   node: ClusterNode,
   command: string,
 ): Promise<string> {
+  const { CommandOutput, CommandOutputs } = await import('#documents/original.ts');
   try {
-    return textOf(await context.post(node, 'vpp/command', { vppclicommand: command }));
+    return await context.post(node, 'vpp/command', { vppclicommand: command }, CommandOutput);
   } catch (refused) {
     if (!(refused instanceof RequestError) || refused.failure.reason !== 'forbidden') throw refused;
     const isShow = command.startsWith('show ');
-    const outputs = isShow ? await context.ask(node, 'vpp/telemetry').catch(() => []) : [];
-    const found = itemsOf(outputs)
-      .map(fieldsOf)
-      .find(({ Command }) => Command === command);
+    const outputs = isShow
+      ? await context.ask(node, 'vpp/telemetry', CommandOutputs).catch(() => [])
+      : [];
+    const found = outputs.find(({ Command }) => Command === command);
     if (found === undefined)
       throw new RequestError({ ...refused.failure, remedy: REMEDY }, { where: node.name });
-    return textOf(found['Output']);
+    return found.Output;
   }
 }

@@ -1,6 +1,5 @@
 /** `netctl vppdump`: values as an agent reads them from VPP and Linux. */
-import type { Command } from '../command.ts';
-import { fieldsOf, itemsOf, textOf } from '../document-fields.ts';
+import type { Command, Table } from '../command.ts';
 import { showFailures } from '../failures.ts';
 
 export const vppdump: Command = {
@@ -20,21 +19,24 @@ export const vppdump: Command = {
   examples: ['vppdump k8s-master', 'vppdump k8s-master vpp-interface vpp-route -o yaml'],
   async run(context, { arguments: { node: names = [], descriptor: descriptors = [] } }) {
     const nodes = await context.nodes(names);
-    const replies = await context.askAll(nodes, async (node) => {
-      if (descriptors.length === 0) return [await context.ask(node, 'scheduler/dump')];
-      const paths = descriptors.map(
-        (name) => `scheduler/dump?state=SB&descriptor=${encodeURIComponent(name)}`,
+    const { DumpIndex, DumpedValues } = await import('#documents/scheduler/dump.ts');
+    if (descriptors.length === 0) {
+      const replies = await context.askAll(nodes, (node) =>
+        context.ask(node, 'scheduler/dump', DumpIndex),
       );
-      return await Promise.all(paths.map((path) => context.ask(node, path)));
-    });
+      const [index] = replies.flatMap(({ value }) => (value ? [value] : []));
+      if (index) context.output.list(...listOf(index.Descriptors));
+      else showFailures(context, replies);
+      return context.explainFailures(replies);
+    }
+    const paths = descriptors.map(
+      (name) => `scheduler/dump?state=SB&descriptor=${encodeURIComponent(name)}`,
+    );
+    const replies = await context.askAll(nodes, (node) =>
+      Promise.all(paths.map((path) => context.ask(node, path, DumpedValues))),
+    );
     const [documents] = replies.flatMap(({ value }) => (value ? [value] : []));
-    if (documents && descriptors.length === 0) {
-      const all = itemsOf(fieldsOf(documents[0])['Descriptors']).map(textOf);
-      context.output.list(
-        { columns: [{ title: 'DESCRIPTOR' }], rows: all.map((one) => ({ cells: [one] })) },
-        { descriptors: all },
-      );
-    } else if (documents === undefined) showFailures(context, replies);
+    if (documents === undefined) showFailures(context, replies);
     else if (documents.length === 1) context.output.document(documents[0]);
     else
       context.output.document(
@@ -43,3 +45,8 @@ export const vppdump: Command = {
     return context.explainFailures(replies);
   },
 };
+
+function listOf(descriptors: readonly string[]): [Table, object] {
+  const rows = descriptors.map((one) => ({ cells: [one] }));
+  return [{ columns: [{ title: 'DESCRIPTOR' }], rows }, { descriptors }];
+}

@@ -1,6 +1,5 @@
 /** The words that may continue a command line. */
 import type { Command, CommandArgument, CommandContext, CommandOption } from '../command.ts';
-import { fieldsOf, itemsOf, textOf } from '../document-fields.ts';
 import { type GlobalOption, globalOptions } from '../global-options.ts';
 
 /** A word and its description, or the request that the shell offers files. */
@@ -98,8 +97,8 @@ async function named(
   if (from === 'descriptors') {
     const [node] = await source.nodes(words.slice(0, 1));
     if (!node) return [];
-    const index = fieldsOf(await source.ask(node, 'scheduler/dump'));
-    return plain(itemsOf(index['Descriptors']).map(textOf));
+    const { DumpIndex } = await import('#documents/scheduler/dump.ts');
+    return plain((await source.ask(node, 'scheduler/dump', DumpIndex)).Descriptors);
   }
   return plain(from);
 }

@@ -1,4 +1,6 @@
 /** Replies with status 404: of an agent that does not know the object, and of one that has no such route. */
+import type { TSchema } from 'typebox';
+import type { DocumentOf } from '#documents/document.ts';
 import type { ClusterNode, CommandContext } from '../command.ts';
 import { RequestError } from './request-failure.ts';
 
@@ -6,13 +8,14 @@ import { RequestError } from './request-failure.ts';
  * @returns undefined: the agent does not know the object
  * @throws RequestError, also for an agent that is too old for the path
  */
-export async function askIfKnown(
+export async function askIfKnown<S extends TSchema>(
   context: CommandContext,
   node: ClusterNode,
   path: string,
-): Promise<unknown> {
+  schema: S,
+): Promise<DocumentOf<S> | undefined> {
   try {
-    return await context.ask(node, path);
+    return await context.ask(node, path, schema);
   } catch (thrown) {
     if (isUnknownObject(thrown)) return undefined;
     throw explained(thrown);
@@ -20,27 +23,29 @@ export async function askIfKnown(
 }
 
 /** The same as `ask`, with a hint for a route that the agent does not have. @throws RequestError */
-export async function askRoute(
+export async function askRoute<S extends TSchema>(
   context: CommandContext,
   node: ClusterNode,
   path: string,
-): Promise<unknown> {
+  schema: S,
+): Promise<DocumentOf<S>> {
   try {
-    return await context.ask(node, path);
+    return await context.ask(node, path, schema);
   } catch (thrown) {
     throw explained(thrown);
   }
 }
 
 /** The same as `post`. @throws RequestError */
-export async function postRoute(
+export async function postRoute<S extends TSchema>(
   context: CommandContext,
   node: ClusterNode,
   path: string,
   body: unknown,
-): Promise<unknown> {
+  schema: S,
+): Promise<DocumentOf<S>> {
   try {
-    return await context.post(node, path, body);
+    return await context.post(node, path, body, schema);
   } catch (thrown) {
     throw explained(thrown);
   }

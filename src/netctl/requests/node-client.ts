@@ -1,9 +1,11 @@
 /** Requests to the REST servers of nodes. */
 import { type IncomingMessage, request as plainRequest, type RequestOptions } from 'node:http';
 import { request as tlsRequest } from 'node:https';
+import type { TSchema } from 'typebox';
+import type { DocumentOf } from '#documents/document.ts';
 import type { Clock, Timer } from '#infra/clock/clock.ts';
 import type { ClusterNode } from '../command.ts';
-import { isOfAgent } from './agent-documents.ts';
+import { agentDocument } from './agent-document.ts';
 import type { Credentials } from './credentials.ts';
 import { failure, failureOfError, failureOfStatus, NOT_OF_AGENT } from './failure-reason.ts';
 import type { TlsOptions } from './http-options.ts';
@@ -51,9 +53,13 @@ export class NodeClient {
   }
 
   /** @throws RequestError */
-  async json(node: ClusterNode, request: NodeRequest): Promise<unknown> {
-    const document = this.#parsed(node, await this.text(node, request));
-    if (isOfAgent(request.path, document)) return document;
+  async json<S extends TSchema>(
+    node: ClusterNode,
+    request: NodeRequest,
+    schema: S,
+  ): Promise<DocumentOf<S>> {
+    const document = agentDocument(schema, this.#parsed(node, await this.text(node, request)));
+    if (document !== undefined) return document;
     const why = failure('invalid-reply', NOT_OF_AGENT);
     throw new RequestError(why, { where: this.#where(node) });
   }

@@ -1,9 +1,11 @@
 /** Requests to a server that behaves like an agent, badly, or not at all. */
+
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { afterEach, describe, it } from 'node:test';
+import { Type } from 'typebox';
 import { systemClock } from '#infra/clock/system.ts';
 import type { ClusterNode } from '#netctl/command.ts';
 import { type CredentialOptions, Credentials } from '#netctl/requests/credentials.ts';
@@ -62,19 +64,21 @@ const get = { method: 'GET', path: 'log/list' } as const;
 describe('a request to a node', () => {
   it('gets the JSON document', async () => {
     const node = await serve((request, reply) => reply.end(JSON.stringify(request.url)));
-    assert.equal(await client().json(node, get), '/log/list');
+    assert.equal(await client().json(node, get, Type.Unknown()), '/log/list');
   });
 
   it('says that nothing listens', async () => {
-    const { reason, remedy } = await failureOf(client().json(nodeAt(1), get));
+    const { reason, remedy } = await failureOf(client().json(nodeAt(1), get, Type.Unknown()));
     assert.equal(reason, 'refused');
     assert.match(remedy, /kubectl/);
   });
 
   it('names a node of --server once', async () => {
     const named = { ...nodeAt(1), name: '127.0.0.1:1' };
-    await assert.rejects(client().json(named, get), { where: '127.0.0.1:1' });
-    await assert.rejects(client().json(nodeAt(1), get), { where: 'node (127.0.0.1:1)' });
+    await assert.rejects(client().json(named, get, Type.Unknown()), { where: '127.0.0.1:1' });
+    await assert.rejects(client().json(nodeAt(1), get, Type.Unknown()), {
+      where: 'node (127.0.0.1:1)',
+    });
   });
 
   it('does not wait for a node that accepts the connection and is silent', async () => {
@@ -85,7 +89,7 @@ describe('a request to a node', () => {
     silent.on('connection', (socket) => sockets.push(socket));
     closers.push(() => sockets.forEach((socket) => void socket.destroy()));
     const node = nodeAt((silent.address() as AddressInfo).port);
-    const { reason, text } = await failureOf(client().json(node, get));
+    const { reason, text } = await failureOf(client().json(node, get, Type.Unknown()));
     assert.equal(reason, 'timeout');
     assert.equal(text, 'no answer within 0.3 s');
   });
@@ -95,19 +99,22 @@ describe('a request to a node', () => {
       reply.writeHead(200, { 'content-length': '100' });
       reply.write('{');
     });
-    assert.equal((await failureOf(client().json(node, get))).reason, 'timeout');
+    assert.equal((await failureOf(client().json(node, get, Type.Unknown()))).reason, 'timeout');
   });
 
   it('says that the port serves HTTP, not HTTPS', async () => {
     const node = await serve((_, reply) => reply.end('{}'));
-    const { reason, text } = await failureOf(client({}, true).json(node, get));
+    const { reason, text } = await failureOf(client({}, true).json(node, get, Type.Unknown()));
     assert.equal(reason, 'tls');
     assert.equal(text, 'TLS: the port serves HTTP');
   });
 
   it('says what something else than an agent answers', async () => {
     const node = await serve((_, reply) => reply.end('<html>'));
-    assert.equal((await failureOf(client().json(node, get))).reason, 'invalid-reply');
+    assert.equal(
+      (await failureOf(client().json(node, get, Type.Unknown()))).reason,
+      'invalid-reply',
+    );
   });
 
   it('says that a server of another protocol answers', async () => {
@@ -116,13 +123,15 @@ describe('a request to a node', () => {
     await once(other, 'listening');
     closers.push(() => other.close());
     const node = nodeAt((other.address() as AddressInfo).port);
-    const { reason, text } = await failureOf(client().json(node, get));
+    const { reason, text } = await failureOf(client().json(node, get, Type.Unknown()));
     assert.deepEqual([reason, text], ['invalid-reply', 'the reply is not HTTP']);
   });
 
   it('says that a token cannot be sent', async () => {
     const node = await serve((_, reply) => reply.end('{}'));
-    const { reason, text } = await failureOf(client({ token: 'secret\r' }).json(node, get));
+    const { reason, text } = await failureOf(
+      client({ token: 'secret\r' }).json(node, get, Type.Unknown()),
+    );
     assert.equal(reason, 'unauthorized');
     assert.match(text, /line end/);
   });
@@ -131,7 +140,7 @@ describe('a request to a node', () => {
     const node = await serve((_, reply) => {
       reply.writeHead(403).end('{"Error": "use the unix socket"}');
     });
-    const { reason, text, status } = await failureOf(client().json(node, get));
+    const { reason, text, status } = await failureOf(client().json(node, get, Type.Unknown()));
     assert.deepEqual([reason, text, status], ['forbidden', 'status 403: use the unix socket', 403]);
   });
 
@@ -139,7 +148,7 @@ describe('a request to a node', () => {
     const node = await serve((_, reply) => {
       reply.writeHead(401, { 'www-authenticate': 'Basic' }).end('Unauthorized\n');
     });
-    const { reason, remedy } = await failureOf(client().json(node, get));
+    const { reason, remedy } = await failureOf(client().json(node, get, Type.Unknown()));
     assert.equal(reason, 'unauthorized');
     assert.match(remedy, /--user/);
   });
@@ -154,8 +163,8 @@ describe('a request to a node', () => {
       else reply.writeHead(401, { 'www-authenticate': 'Bearer' }).end();
     });
     const asked = client({ user: 'me', askPassword: async () => 'pw' });
-    assert.deepEqual(await asked.json(node, get), { ok: 1 });
-    assert.deepEqual(await asked.json(node, get), { ok: 1 });
+    assert.deepEqual(await asked.json(node, get, Type.Unknown()), { ok: 1 });
+    assert.deepEqual(await asked.json(node, get, Type.Unknown()), { ok: 1 });
     assert.deepEqual(seen, [
       `/log/list Basic ${Buffer.from('me:pw').toString('base64')}`,
       '/auth/login ',
@@ -170,13 +179,15 @@ describe('a request to a node', () => {
       requests++;
       reply.writeHead(401, { 'www-authenticate': 'Bearer' }).end();
     });
-    const { reason } = await failureOf(client({ user: 'me', password: 'no' }).json(node, get));
+    const { reason } = await failureOf(
+      client({ user: 'me', password: 'no' }).json(node, get, Type.Unknown()),
+    );
     assert.equal(reason, 'unauthorized');
     assert.equal(requests, 2);
   });
 
   it('says that the records have no address', async () => {
     const node = { ...nodeAt(1), host: undefined };
-    assert.equal((await failureOf(client().json(node, get))).reason, 'no-address');
+    assert.equal((await failureOf(client().json(node, get, Type.Unknown()))).reason, 'no-address');
   });
 });

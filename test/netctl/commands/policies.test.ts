@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { fakeAgent } from '../support/fake-agent.ts';
+import { NetctlProgram } from '../support/program.ts';
+
+it('netctl policies -o json names the node beside the policies of a pod', async () => {
+  using program = new NetctlProgram();
+  await using agent = await fakeAgent({
+    'contiv/v1/policy/pods': [{ name: 'shop/web' }],
+    'contiv/v1/policy/pods/shop/web': { name: 'shop/web', attachments: [] },
+  });
+  const run = async (...args: string[]) => {
+    const { stdout } = await program.run(
+      'policies',
+      ...args,
+      '--server',
+      agent.address,
+      '-o',
+      'json',
+    );
+    return JSON.parse(stdout);
+  };
+  assert.equal((await run()).pods[0].node, agent.address);
+  const { pod, nodes } = await run('shop/web');
+  assert.deepEqual([pod, nodes[0].name], ['shop/web', agent.address]);
+});
