@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { CacheHelper } from '#infra/idxmap/cache.ts';
 import { IndexMap, type MappingEvent, type NamedMapping } from '#infra/idxmap/idxmap.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { checkProperty } from '#test/support/random-cases.ts';
@@ -93,6 +94,65 @@ test('an index map has the content and the indexes of a plain map, and its event
         }
         assertSame(map, model);
         assert.deepEqual(rebuilt, model);
+      }
+    }),
+  );
+});
+
+test('a cache has the last valid values after any changes and resyncs', async () => {
+  const name = 'a cache has the last valid values';
+  const entries = fc.array(
+    fc.record({ name: names, value: fc.option(items, { nil: undefined }) }),
+    {
+      maxLength: 6,
+    },
+  );
+  const steps = fc.record({ isResync: fc.boolean(), entries });
+  await checkProperty(
+    { file: FILE, name },
+    500,
+    fc.asyncProperty(fc.array(steps, { maxLength: 12 }), async (script) => {
+      const cache = new CacheHelper<Item>({
+        title: 'items',
+        log: silentLogger,
+        prefix: 'item/',
+        parse: (text) => JSON.parse(text) as Item,
+        fieldsOf,
+      });
+      const model = new Map<string, string>();
+      const isKept = (key: string, last: ReadonlyMap<string, unknown>) => last.has(key);
+      for (const { isResync, entries: found } of script) {
+        if (isResync) {
+          // A value that is not valid leaves the one before.
+          const last = new Map(found.map((entry) => [entry.name, entry.value]));
+          const list = [...last].map(([key, value]) => ({
+            key: `item/${key}`,
+            value: value ? JSON.stringify(value) : 'invalid',
+          }));
+          cache.resync(list);
+          for (const known of [...model.keys()]) if (!isKept(known, last)) model.delete(known);
+          for (const [key, value] of last) if (value) model.set(key, JSON.stringify(value));
+        } else {
+          const changes = found.map(({ name: key, value }) => ({
+            key: `item/${key}`,
+            value: value && JSON.stringify(value),
+          }));
+          cache.change(changes);
+          for (const { name: key, value } of found)
+            if (value) model.set(key, JSON.stringify(value));
+            else model.delete(key);
+        }
+        const { map } = cache;
+        assert.deepEqual(map.listAllNames().toSorted(), [...model.keys()].toSorted());
+        for (const [key, text] of model) assert.equal(JSON.stringify(map.getValue(key)), text);
+        for (const color of colors)
+          assert.deepEqual(
+            map.listNames('color', color).toSorted(),
+            [...model]
+              .filter(([, text]) => (JSON.parse(text) as Item).color === color)
+              .map(([key]) => key)
+              .toSorted(),
+          );
       }
     }),
   );
