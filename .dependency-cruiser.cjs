@@ -3,6 +3,7 @@
  * allows and nothing else of this project; import cycles are errors.
  */
 const southbound = [
+  'src/documents',
   'src/kvscheduler/api/check-field.ts',
   'src/kvscheduler/api/define-descriptor.ts',
   'src/kvscheduler/api/descriptor.ts',

@@ -3,6 +3,7 @@
 import { Type } from 'typebox';
 import { EventHistory as HistoryDocument } from '#documents/events.ts';
 import type { RecordedTransaction } from '#documents/scheduler/transaction-record.ts';
+import { VerificationDocument } from '#documents/verification.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import { microsOf } from '#infra/clock/rfc3339.ts';
 import {
@@ -65,6 +66,7 @@ export function controllerRoutes(deps: ControllerRoutesDeps): Route[] {
       path: '/controller/verification',
       mutating: false,
       summary: 'differences in handlers, VPP and Linux that verification mode has found',
+      reply: VerificationDocument,
       handle: () => json(deps.verification.document(deps.verificationEnabled)),
     },
     {

@@ -3,6 +3,7 @@
  * must be unchanged, and the transaction must not execute any operation.
  */
 import { inspect } from 'node:util';
+import type { FoundDifference, VerificationDocument } from '#documents/verification.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import { rfc3339 } from '#infra/clock/rfc3339.ts';
 import type { Logger } from '#infra/log/log.ts';
@@ -31,20 +32,6 @@ export interface RecordedOperations {
   readonly Executed?: readonly Operation[];
 }
 
-/** A difference in its REST format: internal data of a handler, or operations on VPP and Linux. */
-interface Difference {
-  readonly SeqNum: number;
-  /** The event after which it was found; null if unknown. */
-  readonly FollowUpTo: number | null;
-  readonly Time: string;
-  readonly Handler?: string;
-  readonly Before?: string;
-  readonly After?: string;
-  readonly Transaction?: number;
-  readonly Operations?: readonly Pick<Operation, 'Operation' | 'Key'>[];
-  readonly OperationCount?: number;
-}
-
 export interface VerificationCounts {
   readonly resyncs: number;
   /** Handlers whose internal data were out of sync. */
@@ -56,7 +43,7 @@ export interface VerificationCounts {
 export class Verification {
   readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #differences: Difference[] = [];
+  readonly #differences: FoundDifference[] = [];
   #resyncs = 0;
   #internalData = 0;
   #configuration = 0;
@@ -75,7 +62,7 @@ export class Verification {
   }
 
   /** Document of `/controller/verification`. */
-  document(enabled: boolean): object {
+  document(enabled: boolean): VerificationDocument {
     return {
       Enabled: enabled,
       Resyncs: this.#resyncs,
@@ -138,7 +125,7 @@ export class Verification {
     });
   }
 
-  #addDifference({ seqNum, followUpTo }: Verified, difference: Partial<Difference>): void {
+  #addDifference({ seqNum, followUpTo }: Verified, difference: Partial<FoundDifference>): void {
     if (this.#differences.length === MAX_DIFFERENCES) this.#differences.shift();
     const Time = rfc3339(this.#clock.now());
     this.#differences.push({ SeqNum: seqNum, FollowUpTo: followUpTo ?? null, Time, ...difference });

@@ -42,7 +42,6 @@ const Direction = Type.Object({
 });
 export type Direction = DocumentOf<typeof Direction>;
 
-/** With the arguments from and to. */
 export const PairDocument = Type.Object({
   from: Type.String(),
   to: Type.String(),
@@ -57,6 +56,9 @@ export const PairDocument = Type.Object({
   ingress: orNull(Direction, 'null: an address outside, or both ends are the same pod.'),
 });
 export type PairDocument = DocumentOf<typeof PairDocument>;
+
+/** All connections; of one pair with the arguments from and to. */
+export const ConnectivityReply = Type.Union([ConnectivityDocument, PairDocument]);
 
 export const ValueOperation = Type.Object({
   operation: Type.Enum(['create', 'update', 'delete']),

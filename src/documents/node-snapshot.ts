@@ -1,4 +1,17 @@
-/** `GET /trace/node`: src/packet-trace/node-document.ts checks the other fields. */
+/** The state of a node that a packet trace needs. */
 import { Type } from 'typebox';
+import { texts } from './document.ts';
 
-export const NodeSnapshot = Type.Object({ values: Type.Object({}) });
+export const NodeSnapshot = Type.Object({
+  name: Type.String(),
+  hostAddresses: texts('Of the host, without prefix length, that the agent has not configured.'),
+  pods: Type.Record(Type.String(), Type.String(), {
+    description: 'namespace/name to address without prefix length.',
+  }),
+  values: Type.Record(Type.String(), Type.Unknown(), { description: 'Configured values by key.' }),
+  actual: Type.Optional(
+    Type.Unknown({
+      description: 'Only in the view SB: the state of VPP and the kernel, managed or not.',
+    }),
+  ),
+});

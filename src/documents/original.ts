@@ -29,8 +29,3 @@ export type InterfaceValues = DocumentOf<typeof InterfaceValues>;
 
 /** `POST /vpp/command`: output of a command of VPP. */
 export const CommandOutput = Type.String();
-
-/** `GET /vpp/telemetry`: outputs of commands of VPP. */
-export const CommandOutputs = Type.Array(
-  Type.Object({ Command: Type.String(), Output: Type.String() }),
-);

@@ -5,6 +5,7 @@
  */
 
 import type { Drift } from '#documents/scheduler/drift.ts';
+import type { SchedulerStats } from '#documents/scheduler/stats.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import { errorText } from '#infra/errors/errors.ts';
@@ -57,7 +58,7 @@ import { History } from './history/history.ts';
 import { combineObservers, type Observer } from './history/observer.ts';
 import type { RecordedTxn, TxnType } from './history/record.ts';
 import { defaultRetention } from './history/retention.ts';
-import { Stats, type StatsDocument } from './history/stats.ts';
+import { Stats } from './history/stats.ts';
 import { Timeline } from './history/timeline/timeline.ts';
 import { assertPlannable, type Preview, type PreviewRequest, preview } from './planner/preview.ts';
 import type { DownstreamResync, Load, Scheduler, SchedulerOptions } from './scheduler.ts';
@@ -239,7 +240,7 @@ class KvScheduler implements Scheduler {
     return this.#retries.statusOf(root);
   }
 
-  get stats(): StatsDocument {
+  get stats(): SchedulerStats {
     return this.#stats.document;
   }
 

@@ -1,6 +1,7 @@
 /** The key-value scheduler as the rest of the agent sees it. */
 
 import type { Drift } from '#documents/scheduler/drift.ts';
+import type { SchedulerStats } from '#documents/scheduler/stats.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import type { NamedMapping } from '#infra/idxmap/idxmap.ts';
 import type { Logger } from '#infra/log/log.ts';
@@ -21,7 +22,6 @@ import type { BaseValueStatus } from './graph/value-status.ts';
 import type { Observer } from './history/observer.ts';
 import type { RecordedTxn } from './history/record.ts';
 import type { RetentionLimits } from './history/retention.ts';
-import type { StatsDocument } from './history/stats.ts';
 import type { Timeline } from './history/timeline/timeline.ts';
 import type { Preview, PreviewRequest } from './planner/preview.ts';
 
@@ -117,7 +117,7 @@ export interface Scheduler extends TransactionSink, NotificationSink {
   retriesOf(node: Node): RetryStatus | undefined;
   /** The history of the graph. */
   readonly timeline: Timeline;
-  readonly stats: StatsDocument;
+  readonly stats: SchedulerStats;
   readonly load: Load;
   /** In the order in which they retrieve. */
   readonly descriptors: readonly AnyDescriptor[];

@@ -5,6 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import type { TSchema } from 'typebox';
 import Value from 'typebox/value';
+import type { ValueSearch } from '#documents/scheduler/value-search.ts';
 import type { OpenApiDocument, OpenApiOperation } from '#infra/http/openapi.ts';
 import { makeNode, type RunningAgent, startAgent } from '#test/cmd/agent/harness.ts';
 import { partOf } from '../../scripts/lib/docs/documents.ts';
@@ -14,6 +15,33 @@ interface Documented {
   readonly method: string;
   readonly path: string;
   readonly operation: OpenApiOperation;
+}
+
+interface SchemaNode {
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly additionalProperties?: boolean;
+  readonly items?: SchemaNode;
+  readonly anyOf?: readonly SchemaNode[];
+}
+
+/** Fields of the document that its schema does not have. */
+function undescribed(schema: SchemaNode, document: unknown, path = ''): string[] {
+  const { properties, items, anyOf, additionalProperties } = schema;
+  if (anyOf) {
+    const found = anyOf
+      .filter((one) => Value.Check(one as TSchema, document))
+      .map((one) => undescribed(one, document, path));
+    return found.find(({ length }) => length === 0) ?? found[0] ?? [];
+  }
+  if (items && Array.isArray(document))
+    return document.flatMap((one, at) => undescribed(items, one, `${path}[${at}]`));
+  if (!properties || additionalProperties || typeof document !== 'object' || document === null)
+    return [];
+  if (Object.keys(properties).length === 0) return [];
+  return Object.entries(document).flatMap(([name, value]) => {
+    const its = properties[name];
+    return its ? undescribed(its, value, `${path}.${name}`) : [`${path}.${name}`];
+  });
 }
 
 describe('the OpenAPI document', () => {
@@ -65,8 +93,15 @@ describe('the OpenAPI document', () => {
   });
 
   it('has only operations that are served, with replies of the types and schemas that it names', async () => {
+    const { body: search } = await running.get('/scheduler/values?limit=1');
+    const { key = '' } = (search as ValueSearch).values[0] ?? {};
+    const given: Readonly<Record<string, string>> = { key, 'seq-num': '0', flag: 'value-state' };
     for (const { method, path, operation } of operations) {
-      const response = await ask(method, path.replaceAll(/[{}]/g, ''));
+      const required = operation.parameters.filter((one) => one.in === 'query' && one.required);
+      const query = new URLSearchParams(
+        Object.fromEntries(required.map(({ name }) => [name, given[name] ?? ''])),
+      );
+      const response = await ask(method, `${path.replaceAll(/[{}]/g, '')}?${query}`);
       const [type = ''] = (response.headers.get('content-type') ?? '').split(';');
       const isStream = type === 'text/event-stream';
       if (isStream) await response.body?.cancel();
@@ -80,8 +115,10 @@ describe('the OpenAPI document', () => {
       };
       const described = content[type];
       assert.ok(described, `${name}: ${type} is not among ${Object.keys(content).join(', ')}`);
-      if (type === 'application/json')
-        assert.deepEqual([...Value.Errors(described.schema, JSON.parse(body))], [], name);
+      if (type !== 'application/json') continue;
+      const document: unknown = JSON.parse(body);
+      assert.deepEqual([...Value.Errors(described.schema, document)], [], name);
+      assert.deepEqual(undescribed(described.schema, document), [], name);
     }
   });
 

@@ -1,7 +1,11 @@
 /** REST of connectivity: who may reach whom in the whole cluster, and what a change would do. */
 import { Readable } from 'node:stream';
 import { Type } from 'typebox';
-import { ClusterPlan, ConnectivityDocument, PairDocument } from '#documents/connectivity.ts';
+import {
+  ClusterPlan,
+  type ConnectivityDocument,
+  ConnectivityReply,
+} from '#documents/connectivity.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import {
@@ -70,7 +74,7 @@ export function connectivityRoutes(deps: ConnectivityRoutesDeps): Route[] {
         },
         limit: { description: 'largest number of sources, of destinations and of unlisted pods' },
       },
-      reply: Type.Union([ConnectivityDocument, PairDocument]),
+      reply: ConnectivityReply,
       handle: (request) => limit.run(() => connectivity(deps, request)),
     },
     {

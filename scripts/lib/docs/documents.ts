@@ -17,6 +17,7 @@ import { errorTable, statusTable } from './errors.ts';
 import { eventTable } from './events.ts';
 import { folderTable } from './folders.ts';
 import { metricTable } from './metrics.ts';
+import { documentTable } from './rest-documents.ts';
 import { retvalTable } from './retvals.ts';
 import { routeTable } from './routes.ts';
 
@@ -37,6 +38,7 @@ export async function documents(): Promise<Document[]> {
     ['docs/metrics.md', 'statistics', () => metricTable('/stats')],
     ['docs/rest.md', 'statuses', statusTable],
     ['docs/rest.md', 'routes', routeTable],
+    ['docs/rest.md', 'documents', await documentTable()],
     ['docs/configuration.md', 'files', () => configTables(schemas)],
     ['docs/configuration.md', 'keys of the original', originalKeyTable],
   ];

@@ -1,4 +1,5 @@
 /** `GET /trace/node`: the state of a node that the packet trace needs, for `contiv-agent trace`. */
+import { NodeSnapshot as SnapshotDocument } from '#documents/node-snapshot.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import { argument, BadRequestError, type Route } from '#infra/http/route.ts';
 import { streamedJson } from '#infra/http/streamed.ts';
@@ -60,6 +61,7 @@ export function traceRoutes(deps: TraceRoutesDeps): Route[] {
           choices: ['SB', 'NB'],
         },
       },
+      reply: SnapshotDocument,
       handle: async (request) => {
         return streamedJson(
           await nodeSnapshot(deps, tracedView(argument(request, 'view') || 'SB')),

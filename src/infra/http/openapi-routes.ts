@@ -13,7 +13,10 @@ export function withOpenApi(routes: readonly Route[], security: SecuritySchemes)
       path: '/openapi.json',
       mutating: false,
       summary: 'OpenAPI document of all routes',
-      reply: Type.Object({ openapi: Type.String(), paths: Type.Object({}) }),
+      reply: Type.Object(
+        { openapi: Type.String(), paths: Type.Object({}) },
+        { additionalProperties: true },
+      ),
       handle: () => json(document()),
     },
     {

@@ -1,32 +1,9 @@
 /** Statistics since the start, as REST shows them. */
 
+import type { MethodStats, SchedulerStats } from '#documents/scheduler/stats.ts';
 import type { Operation, ValueState } from '../api/value-state.ts';
 import type { DescriptorMethod, GraphMethod, Observer, Phase } from './observer.ts';
 import type { RecordedTxnOp, TxnType } from './record.ts';
-
-/** Times are in seconds, rounded to milliseconds. */
-export interface MethodStats {
-  readonly name: string;
-  readonly count: number;
-  readonly total: number;
-  readonly avg: number;
-  readonly min: number;
-  readonly max: number;
-}
-
-export interface StatsDocument {
-  readonly TxnStats: {
-    readonly TotalProcessed: number;
-    readonly OperationCount: Readonly<Record<Operation, number>>;
-    /** Number of operations by the state that they led to. */
-    readonly ValueStateCount: Readonly<Partial<Record<ValueState, number>>>;
-    readonly ErrorCount: number;
-    readonly Methods: readonly MethodStats[];
-  };
-  readonly GraphMethods: readonly MethodStats[];
-  readonly AllDescriptors: readonly MethodStats[];
-  readonly Descriptors: Readonly<Record<string, readonly MethodStats[]>>;
-}
 
 interface Summary {
   count: number;
@@ -93,7 +70,7 @@ export class Stats implements Observer {
   readonly #graph = new Times();
   readonly #descriptors = new Map<string, Times>();
 
-  get document(): StatsDocument {
+  get document(): SchedulerStats {
     return {
       TxnStats: {
         TotalProcessed: this.#processed,

@@ -36,7 +36,8 @@ async function outputOf(
   node: ClusterNode,
   command: string,
 ): Promise<string> {
-  const { CommandOutput, CommandOutputs } = await import('#documents/original.ts');
+  const { CommandOutput } = await import('#documents/original.ts');
+  const { CommandOutputs } = await import('#documents/telemetry.ts');
   try {
     return await context.post(node, 'vpp/command', { vppclicommand: command }, CommandOutput);
   } catch (refused) {

@@ -1,19 +1,15 @@
 /** REST documents of the requests to VPP, in the form that agentctl reads. */
+import {
+  type CallDocument,
+  CallTotals,
+  CallStatistics as StatisticsDocument,
+} from '#documents/telemetry.ts';
 import { json, NotFoundError, type Route } from '#infra/http/route.ts';
 import type { VppClient } from '../binapi/api.ts';
 import type { CallStatistics, CallTally } from './call-statistics.ts';
 
 /** Name under which agentctl asks for the totals. */
 const MODEL = 'govppmux.stats';
-
-interface CallDocument {
-  readonly name?: string;
-  readonly count: number;
-  readonly total?: number;
-  readonly avg?: number;
-  readonly min?: number;
-  readonly max?: number;
-}
 
 export function callRoutes(calls: CallStatistics, client: VppClient): Route[] {
   const totals = () => {
@@ -33,6 +29,7 @@ export function callRoutes(calls: CallStatistics, client: VppClient): Route[] {
       path: '/govppmux/stats',
       mutating: false,
       summary: 'requests to VPP by message: numbers and durations in seconds',
+      reply: StatisticsDocument,
       handle: () =>
         json({
           ...totals(),
@@ -49,6 +46,7 @@ export function callRoutes(calls: CallStatistics, client: VppClient): Route[] {
       path: '/metrics/:metric',
       mutating: false,
       summary: 'one group of metrics as JSON, for agentctl: govppmux.stats',
+      reply: CallTotals,
       handle({ params }) {
         if (params['metric'] === MODEL) return json(totals());
         throw new NotFoundError(`no metric ${params['metric']}: ${MODEL} is the only one`);

@@ -1,4 +1,10 @@
 /** REST documents of VPP's figures, in the form of the original's telemetry. */
+import {
+  CommandOutputs,
+  MemoryTelemetry,
+  NodeCounters,
+  RuntimeTelemetry,
+} from '#documents/telemetry.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import { json, type Route } from '#infra/http/route.ts';
 import type { StatsPort } from '#plugins/controller/api/ports/stats.ts';
@@ -57,6 +63,7 @@ export function telemetryRoutes({ client, statistics, clock }: TelemetryRoutesDe
       mutating: false,
       summary:
         'output of commands of VPP (counters, runtime, buffers, memory, routes), run at most every 10 s',
+      reply: CommandOutputs,
       handle: async () => json(await outputs()),
     },
     {
@@ -64,6 +71,7 @@ export function telemetryRoutes({ client, statistics, clock }: TelemetryRoutesDe
       path: '/vpp/telemetry/memory',
       mutating: false,
       summary: "VPP's main heap in bytes; objects, overhead and pages are 0",
+      reply: MemoryTelemetry,
       handle: async () => json(await memory()),
     },
     {
@@ -71,6 +79,7 @@ export function telemetryRoutes({ client, statistics, clock }: TelemetryRoutesDe
       path: '/vpp/telemetry/runtime',
       mutating: false,
       summary: "calls of VPP's graph nodes, if VPP counts them (per-node-counters)",
+      reply: RuntimeTelemetry,
       handle: async () => json(await runtime()),
     },
     {
@@ -78,6 +87,7 @@ export function telemetryRoutes({ client, statistics, clock }: TelemetryRoutesDe
       path: '/vpp/telemetry/nodecount',
       mutating: false,
       summary: "error counters of VPP's graph nodes that are not 0",
+      reply: NodeCounters,
       handle: async () => json(await counters()),
     },
     {
