@@ -21,29 +21,34 @@ const LAST = 65_535;
 export const allPorts: PortRange = { first: FIRST, last: LAST };
 
 export class PortSet {
-  static readonly none = new PortSet(new Map(), false);
+  static readonly none = new PortSet([], false);
   /** Every port of every protocol, and protocols without ports, for example ICMP. */
-  static readonly any = new PortSet(new Map(), true);
+  static readonly any = new PortSet([], true);
 
   readonly isAny: boolean;
-  /** Ascending; neither overlapping nor adjacent; no entry without a range. Empty if `isAny`. */
-  readonly #ranges: ReadonlyMap<PolicyProtocol, readonly PortRange[]>;
+  /** TCP, UDP, SCTP, each ascending; neither overlapping nor adjacent. Empty if `isAny`. */
+  readonly ranges: readonly ProtocolPorts[];
   #text: string | undefined;
 
-  private constructor(ranges: ReadonlyMap<PolicyProtocol, readonly PortRange[]>, isAny: boolean) {
-    this.#ranges = ranges;
+  private constructor(ranges: readonly ProtocolPorts[], isAny: boolean) {
+    this.ranges = ranges;
     this.isAny = isAny;
   }
 
   /** Ranges outside of 1 to 65535, and ranges that end before they begin, are cut or left out. */
   static of(ports: Iterable<ProtocolPorts>): PortSet {
-    const byProtocol = Map.groupBy(ports, ({ protocol }) => protocol);
-    const ranges = new Map<PolicyProtocol, readonly PortRange[]>();
-    for (const protocol of policyProtocols) {
-      const found = merged(byProtocol.get(protocol) ?? []);
-      if (found.length > 0) ranges.set(protocol, found);
+    const ranges: ProtocolPorts[] = [];
+    for (const { protocol, ...range } of [...ports].sort(inOrder)) {
+      const first = Math.max(range.first, FIRST);
+      const last = Math.min(range.last, LAST);
+      if (first > last) continue;
+      const before = ranges.at(-1);
+      if (before?.protocol !== protocol || before.last + 1 < first)
+        ranges.push({ protocol, first, last });
+      else if (before.last < last)
+        ranges[ranges.length - 1] = { protocol, first: before.first, last };
     }
-    return ranges.size === 0 ? PortSet.none : new PortSet(ranges, false);
+    return ranges.length === 0 ? PortSet.none : new PortSet(ranges, false);
   }
 
   static union(sets: Iterable<PortSet>): PortSet {
@@ -51,41 +56,33 @@ export class PortSet {
     if (all.some(({ isAny }) => isAny)) return PortSet.any;
     const first = all[0];
     if (first !== undefined && all.length === 1) return first;
-    return PortSet.of(all.flatMap((set) => set.ranges()));
+    return PortSet.of(all.flatMap(({ ranges }) => ranges));
   }
 
   get isEmpty(): boolean {
-    return !this.isAny && this.#ranges.size === 0;
+    return !this.isAny && this.ranges.length === 0;
   }
 
   has(protocol: PolicyProtocol, port: number): boolean {
     if (this.isAny) return true;
-    const ranges = this.#ranges.get(protocol) ?? [];
-    return ranges.some(({ first, last }) => first <= port && port <= last);
+    return this.ranges.some(
+      (range) => range.protocol === protocol && range.first <= port && port <= range.last,
+    );
   }
 
   intersect(other: PortSet): PortSet {
     if (this.isAny) return other;
     if (other.isAny) return this;
     const common: ProtocolPorts[] = [];
-    for (const [protocol, ranges] of this.#ranges) {
-      for (const a of ranges) {
-        for (const b of other.#ranges.get(protocol) ?? [])
+    for (const a of this.ranges)
+      for (const b of other.ranges)
+        if (a.protocol === b.protocol)
           common.push({
-            protocol,
+            protocol: a.protocol,
             first: Math.max(a.first, b.first),
             last: Math.min(a.last, b.last),
           });
-      }
-    }
     return PortSet.of(common);
-  }
-
-  /** TCP, UDP, SCTP, each ascending; empty if `isAny`. */
-  ranges(): readonly ProtocolPorts[] {
-    return [...this.#ranges].flatMap(([protocol, ranges]) =>
-      ranges.map(({ first, last }) => ({ protocol, first, last })),
-    );
   }
 
   /** Equal for equal sets: `any`, `none`, or for example `TCP 80, TCP 8080-8090, UDP 1-65535`. */
@@ -97,7 +94,7 @@ export class PortSet {
   #format(): string {
     if (this.isAny) return 'any';
     if (this.isEmpty) return 'none';
-    return this.ranges()
+    return this.ranges
       .map(({ protocol, first, last }) =>
         first === last ? `${protocol} ${first}` : `${protocol} ${first}-${last}`,
       )
@@ -105,17 +102,7 @@ export class PortSet {
   }
 }
 
-function merged(ranges: readonly PortRange[]): readonly PortRange[] {
-  const valid = ranges
-    .map(({ first, last }) => ({ first: Math.max(first, FIRST), last: Math.min(last, LAST) }))
-    .filter(({ first, last }) => first <= last)
-    .sort((a, b) => a.first - b.first);
-  const result: PortRange[] = [];
-  for (const range of valid) {
-    const before = result.at(-1);
-    if (before === undefined || before.last + 1 < range.first) result.push(range);
-    else if (before.last < range.last)
-      result[result.length - 1] = { first: before.first, last: range.last };
-  }
-  return result;
+function inOrder(a: ProtocolPorts, b: ProtocolPorts): number {
+  if (a.protocol === b.protocol) return a.first - b.first;
+  return policyProtocols.indexOf(a.protocol) - policyProtocols.indexOf(b.protocol);
 }

@@ -38,7 +38,7 @@ export function ruleCount(table: Table): number {
   for (const { sources, destinations, ports } of table) {
     const [from, to] = [prefixLists(sources), prefixLists(destinations)];
     const pairs = from.v4.length * to.v4.length + from.v6.length * to.v6.length;
-    count += pairs * (ports.isAny ? 1 : ports.ranges().filter(isComparable).length);
+    count += pairs * (ports.isAny ? 1 : ports.ranges.filter(isComparable).length);
   }
   return count;
 }
@@ -74,7 +74,7 @@ const tcpReflectingRules: readonly AclRule[] = [ANY_V4, ANY_V6].flatMap((any) =>
 export function reflectedTable(table: Table): Table {
   const others = table.flatMap((entry) => {
     if (entry.ports.isAny) return [entry];
-    const ranges = entry.ports.ranges().filter(({ protocol }) => protocol !== 'TCP');
+    const ranges = entry.ports.ranges.filter(({ protocol }) => protocol !== 'TCP');
     const ports = PortSet.of(ranges.filter(isComparable));
     return ports.isEmpty ? [] : [{ ...entry, ports }];
   });
@@ -115,16 +115,13 @@ export function isComparable({ protocol, first, last }: ProtocolPorts): boolean 
 /** Ports that VPP does not compare are left out, which is stricter. */
 function matchesOf(ports: PortSet, side: 'source' | 'destination'): RuleMatch[] {
   if (ports.isAny) return [anyPacket];
-  return ports
-    .ranges()
-    .filter(isComparable)
-    .map(({ protocol, first, last }) => {
-      // a whole protocol includes port 0
-      const isWhole = first === allPorts.first && last === allPorts.last;
-      const range = isWhole ? {} : { [side]: { first, last } };
-      if (protocol === 'TCP') return tcpPackets(range);
-      return protocol === 'UDP' ? udpPackets(range) : protocolPackets(SCTP);
-    });
+  return ports.ranges.filter(isComparable).map(({ protocol, first, last }) => {
+    // a whole protocol includes port 0
+    const isWhole = first === allPorts.first && last === allPorts.last;
+    const range = isWhole ? {} : { [side]: { first, last } };
+    if (protocol === 'TCP') return tcpPackets(range);
+    return protocol === 'UDP' ? udpPackets(range) : protocolPackets(SCTP);
+  });
 }
 
 /** Networks of one family each. */

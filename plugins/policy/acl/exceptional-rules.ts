@@ -37,7 +37,7 @@ export function deniedPorts(denied: readonly ServiceAddress[]): readonly DeniedP
 
 /** One range for each protocol, from the first to the last port: fewer rules, which deny more. */
 export function widened({ address, ports }: DeniedPorts): DeniedPorts {
-  const ranges = ports.ranges();
+  const ranges = ports.ranges;
   const wide = policyProtocols.flatMap((protocol): ProtocolPorts[] => {
     const own = ranges.filter((range) => range.protocol === protocol);
     const [first, last] = [own[0]?.first, own.at(-1)?.last];
@@ -47,7 +47,7 @@ export function widened({ address, ports }: DeniedPorts): DeniedPorts {
 }
 
 export function deniedRuleCount(denied: readonly DeniedPorts[]): number {
-  return denied.reduce((sum, { ports }) => sum + ports.ranges().length, 0);
+  return denied.reduce((sum, { ports }) => sum + ports.ranges.length, 0);
 }
 
 /** For a pod: it may not send to the ports. */
@@ -60,7 +60,7 @@ export function deniedRules(denied: readonly DeniedPorts[]): RuleSource {
         : [
             ...fragmentRules,
             ...denied.flatMap(({ address, ports }) =>
-              ports.ranges().map(({ protocol, first, last }) => {
+              ports.ranges.map(({ protocol, first, last }) => {
                 const destination = { first, last };
                 const match =
                   protocol === 'TCP' ? tcpPackets({ destination }) : udpPackets({ destination });

@@ -40,7 +40,7 @@ export function withinLimit<T>(
 }
 
 function sizeOf({ peers, ports }: Permit): number {
-  const count = ports.isAny ? 1 : ports.ranges().length;
+  const count = ports.isAny ? 1 : ports.ranges.length;
   return peers.prefixes().length * count;
 }
 
@@ -48,6 +48,6 @@ function sizeOf({ peers, ports }: Permit): number {
 export function policiesWithSctpPorts(permits: Iterable<Permit>): Set<PolicyName> {
   const found = new Set<PolicyName>();
   for (const { policy, ports } of permits)
-    if (!ports.isAny && !ports.ranges().every(isComparable)) found.add(policy);
+    if (!ports.isAny && !ports.ranges.every(isComparable)) found.add(policy);
   return found;
 }

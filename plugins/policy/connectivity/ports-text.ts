@@ -4,7 +4,7 @@ import type { PortSet, ProtocolPorts } from '../port-set.ts';
 export function portsText(ports: PortSet): string {
   if (ports.isAny) return 'All Connections';
   if (ports.isEmpty) return 'No Connections';
-  const byProtocol = Map.groupBy(ports.ranges(), ({ protocol }) => protocol);
+  const byProtocol = Map.groupBy(ports.ranges, ({ protocol }) => protocol);
   return [...byProtocol]
     .map(([protocol, ranges]) => `${protocol} ${ranges.map(rangeText).join(',')}`)
     .sort()

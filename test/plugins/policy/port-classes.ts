@@ -12,7 +12,7 @@ export function portClasses(policies: Iterable<PodPolicy>): PortClass[] {
   const begins = new Map(policyProtocols.map((protocol) => [protocol, new Set([allPorts.first])]));
   for (const { ingress, egress } of policies) {
     for (const { ports } of [...ingress.permits, ...egress.permits]) {
-      for (const { protocol, first, last } of ports.ranges()) {
+      for (const { protocol, first, last } of ports.ranges) {
         begins.get(protocol)?.add(first);
         if (last < allPorts.last) begins.get(protocol)?.add(last + 1);
       }
