@@ -12,6 +12,10 @@ const reading = new Set([
   'control_ping',
 ]);
 
+export function isReading(name: string): boolean {
+  return reading.has(name);
+}
+
 /** A client whose n-th change is refused, or which dies at it. */
 export class FaultyClient {
   readonly client: VppClient;
@@ -45,7 +49,7 @@ export class FaultyClient {
       },
       onEvent: (name, listener) => inner.onEvent(name, listener),
       async request(name, fields) {
-        if (reading.has(name)) faults.read.push(name);
+        if (isReading(name)) faults.read.push(name);
         else faults.#change(name);
         return inner.request(name, fields);
       },
