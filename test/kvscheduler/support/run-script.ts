@@ -121,6 +121,8 @@ async function runStep(
         if (key === undefined || !stored || !southbound.values.has(key)) continue;
         southbound.values.set(key, { managed: true, spec: { ...stored.spec, v: 9 } });
       }
+      for (const { path, ...leftover } of step.leftovers)
+        southbound.leftovers.set(path, { what: 'left by a crash', ...leftover });
       southbound.takeSnapshot();
       return bench.commit({}, { mode: 'downstream-resync', ...retryOption });
     }

@@ -15,7 +15,19 @@ export type Step =
   /** The southbound changes an unmanaged value and reports it. */
   | { readonly kind: 'report'; readonly reports: Readonly<Record<string, Spec | null>> }
   /** The southbound changes without a report, then is read completely. */
-  | { readonly kind: 'drift'; readonly lost: readonly number[]; readonly wrong: readonly number[] };
+  | {
+      readonly kind: 'drift';
+      readonly lost: readonly number[];
+      readonly wrong: readonly number[];
+      readonly leftovers: readonly ScriptedLeftover[];
+    };
+
+export interface ScriptedLeftover {
+  /** The prefix of its descriptor, and its name. */
+  readonly path: string;
+  readonly precedes: readonly string[];
+  readonly of: string | undefined;
+}
 
 export interface Faults {
   /** `VERB key` of operations that fail, and how often. */
@@ -202,6 +214,14 @@ export function scripts(
     kind: fc.constant('drift' as const),
     lost: fc.array(fc.nat(20), { maxLength: 3 }),
     wrong: fc.array(fc.nat(20), { maxLength: 2 }),
+    leftovers: fc.array(
+      fc.record({
+        path: fc.constantFrom('a/x', 'a/y', 'b/z'),
+        precedes: fc.subarray(['a/', 'b/1', 'd/']),
+        of: fc.constantFrom(...bases, undefined),
+      }),
+      { maxLength: 2 },
+    ),
   });
   const step: fc.Arbitrary<Step> = fc.oneof(
     { weight: 6, arbitrary: update },
