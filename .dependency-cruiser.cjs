@@ -78,6 +78,7 @@ const table = {
     'src/kvscheduler/api/transaction.ts',
     'src/models',
     'src/infra/clock',
+    'src/infra/collections',
     'src/infra/errors',
     'src/infra/log',
   ],

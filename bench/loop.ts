@@ -53,7 +53,6 @@ function handler(at: number): EventHandler {
     handlesEvent: () => true,
     resync: async () => undefined,
     update: async () => ({}),
-    revert: () => undefined,
   };
 }
 
@@ -102,7 +101,7 @@ async function reference(print: (text: string) => void, count: number): Promise<
   const box = `${'>'.repeat(130)}\n`.repeat(5);
   for (let n = 0; n < count; n++) {
     print(box);
-    for (const { update } of handlers) await update(undefined as never);
+    for (const { update } of handlers) await update(undefined as never, undefined);
     print(box);
     if (n % BATCH === 0) await turn();
   }

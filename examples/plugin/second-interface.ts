@@ -112,10 +112,6 @@ class SecondInterface implements EventHandler {
     return { change: `second interface of ${podIdText(event.payload.pod)}`, reply };
   }
 
-  revert(): void {
-    // Nothing is kept, so nothing has to be undone.
-  }
-
   get #gateway(): string {
     return `${this.#options.network}.0.1`;
   }

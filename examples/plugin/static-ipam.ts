@@ -12,10 +12,11 @@ import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
 import type {
   EventHandler,
   ResyncContext,
-  RevertContext,
   UpdateContext,
   UpdateResult,
 } from '#plugins/controller/api/event-handler.ts';
+import { HandlerState } from '#plugins/controller/api/handler-state.ts';
+import { Table } from '#plugins/controller/api/table.ts';
 import {
   type Allocation,
   type IpamApi,
@@ -58,13 +59,13 @@ export function createStaticIpam(deps: StaticIpamDeps): EventHandler & IpamApi {
   return new StaticIpam(deps);
 }
 
-class StaticIpam extends PlannedAddresses implements EventHandler, IpamApi {
+/** Address to the attachment that uses it. A reverted Add Pod is rolled back by the event loop. */
+type State = Table<string, Attachment>;
+
+class StaticIpam extends PlannedAddresses implements EventHandler<State>, IpamApi {
   readonly name = 'ipam';
+  readonly state = new HandlerState<State>(this.name);
   readonly #deps: StaticIpamDeps;
-  /** Address to the attachment that uses it. */
-  readonly #used = new Map<string, Attachment>();
-  /** Address that the last Add Pod allocated, for the case that it is reverted. */
-  #taken: string | undefined;
 
   constructor(deps: StaticIpamDeps) {
     super();
@@ -76,49 +77,44 @@ class StaticIpam extends PlannedAddresses implements EventHandler, IpamApi {
     return AddPod.is(event) || DeletePod.is(event);
   }
 
-  resync(ctx: ResyncContext): void {
+  resync(ctx: ResyncContext): State {
     const { conf, nodes, pods } = this.#deps;
     const defaultGateway = conf.defaultGateway();
     this.updatePlan({ nodeId: nodes.thisNode().id, config: conf.ipam(), defaultGateway });
-    this.#used.clear();
+    const used: State = new Table(ctx.journal);
     for (const attachment of pods.attachments().values()) {
       const address = this.#listed(attachment.pod);
       if (address === undefined)
         ctx.log.error({ pod: podIdText(attachment.pod) }, 'a pod has no address in the list');
       // Of two containers of a pod the older one is wired with it.
-      else if (!this.#used.has(address)) this.#used.set(address, attachment);
+      else if (!used.has(address)) used.set(address, attachment);
     }
+    return used;
   }
 
-  update({ event }: UpdateContext): UpdateResult {
-    this.#taken = undefined;
+  update({ event }: UpdateContext, used: State): UpdateResult {
     if (AddPod.is(event)) {
       const attachment = this.#deps.pods.attachments().get(attachmentId(event.payload));
-      return attachment ? this.#take(attachment) : {};
+      return attachment ? this.#take(used, attachment) : {};
     }
     if (DeletePod.is(event)) {
       const [address] = this.podAddresses(attachmentId(event.payload));
       if (address === undefined) return {};
-      this.#used.delete(address);
+      used.delete(address);
       return { change: `address ${address} is free` };
     }
     return {};
   }
 
-  revert({ event }: RevertContext): void {
-    if (this.#taken !== undefined && AddPod.is(event)) this.#used.delete(this.#taken);
-    this.#taken = undefined;
-  }
-
   podAddresses(attachment: AttachmentId): readonly string[] {
-    for (const [address, holder] of this.#used)
+    for (const [address, holder] of this.state.known ?? [])
       if (attachmentId(holder) === attachment) return [address];
     return [];
   }
 
   allocations(): ReadonlyMap<string, Allocation> {
     return new Map(
-      [...this.#used].map(([address, { pod, podUid, ...holder }]) => [
+      [...(this.state.known ?? [])].map(([address, { pod, podUid, ...holder }]) => [
         address,
         { address, pod, podUid, attachment: attachmentId(holder) },
       ]),
@@ -126,7 +122,7 @@ class StaticIpam extends PlannedAddresses implements EventHandler, IpamApi {
   }
 
   describeInternalData(): string {
-    return [...this.#used]
+    return [...(this.state.known ?? [])]
       .map(([address, by]) => `${address} ${attachmentId(by)}`)
       .sort()
       .join();
@@ -140,19 +136,18 @@ class StaticIpam extends PlannedAddresses implements EventHandler, IpamApi {
     return owner === this.#deps.nodes.thisNode().id ? address : undefined;
   }
 
-  #take(attachment: Attachment): UpdateResult {
+  #take(used: State, attachment: Attachment): UpdateResult {
     const where = podIdText(attachment.pod);
     const address = this.#listed(attachment.pod);
     if (address === undefined)
       throw new NotListedError('no address of this node is listed', { where });
-    const holder = this.#used.get(address);
+    const holder = used.get(address);
     if (holder && attachmentId(holder) === attachmentId(attachment)) return {};
     if (holder)
       throw new AddressInUseError(`${address} is held by container ${holder.containerId}`, {
         where,
       });
-    this.#used.set(address, attachment);
-    this.#taken = address;
+    used.set(address, attachment);
     return { change: `address ${address} for ${where}` };
   }
 }

@@ -173,8 +173,6 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
       return { change: 'configuration of this node changed; a resync follows' };
     },
 
-    revert(): void {},
-
     problems: () => problems,
 
     describeInternalData: () => JSON.stringify({ nics, settings }),

@@ -9,7 +9,7 @@
 import type { Random } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import { deepFreeze, deepFreezeInSlices } from '#infra/collections/deep-freeze.ts';
-import { errorText } from '#infra/errors/errors.ts';
+import { errorText, traitsOf } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { ReentryGuard } from '#infra/process/reentry-guard.ts';
 import { AbortEventError, FatalError } from './api/errors.ts';
@@ -25,6 +25,7 @@ import {
   Shutdown,
   VerificationResync,
 } from './api/events.ts';
+import { Journal } from './api/journal.ts';
 import { CachedState, type MergeValues } from './cached-state.ts';
 import { Committer, type CommitterDeps } from './committer.ts';
 import type { DesiredState } from './desired-state.ts';
@@ -32,7 +33,12 @@ import type { EventHistory } from './event-history.ts';
 import { EventLog } from './event-log.ts';
 import type { QueuedEvent } from './event-queue.ts';
 import type { EventRecord, ProcessedEvent } from './event-record.ts';
-import { callHandler, type HandlerOutcome, withTimeLimit } from './handler-call.ts';
+import {
+  callHandler,
+  type HandlerCallBody,
+  type HandlerOutcome,
+  withTimeLimit,
+} from './handler-call.ts';
 import { reverseOrder } from './handler-order.ts';
 import {
   addEventError,
@@ -91,9 +97,11 @@ export class EventProcessor {
   readonly #history: EventHistory | undefined;
   readonly #log: EventLog;
   readonly #guard = new ReentryGuard();
+  readonly #journal = new Journal();
   readonly #followUp: (event: NonBlockingEvent, followUpTo: number) => void;
   #seqNum = 0;
   #resyncCount = 0;
+  #isStateLocal = false;
 
   /**
    * @param followUp queues an event that a handler sends while it handles another one
@@ -168,9 +176,11 @@ export class EventProcessor {
     this.#log.arrived(processing, names);
 
     // 7. The handlers, one after the other.
+    const saved = this.#saveStates(processing);
     await this.#runHandlers(processing, interested);
     await this.#awaitPending(processing);
     processing.txn.seal();
+    for (const end of saved) end(processing.stopped);
 
     if (!processing.stopped) {
       // 8. External configuration is merged over the values of the handlers.
@@ -182,9 +192,10 @@ export class EventProcessor {
     desired.end(processing);
     if (VerificationResync.is(event)) this.#verifySouthbound(processing);
 
-    // 10. All or nothing: handlers revert their state in reverse order.
+    // 10. All or nothing: the state of the handlers and their effects are reverted.
     if (processing.errors.length > 0 && processing.isRevertible && !processing.fatal)
       await this.#revert(processing);
+    this.#journal.end();
 
     if (processing.errors.length > 0 && !this.#sameGeneration(generation))
       leaveHealingToReconnect(processing);
@@ -208,6 +219,7 @@ export class EventProcessor {
     const { event } = processing;
     if (DbResync.is(event)) {
       await this.#cache.replaceKubeState(event.payload.kubeState);
+      this.#isStateLocal = event.payload.local;
       await this.#cache.replaceExternal(DATASTORE_SOURCE, event.payload.externalConfig);
       for (const source of this.#deps.externalSources ?? [])
         await this.#readSource(source, processing);
@@ -262,17 +274,12 @@ export class EventProcessor {
       const before = verified?.internalDataOf(handler);
       const outcome = refusal
         ? refusedCall(processing, handler, refusal, began)
-        : await this.#callHandler(handler, processing.method, processing);
+        : await this.#callHandler(handler, processing);
       verified?.compareInternalData(verifiedBy(processing), handler, before);
       const { reply, error } = outcome;
       if (reply !== undefined) processing.replies.push(deepFreeze(reply));
-      if (!error) {
-        processing.completed.push(handler);
-        continue;
-      }
-      addHandlerError(processing, error);
+      if (error) addHandlerError(processing, error);
       if (processing.stopped) return;
-      if (!refusal) processing.completed.push(handler);
     }
   }
 
@@ -286,29 +293,53 @@ export class EventProcessor {
     }
   }
 
+  /** A resync that is aborted restores the states of before. */
+  #saveStates({ method, isRevertible }: ProcessingState): ((isAborted: boolean) => void)[] {
+    if (isRevertible) this.#journal.begin();
+    if (method === EventMethod.Update) return [];
+    return this.#deps.handlers.flatMap(({ state }) => (state ? [state.save()] : []));
+  }
+
+  async #callHandler(handler: EventHandler, processing: ProcessingState): Promise<HandlerOutcome> {
+    const { name, state } = handler;
+    if (processing.method === EventMethod.Update)
+      return this.#call(name, processing, (ctx) => handler.update(ctx, state?.current));
+    const { error } = await this.#call(name, processing, async (ctx) => {
+      const created = await handler.resync(ctx, state?.known);
+      state?.set(created);
+    });
+    if (!error) return {};
+    processing.stopped = true;
+    return { error: abortedBy(name, error) };
+  }
+
   /** Calls a handler and records the outcome. */
-  async #callHandler(
-    handler: EventHandler,
-    what: EventMethod | 'revert',
+  async #call(
+    name: string,
     processing: ProcessingState,
+    body: HandlerCallBody,
+    isRevert = false,
   ): Promise<HandlerOutcome> {
     const { clock, random, log } = this.#deps;
     const start = clock.monotonic();
-    const outcome = await callHandler(handler, what, {
+    const outcome = await callHandler(name, body, {
       event: processing.event,
       kubeState: this.#cache.kubeState,
       resyncCount: this.#resyncCount,
+      isStateLocal: this.#isStateLocal,
       txn: processing.txn,
       replies: processing.replies,
       clock,
       random,
       log,
       guard: this.#guard,
+      journal: this.#journal,
+      onRevert: (undo) => processing.undos.push({ handler: name, undo }),
       followUp: (event) => this.#followUp(event, processing.seqNum),
     });
     const record = {
-      handler: handler.name,
-      revert: what === 'revert',
+      handler: name,
+      revert: isRevert,
       change: outcome.change ?? '',
       error: outcome.error && errorText(outcome.error),
       startMs: start - processing.began,
@@ -333,8 +364,9 @@ export class EventProcessor {
   }
 
   async #revert(processing: ProcessingState): Promise<void> {
-    for (const handler of processing.completed.toReversed()) {
-      const { error } = await this.#callHandler(handler, 'revert', processing);
+    this.#journal.rollBack();
+    for (const { handler, undo } of processing.undos.toReversed()) {
+      const { error } = await this.#call(handler, processing, undo, true);
       if (!error) continue;
       processing.errors.push(error);
       applyHealing(processing, healingOfRevert(error));
@@ -392,6 +424,14 @@ function addHandlerError(processing: ProcessingState, error: Error): void {
   addEventError(processing, error);
   if (isFatal) processing.fatal = error;
   processing.stopped ||= processing.isRevertible || isFatal || error instanceof AbortEventError;
+}
+
+/** The error of an aborted resync; those that decide about the healing stay what they are. */
+function abortedBy(handler: string, error: Error): Error {
+  if (error instanceof FatalError || error instanceof AbortEventError) return error;
+  if (traitsOf(error).unavailable === 'southbound') return error;
+  const text = `the resync of ${handler} failed: ${errorText(error)}`;
+  return new AbortEventError(text, { cause: error });
 }
 
 function refusedCall(

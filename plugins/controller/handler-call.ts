@@ -6,8 +6,16 @@ import type { ReentryGuard } from '#infra/process/reentry-guard.ts';
 import { allSettled } from '#infra/rollback/rollback.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import { AbortEventError, FatalError } from './api/errors.ts';
-import { type Event, EventMethod, type NonBlockingEvent } from './api/event.ts';
-import type { EventHandler, KubeState, ResyncContext, UpdateContext } from './api/event-handler.ts';
+import type { Event, NonBlockingEvent } from './api/event.ts';
+import type {
+  EventHandler,
+  KubeState,
+  ResyncContext,
+  Undo,
+  UpdateContext,
+  UpdateResult,
+} from './api/event-handler.ts';
+import type { Journal } from './api/journal.ts';
 import type { KeyValue } from './api/key-value.ts';
 import type { PutOptions, ReplaceOptions } from './api/transaction.ts';
 import type { EventTransaction } from './event-transaction.ts';
@@ -27,49 +35,54 @@ interface CallEnvironment {
 interface HandlerCall extends CallEnvironment {
   readonly kubeState: KubeState;
   readonly resyncCount: number;
+  readonly isStateLocal: boolean;
   readonly txn: EventTransaction;
   readonly replies: readonly unknown[];
   readonly random: Random;
   /** Recognizes a handler that would wait for the event loop. */
   readonly guard: ReentryGuard;
+  readonly journal: Journal;
   followUp(event: NonBlockingEvent): void;
+  onRevert(undo: Undo): void;
 }
 
-export interface HandlerOutcome {
-  readonly change?: string | undefined;
-  readonly reply?: unknown;
-  readonly error?: Error;
+/** A call of `resync`, `update`, or an undo. */
+export type HandlerCallBody = (
+  ctx: ResyncContext & UpdateContext,
+) => ReturnType<EventHandler['update']>;
+
+export interface HandlerOutcome extends UpdateResult {
+  readonly error?: Error | undefined;
   /** Work that must end before the transaction: resolves to its error. Undefined: there is none. */
   readonly pending?: Promise<Error | undefined>;
 }
 
-/** Never rejects: an error that a handler throws is part of its outcome. */
+/**
+ * Calls a handler; never rejects: an error that it throws is part of the outcome.
+ * @param name of the handler
+ */
 export async function callHandler(
-  handler: EventHandler,
-  what: EventMethod | 'revert',
+  name: string,
+  body: HandlerCallBody,
   call: HandlerCall,
 ): Promise<HandlerOutcome> {
-  const { context, state, pending, revoke } = contextOf(handler.name, call);
-  const guarded = <T>(body: () => Promise<T> | T): Promise<T> | T =>
-    withTimeLimit(handler.name, call.guard.run(state, body), call);
-  let outcome: HandlerOutcome = {};
+  const { context, state, pending, revoke } = contextOf(name, call);
+  let outcome: HandlerOutcome;
   try {
-    if (what === 'revert') await guarded(() => handler.revert(context));
-    else if (what === EventMethod.Update)
-      outcome = (await guarded(() => handler.update(context))) ?? {};
-    else await guarded(() => handler.resync(context));
+    const calling = call.guard.run(state, () => body(context));
+    outcome = (await withTimeLimit(name, calling, call)) ?? {};
   } catch (thrown) {
-    outcome = { error: asError(handler.name, thrown) };
+    outcome = { error: asError(name, thrown) };
   }
   if (pending.length === 0) {
     revoke();
     return outcome;
   }
   // after a failure, too: nothing may be under way when the event is reverted
-  const ended = withTimeLimit(handler.name, allSettled(pending), call)
+  const ended = withTimeLimit(name, allSettled(pending), call)
     .then(
       () => undefined,
-      (thrown) => asError(handler.name, thrown),
+      (thrown) => asError(name, thrown),
     )
     .finally(revoke);
   return { ...outcome, pending: ended };
@@ -93,6 +106,8 @@ function contextOf(name: string, call: HandlerCall) {
     event: call.event,
     kubeState: call.kubeState,
     resyncCount: call.resyncCount,
+    isStateLocal: call.isStateLocal,
+    journal: call.journal,
     replies: Object.freeze([...call.replies]),
     clock: call.clock,
     random: call.random,
@@ -120,6 +135,10 @@ function contextOf(name: string, call: HandlerCall) {
     followUp: (event: NonBlockingEvent) => {
       ensureValid();
       call.followUp(event);
+    },
+    onRevert: (undo: Undo) => {
+      ensureValid();
+      call.onRevert(undo);
     },
     beforeCommit: (work: Promise<unknown>) => {
       ensureValid();

@@ -2,7 +2,7 @@
 
 import { errorText } from '#infra/errors/errors.ts';
 import { FatalError, HandlesEventError } from './api/errors.ts';
-import type { Event } from './api/event.ts';
+import { type Event, EventMethod } from './api/event.ts';
 import type { EventHandler } from './api/event-handler.ts';
 
 export interface InterestedHandler {
@@ -11,13 +11,18 @@ export interface InterestedHandler {
   readonly refusal: Error | undefined;
 }
 
-/** @param handlers in the order of their calls */
+/**
+ * A handler without its state handles no update: the change is part of the input of its first resync.
+ * @param handlers in the order of their calls
+ */
 export function interestedHandlers(
   event: Event,
   handlers: readonly EventHandler[],
 ): InterestedHandler[] {
   const interested: InterestedHandler[] = [];
+  const isUpdate = event.kind.method(event.payload) === EventMethod.Update;
   for (const handler of handlers) {
+    if (isUpdate && handler.state?.isKnown === false) continue;
     try {
       if (handler.handlesEvent(event)) interested.push({ handler, refusal: undefined });
     } catch (thrown) {

@@ -3,7 +3,7 @@
 import { errorText } from '#infra/errors/errors.ts';
 import type { TransactionTrace } from '#kvscheduler/api/transaction.ts';
 import { type Event, EventMethod, TransactionType } from './api/event.ts';
-import type { EventHandler } from './api/event-handler.ts';
+import type { Undo } from './api/event-handler.ts';
 import { Shutdown } from './api/events.ts';
 import type { QueuedEvent } from './event-queue.ts';
 import type { HandlingRecord } from './event-record.ts';
@@ -31,8 +31,8 @@ export class ProcessingState {
   readonly replies: unknown[] = [];
   /** Work of handlers that must end before the transaction. */
   readonly pending: PendingWork[] = [];
-  /** Handlers that have processed the event, in their order. */
-  readonly completed: EventHandler[] = [];
+  /** The undos that handlers have registered, in their order. */
+  readonly undos: { readonly handler: string; readonly undo: Undo }[] = [];
   /** All errors, in order. */
   readonly errors: Error[] = [];
   /** Those of handlers and of the whole transaction: not of a value. */

@@ -10,7 +10,6 @@ import { type CodedError, defineError } from '#infra/errors/errors.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import { parseCidr } from '#models/ip.ts';
 import type { ContivConfApi, IpamConfig } from '#plugins/contivconf/api.ts';
-import { abortedBy } from '#plugins/controller/api/errors.ts';
 import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
 import type {
   EventHandler,
@@ -19,7 +18,9 @@ import type {
   UpdateContext,
   UpdateResult,
 } from '#plugins/controller/api/event-handler.ts';
-import { DbResync, KubeStateChange } from '#plugins/controller/api/events.ts';
+import { KubeStateChange } from '#plugins/controller/api/events.ts';
+import { HandlerState } from '#plugins/controller/api/handler-state.ts';
+import { Table } from '#plugins/controller/api/table.ts';
 import {
   type Node,
   type NodeSyncApi,
@@ -77,22 +78,22 @@ function podCidrs(nodes: ReadonlyMap<string, Node>): ReadonlyMap<number, Prefix>
   return found;
 }
 
-class Ipam extends BaseIpam implements EventHandler, IpamApi {
-  readonly name = 'ipam';
-  readonly #deps: IpamDeps;
-  #planRecord: PlanRecord | undefined;
+interface State {
+  /** The records in the local store, which the first resync reads. */
+  readonly records: AddressRecords;
+  readonly planRecord: PlanRecord;
   /** Why the configured subnets are not in effect. */
-  #problem: CodedError | undefined;
-  #pool: AddressPool | undefined;
-  #podRecords: PodRecordAddresses | undefined;
-  /** undefined before the local store has been read. */
-  #records: AddressRecords | undefined;
+  readonly problem: CodedError | undefined;
+  readonly pool: AddressPool;
+  readonly podRecords: PodRecordAddresses;
   /** Address of each attachment that owns one. */
-  readonly #addressByAttachment = new Map<AttachmentId, string>();
-  /** Whether the state of Kubernetes was read from the database, not from the local mirror. */
-  #stateIsFresh = false;
-  /** The address that the last Add Pod allocated, needed to revert it. */
-  #undo: { readonly attachment: AttachmentId; isRecorded: boolean } | undefined;
+  readonly owned: Table<AttachmentId, string>;
+}
+
+class Ipam extends BaseIpam implements EventHandler<State>, IpamApi {
+  readonly name = 'ipam';
+  readonly state = new HandlerState<State>(this.name);
+  readonly #deps: IpamDeps;
 
   constructor(deps: IpamDeps) {
     super();
@@ -101,16 +102,14 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
 
   handlesEvent(event: Event): boolean {
     if (event.kind.method(event.payload) !== EventMethod.Update) return true;
-    // changes before the first successful resync are part of the input of that resync
-    if (KubeStateChange.is(event)) return event.payload.resource === 'pod' && !!this.#podRecords;
-    if (NodeUpdate.is(event)) return this.#isExternal && !!this.#podRecords;
+    if (KubeStateChange.is(event)) return event.payload.resource === 'pod';
+    if (NodeUpdate.is(event)) return this.#isExternal;
     return AddPod.is(event) || DeletePod.is(event);
   }
 
-  async resync(ctx: ResyncContext): Promise<void> {
-    if (DbResync.is(ctx.event)) this.#stateIsFresh = !ctx.event.payload.local;
-    const records = this.#records ?? (await AddressRecords.readBack(ctx, this.#deps.store));
-    const planRecord = this.#planRecord ?? (await PlanRecord.readBack(ctx, this.#deps.store));
+  async resync(ctx: ResyncContext, previous: State | undefined): Promise<State> {
+    const records = previous?.records ?? (await AddressRecords.readBack(ctx, this.#deps.store));
+    const planRecord = previous?.planRecord ?? (await PlanRecord.readBack(ctx, this.#deps.store));
     const problem = await selectPlan(ctx, {
       configured: this.#deps.conf.ipam(),
       record: planRecord,
@@ -119,33 +118,29 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
     const pool = new AddressPool(this.podPrefix);
     const isLocal = (address: string): boolean => pool.contains(address);
     const podRecords = await PodRecordAddresses.read(ctx.kubeState, isLocal, new Slices(ctx.clock));
-    this.#pool = pool;
-    this.#records = records;
-    this.#planRecord = planRecord;
-    this.#problem = problem;
-    this.#podRecords = podRecords;
+    const owned = new Table<AttachmentId, string>(ctx.journal);
+    const state: State = { records, planRecord, problem, pool, podRecords, owned };
     await records.tryRestoreUncertain(ctx);
-    this.#assignOwners(records);
-    await this.#recordAddresses(ctx, records).catch((thrown) => {
-      throw abortedBy(thrown, 'cannot record the addresses of running pods');
-    });
+    this.#assignOwners(state);
+    await this.#recordAddresses(ctx, state);
     for (const { address } of records.all()) pool.use(address);
     for (const address of podRecords.addresses()) pool.use(address);
     if (records.last !== undefined) pool.continueAfter(records.last);
-    await this.#releaseLeaked(ctx);
-    for (const err of this.#subnetProblems())
+    // the mirror may lack records that exist
+    if (!ctx.isStateLocal) ctx.beforeCommit(this.#releaseLeaked(ctx, state));
+    for (const err of this.#subnetProblems(state))
       ctx.log.error({ err }, 'pods of this node cannot be reached from everywhere');
+    return state;
   }
 
   problems(): readonly CodedError[] {
-    return [...(this.#problem ? [this.#problem] : []), ...this.#subnetProblems()];
+    const { known } = this.state;
+    if (!known) return [];
+    return [...(known.problem ? [known.problem] : []), ...this.#subnetProblems(known)];
   }
 
-  #subnetProblems(): readonly CodedError[] {
-    const pool = this.#pool;
-    const records = this.#records;
-    if (!pool || !records) return [];
-    const outside = [...this.#addressByAttachment.values()].flatMap((address) => {
+  #subnetProblems({ pool, records, owned }: State): readonly CodedError[] {
+    const outside = [...owned.values()].flatMap((address) => {
       const record = pool.contains(address) ? undefined : records.get(address);
       return record ? [record] : [];
     });
@@ -171,53 +166,38 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
       );
   }
 
-  async update(ctx: UpdateContext): Promise<UpdateResult> {
-    if (AddPod.is(ctx.event)) return this.#add(ctx, ctx.event.payload);
+  async update(ctx: UpdateContext, state: State): Promise<UpdateResult> {
+    if (AddPod.is(ctx.event)) return this.#add(ctx, state, ctx.event.payload);
     if (KubeStateChange.is(ctx.event)) {
       const { key, current } = ctx.event.payload;
-      for (const address of this.#podRecords!.set(key, current))
-        await this.#updateUse(ctx, address);
+      for (const address of state.podRecords.set(key, current))
+        await this.#updateUse(ctx, state, address);
       return {};
     }
     if (NodeUpdate.is(ctx.event)) return this.#nodeUpdate(ctx, ctx.event.payload);
     const result = await this.#release(
       ctx,
+      state,
       this.#deps.pods.idOf(ctx.event.payload as DeletePodPayload),
     );
-    this.#followDrain(ctx);
+    this.#followDrain(ctx, state);
     return result;
-  }
-
-  async revert(ctx: RevertContext): Promise<void> {
-    const undo = this.#undo;
-    this.#undo = undefined;
-    if (undo === undefined || !AddPod.is(ctx.event)) return;
-    const { attachment, isRecorded } = undo;
-    if (this.#deps.pods.idOf(ctx.event.payload) !== attachment) return;
-    if (isRecorded) await this.#release(ctx, attachment);
-    else this.#leaveOut(attachment);
-  }
-
-  /** An address whose record could not be written is not used before a resync. */
-  #leaveOut(attachment: AttachmentId): void {
-    this.#records!.forget(this.#addressByAttachment.get(attachment)!, attachment);
-    this.#addressByAttachment.delete(attachment);
   }
 
   /**
    * Earlier versions left the owner in the record of a released address: of two records of one
    * attachment the newer one is the last allocated, or the one that no Pod record contains yet.
    */
-  #assignOwners(records: AddressRecords): void {
+  #assignOwners({ records, podRecords, owned }: State): void {
     const attachments = this.#deps.pods.attachments();
-    this.#addressByAttachment.clear();
+    owned.clear();
     const isNewer = (address: string): boolean =>
-      address === records.last || !this.#podRecords!.has(address);
+      address === records.last || !podRecords.has(address);
     for (const { attachment, address } of records.all()) {
       if (attachment === '' || !attachments.has(attachment)) continue;
-      const other = this.#addressByAttachment.get(attachment);
+      const other = owned.get(attachment);
       if (other === undefined || (other !== records.last && isNewer(address)))
-        this.#addressByAttachment.set(attachment, address);
+        owned.set(attachment, address);
     }
   }
 
@@ -225,10 +205,11 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
    * Records the addresses of adopted attachments, and of those whose address record was lost. The link
    * of a running pod decides which attachment owns an address.
    */
-  async #recordAddresses(ctx: ResyncContext, records: AddressRecords): Promise<void> {
+  async #recordAddresses(ctx: ResyncContext, state: State): Promise<void> {
     const { pods } = this.#deps;
+    const { records, owned } = state;
     for (const [attachment, { pod, podUid, adopted }] of pods.attachments()) {
-      const known = this.#addressByAttachment.get(attachment);
+      const known = owned.get(attachment);
       const address = adopted?.address ?? known ?? (await pods.addressInVpp(ctx, attachment));
       if (address === undefined) continue;
       // the name of the pod may have become known since
@@ -240,23 +221,25 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
       await records.put(ctx, { address, pod, podUid, attachment, ...external });
       ctx.log.warn({ address, pod: podIdText(pod) }, 'recorded the address of a running pod');
     }
-    this.#assignOwners(records);
+    this.#assignOwners(state);
   }
 
   podAddresses(attachment: AttachmentId): readonly string[] {
-    const address = this.#addressByAttachment.get(attachment);
+    const address = this.state.known?.owned.get(attachment);
     return address === undefined ? [] : [address];
   }
 
   allocations(): ReadonlyMap<string, Allocation> {
-    return allocationList(this.#records?.all() ?? [], this.#addressByAttachment, this.#podRecords);
+    const { known } = this.state;
+    return known ? allocationList(known.records.all(), known.owned, known.podRecords) : new Map();
   }
 
   describeInternalData(): string {
     const allocations = [...this.allocations().values()].sort((a, b) =>
       a.address < b.address ? -1 : 1,
     );
-    return JSON.stringify({ pool: String(this.#pool), last: this.#records?.last, allocations });
+    const { known } = this.state;
+    return JSON.stringify({ pool: String(known?.pool), last: known?.records.last, allocations });
   }
 
   get #isExternal(): boolean {
@@ -275,28 +258,26 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
   }
 
   /** The configured subnets take effect when the last pod that they would cut off is deleted. */
-  #followDrain(ctx: UpdateContext): void {
-    if (!(this.#problem instanceof SubnetsInUseError) || this.#addressByAttachment.size > 0) return;
+  #followDrain(ctx: UpdateContext, { problem, owned }: State): void {
+    if (!(problem instanceof SubnetsInUseError) || owned.size > 0) return;
     ctx.followUp(PodCidrChange.event({ localPodCidr: this.podSubnetThisNode() }));
   }
 
-  /** The mirror may lack records that exist, so nothing is released after a resync from it. */
-  async #releaseLeaked(ctx: ResyncContext): Promise<void> {
-    if (!this.#stateIsFresh) return;
-    for (const { address, attachment, pod, external } of this.#records!.all()) {
-      if (this.#addressByAttachment.get(attachment) === address) continue;
-      if (!this.#podRecords!.has(address) || external)
+  async #releaseLeaked(ctx: ResyncContext, state: State): Promise<void> {
+    const { records, podRecords, owned } = state;
+    for (const { address, attachment, pod, external } of records.all()) {
+      if (owned.get(attachment) === address) continue;
+      if (!podRecords.has(address) || external)
         ctx.log.info({ address, pod: podIdText(pod) }, 'releasing the address of a deleted pod');
-      await this.#updateUse(ctx, address);
+      await this.#updateUse(ctx, state, address);
     }
   }
 
-  async #add(ctx: UpdateContext, payload: AddPodPayload): Promise<UpdateResult> {
+  async #add(ctx: UpdateContext, state: State, payload: AddPodPayload): Promise<UpdateResult> {
     const attachment = this.#deps.pods.idOf(payload);
-    this.#undo = undefined;
-    if (this.#addressByAttachment.has(attachment)) {
+    if (state.owned.has(attachment)) {
       // a DEL may have failed after it had written
-      await this.#records!.restoreUncertain(ctx);
+      await state.records.restoreUncertain(ctx);
       return {};
     }
     if (payload.ipamType !== '' && !this.#isExternal)
@@ -304,43 +285,48 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
         { pod: podIdText(payload.pod), ipam: payload.ipamType },
         'ignoring the address of another IPAM plugin: useExternalIPAM is false',
       );
-    await this.#planRecord!.ensureWritten(ctx);
+    await state.planRecord.ensureWritten(ctx);
     const address = this.#isExternal
-      ? await this.#acceptExternal(ctx, payload, attachment)
-      : await this.#allocate(ctx, payload, attachment);
-    this.#addressByAttachment.set(attachment, address);
+      ? await this.#acceptExternal(ctx, state, payload, attachment)
+      : await this.#allocate(ctx, state, payload, attachment);
+    state.owned.set(attachment, address);
     return { change: `address ${address} for ${podIdText(payload.pod)}` };
   }
 
   async #allocate(
     ctx: UpdateContext,
+    state: State,
     payload: AddPodPayload,
     attachment: AttachmentId,
   ): Promise<string> {
     const { pod, podUid } = payload;
+    const { records, pool } = state;
     const owner = { pod: { namespace: pod.namespace, name: pod.name }, podUid, attachment };
-    const next = this.#pool!.next();
+    const next = pool.next();
     if (next !== undefined) {
-      this.#pool!.continueAfter(next);
-      this.#pool!.use(next);
-      const undo = { attachment, isRecorded: false };
-      this.#undo = undo;
-      const written = this.#records!.allocate(ctx, { address: next, ...owner });
+      pool.continueAfter(next);
+      pool.use(next);
+      let isRecorded = false;
       ctx.beforeCommit(
-        written.then(() => {
-          undo.isRecorded = true;
+        records.allocate(ctx, { address: next, ...owner }).then(() => {
+          isRecorded = true;
         }),
       );
+      ctx.onRevert(async (reverting) => {
+        if (isRecorded) await this.#updateUse(reverting, state, next);
+        // an address whose record could not be written is not used before a resync
+        else records.forget(next, attachment);
+      });
       return next;
     }
-    const reused = await this.#reuse(ctx, owner);
+    const reused = await this.#reuse(ctx, state, owner);
     if (reused !== undefined) {
-      this.#undo = { attachment, isRecorded: true };
+      ctx.onRevert((reverting) => this.#updateUse(reverting, state, reused));
       return reused;
     }
-    const owned = this.#addressByAttachment.size;
+    const owned = state.owned.size;
     throw new AddressesExhaustedError(
-      `no free address in ${this.#pool}: ${owned} are owned by pods, ` +
+      `no free address in ${pool}: ${owned} are owned by pods, ` +
         `${this.allocations().size - owned} are reserved because Pod records contain them`,
       { where: podIdText(pod) },
     );
@@ -349,13 +335,14 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
   /** Gives a reserved address to an attachment. @returns undefined: there is none */
   async #reuse(
     ctx: UpdateContext,
+    state: State,
     owner: Omit<AddressRecord, 'address'>,
   ): Promise<string | undefined> {
-    const records = this.#records!;
+    const { records, podRecords, pool } = state;
     // after a reboot most addresses may be reserved: a pod may get its own address again
     const podKey = resources.pod.key(owner.pod.name, owner.pod.namespace);
-    for (const address of this.#podRecords!.onlyInRecord(podKey)) {
-      if (this.#isInUse(address)) continue;
+    for (const address of podRecords.onlyInRecord(podKey)) {
+      if (isInUse(state, address)) continue;
       const record = { address, ...owner };
       const known = records.get(address);
       if (await (known ? records.replace(ctx, known, record) : records.create(ctx, record)))
@@ -364,7 +351,7 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
     // without a record of its own, the address may be that of a pod of another node
     for (const known of records.inOrderOfRelease()) {
       const { address, pod } = known;
-      if (this.#isInUse(address) || !this.#pool!.isAllocatable(address)) continue;
+      if (isInUse(state, address) || !pool.isAllocatable(address)) continue;
       if (!(await records.replace(ctx, known, { address, ...owner }))) continue;
       ctx.log.info(
         { address, former: podIdText(pod), pod: podIdText(owner.pod) },
@@ -381,9 +368,11 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
    */
   async #acceptExternal(
     ctx: UpdateContext,
+    state: State,
     payload: AddPodPayload,
     attachment: AttachmentId,
   ): Promise<string> {
+    const { records, pool, owned } = state;
     const { pod, podUid } = payload;
     const address = externalAddress(payload.ipamData, this.podPrefix.family);
     const reserved = whyReserved(address, this, this.#deps.nodes.allNodes().values());
@@ -394,54 +383,60 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
         { where: podIdText(pod) },
       );
     }
-    const before = this.#records!.get(address);
-    if (before && this.#addressByAttachment.get(before.attachment) === address)
+    const before = records.get(address);
+    if (before && owned.get(before.attachment) === address)
       throw new ExternalAddressError(`${address} is still owned by ${podIdText(before.pod)}`, {
         where: podIdText(pod),
       });
-    if (!this.#pool!.contains(address))
+    if (!pool.contains(address))
       ctx.log.warn(
         { pod: podIdText(pod), address, podSubnet: this.podSubnetThisNode() },
         'the address of the pod is outside of the pod subnet of this node',
       );
     const owner = { namespace: pod.namespace, name: pod.name };
-    await this.#records!.accept(ctx, { address, pod: owner, podUid, attachment, external: true });
-    this.#undo = { attachment, isRecorded: true };
+    await records.accept(ctx, { address, pod: owner, podUid, attachment, external: true });
+    ctx.onRevert((reverting) => this.#updateUse(reverting, state, address));
     return address;
   }
 
-  #isInUse(address: string): boolean {
-    const record = this.#records!.get(address);
-    return record !== undefined && this.#addressByAttachment.get(record.attachment) === address;
-  }
-
   /** Releases the address of an attachment; it is reserved while a Pod record contains it. */
-  async #release(ctx: RevertContext, attachment: AttachmentId): Promise<UpdateResult> {
-    const address = this.#addressByAttachment.get(attachment);
+  async #release(
+    ctx: UpdateContext,
+    state: State,
+    attachment: AttachmentId,
+  ): Promise<UpdateResult> {
+    const { owned, podRecords } = state;
+    const address = owned.get(attachment);
     if (address === undefined) return {};
-    this.#addressByAttachment.delete(attachment);
+    owned.delete(attachment);
     try {
-      await this.#updateUse(ctx, address);
+      await this.#updateUse(ctx, state, address);
     } catch (error) {
       // the runtime repeats its DEL, which would find nothing to release
-      this.#addressByAttachment.set(attachment, address);
+      owned.set(attachment, address);
       throw error;
     }
-    const suffix = this.#podRecords!.has(address)
+    const suffix = podRecords.has(address)
       ? ' is reserved until its Pod record is deleted'
       : ' is free';
     return { change: `address ${address}${suffix}` };
   }
 
   /** Updates record and pool by the owner and the Pod records of an address. */
-  async #updateUse(ctx: RevertContext, address: string): Promise<void> {
-    const external = this.#isExternal && this.#records!.get(address)?.external === true;
-    if (this.#isInUse(address) || (this.#podRecords!.has(address) && !external)) {
-      this.#pool!.use(address);
-      if (!this.#isInUse(address)) await this.#records!.clearOwner(ctx, address);
+  async #updateUse(ctx: RevertContext, state: State, address: string): Promise<void> {
+    const { records, podRecords, pool } = state;
+    const external = this.#isExternal && records.get(address)?.external === true;
+    if (isInUse(state, address) || (podRecords.has(address) && !external)) {
+      pool.use(address);
+      if (!isInUse(state, address)) await records.clearOwner(ctx, address);
       return;
     }
-    if (this.#records!.has(address)) await this.#records!.delete(ctx, address);
-    this.#pool!.release(address);
+    if (records.has(address)) await records.delete(ctx, address);
+    pool.release(address);
   }
+}
+
+function isInUse({ records, owned }: State, address: string): boolean {
+  const record = records.get(address);
+  return record !== undefined && owned.get(record.attachment) === address;
 }

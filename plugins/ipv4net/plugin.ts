@@ -7,16 +7,15 @@ import { Slices } from '#infra/clock/slices.ts';
 import { type CodedError, defineError } from '#infra/errors/errors.ts';
 import type { ContivConfApi } from '#plugins/contivconf/api.ts';
 import type { DesiredValues } from '#plugins/controller/api/desired-values.ts';
-import { AbortEventError, abortedBy } from '#plugins/controller/api/errors.ts';
 import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
 import type {
   EventHandler,
   ResyncContext,
-  RevertContext,
   UpdateContext,
   UpdateResult,
 } from '#plugins/controller/api/event-handler.ts';
 import { DbResync, KubeStateChange } from '#plugins/controller/api/events.ts';
+import { HandlerState } from '#plugins/controller/api/handler-state.ts';
 import type { HostPort } from '#plugins/controller/api/ports/host.ts';
 import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
@@ -45,10 +44,7 @@ import { NodeInputReader } from './node-input-reader.ts';
 import { nodeLink } from './node-link.ts';
 import { overlayValues } from './overlay.ts';
 import { podReply, podValues } from './pod.ts';
-import { PodLinks } from './pod-links.ts';
-import { type Reachability, ReachableNodes } from './reachable-nodes.ts';
-import { TunnelMembers } from './tunnel-members.ts';
-import { UnsupportedFeatures, warnOfPod } from './unsupported-features.ts';
+import { isUnsupported, UnsupportedFeatures, warnOfPod } from './unsupported-features.ts';
 import {
   baseValues,
   logConflict,
@@ -95,129 +91,96 @@ export function createIpv4Net(deps: Ipv4NetDeps): EventHandler & Ipv4NetApi {
   return new Ipv4Net(deps);
 }
 
-interface Undo {
-  readonly id: AttachmentId;
-  /** undefined: it was not wired before. */
-  readonly attachment: Attachment | undefined;
+interface State extends Wiring {
+  readonly unsupported: UnsupportedFeatures;
 }
 
-/** Before the first resync. */
-const noReachability: Reachability = {
-  ownAddress: '',
-  addressOf: () => undefined,
-  whyUnreachable: () => undefined,
-};
-
-class Ipv4Net implements EventHandler, Ipv4NetApi {
+class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
   readonly name = 'ipv4net';
+  readonly state = new HandlerState<State>(this.name);
   readonly #deps: Ipv4NetDeps;
   readonly #inputReader: NodeInputReader;
-  readonly #unsupported: UnsupportedFeatures;
-  #input: NodeInput | undefined;
-  #reachable = new ReachableNodes(noReachability);
-  #tunnels = new TunnelMembers();
-  #links = new PodLinks();
-  /** State of a pod before the last Add Pod, needed to revert it. */
-  #undo: Undo | undefined;
 
   constructor(deps: Ipv4NetDeps) {
     this.#deps = deps;
     this.#inputReader = new NodeInputReader(deps);
-    this.#unsupported = new UnsupportedFeatures(deps.conf);
   }
 
   handlesEvent(event: Event): boolean {
     if (event.kind.method(event.payload) !== EventMethod.Update) return true;
-    if (KubeStateChange.is(event)) return this.#unsupported.handles(event.payload.resource);
-    // changes before the first successful resync are part of the input of that resync
-    if (NodeUpdate.is(event)) return this.#input !== undefined;
-    return AddPod.is(event) || DeletePod.is(event);
+    if (KubeStateChange.is(event)) return isUnsupported(event.payload.resource);
+    return NodeUpdate.is(event) || AddPod.is(event) || DeletePod.is(event);
   }
 
-  async resync(ctx: ResyncContext): Promise<void> {
-    // not with every resync: other resyncs have the same resources
-    if (DbResync.is(ctx.event)) {
-      this.#unsupported.resync(ctx.kubeState);
-      this.#unsupported.warn(ctx.log);
-    }
-    const built = await this.#build(ctx).catch((thrown) => {
-      throw abortedBy(thrown, 'cannot calculate the wiring of this node');
-    });
-    this.#input = built.input;
-    this.#reachable = built.reachable;
-    this.#tunnels = built.tunnels;
-    this.#links = built.links;
-    await this.#tracePackets(ctx);
-  }
-
-  /** Builds a complete new state, which replaces the current one only if it succeeds. */
-  async #build(ctx: ResyncContext): Promise<Wiring> {
+  async resync(ctx: ResyncContext, previous: State | undefined): Promise<State> {
+    const unsupported = this.#unsupported(ctx, previous);
     const input = await this.#inputReader.read(ctx);
     // before the other nodes are read: an address of this node counts as none of theirs
     await this.#publishAddresses(ctx, input);
-    return wiringOf(input, this.#deps, ctx);
+    const wiring = await wiringOf(input, this.#deps, ctx);
+    await this.#tracePackets(ctx);
+    return { ...wiring, unsupported };
   }
 
-  async update(ctx: UpdateContext): Promise<UpdateResult> {
+  /** Counted again only by a resync from the database: other resyncs have the same resources. */
+  #unsupported(ctx: ResyncContext, previous: State | undefined): UnsupportedFeatures {
+    if (previous && !DbResync.is(ctx.event)) return previous.unsupported;
+    const unsupported = new UnsupportedFeatures(this.#deps.conf, ctx.kubeState);
+    unsupported.warn(ctx.log);
+    return unsupported;
+  }
+
+  async update(ctx: UpdateContext, state: State): Promise<UpdateResult> {
     const { event } = ctx;
     if (KubeStateChange.is(event)) {
       const { resource, key, current } = event.payload;
-      this.#unsupported.change(ctx.kubeState, ctx.log, resource, key, current !== undefined);
+      state.unsupported.change(ctx.kubeState, ctx.log, resource, key, current !== undefined);
       return {};
     }
-    if (AddPod.is(event)) return this.#addPod(ctx, event.payload);
-    if (DeletePod.is(event)) return this.#deletePod(ctx, this.#deps.pods.idOf(event.payload));
+    if (AddPod.is(event)) return this.#addPod(ctx, state, event.payload);
+    if (DeletePod.is(event))
+      return this.#deletePod(ctx, state, this.#deps.pods.idOf(event.payload));
     if (NodeUpdate.is(event))
       return event.payload.nodeName === this.#deps.nodeName
-        ? this.#ownNodeUpdate(ctx)
-        : this.#nodeUpdate(ctx, event.payload);
+        ? this.#ownNodeUpdate(ctx, state)
+        : this.#nodeUpdate(ctx, state, event.payload);
     return {};
   }
 
-  revert(ctx: RevertContext): void {
-    const undo = this.#undo;
-    this.#undo = undefined;
-    if (!undo || !AddPod.is(ctx.event)) return;
-    const { id, attachment } = undo;
-    if (this.#deps.pods.idOf(ctx.event.payload) !== id) return;
-    this.#links.delete(id);
-    if (attachment) this.#links.set(this.#currentInput, attachment);
-  }
-
   problems(): readonly CodedError[] {
-    const main = this.#input?.main;
+    const main = this.state.known?.input.main;
     if (!main?.useDhcp || main.addresses.length > 0) return [];
     const text = 'no DHCP lease: other nodes cannot reach this node';
     return [new NoLeaseError(text, { where: main.name })];
   }
 
   nodeAddress(): string | undefined {
-    return this.#input?.main.addresses[0];
+    return this.state.known?.input.main.addresses[0];
   }
 
   defaultGateway(): string {
-    return this.#input?.defaultGateway ?? '';
+    return this.state.known?.input.defaultGateway ?? '';
   }
 
   hostAddresses(): readonly string[] {
-    return [...(this.#input?.hostAddresses ?? [])];
+    return [...(this.state.known?.input.hostAddresses ?? [])];
   }
 
   mainInterface(): string {
-    return mainInterfaceName(this.#currentInput);
+    return mainInterfaceName(this.state.current.input);
   }
 
   leasedInterface(): string | undefined {
-    const main = this.#input?.main;
+    const main = this.state.known?.input.main;
     return main?.useDhcp ? main.name : undefined;
   }
 
   otherInterfaces(): readonly string[] {
-    return this.#currentInput.others.map(({ name }) => name);
+    return this.state.current.input.others.map(({ name }) => name);
   }
 
   hostInterconnect(): string {
-    return hostInterconnectName(this.#currentInput);
+    return hostInterconnectName(this.state.current.input);
   }
 
   vrfLink(): string {
@@ -225,11 +188,11 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
   }
 
   vxlanBvi(): string | undefined {
-    return this.#currentInput.routing.transport === 'vxlan' ? VXLAN_BVI : undefined;
+    return this.state.current.input.routing.transport === 'vxlan' ? VXLAN_BVI : undefined;
   }
 
   unsupportedFeatures(): readonly string[] {
-    return this.#unsupported.texts();
+    return this.state.known?.unsupported.texts() ?? [];
   }
 
   podKeys(attachment: AttachmentId): readonly string[] {
@@ -237,15 +200,16 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
   }
 
   podInterfaces(attachment: AttachmentId): PodInterfaceNames | undefined {
-    return this.#links.names(attachment);
+    return this.state.known?.links.names(attachment);
   }
 
   podByInterface(vppInterface: string): Attachment | undefined {
-    return this.#links.behind(vppInterface);
+    return this.state.known?.links.behind(vppInterface);
   }
 
   nodeLink(node: Node): NodeLink | undefined {
-    return this.#input && nodeLink(this.#input, this.#reachable, node);
+    const { known } = this.state;
+    return known && nodeLink(known.input, known.reachable, node);
   }
 
   nodeKeys(nodeName: string): readonly string[] {
@@ -254,25 +218,22 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
 
   nodeByTunnel(vppInterface: string): string | undefined {
     const id = tunnelNodeId(vppInterface);
-    return id === undefined ? undefined : this.#reachable.nameOf(id);
+    return id === undefined ? undefined : this.state.known?.reachable.nameOf(id);
   }
 
   describeInternalData(): string {
-    const { addresses: _, ...input } = this.#input ?? {};
+    const { known } = this.state;
+    if (!known) return '';
+    const { addresses: _, ...input } = known.input;
     return JSON.stringify({
       site: input,
-      neighbors: this.#reachable.ids(),
-      wired: this.#links.entries(),
+      neighbors: known.reachable.ids(),
+      wired: known.links.entries(),
     });
   }
 
   #keysOf(group: string): readonly string[] {
     return [...this.#deps.desired.group(`${this.name}/${group}`).keys()];
-  }
-
-  get #currentInput(): NodeInput {
-    if (!this.#input) throw new AbortEventError('interfaces are unknown before the first resync');
-    return this.#input;
   }
 
   /** With each full resync, because VPP may have restarted. Missing input nodes are only logged. */
@@ -301,16 +262,16 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
    * A change of this node's Kubernetes addresses usually means that the addresses of the host changed. They also
    * tell by which link the host is in the network of the nodes, hence the MTU.
    */
-  async #ownNodeUpdate(ctx: UpdateContext): Promise<UpdateResult> {
-    const before = this.#currentInput;
+  async #ownNodeUpdate(ctx: UpdateContext, state: State): Promise<UpdateResult> {
+    const { input: before } = state;
     const input = await this.#inputReader.withCurrentHost(ctx, before);
     const { hostAddresses, interfaces } = input;
     const hasOtherAddresses = hostAddresses.join() !== before.hostAddresses.join();
     const hasOtherMtu = interfaces.mtu !== before.interfaces.mtu;
     if (!hasOtherAddresses && !hasOtherMtu) return {};
-    this.#input = input;
+    state.input = input;
     ctx.txn.replace(valueGroup.base, baseValues(input));
-    if (hasOtherMtu) await this.#changeMtu(ctx, input);
+    if (hasOtherMtu) await this.#changeMtu(ctx, state);
     const changes = [
       ...(hasOtherAddresses
         ? [`addresses of the host: ${hostAddresses.join(', ') || 'none'}`]
@@ -320,9 +281,8 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     return { change: changes.join('; ') };
   }
 
-  async #changeMtu(ctx: UpdateContext, input: NodeInput): Promise<void> {
-    const tunnels = this.#tunnels.of(this.#reachable.ids());
-    ctx.txn.replace(valueGroup.overlay, overlayValues(input, tunnels));
+  async #changeMtu(ctx: UpdateContext, { input, reachable, tunnels }: State): Promise<void> {
+    ctx.txn.replace(valueGroup.overlay, overlayValues(input, tunnels.of(reachable.ids())));
     const slices = new Slices(ctx.clock);
     for (const [attachment, values] of wiredPods(input, this.#deps)) {
       ctx.txn.replace(valueGroup.pod(attachmentId(attachment)), values);
@@ -330,32 +290,37 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     }
   }
 
-  #nodeUpdate(ctx: UpdateContext, { nodeName, current }: NodeUpdatePayload): UpdateResult {
-    const input = this.#currentInput;
-    const before = this.#reachable.ids();
-    for (const name of this.#reachable.set(nodeName, current)) {
-      const values = valuesOfNode(input, this.#reachable, name);
+  #nodeUpdate(
+    ctx: UpdateContext,
+    { input, reachable, tunnels }: State,
+    { nodeName, current }: NodeUpdatePayload,
+  ): UpdateResult {
+    const before = reachable.ids();
+    for (const name of reachable.set(nodeName, current)) {
+      const values = valuesOfNode(input, reachable, name);
       ctx.txn.replace(valueGroup.node(name), values);
-      logConflict(ctx, this.#reachable, name);
+      logConflict(ctx, reachable, name);
     }
-    const after = this.#reachable.ids();
+    const after = reachable.ids();
     if (before !== after)
-      ctx.txn.replace(valueGroup.overlay, overlayValues(input, this.#tunnels.of(after)));
-    const isReachable = this.#reachable.find(nodeName) !== undefined;
+      ctx.txn.replace(valueGroup.overlay, overlayValues(input, tunnels.of(after)));
+    const isReachable = reachable.find(nodeName) !== undefined;
     return { change: isReachable ? `way to node ${nodeName}` : `no way to node ${nodeName}` };
   }
 
-  async #addPod(ctx: UpdateContext, payload: AddPodPayload): Promise<UpdateResult> {
-    const input = this.#currentInput;
+  async #addPod(
+    ctx: UpdateContext,
+    { input, links }: State,
+    payload: AddPodPayload,
+  ): Promise<UpdateResult> {
     const id = this.#deps.pods.idOf(payload);
     const attachment = this.#deps.pods.attachments().get(id);
     const [address] = this.#deps.ipam.podAddresses(id);
-    this.#undo = undefined;
     if (!attachment || address === undefined)
       throw new PodAddressError('ipam has no address for the pod', {
         where: podIdText(payload.pod),
       });
-    const other = this.#links.withSameNames(input, attachment);
+    const other = links.withSameNames(input, attachment);
     if (other)
       throw new PodNameConflictError(
         `its interfaces would have the names of those of ${podIdText(other.pod)}, ${attachmentId(other)}`,
@@ -370,19 +335,18 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
         ),
       );
     const values = podValues(input, attachment, address);
-    this.#undo = { id, attachment: this.#links.attachment(id) };
     ctx.txn.replace(valueGroup.pod(id), values, { evenUnchanged: true });
-    this.#links.set(input, attachment);
+    links.set(input, attachment);
     return {
       change: `wire ${podIdText(attachment.pod)} with ${address}`,
       reply: podReply(input, attachment, address),
     };
   }
 
-  #deletePod(ctx: UpdateContext, id: AttachmentId): UpdateResult {
-    if (!this.#links.names(id)) return {};
+  #deletePod(ctx: UpdateContext, { links }: State, id: AttachmentId): UpdateResult {
+    if (!links.names(id)) return {};
     ctx.txn.replace(valueGroup.pod(id), []);
-    this.#links.delete(id);
+    links.delete(id);
     return { change: `unwire ${id}` };
   }
 }

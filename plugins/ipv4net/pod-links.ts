@@ -1,3 +1,5 @@
+import type { Journal } from '#plugins/controller/api/journal.ts';
+import { Table } from '#plugins/controller/api/table.ts';
 import { type Attachment, type AttachmentId, attachmentId } from '#plugins/podmanager/api.ts';
 import type { PodInterfaceNames } from './api.ts';
 import { podLinkNames } from './names.ts';
@@ -5,8 +7,13 @@ import type { NodeInput } from './node-input.ts';
 
 /** The wired attachments and their interface names. */
 export class PodLinks {
-  readonly #names = new Map<AttachmentId, PodInterfaceNames>();
-  readonly #byInterface = new Map<string, Attachment>();
+  readonly #names: Table<AttachmentId, PodInterfaceNames>;
+  readonly #byInterface: Table<string, Attachment>;
+
+  constructor(journal: Journal) {
+    this.#names = new Table(journal);
+    this.#byInterface = new Table(journal);
+  }
 
   set(input: NodeInput, attachment: Attachment): void {
     const { vpp, linux, loopback } = podLinkNames(attachment, input.interfaces.useTap);
@@ -40,11 +47,6 @@ export class PodLinks {
 
   names(id: AttachmentId): PodInterfaceNames | undefined {
     return this.#names.get(id);
-  }
-
-  attachment(id: AttachmentId): Attachment | undefined {
-    const names = this.#names.get(id);
-    return names && this.#byInterface.get(names.vpp);
   }
 
   /** The attachment of a VPP interface. */

@@ -48,11 +48,15 @@ type Log = Pick<Logger, 'warn'>;
 /** Number of objects and pods that use each feature, as of the last resync and the changes since. */
 export class UnsupportedFeatures {
   readonly #conf: Conf;
-  #pods: ReadonlyMap<string, number> = new Map();
+  readonly #pods = new Map<string, number>();
   #objects: ReadonlyMap<string, number> = new Map();
 
-  constructor(conf: Conf) {
+  constructor(conf: Conf, state: KubeState) {
     this.#conf = conf;
+    this.#countObjects(state);
+    for (const value of state.get('pod')?.values() ?? [])
+      for (const name of featuresOf(value as Pod))
+        this.#pods.set(name, (this.#pods.get(name) ?? 0) + 1);
   }
 
   /** Features in use, each with the number of objects that have no effect. */
@@ -67,18 +71,6 @@ export class UnsupportedFeatures {
       ];
       return counts.length === 0 ? [] : [`${name} (${counts.join(', ')})`];
     });
-  }
-
-  handles(resource: string): boolean {
-    return unsupportedFeatures.some((feature) => feature.resource === resource);
-  }
-
-  resync(state: KubeState): void {
-    this.#countObjects(state);
-    const pods = new Map<string, number>();
-    for (const value of state.get('pod')?.values() ?? [])
-      for (const name of featuresOf(value as Pod)) pods.set(name, (pods.get(name) ?? 0) + 1);
-    this.#pods = pods;
   }
 
   warn(log: Log): void {
@@ -99,6 +91,11 @@ export class UnsupportedFeatures {
       if (resource && isAffected(this.#conf)) objects.set(name, state.get(resource)?.size ?? 0);
     this.#objects = objects;
   }
+}
+
+/** Whether all objects of a resource are without effect. */
+export function isUnsupported(resource: string): boolean {
+  return unsupportedFeatures.some((feature) => feature.resource === resource);
 }
 
 /** Names of the features that the annotations of a pod ask for. */

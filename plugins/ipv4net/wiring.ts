@@ -20,7 +20,8 @@ import { TunnelMembers } from './tunnel-members.ts';
 import { vrfValues } from './vrfs.ts';
 
 export interface Wiring {
-  readonly input: NodeInput;
+  /** An update replaces it when the addresses of the host have changed. */
+  input: NodeInput;
   readonly reachable: ReachableNodes;
   readonly tunnels: TunnelMembers;
   readonly links: PodLinks;
@@ -54,7 +55,7 @@ export async function wiringOf(
   }
   ctx.txn.replace(valueGroup.overlay, overlayValues(input, tunnels.of(reachable.ids())));
 
-  const links = new PodLinks();
+  const links = new PodLinks(ctx.journal);
   for (const [attachment, values] of wiredPods(input, deps)) {
     ctx.txn.replace(valueGroup.pod(attachmentId(attachment)), values);
     links.set(input, attachment);

@@ -151,8 +151,6 @@ class NodeSync implements NodeSyncHandler {
     return { change: `nodes changed: ${changed.join(', ')}` };
   }
 
-  revert(): void {}
-
   problems(): readonly CodedError[] {
     const others = this.#addressProblems.all();
     return this.#conflict ? [this.#conflict, ...others] : others;

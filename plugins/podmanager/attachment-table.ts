@@ -1,13 +1,20 @@
-import { SharedMap } from '#infra/collections/shared-map.ts';
+import type { Journal } from '#plugins/controller/api/journal.ts';
+import { Table } from '#plugins/controller/api/table.ts';
 import { type AttachmentId, attachmentId, type ContainerInterface, podIdText } from './api.ts';
 import type { AttachmentRecord } from './attachment-record.ts';
 
 /** The attachments of this node, in the order in which they were created, by id and by pod. */
 export class AttachmentTable {
-  readonly #byId = new SharedMap<AttachmentId, AttachmentRecord>();
-  readonly #byPod = new Map<string, Map<AttachmentId, AttachmentRecord>>();
+  readonly #byId: Table<AttachmentId, AttachmentRecord>;
+  readonly #byPod: Table<string, readonly AttachmentRecord[]>;
   /** Attachments whose id has only the beginning of the container ID. */
-  readonly #cut = new Map<AttachmentId, AttachmentRecord>();
+  readonly #cut: Table<AttachmentId, AttachmentRecord>;
+
+  constructor(journal: Journal) {
+    this.#byId = new Table(journal);
+    this.#byPod = new Table(journal);
+    this.#cut = new Table(journal);
+  }
 
   /** Read-only at run time, too. */
   all(): ReadonlyMap<AttachmentId, AttachmentRecord> {
@@ -20,7 +27,7 @@ export class AttachmentTable {
 
   /** @param pod as `podIdText` */
   ofPod(pod: string): readonly AttachmentRecord[] {
-    return [...(this.#byPod.get(pod)?.values() ?? [])];
+    return this.#byPod.get(pod) ?? [];
   }
 
   idOf(link: ContainerInterface): AttachmentId {
@@ -36,12 +43,11 @@ export class AttachmentTable {
   set(record: AttachmentRecord): void {
     const id = attachmentId(record);
     const before = this.#byId.get(id);
-    if (before && podIdText(before.pod) !== podIdText(record.pod)) this.#removeOfPod(before);
+    if (before) this.#removeOfPod(before);
     this.#byId.set(id, record);
     if (record.adopted?.isIdCut) this.#cut.set(id, record);
     const pod = podIdText(record.pod);
-    const ofPod = this.#byPod.get(pod) ?? new Map<AttachmentId, AttachmentRecord>();
-    this.#byPod.set(pod, ofPod.set(id, record));
+    this.#byPod.set(pod, [...this.ofPod(pod), record]);
   }
 
   delete(id: AttachmentId): void {
@@ -54,8 +60,8 @@ export class AttachmentTable {
 
   #removeOfPod(record: AttachmentRecord): void {
     const pod = podIdText(record.pod);
-    const ofPod = this.#byPod.get(pod)!;
-    ofPod.delete(attachmentId(record));
-    if (ofPod.size === 0) this.#byPod.delete(pod);
+    const others = this.ofPod(pod).filter((one) => one !== record);
+    if (others.length === 0) this.#byPod.delete(pod);
+    else this.#byPod.set(pod, others);
   }
 }

@@ -7,18 +7,19 @@ import type { KvStore } from '#datastore/api.ts';
 import type { DiskStore } from '#datastore/disk-store.ts';
 import { rfc3339 } from '#infra/clock/rfc3339.ts';
 import { type CodedError, errorText } from '#infra/errors/errors.ts';
-import { AbortEventError, abortedBy, FatalError } from '#plugins/controller/api/errors.ts';
+import { AbortEventError, FatalError } from '#plugins/controller/api/errors.ts';
 import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
 import type {
   EventHandler,
   ResyncContext,
-  RevertContext,
   UpdateContext,
   UpdateResult,
 } from '#plugins/controller/api/event-handler.ts';
-import { DbResync, KubeStateChange } from '#plugins/controller/api/events.ts';
+import { KubeStateChange } from '#plugins/controller/api/events.ts';
+import { HandlerState } from '#plugins/controller/api/handler-state.ts';
 import type { HostPort, NamespaceIdentity } from '#plugins/controller/api/ports/host.ts';
 import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
+import { Table } from '#plugins/controller/api/table.ts';
 import {
   AddPod,
   type AddPodPayload,
@@ -66,197 +67,126 @@ export function createPodManager(deps: PodManagerDeps): PodManager {
 /** Deleted attachments after which VPP is asked which of their interfaces still exist. */
 const DELETED_LIMIT = 64;
 
-class Manager implements PodManager {
+/** The first resync reads it from the local store; the later ones compare it with VPP and Linux. */
+interface State {
+  readonly bootId: string;
+  readonly table: AttachmentTable;
+  readonly records: AttachmentRecords;
+  readonly lost: LostPods;
+  /** Their path leads to another network namespace now. */
+  readonly displaced: Table<AttachmentId, true>;
+  order: number;
+}
+
+class Manager implements PodManager, EventHandler<State> {
   readonly name = 'podmanager';
-  readonly started: Promise<void>;
+  readonly state = new HandlerState<State>(this.name);
   readonly #deps: PodManagerDeps;
-  readonly #resolveStarted: () => void;
-  readonly #table = new AttachmentTable();
-  readonly #records: AttachmentRecords;
-  readonly #lost: LostPods;
-  #displaced: ReadonlySet<AttachmentId> = new Set();
-  #bootId: string | undefined;
-  /** Whether the records were compared with VPP. */
-  #compared = false;
-  /** Whether the state of Kubernetes was read from the database, not from the local mirror. */
-  #stateIsFresh = false;
-  #order = 0;
-  /** Attachment that the last Add Pod replaced, needed to revert it. */
-  #undo:
-    | {
-        readonly id: AttachmentId;
-        readonly previous: AttachmentRecord | undefined;
-        isRecorded: boolean;
-      }
-    | undefined;
 
   constructor(deps: PodManagerDeps) {
-    const { promise, resolve } = Promise.withResolvers<void>();
     this.#deps = deps;
-    this.#records = new AttachmentRecords(deps.store);
-    this.#lost = new LostPods(deps);
-    this.started = promise;
-    this.#resolveStarted = resolve;
+  }
+
+  get started(): Promise<void> {
+    return this.state.established;
   }
 
   handlesEvent(event: Event): boolean {
     if (event.kind.method(event.payload) !== EventMethod.Update) return true;
     if (KubeStateChange.is(event))
-      return event.payload.resource === 'pod' && this.#lost.watchesPods;
+      return event.payload.resource === 'pod' && this.state.current.lost.watchesPods;
     return AddPod.is(event) || DeletePod.is(event);
   }
 
-  async resync(ctx: ResyncContext): Promise<void> {
+  async resync(ctx: ResyncContext, previous: State | undefined): Promise<State> {
+    const state = previous ?? (await this.#readBack(ctx));
     try {
-      await this.#resync(ctx);
+      await this.#refresh(ctx, state, previous === undefined);
     } catch (thrown) {
-      if (this.#compared) throw thrown;
-      throw abortedBy(thrown, 'cannot find out which pods are attached');
+      if (!previous) throw thrown;
+      // the attachments of before are known
+      ctx.beforeCommit(Promise.reject(thrown));
     }
+    return state;
   }
 
-  async #resync(ctx: ResyncContext): Promise<void> {
-    if (DbResync.is(ctx.event)) this.#stateIsFresh = !ctx.event.payload.local;
-    if (this.#bootId === undefined) await this.#readBack(ctx);
-    await this.#restoreRecords(ctx);
-    const identities = await this.#identities(ctx);
+  async #refresh(ctx: ResyncContext, state: State, isStart: boolean): Promise<void> {
+    await restoreRecords(ctx, state);
+    const identities = await this.#identities(ctx, state);
     const isFull = ctx.event.kind.method(ctx.event.payload) === EventMethod.FullResync;
-    if (isFull || !this.#compared) await this.#compareWithVpp(ctx, identities);
-    await this.#learnPods(ctx);
-    this.#findDisplaced(ctx, identities);
-    this.#resolveStarted();
+    if (isFull || isStart) await compareWithVpp(ctx, state, identities, isStart);
+    await learnPods(ctx, state);
+    findDisplaced(ctx, state, identities);
   }
 
-  async update(ctx: UpdateContext): Promise<UpdateResult> {
-    if (AddPod.is(ctx.event)) return this.#add(ctx, ctx.event.payload);
+  async update(ctx: UpdateContext, state: State): Promise<UpdateResult> {
+    if (AddPod.is(ctx.event)) return this.#add(ctx, state, ctx.event.payload);
     if (KubeStateChange.is(ctx.event)) {
-      this.#lost.podChanged(ctx.event.payload.key, ctx.event.payload.current);
+      state.lost.podChanged(ctx.event.payload.key, ctx.event.payload.current);
       return {};
     }
-    return this.#delete(ctx, ctx.event.payload as DeletePodPayload);
-  }
-
-  async revert(ctx: RevertContext): Promise<void> {
-    const undo = this.#undo;
-    this.#undo = undefined;
-    if (!undo || !AddPod.is(ctx.event) || this.idOf(ctx.event.payload) !== undo.id) return;
-    const { id, previous, isRecorded } = undo;
-    const failed = this.#table.get(id)!;
-    this.#forget(id);
-    if (previous) this.#table.set(previous);
-    // nothing was wired
-    if (!isRecorded) return;
-    if (previous) await this.#records.put(ctx, previous);
-    // VPP may still have its interface, if the undo has failed, too
-    else await this.#records.moveToDeleted(ctx, failed);
+    return this.#delete(ctx, state, ctx.event.payload as DeletePodPayload);
   }
 
   attachments(): ReadonlyMap<AttachmentId, Attachment> {
-    return this.#table.all();
+    return this.state.known?.table.all() ?? new Map();
   }
 
   attachmentsOf(pod: PodId): readonly Attachment[] {
-    return this.#table.ofPod(podIdText(pod));
+    return this.state.known?.table.ofPod(podIdText(pod)) ?? [];
   }
 
   idOf(link: ContainerInterface): AttachmentId {
-    return this.#table.idOf(link);
+    return this.state.known?.table.idOf(link) ?? attachmentId(link);
   }
 
   isDisplaced(attachment: AttachmentId): boolean {
-    return this.#displaced.has(attachment);
+    return this.state.known?.displaced.has(attachment) ?? false;
   }
 
   async addressInVpp(ctx: PortContext, id: AttachmentId): Promise<string | undefined> {
-    const record = this.#table.get(id);
-    return record && this.#lost.addressInVpp(ctx, record);
+    const { known } = this.state;
+    const record = known?.table.get(id);
+    return record && known?.lost.addressInVpp(ctx, record);
   }
 
   problems(): readonly CodedError[] {
-    return this.#lost.problems(this.#table.all().values());
+    const { known } = this.state;
+    return known?.lost.problems(known.table.all().values()) ?? [];
   }
 
   describeInternalData(): string {
-    return JSON.stringify([...this.#table.all().values()]);
+    return JSON.stringify([...(this.state.known?.table.all().values() ?? [])]);
   }
 
   /** @throws FatalError: without the records the agent would treat running pods as deleted */
-  async #readBack(ctx: ResyncContext): Promise<void> {
+  async #readBack(ctx: ResyncContext): Promise<State> {
     let bootId: string;
     try {
       bootId = await ctx.callPort('host/boot id', () => this.#deps.host.bootId());
     } catch (cause) {
       throw new FatalError('cannot read the boot ID of the machine', { cause });
     }
-    const records = await this.#records.readBack(ctx, bootId);
-    for (const record of records) this.#table.set(record);
-    this.#order = records.at(-1)?.order ?? 0;
-    this.#bootId = bootId;
-  }
-
-  /** The pods are configured without a disk, too: the next resync tries again. */
-  async #restoreRecords(ctx: ResyncContext): Promise<void> {
-    try {
-      await this.#records.restoreUncertain(ctx, (id) => this.#table.get(id));
-    } catch (cause) {
-      const reason = errorText(cause);
-      ctx.log.warn({ reason }, 'cannot write the records of attachments whose last write failed');
-    }
-  }
-
-  /**
-   * Adopts what VPP has and no record explains, and drops what an older copy of the store has and nothing
-   * else shows.
-   * @throws AbortEventError before the first success: a resync would delete what no record explains
-   */
-  async #compareWithVpp(
-    ctx: ResyncContext,
-    identities: Map<AttachmentId, NamespaceIdentity | null>,
-  ): Promise<void> {
-    let differences: Differences;
-    try {
-      differences = await this.#lost.compare(ctx, {
-        records: this.#table.all(),
-        deleted: this.#records.deleted(),
-        identities,
-        stateIsFresh: this.#stateIsFresh,
-        isStart: !this.#compared,
-      });
-    } catch (cause) {
-      if (!this.#compared)
-        throw new AbortEventError('cannot compare the attached pods with VPP and Linux', { cause });
-      ctx.log.warn({ err: cause }, 'cannot compare the attached pods with VPP and Linux again');
-      return;
-    }
-    const { removed, found } = differences;
-    const added = found.map((attachment, position) => ({
-      ...attachment,
-      bootId: this.#bootId!,
-      order: this.#order + 1 + position,
-    }));
-    await this.#records.replace(ctx, removed, added);
-    await this.#records.dropDeleted(ctx, (record) => this.#lost.isInVpp(record));
-    for (const id of removed) this.#forget(id);
-    for (const record of added) {
-      this.#table.set(record);
-      identities.delete(attachmentId(record));
-    }
-    this.#order += added.length;
-    this.#compared = true;
-    await this.#lost.resolveLoss(ctx);
-  }
-
-  /** Pods of adopted attachments get their names when their records are known. */
-  async #learnPods(ctx: ResyncContext): Promise<void> {
-    const learned = this.#lost.learnPods(ctx, this.#table.all().values());
-    const records = learned.map((one) => ({ ...this.#table.get(attachmentId(one))!, ...one }));
-    await this.#records.replace(ctx, [], records);
-    for (const record of records) this.#table.set(record);
+    const records = new AttachmentRecords(this.#deps.store);
+    const attached = await records.readBack(ctx, bootId);
+    const table = new AttachmentTable(ctx.journal);
+    for (const record of attached) table.set(record);
+    return {
+      bootId,
+      table,
+      records,
+      lost: new LostPods(this.#deps),
+      displaced: new Table(ctx.journal),
+      order: attached.at(-1)?.order ?? 0,
+    };
   }
 
   /** Identity of the namespaces to which the paths lead now; null: to none. */
-  async #identities(ctx: ResyncContext): Promise<Map<AttachmentId, NamespaceIdentity | null>> {
-    const known = [...this.#table.all()].filter(([, { namespaceIdentity }]) => namespaceIdentity);
+  async #identities(
+    ctx: ResyncContext,
+    { table }: State,
+  ): Promise<Map<AttachmentId, NamespaceIdentity | null>> {
+    const known = [...table.all()].filter(([, { namespaceIdentity }]) => namespaceIdentity);
     if (known.length === 0) return new Map();
     const paths = known.map(([, { networkNamespace }]) => networkNamespace);
     const now = await ctx.callPort('host/namespace identities', () =>
@@ -265,30 +195,12 @@ class Manager implements PodManager {
     return new Map(known.map(([id], position) => [id, now[position] ?? null]));
   }
 
-  /** A path that does not exist any more is no displacement: its values wait for the DEL. */
-  #findDisplaced(
-    ctx: ResyncContext,
-    identities: ReadonlyMap<AttachmentId, NamespaceIdentity | null>,
-  ): void {
-    const displaced = new Set<AttachmentId>();
-    for (const [id, record] of this.#table.all()) {
-      const identity = identities.get(id);
-      if (!identity || sameIdentity(identity, record.namespaceIdentity)) continue;
-      displaced.add(id);
-      ctx.log.warn(
-        { pod: podIdText(record.pod), path: record.networkNamespace },
-        'the path leads to another network namespace now; nothing is configured there',
-      );
-    }
-    this.#displaced = displaced;
-  }
-
   async #identity(path: string): Promise<NamespaceIdentity | null> {
     return (await this.#deps.host.namespaceIdentity(path)) ?? null;
   }
 
-  async #add(ctx: UpdateContext, payload: AddPodPayload): Promise<UpdateResult> {
-    this.#undo = undefined;
+  async #add(ctx: UpdateContext, state: State, payload: AddPodPayload): Promise<UpdateResult> {
+    const { table, records } = state;
     const [identity, host] = await Promise.all([
       ctx.callPort(`host/namespace identity ${payload.networkNamespace}`, () =>
         this.#identity(payload.networkNamespace),
@@ -296,8 +208,8 @@ class Manager implements PodManager {
       ctx.callPort('host/own namespaces', () => this.#deps.host.ownNamespaces()),
     ]);
     assertOfPod(host, payload.networkNamespace, identity);
-    const id = this.idOf(payload);
-    const previous = this.#table.get(id);
+    const id = table.idOf(payload);
+    const previous = table.get(id);
     const added: AttachmentRecord = {
       containerId: payload.containerId,
       interfaceName: payload.interfaceName,
@@ -307,49 +219,139 @@ class Manager implements PodManager {
       networkNamespace: payload.networkNamespace,
       namespaceIdentity: identity ?? undefined,
       attachedAt: rfc3339(ctx.clock.now()),
-      bootId: this.#bootId!,
-      order: this.#order + 1,
+      bootId: state.bootId,
+      order: state.order + 1,
     };
     const record = previous?.adopted ? completed(previous, added) : added;
-    const isRecorded = !this.#records.isUncertain(id);
-    if (previous && isRecorded && sameAttachment(previous, record)) return {};
-    const undo = { id, previous, isRecorded: false };
+    const isCertain = !records.isUncertain(id);
+    if (previous && isCertain && sameAttachment(previous, record)) return {};
+    let isRecorded = false;
     // stored before it is wired: a crash in between leaves a record that DEL removes, never a wired
     // pod without a record
     ctx.beforeCommit(
-      this.#records.put(ctx, record).then(() => {
-        undo.isRecorded = true;
+      records.put(ctx, record).then(() => {
+        isRecorded = true;
       }),
     );
-    this.#order = record.order;
-    this.#undo = undo;
-    this.#forget(id);
-    this.#table.set(record);
+    ctx.onRevert(async (reverting) => {
+      // nothing was wired
+      if (!isRecorded) return;
+      if (previous) await records.put(reverting, previous);
+      // VPP may still have its interface, if the undo has failed, too
+      else await records.moveToDeleted(reverting, record);
+    });
+    state.order = record.order;
+    forget(state, id);
+    table.set(record);
     return { change: `attach ${podIdText(record.pod)} ${record.interfaceName}` };
   }
 
   /** Deletes the record even of an unknown attachment: an Add Pod may have failed after writing it. */
-  async #delete(ctx: UpdateContext, payload: DeletePodPayload): Promise<UpdateResult> {
-    const id = this.idOf(payload);
-    const record = this.#table.get(id);
+  async #delete(
+    ctx: UpdateContext,
+    state: State,
+    payload: DeletePodPayload,
+  ): Promise<UpdateResult> {
+    const { table, records, lost } = state;
+    const id = table.idOf(payload);
+    const record = table.get(id);
     if (!record) {
-      await this.#records.remove(ctx, id);
+      await records.remove(ctx, id);
       return {};
     }
-    await this.#records.moveToDeleted(ctx, record);
-    this.#forget(id);
-    if (this.#records.deletedCount > DELETED_LIMIT) {
-      await this.#lost.readVpp(ctx);
-      await this.#records.dropDeleted(ctx, (one) => this.#lost.isInVpp(one));
+    await records.moveToDeleted(ctx, record);
+    forget(state, id);
+    if (records.deletedCount > DELETED_LIMIT) {
+      await lost.readVpp(ctx);
+      await records.dropDeleted(ctx, (one) => lost.isInVpp(one));
     }
     return { change: `detach ${podIdText(payload.pod)} ${payload.interfaceName}` };
   }
+}
 
-  #forget(id: AttachmentId): void {
-    this.#table.delete(id);
-    if (this.#displaced.has(id))
-      this.#displaced = new Set([...this.#displaced].filter((one) => one !== id));
+/** The pods are configured without a disk, too: the next resync tries again. */
+async function restoreRecords(ctx: ResyncContext, { records, table }: State): Promise<void> {
+  try {
+    await records.restoreUncertain(ctx, (id) => table.get(id));
+  } catch (cause) {
+    const reason = errorText(cause);
+    ctx.log.warn({ reason }, 'cannot write the records of attachments whose last write failed');
   }
+}
+
+/**
+ * Adopts what VPP has and no record explains, and drops what an older copy of the store has and nothing
+ * else shows.
+ * @throws AbortEventError before the first success: a resync would delete what no record explains
+ */
+async function compareWithVpp(
+  ctx: ResyncContext,
+  state: State,
+  identities: Map<AttachmentId, NamespaceIdentity | null>,
+  isStart: boolean,
+): Promise<void> {
+  const { bootId, table, records, lost } = state;
+  let differences: Differences;
+  try {
+    differences = await lost.compare(ctx, {
+      records: table.all(),
+      deleted: records.deleted(),
+      identities,
+      stateIsFresh: !ctx.isStateLocal,
+      isStart,
+    });
+  } catch (cause) {
+    if (isStart)
+      throw new AbortEventError('cannot compare the attached pods with VPP and Linux', { cause });
+    ctx.log.warn({ err: cause }, 'cannot compare the attached pods with VPP and Linux again');
+    return;
+  }
+  const { removed, found } = differences;
+  const added = found.map((attachment, position) => ({
+    ...attachment,
+    bootId,
+    order: state.order + 1 + position,
+  }));
+  await records.replace(ctx, removed, added);
+  await records.dropDeleted(ctx, (record) => lost.isInVpp(record));
+  for (const id of removed) forget(state, id);
+  for (const record of added) {
+    table.set(record);
+    identities.delete(attachmentId(record));
+  }
+  state.order += added.length;
+  await lost.resolveLoss(ctx);
+}
+
+/** Pods of adopted attachments get their names when their records are known. */
+async function learnPods(ctx: ResyncContext, { table, records, lost }: State): Promise<void> {
+  const learned = lost.learnPods(ctx, table.all().values());
+  const named = learned.map((one) => ({ ...table.get(attachmentId(one))!, ...one }));
+  await records.replace(ctx, [], named);
+  for (const record of named) table.set(record);
+}
+
+/** A path that does not exist any more is no displacement: its values wait for the DEL. */
+function findDisplaced(
+  ctx: ResyncContext,
+  { table, displaced }: State,
+  identities: ReadonlyMap<AttachmentId, NamespaceIdentity | null>,
+): void {
+  displaced.clear();
+  for (const [id, record] of table.all()) {
+    const identity = identities.get(id);
+    if (!identity || sameIdentity(identity, record.namespaceIdentity)) continue;
+    displaced.set(id, true);
+    ctx.log.warn(
+      { pod: podIdText(record.pod), path: record.networkNamespace },
+      'the path leads to another network namespace now; nothing is configured there',
+    );
+  }
+}
+
+function forget({ table, displaced }: State, id: AttachmentId): void {
+  table.delete(id);
+  displaced.delete(id);
 }
 
 /** In the namespace of the host, the routes of a pod would redirect the traffic of the node. */

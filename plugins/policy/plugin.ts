@@ -3,16 +3,15 @@ import { isDeepStrictEqual } from 'node:util';
 import { Slices } from '#infra/clock/slices.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import type { DesiredValues } from '#plugins/controller/api/desired-values.ts';
-import { abortedBy } from '#plugins/controller/api/errors.ts';
 import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
 import type {
   EventHandler,
   ResyncContext,
-  RevertContext,
   UpdateContext,
   UpdateResult,
 } from '#plugins/controller/api/event-handler.ts';
 import { KubeStateChange } from '#plugins/controller/api/events.ts';
+import { HandlerState } from '#plugins/controller/api/handler-state.ts';
 import { NodeUpdate } from '#plugins/nodesync/api.ts';
 import {
   AddPod,
@@ -71,15 +70,12 @@ interface PolicyState {
 
 const none: ReadonlyMap<string, never> = new Map<string, never>();
 
-class Policies implements EventHandler, PolicyApi {
+class Policies implements EventHandler<PolicyState>, PolicyApi {
   readonly name = 'policy';
+  readonly state = new HandlerState<PolicyState>(this.name);
   readonly follows = 'service';
   readonly #deps: PolicyDeps;
   readonly #problemLog = new PolicyProblemLog();
-  /** undefined: before the first resync. */
-  #state: PolicyState | undefined;
-  /** The attachment before the last Add Pod, needed to revert it. */
-  #undo: { readonly id: AttachmentId; readonly attached: WiredPod | undefined } | undefined;
 
   constructor(deps: PolicyDeps) {
     this.#deps = deps;
@@ -87,8 +83,6 @@ class Policies implements EventHandler, PolicyApi {
 
   handlesEvent(event: Event): boolean {
     if (event.kind.method(event.payload) !== EventMethod.Update) return true;
-    // changes before the first successful resync are part of the input of that resync
-    if (this.#state === undefined) return false;
     if (KubeStateChange.is(event)) {
       const { resource } = event.payload;
       return inputs.has(resource) || serviceInputs.has(resource);
@@ -96,16 +90,7 @@ class Policies implements EventHandler, PolicyApi {
     return NodeUpdate.is(event) || AddPod.is(event) || DeletePod.is(event);
   }
 
-  async resync(ctx: ResyncContext): Promise<void> {
-    try {
-      this.#state = await this.#resync(ctx);
-    } catch (thrown) {
-      throw abortedBy(thrown, 'cannot calculate the policies of this node');
-    }
-    this.#logProblems(this.#state, ctx.log);
-  }
-
-  async #resync({ txn, clock, kubeState }: ResyncContext): Promise<PolicyState> {
+  async resync({ txn, clock, kubeState, log }: ResyncContext): Promise<PolicyState> {
     const slices = new Slices(clock);
     const services = await masqueradedServices(this.#deps.services.renderedServices(), slices);
     const node = policyNode(this.#deps);
@@ -116,12 +101,12 @@ class Policies implements EventHandler, PolicyApi {
     const processor = await PolicyProcessor.read(kubeState, pods, slices);
     const rendered = renderedPods(attached, processor.policies());
     const renderer = await AclRenderer.render({ txn, clock }, { node, pods: rendered, services });
-    return { attached, processor, renderer };
+    const state = { attached, processor, renderer };
+    this.#logProblems(state, log);
+    return state;
   }
 
-  async update(ctx: UpdateContext): Promise<UpdateResult> {
-    const state = this.#state;
-    if (state === undefined) return {};
+  async update(ctx: UpdateContext, state: PolicyState): Promise<UpdateResult> {
     const { event } = ctx;
     if (AddPod.is(event)) return this.#addPod(ctx, state, this.#deps.pods.idOf(event.payload));
     if (DeletePod.is(event)) {
@@ -137,47 +122,37 @@ class Policies implements EventHandler, PolicyApi {
     return this.#apply(ctx, state, { pods, services });
   }
 
-  async revert(ctx: RevertContext): Promise<void> {
-    const undo = this.#undo;
-    this.#undo = undefined;
-    if (!undo || !this.#state || !AddPod.is(ctx.event)) return;
-    if (this.#deps.pods.idOf(ctx.event.payload) !== undo.id) return;
-    const { log, clock } = ctx;
-    const txn = { replace() {} };
-    await this.#setAttached({ txn, log, clock }, this.#state, undo.id, undo.attached);
-  }
-
   rendererName(): string | undefined {
-    return this.#state && 'acl';
+    return this.state.isKnown ? 'acl' : undefined;
   }
 
   attachedPods(): ReadonlyMap<AttachmentId, WiredPod> {
-    return this.#state?.attached ?? none;
+    return this.state.known?.attached ?? none;
   }
 
   policies(): ReadonlyMap<AttachmentId, PodPolicy> {
-    return this.#state?.processor.policies() ?? none;
+    return this.state.known?.processor.policies() ?? none;
   }
 
   policyProblems(): ReadonlyMap<PolicyName, readonly string[]> {
-    return this.#state?.processor.problems() ?? none;
+    return this.state.known?.processor.problems() ?? none;
   }
 
   limits(): ReadonlyMap<PolicyName, readonly string[]> {
-    return this.#state?.renderer.limits() ?? none;
+    return this.state.known?.renderer.limits() ?? none;
   }
 
   valuesOf(attachment: AttachmentId): ReadonlyMap<string, Value> {
-    const groups = this.#state?.renderer.groupsOf(attachment) ?? [];
+    const groups = this.state.known?.renderer.groupsOf(attachment) ?? [];
     return new Map(groups.flatMap((name) => [...this.#deps.desired.group(`${this.name}/${name}`)]));
   }
 
   node(): PolicyNode | undefined {
-    return this.#state?.renderer.node;
+    return this.state.known?.renderer.node;
   }
 
   masqueradedServices(): ReadonlyMap<ServiceName, readonly MasqueradedAddress[]> {
-    return this.#state?.renderer.services ?? none;
+    return this.state.known?.renderer.services ?? none;
   }
 
   describeInternalData(): string {
@@ -203,7 +178,11 @@ class Policies implements EventHandler, PolicyApi {
   async #addPod(ctx: UpdateContext, state: PolicyState, id: AttachmentId): Promise<UpdateResult> {
     const attachment = this.#deps.pods.attachments().get(id);
     if (attachment === undefined) return {};
-    this.#undo = { id, attached: state.attached.get(id) };
+    const before = state.attached.get(id);
+    // the processor is no table
+    ctx.onRevert(async ({ log, clock }) => {
+      await this.#setAttached({ txn: { replace() {} }, log, clock }, state, id, before);
+    });
     return this.#setAttached(ctx, state, id, this.#attachedPod(id, attachment), id);
   }
 

@@ -4,7 +4,6 @@ import { Slices } from '#infra/clock/slices.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import type { DesiredValues } from '#plugins/controller/api/desired-values.ts';
-import { abortedBy } from '#plugins/controller/api/errors.ts';
 import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
 import type {
   EventHandler,
@@ -14,6 +13,7 @@ import type {
   UpdateResult,
 } from '#plugins/controller/api/event-handler.ts';
 import { KubeStateChange } from '#plugins/controller/api/events.ts';
+import { HandlerState } from '#plugins/controller/api/handler-state.ts';
 import { NodeUpdate, type NodeUpdatePayload } from '#plugins/nodesync/api.ts';
 import {
   AddPod,
@@ -56,15 +56,17 @@ interface ServiceState {
   nat: NatNode;
 }
 
-class Services implements EventHandler, ServiceApi {
+/** undefined: services are not carried, because the pods have addresses of IPv6. */
+type State = ServiceState | undefined;
+
+class Services implements EventHandler<State>, ServiceApi {
   readonly name = 'service';
+  readonly state = new HandlerState<State>(this.name);
   readonly #deps: ServiceDeps;
   readonly #problems = new ServiceProblems();
   #onHealthChecks: HealthCheckListener = () => undefined;
   /** The last update that has changed services, and these. */
   #changed: { readonly event: Event; readonly services: ProcessorChange['services'] } | undefined;
-  /** undefined: services are not carried, because no resync has succeeded, or the pods have addresses of IPv6. */
-  #state: ServiceState | undefined;
 
   constructor(deps: ServiceDeps) {
     this.#deps = deps;
@@ -72,24 +74,13 @@ class Services implements EventHandler, ServiceApi {
 
   handlesEvent(event: Event): boolean {
     if (event.kind.method(event.payload) !== EventMethod.Update) return true;
-    // changes before the first successful resync are part of the input of that resync
-    if (!this.#state) return false;
     if (KubeStateChange.is(event)) return serviceInputs.has(event.payload.resource);
     return NodeUpdate.is(event) || AddPod.is(event) || DeletePod.is(event);
   }
 
-  async resync(ctx: ResyncContext): Promise<void> {
-    try {
-      await this.#resync(ctx);
-    } catch (thrown) {
-      throw abortedBy(thrown, 'cannot calculate the services of this node');
-    }
-  }
-
-  async #resync(ctx: ResyncContext): Promise<void> {
-    this.#state = undefined;
+  async resync(ctx: ResyncContext): Promise<State> {
     const node = localNode(this.#deps);
-    if (node.family !== 4) return;
+    if (node.family !== 4) return undefined;
     const slices = new Slices(ctx.clock);
     const processor = await ServiceProcessor.read(ctx.kubeState, node, slices);
     const input = this.#natInput(processor);
@@ -97,16 +88,15 @@ class Services implements EventHandler, ServiceApi {
       ctx.txn.replace(group, values);
       if (slices.due()) await slices.turn();
     }
-    this.#state = { processor, nat: input.node };
     for (const name of new Set([...this.#problems.all().keys(), ...processor.names()])) {
       this.#setProblemsOf(ctx.log, processor, name);
       if (slices.due()) await slices.turn();
     }
     this.#onHealthChecks(processor.healthChecks());
+    return { processor, nat: input.node };
   }
 
-  async update(ctx: UpdateContext): Promise<UpdateResult> {
-    const state = this.#state;
+  async update(ctx: UpdateContext, state: State): Promise<UpdateResult> {
     if (!state) return {};
     const { event } = ctx;
     if (AddPod.is(event)) return this.#addPod(ctx, state, this.#deps.pods.idOf(event.payload));
@@ -120,10 +110,8 @@ class Services implements EventHandler, ServiceApi {
     return this.#apply(ctx, state, change);
   }
 
-  revert(): void {}
-
   rendererName(): string | undefined {
-    return this.#state && 'nat44';
+    return this.state.known && 'nat44';
   }
 
   serviceProblems(): ReadonlyMap<ServiceName, readonly string[]> {
@@ -131,19 +119,19 @@ class Services implements EventHandler, ServiceApi {
   }
 
   serviceNames(): readonly ServiceName[] {
-    return this.#state?.processor.names() ?? [];
+    return this.state.known?.processor.names() ?? [];
   }
 
   servicesOfPod(pod: PodId): readonly ServiceName[] {
-    return [...(this.#state?.processor.ofLocalPod(podIdText(pod)) ?? [])].sort();
+    return [...(this.state.known?.processor.ofLocalPod(podIdText(pod)) ?? [])].sort();
   }
 
   describeService(name: ServiceName): ServiceDescription | undefined {
-    return this.#state?.processor.describe(name);
+    return this.state.known?.processor.describe(name);
   }
 
   renderedServices(): ReadonlyMap<ServiceName, RenderedService> {
-    return this.#state?.processor.rendered() ?? new Map();
+    return this.state.known?.processor.rendered() ?? new Map();
   }
 
   valuesOf(service: ServiceName): ReadonlyMap<string, Value> {
@@ -153,14 +141,14 @@ class Services implements EventHandler, ServiceApi {
   }
 
   async plannedServices(kube: KubeState, clock: Clock): Promise<PlannedServices | undefined> {
-    if (!this.#state) return undefined;
+    if (!this.state.known) return undefined;
     const slices = new Slices(clock);
     const processor = await ServiceProcessor.read(kube, localNode(this.#deps), slices);
     return plannedServices(processor, this.#natInput(processor), slices);
   }
 
   healthChecks(): ReadonlyMap<ServiceName, HealthCheck> {
-    return this.#state?.processor.healthChecks() ?? new Map();
+    return this.state.known?.processor.healthChecks() ?? new Map();
   }
 
   watchHealthChecks(listener: HealthCheckListener): void {

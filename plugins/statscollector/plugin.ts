@@ -112,6 +112,4 @@ export class StatsCollector implements EventHandler, StatsCollectorApi {
     this.#samples = this.#samples.without(removed);
     return { change: 'removed interface stats' };
   }
-
-  revert(): void {}
 }

@@ -6,7 +6,7 @@ import { createPlugins } from '#cmd/agent/plugins.ts';
 import { vppArpModel } from '#models/vpp/arp.ts';
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
-import type { EventHandler } from '#plugins/controller/api/event-handler.ts';
+import type { EventHandler, UpdateContext } from '#plugins/controller/api/event-handler.ts';
 import { DbResync, KubeStateChange } from '#plugins/controller/api/events.ts';
 import { DesiredState } from '#plugins/controller/desired-state.ts';
 import { AddPod, DeletePod } from '#plugins/podmanager/api.ts';
@@ -68,13 +68,11 @@ function createHandler(changed: Partial<EventHandler>): EventHandler & { names: 
     resync: ({ txn }) => {
       for (const name of names) put(txn, name);
     },
-    update: ({ txn, event }) => {
+    update: ({ txn, event, onRevert }) => {
       const name = `loop-${event.kind.id}`;
       names.add(name);
+      onRevert(() => void names.delete(name));
       put(txn, name);
-    },
-    revert: ({ event }) => {
-      names.delete(`loop-${event.kind.id}`);
     },
     describeInternalData: () => [...names].join(),
     ...changed,
@@ -153,8 +151,15 @@ describe('checkHandler', () => {
   });
 
   it('rejects a handler that does not revert its state', async () => {
+    const handler = createHandler({});
+    const update = (ctx: UpdateContext) =>
+      handler.update({ ...ctx, onRevert: () => undefined }, undefined);
     await assert.rejects(
-      check({ revert: () => undefined }, Ask.event({ n: 1 }) as Event),
+      checkHandler({
+        create: () => new HandlerBench([{ ...handler, update }]),
+        startup,
+        updates: [Ask.event({ n: 1 }) as Event],
+      }),
       /do not revert their state after a rejected Ask/,
     );
   });
@@ -165,7 +170,6 @@ describe('checkHandler', () => {
     const handler = {
       resync: put,
       update: put,
-      revert: () => undefined,
       describeInternalData: () => '',
     };
     await check(handler, Note.event({ n: 1 }));

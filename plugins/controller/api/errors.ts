@@ -1,4 +1,4 @@
-import { defineError, errorText } from '#infra/errors/errors.ts';
+import { defineError } from '#infra/errors/errors.ts';
 import type { KeyFailure } from '#kvscheduler/api/transaction.ts';
 
 /** Some values of a transaction failed. */
@@ -28,15 +28,6 @@ export const AbortEventError = defineError({
   code: 'CV_LOOP_ABORT_EVENT',
   remedy: 'No action is needed: a healing resync follows. If the error recurs, read its cause.',
 });
-
-/**
- * The error with which a handler aborts a resync: a commit without the values that it cannot calculate would
- * remove them. A FatalError and an AbortEventError stay what they are.
- */
-export function abortedBy(thrown: unknown, what: string): Error {
-  if (thrown instanceof FatalError || thrown instanceof AbortEventError) return thrown;
-  return new AbortEventError(`${what}: ${errorText(thrown)}`, { cause: thrown });
-}
 
 export const UnmergedValueError = defineError({
   name: 'UnmergedValueError',

@@ -3,6 +3,8 @@ import type { CodedError } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import type { Event, NonBlockingEvent } from './event.ts';
+import type { HandlerState } from './handler-state.ts';
+import type { Journal } from './journal.ts';
 import type { ResyncTransaction, UpdateTransaction } from './transaction.ts';
 
 /** Kubernetes state: resource keyword, then key without the reflector's prefix, then value. */
@@ -26,12 +28,21 @@ interface HandlerContext {
    * @param call is called once; it must resolve to JSON data
    */
   callPort<T>(name: string, call: () => Promise<T> | T): Promise<T>;
+  /**
+   * Lets the next handlers begin while a write or a port call of this one is under way. The event waits for it
+   * before the transaction; if it fails, this handler has failed.
+   */
+  beforeCommit(work: Promise<unknown>): void;
 }
 
 export interface ResyncContext extends HandlerContext {
+  /** For the tables of the state. */
+  readonly journal: Journal;
   readonly txn: ResyncTransaction;
   /** 1 for the startup resync, higher at run time; counts every kind of resync. */
   readonly resyncCount: number;
+  /** The state of Kubernetes is that of the local mirror, which may lack the last changes. */
+  readonly isStateLocal: boolean;
 }
 
 export interface UpdateContext extends HandlerContext {
@@ -39,13 +50,15 @@ export interface UpdateContext extends HandlerContext {
   /** Replies of the preceding handlers, in their order. */
   readonly replies: readonly unknown[];
   /**
-   * Lets the next handlers begin while a write or a port call of this one is under way. The event waits for it
-   * before the transaction; if it fails, this handler has failed, and is reverted if the event is.
+   * Undoes what is outside of VPP, Linux and the tables of the state, such as a record in a store, if the event is
+   * reverted. What was registered last is undone first, after the tables.
    */
-  beforeCommit(work: Promise<unknown>): void;
+  onRevert(undo: Undo): void;
 }
 
-export type RevertContext = Omit<HandlerContext, 'followUp'>;
+export type RevertContext = Omit<HandlerContext, 'followUp' | 'beforeCommit'>;
+
+export type Undo = (ctx: RevertContext) => Promise<void> | void;
 
 export interface UpdateResult {
   /** Description of the change for operators, in the transaction's description and in the history. */
@@ -54,18 +67,24 @@ export interface UpdateResult {
   readonly reply?: unknown;
 }
 
-export interface EventHandler {
+/** @typeParam S state that the event loop keeps */
+export interface EventHandler<S = unknown> {
   /** Identifies the handler in logs and records. */
   readonly name: string;
   /** Name of an earlier handler: this one reads what it has changed in an event, and follows it in a reverse one, too. */
   readonly follows?: string;
+  /** Absent: the handler has none, and handles updates before the first resync, too. */
+  readonly state?: HandlerState<S>;
   /** A handler that puts values must handle every resync, or its configuration is removed. */
   handlesEvent(event: Event): boolean;
-  resync(ctx: ResyncContext): Promise<void> | void;
+  /**
+   * Creates the state and puts all values. An error aborts the resync: a commit without the values would remove
+   * them. What fails and does not change values is left to `beforeCommit`.
+   * @param previous state of before; undefined at the first resync
+   */
+  resync(ctx: ResyncContext, previous: S | undefined): Promise<S> | S;
   // biome-ignore lint/suspicious/noConfusingVoidType: a handler without a change or a reply returns nothing
-  update(ctx: UpdateContext): Promise<UpdateResult | void> | UpdateResult | void;
-  /** Restores the handler's own state after a failed RevertOnFailure event (not VPP, not Linux). */
-  revert(ctx: RevertContext): Promise<void> | void;
+  update(ctx: UpdateContext, state: S): Promise<UpdateResult | void> | UpdateResult | void;
   /**
    * Everything that the handler cannot do although the node is configured to, and why: invalid input for which it
    * uses the last valid one, a missing precondition. Readiness shows it. While there is a problem that

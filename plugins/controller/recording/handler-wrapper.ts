@@ -2,6 +2,7 @@ import type {
   EventHandler,
   ResyncContext,
   RevertContext,
+  Undo,
   UpdateContext,
 } from '../api/event-handler.ts';
 
@@ -34,9 +35,13 @@ export function wrapHandler(
     name: inner.name,
     ...(inner.follows !== undefined && { follows: inner.follows }),
     handlesEvent: (event) => inner.handlesEvent(event),
-    resync: (ctx) => withWrapped(ctx, (wrapped) => inner.resync(wrapped)),
-    update: (ctx) => withWrapped(ctx, (wrapped) => inner.update(wrapped)),
-    revert: (ctx) => withWrapped(ctx, (wrapped) => inner.revert(wrapped)),
+    ...(inner.state && { state: inner.state }),
+    resync: (ctx, previous) => withWrapped(ctx, (wrapped) => inner.resync(wrapped, previous)),
+    update: (ctx, state) =>
+      withWrapped(ctx, (wrapped) => {
+        const onRevert = (undo: Undo): void => ctx.onRevert((revert) => withWrapped(revert, undo));
+        return inner.update({ ...wrapped, onRevert }, state);
+      }),
     ...(inner.problems && { problems: () => inner.problems?.() ?? [] }),
     ...(inner.describeInternalData && {
       describeInternalData: () => inner.describeInternalData?.() ?? '',

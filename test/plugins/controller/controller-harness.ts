@@ -10,6 +10,7 @@ import type {
 import type {
   EventHandler,
   ResyncContext,
+  Undo,
   UpdateContext,
 } from '#plugins/controller/api/event-handler.ts';
 import { DbResync } from '#plugins/controller/api/events.ts';
@@ -40,7 +41,10 @@ export class FakeSink implements TransactionSink {
   }
 }
 
-type Behavior = Partial<Omit<EventHandler, 'name'>>;
+interface Behavior extends Partial<Omit<EventHandler, 'name'>> {
+  /** Called when an update is reverted that has succeeded. */
+  readonly revert?: Undo;
+}
 
 export function handler(name: string, trace: string[], behavior: Behavior = {}): EventHandler {
   return {
@@ -48,15 +52,16 @@ export function handler(name: string, trace: string[], behavior: Behavior = {}):
     handlesEvent: behavior.handlesEvent ?? (() => true),
     resync: async (ctx: ResyncContext) => {
       trace.push(`${name}:resync`);
-      await behavior.resync?.(ctx);
+      await behavior.resync?.(ctx, undefined);
     },
     update: async (ctx: UpdateContext) => {
       trace.push(`${name}:update`);
-      return behavior.update?.(ctx);
-    },
-    revert: async (ctx) => {
-      trace.push(`${name}:revert`);
-      await behavior.revert?.(ctx);
+      const result = await behavior.update?.(ctx, undefined);
+      ctx.onRevert(async (reverting) => {
+        trace.push(`${name}:revert`);
+        await behavior.revert?.(reverting);
+      });
+      return result;
     },
     ...(behavior.follows !== undefined && { follows: behavior.follows }),
     ...(behavior.describeInternalData && {

@@ -38,7 +38,6 @@ function asker(port: () => Promise<string> | string, suffix = ''): EventHandler 
     name: 'asker',
     handlesEvent: () => true,
     resync: () => undefined,
-    revert: () => undefined,
     update: async (ctx) => {
       if (!Ask.is(ctx.event)) return;
       const { what } = ctx.event.payload;
@@ -211,7 +210,9 @@ describe('a recording', () => {
     const noEcho: EventHandler = {
       ...silent,
       update: (ctx) =>
-        Ask.is(ctx.event) && ctx.event.payload.what === 'echo' ? undefined : silent.update(ctx),
+        Ask.is(ctx.event) && ctx.event.payload.what === 'echo'
+          ? undefined
+          : silent.update(ctx, undefined),
     };
     const [followUp] = (await replay(noEcho)).differences;
     assert.equal(followUp?.what, 'follow-up');

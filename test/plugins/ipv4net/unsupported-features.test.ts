@@ -30,10 +30,6 @@ const pod = (name: string, annotations: Record<string, string>) =>
 describe('a feature that is not supported yet', () => {
   it('is counted and logged at a resync, and not when it is not used', () => {
     const { texts, log } = logged();
-    const features = new UnsupportedFeatures({
-      useIpv6: () => true,
-      useSrv6ForServices: () => true,
-    });
     const state: KubeState = new Map([
       [
         'customnetwork',
@@ -57,7 +53,10 @@ describe('a feature that is not supported yet', () => {
         ]),
       ],
     ]);
-    features.resync(state);
+    const features = new UnsupportedFeatures(
+      { useIpv6: () => true, useSrv6ForServices: () => true },
+      state,
+    );
     features.warn(log);
     assert.deepEqual(features.texts(), [
       'services of IPv6 clusters (1 object)',
@@ -69,14 +68,14 @@ describe('a feature that is not supported yet', () => {
     ]);
     assert.equal(texts.length, 6);
     assert.equal(texts[2], 'not supported yet, without effect: custom networks (2 objects)');
-    const unused = new UnsupportedFeatures(supported);
-    unused.resync(new Map([['service', new Map([['k8s/service/web', {}]])]]));
+    const services = new Map([['service', new Map([['k8s/service/web', {}]])]]);
+    const unused = new UnsupportedFeatures(supported, services);
     assert.deepEqual(unused.texts(), []);
   });
 
   it('is counted when an object appears between two resyncs', () => {
     const { texts, log } = logged();
-    const features = new UnsupportedFeatures(supported);
+    const features = new UnsupportedFeatures(supported, new Map());
     const key = 'k8s/customnetwork/blue';
     features.change(
       new Map([['customnetwork', new Map([[key, {}]])]]),

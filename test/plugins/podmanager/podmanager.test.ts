@@ -215,7 +215,7 @@ describe('attachments', () => {
     };
     const { error } = await next.resync();
     assert.ok(error instanceof AbortEventError, 'nothing is committed');
-    assert.match(error.message, /which pods are attached: full/);
+    assert.match(error.message, /the resync of podmanager failed: full/);
     next.local.beforeWrite = undefined;
     assert.equal((await next.heal()).error, undefined);
     assert.deepEqual(known(next), ['c1/eth0']);
