@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { PolicyPodDocument } from '#documents/policies.ts';
 import { systemClock } from '#infra/clock/system.ts';
 import type { Policy } from '#kubernetes/models/policy.ts';
 import { policyModel } from '#kubernetes/models/policy.ts';
@@ -43,19 +44,6 @@ function routesOf(node: TestNode, actual: ReadonlyMap<string, object> = new Map(
   });
 }
 
-interface Document {
-  renderer: string;
-  attachments: {
-    attachment: string;
-    addresses: string[];
-    ingress: object;
-    egress: object;
-    values: { key: string; state: string; error?: string; desired: object; actual: unknown }[];
-  }[];
-  problems: Record<string, string[]>;
-  limits: Record<string, string[]>;
-}
-
 const ONE = '/contiv/v1/policy/pods/:namespace/:name';
 
 describe('GET /contiv/v1/policy/pods', () => {
@@ -94,7 +82,7 @@ describe('GET /contiv/v1/policy/pods/<namespace>/<name>', () => {
     const [key] = [...desired.keys()];
     const { status, body } = await one(node, 'web', new Map([[key!, { name: 'read' }]]));
     assert.equal(status, 200);
-    const { attachments, renderer } = body as Document;
+    const { attachments, renderer } = body as PolicyPodDocument;
     assert.equal(renderer, 'acl');
     assert.equal(attachments.length, 1);
     assert.deepEqual(attachments[0]!.ingress, {
@@ -119,7 +107,7 @@ describe('GET /contiv/v1/policy/pods/<namespace>/<name>', () => {
 
   it('shows the problems of the policies that isolate the pod', async () => {
     const { body } = await one(await nodeWithPods(), 'web');
-    const { problems, limits } = body as Document;
+    const { problems, limits } = body as PolicyPodDocument;
     assert.deepEqual(Object.keys(problems), ['default/closed']);
     assert.match(problems['default/closed']!.join(), /"absent"/);
     assert.deepEqual(limits, {});

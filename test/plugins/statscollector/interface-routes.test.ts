@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { Registry } from 'prom-client';
 import Value from 'typebox/value';
+import type { InterfaceList } from '#documents/interfaces.ts';
 import { ManualClock } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import type { UpdateContext } from '#plugins/controller/api/event-handler.ts';
@@ -15,17 +16,6 @@ import { counters, FakeStatistics } from '#test/vpp/telemetry/fake-statistics.ts
 const LIST = 'GET /contiv/v1/interfaces';
 /** By index in VPP; the first is not configured. */
 const names = ['', 'Gig1', 'tap-vpp2', 'vpp-tap-1', 'vxlan-default-2', 'vxlanBVI'];
-
-interface InterfaceList {
-  readonly collectedAt: string | null;
-  readonly error: string | null;
-  readonly matching: number;
-  readonly interfaces: readonly {
-    readonly name: string;
-    readonly owner: object;
-    readonly counters: Record<string, number>;
-  }[];
-}
 
 let statistics: FakeStatistics;
 let clock: ManualClock;
