@@ -50,14 +50,15 @@ export function createService(deps: ServiceDeps): EventHandler & ServiceApi {
 
 const noServices: ProcessorChange['services'] = new Map();
 
-interface ServiceState {
+/** The events that change it are never reverted. */
+interface NodeServices {
   readonly processor: ServiceProcessor;
   /** Changes with the addresses of this node. */
   nat: NatNode;
 }
 
 /** undefined: services are not carried, because the pods have addresses of IPv6. */
-type State = ServiceState | undefined;
+type State = NodeServices | undefined;
 
 class Services implements EventHandler<State>, ServiceApi {
   readonly name = 'service';
@@ -174,7 +175,7 @@ class Services implements EventHandler<State>, ServiceApi {
     };
   }
 
-  #addPod(ctx: UpdateContext, { nat }: ServiceState, id: AttachmentId): UpdateResult {
+  #addPod(ctx: UpdateContext, { nat }: NodeServices, id: AttachmentId): UpdateResult {
     const name = this.#deps.net.podInterfaces(id)?.vpp;
     const values = name === undefined ? [] : [interfaceValue(nat, name)];
     // optional: pods are attached while NAT44 fails
@@ -184,7 +185,7 @@ class Services implements EventHandler<State>, ServiceApi {
 
   async #nodeUpdate(
     ctx: UpdateContext,
-    state: ServiceState,
+    state: NodeServices,
     { nodeName, current }: NodeUpdatePayload,
   ): Promise<UpdateResult> {
     const { processor } = state;
@@ -206,7 +207,7 @@ class Services implements EventHandler<State>, ServiceApi {
 
   #apply(
     ctx: UpdateContext,
-    { processor, nat }: ServiceState,
+    { processor, nat }: NodeServices,
     { services, problems, hasOtherHealthChecks }: ProcessorChange,
   ): UpdateResult {
     if (services.size > 0) this.#changed = { event: ctx.event, services };
