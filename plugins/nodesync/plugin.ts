@@ -10,7 +10,6 @@ import type { VppNode } from '#kubernetes/models/vpp-node.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import { type IpFamily, ipFamily, parseCidr } from '#models/ip.ts';
 import type { ContivConfApi } from '#plugins/contivconf/api.ts';
-import { FatalError } from '#plugins/controller/api/errors.ts';
 import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
 import type {
   EventHandler,
@@ -24,6 +23,7 @@ import {
   KubeStateChange,
   type KubeStateChangePayload,
 } from '#plugins/controller/api/events.ts';
+import { HandlerState } from '#plugins/controller/api/handler-state.ts';
 import { podAddressOwner, unusableNodeIds } from '#plugins/ipam/api.ts';
 import { AddressOverlaps, type OverlapContext } from './address-overlaps.ts';
 import { AddressProblems, type CheckedNodes } from './address-problems.ts';
@@ -65,19 +65,24 @@ export function createNodeSync(deps: NodeSyncDeps): NodeSyncHandler {
 /** Minimum delay after a failed write before a change retries it. */
 const RETRY_MS = 10_000;
 
-class NodeSync implements NodeSyncHandler {
+interface State {
+  readonly table: NodeTable;
+  /** A resync may change it; an update may write its record again. */
+  id: number;
+  /** VPP addresses of this node to publish. */
+  addresses: readonly string[];
+}
+
+class NodeSync implements NodeSyncHandler, EventHandler<State> {
   readonly name = 'nodesync';
+  readonly state = new HandlerState<State>(this.name);
   readonly #deps: NodeSyncDeps;
   readonly #overlaps = new AddressOverlaps();
-  #table = new NodeTable();
-  #id: number | undefined;
   /** Created once: the configuration does not change. */
   #idOf: ((address: string) => number | undefined) | undefined;
   /** Another node has the ID of this one, too. */
   #conflict: CodedError | undefined;
   readonly #addressProblems = new AddressProblems();
-  /** VPP addresses of this node to publish. */
-  #addresses: readonly string[] = [];
   /** Text of the record of this node in the cluster's store; undefined: unknown, must be read. */
   #recordText: string | undefined;
   /**
@@ -94,59 +99,66 @@ class NodeSync implements NodeSyncHandler {
 
   handlesEvent(event: Event): boolean {
     if (event.kind.method(event.payload) !== EventMethod.Update) return true;
-    // changes before the first successful resync are part of the input of that resync
-    if (!KubeStateChange.is(event) || this.#id === undefined) return false;
+    if (!KubeStateChange.is(event)) return false;
     const { resource } = event.payload;
     return resource === 'node' || resource === 'vppnode' || resource === 'pod';
   }
 
-  async resync(ctx: ResyncContext): Promise<void> {
-    this.#table = await NodeTable.read(ctx.kubeState, new Slices(ctx.clock), this.#table);
+  async resync(ctx: ResyncContext, previous: State | undefined): Promise<State> {
+    const slices = new Slices(ctx.clock);
+    const table = await NodeTable.read(ctx.kubeState, slices, previous?.table ?? new NodeTable());
     if (DbResync.is(ctx.event)) this.#storeUnavailable = ctx.event.payload.local;
-    if (this.#id === undefined || this.#idUnconfirmed(ctx)) await this.#allocateId(ctx);
-    const context = this.#overlapContext(ctx);
+    const state: State =
+      previous && !this.#isIdUnconfirmed(ctx, table, previous.id)
+        ? { ...previous, table }
+        : await this.#allocateId(ctx, table, previous);
+    const context = this.#overlapContext(ctx, state);
     if (context) await this.#overlaps.checkAll(context, ctx.kubeState, new Slices(ctx.clock));
-    await this.#addressProblems.checkAll(this.#checkedNodes(ctx));
+    await this.#addressProblems.checkAll(this.#checkedNodes(ctx, state));
+    return state;
   }
 
   async reserveId(ctx: PortContext, state: KubeState): Promise<KvEntry | undefined> {
-    const table = await NodeTable.read(state, new Slices(ctx.clock), this.#table);
+    const { known } = this.state;
+    const slices = new Slices(ctx.clock);
+    const table = await NodeTable.read(state, slices, known?.table ?? new NodeTable());
     const { id, text } = await allocateId(
       ctx,
       this.#deps,
       false,
-      this.#nodeState(state, table, true),
+      this.#nodeState(state, table, known, true),
     );
     return text === undefined ? undefined : { key: idRecordKey(id), value: text };
   }
 
-  async update(ctx: UpdateContext): Promise<UpdateResult | undefined> {
-    const result = await this.#change(ctx);
-    await this.#retryAnnouncement(ctx);
+  async update(ctx: UpdateContext, state: State): Promise<UpdateResult | undefined> {
+    const result = await this.#change(ctx, state);
+    await this.#retryAnnouncement(ctx, state);
     return result;
   }
 
-  async #change(ctx: UpdateContext): Promise<UpdateResult | undefined> {
+  async #change(ctx: UpdateContext, state: State): Promise<UpdateResult | undefined> {
+    const { table } = state;
     const change = ctx.event.payload as KubeStateChangePayload;
     if (change.resource === 'pod') {
-      const context = this.#overlapContext(ctx);
+      const context = this.#overlapContext(ctx, state);
       if (context) this.#overlaps.check(context, change.key, change.current as Pod | undefined);
       return undefined;
     }
-    const affected = this.#affected(change);
-    const before = new Map(affected.map((name) => [name, this.#node(name)]));
-    if (change.resource === 'vppnode') this.#table.setVppNode(change.key, change.current);
-    else this.#table.setKubeNode(change.key, change.current);
+    const affected = this.#affected(table, change);
+    const before = new Map(affected.map((name) => [name, this.#node(state, name)]));
+    if (change.resource === 'vppnode') table.setVppNode(change.key, change.current);
+    else table.setKubeNode(change.key, change.current);
 
     const changed: string[] = [];
     for (const [nodeName, previous] of before) {
-      const current = this.#node(nodeName);
+      const current = this.#node(state, nodeName);
       if (sameNode(previous, current, this.#podCidrCounts)) continue;
       changed.push(nodeName);
       ctx.followUp(NodeUpdate.event({ nodeName, previous, current }));
     }
-    await this.#handleIdRecordChange(ctx);
-    await this.#addressProblems.check(this.#checkedNodes(ctx), change.key, affected);
+    await this.#handleIdRecordChange(ctx, state);
+    await this.#addressProblems.check(this.#checkedNodes(ctx, state), change.key, affected);
     if (changed.length === 0) return undefined;
     return { change: `nodes changed: ${changed.join(', ')}` };
   }
@@ -161,23 +173,29 @@ class NodeSync implements NodeSyncHandler {
   }
 
   thisNode(): Node {
-    if (this.#id === undefined)
-      throw new FatalError('the ID of this node is unknown before the first resync');
-    const kube = this.#table.kubeNode(this.#deps.nodeName);
+    return this.#thisNode(this.state.current);
+  }
+
+  #thisNode({ table, id, addresses }: State): Node {
+    const kube = table.kubeNode(this.#deps.nodeName);
     return {
-      id: this.#id,
+      id,
       name: this.#deps.nodeName,
-      vppAddresses: this.#addresses,
+      vppAddresses: addresses,
       managementAddresses: kube?.managementAddresses ?? [],
       podCidr: kube?.podCidr ?? '',
     };
   }
 
   allNodes(): ReadonlyMap<string, Node> {
-    if (this.#id === undefined) return this.#table.nodes();
-    const own = this.thisNode();
+    const { known } = this.state;
+    return known ? this.#allNodes(known) : new Map();
+  }
+
+  #allNodes(state: State): ReadonlyMap<string, Node> {
+    const own = this.#thisNode(state);
     const nodes = new Map<string, Node>();
-    for (const [name, node] of this.#table.nodes()) nodes.set(name, withoutAddressesOf(own, node));
+    for (const [name, node] of state.table.nodes()) nodes.set(name, withoutAddressesOf(own, node));
     return nodes.set(own.name, own);
   }
 
@@ -186,38 +204,39 @@ class NodeSync implements NodeSyncHandler {
     addresses: readonly string[],
     family: IpFamily,
   ): Promise<void> {
-    const before = this.#addresses;
+    const state = this.state.current;
+    const before = state.addresses;
     const others = before.filter((address) => familyOf(address) !== family);
-    this.#addresses = Object.freeze([...new Set([...others, ...addresses])]);
-    if (!sameTexts(before, this.#addresses))
-      await this.#addressProblems.checkAll(this.#checkedNodes(ctx));
-    await this.#announce(ctx);
+    state.addresses = Object.freeze([...new Set([...others, ...addresses])]);
+    if (!sameTexts(before, state.addresses))
+      await this.#addressProblems.checkAll(this.#checkedNodes(ctx, state));
+    await this.#announce(ctx, state);
   }
 
   describeInternalData(): string {
     const nodes = [...this.allNodes()].sort(([a], [b]) => (a < b ? -1 : 1));
-    return JSON.stringify({ id: this.#id, nodes });
+    return JSON.stringify({ id: this.state.known?.id, nodes });
   }
 
   /** undefined if pod addresses do not derive from node IDs. */
-  #overlapContext(ctx: PortContext): OverlapContext | undefined {
+  #overlapContext(ctx: PortContext, state: State): OverlapContext | undefined {
     const config = this.#deps.conf.ipam();
-    if (config.useExternalIpam || this.#id === undefined) return undefined;
+    if (config.useExternalIpam) return undefined;
     this.#idOf ??= podAddressOwner(config);
     return {
-      own: this.thisNode(),
-      others: () => this.allNodes(),
+      own: this.#thisNode(state),
+      others: () => this.#allNodes(state),
       idOf: this.#idOf,
       log: ctx.log,
     };
   }
 
   /** For this node its own state, not its records in the cluster. */
-  #node(name: string): Node | undefined {
-    const node = this.#table.node(name);
-    if (this.#id === undefined) return node;
-    if (name === this.#deps.nodeName) return this.thisNode();
-    return node && withoutAddressesOf(this.thisNode(), node);
+  #node(state: State, name: string): Node | undefined {
+    const own = this.#thisNode(state);
+    if (name === own.name) return own;
+    const node = state.table.node(name);
+    return node && withoutAddressesOf(own, node);
   }
 
   /** Whether the pod CIDR of Node objects is used: only with an external IPAM. */
@@ -226,12 +245,15 @@ class NodeSync implements NodeSyncHandler {
   }
 
   /** Names of the nodes that a change may affect; only a resync can change the ID of this node. */
-  #affected({ resource, key, previous, current }: KubeStateChangePayload): string[] {
+  #affected(
+    table: NodeTable,
+    { resource, key, previous, current }: KubeStateChangePayload,
+  ): string[] {
     if (resource === 'node') {
       const name = resources.node.parseKey(key)?.name;
       // an address of this node counts as none of the others
       if (name === this.#deps.nodeName && !hasSameAddresses(previous, current))
-        return [...this.#table.nodes().keys(), name];
+        return [...table.nodes().keys(), name];
       return name === undefined ? [] : [name];
     }
     const names = [previous, current].map((value) => (value as VppNode | undefined)?.name ?? '');
@@ -239,34 +261,45 @@ class NodeSync implements NodeSyncHandler {
   }
 
   /** Whether the ID must be confirmed in the cluster's store; the local mirror is no confirmation. */
-  #idUnconfirmed(ctx: ResyncContext): boolean {
+  #isIdUnconfirmed(ctx: ResyncContext, table: NodeTable, id: number): boolean {
     if (!DbResync.is(ctx.event) || ctx.event.payload.local) return false;
-    return this.#table.holder(this.#id!)?.name !== this.#deps.nodeName;
+    return table.holder(id)?.name !== this.#deps.nodeName;
   }
 
-  async #allocateId(ctx: ResyncContext | UpdateContext): Promise<void> {
+  async #allocateId(
+    ctx: ResyncContext | UpdateContext,
+    table: NodeTable,
+    before: State | undefined,
+  ): Promise<State> {
     const isResync = ctx.event.kind.method(ctx.event.payload) !== EventMethod.Update;
-    const state = this.#nodeState(ctx.kubeState, this.#table, isResync);
-    const allocated = await allocateId(ctx, this.#deps, this.#storeUnavailable, state);
+    const node = this.#nodeState(ctx.kubeState, table, before, isResync);
+    const allocated = await allocateId(ctx, this.#deps, this.#storeUnavailable, node);
     if (allocated.text === undefined) {
       this.#storeUnavailable = true;
       this.#failedAt ??= ctx.clock.monotonic();
     }
-    const isOther = this.#id !== allocated.id;
-    this.#id = allocated.id;
+    const { id } = allocated;
     this.#recordText = allocated.text;
     this.#setConflict(ctx, allocated.conflict);
-    if (isOther) this.#addresses = Object.freeze(addressesOf(allocated));
-    else await this.#announce(ctx);
-    ctx.log.info({ id: allocated.id }, 'node ID allocated');
+    const isSame = before?.id === id;
+    const addresses = isSame ? before.addresses : Object.freeze(addressesOf(allocated));
+    const state: State = { table, id, addresses };
+    if (isSame) await this.#announce(ctx, state);
+    ctx.log.info({ id }, 'node ID allocated');
+    return state;
   }
 
-  #nodeState(state: KubeState, table: NodeTable, isResync: boolean): NodeState {
+  #nodeState(
+    state: KubeState,
+    table: NodeTable,
+    before: State | undefined,
+    isResync: boolean,
+  ): NodeState {
     const { nodeName, conf } = this.#deps;
     const ownAddresses = table.kubeNode(nodeName)?.managementAddresses ?? [];
     return {
-      addresses: this.#addresses,
-      keepsId: this.#id !== undefined && !isResync,
+      addresses: before?.addresses ?? [],
+      keepsId: before !== undefined && !isResync,
       pods: () => idsOfPods(state, podAddressOwner(conf.ipam()), ownAddresses),
       whyUnusable: (id) => this.#whyUnusable(id),
     };
@@ -282,13 +315,13 @@ class NodeSync implements NodeSyncHandler {
     }
   }
 
-  #checkedNodes({ log, clock }: PortContext): CheckedNodes {
-    const own = this.thisNode();
+  #checkedNodes({ log, clock }: PortContext, state: State): CheckedNodes {
+    const own = this.#thisNode(state);
     const unusable = this.#whyUnusable(own.id);
     const reason = `node ID ${own.id}: ${unusable}`;
     return {
       own,
-      table: this.#table,
+      table: state.table,
       ownIdError:
         unusable === undefined
           ? undefined
@@ -308,34 +341,31 @@ class NodeSync implements NodeSyncHandler {
    * Another node with the ID of this one is reported. A deleted record is written again, unless
    * the node itself has left the cluster: then the reflector has deleted it.
    */
-  async #handleIdRecordChange(ctx: UpdateContext): Promise<void> {
+  async #handleIdRecordChange(ctx: UpdateContext, state: State): Promise<void> {
     const { nodeName } = this.#deps;
-    if (this.#id === undefined) return;
+    const { table, id } = state;
     const change = ctx.event.payload as KubeStateChangePayload;
     const isOwnRecord =
-      change.resource === 'vppnode' && change.key === resources.vppnode.key(String(this.#id), '');
-    const holder = this.#table.holder(this.#id);
+      change.resource === 'vppnode' && change.key === resources.vppnode.key(String(id), '');
+    const holder = table.holder(id);
     if (isOwnRecord && holder) {
       const isOther = holder.name !== nodeName;
-      this.#setConflict(
-        ctx,
-        isOther ? idConflictError(this.#id, nodeName, holder.name) : undefined,
-      );
+      this.#setConflict(ctx, isOther ? idConflictError(id, nodeName, holder.name) : undefined);
     }
     const isDeleted = isOwnRecord && change.current === undefined;
     const hasRejoined =
       change.resource === 'node' &&
       change.previous === undefined &&
       resources.node.parseKey(change.key)?.name === nodeName;
-    if (holder || !(isDeleted || hasRejoined) || !this.#table.kubeNode(nodeName)) return;
-    ctx.log.warn({ id: this.#id }, 'the record of this node was deleted; writing it again');
-    await this.#allocateId(ctx);
+    if (holder || !(isDeleted || hasRejoined) || !table.kubeNode(nodeName)) return;
+    ctx.log.warn({ id }, 'the record of this node was deleted; writing it again');
+    Object.assign(state, await this.#allocateId(ctx, table, state));
   }
 
-  async #announce(ctx: PortContext): Promise<void> {
+  async #announce(ctx: PortContext, state: State): Promise<void> {
     if (this.#storeUnavailable) return;
     try {
-      await this.#write(ctx);
+      await this.#write(ctx, state);
       this.#failedAt = undefined;
     } catch (cause) {
       if (!(cause instanceof StoreUnavailableError || cause instanceof StoreRefusedError))
@@ -352,23 +382,23 @@ class NodeSync implements NodeSyncHandler {
    * A single write may fail without a disconnect, so that no resync follows; but a change shows that
    * the store is available. A node that has left the cluster publishes nothing.
    */
-  async #retryAnnouncement(ctx: UpdateContext): Promise<void> {
-    if (this.#failedAt === undefined || this.#id === undefined) return;
+  async #retryAnnouncement(ctx: UpdateContext, state: State): Promise<void> {
+    if (this.#failedAt === undefined) return;
     const { nodeName } = this.#deps;
-    const holder = this.#table.holder(this.#id);
-    if (!this.#table.kubeNode(nodeName) && holder?.name !== nodeName) return;
+    const holder = state.table.holder(state.id);
+    if (!state.table.kubeNode(nodeName) && holder?.name !== nodeName) return;
     if (ctx.clock.monotonic() - this.#failedAt < RETRY_MS) return;
     this.#storeUnavailable = false;
-    await this.#announce(ctx);
+    await this.#announce(ctx, state);
   }
 
   /** Updates the record in the cluster, unless it is that of another node. @throws StoreUnavailableError */
-  async #write(ctx: PortContext): Promise<void> {
+  async #write(ctx: PortContext, state: State): Promise<void> {
     const { cluster, nodeName } = this.#deps;
-    const id = this.thisNode().id;
+    const { id, addresses } = state;
     const key = idRecordKey(id);
-    const wanted = idRecordText(id, nodeName, this.#addresses);
-    if (this.#recordText !== undefined && this.#isAnnouncedBy(this.#recordText, key)) return;
+    const wanted = idRecordText(id, nodeName, addresses);
+    if (this.#recordText !== undefined && isAnnouncedBy(state, this.#recordText, key)) return;
     if (this.#recordText !== undefined && (await this.#swap(ctx, key, this.#recordText, wanted)))
       return;
     // the record was changed by others, or is unknown
@@ -380,7 +410,7 @@ class NodeSync implements NodeSyncHandler {
     this.#setConflict(ctx, isOther ? idConflictError(id, nodeName, holder) : undefined);
     if (isOther) return;
     this.#recordText = value;
-    if (this.#isAnnouncedBy(value, key)) return;
+    if (isAnnouncedBy(state, value, key)) return;
     if (!(await this.#swap(ctx, key, value, wanted))) this.#recordText = undefined;
   }
 
@@ -391,14 +421,14 @@ class NodeSync implements NodeSyncHandler {
     if (swapped) this.#recordText = text;
     return swapped;
   }
+}
 
-  #isAnnouncedBy(text: string, key: string): boolean {
-    if (hasReleaseMark(text)) return false;
-    const record = readIdRecord(text, key);
-    // a record with another ID than its key is invalid
-    if (record === undefined || record.id !== this.#id) return false;
-    return sameTexts(vppAddresses(record), this.#addresses);
-  }
+function isAnnouncedBy({ id, addresses }: State, text: string, key: string): boolean {
+  if (hasReleaseMark(text)) return false;
+  const record = readIdRecord(text, key);
+  // a record with another ID than its key is invalid
+  if (record === undefined || record.id !== id) return false;
+  return sameTexts(vppAddresses(record), addresses);
 }
 
 /** Another node without the management addresses of this one: there must be no route for them. */
