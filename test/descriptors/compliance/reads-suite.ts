@@ -47,7 +47,7 @@ class CountedKeys implements ManagedKeys {
 }
 
 const rest: readonly KeyedValue[] = [
-  loop('borrower', { enabled: true, unnumbered: { interface_with_ip: 'lender' } }),
+  loop('borrower', { vrf: 7, enabled: true, unnumbered: { interface_with_ip: 'lender' } }),
   loop('moved', { enabled: true }),
   loop('named', { enabled: true, ip_addresses: ['10.1.3.1/24'] }),
   loop('bridged', { enabled: true, ip_addresses: ['10.1.4.1/24'] }),
@@ -55,8 +55,9 @@ const rest: readonly KeyedValue[] = [
   keyedValue(nat44GlobalModel, { forwarding: true }),
 ];
 const lost: readonly KeyedValue[] = [
-  loop('lender', { enabled: true, ip_addresses: ['10.1.1.1/24'] }),
+  loop('lender', { vrf: 7, enabled: true, ip_addresses: ['10.1.1.1/24'] }),
   keyedValue(vppRouteModel, {
+    vrf_id: 7,
     dst_network: '10.9.0.0/16',
     next_hop_addr: '10.1.1.9',
     outgoing_interface: 'lender',
@@ -154,7 +155,7 @@ export function readsSuite(start: () => Promise<VppBackend>): void {
           'leftover leftover/vpp-interface/table/moved/ipv4',
           'leftover leftover/vpp-interface/tag/named',
           'leftover leftover/vpp-nat44-dnat/mapping/INDEX/80/TCP/default/web',
-          'leftover leftover/vpp-route/paths/0/IPV4',
+          'leftover leftover/vpp-route/paths/7/IPV4',
           'leftover leftover/vpp-vrf-table/records',
         ],
       );

@@ -46,9 +46,10 @@ export function wrongTag(
  */
 export function danglingBorrower(
   client: VppClient,
-  { name, swIfIndex }: ManagedInterface,
+  borrower: ManagedInterface,
   lender: number,
 ): Leftover {
+  const { name, swIfIndex } = borrower;
   return {
     name: `borrower/${name}`,
     what: `borrows the address of the deleted interface ${lender}`,
@@ -62,6 +63,8 @@ export function danglingBorrower(
         unnumbered_sw_if_index: swIfIndex,
         is_add: false,
       });
+      // VPP refuses to move an interface that borrows
+      for (const table of await orphanedTables(client, borrower)) await table.remove();
     },
   };
 }

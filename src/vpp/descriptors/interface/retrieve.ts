@@ -117,7 +117,7 @@ export async function retrieveInterfaces(
   );
   const addressless = requested.filter(({ origin, details: { sw_if_index } }, position) => {
     const { addresses, dhcpClient } = layers[position]!;
-    const isAddressless = addresses.length === 0 && !dhcpClient && !lenders.has(sw_if_index);
+    const isAddressless = addresses.length === 0 && !dhcpClient && !allLenders.has(sw_if_index);
     return isAddressless && origin === 'from-NB';
   });
   const orphaned = await Promise.all(
