@@ -50,15 +50,17 @@ async function readVpp({ client, scheduler }: ActualStateDeps): Promise<ActualDe
   ]);
   const known = scheduler.metadataMap<VppInterfaceMetadata>('vpp-interface');
   const nameBehind = tagToName(known?.listAllNames() ?? []);
-  const nameOf = ({ tag, interface_name }: SwInterfaceDetails): string =>
-    tag === '' ? interface_name : nameBehind(tag);
+  const nameOfUntagged = new Map(
+    known?.listAllNames().map((name) => [known.getValue(name)?.swIfIndex, name]),
+  );
+  const nameOf = ({ tag, interface_name, sw_if_index }: SwInterfaceDetails): string =>
+    tag === '' ? (nameOfUntagged.get(sw_if_index) ?? interface_name) : nameBehind(tag);
   const names = new Map(details.map((one) => [one.sw_if_index, nameOf(one)]));
   const interfaces = await Promise.all(
     details.map((one) => readInterface(client, one, nameOf(one))),
   );
-  const borrowers = new Set(
-    lent.filter((one) => names.has(one.ip_sw_if_index)).map((one) => one.sw_if_index),
-  );
+  // VPP forwards packets of an interface that borrows from a deleted one, too
+  const borrowers = new Set(lent.map((one) => one.sw_if_index));
   const neighbors = await Promise.all(
     [AddressFamily.ADDRESS_IP4, AddressFamily.ADDRESS_IP6].map((af) =>
       client.dump('ip_neighbor_dump', { sw_if_index: NONE, af }),
