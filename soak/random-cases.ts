@@ -11,6 +11,7 @@ const files = [
   'test/kvscheduler/properties.test.ts',
   'test/kvscheduler/windows.test.ts',
   'test/datastore/faulty-disk.test.ts',
+  'test/plugins/random-failures.test.ts',
 ];
 
 export async function run(print: (line: string) => void): Promise<void> {
