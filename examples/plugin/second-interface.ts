@@ -25,7 +25,7 @@ import type {
   UpdateResult,
 } from '#plugins/controller/api/event-handler.ts';
 import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
-import type { ResyncTransaction } from '#plugins/controller/api/transaction.ts';
+import type { Transaction } from '#plugins/controller/api/transaction.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
 import {
@@ -117,7 +117,7 @@ class SecondInterface implements EventHandler {
   }
 
   /** Undefined if the pod is not wired with IPv4. */
-  #extend(txn: ResyncTransaction, attachment: Attachment) {
+  #extend(txn: Transaction, attachment: Attachment) {
     const id = attachmentId(attachment);
     const first = this.#firstOf(txn, id);
     if (!first) return undefined;
@@ -133,7 +133,7 @@ class SecondInterface implements EventHandler {
     return second;
   }
 
-  #firstOf(txn: ResyncTransaction, id: AttachmentId): Link | undefined {
+  #firstOf(txn: Transaction, id: AttachmentId): Link | undefined {
     const names = this.#deps.net.podInterfaces(id);
     const [address] = this.#deps.ipam.podAddresses(id);
     if (!names || address === undefined || address.includes(':')) return undefined;

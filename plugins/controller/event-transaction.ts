@@ -3,7 +3,7 @@ import { deepFreeze } from '#infra/collections/deep-freeze.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import { AbortEventError } from './api/errors.ts';
 import type { KeyValue } from './api/key-value.ts';
-import type { PutOptions, ReplaceOptions } from './api/transaction.ts';
+import type { ReplaceOptions } from './api/transaction.ts';
 import type { OwnedValue, ValueGroups } from './value-groups.ts';
 
 interface TouchedKey {
@@ -12,9 +12,6 @@ interface TouchedKey {
   /** It is part of the transaction although its value is that of before. */
   isForced: boolean;
 }
-
-/** Owner of values that were put without a group: it precedes all groups. */
-const PUT = '';
 
 /** The changes of one event in the groups of desired values; sealed after the last handler. */
 export class EventTransaction {
@@ -62,7 +59,10 @@ export class EventTransaction {
     const name = `${handler}/${group}`;
     const before = this.#groups.valuesOf(name);
     const after = this.#groups.ownedBy(handler, name, values);
-    for (const { key } of before) this.#touch(key, false);
+    for (const { key } of before) {
+      this.#touch(key, false);
+      this.#optional.delete(key);
+    }
     for (const { key, value } of after) {
       if (value === undefined || value === null)
         throw new TypeError(`cannot put undefined or null for key ${key}; leave the value out`);
@@ -70,24 +70,13 @@ export class EventTransaction {
       deepFreeze(value);
       this.#touch(key, evenUnchanged);
       if (optional) this.#optional.add(key);
-      else this.#optional.delete(key);
     }
     if (!this.#isResync && !this.#before.has(name)) this.#before.set(name, before);
     this.#groups.set(name, after);
   }
 
-  put(key: string, value: Value, { optional = false }: PutOptions = {}): void {
-    this.replace(PUT, key, [{ key, value }], { optional, evenUnchanged: true });
-  }
-
   get<V extends Value = Value>(key: string): V | undefined {
     return this.#groups.value(key) as V | undefined;
-  }
-
-  delete(key: string): void {
-    this.replace(PUT, key, []);
-    this.#touch(key, true);
-    this.#optional.delete(key);
   }
 
   seal(): void {

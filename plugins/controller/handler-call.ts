@@ -17,7 +17,7 @@ import type {
 } from './api/event-handler.ts';
 import type { Journal } from './api/journal.ts';
 import type { KeyValue } from './api/key-value.ts';
-import type { PutOptions, ReplaceOptions } from './api/transaction.ts';
+import type { ReplaceOptions } from './api/transaction.ts';
 import type { EventTransaction } from './event-transaction.ts';
 
 /** A handler that runs longer is logged, and again after each further interval. */
@@ -117,15 +117,7 @@ function contextOf(name: string, call: HandlerCall) {
         ensureValid();
         txn.replace(name, group, values, options);
       },
-      put: (key: string, value: Value, options?: PutOptions) => {
-        ensureValid();
-        txn.put(key, value, options);
-      },
       get: <V extends Value>(key: string) => txn.get<V>(key),
-      delete: (key: string) => {
-        ensureValid();
-        txn.delete(key);
-      },
     },
     get signal(): AbortSignal {
       abort ??= new AbortController();

@@ -52,7 +52,7 @@ export class ValueGroups implements DesiredValues {
 
   /** Of two values with one key in a group, the last one is kept. */
   ownedBy(handler: string, name: string, values: Iterable<KeyValue>): readonly OwnedValue[] {
-    const group = { name, rank: this.#ranks.get(handler) ?? this.#ranks.size };
+    const group = { name, rank: this.#ranks.get(handler)! };
     const owned = new Map<string, OwnedValue>();
     for (const { key, value } of values) owned.set(key, { key, value, group });
     return [...owned.values()];

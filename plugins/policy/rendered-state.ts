@@ -1,6 +1,6 @@
 /** Input of the renderer of network policies, which converts it to configuration values. */
 import type { Clock } from '#infra/clock/clock.ts';
-import type { ResyncTransaction } from '#plugins/controller/api/transaction.ts';
+import type { Transaction } from '#plugins/controller/api/transaction.ts';
 import type { AttachmentId } from '#plugins/podmanager/api.ts';
 import type { ServiceName } from '#plugins/service/api.ts';
 import type { AddressNumber } from './address-set.ts';
@@ -70,6 +70,6 @@ export interface RenderedChange {
 
 /** The part of a handler's context that a renderer needs. */
 export interface RendererContext {
-  readonly txn: Pick<ResyncTransaction, 'replace'>;
+  readonly txn: Pick<Transaction, 'replace'>;
   readonly clock: Clock;
 }

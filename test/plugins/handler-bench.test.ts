@@ -8,6 +8,8 @@ import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
 import type { EventHandler, UpdateContext } from '#plugins/controller/api/event-handler.ts';
 import { DbResync, KubeStateChange } from '#plugins/controller/api/events.ts';
+import { keyValue } from '#plugins/controller/api/key-value.ts';
+import type { Transaction } from '#plugins/controller/api/transaction.ts';
 import { DesiredState } from '#plugins/controller/desired-state.ts';
 import { AddPod, DeletePod } from '#plugins/podmanager/api.ts';
 import { serviceDefaults } from '#plugins/service/config.ts';
@@ -59,8 +61,8 @@ const neighbor = vppArpModel.canonical({
 /** A correct handler that puts one loopback for each handled event, with overridden methods. */
 function createHandler(changed: Partial<EventHandler>): EventHandler & { names: Set<string> } {
   const names = new Set<string>();
-  const put = (txn: { put(key: string, value: object): void }, name: string) =>
-    txn.put(vppInterfaceModel.key(loopback(name)), loopback(name));
+  const put = (txn: Transaction, name: string) =>
+    txn.replace(name, [keyValue(vppInterfaceModel, loopback(name))]);
   return {
     name: 'loopbacks',
     names,
@@ -165,8 +167,8 @@ describe('checkHandler', () => {
   });
 
   it('rejects a pending value in a RevertOnFailure event, not in a best-effort one', async () => {
-    const put = ({ txn }: { txn: { put(key: string, value: object): void } }) =>
-      txn.put(vppArpModel.key(neighbor), neighbor);
+    const put = ({ txn }: { txn: Transaction }) =>
+      txn.replace('neighbor', [keyValue(vppArpModel, neighbor)], { evenUnchanged: true });
     const handler = {
       resync: put,
       update: put,

@@ -5,7 +5,7 @@ import type { Value } from '#kvscheduler/api/transaction.ts';
 import type { Event, NonBlockingEvent } from './event.ts';
 import type { HandlerState } from './handler-state.ts';
 import type { Journal } from './journal.ts';
-import type { ResyncTransaction, UpdateTransaction } from './transaction.ts';
+import type { Transaction } from './transaction.ts';
 
 /** Kubernetes state: resource keyword, then key without the reflector's prefix, then value. */
 export type KubeState = ReadonlyMap<string, ReadonlyMap<string, Value>>;
@@ -38,7 +38,7 @@ interface HandlerContext {
 export interface ResyncContext extends HandlerContext {
   /** For the tables of the state. */
   readonly journal: Journal;
-  readonly txn: ResyncTransaction;
+  readonly txn: Transaction;
   /** 1 for the startup resync, higher at run time; counts every kind of resync. */
   readonly resyncCount: number;
   /** The state of Kubernetes is that of the local mirror, which may lack the last changes. */
@@ -46,7 +46,7 @@ export interface ResyncContext extends HandlerContext {
 }
 
 export interface UpdateContext extends HandlerContext {
-  readonly txn: UpdateTransaction;
+  readonly txn: Transaction;
   /** Replies of the preceding handlers, in their order. */
   readonly replies: readonly unknown[];
   /**

@@ -2,15 +2,12 @@
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import type { KeyValue } from './key-value.ts';
 
-export interface PutOptions {
+export interface ReplaceOptions {
   /**
    * The values may stay pending, in a `RevertOnFailure` event, too: they are created when their dependencies
    * are met. Default: false.
    */
   readonly optional?: boolean;
-}
-
-export interface ReplaceOptions extends PutOptions {
   /**
    * Puts unchanged values, too: only then does the result of the event show whether they are configured.
    * Default: false.
@@ -18,7 +15,7 @@ export interface ReplaceOptions extends PutOptions {
   readonly evenUnchanged?: boolean;
 }
 
-export interface ResyncTransaction {
+export interface Transaction {
   /**
    * Sets all values of a group. The event loop keeps the groups of all handlers and commits what differs from
    * before; a group without values does not exist. A resync begins without groups.
@@ -31,10 +28,4 @@ export interface ResyncTransaction {
   replace(group: string, values: Iterable<KeyValue>, options?: ReplaceOptions): void;
   /** The desired value of a key, of any handler, with what this event has changed so far. */
   get<V extends Value = Value>(key: string): V | undefined;
-  /** Sets the desired value of a key; the last put wins. */
-  put(key: string, value: Value, options?: PutOptions): void;
-}
-
-export interface UpdateTransaction extends ResyncTransaction {
-  delete(key: string): void;
 }

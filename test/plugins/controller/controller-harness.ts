@@ -14,6 +14,7 @@ import type {
   UpdateContext,
 } from '#plugins/controller/api/event-handler.ts';
 import { DbResync } from '#plugins/controller/api/events.ts';
+import type { ReplaceOptions, Transaction } from '#plugins/controller/api/transaction.ts';
 import { type ControllerConfig, controllerSchema } from '#plugins/controller/config.ts';
 import {
   Controller,
@@ -68,6 +69,21 @@ export function handler(name: string, trace: string[], behavior: Behavior = {}):
       describeInternalData: behavior.describeInternalData,
     }),
   };
+}
+
+/** Sets one value, in a group of its own, and commits it although it is unchanged. */
+export function put(
+  txn: Transaction,
+  key: string,
+  value: object,
+  options: ReplaceOptions = {},
+): void {
+  txn.replace(key, [{ key, value }], { evenUnchanged: true, ...options });
+}
+
+/** Removes the value that the same handler has put. */
+export function remove(txn: Transaction, key: string): void {
+  txn.replace(key, []);
 }
 
 export function controllerConfig(values: Partial<ControllerConfig> = {}): ControllerConfig {

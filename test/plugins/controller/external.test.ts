@@ -17,6 +17,8 @@ import {
   emptyResync,
   handler,
   makeController,
+  put,
+  remove,
   settle,
   startedController,
 } from './controller-harness.ts';
@@ -43,9 +45,9 @@ describe('caches', () => {
 
   it('merges external values: last source wins, deletes restore, internal deletes keep [R5.2][R5.5][R6.2][R6.3][R6.4][R6.5][R6.6][R6.7]', async () => {
     const a = handler('a', [], {
-      resync: ({ txn }) => txn.put('x', { v: 1, own: true }),
+      resync: ({ txn }) => put(txn, 'x', { v: 1, own: true }),
       update: ({ txn, event }) => {
-        if (Note.is(event)) txn.delete('x');
+        if (Note.is(event)) remove(txn, 'x');
       },
     });
     const bench = makeController([a], {
@@ -86,11 +88,11 @@ const source = (label: string, values: Record<string, Value>): ExternalConfigSou
 const own = (values: Record<string, Value>) =>
   handler('own', [], {
     resync: ({ txn }) => {
-      for (const [key, value] of Object.entries(values)) txn.put(key, value);
+      for (const [key, value] of Object.entries(values)) put(txn, key, value);
     },
     update: ({ txn, event }) => {
       if (!Note.is(event)) return;
-      for (const [key, value] of Object.entries(values)) txn.put(key, value);
+      for (const [key, value] of Object.entries(values)) put(txn, key, value);
     },
   });
 const dbResync = (externalConfig: Record<string, Value>) =>
@@ -199,7 +201,7 @@ describe('a change outside', () => {
   it('is merged with the current value of the handlers, else with their last one, else used alone [R6.2] [R6.3] [R6.4]', async () => {
     const now = handler('now', [], {
       update: ({ txn, event }) => {
-        if (ExternalConfigChange.is(event)) txn.put('n', { now: 1 });
+        if (ExternalConfigChange.is(event)) put(txn, 'n', { now: 1 });
       },
     });
     const bench = makeController([own({ l: { last: 1 } }), now]);
@@ -307,11 +309,11 @@ describe('handlers that work long', () => {
 
 describe('merging', () => {
   it('an update of the handlers never removes what is wanted outside [R6.6]', async () => {
-    const remove = handler('remove', [], {
-      resync: ({ txn }) => txn.put('x', { own: 1 }),
-      update: ({ txn }) => txn.delete('x'),
+    const removing = handler('removing', [], {
+      resync: ({ txn }) => put(txn, 'x', { own: 1 }),
+      update: ({ txn }) => remove(txn, 'x'),
     });
-    const bench = makeController([remove]);
+    const bench = makeController([removing]);
     bench.controller.push(dbResync({ x: { e: 1 } }));
     bench.controller.push(Note.event({ n: 1 }));
     await settle();
@@ -354,8 +356,8 @@ describe('merging', () => {
   it('a failed transaction that was undone leaves the last values of the handlers [R5.20]', async () => {
     const bench = await startedController([
       handler('a', [], {
-        resync: ({ txn }) => txn.put('x', { v: 0 }),
-        update: ({ txn, event }) => txn.put('x', { v: (event.payload as { n: number }).n }),
+        resync: ({ txn }) => put(txn, 'x', { v: 0 }),
+        update: ({ txn, event }) => put(txn, 'x', { v: (event.payload as { n: number }).n }),
       }),
     ]);
     const failures = [{ key: 'x', operation: 'UPDATE' as const, error: new Error('no') }];
@@ -375,11 +377,11 @@ describe('merging', () => {
     const value = { list: [{ a: 1 }] };
     const bench = await startedController([
       handler('a', [], {
-        resync: ({ txn }) => txn.put('x', value),
+        resync: ({ txn }) => put(txn, 'x', value),
         update: ({ txn }) => {
-          txn.put('y', value);
+          put(txn, 'y', value);
           for (const key of ['x', 'y', 'z']) given.push(bench.desired.value(key)!);
-          txn.delete('x');
+          remove(txn, 'x');
           given.push(bench.desired.value('x')!);
         },
       }),

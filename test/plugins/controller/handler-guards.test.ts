@@ -14,6 +14,7 @@ import {
   eventKindsOf,
   handler,
   makeController,
+  put,
   settle,
   startedController,
 } from './controller-harness.ts';
@@ -144,7 +145,7 @@ describe('data that handlers share', () => {
             assert.throws(() => change(event.payload, 'key'), TypeError);
             assert.throws(() => change(event.payload.current, 'name'), TypeError);
           }
-          txn.put('x', value);
+          put(txn, 'x', value);
           checks++;
           return { reply };
         },
@@ -242,8 +243,8 @@ describe('work that a handler leaves before it returns', () => {
   it('ends before the transaction, and not before the next handlers', async () => {
     const trace: string[] = [];
     const { handlers, resolve } = leaving(trace);
-    const put = handler('c', trace, { update: ({ txn }) => txn.put('x', {}) });
-    const bench = await startedController([...handlers, put]);
+    const putting = handler('c', trace, { update: ({ txn }) => put(txn, 'x', {}) });
+    const bench = await startedController([...handlers, putting]);
     const answered = bench.controller.pushAndWait(Ask.event({ n: 1 }));
     await settle();
     assert.deepEqual(trace.slice(3), ['a:update', 'b:update', 'c:update']);

@@ -5,7 +5,7 @@ import type { KeyFailure } from '#kvscheduler/api/transaction.ts';
 import { AbortEventError } from '#plugins/controller/api/errors.ts';
 import { defineEvent, EventMethod, TransactionType } from '#plugins/controller/api/event.ts';
 import { DbResync, ExternalConfigChange } from '#plugins/controller/api/events.ts';
-import { emptyResync, handler, makeController, settle } from './controller-harness.ts';
+import { emptyResync, handler, makeController, put, settle } from './controller-harness.ts';
 
 const Note = defineEvent<object>({
   id: 'note',
@@ -110,7 +110,7 @@ describe('a transaction of a revertible event that ends without a result', () =>
       method: EventMethod.Update,
       transactionType: TransactionType.RevertOnFailure,
     });
-    const change = handler('a', [], { update: async ({ txn }) => void txn.put('x', {}) });
+    const change = handler('a', [], { update: async ({ txn }) => void put(txn, 'x', {}) });
     const bench = makeController([change]);
     bench.controller.push(emptyResync);
     await settle();
@@ -263,7 +263,7 @@ describe('healing that is scheduled', () => {
 
 describe('failures of a transaction', () => {
   it('that only an external source has caused end no agent [R5.28]', async () => {
-    const bench = makeController([handler('a', [], { resync: ({ txn }) => txn.put('own', {}) })]);
+    const bench = makeController([handler('a', [], { resync: ({ txn }) => put(txn, 'own', {}) })]);
     const error = new Error('VPP said -1');
     const failed = (key: string, base: string): KeyFailure => {
       return { key, base, operation: 'CREATE', error };
@@ -283,7 +283,7 @@ describe('failures of a transaction', () => {
   });
 
   it('that only an external source has caused are no reason for a healing of another kind [R5.28]', async () => {
-    const bench = makeController([handler('a', [], { resync: ({ txn }) => txn.put('own', {}) })], {
+    const bench = makeController([handler('a', [], { resync: ({ txn }) => put(txn, 'own', {}) })], {
       config: { enablePeriodicHealing: true, periodicHealingInterval: '30s' },
     });
     const error = new Error('VPP said -1');
@@ -301,7 +301,7 @@ describe('failures of a transaction', () => {
   });
 
   it('of a value that a source is merged over are healed once, also if periodic healing meets them [R5.28]', async () => {
-    const bench = makeController([handler('a', [], { resync: ({ txn }) => txn.put('own', {}) })], {
+    const bench = makeController([handler('a', [], { resync: ({ txn }) => put(txn, 'own', {}) })], {
       config: { enablePeriodicHealing: true, periodicHealingInterval: '30s' },
     });
     const failures: KeyFailure[] = [{ key: 'own', operation: 'CREATE', error: new Error('no') }];
@@ -318,7 +318,7 @@ describe('failures of a transaction', () => {
   });
 
   it('to remove what only an external source has wanted end no agent [R5.28]', async () => {
-    const bench = makeController([handler('a', [], { resync: ({ txn }) => txn.put('own', {}) })]);
+    const bench = makeController([handler('a', [], { resync: ({ txn }) => put(txn, 'own', {}) })]);
     const error = new Error('VPP said -1');
     const externalConfig = { theirs: {} };
     bench.controller.push(DbResync.event({ local: false, kubeState: {}, externalConfig }));

@@ -9,7 +9,7 @@ import {
   ExternalConfigChange,
   ExternalConfigResync,
 } from '#plugins/controller/api/events.ts';
-import { handler, makeController, settle } from './controller-harness.ts';
+import { handler, makeController, put, remove, settle } from './controller-harness.ts';
 import { Recalculate } from './test-events.ts';
 
 type Values = Record<string, Value>;
@@ -50,12 +50,12 @@ describe('configuration of many origins', () => {
           [
             handler('own', [], {
               resync: ({ txn }) => {
-                for (const [name, wanted] of Object.entries(own)) txn.put(name, wanted);
+                for (const [name, wanted] of Object.entries(own)) put(txn, name, wanted);
               },
               update: ({ event, txn }) => {
                 if (!Own.is(event)) return;
-                if (event.payload.value) txn.put(event.payload.key, event.payload.value);
-                else txn.delete(event.payload.key);
+                if (event.payload.value) put(txn, event.payload.key, event.payload.value);
+                else remove(txn, event.payload.key);
               },
             }),
           ],

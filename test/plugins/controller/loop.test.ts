@@ -10,7 +10,7 @@ import {
 
 import { defineEvent, EventMethod, TransactionType } from '#plugins/controller/api/event.ts';
 import { DbResync, ExternalConfigChange } from '#plugins/controller/api/events.ts';
-import { emptyResync, handler, makeController, settle } from './controller-harness.ts';
+import { emptyResync, handler, makeController, put, settle } from './controller-harness.ts';
 
 const Note = defineEvent<unknown>({
   id: 'note',
@@ -50,7 +50,7 @@ describe('a mistake outside of the handlers', () => {
   it('is none when a value cannot be merged: the handlers keep theirs', async () => {
     const warnings: unknown[] = [];
     const bench = makeController(
-      [handler('a', [], { resync: ({ txn }) => txn.put('x', { own: true }) })],
+      [handler('a', [], { resync: ({ txn }) => put(txn, 'x', { own: true }) })],
       {
         merge: () => {
           throw new Error('no such field');

@@ -16,7 +16,13 @@ import { Recorder } from '#plugins/controller/recording/recorder.ts';
 import { jsonPieces } from '#plugins/controller/recording/recording-file.ts';
 import { readRecording, recordingFiles } from '#plugins/controller/recording/recording-reader.ts';
 import { replayRecording } from '#plugins/controller/recording/replay.ts';
-import { controllerConfig, emptyResync, FakeSink, settle } from './controller-harness.ts';
+import {
+  controllerConfig,
+  emptyResync,
+  FakeSink,
+  put as putValue,
+  settle,
+} from './controller-harness.ts';
 
 const Ask = defineEvent<{ readonly what: string }>({
   id: 'recording-ask',
@@ -41,7 +47,7 @@ function asker(port: () => Promise<string> | string, suffix = ''): EventHandler 
     update: async (ctx) => {
       if (!Ask.is(ctx.event)) return;
       const { what } = ctx.event.payload;
-      const put = (value: object) => ctx.txn.put(`key/${what}`, value);
+      const put = (value: object) => putValue(ctx.txn, `key/${what}`, value);
       if (what === 'port') put({ text: (await ctx.callPort('port', port)) + suffix });
       else if (what === 'away')
         await ctx

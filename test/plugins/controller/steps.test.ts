@@ -18,6 +18,8 @@ import {
   eventKindsOf,
   handler,
   makeController,
+  put,
+  remove,
   settle,
   startedController,
 } from './controller-harness.ts';
@@ -40,10 +42,10 @@ describe('optional values', () => {
     const bench = await startedController([
       handler('a', [], {
         update: ({ txn }) => {
-          for (const key of ['x', 'y', 'z']) txn.put(key, {}, { optional: true });
-          txn.put('y', {});
-          txn.delete('z');
-          txn.put('n', {});
+          for (const key of ['x', 'y', 'z']) put(txn, key, {}, { optional: true });
+          put(txn, 'y', {});
+          remove(txn, 'z');
+          put(txn, 'n', {});
         },
       }),
     ]);
@@ -74,7 +76,7 @@ describe('numbers and boxes', () => {
   it('the answer, the record and the second box come when all is done [R5.23]', async () => {
     let committed: () => void = () => undefined;
     const bench = await startedController([
-      handler('a', [], { update: ({ txn }) => txn.put('x', {}) }),
+      handler('a', [], { update: ({ txn }) => put(txn, 'x', {}) }),
     ]);
     bench.sink.reply = () =>
       new Promise((resolve) => {
@@ -94,7 +96,7 @@ describe('numbers and boxes', () => {
 
   it('a transaction is found in the record by its number [R5.19]', async () => {
     const bench = await startedController([
-      handler('a', [], { update: ({ txn }) => txn.put('x', {}) }),
+      handler('a', [], { update: ({ txn }) => put(txn, 'x', {}) }),
     ]);
     bench.sink.reply = () => ({ seqNum: 42, failures: [] });
     bench.controller.push(Note.event({ n: 1 }));
@@ -113,7 +115,7 @@ describe('errors of handlers', () => {
   for (const error of [new FatalError('dead'), new AbortEventError('stop')])
     it(`${error.name}: nothing is merged or committed, in a resync too [R5.14]`, async () => {
       const bench = makeController([
-        handler('a', [], { resync: ({ txn }) => txn.put('x', {}) }),
+        handler('a', [], { resync: ({ txn }) => put(txn, 'x', {}) }),
         handler('b', [], {
           resync: () => {
             throw error;
@@ -282,7 +284,7 @@ describe('what is healed', () => {
 
   it('a transaction that could not be undone cleanly, but not one that could [R5.30]', async () => {
     const bench = await startedController([
-      handler('a', [], { update: ({ txn }) => txn.put('x', {}) }),
+      handler('a', [], { update: ({ txn }) => put(txn, 'x', {}) }),
     ]);
     bench.sink.reply = () => ({ seqNum: 1, failures: [failure('x')] });
     await assert.rejects(bench.controller.pushAndWait(Ask.event({ n: 1 })));
@@ -296,7 +298,7 @@ describe('what is healed', () => {
 
   it('an update of which the transaction failed, unless it ignores errors [R5.27] [R5.30]', async () => {
     const bench = await startedController([
-      handler('a', [], { update: ({ txn }) => txn.put('x', {}) }),
+      handler('a', [], { update: ({ txn }) => put(txn, 'x', {}) }),
     ]);
     const fail = () => ({ seqNum: 1, failures: [failure('x')] });
     bench.sink.reply = fail;
@@ -339,7 +341,7 @@ describe('what is healed', () => {
 
   it('a value with external fields once; that the healing fails of it too ends no agent [R5.28]', async () => {
     const bench = makeController([
-      handler('a', [], { resync: ({ txn }) => txn.put('x', { own: 1 }) }),
+      handler('a', [], { resync: ({ txn }) => put(txn, 'x', { own: 1 }) }),
     ]);
     bench.sink.reply = () => ({ seqNum: 1, failures: [failure('x')] });
     bench.controller.push(dbResync({ x: { mtu: -1 } }));
@@ -352,7 +354,7 @@ describe('what is healed', () => {
 
   it('a healing that fails because of a value is repeated ever more slowly, and ends when it succeeds [R5.24]', async () => {
     const bench = await startedController([
-      handler('a', [], { resync: ({ txn }) => txn.put('x', {}) }),
+      handler('a', [], { resync: ({ txn }) => put(txn, 'x', {}) }),
     ]);
     bench.sink.reply = () => ({ seqNum: 1, failures: [failure('x')] });
     const healings = () => eventKindsOf(bench).filter((id) => id === 'healing-resync').length;
@@ -402,7 +404,7 @@ describe('options', () => {
 
   it('types of transactions follow the event [R5.18]', async () => {
     const bench = await startedController([
-      handler('a', [], { update: ({ txn }) => txn.put('x', {}) }),
+      handler('a', [], { update: ({ txn }) => put(txn, 'x', {}) }),
     ]);
     const change = { resource: 'pod', key: 'p', previous: undefined, current: {} };
     bench.controller.push(KubeStateChange.event(change));
