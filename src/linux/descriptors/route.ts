@@ -117,7 +117,7 @@ export function linuxRouteDescriptor({
       precedes: [],
       async remove() {
         dumps.invalidate();
-        await host.replaceRoute(namespace, found);
+        await ignoreNotFound(host.replaceRoute(namespace, found));
       },
     };
   };

@@ -18,6 +18,7 @@ import {
 } from '#models/linux/interface.ts';
 import type { LinuxInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import type { LinuxHost, LinuxLink, NamespacePath } from '../../api.ts';
+import { ignoreNotFound } from '../ignored-errors.ts';
 import { type LinkMark, type LinkMarks, markOfAnyLabel, pendingEndName } from '../link-marks.ts';
 import { type NamespaceDumps, namespacePath } from '../namespaces.ts';
 import { hostNameOf, linkLocation } from './link-location.ts';
@@ -157,7 +158,8 @@ function takeOverMarks(
       wrong.push(
         wrongMarks(mark.name, what, async () => {
           dumps.invalidate();
-          await host.setLink(space.path, link.name, { alias: markText(marks, mark) });
+          const settings = { alias: markText(marks, mark) };
+          await ignoreNotFound(host.setLink(space.path, link.name, settings));
         }),
       );
     }
@@ -212,9 +214,10 @@ function adoptUnmarked(
     wrong.push(
       wrongMarks(value.name, `a crash has left the veth pair of ${name} unmarked`, async () => {
         dumps.invalidate();
-        await host.setLink(namespace, name, { alias: marks.veth(value.name, peer) });
-        if (other)
-          await host.setLink(undefined, other.name, { alias: marks.veth(peer, value.name) });
+        const set = (path: NamespacePath, link: string, alias: string) =>
+          ignoreNotFound(host.setLink(path, link, { alias }));
+        await set(namespace, name, marks.veth(value.name, peer));
+        if (other) await set(undefined, other.name, marks.veth(peer, value.name));
       }),
     );
   }
