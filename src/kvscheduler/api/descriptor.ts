@@ -51,7 +51,10 @@ export interface Leftover {
   readonly precedes: readonly string[];
   /** The value that it is a part of: that one is not deleted before it is removed. */
   readonly of?: string | undefined;
-  /** Called when it is due, which may be long after the read-back if it failed before. */
+  /**
+   * Called when it is due, which may be long after the read-back if it failed before: values that it precedes
+   * were created meanwhile. It succeeds without a change if the fault is not there any more.
+   */
   remove(): Promise<unknown>;
 }
 

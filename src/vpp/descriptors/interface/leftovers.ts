@@ -3,8 +3,11 @@ import type { Leftover } from '#kvscheduler/api/descriptor.ts';
 import { dhcpClientKey, unnumberedKey } from '#models/vpp/derived.ts';
 import { vppInterfaceKey, vppInterfaceModel } from '#models/vpp/interface.ts';
 import type { VppClient } from '../../binapi/api.ts';
+import { ignoreNotFound } from '../ignored-retvals.ts';
 import { missingInterfaces } from '../missing-interfaces.ts';
 import { tagOf } from '../tags.ts';
+import { readDhcpClients } from './dhcp-dump.ts';
+import { readLayer3, readLenders } from './layer3.ts';
 
 interface ManagedInterface {
   readonly name: string;
@@ -31,12 +34,19 @@ export function wrongTag(
     what: tag === '' ? 'the interface has no tag' : `the interface has the tag ${tag}`,
     of: vppInterfaceKey.build({ name }),
     precedes: [],
-    remove: () =>
-      client.request('sw_interface_tag_add_del', {
+    async remove() {
+      const [found] = await client.dump('sw_interface_dump', {
+        sw_if_index: swIfIndex,
+        name_filter_valid: false,
+        name_filter: '',
+      });
+      if (found?.tag !== tag) return;
+      await client.request('sw_interface_tag_add_del', {
         is_add: true,
         sw_if_index: swIfIndex,
         tag: tagOf(name),
-      }),
+      });
+    },
   };
 }
 
@@ -56,6 +66,8 @@ export function danglingBorrower(
     of: vppInterfaceKey.build({ name }),
     precedes: [vppInterfaceModel.keyPrefix, ...layer3Keys(name)],
     async remove() {
+      // it may borrow from another one meanwhile
+      if ((await readLenders(client)).get(swIfIndex) !== lender) return;
       if (!(await missingInterfaces(client, new Set([lender]))).has(lender)) return;
       await client.request('sw_interface_set_unnumbered', {
         // in this message the first one is the lender
@@ -87,9 +99,22 @@ export async function orphanedTables(
         what: `the interface is in table ${vrf_id} without an address`,
         of: vppInterfaceKey.build({ name }),
         precedes: layer3Keys(name),
-        remove: () => client.request('sw_interface_set_table', { sw_if_index, is_ipv6, vrf_id: 0 }),
+        async remove() {
+          if (!(await isAddressless(client, swIfIndex))) return;
+          const request = { sw_if_index, is_ipv6, vrf_id: 0 };
+          await ignoreNotFound(client.request('sw_interface_set_table', request));
+        },
       };
     }),
   );
   return found.filter((one) => one !== undefined);
+}
+
+async function isAddressless(client: VppClient, swIfIndex: number): Promise<boolean> {
+  const [leases, lenders, { addresses }] = await Promise.all([
+    readDhcpClients(client),
+    readLenders(client),
+    readLayer3(client, swIfIndex, false),
+  ]);
+  return addresses.length === 0 && !leases.has(swIfIndex) && !lenders.has(swIfIndex);
 }
