@@ -83,6 +83,8 @@ class NodeSync implements NodeSyncHandler, EventHandler<State> {
   /** Another node has the ID of this one, too. */
   #conflict: CodedError | undefined;
   readonly #addressProblems = new AddressProblems();
+  /** In the stores, too; that of the state is another one after a resync that was aborted. */
+  #allocatedId: number | undefined;
   /** Text of the record of this node in the cluster's store; undefined: unknown, must be read. */
   #recordText: string | undefined;
   /**
@@ -108,10 +110,11 @@ class NodeSync implements NodeSyncHandler, EventHandler<State> {
     const slices = new Slices(ctx.clock);
     const table = await NodeTable.read(ctx.kubeState, slices, previous?.table ?? new NodeTable());
     if (DbResync.is(ctx.event)) this.#storeUnavailable = ctx.event.payload.local;
+    const before = previous?.id === this.#allocatedId ? previous : undefined;
     const state: State =
-      previous && !this.#isIdUnconfirmed(ctx, table, previous.id)
-        ? { ...previous, table }
-        : await this.#allocateId(ctx, table, previous);
+      before && !this.#isIdUnconfirmed(ctx, table, before.id)
+        ? { ...before, table }
+        : await this.#allocateId(ctx, table, before);
     const context = this.#overlapContext(ctx, state);
     if (context) await this.#overlaps.checkAll(context, ctx.kubeState, new Slices(ctx.clock));
     await this.#addressProblems.checkAll(this.#checkedNodes(ctx, state));
@@ -279,6 +282,7 @@ class NodeSync implements NodeSyncHandler, EventHandler<State> {
       this.#failedAt ??= ctx.clock.monotonic();
     }
     const { id } = allocated;
+    this.#allocatedId = id;
     this.#recordText = allocated.text;
     this.#setConflict(ctx, allocated.conflict);
     const isSame = before?.id === id;

@@ -275,6 +275,29 @@ describe('node ID', () => {
     assert.match(problemsOf(node), /node-z/);
   });
 
+  it('is not taken back by the resync that follows an aborted one', async () => {
+    const node = new TestNode();
+    await node.resync([nodeValue('node-a', '172.16.0.5')]);
+    await node.clusterStore.put(key(1), '{"id":1,"name":"node-z"}');
+    const aborting = {
+      resync: () => {
+        throw new AbortEventError('test');
+      },
+    };
+    const { resync } = node.services;
+    Object.assign(node.services, aborting);
+    const state = [nodeValue('node-a', '172.16.0.5'), vppNodeValue(1, 'node-z')];
+    assert.ok((await node.resync(state)).error instanceof AbortEventError);
+    assert.deepEqual(await records(node.clusterStore as MemoryStore), { 1: 'node-z', 2: 'node-a' });
+    Object.assign(node.services, { resync });
+    assert.equal((await node.heal()).error, undefined);
+    assert.equal(node.nodes.thisNode().id, 2);
+    assert.equal(node.ipam.podSubnetThisNode(), '10.1.2.0/24');
+    const { ip_addresses } = JSON.parse((await node.clusterStore.get(key(2)))!);
+    assert.deepEqual(ip_addresses, ['192.168.16.2/24']);
+    assert.equal(problemsOf(node), '');
+  });
+
   it('is allocated later if there is no stored ID and the database is unavailable', async () => {
     const node = new TestNode();
     node.cluster.disconnect();
