@@ -25,6 +25,7 @@ import {
   Shutdown,
   VerificationResync,
 } from './api/events.ts';
+import type { HandlerState } from './api/handler-state.ts';
 import { Journal } from './api/journal.ts';
 import { CachedState, type MergeValues } from './cached-state.ts';
 import { Committer, type CommitterDeps } from './committer.ts';
@@ -180,7 +181,7 @@ export class EventProcessor {
     await this.#runHandlers(processing, interested);
     await this.#awaitPending(processing);
     processing.txn.seal();
-    for (const end of saved) end(processing.stopped);
+    for (const end of saved) end(processing.stopped ? processing.error : undefined);
 
     if (!processing.stopped) {
       // 8. External configuration is merged over the values of the handlers.
@@ -294,7 +295,10 @@ export class EventProcessor {
   }
 
   /** A resync that is aborted restores the states of before. */
-  #saveStates({ method, isRevertible }: ProcessingState): ((isAborted: boolean) => void)[] {
+  #saveStates({
+    method,
+    isRevertible,
+  }: ProcessingState): ReturnType<HandlerState<unknown>['save']>[] {
     if (isRevertible) this.#journal.begin();
     if (method === EventMethod.Update) return [];
     return this.#deps.handlers.flatMap(({ state }) => (state ? [state.save()] : []));

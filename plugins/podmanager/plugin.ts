@@ -54,7 +54,7 @@ export interface PodManagerDeps {
 }
 
 export interface PodManager extends EventHandler, PodManagerApi {
-  /** Resolves when the first resync has read the attachments from the local store. */
+  /** Resolves when the attachments are known; rejects while they are not, because the last resync was aborted. */
   readonly started: Promise<void>;
   /** Pods that an operator has to look after. */
   problems(): readonly CodedError[];

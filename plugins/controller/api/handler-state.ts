@@ -1,22 +1,27 @@
-import { AbortEventError } from './errors.ts';
+import { errorText } from '#infra/errors/errors.ts';
+import { AbortEventError, NotConfiguredError } from './errors.ts';
 
 /**
  * The state of a handler. The event loop keeps it: a resync creates it, an update gets it, and when a resync is
  * aborted, that of before stays. Before the first successful resync there is none, and no update is handled.
  */
 export class HandlerState<S> {
-  /** Resolves after the first successful resync. */
-  readonly established: Promise<void>;
   readonly #handler: string;
-  readonly #establish: () => void;
+  #first = firstResync();
+  #hasAborted = false;
   #state: { readonly value: S } | undefined;
 
   /** @param handler its name */
   constructor(handler: string) {
-    const { promise, resolve } = Promise.withResolvers<void>();
     this.#handler = handler;
-    this.established = promise;
-    this.#establish = resolve;
+  }
+
+  /**
+   * Resolves after the first successful resync. It rejects when one before it is aborted, with a NotConfiguredError, and
+   * until the next one begins: a request must not wait for it, because it may be minutes later.
+   */
+  get established(): Promise<void> {
+    return this.#first.promise;
   }
 
   /** Undefined before the first successful resync. */
@@ -42,12 +47,32 @@ export class HandlerState<S> {
     this.#state = { value };
   }
 
-  /** Called by the event loop before a resync. @returns called after it: an aborted resync restores the state */
-  save(): (isAborted: boolean) => void {
+  /**
+   * Called by the event loop before a resync.
+   * @returns called after it: an aborted resync, which has an error, restores the state
+   */
+  save(): (aborted: Error | undefined) => void {
     const saved = this.#state;
-    return (isAborted) => {
-      if (isAborted) this.#state = saved;
-      else if (this.#state) this.#establish();
+    if (this.#hasAborted) this.#first = firstResync();
+    this.#hasAborted = false;
+    return (aborted) => {
+      if (aborted) {
+        this.#state = saved;
+        if (!saved) this.#abort(aborted);
+      } else if (this.#state) this.#first.resolve();
     };
   }
+
+  #abort(cause: Error): void {
+    this.#hasAborted = true;
+    const reason = `VPP is not configured, because the last resync failed: ${errorText(cause)}`;
+    this.#first.reject(new NotConfiguredError(reason, { cause }));
+  }
+}
+
+function firstResync(): PromiseWithResolvers<void> {
+  const first = Promise.withResolvers<void>();
+  // maybe no caller waits
+  first.promise.catch(() => undefined);
+  return first;
 }

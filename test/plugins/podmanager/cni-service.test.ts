@@ -6,6 +6,7 @@ import { NamespaceNotFoundError } from '#linux/api.ts';
 import { CNIRequest } from '#models/cni/cni.gen.ts';
 import { messageCodec } from '#models/message.ts';
 import {
+  AbortEventError,
   ClosedControllerError,
   EventLoopIsAbortingError,
   EventQueueFullError,
@@ -13,6 +14,7 @@ import {
   NotConfiguredError,
 } from '#plugins/controller/api/errors.ts';
 import type { Event } from '#plugins/controller/api/event.ts';
+import type { ResyncContext } from '#plugins/controller/api/event-handler.ts';
 import { parseArguments } from '#plugins/podmanager/cni-request.ts';
 import { cniService } from '#plugins/podmanager/cni-service.ts';
 import { VppDisconnectedError } from '#vpp/binapi/api.ts';
@@ -290,6 +292,39 @@ describe('CNI ADD', () => {
       ['delete-pod', 'c1'],
       ['add-pod', 'c2'],
     ]);
+  });
+
+  it('is answered when the first resync is aborted, and waits during the next one', async () => {
+    const { service, node, seen } = await served(false);
+    const { resync } = node.services;
+    const aborting = {
+      resync: () => {
+        throw new AbortEventError('no daemon');
+      },
+    };
+    Object.assign(node.services, aborting);
+    const waiting = service.add(request('web', 'c1'));
+    await node.resync();
+    for (const call of [
+      waiting,
+      service.delete(request('web', 'c1')),
+      service.gc({ valid: [], network: '' }),
+    ]) {
+      const { result, error } = await call;
+      assert.equal(result, 11);
+      assert.match(error, /VPP is not configured.*no daemon/);
+    }
+    const added = Promise.withResolvers<number>();
+    const asking = {
+      resync: (ctx: ResyncContext) => {
+        added.resolve(service.add(request('web', 'c1')).then(({ result }) => result));
+        return resync.call(node.services, ctx, undefined);
+      },
+    };
+    Object.assign(node.services, asking);
+    assert.equal((await node.heal()).error, undefined);
+    assert.equal(await added.promise, 0);
+    assert.deepEqual(seen(), [['add-pod', 'c1']]);
   });
 
   it('finds the container that is obsolete since before the restart', async () => {
