@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import test, { describe } from 'node:test';
 import { operationsOf, pass, setUp } from './support/setup.ts';
+import { TimeoutError } from './support/timeout-error.ts';
 
 const full = { mode: 'full-resync' } as const;
 const downstream = { mode: 'downstream-resync' } as const;
@@ -138,5 +139,25 @@ describe('a broken value', () => {
     southbound.fails = () => undefined;
     assert.deepEqual(await bench.calls({}, downstream), ['DELETE a/1', 'CREATE a/1']);
     assert.equal(bench.state('a/1'), 'CONFIGURED');
+  });
+
+  test('is created again by a retry', async () => {
+    for (const isUnknown of [false, true]) {
+      const bench = setUp();
+      const { southbound } = bench;
+      const retry = { periodMs: 100, maxAttempts: 3, exponential: false };
+      await bench.commit({ 'a/1': { v: 1 } }, { ...full, retry });
+      southbound.broken.set('a/1', 'x');
+      const error = isUnknown ? new TimeoutError('no reply') : new Error('busy');
+      southbound.fails = (verb) => (verb === 'DELETE' ? error : undefined);
+      await bench.commit({}, { ...downstream, retry });
+      assert.equal(bench.state('a/1'), 'RETRYING');
+      southbound.fails = () => undefined;
+      southbound.takeCalls();
+      await pass(bench, 100);
+      assert.deepEqual(southbound.takeCalls(), ['DELETE a/1', 'CREATE a/1']);
+      assert.equal(bench.state('a/1'), 'CONFIGURED');
+      assert.deepEqual(await bench.calls({}, downstream), []);
+    }
   });
 });

@@ -284,7 +284,10 @@ class Refresh {
         continue;
       }
       seen.add(key);
-      writer.applyFound(descriptor, retrieved, this.#isDesired(key), this.#drifted);
+      // What shows that it is broken may belong to values that are not read.
+      const known = this.#only && node?.broken;
+      const found = known === undefined ? retrieved : { ...retrieved, broken: known };
+      writer.applyFound(descriptor, found, this.#isDesired(key), this.#drifted);
     }
     for (const node of this.#bases.get(descriptor) ?? none) {
       if (slices.due()) await slices.turn();

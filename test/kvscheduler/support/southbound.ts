@@ -208,7 +208,8 @@ export class Southbound {
         value: this.#asFound(key, spec),
         metadata: this.#metadata.get(key),
         origin: managed ? 'from-NB' : 'from-SB',
-        broken: this.broken.get(key),
+        // What shows the fault may belong to values that are not read.
+        broken: only ? undefined : this.broken.get(key),
       }));
   }
 
