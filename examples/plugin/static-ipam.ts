@@ -64,7 +64,7 @@ type State = Table<string, Attachment>;
 
 class StaticIpam extends PlannedAddresses implements EventHandler<State>, IpamApi {
   readonly name = 'ipam';
-  readonly state = new HandlerState<State>(this.name);
+  readonly state = new HandlerState<State>(this.name, () => this.savePlan());
   readonly #deps: StaticIpamDeps;
 
   constructor(deps: StaticIpamDeps) {

@@ -94,6 +94,17 @@ export abstract class BaseIpam implements AddressPlan {
     }
   }
 
+  /** @returns puts the plan of now into use again, after a resync that was aborted */
+  protected savePlan(): () => void {
+    const plan = this.#plan;
+    const podSubnets = this.#podSubnets;
+    return () => {
+      if (!plan) return;
+      this.#plan = plan;
+      this.#podSubnets = podSubnets;
+    };
+  }
+
   /** Replaces the pod subnets of other nodes; that of this node changes with the next plan. */
   protected replacePodSubnets(podSubnets: ReadonlyMap<number, Prefix>): void {
     this.#podSubnets = fittingSubnets(this.#currentPlan.cluster, podSubnets);

@@ -92,7 +92,7 @@ interface State {
 
 class Ipam extends BaseIpam implements EventHandler<State>, IpamApi {
   readonly name = 'ipam';
-  readonly state = new HandlerState<State>(this.name);
+  readonly state = new HandlerState<State>(this.name, () => this.savePlan());
   readonly #deps: IpamDeps;
 
   constructor(deps: IpamDeps) {

@@ -7,6 +7,7 @@ import { AddressRecordedError } from '#plugins/ipam/address-records.ts';
 import { allocationsDocument, ipamDocument } from '#plugins/ipam/api.ts';
 import { AddressesExhaustedError } from '#plugins/ipam/plugin.ts';
 import { podLinkNames } from '#plugins/ipv4net/names.ts';
+import type { AddPodReply } from '#plugins/podmanager/api.ts';
 import { addressOf, nodeValue, podValue, TestNode } from '../test-node.ts';
 
 /** 11 addresses: .18 to .28. */
@@ -594,6 +595,25 @@ describe('addresses of pods', () => {
       }),
       { numRuns: 60 },
     );
+  });
+
+  it('are those of the plan before a resync that was aborted', async () => {
+    const node = new TestNode();
+    await node.resync([nodeValue('node-a', '172.16.0.5')]);
+    // the next resync allocates another node ID
+    await node.clusterStore.put('/vnf-agent/contiv-ksr/allocatedIDs/1', '{"id":1,"name":"node-z"}');
+    const aborting = {
+      resync: () => {
+        throw new AbortEventError('test');
+      },
+    };
+    Object.assign(node.services, aborting);
+    assert.ok((await node.resync()).error instanceof AbortEventError);
+    const [reply] = (await node.add('web', 'c1')).replies as AddPodReply[];
+    assert.deepEqual(reply!.interfaces![0]!.addresses, [
+      { family: 4, address: '10.1.1.2/32', gateway: '10.1.1.1' },
+    ]);
+    assert.equal(node.ipam.podSubnetThisNode(), '10.1.1.0/24');
   });
 });
 
