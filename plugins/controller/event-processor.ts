@@ -274,7 +274,7 @@ export class EventProcessor {
       began = clock.monotonic();
       const before = verified?.internalDataOf(handler);
       const outcome = refusal
-        ? refusedCall(processing, handler, refusal, began)
+        ? this.#refusedCall(handler, processing, refusal, began)
         : await this.#callHandler(handler, processing);
       verified?.compareInternalData(verifiedBy(processing), handler, before);
       const { reply, error } = outcome;
@@ -315,6 +315,21 @@ export class EventProcessor {
     if (!error) return {};
     processing.stopped = true;
     return { error: abortedBy(name, error) };
+  }
+
+  /** A resync without the values of the handler would remove them. */
+  #refusedCall(
+    { name }: EventHandler,
+    processing: ProcessingState,
+    refusal: Error,
+    now: number,
+  ): HandlerOutcome {
+    const startMs = now - processing.began;
+    const call = { handler: name, revert: false, change: '', error: errorText(refusal) };
+    processing.records.push({ ...call, startMs, tookMs: 0 });
+    if (processing.method === EventMethod.Update) return { error: refusal };
+    processing.stopped = true;
+    return { error: abortedBy(name, refusal) };
   }
 
   /** Calls a handler and records the outcome. */
@@ -436,18 +451,6 @@ function abortedBy(handler: string, error: Error): Error {
   if (traitsOf(error).unavailable === 'southbound') return error;
   const text = `the resync of ${handler} failed: ${errorText(error)}`;
   return new AbortEventError(text, { cause: error });
-}
-
-function refusedCall(
-  { records, began }: ProcessingState,
-  { name: handler }: EventHandler,
-  error: Error,
-  now: number,
-): HandlerOutcome {
-  const startMs = now - began;
-  const call = { handler, revert: false, change: '', error: errorText(error) };
-  records.push({ ...call, startMs, tookMs: 0 });
-  return { error };
 }
 
 function verifiedBy({ seqNum, entry }: ProcessingState) {

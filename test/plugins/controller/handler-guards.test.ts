@@ -204,6 +204,24 @@ describe('a handlesEvent that throws', () => {
     assert.equal(bench.states.at(-1)?.[0], 'ok');
   });
 
+  it('aborts a resync, which would remove the values of the handler', async () => {
+    let isBroken = false;
+    const a = handler('a', [], {
+      handlesEvent: () => {
+        if (isBroken) throw new Error('a mistake');
+        return true;
+      },
+      resync: ({ txn }) => txn.replace('g', [{ key: 'k', value: { n: 1 } }]),
+    });
+    const bench = await startedController([a]);
+    const committed = bench.sink.requests.length;
+    isBroken = true;
+    bench.controller.push(HealingResync.event({ type: 'after-error', error: 'test' }));
+    await settle();
+    assert.equal(bench.sink.requests.length, committed);
+    assert.match(String(bench.processed.at(-1)!.error), /handlesEvent failed: a mistake/);
+  });
+
   it('reverts an all-or-nothing event, without a call of its own revert', async () => {
     const trace: string[] = [];
     const bench = await startedController([
