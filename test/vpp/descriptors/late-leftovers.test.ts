@@ -47,9 +47,13 @@ async function commit(
   return failures.map(({ key }) => key);
 }
 
-/** A resync whose first change of VPP, the removal of a leftover, is refused; then the retry. */
-async function resyncAndRetry(key: string, values: readonly KeyedValue[]): Promise<void> {
-  backend.refuse(1);
+/** A resync in which VPP refuses a change, by which a leftover is removed; then the retry. */
+async function resyncAndRetry(
+  key: string,
+  values: readonly KeyedValue[],
+  refused = 1,
+): Promise<void> {
+  backend.refuse(refused);
   assert.deepEqual(await commit('full-resync', entries(values)), [key]);
   await clock.advance(RETRY_MS);
   // Waits for the queued transactions.
@@ -138,4 +142,13 @@ test('an interface that borrows from another one meanwhile continues to borrow',
   await backend.client.request('delete_loopback', { sw_if_index: await indexOf('first') });
   const key = 'leftover/vpp-interface/borrower/loop1';
   await resyncAndRetry(key, [borrower('second'), second]);
+});
+
+test('an interface that has only ended its borrowing leaves its table, too', async () => {
+  const lender = loop('lender', { vrf: 7, ip_addresses: ['10.1.1.1/24'] });
+  const borrower = loop('loop1', { vrf: 7, unnumbered: { interface_with_ip: 'lender' } });
+  await commit('full-resync', entries([borrower, lender, table(7)]));
+  await backend.client.request('delete_loopback', { sw_if_index: await indexOf('lender') });
+  const key = 'leftover/vpp-interface/borrower/loop1';
+  await resyncAndRetry(key, [loop('loop1'), table(7)], 2);
 });

@@ -66,19 +66,25 @@ export function danglingBorrower(
     of: vppInterfaceKey.build({ name }),
     precedes: [vppInterfaceModel.keyPrefix, ...layer3Keys(name)],
     async remove() {
-      // it may borrow from another one meanwhile
-      if ((await readLenders(client)).get(swIfIndex) !== lender) return;
-      if (!(await missingInterfaces(client, new Set([lender]))).has(lender)) return;
-      await client.request('sw_interface_set_unnumbered', {
-        // in this message the first one is the lender
-        sw_if_index: lender,
-        unnumbered_sw_if_index: swIfIndex,
-        is_add: false,
-      });
-      // VPP refuses to move an interface that borrows
-      for (const table of await orphanedTables(client, borrower)) await table.remove();
+      const current = (await readLenders(client)).get(swIfIndex);
+      if (current === lender) {
+        if (!(await missingInterfaces(client, new Set([lender]))).has(lender)) return;
+        await client.request('sw_interface_set_unnumbered', {
+          // in this message the first one is the lender
+          sw_if_index: lender,
+          unnumbered_sw_if_index: swIfIndex,
+          is_add: false,
+        });
+      }
+      // VPP refuses to move an interface that borrows, from another one meanwhile
+      if (current === undefined || current === lender)
+        await ignoreNotFound(leaveTables(client, borrower));
     },
   };
+}
+
+async function leaveTables(client: VppClient, iface: ManagedInterface): Promise<void> {
+  for (const table of await orphanedTables(client, iface)) await table.remove();
 }
 
 /**
