@@ -73,10 +73,8 @@ export class ValueGroups implements DesiredValues {
   #add(value: OwnedValue): void {
     const owned = this.#values.get(value.key);
     if (owned === undefined) this.#values.set(value.key, value);
-    else {
-      const all = Array.isArray(owned) ? [...owned, value] : [owned, value];
-      this.#values.set(value.key, all.sort(byPrecedence));
-    }
+    else if (Array.isArray(owned)) owned.splice(positionIn(owned, value), 0, value);
+    else this.#values.set(value.key, [owned, value].sort(byPrecedence));
   }
 
   #remove(value: OwnedValue): void {
@@ -85,11 +83,22 @@ export class ValueGroups implements DesiredValues {
       this.#values.delete(value.key);
       return;
     }
-    const others = owned.filter((one) => one !== value);
-    this.#values.set(value.key, others.length === 1 ? others[0]! : others);
+    owned.splice(positionIn(owned, value), 1);
+    if (owned.length === 1) this.#values.set(value.key, owned[0]!);
   }
 }
 
+/** Thousands of services may need one value. */
+function positionIn(owned: readonly OwnedValue[], value: OwnedValue): number {
+  let [from, to] = [0, owned.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (byPrecedence(owned[middle]!, value) < 0) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
 function byPrecedence({ group: a }: OwnedValue, { group: b }: OwnedValue): number {
-  return a.rank - b.rank || (a.name < b.name ? -1 : 1);
+  return a.rank - b.rank || (a.name < b.name ? -1 : Number(a.name > b.name));
 }
