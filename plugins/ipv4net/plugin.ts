@@ -112,8 +112,8 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
     return NodeUpdate.is(event) || AddPod.is(event) || DeletePod.is(event);
   }
 
-  async resync(ctx: ResyncContext, previous: State | undefined): Promise<State> {
-    const unsupported = this.#unsupported(ctx, previous);
+  async resync(ctx: ResyncContext): Promise<State> {
+    const unsupported = this.#unsupported(ctx);
     const input = await this.#inputReader.read(ctx);
     // before the other nodes are read: an address of this node counts as none of theirs
     await this.#publishAddresses(ctx, input);
@@ -122,11 +122,10 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
     return { ...wiring, unsupported };
   }
 
-  /** Counted again only by a resync from the database: other resyncs have the same resources. */
-  #unsupported(ctx: ResyncContext, previous: State | undefined): UnsupportedFeatures {
-    if (previous && !DbResync.is(ctx.event)) return previous.unsupported;
+  /** Logged only by a resync from the database: others seldom find other resources. */
+  #unsupported(ctx: ResyncContext): UnsupportedFeatures {
     const unsupported = new UnsupportedFeatures(this.#deps.conf, ctx.kubeState);
-    unsupported.warn(ctx.log);
+    if (DbResync.is(ctx.event)) unsupported.warn(ctx.log);
     return unsupported;
   }
 

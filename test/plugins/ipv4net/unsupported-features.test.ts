@@ -113,6 +113,24 @@ describe('a feature that is not supported yet', () => {
     assert.deepEqual(node.config, before);
   });
 
+  it('is counted by the resync that follows an aborted one', async () => {
+    const node = new TestNode();
+    await node.resync();
+    const { resync } = node.policies;
+    const aborting = {
+      resync: () => {
+        throw new Error('test');
+      },
+    };
+    Object.assign(node.policies, aborting);
+    const key = resources.customnetwork.key('blue', '');
+    const value = resources.customnetwork.model.canonical({ name: 'blue' });
+    assert.ok((await node.resync([{ resource: 'customnetwork', key, value }])).error);
+    Object.assign(node.policies, { resync });
+    assert.equal((await node.heal()).error, undefined);
+    assert.deepEqual(node.net.unsupportedFeatures(), ['custom networks (1 object)']);
+  });
+
   it('is listed in README.md', () => {
     const readme = readFileSync('README.md', 'utf8');
     const list = readme.slice(
