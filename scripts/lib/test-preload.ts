@@ -16,6 +16,9 @@ import fc from 'fast-check';
 
 fc.configureGlobal({ seed: 1 });
 
+/** What a file has, after its time limit, to end its own programs. */
+const KILL_DELAY_MS = 3_000;
+
 /** Resources of which the test runner knows the test. */
 const followed = new Set<number>();
 const { createHook } = hooks;
@@ -51,4 +54,7 @@ if (isMainThread) {
     process.stderr.write(`unhandled rejection: ${error instanceof Error ? error.stack : error}\n`);
     process.exit(1);
   });
+  // The runner ends a file beyond its time limit by this signal, and waits for the process, which a browser's client
+  // would hold up for ever.
+  process.once('SIGTERM', () => setTimeout(() => process.exit(143), KILL_DELAY_MS));
 }

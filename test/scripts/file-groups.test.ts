@@ -17,6 +17,7 @@ const files: Readonly<Record<string, string>> = {
   unloadable: `import './absent.ts';`,
   changing: `test('one', () => { process.env['CHANGED'] = '1'; });`,
   endless: `test('one', () => { setInterval(() => {}, 1000); });`,
+  deaf: `process.on('SIGTERM', () => {}); test('one', () => { setInterval(() => {}, 1000); });`,
 };
 
 describe('test files in one process', () => {
@@ -87,6 +88,11 @@ describe('test files in one process', () => {
     assert.equal(endless?.[0], 1);
     assert.match(endless?.[1] ?? '', /did not end within 5 s: killed/);
     assert.equal(again, undefined);
+  });
+
+  it('end where one ignores the signal of the time limit', () => {
+    const [[, text] = []] = run('deaf');
+    assert.match(text ?? '', /did not end within 5 s: killed/);
   });
 
   it('are small ones of one folder, without state of the process', () => {
