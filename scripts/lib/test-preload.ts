@@ -16,7 +16,7 @@ import fc from 'fast-check';
 
 fc.configureGlobal({ seed: 1 });
 
-/** What a file has, after its time limit, to end its own programs. */
+/** Milliseconds for a file to end its own programs after its time limit. */
 const KILL_DELAY_MS = 3_000;
 
 /** Resources of which the test runner knows the test. */

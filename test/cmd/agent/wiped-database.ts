@@ -46,12 +46,14 @@ async function isReady(running: RunningAgent): Promise<boolean> {
   return (await running.get('/readiness')).status === 200;
 }
 
+/** Whether VPP has reported the links of the tunnels, too: their operations come after the transaction. */
 async function hasTunnels(running: RunningAgent, count: number): Promise<boolean> {
   const made = await operations(running);
-  const tunnels = made.filter((text) =>
-    /^CREATE config\/vpp\/v2\/interfaces\/vxlan-default-/.test(text),
+  const links = made.filter((text) =>
+    /^CREATE vpp\/interface\/vxlan.*\/link-state\/UP$/.test(text),
   );
-  return tunnels.length === count;
+  // and that of their bridge's own interface
+  return links.length === count + 1;
 }
 
 /** No tunnel and no route is deleted, although the agents announce themselves late. */
