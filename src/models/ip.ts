@@ -19,9 +19,24 @@ export function ipFamily(bytes: IpBytes): IpFamily {
   return bytes.length === 4 ? 4 : 6;
 }
 
+/** `kubernetes`: numbers may have leading zeros. */
+type Spelling = 'standard' | 'kubernetes';
+
 export function parseIp(text: string): IpBytes | undefined {
-  if (!text.includes(':')) return parseIpv4(text);
-  const bytes = parseIpv6(text);
+  return ipFrom(text, 'standard');
+}
+
+/**
+ * Parses an address in an object of Kubernetes. The API server accepts leading zeros, and reads decimals
+ * (`ParseIPSloppy`), so the objects of others contain them.
+ */
+export function parseKubernetesIp(text: string): IpBytes | undefined {
+  return ipFrom(text, 'kubernetes');
+}
+
+function ipFrom(text: string, spelling: Spelling): IpBytes | undefined {
+  if (!text.includes(':')) return parseIpv4(text, spelling);
+  const bytes = parseIpv6(text, spelling);
   return bytes !== undefined && isMapped(bytes) ? bytes.slice(12) : bytes;
 }
 
@@ -32,16 +47,32 @@ export function formatIp(bytes: IpBytes): string {
 
 /** Parses `10.1.2.3/24`. With `bare`, a missing prefix length means the full length. */
 export function parseCidr(text: string, bare: 'bare' | undefined = undefined): Cidr | undefined {
+  if (bare === undefined || text.includes('/')) return cidrFrom(text, 'standard');
+  const address = parseIp(text);
+  return address && { address, length: address.length * 8 };
+}
+
+/** Parses a CIDR in an object of Kubernetes, with leading zeros as in `ParseCIDRSloppy`. */
+export function parseKubernetesCidr(text: string): Cidr | undefined {
+  return cidrFrom(text, 'kubernetes');
+}
+
+function cidrFrom(text: string, spelling: Spelling): Cidr | undefined {
   const slash = text.indexOf('/');
-  if (slash < 0) {
-    const address = bare === undefined ? undefined : parseIp(text);
-    return address && { address, length: address.length * 8 };
-  }
-  const address = parseIp(text.slice(0, slash));
-  const length = text.slice(slash + 1);
-  if (address === undefined || !/^(0|[1-9]\d{0,2})$/.test(length)) return undefined;
-  if (Number(length) > address.length * 8) return undefined;
-  return { address, length: Number(length) };
+  if (slash < 0) return undefined;
+  const host = text.slice(0, slash);
+  const address = host.includes(':') ? parseIpv6(host, spelling) : parseIpv4(host, spelling);
+  const length = parseLength(text.slice(slash + 1), spelling);
+  if (address === undefined || length === undefined || length > address.length * 8)
+    return undefined;
+  // as in Go: the prefix length of an IPv4-mapped address counts from the start of its IPv6 form
+  const isIpv4 = length >= 96 && address.length === 16 && isMapped(address);
+  return isIpv4 ? { address: address.slice(12), length: length - 96 } : { address, length };
+}
+
+function parseLength(text: string, spelling: Spelling): number | undefined {
+  const pattern = spelling === 'kubernetes' ? /^\d+$/ : /^(0|[1-9]\d{0,2})$/;
+  return pattern.test(text) ? Number(text) : undefined;
 }
 
 export function formatCidr(cidr: Cidr): string {
@@ -98,7 +129,7 @@ export function formatMac(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join(':');
 }
 
-function parseIpv4(text: string): IpBytes | undefined {
+function parseIpv4(text: string, spelling: Spelling): IpBytes | undefined {
   const bytes = new Uint8Array(4);
   let position = 0;
   let value = 0;
@@ -113,7 +144,7 @@ function parseIpv4(text: string): IpBytes | undefined {
       continue;
     }
     if (code < ZERO || code > NINE) return undefined;
-    if (digits > 0 && value === 0) return undefined;
+    if (digits > 0 && value === 0 && spelling === 'standard') return undefined;
     value = value * 10 + code - ZERO;
     digits++;
     if (value > 255) return undefined;
@@ -125,13 +156,13 @@ const DOT = 46;
 const ZERO = 48;
 const NINE = 57;
 
-function parseIpv6(text: string): IpBytes | undefined {
+function parseIpv6(text: string, spelling: Spelling): IpBytes | undefined {
   const halves = text.split('::');
   if (halves.length > 2) return undefined;
-  const head = groups(halves[0] as string, halves.length === 1);
+  const head = groups(halves[0] as string, halves.length === 1, spelling);
   if (head === undefined) return undefined;
   if (halves.length === 1) return head.length === 16 ? Uint8Array.from(head) : undefined;
-  const tail = groups(halves[1] as string, true);
+  const tail = groups(halves[1] as string, true, spelling);
   if (tail === undefined || head.length + tail.length > 14) return undefined;
   const bytes = new Uint8Array(16);
   bytes.set(head);
@@ -140,18 +171,20 @@ function parseIpv6(text: string): IpBytes | undefined {
 }
 
 /** Bytes of `1:2:3`; at the end of the text, the last group may be an IPv4 address. */
-function groups(text: string, atEnd: boolean): number[] | undefined {
+function groups(text: string, atEnd: boolean, spelling: Spelling): number[] | undefined {
   if (text === '') return [];
   const bytes: number[] = [];
   const parts = text.split(':');
   for (const [position, part] of parts.entries()) {
     if (part.includes('.')) {
-      const embedded = atEnd && position === parts.length - 1 ? parseIpv4(part) : undefined;
+      const embedded =
+        atEnd && position === parts.length - 1 ? parseIpv4(part, spelling) : undefined;
       if (embedded === undefined) return undefined;
       bytes.push(...embedded);
       continue;
     }
-    if (!/^[0-9a-f]{1,4}$/i.test(part)) return undefined;
+    const pattern = spelling === 'kubernetes' ? /^0*[0-9a-f]{1,4}$/i : /^[0-9a-f]{1,4}$/i;
+    if (!pattern.test(part)) return undefined;
     const value = Number.parseInt(part, 16);
     bytes.push(value >> 8, value & 0xff);
   }

@@ -119,3 +119,57 @@ test('MAC addresses have one spelling', () => {
     assert.equal(spelled(bad), undefined, bad);
   }
 });
+
+test('spellings that the API server accepts are read as ParseIPSloppy and ParseCIDRSloppy read them', () => {
+  const addresses: readonly (readonly [string, string | undefined])[] = [
+    ['10.96.002.004', '10.96.2.4'],
+    ['0000010.0.0.08', '10.0.0.8'],
+    ['010.010.010.010', '10.10.10.10'],
+    ['::ffff:10.0.0.1', '10.0.0.1'],
+    ['::ffff:010.00.0.01', '10.0.0.1'],
+    ['0:0:0:0:0:ffff:0a00:0001', '10.0.0.1'],
+    ['00002001:db8::00001', '2001:db8::1'],
+    ['64:ff9b::010.1.2.3', '64:ff9b::a01:203'],
+    ['10.0.0.256', undefined],
+    ['10.0.0.0400', undefined],
+    ['10.0.0', undefined],
+    ['0x0a.0.0.1', undefined],
+    ['12345::', undefined],
+    ['fe80::1%eth0', undefined],
+    [' 10.0.0.1', undefined],
+    ['', undefined],
+  ];
+  for (const [text, expected] of addresses) {
+    const bytes = ip.parseKubernetesIp(text);
+    assert.equal(bytes && ip.formatIp(bytes), expected, text);
+  }
+  const cidrs: readonly (readonly [string, string | undefined])[] = [
+    ['192.168.010.0/24', '192.168.10.0/24'],
+    ['10.0.0.0/08', '10.0.0.0/8'],
+    ['010.0.0.0/008', '10.0.0.0/8'],
+    ['10.0.0.7/24', '10.0.0.7/24'],
+    ['::/00', '::/0'],
+    ['::ffff:10.0.0.0/104', '10.0.0.0/8'],
+    ['::ffff:010.1.2.3/128', '10.1.2.3/32'],
+    ['10.0.0.0/033', undefined],
+    ['10.0.0.0/+8', undefined],
+    ['10.0.0.0/', undefined],
+    ['10.0.0.0', undefined],
+    ['::/129', undefined],
+  ];
+  for (const [text, expected] of cidrs) {
+    const cidr = ip.parseKubernetesCidr(text);
+    assert.equal(cidr && ip.formatCidr(cidr), expected, text);
+  }
+  // a prefix that is shorter than that of mapped addresses is one of IPv6
+  assert.equal(ip.formatCidr(ip.network(ip.parseKubernetesCidr('::ffff:10.0.0.0/8')!)), '::/8');
+});
+
+test('whatever is accepted in the standard spelling means the same in an object of Kubernetes', () => {
+  fc.assert(
+    fc.property(ipText, cidrText, (address, cidr) => {
+      assert.deepEqual(ip.parseKubernetesIp(address), ip.parseIp(address));
+      assert.deepEqual(ip.parseKubernetesCidr(cidr), ip.parseCidr(cidr));
+    }),
+  );
+});

@@ -108,6 +108,21 @@ test('an address has one spelling; other text in its place is kept, and the rest
   assert.deepEqual(service.lb_ingress_ips, ['']);
 });
 
+test('leading zeros in the address of a node record are decimal, with and without a prefix length', () => {
+  const record = { id: 2, name: 'b', ip_addresses: ['192.168.016.002/24', 'nonsense'] };
+  assert.deepEqual(resources.vppnode.model.parse(record).ip_addresses, [
+    '192.168.16.2/24',
+    'nonsense',
+  ]);
+  const node = resources.node.model.parse({
+    name: 'b',
+    pod_CIDR: '10.01.2.0/024',
+    addresses: [{ type: 3, address: '172.016.0.06' }],
+  });
+  assert.equal(node.pod_CIDR, '10.1.2.0/24');
+  assert.equal(node.addresses[0]!.address, '172.16.0.6');
+});
+
 test('CNI messages have the field numbers and paths of the original', () => {
   assert.equal(RemoteCNIService.Add.path, '/cni.RemoteCNI/Add');
   assert.equal(RemoteCNIService.Delete.path, '/cni.RemoteCNI/Delete');

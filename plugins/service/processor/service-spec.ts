@@ -1,6 +1,6 @@
 /** A Service object as this node reads it: its addresses, and how their traffic is distributed. */
 import type { Service, ServicePort } from '#kubernetes/models/service.ts';
-import { type IpBytes, ipFamily, parseIp } from '#models/ip.ts';
+import { type IpBytes, ipFamily, parseIp, parseKubernetesCidr } from '#models/ip.ts';
 import type { AddressKind, ServiceName, ServiceProtocol } from '../rendered-service.ts';
 import { isPort, type NodeView, whyUnusable } from './local-node.ts';
 
@@ -99,7 +99,7 @@ function clusterIps(service: Service): readonly string[] {
 
 /** NAT44 cannot filter by the address of the client. */
 function sourceRangeProblems({ loadbalancer_source_ranges: ranges }: Service): string[] {
-  const isOpen = ranges.some((range) => /^(0\.0\.0\.0|::)\/0$/.test(range.trim()));
+  const isOpen = ranges.some((range) => parseKubernetesCidr(range.trim())?.length === 0);
   if (ranges.length === 0 || isOpen) return [];
   return [
     `loadBalancerSourceRanges are not enforced: clients outside ${ranges.join(', ')} are served, too`,

@@ -1,5 +1,5 @@
 /** Text rules and list orders that are shared by several reflected models. */
-import { formatIp, parseIp } from '#models/ip.ts';
+import { formatCidr, formatIp, parseKubernetesCidr, parseKubernetesIp } from '#models/ip.ts';
 import { type TextRule, type UnorderedRule, unordered } from '#models/rules.ts';
 
 /**
@@ -8,8 +8,14 @@ import { type TextRule, type UnorderedRule, unordered } from '#models/rules.ts';
  * endpoints of a service. Users of addresses ignore invalid ones.
  */
 export const addressOrText: TextRule = (text) => {
-  const bytes = parseIp(text);
+  const bytes = parseKubernetesIp(text);
   return bytes === undefined ? text : formatIp(bytes);
+};
+
+/** The same of an address with its prefix length; host bits are kept. */
+export const cidrOrText: TextRule = (text) => {
+  const cidr = parseKubernetesCidr(text);
+  return cidr === undefined ? text : formatCidr(cidr);
 };
 
 /** Go iterates over labels in random order. */

@@ -1,5 +1,6 @@
 import { defineModel } from '#models/define.ts';
 import { keyTemplate } from '#models/key-template.ts';
+import { cidrOrText } from './shared-rules.ts';
 import { VppNode } from './vpp-node.gen.ts';
 
 export type { VppNode } from './vpp-node.gen.ts';
@@ -10,4 +11,5 @@ export const vppNodeModel = defineModel<VppNode>({
   message: VppNode,
   keyPrefix: vppNodeKey.prefix(),
   key: ({ id }) => vppNodeKey.build({ id }),
+  rules: { ip_addresses: cidrOrText, ip_address: cidrOrText },
 });

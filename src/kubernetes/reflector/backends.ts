@@ -1,5 +1,5 @@
 /** Computes the endpoints of a service from its pods, as the endpoints controller of Kubernetes. */
-import { ipFamily, parseIp } from '#models/ip.ts';
+import { ipFamily, parseKubernetesIp } from '#models/ip.ts';
 import { type EndpointPort, type Endpoints, endpointsModel } from '../models/endpoints.ts';
 import { hasLabels } from './labels.ts';
 import { namespaceOf } from './objects/meta.ts';
@@ -100,7 +100,7 @@ function resolvePort(port: KubeServicePort, pod: KubePod): EndpointPort[] {
 }
 
 function familyOf(address: string): number {
-  const bytes = parseIp(address);
+  const bytes = parseKubernetesIp(address);
   return bytes === undefined ? 0 : ipFamily(bytes);
 }
 

@@ -1,6 +1,6 @@
 /** Allocates cluster addresses and node ports to services, as Kubernetes does. */
 import { createHash } from 'node:crypto';
-import { formatIp, type IpBytes, network, parseCidr, parseIp } from '#models/ip.ts';
+import { formatIp, type IpBytes, network, parseCidr, parseKubernetesIp } from '#models/ip.ts';
 import type { ManifestProblem } from './manifest-problem.ts';
 import type { KubeService } from './objects/service.ts';
 import { displayName, type SourcedObject } from './sourced-object.ts';
@@ -50,7 +50,7 @@ class ClusterIps {
   }
 
   reserve(address: string): void {
-    const bytes = parseIp(address);
+    const bytes = parseKubernetesIp(address);
     if (bytes?.length === this.#length) this.#numbers.reserve(toNumber(bytes));
   }
 

@@ -5,6 +5,7 @@
 import { ipFamily, parseIp } from '#models/ip.ts';
 import type { DeepInput } from '#models/model.ts';
 import type { EndpointAddress, EndpointPort, EndpointSubset } from '../models/endpoints.ts';
+import { addressOrText } from '../models/shared-rules.ts';
 import type { Readers } from './reflected.ts';
 
 /** `draining`: terminating, but still serving. Listed from best to worst. */
@@ -50,7 +51,9 @@ export function subsetsOf(
 }
 
 /** Adds a backend; one that is listed twice, as while it moves between slices, is merged. */
-function addBackend(seen: Map<string, MergedBackend>, { address, state, ports }: Backend): void {
+function addBackend(seen: Map<string, MergedBackend>, backend: Backend): void {
+  const { state, ports } = backend;
+  const address = { ...backend.address, ip: addressOrText(backend.address.ip) };
   const name = `${address.ip} ${address.target_ref?.namespace} ${address.target_ref?.name}`;
   let one = seen.get(name);
   if (one === undefined) {
