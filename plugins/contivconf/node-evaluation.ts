@@ -14,7 +14,7 @@ import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
 import type { ContivConfig } from './config.ts';
 import { InterfaceNotFoundError, NodeConfigError, StolenInterfaceError } from './errors.ts';
 import { type NodeSettings, type Origin, resolveNode, stolenNic } from './node-settings.ts';
-import type { StolenNic, ValidNodeConfigRecord } from './valid-node-config.ts';
+import type { StolenNic, ValidNodeConfig } from './valid-node-config.ts';
 import type { RefusedField } from './verdict.ts';
 
 export interface EvaluatorDeps {
@@ -27,7 +27,14 @@ export interface EvaluatorDeps {
   readonly host: Pick<HostPort, 'links'>;
   /** NICs of VPP by sw_if_index. */
   readonly nics: () => readonly string[];
-  readonly lastValid: ValidNodeConfigRecord;
+}
+
+/** Knowledge from before an evaluation. */
+export interface NicAndConfig {
+  /** The NIC that VPP takes over, as of the last evaluation. */
+  readonly stolen: StolenNic | undefined;
+  /** undefined: the node has had no valid NodeConfig yet. */
+  readonly lastValid: ValidNodeConfig | undefined;
 }
 
 export interface Evaluation {
@@ -35,6 +42,8 @@ export interface Evaluation {
   readonly problems: readonly CodedError[];
   /** Those that have their origin in the NodeConfig. */
   readonly refused: readonly RefusedField[];
+  /** The NIC that VPP takes over. */
+  readonly stolen: StolenNic | undefined;
 }
 
 /** Prefix of the name of a VPP interface that is bound to a link of the host. */
@@ -48,16 +57,9 @@ interface Problem {
 
 export class Evaluator {
   readonly #deps: EvaluatorDeps;
-  /** The last answer of the STN daemon. */
-  #stolen: StolenNic | undefined;
 
   constructor(deps: EvaluatorDeps) {
     this.#deps = deps;
-  }
-
-  /** The NIC that VPP takes over, as of the last evaluation. */
-  get stolen(): StolenNic | undefined {
-    return this.#stolen;
   }
 
   resolve(
@@ -72,9 +74,13 @@ export class Evaluator {
   }
 
   /** @throws AbortEventError if the settings cannot be determined */
-  async evaluate(ctx: ResyncContext, nodeConfig: NodeConfig | undefined): Promise<Evaluation> {
-    const refused = await this.#readStolenNic(ctx, nodeConfig);
-    const settings = this.resolve(nodeConfig, this.#stolen?.interface, refused !== undefined);
+  async evaluate(
+    ctx: ResyncContext,
+    nodeConfig: NodeConfig | undefined,
+    before: NicAndConfig,
+  ): Promise<Evaluation> {
+    const { stolen, refused } = await this.#readStolenNic(ctx, nodeConfig, before);
+    const settings = this.resolve(nodeConfig, stolen?.interface, refused !== undefined);
     const problems = [
       ...this.#invalidFields(settings),
       ...(refused ? [refused] : []),
@@ -86,6 +92,7 @@ export class Evaluator {
       refused: problems
         .filter(({ source }) => source === 'resource')
         .map(({ refused: one }) => one),
+      stolen,
     };
   }
 
@@ -105,28 +112,25 @@ export class Evaluator {
   async #readStolenNic(
     ctx: ResyncContext,
     nodeConfig: NodeConfig | undefined,
-  ): Promise<Problem | undefined> {
-    const { config: file, nodeName, lastValid, stn } = this.#deps;
+    { stolen, lastValid }: NicAndConfig,
+  ): Promise<{ readonly stolen: StolenNic | undefined; readonly refused?: Problem }> {
+    const { config: file, nodeName, stn } = this.#deps;
     const [name, { source }] = stolenNic({ file, nodeName, nodeConfig });
-    if (name === this.#stolen?.name) return undefined;
-    this.#stolen = undefined;
-    if (name === undefined) return undefined;
+    if (name === stolen?.name) return { stolen };
+    if (name === undefined) return { stolen: undefined };
     try {
       const answer = await ctx.callPort(`stn/stolen interface ${name}`, () =>
         stn.stolenInterface(name),
       );
-      this.#stolen = { name, interface: answer };
-      return undefined;
+      return { stolen: { name, interface: answer } };
     } catch (cause) {
-      const last = lastValid.value;
-      if (last?.stolen?.name === name) {
+      if (lastValid?.stolen?.name === name) {
         ctx.log.warn({ err: cause, nic: name }, 'using the stored answer of the STN daemon');
-        this.#stolen = last.stolen;
-        return undefined;
+        return { stolen: lastValid.stolen };
       }
       const isRefused = traitsOf(cause).rejects === 'configuration';
       // Without the answer the address of the node is unknown: nothing may be changed.
-      if (!isRefused && !(last && source === 'resource'))
+      if (!isRefused && !(lastValid && source === 'resource'))
         throw new AbortEventError(
           'cannot read the configuration of the host on the NIC that VPP took over',
           { cause },
@@ -135,7 +139,7 @@ export class Evaluator {
       const reason = `VPP cannot take over NIC "${name}": ${errorText(cause)}`;
       const where = this.#whereOf(source, field);
       const error = new StolenInterfaceError(reason, { where, cause });
-      return { source, error, refused: { field, reason } };
+      return { stolen: undefined, refused: { source, error, refused: { field, reason } } };
     }
   }
 

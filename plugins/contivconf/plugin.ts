@@ -14,7 +14,8 @@ import type {
   UpdateContext,
   UpdateResult,
 } from '#plugins/controller/api/event-handler.ts';
-import { DbResync, KubeStateChange } from '#plugins/controller/api/events.ts';
+import { KubeStateChange } from '#plugins/controller/api/events.ts';
+import { HandlerState } from '#plugins/controller/api/handler-state.ts';
 import type { HostPort } from '#plugins/controller/api/ports/host.ts';
 import type { StnPort } from '#plugins/controller/api/ports/stn.ts';
 import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
@@ -27,9 +28,9 @@ import {
   neighborScanConfig,
   routingConfig,
 } from './global-settings.ts';
-import { Evaluator } from './node-evaluation.ts';
-import { podFamily, stolenNic } from './node-settings.ts';
-import { ValidNodeConfigRecord } from './valid-node-config.ts';
+import { Evaluator, type NicAndConfig } from './node-evaluation.ts';
+import { type NodeSettings, podFamily, stolenNic } from './node-settings.ts';
+import { type ValidNodeConfig, ValidNodeConfigRecord } from './valid-node-config.ts';
 import type { NodeConfigVerdict } from './verdict.ts';
 
 export interface ContivConfDeps {
@@ -43,7 +44,15 @@ export interface ContivConfDeps {
   readonly store: KvStore;
 }
 
-export function createContivConf(deps: ContivConfDeps): EventHandler & ContivConfApi {
+interface State extends NicAndConfig {
+  readonly settings: NodeSettings;
+  readonly problems: readonly CodedError[];
+  /** An update may change it, and `lastValid`. */
+  verdict: NodeConfigVerdict | undefined;
+  lastValid: ValidNodeConfig | undefined;
+}
+
+export function createContivConf(deps: ContivConfDeps): EventHandler<State> & ContivConfApi {
   const { config, nodeName } = deps;
   const key = resources.nodeconfig.key(nodeName, '');
   const interfaces = deepFreeze(interfaceConfig(config));
@@ -52,24 +61,31 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
   const neighborScan = deepFreeze(neighborScanConfig(config));
   const ipv6 = podFamily(config) === 6;
 
-  let nics: readonly string[] = [];
-  let nicsAreKnown = false;
-  const lastValid = new ValidNodeConfigRecord(deps.store);
-  const evaluator = new Evaluator({ ...deps, key, nics: () => nics, lastValid });
-  let settings = evaluator.resolve(undefined, undefined);
-  let problems: readonly CodedError[] = [];
-  let verdict: NodeConfigVerdict | undefined;
-  /** The state of Kubernetes is that of the local mirror, which may lack the last changes. */
-  let isStateLocal = false;
+  const state = new HandlerState<State>('contivconf');
+  /** A fact, which an aborted resync has learned, too. Undefined: not read yet. */
+  let nics: readonly string[] | undefined;
+  const record = new ValidNodeConfigRecord(deps.store);
+  const evaluator = new Evaluator({ ...deps, key, nics: () => nics ?? [] });
+  const initial: State = {
+    settings: evaluator.resolve(undefined, undefined),
+    problems: [],
+    verdict: undefined,
+    stolen: undefined,
+    lastValid: undefined,
+  };
+  const current = (): State => state.known ?? initial;
 
-  const reflectedIn = (state: KubeState): NodeConfig | undefined =>
-    state.get('nodeconfig')?.get(key) as NodeConfig | undefined;
+  const reflectedIn = (kubeState: KubeState): NodeConfig | undefined =>
+    kubeState.get('nodeconfig')?.get(key) as NodeConfig | undefined;
 
   /** Without the database the node keeps a NodeConfig that it has seen there. */
-  function nodeConfigIn(state: KubeState): NodeConfig | undefined {
+  function nodeConfigIn(
+    { kubeState, isStateLocal }: ResyncContext | UpdateContext,
+    lastValid: ValidNodeConfig | undefined,
+  ): NodeConfig | undefined {
     if (config.crdNodeConfigurationDisabled) return undefined;
-    const remembered = isStateLocal ? lastValid.value?.nodeConfig : undefined;
-    return reflectedIn(state) ?? remembered ?? undefined;
+    const remembered = isStateLocal ? lastValid?.nodeConfig : undefined;
+    return reflectedIn(kubeState) ?? remembered ?? undefined;
   }
 
   /**
@@ -79,102 +95,105 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
    */
   async function readNics(ctx: ResyncContext): Promise<void> {
     const full = ctx.event.kind.method(ctx.event.payload) === EventMethod.FullResync;
-    if (nicsAreKnown && !(full && nics.length === 0)) return;
+    if (nics && !(full && nics.length === 0)) return;
     try {
       nics = await ctx.callPort('vpp/nics', async () => {
         return dpdkNics(await deps.vpp.interfaces());
       });
-      nicsAreKnown = true;
     } catch (cause) {
-      if (!nicsAreKnown) throw new AbortEventError('cannot list the NICs of VPP', { cause });
+      if (!nics) throw new AbortEventError('cannot list the NICs of VPP', { cause });
       ctx.log.warn({ err: cause }, 'cannot list the NICs of VPP; keeping the last known ones');
     }
   }
 
   /** An invalid NodeConfig changes nothing: the last valid one stays in use. */
-  async function configure(ctx: ResyncContext, nodeConfig: NodeConfig | undefined): Promise<void> {
-    const found = await evaluator.evaluate(ctx, nodeConfig);
-    const last = lastValid.value;
-    const { refused } = found;
+  async function configure(
+    ctx: ResyncContext,
+    nodeConfig: NodeConfig | undefined,
+    before: NicAndConfig,
+  ): Promise<State> {
+    const { lastValid } = before;
+    const { refused, ...found } = await evaluator.evaluate(ctx, nodeConfig, before);
     const isValid = refused.length === 0;
-    const decision = isValid ? 'applied' : last ? 'refused' : 'partly applied';
-    verdict = nodeConfig && { nodeConfig, decision, refused };
-    if (isValid || !last) {
-      settings = found.settings;
-      problems = found.problems;
-      const { stolen } = evaluator;
-      if (isValid)
-        await lastValid.write(ctx, { nodeConfig: nodeConfig ?? null, stolen: stolen ?? null });
-      return;
+    const decision = isValid ? 'applied' : lastValid ? 'refused' : 'partly applied';
+    const verdict: NodeConfigVerdict | undefined = nodeConfig && { nodeConfig, decision, refused };
+    if (isValid) {
+      const valid = { nodeConfig: nodeConfig ?? null, stolen: found.stolen ?? null };
+      await record.write(ctx, valid);
+      return { ...found, verdict, lastValid: valid };
     }
+    if (!lastValid) return { ...found, verdict, lastValid };
     // its last write may have failed
-    await lastValid.write(ctx, last);
-    const kept = await evaluator.evaluate(ctx, last.nodeConfig ?? undefined);
-    settings = kept.settings;
-    problems = [...found.problems, ...kept.problems];
+    await record.write(ctx, lastValid);
+    const kept = await evaluator.evaluate(ctx, lastValid.nodeConfig ?? undefined, before);
     ctx.log.error({ key }, 'NodeConfig is invalid; keeping the last valid one');
+    const problems = [...found.problems, ...kept.problems];
+    return { settings: kept.settings, problems, stolen: kept.stolen, verdict, lastValid };
   }
 
-  function ignored(state: KubeState): NodeConfigVerdict | undefined {
-    const nodeConfig = reflectedIn(state);
+  function ignored(kubeState: KubeState): NodeConfigVerdict | undefined {
+    const nodeConfig = reflectedIn(kubeState);
     return nodeConfig && { nodeConfig, decision: 'ignored', refused: [] };
   }
 
   return {
     name: 'contivconf',
+    state,
     useIpv6: () => ipv6,
-    mainInterface: () => settings.main,
-    otherInterfaces: () => settings.others,
-    defaultGateway: () => settings.defaultGateway,
-    natExternalTraffic: () => settings.natExternalTraffic,
+    mainInterface: () => current().settings.main,
+    otherInterfaces: () => current().settings.others,
+    defaultGateway: () => current().settings.defaultGateway,
+    natExternalTraffic: () => current().settings.natExternalTraffic,
     useSrv6ForServices: () => config.useSRv6ForServices,
-    stn: () => settings.stn,
+    stn: () => current().settings.stn,
     interfaces: () => interfaces,
     routing: () => routing,
     ipam: () => ipam,
     neighborScan: () => neighborScan,
     packetTrace: () => config.enablePacketTrace,
-    nodeConfigVerdict: () => verdict,
+    nodeConfigVerdict: () => current().verdict,
 
     handlesEvent(event: Event): boolean {
       if (event.kind.method(event.payload) !== EventMethod.Update) return true;
       return KubeStateChange.is(event) && event.payload.key === key;
     },
 
-    async resync(ctx: ResyncContext): Promise<void> {
+    async resync(ctx: ResyncContext, previous: State | undefined): Promise<State> {
       await readNics(ctx);
-      await lastValid.read(ctx);
-      if (DbResync.is(ctx.event)) isStateLocal = ctx.event.payload.local;
-      await configure(ctx, nodeConfigIn(ctx.kubeState));
-      if (config.crdNodeConfigurationDisabled) verdict = ignored(ctx.kubeState);
-      for (const problem of problems) ctx.log.error({ err: problem }, problem.message);
+      const lastValid = previous?.lastValid ?? (await record.read(ctx));
+      const before = { stolen: previous?.stolen, lastValid };
+      const next = await configure(ctx, nodeConfigIn(ctx, lastValid), before);
+      if (config.crdNodeConfigurationDisabled) next.verdict = ignored(ctx.kubeState);
+      const { settings } = next;
+      for (const problem of next.problems) ctx.log.error({ err: problem }, problem.message);
       for (const { text } of settings.problems) ctx.log.warn({ key }, text);
       ctx.log.info({ settings }, 'configuration of this node');
+      return next;
     },
 
     /** The settings themselves change with the resync that follows. */
-    async update(ctx: UpdateContext): Promise<UpdateResult | undefined> {
+    async update(ctx: UpdateContext, now: State): Promise<UpdateResult | undefined> {
       if (config.crdNodeConfigurationDisabled) {
-        verdict = ignored(ctx.kubeState);
+        now.verdict = ignored(ctx.kubeState);
         return undefined;
       }
-      const nodeConfig = nodeConfigIn(ctx.kubeState);
+      const nodeConfig = nodeConfigIn(ctx, now.lastValid);
       const [nic] = stolenNic({ file: config, nodeName, nodeConfig });
-      const stolen = evaluator.stolen;
+      const { stolen, settings, verdict } = now;
       const next = evaluator.resolve(nodeConfig, stolen?.interface);
       const same = nic === stolen?.name && JSON.stringify(next) === JSON.stringify(settings);
       if (same && !verdict?.refused.length) {
-        verdict = nodeConfig && { nodeConfig, decision: 'applied', refused: [] };
-        const valid = { nodeConfig: nodeConfig ?? null, stolen: stolen ?? null };
-        await lastValid.write(ctx, valid);
+        now.verdict = nodeConfig && { nodeConfig, decision: 'applied', refused: [] };
+        now.lastValid = { nodeConfig: nodeConfig ?? null, stolen: stolen ?? null };
+        await record.write(ctx, now.lastValid);
         return undefined;
       }
       ctx.followUp(NodeConfigChange.event({ node: nodeName }));
       return { change: 'configuration of this node changed; a resync follows' };
     },
 
-    problems: () => problems,
+    problems: () => current().problems,
 
-    describeInternalData: () => JSON.stringify({ nics, settings }),
+    describeInternalData: () => JSON.stringify({ nics: nics ?? [], settings: current().settings }),
   };
 }

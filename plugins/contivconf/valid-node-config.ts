@@ -1,6 +1,7 @@
 /**
  * The last valid NodeConfig of this node, in the local store: an invalid one must not move the node,
- * also if the agent restarts with it.
+ * also if the agent restarts with it. It is written before the node uses it. If the resync is aborted, a
+ * restarted agent starts with this one, as the database has it, and a running one writes its own again.
  */
 import type { KvStore } from '#datastore/api.ts';
 import { errorText } from '#infra/errors/errors.ts';
@@ -28,43 +29,35 @@ type Context = Pick<ResyncContext | UpdateContext, 'callPort' | 'log'>;
 
 export class ValidNodeConfigRecord {
   readonly #store: KvStore;
-  /** Text in the store; undefined: none, not read yet, or unknown because a write failed. */
+  /** Text in the store; undefined: none, not read, or unknown because a write failed. */
   #text: string | undefined;
-  #value: ValidNodeConfig | undefined;
-  #isRead = false;
 
   constructor(store: KvStore) {
     this.#store = store;
   }
 
-  get value(): ValidNodeConfig | undefined {
-    return this.#value;
-  }
-
-  /** Reads the record once. A record that cannot be read is missing only until the next valid one. */
-  async read(ctx: Context): Promise<void> {
-    if (this.#isRead) return;
+  /** A record that cannot be read is missing only until the next valid one. */
+  async read(ctx: Context): Promise<ValidNodeConfig | undefined> {
     try {
       const text = await ctx.callPort(
         'local store/get NodeConfig',
         async () => (await this.#store.get(VALID_NODE_CONFIG_KEY)) ?? null,
       );
-      this.#isRead = true;
-      if (text === null) return;
+      if (text === null) return undefined;
       this.#text = text;
-      this.#value = parsed(text);
+      return parsed(text);
     } catch (cause) {
       const reason = errorText(cause);
       ctx.log.warn(
         { key: VALID_NODE_CONFIG_KEY, reason },
         'cannot read the last valid NodeConfig of this node',
       );
+      return undefined;
     }
   }
 
-  /** Writes changes. If that fails, the record in memory is used, and the next resync writes it. */
+  /** Writes changes. If that fails, the agent has it in memory, and the next resync writes it. */
   async write(ctx: Context, value: ValidNodeConfig): Promise<void> {
-    this.#value = value;
     const text = JSON.stringify(value);
     if (text === this.#text) return;
     this.#text = undefined;

@@ -11,6 +11,7 @@ import { resources } from '#kubernetes/resources/resources.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import { type ContivConfig, contivConfigSchema } from '#plugins/contivconf/config.ts';
 import { createContivConf } from '#plugins/contivconf/plugin.ts';
+import { AbortEventError } from '#plugins/controller/api/errors.ts';
 import type { Event } from '#plugins/controller/api/event.ts';
 import type { EventHandler } from '#plugins/controller/api/event-handler.ts';
 import { DbResync, HealingResync, KubeStateChange } from '#plugins/controller/api/events.ts';
@@ -179,6 +180,16 @@ export class TestNode extends HandlerBench {
 
   heal(): Promise<Outcome> {
     return this.run(HealingResync.event({ type: 'after-error', error: 'test' }));
+  }
+
+  /** Resyncs are aborted by one of the last handlers, or by another one. @returns ends that */
+  abortResyncs(handler: object = this.policies): () => void {
+    const { resync } = handler as EventHandler;
+    const aborting = () => {
+      throw new AbortEventError('test');
+    };
+    Object.assign(handler, { resync: aborting });
+    return () => void Object.assign(handler, { resync });
   }
 
   /** The present kube state. */

@@ -14,6 +14,8 @@ export type KubeState = ReadonlyMap<string, ReadonlyMap<string, Value>>;
 interface HandlerContext {
   readonly event: Event;
   readonly kubeState: KubeState;
+  /** The state of Kubernetes is that of the local mirror, which may lack the last changes. */
+  readonly isStateLocal: boolean;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -41,8 +43,6 @@ export interface ResyncContext extends HandlerContext {
   readonly txn: Transaction;
   /** 1 for the startup resync, higher at run time; counts every kind of resync. */
   readonly resyncCount: number;
-  /** The state of Kubernetes is that of the local mirror, which may lack the last changes. */
-  readonly isStateLocal: boolean;
 }
 
 export interface UpdateContext extends HandlerContext {

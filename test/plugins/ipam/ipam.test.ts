@@ -602,12 +602,7 @@ describe('addresses of pods', () => {
     await node.resync([nodeValue('node-a', '172.16.0.5')]);
     // the next resync allocates another node ID
     await node.clusterStore.put('/vnf-agent/contiv-ksr/allocatedIDs/1', '{"id":1,"name":"node-z"}');
-    const aborting = {
-      resync: () => {
-        throw new AbortEventError('test');
-      },
-    };
-    Object.assign(node.services, aborting);
+    node.abortResyncs();
     assert.ok((await node.resync()).error instanceof AbortEventError);
     const [reply] = (await node.add('web', 'c1')).replies as AddPodReply[];
     assert.deepEqual(reply!.interfaces![0]!.addresses, [

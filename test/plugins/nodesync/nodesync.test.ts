@@ -279,17 +279,11 @@ describe('node ID', () => {
     const node = new TestNode();
     await node.resync([nodeValue('node-a', '172.16.0.5')]);
     await node.clusterStore.put(key(1), '{"id":1,"name":"node-z"}');
-    const aborting = {
-      resync: () => {
-        throw new AbortEventError('test');
-      },
-    };
-    const { resync } = node.services;
-    Object.assign(node.services, aborting);
+    const endAborting = node.abortResyncs();
     const state = [nodeValue('node-a', '172.16.0.5'), vppNodeValue(1, 'node-z')];
     assert.ok((await node.resync(state)).error instanceof AbortEventError);
     assert.deepEqual(await records(node.clusterStore as MemoryStore), { 1: 'node-z', 2: 'node-a' });
-    Object.assign(node.services, { resync });
+    endAborting();
     assert.equal((await node.heal()).error, undefined);
     assert.equal(node.nodes.thisNode().id, 2);
     assert.equal(node.ipam.podSubnetThisNode(), '10.1.2.0/24');
