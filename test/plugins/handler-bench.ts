@@ -41,6 +41,11 @@ export interface Outcome {
   readonly followUps: readonly NonBlockingEvent[];
   /** The first one. */
   readonly error: Error | undefined;
+  readonly isCommitted: boolean;
+  /** Of the event or of a follow-up: the event loop ends. */
+  readonly fatal: Error | undefined;
+  /** After the event or a follow-up, a healing resync follows. */
+  readonly needsHealing: boolean;
   /** Codes of the errors that were logged as warnings. */
   readonly warnings: readonly string[];
   /** Errors of `revert`. */
@@ -124,7 +129,7 @@ export class HandlerBench {
       reject: () => undefined,
     };
     const processing = { event, followUpTo: undefined, pushed: 0, producer };
-    const { error, record, fatal } = await this.#processor.process(processing);
+    const { error, record, fatal, needsHealing } = await this.#processor.process(processing);
     const outcome = {
       txn: { values: this.#values },
       replies,
@@ -134,10 +139,18 @@ export class HandlerBench {
       portCalls: this.#portCalls,
       followUps: this.#followUps,
       error: firstOf(error) ?? fatal,
+      isCommitted: record.transaction !== undefined,
+      fatal,
+      needsHealing,
       reverts: record.handlers.flatMap((one) => (one.revert && one.error ? [one.error] : [])),
       warnings: this.#warnings,
     };
-    for (const followUp of outcome.followUps) await this.#process(followUp);
+    for (const followUp of outcome.followUps) {
+      if (outcome.fatal) break;
+      const next = await this.#process(followUp);
+      outcome.fatal = next.fatal;
+      outcome.needsHealing ||= next.needsHealing;
+    }
     return outcome;
   }
 
