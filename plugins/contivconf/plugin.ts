@@ -52,7 +52,7 @@ interface State extends NicAndConfig {
   lastValid: ValidNodeConfig | undefined;
 }
 
-export function createContivConf(deps: ContivConfDeps): EventHandler<State> & ContivConfApi {
+export function createContivConf(deps: ContivConfDeps): EventHandler & ContivConfApi {
   const { config, nodeName } = deps;
   const key = resources.nodeconfig.key(nodeName, '');
   const interfaces = deepFreeze(interfaceConfig(config));

@@ -6,6 +6,7 @@ import { before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import type { Blocking, DefinedKind } from '#plugins/controller/api/event.ts';
 import { EventMethod } from '#plugins/controller/api/event.ts';
+import { TestNode } from '#test/plugins/test-node.ts';
 import { type Document, documents, partOf } from '../../scripts/lib/docs/documents.ts';
 import { folderRules } from '../../scripts/lib/docs/folders.ts';
 import { documentedArguments, queryArguments, routes } from '../../scripts/lib/docs/routes.ts';
@@ -194,16 +195,11 @@ describe('import rules', () => {
   });
 
   it('leave the order of the handlers in docs/architecture.md to the agent', () => {
-    const agent = readFileSync('src/cmd/agent/plugins.ts', 'utf8');
-    const variables = /\bhandlers: \[([^\]]+)\]/.exec(agent)?.[1]?.split(',') ?? [];
-    const makers = variables.map(
-      (name) => new RegExp(`const ${name.trim()} = create(\\w+)\\(`).exec(agent)?.[1],
-    );
     const picture = readFileSync('docs/architecture.md', 'utf8');
     const [, chain = ''] = /direction LR\n +([\w >-]+)\n/.exec(picture) ?? [];
     assert.deepEqual(
       chain.trim().split(' --> '),
-      makers.map((maker) => maker?.toLowerCase()),
+      new TestNode().handlers.map(({ name }) => name),
     );
   });
 });

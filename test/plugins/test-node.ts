@@ -2,6 +2,7 @@
  * A node with the core event handlers on a `HandlerBench`, with stores in memory and fake ports. Its
  * configuration is the sum of the committed transactions.
  */
+import { createPlugins, type MakeIpam } from '#cmd/agent/plugins.ts';
 import type { KvStore } from '#datastore/api.ts';
 import { parseConfig } from '#infra/config/load.ts';
 import { nodeModel } from '#kubernetes/models/node.ts';
@@ -10,24 +11,15 @@ import { vppNodeModel } from '#kubernetes/models/vpp-node.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import { type ContivConfig, contivConfigSchema } from '#plugins/contivconf/config.ts';
-import { createContivConf } from '#plugins/contivconf/plugin.ts';
 import { AbortEventError } from '#plugins/controller/api/errors.ts';
 import type { Event } from '#plugins/controller/api/event.ts';
 import type { EventHandler } from '#plugins/controller/api/event-handler.ts';
 import { DbResync, HealingResync, KubeStateChange } from '#plugins/controller/api/events.ts';
 import { DesiredState } from '#plugins/controller/desired-state.ts';
-import { type IpamApi, podAddressOwner } from '#plugins/ipam/api.ts';
-import { createIpam, type IpamDeps } from '#plugins/ipam/plugin.ts';
-import { podLinkNaming } from '#plugins/ipv4net/link-naming.ts';
-import { createIpv4Net } from '#plugins/ipv4net/plugin.ts';
-import { createNodeSync } from '#plugins/nodesync/plugin.ts';
 import { AddPod, type AddPodReply, DeletePod } from '#plugins/podmanager/api.ts';
 import type { CniState } from '#plugins/podmanager/cni-service.ts';
-import { createPodManager, type PodManagerDeps } from '#plugins/podmanager/plugin.ts';
-import { createPolicy } from '#plugins/policy/plugin.ts';
+import type { PodManagerDeps } from '#plugins/podmanager/plugin.ts';
 import { type ServiceConfig, serviceDefaults } from '#plugins/service/config.ts';
-import { createService } from '#plugins/service/plugin.ts';
-import { createStatsCollector } from '#plugins/statscollector/plugin.ts';
 import { FaultInjectingStore } from '#test/support/fault-injecting-store.ts';
 import { MemoryStore } from '#test/support/memory-store.ts';
 import { FakeHost, FakeStn, FakeVpp } from './fake-ports.ts';
@@ -48,8 +40,6 @@ export const idleCniState: CniState = {
 export function contivConfig(yaml = ''): ContivConfig {
   return parseConfig(contivConfigSchema, yaml, 'contiv.conf').value;
 }
-
-export type MakeIpam = (deps: IpamDeps) => EventHandler & IpamApi;
 
 export interface TestNodeOptions {
   readonly name?: string;
@@ -98,44 +88,14 @@ export class TestNode extends HandlerBench {
     const host = options.host ?? new FakeHost();
     const vpp = options.vpp ?? new FakeVpp();
     const stn = options.stn ?? new FakeStn();
-    const config = contivConfig(options.yaml ?? DEFAULT_YAML);
     const desired = new DesiredState();
-    const conf = createContivConf({ nodeName: name, config, vpp, stn, host, store: local });
-    const nodes = createNodeSync({ nodeName: name, cluster, local, host, conf });
-    const pods = createPodManager({
-      store: local,
-      host,
-      vpp,
-      naming: podLinkNaming,
-      isLocalAddress: (address) => podAddressOwner(conf.ipam())(address) === nodes.thisNode().id,
-      disk: options.disk,
-    });
-    const makeIpam = (options.createIpam ?? createIpam) as typeof createIpam;
-    const ipam = makeIpam({ conf, nodes, pods, store: local });
-    const net = createIpv4Net({ nodeName: name, conf, nodes, pods, ipam, host, vpp, desired });
-    const settings = { ...serviceDefaults, ...options.service };
-    const services = createService({
-      nodeName: name,
-      config: settings,
-      conf,
-      nodes,
-      pods,
-      ipam,
-      net,
-      desired,
-    });
-    const policies = createPolicy({
-      nodeName: name,
-      conf,
-      nodes,
-      pods,
-      ipam,
-      net,
-      services,
-      desired,
-    });
-    const stats = createStatsCollector({ nodeName: name, net });
-    super([conf, nodes, pods, ipam, net, services, policies, stats], desired);
+    const settings = {
+      contiv: contivConfig(options.yaml ?? DEFAULT_YAML),
+      service: { ...serviceDefaults, ...options.service },
+    };
+    const ports = { cluster, local, localDisk: options.disk, vpp, host, stn, desired };
+    const plugins = createPlugins(name, settings, ports, options.createIpam);
+    super(plugins.handlers, desired);
     this.name = name;
     this.options = options;
     this.cluster = cluster;
@@ -145,13 +105,13 @@ export class TestNode extends HandlerBench {
     this.host = host;
     this.vpp = vpp;
     this.stn = stn;
-    this.conf = conf;
-    this.nodes = nodes;
-    this.pods = pods;
-    this.ipam = ipam;
-    this.net = net;
-    this.services = services;
-    this.policies = policies;
+    this.conf = plugins.conf;
+    this.nodes = plugins.nodes;
+    this.pods = plugins.pods;
+    this.ipam = plugins.ipam;
+    this.net = plugins.ipv4net;
+    this.services = plugins.services;
+    this.policies = plugins.policies;
   }
 
   /** Restarts the agent on the same machine. */

@@ -10,7 +10,7 @@ import type { HostPort } from '#plugins/controller/api/ports/host.ts';
 import type { StnPort } from '#plugins/controller/api/ports/stn.ts';
 import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
 import { type IpamApi, podAddressOwner } from '#plugins/ipam/api.ts';
-import { createIpam } from '#plugins/ipam/plugin.ts';
+import { createIpam, type IpamDeps } from '#plugins/ipam/plugin.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
 import { podLinkNaming } from '#plugins/ipv4net/link-naming.ts';
 import { createIpv4Net } from '#plugins/ipv4net/plugin.ts';
@@ -47,17 +47,25 @@ export interface Ports {
 export interface Plugins {
   /** In the order in which they handle an event: each may use those before it, none after it. */
   readonly handlers: readonly EventHandler[];
-  readonly conf: ContivConfApi;
+  readonly conf: EventHandler & ContivConfApi;
   readonly nodes: NodeSyncHandler;
   readonly pods: PodManager;
-  readonly ipam: IpamApi;
-  readonly ipv4net: Ipv4NetApi;
-  readonly services: ServiceApi;
-  readonly policies: PolicyApi;
+  readonly ipam: EventHandler & IpamApi;
+  readonly ipv4net: EventHandler & Ipv4NetApi;
+  readonly services: EventHandler & ServiceApi;
+  readonly policies: EventHandler & PolicyApi;
   readonly stats: StatsCollector;
 }
 
-export function createPlugins(nodeName: string, settings: PluginSettings, ports: Ports): Plugins {
+/** An IPAM of one's own takes the place of that of the agent. */
+export type MakeIpam = (deps: IpamDeps) => EventHandler & IpamApi;
+
+export function createPlugins(
+  nodeName: string,
+  settings: PluginSettings,
+  ports: Ports,
+  makeIpam: MakeIpam = createIpam,
+): Plugins {
   const { cluster, local, localDisk, vpp, host, stn, desired } = ports;
   const conf = createContivConf({
     nodeName,
@@ -76,7 +84,7 @@ export function createPlugins(nodeName: string, settings: PluginSettings, ports:
     isLocalAddress: (address) => podAddressOwner(conf.ipam())(address) === nodes.thisNode().id,
     disk: localDisk,
   });
-  const ipam = createIpam({ conf, nodes, pods, store: local });
+  const ipam = makeIpam({ conf, nodes, pods, store: local });
   const ipv4net = createIpv4Net({ nodeName, conf, nodes, pods, ipam, host, vpp, desired });
   const config = settings.service;
   const services = createService({

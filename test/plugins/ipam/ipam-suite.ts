@@ -6,9 +6,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import type { MakeIpam } from '#cmd/agent/plugins.ts';
 import { CodedError } from '#infra/errors/errors.ts';
 import { FatalError } from '#plugins/controller/api/errors.ts';
-import { addressOf, type MakeIpam, sorted, TestNode } from '../test-node.ts';
+import { addressOf, sorted, TestNode } from '../test-node.ts';
 
 /** 10.1.1.16/28: twelve addresses for pods. */
 const SMALL = `
