@@ -1,4 +1,10 @@
-import { parseResourceKey, REFLECTOR_PREFIX } from '#kubernetes/resources/resources.ts';
+import {
+  type AnyResource,
+  type ClosedForm,
+  parseResourceKey,
+  REFLECTOR_PREFIX,
+  resources,
+} from '#kubernetes/resources/resources.ts';
 import type { ParsedMessage } from '#models/message.ts';
 import { InvalidModelError } from '#models/model.ts';
 import { modelOfKey } from '#models/registry.ts';
@@ -68,11 +74,43 @@ export function decode(
   text: string,
 ): ParsedMessage<object> {
   if (!watchedKey.model) throw new InvalidModelError('no model has this key', { where: fullKey });
-  const parsed = watchedKey.model.parseKnown(JSON.parse(text), fullKey);
-  if (watchedKey.resource !== undefined) return parsed;
+  const raw: unknown = JSON.parse(text);
+  const parsed = watchedKey.model.parseKnown(raw, fullKey);
+  if (watchedKey.resource !== undefined) {
+    const [name] = parsed.unknownFields;
+    if (name !== undefined && closedFormOf(watchedKey)?.isReadable(raw as object) === false)
+      throw new InvalidModelError(`${name}: no such field`, { where: fullKey });
+    return parsed;
+  }
   const ownKey = watchedKey.model.key(parsed.value);
   if (ownKey !== watchedKey.key) throw wrongKey(ownKey, fullKey);
   return parsed;
+}
+
+/** The value in place of a text that cannot be decoded; undefined: it is ignored. */
+export function closedValue(
+  watchedKey: WatchedKey,
+  reason: string,
+  text: string,
+): object | undefined {
+  const names = resourceOf(watchedKey)?.parseKey(watchedKey.key);
+  return names && closedFormOf(watchedKey)?.value(names, reason, jsonOf(text));
+}
+
+function resourceOf({ resource }: WatchedKey): AnyResource | undefined {
+  return resource === undefined ? undefined : resources[resource as keyof typeof resources];
+}
+
+function closedFormOf(watchedKey: WatchedKey): ClosedForm<object> | undefined {
+  return resourceOf(watchedKey)?.closed;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /**

@@ -4,13 +4,13 @@ import { SharedMap } from '#infra/collections/shared-map.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { FieldError } from '#models/field-error.ts';
-import { decode, type KeySpace, type WatchedKey } from './key-space.ts';
+import { closedValue, decode, type KeySpace, type WatchedKey } from './key-space.ts';
 
 export interface LastKnownEntry {
   readonly watchedKey: WatchedKey;
   /** Text in the store. */
   readonly text: string;
-  /** The last valid value, which the event loop has; undefined: none. */
+  /** Value that the event loop has: the last valid value, or the closed form of an invalid one; undefined: none. */
   readonly value: object | undefined;
   /** Text of that value. */
   readonly validText: string | undefined;
@@ -141,7 +141,7 @@ export class LastKnownState {
     const differs = decoded !== undefined && !isDeepStrictEqual(decoded, previous);
     return {
       difference: differs ? { watchedKey, previous, current: decoded } : undefined,
-      // An invalid value changes nothing: the event loop keeps the last valid one.
+      // An invalid value without a closed form changes nothing: the event loop keeps the last valid one.
       accept: () =>
         this.#set(key, {
           watchedKey,
@@ -215,13 +215,19 @@ export class LastKnownState {
       return value;
     } catch (thrown) {
       const reason = errorText(thrown);
+      const closed = closedValue(watchedKey, reason, text);
       if (this.#broken.get(key) !== reason)
-        this.#log.warn({ key, reason }, 'ignoring invalid value in the datastore');
+        this.#log.warn(
+          { key, reason },
+          closed
+            ? 'invalid value in the datastore: it permits nothing'
+            : 'ignoring invalid value in the datastore',
+        );
       this.#broken.set(key, reason);
       const field = invalidField(thrown);
       if (field === undefined) this.#invalidFields.delete(key);
       else this.#invalidFields.set(key, field);
-      return undefined;
+      return closed;
     }
   }
 }

@@ -108,7 +108,7 @@ function registerRecordMetrics({ registry, reflector, leader }: KsrMetricsDeps):
   });
   new Gauge({
     name: 'contiv_ksr_unreadable_objects',
-    help: 'Objects that cannot be reflected; their former records stay.',
+    help: 'Objects that cannot be read, as a whole or in parts: such a policy permits less, other records stay as they were.',
     labelNames,
     registers,
     collect() {

@@ -1,4 +1,5 @@
 /** A network policy, checked and compiled. What is invalid permits nothing, and is reported. */
+import { closedPolicies } from '#kubernetes/models/closed-policy.ts';
 import type {
   Policy,
   PolicyEgressRule,
@@ -31,7 +32,8 @@ export interface RuleSpec {
 }
 
 export function policySpec(name: string, namespace: string, record: Policy): PolicySpec {
-  const problems: string[] = [];
+  const unreadable = closedPolicies.unreadableParts(record);
+  const problems = unreadable === undefined ? [] : [`it cannot be read as a whole: ${unreadable}`];
   const { policy_type: type, ingress_rule: ingress, egress_rule: egress } = record;
   const isolates = {
     ingress: type !== 'EGRESS',

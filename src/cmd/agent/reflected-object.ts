@@ -32,14 +32,14 @@ export const reflectedObject: ReflectObject = (input) => {
 /** undefined: policies and services do not depend on objects of this kind. */
 function withDefaults(object: KubeObject): ReflectedObject | undefined {
   switch (object.kind) {
-    case 'NetworkPolicy':
-      return withPolicyDefaults(object);
     case 'Namespace':
       return withNamespaceDefaults(object);
     case 'Pod':
       return withPodDefaults(object);
     case 'Service':
       return withServiceDefaults(object);
+    case 'NetworkPolicy':
+      return withPolicyDefaults(object);
     case 'Endpoints':
       return object;
     default:

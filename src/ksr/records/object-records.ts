@@ -1,10 +1,12 @@
 /** From the objects of one kind, each for itself, to their records. */
+import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { KubeObject } from '#kubernetes/reflector/objects/object.ts';
 import type { KindHandlers, ObjectName } from '../api-server/api.ts';
 import type { RecordCounters } from './counters.ts';
 import { creationTimeOf, displayName, type ObjectType, readKubeObject } from './kube-object.ts';
 import { type RecordTable, UNREADABLE } from './record-table.ts';
+import type { RecordText, RecordTexts } from './record-text.ts';
 import { SharedRecords } from './shared-records.ts';
 
 /** The records of one prefix that the objects of a kind give. */
@@ -15,11 +17,7 @@ export interface RecordOutput {
   readonly isKeyShared?: boolean;
   /** Without the prefix of all records of the reflector. */
   key(name: ObjectName): string;
-  /**
-   * undefined: the object has no record.
-   * @throws for an object that the record cannot represent
-   */
-  text(object: KubeObject): string | undefined;
+  readonly texts: RecordTexts;
 }
 
 export interface ObjectRecordsDeps {
@@ -72,23 +70,25 @@ export class ObjectRecords implements KindHandlers {
     const { name, object, rejection } = readKubeObject(raw, this.#deps.type);
     const created = creationTimeOf(raw);
     for (const output of this.#deps.outputs) {
-      const text =
+      const record =
         object === undefined
           ? this.#reject(output, name, rejection)
-          : this.#textOf(output, name, object);
+          : this.#recordOf(output, name, object);
       if (name === undefined) continue;
-      if (text === undefined) this.#delete(output, name);
-      else this.#set(output, name, created, text);
+      if (record === undefined) this.#delete(output, name);
+      else this.#set(output, name, created, record);
     }
   }
 
-  #textOf(
+  #recordOf(
     output: RecordOutput,
     name: ObjectName,
     object: KubeObject,
-  ): string | typeof UNREADABLE | undefined {
+  ): RecordText | typeof UNREADABLE | undefined {
     try {
-      return output.text(object);
+      const record = output.texts.of(object);
+      if (record?.problem !== undefined) this.#warn(output, name, record);
+      return record;
     } catch (thrown) {
       return this.#reject(output, name, thrown);
     }
@@ -98,12 +98,13 @@ export class ObjectRecords implements KindHandlers {
     output: RecordOutput,
     name: ObjectName,
     created: string,
-    text: string | typeof UNREADABLE,
+    record: RecordText | typeof UNREADABLE,
   ): void {
     const key = this.#key(output, name);
     const shared = this.#shared.get(output);
+    const text = record === UNREADABLE ? record : record.text;
     if (shared) shared.set(key, { name, created, text });
-    else output.table.set(key, text);
+    else output.table.set(key, text, record !== UNREADABLE && record.problem !== undefined);
   }
 
   #delete(output: RecordOutput, name: ObjectName): void {
@@ -125,13 +126,29 @@ export class ObjectRecords implements KindHandlers {
     });
   }
 
-  #reject(output: RecordOutput, name: ObjectName | undefined, reason: unknown): typeof UNREADABLE {
+  #reject(
+    output: RecordOutput,
+    name: ObjectName | undefined,
+    reason: unknown,
+  ): RecordText | typeof UNREADABLE {
     const { type, log } = this.#deps;
     output.counters.argErrors++;
+    const closed = name && output.texts.closed(name, errorText(reason));
+    if (closed) {
+      this.#warn(output, name, closed);
+      return closed;
+    }
     const fields = { kind: type.kind, name: name && displayName(name) };
     if (reason instanceof Error) log.error({ ...fields, err: reason }, UNREADABLE_TEXT);
     else log.error({ ...fields, reason }, UNREADABLE_TEXT);
     return UNREADABLE;
+  }
+
+  /** Once, not with each list. */
+  #warn(output: RecordOutput, name: ObjectName, { text, problem }: RecordText): void {
+    if (output.table.get(this.#key(output, name)) === text) return;
+    const { type, log } = this.#deps;
+    log.error({ kind: type.kind, name: displayName(name), reason: problem }, CLOSED_TEXT);
   }
 
   #key(output: RecordOutput, name: ObjectName): string {
@@ -139,4 +156,6 @@ export class ObjectRecords implements KindHandlers {
   }
 }
 
+const CLOSED_TEXT =
+  'an object cannot be read, or not all of it; its record permits less than the object';
 const UNREADABLE_TEXT = 'cannot reflect an object; its record in the datastore stays as it is';

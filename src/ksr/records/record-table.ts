@@ -6,7 +6,7 @@ import { ShardedMap } from '#infra/collections/sharded-map.ts';
 
 /**
  * Instead of a text, for an object that exists but has no record, because its kind does not allow its
- * content: whatever the datastore has for it stays. Deleting a policy that cannot be read would open its pods.
+ * content: whatever the datastore has for it stays.
  */
 export const UNREADABLE = Symbol('unreadable');
 
@@ -22,6 +22,8 @@ export class RecordTable {
   readonly #entries = new ShardedMap<string | typeof UNREADABLE>();
   /** Keys that the list in progress has shown so far. */
   #listed: Set<string> | undefined;
+  /** Keys whose text carries less than their object, because that cannot be read. */
+  readonly #closed = new Set<string>();
   #size = 0;
   #unreadable = 0;
   #isComplete = false;
@@ -37,9 +39,9 @@ export class RecordTable {
     return this.#size - this.#unreadable;
   }
 
-  /** Objects without a record. */
+  /** Objects that cannot be read, as a whole or in parts. */
   get unreadable(): number {
-    return this.#unreadable;
+    return this.#unreadable + this.#closed.size;
   }
 
   /** Whether every object is known and up to date, so that the records may be compared with the table. */
@@ -61,8 +63,11 @@ export class RecordTable {
     for (const [key, entry] of this.#entries) if (entry !== UNREADABLE) yield key;
   }
 
-  set(key: string, text: string | typeof UNREADABLE): void {
+  /** @param isClosed the text carries less than the object, because that cannot be read */
+  set(key: string, text: string | typeof UNREADABLE, isClosed = false): void {
     this.#listed?.add(key);
+    if (isClosed) this.#closed.add(key);
+    else this.#closed.delete(key);
     const before = this.#entries.get(key);
     if (before === text) return;
     if (before === undefined) this.#size++;
@@ -77,6 +82,7 @@ export class RecordTable {
     const entry = this.#entries.get(key);
     if (entry === undefined) return;
     this.#entries.delete(key);
+    this.#closed.delete(key);
     this.#size--;
     if (entry === UNREADABLE) this.#unreadable--;
     this.#onChange(key, entry);

@@ -2,16 +2,15 @@
 import type { Logger } from '#infra/log/log.ts';
 import type { KubeObject } from '#kubernetes/reflector/objects/object.ts';
 import type { KubePod } from '#kubernetes/reflector/objects/pod.ts';
-import { type ReflectedObject, reflect } from '#kubernetes/reflector/reflect.ts';
 import type { Readers } from '#kubernetes/reflector/reflected.ts';
 import { type AnyResource, resources } from '#kubernetes/resources/resources.ts';
-import { valueText } from '#kubernetes/resources/value-text.ts';
 import type { KindHandlers, ObjectName, WatchedKind } from '../api-server/api.ts';
 import { newCounters, type RecordCounters } from './counters.ts';
 import { EndpointRecords, endpointsType, sliceType } from './endpoint-records.ts';
 import type { ObjectType } from './kube-object.ts';
 import { ObjectRecords, type RecordOutput } from './object-records.ts';
 import { RecordTable } from './record-table.ts';
+import { type RecordText, recordTexts } from './record-text.ts';
 
 /** One kind of records; the names are those of the original's statistics. */
 export interface RecordKind {
@@ -99,7 +98,7 @@ export function createReflector({ prefix, readers, log }: ReflectorDeps): Reflec
   const outputOf = ({ type, resource }: KindRow): RecordOutput => ({
     ...newRecords(type.kind, resource.keyPrefix),
     key: ({ name, namespace }) => resource.key(name, namespace),
-    text: (object) => recordText(object as ReflectedObject, readers),
+    texts: recordTexts(resource, prefix, readers),
   });
   const watchOf = (kind: KindRow, outputs: readonly RecordOutput[]): ReflectedKind => ({
     kind: { kind: kind.type.kind, path: kind.path },
@@ -112,7 +111,7 @@ export function createReflector({ prefix, readers, log }: ReflectorDeps): Reflec
   const sfcPods: RecordOutput = {
     ...newRecords('SfcPod', SFC_PREFIX, [podRow.type.kind]),
     key: ({ name, namespace }: ObjectName) => `${SFC_PREFIX}${name}-namespace-${namespace}`,
-    text: sfcText,
+    texts: { of: sfcText, closed: () => undefined },
   };
   watches.push(watchOf(podRow, [outputOf(podRow), sfcPods]));
 
@@ -132,15 +131,8 @@ export function createReflector({ prefix, readers, log }: ReflectorDeps): Reflec
   return { watches, records, nodes: nodes.table };
 }
 
-/** @throws Error with the reason for an object that its model cannot represent */
-function recordText(object: ReflectedObject, readers: Readers): string {
-  const { reflected, rejection } = reflect(object, readers);
-  if (reflected === undefined) throw new Error(rejection.reason);
-  return valueText(reflected.resource, reflected.value);
-}
-
-function sfcText(object: KubeObject): string | undefined {
+function sfcText(object: KubeObject): RecordText | undefined {
   const { metadata, spec } = object as KubePod;
   if (metadata.labels?.['sfc'] !== 'true') return undefined;
-  return JSON.stringify({ pod: metadata.name, node: spec?.nodeName || undefined });
+  return { text: JSON.stringify({ pod: metadata.name, node: spec?.nodeName || undefined }) };
 }

@@ -2,7 +2,7 @@ import { defineModel } from '#models/define.ts';
 import type { Rules } from '#models/rules.ts';
 import { namespacedKey } from './keys.ts';
 import { Policy, type PolicyLabelSelector, type PolicyPeer } from './policy.gen.ts';
-import { labels } from './shared-rules.ts';
+import { cidrOrText, labels } from './shared-rules.ts';
 
 export type {
   Policy,
@@ -22,6 +22,8 @@ const selector: Rules<PolicyLabelSelector> = { match_label: labels };
 const peer: Rules<PolicyPeer> = {
   pods: selector,
   namespaces: selector,
+  // agents of the original do not read leading zeros
+  ip_block: { cidr: cidrOrText, except: cidrOrText },
   pods_in_namespaces: { pods: selector, namespaces: selector },
 };
 

@@ -17,6 +17,7 @@ import type { KubePod } from './objects/pod.ts';
 import type { KubeService } from './objects/service.ts';
 import { isLocalPod, podSet } from './pod-set.ts';
 import type { Readers } from './reflected.ts';
+import { remarksOf } from './remarks.ts';
 import { withAllocations } from './service-ips.ts';
 import {
   displayName,
@@ -98,8 +99,8 @@ function readAll(
       problems.push({ ...source, ...read.rejection });
       return [];
     }
-    const { object, remarks } = read;
-    for (const reason of remarks) {
+    const { object } = read;
+    for (const reason of remarksOf(object)) {
       problems.push({ ...source, kind: object.kind, name: displayName(object), reason });
     }
     return [{ object, source }];

@@ -1,7 +1,7 @@
 /** Defaults that the API server fills in; manifests do not contain them. */
 import type { KubeNamespace } from './objects/cluster.ts';
 import type { KubeContainer, KubePod } from './objects/pod.ts';
-import type { KubePolicy, KubePolicyPort } from './objects/policy.ts';
+import type { KubePolicy } from './objects/policy.ts';
 import type { KubeService, KubeServicePort } from './objects/service.ts';
 
 export function withNamespaceDefaults(namespace: KubeNamespace): KubeNamespace {
@@ -40,23 +40,17 @@ function containerDefaults(container: KubeContainer, hostNetwork: boolean): Kube
   };
 }
 
+/** Its specification is of unknown shape. */
 export function withPolicyDefaults(policy: KubePolicy): KubePolicy {
-  const { policyTypes, ingress, egress } = policy.spec;
-  const withPorts = <R extends { ports?: KubePolicyPort[] }>(rule: R): R =>
-    rule.ports === undefined
-      ? rule
-      : { ...rule, ports: rule.ports.map((port) => ({ protocol: 'TCP' as const, ...port })) };
-  const implied: ('Ingress' | 'Egress')[] =
-    (egress ?? []).length > 0 ? ['Ingress', 'Egress'] : ['Ingress'];
-  return {
-    ...policy,
-    spec: {
-      ...policy.spec,
-      policyTypes: (policyTypes ?? []).length > 0 ? [...(policyTypes ?? [])] : implied,
-      ...(ingress && { ingress: ingress.map(withPorts) }),
-      ...(egress && { egress: egress.map(withPorts) }),
-    },
-  };
+  const { spec = {} } = policy;
+  const { policyTypes, egress } = Object(spec) as { policyTypes?: unknown; egress?: unknown };
+  if (typeof spec !== 'object' || !isEmpty(policyTypes)) return policy;
+  const implied = isEmpty(egress) ? ['Ingress'] : ['Ingress', 'Egress'];
+  return { ...policy, spec: { ...spec, policyTypes: implied } };
+}
+
+function isEmpty(list: unknown): boolean {
+  return list === undefined || (Array.isArray(list) && list.length === 0);
 }
 
 /** Without addresses and node ports; see service-ips.ts. */

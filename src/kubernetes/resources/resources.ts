@@ -3,6 +3,7 @@
  * resource to the watch, to resyncs, to the kube state of each event and to the reflection.
  */
 import type { MessageModel } from '#models/define.ts';
+import { closedPolicies } from '../models/closed-policy.ts';
 import { customIpamKey, customIpamModel } from '../models/custom-ipam.ts';
 import { customNetworkKey, customNetworkModel } from '../models/custom-network.ts';
 import { endpointsKey, endpointsModel } from '../models/endpoints.ts';
@@ -39,6 +40,21 @@ export interface Resource<T extends object> {
   key(name: string, namespace: string): string;
   /** Undefined for keys of other resources. */
   parseKey(key: string): KeyNames | undefined;
+  /** undefined: a record that cannot be read is as good as none. */
+  readonly closed: ClosedForm<T> | undefined;
+}
+
+/** Of a resource without whose records more is permitted. */
+export interface ClosedForm<T extends object> {
+  /**
+   * The value in place of one that cannot be read.
+   * @param raw what there is in place of its record, of unknown shape
+   */
+  value(names: KeyNames, reason: string, raw?: unknown): T;
+  /** Whether a record with unknown fields can be read without them. */
+  isReadable(raw: object): boolean;
+  /** Parts that a value does not carry, because they cannot be read; undefined: none. */
+  unreadableParts(value: T): string | undefined;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: resources of many value types are in one list
@@ -53,6 +69,7 @@ function resource<T extends object>(
   keyword: string,
   model: MessageModel<T>,
   key: NameKey,
+  closed?: ClosedForm<T>,
 ): Resource<T> {
   return {
     keyword,
@@ -63,6 +80,7 @@ function resource<T extends object>(
       const parts = key.parse(text);
       return parts && { name: parts.name, namespace: parts.namespace ?? '' };
     },
+    closed,
   };
 }
 
@@ -81,7 +99,7 @@ export const resources = {
   node: resource('node', nodeModel, nodeKey),
   pod: resource('pod', podModel, podKey),
   namespace: resource('namespace', namespaceModel, namespaceKey),
-  policy: resource('policy', policyModel, policyKey),
+  policy: resource('policy', policyModel, policyKey, closedPolicies),
   service: resource('service', serviceModel, serviceKey),
   endpoints: resource('endpoints', endpointsModel, endpointsKey),
   customnetwork: resource('customnetwork', customNetworkModel, customNetworkKey),

@@ -10,6 +10,7 @@ import {
   type DbResyncPayload,
   ExternalConfigChange,
   KubeStateChange,
+  type KubeStateChangePayload,
 } from '#plugins/controller/api/events.ts';
 import type { DbWatcher } from '#plugins/dbwatcher/api.ts';
 import { createDbWatcher, type StartGate } from '#plugins/dbwatcher/dbwatcher.ts';
@@ -54,6 +55,10 @@ export class RecordingLoop {
 
   get resyncs(): DbResyncPayload[] {
     return this.events.filter(DbResync.is).map(({ payload }) => payload);
+  }
+
+  get changes(): KubeStateChangePayload[] {
+    return this.events.filter(KubeStateChange.is).map(({ payload }) => payload);
   }
 
   /** Everything since the last call, one line an event. */

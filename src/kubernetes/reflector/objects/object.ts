@@ -9,9 +9,8 @@ import {
   KubeServiceFunctionChain,
 } from './custom-resources.ts';
 import { KubeEndpointSlice, KubeEndpoints, serviceOfSlice } from './endpoints.ts';
-import { KubePod, podRemarks } from './pod.ts';
+import { KubePod } from './pod.ts';
 import { KubePolicy } from './policy.ts';
-import { policyError } from './policy-error.ts';
 import { schemaErrorText } from './schema-error-text.ts';
 import { KubeService } from './service.ts';
 import {
@@ -80,12 +79,7 @@ export interface Rejection {
 }
 
 export type ReadResult =
-  /** Remarks list the parts of an accepted object that are ignored. */
-  | {
-      readonly object: KubeObject;
-      readonly remarks: readonly string[];
-      readonly rejection?: undefined;
-    }
+  | { readonly object: KubeObject; readonly rejection?: undefined }
   | { readonly object?: undefined; readonly rejection: Rejection };
 
 const validators = new Map<Kind, Validator>();
@@ -117,33 +111,11 @@ export function readObject(input: unknown): ReadResult {
   const checked = object as KubeObject;
   const fault = validationError(checked);
   if (fault !== undefined) return reject(input, fault);
-  return { object: checked, remarks: remarksOf(checked) };
-}
-
-function remarksOf(object: KubeObject): string[] {
-  switch (object.kind) {
-    case 'Pod':
-      return podRemarks('spec', object.spec);
-    case 'CronJob':
-      return podRemarks(
-        'spec.jobTemplate.spec.template.spec',
-        object.spec.jobTemplate.spec.template.spec,
-      );
-    case 'Deployment':
-    case 'ReplicaSet':
-    case 'ReplicationController':
-    case 'DaemonSet':
-    case 'StatefulSet':
-    case 'Job':
-      return podRemarks('spec.template.spec', object.spec.template.spec);
-    default:
-      return [];
-  }
+  return { object: checked };
 }
 
 /** Validation beyond the schema, as in Kubernetes. */
 function validationError(object: KubeObject): string | undefined {
-  if (object.kind === 'NetworkPolicy') return policyError(object);
   if (object.kind === 'EndpointSlice' && serviceOfSlice(object) === undefined) {
     return 'the label kubernetes.io/service-name is missing';
   }

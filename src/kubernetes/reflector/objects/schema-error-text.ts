@@ -1,10 +1,15 @@
 /** Converts schema errors to a text for the author of the object. */
 import type { TLocalizedValidationError } from 'typebox/error';
 
-/** Describes the first invalid field: `spec.ports[0].port is "http", must be integer`. */
+/**
+ * Describes the first invalid field: `spec.ports[0].port is "http", must be integer`.
+ * @param object what was validated
+ * @param at its path, if it is a part of an object
+ */
 export function schemaErrorText(
   errors: readonly TLocalizedValidationError[],
   object: unknown,
+  at = '',
 ): string {
   const first = errors[0];
   if (first === undefined) return 'does not match the schema of its kind';
@@ -14,7 +19,7 @@ export function schemaErrorText(
   const path = steps.reduce(
     (text, step) =>
       /^\d+$/.test(step) ? `${text}[${step}]` : text === '' ? step : `${text}.${step}`,
-    '',
+    at,
   );
   if (first.keyword === 'required') return path === '' ? expected : `${path} ${expected}`;
   return `${path} is ${describe(valueAt(object, steps))}, ${expected}`;
@@ -29,6 +34,9 @@ function expectation(error: TLocalizedValidationError): string[] {
       return [`must be one of ${error.params.allowedValues.join(', ')}`];
     case 'required':
       return [`must have ${error.params.requiredProperties.join(', ')}`];
+    // of a strict object
+    case 'boolean':
+      return ['an unknown field'];
     case 'pattern':
       return ['must be a Kubernetes name'];
     default:

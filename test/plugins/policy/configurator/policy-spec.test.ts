@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { closedPolicies } from '#kubernetes/models/closed-policy.ts';
 import type { Policy } from '#kubernetes/models/policy.ts';
 import type { DeepInput } from '#models/model.ts';
 import { policySpec } from '#plugins/policy/configurator/policy-spec.ts';
@@ -123,4 +124,12 @@ test('equal selectors have one text, whatever the order and form of their requir
     },
   ].map((pods) => specOf({ pods }).pods.text);
   assert.equal(texts[0], texts[1]);
+});
+
+test('reasons of the reflector are reported', () => {
+  const record = closedPolicies.value({ name: 'web', namespace: 'shop' }, 'it is no object');
+  const spec = policySpec('web', 'shop', record);
+  assert.deepEqual(spec.isolates, { ingress: true, egress: true });
+  assert.equal(spec.pods.matches([]), true);
+  assert.deepEqual(spec.problems, ['it cannot be read as a whole: it is no object']);
 });
