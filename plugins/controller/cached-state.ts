@@ -57,6 +57,11 @@ export class CachedState {
     return this.#releasedKeys.has(key);
   }
 
+  /** Labels of the sources that set the key, in the order of precedence: the last one wins. */
+  sourcesOf(key: string): string[] {
+    return [...this.#external].flatMap(([label, values]) => (values.has(key) ? [label] : []));
+  }
+
   /**
    * Called after a transaction: deleted keys are removed by now, except for those that failed.
    * @param tried keys of the transaction; undefined: all

@@ -112,6 +112,15 @@ export class Controller implements EventLoop {
     return this.#processor.kubeState;
   }
 
+  /**
+   * The owners of the desired value of a key: groups of values of the handlers, as `ipv4net/base`, then sources of
+   * external configuration, as `external/db`. The value of the last group applies, and the sources are merged over it.
+   */
+  ownersOf(key: string): readonly string[] {
+    const sources = this.#processor.sourcesOf(key).map((label) => `external/${label}`);
+    return [...this.#deps.desired.owners(key), ...sources];
+  }
+
   /** Number of started events, which is the sequence number of the next one. */
   get eventCount(): number {
     return this.#processor.seqNum;

@@ -129,6 +129,11 @@ export class EventProcessor {
     return this.#cache.kubeState;
   }
 
+  /** Labels of the sources of external configuration that set the key; the last one wins. */
+  sourcesOf(key: string): string[] {
+    return this.#cache.sourcesOf(key);
+  }
+
   /** Number of the next event. */
   get seqNum(): number {
     return this.#seqNum;

@@ -52,6 +52,9 @@ export const SingleValue = Type.Object({
   invalidFields: Type.Array(Type.String()),
   waitsFor: texts('Of a pending value: sentences.'),
   retries: Type.Optional(Retries),
+  wantedBy: texts(
+    'Groups of values of the event handlers that set it, as `ipv4net/base`; the last one applies. Then the sources of external configuration, which are merged over it, as `external/db`.',
+  ),
   isAsDesired: Type.Boolean({ description: 'The actual value is the desired one.' }),
   desired: Type.Unknown({ description: 'JSON of the desired value, or null.' }),
   actual: Type.Unknown({ description: 'JSON of the value in VPP or Linux, or null.' }),

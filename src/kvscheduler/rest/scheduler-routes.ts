@@ -3,7 +3,7 @@ import type { Route } from '#infra/http/route.ts';
 import type { Scheduler } from '../scheduler.ts';
 import { graphRoutes } from './graph.ts';
 import { type ParseValue, planRoutes } from './plan.ts';
-import { singleValueRoutes } from './single-value.ts';
+import { type OwnersOf, singleValueRoutes } from './single-value.ts';
 import { statsRoutes } from './stats.ts';
 import { timelineRoutes } from './timeline.ts';
 import { transactionPageRoutes } from './transaction-pages.ts';
@@ -18,6 +18,7 @@ export interface SchedulerRoutesDeps {
   readonly parseValue: ParseValue;
   /** Encodes values for the programs of the original. */
   readonly encodeOriginal: EncodeOriginal;
+  readonly ownersOf: OwnersOf;
 }
 
 /** REST of the scheduler. */
@@ -26,11 +27,12 @@ export function schedulerRoutes({
   clock,
   parseValue,
   encodeOriginal,
+  ownersOf,
 }: SchedulerRoutesDeps): Route[] {
   return [
     ...valueRoutes(scheduler, clock, encodeOriginal),
     ...valueSearchRoutes(scheduler, clock),
-    ...singleValueRoutes(scheduler, clock),
+    ...singleValueRoutes(scheduler, clock, ownersOf),
     ...transactionRoutes(scheduler, clock),
     ...transactionPageRoutes(scheduler, clock),
     ...timelineRoutes(scheduler, clock),

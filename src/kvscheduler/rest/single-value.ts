@@ -26,20 +26,24 @@ import { matches } from '../planner/planned-graph.ts';
 import type { Scheduler } from '../scheduler.ts';
 import { allowOnly } from './arguments.ts';
 
+/** Names of those who set the desired value of a key: the scheduler knows only the value. */
+export type OwnersOf = (key: string) => readonly string[];
+
 /** Values of each relation. */
 const MAX_RELATED = 50;
 const MAX_DEPENDENCIES = 200;
 
-export function singleValueRoutes(scheduler: Scheduler, clock: Clock): Route[] {
+export function singleValueRoutes(scheduler: Scheduler, clock: Clock, ownersOf: OwnersOf): Route[] {
   return [
     {
       method: 'GET',
       path: '/scheduler/value',
       mutating: false,
-      summary: 'one value: its states, what it waits for, and its relations in both directions',
+      summary:
+        'one value: its states, who wants it, what it waits for, and its relations in both directions',
       query: { key: { description: 'key of the value', isRequired: true } },
       reply: SingleValue,
-      handle: (request) => value(scheduler, clock, request),
+      handle: (request) => value(scheduler, clock, ownersOf, request),
     },
   ];
 }
@@ -47,6 +51,7 @@ export function singleValueRoutes(scheduler: Scheduler, clock: Clock): Route[] {
 async function value(
   scheduler: Scheduler,
   clock: Clock,
+  ownersOf: OwnersOf,
   request: RouteRequest,
 ): Promise<RouteResponse> {
   allowOnly(request, ['key']);
@@ -64,6 +69,7 @@ async function value(
     invalidFields: node?.state === 'INVALID' ? [...(await relations.detailsOf(node))] : [],
     waitsFor: node?.state === 'PENDING' ? waitsOf(graph, node, dependencies.list) : [],
     ...(node && retriesOf(scheduler, node)),
+    wantedBy: [...ownersOf(key)],
     ...valuesOf(node),
     metadata: node?.metadata ?? null,
     ...(node?.base && { derivedFrom: relatedOf(node.base) }),

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { parseValue } from '#cmd/agent/parse-value.ts';
+import type { SingleValue } from '#documents/scheduler/single-value.ts';
 import {
   addPod,
   cniRequest,
@@ -57,6 +58,14 @@ describe('the scheduler of a running agent', () => {
     const response = await fetch(url, { method: 'POST', headers, body });
     return { status: response.status, body: (await response.json()) as PlanAnswer };
   };
+
+  it('names the groups of the handlers that want a value', async () => {
+    const key = 'config/vpp/v2/interfaces/vxlanBVI';
+    const { body } = await running.get(`/scheduler/value?key=${encodeURIComponent(key)}`);
+    assert.deepEqual((body as SingleValue).wantedBy, ['ipv4net/overlay']);
+    const derived = `/scheduler/value?key=${encodeURIComponent('vpp/interface/vxlanBVI/admin-state/UP')}`;
+    assert.deepEqual(((await running.get(derived)).body as SingleValue).wantedBy, []);
+  });
 
   it('plans a change of real models and applies nothing', async () => {
     const { status, body } = await plan({ [KEY]: loopback });

@@ -27,6 +27,7 @@ describe('/scheduler/value', () => {
       lastTransaction: 0,
       invalidFields: [],
       waitsFor: [],
+      wantedBy: [],
       isAsDesired: true,
       desired: { v: 1, derives: { 'd/a1.0': { v: 1 } } },
       actual: { v: 1, derives: { 'd/a1.0': { v: 1 } } },
@@ -37,6 +38,12 @@ describe('/scheduler/value', () => {
     });
     const { derivedFrom } = await readValue(ask, 'd/a1.0');
     assert.deepEqual(derivedFrom, { key: 'a/1', state: 'CONFIGURED' });
+  });
+
+  it('says who wants a value, and by the wiring, because the scheduler knows no owners', async () => {
+    const ask = restOf(await makeBench(), undefined, (key) => [`own/${key}`, 'external/db']);
+    assert.deepEqual((await readValue(ask, 'a/1')).wantedBy, ['own/a/1', 'external/db']);
+    assert.deepEqual((await readValue(ask, 'b/9')).wantedBy, ['own/b/9', 'external/db']);
   });
 
   it('says what a pending value waits for, and who waits for a key without a value', async () => {

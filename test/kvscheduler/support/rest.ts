@@ -5,6 +5,7 @@ import type { Clock } from '#infra/clock/clock.ts';
 import { answer } from '#infra/http/route.ts';
 import type { ParseValue } from '#kvscheduler/rest/plan.ts';
 import { schedulerRoutes } from '#kvscheduler/rest/scheduler-routes.ts';
+import type { OwnersOf } from '#kvscheduler/rest/single-value.ts';
 import type { EncodeOriginal } from '#kvscheduler/rest/values.ts';
 import { type Bench, setUp } from './setup.ts';
 
@@ -31,8 +32,9 @@ export type Ask = (call: string, body?: unknown) => Promise<Answer>;
 export function restOf(
   { scheduler, clock }: Pick<Bench, 'scheduler'> & { readonly clock: Clock },
   parseValue: ParseValue = anyObject,
+  ownersOf: OwnersOf = () => [],
 ): Ask {
-  const routes = schedulerRoutes({ scheduler, clock, parseValue, encodeOriginal });
+  const routes = schedulerRoutes({ scheduler, clock, parseValue, encodeOriginal, ownersOf });
   return async (call, body) => {
     const [method, address = ''] = call.split(' ');
     const { pathname, searchParams } = new URL(address, 'http://agent');

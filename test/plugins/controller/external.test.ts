@@ -129,6 +129,17 @@ describe('sources of external configuration', () => {
     assert.deepEqual(lastValues(bench), { x: { own: 1, by: 'first' } });
   });
 
+  it('are owners of a value beside the handlers, in the order in which they are merged', async () => {
+    const { controller } = makeController([own({ x: { own: 1 } })], {
+      externalSources: [source('grpc', { x: { v: 1 }, y: { v: 1 } })],
+    });
+    controller.push(dbResync({ x: { by: 'db' } }));
+    await settle();
+    assert.deepEqual(controller.ownersOf('x'), ['own/x', 'external/db', 'external/grpc']);
+    assert.deepEqual(controller.ownersOf('y'), ['external/grpc']);
+    assert.deepEqual(controller.ownersOf('z'), []);
+  });
+
   it('are asked with every Database Resync, and keep what they wanted when they cannot answer [R5.1]', async () => {
     let answer: () => Promise<Record<string, Value>> = async () => ({ z: { v: 1 } });
     const bench = makeController([], {

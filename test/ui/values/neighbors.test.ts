@@ -12,6 +12,7 @@ const none: SingleValue = {
   state: 'CONFIGURED',
   invalidFields: [],
   waitsFor: [],
+  wantedBy: [],
   isAsDesired: true,
   desired: {},
   actual: {},

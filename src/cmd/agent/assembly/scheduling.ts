@@ -1,13 +1,10 @@
 /** The scheduler, which configures VPP and Linux, and the watch of VPP's interfaces. */
-import { encodeOriginal } from '#compatibility/dumped-value.ts';
 import { compatibilityRoutes } from '#compatibility/routes.ts';
 import type { NamedMapping } from '#infra/idxmap/idxmap.ts';
-import { schedulerRoutes } from '#kvscheduler/rest/scheduler-routes.ts';
 import { type WiredScheduler, wireScheduler } from '#kvscheduler/wire-scheduler.ts';
 import type { InterfaceState } from '#models/vpp/interface-state.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import { wireInterfaceWatch } from '#vpp/wire-vpp.ts';
-import { parseValue } from '../parse-value.ts';
 import type { AgentPart, PartDeps } from './agent-part.ts';
 import type { Southbound } from './southbound.ts';
 
@@ -45,9 +42,6 @@ export function scheduling(
     onTransaction,
     interfaces: scheduler.metadataMap<VppInterfaceMetadata>('vpp-interface')!,
     components: [component, interfaceWatch],
-    routes: [
-      ...schedulerRoutes({ scheduler, clock, parseValue, encodeOriginal }),
-      ...compatibilityRoutes({ scheduler, linux: environment.linux, build, clock }),
-    ],
+    routes: compatibilityRoutes({ scheduler, linux: environment.linux, build, clock }),
   };
 }

@@ -1,7 +1,9 @@
-/** Routes about the state of the node: documents of the plugins, packet traces, statistics. */
+/** Routes about the state of the node: values, documents of the plugins, packet traces, statistics. */
+import { encodeOriginal } from '#compatibility/dumped-value.ts';
 import type { Route } from '#infra/http/route.ts';
 import { metricsRoute } from '#infra/metrics/routes.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
+import { schedulerRoutes } from '#kvscheduler/rest/scheduler-routes.ts';
 import { podRoutes } from '#plugins/ipv4net/pod-routes.ts';
 import { ipamRoutes } from '#plugins/ipv4net/routes.ts';
 import { NodeSyncMetrics } from '#plugins/nodesync/metrics.ts';
@@ -13,6 +15,7 @@ import { serviceRoutes } from '#plugins/service/rest.ts';
 import { wireStats } from '#plugins/statscollector/wire-stats.ts';
 import { nodeSnapshot, traceRoutes } from '../node-snapshot.ts';
 import { pairTraceRoutes } from '../pair-trace/routes.ts';
+import { parseValue } from '../parse-value.ts';
 import { reflectedObject } from '../reflected-object.ts';
 import type { PartDeps } from './agent-part.ts';
 import type { Control } from './control.ts';
@@ -48,6 +51,13 @@ export function stateRoutes(
   const values = valueStateReader(scheduler);
   const traced = { label, scheduler, ipam, net, client: vpp.client, linux: environment.linux };
   return [
+    ...schedulerRoutes({
+      scheduler,
+      clock,
+      parseValue,
+      encodeOriginal,
+      ownersOf: (key) => controller.ownersOf(key),
+    }),
     ...ipamRoutes({ nodes, ipam, net }),
     ...podRoutes({
       pods,

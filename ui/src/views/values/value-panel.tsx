@@ -98,7 +98,8 @@ function Value({ value }: { readonly value: SingleValue }) {
 }
 
 function Facts({ value }: { readonly value: SingleValue }) {
-  const { state, lastValidState, descriptor, type, lastOperation, lastTransaction } = value;
+  const { state, lastValidState, descriptor, type, wantedBy, lastOperation, lastTransaction } =
+    value;
   return (
     <dl class="facts">
       <dt>State</dt>
@@ -119,6 +120,12 @@ function Facts({ value }: { readonly value: SingleValue }) {
             <a href={href('values', { descriptor })}>{descriptor}</a>{' '}
             <span class="quiet">{type}</span>
           </dd>
+        </>
+      )}
+      {wantedBy.length > 0 && (
+        <>
+          <dt>Wanted by</dt>
+          <dd>{wantedBy.join(', ')}</dd>
         </>
       )}
       {lastOperation !== undefined && (
