@@ -103,6 +103,7 @@ export class EventProcessor {
   #seqNum = 0;
   #resyncCount = 0;
   #isStateLocal = false;
+  #isStateNew = false;
 
   /**
    * @param followUp queues an event that a handler sends while it handles another one
@@ -187,6 +188,7 @@ export class EventProcessor {
     await this.#awaitPending(processing);
     processing.txn.seal();
     for (const end of saved) end(processing.stopped ? processing.error : undefined);
+    if (processing.isResync && !processing.stopped) this.#isStateNew = false;
 
     if (!processing.stopped) {
       // 8. External configuration is merged over the values of the handlers.
@@ -226,6 +228,7 @@ export class EventProcessor {
     if (DbResync.is(event)) {
       await this.#cache.replaceKubeState(event.payload.kubeState);
       this.#isStateLocal = event.payload.local;
+      this.#isStateNew = true;
       await this.#cache.replaceExternal(DATASTORE_SOURCE, event.payload.externalConfig);
       for (const source of this.#deps.externalSources ?? [])
         await this.#readSource(source, processing);
@@ -301,11 +304,11 @@ export class EventProcessor {
 
   /** A resync that is aborted restores the states of before. */
   #saveStates({
-    method,
+    isResync,
     isRevertible,
   }: ProcessingState): ReturnType<HandlerState<unknown>['save']>[] {
     if (isRevertible) this.#journal.begin();
-    if (method === EventMethod.Update) return [];
+    if (!isResync) return [];
     return this.#deps.handlers.flatMap(({ state }) => (state ? [state.save()] : []));
   }
 
@@ -351,6 +354,7 @@ export class EventProcessor {
       kubeState: this.#cache.kubeState,
       resyncCount: this.#resyncCount,
       isStateLocal: this.#isStateLocal,
+      isStateNew: this.#isStateNew,
       txn: processing.txn,
       replies: processing.replies,
       clock,

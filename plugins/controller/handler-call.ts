@@ -36,6 +36,7 @@ interface HandlerCall extends CallEnvironment {
   readonly kubeState: KubeState;
   readonly resyncCount: number;
   readonly isStateLocal: boolean;
+  readonly isStateNew: boolean;
   readonly txn: EventTransaction;
   readonly replies: readonly unknown[];
   readonly random: Random;
@@ -107,6 +108,7 @@ function contextOf(name: string, call: HandlerCall) {
     kubeState: call.kubeState,
     resyncCount: call.resyncCount,
     isStateLocal: call.isStateLocal,
+    isStateNew: call.isStateNew,
     journal: call.journal,
     replies: Object.freeze([...call.replies]),
     clock: call.clock,

@@ -69,6 +69,11 @@ export class ProcessingState {
       kind.transactionType(payload) === TransactionType.RevertOnFailure;
   }
 
+  /** A resync that calls the handlers. */
+  get isResync(): boolean {
+    return this.method === EventMethod.FullResync || this.method === EventMethod.UpstreamResync;
+  }
+
   /** A shutdown that removes everything from VPP and Linux. */
   get isUndeploy(): boolean {
     return Shutdown.is(this.event) && this.event.payload.cleanup;

@@ -14,7 +14,7 @@ import type {
   UpdateContext,
   UpdateResult,
 } from '#plugins/controller/api/event-handler.ts';
-import { DbResync, KubeStateChange } from '#plugins/controller/api/events.ts';
+import { KubeStateChange } from '#plugins/controller/api/events.ts';
 import { HandlerState } from '#plugins/controller/api/handler-state.ts';
 import type { HostPort } from '#plugins/controller/api/ports/host.ts';
 import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
@@ -122,10 +122,10 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
     return { ...wiring, unsupported };
   }
 
-  /** Logged only by a resync from the database: others seldom find other resources. */
+  /** Logged only when the database was read: other resyncs seldom find other resources. */
   #unsupported(ctx: ResyncContext): UnsupportedFeatures {
     const unsupported = new UnsupportedFeatures(this.#deps.conf, ctx.kubeState);
-    if (DbResync.is(ctx.event)) unsupported.warn(ctx.log);
+    if (ctx.isStateNew) unsupported.warn(ctx.log);
     return unsupported;
   }
 

@@ -18,11 +18,7 @@ import type {
   UpdateContext,
   UpdateResult,
 } from '#plugins/controller/api/event-handler.ts';
-import {
-  DbResync,
-  KubeStateChange,
-  type KubeStateChangePayload,
-} from '#plugins/controller/api/events.ts';
+import { KubeStateChange, type KubeStateChangePayload } from '#plugins/controller/api/events.ts';
 import { HandlerState } from '#plugins/controller/api/handler-state.ts';
 import { podAddressOwner, unusableNodeIds } from '#plugins/ipam/api.ts';
 import { AddressOverlaps, type OverlapContext } from './address-overlaps.ts';
@@ -88,8 +84,8 @@ class NodeSync implements NodeSyncHandler, EventHandler<State> {
   /** Text of the record of this node in the cluster's store; undefined: unknown, must be read. */
   #recordText: string | undefined;
   /**
-   * A write to the cluster's store failed; the next write waits for the next resync from the store,
-   * or for a change after `RETRY_MS`.
+   * A write to the cluster's store failed; the next write waits until the store was read again, or for a change
+   * after `RETRY_MS`.
    */
   #storeUnavailable = false;
   /** When the write failed, on the monotonic clock; undefined: all addresses are published. */
@@ -109,7 +105,7 @@ class NodeSync implements NodeSyncHandler, EventHandler<State> {
   async resync(ctx: ResyncContext, previous: State | undefined): Promise<State> {
     const slices = new Slices(ctx.clock);
     const table = await NodeTable.read(ctx.kubeState, slices, previous?.table ?? new NodeTable());
-    if (DbResync.is(ctx.event)) this.#storeUnavailable = ctx.event.payload.local;
+    if (ctx.isStateNew) this.#storeUnavailable = ctx.isStateLocal;
     const before = previous?.id === this.#allocatedId ? previous : undefined;
     const state: State =
       before && !this.#isIdUnconfirmed(ctx, table, before.id)
@@ -265,7 +261,7 @@ class NodeSync implements NodeSyncHandler, EventHandler<State> {
 
   /** Whether the ID must be confirmed in the cluster's store; the local mirror is no confirmation. */
   #isIdUnconfirmed(ctx: ResyncContext, table: NodeTable, id: number): boolean {
-    if (!DbResync.is(ctx.event) || ctx.event.payload.local) return false;
+    if (!ctx.isStateNew || ctx.isStateLocal) return false;
     return table.holder(id)?.name !== this.#deps.nodeName;
   }
 

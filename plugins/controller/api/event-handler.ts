@@ -41,6 +41,8 @@ export interface ResyncContext extends HandlerContext {
   /** For the tables of the state. */
   readonly journal: Journal;
   readonly txn: Transaction;
+  /** The state of Kubernetes was read since the last resync that succeeded: by this event, or by one that was aborted. */
+  readonly isStateNew: boolean;
   /** 1 for the startup resync, higher at run time; counts every kind of resync. */
   readonly resyncCount: number;
 }

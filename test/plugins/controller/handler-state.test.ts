@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { AbortEventError } from '#plugins/controller/api/errors.ts';
+import type { Event } from '#plugins/controller/api/event.ts';
 import type { EventHandler } from '#plugins/controller/api/event-handler.ts';
 import { HandlerState } from '#plugins/controller/api/handler-state.ts';
 import { Table } from '#plugins/controller/api/table.ts';
 import { emptyResync, handler, makeController, settle } from './controller-harness.ts';
-import { Ask, Note } from './test-events.ts';
+import { Ask, Note, Recalculate } from './test-events.ts';
 
 type Counts = Table<string, number>;
 
@@ -74,6 +76,32 @@ describe('the state of a handler', () => {
     await settle();
     assert.deepEqual(stateOf(one), before);
     assert.equal(sink.requests.length, requests, 'nothing was committed');
+  });
+
+  it('is built of a new state of Kubernetes until a resync has succeeded [R5.32]', async () => {
+    const seen: boolean[] = [];
+    let isAborting = false;
+    const { controller } = makeController([
+      handler('first', [], {
+        resync: () => {
+          if (isAborting) throw new AbortEventError('no');
+        },
+      }),
+      handler('second', [], { resync: ({ isStateNew }) => void seen.push(isStateNew) }),
+    ]);
+    const run = async (event: Event) => {
+      controller.push(event);
+      await settle();
+    };
+    await run(emptyResync);
+    await run(Recalculate.event({}));
+    assert.deepEqual(seen.splice(0), [true, false]);
+    isAborting = true;
+    await run(emptyResync);
+    isAborting = false;
+    await run(Recalculate.event({}));
+    await run(Recalculate.event({}));
+    assert.deepEqual(seen, [true, false]);
   });
 
   it('is rolled back when the event is reverted, and then the undo of the handler is called [R5.21]', async () => {

@@ -292,6 +292,35 @@ describe('node ID', () => {
     assert.equal(problemsOf(node), '');
   });
 
+  it('is checked by the resync after one that an earlier handler has aborted', async () => {
+    const node = new TestNode();
+    await node.resync([nodeValue('node-a', '172.16.0.5')]);
+    await node.clusterStore.put(key(1), '{"id":1,"name":"node-z"}');
+    const endAborting = node.abortResyncs(node.conf);
+    const state = [nodeValue('node-a', '172.16.0.5'), vppNodeValue(1, 'node-z')];
+    assert.ok((await node.resync(state)).error instanceof AbortEventError);
+    endAborting();
+    assert.equal((await node.heal()).error, undefined);
+    assert.equal(node.nodes.thisNode().id, 2);
+    assert.deepEqual(await records(node.clusterStore as MemoryStore), { 1: 'node-z', 2: 'node-a' });
+  });
+
+  it('is written to the database by the resync after the aborted one that has read it first', async () => {
+    const local = new MemoryStore();
+    const first = new TestNode({ local });
+    await first.resync();
+    const node = new TestNode({ local });
+    await node.resync([], true);
+    assert.deepEqual(await records(node.clusterStore as MemoryStore), {});
+    const endAborting = node.abortResyncs(node.conf);
+    assert.ok((await node.resync([])).error instanceof AbortEventError);
+    endAborting();
+    assert.equal((await node.heal()).error, undefined);
+    assert.deepEqual(await records(node.clusterStore as MemoryStore), { 1: 'node-a' });
+    const { ip_addresses } = JSON.parse((await node.clusterStore.get(key(1)))!);
+    assert.deepEqual(ip_addresses, ['192.168.16.1/24']);
+  });
+
   it('is allocated later if there is no stored ID and the database is unavailable', async () => {
     const node = new TestNode();
     node.cluster.disconnect();
