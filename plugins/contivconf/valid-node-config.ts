@@ -6,6 +6,7 @@
 import type { KvStore } from '#datastore/api.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import { type NodeConfig, nodeConfigModel } from '#kubernetes/models/node-config.ts';
+import { FatalError } from '#plugins/controller/api/errors.ts';
 import type { ResyncContext, UpdateContext } from '#plugins/controller/api/event-handler.ts';
 import type { StolenInterface } from '#plugins/controller/api/ports/stn.ts';
 
@@ -36,23 +37,36 @@ export class ValidNodeConfigRecord {
     this.#store = store;
   }
 
-  /** A record that cannot be read is missing only until the next valid one. */
+  /**
+   * An invalid record is missing only until the next valid one.
+   * @throws FatalError: without the record an invalid NodeConfig would be applied
+   */
   async read(ctx: Context): Promise<ValidNodeConfig | undefined> {
+    const text = await this.#readText(ctx);
+    if (text === null) return undefined;
+    this.#text = text;
     try {
-      const text = await ctx.callPort(
-        'local store/get NodeConfig',
-        async () => (await this.#store.get(VALID_NODE_CONFIG_KEY)) ?? null,
-      );
-      if (text === null) return undefined;
-      this.#text = text;
       return parsed(text);
     } catch (cause) {
       const reason = errorText(cause);
       ctx.log.warn(
         { key: VALID_NODE_CONFIG_KEY, reason },
-        'cannot read the last valid NodeConfig of this node',
+        'the record of the last valid NodeConfig of this node is invalid',
       );
       return undefined;
+    }
+  }
+
+  async #readText(ctx: Context): Promise<string | null> {
+    try {
+      return await ctx.callPort(
+        'local store/get NodeConfig',
+        async () => (await this.#store.get(VALID_NODE_CONFIG_KEY)) ?? null,
+      );
+    } catch (cause) {
+      throw new FatalError('cannot read the last valid NodeConfig from the local store', {
+        cause,
+      });
     }
   }
 

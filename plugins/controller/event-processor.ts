@@ -189,6 +189,7 @@ export class EventProcessor {
     processing.txn.seal();
     for (const end of saved) end(processing.stopped ? processing.error : undefined);
     if (processing.isResync && !processing.stopped) this.#isStateNew = false;
+    if (!processing.stopped) for (const tell of processing.successes) tell();
 
     if (!processing.stopped) {
       // 8. External configuration is merged over the values of the handlers.
@@ -363,6 +364,7 @@ export class EventProcessor {
       guard: this.#guard,
       journal: this.#journal,
       onRevert: (undo) => processing.undos.push({ handler: name, undo }),
+      onSuccess: (tell) => processing.successes.push(tell),
       followUp: (event) => this.#followUp(event, processing.seqNum),
     });
     const record = {

@@ -45,6 +45,7 @@ interface HandlerCall extends CallEnvironment {
   readonly journal: Journal;
   followUp(event: NonBlockingEvent): void;
   onRevert(undo: Undo): void;
+  onSuccess(tell: () => void): void;
 }
 
 /** A call of `resync`, `update`, or an undo. */
@@ -133,6 +134,10 @@ function contextOf(name: string, call: HandlerCall) {
     onRevert: (undo: Undo) => {
       ensureValid();
       call.onRevert(undo);
+    },
+    onSuccess: (tell: () => void) => {
+      ensureValid();
+      call.onSuccess(tell);
     },
     beforeCommit: (work: Promise<unknown>) => {
       ensureValid();

@@ -33,6 +33,8 @@ export class ProcessingState {
   readonly pending: PendingWork[] = [];
   /** The undos that handlers have registered, in their order. */
   readonly undos: { readonly handler: string; readonly undo: Undo }[] = [];
+  /** Calls that pass on the result of a resync that is not aborted. */
+  readonly successes: (() => void)[] = [];
   /** All errors, in order. */
   readonly errors: Error[] = [];
   /** Those of handlers and of the whole transaction: not of a value. */

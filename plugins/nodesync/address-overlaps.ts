@@ -29,7 +29,12 @@ export interface OverlapContext {
 
 export class AddressOverlaps {
   /** Key of the Pod record to its node. */
-  #found = new Map<string, string>();
+  #found: Map<string, string>;
+
+  /** @param before those of the last resync, which are reported already */
+  constructor(before?: AddressOverlaps) {
+    this.#found = new Map(before ? before.#found : []);
+  }
 
   get count(): number {
     return this.#found.size;

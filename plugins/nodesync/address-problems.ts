@@ -17,9 +17,14 @@ export interface CheckedNodes {
 
 export class AddressProblems {
   /** By key of a record, or name of a node. */
-  #found = new Map<string, readonly CodedError[]>();
+  #found: Map<string, readonly CodedError[]>;
   /** This node when all others were last compared with it. */
   #own: Node | undefined;
+
+  /** @param before those of the last resync, which are logged already */
+  constructor(before?: AddressProblems) {
+    this.#found = new Map(before ? before.#found : []);
+  }
 
   /** Each message once. */
   all(): readonly CodedError[] {

@@ -61,7 +61,8 @@ export function createNodeSync(deps: NodeSyncDeps): NodeSyncHandler {
 /** Minimum delay after a failed write before a change retries it. */
 const RETRY_MS = 10_000;
 
-interface State {
+/** The nodes, and this one among them. */
+interface Nodes {
   readonly table: NodeTable;
   /** A resync may change it; an update may write its record again. */
   id: number;
@@ -69,16 +70,19 @@ interface State {
   addresses: readonly string[];
 }
 
+interface State extends Nodes {
+  readonly overlaps: AddressOverlaps;
+  readonly problems: AddressProblems;
+}
+
 class NodeSync implements NodeSyncHandler, EventHandler<State> {
   readonly name = 'nodesync';
   readonly state = new HandlerState<State>(this.name);
   readonly #deps: NodeSyncDeps;
-  readonly #overlaps = new AddressOverlaps();
   /** Created once: the configuration does not change. */
   #idOf: ((address: string) => number | undefined) | undefined;
   /** Another node has the ID of this one, too. */
   #conflict: CodedError | undefined;
-  readonly #addressProblems = new AddressProblems();
   /** In the stores, too; that of the state is another one after a resync that was aborted. */
   #allocatedId: number | undefined;
   /** Text of the record of this node in the cluster's store; undefined: unknown, must be read. */
@@ -107,13 +111,16 @@ class NodeSync implements NodeSyncHandler, EventHandler<State> {
     const table = await NodeTable.read(ctx.kubeState, slices, previous?.table ?? new NodeTable());
     if (ctx.isStateNew) this.#storeUnavailable = ctx.isStateLocal;
     const before = previous?.id === this.#allocatedId ? previous : undefined;
-    const state: State =
+    const nodes =
       before && !this.#isIdUnconfirmed(ctx, table, before.id)
         ? { ...before, table }
         : await this.#allocateId(ctx, table, before);
+    const overlaps = new AddressOverlaps(previous?.overlaps);
+    const problems = new AddressProblems(previous?.problems);
+    const state: State = { ...nodes, overlaps, problems };
     const context = this.#overlapContext(ctx, state);
-    if (context) await this.#overlaps.checkAll(context, ctx.kubeState, new Slices(ctx.clock));
-    await this.#addressProblems.checkAll(this.#checkedNodes(ctx, state));
+    if (context) await overlaps.checkAll(context, ctx.kubeState, new Slices(ctx.clock));
+    await problems.checkAll(this.#checkedNodes(ctx, state));
     return state;
   }
 
@@ -141,7 +148,7 @@ class NodeSync implements NodeSyncHandler, EventHandler<State> {
     const change = ctx.event.payload as KubeStateChangePayload;
     if (change.resource === 'pod') {
       const context = this.#overlapContext(ctx, state);
-      if (context) this.#overlaps.check(context, change.key, change.current as Pod | undefined);
+      if (context) state.overlaps.check(context, change.key, change.current as Pod | undefined);
       return undefined;
     }
     const affected = this.#affected(table, change);
@@ -157,25 +164,25 @@ class NodeSync implements NodeSyncHandler, EventHandler<State> {
       ctx.followUp(NodeUpdate.event({ nodeName, previous, current }));
     }
     await this.#handleIdRecordChange(ctx, state);
-    await this.#addressProblems.check(this.#checkedNodes(ctx, state), change.key, affected);
+    await state.problems.check(this.#checkedNodes(ctx, state), change.key, affected);
     if (changed.length === 0) return undefined;
     return { change: `nodes changed: ${changed.join(', ')}` };
   }
 
   problems(): readonly CodedError[] {
-    const others = this.#addressProblems.all();
+    const others = this.state.known?.problems.all() ?? [];
     return this.#conflict ? [this.#conflict, ...others] : others;
   }
 
   overlaps(): number {
-    return this.#overlaps.count;
+    return this.state.known?.overlaps.count ?? 0;
   }
 
   thisNode(): Node {
     return this.#thisNode(this.state.current);
   }
 
-  #thisNode({ table, id, addresses }: State): Node {
+  #thisNode({ table, id, addresses }: Nodes): Node {
     const kube = table.kubeNode(this.#deps.nodeName);
     return {
       id,
@@ -191,7 +198,7 @@ class NodeSync implements NodeSyncHandler, EventHandler<State> {
     return known ? this.#allNodes(known) : new Map();
   }
 
-  #allNodes(state: State): ReadonlyMap<string, Node> {
+  #allNodes(state: Nodes): ReadonlyMap<string, Node> {
     const own = this.#thisNode(state);
     const nodes = new Map<string, Node>();
     for (const [name, node] of state.table.nodes()) nodes.set(name, withoutAddressesOf(own, node));
@@ -208,7 +215,7 @@ class NodeSync implements NodeSyncHandler, EventHandler<State> {
     const others = before.filter((address) => familyOf(address) !== family);
     state.addresses = Object.freeze([...new Set([...others, ...addresses])]);
     if (!sameTexts(before, state.addresses))
-      await this.#addressProblems.checkAll(this.#checkedNodes(ctx, state));
+      await state.problems.checkAll(this.#checkedNodes(ctx, state));
     await this.#announce(ctx, state);
   }
 
@@ -218,7 +225,7 @@ class NodeSync implements NodeSyncHandler, EventHandler<State> {
   }
 
   /** undefined if pod addresses do not derive from node IDs. */
-  #overlapContext(ctx: PortContext, state: State): OverlapContext | undefined {
+  #overlapContext(ctx: PortContext, state: Nodes): OverlapContext | undefined {
     const config = this.#deps.conf.ipam();
     if (config.useExternalIpam) return undefined;
     this.#idOf ??= podAddressOwner(config);
@@ -231,7 +238,7 @@ class NodeSync implements NodeSyncHandler, EventHandler<State> {
   }
 
   /** For this node its own state, not its records in the cluster. */
-  #node(state: State, name: string): Node | undefined {
+  #node(state: Nodes, name: string): Node | undefined {
     const own = this.#thisNode(state);
     if (name === own.name) return own;
     const node = state.table.node(name);
@@ -268,8 +275,8 @@ class NodeSync implements NodeSyncHandler, EventHandler<State> {
   async #allocateId(
     ctx: ResyncContext | UpdateContext,
     table: NodeTable,
-    before: State | undefined,
-  ): Promise<State> {
+    before: Nodes | undefined,
+  ): Promise<Nodes> {
     const isResync = ctx.event.kind.method(ctx.event.payload) !== EventMethod.Update;
     const node = this.#nodeState(ctx.kubeState, table, before, isResync);
     const allocated = await allocateId(ctx, this.#deps, this.#storeUnavailable, node);
@@ -283,7 +290,7 @@ class NodeSync implements NodeSyncHandler, EventHandler<State> {
     this.#setConflict(ctx, allocated.conflict);
     const isSame = before?.id === id;
     const addresses = isSame ? before.addresses : Object.freeze(addressesOf(allocated));
-    const state: State = { table, id, addresses };
+    const state: Nodes = { table, id, addresses };
     if (isSame) await this.#announce(ctx, state);
     ctx.log.info({ id }, 'node ID allocated');
     return state;
@@ -292,7 +299,7 @@ class NodeSync implements NodeSyncHandler, EventHandler<State> {
   #nodeState(
     state: KubeState,
     table: NodeTable,
-    before: State | undefined,
+    before: Nodes | undefined,
     isResync: boolean,
   ): NodeState {
     const { nodeName, conf } = this.#deps;
@@ -362,7 +369,7 @@ class NodeSync implements NodeSyncHandler, EventHandler<State> {
     Object.assign(state, await this.#allocateId(ctx, table, state));
   }
 
-  async #announce(ctx: PortContext, state: State): Promise<void> {
+  async #announce(ctx: PortContext, state: Nodes): Promise<void> {
     if (this.#storeUnavailable) return;
     try {
       await this.#write(ctx, state);
@@ -393,7 +400,7 @@ class NodeSync implements NodeSyncHandler, EventHandler<State> {
   }
 
   /** Updates the record in the cluster, unless it is that of another node. @throws StoreUnavailableError */
-  async #write(ctx: PortContext, state: State): Promise<void> {
+  async #write(ctx: PortContext, state: Nodes): Promise<void> {
     const { cluster, nodeName } = this.#deps;
     const { id, addresses } = state;
     const key = idRecordKey(id);
@@ -423,7 +430,7 @@ class NodeSync implements NodeSyncHandler, EventHandler<State> {
   }
 }
 
-function isAnnouncedBy({ id, addresses }: State, text: string, key: string): boolean {
+function isAnnouncedBy({ id, addresses }: Nodes, text: string, key: string): boolean {
   if (hasReleaseMark(text)) return false;
   const record = readIdRecord(text, key);
   // a record with another ID than its key is invalid

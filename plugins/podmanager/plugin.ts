@@ -101,22 +101,25 @@ class Manager implements PodManager, EventHandler<State> {
   async resync(ctx: ResyncContext, previous: State | undefined): Promise<State> {
     const state = previous ?? (await this.#readBack(ctx));
     try {
-      await this.#refresh(ctx, state, previous === undefined);
+      const displaced = await this.#refresh(ctx, state, previous === undefined);
+      // of this resync, which a later handler may abort
+      return { ...state, displaced };
     } catch (thrown) {
       if (!previous) throw thrown;
       // the attachments of before are known
       ctx.beforeCommit(Promise.reject(thrown));
+      return state;
     }
-    return state;
   }
 
-  async #refresh(ctx: ResyncContext, state: State, isStart: boolean): Promise<void> {
+  /** @returns the displaced attachments */
+  async #refresh(ctx: ResyncContext, state: State, isStart: boolean): Promise<State['displaced']> {
     await restoreRecords(ctx, state);
     const identities = await this.#identities(ctx, state);
     const isFull = ctx.event.kind.method(ctx.event.payload) === EventMethod.FullResync;
     if (isFull || isStart) await compareWithVpp(ctx, state, identities, isStart);
     await learnPods(ctx, state);
-    findDisplaced(ctx, state, identities);
+    return displacedAttachments(ctx, state, identities);
   }
 
   async update(ctx: UpdateContext, state: State): Promise<UpdateResult> {
@@ -332,12 +335,12 @@ async function learnPods(ctx: ResyncContext, { table, records, lost }: State): P
 }
 
 /** A path that does not exist any more is no displacement: its values wait for the DEL. */
-function findDisplaced(
+function displacedAttachments(
   ctx: ResyncContext,
-  { table, displaced }: State,
+  { table }: State,
   identities: ReadonlyMap<AttachmentId, NamespaceIdentity | null>,
-): void {
-  displaced.clear();
+): State['displaced'] {
+  const displaced = new Table<AttachmentId, true>(ctx.journal);
   for (const [id, record] of table.all()) {
     const identity = identities.get(id);
     if (!identity || sameIdentity(identity, record.namespaceIdentity)) continue;
@@ -347,6 +350,7 @@ function findDisplaced(
       'the path leads to another network namespace now; nothing is configured there',
     );
   }
+  return displaced;
 }
 
 function forget({ table, displaced }: State, id: AttachmentId): void {

@@ -1,7 +1,6 @@
 /** Event handler of services: what the processor computes from Kubernetes objects is rendered as NAT44 of VPP. */
 import type { Clock } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
-import type { Logger } from '#infra/log/log.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import type { DesiredValues } from '#plugins/controller/api/desired-values.ts';
 import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
@@ -89,11 +88,15 @@ class Services implements EventHandler<State>, ServiceApi {
       ctx.txn.replace(group, values);
       if (slices.due()) await slices.turn();
     }
+    const problems = new Map<ServiceName, readonly string[]>();
     for (const name of new Set([...this.#problems.all().keys(), ...processor.names()])) {
-      this.#setProblemsOf(ctx.log, processor, name);
+      problems.set(name, problemsOf(processor, name));
       if (slices.due()) await slices.turn();
     }
-    this.#onHealthChecks(processor.healthChecks());
+    ctx.onSuccess(() => {
+      for (const [name, reasons] of problems) this.#problems.set(ctx.log, name, reasons);
+      this.#onHealthChecks(processor.healthChecks());
+    });
     return { processor, nat: input.node };
   }
 
@@ -215,20 +218,16 @@ class Services implements EventHandler<State>, ServiceApi {
       ctx.txn.replace(valueGroup.service(name), service ? serviceValues(service, nat) : []);
     // the limits change with the rendering
     for (const name of new Set([...services.keys(), ...problems.keys()]))
-      this.#setProblemsOf(ctx.log, processor, name);
+      this.#problems.set(ctx.log, name, problemsOf(processor, name));
     if (hasOtherHealthChecks) this.#onHealthChecks(processor.healthChecks());
     return services.size === 0 ? {} : { change: changeText(services) };
   }
+}
 
-  #setProblemsOf(
-    log: Pick<Logger, 'info' | 'warn'>,
-    processor: ServiceProcessor,
-    name: ServiceName,
-  ): void {
-    const service = processor.rendered().get(name);
-    const limits = service ? limitsOf(service) : [];
-    this.#problems.set(log, name, [...processor.problemsOf(name), ...limits]);
-  }
+function problemsOf(processor: ServiceProcessor, name: ServiceName): readonly string[] {
+  const service = processor.rendered().get(name);
+  const limits = service ? limitsOf(service) : [];
+  return [...processor.problemsOf(name), ...limits];
 }
 
 /** Services that a description of a change names. */

@@ -75,12 +75,15 @@ const event = fc.record({
     'policy',
     'no policy',
     'node config',
+    'namespace',
     'heal',
     'resync',
     'restart',
   ),
   n: fc.nat(2),
   failure,
+  /** A change of Kubernetes is found by a resync from the database. */
+  isMissed: fc.boolean(),
   /** A request of kubelet that failed is sent again. */
   isRepeated: fc.boolean(),
   /** A healing resync follows; otherwise the next event precedes it. */
@@ -93,48 +96,75 @@ const options = {
   yaml: 'crdNodeConfigurationDisabled: false\nipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}',
 } satisfies TestNodeOptions;
 
-const SERVICE_ADDRESS = '10.96.0.';
+/** A value of Kubernetes that appears or changes, or the key of one that disappears. */
+type KubeChange = { readonly put: KubeValue } | { readonly remove: KubeValue };
 
-function run(node: TestNode, { kind, n }: RandomEvent): Promise<Outcome> {
+function changeOf(node: TestNode, { kind, n }: RandomEvent): KubeChange | undefined {
   const other = `node-${n}`;
-  const address = (pod: number): string =>
-    node.ipam.podAddresses(`c${pod}/eth0`)[0] ?? `10.1.1.${20 + pod}`;
+  const address = node.ipam.podAddresses(`c${n}/eth0`)[0] ?? `10.1.1.${20 + n}`;
+  switch (kind) {
+    case 'show':
+      return { put: podValue(`p${n}`, address) };
+    case 'hide':
+      return { remove: podValue(`p${n}`, '') };
+    case 'vppnode':
+      return { put: vppNodeValue(2 + n, other, `192.168.16.${2 + n}/24`) };
+    case 'node':
+      return { put: nodeValue(other, `172.16.0.${4 + n}`) };
+    case 'own node':
+      return { put: nodeValue('node-a', `172.16.0.${5 - n}`) };
+    case 'leave':
+      return { remove: vppNodeValue(2 + n, other) };
+    case 'service':
+      // the protocol of the last one is not supported
+      return {
+        put: serviceValue(`s${n}`, `10.96.0.${1 + n}`, n === 2 ? { port: [unsupportedPort] } : {}),
+      };
+    case 'endpoints':
+      return { put: endpointsValue(`s${n}`, [{ ip: address, node: 'node-a', pod: `p${n}` }]) };
+    case 'no service':
+      return { remove: serviceValue(`s${n}`, '') };
+    case 'policy':
+      return { put: policyValue(n) };
+    case 'no policy':
+      return { remove: policyValue(n) };
+    case 'node config':
+      return n === 0 ? { remove: nodeConfigs[0] } : { put: nodeConfigs[n as 1 | 2] };
+    default:
+      return undefined;
+  }
+}
+
+const unsupportedPort = { name: 'http', protocol: 'SCTP', port: 80 };
+
+function run(node: TestNode, event: RandomEvent): Promise<Outcome> {
+  const { kind, n, isMissed } = event;
+  const change = changeOf(node, event);
+  if (change) return isMissed ? node.resync(stateAfter(node, change)) : apply(node, change);
   switch (kind) {
     case 'add':
       return node.add(`p${n}`, `c${n}`);
     case 'del':
       return node.del(`p${n}`, `c${n}`);
-    case 'show':
-      return node.put(podValue(`p${n}`, address(n)));
-    case 'hide':
-      return node.remove(podValue(`p${n}`, ''));
-    case 'vppnode':
-      return node.put(vppNodeValue(2 + n, other, `192.168.16.${2 + n}/24`));
-    case 'node':
-      return node.put(nodeValue(other, `172.16.0.${6 + n}`));
-    case 'own node':
-      return node.put(nodeValue('node-a', `172.16.0.${5 - n}`));
-    case 'leave':
-      return node.remove(vppNodeValue(2 + n, other));
-    case 'service':
-      return node.put(serviceValue(`s${n}`, `${SERVICE_ADDRESS}${1 + n}`));
-    case 'endpoints': {
-      const endpoint = { ip: address(n), node: 'node-a', pod: `p${n}` };
-      return node.put(endpointsValue(`s${n}`, [endpoint]));
-    }
-    case 'no service':
-      return node.remove(serviceValue(`s${n}`, ''));
-    case 'policy':
-      return node.put(policyValue(n));
-    case 'no policy':
-      return node.remove(policyValue(n));
-    case 'node config':
-      return n === 0 ? node.remove(nodeConfigs[0]) : node.put(nodeConfigs[n as 1 | 2]);
+    case 'namespace':
+      // another one has the path now
+      node.host.namespaces.set(`/run/netns/c${n}`, 100 + node.resyncCount);
+      return node.heal();
     case 'resync':
       return node.resync();
     default:
       return node.heal();
   }
+}
+
+function apply(node: TestNode, change: KubeChange): Promise<Outcome> {
+  return 'put' in change ? node.put(change.put) : node.remove(change.remove);
+}
+
+function stateAfter(node: TestNode, change: KubeChange): KubeValue[] {
+  const { resource, key } = 'put' in change ? change.put : change.remove;
+  const others = node.state().filter((one) => one.resource !== resource || one.key !== key);
+  return 'put' in change ? [...others, change.put] : others;
 }
 
 function policyValue(n: number): KubeValue {
@@ -185,9 +215,11 @@ async function restarted(state: readonly KubeValue[], machine: TestNodeOptions):
   return node;
 }
 
-const isResync = ({ kind }: RandomEvent): boolean =>
-  kind === 'heal' || kind === 'resync' || kind === 'node config';
-const isRequest = ({ kind }: RandomEvent): boolean => kind === 'add' || kind === 'del';
+const isResync = ({ kind, isMissed }: RandomEvent): boolean =>
+  ['heal', 'resync', 'namespace', 'node config'].includes(kind) ||
+  (isMissed && !isRequest({ kind }));
+const isRequest = ({ kind }: Pick<RandomEvent, 'kind'>): boolean =>
+  kind === 'add' || kind === 'del';
 
 /** Whether a first resync was successful. */
 const isConfigured = ({ handlers }: TestNode): boolean =>

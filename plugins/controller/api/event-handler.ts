@@ -45,6 +45,8 @@ export interface ResyncContext extends HandlerContext {
   readonly isStateNew: boolean;
   /** 1 for the startup resync, higher at run time; counts every kind of resync. */
   readonly resyncCount: number;
+  /** Called if no handler aborts the resync: tells listeners, and changes what is kept beside the state. */
+  onSuccess(tell: () => void): void;
 }
 
 export interface UpdateContext extends HandlerContext {

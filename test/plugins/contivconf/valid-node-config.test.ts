@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { StoreUnavailableError } from '#datastore/api.ts';
 import { nodeConfigModel } from '#kubernetes/models/node-config.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
+import { FatalError } from '#plugins/controller/api/errors.ts';
 import { fakeVppWithNics } from '../ipv4net/vpp-with.ts';
 import { type KubeValue, TestNode } from '../test-node.ts';
 
@@ -48,4 +49,20 @@ test('the last valid NodeConfig is written after a write that failed, also when 
   const restarted = node.restart();
   await restarted.resync([nodeConfig('not-an-ip')]);
   assert.deepEqual(restarted.config, before);
+});
+
+test('an invalid NodeConfig is not applied while the last valid one cannot be read', async () => {
+  const node = new TestNode({ yaml: YAML, vpp: fakeVppWithNics('Gig1') });
+  await node.resync([nodeConfig('10.0.0.1/24')]);
+  const get = node.localStore.get.bind(node.localStore);
+  node.localStore.get = async () => {
+    throw new StoreUnavailableError('lost');
+  };
+  const { fatal, isCommitted } = await node.restart().resync([nodeConfig('not-an-ip')]);
+  assert.ok(fatal instanceof FatalError);
+  assert.equal(isCommitted, false);
+  node.localStore.get = get;
+  const restarted = node.restart();
+  assert.equal((await restarted.resync([nodeConfig('not-an-ip')])).error, undefined);
+  assert.deepEqual(restarted.config, node.config);
 });

@@ -1,0 +1,61 @@
+/** Results of a resync that a later handler aborts: no other component gets them. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AbortEventError } from '#plugins/controller/api/errors.ts';
+import { endpointsValue, localPod, serviceValue } from './service/service-values.ts';
+import { nodeValue, podValue, TestNode, vppNodeValue } from './test-node.ts';
+
+const own = nodeValue('node-a', '172.16.0.5');
+
+async function startedNode(): Promise<TestNode> {
+  const node = new TestNode();
+  assert.equal((await node.resync([own])).error, undefined);
+  return node;
+}
+
+test('problems and health checks of services are those of before', async () => {
+  const node = await startedNode();
+  const heard: number[] = [];
+  node.services.watchHealthChecks((checks) => heard.push(checks.size));
+  const endAborting = node.abortResyncs();
+  const checked = serviceValue('web', '10.96.0.10', {
+    service_type: 'LoadBalancer',
+    external_traffic_policy: 'Local',
+    health_check_node_port: 31_000,
+  });
+  const unsupported = serviceValue('sctp', '10.96.0.11', {
+    port: [{ name: 'sctp', protocol: 'SCTP', port: 80 }],
+  });
+  const state = [own, checked, unsupported, endpointsValue('web', [localPod(2)])];
+  assert.ok((await node.resync(state)).error instanceof AbortEventError);
+  assert.deepEqual([[...node.services.serviceProblems()], heard], [[], []]);
+  endAborting();
+  assert.equal((await node.heal()).error, undefined);
+  assert.deepEqual([...node.services.serviceProblems().keys()], ['default/sctp']);
+  assert.deepEqual(heard, [1]);
+});
+
+test('problems and overlaps of other nodes are those of before', async () => {
+  const node = await startedNode();
+  const endAborting = node.abortResyncs();
+  const other = [nodeValue('node-b', '172.16.0.5', '172.16.0.6'), vppNodeValue(2, 'node-b')];
+  const pod = podValue('web', '10.1.1.7', '172.16.0.6');
+  const known = () => [node.nodes.problems?.().length, node.nodes.overlaps()];
+  assert.ok((await node.resync([own, ...other, pod])).error instanceof AbortEventError);
+  assert.deepEqual(known(), [0, 0]);
+  endAborting();
+  assert.equal((await node.heal()).error, undefined);
+  assert.deepEqual(known(), [1, 1]);
+});
+
+test('an attachment is displaced when a resync has left it out of the configuration', async () => {
+  const node = await startedNode();
+  assert.equal((await node.add('web', 'c1')).error, undefined);
+  node.host.namespaces.set('/run/netns/c1', 100);
+  const endAborting = node.abortResyncs();
+  assert.ok((await node.heal()).error instanceof AbortEventError);
+  assert.equal(node.pods.isDisplaced('c1/eth0'), false);
+  endAborting();
+  assert.equal((await node.heal()).error, undefined);
+  assert.equal(node.pods.isDisplaced('c1/eth0'), true);
+});
