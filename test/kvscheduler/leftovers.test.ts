@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import test, { describe } from 'node:test';
 import { operationsOf, pass, setUp } from './support/setup.ts';
+import type { Spec } from './support/southbound.ts';
 import { TimeoutError } from './support/timeout-error.ts';
 
 const full = { mode: 'full-resync' } as const;
@@ -99,6 +100,34 @@ describe('a leftover', () => {
     await bench.commit({}, downstream);
     assert.equal(bench.state('leftover/alpha/x'), 'FAILED');
   });
+});
+
+test('values wait for all leftovers before them as for one operation', async () => {
+  const bench = setUp({ window: 1000 });
+  const count = 300;
+  const values: Record<string, Spec> = {};
+  await bench.commit({}, full);
+  for (let at = 0; at < count; at++) {
+    bench.southbound.leftovers.set(`a/x${at}`, { what: 'x', precedes: ['a/', 'b/', `a/v${at}`] });
+    values[`a/v${at}`] = { v: 1 };
+  }
+  // the executor has one table of all the pairs of which one operation waits for the other
+  const sizes: number[] = [];
+  const Plain = globalThis.Int32Array;
+  globalThis.Int32Array = new Proxy(Plain, {
+    construct(target, args: readonly unknown[]) {
+      if (typeof args[0] === 'number') sizes.push(args[0]);
+      return Reflect.construct(target, args) as Int32Array;
+    },
+  });
+  try {
+    const calls = await bench.calls(values, full);
+    const kinds = calls.map((call) => call.split(' ')[0]);
+    assert.deepEqual(kinds, [...Array(count).fill('REMOVE'), ...Array(count).fill('CREATE')]);
+  } finally {
+    globalThis.Int32Array = Plain;
+  }
+  assert.ok(Math.max(...sizes) < 10 * count, `${Math.max(...sizes)} pairs`);
 });
 
 describe('a broken value', () => {

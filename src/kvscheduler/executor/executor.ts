@@ -13,7 +13,7 @@ import {
 } from '../api/errors.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { Node } from '../graph/node.ts';
-import type { PlannedOperation } from '../planner/operation.ts';
+import type { Barrier, PlannedOperation } from '../planner/operation.ts';
 import type { PlannedValue } from '../planner/planned-value.ts';
 import type { DescriptorCall, DescriptorCalls } from './descriptor-calls.ts';
 import { MinHeap } from './min-heap.ts';
@@ -73,11 +73,14 @@ class Execution {
   lastLevel = 0;
   readonly #operations: readonly PlannedOperation[];
   readonly #options: ExecutorOptions;
-  /** By position: the number of operations that it still waits for, and its level. */
-  readonly #waiting: Int32Array;
-  readonly #levels: Int32Array;
+  /** Barriers have the positions after those of the operations. */
+  readonly #barriers = new Map<Barrier, number>();
+  /** By position: the number of operations and barriers that it still waits for, and its level. */
+  #waiting = new Int32Array();
+  #levels = new Int32Array();
   /** Waiting operations as linked lists: the first link of an operation, and the next of a link. */
-  readonly #firstLink: Int32Array;
+  #firstLink = new Int32Array();
+  #links = 0;
   #linkTo = new Int32Array();
   #nextLink = new Int32Array();
   /** Every operation before it was launched, waits, or is in the heap. */
@@ -95,32 +98,61 @@ class Execution {
   constructor(operations: readonly PlannedOperation[], options: ExecutorOptions) {
     this.#operations = operations;
     this.#options = options;
-    this.#waiting = new Int32Array(operations.length);
-    this.#levels = new Int32Array(operations.length);
-    this.#firstLink = new Int32Array(operations.length).fill(-1);
   }
 
   async prepare(): Promise<void> {
     const { slices } = this.#options;
     let links = 0;
-    for (const { waits } of this.#operations) links += waits.length;
+    for (const { waits, barriers } of this.#operations) {
+      links += waits.length + barriers.length;
+      for (const barrier of barriers) links += this.#addBarrier(barrier);
+    }
     this.#linkTo = new Int32Array(links);
     this.#nextLink = new Int32Array(links);
-    links = 0;
-    await slices.each(this.#operations, ({ waits }, index) => {
+    const positions = this.#operations.length + this.#barriers.size;
+    this.#waiting = new Int32Array(positions);
+    this.#levels = new Int32Array(positions);
+    this.#firstLink = new Int32Array(positions).fill(-1);
+    await slices.each(this.#operations, (operation, index) => {
       this.outcomes.push(undefined);
-      if (waits.length === 0) return;
-      this.#waiting[index] = waits.length;
-      let level = 0;
-      for (const wait of waits) {
-        level = Math.max(level, (this.#levels[wait] as number) + 1);
-        this.#linkTo[links] = index;
-        this.#nextLink[links] = this.#firstLink[wait] as number;
-        this.#firstLink[wait] = links++;
-      }
-      this.#levels[index] = level;
-      this.lastLevel = Math.max(this.lastLevel, level);
+      const last = this.#linkAll(operation, index);
+      this.#levels[index] = last + 1;
+      this.lastLevel = Math.max(this.lastLevel, last + 1);
     });
+  }
+
+  /** Gives positions to a barrier and those before it. @returns the number of their links */
+  #addBarrier(barrier: Barrier): number {
+    if (this.#barriers.has(barrier)) return 0;
+    let links = barrier.waits.length + barrier.barriers.length;
+    for (const earlier of barrier.barriers) links += this.#addBarrier(earlier);
+    this.#barriers.set(barrier, this.#operations.length + this.#barriers.size);
+    return links;
+  }
+
+  /** Links a position to all that it waits for. @returns the highest level of these; -1: there are none */
+  #linkAll({ waits, barriers }: Barrier, position: number): number {
+    if (waits.length === 0 && barriers.length === 0) return -1;
+    let level = -1;
+    this.#waiting[position] = waits.length + barriers.length;
+    for (const wait of waits) {
+      this.#link(wait, position);
+      level = Math.max(level, this.#levels[wait] as number);
+    }
+    for (const barrier of barriers) {
+      const at = this.#barriers.get(barrier) as number;
+      // its operations are linked already, because they precede all that wait for it
+      if (this.#waiting[at] === 0) this.#levels[at] = this.#linkAll(barrier, at);
+      this.#link(at, position);
+      level = Math.max(level, this.#levels[at] as number);
+    }
+    return level;
+  }
+
+  #link(from: number, to: number): void {
+    this.#linkTo[this.#links] = to;
+    this.#nextLink[this.#links] = this.#firstLink[from] as number;
+    this.#firstLink[from] = this.#links++;
   }
 
   /** Executes the operations up to this level whose predecessors have succeeded. */
@@ -219,7 +251,12 @@ class Execution {
   #succeed(index: number, operation: PlannedOperation, metadata: unknown): void {
     this.outcomes[index] = done;
     this.#options.results.applySuccess(operation, metadata);
-    for (let at = this.#firstLink[index] as number; at >= 0; at = this.#nextLink[at] as number)
+    this.#open(index);
+  }
+
+  /** An operation has succeeded, or a barrier is open. */
+  #open(position: number): void {
+    for (let at = this.#firstLink[position] as number; at >= 0; at = this.#nextLink[at] as number)
       this.#countDown(this.#linkTo[at] as number);
   }
 
@@ -249,7 +286,9 @@ class Execution {
     const left = this.#waiting[index] as number;
     if (left === SKIPPED) return;
     this.#waiting[index] = left - 1;
-    if (left === 1 && index < this.#cursor) this.#offer(index);
+    if (left > 1) return;
+    if (index >= this.#operations.length) this.#open(index);
+    else if (index < this.#cursor) this.#offer(index);
   }
 }
 

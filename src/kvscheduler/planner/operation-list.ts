@@ -10,11 +10,13 @@ import type { Value } from '../api/transaction.ts';
 import type { Operation, ValueState } from '../api/value-state.ts';
 import { deepEqual } from '../graph/equality.ts';
 import { leftoverOf } from '../graph/leftovers.ts';
+import { PrefixMap } from '../graph/prefix-map.ts';
 import { claimLabel } from '../graph/value-status.ts';
 import { stays } from './decisions.ts';
 import type { MatchFinder } from './match-finder.ts';
-import type { PlannedOperation } from './operation.ts';
+import type { Barrier, PlannedOperation } from './operation.ts';
 import type { PlannedValue } from './planned-value.ts';
+import { Precedence } from './precedence.ts';
 import type { Reason } from './reason.ts';
 import type { Resolution } from './resolution.ts';
 
@@ -61,8 +63,8 @@ export class OperationList {
   readonly #readers: (number[] | undefined)[];
   /** Positions of the operations that released a claim, by its name. */
   readonly #released = new Map<string, number[]>();
-  /** Positions of the operations that remove leftovers, with the key prefixes of values that wait for them. */
-  readonly #precedences: { readonly prefixes: readonly string[]; readonly position: number }[] = [];
+  /** The operations that remove leftovers, by the key prefixes of values that wait for them. */
+  readonly #precedences = new PrefixMap<Precedence>();
   /** Positions that the operation that is being added waits for. */
   readonly #waitsOfOne: number[] = [];
 
@@ -114,7 +116,11 @@ export class OperationList {
     const index = this.#add(value, { ...entry, ...details });
     this.#release(node?.claims ?? none, index);
     const { precedes = none } = (node && leftoverOf(node)) ?? {};
-    if (precedes.length > 0) this.#precedences.push({ prefixes: precedes, position: index });
+    for (const prefix of precedes) {
+      const precedence = this.#precedences.get(prefix) ?? new Precedence();
+      this.#precedences.set(prefix, precedence);
+      precedence.add(index);
+    }
     this.setProgress(value, 'removed');
   }
 
@@ -253,6 +259,7 @@ export class OperationList {
     const { operation, noop = false } = entry;
     const position = this.operations.length;
     const waits = this.#waits(value, operation, noop, position);
+    const barriers = noop ? none : this.#barriers(value.key);
     this.operations.push({
       operation,
       value,
@@ -270,6 +277,7 @@ export class OperationList {
       recreate: entry.recreate ?? false,
       reason: entry.reason ?? value.reason,
       waits,
+      barriers,
     });
     this.#states[value.index] = entry.stateAfter;
     if (!noop) this.#lastOperation[value.index] = position;
@@ -299,8 +307,6 @@ export class OperationList {
         if (this.#released.size > 0)
           for (const name of takenBy(value)) waits.push(...(this.#released.get(name) ?? none));
       }
-      for (const { prefixes, position: earlier } of this.#precedences)
-        if (prefixes.some((prefix) => value.key.startsWith(prefix))) waits.push(earlier);
       const last = this.#last(value);
       if (last >= 0) waits.push(last);
       const readers = this.#readers[index];
@@ -308,6 +314,12 @@ export class OperationList {
       this.#readers[index] = undefined;
     }
     return waits.length === 0 ? none : waits.slice();
+  }
+
+  #barriers(key: string): readonly Barrier[] {
+    const prefixes = this.#precedences.prefixesOf(key);
+    if (prefixes.length === 0) return none;
+    return prefixes.map((prefix) => (this.#precedences.get(prefix) as Precedence).barrier());
   }
 
   #rely(value: PlannedValue, key: string | undefined, position: number): void {

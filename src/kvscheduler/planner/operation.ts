@@ -27,4 +27,14 @@ export interface PlannedOperation {
   readonly reason: Reason;
   /** Positions of earlier operations in the plan that must have succeeded. */
   readonly waits: readonly number[];
+  /** Barriers that must be open. */
+  readonly barriers: readonly Barrier[];
+}
+
+/** Opens when earlier operations have succeeded. Many operations that wait for all of these have one barrier. */
+export interface Barrier {
+  /** Positions of these operations. */
+  readonly waits: readonly number[];
+  /** Barriers that must be open, too. */
+  readonly barriers: readonly Barrier[];
 }
