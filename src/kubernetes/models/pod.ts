@@ -17,6 +17,7 @@ const model = defineModel<Pod>({
     ip_address: addressOrText,
     host_ip_address: addressOrText,
     ip_addresses: addressOrText,
+    container: { port: { host_ip_address: addressOrText } },
   },
 });
 

@@ -2,7 +2,7 @@ import { defineModel, type MessageModel } from '#models/define.ts';
 import { withEmptyMap } from './empty-map.ts';
 import { namespacedKey } from './keys.ts';
 import { Service } from './service.gen.ts';
-import { addressOrText } from './shared-rules.ts';
+import { addressOrText, cidrOrText } from './shared-rules.ts';
 
 export type { Service, ServiceServicePort as ServicePort } from './service.gen.ts';
 
@@ -19,6 +19,7 @@ const model = defineModel<Service>({
     loadbalancer_ip: addressOrText,
     cluster_ips: addressOrText,
     lb_proxy_ips: addressOrText,
+    loadbalancer_source_ranges: cidrOrText,
   },
 });
 
