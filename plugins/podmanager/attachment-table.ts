@@ -16,6 +16,12 @@ export class AttachmentTable {
     this.#cut = new Table(journal);
   }
 
+  copy(journal: Journal): AttachmentTable {
+    const copy = new AttachmentTable(journal);
+    for (const record of this.#byId.values()) copy.set(record);
+    return copy;
+  }
+
   /** Read-only at run time, too. */
   all(): ReadonlyMap<AttachmentId, AttachmentRecord> {
     return this.#byId.view;

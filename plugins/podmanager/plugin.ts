@@ -67,14 +67,16 @@ export function createPodManager(deps: PodManagerDeps): PodManager {
 /** Deleted attachments after which VPP is asked which of their interfaces still exist. */
 const DELETED_LIMIT = 64;
 
-/** The first resync reads it from the local store; the later ones compare it with VPP and Linux. */
+/** The first resync reads it from the local store; the later ones compare a copy with VPP and Linux. */
 interface State {
   readonly bootId: string;
   readonly table: AttachmentTable;
+  /** The disk, with the writes of an aborted resync, too. */
   readonly records: AttachmentRecords;
+  /** The last comparison with VPP. */
   readonly lost: LostPods;
   /** Their path leads to another network namespace now. */
-  readonly displaced: Table<AttachmentId, true>;
+  displaced: Table<AttachmentId, true>;
   order: number;
 }
 
@@ -99,27 +101,26 @@ class Manager implements PodManager, EventHandler<State> {
   }
 
   async resync(ctx: ResyncContext, previous: State | undefined): Promise<State> {
-    const state = previous ?? (await this.#readBack(ctx));
+    const state = previous
+      ? { ...previous, table: previous.table.copy(ctx.journal) }
+      : await this.#readBack(ctx);
     try {
-      const displaced = await this.#refresh(ctx, state, previous === undefined);
-      // of this resync, which a later handler may abort
-      return { ...state, displaced };
+      await this.#refresh(ctx, state, previous === undefined);
     } catch (thrown) {
       if (!previous) throw thrown;
       // the attachments of before are known
       ctx.beforeCommit(Promise.reject(thrown));
-      return state;
     }
+    return state;
   }
 
-  /** @returns the displaced attachments */
-  async #refresh(ctx: ResyncContext, state: State, isStart: boolean): Promise<State['displaced']> {
+  async #refresh(ctx: ResyncContext, state: State, isStart: boolean): Promise<void> {
     await restoreRecords(ctx, state);
     const identities = await this.#identities(ctx, state);
     const isFull = ctx.event.kind.method(ctx.event.payload) === EventMethod.FullResync;
     if (isFull || isStart) await compareWithVpp(ctx, state, identities, isStart);
     await learnPods(ctx, state);
-    return displacedAttachments(ctx, state, identities);
+    state.displaced = displacedAttachments(ctx, state, identities);
   }
 
   async update(ctx: UpdateContext, state: State): Promise<UpdateResult> {
@@ -317,7 +318,7 @@ async function compareWithVpp(
   }));
   await records.replace(ctx, removed, added);
   await records.dropDeleted(ctx, (record) => lost.isInVpp(record));
-  for (const id of removed) forget(state, id);
+  for (const id of removed) table.delete(id);
   for (const record of added) {
     table.set(record);
     identities.delete(attachmentId(record));

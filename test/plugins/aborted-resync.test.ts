@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AbortEventError } from '#plugins/controller/api/errors.ts';
+import { podLinkNames } from '#plugins/ipv4net/names.ts';
 import { endpointsValue, localPod, serviceValue } from './service/service-values.ts';
 import { nodeValue, podValue, TestNode, vppNodeValue } from './test-node.ts';
 
@@ -58,4 +59,34 @@ test('an attachment is displaced when a resync has left it out of the configurat
   endAborting();
   assert.equal((await node.heal()).error, undefined);
   assert.equal(node.pods.isDisplaced('c1/eth0'), true);
+});
+
+test('an adopted attachment has the name of its pod when a resync has configured it with that', async () => {
+  const node = new TestNode();
+  const link = { containerId: 'a1'.repeat(32), interfaceName: 'eth0' };
+  const { vpp: tag, linux: logicalName } = podLinkNames(link, true);
+  const tap = { swIfIndex: 9, internalName: 'tap9', deviceType: 'virtio', mtu: 1500 };
+  node.vpp.nics.push({ ...tap, tag });
+  node.host.marked = [
+    {
+      namespace: '/run/netns/c1',
+      namespaceIdentity: { device: 4, inode: 5 },
+      name: 'eth0',
+      logicalName,
+      otherEnd: tag,
+      mac: '02:fe:00:00:00:02',
+      addresses: ['10.1.1.2/32'],
+      neighbors: [],
+    },
+  ];
+  assert.equal((await node.resync([own])).error, undefined);
+  const names = () => [...node.pods.attachments().values()].map(({ pod }) => pod.name);
+  assert.deepEqual(names(), ['']);
+  const endAborting = node.abortResyncs();
+  const state = [own, podValue('web', '10.1.1.2')];
+  assert.ok((await node.resync(state)).error instanceof AbortEventError);
+  assert.deepEqual(names(), ['']);
+  endAborting();
+  assert.equal((await node.heal()).error, undefined);
+  assert.deepEqual(names(), ['web']);
 });
