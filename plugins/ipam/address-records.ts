@@ -30,8 +30,8 @@ export class AddressRecords {
    * which are in the order of their keys.
    */
   readonly #byAddress = new Map<string, AddressRecord>();
-  /** Records by key, as they were before a write that failed with an unknown outcome; undefined: none. */
-  readonly #uncertain = new Map<string, AddressRecord | undefined>();
+  /** Addresses whose last write failed, so that the disk may have another record than the memory. */
+  readonly #uncertain = new Set<string>();
   #last: string | undefined;
 
   /** @throws FatalError: without the records the agent would allocate addresses twice */
@@ -125,7 +125,7 @@ export class AddressRecords {
   forget(address: string, attachment: string): void {
     if (this.#byAddress.get(address)?.attachment !== attachment) return;
     this.#byAddress.delete(address);
-    this.#uncertain.set(addressKey(address), undefined);
+    this.#uncertain.add(address);
   }
 
   async #setLast(ctx: PortContext, address: string): Promise<void> {
@@ -137,11 +137,11 @@ export class AddressRecords {
   async create(ctx: PortContext, record: AddressRecord): Promise<boolean> {
     await this.restoreUncertain(ctx);
     const key = addressKey(record.address);
-    this.#uncertain.set(key, undefined);
+    this.#uncertain.add(record.address);
     const { created, value } = await ctx.callPort(`local store/put-if-absent ${key}`, () =>
       this.#store.putIfAbsent(key, addressRecordText(record)),
     );
-    this.#uncertain.delete(key);
+    this.#uncertain.delete(record.address);
     const existing = created ? record : readAddressRecord(key, value);
     if (existing) this.#byAddress.set(record.address, existing);
     else this.#byAddress.delete(record.address);
@@ -153,11 +153,11 @@ export class AddressRecords {
   async replace(ctx: PortContext, known: AddressRecord, record: AddressRecord): Promise<boolean> {
     await this.restoreUncertain(ctx);
     const key = addressKey(record.address);
-    this.#uncertain.set(key, known);
+    this.#uncertain.add(record.address);
     const swapped = await ctx.callPort(`local store/compare-and-swap ${key}`, () =>
       this.#store.compareAndSwap(key, addressRecordText(known), addressRecordText(record)),
     );
-    this.#uncertain.delete(key);
+    this.#uncertain.delete(record.address);
     if (swapped) this.#byAddress.set(record.address, record);
     return swapped;
   }
@@ -184,17 +184,12 @@ export class AddressRecords {
   /** Writes a record, and replaces an existing one. */
   async put(ctx: PortContext, record: AddressRecord): Promise<void> {
     const key = addressKey(record.address);
-    this.#expectFailure(key, record.address);
+    this.#uncertain.add(record.address);
     await ctx.callPort(`local store/put ${key}`, () =>
       this.#store.put(key, addressRecordText(record)),
     );
-    this.#uncertain.delete(key);
+    this.#uncertain.delete(record.address);
     this.#byAddress.set(record.address, record);
-  }
-
-  /** The first record is kept, if several writes fail: it is the one that the memory still has. */
-  #expectFailure(key: string, address: string): void {
-    if (!this.#uncertain.has(key)) this.#uncertain.set(key, this.#byAddress.get(address));
   }
 
   /**
@@ -202,11 +197,9 @@ export class AddressRecords {
    * be a second address of the same pod, or a running pod would have none.
    */
   async restoreUncertain(ctx: PortContext): Promise<void> {
-    for (const [key, record] of this.#uncertain) {
-      await (record === undefined
-        ? ctx.callPort(`local store/delete ${key}`, () => this.#store.delete(key))
-        : this.put(ctx, record));
-      this.#uncertain.delete(key);
+    for (const address of this.#uncertain) {
+      const record = this.#byAddress.get(address);
+      await (record ? this.put(ctx, record) : this.delete(ctx, address));
     }
   }
 
@@ -222,9 +215,9 @@ export class AddressRecords {
 
   async delete(ctx: PortContext, address: string): Promise<void> {
     const key = addressKey(address);
-    this.#expectFailure(key, address);
+    this.#uncertain.add(address);
     await ctx.callPort(`local store/delete ${key}`, () => this.#store.delete(key));
-    this.#uncertain.delete(key);
+    this.#uncertain.delete(address);
     this.#byAddress.delete(address);
   }
 }
