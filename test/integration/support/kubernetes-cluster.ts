@@ -153,7 +153,7 @@ export class KubernetesCluster implements AsyncDisposable {
   }
 
   /** @param spec of the policy, which is in the namespace default unless another one is named */
-  applyPolicy(name: string, spec: object, namespace = NAMESPACE): void {
+  applyPolicy(name: string, spec: object | undefined, namespace = NAMESPACE): void {
     const apiVersion = 'networking.k8s.io/v1';
     this.#applyObject({ apiVersion, kind: 'NetworkPolicy', metadata: { name, namespace }, spec });
   }

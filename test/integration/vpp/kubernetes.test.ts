@@ -123,6 +123,26 @@ describe('a cluster that is configured by kubectl', { skip, timeout: 600_000 }, 
     await cluster.end(other);
   });
 
+  it('isolates by each policy that the API server accepts: leading zeros, no specification', async () => {
+    const targets = [near, far].map(({ address }) => at(address));
+    const other = await cluster.run('other', { node: 'node2' });
+    const zeros = client.address.replace(/\d+/g, (part) => part.padStart(3, '0'));
+    cluster.applyPolicy('web', {
+      podSelector: { matchLabels: { app: 'web' } },
+      ingress: [{ from: [{ ipBlock: { cidr: `${zeros}/032` } }] }],
+    });
+    for (const target of targets) await unanswered(other, target);
+    for (const target of targets) await answered(client, target);
+    cluster.delete('networkpolicy', 'web');
+    for (const target of targets) await answered(other, target);
+    cluster.applyPolicy('all', undefined);
+    for (const target of targets) await unanswered(other, target);
+    for (const target of targets) await unanswered(client, target);
+    cluster.delete('networkpolicy', 'all');
+    for (const target of targets) await answered(other, target);
+    await cluster.end(other);
+  });
+
   it('catches up with what kubectl has changed while contiv-ksr and an agent were killed', async () => {
     const podSelector = { matchLabels: { app: 'web' } };
     await cluster.ksr.end('SIGKILL');
