@@ -1,6 +1,6 @@
 /** Interfaces and addresses of this node for other plugins. Interface names are logical names. */
-import { defineEvent, EventMethod } from '#plugins/controller/api/event.ts';
-import type { Node } from '#plugins/nodesync/api.ts';
+import { defineEvent, type Event, EventMethod } from '#plugins/controller/api/event.ts';
+import type { Node, NodeProblems, OwnNetwork } from '#plugins/nodesync/api.ts';
 import type { Attachment, AttachmentId } from '#plugins/podmanager/api.ts';
 
 export interface PodInterfaceNames {
@@ -55,6 +55,14 @@ export interface Ipv4NetApi {
   podByInterface(vppInterface: string): Attachment | undefined;
   /** How another node is reached; undefined before the first resync. */
   nodeLink(node: Node): NodeLink | undefined;
+  /** Addresses and subnets that this node uses itself, as of the last resync. */
+  ownNetwork(): OwnNetwork;
+  /** Addresses of the host of another node to which routes lead, without prefix length. */
+  routedAddresses(node: Node): readonly string[];
+  /** Other nodes about whose addresses an update has decided again, for handlers that follow this one. */
+  nodesChangedBy(event: Event): Iterable<string>;
+  /** Parts of the records of nodes that are not used, by their names. */
+  nodeProblems(): Pick<NodeProblems, 'of' | 'nodes'>;
   /** Keys of all values for another node; empty if it cannot be reached. */
   nodeKeys(nodeName: string): readonly string[];
   /** Name of the node at the other end of a tunnel; undefined if it is not the tunnel to a node. */

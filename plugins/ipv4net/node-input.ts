@@ -45,7 +45,7 @@ export function nodeIp(input: NodeInput): string | undefined {
 
 /** `10.1.1.2/24` without the prefix length. */
 export function withoutPrefixLength(cidr: string): string {
-  return cidr.slice(0, cidr.indexOf('/'));
+  return cidr.split('/', 1)[0]!;
 }
 
 /** Prefix length of a CIDR. */

@@ -2,15 +2,19 @@ import type { Node } from '#plugins/nodesync/api.ts';
 import type { NodeLink } from './api.ts';
 import { vxlanTunnel } from './names.ts';
 import { familyOf, type NodeInput, nodeIp } from './node-input.ts';
-import type { ReachableNodes } from './reachable-nodes.ts';
+import type { RemoteAddresses } from './remote-addresses.ts';
+import type { Wiring } from './wiring.ts';
 
-export function nodeLink(input: NodeInput, reachable: ReachableNodes, node: Node): NodeLink {
+export function nodeLink(
+  { input, remote, reachable }: Pick<Wiring, 'input' | 'remote' | 'reachable'>,
+  node: Node,
+): NodeLink {
   const address = reachable.find(node.name)?.address;
   if (address === undefined)
     return {
       address,
       tunnel: undefined,
-      whyUnreachable: reachable.conflict(node.name) ?? whyWithoutAddress(input, node),
+      whyUnreachable: reachable.conflict(node.name) ?? whyWithoutAddress(input, remote, node),
     };
   const isTunneled = input.routing.transport === 'vxlan';
   return {
@@ -20,10 +24,15 @@ export function nodeLink(input: NodeInput, reachable: ReachableNodes, node: Node
   };
 }
 
-function whyWithoutAddress(input: NodeInput, node: Node): string {
+function whyWithoutAddress(input: NodeInput, remote: RemoteAddresses, node: Node): string {
   const own = nodeIp(input);
   if (own === undefined) return 'this node has no address on the network of the nodes';
+  if (node.namesake !== undefined)
+    return `it has no Node object: the name of ${node.namesake} differs in upper and lower case`;
   if (node.managementAddresses.length === 0)
     return 'its Node object has no address: it is joining or leaving the cluster';
+  const [refused] = remote.refusedTunnelEnds(node);
+  if (refused !== undefined)
+    return `it announces ${refused.address}, which ${refused.refusal.phrase}`;
   return `it has announced no IPv${familyOf(own)} address of its VPP`;
 }

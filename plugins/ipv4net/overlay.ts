@@ -23,11 +23,15 @@ const DEFAULT_VNI = 10;
 /**
  * Address of another node without prefix length; undefined if there is none. A node without a
  * management address is joining or leaving the cluster.
+ * @param addresses of its VPP that can be used
  */
-export function reachableAt(input: NodeInput, node: Node): string | undefined {
+export function reachableAt(
+  input: NodeInput,
+  node: Node,
+  addresses: readonly string[],
+): string | undefined {
   const own = nodeIp(input);
   if (own === undefined || node.managementAddresses.length === 0) return undefined;
-  const addresses = node.vppAddresses.map(withoutPrefixLength);
   if (input.routing.transport === 'vxlan')
     return addresses.find((address) => familyOf(address) === familyOf(own));
   // next hops have the family of the pods; see `whyUnreachable` about nodes without such an address
@@ -100,10 +104,17 @@ export function overlayValues(
   ];
 }
 
-/** @param address of the node, see `reachableAt` */
-export function remoteNodeValues(input: NodeInput, node: Node, address: string): KeyValue[] {
+/**
+ * @param address of the node, see `reachableAt`
+ * @param management addresses of its host that get routes
+ */
+export function remoteNodeValues(
+  input: NodeInput,
+  node: Node,
+  address: string,
+  management: readonly string[],
+): KeyValue[] {
   const networks = networksOf(input, node);
-  const management = node.managementAddresses.filter((one) => familyOf(one) === input.family);
   return input.routing.transport === 'vxlan'
     ? throughTunnel(input, node, address, networks, management)
     : withoutOverlay(input, address, networks, management);

@@ -21,9 +21,11 @@ import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
 import {
   type Node,
+  NodeProblems,
   type NodeSyncApi,
   NodeUpdate,
   type NodeUpdatePayload,
+  type OwnNetwork,
 } from '#plugins/nodesync/api.ts';
 import {
   AddPod,
@@ -43,12 +45,14 @@ import { familyOf, type NodeInput } from './node-input.ts';
 import { NodeInputReader } from './node-input-reader.ts';
 import { nodeLink } from './node-link.ts';
 import { overlayValues } from './overlay.ts';
+import { ownNetwork } from './own-network.ts';
 import { podReply, podValues } from './pod.ts';
 import { isUnsupported, UnsupportedFeatures, warnOfPod } from './unsupported-features.ts';
 import {
   baseValues,
-  logConflict,
-  valuesOfNode,
+  ownProblems,
+  putNode,
+  putOtherNodes,
   type Wiring,
   wiredPods,
   wiringOf,
@@ -100,6 +104,10 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
   readonly state = new HandlerState<State>(this.name);
   readonly #deps: Ipv4NetDeps;
   readonly #inputReader: NodeInputReader;
+  /** Kept over resyncs, so that each is logged once. */
+  readonly #nodeProblems = new NodeProblems();
+  /** The last update about nodes, and those that it has changed. */
+  #changed: { readonly event: Event; readonly nodes: Iterable<string> } | undefined;
 
   constructor(deps: Ipv4NetDeps) {
     this.#deps = deps;
@@ -115,9 +123,9 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
   async resync(ctx: ResyncContext): Promise<State> {
     const unsupported = this.#unsupported(ctx);
     const input = await this.#inputReader.read(ctx);
-    // before the other nodes are read: an address of this node counts as none of theirs
     await this.#publishAddresses(ctx, input);
-    const wiring = await wiringOf(input, this.#deps, ctx);
+    const deps = { ...this.#deps, nodeProblems: this.#nodeProblems };
+    const wiring = await wiringOf(input, deps, ctx);
     await this.#tracePackets(ctx);
     return { ...wiring, unsupported };
   }
@@ -141,7 +149,7 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
       return this.#deletePod(ctx, state, this.#deps.pods.idOf(event.payload));
     if (NodeUpdate.is(event))
       return event.payload.nodeName === this.#deps.nodeName
-        ? this.#ownNodeUpdate(ctx, state)
+        ? this.#ownNodeUpdate(ctx, state, event.payload)
         : this.#nodeUpdate(ctx, state, event.payload);
     return {};
   }
@@ -208,7 +216,24 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
 
   nodeLink(node: Node): NodeLink | undefined {
     const { known } = this.state;
-    return known && nodeLink(known.input, known.reachable, node);
+    return known && nodeLink(known, node);
+  }
+
+  ownNetwork(): OwnNetwork {
+    return ownNetwork(this.state.current.input);
+  }
+
+  routedAddresses(node: Node): readonly string[] {
+    const { reachable, remote } = this.state.current;
+    return reachable.find(node.name) ? remote.routes(node) : [];
+  }
+
+  nodesChangedBy(event: Event): Iterable<string> {
+    return this.#changed?.event === event ? this.#changed.nodes : [];
+  }
+
+  nodeProblems(): Pick<NodeProblems, 'of' | 'nodes'> {
+    return this.#nodeProblems;
   }
 
   nodeKeys(nodeName: string): readonly string[] {
@@ -261,14 +286,20 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
    * A change of this node's Kubernetes addresses usually means that the addresses of the host changed. They also
    * tell by which link the host is in the network of the nodes, hence the MTU.
    */
-  async #ownNodeUpdate(ctx: UpdateContext, state: State): Promise<UpdateResult> {
+  async #ownNodeUpdate(
+    ctx: UpdateContext,
+    state: State,
+    { nodeName, current }: NodeUpdatePayload,
+  ): Promise<UpdateResult> {
     const { input: before } = state;
     const input = await this.#inputReader.withCurrentHost(ctx, before);
     const { hostAddresses, interfaces } = input;
     const hasOtherAddresses = hostAddresses.join() !== before.hostAddresses.join();
     const hasOtherMtu = interfaces.mtu !== before.interfaces.mtu;
-    if (!hasOtherAddresses && !hasOtherMtu) return {};
     state.input = input;
+    if (hasOtherAddresses) await this.#putAllNodes(ctx, state);
+    else this.#putNodes(ctx, state, state.remote.set(nodeName, current));
+    if (!hasOtherAddresses && !hasOtherMtu) return {};
     ctx.txn.replace(valueGroup.base, baseValues(input));
     if (hasOtherMtu) await this.#changeMtu(ctx, state);
     const changes = [
@@ -291,20 +322,47 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
 
   #nodeUpdate(
     ctx: UpdateContext,
-    { input, reachable, tunnels }: State,
+    state: State,
     { nodeName, current }: NodeUpdatePayload,
   ): UpdateResult {
+    const { input, reachable, tunnels } = state;
     const before = reachable.ids();
-    for (const name of reachable.set(nodeName, current)) {
-      const values = valuesOfNode(input, reachable, name);
-      ctx.txn.replace(valueGroup.node(name), values);
-      logConflict(ctx, reachable, name);
-    }
+    const affected = state.remote.set(nodeName, current);
+    for (const name of reachable.set(nodeName, current)) affected.add(name);
+    this.#putNodes(ctx, state, affected);
     const after = reachable.ids();
     if (before !== after)
       ctx.txn.replace(valueGroup.overlay, overlayValues(input, tunnels.of(after)));
     const isReachable = reachable.find(nodeName) !== undefined;
     return { change: isReachable ? `way to node ${nodeName}` : `no way to node ${nodeName}` };
+  }
+
+  /** Puts the values of nodes, and reports their problems. */
+  #putNodes(ctx: UpdateContext, state: State, names: Iterable<string>): void {
+    this.#changed = { event: ctx.event, nodes: names };
+    for (const name of names) {
+      const node = state.remote.node(name);
+      const isOwn = name === this.#deps.nodeName;
+      if (node === undefined && !isOwn) ctx.txn.replace(valueGroup.node(name), []);
+      const problems = node && (isOwn ? ownProblems(node) : putNode(state, ctx, node));
+      this.#nodeProblems.set(ctx.log, name, problems ?? []);
+    }
+  }
+
+  /** An address of this node is none of another one. */
+  async #putAllNodes(ctx: UpdateContext, state: State): Promise<void> {
+    const slices = new Slices(ctx.clock);
+    const { remote, reachable, problems } = await putOtherNodes(
+      state.input,
+      this.#deps,
+      ctx,
+      slices,
+    );
+    Object.assign(state, { remote, reachable });
+    this.#nodeProblems.replaceAll(ctx.log, problems);
+    const tunnels = state.tunnels.of(state.reachable.ids());
+    ctx.txn.replace(valueGroup.overlay, overlayValues(state.input, tunnels));
+    this.#changed = { event: ctx.event, nodes: this.#deps.nodes.allNodes().keys() };
   }
 
   async #addPod(

@@ -9,8 +9,6 @@ export interface ReachableNode {
 
 /** Reachability of other nodes from this node. */
 export interface Reachability {
-  /** Address of this node without prefix length: no other node can have it. */
-  readonly ownAddress: string;
   /** Address of a node without prefix length; undefined: not reachable yet. */
   addressOf(node: Node): string | undefined;
   /** Why a node cannot be reached at any address; undefined: it can. */
@@ -89,7 +87,7 @@ export class ReachableNodes {
   /** The node with this name, if it is reachable. */
   find(name: string): ReachableNode | undefined {
     const found = this.#nodes.get(name);
-    if (!found || found.address === this.#reachability.ownAddress) return undefined;
+    if (!found) return undefined;
     for (const other of this.#byAddress.get(found.address)!)
       if (this.#nodes.get(other)!.node.id < found.node.id) return undefined;
     return found;
@@ -112,9 +110,7 @@ export class ReachableNodes {
     if (reason !== undefined) return reason;
     const found = this.#nodes.get(name);
     if (!found || this.find(name)) return undefined;
-    return found.address === this.#reachability.ownAddress
-      ? `it announces ${found.address}, which is an address of this node`
-      : `it announces ${found.address}, which another node has, too`;
+    return `it announces ${found.address}, which another node has, too`;
   }
 }
 

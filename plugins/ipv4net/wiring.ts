@@ -4,25 +4,36 @@ import { Slices } from '#infra/clock/slices.ts';
 import type { ResyncContext, UpdateContext } from '#plugins/controller/api/event-handler.ts';
 import type { KeyValue } from '#plugins/controller/api/key-value.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
-import type { NodeSyncApi } from '#plugins/nodesync/api.ts';
+import {
+  addressProblem,
+  type Node,
+  type NodeProblem,
+  type NodeProblems,
+  type NodeSyncApi,
+  nodeNameProblem,
+  unreachableProblem,
+  whyNoHost,
+} from '#plugins/nodesync/api.ts';
 import { type Attachment, attachmentId, type PodManagerApi } from '#plugins/podmanager/api.ts';
 import { hostLinkValues } from './host-link.ts';
 import { valueGroup } from './names.ts';
 import { nicValues } from './nics.ts';
-import { type NodeInput, nodeIp } from './node-input.ts';
+import type { NodeInput } from './node-input.ts';
 import { overlayValues, reachableAt, remoteNodeValues, whyUnreachable } from './overlay.ts';
 import { podValues } from './pod.ts';
 import { PodLinks } from './pod-links.ts';
-import { type Reachability, ReachableNodes } from './reachable-nodes.ts';
+import { ReachableNodes } from './reachable-nodes.ts';
+import { RemoteAddresses } from './remote-addresses.ts';
 import { segmentationValues } from './segmentation.ts';
 import { stnValues } from './stn.ts';
 import { TunnelMembers } from './tunnel-members.ts';
 import { vrfValues } from './vrfs.ts';
 
 export interface Wiring {
-  /** An update replaces it when the addresses of the host have changed. */
+  /** An update replaces these three when the addresses of the host have changed. */
   input: NodeInput;
-  readonly reachable: ReachableNodes;
+  remote: RemoteAddresses;
+  reachable: ReachableNodes;
   readonly tunnels: TunnelMembers;
   readonly links: PodLinks;
 }
@@ -32,6 +43,7 @@ export interface WiringDeps {
   readonly nodes: NodeSyncApi;
   readonly pods: PodManagerApi;
   readonly ipam: IpamApi;
+  readonly nodeProblems: NodeProblems;
 }
 
 /** Puts the values of the wiring with all other nodes and all pods that are known now. */
@@ -40,20 +52,12 @@ export async function wiringOf(
   deps: WiringDeps,
   ctx: ResyncContext,
 ): Promise<Wiring> {
-  const { nodeName, nodes } = deps;
   const slices = new Slices(ctx.clock);
   ctx.txn.replace(valueGroup.base, baseValues(input));
-
-  const reachable = new ReachableNodes(reachabilityOf(input));
   const tunnels = new TunnelMembers();
-  const others = [...nodes.allNodes().values()].filter(({ name }) => name !== nodeName);
-  for (const node of others) reachable.set(node.name, node);
-  for (const { name } of others) {
-    ctx.txn.replace(valueGroup.node(name), valuesOfNode(input, reachable, name));
-    logConflict(ctx, reachable, name);
-    if (slices.due()) await slices.turn();
-  }
-  ctx.txn.replace(valueGroup.overlay, overlayValues(input, tunnels.of(reachable.ids())));
+  const { problems, ...others } = await putOtherNodes(input, deps, ctx, slices);
+  ctx.onSuccess(() => deps.nodeProblems.replaceAll(ctx.log, problems));
+  ctx.txn.replace(valueGroup.overlay, overlayValues(input, tunnels.of(others.reachable.ids())));
 
   const links = new PodLinks(ctx.journal);
   for (const [attachment, values] of wiredPods(input, deps)) {
@@ -61,7 +65,70 @@ export async function wiringOf(
     links.set(input, attachment);
     if (slices.due()) await slices.turn();
   }
-  return { input, reachable, tunnels, links };
+  return { input, ...others, tunnels, links };
+}
+
+type ProblemsByNode = ReadonlyMap<string, readonly NodeProblem[]>;
+type OtherNodes = Pick<Wiring, 'input' | 'remote' | 'reachable'>;
+
+/** Puts the values of all other nodes. */
+export async function putOtherNodes(
+  input: NodeInput,
+  { nodeName, nodes }: Pick<WiringDeps, 'nodeName' | 'nodes'>,
+  ctx: ResyncContext | UpdateContext,
+  slices: Slices,
+): Promise<Pick<Wiring, 'remote' | 'reachable'> & { readonly problems: ProblemsByNode }> {
+  const remote = new RemoteAddresses(input);
+  const reachable = new ReachableNodes({
+    addressOf: (node) => reachableAt(input, node, remote.tunnelEnds(node)),
+    whyUnreachable: (node) => whyUnreachable(input, node),
+  });
+  const all = nodes.allNodes();
+  for (const [name, node] of all) {
+    remote.set(name, node);
+    if (name !== nodeName) reachable.set(name, node);
+    if (slices.due()) await slices.turn();
+  }
+  const problems = new Map<string, readonly NodeProblem[]>();
+  for (const [name, node] of all) {
+    const others = { input, remote, reachable };
+    problems.set(name, name === nodeName ? ownProblems(node) : putNode(others, ctx, node));
+    if (slices.due()) await slices.turn();
+  }
+  return { remote, reachable, problems };
+}
+
+/**
+ * Puts the values of another node.
+ * @returns what of its records is not used
+ */
+export function putNode(
+  others: OtherNodes,
+  { txn }: Pick<UpdateContext, 'txn'>,
+  node: Node,
+): NodeProblem[] {
+  const { input, remote, reachable } = others;
+  const { name, namesake } = node;
+  const found = reachable.find(name);
+  const values = found
+    ? remoteNodeValues(input, found.node, found.address, remote.routes(node))
+    : [];
+  txn.replace(valueGroup.node(name), values);
+  const conflict = reachable.conflict(name);
+  const ignored = [...remote.refusedTunnelEnds(node), ...(found ? remote.refusedRoutes(node) : [])];
+  return [
+    ...(namesake === undefined ? [] : [nodeNameProblem(name, namesake)]),
+    ...(conflict === undefined ? [] : [unreachableProblem(name, conflict)]),
+    ...ignored.map(({ address, refusal }) => addressProblem(name, address, refusal)),
+  ];
+}
+
+/** Addresses in the Node object of this node that none can have: it is not reached at them. */
+export function ownProblems({ name, managementAddresses }: Node): NodeProblem[] {
+  return managementAddresses.flatMap((address) => {
+    const refusal = whyNoHost(address);
+    return refusal === undefined ? [] : [addressProblem(name, address, refusal)];
+  });
 }
 
 /** The pods of this node that can be wired, with their values. */
@@ -79,14 +146,6 @@ export function* wiredPods(
   }
 }
 
-function reachabilityOf(input: NodeInput): Reachability {
-  return {
-    ownAddress: nodeIp(input) ?? '',
-    addressOf: (node) => reachableAt(input, node),
-    whyUnreachable: (node) => whyUnreachable(input, node),
-  };
-}
-
 export function baseValues(input: NodeInput): KeyValue[] {
   return [
     ...nicValues(input),
@@ -95,22 +154,4 @@ export function baseValues(input: NodeInput): KeyValue[] {
     ...stnValues(input),
     ...vrfValues(input),
   ];
-}
-
-export function valuesOfNode(
-  input: NodeInput,
-  reachable: ReachableNodes,
-  name: string,
-): KeyValue[] {
-  const found = reachable.find(name);
-  return found ? remoteNodeValues(input, found.node, found.address) : [];
-}
-
-export function logConflict(
-  ctx: ResyncContext | UpdateContext,
-  reachable: ReachableNodes,
-  name: string,
-): void {
-  const conflict = reachable.conflict(name);
-  if (conflict) ctx.log.error({ node: name }, `node ${name} cannot be reached: ${conflict}`);
 }

@@ -7,6 +7,25 @@ import {
 } from '#plugins/controller/api/event.ts';
 import type { UpdateContext } from '#plugins/controller/api/event-handler.ts';
 
+export {
+  type AddressRefusal,
+  AddressRules,
+  addressReasons,
+  addressRefusal,
+  addressUses,
+  type OwnNetwork,
+  whyNoHost,
+} from './address-rules.ts';
+export { NamesByAddress } from './names-by-address.ts';
+export {
+  addressProblem,
+  type NodeProblem,
+  NodeProblems,
+  nodeNameProblem,
+  unreachableProblem,
+} from './node-problems.ts';
+
+/** A node as its records describe it. Those of other nodes are untrusted: see `AddressRules`. */
 export interface Node {
   /** Positive; unique in the cluster. Nodes without an ID are not returned. */
   readonly id: number;
@@ -17,6 +36,8 @@ export interface Node {
   readonly managementAddresses: readonly string[];
   /** Pod CIDR of the Node object; empty if unknown. */
   readonly podCidr: string;
+  /** Name of the Node object that differs from the name of the node only in case: it has none of its own. */
+  readonly namesake?: string;
 }
 
 export interface NodeSyncApi {

@@ -5,6 +5,7 @@ export class NodeSyncMetrics {
   constructor(
     registry: Registry,
     nodes: { allNodes(): ReadonlyMap<string, unknown>; overlaps(): number },
+    problems: { nodes(): readonly string[] },
   ) {
     const registers = [registry];
     new Gauge({
@@ -21,6 +22,14 @@ export class NodeSyncMetrics {
       registers,
       collect() {
         this.set(nodes.overlaps());
+      },
+    });
+    new Gauge({
+      name: 'contiv_node_problems',
+      help: 'Nodes whose addresses or names in Kubernetes and etcd are not all used; GET /contiv/v1/nodes says why.',
+      registers,
+      collect() {
+        this.set(problems.nodes().length);
       },
     });
   }

@@ -21,7 +21,7 @@ import type { Node, NodeSyncApi } from './api.ts';
 export interface NodeRoutesDeps {
   readonly nodeName: string;
   readonly nodes: Pick<NodeSyncApi, 'allNodes'>;
-  readonly net: Pick<Ipv4NetApi, 'nodeLink' | 'nodeKeys'>;
+  readonly net: Pick<Ipv4NetApi, 'nodeLink' | 'nodeKeys' | 'nodeProblems'>;
   readonly values: ValueStateReader;
   readonly samples: () => Promise<InterfaceSamples>;
   readonly clock: Clock;
@@ -40,7 +40,8 @@ export function nodeRoutes(deps: NodeRoutesDeps): Route[] {
       query: {
         search: { description: 'only nodes with this text in their ID, name or addresses' },
         show: {
-          description: 'problems: only nodes that cannot be reached, or whose values have faults',
+          description:
+            'problems: only nodes that cannot be reached, whose values have faults, or whose records are not used as a whole',
           choices: shownChoices,
         },
         limit: { description: 'number of nodes; default and largest: 200' },
@@ -85,6 +86,7 @@ async function nodeList(deps: NodeRoutesDeps, request: RouteRequest): Promise<Ro
 }
 
 function hasProblem({ nodeName, net, values }: NodeRoutesDeps, node: Node): boolean {
+  if (net.nodeProblems().of(node.name).length > 0) return true;
   if (node.name === nodeName) return false;
   const link = net.nodeLink(node);
   if (!link) return false;
@@ -104,6 +106,7 @@ function nodeDocument(deps: NodeRoutesDeps, node: Node, samples: InterfaceSample
     vppAddresses: node.vppAddresses,
     managementAddresses: node.managementAddresses,
     podCidr,
+    problems: [...net.nodeProblems().of(name)],
     link: link
       ? {
           kind: kindOf(link),

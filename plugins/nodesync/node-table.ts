@@ -1,14 +1,12 @@
 import type { Slices } from '#infra/clock/slices.ts';
 import { deepFreeze } from '#infra/collections/deep-freeze.ts';
 import { SharedMap } from '#infra/collections/shared-map.ts';
-import type { CodedError } from '#infra/errors/errors.ts';
 import type { Node as KubeNode } from '#kubernetes/models/node.ts';
 import type { VppNode } from '#kubernetes/models/vpp-node.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
-import { formatCidr, formatIp, parseCidr, parseIp } from '#models/ip.ts';
+import { parseCidr } from '#models/ip.ts';
 import type { KubeState } from '#plugins/controller/api/event-handler.ts';
 import type { Node } from './api.ts';
-import { nodeAddressError, whyNoNodeAddress } from './node-addresses.ts';
 
 type KubeRecord = Pick<Node, 'managementAddresses' | 'podCidr'>;
 
@@ -16,30 +14,22 @@ const nothing: KubeRecord = deepFreeze({ managementAddresses: [], podCidr: '' })
 
 /** Both kinds of node records, by key so that changes can be applied, and the nodes that they describe. */
 export class NodeTable {
-  /** Key of a record to the reason why it is not used; the last valid one is kept. */
-  readonly #invalid = new Map<string, CodedError>();
   readonly #vppNodes = new Map<string, VppNode>();
   /** Node name to the keys of its records in `#vppNodes`: usually one. */
   readonly #vppKeys = new Map<string, ReadonlySet<string>>();
   readonly #kubeNodes = new SharedMap<string, KubeRecord>();
   readonly #nodes = new SharedMap<string, Node>();
+  /** Names in `#vppKeys` that no Node object can have. */
+  readonly #capitalized = new Set<string>();
 
-  /**
-   * Reads the state of the cluster.
-   * @param before its valid records are kept where the present ones are invalid
-   */
-  static async read(state: KubeState, slices: Slices, before: NodeTable): Promise<NodeTable> {
+  /** Reads the state of the cluster. */
+  static async read(state: KubeState, slices: Slices): Promise<NodeTable> {
     const table = new NodeTable();
     for (const [key, value] of state.get('vppnode') ?? []) {
-      const last = before.#vppNodes.get(key);
-      if (last) table.#putVppNode(key, last);
       table.setVppNode(key, value);
       if (slices.due()) await slices.turn();
     }
     for (const [key, value] of state.get('node') ?? []) {
-      const name = resources.node.parseKey(key)?.name;
-      const last = name === undefined ? undefined : before.#kubeNodes.get(name);
-      if (name !== undefined && last) table.#kubeNodes.set(name, last);
       table.setKubeNode(key, value);
       if (slices.due()) await slices.turn();
     }
@@ -49,54 +39,28 @@ export class NodeTable {
   /** @param value canonical VppNode; undefined if the record was deleted */
   setVppNode(key: string, value: object | undefined): void {
     const record = value as VppNode | undefined;
-    this.#invalid.delete(key);
     // a record with the key of another ID is ignored
-    if (!record || vppNodeId(key) !== record.id) {
-      this.#putVppNode(key, undefined);
-      return;
-    }
-    const reason = firstReason(vppAddresses(record));
-    if (reason !== undefined) this.#reject(key, record.name, reason);
-    // the address of an earlier holder of the ID is not that of this node
-    const isOther = this.#vppNodes.get(key)?.name !== record.name;
-    if (reason === undefined) this.#putVppNode(key, record);
-    else if (isOther)
-      this.#putVppNode(key, {
-        ...record,
-        ip_address: '',
-        ip_addresses: validOf(vppAddresses(record)),
-      });
+    this.#putVppNode(key, record && vppNodeId(key) === record.id ? record : undefined);
   }
 
   /** @param value canonical Node; undefined if the record was deleted */
   setKubeNode(key: string, value: object | undefined): void {
     const name = resources.node.parseKey(key)?.name;
     if (name === undefined) return;
-    this.#invalid.delete(key);
-    if (!value) {
-      this.#kubeNodes.delete(name);
-      this.#join(name);
-      return;
-    }
-    const record = kubeRecord(value as KubeNode);
-    const reason = firstReason(record.managementAddresses);
-    if (reason === undefined) this.#kubeNodes.set(name, record);
-    else {
-      this.#reject(key, name, reason);
-      const managementAddresses = validOf(record.managementAddresses);
-      if (!this.#kubeNodes.has(name))
-        this.#kubeNodes.set(name, deepFreeze({ ...record, managementAddresses }));
-    }
-    this.#join(name);
+    if (value) this.#kubeNodes.set(name, kubeRecord(value as KubeNode));
+    else this.#kubeNodes.delete(name);
+    for (const one of [name, ...this.namesakes(name)]) this.#join(one);
   }
 
-  /** Keys of the records with invalid addresses. */
-  invalid(): ReadonlyMap<string, CodedError> {
-    return this.#invalid;
+  /** Nodes with an ID whose names differ from that of a Node object only in case. */
+  namesakes(kubeName: string): string[] {
+    return [...this.#capitalized].filter((name) => name.toLowerCase() === kubeName);
   }
 
-  #reject(key: string, name: string, reason: string): void {
-    this.#invalid.set(key, nodeAddressError(name, reason, key));
+  /** Name of the Node object that differs from a name only in case; undefined if there is no need for one. */
+  namesake(name: string): string | undefined {
+    const kubeName = name.toLowerCase();
+    return this.#kubeNodes.has(kubeName) && !this.#kubeNodes.has(name) ? kubeName : undefined;
   }
 
   /** The record of an ID in the cluster. */
@@ -126,13 +90,17 @@ export class NodeTable {
     if (before !== undefined && before !== record?.name) {
       const rest = new Set(this.#vppKeys.get(before));
       rest.delete(key);
-      if (rest.size === 0) this.#vppKeys.delete(before);
-      else this.#vppKeys.set(before, rest);
+      if (rest.size === 0) {
+        this.#vppKeys.delete(before);
+        this.#capitalized.delete(before);
+      } else this.#vppKeys.set(before, rest);
       this.#join(before);
     }
     if (record === undefined) return;
-    this.#vppKeys.set(record.name, new Set([...(this.#vppKeys.get(record.name) ?? []), key]));
-    this.#join(record.name);
+    const { name } = record;
+    this.#vppKeys.set(name, new Set([...(this.#vppKeys.get(name) ?? []), key]));
+    if (name !== name.toLowerCase()) this.#capitalized.add(name);
+    this.#join(name);
   }
 
   /** Builds a node again from its records. */
@@ -146,21 +114,15 @@ export class NodeTable {
       this.#nodes.delete(name);
       return;
     }
+    const namesake = this.namesake(name);
     this.#nodes.set(name, {
       id: record.id,
       name,
       vppAddresses: vppAddresses(record),
       ...(this.#kubeNodes.get(name) ?? nothing),
+      ...(namesake !== undefined && { namesake }),
     });
   }
-}
-
-function validOf(addresses: readonly string[]): string[] {
-  return addresses.filter((address) => whyNoNodeAddress(address) === undefined);
-}
-
-function firstReason(addresses: readonly string[]): string | undefined {
-  return addresses.map(whyNoNodeAddress).find((reason) => reason !== undefined);
 }
 
 /** ID in the key of a VppNode. */
@@ -168,23 +130,18 @@ function vppNodeId(key: string): number {
   return Number(resources.vppnode.parseKey(key)?.name);
 }
 
-/** CIDRs of a record, the obsolete single address last; invalid ones are ignored. */
+/** Addresses of a record as they are there, the obsolete single one last. */
 export function vppAddresses(record: VppNode): string[] {
-  const addresses: string[] = [];
-  for (const text of [...record.ip_addresses, record.ip_address]) {
-    const cidr = parseCidr(text);
-    if (cidr && !addresses.includes(formatCidr(cidr))) addresses.push(formatCidr(cidr));
-  }
-  return addresses;
+  const texts = new Set([...record.ip_addresses, record.ip_address]);
+  return [...texts].filter((text) => text !== '');
 }
 
-function kubeRecord(node: KubeNode): KubeRecord {
-  const managementAddresses: string[] = [];
-  for (const { type, address } of node.addresses) {
-    if (type !== 'NodeInternalIP' && type !== 'NodeExternalIP') continue;
-    const bytes = parseIp(address);
-    if (bytes && !managementAddresses.includes(formatIp(bytes)))
-      managementAddresses.push(formatIp(bytes));
-  }
-  return { managementAddresses, podCidr: parseCidr(node.pod_CIDR) ? node.pod_CIDR : '' };
+function kubeRecord({ addresses, pod_CIDR }: KubeNode): KubeRecord {
+  const ofHost = addresses.filter(
+    ({ type }) => type === 'NodeInternalIP' || type === 'NodeExternalIP',
+  );
+  return {
+    managementAddresses: [...new Set(ofHost.map(({ address }) => address))],
+    podCidr: parseCidr(pod_CIDR) ? pod_CIDR : '',
+  };
 }

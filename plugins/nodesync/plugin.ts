@@ -1,9 +1,7 @@
 /** Event handler that synchronizes the nodes of the cluster: IDs and addresses. */
-import { isDeepStrictEqual } from 'node:util';
 import { type KvEntry, StoreRefusedError, StoreUnavailableError } from '#datastore/api.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import type { CodedError } from '#infra/errors/errors.ts';
-import type { Node as KubeNode } from '#kubernetes/models/node.ts';
 import type { Pod } from '#kubernetes/models/pod.ts';
 import { hasReleaseMark } from '#kubernetes/models/release-mark.ts';
 import type { VppNode } from '#kubernetes/models/vpp-node.ts';
@@ -22,7 +20,6 @@ import { KubeStateChange, type KubeStateChangePayload } from '#plugins/controlle
 import { HandlerState } from '#plugins/controller/api/handler-state.ts';
 import { podAddressOwner, unusableNodeIds } from '#plugins/ipam/api.ts';
 import { AddressOverlaps, type OverlapContext } from './address-overlaps.ts';
-import { AddressProblems, type CheckedNodes } from './address-problems.ts';
 import { type Node, type NodeSyncApi, NodeUpdate, type PortContext } from './api.ts';
 import {
   type AllocatedId,
@@ -35,7 +32,7 @@ import {
   readIdRecord,
 } from './id-allocator.ts';
 import { idsOfPods } from './ids-of-pods.ts';
-import { nodeAddressError, ownAddressesOf } from './node-addresses.ts';
+import { NodeAddressError, nodeNameError } from './node-problems.ts';
 import { NodeTable, vppAddresses } from './node-table.ts';
 
 export interface NodeSyncDeps extends IdAllocatorDeps {
@@ -72,7 +69,8 @@ interface Nodes {
 
 interface State extends Nodes {
   readonly overlaps: AddressOverlaps;
-  readonly problems: AddressProblems;
+  /** Problems of this node that its own records show. */
+  ownErrors: readonly CodedError[];
 }
 
 class NodeSync implements NodeSyncHandler, EventHandler<State> {
@@ -108,7 +106,7 @@ class NodeSync implements NodeSyncHandler, EventHandler<State> {
 
   async resync(ctx: ResyncContext, previous: State | undefined): Promise<State> {
     const slices = new Slices(ctx.clock);
-    const table = await NodeTable.read(ctx.kubeState, slices, previous?.table ?? new NodeTable());
+    const table = await NodeTable.read(ctx.kubeState, slices);
     if (ctx.isStateNew) this.#storeUnavailable = ctx.isStateLocal;
     const before = previous?.id === this.#allocatedId ? previous : undefined;
     const nodes =
@@ -116,18 +114,16 @@ class NodeSync implements NodeSyncHandler, EventHandler<State> {
         ? { ...before, table }
         : await this.#allocateId(ctx, table, before);
     const overlaps = new AddressOverlaps(previous?.overlaps);
-    const problems = new AddressProblems(previous?.problems);
-    const state: State = { ...nodes, overlaps, problems };
+    const state: State = { ...nodes, overlaps, ownErrors: previous?.ownErrors ?? [] };
     const context = this.#overlapContext(ctx, state);
     if (context) await overlaps.checkAll(context, ctx.kubeState, new Slices(ctx.clock));
-    await problems.checkAll(this.#checkedNodes(ctx, state));
+    this.#checkThisNode(ctx, state);
     return state;
   }
 
   async reserveId(ctx: PortContext, state: KubeState): Promise<KvEntry | undefined> {
     const { known } = this.state;
-    const slices = new Slices(ctx.clock);
-    const table = await NodeTable.read(state, slices, known?.table ?? new NodeTable());
+    const table = await NodeTable.read(state, new Slices(ctx.clock));
     const { id, text } = await allocateId(
       ctx,
       this.#deps,
@@ -164,14 +160,14 @@ class NodeSync implements NodeSyncHandler, EventHandler<State> {
       ctx.followUp(NodeUpdate.event({ nodeName, previous, current }));
     }
     await this.#handleIdRecordChange(ctx, state);
-    await state.problems.check(this.#checkedNodes(ctx, state), change.key, affected);
+    this.#checkThisNode(ctx, state);
     if (changed.length === 0) return undefined;
     return { change: `nodes changed: ${changed.join(', ')}` };
   }
 
   problems(): readonly CodedError[] {
-    const others = this.state.known?.problems.all() ?? [];
-    return this.#conflict ? [this.#conflict, ...others] : others;
+    const { ownErrors = [] } = this.state.known ?? {};
+    return this.#conflict ? [this.#conflict, ...ownErrors] : ownErrors;
   }
 
   overlaps(): number {
@@ -200,9 +196,7 @@ class NodeSync implements NodeSyncHandler, EventHandler<State> {
 
   #allNodes(state: Nodes): ReadonlyMap<string, Node> {
     const own = this.#thisNode(state);
-    const nodes = new Map<string, Node>();
-    for (const [name, node] of state.table.nodes()) nodes.set(name, withoutAddressesOf(own, node));
-    return nodes.set(own.name, own);
+    return new Map(state.table.nodes()).set(own.name, own);
   }
 
   async publishAddresses(
@@ -211,11 +205,8 @@ class NodeSync implements NodeSyncHandler, EventHandler<State> {
     family: IpFamily,
   ): Promise<void> {
     const state = this.state.current;
-    const before = state.addresses;
-    const others = before.filter((address) => familyOf(address) !== family);
+    const others = state.addresses.filter((address) => familyOf(address) !== family);
     state.addresses = Object.freeze([...new Set([...others, ...addresses])]);
-    if (!sameTexts(before, state.addresses))
-      await state.problems.checkAll(this.#checkedNodes(ctx, state));
     await this.#announce(ctx, state);
   }
 
@@ -239,10 +230,7 @@ class NodeSync implements NodeSyncHandler, EventHandler<State> {
 
   /** For this node its own state, not its records in the cluster. */
   #node(state: Nodes, name: string): Node | undefined {
-    const own = this.#thisNode(state);
-    if (name === own.name) return own;
-    const node = state.table.node(name);
-    return node && withoutAddressesOf(own, node);
+    return name === this.#deps.nodeName ? this.#thisNode(state) : state.table.node(name);
   }
 
   /** Whether the pod CIDR of Node objects is used: only with an external IPAM. */
@@ -257,10 +245,7 @@ class NodeSync implements NodeSyncHandler, EventHandler<State> {
   ): string[] {
     if (resource === 'node') {
       const name = resources.node.parseKey(key)?.name;
-      // an address of this node counts as none of the others
-      if (name === this.#deps.nodeName && !hasSameAddresses(previous, current))
-        return [...table.nodes().keys(), name];
-      return name === undefined ? [] : [name];
+      return name === undefined ? [] : [name, ...table.namesakes(name)];
     }
     const names = [previous, current].map((value) => (value as VppNode | undefined)?.name ?? '');
     return [...new Set(names)].filter((name) => name !== '' && name !== this.#deps.nodeName);
@@ -322,20 +307,20 @@ class NodeSync implements NodeSyncHandler, EventHandler<State> {
     }
   }
 
-  #checkedNodes({ log, clock }: PortContext, state: State): CheckedNodes {
-    const own = this.#thisNode(state);
-    const unusable = this.#whyUnusable(own.id);
-    const reason = `node ID ${own.id}: ${unusable}`;
-    return {
-      own,
-      table: state.table,
-      ownIdError:
-        unusable === undefined
-          ? undefined
-          : nodeAddressError(own.name, reason, idRecordKey(own.id)),
-      slices: new Slices(clock),
-      log,
-    };
+  #checkThisNode({ log }: PortContext, state: State): void {
+    const { nodeName } = this.#deps;
+    const { table, id, ownErrors: before } = state;
+    const errors: CodedError[] = [];
+    const why = this.#whyUnusable(id);
+    if (why !== undefined) {
+      const text = `ignoring an address of node ${nodeName}: node ID ${id}: ${why}`;
+      errors.push(new NodeAddressError(text, { where: idRecordKey(id) }));
+    }
+    const namesake = table.namesake(nodeName);
+    if (namesake !== undefined) errors.push(nodeNameError(nodeName, namesake));
+    for (const err of errors)
+      if (!before.some(({ message }) => message === err.message)) log.error({ err }, err.message);
+    state.ownErrors = errors;
   }
 
   #setConflict({ log }: PortContext, conflict: CodedError | undefined): void {
@@ -438,28 +423,13 @@ function isAnnouncedBy({ id, addresses }: Nodes, text: string, key: string): boo
   return sameTexts(vppAddresses(record), addresses);
 }
 
-/** Another node without the management addresses of this one: there must be no route for them. */
-function withoutAddressesOf(own: Node, other: Node): Node {
-  const shared = ownAddressesOf(own, other);
-  if (shared.length === 0 || other.name === own.name) return other;
-  const managementAddresses = other.managementAddresses.filter((one) => !shared.includes(one));
-  return { ...other, managementAddresses };
-}
-
-/** Whether a change of a Node object leaves its addresses as they are. */
-function hasSameAddresses(a: object | undefined, b: object | undefined): boolean {
-  return isDeepStrictEqual(
-    (a as KubeNode | undefined)?.addresses,
-    (b as KubeNode | undefined)?.addresses,
-  );
-}
-
 function addressesOf(allocated: AllocatedId): readonly string[] {
   const record =
     allocated.text === undefined
       ? undefined
       : readIdRecord(allocated.text, idRecordKey(allocated.id));
-  return record ? vppAddresses(record) : [];
+  // the record may be that of another writer
+  return record ? vppAddresses(record).filter((text) => parseCidr(text) !== undefined) : [];
 }
 
 function familyOf(cidr: string): IpFamily | undefined {
@@ -476,6 +446,7 @@ function sameNode(a: Node | undefined, b: Node | undefined, podCidrCounts: boole
   return (
     a.id === b.id &&
     (!podCidrCounts || a.podCidr === b.podCidr) &&
+    a.namesake === b.namesake &&
     sameTexts(a.vppAddresses, b.vppAddresses) &&
     sameTexts(a.managementAddresses, b.managementAddresses)
   );

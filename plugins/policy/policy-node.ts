@@ -1,7 +1,7 @@
 import type { ContivConfApi } from '#plugins/contivconf/api.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
-import type { NodeSyncApi } from '#plugins/nodesync/api.ts';
+import { type NodeSyncApi, whyNoHost } from '#plugins/nodesync/api.ts';
 import type { PolicyNode } from './rendered-state.ts';
 
 export interface PolicyNodeDeps {
@@ -23,7 +23,7 @@ export function policyNode({ conf, nodes, ipam, net }: PolicyNodeDeps): PolicyNo
   const addresses = [
     ...cidrs.map((cidr) => cidr.split('/')[0] ?? ''),
     ...net.hostAddresses(),
-    ...nodes.thisNode().managementAddresses,
+    ...nodes.thisNode().managementAddresses.filter((one) => whyNoHost(one) === undefined),
     ipam.podGateway(),
   ];
   return {

@@ -1,6 +1,6 @@
 import { VXLAN_PORT } from '#models/vpp/interface.ts';
 import type { ContivConfApi } from '#plugins/contivconf/api.ts';
-import { effectiveSubnets, type IpamApi } from '#plugins/ipam/api.ts';
+import type { IpamApi } from '#plugins/ipam/api.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
 import type { Node, NodeSyncApi } from '#plugins/nodesync/api.ts';
 import type { LocalNode } from './processor/local-node.ts';
@@ -14,11 +14,12 @@ export interface LocalNodeDeps {
   readonly net: Ipv4NetApi;
 }
 
-export function otherNode({ name, managementAddresses, vppAddresses }: Node): OtherNode {
+export function otherNode(net: Pick<Ipv4NetApi, 'routedAddresses'>, node: Node): OtherNode {
+  const { name, managementAddresses, vppAddresses } = node;
   return {
     name,
-    addresses: managementAddresses,
-    vppAddresses: vppAddresses.map(withoutPrefixLength),
+    routedAddresses: net.routedAddresses(node),
+    addresses: [...managementAddresses, ...vppAddresses.map(withoutPrefixLength)],
   };
 }
 
@@ -47,22 +48,8 @@ export function localNode({ nodeName, conf, nodes, ipam, net }: LocalNodeDeps): 
     addresses: [...new Set(addresses)].filter((address) => address !== ''),
     podSubnet: ipam.podSubnetAllNodes(),
     ownPodSubnet: ipam.podSubnetThisNode(),
-    gateway: net.defaultGateway(),
-    otherNodes: otherNodes.map(otherNode),
-    internalSubnets: [
-      {
-        name: 'the subnet of the links between VPP and the hosts',
-        cidr: ipam.hostInterconnectSubnetAllNodes(),
-      },
-      ...(hasOverlay
-        ? [
-            {
-              name: 'the VXLAN subnet',
-              cidr: String(effectiveSubnets(ipam.settings())['vxlanCIDR']),
-            },
-          ]
-        : []),
-    ],
+    network: net.ownNetwork(),
+    otherNodes: otherNodes.map((node) => otherNode(net, node)),
     neededPorts: [
       ...(hasOverlay ? [{ protocol: 'UDP' as const, port: VXLAN_PORT, user: 'VXLAN' }] : []),
       ...(conf.mainInterface().useDhcp

@@ -30,6 +30,7 @@ import { interfaceValue, type NatNode, readNatNode } from './nat44/nat-node.ts';
 import { limitsOf, mappingsKey, serviceValues } from './nat44/service-values.ts';
 import { type NatInput, valueGroup, valueGroups } from './nat44/value-groups.ts';
 import { type PlannedServices, plannedServices } from './planned-services.ts';
+import type { OtherNode } from './processor/other-nodes.ts';
 import type { ProcessorChange } from './processor/processor-change.ts';
 import type { ServiceDescription } from './processor/service-description.ts';
 import { ServiceProcessor } from './processor/service-processor.ts';
@@ -189,15 +190,11 @@ class Services implements EventHandler<State>, ServiceApi {
   async #nodeUpdate(
     ctx: UpdateContext,
     state: NodeServices,
-    { nodeName, current }: NodeUpdatePayload,
+    { nodeName }: NodeUpdatePayload,
   ): Promise<UpdateResult> {
     const { processor } = state;
-    if (nodeName !== this.#deps.nodeName) {
-      const node = current
-        ? otherNode(current)
-        : { name: nodeName, addresses: [], vppAddresses: [] };
-      return this.#apply(ctx, state, processor.setOtherNode(node));
-    }
+    if (nodeName !== this.#deps.nodeName)
+      return this.#apply(ctx, state, processor.setOtherNodes(this.#otherNodes(ctx.event)));
     const change = await processor.setNode(localNode(this.#deps), new Slices(ctx.clock));
     const { ownAddresses: before } = state.nat;
     state.nat = readNatNode(this.#deps);
@@ -206,6 +203,17 @@ class Services implements EventHandler<State>, ServiceApi {
       if (service.addresses.some(({ address }) => before.has(address) !== after.has(address)))
         ctx.txn.replace(valueGroup.service(service.name), serviceValues(service, state.nat));
     return this.#apply(ctx, state, change);
+  }
+
+  /** The other nodes that an update has changed: the addresses of one may be those of another, too. */
+  #otherNodes(event: Event): OtherNode[] {
+    const { net, nodes, nodeName } = this.#deps;
+    const all = nodes.allNodes();
+    return [...net.nodesChangedBy(event)].flatMap((name) => {
+      if (name === nodeName) return [];
+      const node = all.get(name);
+      return [node ? otherNode(net, node) : { name, routedAddresses: [], addresses: [] }];
+    });
   }
 
   #apply(

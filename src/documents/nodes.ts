@@ -11,6 +11,7 @@ export const NodeDocument = Type.Object({
   vppAddresses: texts('With prefix length.'),
   managementAddresses: texts('Without prefix length.'),
   podCidr: text('Of the Node object; empty: unknown.'),
+  problems: texts('What of its records this node does not use, and why.'),
   link: orNull(
     Type.Object({
       kind: Type.Union([Type.Literal('tunnel'), Type.Literal('routes'), Type.Literal('none')], {

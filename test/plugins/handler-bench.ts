@@ -46,7 +46,7 @@ export interface Outcome {
   readonly fatal: Error | undefined;
   /** After the event or a follow-up, a healing resync follows. */
   readonly needsHealing: boolean;
-  /** Codes of the errors that were logged as warnings. */
+  /** Codes of the errors that were logged as warnings, also by follow-ups. */
   readonly warnings: readonly string[];
   /** Errors of `revert`. */
   readonly reverts: readonly string[];
@@ -145,13 +145,15 @@ export class HandlerBench {
       reverts: record.handlers.flatMap((one) => (one.revert && one.error ? [one.error] : [])),
       warnings: this.#warnings,
     };
+    const warnings = [...outcome.warnings];
     for (const followUp of outcome.followUps) {
       if (outcome.fatal) break;
       const next = await this.#process(followUp);
       outcome.fatal = next.fatal;
       outcome.needsHealing ||= next.needsHealing;
+      warnings.push(...next.warnings);
     }
-    return outcome;
+    return { ...outcome, warnings };
   }
 
   /** A recording stores the answers of ports as JSON: any other answer would be different in a replay. */

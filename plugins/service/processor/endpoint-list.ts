@@ -1,7 +1,9 @@
 /** The endpoints of a service by its ports, from its Endpoints value. */
 import type { EndpointAddress, EndpointPort, Endpoints } from '#kubernetes/models/endpoints.ts';
 import { ipFamily, parseIp } from '#models/ip.ts';
-import { type EndpointLocation, isPort, type NodeView, whyUnusable } from './local-node.ts';
+import { addressRefusal } from '#plugins/nodesync/api.ts';
+import type { ServiceName } from '../rendered-service.ts';
+import { type EndpointLocation, isPort, type NodeView } from './local-node.ts';
 
 /** `terminating`: it still serves, and is used if no other one is ready. Listed from best to worst. */
 export type EndpointState = 'ready' | 'terminating' | 'not-ready';
@@ -23,6 +25,15 @@ export interface EndpointList {
   readonly byPort: ReadonlyMap<string, readonly Endpoint[]>;
   /** Why endpoints in the record cannot be used. */
   readonly problems: readonly string[];
+  /** Endpoints that are not used because they are cluster IPs. */
+  readonly clusterIps: readonly string[];
+}
+
+/** Input besides the record. */
+export interface EndpointContext {
+  readonly node: NodeView;
+  /** The service with this cluster IP: a translated packet is not translated again. */
+  clusterIpOf(address: string): ServiceName | undefined;
 }
 
 /** Identifies a port of a service: a name may be empty. */
@@ -30,43 +41,62 @@ export function portKey(name: string, protocol: string): string {
   return `${protocol || 'TCP'} ${name}`;
 }
 
-export const noEndpoints: EndpointList = { byPort: new Map(), problems: [] };
+export const noEndpoints: EndpointList = {
+  byPort: new Map(),
+  problems: [],
+  clusterIps: [],
+};
 
-export function endpointList(record: Endpoints, node: NodeView): EndpointList {
-  const byPort = new Map<string, Map<string, Endpoint>>();
-  const problems: string[] = [];
+export function endpointList(record: Endpoints, context: EndpointContext): EndpointList {
+  const list: GrowingList = { byPort: new Map(), problems: [], clusterIps: [] };
   for (const { ports, addresses, not_ready_addresses } of record.endpoint_subsets) {
     const valid = ports.filter(({ port }) => {
-      if (!isPort(port)) problems.push(`${port} is not the port of an endpoint`);
+      if (!isPort(port)) list.problems.push(`${port} is not the port of an endpoint`);
       return isPort(port);
     });
-    for (const address of addresses) add(byPort, problems, valid, address, 'ready', node);
+    for (const address of addresses) add(list, valid, address, 'ready', context);
     for (const address of not_ready_addresses) {
       const state = address.serving_while_terminating ? 'terminating' : 'not-ready';
-      add(byPort, problems, valid, address, state, node);
+      add(list, valid, address, state, context);
     }
   }
+  const { byPort, problems, clusterIps } = list;
   return {
     byPort: new Map([...byPort].map(([key, endpoints]) => [key, [...endpoints.values()]])),
     problems,
+    clusterIps,
   };
 }
 
+interface GrowingList {
+  readonly byPort: Map<string, Map<string, Endpoint>>;
+  readonly problems: string[];
+  readonly clusterIps: string[];
+}
+
 function add(
-  byPort: Map<string, Map<string, Endpoint>>,
-  problems: string[],
+  list: GrowingList,
   ports: readonly EndpointPort[],
   one: EndpointAddress,
   state: EndpointState,
-  node: NodeView,
+  context: EndpointContext,
 ): void {
+  const { node } = context;
+  const { byPort } = list;
   const bytes = parseIp(one.ip);
-  const unusable = bytes === undefined ? 'is not an address' : whyUnusable(bytes);
+  const unusable = node.whyNot('endpoint', bytes);
   if (bytes === undefined || unusable !== undefined) {
-    problems.push(`endpoint "${one.ip}" ${unusable}`);
+    list.problems.push(`endpoint "${one.ip}" ${unusable}`);
     return;
   }
   if (ipFamily(bytes) !== node.family) return;
+  const service = context.clusterIpOf(one.ip);
+  if (service !== undefined) {
+    list.clusterIps.push(one.ip);
+    const { phrase } = addressRefusal('cluster IP of a service', service);
+    list.problems.push(`endpoint "${one.ip}" ${phrase}`);
+    return;
+  }
   const { ip: address, target_ref: target } = one;
   const location = node.locate(bytes, address, one.node_name);
   const pod = target?.kind === 'Pod' ? `${target.namespace}/${target.name}` : '';

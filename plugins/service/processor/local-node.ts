@@ -6,11 +6,10 @@ import {
   type IpBytes,
   type IpFamily,
   ipFamily,
-  isLinkLocalIpv6,
-  network,
   parseCidr,
   parseIp,
 } from '#models/ip.ts';
+import { AddressRules, type OwnNetwork, whyNoHost } from '#plugins/nodesync/api.ts';
 import type { BackendPlace, ServiceProtocol } from '../rendered-service.ts';
 import { type OtherNode, OtherNodes } from './other-nodes.ts';
 
@@ -25,22 +24,10 @@ export interface LocalNode {
   readonly podSubnet: string;
   /** CIDR of the pods of this node. */
   readonly ownPodSubnet: string;
-  /**
-   * Subnets in which external addresses of services would cut off the node; `podSubnet` is always one
-   * of them.
-   */
-  readonly internalSubnets: readonly InternalSubnet[];
+  readonly network: OwnNetwork;
   /** Ports that the node needs on every address. */
   readonly neededPorts: readonly NeededPort[];
-  /** Default gateway, without prefix length; empty: unknown. */
-  readonly gateway: string;
   readonly otherNodes: Iterable<OtherNode>;
-}
-
-export interface InternalSubnet {
-  /** For operators, for example `the VXLAN subnet`. */
-  readonly name: string;
-  readonly cidr: string;
 }
 
 export interface NeededPort {
@@ -58,9 +45,8 @@ export class NodeView {
   readonly addresses: readonly string[];
   readonly #pods: Cidr | undefined;
   readonly #ownPods: Cidr | undefined;
-  readonly #internal: readonly { readonly name: string; readonly cidr: Cidr }[];
   readonly #neededPorts: readonly NeededPort[];
-  readonly #gateway: string;
+  readonly #rules: AddressRules;
   readonly #own: ReadonlySet<string>;
   /** Changes with the other nodes. */
   readonly otherNodes: OtherNodes;
@@ -72,19 +58,14 @@ export class NodeView {
       const bytes = parseIp(text);
       if (bytes === undefined || ipFamily(bytes) !== node.family) return [];
       // the host has addresses at which no client outside of it can ask
-      return whyUnusable(bytes) === undefined ? [formatIp(bytes)] : [];
+      return whyNoHost(text) === undefined ? [formatIp(bytes)] : [];
     });
     this.#own = new Set(addresses);
     this.addresses = [...this.#own];
     this.#pods = parseCidr(node.podSubnet);
     this.#ownPods = parseCidr(node.ownPodSubnet);
-    const subnets = [{ name: 'the pod subnet', cidr: node.podSubnet }, ...node.internalSubnets];
-    this.#internal = subnets.flatMap(({ name, cidr: text }) => {
-      const cidr = parseCidr(text);
-      return cidr === undefined ? [] : [{ name, cidr: network(cidr) }];
-    });
     this.#neededPorts = node.neededPorts;
-    this.#gateway = node.gateway;
+    this.#rules = new AddressRules(node.network);
     this.otherNodes = new OtherNodes(node.otherNodes);
   }
 
@@ -106,13 +87,20 @@ export class NodeView {
   }
 
   /**
-   * Why no service can have the external address; undefined if one can. VPP makes such an address its
-   * own, with all ports.
+   * Why an address has no such use, as text after the address; undefined if it may have. VPP makes an external address of a
+   * service its own, with all ports.
+   * @param address undefined: the text is none
    */
-  whyInternal(address: IpBytes): string | undefined {
-    if (formatIp(address) === this.#gateway) return 'is the default gateway';
-    const subnet = this.#internal.find(({ cidr }) => contains(cidr, address))?.name;
-    return subnet && `is in ${subnet}`;
+  whyNot(
+    use: 'endpoint' | 'cluster IP' | 'external address',
+    address: IpBytes | undefined,
+  ): string | undefined {
+    return this.#rules.whyNot(use, address)?.phrase;
+  }
+
+  /** The other node that serves the external address of a service, because it has it; undefined: none. */
+  serverOf(address: string): string | undefined {
+    return this.#own.has(address) ? undefined : this.otherNodes.ownerOf(address);
   }
 
   /** The user of a port that the node needs itself; undefined: none. */
@@ -131,22 +119,6 @@ export interface EndpointLocation {
 
 function isIn(cidr: Cidr | undefined, address: IpBytes): boolean {
   return cidr !== undefined && contains(cidr, address);
-}
-
-/** Why no service and no endpoint can have the address; undefined if one can. */
-export function whyUnusable(address: IpBytes): string | undefined {
-  const [first = 0, second = 0] = address;
-  const isV4 = ipFamily(address) === 4;
-  if (first === 0 && address.every((byte) => byte === 0)) return 'is the unspecified address';
-  if (
-    isV4 ? first === 127 : first === 0 && address.every((byte, at) => byte === (at === 15 ? 1 : 0))
-  )
-    return 'is a loopback address';
-  if (isV4 ? first === 169 && second === 254 : isLinkLocalIpv6(address))
-    return 'is a link-local address';
-  if (isV4 ? first >= 224 && first < 240 : first === 0xff) return 'is a multicast address';
-  if (isV4 && first >= 240) return 'is a reserved address';
-  return undefined;
 }
 
 export function isPort(port: number): boolean {

@@ -54,7 +54,7 @@ export function describeService(
   record: Endpoints | undefined,
   context: RenderingContext,
 ): ServiceDescription {
-  const endpoints = record === undefined ? noEndpoints : endpointList(record, context.node);
+  const endpoints = record === undefined ? noEndpoints : endpointList(record, context);
   const requested = spec.addresses.map((one): AddressDescription => {
     const { key, ...address } = one;
     const policy = policyOf(spec, one);

@@ -9,9 +9,13 @@ export class ServiceIndex {
     return this.#services.get(name) ?? none;
   }
 
-  /** Replaces the names of a service. */
-  replace(service: ServiceName, names: readonly string[]): void {
-    for (const name of this.#names.get(service) ?? []) {
+  /**
+   * Replaces the names of a service.
+   * @returns those that it has got or lost
+   */
+  replace(service: ServiceName, names: readonly string[]): readonly string[] {
+    const before = this.#names.get(service) ?? [];
+    for (const name of before) {
       const services = this.#services.get(name);
       services?.delete(service);
       if (services?.size === 0) this.#services.delete(name);
@@ -23,6 +27,10 @@ export class ServiceIndex {
       if (services === undefined) this.#services.set(name, new Set([service]));
       else services.add(service);
     }
+    return [
+      ...before.filter((name) => !names.includes(name)),
+      ...names.filter((name) => !before.includes(name)),
+    ];
   }
 }
 

@@ -30,7 +30,7 @@ import {
 const absent: ServiceState = {
   rendered: undefined,
   problems: [],
-  nodeAddresses: [],
+  ownedAddresses: [],
   localPods: [],
   healthCheck: undefined,
 };
@@ -44,7 +44,8 @@ export class ServiceProcessor {
   readonly #states = new Map<ServiceName, ServiceState>();
   readonly #rendered = new Map<ServiceName, RenderedService>();
   readonly #healthChecks = new Map<ServiceName, HealthCheck>();
-  readonly #byNodeAddress = new ServiceIndex();
+  readonly #byOwnedAddress = new ServiceIndex();
+  readonly #byClusterIp = new ServiceIndex();
   readonly #byLocalPod = new ServiceIndex();
   #context: RenderingContext;
 
@@ -137,12 +138,13 @@ export class ServiceProcessor {
     return this.#renderAll(slices);
   }
 
-  /** Applies a change of another node: of services that have endpoints on its host, or an address of it. */
-  setOtherNode(node: OtherNode): ProcessorChange {
+  /** Applies a change of other nodes: of services that have endpoints on their hosts, or an address of them. */
+  setOtherNodes(nodes: readonly OtherNode[]): ProcessorChange {
     const change = new ProcessorChange();
     const services = new Set<ServiceName>();
-    for (const address of this.#context.node.otherNodes.set(node))
-      for (const name of this.#byNodeAddress.of(address)) services.add(name);
+    for (const node of nodes)
+      for (const address of this.#context.node.otherNodes.set(node))
+        for (const name of this.#byOwnedAddress.of(address)) services.add(name);
     for (const name of services) this.#render(name, change);
     return change;
   }
@@ -165,28 +167,33 @@ export class ServiceProcessor {
       topology: { nodeName: node.name, zone },
       orderBackends: backendOrder(node.name),
       ownerOf: (key) => this.#claims.ownerOf(key),
+      clusterIpOf: (address) => [...this.#byClusterIp.of(address)].sort()[0],
     };
   }
 
-  /** @returns other services that ask for an address whose owner has changed */
-  #setRecord(name: ServiceName, record: Service | undefined): Iterable<ServiceName> {
-    if (record === undefined) {
+  /** @returns other services that have to be rendered again */
+  #setRecord(name: ServiceName, record: Service | undefined): Set<ServiceName> {
+    const spec = record && serviceSpec(name, record, this.#context.node);
+    if (record === undefined || spec === undefined) {
       this.#records.delete(name);
       this.#specs.delete(name);
-      return this.#claims.replace(name, []);
+    } else {
+      this.#records.set(name, record);
+      this.#specs.set(name, spec);
     }
-    const spec = serviceSpec(name, record, this.#context.node);
-    this.#records.set(name, record);
-    this.#specs.set(name, spec);
-    return this.#claims.replace(
+    const addresses = spec?.addresses ?? [];
+    const created = spec?.created ?? '';
+    const affected = this.#claims.replace(
       name,
-      spec.addresses.map((one) => ({
-        service: name,
-        kind: one.kind,
-        created: spec.created,
-        key: one.key,
-      })),
+      addresses.map(({ kind, key }) => ({ service: name, kind, created, key })),
     );
+    const clusterIps = addresses.filter(({ kind }) => kind === 'cluster-ip');
+    const changed = this.#byClusterIp.replace(name, [
+      ...new Set(clusterIps.map(({ address }) => address)),
+    ]);
+    for (const ip of changed) for (const one of this.#byOwnedAddress.of(ip)) affected.add(one);
+    affected.delete(name);
+    return affected;
   }
 
   async #renderAll(slices: Slices): Promise<ProcessorChange> {
@@ -218,7 +225,7 @@ export class ServiceProcessor {
       change.hasOtherHealthChecks = true;
     if (state.healthCheck !== undefined) this.#healthChecks.set(name, state.healthCheck);
     else this.#healthChecks.delete(name);
-    this.#byNodeAddress.replace(name, state.nodeAddresses);
+    this.#byOwnedAddress.replace(name, state.ownedAddresses);
     this.#byLocalPod.replace(name, state.localPods);
   }
 }

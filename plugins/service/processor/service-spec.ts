@@ -2,7 +2,7 @@
 import type { Service, ServicePort } from '#kubernetes/models/service.ts';
 import { type IpBytes, ipFamily, parseIp, parseKubernetesCidr } from '#models/ip.ts';
 import type { AddressKind, ServiceName, ServiceProtocol } from '../rendered-service.ts';
-import { isPort, type NodeView, whyUnusable } from './local-node.ts';
+import { isPort, type NodeView } from './local-node.ts';
 
 /** How traffic of an address is distributed: to backends of all nodes, or of this node only. */
 export type TrafficPolicy = 'Cluster' | 'Local';
@@ -150,14 +150,11 @@ class AddressReader {
     text: string,
     bytes: IpBytes | undefined,
   ): NotRendered | undefined {
-    if (bytes === undefined) return problem(`"${text}" is not an address`);
-    if (ipFamily(bytes) !== this.#node.family)
+    if (bytes !== undefined && ipFamily(bytes) !== this.#node.family)
       return { reason: `only IPv${this.#node.family} is rendered`, isProblem: false };
-    const unusable = whyUnusable(bytes);
-    if (unusable !== undefined) return problem(`${text} ${unusable}`);
-    if (kind !== 'load-balancer' && kind !== 'external-ip') return undefined;
-    const internal = this.#node.whyInternal(bytes);
-    return internal === undefined ? undefined : problem(`${text} ${internal}`);
+    const isExternal = kind === 'load-balancer' || kind === 'external-ip';
+    const whyNot = this.#node.whyNot(isExternal ? 'external address' : 'cluster IP', bytes);
+    return whyNot === undefined ? undefined : problem(`${bytes ? text : `"${text}"`} ${whyNot}`);
   }
 
   #add(

@@ -4,18 +4,17 @@ import type { Backend, RenderedService, ServiceAddress, ServiceName } from '../r
 import type { BackendOrder } from './backend-order.ts';
 import {
   type Endpoint,
+  type EndpointContext,
   type EndpointList,
   endpointList,
   noEndpoints,
   portKey,
 } from './endpoint-list.ts';
 import { judgmentFor, type Topology } from './endpoint-selection.ts';
-import type { NodeView } from './local-node.ts';
 import type { RequestedAddress, ServiceSpec, TrafficPolicy } from './service-spec.ts';
 
 /** Input of the rendering of a service, besides its objects. */
-export interface RenderingContext {
-  readonly node: NodeView;
+export interface RenderingContext extends EndpointContext {
   readonly topology: Topology;
   readonly orderBackends: BackendOrder;
   /** The service that has an address. */
@@ -27,8 +26,8 @@ export interface ServiceState {
   readonly rendered: RenderedService | undefined;
   /** Requirements of the objects that cannot be met. */
   readonly problems: readonly string[];
-  /** Addresses whose treatment depends on which node has them, each once. */
-  readonly nodeAddresses: readonly string[];
+  /** Addresses whose treatment depends on which node or service has them, each once. */
+  readonly ownedAddresses: readonly string[];
   /** Pods of this node among its endpoints, each once. */
   readonly localPods: readonly string[];
   /** undefined: it has no health check. */
@@ -60,7 +59,7 @@ export function whyNotCarried(
     return `service ${owner} has ${one.address} ${one.protocol} port ${one.port}`;
   if (!isExternal(one)) return undefined;
   // VPP would make the address its own, and not reach the node any more
-  const other = node.otherNodes.ownerOf(one.address);
+  const other = node.serverOf(one.address);
   return other && `${one.address} is an address of node ${other}, which serves it`;
 }
 
@@ -74,9 +73,7 @@ export function serviceState(
   context: RenderingContext,
 ): ServiceState {
   const endpoints =
-    record === undefined || spec.whyNot !== undefined
-      ? noEndpoints
-      : endpointList(record, context.node);
+    record === undefined || spec.whyNot !== undefined ? noEndpoints : endpointList(record, context);
   /** By port and policy: the addresses of a port share them. */
   const backendLists = new Map<string, readonly Backend[]>();
   const addresses: ServiceAddress[] = [];
@@ -109,7 +106,7 @@ export function serviceState(
       ...conflicts,
       ...endpoints.problems,
     ],
-    nodeAddresses: nodeAddresses(spec, endpoints),
+    ownedAddresses: ownedAddresses(spec, endpoints),
     localPods: localPods(endpoints),
     healthCheck:
       spec.healthCheckPort === 0
@@ -141,8 +138,9 @@ function localEndpoints({ byPort }: EndpointList): number {
   return addresses.size;
 }
 
-function nodeAddresses(spec: ServiceSpec, { byPort }: EndpointList): string[] {
-  const addresses = new Set(spec.addresses.filter(isExternal).map(({ address }) => address));
+function ownedAddresses(spec: ServiceSpec, { byPort, clusterIps }: EndpointList): string[] {
+  const external = spec.addresses.filter(isExternal).map(({ address }) => address);
+  const addresses = new Set([...external, ...clusterIps]);
   for (const endpoints of byPort.values())
     for (const { address, place } of endpoints) if (place !== 'pod') addresses.add(address);
   return [...addresses];

@@ -6,6 +6,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CHART } from '../deploy/chart.ts';
 import { valuesSchema } from '../deploy/values-schema.ts';
+import { addressReasonTable } from './address-reasons.ts';
 import {
   configDocuments,
   configFileText,
@@ -36,6 +37,7 @@ export async function documents(): Promise<Document[]> {
     ['docs/events.md', 'events', eventTable],
     ['docs/metrics.md', 'metrics', () => metricTable('/metrics')],
     ['docs/metrics.md', 'statistics', () => metricTable('/stats')],
+    ['docs/networking.md', 'address reasons', addressReasonTable],
     ['docs/rest.md', 'statuses', statusTable],
     ['docs/rest.md', 'routes', routeTable],
     ['docs/rest.md', 'documents', await documentTable()],

@@ -148,13 +148,18 @@ function plays(): Record<string, Played> {
       ),
       undo: ({ node }) => node.cluster.delete(`${CONFIG}junk`).then(() => undefined),
     },
-    'an impossible address in the record of another node': {
+    'an address in the records of a node that cannot be used': {
       cause: async ({ node }) => {
         await tellOfNode(node, 'node2', { address: '172.16.0.6', id: 2, vpp: '127.0.0.1/8' });
       },
-      seen: shows(/CV_NODESYNC_ADDRESS/),
+      seen: shows(/node node2: 127\.0\.0\.1\/8 is a loopback address/, 'nodes'),
       undo: ({ node }) =>
         tellOfNode(node, 'node2', { address: '172.16.0.6', id: 2, vpp: '192.168.16.2/24' }),
+    },
+    'a Node object of this node with another case of its name': {
+      options: { label: 'Node1' },
+      seen: shows(/CV_NODESYNC_NAME/),
+      undo: ({ node }) => tellOfNode(node, 'Node1', { address: '172.16.0.5' }),
     },
     'subnets that cut off running pods, or would': {
       prepare: async (node) => {

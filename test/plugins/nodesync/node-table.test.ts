@@ -1,10 +1,7 @@
 /** The work of a change among many nodes. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { Slices } from '#infra/clock/slices.ts';
-import { systemClock } from '#infra/clock/system.ts';
 import type { VppNode } from '#kubernetes/models/vpp-node.ts';
-import { AddressProblems } from '#plugins/nodesync/address-problems.ts';
 import { NodeTable } from '#plugins/nodesync/node-table.ts';
 import { nodeValue, vppNodeValue } from '../test-node.ts';
 
@@ -45,44 +42,4 @@ it('a node keeps its lowest ID when its records come and go', () => {
   ]);
   table.setVppNode(records[2]!.key, undefined);
   assert.equal(table.node('node-b'), undefined);
-});
-
-it('a change of a node compares its addresses only; one of this node those of all', async () => {
-  const table = new NodeTable();
-  for (let id = 2; id <= COUNT; id++) {
-    const { key, value } = vppNodeValue(id, `node-${id}`, `192.168.${id >> 8}.${id & 255}/16`);
-    table.setVppNode(key, value);
-  }
-  let walks = 0;
-  const counting = {
-    invalid: () => table.invalid(),
-    node: (name: string) => table.node(name),
-    nodes: () => {
-      walks++;
-      return table.nodes();
-    },
-  };
-  const own = { id: 1, name: 'node-1', vppAddresses: [], managementAddresses: [], podCidr: '' };
-  const logged: string[] = [];
-  const of = (managementAddresses: readonly string[]) => ({
-    own: { ...own, managementAddresses },
-    table: counting,
-    ownIdError: undefined,
-    slices: new Slices(systemClock),
-    log: { error: (_fields: unknown, text?: string) => void logged.push(text ?? '') },
-  });
-  const problems = new AddressProblems();
-  await problems.checkAll(of(['172.16.0.1']));
-  walks = 0;
-
-  const change = nodeValue('node-7', '172.16.0.1');
-  table.setKubeNode(change.key, change.value);
-  for (let round = 0; round < 3; round++)
-    await problems.check(of(['172.16.0.1']), change.key, ['node-7']);
-  assert.equal(walks, 0);
-  assert.equal(logged.length, 1);
-  assert.match(logged[0]!, /node node-7: 172\.16\.0\.1 is an address of this node/);
-  await problems.check(of(['172.16.0.9']), change.key, ['node-1']);
-  assert.equal(walks, 1);
-  assert.deepEqual(problems.all(), []);
 });

@@ -583,13 +583,14 @@ describe('nodes of the cluster', () => {
     assert.deepEqual(node.nodes.thisNode().managementAddresses, ['172.16.0.5']);
   });
 
-  it('reads the obsolete address and passes over what is none', async () => {
+  it('reads the obsolete address, and leaves the decision about what is none to others', async () => {
     const node = new TestNode();
     const value = { ...vppNodeValue(2, 'node-b', 'rubbish', '192.168.16.2/24') };
     const old = { ...value, value: { ...value.value, ip_address: '192.168.16.9/24' } };
     await node.resync([old, nodeValue('node-b', 'not-an-ip', '172.16.0.6')]);
     const b = node.nodes.allNodes().get('node-b')!;
-    assert.deepEqual(b.vppAddresses, ['192.168.16.2/24', '192.168.16.9/24']);
-    assert.deepEqual(b.managementAddresses, ['172.16.0.6']);
+    assert.deepEqual(b.vppAddresses, ['rubbish', '192.168.16.2/24', '192.168.16.9/24']);
+    assert.deepEqual(b.managementAddresses, ['not-an-ip', '172.16.0.6']);
+    assert.equal(node.net.nodeLink(b)?.address, '192.168.16.2');
   });
 });

@@ -20,10 +20,15 @@ export const localNode: LocalNode = {
   addresses: ['192.168.16.1', '10.20.0.1'],
   podSubnet: '10.1.0.0/16',
   ownPodSubnet: '10.1.1.0/24',
-  internalSubnets: [{ name: 'the VXLAN subnet', cidr: '192.168.30.0/24' }],
+  network: {
+    addresses: ['192.168.16.1', '10.20.0.1'],
+    gateway: '192.168.16.100',
+    subnets: { 'pod subnet': '10.1.0.0/16', 'VXLAN subnet': '192.168.30.0/24' },
+  },
   neededPorts: [{ protocol: 'UDP', port: 4789, user: 'VXLAN' }],
-  gateway: '192.168.16.100',
-  otherNodes: [{ name: 'node-b', addresses: ['10.20.0.2'], vppAddresses: ['192.168.16.2'] }],
+  otherNodes: [
+    { name: 'node-b', routedAddresses: ['10.20.0.2'], addresses: ['10.20.0.2', '192.168.16.2'] },
+  ],
 };
 
 export type ServiceInput = Partial<KubeService['spec']> & {

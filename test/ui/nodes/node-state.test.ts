@@ -11,6 +11,7 @@ const reached: NodeDocument = {
   isThisNode: false,
   vppAddresses: ['192.168.16.2/24'],
   managementAddresses: ['172.16.0.2'],
+  problems: [],
   podCidr: '',
   link: {
     kind: 'tunnel',

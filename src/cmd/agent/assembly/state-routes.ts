@@ -36,7 +36,7 @@ export function stateRoutes(
   const { settings, environment, status, registry, clock, loggers } = deps;
   const { label } = settings;
   const { nodes, pods, ipam, ipv4net: net, services, policies, stats } = plugins;
-  new NodeSyncMetrics(registry, nodes);
+  new NodeSyncMetrics(registry, nodes, net.nodeProblems());
   new PodManagerMetrics(registry, pods);
   registerFeatureProblems(status, plugins);
   const interfaceStats = wireStats({

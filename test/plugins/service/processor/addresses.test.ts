@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ManualClock } from '#infra/clock/manual.ts';
+import { Slices } from '#infra/clock/slices.ts';
 import {
   backendsOf,
   endpoint,
@@ -7,6 +9,7 @@ import {
   port,
   problemsOf,
   processed,
+  recordsOf,
   type ServiceInput,
   service,
   slice,
@@ -165,11 +168,11 @@ test('an external address that another node has is served by that node alone', a
     'TCP 192.168.16.2:80': '192.168.16.2 is an address of node node-b, which serves it',
   });
   assert.equal(problemsOf(processor).size, 0);
-  const gone = { name: 'node-b', addresses: [], vppAddresses: [] };
-  assert.deepEqual([...processor.setOtherNode(gone).services.keys()], ['shop/web']);
+  const gone = { name: 'node-b', routedAddresses: [], addresses: [] };
+  assert.deepEqual([...processor.setOtherNodes([gone]).services.keys()], ['shop/web']);
   assert.deepEqual(served().sort(), [cluster, ...externalIPs.map((ip) => `TCP ${ip}:80`)].sort());
-  const joined = { name: 'node-c', addresses: [], vppAddresses: ['198.51.100.7'] };
-  assert.deepEqual([...processor.setOtherNode(joined).services.keys()], ['shop/web']);
+  const joined = { name: 'node-c', routedAddresses: [], addresses: ['198.51.100.7'] };
+  assert.deepEqual([...processor.setOtherNodes([joined]).services.keys()], ['shop/web']);
   assert.equal(served().includes('TCP 198.51.100.7:80'), false);
 });
 
@@ -225,4 +228,36 @@ test('source ranges of a load balancer are not enforced, which is reported', asy
   ]);
   assert.deepEqual(await problems(['0.0.0.0/0']), []);
   assert.deepEqual(await problems([]), []);
+});
+
+test('an endpoint that is the cluster IP of a service is no backend, and is reported until it is none', async () => {
+  const web = service({ clusterIP: '10.96.0.9' });
+  const endpoints = [slice([endpoint('10.1.1.2'), endpoint('10.96.0.10')])];
+  const processor = await processed([web], endpoints);
+  const backends = () => backendsOf(processor)['TCP 10.96.0.9:80']?.length;
+  assert.equal(backends(), 2);
+  const records = recordsOf([service({ name: 'db', clusterIP: '10.96.0.10' })], []);
+  const [[key, value] = []] = records.get('service')!;
+  const put = (current: object | undefined) =>
+    processor.change({ resource: 'service', key: key!, current }, new Slices(new ManualClock()));
+  const { services, problems } = await put(value);
+  assert.deepEqual([...services.keys()].sort(), ['shop/db', 'shop/web']);
+  assert.equal(backends(), 1);
+  const text = 'endpoint "10.96.0.10" is the cluster IP of service shop/db';
+  assert.deepEqual(problems.get('shop/web'), [text]);
+  assert.deepEqual(processor.describe('shop/web')?.problems, [text]);
+  await put(undefined);
+  assert.equal(backends(), 2);
+  assert.deepEqual(processor.problemsOf('shop/web'), []);
+  // its own
+  const own = await processed([web], [slice([endpoint('10.96.0.9')])]);
+  assert.match(problemsOf(own).get('shop/web')!.join(), /is the cluster IP of service shop\/web/);
+});
+
+test('an external address of this node is served by it, although another node has it, too', async () => {
+  const externalIPs = ['10.20.0.1'];
+  const processor = await processed([service({ externalIPs })], slices);
+  const addresses = ['10.20.0.1'];
+  processor.setOtherNodes([{ name: 'node-c', routedAddresses: [], addresses }]);
+  assert.ok('TCP 10.20.0.1:80' in backendsOf(processor));
 });

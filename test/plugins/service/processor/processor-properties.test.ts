@@ -95,10 +95,10 @@ class Cluster {
       return;
     }
     if ('otherNode' in step) {
-      const node = { name: step.otherNode, addresses: step.hosts, vppAddresses: [] };
+      const node = { name: step.otherNode, routedAddresses: step.hosts, addresses: step.hosts };
       const others = [...this.node.otherNodes].filter(({ name }) => name !== node.name);
       this.node = { ...this.node, otherNodes: [...others, node] };
-      this.#learn(this.processor.setOtherNode(node));
+      this.#learn(this.processor.setOtherNodes([node]));
       return;
     }
     if ('addresses' in step) {

@@ -95,14 +95,13 @@ test('an endpoint without a node name is on another node once the address of tha
     return `${backend?.place} ${backend?.nodeName}`;
   };
   assert.equal(place(), 'outside ');
-  const joined = processor.setOtherNode({
-    name: 'node-c',
-    addresses: ['172.16.0.5'],
-    vppAddresses: [],
-  });
+  const addresses = ['172.16.0.5'];
+  const joined = processor.setOtherNodes([
+    { name: 'node-c', routedAddresses: addresses, addresses },
+  ]);
   assert.deepEqual([...joined.services.keys()], ['shop/web']);
   assert.equal(place(), 'node node-c');
-  const left = processor.setOtherNode({ name: 'node-c', addresses: [], vppAddresses: [] });
+  const left = processor.setOtherNodes([{ name: 'node-c', routedAddresses: [], addresses: [] }]);
   assert.deepEqual([...left.services.keys()], ['shop/web']);
   assert.equal(place(), 'outside ');
 });

@@ -49,7 +49,7 @@ function Found({ list, name }: { readonly list: NodeList; readonly name: string 
 }
 
 function Facts({ node }: { readonly node: NodeDocument }) {
-  const { id, vppAddresses, managementAddresses, podCidr, link, tunnel } = node;
+  const { id, vppAddresses, managementAddresses, podCidr, problems, link, tunnel } = node;
   const { tone, text, reason } = nodeState(node);
   return (
     <dl class="facts">
@@ -67,6 +67,16 @@ function Facts({ node }: { readonly node: NodeDocument }) {
         <>
           <dt>Pod CIDR of the Node object</dt>
           <dd>{podCidr}</dd>
+        </>
+      )}
+      {problems.length > 0 && (
+        <>
+          <dt>Not used of its records</dt>
+          {problems.map((problem) => (
+            <dd key={problem} class="problem">
+              {problem}
+            </dd>
+          ))}
         </>
       )}
       {link?.address && (
