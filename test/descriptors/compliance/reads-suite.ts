@@ -74,6 +74,9 @@ const lost: readonly KeyedValue[] = [
     ],
   }),
 ];
+/** Values that `damage` concerns. */
+export const damagedValues: readonly KeyedValue[] = [...rest, ...lost];
+
 const tap = keyedValue(vppInterfaceModel, { name: 'tap1', type: 'TAP', tap: { version: 2 } });
 
 export function readsSuite(start: () => Promise<VppBackend>): void {
@@ -110,7 +113,7 @@ export function readsSuite(start: () => Promise<VppBackend>): void {
     before(async () => {
       backend = await start();
       const has = backend.withoutTaps ? [] : [tap];
-      values = [...rest, ...lost, ...has];
+      values = [...damagedValues, ...has];
       const lostTapLinks = { has: (_readBack: object, name: string) => withoutLinks.has(name) };
       scheduler = createScheduler({
         descriptors: backend.descriptorsWith({ lostTapLinks, managedKeys: keys }),
@@ -177,7 +180,8 @@ export function readsSuite(start: () => Promise<VppBackend>): void {
   });
 }
 
-async function damage(client: VppClient): Promise<void> {
+/** Leaves behind in VPP what a crash or an operator can leave, beside `damagedValues`. */
+export async function damage(client: VppClient): Promise<void> {
   const all = await client.dump('sw_interface_dump', {
     sw_if_index: NONE,
     name_filter_valid: false,

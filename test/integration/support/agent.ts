@@ -214,14 +214,15 @@ export class RealAgent {
     return this.#request('GET', path);
   }
 
-  /** POST without a body over the local socket. */
-  post(path: string): Promise<RestResponse> {
-    return this.#request('POST', path);
+  /** POST over the local socket. */
+  post(path: string, body?: object): Promise<RestResponse> {
+    return this.#request('POST', path, body);
   }
 
-  #request(method: 'GET' | 'POST', path: string): Promise<RestResponse> {
+  #request(method: 'GET' | 'POST', path: string, body?: object): Promise<RestResponse> {
     return new Promise((resolve, reject) => {
-      const call = { socketPath: this.restSocket, method, path, timeout: 10_000 };
+      const headers = body && { 'content-type': 'application/json' };
+      const call = { socketPath: this.restSocket, method, path, headers, timeout: 10_000 };
       const sent = request(call, (response) => {
         let text = '';
         response.setEncoding('utf8');
@@ -233,7 +234,7 @@ export class RealAgent {
       });
       sent.on('timeout', () => sent.destroy(new Error(`no response to ${method} ${path}`)));
       sent.on('error', reject);
-      sent.end();
+      sent.end(body && JSON.stringify(body));
     });
   }
 
