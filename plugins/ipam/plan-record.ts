@@ -37,8 +37,8 @@ const settings = Object.keys(configKeys) as readonly (keyof RecordedSettings)[];
 export class PlanRecord {
   readonly #store: KvStore;
   #recorded: RecordedSettings | undefined;
-  /** Settings whose write has failed, so that the disk may have others. */
-  #unwritten: RecordedSettings | undefined;
+  /** The last write has failed, so that the disk may have others. */
+  #isUncertain = false;
 
   /** @throws FatalError: without the record, a changed subnet would cut off running pods */
   static async readBack(ctx: ResyncContext, store: KvStore): Promise<PlanRecord> {
@@ -75,22 +75,24 @@ export class PlanRecord {
 
   /** Records the subnets. Pods are configured without a disk, too: `ensureWritten` follows. */
   async tryWrite(ctx: ResyncContext, config: IpamConfig): Promise<void> {
-    if (this.#recorded && !this.#unwritten && this.changes(config).length === 0) return;
-    this.#unwritten = settingsOf(config);
     try {
-      await this.ensureWritten(ctx);
+      await this.ensureWritten(ctx, config);
     } catch (cause) {
       ctx.log.warn({ reason: errorText(cause) }, 'cannot record the subnets of this node');
     }
   }
 
-  /** To be called before an address is allocated from the subnets. @throws StoreUnavailableError … */
-  async ensureWritten(ctx: Pick<UpdateContext, 'callPort'>): Promise<void> {
-    const settings = this.#unwritten;
-    if (!settings) return;
+  /**
+   * To be called before an address is allocated from the subnets: a resync that was aborted may have recorded others.
+   * @throws StoreUnavailableError …
+   */
+  async ensureWritten(ctx: Pick<UpdateContext, 'callPort'>, config: IpamConfig): Promise<void> {
+    if (this.#recorded && !this.#isUncertain && this.changes(config).length === 0) return;
+    const settings = settingsOf(config);
     const text = JSON.stringify(settings);
+    this.#isUncertain = true;
     await ctx.callPort('local store/put subnets', () => this.#store.put(PLAN_KEY, text));
-    this.#unwritten = undefined;
+    this.#isUncertain = false;
     this.#recorded = settings;
   }
 }

@@ -285,7 +285,7 @@ class Ipam extends BaseIpam implements EventHandler<State>, IpamApi {
         { pod: podIdText(payload.pod), ipam: payload.ipamType },
         'ignoring the address of another IPAM plugin: useExternalIPAM is false',
       );
-    await state.planRecord.ensureWritten(ctx);
+    await state.planRecord.ensureWritten(ctx, this.settings());
     const address = this.#isExternal
       ? await this.#acceptExternal(ctx, state, payload, attachment)
       : await this.#allocate(ctx, state, payload, attachment);

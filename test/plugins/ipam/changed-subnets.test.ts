@@ -111,6 +111,24 @@ describe('subnets that change while pods run', () => {
     assert.match((await recorded())!, /192\.168\.40/, 'before an address is allocated');
   });
 
+  it('keep a pod connected that was added after the resync to the new ones was aborted', async () => {
+    const old = await started('');
+    await old.add('web', 'c1');
+    const node = await restarted(old, BEFORE);
+    const endAborting = node.abortResyncs();
+    await node.del('web', 'c1');
+    assert.equal(node.ipam.podSubnetThisNode(), '10.1.1.0/24');
+    const address = addressOf(await node.add('db', 'c2'));
+    endAborting();
+    assert.equal((await node.heal()).error, undefined);
+    assert.equal(node.ipam.podSubnetThisNode(), '10.1.1.0/24');
+    assert.match(problems(node).join(), /^CV_IPAM_SUBNETS_IN_USE /);
+    const again = await restarted(node, BEFORE);
+    assert.equal(routesOfPod(again, address).length, 1);
+    await again.del('db', 'c2');
+    assert.notEqual(again.ipam.podSubnetThisNode(), '10.1.1.0/24');
+  });
+
   it('are restored without a trace', async () => {
     const old = await started('');
     await old.add('web', 'c1');
