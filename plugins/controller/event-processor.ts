@@ -187,9 +187,9 @@ export class EventProcessor {
     await this.#runHandlers(processing, interested);
     await this.#awaitPending(processing);
     processing.txn.seal();
+    if (!processing.stopped) await this.#tell(processing);
     for (const end of saved) end(processing.stopped ? processing.error : undefined);
     if (processing.isResync && !processing.stopped) this.#isStateNew = false;
-    if (!processing.stopped) for (const tell of processing.successes) tell();
 
     if (!processing.stopped) {
       // 8. External configuration is merged over the values of the handlers.
@@ -303,6 +303,14 @@ export class EventProcessor {
     }
   }
 
+  /** Others learn of a resync that no handler has aborted. */
+  async #tell(processing: ProcessingState): Promise<void> {
+    for (const { handler, tell } of processing.successes) {
+      const { error } = await this.#outcomeOf(handler, processing, tell);
+      if (error) addHandlerError(processing, error);
+    }
+  }
+
   /** A resync that is aborted restores the states of before. */
   #saveStates({
     isResync,
@@ -348,9 +356,29 @@ export class EventProcessor {
     body: HandlerCallBody,
     isRevert = false,
   ): Promise<HandlerOutcome> {
-    const { clock, random, log } = this.#deps;
+    const { clock } = this.#deps;
     const start = clock.monotonic();
-    const outcome = await callHandler(name, body, {
+    const outcome = await this.#outcomeOf(name, processing, body);
+    const record = {
+      handler: name,
+      revert: isRevert,
+      change: outcome.change ?? '',
+      error: outcome.error && errorText(outcome.error),
+      startMs: start - processing.began,
+      tookMs: clock.monotonic() - start,
+    };
+    processing.records.push(record);
+    if (outcome.pending) processing.pending.push({ record, ended: outcome.pending });
+    return outcome;
+  }
+
+  #outcomeOf(
+    name: string,
+    processing: ProcessingState,
+    body: HandlerCallBody,
+  ): Promise<HandlerOutcome> {
+    const { clock, random, log } = this.#deps;
+    return callHandler(name, body, {
       event: processing.event,
       kubeState: this.#cache.kubeState,
       resyncCount: this.#resyncCount,
@@ -364,20 +392,9 @@ export class EventProcessor {
       guard: this.#guard,
       journal: this.#journal,
       onRevert: (undo) => processing.undos.push({ handler: name, undo }),
-      onSuccess: (tell) => processing.successes.push(tell),
+      onSuccess: (tell) => processing.successes.push({ handler: name, tell }),
       followUp: (event) => this.#followUp(event, processing.seqNum),
     });
-    const record = {
-      handler: name,
-      revert: isRevert,
-      change: outcome.change ?? '',
-      error: outcome.error && errorText(outcome.error),
-      startMs: start - processing.began,
-      tookMs: clock.monotonic() - start,
-    };
-    processing.records.push(record);
-    if (outcome.pending) processing.pending.push({ record, ended: outcome.pending });
-    return outcome;
   }
 
   /** Whether the southbound is still connected in the same generation. */

@@ -11,6 +11,7 @@ import type {
   EventHandler,
   KubeState,
   ResyncContext,
+  Tell,
   Undo,
   UpdateContext,
   UpdateResult,
@@ -45,7 +46,7 @@ interface HandlerCall extends CallEnvironment {
   readonly journal: Journal;
   followUp(event: NonBlockingEvent): void;
   onRevert(undo: Undo): void;
-  onSuccess(tell: () => void): void;
+  onSuccess(tell: Tell): void;
 }
 
 /** A call of `resync`, `update`, or an undo. */
@@ -135,7 +136,7 @@ function contextOf(name: string, call: HandlerCall) {
       ensureValid();
       call.onRevert(undo);
     },
-    onSuccess: (tell: () => void) => {
+    onSuccess: (tell: Tell) => {
       ensureValid();
       call.onSuccess(tell);
     },

@@ -3,7 +3,7 @@
 import { errorText } from '#infra/errors/errors.ts';
 import type { TransactionTrace } from '#kvscheduler/api/transaction.ts';
 import { type Event, EventMethod, TransactionType } from './api/event.ts';
-import type { Undo } from './api/event-handler.ts';
+import type { Tell, Undo } from './api/event-handler.ts';
 import { Shutdown } from './api/events.ts';
 import type { QueuedEvent } from './event-queue.ts';
 import type { HandlingRecord } from './event-record.ts';
@@ -34,7 +34,7 @@ export class ProcessingState {
   /** The undos that handlers have registered, in their order. */
   readonly undos: { readonly handler: string; readonly undo: Undo }[] = [];
   /** Calls that pass on the result of a resync that is not aborted. */
-  readonly successes: (() => void)[] = [];
+  readonly successes: { readonly handler: string; readonly tell: Tell }[] = [];
   /** All errors, in order. */
   readonly errors: Error[] = [];
   /** Those of handlers and of the whole transaction: not of a value. */

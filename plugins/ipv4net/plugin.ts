@@ -123,7 +123,7 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
   async resync(ctx: ResyncContext): Promise<State> {
     const unsupported = this.#unsupported(ctx);
     const input = await this.#inputReader.read(ctx);
-    await this.#publishAddresses(ctx, input);
+    this.#publishAddresses(ctx, input);
     const deps = { ...this.#deps, nodeProblems: this.#nodeProblems };
     const wiring = await wiringOf(input, deps, ctx);
     await this.#tracePackets(ctx);
@@ -273,12 +273,12 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
   }
 
   /** Publishes the addresses of this node to the other nodes. */
-  async #publishAddresses(ctx: ResyncContext, input: NodeInput): Promise<void> {
+  #publishAddresses(ctx: ResyncContext, input: NodeInput): void {
     const families = new Set(input.main.addresses.map(familyOf));
     for (const family of [4, 6] as const) {
       if (!families.has(family) && family !== input.family) continue;
       const addresses = input.main.addresses.filter((address) => familyOf(address) === family);
-      await this.#deps.nodes.publishAddresses(ctx, addresses, family);
+      this.#deps.nodes.publishAddresses(ctx, addresses, family);
     }
   }
 

@@ -5,7 +5,7 @@ import {
   EventMethod,
   TransactionType,
 } from '#plugins/controller/api/event.ts';
-import type { UpdateContext } from '#plugins/controller/api/event-handler.ts';
+import type { ResyncContext, UpdateContext } from '#plugins/controller/api/event-handler.ts';
 
 export {
   type AddressRefusal,
@@ -46,11 +46,16 @@ export interface NodeSyncApi {
   /** All nodes that have an ID, by name, including this one. */
   allNodes(): ReadonlyMap<string, Node>;
   /**
-   * Publishes the VPP addresses of this node to the others. Writes only changes; while the database
-   * is unavailable nothing is written, and the next resync from it publishes them.
+   * The VPP addresses of this node, for the others. They are published when no handler has aborted the resync: only
+   * changes are written; while the database is unavailable nothing is written, and the next resync from it
+   * publishes them.
    * @param addresses CIDRs of one family; addresses of the other family are unchanged
    */
-  publishAddresses(ctx: PortContext, addresses: readonly string[], family: 4 | 6): Promise<void>;
+  publishAddresses(
+    ctx: Pick<ResyncContext, 'onSuccess'>,
+    addresses: readonly string[],
+    family: 4 | 6,
+  ): void;
 }
 
 /** The part of a handler's context that calls of other plugins need to call ports. */

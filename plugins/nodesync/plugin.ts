@@ -199,15 +199,15 @@ class NodeSync implements NodeSyncHandler, EventHandler<State> {
     return new Map(state.table.nodes()).set(own.name, own);
   }
 
-  async publishAddresses(
-    ctx: PortContext,
+  publishAddresses(
+    ctx: Pick<ResyncContext, 'onSuccess'>,
     addresses: readonly string[],
     family: IpFamily,
-  ): Promise<void> {
+  ): void {
     const state = this.state.current;
     const others = state.addresses.filter((address) => familyOf(address) !== family);
     state.addresses = Object.freeze([...new Set([...others, ...addresses])]);
-    await this.#announce(ctx, state);
+    ctx.onSuccess((later) => this.#announce(later, state));
   }
 
   describeInternalData(): string {

@@ -1,8 +1,11 @@
 /** Results of a resync that a later handler aborts: no other component gets them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { nodeConfigModel } from '#kubernetes/models/node-config.ts';
+import { resources } from '#kubernetes/resources/resources.ts';
 import { AbortEventError } from '#plugins/controller/api/errors.ts';
 import { podLinkNames } from '#plugins/ipv4net/names.ts';
+import { fakeVppWithNics } from './ipv4net/vpp-with.ts';
 import { endpointsValue, localPod, serviceValue } from './service/service-values.ts';
 import { nodeValue, podValue, TestNode, vppNodeValue } from './test-node.ts';
 
@@ -39,14 +42,36 @@ test('problems and health checks of services are those of before', async () => {
 test('problems and overlaps of other nodes are those of before', async () => {
   const node = await startedNode();
   const endAborting = node.abortResyncs();
-  const other = [nodeValue('node-b', '172.16.0.5', '172.16.0.6'), vppNodeValue(2, 'node-b')];
+  const other = [nodeValue('node-b', '172.16.0.6'), vppNodeValue(2, 'node-b', '192.168.16.1/24')];
   const pod = podValue('web', '10.1.1.7', '172.16.0.6');
-  const known = () => [node.nodes.problems?.().length, node.nodes.overlaps()];
+  const known = () => [node.net.nodeProblems().nodes().length, node.nodes.overlaps()];
   assert.ok((await node.resync([own, ...other, pod])).error instanceof AbortEventError);
   assert.deepEqual(known(), [0, 0]);
   endAborting();
   assert.equal((await node.heal()).error, undefined);
   assert.deepEqual(known(), [1, 1]);
+});
+
+test('other nodes get the addresses of this node when a resync has configured it with them', async () => {
+  const config = (ip: string) => {
+    const main = { interface_name: 'Gig1', ip };
+    const value = nodeConfigModel.canonical({ node_name: 'node-a', main_vpp_interface: main });
+    return { resource: 'nodeconfig', key: resources.nodeconfig.key('node-a', ''), value } as const;
+  };
+  const yaml = 'crdNodeConfigurationDisabled: false';
+  const node = new TestNode({ yaml, vpp: fakeVppWithNics('Gig1') });
+  await node.resync([own, config('10.0.0.1/24')]);
+  const published = async () => {
+    const text = await node.clusterStore.get('/vnf-agent/contiv-ksr/allocatedIDs/1');
+    return JSON.parse(text!).ip_addresses;
+  };
+  assert.deepEqual(await published(), ['10.0.0.1/24']);
+  const endAborting = node.abortResyncs();
+  await node.put(config('10.0.0.2/24'));
+  assert.deepEqual(await published(), ['10.0.0.1/24']);
+  endAborting();
+  assert.equal((await node.heal()).error, undefined);
+  assert.deepEqual(await published(), ['10.0.0.2/24']);
 });
 
 test('an attachment is displaced when a resync has left it out of the configuration', async () => {

@@ -45,8 +45,11 @@ export interface ResyncContext extends HandlerContext {
   readonly isStateNew: boolean;
   /** 1 for the startup resync, higher at run time; counts every kind of resync. */
   readonly resyncCount: number;
-  /** Called if no handler aborts the resync: tells listeners, and changes what is kept beside the state. */
-  onSuccess(tell: () => void): void;
+  /**
+   * Called before the transaction if no handler aborts the resync: tells listeners and other nodes, and changes what is
+   * kept beside the state.
+   */
+  onSuccess(tell: Tell): void;
 }
 
 export interface UpdateContext extends HandlerContext {
@@ -61,6 +64,8 @@ export interface UpdateContext extends HandlerContext {
 }
 
 export type RevertContext = Omit<HandlerContext, 'followUp' | 'beforeCommit'>;
+
+export type Tell = (ctx: RevertContext) => Promise<void> | void;
 
 export type Undo = (ctx: RevertContext) => Promise<void> | void;
 

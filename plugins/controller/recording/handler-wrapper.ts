@@ -2,6 +2,7 @@ import type {
   EventHandler,
   ResyncContext,
   RevertContext,
+  Tell,
   Undo,
   UpdateContext,
 } from '../api/event-handler.ts';
@@ -36,7 +37,11 @@ export function wrapHandler(
     ...(inner.follows !== undefined && { follows: inner.follows }),
     handlesEvent: (event) => inner.handlesEvent(event),
     ...(inner.state && { state: inner.state }),
-    resync: (ctx, previous) => withWrapped(ctx, (wrapped) => inner.resync(wrapped, previous)),
+    resync: (ctx, previous) =>
+      withWrapped(ctx, (wrapped) => {
+        const onSuccess = (tell: Tell): void => ctx.onSuccess((later) => withWrapped(later, tell));
+        return inner.resync({ ...wrapped, onSuccess }, previous);
+      }),
     update: (ctx, state) =>
       withWrapped(ctx, (wrapped) => {
         const onRevert = (undo: Undo): void => ctx.onRevert((revert) => withWrapped(revert, undo));

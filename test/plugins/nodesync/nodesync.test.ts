@@ -5,6 +5,7 @@ import { StoreRefusedError, StoreUnavailableError } from '#datastore/api.ts';
 import { ManualClock } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { AbortEventError } from '#plugins/controller/api/errors.ts';
+import type { RevertContext, Tell } from '#plugins/controller/api/event-handler.ts';
 import { NodeUpdate } from '#plugins/nodesync/api.ts';
 import { FaultInjectingStore } from '#test/support/fault-injecting-store.ts';
 import { MemoryStore } from '#test/support/memory-store.ts';
@@ -16,6 +17,13 @@ const ctx = {
   log: silentLogger,
   callPort: async <T>(_question: string, port: () => Promise<T> | T): Promise<T> => port(),
 };
+
+/** As a resync does that no handler has aborted. */
+async function publish(node: TestNode, addresses: string[], family: 4 | 6): Promise<void> {
+  const calls: Tell[] = [];
+  node.nodes.publishAddresses({ onSuccess: (tell) => calls.push(tell) }, addresses, family);
+  for (const tell of calls) await tell(ctx as unknown as RevertContext);
+}
 
 /** Starts a node and gives its ID. */
 async function start(node: TestNode): Promise<number> {
@@ -421,10 +429,10 @@ describe('announcing addresses', () => {
     const node = new TestNode();
     await start(node);
     node.cluster.crashPoints = 0;
-    await node.nodes.publishAddresses(ctx, ['192.168.16.1/24'], 4);
+    await publish(node, ['192.168.16.1/24'], 4);
     assert.equal(node.cluster.crashPoints, 0);
-    await node.nodes.publishAddresses(ctx, ['fd00::1/64'], 6);
-    await node.nodes.publishAddresses(ctx, ['192.168.16.9/24'], 4);
+    await publish(node, ['fd00::1/64'], 6);
+    await publish(node, ['192.168.16.9/24'], 4);
     const record = JSON.parse((await node.clusterStore.get(key(1)))!);
     assert.deepEqual(record.ip_addresses, ['fd00::1/64', '192.168.16.9/24']);
     assert.deepEqual(node.nodes.thisNode().vppAddresses, ['fd00::1/64', '192.168.16.9/24']);
@@ -433,7 +441,7 @@ describe('announcing addresses', () => {
   it('takes over what the record says about the other family after a restart', async () => {
     const node = new TestNode();
     await start(node);
-    await node.nodes.publishAddresses(ctx, ['fd00::1/64'], 6);
+    await publish(node, ['fd00::1/64'], 6);
     const next = node.restart();
     await start(next);
     assert.deepEqual(next.nodes.thisNode().vppAddresses, ['fd00::1/64', '192.168.16.1/24']);
@@ -443,7 +451,7 @@ describe('announcing addresses', () => {
     const node = new TestNode();
     await start(node);
     node.cluster.disconnect();
-    await node.nodes.publishAddresses(ctx, ['192.168.16.77/24'], 4);
+    await publish(node, ['192.168.16.77/24'], 4);
     node.cluster.reconnect();
     await node.resync([vppNodeValue(1, 'node-a')]);
     const record = JSON.parse((await node.clusterStore.get(key(1)))!);
@@ -497,7 +505,7 @@ describe('announcing addresses', () => {
     node.cluster.afterWrite = () => {
       throw new StoreUnavailableError('reply lost');
     };
-    await node.nodes.publishAddresses(ctx, ['192.168.16.77/24'], 4);
+    await publish(node, ['192.168.16.77/24'], 4);
     node.cluster.afterWrite = undefined;
     await node.resync([vppNodeValue(1, 'node-a', '192.168.16.77/24')]);
     const record = JSON.parse((await node.clusterStore.get(key(1)))!);
@@ -508,7 +516,7 @@ describe('announcing addresses', () => {
     const node = new TestNode();
     await start(node);
     await node.clusterStore.put(key(1), '{"id":1,"name":"node-z"}');
-    await node.nodes.publishAddresses(ctx, ['192.168.16.8/24'], 4);
+    await publish(node, ['192.168.16.8/24'], 4);
     assert.match(problemsOf(node), /node-z/);
     assert.equal(await node.clusterStore.get(key(1)), '{"id":1,"name":"node-z"}');
   });
@@ -517,7 +525,7 @@ describe('announcing addresses', () => {
     const node = new TestNode();
     await start(node);
     await node.clusterStore.put(key(1), '{"id":1,"name":"node-a","ip_addresses":["1.1.1.1/8"]}');
-    await node.nodes.publishAddresses(ctx, ['192.168.16.8/24'], 4);
+    await publish(node, ['192.168.16.8/24'], 4);
     const record = JSON.parse((await node.clusterStore.get(key(1)))!);
     assert.deepEqual(record.ip_addresses, ['192.168.16.8/24']);
   });
