@@ -1,7 +1,7 @@
 /** Leftovers beside the values, and values whose objects do not work. */
 import assert from 'node:assert/strict';
 import test, { describe } from 'node:test';
-import { operationsOf, pass, setUp } from './support/setup.ts';
+import { operationsOf, pass, setUp, withDescriptor } from './support/setup.ts';
 import type { Spec } from './support/southbound.ts';
 import { TimeoutError } from './support/timeout-error.ts';
 
@@ -100,6 +100,23 @@ describe('a leftover', () => {
     await bench.commit({}, downstream);
     assert.equal(bench.state('leftover/alpha/x'), 'FAILED');
   });
+});
+
+test('a leftover of another southbound is not removed by a late retry', async () => {
+  let incarnation = 1;
+  const change = withDescriptor('alpha', { incarnation: () => incarnation });
+  const bench = setUp({}, change);
+  const retry = { periodMs: 100, maxAttempts: 3, exponential: false };
+  bench.southbound.leftovers.set('a/x', { what: 'x', precedes: [] });
+  bench.southbound.removalFails = () => new Error('busy');
+  await bench.commit({}, { ...full, retry });
+  bench.southbound.removalFails = () => undefined;
+  bench.southbound.takeCalls();
+  incarnation++;
+  await pass(bench, 100);
+  assert.deepEqual(bench.southbound.takeCalls(), []);
+  assert.equal(bench.state('leftover/alpha/x'), 'NONEXISTENT');
+  assert.deepEqual(await bench.calls({}, downstream), ['REMOVE a/x']);
 });
 
 test('values wait for all leftovers before them as for one operation', async () => {

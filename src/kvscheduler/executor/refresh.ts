@@ -15,7 +15,7 @@ import type {
 import { UndeclaredReadError } from '../api/errors.ts';
 import type { Value } from '../api/transaction.ts';
 import { nodesOf } from '../graph/graph.ts';
-import { leftoverDescriptor, leftoverPrefix } from '../graph/leftovers.ts';
+import { leftoverDescriptor, leftoverPrefix, ofIncarnation } from '../graph/leftovers.ts';
 import type { Node } from '../graph/node.ts';
 import type { SchedulerContext } from './scheduler-context.ts';
 
@@ -224,7 +224,11 @@ class Refresh {
         if (node?.actual === undefined || node.unmanaged || node.outcomeUnknown) return false;
         return writer.isOfIncarnation(descriptor, incarnation);
       },
-      leftover: (one) => leftovers.set(leftoverPrefix(descriptor) + one.name, one),
+      leftover: (one) =>
+        leftovers.set(
+          leftoverPrefix(descriptor) + one.name,
+          ofIncarnation(descriptor, incarnation, one),
+        ),
       ...(this.#only && { only: this.#only }),
       readBack: this,
     };

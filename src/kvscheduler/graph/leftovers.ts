@@ -21,6 +21,21 @@ export function leftoverPrefix({ name }: AnyDescriptor): string {
   return `${PREFIX}${name}/`;
 }
 
+/** Another southbound has its own leftovers, which its first resync finds: a late retry changes nothing there. */
+export function ofIncarnation(
+  { incarnation }: AnyDescriptor,
+  found: unknown,
+  leftover: Leftover,
+): Leftover {
+  if (!incarnation) return leftover;
+  return {
+    ...leftover,
+    async remove() {
+      if (incarnation() === found) await leftover.remove();
+    },
+  };
+}
+
 /** Undefined for a value. */
 export function leftoverOf(node: {
   readonly descriptor: AnyDescriptor | undefined;

@@ -114,8 +114,9 @@ export function vppDescriptors(
     learnedNeighbors: new LearnedNeighbors(),
     managedKeys: options.managedKeys ?? allKeys,
   };
+  const incarnation = (): number => options.client.generation;
   return factories.map((create) => {
-    const descriptor = create(shared);
+    const descriptor = { ...create(shared), incarnation };
     const named = namedObjects.get(create);
     return named ? withRecords(shared.managedKeys, descriptor, named) : descriptor;
   });

@@ -10,6 +10,7 @@ import type { Scheduler } from '#kvscheduler/scheduler.ts';
 import { bridgeDomainModel } from '#models/vpp/bridge-domain.ts';
 import { keyedValue, loop, table } from '#test/descriptors/compliance/example-values.ts';
 import { entries } from '#test/descriptors/compliance/shared-vpp-agent.ts';
+import { until } from '#test/support/wait.ts';
 import { simulatedVpp, type VppBackend } from './backends.ts';
 
 const NONE = 0xffff_ffff;
@@ -152,3 +153,60 @@ test('an interface that has only ended its borrowing leaves its table, too', asy
   const key = 'leftover/vpp-interface/borrower/loop1';
   await resyncAndRetry(key, [loop('loop1'), table(7)], 2);
 });
+
+test('of a VPP that has ended are not removed in the next one', async () => {
+  const { client, simulated } = backend;
+  const names = ['bridged', 'moved', 'named'];
+  await commit('full-resync', entries([...names.map((name) => loop(name)), table(7)]));
+  await damage(await Promise.all(names.map(indexOf)));
+  backend.cut(1);
+  const failed = await commit('downstream-resync', []);
+  assert.deepEqual(failed, [
+    'leftover/vpp-bridge-domain/member/5/bridged',
+    'leftover/vpp-interface/table/moved/ipv4',
+    'leftover/vpp-interface/tag/named',
+  ]);
+  const { generation } = client;
+  simulated!.crash();
+  await simulated!.start();
+  await until('VPP is connected again', () => client.generation > generation);
+  // an operator has interfaces with the same indexes
+  const indexes: number[] = [];
+  for (const _ of names) {
+    const created = await client.request('create_loopback', { mac_address: new Uint8Array(6) });
+    indexes.push(created.sw_if_index);
+  }
+  await client.request('ip_table_add_del', {
+    table: { table_id: 7, is_ip6: false, name: '' },
+    is_add: true,
+  });
+  await damage(indexes);
+  const before = await backend.state();
+  backend.cut(0);
+  await clock.advance(RETRY_MS);
+  // Waits for the queued transactions.
+  await scheduler.plan({ mode: 'update', values: new Map() });
+  assert.deepEqual([...backend.requested], []);
+  assert.deepEqual([...scheduler.failedValues()], []);
+  assert.deepEqual(await backend.state(), before);
+});
+
+/** Puts an interface into a bridge domain, moves one to table 7, and gives one a tag. */
+async function damage(indexes: readonly number[]): Promise<void> {
+  const { client } = backend;
+  const [bridged = NONE, moved = NONE, named = NONE] = indexes;
+  await client.request('bridge_domain_add_del_v2', {
+    bd_id: 5,
+    ...{ flood: true, uu_flood: true, forward: true, learn: true, arp_term: false },
+    ...{ arp_ufwd: false, mac_age: 0, bd_tag: '', is_add: true },
+  });
+  await client.request('sw_interface_set_l2_bridge', {
+    ...{ rx_sw_if_index: bridged, bd_id: 5, port_type: 0, shg: 0, enable: true },
+  });
+  await client.request('sw_interface_set_table', {
+    ...{ sw_if_index: moved, is_ipv6: false, vrf_id: 7 },
+  });
+  await client.request('sw_interface_tag_add_del', {
+    ...{ is_add: true, sw_if_index: named, tag: 'named by a crash' },
+  });
+}

@@ -42,7 +42,6 @@ export function routeDescriptor({
   };
   return defineDescriptor('vpp-route', vppRouteModel, {
     retrieveDependencies: ['vpp-interface', 'vpp-vrf-table'],
-    incarnation: () => client.generation,
     validate,
     equivalent: (_key, a, b) =>
       pathIdentity(a) === pathIdentity(b) &&
