@@ -124,6 +124,37 @@ describe('the state of a handler', () => {
     assert.deepEqual(seen, [{ note: 1, last: 1 }]);
   });
 
+  it('is announced after all handlers, unless one has aborted the resync [R5.33]', async () => {
+    let isAborting = true;
+    const heard: string[] = [];
+    const { controller, sink } = makeController([
+      handler('announcing', [], {
+        resync: (ctx) => {
+          ctx.onSuccess(async ({ callPort }) => {
+            heard.push(await callPort('port', () => 'first'));
+            throw new Error('not announced');
+          });
+          ctx.onSuccess(() => void heard.push('second'));
+        },
+      }),
+      handler('aborting', [], {
+        resync: () => {
+          assert.deepEqual(heard, []);
+          if (isAborting) throw new AbortEventError('no');
+        },
+      }),
+    ]);
+    controller.push(emptyResync);
+    await settle();
+    assert.deepEqual([heard, sink.requests.length], [[], 0]);
+    isAborting = false;
+    controller.push(emptyResync);
+    await settle();
+    assert.deepEqual(heard, ['first', 'second']);
+    assert.equal(sink.requests.length, 1);
+    assert.match(controller.problems(1).join(), /not announced/);
+  });
+
   it('keeps what a failed best-effort event has changed', async () => {
     const one = counter();
     const failing = handler('failing', [], {
