@@ -113,8 +113,15 @@ function fieldType(file: Parsed, field: protobuf.Field, uses: Uses): string {
   if (numbers.includes(field.type)) return 'number';
   if (longs.includes(field.type)) return 'Int64';
   if (field.type === 'bool') return 'boolean';
+  if (field.options?.['debug_redact'] === true) return secretType(file, field);
   if (field.type === 'string' || field.type === 'bytes') return 'string';
   throw new Error(`${file.name}: no TypeScript type for ${field.fullName} (${field.type})`);
+}
+
+function secretType(file: Parsed, field: protobuf.Field): string {
+  if (field.type === 'string' && !(field.repeated || field instanceof protobuf.MapField))
+    return 'Secret';
+  throw new Error(`${file.name}: ${field.fullName} must be one string to be secret`);
 }
 
 function comment(text: string | null, indent: string): string {
@@ -214,6 +221,8 @@ function source(file: Parsed): string {
     'type ProtoFile',
   ].sort((a, b) => (a.replace('type ', '') < b.replace('type ', '') ? -1 : 1));
   head += `import { ${machinery.join(', ')} } from '${messageModule}';\n`;
+  if (/: Secret;/.test(body))
+    head += `import type { Secret } from '${messageModule.replace('message.ts', 'secret.ts')}';\n`;
   for (const imported of file.imports) {
     const module = from(imported.replace(/\.proto$/, '.gen.ts'));
     const owner = [...uses.byFile.keys()].find((each) => each.name === imported);

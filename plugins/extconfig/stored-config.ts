@@ -119,7 +119,7 @@ export class StoredConfig implements ExternalConfigSource {
 
 /** Values come from the models, and so do keys. */
 function textOf(key: string, value: object): string {
-  return JSON.stringify(modelOfKey(key)!.toJson(value));
+  return JSON.stringify(modelOfKey(key)!.toStored(value));
 }
 
 function parse(key: string, text: string): object {

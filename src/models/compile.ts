@@ -6,7 +6,7 @@
 import protobuf from 'protobufjs/light.js';
 import { describe, FieldError, withPath } from './field-error.ts';
 import type { BoundRules } from './rules.ts';
-import { type ScalarCodec, scalarCodec } from './scalars.ts';
+import { type ScalarCodec, scalarCodec, secret } from './scalars.ts';
 
 export interface MessagePlan {
   /**
@@ -179,6 +179,7 @@ function fieldCodec(field: protobuf.Field, rules: BoundRules, under: Ancestors):
     const nested = under.get(resolved) ?? compile(resolved, rules, under);
     return { zero: undefined, read: nested.read, write: (value) => nested.write(value as object) };
   }
+  if (field.options?.['debug_redact'] === true) return secret;
   const scalar = scalarCodec(field.type);
   const text = rules.text;
   if (text === undefined) return scalar;

@@ -1,9 +1,11 @@
 import protobuf from 'protobufjs/light.js';
 import { modelOfKey } from './registry.ts';
+import { Secret } from './secret.ts';
 
 type Json = { readonly [name: string]: unknown };
 
 function isMessage(value: unknown): value is Json {
+  if (value instanceof Secret) return false;
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

@@ -11,6 +11,7 @@ import { compileMessage, type MessagePlan } from './compile.ts';
 import { FieldError } from './field-error.ts';
 import { type DeepInput, InvalidModelError } from './model.ts';
 import { bindRules, type Rules } from './rules.ts';
+import { revealed } from './secret.ts';
 import { unknownWireFields } from './wire-fields.ts';
 
 /** A 64-bit integer: `bigint` only beyond the safe integers. */
@@ -63,9 +64,11 @@ export interface MessageCodec<T extends object> {
   parseKnown(input: unknown, where?: string): ParsedMessage<T>;
   /** The same for a typed, possibly incomplete object. @throws InvalidModelError */
   canonical(input: DeepInput<T>, where?: string): T;
-  /** JSON as written by Go's jsonpb with OrigName. */
+  /** JSON as written by Go's jsonpb with OrigName. Secrets are masked. */
   toJson(value: T): unknown;
-  /** Protobuf's wire format. */
+  /** The same with the texts of secrets: for the datastore. */
+  toStored(value: T): unknown;
+  /** Protobuf's wire format. Secrets are masked. */
   encodeWire(value: T): Uint8Array;
   /** Unknown fields are ignored, as protobuf requires. @throws InvalidModelError */
   decodeWire(bytes: Uint8Array, where?: string): T;
@@ -144,6 +147,7 @@ export function messageCodec<T extends object>(
     },
     canonical: parse,
     toJson: (value) => plan().write(value),
+    toStored: (value) => revealed(plan().write(value)),
     encodeWire: (value) => {
       const type = message.reflection();
       return type.encode(type.fromObject(plan().write(value) as object)).finish();

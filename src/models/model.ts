@@ -7,6 +7,7 @@
  * Field names are those of the .proto files, as in etcd.
  */
 import { defineError } from '#infra/errors/errors.ts';
+import type { Secret } from './secret.ts';
 
 export interface Model<T extends object> {
   /** Full protobuf name, for example `ligato.vpp.interfaces.Interface`. */
@@ -24,16 +25,20 @@ export interface Model<T extends object> {
   canonical(input: DeepInput<T>, where?: string): T;
   /** `canonical` for data of unknown shape, such as JSON from the datastore. */
   parse(input: unknown, where?: string): T;
-  /** JSON as the Go agent writes it: proto names, without defaults, 64-bit integers as strings. */
+  /** JSON as the Go agent writes it: proto names, without defaults, 64-bit integers as strings. Secrets are masked. */
   toJson(value: T): unknown;
+  /** The same with the texts of secrets: for the datastore. */
+  toStored(value: T): unknown;
 }
 
 /** Input for a canonical value: all fields are optional. */
 export type DeepInput<T> = T extends readonly (infer E)[]
   ? readonly DeepInput<E>[]
   : T extends object
-    ? { readonly [K in keyof T]?: DeepInput<T[K]> | undefined }
+    ? { readonly [K in keyof T]?: InputField<T[K]> | undefined }
     : T;
+
+type InputField<V> = V extends Secret ? Secret | string : DeepInput<V>;
 
 // biome-ignore lint/suspicious/noExplicitAny: models of many value types are in one list
 export type AnyModel = Model<any>;

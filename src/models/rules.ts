@@ -2,6 +2,7 @@
  * Rules of a model for its fields, in addition to their types: canonical spelling of texts, and
  * unordered lists. Declared as a tree with the shape of the message.
  */
+import type { Secret } from './secret.ts';
 
 /** Returns the canonical spelling; throws FieldError. Never called for an empty text. */
 export type TextRule = (text: string) => string;
@@ -14,11 +15,13 @@ export interface UnorderedRule<E> {
 
 export type Rule<V> = V extends string
   ? TextRule
-  : V extends readonly (infer E)[]
-    ? Rule<E> | UnorderedRule<E>
-    : V extends object
-      ? Rules<V>
-      : never;
+  : V extends Secret
+    ? never
+    : V extends readonly (infer E)[]
+      ? Rule<E> | UnorderedRule<E>
+      : V extends object
+        ? Rules<V>
+        : never;
 
 export type Rules<T> = { readonly [K in keyof T]?: Rule<NonNullable<T[K]>> };
 

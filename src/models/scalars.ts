@@ -1,5 +1,6 @@
 /** Protobuf's scalar types: conversion between JSON data and the canonical form. */
 import { describe, FieldError } from './field-error.ts';
+import { Secret } from './secret.ts';
 
 export interface ScalarCodec {
   /** The value that stands for "not set"; undefined for messages. */
@@ -24,6 +25,20 @@ const text: ScalarCodec = {
     return input;
   },
   write: same,
+};
+
+/** A text that masks itself; errors do not show it either. */
+export const secret: ScalarCodec = {
+  zero: Secret.none,
+  read: (input) => {
+    if (input instanceof Secret)
+      return input === Secret.none || input.reveal() !== '' ? input : Secret.none;
+    if (typeof input !== 'string') throw new FieldError('expected text');
+    if (!input.isWellFormed()) throw new FieldError('text is not valid Unicode');
+    return input === '' ? Secret.none : new Secret(input);
+  },
+  // a value of a recording has the mask as a text
+  write: (value) => (value === '' ? undefined : value),
 };
 
 const bool: ScalarCodec = {

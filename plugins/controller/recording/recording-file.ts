@@ -126,7 +126,13 @@ export class RecordingFile {
 
 /** The text of `JSON.stringify` in small chunks. */
 export function* jsonPieces(value: unknown, depth: number): Generator<string, void, void> {
-  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH || isShort(value)) {
+  if (
+    typeof value !== 'object' ||
+    value === null ||
+    depth > MAX_DEPTH ||
+    'toJSON' in value ||
+    isShort(value)
+  ) {
     yield JSON.stringify(value) ?? 'null';
     return;
   }

@@ -160,6 +160,8 @@ function fieldsText(data: unknown): string {
 
 function fieldText(name: string, value: unknown): string {
   if (value instanceof Uint8Array) return `${name}:"${Buffer.from(value).toString('hex')}" `;
+  if (typeof value === 'object' && value !== null && 'toJSON' in value)
+    return `${name}:${JSON.stringify(value)} `;
   if (typeof value === 'object' && value !== null) return `${name}:<${fieldsText(value)}> `;
   return `${name}:${scalarText(value)} `;
 }

@@ -31,8 +31,11 @@ const paths = {
 
 export type Method = keyof typeof paths;
 
+/** With the texts of secrets, which `encodeWire` masks. */
 export function requestBytes(items: Items): Buffer {
-  return Buffer.from(requests.encodeWire(requests.canonical(items)));
+  const type = DataRequest.reflection();
+  const stored = requests.toStored(requests.canonical(items)) as object;
+  return Buffer.from(type.encode(type.fromObject(stored)).finish());
 }
 
 export class ExternalClient implements Disposable {

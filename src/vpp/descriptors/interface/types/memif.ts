@@ -1,5 +1,6 @@
 import { checkField } from '#kvscheduler/api/check-field.ts';
 import { fnv1a32 } from '#models/fnv.ts';
+import { Secret } from '#models/secret.ts';
 import type { MemifLink } from '#models/vpp/interface.gen.ts';
 import type { VppInterface } from '#models/vpp/interface.ts';
 import { toMac } from '../../../binapi/addresses.ts';
@@ -151,7 +152,7 @@ export const memif: InterfaceTypeHandler = {
             master,
             id: each.id,
             socket_filename,
-            secret: '',
+            secret: Secret.none,
             ring_size: 0,
             buffer_size: 0,
             rx_queues: 0,
@@ -185,7 +186,7 @@ function request({ memif: link, phys_address }: VppInterface, socket_id: number)
     no_zero_copy: false,
     use_dma: false,
     hw_addr: phys_address === '' ? new Uint8Array(6) : toMac(phys_address),
-    secret: link?.secret ?? '',
+    secret: link?.secret.reveal() ?? '',
   };
 }
 
@@ -197,8 +198,10 @@ function validateLink(key: string, link: MemifLink): void {
   checkField(key, absolute, 'memif.socket_filename', 'must be an absolute path or abstract:…');
   const fits = Buffer.byteLength(socket_filename) <= MAX_SOCKET_NAME;
   checkField(key, fits, 'memif.socket_filename', `longer than ${MAX_SOCKET_NAME} bytes`);
-  const secret = Buffer.byteLength(link.secret) <= MAX_SECRET;
+  const secret = Buffer.byteLength(link.secret.reveal()) <= MAX_SECRET;
   checkField(key, secret, 'memif.secret', `longer than ${MAX_SECRET} bytes`);
+  const { isMask } = link.secret;
+  checkField(key, !isMask, 'memif.secret', 'is the mask of a document, not the secret itself');
   const ring = link.ring_size;
   const power = ring <= MAX_RING && (ring & (ring - 1)) === 0;
   checkField(key, power, 'memif.ring_size', `must be a power of 2 up to ${MAX_RING}`);
