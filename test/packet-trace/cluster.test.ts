@@ -29,23 +29,21 @@ for (const [mode, useTap] of [
     });
     after(() => cluster?.[Symbol.asyncDispose]());
 
+    async function everyPairIsConnected(view: 'SB' | 'NB'): Promise<void> {
+      const snapshot = await cluster.snapshot(view);
+      for (const source of Object.values(addresses))
+        for (const destination of Object.values(addresses)) {
+          if (source === destination) continue;
+          // Hosts reach each other over a network that the agents do not configure.
+          if (source.startsWith('172.16.') && destination.startsWith('172.16.')) continue;
+          const start = deviceByAddress(snapshot, source)!;
+          const way = tracePacket(snapshot, start, { source, destination });
+          assert.equal(way.verdict, 'delivered', `${source} to ${destination}\n${traceText(way)}`);
+        }
+    }
+
     for (const view of ['SB', 'NB'] as const)
-      it(`every pod and host reaches every other one (${view})`, async () => {
-        const snapshot = await cluster.snapshot(view);
-        for (const source of Object.values(addresses))
-          for (const destination of Object.values(addresses)) {
-            if (source === destination) continue;
-            // Hosts reach each other over a network that the agents do not configure.
-            if (source.startsWith('172.16.') && destination.startsWith('172.16.')) continue;
-            const start = deviceByAddress(snapshot, source)!;
-            const way = tracePacket(snapshot, start, { source, destination });
-            assert.equal(
-              way.verdict,
-              'delivered',
-              `${source} to ${destination}\n${traceText(way)}`,
-            );
-          }
-      });
+      it(`every pod and host reaches every other one (${view})`, () => everyPairIsConnected(view));
 
     it('names the values that decide on the path between nodes', async () => {
       const snapshot = await cluster.snapshot('SB');
@@ -95,6 +93,14 @@ for (const [mode, useTap] of [
         });
         assert.equal(way.verdict, 'dropped', traceText(way));
       }
+    });
+
+    it('connects every pod and host while a third node claims the addresses of others', async () => {
+      const claimed = ['192.168.16.1', '192.168.16.2', '10.1.1.1', '10.1.2.1', '172.30.1.2'];
+      await cluster.tell(3, 'node3', '192.168.16.3/24', ['172.16.0.3', ...claimed]);
+      await everyPairIsConnected('SB');
+      for (const { running } of cluster.nodes)
+        assert.equal((await running.get('/readiness')).status, 200);
     });
   });
 

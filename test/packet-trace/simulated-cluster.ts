@@ -1,10 +1,14 @@
 /** Two nodes of one cluster on simulated VPP and Linux, with their trace documents. */
 import assert from 'node:assert/strict';
+import type { KvStore } from '#datastore/api.ts';
 import { nodeModel } from '#kubernetes/models/node.ts';
-import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
+import { vppNodeModel } from '#kubernetes/models/vpp-node.ts';
+import { type AnyResource, REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/value-text.ts';
+import { vppInterfaceKey } from '#models/vpp/interface.ts';
 import type { NodeSnapshot } from '#packet-trace/node-document.ts';
 import type { Snapshot } from '#packet-trace/snapshot.ts';
+import { vxlanTunnel } from '#plugins/ipv4net/names.ts';
 import {
   addPod,
   makeNode,
@@ -26,6 +30,7 @@ export interface SimulatedNode {
 
 export class SimulatedCluster implements AsyncDisposable {
   readonly nodes: readonly SimulatedNode[];
+  readonly #records: KvStore;
 
   static async start(useTap: boolean): Promise<SimulatedCluster> {
     const { cluster } = makeNode();
@@ -48,7 +53,7 @@ export class SimulatedCluster implements AsyncDisposable {
       });
       nodes.push({ name, running, hostAddress });
     }
-    const made = new SimulatedCluster(nodes);
+    const made = new SimulatedCluster(nodes, cluster);
     await until(async () => {
       const documents = await made.documents('SB');
       return documents.every(({ values }) =>
@@ -58,8 +63,28 @@ export class SimulatedCluster implements AsyncDisposable {
     return made;
   }
 
-  private constructor(nodes: readonly SimulatedNode[]) {
+  private constructor(nodes: readonly SimulatedNode[], records: KvStore) {
     this.nodes = nodes;
+    this.#records = records;
+  }
+
+  /** Writes the records of a node without an agent; resolves when the others have a tunnel to it. */
+  async tell(id: number, name: string, vpp: string, addresses: readonly string[]): Promise<void> {
+    const ofHost = addresses.map((address) => ({ type: 'NodeInternalIP' as const, address }));
+    for (const [resource, value] of [
+      [resources.vppnode, vppNodeModel.canonical({ id, name, ip_addresses: [vpp] })],
+      [resources.node, nodeModel.canonical({ name, addresses: ofHost })],
+    ] as readonly [AnyResource, object][])
+      await this.#records.put(
+        REFLECTOR_PREFIX + resource.model.key(value),
+        valueText(resource, value),
+      );
+    await until(async () => {
+      const documents = await this.documents('SB');
+      return documents.every(
+        ({ values }) => vppInterfaceKey.build({ name: vxlanTunnel(id) }) in values,
+      );
+    });
   }
 
   /** @returns the address of the pod */
