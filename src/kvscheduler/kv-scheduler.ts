@@ -341,10 +341,24 @@ class KvScheduler implements Scheduler {
 
   #retryTask(group: RetryGroup): Task {
     return this.#ownTask('RetryFailedOps', async (queuedMs) => {
+      if (await this.#isOfOtherSouthbound(group)) {
+        this.#retries.postpone(group);
+        return;
+      }
       this.#retries.begin(group);
       const prepared = await prepareRetry(this.#context, group);
       if (prepared) await this.#transactor.run(async () => prepared, queuedMs, group);
     });
+  }
+
+  /** Metadata of its values belongs to a southbound that was replaced since, of which a resync will read all values. */
+  async #isOfOtherSouthbound({ bases }: RetryGroup): Promise<boolean> {
+    const { slices, writer } = this.#context;
+    for (const { descriptor } of bases) {
+      if (slices.due()) await slices.turn();
+      if (descriptor && writer.hasOtherIncarnation(descriptor)) return true;
+    }
+    return false;
   }
 
   #notificationTask(): Task {

@@ -157,8 +157,8 @@ export interface KvDescriptor<V extends Value = Value, M = unknown> {
   /** Descriptors that are read back before this one. */
   readonly retrieveDependencies?: readonly string[];
   /**
-   * Identifies the southbound: after a change, values that were known before may not exist, and leftovers are
-   * not removed any more. Absent: it stays the same. Used by `RetrieveContext.isKnown`, too.
+   * Identifies the southbound: after a change, values that were known before may not exist, leftovers are not
+   * removed any more, and retries wait for the next resync. Absent: it stays the same. Used by `RetrieveContext.isKnown`, too.
    */
   readonly incarnation?: () => unknown;
   /**

@@ -232,6 +232,14 @@ export class GraphWriter {
     return !descriptor.incarnation || this.#incarnations.get(descriptor) === incarnation;
   }
 
+  /** Whether the southbound has changed since all values of the descriptor were read. */
+  hasOtherIncarnation(descriptor: AnyDescriptor): boolean {
+    return (
+      this.#incarnations.has(descriptor) &&
+      this.#incarnations.get(descriptor) !== descriptor.incarnation?.()
+    );
+  }
+
   /** A notification brings other metadata for the same value. */
   setMetadata(node: Node, metadata: unknown): void {
     this.#graph.setMetadata(node, metadata);

@@ -63,7 +63,7 @@ export class Retries {
   #epoch = 0;
   #closed = false;
 
-  /** @param due called when the timer of a group fires; `begin` must follow */
+  /** @param due called when the timer of a group fires; `begin` or `postpone` must follow */
   constructor(clock: Clock, due: (group: RetryGroup) => void) {
     this.#clock = clock;
     this.#due = due;
@@ -89,6 +89,11 @@ export class Retries {
       const series = this.#series.get(base);
       if (series?.group === group) series.epoch = this.#epoch;
     }
+  }
+
+  /** In place of `begin`: the group is due again after the same delay, without an attempt. */
+  postpone(group: RetryGroup): void {
+    if (this.#waiting.has(group)) this.#start(group);
   }
 
   /**
@@ -173,7 +178,7 @@ export class Retries {
     this.#waiting.delete(group);
   }
 
-  #start(group: OpenGroup): void {
+  #start(group: RetryGroup): void {
     const dueAt = this.#clock.now() + group.delayMs;
     const timer = this.#clock.timer(group.delayMs, () => this.#due(group));
     this.#waiting.set(group, { timer, dueAt });

@@ -458,3 +458,36 @@ test('a retry does not visit values that failed, too, and whose retry is not due
   };
   assert.equal(await visitsOf(300), await visitsOf(10));
 });
+
+test('a value of a southbound that was replaced is not retried before a resync has read the next one', async () => {
+  let incarnation = 1;
+  const bench = setUp({}, withDescriptor('alpha', { incarnation: () => incarnation }));
+  await bench.commit({ 'a/1': { v: 1 } }, { mode: 'full-resync' });
+  bench.southbound.fails = () => new Error('no');
+  await bench.commit({ 'a/1': { v: 2 } }, { retry });
+  bench.southbound.fails = () => undefined;
+  bench.southbound.takeCalls();
+  incarnation++;
+  bench.southbound.values.clear();
+  await pass(bench, 10_000, 500);
+  assert.deepEqual(bench.southbound.takeCalls(), []);
+  assert.equal(bench.state('a/1'), 'RETRYING');
+  assert.deepEqual(await bench.calls({}, { mode: 'downstream-resync' }), ['CREATE a/1']);
+  assert.equal(bench.state('a/1'), 'CONFIGURED');
+  assert.equal(bench.clock.pending, 0);
+});
+
+test('a value whose southbound was replaced is retried after a resync in which it has failed', async () => {
+  let incarnation = 1;
+  const bench = setUp({}, withDescriptor('alpha', { incarnation: () => incarnation }));
+  await bench.commit({}, { mode: 'full-resync' });
+  bench.southbound.fails = () => new Error('no');
+  await bench.commit({ 'a/1': { v: 1 } }, { retry });
+  incarnation++;
+  await pass(bench, 10_000, 500);
+  await bench.commit({}, { mode: 'downstream-resync', retry });
+  bench.southbound.fails = () => undefined;
+  await pass(bench, 10_000, 500);
+  assert.equal(bench.state('a/1'), 'CONFIGURED');
+  assert.equal(bench.clock.pending, 0);
+});

@@ -1,4 +1,4 @@
-/** Leftovers whose removal failed, and is repeated after the rest of the resync has changed what they refer to. */
+/** Leftovers and values whose operation failed, and is repeated after what they refer to has changed. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { ManualClock } from '#infra/clock/manual.ts';
@@ -190,6 +190,27 @@ test('of a VPP that has ended are not removed in the next one', async () => {
   assert.deepEqual([...scheduler.failedValues()], []);
   assert.deepEqual(await backend.state(), before);
 });
+
+for (const value of [null, loop('loop1', { mtu: 1400 }).value])
+  test(`a failed ${value ? 'change' : 'deletion'} of an interface is not repeated in the next VPP`, async () => {
+    const { client, simulated } = backend;
+    await commit('full-resync', entries([loop('loop1', { ip_addresses: ['10.1.1.1/24'] })]));
+    backend.refuse(1);
+    assert.equal((await commit('update', [[loop('loop1').key, value]])).length, 1);
+    const { generation } = client;
+    simulated!.crash();
+    await simulated!.start();
+    await until('VPP is connected again', () => client.generation > generation);
+    await client.request('create_loopback', { mac_address: new Uint8Array(6) });
+    backend.refuse(0);
+    await clock.advance(RETRY_MS);
+    // Waits for the queued transactions.
+    await scheduler.plan({ mode: 'update', values: new Map() });
+    assert.deepEqual([...backend.requested], []);
+    assert.deepEqual(await commit('downstream-resync', []), []);
+    assert.deepEqual([...scheduler.failedValues()], []);
+    assert.deepEqual((await scheduler.drift()).Differences, []);
+  });
 
 /** Puts an interface into a bridge domain, moves one to table 7, and gives one a tag. */
 async function damage(indexes: readonly number[]): Promise<void> {
