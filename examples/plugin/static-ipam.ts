@@ -20,7 +20,9 @@ import { Table } from '#plugins/controller/api/table.ts';
 import {
   type Allocation,
   type IpamApi,
+  type Plan,
   PlannedAddresses,
+  planOf,
   podAddressOwner,
 } from '#plugins/ipam/api.ts';
 import type { NodeSyncApi } from '#plugins/nodesync/api.ts';
@@ -59,17 +61,24 @@ export function createStaticIpam(deps: StaticIpamDeps): EventHandler & IpamApi {
   return new StaticIpam(deps);
 }
 
-/** Address to the attachment that uses it. A reverted Add Pod is rolled back by the event loop. */
-type State = Table<string, Attachment>;
+interface State {
+  readonly plan: Plan;
+  /** Address to the attachment that uses it. A reverted Add Pod is rolled back by the event loop. */
+  readonly used: Table<string, Attachment>;
+}
 
 class StaticIpam extends PlannedAddresses implements EventHandler<State>, IpamApi {
   readonly name = 'ipam';
-  readonly state = new HandlerState<State>(this.name, () => this.savePlan());
+  readonly state = new HandlerState<State>(this.name);
   readonly #deps: StaticIpamDeps;
 
   constructor(deps: StaticIpamDeps) {
     super();
     this.#deps = deps;
+  }
+
+  protected get plan(): Plan | undefined {
+    return this.state.known?.plan;
   }
 
   handlesEvent(event: Event): boolean {
@@ -80,8 +89,8 @@ class StaticIpam extends PlannedAddresses implements EventHandler<State>, IpamAp
   resync(ctx: ResyncContext): State {
     const { conf, nodes, pods } = this.#deps;
     const defaultGateway = conf.defaultGateway();
-    this.updatePlan({ nodeId: nodes.thisNode().id, config: conf.ipam(), defaultGateway });
-    const used: State = new Table(ctx.journal);
+    const plan = planOf({ nodeId: nodes.thisNode().id, config: conf.ipam(), defaultGateway });
+    const used: State['used'] = new Table(ctx.journal);
     for (const attachment of pods.attachments().values()) {
       const address = this.#listed(attachment.pod);
       if (address === undefined)
@@ -89,10 +98,10 @@ class StaticIpam extends PlannedAddresses implements EventHandler<State>, IpamAp
       // Of two containers of a pod the older one is wired with it.
       else if (!used.has(address)) used.set(address, attachment);
     }
-    return used;
+    return { plan, used };
   }
 
-  update({ event }: UpdateContext, used: State): UpdateResult {
+  update({ event }: UpdateContext, { used }: State): UpdateResult {
     if (AddPod.is(event)) {
       const attachment = this.#deps.pods.attachments().get(attachmentId(event.payload));
       return attachment ? this.#take(used, attachment) : {};
@@ -107,14 +116,14 @@ class StaticIpam extends PlannedAddresses implements EventHandler<State>, IpamAp
   }
 
   podAddresses(attachment: AttachmentId): readonly string[] {
-    for (const [address, holder] of this.state.known ?? [])
+    for (const [address, holder] of this.state.known?.used ?? [])
       if (attachmentId(holder) === attachment) return [address];
     return [];
   }
 
   allocations(): ReadonlyMap<string, Allocation> {
     return new Map(
-      [...(this.state.known ?? [])].map(([address, { pod, podUid, ...holder }]) => [
+      [...(this.state.known?.used ?? [])].map(([address, { pod, podUid, ...holder }]) => [
         address,
         { address, pod, podUid, attachment: attachmentId(holder) },
       ]),
@@ -122,7 +131,7 @@ class StaticIpam extends PlannedAddresses implements EventHandler<State>, IpamAp
   }
 
   describeInternalData(): string {
-    return [...(this.state.known ?? [])]
+    return [...(this.state.known?.used ?? [])]
       .map(([address, by]) => `${address} ${attachmentId(by)}`)
       .sort()
       .join();
@@ -136,7 +145,7 @@ class StaticIpam extends PlannedAddresses implements EventHandler<State>, IpamAp
     return owner === this.#deps.nodes.thisNode().id ? address : undefined;
   }
 
-  #take(used: State, attachment: Attachment): UpdateResult {
+  #take(used: State['used'], attachment: Attachment): UpdateResult {
     const where = podIdText(attachment.pod);
     const address = this.#listed(attachment.pod);
     if (address === undefined)

@@ -12,7 +12,7 @@ import {
   whyNoAddresses,
 } from './subnets.ts';
 
-export { BaseIpam as PlannedAddresses } from './base-ipam.ts';
+export { BaseIpam as PlannedAddresses, type Plan, planOf } from './base-ipam.ts';
 export {
   allocationsDocument,
   effectiveSubnets,

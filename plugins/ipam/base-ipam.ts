@@ -58,62 +58,50 @@ export interface PlanInput {
   readonly podSubnets?: ReadonlyMap<number, Prefix> | undefined;
 }
 
-interface Plan {
+/** Part of the state of the handler. */
+export interface Plan {
   readonly config: IpamConfig;
   readonly cluster: ClusterSubnets;
   readonly gateway: string;
+  /** The pod subnet of this node. */
   readonly pods: Prefix;
+  /** Pod subnets by node ID that differ from the computed ones. */
+  readonly podSubnets: ReadonlyMap<number, Prefix>;
   readonly vppHost: Prefix;
 }
 
-export abstract class BaseIpam implements AddressPlan {
-  #plan: Plan | undefined;
-  #podSubnets: ReadonlyMap<number, Prefix> = new Map();
-
-  /**
-   * Computes the plan, at a resync.
-   * @throws AbortEventError if the configuration has no addresses for this node: nothing is changed
-   */
-  protected updatePlan({ config, nodeId, defaultGateway, podSubnets }: PlanInput): void {
-    try {
-      const cluster = clusterSubnets(config);
-      const fitting = fittingSubnets(cluster, podSubnets);
-      this.#podSubnets = fitting;
-      this.#plan = {
-        config,
-        cluster,
-        gateway: defaultGateway,
-        pods: fitting.get(nodeId) ?? podSubnetOfNode(cluster, nodeId),
-        vppHost: vppHostSubnetOfNode(cluster, nodeId),
-      };
-    } catch (cause) {
-      throw new AbortEventError(
-        `the configuration has no addresses for node ID ${nodeId}: ${errorText(cause)}`,
-        { cause },
-      );
-    }
-  }
-
-  /** @returns puts the plan of now into use again, after a resync that was aborted */
-  protected savePlan(): () => void {
-    const plan = this.#plan;
-    const podSubnets = this.#podSubnets;
-    return () => {
-      if (!plan) return;
-      this.#plan = plan;
-      this.#podSubnets = podSubnets;
+/**
+ * Computes the plan, at a resync.
+ * @throws AbortEventError if the configuration has no addresses for this node: nothing is changed
+ */
+export function planOf({ config, nodeId, defaultGateway, podSubnets }: PlanInput): Plan {
+  try {
+    const cluster = clusterSubnets(config);
+    const fitting = fittingSubnets(cluster, podSubnets);
+    return {
+      config,
+      cluster,
+      gateway: defaultGateway,
+      pods: fitting.get(nodeId) ?? podSubnetOfNode(cluster, nodeId),
+      podSubnets: fitting,
+      vppHost: vppHostSubnetOfNode(cluster, nodeId),
     };
+  } catch (cause) {
+    throw new AbortEventError(
+      `the configuration has no addresses for node ID ${nodeId}: ${errorText(cause)}`,
+      { cause },
+    );
   }
+}
 
-  /** Replaces the pod subnets of other nodes; that of this node changes with the next plan. */
-  protected replacePodSubnets(podSubnets: ReadonlyMap<number, Prefix>): void {
-    this.#podSubnets = fittingSubnets(this.#currentPlan.cluster, podSubnets);
-  }
+/** With other pod subnets of the other nodes; that of this node changes with the next plan. */
+export function withPodSubnets(plan: Plan, podSubnets: PlanInput['podSubnets']): Plan {
+  return { ...plan, podSubnets: fittingSubnets(plan.cluster, podSubnets) };
+}
 
-  /** The pod subnet of this node. */
-  protected get podPrefix(): Prefix {
-    return this.#currentPlan.pods;
-  }
+export abstract class BaseIpam implements AddressPlan {
+  /** undefined before the first resync */
+  protected abstract get plan(): Plan | undefined;
 
   get hostPrefixLength(): number {
     return addressBits(this.#currentPlan.pods.family);
@@ -128,7 +116,7 @@ export abstract class BaseIpam implements AddressPlan {
   }
 
   podSubnetOtherNode(nodeId: number): string {
-    const given = this.#podSubnets.get(nodeId);
+    const given = this.#currentPlan.podSubnets.get(nodeId);
     return prefixText(given ?? podSubnetOfNode(this.#currentPlan.cluster, nodeId));
   }
 
@@ -181,8 +169,9 @@ export abstract class BaseIpam implements AddressPlan {
   }
 
   get #currentPlan(): Plan {
-    if (!this.#plan) throw new FatalError('addresses are unknown before the first resync');
-    return this.#plan;
+    const { plan } = this;
+    if (!plan) throw new FatalError('addresses are unknown before the first resync');
+    return plan;
   }
 }
 

@@ -7,6 +7,7 @@ import { type CodedError, defineError } from '#infra/errors/errors.ts';
 import type { IpamConfig } from '#plugins/contivconf/api.ts';
 import type { ResyncContext } from '#plugins/controller/api/event-handler.ts';
 import type { AddressRecord } from './address-record.ts';
+import type { Plan } from './base-ipam.ts';
 import type { PlanRecord } from './plan-record.ts';
 import { podList } from './subnet-problems.ts';
 
@@ -21,36 +22,42 @@ export const SubnetsInUseError = defineError({
 export interface PlanChoice {
   readonly configured: IpamConfig;
   readonly record: PlanRecord;
-  /**
-   * Calculates everything by the subnets of the settings.
-   * @returns running pods whose addresses are outside of the pod subnet of this node then
-   */
-  use(config: IpamConfig): readonly AddressRecord[];
+  planWith(config: IpamConfig): PossiblePlan;
+}
+
+interface PossiblePlan {
+  readonly plan: Plan;
+  /** Running pods whose addresses are outside of the pod subnet of this node then. */
+  readonly outside: readonly AddressRecord[];
+}
+
+export interface SelectedPlan {
+  readonly plan: Plan;
+  /** Why the configured subnets are not in effect; undefined: they are. */
+  readonly problem: CodedError | undefined;
 }
 
 /**
  * Uses the configured subnets, unless a running pod has an address outside of them: then the recorded
  * ones, in which the pod was created.
- * @returns why the configured subnets are not used; undefined: they are
  */
 export async function selectPlan(
   ctx: ResyncContext,
-  { configured, record, use }: PlanChoice,
-): Promise<CodedError | undefined> {
+  { configured, record, planWith }: PlanChoice,
+): Promise<SelectedPlan> {
   const recorded = record.recorded(configured);
   const changes = record.changes(configured);
-  const outside = use(configured);
+  const { plan, outside } = planWith(configured);
   if (outside.length > 0 && recorded && changes.length > 0) {
-    const still = use(recorded);
-    if (still.length < outside.length) {
+    const still = planWith(recorded);
+    if (still.outside.length < outside.length) {
       const problem = new SubnetsInUseError(
         `the change of ${changes.join(', ')} is not in effect: it would cut off ${podList(outside)}`,
       );
       ctx.log.error({ err: problem }, 'keeping the subnets of running pods');
-      return problem;
+      return { plan: still.plan, problem };
     }
-    use(configured);
   }
   await record.tryWrite(ctx, configured);
-  return undefined;
+  return { plan, problem: undefined };
 }

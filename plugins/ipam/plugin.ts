@@ -42,7 +42,7 @@ import type { AddressRecord } from './address-record.ts';
 import { AddressRecords } from './address-records.ts';
 import { allocationList } from './allocation-list.ts';
 import { type Allocation, type IpamApi, PodCidrChange, podRange } from './api.ts';
-import { BaseIpam } from './base-ipam.ts';
+import { BaseIpam, type Plan, planOf, withPodSubnets } from './base-ipam.ts';
 import { ExternalAddressError, externalAddress } from './external-address.ts';
 import { PlanRecord } from './plan-record.ts';
 import { SubnetsInUseError, selectPlan } from './plan-selection.ts';
@@ -79,6 +79,8 @@ function podCidrs(nodes: ReadonlyMap<string, Node>): ReadonlyMap<number, Prefix>
 }
 
 interface State {
+  /** An update may replace the pod subnets of other nodes. */
+  plan: Plan;
   /** The records in the local store, which the first resync reads. */
   readonly records: AddressRecords;
   readonly planRecord: PlanRecord;
@@ -92,12 +94,16 @@ interface State {
 
 class Ipam extends BaseIpam implements EventHandler<State>, IpamApi {
   readonly name = 'ipam';
-  readonly state = new HandlerState<State>(this.name, () => this.savePlan());
+  readonly state = new HandlerState<State>(this.name);
   readonly #deps: IpamDeps;
 
   constructor(deps: IpamDeps) {
     super();
     this.#deps = deps;
+  }
+
+  protected get plan(): Plan | undefined {
+    return this.state.known?.plan;
   }
 
   handlesEvent(event: Event): boolean {
@@ -110,16 +116,16 @@ class Ipam extends BaseIpam implements EventHandler<State>, IpamApi {
   async resync(ctx: ResyncContext, previous: State | undefined): Promise<State> {
     const records = previous?.records ?? (await AddressRecords.readBack(ctx, this.#deps.store));
     const planRecord = previous?.planRecord ?? (await PlanRecord.readBack(ctx, this.#deps.store));
-    const problem = await selectPlan(ctx, {
+    const { plan, problem } = await selectPlan(ctx, {
       configured: this.#deps.conf.ipam(),
       record: planRecord,
-      use: (config) => this.#usePlan(config, records),
+      planWith: (config) => this.#planWith(config, records),
     });
-    const pool = new AddressPool(this.podPrefix);
+    const pool = new AddressPool(plan.pods);
     const isLocal = (address: string): boolean => pool.contains(address);
     const podRecords = await PodRecordAddresses.read(ctx.kubeState, isLocal, new Slices(ctx.clock));
     const owned = new Table<AttachmentId, string>(ctx.journal);
-    const state: State = { records, planRecord, problem, pool, podRecords, owned };
+    const state: State = { plan, records, planRecord, problem, pool, podRecords, owned };
     await records.tryRestoreUncertain(ctx);
     this.#assignOwners(state);
     await this.#recordAddresses(ctx, state);
@@ -139,31 +145,32 @@ class Ipam extends BaseIpam implements EventHandler<State>, IpamApi {
     return [...(known.problem ? [known.problem] : []), ...this.#subnetProblems(known)];
   }
 
-  #subnetProblems({ pool, records, owned }: State): readonly CodedError[] {
+  #subnetProblems({ plan, pool, records, owned }: State): readonly CodedError[] {
     const outside = [...owned.values()].flatMap((address) => {
       const record = pool.contains(address) ? undefined : records.get(address);
       return record ? [record] : [];
     });
-    return subnetProblems(this, outside);
+    return subnetProblems(plan, outside);
   }
 
-  #usePlan(config: IpamConfig, records: AddressRecords): readonly AddressRecord[] {
+  #planWith(config: IpamConfig, records: AddressRecords) {
     const { conf, nodes, pods } = this.#deps;
-    this.updatePlan({
+    const plan = planOf({
       nodeId: nodes.thisNode().id,
       config,
       defaultGateway: conf.defaultGateway(),
       podSubnets: this.#isExternal ? podCidrs(nodes.allNodes()) : undefined,
     });
     const attachments = pods.attachments();
-    const pool = new AddressPool(this.podPrefix);
+    const pool = new AddressPool(plan.pods);
     // an external IPAM allocates from subnets of its own, which the agent cannot keep
-    return records
+    const outside = records
       .all()
       .filter(
         ({ address, attachment, external }) =>
           !(external && this.#isExternal) && attachments.has(attachment) && !pool.contains(address),
       );
+    return { plan, outside };
   }
 
   async update(ctx: UpdateContext, state: State): Promise<UpdateResult> {
@@ -174,7 +181,7 @@ class Ipam extends BaseIpam implements EventHandler<State>, IpamApi {
         await this.#updateUse(ctx, state, address);
       return {};
     }
-    if (NodeUpdate.is(ctx.event)) return this.#nodeUpdate(ctx, ctx.event.payload);
+    if (NodeUpdate.is(ctx.event)) return this.#nodeUpdate(ctx, state, ctx.event.payload);
     const result = await this.#release(
       ctx,
       state,
@@ -247,9 +254,13 @@ class Ipam extends BaseIpam implements EventHandler<State>, IpamApi {
   }
 
   /** If the pod subnet of this node has changed, everything is recalculated. */
-  #nodeUpdate(ctx: UpdateContext, { nodeName, current }: NodeUpdatePayload): UpdateResult {
+  #nodeUpdate(
+    ctx: UpdateContext,
+    state: State,
+    { nodeName, current }: NodeUpdatePayload,
+  ): UpdateResult {
     const { name } = this.#deps.nodes.thisNode();
-    this.replacePodSubnets(podCidrs(this.#deps.nodes.allNodes()));
+    state.plan = withPodSubnets(state.plan, podCidrs(this.#deps.nodes.allNodes()));
     if (nodeName !== name || !current) return {};
     const localPodCidr = this.podSubnetOtherNode(current.id);
     if (localPodCidr === this.podSubnetThisNode()) return {};
@@ -374,7 +385,7 @@ class Ipam extends BaseIpam implements EventHandler<State>, IpamApi {
   ): Promise<string> {
     const { records, pool, owned } = state;
     const { pod, podUid } = payload;
-    const address = externalAddress(payload.ipamData, this.podPrefix.family);
+    const address = externalAddress(payload.ipamData, state.plan.pods.family);
     const reserved = whyReserved(address, this, this.#deps.nodes.allNodes().values());
     if (reserved !== undefined) {
       const { first, last } = podRange(this.podSubnetThisNode());

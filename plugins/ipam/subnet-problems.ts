@@ -2,8 +2,8 @@
 import { type CodedError, defineError } from '#infra/errors/errors.ts';
 import { podIdText } from '#plugins/podmanager/api.ts';
 import type { AddressRecord } from './address-record.ts';
-import type { AddressPlan } from './base-ipam.ts';
-import { contains, parsePrefix } from './prefix.ts';
+import type { Plan } from './base-ipam.ts';
+import { contains, prefixText } from './prefix.ts';
 
 export const PodOutsideSubnetError = defineError({
   name: 'PodOutsideSubnetError',
@@ -26,13 +26,13 @@ const MAX_NAMED = 10;
 
 /** @param outside running pods with addresses outside of the pod subnet of this node */
 export function subnetProblems(
-  plan: AddressPlan,
+  { pods, cluster }: Plan,
   outside: readonly AddressRecord[],
 ): readonly CodedError[] {
-  const own = plan.podSubnetThisNode();
-  const all = plan.podSubnetAllNodes();
+  const own = prefixText(pods);
+  const all = prefixText(cluster.pods);
   const problems: CodedError[] = [];
-  if (!isWithin(own, all))
+  if (!(pods.length >= cluster.pods.length && contains(cluster.pods, pods.family, pods.base)))
     problems.push(
       new PodSubnetOutsideError(
         `the pod subnet of this node, ${own}, is outside of that of the cluster, ${all}: services and hosts cannot reach its pods`,
@@ -53,10 +53,4 @@ export function podList(records: readonly AddressRecord[]): string {
     .map(({ pod, address }) => `${podIdText(pod)} (${address})`);
   const more = records.length - names.length;
   return more > 0 ? `${names.join(', ')} and ${more} more` : names.join(', ');
-}
-
-function isWithin(inner: string, outer: string): boolean {
-  const one = parsePrefix(inner, 'podCIDR');
-  const other = parsePrefix(outer, 'podSubnetCIDR');
-  return one.length >= other.length && contains(other, one.family, one.base);
 }

@@ -7,18 +7,13 @@ import { AbortEventError, NotConfiguredError } from './errors.ts';
  */
 export class HandlerState<S> {
   readonly #handler: string;
-  readonly #saveOther: () => () => void;
   #first = firstResync();
   #hasAborted = false;
   #state: { readonly value: S } | undefined;
 
-  /**
-   * @param handler its name
-   * @param saveOther called before a resync that changes more than the state; its result restores that
-   */
-  constructor(handler: string, saveOther: () => () => void = () => () => undefined) {
+  /** @param handler its name */
+  constructor(handler: string) {
     this.#handler = handler;
-    this.#saveOther = saveOther;
   }
 
   /**
@@ -58,13 +53,11 @@ export class HandlerState<S> {
    */
   save(): (aborted: Error | undefined) => void {
     const saved = this.#state;
-    const restoreOther = this.#saveOther();
     if (this.#hasAborted) this.#first = firstResync();
     this.#hasAborted = false;
     return (aborted) => {
       if (aborted) {
         this.#state = saved;
-        restoreOther();
         if (!saved) this.#abort(aborted);
       } else if (this.#state) this.#first.resolve();
     };

@@ -2,6 +2,7 @@
 import type { StatusCheck } from '#infra/status/status.ts';
 import type { Scheduler } from '#kvscheduler/scheduler.ts';
 import type { NodeConfigGate } from '#plugins/contivconf/api.ts';
+import type { EventHandler } from '#plugins/controller/api/event-handler.ts';
 import type { HostPort } from '#plugins/controller/api/ports/host.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
@@ -11,7 +12,7 @@ interface CniStateDeps {
   readonly status: StatusCheck;
   readonly gate: NodeConfigGate;
   readonly scheduler: Scheduler;
-  readonly ipam: IpamApi;
+  readonly ipam: EventHandler & IpamApi;
   readonly net: Ipv4NetApi;
   readonly host: HostPort;
 }
@@ -34,9 +35,7 @@ export function cniState({ status, gate, scheduler, ipam, net, host }: CniStateD
       return { ready: true, limited: false, reason: '' };
     },
     startBlocked: () => gate.missing,
-    // The node gets its ID with the first resync.
-    podCidr: () =>
-      status.component('controller').state === 'init' ? undefined : ipam.podSubnetThisNode(),
+    podCidr: () => (ipam.state?.isKnown ? ipam.podSubnetThisNode() : undefined),
     addresses: (attachment) => ipam.podAddresses(attachment),
     faults: (attachment) => {
       const keys = net.podKeys(attachment);

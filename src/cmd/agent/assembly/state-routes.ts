@@ -88,7 +88,7 @@ export function stateRoutes(
       policies,
       kubeState: () => controller.kubeState,
       services,
-      serviceSubnet: () => ipam.serviceSubnet(),
+      serviceSubnet: () => plugins.conf.ipam().serviceCidr,
       reflectObject: reflectedObject,
       clock,
     }),
