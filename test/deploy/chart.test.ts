@@ -79,6 +79,13 @@ describe('Helm chart', limits, () => {
     assert.deepEqual(read(true).ipam, { type: 'host-local', subnet: 'usePodCidr' });
   });
 
+  it('does not depend on the chains of kube-proxy, which it has in its iptables mode only', () => {
+    const map = find(objectsOf(renderChart({})), 'ConfigMap', 'contiv-cni-cfg');
+    const { plugins } = JSON.parse(map.data!['10-contiv-vpp.conflist']!);
+    const portmap = plugins.find(({ type }: { type: string }) => type === 'portmap');
+    assert.deepEqual(portmap, { type: 'portmap', capabilities: { portMappings: true } });
+  });
+
   // Helm checks schemas with one of two libraries, depending on its version.
   for (const [what, values, message] of [
     ['an unknown value', { agents: {} }, /\bagents'? (is )?not allowed/],
