@@ -386,7 +386,7 @@ class Ipam extends BaseIpam implements EventHandler<State>, IpamApi {
     const { records, pool, owned } = state;
     const { pod, podUid } = payload;
     const address = externalAddress(payload.ipamData, state.plan.pods.family);
-    const reserved = whyReserved(address, this, this.#deps.nodes.allNodes().values());
+    const reserved = whyReserved(address, this, this.#deps.nodes);
     if (reserved !== undefined) {
       const { first, last } = podRange(this.podSubnetThisNode());
       throw new ExternalAddressError(

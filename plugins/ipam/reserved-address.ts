@@ -1,16 +1,16 @@
-import type { Node } from '#plugins/nodesync/api.ts';
+import { contains, parseCidr, parseIp } from '#models/ip.ts';
+import type { Node, NodeSyncApi } from '#plugins/nodesync/api.ts';
 import type { AddressPlan } from './base-ipam.ts';
 import { addressText, lastAddress, parsePrefix } from './prefix.ts';
 
 /**
  * Why no pod can have the address; undefined if one can.
  * @param address in its canonical text, without prefix length
- * @param nodes all nodes of the cluster
  */
 export function whyReserved(
   address: string,
   plan: AddressPlan,
-  nodes: Iterable<Node>,
+  nodes: Pick<NodeSyncApi, 'thisNode' | 'allNodes'>,
 ): string | undefined {
   const podSubnet = parsePrefix(plan.podSubnetThisNode(), 'podCIDR');
   const { family, base } = podSubnet;
@@ -21,9 +21,16 @@ export function whyReserved(
     return 'the broadcast address of the pod subnet';
   const hostLink = [plan.hostInterconnectVpp(), plan.hostInterconnectLinux()];
   if (hostLink.map(withoutLength).includes(address)) return 'an address of the link to the host';
+  // an address of the pods is none of another node, whatever its records say
+  const isOfPods = contains(parseCidr(plan.podSubnetAllNodes())!, parseIp(address)!);
+  const candidates = isOfPods ? [nodes.thisNode()] : nodes.allNodes().values();
+  const owner = ownerOf(candidates, address);
+  return owner === undefined ? undefined : `an address of node ${owner}`;
+}
+
+function ownerOf(nodes: Iterable<Node>, address: string): string | undefined {
   for (const { name, vppAddresses, managementAddresses } of nodes)
-    if ([...vppAddresses.map(withoutLength), ...managementAddresses].includes(address))
-      return `an address of node ${name}`;
+    if ([...vppAddresses.map(withoutLength), ...managementAddresses].includes(address)) return name;
   return undefined;
 }
 

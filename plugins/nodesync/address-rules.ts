@@ -130,9 +130,8 @@ export class AddressRules {
   }
 
   #inUse(use: AddressUse, address: IpBytes): AddressReason | undefined {
-    const text = formatIp(address);
-    if (refuses('this node', use) && this.#own.has(text)) return 'this node';
-    if (refuses('gateway', use) && text === this.#gateway) return 'gateway';
+    if (refuses('this node', use) && this.#own.has(formatIp(address))) return 'this node';
+    if (refuses('gateway', use) && formatIp(address) === this.#gateway) return 'gateway';
     return this.#subnets.find(({ reason, cidr }) => refuses(reason, use) && contains(cidr, address))
       ?.reason;
   }

@@ -148,6 +148,11 @@ describe('an address that a node uses', () => {
       assert.equal(node.ipam.allocations().size, 0);
     });
 
+  it('is that of a pod if another node claims an address of the pods', async () => {
+    const node = await started(own, nodeValue('node-b', '172.16.0.6', '10.1.1.7'));
+    assert.equal(addressOf(await add(node, 'web', 'c1', given('10.1.1.7/24'))), '10.1.1.7');
+  });
+
   it('is counted by the pod subnet in use', async () => {
     const node = await started(withCidr('node-a', '172.16.0.5', '10.1.70.0/24'));
     assert.equal(addressOf(await add(node, 'web', 'c1', given('10.1.1.254/24'))), '10.1.1.254');
