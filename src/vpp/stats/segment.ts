@@ -18,6 +18,13 @@ export const StatsUnavailableError = defineError({
   remedy: 'Share the PID namespace with VPP (hostPID), run as root, and enable statseg in VPP.',
 });
 
+export const StatsAccessError = defineError({
+  name: 'StatsAccessError',
+  code: 'CV_STATS_ACCESS',
+  remedy:
+    'Give the container of the agent the capability SYS_PTRACE, as the chart does, and run the agent as root. Without it, the kernel hides the open files of a process with more capabilities than the agent.',
+});
+
 export const StatsBusyError = defineError({
   name: 'StatsBusyError',
   code: 'CV_STATS_BUSY',
@@ -97,21 +104,32 @@ export class StatsSegment {
 
   /**
    * @param pid PID of VPP in this PID namespace, as returned by control_ping
-   * @throws StatsUnavailableError when the process or the segment is not accessible
+   * @throws StatsAccessError when the kernel denies access to the open files of the process
+   * @throws StatsUnavailableError when the process or the segment does not exist or cannot be read
    */
   static open(pid: number, clock: Clock, procRoot = '/proc'): StatsSegment {
     const folder = join(procRoot, String(pid), 'fd');
     let path: string | undefined;
+    let denied: unknown;
     try {
       path = readdirSync(folder)
         .map((name) => join(folder, name))
-        .find((candidate) => SEGMENT_LINK.test(linkTarget(candidate)));
+        .find((candidate) => {
+          const target = linkTarget(candidate);
+          if (typeof target === 'string') return SEGMENT_LINK.test(target);
+          denied = target.denied ?? denied;
+          return false;
+        });
     } catch (cause) {
-      throw new StatsUnavailableError('cannot list the open files of VPP', {
-        where: folder,
-        cause,
-      });
+      const failed = isDenied(cause) ? StatsAccessError : StatsUnavailableError;
+      throw new failed('cannot list the open files of VPP', { where: folder, cause });
     }
+    // Root may list the files of any process: only their targets are hidden.
+    if (path === undefined && denied !== undefined)
+      throw new StatsAccessError('reading the open files of VPP is denied', {
+        where: folder,
+        cause: denied,
+      });
     if (path === undefined)
       throw new StatsUnavailableError('VPP has no statistics segment', { where: folder });
     let segment: StatsSegment | undefined;
@@ -265,12 +283,18 @@ export class StatsSegment {
   }
 }
 
-function linkTarget(path: string): string {
+/** A file that VPP has closed since the listing has no target. */
+function linkTarget(path: string): string | { readonly denied?: unknown } {
   try {
     return readlinkSync(path);
-  } catch {
-    return '';
+  } catch (error) {
+    return isDenied(error) ? { denied: error } : {};
   }
+}
+
+function isDenied(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'EACCES' || code === 'EPERM';
 }
 
 function words(bytes: Buffer): bigint[] {
