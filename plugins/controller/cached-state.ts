@@ -14,12 +14,15 @@ import type {
 } from './api/events.ts';
 import type { EventTransaction } from './event-transaction.ts';
 
-/** Merges two values of one key; provided by the wiring, which has the models. */
+/**
+ * Merges two values of one key to a valid one, or throws; provided by the wiring, which has the models and
+ * the descriptors.
+ */
 export type MergeValues = (key: string, base: Value, over: Value) => Value;
 
 export interface MergedValues<V extends Value | null> {
   readonly values: Map<string, V>;
-  /** External values that could not be merged. */
+  /** External values that could not be merged to a valid value. */
   readonly failures: readonly KeyFailure[];
 }
 
@@ -146,7 +149,7 @@ export class CachedState {
     return value;
   }
 
-  /** An external value that cannot be merged is ignored, so that the value of the handlers stays. */
+  /** An external value that makes an invalid one is ignored, so that the value of the handlers stays. */
   #mergeOver(key: string, base: Value, over: Value, source: string, failures: KeyFailure[]): Value {
     try {
       return this.#merge(key, base, over);

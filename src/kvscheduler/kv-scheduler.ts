@@ -18,7 +18,12 @@ import {
   TransactionQueueFullError,
   UnimplementedValueError,
 } from './api/errors.ts';
-import type { FailedValue, TransactionRequest, TransactionResult } from './api/transaction.ts';
+import type {
+  FailedValue,
+  TransactionRequest,
+  TransactionResult,
+  Value,
+} from './api/transaction.ts';
 import { DescriptorCalls } from './executor/descriptor-calls.ts';
 import { readDrift } from './executor/drift.ts';
 import { GraphWriter } from './executor/graph-writer.ts';
@@ -266,6 +271,10 @@ class KvScheduler implements Scheduler {
         dumpFound(this.#context, descriptor, await readSouthbound(this.#context, descriptor)),
       (task) => this.#queue.addIfPossible(task),
     );
+  }
+
+  validate(key: string, value: Value): void {
+    this.#context.registry.tryFind(key)?.validate?.(key, value);
   }
 
   metadataMap<M>(descriptor: string): NamedMapping<M> | undefined {

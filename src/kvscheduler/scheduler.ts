@@ -12,6 +12,7 @@ import type {
   TransactionRequest,
   TransactionResult,
   TransactionSink,
+  Value,
 } from './api/transaction.ts';
 import type { RetryStatus } from './executor/retry.ts';
 import type { TransactionListener, Writer } from './executor/transactor.ts';
@@ -121,6 +122,8 @@ export interface Scheduler extends TransactionSink, NotificationSink {
   readonly load: Load;
   /** In the order in which they retrieve. */
   readonly descriptors: readonly AnyDescriptor[];
+  /** Has the descriptor of the key, if there is one, check the value. @throws what its `validate` throws */
+  validate(key: string, value: Value): void;
   /** Metadata of a descriptor's values by label; undefined: unknown descriptor. */
   metadataMap<M = unknown>(descriptor: string): NamedMapping<M> | undefined;
   /** Numbers of node and index lookups: the cost of transactions. */

@@ -3,7 +3,7 @@ import type { TransactionRequest } from '#kvscheduler/api/transaction.ts';
 import type { Event } from '../api/event.ts';
 import { NotRecordedError, replayedError } from './errors.ts';
 import type { AnyContext, WrappedContext } from './handler-wrapper.ts';
-import { eventData, transactionData } from './recorder.ts';
+import { eventData, MERGE, transactionData } from './recorder.ts';
 import type {
   AnswerLine,
   FollowUpLine,
@@ -72,6 +72,13 @@ export class EventReplay {
       });
     if (line.error) throw replayedError(line.error);
     return line.answer;
+  }
+
+  /** @throws the recorded error, if the external value of the key could not be merged */
+  throwIfRejected(key: string): void {
+    const at = this.#answers.findIndex(({ of, question }) => of === MERGE && question === key);
+    const [line] = at < 0 ? [] : this.#answers.splice(at, 1);
+    if (line?.error) throw replayedError(line.error);
   }
 
   commit(request: TransactionRequest): ResultLine | undefined {

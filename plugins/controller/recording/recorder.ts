@@ -4,6 +4,7 @@ import type { TransactionRequest, TransactionSink } from '#kvscheduler/api/trans
 import type { Event } from '../api/event.ts';
 import type { EventHandler } from '../api/event-handler.ts';
 import type { ExternalConfigSource } from '../api/events.ts';
+import type { MergeValues } from '../cached-state.ts';
 import type { ControllerDeps } from '../controller.ts';
 import { recordedError } from './errors.ts';
 import { type AnyContext, type WrappedContext, wrapHandler } from './handler-wrapper.ts';
@@ -64,6 +65,7 @@ export class Recorder {
       ...deps,
       handlers: deps.handlers.map((handler) => this.#handler(handler)),
       sink: this.#sink(deps.sink),
+      merge: this.#merge(deps.merge),
       ...(deps.externalSources && {
         externalSources: deps.externalSources.map((source) => this.#source(source)),
       }),
@@ -163,6 +165,19 @@ export class Recorder {
     };
   }
 
+  /** Only rejections: a replay merges by itself, but has no descriptors that validate the result. */
+  #merge(inner: MergeValues): MergeValues {
+    return (key, base, over) => {
+      try {
+        return inner(key, base, over);
+      } catch (thrown) {
+        const error = recordedError(thrown);
+        void this.#file?.append({ t: 'answer', n: this.#n, of: MERGE, question: key, error });
+        throw thrown;
+      }
+    };
+  }
+
   #source(inner: ExternalConfigSource): ExternalConfigSource {
     const line = { t: 'answer', of: sourceName(inner.label), question: SNAPSHOT_QUESTION } as const;
     return {
@@ -183,6 +198,9 @@ export class Recorder {
 }
 
 export const SNAPSHOT_QUESTION = 'snapshot';
+
+/** The part of the event loop that merges the values of a key. */
+export const MERGE = 'merge';
 
 export function sourceName(label: string): string {
   return `source ${label}`;

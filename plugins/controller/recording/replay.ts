@@ -84,7 +84,10 @@ class Replay {
           snapshot: async () =>
             this.#currentEvent.answer(sourceName(label), SNAPSHOT_QUESTION) as object as never,
         })),
-        merge: deps.merge,
+        merge: (key, base, over) => {
+          this.#currentEvent.throwIfRejected(key);
+          return deps.merge(key, base, over);
+        },
         southboundGeneration: () => this.#currentEvent.southboundGeneration(),
         clock: this.#clock,
         random: seededRandom(0),

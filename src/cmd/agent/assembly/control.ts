@@ -69,7 +69,11 @@ export function control(
     handlers: plugins.handlers,
     desired,
     sink: scheduler,
-    merge: mergeValues,
+    merge: (key, base, over) => {
+      const merged = mergeValues(key, base, over);
+      scheduler.validate(key, merged);
+      return merged;
+    },
     failedValues: () => scheduler.failedValues(),
     southboundGeneration: () =>
       vpp.client.state === 'connected' ? vpp.client.generation : undefined,
