@@ -57,7 +57,8 @@ export interface VppClient {
    * the window wait in a queue; requests of one event-loop turn are sent in one write.
    * @throws VppRefusedError when `retval` is not 0; InvalidMessageError before anything is sent, or
    *   when the reply cannot be decoded; UnsupportedMessageError when this VPP lacks the message;
-   *   VppTimeoutError when the outcome is unknown and the connection was dropped
+   *   VppTimeoutError when the outcome is unknown and the connection was dropped;
+   *   VppCommandTimeoutError when a CLI command lasts too long, and the connection stays
    */
   request<N extends keyof Requests>(
     name: N,
@@ -110,6 +111,13 @@ export const VppTimeoutError = defineError({
   remedy:
     'The outcome is unknown, so the agent reconnects and resyncs. Check the load of VPP; ' +
     'in VETH mode see docs/networking.md.',
+});
+
+export const VppCommandTimeoutError = defineError({
+  name: 'VppCommandTimeoutError',
+  code: 'CV_VPP_COMMAND_TIMEOUT',
+  outcome: 'unknown',
+  remedy: 'Repeat the request when VPP has less to do, or run the command with vppctl.',
 });
 
 export const InvalidMessageError = defineError({

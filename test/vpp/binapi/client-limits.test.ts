@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ManualClock } from '#infra/clock/manual.ts';
-import { VppDisconnectedError, VppTimeoutError } from '#vpp/binapi/api.ts';
+import { VppCommandTimeoutError, VppDisconnectedError, VppTimeoutError } from '#vpp/binapi/api.ts';
 import { countSettled, setFlagsFields } from './count-settled.ts';
 import { connected, type Received, settle } from './scripted-vpp.ts';
 
@@ -171,4 +171,68 @@ test('probes detect a stream that is out of sync: bytes arrive, but no message',
   assert.equal(client.generation, 2);
   await client.request('control_ping', {});
   await client.close();
+});
+
+test('a command that lasts is an error of its request alone', async () => {
+  const health = { intervalMs: 3000, timeoutMs: 500, maxMisses: 3 };
+  const limits = { replyTimeoutMs: 1000, commandTimeoutMs: 10_000, health };
+  const { vpp, client, clock } = await connected(limits);
+  vpp.answer('sw_interface_set_flags', 'sw_interface_set_flags_reply', () => ({ retval: 0 }));
+  const waiting: (() => void)[] = [];
+  vpp.scripts.set('cli_inband', ({ context }) => {
+    waiting.push(() => vpp.reply('cli_inband_reply', { retval: 0, reply: 'done' }, context));
+  });
+  // VPP answers nothing while it executes the command
+  const { scripts } = vpp;
+  const busy = (name: string) => {
+    const script = scripts.get(name);
+    scripts.set(name, (message) => void waiting.push(() => script?.(message, vpp)));
+    return () => script && scripts.set(name, script);
+  };
+  const idle = [busy('sw_interface_set_flags'), busy('control_ping')];
+  const command = client.request('cli_inband', { cmd: 'show ip fib' });
+  const outcome = command.catch((thrown: unknown) => thrown);
+  const behind = client.request('sw_interface_set_flags', setFlagsFields(1));
+  await settle();
+  for (let second = 0; second < 10; second++) {
+    assert.equal(client.state, 'connected', `after ${second} s`);
+    await clock.advance(1000);
+    await settle();
+  }
+  const error = await outcome;
+  assert.ok(error instanceof VppCommandTimeoutError);
+  assert.match(error.message, /10000 ms/);
+  await clock.advance(2000);
+  for (const end of idle) end();
+  for (const answer of waiting) answer();
+  await settle();
+  await behind;
+  assert.equal(client.generation, 1);
+  // the limit of others is as before, although the one of a command was running
+  scripts.set('sw_interface_set_flags', () => undefined);
+  const next = client.request('cli_inband', { cmd: 'show version' });
+  const lost = client
+    .request('sw_interface_set_flags', setFlagsFields(2))
+    .catch((thrown: unknown) => thrown);
+  await settle();
+  waiting.at(-1)!();
+  assert.equal((await next).reply, 'done');
+  await clock.advance(1000);
+  assert.ok((await lost) instanceof VppTimeoutError);
+});
+
+test('a VPP that does not end a command is given up by the health probes', async () => {
+  const health = { intervalMs: 3000, timeoutMs: 500, maxMisses: 3 };
+  const { vpp, client, clock } = await connected({ commandTimeoutMs: 10_000, health });
+  for (const name of ['cli_inband', 'control_ping']) vpp.scripts.set(name, () => undefined);
+  const command = client.request('cli_inband', { cmd: 'test hang' }).catch((error) => error);
+  const behind = client
+    .request('sw_interface_set_flags', setFlagsFields(1))
+    .catch((thrown: unknown) => thrown);
+  for (let second = 0; second < 21; second++) {
+    await settle();
+    await clock.advance(1000);
+  }
+  assert.ok((await command) instanceof VppCommandTimeoutError);
+  assert.ok((await behind) instanceof VppDisconnectedError);
 });

@@ -45,6 +45,7 @@ async function directCli(
     log: silentLogger,
     name: 'contiv-report',
     replyTimeoutMs: REPLY_MS,
+    commandTimeoutMs: REPLY_MS,
     health: patientHealth,
   });
   client.start();

@@ -1,7 +1,12 @@
 import { Fifo } from '#infra/collections/fifo.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
-import { UnsupportedMessageError, VppDisconnectedError, VppTimeoutError } from '../api.ts';
+import {
+  UnsupportedMessageError,
+  VppCommandTimeoutError,
+  VppDisconnectedError,
+  VppTimeoutError,
+} from '../api.ts';
 import type { Catalog, Service } from '../catalog.ts';
 import type { MessageCodec } from '../codec/codec.ts';
 import type { Reader } from '../codec/runtime.ts';
@@ -25,6 +30,9 @@ interface Queued {
   readonly contextsAt: readonly number[];
   readonly pending: PendingRequest;
 }
+
+/** Runs a command of VPP's CLI, which may walk tables of any size. */
+const CLI_COMMAND = 'cli_inband';
 
 type ServiceOf<Kind> = Service & { readonly kind: Kind };
 
@@ -67,10 +75,10 @@ export class Connection {
     this.#window = options.maxInFlight;
     this.#replyTimeout = new ReplyTimeout({
       clock: options.clock,
-      timeoutMs: options.replyTimeoutMs,
+      limitOf: (head) => limitMs(head, options),
       drained: () => wire.drained(),
       head: () => this.#pending.head,
-      onExceeded: (head) => this.#timedOut(head, options.replyTimeoutMs),
+      onExceeded: (head) => this.#timedOut(head, limitMs(head, options)),
     });
     wire.onMessage = (reader) => this.#receive(reader);
     wire.onChunk = () => this.#afterChunk();
@@ -84,6 +92,10 @@ export class Connection {
     return this.#stream.messages;
   }
 
+  get isRunningCommand(): boolean {
+    return this.#pending.head?.limit === 'command';
+  }
+
   drained(): Promise<void> {
     return this.#stream.drained();
   }
@@ -92,7 +104,8 @@ export class Connection {
   request(name: string, fields: object): Promise<object> {
     return new Promise((resolve, reject) => {
       const service = this.#service(name, 'request');
-      this.#send(service, fields, new PendingReply(name, service.reply, resolve, reject));
+      const purpose = name === CLI_COMMAND ? 'command' : 'request';
+      this.#send(service, fields, new PendingReply(name, service.reply, resolve, reject, purpose));
     });
   }
 
@@ -102,7 +115,7 @@ export class Connection {
       const { request, reply } = this.#service('control_ping', 'request');
       const context = this.#pending.nextContext();
       this.#append(request, {}, context);
-      const pending = new PendingReply(request.name, reply, resolve, reject, true);
+      const pending = new PendingReply(request.name, reply, resolve, reject, 'probe');
       this.#pending.add(context, pending);
     });
   }
@@ -132,7 +145,14 @@ export class Connection {
       next.pending.reject(connectionLost(next.pending, reason));
   }
 
+  /** A slow command does not end the connection: only the health probes show that VPP is dead. */
   #timedOut(head: PendingRequest, timeoutMs: number): void {
+    if (head.limit === 'command') {
+      const late = `VPP did not end the command within ${timeoutMs} ms`;
+      this.#pending.giveUp(head, new VppCommandTimeoutError(late, { where: head.name }));
+      this.#replyTimeout.arrived();
+      return;
+    }
     const text = `VPP did not answer within ${timeoutMs} ms`;
     const reason = new VppTimeoutError(text, { where: head.name });
     this.#pending.reject(head, reason);
@@ -231,6 +251,11 @@ export class Connection {
     this.#replyTimeout.arrived();
     this.#sendQueued();
   }
+}
+
+function limitMs({ limit }: PendingRequest, options: ClientOptions): number {
+  if (limit === 'none') return Number.POSITIVE_INFINITY;
+  return limit === 'command' ? options.commandTimeoutMs : options.replyTimeoutMs;
 }
 
 function connectionLost(pending: PendingRequest, cause: Error): Error {

@@ -8,6 +8,8 @@ import { STALL_MS } from './reply-timeout.ts';
 export interface ProbedConnection {
   /** Number of messages received so far. */
   readonly messages: number;
+  /** VPP executes a CLI command within its limit, and answers nothing meanwhile. */
+  readonly isRunningCommand: boolean;
   /** Sends control_ping. Rejects when the connection ends first. */
   probe(): Promise<unknown>;
   /** Resolves when all data that the socket has buffered is read. */
@@ -58,7 +60,7 @@ export class HealthProbe {
     if (this.#isStopped) return;
     const isAlive = this.#connection.messages !== messages;
     if (isAlive) this.#misses = 0;
-    else if (!isLate) this.#miss();
+    else if (!isLate && !this.#connection.isRunningCommand) this.#miss();
     const { intervalMs, timeoutMs } = this.#options;
     if (!this.#isStopped)
       this.#timer = this.#clock.timer(Math.max(0, intervalMs - timeoutMs), () => this.#probe());

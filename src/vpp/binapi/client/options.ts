@@ -26,6 +26,8 @@ export interface ClientOptions {
   readonly maxInFlight: number;
   /** How long the oldest request may be unanswered before the connection is dropped. */
   readonly replyTimeoutMs: number;
+  /** How long a CLI command may last before its request alone is rejected. */
+  readonly commandTimeoutMs: number;
   readonly handshakeTimeoutMs: number;
   readonly health: HealthOptions;
   readonly reconnect: BackoffOptions;
@@ -40,6 +42,7 @@ export const defaultOptions = {
   name: 'contiv-agent',
   maxInFlight: 128,
   replyTimeoutMs: 10_000,
+  commandTimeoutMs: 10_000,
   handshakeTimeoutMs: 3000,
   health: { intervalMs: 3000, timeoutMs: 500, maxMisses: 3 },
   reconnect: { firstMs: 50, maxMs: 2000 },

@@ -3,7 +3,7 @@ import type { MessageCodec } from '../codec/codec.ts';
 import type { Reader } from '../codec/runtime.ts';
 import { VppRefusedError } from '../retval-error.ts';
 import type { IncomingDetails } from './incoming-details.ts';
-import type { PendingRequest } from './pending-requests.ts';
+import type { PendingRequest, ReplyLimit } from './pending-requests.ts';
 
 interface Settlers<T> {
   readonly resolve: (value: T) => void;
@@ -14,10 +14,13 @@ interface Retval {
   readonly retval?: number;
 }
 
+const limits = { request: 'reply', command: 'command', probe: 'none' } as const;
+
 /** Waits for one reply. A retval other than 0 rejects. */
 export class PendingReply implements PendingRequest {
   readonly name: string;
   readonly isProbe: boolean;
+  readonly limit: ReplyLimit;
   readonly receivedMessages = 0;
   readonly #reply: MessageCodec;
   readonly #resolve: (fields: object) => void;
@@ -29,10 +32,11 @@ export class PendingReply implements PendingRequest {
     reply: MessageCodec,
     resolve: (fields: object) => void,
     reject: (error: unknown) => void,
-    isProbe = false,
+    purpose: 'request' | 'command' | 'probe',
   ) {
     this.name = name;
-    this.isProbe = isProbe;
+    this.isProbe = purpose === 'probe';
+    this.limit = limits[purpose];
     this.#reply = reply;
     this.#resolve = resolve;
     this.#reject = reject;
@@ -60,6 +64,7 @@ export class PendingReply implements PendingRequest {
 export class PendingDump implements PendingRequest {
   readonly name: string;
   readonly isProbe = false;
+  readonly limit = 'reply';
   readonly #details: IncomingDetails;
   readonly #end: MessageCodec;
   readonly #settle: Settlers<void>;
@@ -107,6 +112,7 @@ export interface Page {
 export class PendingPage implements PendingRequest {
   readonly name: string;
   readonly isProbe = false;
+  readonly limit = 'reply';
   readonly #details: IncomingDetails;
   readonly #reply: MessageCodec;
   readonly #settle: Settlers<Page>;

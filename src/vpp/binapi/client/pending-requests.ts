@@ -1,11 +1,16 @@
 import type { MessageCodec } from '../codec/codec.ts';
 import type { Reader } from '../codec/runtime.ts';
 
+/** CLI commands may last: they have a limit of their own, and it ends the request, not the connection. */
+export type ReplyLimit = 'reply' | 'command' | 'none';
+
 /** A request that waits for its answer. */
 export interface PendingRequest {
   /** Name of the request. */
   readonly name: string;
-  /** A health probe: the reply timeout does not apply to it. */
+  /** Limit of the wait for its answer; none for a health probe, and for a request that was given up. */
+  readonly limit: ReplyLimit;
+  /** A health probe is not waited for: other messages prove that VPP is alive, too. */
   readonly isProbe: boolean;
   /** Number of messages received so far: a long dump makes progress as long as this grows. */
   readonly receivedMessages: number;
@@ -41,7 +46,7 @@ export class PendingRequests {
     return this.#size;
   }
 
-  /** The oldest request to which the reply timeout applies. VPP answers in order: it is next. */
+  /** The oldest request but for health probes. VPP answers in order: it is next. */
   get head(): PendingRequest | undefined {
     if (this.#size === 0) this.#oldest = this.#nextContext;
     else while (this.#slots[this.#oldest % SLOTS] === undefined) this.#oldest = after(this.#oldest);
@@ -88,6 +93,13 @@ export class PendingRequests {
     }
   }
 
+  /** Rejects a request whose answer may still arrive: it keeps its place, and its answer is ignored. */
+  giveUp(pending: PendingRequest, error: unknown): void {
+    const slot = this.#slots.indexOf(pending);
+    if (slot >= 0) this.#slots[slot] = new GivenUpRequest(pending);
+    pending.reject(error);
+  }
+
   /** Rejects one request before the others. */
   reject(pending: PendingRequest, error: unknown): void {
     const slot = this.#slots.indexOf(pending);
@@ -112,6 +124,28 @@ export class PendingRequests {
     this.#slots[slot] = undefined;
     this.#size--;
   }
+}
+
+/** Takes the answer to a request that was rejected. */
+class GivenUpRequest implements PendingRequest {
+  readonly name: string;
+  readonly isProbe = false;
+  readonly limit = 'none';
+  readonly receivedMessages = 0;
+  readonly #request: PendingRequest;
+
+  constructor(request: PendingRequest) {
+    this.name = request.name;
+    this.#request = request;
+  }
+
+  accept(codec: MessageCodec, reader: Reader): 'done' | 'more' | 'unexpected' {
+    return this.#request.accept(codec, reader);
+  }
+
+  resolve(): void {}
+
+  reject(): void {}
 }
 
 function after(context: number): number {

@@ -6,7 +6,8 @@ export const STALL_MS = 100;
 
 export interface ReplyTimeoutOptions {
   readonly clock: Clock;
-  readonly timeoutMs: number;
+  /** Infinity: the request may wait. */
+  readonly limitOf: (head: PendingRequest) => number;
   /** Resolves when all data that has arrived is read. */
   readonly drained: () => Promise<void>;
   /** The request that VPP answers next. */
@@ -24,6 +25,8 @@ export class ReplyTimeout {
   readonly #options: ReplyTimeoutOptions;
   #timer: Timer | undefined;
   #head: PendingRequest | undefined;
+  /** When the timer fires. */
+  #due = 0;
   #received = 0;
   #since = 0;
   #isStopped = false;
@@ -45,7 +48,11 @@ export class ReplyTimeout {
     if (head === undefined) return;
     this.#received = head.receivedMessages;
     this.#since = this.#options.clock.monotonic();
-    this.#timer ??= this.#arm(this.#options.timeoutMs);
+    const limit = this.#options.limitOf(head);
+    // A running timer checks in time, unless it was started for a request that may last longer.
+    if (this.#timer && this.#due <= this.#since + limit) return;
+    this.#timer?.cancel();
+    this.#timer = this.#arm(limit);
   }
 
   stop(): void {
@@ -54,8 +61,10 @@ export class ReplyTimeout {
     this.#timer = undefined;
   }
 
-  #arm(ms: number): Timer {
+  #arm(ms: number): Timer | undefined {
+    if (ms === Number.POSITIVE_INFINITY) return undefined;
     const due = this.#options.clock.monotonic() + ms;
+    this.#due = due;
     return this.#options.clock.timer(ms, () => {
       const isLate = this.#options.clock.monotonic() - due > STALL_MS;
       void this.#check(isLate);
@@ -67,7 +76,7 @@ export class ReplyTimeout {
     this.#timer = undefined;
     if (this.#isStopped || this.#head === undefined) return;
     if (isLate) this.#since = this.#options.clock.monotonic();
-    const left = this.#since + this.#options.timeoutMs - this.#options.clock.monotonic();
+    const left = this.#since + this.#options.limitOf(this.#head) - this.#options.clock.monotonic();
     // at least one millisecond: the clock may not resolve less, and the timer would loop
     if (left > 0) this.#timer = this.#arm(Math.max(1, left));
     else this.#options.onExceeded(this.#head);
