@@ -10,7 +10,7 @@ export interface IdsOfPods {
 
 /**
  * @param owner ID of the node that owns a pod address
- * @param ownAddresses management addresses of this node
+ * @param ownAddresses management addresses that only this node has
  */
 export function idsOfPods(
   state: KubeState,

@@ -73,6 +73,15 @@ export class NodeTable {
     return this.#kubeNodes.get(name);
   }
 
+  /** Addresses of the host of a node that are in no other Node object: those tell where a pod runs. */
+  uniqueAddresses(name: string): string[] {
+    const others = new Set<string>();
+    for (const [other, { managementAddresses }] of this.#kubeNodes.view)
+      if (other !== name) for (const address of managementAddresses) others.add(address);
+    const own = this.#kubeNodes.get(name)?.managementAddresses ?? [];
+    return own.filter((address) => !others.has(address));
+  }
+
   /** A node that has an ID; of several IDs, the lowest. */
   node(name: string): Node | undefined {
     return this.#nodes.get(name);

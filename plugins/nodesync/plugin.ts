@@ -288,11 +288,10 @@ class NodeSync implements NodeSyncHandler, EventHandler<State> {
     isResync: boolean,
   ): NodeState {
     const { nodeName, conf } = this.#deps;
-    const ownAddresses = table.kubeNode(nodeName)?.managementAddresses ?? [];
     return {
       addresses: before?.addresses ?? [],
       keepsId: before !== undefined && !isResync,
-      pods: () => idsOfPods(state, podAddressOwner(conf.ipam()), ownAddresses),
+      pods: () => idsOfPods(state, podAddressOwner(conf.ipam()), table.uniqueAddresses(nodeName)),
       whyUnusable: (id) => this.#whyUnusable(id),
     };
   }

@@ -5,7 +5,7 @@ import { vppInterfaceKey } from '#models/vpp/interface.ts';
 import { VXLAN_BVI, vxlanTunnel } from '#plugins/ipv4net/names.ts';
 import { MemoryStore } from '#test/support/memory-store.ts';
 import { FakeHost } from '../fake-ports.ts';
-import { type KubeValue, nodeValue, TestNode, vppNodeValue } from '../test-node.ts';
+import { type KubeValue, nodeValue, podValue, TestNode, vppNodeValue } from '../test-node.ts';
 
 const self = nodeValue('node-a', '172.16.0.5');
 const b = [nodeValue('node-b', '172.16.0.6'), vppNodeValue(2, 'node-b', '192.168.16.2/24')];
@@ -153,6 +153,17 @@ describe('an address of this node in the record of another one', () => {
     assert.deepEqual(late.warnings, []);
     assert.equal(tunnelTo(node, 4)?.vxlan.dst_address, '192.168.16.4');
     assert.equal(reported(node, 'node-d').length, 1);
+  });
+});
+
+describe('an ID after the loss of all records', () => {
+  it('is not that of the pods of another node with the same address', async () => {
+    const node = new TestNode();
+    const address = '10.0.2.15';
+    const pods = ['10.1.1.2', '10.1.1.3', '10.1.2.2'].map((ip) => podValue(`p-${ip}`, ip, address));
+    const nodes = [nodeValue('node-a', address), nodeValue('node-b', address)];
+    assert.equal((await node.resync([...nodes, ...pods])).error, undefined);
+    assert.equal(node.nodes.thisNode().id, 3);
   });
 });
 
