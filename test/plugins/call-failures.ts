@@ -3,7 +3,7 @@ import { defineError } from '#infra/errors/errors.ts';
 import { AbortEventError, FatalError } from '#plugins/controller/api/errors.ts';
 import type { EventHandler } from '#plugins/controller/api/event-handler.ts';
 
-export type PortName = 'local' | 'cluster' | 'host' | 'vpp' | 'stn';
+export type PortName = 'local' | 'cluster' | 'host' | 'vpp';
 
 export interface PortFailure {
   readonly port: PortName;
