@@ -4,8 +4,8 @@ import { isAnswered } from '#infra/process/socket.ts';
 import { VppNotReadyError, VppRunningError } from './errors.ts';
 
 const POLL_MS = 100;
-/** A VPP with many huge pages and NICs takes about 10 s. */
-const READY_LIMIT_MS = 60_000;
+/** A VPP with many huge pages and NICs takes about 10 s, on a busy machine up to a minute. One that ends is noticed. */
+const READY_LIMIT_MS = 300_000;
 /** The VPP of a contiv-init that was killed ends with it, but frees its memory first. */
 const EARLIER_LIMIT_MS = 5_000;
 

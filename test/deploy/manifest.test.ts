@@ -28,11 +28,29 @@ describe('deploy/contiv-vswitch.yaml', () => {
 
   it('probes existing routes on the port of the REST server', () => {
     const paths = routes().map(({ path }) => path);
-    for (const { httpGet } of [agent.readinessProbe, agent.livenessProbe]) {
+    for (const { httpGet } of [agent.startupProbe, agent.readinessProbe, agent.livenessProbe]) {
       assert.ok(paths.includes(httpGet.path), httpGet.path);
       assert.equal(httpGet.port, 9999);
       // where probes have a queue of their own
       assert.equal(httpGet.host, '127.0.0.1');
+    }
+  });
+
+  it('restarts no program because its machine is busy', () => {
+    const probed = objects
+      .filter(({ kind }) => /^(DaemonSet|Deployment|StatefulSet)$/.test(kind))
+      .flatMap((workload) => podSpec(workload).containers)
+      .filter(({ livenessProbe }) => livenessProbe !== undefined);
+    assert.deepEqual(probed.map(({ name }) => name).sort(), [
+      'contiv-agent',
+      'contiv-etcd',
+      'contiv-ksr',
+    ]);
+    for (const { name, startupProbe, livenessProbe } of probed) {
+      // one start took 95 s to open its database
+      assert.ok(startupProbe.periodSeconds * startupProbe.failureThreshold >= 300, name);
+      assert.ok(livenessProbe.timeoutSeconds >= 10, name);
+      assert.ok(livenessProbe.periodSeconds * livenessProbe.failureThreshold >= 60, name);
     }
   });
 

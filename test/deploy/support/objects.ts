@@ -24,6 +24,10 @@ export interface Rule {
 
 interface Probe {
   readonly httpGet: { readonly host: string; readonly path: string; readonly port: number };
+  readonly initialDelaySeconds?: number;
+  readonly periodSeconds: number;
+  readonly timeoutSeconds: number;
+  readonly failureThreshold: number;
 }
 
 export interface Container {
@@ -37,6 +41,7 @@ export interface Container {
     readonly capabilities?: { readonly add?: readonly string[] };
   };
   readonly resources: { readonly limits: Readonly<Record<string, string>> };
+  readonly startupProbe: Probe;
   readonly readinessProbe: Probe;
   readonly livenessProbe: Probe;
 }

@@ -161,3 +161,27 @@ NET_ADMIN, SYS_ADMIN, SYS_PTRACE
 {{- define "contiv.vppCapabilities" -}}
 IPC_LOCK, NET_ADMIN, NET_RAW, SYS_ADMIN
 {{- end }}
+
+{{- /*
+Probes of a program with a REST server. While it starts, for example opens a large database on a slow disk, only the
+startup probe asks: at most five minutes. Liveness is lost when the program says so, or is silent, for a minute: on a
+busy machine an answer may take seconds, and a restart would make it busier.
+*/ -}}
+{{- define "contiv.probes" -}}
+{{- $target := printf "host: 127.0.0.1, port: %d, scheme: %s" .port (.scheme | default "HTTP") -}}
+startupProbe:
+  httpGet: { path: /liveness, {{ $target }} }
+  periodSeconds: 3
+  timeoutSeconds: 10
+  failureThreshold: 100
+readinessProbe:
+  httpGet: { path: /readiness, {{ $target }} }
+  periodSeconds: 3
+  timeoutSeconds: 5
+  failureThreshold: 3
+livenessProbe:
+  httpGet: { path: /liveness, {{ $target }} }
+  periodSeconds: 10
+  timeoutSeconds: 15
+  failureThreshold: 6
+{{- end }}
