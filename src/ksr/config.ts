@@ -5,7 +5,7 @@ export const ksrSchema = Type.Object({
   readers: Type.Union([Type.Literal('mixed'), Type.Literal('own')], {
     default: 'mixed',
     description:
-      'Agents that read the records: mixed also permits agents of Contiv/VPP, which reject records with fields that they do not know; own adds data for the agents of this project only.',
+      'Agents that read the records: mixed also permits agents of Contiv/VPP, which reject records with fields that they do not know; own adds data for the agents of this project only, such as zones and hints of topology.',
   }),
   'election-ttl': Type.Integer({
     minimum: 2,

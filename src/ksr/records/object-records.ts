@@ -31,6 +31,8 @@ export interface ObjectRecordsDeps {
 export class ObjectRecords implements KindHandlers {
   readonly #deps: ObjectRecordsDeps;
   readonly #shared = new Map<RecordOutput, SharedRecords>();
+  /** By key: what records leave out, as it was logged. */
+  readonly #omitted = new Map<string, string>();
 
   constructor(deps: ObjectRecordsDeps) {
     this.#deps = deps;
@@ -88,6 +90,7 @@ export class ObjectRecords implements KindHandlers {
     try {
       const record = output.texts.of(object);
       if (record?.problem !== undefined) this.#warn(output, name, record);
+      this.#reportOmitted(output, name, record?.omitted);
       return record;
     } catch (thrown) {
       return this.#reject(output, name, thrown);
@@ -109,6 +112,7 @@ export class ObjectRecords implements KindHandlers {
 
   #delete(output: RecordOutput, name: ObjectName): void {
     const key = this.#key(output, name);
+    this.#omitted.delete(key);
     const shared = this.#shared.get(output);
     if (shared) shared.delete(key, name);
     else output.table.delete(key);
@@ -151,11 +155,26 @@ export class ObjectRecords implements KindHandlers {
     log.error({ kind: type.kind, name: displayName(name), reason: problem }, CLOSED_TEXT);
   }
 
+  /** Once, until the object asks for something else. */
+  #reportOmitted(output: RecordOutput, name: ObjectName, omitted: string | undefined): void {
+    const key = this.#key(output, name);
+    if (this.#omitted.get(key) === omitted) return;
+    if (omitted === undefined) {
+      this.#omitted.delete(key);
+      return;
+    }
+    this.#omitted.set(key, omitted);
+    const { type, log } = this.#deps;
+    log.warn({ kind: type.kind, name: displayName(name), omitted }, OMITTED_TEXT);
+  }
+
   #key(output: RecordOutput, name: ObjectName): string {
     return this.#deps.prefix + output.key(name);
   }
 }
 
+const OMITTED_TEXT =
+  'the record of an object leaves out what agents of the original reject; set readers: own when all agents are of this project';
 const CLOSED_TEXT =
   'an object cannot be read, or not all of it; its record permits less than the object';
 const UNREADABLE_TEXT = 'cannot reflect an object; its record in the datastore stays as it is';

@@ -11,6 +11,8 @@ export interface RecordText {
   readonly text: string;
   /** Reason why the record permits less than the object: a part cannot be read, or not be written. */
   readonly problem?: string | undefined;
+  /** Preference of the object that the record leaves out, for agents of the original. */
+  readonly omitted?: string | undefined;
 }
 
 export interface RecordTexts {
@@ -32,11 +34,11 @@ export function recordTexts(resource: AnyResource, prefix: string, readers: Read
     of(object) {
       const { reflected, rejection } = reflect(object as ReflectedObject, readers);
       if (reflected === undefined) throw new Error(rejection.reason);
-      const { key, value } = reflected;
+      const { key, value, omitted } = reflected;
       const text = valueText(resource, value);
       const bytes = recordBytes(prefix + key, text);
       if (closed === undefined || bytes <= MAX_RECORD_BYTES)
-        return { text, problem: closed?.unreadableParts(value) };
+        return { text, problem: closed?.unreadableParts(value), omitted };
       const { name, namespace = '' } = object.metadata;
       const problem = `its record has ${bytes} bytes, etcd takes ${MAX_RECORD_BYTES}`;
       const short = closedText({ name, namespace }, problem, value) as RecordText;

@@ -16,7 +16,7 @@ import type { Workload } from './objects/workload.ts';
 import { podValue } from './pod.ts';
 import { policyValue } from './policy.ts';
 import { type Readers, type Reflected, reflected } from './reflected.ts';
-import { serviceValue } from './service.ts';
+import { omittedPreference, serviceValue } from './service.ts';
 
 /** Objects that have their own value. The others are processed in sets: see endpoints, workloads. */
 export type ReflectedObject = Exclude<KubeObject, Workload | KubeEndpointSlice>;
@@ -51,7 +51,10 @@ function reflectedAs(object: ReflectedObject, readers: Readers): Reflected {
     case 'NetworkPolicy':
       return reflected(resources.policy, policyValue(object));
     case 'Service':
-      return reflected(resources.service, serviceValue(object, readers));
+      return {
+        ...reflected(resources.service, serviceValue(object, readers)),
+        omitted: omittedPreference(object, readers),
+      };
     case 'Endpoints':
       return reflected(resources.endpoints, endpointsValue(object));
     case 'Node':

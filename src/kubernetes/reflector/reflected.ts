@@ -8,6 +8,8 @@ export interface Reflected {
   readonly key: string;
   /** Canonical. */
   readonly value: object;
+  /** Preference of the object that the value leaves out, for `mixed` readers. */
+  readonly omitted?: string | undefined;
 }
 
 export function reflected<T extends object>(resource: Resource<T>, value: T): Reflected {

@@ -6,6 +6,11 @@ import type { KubeIngress, KubeService, KubeServicePort } from './objects/servic
 import type { Readers } from './reflected.ts';
 
 const PROXY_NAME_LABEL = 'service.kubernetes.io/service-proxy-name';
+/** With them Kubernetes gives the endpoints hints. */
+const topologyAnnotations = [
+  'service.kubernetes.io/topology-mode',
+  'service.kubernetes.io/topology-aware-hints',
+];
 const HEADLESS_LABEL = 'service.kubernetes.io/headless';
 /** Default of Kubernetes, in seconds. */
 const DEFAULT_AFFINITY_TIMEOUT = 10_800;
@@ -44,6 +49,19 @@ export function serviceValue(service: KubeService, readers: Readers): Service {
         ? ingress.filter(isProxied).flatMap(({ ip }) => (ip === undefined ? [] : [ip]))
         : undefined,
   });
+}
+
+/** Preference of the service that its record leaves out, because readers of the original would reject it. */
+export function omittedPreference(
+  { metadata, spec, status }: KubeService,
+  readers: Readers,
+): string | undefined {
+  if (readers === 'own') return undefined;
+  if (spec.trafficDistribution) return `trafficDistribution: ${spec.trafficDistribution}`;
+  const topology = topologyAnnotations.find((name) => metadata.annotations?.[name] === 'Auto');
+  if (topology) return `annotation ${topology}: Auto`;
+  if (status?.loadBalancer?.ingress?.some(isProxied)) return 'ipMode: Proxy of an ingress address';
+  return undefined;
 }
 
 /** Whether clients must reach the address through the load balancer, which then uses node ports. */
