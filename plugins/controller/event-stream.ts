@@ -24,13 +24,16 @@ export interface EventStreamDeps {
 
 /** Each has a listener, and keeps what it has not sent. */
 const MAX_STREAMS = 16;
+/** Others must be able to follow, too. A page, a terminal and a dashboard of one machine can. */
+const MAX_OF_ADDRESS = 4;
 /** The server closes a connection that makes no progress for 30 s, and proxies do the same. */
 const HEARTBEAT_MS = 10_000;
 /** Before the server closes the connection of a long reply; clients connect again. */
 const LIFETIME_MS = 9 * 60_000;
 
 export function eventStreamRoute({ clock, history }: EventStreamDeps): Route {
-  const open = new Set<EventStream>();
+  /** With the addresses of their clients. */
+  const open = new Map<EventStream, string>();
   const turns = new StreamTurns(clock);
   return {
     method: 'GET',
@@ -57,8 +60,12 @@ export function eventStreamRoute({ clock, history }: EventStreamDeps): Route {
     const next = after === undefined ? newest : nextAfter(after, history);
     if (open.size >= MAX_STREAMS)
       throw new BusyError(`${MAX_STREAMS} clients follow the events already: try it later`);
+    const { address = '' } = request;
+    const ofAddress = [...open.values()].filter((other) => other === address).length;
+    if (address !== '' && ofAddress >= MAX_OF_ADDRESS)
+      throw new BusyError(`${address} follows the events ${MAX_OF_ADDRESS} times already`);
     const body = new EventStream(history, next, clock, turns);
-    open.add(body);
+    open.set(body, address);
     body.once('close', () => void open.delete(body));
     const headers = { 'Cache-Control': 'no-store' };
     return { status: 200, body, contentType: 'text/event-stream; charset=utf-8', headers };

@@ -5,6 +5,7 @@ import {
   REFLECTOR_PREFIX,
   resources,
 } from '#kubernetes/resources/resources.ts';
+import { externalKey } from '#models/external-value.ts';
 import type { ParsedMessage } from '#models/message.ts';
 import { InvalidModelError } from '#models/model.ts';
 import { modelOfKey } from '#models/registry.ts';
@@ -82,7 +83,7 @@ export function decode(
       throw new InvalidModelError(`${name}: no such field`, { where: fullKey });
     return parsed;
   }
-  const ownKey = watchedKey.model.key(parsed.value);
+  const ownKey = externalKey(watchedKey.model, parsed.value, fullKey);
   if (ownKey !== watchedKey.key) throw wrongKey(ownKey, fullKey);
   return parsed;
 }

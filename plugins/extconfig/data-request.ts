@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import { type CodedError, defineError } from '#infra/errors/errors.ts';
-import { isIncompleteKey } from '#models/key-template.ts';
+import { externalKey } from '#models/external-value.ts';
 import { InvalidModelError } from '#models/model.ts';
 import { type ConfigModel, modelOfType } from '#models/registry.ts';
 import { DataRequest } from '#models/rpc/rpc.gen.ts';
@@ -122,9 +122,7 @@ function decodeItem(
 ): ConfigItem | RefusedItem {
   try {
     const { value, unknownFields } = model.decodeKnownWire(content, name);
-    const key = model.key(value);
-    if (isIncompleteKey(key))
-      throw new InvalidModelError('a field of its key is not set', { where: name });
+    const key = externalKey(model, value, name);
     if (unknownFields.length === 0 || purpose === 'delete') return { name, key, value };
     const text = `this agent does not have ${unknownFields.join(', ')} of ${model.typeName}`;
     return { name, key, error: new UnknownItemFieldError(text, { where: name }) };

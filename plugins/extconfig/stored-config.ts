@@ -8,6 +8,7 @@ import type { Clock } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
+import { externalKey } from '#models/external-value.ts';
 import { modelOfKey } from '#models/registry.ts';
 import type { ExternalConfigSource, ExternalSnapshot } from '#plugins/controller/api/events.ts';
 import { GRPC_SOURCE } from './api.ts';
@@ -126,6 +127,7 @@ function parse(key: string, text: string): object {
   const model = modelOfKey(key);
   if (!model) throw new Error('no model has this key');
   const value: object = model.parse(JSON.parse(text), key);
-  if (model.key(value) !== key) throw new Error(`the key of this value is ${model.key(value)}`);
+  const own = externalKey(model, value, key);
+  if (own !== key) throw new Error(`the key of this value is ${own}`);
   return value;
 }

@@ -30,9 +30,13 @@ describe('the output of a daemon', () => {
     assert.deepEqual([lost, error, time], [3, 'EBADF', '2026-01-01T00:00:00.000Z']);
   });
 
-  it('continues when the disk is full', () => {
-    const output = new Output(openSync('/dev/full', 'a'), new ManualClock());
+  it('continues when the disk is full, and reports it once on the standard error', () => {
+    const errors = join(temporaryFolder('output'), 'errors');
+    const [full, errorDescriptor] = [openSync('/dev/full', 'a'), openSync(errors, 'a')];
+    const output = new Output(full, new ManualClock(), errorDescriptor);
     for (let n = 0; n < 100; n++) output.write('a line\n');
+    assert.match(readFileSync(errors, 'utf8'), /^[^\n]*ENOSPC[^\n]*lost\n$/);
+    for (const file of [full, errorDescriptor]) closeSync(file);
   });
 
   it('continues when nothing reads a full pipe', () => {
@@ -69,8 +73,12 @@ describe('the output of a daemon', () => {
     const child = spawn(process.execPath, ['--input-type=module', '-e', script], { cwd: root });
     t.signal.addEventListener('abort', () => child.kill('SIGKILL'));
     try {
-      const [written]: Buffer[] = await once(child.stderr, 'data');
-      assert.equal(String(written), 'written');
+      let errors = '';
+      child.stderr.on('data', (bytes: Buffer) => {
+        errors += bytes;
+      });
+      while (!errors.endsWith('written')) await once(child.stderr, 'data');
+      assert.match(errors, /^the standard output cannot be written \(EAGAIN\).*\nwritten$/);
       let text = '';
       child.stdout.on('data', (bytes: Buffer) => {
         text += bytes;

@@ -1,4 +1,5 @@
 import { defineError } from '#infra/errors/errors.ts';
+import { externalKey } from '#models/external-value.ts';
 import { configModels, modelOfType } from '#models/registry.ts';
 
 export const UnknownModelError = defineError({
@@ -24,7 +25,7 @@ export function parseValue(type: string, json: unknown, key: string): object {
     throw new UnknownModelError(`unknown model "${type}"; known models: ${known}`, { where: key });
   }
   const value = model.parse(json, key);
-  const own = model.key(value);
+  const own = externalKey(model, value, key);
   if (own !== key) throw new WrongKeyError(`the key of this value must be ${own}`, { where: key });
   return value;
 }

@@ -17,11 +17,14 @@ const WAIT_MS = 10;
 export class Output {
   readonly #write: Write;
   readonly #clock: Clock;
+  readonly #errorDescriptor: number;
   #lost = 0;
   /** Error of the last write; undefined after a success. */
   #error: string | undefined;
 
-  constructor(descriptor: number, clock: Clock) {
+  /** @param errorDescriptor of the standard error, which gets the first error */
+  constructor(descriptor: number, clock: Clock, errorDescriptor = 2) {
+    this.#errorDescriptor = errorDescriptor;
     this.#write = writeWithoutBlocking(descriptor);
     this.#clock = clock;
   }
@@ -30,6 +33,17 @@ export class Output {
     if (this.#lost > 0 && this.#tryWrite(this.#report())) this.#lost = 0;
     // A line that was written partially would make the next one unreadable.
     if (this.#lost > 0 || !this.#tryWrite(text)) this.#lost++;
+    if (this.#lost === 1) this.#reportError();
+  }
+
+  /** At the first text that is lost: the output itself cannot report it before it can be written again. */
+  #reportError(): void {
+    const text = `the standard output cannot be written (${this.#error}): log lines are lost\n`;
+    try {
+      writeWithoutBlocking(this.#errorDescriptor)(Buffer.from(text));
+    } catch {
+      // nothing is left that could be told
+    }
   }
 
   #report(): string {

@@ -46,7 +46,9 @@ export function openNamespace(namespace: NamespacePath): number {
     // without waiting: the path may be a pipe without a writer
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (cause) {
-    throw new NoNamespaceError(path, `the network namespace does not exist (${errorText(cause)})`);
+    const { code } = cause as NodeJS.ErrnoException;
+    const what = code === 'ENOENT' || code === 'ESRCH' ? 'does not exist' : 'cannot be opened';
+    throw new NoNamespaceError(path, `the network namespace ${what} (${errorText(cause)})`);
   }
   if (fstatSync(file).dev === statSync(OWN).dev) return file;
   closeSync(file);

@@ -43,7 +43,7 @@ function make(t: TestContext, count: number) {
       },
     };
   };
-  return { clock, history, open, follow, id: (n: number) => `${history.started}-${n}` };
+  return { clock, history, route, open, follow, id: (n: number) => `${history.started}-${n}` };
 }
 
 describe('/controller/events', () => {
@@ -100,6 +100,20 @@ describe('/controller/events', () => {
     clients[0]?.body.destroy();
     await setImmediate();
     follow();
+  });
+
+  it('leaves places for others when one address follows the events many times', async (t) => {
+    const { route } = make(t, 1);
+    const follow = async (address: string) =>
+      route.handle({ query: {}, params: {}, body: undefined, address });
+    const streams = [];
+    for (let n = 0; n < 4; n++) streams.push(await follow('10.1.1.1'));
+    await assert.rejects(follow('10.1.1.1'), { status: 503 });
+    streams.push(await follow('10.1.1.2'));
+    (streams[0]!.body as Readable).destroy();
+    await setImmediate();
+    streams.push(await follow('10.1.1.1'));
+    for (const { body } of streams) (body as Readable).destroy();
   });
 
   it('rejects an ID of another form, and answers 404 when nothing is recorded', async (t) => {
