@@ -30,10 +30,11 @@ const keyedTextFields: ReadonlySet<string> = new Set(['Reason']);
 /** Fields that depend on the machine, the build or the process and not on what the agent does. */
 const volatileFields: ReadonlySet<string> = new Set(['build_version', 'commit_hash', 'vpe_pid']);
 
-/** Paths of scenario folders and counters of stores in any text. */
+/** Paths of scenario folders, counters of stores, and masked secrets, whose hash has a random key, in any text. */
 const volatileText: readonly (readonly [RegExp, string])[] = [
   [/\/[^\s"]*corpus-[A-Za-z0-9]{6}/g, '<folder>'],
   [/\bmemory\d+\b/g, 'memory#'],
+  [/\*\*\*[0-9a-f]{16}\b/g, '***'],
 ];
 
 /** The placeholder of a text: nothing stays nothing, and stable codes of errors stay. */
