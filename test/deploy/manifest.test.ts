@@ -54,6 +54,15 @@ describe('deploy/contiv-vswitch.yaml', () => {
     }
   });
 
+  it('leaves the CNI configuration to the agent, with paths in its volumes', () => {
+    assert.doesNotMatch(agent.command.join('\n'), /conflist/);
+    const value = (variable: string) => agent.env.find(({ name }) => name === variable)?.value;
+    assert.match(value('CNI_CONFIG_SOURCE')!, /^\/etc\/contiv-cni\/.*\.conflist$/);
+    assert.match(value('CNI_CONFIG_TARGET')!, /^\/host\/etc\/cni\/net\.d\/.*\.conflist$/);
+    const mounts = agent.volumeMounts.map(({ mountPath }) => mountPath);
+    assert.ok(mounts.includes('/etc/contiv-cni') && mounts.includes('/host/etc/cni/net.d'));
+  });
+
   it('mounts every path that the agent opens', () => {
     const mounts = agent.volumeMounts.map(({ mountPath }) => mountPath);
     const opened = [

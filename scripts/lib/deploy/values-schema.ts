@@ -21,6 +21,7 @@ const quantities: Schema = { type: 'object', additionalProperties: quantity };
 const resources = object({ requests: quantities, limits: quantities });
 const image = object({ repository: { type: 'string', minLength: 1 }, tag: text });
 /** Values replace the default of the chart, or delete it with null. */
+const folder: Schema = { type: 'string', pattern: '^/.' };
 const nodeSelector: Schema = {
   type: 'object',
   additionalProperties: { type: ['string', 'null'] },
@@ -50,6 +51,7 @@ export function valuesSchema(documents: readonly ConfigDocument[]): Schema {
         pullSecrets: texts,
       }),
       agent: object({ resources, config: files(configNames), tlsSecretName: text }),
+      cni: object({ binFolder: folder, configFolder: folder }),
       vpp: object({
         resources,
         startupConfig: text,
@@ -78,7 +80,7 @@ function etcdSchema(): Schema {
     nodeSelector,
     address: { type: 'string', pattern: '^[^/\\[\\]\\s]*$' },
     nodePort: port,
-    dataFolder: { type: 'string', pattern: '^/.' },
+    dataFolder: folder,
     persistentVolume: object({ enabled: flag, storageClassName: text, size: quantity }),
     tls: object({ enabled: flag, secretName: text }),
     resources,

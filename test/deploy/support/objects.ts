@@ -34,7 +34,7 @@ export interface Container {
   readonly name: string;
   readonly image: string;
   readonly command: readonly string[];
-  readonly env: readonly { readonly name: string }[];
+  readonly env: readonly { readonly name: string; readonly value?: string }[];
   readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
   readonly securityContext: {
     readonly privileged?: boolean;

@@ -30,6 +30,15 @@ export const valueSets: readonly ValueSet[] = [
     values: { etcd: { persistentVolume: { enabled: true, storageClassName: 'local' } } },
   },
   {
+    title: 'the folders of k3s',
+    values: {
+      cni: {
+        binFolder: '/var/lib/rancher/k3s/data/cni',
+        configFolder: '/var/lib/rancher/k3s/agent/etc/cni/net.d',
+      },
+    },
+  },
+  {
     title: 'STN',
     values: {
       stn: { enabled: true },

@@ -9,6 +9,9 @@ import {
 import type { Route } from '#infra/http/route.ts';
 import { wireHttpServer } from '#infra/http/wire-http-server.ts';
 import type { Component } from '#infra/process/lifecycle.ts';
+import { isAnswered } from '#infra/process/socket.ts';
+import { cniConfiguration } from '#plugins/podmanager/cni-configuration.ts';
+import type { CniState } from '#plugins/podmanager/cni-service.ts';
 import { wireCniServer } from '#plugins/podmanager/wire-cni-server.ts';
 import type { PartDeps } from './agent-part.ts';
 import { cniState } from './cni-state.ts';
@@ -41,14 +44,8 @@ export function servers(
   const { grpc, grpc2 } = settings;
   const { pods, ipam, ipv4net } = plugins;
   const http = wireHttpServer(settings.http, routes, clock, loggers);
-  const cni = wireCniServer({
-    config: grpc,
-    loop: controller,
-    pods,
-    state: cniState({ status, gate, scheduler, ipam, net: ipv4net, host: linux.port }),
-    clock,
-    loggers,
-  });
+  const state = cniState({ status, gate, scheduler, ipam, net: ipv4net, host: linux.port });
+  const cni = wireCniServer({ config: grpc, loop: controller, pods, state, clock, loggers });
   const generic = grpc2 && genericServer(deps, grpc2, { scheduler, clients });
   return {
     get port() {
@@ -57,9 +54,31 @@ export function servers(
     get grpcPort() {
       return generic?.port;
     },
-    first: [grpcConfigCheck(grpc, grpc2), http.component],
+    first: [grpcConfigCheck(grpc, grpc2), http.component, ...runtimeConfiguration(deps, state)],
     last: [cni, ...(generic ? [generic.component] : [])],
   };
+}
+
+/** None where something else configures the container runtime. */
+function runtimeConfiguration(
+  { settings, status, clock, loggers }: PartDeps,
+  state: CniState,
+): Component[] {
+  const source = settings.env['CNI_CONFIG_SOURCE'];
+  const target = settings.env['CNI_CONFIG_TARGET'];
+  if (!source || !target) return [];
+  const vppSocket = settings.govpp['binapi-socket-path'];
+  return [
+    cniConfiguration({
+      source,
+      target,
+      isReady: () => state.readiness().ready,
+      isVppRunning: () => isAnswered(vppSocket),
+      status,
+      clock,
+      log: loggers.get('cni'),
+    }),
+  ];
 }
 
 /** The server on port 9111: each component that has services for it adds them here. */

@@ -44,6 +44,8 @@ const configurations: Readonly<Record<(typeof configNames)[number], Configuratio
 
 /** Variables that configure the agent, besides those that name a file. */
 const variables = [
+  'CNI_CONFIG_SOURCE',
+  'CNI_CONFIG_TARGET',
   'ETCD_ENDPOINTS',
   'ETCDV3_ENDPOINTS',
   'HOST_IP',
