@@ -2,13 +2,8 @@ import { podIdText } from '#plugins/podmanager/api.ts';
 import { sorted, type TestNode } from './test-node.ts';
 
 /** Values, descriptions, and all answers of the handlers to each other and to operators, as plain data. */
-export function stateOf(node: TestNode): NodeState {
-  return plain(knownBy(node)) as NodeState;
-}
-
-export interface NodeState {
-  readonly problems: unknown;
-  readonly [handler: string]: unknown;
+export function stateOf(node: TestNode): unknown {
+  return plain(knownBy(node));
 }
 
 function knownBy(node: TestNode): object {

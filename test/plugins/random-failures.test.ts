@@ -9,13 +9,12 @@ import type { KvStore } from '#datastore/api.ts';
 import { StoreUnavailableError } from '#datastore/api.ts';
 import { nodeConfigModel } from '#kubernetes/models/node-config.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
-import { idRecordKey, idRecordText } from '#plugins/nodesync/id-allocator.ts';
 import { MemoryStore } from '#test/support/memory-store.ts';
 import { checkProperty } from '#test/support/random-cases.ts';
 import { CallFailures, failHandler, handlerErrors } from './call-failures.ts';
 import { FakeHost, FakeVpp } from './fake-ports.ts';
 import type { Outcome } from './handler-bench.ts';
-import { type NodeState, stateOf } from './node-state.ts';
+import { stateOf } from './node-state.ts';
 import { pods, policy } from './policy/policy-objects.ts';
 import { recordOf } from './policy/policy-records.ts';
 import { endpointsValue, serviceValue } from './service/service-values.ts';
@@ -31,8 +30,6 @@ import {
 const FILE = 'test/plugins/random-failures.test.ts';
 
 const EVENTS = 10;
-/** Each event may give this node the next ID. */
-const FIRST_OTHER_ID = 2 + EVENTS;
 /** About 10,000 events in `npm run soak -- random`: five in a case on average. */
 const CASES = process.env['CV_PART'] === undefined ? 25 : 2000;
 
@@ -79,7 +76,6 @@ const event = fc.record({
     'no policy',
     'node config',
     'namespace',
-    'claimed',
     'heal',
     'resync',
     'restart',
@@ -104,7 +100,6 @@ const options = {
 type KubeChange = { readonly put: KubeValue } | { readonly remove: KubeValue };
 
 function changeOf(node: TestNode, { kind, n }: RandomEvent): KubeChange | undefined {
-  if (!isConfigured(node)) return undefined;
   const other = `node-${n}`;
   const address = node.ipam.podAddresses(`c${n}/eth0`)[0] ?? `10.1.1.${20 + n}`;
   switch (kind) {
@@ -113,17 +108,13 @@ function changeOf(node: TestNode, { kind, n }: RandomEvent): KubeChange | undefi
     case 'hide':
       return { remove: podValue(`p${n}`, '') };
     case 'vppnode':
-      return {
-        put: vppNodeValue(FIRST_OTHER_ID + n, other, `192.168.16.${FIRST_OTHER_ID + n}/24`),
-      };
+      return { put: vppNodeValue(2 + n, other, `192.168.16.${2 + n}/24`) };
     case 'node':
       return { put: nodeValue(other, `172.16.0.${4 + n}`) };
     case 'own node':
       return { put: nodeValue('node-a', `172.16.0.${5 - n}`) };
-    case 'claimed':
-      return { put: vppNodeValue(node.nodes.thisNode().id, 'node-z') };
     case 'leave':
-      return { remove: vppNodeValue(FIRST_OTHER_ID + n, other) };
+      return { remove: vppNodeValue(2 + n, other) };
     case 'service':
       // the protocol of the last one is not supported
       return {
@@ -149,9 +140,7 @@ const unsupportedPort = { name: 'http', protocol: 'SCTP', port: 80 };
 function run(node: TestNode, event: RandomEvent): Promise<Outcome> {
   const { kind, n, isMissed } = event;
   const change = changeOf(node, event);
-  // only a resync from the database changes the ID of this node
-  const isFound = isMissed || kind === 'claimed';
-  if (change) return isFound ? node.resync(stateAfter(node, change)) : apply(node, change);
+  if (change) return isMissed ? node.resync(stateAfter(node, change)) : apply(node, change);
   switch (kind) {
     case 'add':
       return node.add(`p${n}`, `c${n}`);
@@ -226,12 +215,8 @@ async function restarted(state: readonly KubeValue[], machine: TestNodeOptions):
   return node;
 }
 
-async function claim(cluster: KvStore, id: number): Promise<void> {
-  await cluster.put(idRecordKey(id), idRecordText(id, 'node-z', []));
-}
-
 const isResync = ({ kind, isMissed }: RandomEvent): boolean =>
-  ['heal', 'resync', 'namespace', 'claimed', 'node config'].includes(kind) ||
+  ['heal', 'resync', 'namespace', 'node config'].includes(kind) ||
   (isMissed && !isRequest({ kind }));
 const isRequest = ({ kind }: Pick<RandomEvent, 'kind'>): boolean =>
   kind === 'add' || kind === 'del';
@@ -239,10 +224,6 @@ const isRequest = ({ kind }: Pick<RandomEvent, 'kind'>): boolean =>
 /** Whether a first resync was successful. */
 const isConfigured = ({ handlers }: TestNode): boolean =>
   handlers.every(({ state }) => state?.isKnown !== false);
-
-/** That another node has the ID is a fact of the database, which an aborted resync reports, too. */
-const afterAbort = ({ kind }: RandomEvent, { problems, ...known }: NodeState): object =>
-  kind === 'claimed' ? known : { problems, ...known };
 
 interface Counts {
   events: number;
@@ -262,42 +243,31 @@ async function checkEvents(events: readonly RandomEvent[], counts: Counts): Prom
   let node = await restarted([nodeValue('node-a', '172.16.0.5')], machine);
   /** Without a healing resync the handlers must know the same. */
   let isCertain = true;
-  /** A node that cannot ask the database, or not whether it has pods, keeps its ID until the next resync from there. */
-  let mayKeepId = false;
-  let isClaimed = false;
   for (const one of events) {
     const what = JSON.stringify(one);
     const kube = node.state();
     const before = isConfigured(node) && one.kind !== 'restart' && stateOf(node);
     if (one.kind === 'restart') node = new TestNode(machine);
-    // another node has the ID in the database, too
-    if (one.kind === 'claimed' && isConfigured(node))
-      await claim(cluster, node.nodes.thisNode().id);
     const end = fail(node, calls, one);
     let outcome = await (one.kind === 'restart' ? node.resync(kube) : run(node, one));
     end();
-    isClaimed ||= one.kind === 'claimed';
-    mayKeepId ||= one.failure.at === 'port' && (isClaimed || one.failure.port === 'cluster');
     counts.events++;
     if (outcome.error || outcome.needsHealing) counts.failed++;
     if (outcome.fatal) {
       node = await restarted(node.state(), machine);
       isCertain = true;
-      mayKeepId = isClaimed = false;
       continue;
     }
     const isRevertible = one.kind === 'add' || isResync(one);
     if (before && isRevertible && outcome.error && !outcome.isCommitted)
-      assert.deepEqual(afterAbort(one, stateOf(node)), afterAbort(one, before), what);
+      assert.deepEqual(stateOf(node), before, what);
+    if (outcome.needsHealing) isCertain = false;
     if (one.isRepeated && outcome.error && isRequest(one)) outcome = await run(node, one);
     // no healing follows a Delete Pod that fails: kubelet repeats it
     if (outcome.needsHealing || (one.kind === 'del' && outcome.error)) isCertain = false;
     if (!one.isHealed) continue;
-    isCertain &&= !mayKeepId;
     const unhealed: unknown = isCertain && stateOf(node);
-    const { error } = await (mayKeepId ? node.resync() : node.heal());
-    assert.equal(error, undefined, what);
-    mayKeepId = isClaimed = false;
+    assert.equal((await node.heal()).error, undefined, what);
     const healed = stateOf(node);
     if (isCertain) assert.deepEqual(healed, unhealed, what);
     const copies = { local: await copyOf(local), cluster: await copyOf(cluster) };
