@@ -126,12 +126,14 @@ export class Committer {
     const changes = records
       .filter(({ change }) => change !== '')
       .map(({ handler, change }) => `\n* ${handler}: ${change}`);
+    const { unchanged } = txn;
     return {
       description: event.kind.name(event.payload) + changes.join(''),
       mode,
       values,
       onFailure: isRevertible ? 'revert' : 'best-effort',
       ...(isRevertible && txn.optional.size > 0 && { optional: txn.optional }),
+      ...(mode === 'update' && unchanged.size > 0 && { reread: unchanged }),
       ...(config.enableRetry && {
         retry: {
           periodMs: durationMs(config.delayRetry),

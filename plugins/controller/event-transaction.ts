@@ -44,6 +44,15 @@ export class EventTransaction {
     return changes;
   }
 
+  /** Keys of changes that change nothing, unless they were changed past the agent. */
+  get unchanged(): ReadonlySet<string> {
+    const keys = new Set<string>();
+    for (const [key, { before, isForced }] of this.#touched)
+      if (isForced && before !== undefined && isDeepStrictEqual(before, this.#groups.value(key)))
+        keys.add(key);
+    return keys;
+  }
+
   /** Keys of values that may stay pending. */
   get optional(): ReadonlySet<string> {
     return this.#optional;

@@ -38,7 +38,7 @@ export const CniCheckError = defineError({
   name: 'CniCheckError',
   code: 'CV_CNI_CHECK',
   remedy:
-    'The runtime will recreate the pod. If the error recurs, GET /scheduler/status lists the values that are not in the desired state.',
+    'The runtime recreates the pod, or repeats its ADD, which wires it again; so does a downstream resync. GET /scheduler/status and GET /scheduler/drift list the values that are not in the desired state.',
 });
 
 export interface CniServiceDeps {
@@ -61,8 +61,8 @@ export interface CniState {
   podCidr(): string | undefined;
   /** Addresses without prefix length. */
   addresses(attachment: AttachmentId): readonly string[];
-  /** Values of an attachment that are not in the desired state: `key: state`. */
-  faults(attachment: AttachmentId): readonly string[];
+  /** Values of an attachment that are not in the desired state in VPP and Linux, which are read. */
+  faults(attachment: AttachmentId): Promise<readonly string[]>;
   /** Identity of the network namespace at this path; undefined if the path does not exist. */
   namespaceIdentity(path: string): Promise<NamespaceIdentity | undefined>;
 }
@@ -239,9 +239,13 @@ async function attachmentFaults(
   const attachment = pods.attachments().get(id);
   if (!attachment) return ['the attachment does not exist'];
   const faults: string[] = [];
-  if (!(await isIn(attachment, networkNamespace, state)))
+  const { namespaceIdentity: own } = attachment;
+  const other = own && (await state.namespaceIdentity(networkNamespace));
+  const isSame = other !== undefined && sameIdentity(other, own);
+  // runtimes name a namespace by other paths than those by which an adopted one was found
+  if (attachment.networkNamespace !== networkNamespace && !isSame)
     faults.push(`the attachment is in ${attachment.networkNamespace}, not in ${networkNamespace}`);
-  if (pods.isDisplaced(id))
+  else if (pods.isDisplaced(id) || (other && !isSame))
     faults.push(`${networkNamespace} leads to another namespace than when the pod was attached`);
   const owned = state.addresses(id);
   const missing = addresses.filter((address) => !owned.includes(address));
@@ -249,18 +253,11 @@ async function attachmentFaults(
     faults.push(
       `the attachment has ${owned.join(', ') || 'no address'}, not ${missing.join(', ')}`,
     );
-  return [...faults, ...state.faults(id)];
+  return [...faults, ...(await state.faults(id))];
 }
 
-/** Runtimes name a namespace by other paths than those by which an adopted one was found. */
-async function isIn(
-  { networkNamespace, namespaceIdentity: own }: Attachment,
-  path: string,
-  state: CniState,
-): Promise<boolean> {
-  if (networkNamespace === path) return true;
-  const other = own && (await state.namespaceIdentity(path));
-  return other !== undefined && other.device === own?.device && other.inode === own.inode;
+function sameIdentity(a: NamespaceIdentity, b: NamespaceIdentity | undefined): boolean {
+  return a.device === b?.device && a.inode === b.inode;
 }
 
 /**

@@ -188,10 +188,10 @@ class KvScheduler implements Scheduler {
     );
   }
 
-  async drift(): Promise<Drift> {
+  async drift(only?: ReadonlySet<string>): Promise<Drift> {
     this.#ensureDesiredState();
     return this.#inTurn(
-      () => readDrift(this.#context),
+      () => readDrift(this.#context, only),
       (task) => this.#queue.addIfPossible(task),
     );
   }

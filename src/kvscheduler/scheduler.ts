@@ -92,9 +92,10 @@ export interface Scheduler extends TransactionSink, NotificationSink {
   plan(request: PreviewRequest): Promise<Preview>;
   /**
    * Changes that a downstream resync would make; nothing is executed.
+   * @param only keys of base values that are read and compared; absent: all, and what no value desires
    * @throws NoDesiredStateError, TransactionQueueFullError, ClosedSchedulerError
    */
-  drift(): Promise<Drift>;
+  drift(only?: ReadonlySet<string>): Promise<Drift>;
   record(seqNum: number): RecordedTxn | undefined;
   /** Records of a time window in milliseconds since the epoch, the oldest first. */
   history(since?: number, until?: number): RecordedTxn[];

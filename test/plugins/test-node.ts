@@ -33,7 +33,7 @@ export const idleCniState: CniState = {
   startBlocked: () => undefined,
   podCidr: () => undefined,
   addresses: () => [],
-  faults: () => [],
+  faults: async () => [],
   namespaceIdentity: async () => undefined,
 };
 

@@ -9,8 +9,8 @@ export interface ReplaceOptions {
    */
   readonly optional?: boolean;
   /**
-   * Puts unchanged values, too: only then does the result of the event show whether they are configured.
-   * Default: false.
+   * Puts unchanged values, too: they are read from the southbound, and configured again if they were changed past
+   * the agent. Only then does the result of the event show whether they are configured. Default: false.
    */
   readonly evenUnchanged?: boolean;
 }

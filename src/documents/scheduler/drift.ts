@@ -9,7 +9,9 @@ const Difference = Type.Object({
     description:
       'missing: desired, but not there; different: there with another value; broken: there, but it does not work; stale: there and managed, but not desired; leftover: no value, but something that a resync removes or puts right.',
   }),
-  Reason: Type.Optional(text('The fault, if it is broken or a leftover.')),
+  Reason: Type.Optional(
+    text('The fault, if it is broken or a leftover; the names of the fields, if it is different.'),
+  ),
   Error: Type.Optional(text('Of the last operation, if it failed.')),
 });
 export type Difference = DocumentOf<typeof Difference>;

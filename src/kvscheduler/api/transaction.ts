@@ -29,6 +29,11 @@ export interface TransactionRequest {
   readonly onFailure: 'best-effort' | 'revert';
   /** Keys of values that may stay pending in a transaction with `revert`. */
   readonly optional?: ReadonlySet<string>;
+  /**
+   * Keys of values that are read from the southbound first, because they may have been changed past the agent
+   * (updates only). If they cannot be read, the transaction has a failure.
+   */
+  readonly reread?: ReadonlySet<string>;
   readonly retry?: RetryPolicy;
 }
 

@@ -1,11 +1,12 @@
 /**
- * Compares all managed values with the southbound. The graph does not change: differences are reported,
+ * Compares managed values with the southbound. The graph does not change: differences are reported,
  * not repaired. A downstream resync removes exactly them.
  */
 import type { Drift, Difference as Entry } from '#documents/scheduler/drift.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { AnyDescriptor, RetrievedValue } from '../api/descriptor.ts';
 import type { Value } from '../api/transaction.ts';
+import { deepEqual } from '../graph/equality.ts';
 import { nodesOf } from '../graph/graph.ts';
 import type { Node } from '../graph/node.ts';
 import { deriveFrom, isEquivalent } from './found-value.ts';
@@ -14,19 +15,23 @@ import type { SchedulerContext } from './scheduler-context.ts';
 
 type Difference = Entry['Difference'];
 
-export async function readDrift(context: SchedulerContext): Promise<Drift> {
+/** @param only keys of the base values to compare; absent: all, and what no value desires */
+export async function readDrift(
+  context: SchedulerContext,
+  only?: ReadonlySet<string>,
+): Promise<Drift> {
   const { graph, slices } = context;
   const differences: Entry[] = [];
   const unread: Drift['Unread'][number][] = [];
   let compared = 0;
-  for (const [descriptor, found] of await readAll(context)) {
+  for (const [descriptor, found] of await readAll(context, only)) {
     if (found instanceof Error) {
       unread.push({ Descriptor: descriptor.name, Error: errorText(found) });
       continue;
     }
     const values = new Map<string, RetrievedValue>();
     await slices.each(found.values, (value) => values.set(value.key, value));
-    for (const node of nodesOf(graph, descriptor)) {
+    for (const node of only ? ownedBy(graph, descriptor, only) : nodesOf(graph, descriptor)) {
       if (slices.due()) await slices.turn();
       if (node.base) continue;
       compared++;
@@ -34,7 +39,11 @@ export async function readDrift(context: SchedulerContext): Promise<Drift> {
       const difference = differenceOf(node, value);
       values.delete(node.key);
       if (difference !== undefined) {
-        differences.push(entry(node, descriptor, difference));
+        const fields = difference === 'different' && differingFields(node, value);
+        differences.push({
+          ...entry(node, descriptor, difference),
+          ...(fields && { Reason: fields }),
+        });
         continue;
       }
       if (value === undefined || node.unmanaged) continue;
@@ -48,6 +57,7 @@ export async function readDrift(context: SchedulerContext): Promise<Drift> {
         if (one) differences.push(one);
       }
     }
+    if (only) continue;
     for (const { key, origin } of values.values())
       if (origin === 'from-NB')
         differences.push({ Key: key, Descriptor: descriptor.name, Difference: 'stale' });
@@ -86,6 +96,25 @@ function* derivedEntries(
       yield { Key: key, Descriptor: descriptor.name, Difference: difference };
     }
   }
+}
+
+function* ownedBy(
+  graph: SchedulerContext['graph'],
+  descriptor: AnyDescriptor,
+  keys: ReadonlySet<string>,
+): Generator<Node, void, void> {
+  for (const key of keys) {
+    const node = graph.peek(key);
+    if (node?.descriptor === descriptor) yield node;
+  }
+}
+
+/** Names of the fields; their values may be secret. */
+function differingFields({ desired }: Node, found: Value | undefined): string {
+  const before: Readonly<Record<string, unknown>> = { ...desired };
+  const after: Readonly<Record<string, unknown>> = { ...found };
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names].filter((name) => !deepEqual(before[name], after[name])).join(', ');
 }
 
 function entry({ key, error }: Node, { name }: AnyDescriptor, difference: Difference): Entry {

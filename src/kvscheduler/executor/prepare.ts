@@ -101,7 +101,7 @@ export async function prepareCommit(
   const refreshes = mode === 'full-resync' || mode === 'downstream-resync';
   const { drifted, failures } = refreshes
     ? await refreshAll(context, values)
-    : await readUnknown(context);
+    : await readSome(context, request.reread ?? noKeys);
   const isWhole = mode === 'full-resync' || mode === 'upstream-resync';
   const targets = await targetsOf(graph, values, isWhole, slices);
   const reconcile: Node[] = [];
@@ -170,7 +170,7 @@ export async function prepareRetry(
   context: SchedulerContext,
   { bases }: RetryGroup,
 ): Promise<PreparedTransaction | undefined> {
-  const { drifted } = await readUnknown(context);
+  const { drifted } = await readSome(context, noKeys);
   if (bases.size === 0 && drifted.size === 0) return undefined;
   const reconcile = await sortInSlices([...bases], byKey, context.slices);
   return {
@@ -200,13 +200,17 @@ const unsolicited = {
   failures: none,
 } as const;
 
-/** Reads values of unknown outcome back before any operation. */
-async function readUnknown(context: SchedulerContext): Promise<Refreshed> {
+/** Reads these values, and values of unknown outcome, back before any operation. */
+async function readSome(context: SchedulerContext, keys: ReadonlySet<string>): Promise<Refreshed> {
   const bases = new Set<Node>();
   for (const node of context.graph.withUnknownOutcome) bases.add(node.root);
+  for (const key of keys) {
+    const node = context.graph.get(key);
+    if (node && !node.unmanaged) bases.add(node.root);
+  }
   if (bases.size === 0) return { drifted: new Set(), failures: none };
-  const { drifted } = await readBack(context, bases);
-  return { drifted, failures: none };
+  const { drifted, failures } = await readBack(context, bases);
+  return { drifted, failures: keys.size === 0 ? none : failures };
 }
 
 /** Whether a value and its derived values are in the desired state. */

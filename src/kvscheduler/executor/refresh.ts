@@ -82,11 +82,18 @@ export async function readSouthbound(
   return found?.values ?? none;
 }
 
-/** Has all descriptors read the southbound; the graph does not change. */
+/**
+ * Has the descriptors read the southbound; the graph does not change.
+ * @param only keys to read; absent: all, of all descriptors
+ */
 export async function readAll(
   context: RefreshContext,
+  only?: ReadonlySet<string>,
 ): Promise<ReadonlyMap<AnyDescriptor, Found | Error>> {
-  return new Refresh(context, new Map(), undefined).read(context.registry.descriptors);
+  const { graph, registry } = context;
+  const owners = new Set([...(only ?? none)].map((key) => graph.get(key)?.descriptor));
+  const descriptors = registry.descriptors.filter((one) => !only || owners.has(one));
+  return new Refresh(context, new Map(), only).read(descriptors);
 }
 
 /** Undefined: the descriptor cannot retrieve, or failed. */
@@ -289,8 +296,8 @@ class Refresh {
       }
       seen.add(key);
       // What shows that it is broken may belong to values that are not read.
-      const known = this.#only && node?.broken;
-      const found = known === undefined ? retrieved : { ...retrieved, broken: known };
+      const broken = retrieved.broken ?? (this.#only && node?.broken);
+      const found = broken === undefined ? retrieved : { ...retrieved, broken };
       writer.applyFound(descriptor, found, this.#isDesired(key), this.#drifted);
     }
     for (const node of this.#bases.get(descriptor) ?? none) {

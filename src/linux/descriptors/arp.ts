@@ -38,19 +38,21 @@ export function linuxArpDescriptor({
       await ignoreNotFound(host.deleteNeighbor(namespace, hostIfName, value.ip_address));
     },
 
-    async retrieve(_correlate, ctx) {
+    async retrieve(correlate, ctx) {
       const found = await Promise.all(
-        [...managedLinks(ctx)].map(async ([namespace, names]) => {
-          const state = await dumps.read(ctx.readBack, namespace);
-          return (state?.neighbors ?? [])
-            .filter(({ permanent }) => permanent)
-            .flatMap(({ address, mac, device }) => {
-              const iface = names.get(device);
-              if (iface === undefined) return [];
-              const fields = { interface: iface, ip_address: address, hw_address: mac };
-              return [linuxArpModel.canonical(fields)];
-            });
-        }),
+        [...managedLinks(ctx, correlate, (one) => one.interface)].map(
+          async ([namespace, names]) => {
+            const state = await dumps.read(ctx.readBack, namespace);
+            return (state?.neighbors ?? [])
+              .filter(({ permanent }) => permanent)
+              .flatMap(({ address, mac, device }) => {
+                const iface = names.get(device);
+                if (iface === undefined) return [];
+                const fields = { interface: iface, ip_address: address, hw_address: mac };
+                return [linuxArpModel.canonical(fields)];
+              });
+          },
+        ),
       );
       return found
         .flat()

@@ -146,22 +146,24 @@ export function linuxRouteDescriptor({
     async retrieve(correlate, ctx) {
       const desired = new Map(correlate.map(({ key, value }) => [key, value]));
       const found = await Promise.all(
-        [...managedLinks(ctx)].map(async ([namespace, names]) => {
-          const state = await dumps.read(ctx.readBack, namespace);
-          const values: LinuxRoute[] = [];
-          for (const route of state?.routes ?? []) {
-            const iface = names.get(route.device);
-            if (iface === undefined) continue;
-            const value = read(route, iface);
-            if (route.protocol !== AGENT_ROUTE_PROTOCOL) {
-              const wrong = wrongProtocol(namespace, route, value, desired);
-              if (!wrong) continue;
-              ctx.leftover(wrong);
+        [...managedLinks(ctx, correlate, (one) => one.outgoing_interface)].map(
+          async ([namespace, names]) => {
+            const state = await dumps.read(ctx.readBack, namespace);
+            const values: LinuxRoute[] = [];
+            for (const route of state?.routes ?? []) {
+              const iface = names.get(route.device);
+              if (iface === undefined) continue;
+              const value = read(route, iface);
+              if (route.protocol !== AGENT_ROUTE_PROTOCOL) {
+                const wrong = wrongProtocol(namespace, route, value, desired);
+                if (!wrong) continue;
+                ctx.leftover(wrong);
+              }
+              values.push(value);
             }
-            values.push(value);
-          }
-          return values;
-        }),
+            return values;
+          },
+        ),
       );
       return found.flat().map((value) => {
         const key = linuxRouteModel.key(value);

@@ -17,8 +17,10 @@ import {
   withoutCnitool,
   withoutCompiler,
   withoutNodes,
+  withoutVhostNet,
 } from '#test/support/requirements.ts';
 import { until } from '#test/support/wait.ts';
+import { toPrefix } from '#vpp/binapi/addresses.ts';
 import { buildContivCni } from '../../../scripts/lib/contiv-cni.ts';
 import { RealNode } from '../support/node.ts';
 import type { Sandbox } from '../support/sandbox.ts';
@@ -163,6 +165,112 @@ describe('contiv-cni under cnitool', { skip: lacksCnitool, timeout: 120_000 }, (
     assert.match(status.output, /is unreachable/);
   });
 });
+
+/** Changes past the agent to an attached pod, and the text of CHECK about each. */
+const damages: readonly {
+  readonly title: string;
+  readonly names: RegExp;
+  make(pod: Sandbox, node: RealNode): Promise<unknown>;
+}[] = [
+  {
+    title: 'its addresses are flushed',
+    names: /address\/static\/\S+ is missing/,
+    make: (pod) => pod.run('ip', 'addr', 'flush', 'dev', 'eth0'),
+  },
+  {
+    title: 'its link is down',
+    names: /interface\/\S+ is different \(enabled\)/,
+    make: (pod) => pod.run('ip', 'link', 'set', 'eth0', 'down'),
+  },
+  {
+    title: 'its default route is deleted',
+    names: /route\/0\.0\.0\.0\/0\S+ is missing/,
+    make: (pod) => pod.run('ip', 'route', 'del', 'default'),
+  },
+  {
+    title: 'its link is deleted',
+    names: /interface\/\S+ is missing/,
+    make: (pod) => pod.run('ip', 'link', 'del', 'eth0'),
+  },
+  {
+    title: 'its interface of VPP is down',
+    names: /config\/vpp\/v2\/interfaces\/\S+ is different \(enabled\)/,
+    make: async ({ address }, node) => {
+      const fib = await node.vpp.cli(`show ip fib table 1 ${address}/32`);
+      const [, device] = /(tap\d+|host-\S+?):?\s/.exec(fib) ?? [];
+      assert.equal(await node.vpp.cli(`set interface state ${device} down`), '');
+    },
+  },
+  {
+    title: 'its route in VPP is deleted',
+    names: /config\/vpp\/v2\/route\/\S+ is missing/,
+    make: ({ address }, node) =>
+      node.vpp.withClient(async (client) => {
+        const prefix = toPrefix(`${address}/32`);
+        const { route } = await client.request('ip_route_lookup_v2', {
+          table_id: 1,
+          exact: 1,
+          prefix,
+        });
+        const deleted = { table_id: 1, stats_index: 0, prefix, paths: route.paths };
+        await client.request('ip_route_add_del', {
+          is_add: false,
+          is_multipath: true,
+          route: deleted,
+        });
+      }),
+  },
+];
+
+for (const links of ['TAP', 'VETH'] as const) {
+  const skip = lacksCnitool || (links === 'TAP' && withoutVhostNet());
+  describe(`a pod changed past the agent, with ${links}`, { skip, timeout: 120_000 }, () => {
+    let node: RealNode;
+    let pod: Sandbox;
+    let config: string;
+
+    const tool = (command: string) =>
+      inNode(node, ['cnitool', command, 'k8s', pod.path], {
+        CNI_PATH: join(folder, 'bin'),
+        NETCONFPATH: config,
+        CNI_ARGS: args(pod),
+      });
+
+    before(async () => {
+      node = await RealNode.create({ links });
+      await node.agent.start();
+      config = mkdtempSync(join(folder, 'net.d-'));
+      const plugins = [
+        { type: 'contiv-cni', grpcServer: node.agent.cniSocket, logFile: join(folder, 'cni.log') },
+      ];
+      const list = { cniVersion: '1.1.0', name: 'k8s', plugins };
+      writeFileSync(join(config, 'k8s.conflist'), JSON.stringify(list));
+      pod = await node.sandbox('web');
+      const added = await tool('add');
+      assert.equal(added.status, 0, added.output);
+      pod.address = JSON.parse(added.output).ips[0].address.split('/')[0];
+    });
+    after(() => node?.[Symbol.asyncDispose]());
+
+    for (const { title, names, make } of damages)
+      it(`CHECK says that ${title}, and ADD wires it again`, async (t) => {
+        assert.deepEqual(await tool('check'), { status: 0, output: '' });
+        await make(pod, node);
+        const checked = await tool('check');
+        assert.notEqual(checked.status, 0);
+        assert.match(checked.output, names);
+        const start = performance.now();
+        const added = await tool('add');
+        t.diagnostic(`ADD with its process: ${Math.round(performance.now() - start)} ms`);
+        assert.equal(added.status, 0, added.output);
+        assert.equal(JSON.parse(added.output).ips[0].address, `${pod.address}/32`);
+        assert.deepEqual(await tool('check'), { status: 0, output: '' });
+        const other = await node.sandbox('other');
+        await node.attach(other);
+        await ping(other, pod.address);
+      });
+  });
+}
 
 describe('contiv-cni in concurrent calls', { skip: lacksAdd, timeout: 300_000 }, () => {
   it(`attaches and detaches ${PODS} pods at once while the agent is killed`, async (t) => {

@@ -53,7 +53,7 @@ describe('CNI CHECK', () => {
   });
 
   it('says all that is wrong at once', async () => {
-    const { service, check } = await served({ faults: (id) => [`route of ${id} is FAILED`] });
+    const { service, check } = await served({ faults: async (id) => [`route of ${id} is FAILED`] });
     await service.add(request('web', 'c1'));
     const answer = await check(request('web', 'c1', { network_namespace: '/run/netns/x' }), [
       '10.1.1.9',

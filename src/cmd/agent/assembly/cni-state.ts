@@ -37,15 +37,24 @@ export function cniState({ status, gate, scheduler, ipam, net, host }: CniStateD
     startBlocked: () => gate.missing,
     podCidr: () => (ipam.state?.isKnown ? ipam.podSubnetThisNode() : undefined),
     addresses: (attachment) => ipam.podAddresses(attachment),
-    faults: (attachment) => {
+    faults: async (attachment) => {
       const keys = net.podKeys(attachment);
       if (keys.length === 0) return ['no value is configured for the attachment'];
-      return keys.flatMap((key) => {
+      const faults = keys.flatMap((key) => {
         const { value, derived_values = [] } = scheduler.status(key);
         return [value, ...derived_values]
           .filter(({ state }) => !healthyStates.has(state))
           .map(({ key: one, state, error }) => `${one} is ${state}${error ? ` (${error})` : ''}`);
       });
+      // what the scheduler knows to be wrong, it repeats or reports
+      if (faults.length > 0) return faults;
+      const { Differences, Unread } = await scheduler.drift(new Set(keys));
+      return [
+        ...Differences.map(
+          ({ Key, Difference, Reason }) => `${Key} is ${Difference}${Reason ? ` (${Reason})` : ''}`,
+        ),
+        ...Unread.map(({ Descriptor, Error: text }) => `cannot read ${Descriptor}: ${text}`),
+      ];
     },
     namespaceIdentity: (path) => host.namespaceIdentity(path),
   };

@@ -1,5 +1,5 @@
 /**
- * Reads back the links of the agent's namespace and of all namespaces of configured interfaces. A
+ * Reads back the links of the agent's namespace and of the namespaces of configured interfaces. A
  * namespace that no longer exists has no links.
  */
 import type { Logger } from '#infra/log/log.ts';
@@ -55,9 +55,9 @@ export interface RetrieveOptions {
 export async function retrieveLinks(
   needs: RetrieveOptions,
   correlate: readonly KeyedValue<LinuxInterface>[],
-  { readBack, leftover }: RetrieveContext,
+  { readBack, leftover, only }: RetrieveContext,
 ): Promise<readonly Retrieved[]> {
-  const desired = new Map(correlate.map(({ value }) => [value.name, value]));
+  const desired = requestedLinks(correlate, only);
   const namespaces = await readNamespaces(needs.dumps, readBack, [...desired.values()]);
   const byName = new Map<string, FoundLink[]>();
   for (const space of namespaces.values()) {
@@ -81,10 +81,29 @@ export async function retrieveLinks(
   recordEnds(needs.veth, desired, byName, linkByName);
   addOrphans(desired, byName, linkByName);
   recordTapLinks(needs.lostTapLinks, readBack, desired, namespaces, byName);
-  return [
+  const values = [
     ...[...linkByName].map(([name, found]) => managedValue(found, desired.get(name))),
     ...[...desired.values()].flatMap((value) => existingLinkValue(value, namespaces)),
   ];
+  // without the namespaces of other values, nothing is known about these
+  return only ? values.filter(({ key }) => only.has(key)) : values;
+}
+
+/** The values to read by name, with the other ends of their veth pairs: a crash leaves the mark on one of them. */
+function requestedLinks(
+  correlate: readonly KeyedValue<LinuxInterface>[],
+  only: ReadonlySet<string> | undefined,
+): ReadonlyMap<string, LinuxInterface> {
+  const all = new Map(correlate.map(({ value }) => [value.name, value]));
+  if (!only) return all;
+  const requested = new Map<string, LinuxInterface>();
+  for (const { key, value } of correlate) {
+    if (!only.has(key)) continue;
+    requested.set(value.name, value);
+    const peer = all.get(value.veth?.peer_if_name ?? '');
+    if (peer) requested.set(peer.name, peer);
+  }
+  return requested;
 }
 
 async function readNamespaces(

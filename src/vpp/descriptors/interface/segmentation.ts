@@ -41,9 +41,10 @@ export function segmentationDescriptor({
       if (!client.has('feature_is_enabled')) return [];
       const found = await Promise.all(
         [...interfaceNames(ctx)].map(async ([swIfIndex, name]) => {
-          if (!(await isEnabled(client, swIfIndex))) return [];
-          const value = segmentationModel.canonical({ interface: name });
           const key = segmentationKey.build({ iface: name });
+          const isRequested = ctx.only?.has(key) ?? true;
+          if (!isRequested || !(await isEnabled(client, swIfIndex))) return [];
+          const value = segmentationModel.canonical({ interface: name });
           return [{ key, value, origin: 'from-NB' as const }];
         }),
       );

@@ -1,6 +1,11 @@
 import { checkField } from '#kvscheduler/api/check-field.ts';
 import { defineDescriptor } from '#kvscheduler/api/define-descriptor.ts';
-import type { Dependency, KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
+import type {
+  Dependency,
+  KeyedValue,
+  KvDescriptor,
+  OperationContext,
+} from '#kvscheduler/api/descriptor.ts';
 import { type VppArpEntry, vppArpKey, vppArpModel } from '#models/vpp/arp.ts';
 import { interfaceUpKey, vlanUpKey } from '#models/vpp/derived.ts';
 import { vppInterfaceKey } from '#models/vpp/interface.ts';
@@ -79,8 +84,10 @@ export function arpDescriptor({
       const desired = new Map(correlate.map(({ key, value }) => [key, value]));
       const names = interfaceNames(ctx);
       const dumps = await Promise.all(
-        [AddressFamily.ADDRESS_IP4, AddressFamily.ADDRESS_IP6].map((af) =>
-          client.dump('ip_neighbor_dump', { sw_if_index: NONE, af }),
+        interfacesToRead(correlate, ctx.only, names).flatMap((sw_if_index) =>
+          [AddressFamily.ADDRESS_IP4, AddressFamily.ADDRESS_IP6].map((af) =>
+            client.dump('ip_neighbor_dump', { sw_if_index, af }),
+          ),
         ),
       );
       const learned: IpNeighbor[] = [];
@@ -105,10 +112,23 @@ export function arpDescriptor({
         });
         return [{ key, value, origin: 'from-NB' as const }];
       });
-      learnedNeighbors.replaceAll(learned);
+      if (ctx.only) for (const one of learned) learnedNeighbors.add(one);
+      else learnedNeighbors.replaceAll(learned);
       return entries.flat();
     },
   });
+}
+
+/** Indexes of the interfaces of the requested values; `NONE` is all interfaces. */
+function interfacesToRead(
+  correlate: readonly KeyedValue<VppArpEntry>[],
+  only: ReadonlySet<string> | undefined,
+  names: ReadonlyMap<number, string>,
+): readonly number[] {
+  if (!only) return [NONE];
+  const requested = correlate.filter(({ key }) => only.has(key));
+  const wanted = new Set(requested.map(({ value }) => value.interface));
+  return [...names].filter(([, name]) => wanted.has(name)).map(([index]) => index);
 }
 
 /**

@@ -7,6 +7,7 @@ import type { KeyedValue } from '#kvscheduler/api/descriptor.ts';
 import type { VppRoute } from '#models/vpp/route.ts';
 import { toPrefix } from '../../binapi/addresses.ts';
 import type { VppClient } from '../../binapi/api.ts';
+import type { IpRouteV2 } from '../../binapi/messages.gen.ts';
 import { VppRefusedError } from '../../binapi/retval-error.ts';
 import type { FibSources } from './fib-sources.ts';
 
@@ -21,19 +22,22 @@ export async function hiddenRoutes(
 ): Promise<readonly KeyedValue<VppRoute>[]> {
   const isHidden = await Promise.all(
     routes.map(async ({ value }) => {
-      const source = await sourceOf(client, value);
+      const source = (await routeTo(client, value))?.src;
       return source !== undefined && sources.precedesApi(source);
     }),
   );
   return routes.filter((_, position) => isHidden[position]);
 }
 
-/** The source that determines the destination; undefined if VPP has no entry for it. */
-async function sourceOf(client: VppClient, route: VppRoute): Promise<number | undefined> {
+/**
+ * The entry for the destination of a route, by the source with precedence over the others; undefined if VPP has
+ * none.
+ */
+export async function routeTo(client: VppClient, route: VppRoute): Promise<IpRouteV2 | undefined> {
   const { vrf_id: table_id, dst_network } = route;
   try {
     const fields = { table_id, exact: 1, prefix: toPrefix(dst_network) };
-    return (await client.request('ip_route_lookup_v2', fields)).route.src;
+    return (await client.request('ip_route_lookup_v2', fields)).route;
   } catch (thrown) {
     const tolerated = [NO_SUCH_FIB, NO_SUCH_ENTRY];
     if (thrown instanceof VppRefusedError && tolerated.includes(thrown.retval)) return undefined;

@@ -6,14 +6,14 @@ import { type VppRoute, vppRouteKey, vppRouteModel } from '#models/vpp/route.ts'
 import { vrfTableKey } from '#models/vpp/vrf-table.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import type { VppClient } from '../../binapi/api.ts';
-import type { FibPath, IpRoute, IpRouteV2, IpTable } from '../../binapi/messages.gen.ts';
+import type { FibPath, IpRoute, IpRouteV2 } from '../../binapi/messages.gen.ts';
 import { ignoreNotFound } from '../ignored-retvals.ts';
 import { mapInSlices } from '../map-in-slices.ts';
 import { interfaceNames } from '../names-by-index.ts';
 import type { VppDescriptorOptions } from '../options.ts';
 import { deadPaths, isThroughInterface, type TableOfSuspects } from './dead-paths.ts';
 import { FibSourceReader } from './fib-sources.ts';
-import { hiddenRoutes } from './hidden-routes.ts';
+import { hiddenRoutes, routeTo } from './hidden-routes.ts';
 import { fromPath, pathIdentity, routeToAdd, routeToDelete, weight } from './route-path.ts';
 
 /**
@@ -67,7 +67,6 @@ export function routeDescriptor({
         const same = desired.get(identity);
         if (same === undefined || each.key < same.key) desired.set(identity, each);
       });
-      const tables = await tablesOfInterest(client, ctx.only);
       const found = new Map<string, VppRoute>();
       const unmatched: VppRoute[] = [];
       const suspects: TableOfSuspects[] = [];
@@ -81,6 +80,7 @@ export function routeDescriptor({
         else found.set(meant.key, adopt(meant.value, value));
       };
       // one table after another: VPP forwards no packets while it returns a table, which cannot be split
+      const tables = ctx.only ? [] : await client.dump('ip_table_dump', {});
       for (const { table } of tables) {
         const readTable = async (each: (route: IpRouteV2) => void): Promise<IpRouteV2[]> => {
           const routes: IpRouteV2[] = [];
@@ -96,6 +96,8 @@ export function routeDescriptor({
         const readAgain = () => readTable(() => undefined);
         if (routes.length > 0) suspects.push({ table, routes, readAgain });
       }
+      for (const route of await routesOf(client, correlate, ctx.only))
+        if (route.src === sources.api) for (const path of route.paths) read(route, path);
       if (suspects.length > 0)
         for (const one of await deadPaths(client, suspects)) ctx.leftover(one);
       const interfaces = new Set(names.values());
@@ -124,15 +126,17 @@ function freeKey(value: VppRoute, taken: ReadonlyMap<string, unknown>): string {
   return vppRouteKey.build({ outgoingInterface, vrf, destination, nextHop });
 }
 
-/** All tables, or those of the requested routes. */
-async function tablesOfInterest(
+/** The entries of VPP to the destinations of the requested routes, without the rest of their tables. */
+async function routesOf(
   client: VppClient,
+  correlate: readonly KeyedValue<VppRoute>[],
   only: ReadonlySet<string> | undefined,
-): Promise<readonly { readonly table: IpTable }[]> {
-  const tables = await client.dump('ip_table_dump', {});
-  if (only === undefined) return tables;
-  const ids = new Set([...only].map((key) => vppRouteKey.parse(key)?.vrf));
-  return tables.filter(({ table }) => ids.has(table.table_id));
+): Promise<readonly IpRouteV2[]> {
+  const destinations = new Map<string, VppRoute>();
+  for (const { key, value } of correlate)
+    if (only?.has(key)) destinations.set(`${value.vrf_id} ${value.dst_network}`, value);
+  const found = await Promise.all([...destinations.values()].map((one) => routeTo(client, one)));
+  return found.filter((route) => route !== undefined);
 }
 
 /** The desired route with the weight and preference that VPP has. */

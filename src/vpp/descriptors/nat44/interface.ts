@@ -187,8 +187,8 @@ export function nat44InterfaceDescriptor({
       const taken = globalEntries(ctx);
       const found = [...features].map(async ([name, all]) => {
         const on = all.filter((feature) => !taken.features.has(`${name}/${feature}`));
-        if (on.length === 0) return [];
         const key = nat44InterfaceKey.build({ name });
+        if (on.length === 0 || ctx.only?.has(key) === false) return [];
         const value = nat44InterfaceModel.canonical({
           name,
           nat_inside: on.includes('in'),
