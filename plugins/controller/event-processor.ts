@@ -427,7 +427,7 @@ export class EventProcessor {
     const { clock } = this.#deps;
     const { entry, event, records, error, seqNum, start, description } = processing;
     const txnError = processing.transactionError && errorText(processing.transactionError);
-    const end = clock.now();
+    const end = start + (clock.monotonic() - processing.began);
     this.#log.ended(processing, end - start);
     const queuedMs = processing.began - entry.pushed;
     const heard = event.origin?.heard;

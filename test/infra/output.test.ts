@@ -63,7 +63,7 @@ describe('the output of a daemon', () => {
   it('continues when nothing reads a full unix socket', { timeout: 60_000 }, async (t) => {
     const script = `
       const { Output } = await import(${JSON.stringify(source)});
-      const output = new Output(1, { now: () => 0 });
+      const output = new Output(1, { wallTime: () => 0 });
       for (let line = 0; line < 1000; line++) output.write('x'.repeat(4095) + '\\n');
       process.stderr.write('written');
       process.stdin.on('data', () => output.write('the end\\n'));

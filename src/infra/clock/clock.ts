@@ -11,8 +11,9 @@ export interface Timer {
 
 export interface Clock {
   /**
-   * Milliseconds since the Unix epoch, never decreasing: a wall clock that is set while the process runs does
-   * not change it, so that records stay in order. The fraction carries microseconds.
+   * Milliseconds since the Unix epoch for times of records: it follows the wall clock and never decreases, so that
+   * they stay in order. After the wall clock was set back it is ahead for a while. The fraction carries microseconds.
+   * Durations are those of `monotonic`.
    */
   now(): number;
   /**

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock, Random } from './clock.ts';
+import { steadyWallClock } from './wall-clock.ts';
 
 /** Node.js fires timers with a longer delay at once. */
 const LONGEST_MS = 2 ** 31 - 1;
@@ -18,7 +19,7 @@ function later(ms: number, callback: () => void, keepsAlive: boolean): { cancel(
 
 /** The machine's clock. */
 export const systemClock: Clock = {
-  now: () => performance.timeOrigin + performance.now(),
+  now: steadyWallClock(Date.now, () => performance.now()),
   wallTime: () => Date.now(),
   monotonic: () => performance.now(),
   timer: (ms, callback) => later(ms, callback, false),

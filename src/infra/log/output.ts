@@ -16,14 +16,14 @@ const WAIT_MS = 10;
  */
 export class Output {
   readonly #write: Write;
-  readonly #clock: Clock;
+  readonly #clock: Pick<Clock, 'wallTime'>;
   readonly #errorDescriptor: number;
   #lost = 0;
   /** Error of the last write; undefined after a success. */
   #error: string | undefined;
 
   /** @param errorDescriptor of the standard error, which gets the first error */
-  constructor(descriptor: number, clock: Clock, errorDescriptor = 2) {
+  constructor(descriptor: number, clock: Pick<Clock, 'wallTime'>, errorDescriptor = 2) {
     this.#errorDescriptor = errorDescriptor;
     this.#write = writeWithoutBlocking(descriptor);
     this.#clock = clock;
@@ -48,7 +48,7 @@ export class Output {
 
   #report(): string {
     const message = 'the output could not be written: texts are lost';
-    const time = new Date(this.#clock.now()).toISOString();
+    const time = new Date(this.#clock.wallTime()).toISOString();
     const error = this.#error;
     return `\n${JSON.stringify({ level: 'warn', time, logger: 'log', error, lost: this.#lost, msg: message })}\n`;
   }
