@@ -86,7 +86,7 @@ export async function startHttpServer(
   const logins = loginRoutes({
     users: tokens,
     isSecure: config['server-cert-file'] !== '',
-    delayFailure: (address) => authentication.delayFailure(address),
+    failures: authentication.failures,
   });
   const routes = withOpenApi([...declared, ...logins], {
     basic: !tokens && config['client-basic-auth'].length > 0,

@@ -9,7 +9,9 @@ import { Readable } from 'node:stream';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { connect as secureConnect } from 'node:tls';
 import Value from 'typebox/value';
+import { ManualClock } from '#infra/clock/manual.ts';
 import { systemClock } from '#infra/clock/system.ts';
+import { FailedAttempts } from '#infra/http/authentication/failed-attempts.ts';
 import { HttpConfigError } from '#infra/http/certificate.ts';
 import { type HttpConfig, httpSchema } from '#infra/http/config.ts';
 import { json, type Route } from '#infra/http/route.ts';
@@ -264,6 +266,39 @@ describe('wrong passwords', () => {
     const right = await attempt('p');
     assert.equal(right.status, 200);
     assert.ok((await wrong).ms >= 900, `${(await wrong).ms} ms`);
+    await server.close();
+  });
+
+  it('are answered one a second for each address, also when many are sent at once', async () => {
+    const clock = new ManualClock();
+    const failures = new FailedAttempts(clock);
+    for (let n = 0; n < 10; n++) await failures.delay('10.1.1.1');
+    let answered = 0;
+    for (let n = 0; n < 4; n++) {
+      assert.equal(failures.isBlocked('10.1.1.1'), false);
+      void failures.delay('10.1.1.1').then(() => answered++);
+    }
+    assert.equal(failures.isBlocked('10.1.1.1'), true);
+    assert.equal(failures.isBlocked('10.1.1.2'), false);
+    for (let second = 1; second <= 4; second++) {
+      await clock.advance(1000);
+      assert.equal(answered, second);
+    }
+    assert.equal(failures.isBlocked('10.1.1.1'), false);
+  });
+
+  it('of an address with many that wait are refused unseen, and right ones, too', async () => {
+    const values = { 'client-basic-auth': ['u:p'] };
+    const server = await startHttpServer(config(values), routes, systemClock, silentLogger);
+    const attempt = async (password: string) => {
+      const headers = basic('u', password);
+      return (await call({ port: server.port, path: '/state', headers })).status;
+    };
+    for (let n = 0; n < 10; n++) await attempt('x');
+    const all = await Promise.all(Array.from({ length: 12 }, () => attempt('x')));
+    assert.ok(all.filter((status) => status === 401).length <= 5, all.join(' '));
+    assert.ok(all.includes(429));
+    assert.equal(await attempt('p'), 200);
     await server.close();
   });
 });

@@ -9,18 +9,14 @@ import type { Clock } from '../../clock/clock.ts';
 import type { Logger } from '../../log/log.ts';
 import type { HttpConfig } from '../config.ts';
 import { TOKEN_COOKIE } from '../openapi.ts';
-import { RateLimiter } from '../rate-limiter.ts';
 import type { Route } from '../route.ts';
+import { FailedAttempts, TOO_MANY_FAILURES } from './failed-attempts.ts';
 import { digest } from './password.ts';
 import { isPermitted } from './permissions.ts';
 import type { TokenUsers } from './token-users.ts';
 
 /** A client that retries must not fill the log. */
 const LOG_INTERVAL_MS = 60_000;
-/** After so many wrong passwords or tokens from an address, each further reply is delayed. */
-const FAILURES_AT_ONCE = 10;
-const FAILURES_PER_SECOND = 1;
-const FAILURE_DELAY_MS = 1_000;
 
 interface BasicUser {
   readonly name: string;
@@ -32,7 +28,7 @@ export class Authentication {
   readonly #basic: readonly BasicUser[];
   readonly #needsCertificate: boolean;
   readonly #tokens: TokenUsers | undefined;
-  readonly #failures: RateLimiter;
+  readonly failures: FailedAttempts;
   readonly #clock: Clock;
   readonly #log: Logger;
   #refusals = 0;
@@ -43,7 +39,7 @@ export class Authentication {
     this.#basic = basic.map((text) => ({ name: text.split(':')[0]!, digest: digest(text) }));
     this.#needsCertificate = config['client-cert-files'].length > 0;
     this.#tokens = tokens;
-    this.#failures = new RateLimiter(FAILURES_PER_SECOND, FAILURES_AT_ONCE, clock);
+    this.failures = new FailedAttempts(clock);
     this.#clock = clock;
     this.#log = log;
   }
@@ -69,8 +65,12 @@ export class Authentication {
       return undefined;
     }
     if (route?.isLogin || route?.isPublic) return '';
+    if (!this.#tokens && this.#basic.length === 0) return '';
+    if (this.failures.isBlocked(request.ip)) {
+      await reply.code(429).header('Retry-After', 1).send(TOO_MANY_FAILURES);
+      return undefined;
+    }
     if (this.#tokens) return this.#tokenUser(this.#tokens, request, reply, route);
-    if (this.#basic.length === 0) return '';
     const user = basicUser(request, this.#basic);
     if (user === undefined) {
       await this.#fail(request, reply, 'Unauthorized', 'Basic realm="contiv-agent"');
@@ -107,13 +107,8 @@ export class Authentication {
     scheme: string,
   ): Promise<void> {
     this.#report(request, 'valid credentials');
-    await this.delayFailure(request.ip);
+    await this.failures.delay(request.ip);
     await reply.code(401).header('WWW-Authenticate', scheme).send(`${text}\n`);
-  }
-
-  /** Resolves when the failed attempt of an address may be answered. */
-  async delayFailure(address: string): Promise<void> {
-    if (this.#failures.take(address) > 0) await this.#clock.sleep(FAILURE_DELAY_MS);
   }
 
   #report(request: FastifyRequest, missing: string): void {

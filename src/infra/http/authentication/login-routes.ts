@@ -2,6 +2,7 @@
 import { Type } from 'typebox';
 import { TOKEN_COOKIE } from '../openapi.ts';
 import { NotFoundError, type Route, type RouteRequest, type RouteResponse } from '../route.ts';
+import { type FailedAttempts, TOO_MANY_FAILURES } from './failed-attempts.ts';
 import type { TokenUsers } from './token-users.ts';
 
 const TEXT = 'text/plain; charset=utf-8';
@@ -29,8 +30,7 @@ export interface LoginDeps {
   readonly users: TokenUsers | undefined;
   /** Whether the endpoint serves HTTPS. */
   readonly isSecure: boolean;
-  /** Resolves when a failed login of an address may be answered. */
-  readonly delayFailure: (address: string) => Promise<void>;
+  readonly failures: FailedAttempts;
 }
 
 export function loginRoutes(deps: LoginDeps): Route[] {
@@ -87,7 +87,7 @@ export function loginRoutes(deps: LoginDeps): Route[] {
 const NO_LOGINS = 'there are no logins: enable-token-auth is false';
 
 async function login(
-  { users, delayFailure }: LoginDeps,
+  { users, failures }: LoginDeps,
   { body, address = '' }: RouteRequest,
   reply: (token: string) => RouteResponse,
 ): Promise<RouteResponse> {
@@ -95,9 +95,10 @@ async function login(
   const { username, password } = (body ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof username !== 'string' || typeof password !== 'string')
     return text(400, 'the body has to be {"username": "…", "password": "…"}');
+  if (failures.isBlocked(address)) return text(429, TOO_MANY_FAILURES.trim());
   const token = await users.login(username, password, address);
   if (token !== undefined) return reply(token);
-  await delayFailure(address);
+  await failures.delay(address);
   return text(401, 'auth: invalid username or password');
 }
 
