@@ -17,6 +17,8 @@ export interface PolicyApi {
   policyProblems(): ReadonlyMap<PolicyName, readonly string[]>;
   /** Reasons of the renderer for which less is permitted than the policies say. */
   limits(): ReadonlyMap<PolicyName, readonly string[]>;
+  /** Policies with problems or limits, sorted: they permit less than their objects. */
+  notAsDefined(): readonly PolicyName[];
   /** The values that carry the policies of a pod, by key. */
   valuesOf(attachment: AttachmentId): ReadonlyMap<string, Value>;
   /** As the renderer knows this node; undefined: no renderer carries policies. */

@@ -142,6 +142,10 @@ class Policies implements EventHandler<PolicyState>, PolicyApi {
     return this.state.known?.renderer.limits() ?? none;
   }
 
+  notAsDefined(): readonly PolicyName[] {
+    return [...new Set([...this.policyProblems().keys(), ...this.limits().keys()])].sort();
+  }
+
   valuesOf(attachment: AttachmentId): ReadonlyMap<string, Value> {
     const groups = this.state.known?.renderer.groupsOf(attachment) ?? [];
     return new Map(groups.flatMap((name) => [...this.#deps.desired.group(`${this.name}/${name}`)]));

@@ -53,6 +53,7 @@ export function policyRoutes(deps: PolicyRoutesDeps): Route[] {
 }
 
 function* summaries({ policies, stateOf }: PolicyRoutesDeps): Iterable<PolicyPodSummary> {
+  const notAsDefined = policies.notAsDefined();
   const pods = [...policies.policies()].sort(([, a], [, b]) => (a.pod < b.pod ? -1 : 1));
   for (const [attachment, { pod, addresses, ingress, egress }] of pods)
     yield {
@@ -61,6 +62,9 @@ function* summaries({ policies, stateOf }: PolicyRoutesDeps): Iterable<PolicyPod
       addresses: addresses.map(formatAddress),
       ingress: ingress.policies,
       egress: egress.policies,
+      notAsDefined: notAsDefined.filter(
+        (policy) => ingress.policies.includes(policy) || egress.policies.includes(policy),
+      ),
       values: [...policies.valuesOf(attachment).keys()].map((key) => ({ key, ...stateOf(key) })),
     };
 }

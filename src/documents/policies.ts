@@ -9,6 +9,7 @@ const PolicyPodSummary = Type.Object({
   addresses: texts('Without prefix length.'),
   ingress: texts('Policies that isolate the pod.'),
   egress: texts('Policies that isolate the pod.'),
+  notAsDefined: texts('Those of them that are not carried as defined: they permit less.'),
   values: Type.Array(ValueState, { description: 'The ACLs that carry the policies.' }),
 });
 export type PolicyPodSummary = DocumentOf<typeof PolicyPodSummary>;

@@ -102,8 +102,11 @@ function isIsolated({ ingress, egress }: PolicyPodSummary): boolean {
 }
 
 function podRows({ node, value = [] }: NodeReply<readonly PolicyPodSummary[]>): TableRow[] {
-  return value.map(({ name, addresses, ingress, egress, values }) => {
-    const failed = failedValues(values);
+  return value.map(({ name, addresses, ingress, egress, notAsDefined = [], values }) => {
+    const failed = [
+      ...failedValues(values),
+      ...notAsDefined.map((policy) => `${policyNames([policy], name)} permits less than defined`),
+    ];
     return {
       cells: [
         node.name,

@@ -3,6 +3,18 @@ import { it } from 'node:test';
 import { fakeAgent } from '../support/fake-agent.ts';
 import { NetctlProgram } from '../support/program.ts';
 
+it('netctl policies names the policies that permit less than defined', async () => {
+  using program = new NetctlProgram();
+  const pod = { name: 'shop/web', attachment: 'c1/eth0', addresses: ['10.1.1.2'], values: [] };
+  await using agent = await fakeAgent({
+    'contiv/v1/policy/pods': [
+      { ...pod, ingress: ['shop/web', 'shop/db'], egress: [], notAsDefined: ['shop/db'] },
+    ],
+  });
+  const { stdout } = await program.run('policies', '--server', agent.address);
+  assert.match(stdout, /shop\/web .+ db permits less than defined/);
+});
+
 it('netctl policies -o json names the node beside the policies of a pod', async () => {
   using program = new NetctlProgram();
   await using agent = await fakeAgent({

@@ -250,6 +250,7 @@ describe('network policies', () => {
       ),
     );
     assert.deepEqual([...node.policies.policyProblems().keys()], ['default/web']);
+    assert.deepEqual(node.policies.notAsDefined(), ['default/web']);
   });
 
   it('deny services whose backends outside of the cluster a pod may not reach', async () => {

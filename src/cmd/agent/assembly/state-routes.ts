@@ -10,6 +10,7 @@ import { NodeSyncMetrics } from '#plugins/nodesync/metrics.ts';
 import { nodeRoutes } from '#plugins/nodesync/node-routes.ts';
 import { PodManagerMetrics } from '#plugins/podmanager/metrics.ts';
 import { connectivityRoutes } from '#plugins/policy/connectivity/routes.ts';
+import { PolicyMetrics } from '#plugins/policy/metrics.ts';
 import { policyRoutes } from '#plugins/policy/rest.ts';
 import { serviceRoutes } from '#plugins/service/rest.ts';
 import { wireStats } from '#plugins/statscollector/wire-stats.ts';
@@ -38,6 +39,7 @@ export function stateRoutes(
   const { nodes, pods, ipam, ipv4net: net, services, policies, stats } = plugins;
   new NodeSyncMetrics(registry, nodes, net.nodeProblems());
   new PodManagerMetrics(registry, pods);
+  new PolicyMetrics(registry, policies);
   registerFeatureProblems(status, plugins);
   const interfaceStats = wireStats({
     collector: stats,
