@@ -54,8 +54,13 @@ const rxModes = ['', 'default', 'polling', 'interrupt', 'adaptive'];
 /** Minimum MTU of a link in Linux that has addresses of the family. */
 const minMtu = { 4: 68, 6: 1280 } as const;
 
+/** Of a TAP. */
+const MAX_MTU = 65_521;
+
 /** Of a ring of virtio. */
 const MAX_RING_SIZE = 32_768;
+/** A ring of fewer slots cannot take one packet with segmentation. */
+const MIN_RING_SIZE = 32;
 
 function interfaceProblems(config: ContivConfig): ConfigProblem[] {
   const problems = new ProblemList();
@@ -86,6 +91,8 @@ function checkMtu(problems: ProblemList, config: ContivConfig): void {
   const min = minMtu[family];
   if (mtuSize !== 0 && mtuSize < min)
     problems.error('mtuSize', `${mtuSize} is too small: the minimum is ${min} with IPv${family}`);
+  if (mtuSize > MAX_MTU)
+    problems.error('mtuSize', `${mtuSize} is too large: the maximum of Linux is ${MAX_MTU}`);
 }
 
 function checkRings(problems: ProblemList, config: ContivConfig): void {
@@ -93,6 +100,8 @@ function checkRings(problems: ProblemList, config: ContivConfig): void {
   for (const key of ['tapv2RxRingSize', 'tapv2TxRingSize'] as const) {
     const size = config[key];
     const isPowerOf2 = (size & (size - 1)) === 0;
+    if (size !== 0 && isPowerOf2 && size < MIN_RING_SIZE)
+      problems.error(key, `${size} is too small: the minimum is ${MIN_RING_SIZE}`);
     if (!isPowerOf2 || size > MAX_RING_SIZE)
       problems.error(key, `${size} is not a power of 2 up to ${MAX_RING_SIZE}`);
   }
@@ -139,6 +148,15 @@ function sizes(
   const all = used.get('contivCIDR');
   if (all && bits(all.cidr) - all.cidr.length < 18)
     problems.error(all.path, `${all.text} is too small: it must have at least 18 host bits`);
+  // the network's own address, and two nodes
+  for (const key of ['vxlanCIDR', 'nodeInterconnectCIDR']) {
+    const network = used.get(key);
+    if (network && bits(network.cidr) - network.cidr.length < 2)
+      problems.error(
+        network.path,
+        `${network.text} is too small: it has no addresses for two nodes`,
+      );
+  }
   const parts = [
     ['podSubnetCIDR', 'podSubnetOneNodePrefixLen', 3],
     ['vppHostSubnetCIDR', 'vppHostSubnetOneNodePrefixLen', 2],

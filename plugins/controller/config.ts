@@ -21,6 +21,7 @@ export const controllerSchema = Type.Object({
     description: 'At startup, how long to wait for etcd before the local mirror is used.',
   }),
   startupResyncDeadline: Duration({
+    leastMs: 1000,
     default: 30 * SECOND,
     positive: true,
     description: 'Deadline of the first resync; if it is missed, the agent is restarted.',
@@ -30,6 +31,7 @@ export const controllerSchema = Type.Object({
     description: 'Run a healing resync periodically.',
   }),
   periodicHealingInterval: Duration({
+    leastMs: 1000,
     default: 30 * SECOND,
     positive: true,
     description: 'Interval of periodic healing.',
@@ -39,11 +41,13 @@ export const controllerSchema = Type.Object({
     description: 'Delay of the healing resync after a failed event.',
   }),
   remoteDBProbingInterval: Duration({
+    leastMs: 100,
     default: 3 * SECOND,
     positive: true,
     description: 'Interval of the probes of the etcd connection.',
   }),
   remoteDBCompareInterval: Duration({
+    leastMs: 1000,
     default: 300 * SECOND,
     positive: true,
     description:

@@ -1,6 +1,9 @@
 import { type Static, Type } from 'typebox';
 import Value from 'typebox/value';
+import { zeroOrAtLeast } from '#infra/config/numbers.ts';
 
+/** A single client with many connections has more. */
+const LEAST_SESSIONS = 1000;
 const DEFAULT_TCP_MINUTES = 180;
 const DEFAULT_OTHER_MINUTES = 5;
 
@@ -25,10 +28,8 @@ export const serviceSchema = Type.Object({
     description:
       'Minutes without a packet, after which a session of another protocol is idle; 0 means 5.',
   }),
-  natSessionTableSize: Type.Integer({
-    minimum: 0,
+  natSessionTableSize: zeroOrAtLeast(LEAST_SESSIONS, {
     maximum: 1_048_576,
-    default: 0,
     description:
       'Maximum number of NAT sessions of each worker of VPP; 0 means the default of VPP, 64,512. A change ends all sessions. Not a key of the original.',
   }),

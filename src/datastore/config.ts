@@ -16,6 +16,7 @@ export const etcdSchema = Type.Object({
     description: 'Accepted for old files, without effect: operation-timeout includes connecting.',
   }),
   'operation-timeout': Duration({
+    leastMs: 100,
     default: 3 * SECOND,
     positive: true,
     description: 'Time limit of one request.',

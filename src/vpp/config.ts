@@ -11,16 +11,19 @@ export const govppSchema = Type.Object({
     description: "Unix socket of VPP's binary API.",
   }),
   'reply-timeout': Duration({
+    leastMs: 100,
     default: 3 * SECOND,
     positive: true,
     description: 'Timeout of a request; when it expires, the agent reconnects to VPP.',
   }),
   'health-check-probe-interval': Duration({
+    leastMs: 100,
     default: 3 * SECOND,
     positive: true,
     description: 'Interval between health probes (control_ping).',
   }),
   'health-check-reply-timeout': Duration({
+    leastMs: 50,
     default: 500 * MILLISECOND,
     positive: true,
     description: 'Timeout of a health probe.',

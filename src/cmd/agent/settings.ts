@@ -43,6 +43,7 @@ const root = resolve(import.meta.dirname, '../../..');
 
 /** Start limit of the Go agent. */
 const DEFAULT_START_LIMIT = '45s';
+const LEAST_START_LIMIT_MS = 1_000;
 
 /** Default of the deployment; without it a node has no address of its own. */
 const EMBEDDED_NODE_SUBNET = '192.168.16.0/24';
@@ -138,6 +139,10 @@ function startLimitMs(env: Readonly<Record<string, string | undefined>>): number
   const ms = parseDuration(text);
   if (ms === undefined)
     throw new ConfigError(`"${text}" is not a duration such as 45s`, { where: 'STARTUPTIMEOUT' });
+  if (ms !== 0 && ms < LEAST_START_LIMIT_MS)
+    throw new ConfigError(`"${text}" is too short for a start: 0 or at least 1s`, {
+      where: 'STARTUPTIMEOUT',
+    });
   return ms;
 }
 

@@ -20,26 +20,30 @@ export interface DurationOptions {
   readonly description: string;
   /** An interval or a limit: zero is invalid. */
   readonly positive?: boolean;
+  /** Milliseconds; default 1. Below it the agent would do nothing else, or nothing at all. */
+  readonly leastMs?: number;
 }
 
 /**
- * Schema of a duration. Rejects values below one millisecond except zero: an operator who writes `30`
+ * Schema of a duration. Rejects values below the least one, except zero: an operator who writes `30`
  * means seconds, and an interval of 30 nanoseconds would keep the agent busy.
  */
 export function Duration({
   positive = false,
+  leastMs = 1,
   ...options
 }: DurationOptions): ReturnType<typeof Type.Unsafe<DurationValue>> {
   const union = Type.Union([Type.Integer({ minimum: 0 }), Type.String({ pattern: PATTERN })], {
     ...options,
     expected: 'a duration such as 500ms, 5s or 1m30s, or a whole number of nanoseconds',
   });
-  const least = positive ? 'at least 1ms' : '0 or at least 1ms';
+  const text = leastMs % 1000 === 0 ? `${leastMs / 1000}s` : `${leastMs}ms`;
+  const least = positive ? `at least ${text}` : `0 or at least ${text}`;
   const schema: TSchema = Type.Refine(
     union,
     (value) => {
       const ms = durationMs(value);
-      return ms >= 1 || (ms === 0 && !positive);
+      return ms >= leastMs || (ms === 0 && !positive);
     },
     () => `has to be ${least}; a number without unit counts nanoseconds`,
   );

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { zeroOrAtLeast } from '../config/numbers.ts';
 
 const networks = ['unix', 'tcp', 'tcp4', 'tcp6'] as const;
 
@@ -8,6 +9,9 @@ const network = (value: (typeof networks)[number], description: string) =>
     (text) => networks.some((known) => known === text),
     () => `has to be one of ${networks.join(', ')}`,
   );
+
+/** A request of the container runtime has some hundred bytes, and more with the results of other plugins. */
+const LEAST_MESSAGE_BYTES = 4096;
 
 /** Keys of every gRPC server. */
 const common = {
@@ -25,10 +29,8 @@ const common = {
     default: true,
     description: 'Replace an existing stale socket.',
   }),
-  'max-msg-size': Type.Integer({
-    minimum: 0,
+  'max-msg-size': zeroOrAtLeast(LEAST_MESSAGE_BYTES, {
     maximum: 64 * 1024 * 1024,
-    default: 0,
     description: 'Largest request in bytes; 0 means 4 MiB.',
   }),
   'max-concurrent-streams': Type.Integer({

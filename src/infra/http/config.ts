@@ -84,6 +84,7 @@ export const httpSchema = Type.Object({
     { default: [], description: 'Users that can log in; requires enable-token-auth.' },
   ),
   'token-expiration': Duration({
+    leastMs: 1000,
     default: 3_600_000_000_000,
     description: 'How long a token is valid; 0 means 1h.',
   }),

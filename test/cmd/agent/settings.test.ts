@@ -40,6 +40,12 @@ describe('the settings of the agent', () => {
         {},
       ],
       ['--manifests: requires --embedded', ['--manifests', 'x'], {}, {}],
+      [
+        'STARTUPTIMEOUT: "1ms" is too short for a start: 0 or at least 1s',
+        [],
+        { STARTUPTIMEOUT: '1ms' },
+        {},
+      ],
       ['STARTUPTIMEOUT: "45" is not a duration such as 45s', [], { STARTUPTIMEOUT: '45' }, {}],
       ['--http-port or HTTP_PORT: "70000" is not a port number', [], { HTTP_PORT: '70000' }, {}],
       ['"../x" is not a valid node name', ['--microservice-label', '../x'], {}, {}],

@@ -104,6 +104,7 @@ describe('the limits of the gRPC server', () => {
       maxMessageBytes: 4096,
       maxCallsPerConnection: 5,
     });
+    assert.throws(() => config('max-msg-size: 1'), /max-msg-size: has to be 0 or at least 4096/);
   });
 });
 

@@ -116,6 +116,13 @@ describe('contiv.conf', () => {
         /^contiv.conf:1: tapv2RxRingSize: 1000 is not a power of 2 up to 32768$/,
       ],
       ['tapv2TxRingSize: 3', /^contiv.conf:1: tapv2TxRingSize: 3 is not a power of 2/],
+      ['tapv2TxRingSize: 16', /^contiv.conf:1: tapv2TxRingSize: 16 is too small/],
+      ['mtuSize: 70000', /^contiv.conf:1: mtuSize: 70000 is too large/],
+      ['ipamConfig:\n  vxlanCIDR: 192.168.30.1/32', /vxlanCIDR: 192.168.30.1\/32 is too small/],
+      [
+        'ipamConfig:\n  nodeInterconnectCIDR: 192.168.16.0/31',
+        /nodeInterconnectCIDR: 192.168.16.0\/31 is too small/,
+      ],
       ['podVRFID: 0', /^contiv.conf:1: podVRFID: 0 is the mainVRFID, too: they must differ$/],
       ['ipamConfig:\n  vxlanCIDR: 192.168.30.0', /^contiv.conf:2: ipamConfig.vxlanCIDR/],
       ['ipamConfig:\n  defaultGateway: gw', /^contiv.conf:2: ipamConfig.defaultGateway/],
@@ -145,7 +152,7 @@ describe('contiv.conf', () => {
   });
 
   it('accepts the limits of what it rejects', () => {
-    const limits = 'mtuSize: 68\ntapv2RxRingSize: 32768\ntapv2TxRingSize: 1';
+    const limits = 'mtuSize: 68\ntapv2RxRingSize: 32768\ntapv2TxRingSize: 32';
     assert.deepEqual(read(limits).warnings, []);
     assert.deepEqual(read(`${IPV6}\nmtuSize: 1280`).warnings, []);
     // the rings of TAPs are not used

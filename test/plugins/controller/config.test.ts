@@ -51,6 +51,10 @@ describe('controller.conf', () => {
     for (const yaml of [
       'maxRetryAttempts: -1',
       'periodicHealingInterval: 0',
+      'periodicHealingInterval: 1ms',
+      'startupResyncDeadline: 1ms',
+      'remoteDBProbingInterval: 1ms',
+      'remoteDBCompareInterval: 1ms',
       'startupResyncDeadline: 0s',
       'eventHistorySizeLimit: 0',
       'eventHistoryAgeLimit: -5',

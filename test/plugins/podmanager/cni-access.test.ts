@@ -104,7 +104,7 @@ describe('a CNI server with client certificates', { skip: withoutOpenssl() }, ()
     port = await freePort();
     server = await serve(
       `network: tcp\nendpoint: 127.0.0.1:${port}\ncert-file: ${file('server.crt')}\n` +
-        `key-file: ${file('server.key')}\nca-files: [${file('ca.crt')}]\nmax-msg-size: 1000`,
+        `key-file: ${file('server.key')}\nca-files: [${file('ca.crt')}]\nmax-msg-size: 4096`,
     );
   });
   after(() => server?.close(0));
@@ -125,7 +125,7 @@ describe('a CNI server with client certificates', { skip: withoutOpenssl() }, ()
   });
 
   it('refuses requests that are too large', async () => {
-    const large = await tried(`127.0.0.1:${port}`, tls('client'), Buffer.alloc(1_001));
+    const large = await tried(`127.0.0.1:${port}`, tls('client'), Buffer.alloc(4_097));
     assert.deepEqual(large, each('RESOURCE_EXHAUSTED'));
     assert.deepEqual(calls, []);
   });
