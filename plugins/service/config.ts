@@ -2,8 +2,8 @@ import { type Static, Type } from 'typebox';
 import Value from 'typebox/value';
 import { zeroOrAtLeast } from '#infra/config/numbers.ts';
 
-/** A single client with many connections has more. */
-const LEAST_SESSIONS = 1000;
+/** Fewer are in use on a node with a few pods. */
+const LEAST_SESSIONS = 256;
 const DEFAULT_TCP_MINUTES = 180;
 const DEFAULT_OTHER_MINUTES = 5;
 

@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 import type { Clock, Timer } from '#infra/clock/clock.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import { LinuxError, NamespaceNotFoundError } from '../api.ts';
-import type { Answer, Command, Outcome } from './commands.ts';
+import type { Answer, Command, Outcome, ThreadMessage } from './commands.ts';
 import { SocketRegister } from './socket-register.ts';
 
 interface Pending {
@@ -15,19 +15,13 @@ interface Pending {
 
 export interface CommandQueueOptions {
   readonly clock: Clock;
-  /** Time limit of a batch with one command. */
+  /** Time limit of a command. */
   readonly limitMs: number;
   /** Module of the thread. */
   readonly thread: URL;
 }
 
-/** Added to the limit for each further command. */
-const MORE_MS_PER_COMMAND = 200;
-
-/**
- * A command completes only with its batch, and the kernel needs 20 ms to remove a link: further commands
- * wait for the next batch.
- */
+/** The thread reads no message during a batch, and the kernel needs 20 ms to remove a link. */
 const COMMANDS_PER_BATCH = 64;
 
 /** Far more than the dump of a namespace with thousands of routes needs. */
@@ -37,14 +31,18 @@ const memory = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 256 };
  * One batch at a time; meanwhile, commands collect for the next. The kernel has one lock for nearly all
  * changes of the network, so that several threads would only wait for each other.
  *
- * A thread that dies or exceeds the time limit leaves the outcome of its batch unknown. The next batch
- * starts another one.
+ * A thread that dies or exceeds the time limit leaves the outcome of the commands without an answer unknown. The
+ * next batch starts another one. The limit of a command begins when the thread has started and the command before
+ * has its answer: a machine with little CPU needs longer, and must not begin again and again.
  */
 export class CommandQueue {
   readonly #options: CommandQueueOptions;
   #waiting: Pending[] = [];
-  #batch: { readonly commands: readonly Pending[]; readonly limit: Timer } | undefined;
+  /** The commands without an answer. */
+  #batch: Pending[] | undefined;
+  #limit: Timer | undefined;
   #thread: Worker | undefined;
+  #isThreadReady = false;
   #isScheduled = false;
 
   constructor(options: CommandQueueOptions) {
@@ -70,13 +68,10 @@ export class CommandQueue {
   #next(): void {
     if (this.#batch || this.#waiting.length === 0) return;
     const commands = this.#waiting.splice(0, COMMANDS_PER_BATCH);
-    const { clock, limitMs } = this.#options;
-    const limit = clock.timer(limitMs + (commands.length - 1) * MORE_MS_PER_COMMAND, () =>
-      this.#abandon('no answer within the time limit'),
-    );
-    this.#batch = { commands, limit };
+    this.#batch = [...commands];
     try {
       this.#thread ??= this.#start();
+      this.#restartLimit();
       this.#thread.ref();
       this.#thread.postMessage(commands.map(({ command }) => command));
     } catch (thrown) {
@@ -84,15 +79,27 @@ export class CommandQueue {
     }
   }
 
+  #restartLimit(): void {
+    this.#limit?.cancel();
+    this.#limit = undefined;
+    if (!this.#batch || !this.#isThreadReady) return;
+    const { clock, limitMs } = this.#options;
+    this.#limit = clock.timer(limitMs, () => this.#abandon('no answer within the time limit'));
+  }
+
   #start(): Worker {
+    this.#isThreadReady = false;
     const register = new SocketRegister();
     const thread = new Worker(this.#options.thread, {
       workerData: register.memory,
       resourceLimits: memory,
     });
     let cause = 'the thread was ended';
-    thread.on('message', (outcomes: readonly Outcome[]) => {
-      if (thread === this.#thread) this.#settle(outcomes);
+    thread.on('message', (message: ThreadMessage) => {
+      if (thread !== this.#thread) return;
+      if (message === 'ready') this.#isThreadReady = true;
+      else this.#settle(message);
+      this.#restartLimit();
     });
     thread.on('error', (thrown) => {
       cause = errorText(thrown);
@@ -104,21 +111,20 @@ export class CommandQueue {
     return thread;
   }
 
-  #settle(outcomes: readonly Outcome[]): void {
-    const commands = this.#finish();
-    this.#thread?.unref();
-    for (const [position, { resolve, reject }] of commands.entries()) {
-      const { failure, answer } = outcomes[position] as Outcome & { answer?: Answer };
-      if (failure === undefined) resolve(answer);
-      else {
-        const { text, where, errno, isNamespaceGone } = failure;
-        reject(
-          isNamespaceGone
-            ? new NamespaceNotFoundError(text, { where })
-            : new LinuxError(text, { where, errno }),
-        );
-      }
+  #settle(outcome: Outcome): void {
+    const { resolve, reject } = this.#batch!.shift()!;
+    if (outcome.failure === undefined) resolve(outcome.answer);
+    else {
+      const { text, where, errno, isNamespaceGone } = outcome.failure;
+      reject(
+        isNamespaceGone
+          ? new NamespaceNotFoundError(text, { where })
+          : new LinuxError(text, { where, errno }),
+      );
     }
+    if (this.#batch!.length > 0) return;
+    this.#thread?.unref();
+    this.#batch = undefined;
     this.#next();
   }
 
@@ -128,7 +134,10 @@ export class CommandQueue {
     this.#thread = undefined;
     thread?.unref();
     void thread?.terminate();
-    for (const { command, reject } of this.#finish())
+    const unanswered = this.#batch ?? [];
+    this.#batch = undefined;
+    this.#restartLimit();
+    for (const { command, reject } of unanswered)
       reject(
         new LinuxError(`${reason}; the outcome is unknown`, {
           where: command.where,
@@ -136,12 +145,5 @@ export class CommandQueue {
         }),
       );
     this.#next();
-  }
-
-  #finish(): readonly Pending[] {
-    const { commands = [], limit } = this.#batch ?? {};
-    limit?.cancel();
-    this.#batch = undefined;
-    return commands;
   }
 }

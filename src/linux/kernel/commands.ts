@@ -57,6 +57,9 @@ export type Outcome =
   | { readonly answer: Answer; readonly failure?: never }
   | { readonly failure: Failure };
 
+/** The thread has started, or the outcome of the next command of its batch. */
+export type ThreadMessage = 'ready' | Outcome;
+
 export interface Failure {
   readonly text: string;
   readonly where: string;

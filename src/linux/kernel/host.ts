@@ -9,8 +9,8 @@ import { namespacePaths } from './namespace-paths.ts';
 export interface KernelHostOptions {
   readonly clock: Clock;
   /**
-   * Time limit of a batch in milliseconds, plus 200 for each command but the first. After it, the outcome
-   * of the commands is unknown.
+   * Time limit of a command in milliseconds. After it, the outcome of this command, and of the others of its
+   * batch that have no answer, is unknown.
    */
   readonly limitMs?: number;
   /** Module of the thread that talks to the kernel. */

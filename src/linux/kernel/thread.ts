@@ -1,9 +1,9 @@
 /**
  * The thread that talks to the kernel: it enters namespaces and waits in system calls, which the main
- * thread must not. It answers each batch with the outcomes of its commands.
+ * thread must not. It says when it has started, and answers each command of a batch with its outcome.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Command } from './commands.ts';
+import type { Command, ThreadMessage } from './commands.ts';
 import { execute } from './execution.ts';
 import { OpenNamespaces } from './open-namespaces.ts';
 import { SocketRegister } from './socket-register.ts';
@@ -12,7 +12,9 @@ const register = new SocketRegister(workerData as SharedArrayBuffer);
 
 parentPort!.on('message', (batch: readonly Command[]) => {
   const namespaces = new OpenNamespaces(register);
-  const outcomes = batch.map((command) => execute(command, namespaces));
+  for (const command of batch)
+    parentPort!.postMessage(execute(command, namespaces) satisfies ThreadMessage);
   namespaces.close();
-  parentPort!.postMessage(outcomes);
 });
+
+parentPort!.postMessage('ready' satisfies ThreadMessage);

@@ -33,15 +33,21 @@ describe('commands on the kernel', () => {
   test('that exceed the time limit have an unknown outcome, and the next start another thread', async () => {
     const clock = new ManualClock();
     const host = kernelHost({ clock, thread, limitMs: 5000 });
+    const before = answerOf(host.deleteLink('/a', 'w'));
     const silent = [
       answerOf(host.deleteLink('/silent', 'x')),
       answerOf(host.deleteLink('/silent', 'y')),
     ];
-    await until('the batch has its limit', async () => {
-      await clock.advance(0);
-      return clock.pending > 0;
+    let isAnswered = false;
+    void before.then(() => {
+      isAnswered = true;
     });
-    await clock.advance(5199);
+    await until('the first command has its answer', async () => {
+      await clock.advance(0);
+      return isAnswered;
+    });
+    assert.match(await before, /^EPERM/);
+    await clock.advance(4999);
     const waiting = answerOf(host.deleteLink('/a', 'z'));
     await clock.advance(1);
     assert.deepEqual(
@@ -53,6 +59,11 @@ describe('commands on the kernel', () => {
     );
     assert.equal(await waiting, ANSWERED);
     assert.equal(clock.pending, 0);
+  });
+
+  test('have their time limit from the moment when the thread has started', async () => {
+    const host = kernelHost({ clock: systemClock, thread, limitMs: 200 });
+    assert.equal(await answerOf(host.deleteLink('/a', 'x')), ANSWERED);
   });
 
   for (const [path, reason] of [
