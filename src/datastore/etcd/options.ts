@@ -12,7 +12,7 @@ export interface EtcdTlsOptions {
 }
 
 export interface EtcdOptions {
-  /** `host:port` with or without `http://` or `https://`. Calls use an endpoint that answers. */
+  /** `host:port` with or without `http://` or `https://`; without a port 2379. Calls use an endpoint that answers. */
   readonly endpoints: readonly string[];
   /** Without it the connections are unencrypted, unless the endpoints start with `https://`. */
   readonly tls?: EtcdTlsOptions;
@@ -38,16 +38,32 @@ export function addressesOf(options: EtcdOptions): { secure: boolean; addresses:
   const { endpoints, tls } = options;
   if (endpoints.length === 0)
     throw new StoreConfigError('no endpoint is configured', { where: 'endpoints' });
-  const https = endpoints.filter((endpoint) => endpoint.startsWith('https://')).length;
-  const plain = endpoints.filter((endpoint) => endpoint.startsWith('http://')).length;
+  const urls = endpoints.map(urlOf);
+  const https = urls.filter(({ scheme }) => scheme === 'https').length;
+  const plain = urls.filter(({ scheme }) => scheme === 'http').length;
   if (https > 0 && https < endpoints.length)
     throw new StoreConfigError('https:// and other endpoints are mixed', { where: 'endpoints' });
   if (plain > 0 && tls)
     throw new StoreConfigError('http:// endpoints cannot be used with TLS', { where: 'endpoints' });
   return {
     secure: https > 0 || tls !== undefined,
-    addresses: endpoints.map((endpoint) => endpoint.replace(/^https?:\/\//, '').replace(/\/$/, '')),
+    addresses: urls.map(({ address }) => address),
   };
+}
+
+/** Of etcd, as its own clients assume. */
+const DEFAULT_PORT = 2379;
+const ENDPOINT =
+  /^(?:(?<scheme>https?):\/\/)?(?<host>\[[0-9a-f:.]+(?:%[^\]]+)?\]|[^:/?#@[\]\s]+)(?::(?<port>\d+))?\/?$/i;
+
+function urlOf(endpoint: string): { scheme: string | undefined; address: string } {
+  const { scheme, host, port = DEFAULT_PORT } = ENDPOINT.exec(endpoint)?.groups ?? {};
+  if (host === undefined || Number(port) < 1 || Number(port) > 65_535)
+    throw new StoreConfigError(
+      `"${endpoint}" is not host:port, with or without http:// or https:// before it`,
+      { where: 'endpoints' },
+    );
+  return { scheme: scheme?.toLowerCase(), address: `${host}:${port}` };
 }
 
 export function channelOptions(keepaliveMs: number): ChannelOptions {

@@ -13,6 +13,24 @@ export const originalKeys: Readonly<Record<string, Readonly<Record<string, Origi
   'bolt.conf': {
     'filter-duplicate-notifications': { reason: 'the local database has no watchers' },
   },
+  // keys of earlier releases of Contiv/VPP
+  'contiv.conf': {
+    'ipamconfig.podnetworkprefixlen': {
+      reason: 'its name is ipamConfig.podSubnetOneNodePrefixLen now',
+    },
+    'ipamconfig.vpphostnetworkprefixlen': {
+      reason: 'its name is ipamConfig.vppHostSubnetOneNodePrefixLen now',
+    },
+    'ipamconfig.podifipcidr': { reason: 'links to pods need no addresses of their own' },
+    usel2interconnect: { reason: 'set nodeToNodeTransport to nooverlay instead of true' },
+    usenooverlay: { reason: 'set nodeToNodeTransport to nooverlay instead of true' },
+    tcpstackdisabled: { reason: 'pods always use the network stack of Linux' },
+    cleanupidlenatsessions: { reason: 'it is a key of service.conf now' },
+    tcpnatsessiontimeout: { reason: 'it is a key of service.conf now' },
+    othernatsessiontimeout: { reason: 'it is a key of service.conf now' },
+    servicelocalendpointweight: { reason: 'it is a key of service.conf now' },
+    disablenatvirtualreassembly: { reason: 'it is a key of service.conf now' },
+  },
   'etcd.conf': {
     'allow-delayed-start': { reason: 'the agent always starts without etcd, from its mirror' },
     'auto-compact': { reason: 'the agent does not compact the etcd of the cluster' },

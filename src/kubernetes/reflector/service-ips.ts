@@ -133,8 +133,10 @@ function withNodePorts(
   nodePorts: NodePorts,
   reportExhausted: ReportExhausted,
 ): KubeService {
-  const { type, ports } = service.spec;
-  if ((type !== 'NodePort' && type !== 'LoadBalancer') || ports === undefined) return service;
+  const { type, ports, allocateLoadBalancerNodePorts = true } = service.spec;
+  const needsPorts =
+    type === 'NodePort' || (type === 'LoadBalancer' && allocateLoadBalancerNodePorts);
+  if (!needsPorts || ports === undefined) return service;
   const filled = ports.map((port) => {
     if (port.nodePort) return port;
     const nodePort = nodePorts.allocate(`${displayName(service)}/${port.name ?? port.port}`);

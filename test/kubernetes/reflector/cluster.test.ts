@@ -127,6 +127,15 @@ test('IPv6 services, headless services and external names', () => {
   assert.equal(addresses['elsewhere'], '');
 });
 
+test('a load balancer has node ports unless its service declines them', () => {
+  const nodePort = (more: string) => {
+    const made = cluster(service('web', `{type: LoadBalancer, ports: [{port: 80}]${more}}`));
+    return value<Service>(made, 'service', 'k8s/service/web/namespace/shop').port[0]?.node_port;
+  };
+  assert.ok(nodePort('')! >= 30_000);
+  assert.equal(nodePort(', allocateLoadBalancerNodePorts: false'), 0);
+});
+
 test('the API server fills in what a manifest leaves out', () => {
   const text = [
     service('web', '{type: NodePort, ports: [{port: 80}, {port: 81, name: b, nodePort: 30001}]}'),

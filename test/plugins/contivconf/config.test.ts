@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ConfigError, parseConfig } from '#infra/config/load.ts';
-import { contivConfigSchema, contivDefaults } from '#plugins/contivconf/config.ts';
+import { originalKeys } from '#infra/config/original-keys.ts';
+import {
+  contivConfigFile,
+  contivConfigSchema,
+  contivDefaults,
+} from '#plugins/contivconf/config.ts';
 import { checkContivConfig } from '#plugins/contivconf/config-check.ts';
 import { configProblems } from '#plugins/contivconf/config-problems.ts';
 import { contivConfig } from '../test-node.ts';
@@ -99,6 +104,20 @@ describe('contiv.conf', () => {
     const other = 'nodeConfig:\n- nodeName: node-b\n  gateway: nonsense\n  stealInterface: eth1';
     assert.deepEqual(read(other).warnings, []);
     assert.throws(() => read(other, 'node-b'), ConfigError);
+  });
+
+  it('names the new keys of those that earlier releases had', () => {
+    const text = 'ipamConfig:\n  podNetworkPrefixLen: 25\nuseL2Interconnect: true';
+    const { warnings } = parseConfig(
+      contivConfigFile.schema,
+      text,
+      'contiv.conf',
+      originalKeys['contiv.conf'],
+    );
+    assert.deepEqual(warnings, [
+      'contiv.conf:2: ipamConfig.podNetworkPrefixLen has no effect: its name is ipamConfig.podSubnetOneNodePrefixLen now',
+      'contiv.conf:3: useL2Interconnect has no effect: set nodeToNodeTransport to nooverlay instead of true',
+    ]);
   });
 
   it('rejects invalid values with file and line', () => {

@@ -41,6 +41,7 @@ export const KubeService = objectSchema('Service', {
     externalTrafficPolicy: Type.Optional(Type.Enum(['Local', 'Cluster'])),
     internalTrafficPolicy: Type.Optional(Type.Enum(['Local', 'Cluster'])),
     healthCheckNodePort: Type.Optional(PortOrNone),
+    allocateLoadBalancerNodePorts: Type.Optional(Type.Boolean()),
     publishNotReadyAddresses: Type.Optional(Type.Boolean()),
     trafficDistribution: Type.Optional(Text),
   }),
