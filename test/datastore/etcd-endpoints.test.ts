@@ -9,6 +9,7 @@ describe('an endpoint of etcd', () => {
     ['http://etcd.example', 'etcd.example:2379', false],
     ['HTTP://etcd.example:80/', 'etcd.example:80', false],
     ['https://[fd00::1]', '[fd00::1]:2379', true],
+    ['unix:/run/etcd/client:0', 'unix:/run/etcd/client:0', false],
     ['[fd00::1]:99', '[fd00::1]:99', false],
   ] as const)
     it(`${endpoint} is ${address}`, () => {

@@ -12,7 +12,8 @@ export interface EtcdTlsOptions {
 }
 
 export interface EtcdOptions {
-  /** `host:port` with or without `http://` or `https://`; without a port 2379. Calls use an endpoint that answers. */
+  /** `host:port` with or without `http://` or `https://`; without a port 2379; or `unix:` and
+   * the path of a socket. Calls use an endpoint that answers. */
   readonly endpoints: readonly string[];
   /** Without it the connections are unencrypted, unless the endpoints start with `https://`. */
   readonly tls?: EtcdTlsOptions;
@@ -57,10 +58,12 @@ const ENDPOINT =
   /^(?:(?<scheme>https?):\/\/)?(?<host>\[[0-9a-f:.]+(?:%[^\]]+)?\]|[^:/?#@[\]\s]+)(?::(?<port>\d+))?\/?$/i;
 
 function urlOf(endpoint: string): { scheme: string | undefined; address: string } {
+  // a socket, as gRPC names it
+  if (endpoint.startsWith('unix:')) return { scheme: undefined, address: endpoint };
   const { scheme, host, port = DEFAULT_PORT } = ENDPOINT.exec(endpoint)?.groups ?? {};
   if (host === undefined || Number(port) < 1 || Number(port) > 65_535)
     throw new StoreConfigError(
-      `"${endpoint}" is not host:port, with or without http:// or https:// before it`,
+      `"${endpoint}" is not host:port, with or without http:// or https:// before it, and no unix: socket`,
       { where: 'endpoints' },
     );
   return { scheme: scheme?.toLowerCase(), address: `${host}:${port}` };
