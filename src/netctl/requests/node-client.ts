@@ -13,7 +13,7 @@ import { RequestError } from './request-failure.ts';
 
 const UNAUTHORIZED = 401;
 /** A node that is down drops packets: no reason to wait as long as for a reply. */
-const CONNECT_LIMIT_MS = 5_000;
+const CONNECT_SHARE = 0.5;
 
 export interface ClientOptions {
   readonly port: number;
@@ -101,15 +101,15 @@ export class NodeClient {
     const { silenceMs = timeoutMs } = request;
     const where = this.#where(node);
     const silence = new AbortController();
-    const limit = (ms: number): Timer =>
+    const limit = (what: 'answer' | 'connection', ms: number): Timer =>
       clock.timer(ms, () => {
-        const late = failure('timeout', `no answer within ${ms / 1000} s`);
+        const late = failure('timeout', `no ${what} within ${ms / 1000} s`);
         silence.abort(new RequestError(late, { where }));
       });
-    let timer = limit(Math.min(timeoutMs, CONNECT_LIMIT_MS));
+    let timer = limit('connection', timeoutMs * CONNECT_SHARE);
     const onConnected = (): void => {
       timer.cancel();
-      timer = limit(timeoutMs);
+      timer = limit('answer', timeoutMs);
     };
     try {
       const either = AbortSignal.any([signal, silence.signal]);
@@ -123,7 +123,7 @@ export class NodeClient {
       for await (const piece of reply as AsyncIterable<Uint8Array>) {
         timer.cancel();
         yield piece;
-        timer = limit(silenceMs);
+        timer = limit('answer', silenceMs);
       }
     } catch (thrown) {
       if (signal.aborted) throw signal.reason;

@@ -6,6 +6,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { afterEach, describe, it } from 'node:test';
 import { Type } from 'typebox';
+import type { Clock } from '#infra/clock/clock.ts';
 import { systemClock } from '#infra/clock/system.ts';
 import type { ClusterNode } from '#netctl/command.ts';
 import { type CredentialOptions, Credentials } from '#netctl/requests/credentials.ts';
@@ -31,7 +32,12 @@ function nodeAt(port: number): ClusterNode {
   return { name: 'node', id: 1, host: '127.0.0.1', port, vppAddress: undefined };
 }
 
-function client(given: Partial<CredentialOptions> = {}, isHttps = false): NodeClient {
+function client(
+  given: Partial<CredentialOptions> = {},
+  isHttps = false,
+  timeoutMs = 300,
+  clock: Clock = systemClock,
+): NodeClient {
   const credentials = new Credentials({
     token: undefined,
     user: undefined,
@@ -44,8 +50,8 @@ function client(given: Partial<CredentialOptions> = {}, isHttps = false): NodeCl
     isHttps,
     tls: {},
     credentials,
-    timeoutMs: 300,
-    clock: systemClock,
+    timeoutMs,
+    clock,
     signal: new AbortController().signal,
   });
 }
@@ -92,6 +98,20 @@ describe('a request to a node', () => {
     const { reason, text } = await failureOf(client().json(node, get, Type.Unknown()));
     assert.equal(reason, 'timeout');
     assert.equal(text, 'no answer within 0.3 s');
+  });
+
+  it('waits longer for a connection, too, if the limit is longer', async () => {
+    const node = await serve((_, reply) => reply.end('{}'));
+    for (const timeoutMs of [10_000, 60_000]) {
+      const limits: number[] = [];
+      const timer: Clock['timer'] = (ms, run) => {
+        limits.push(ms);
+        return systemClock.timer(ms, run);
+      };
+      const clock: Clock = Object.assign(Object.create(systemClock), { timer });
+      await client({}, false, timeoutMs, clock).json(node, get, Type.Unknown());
+      assert.deepEqual(limits.slice(0, 2), [timeoutMs / 2, timeoutMs]);
+    }
   });
 
   it('does not wait for a reply that stops in its middle', async () => {
