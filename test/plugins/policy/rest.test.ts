@@ -60,6 +60,7 @@ describe('GET /contiv/v1/policy/pods', () => {
       addresses: node.ipam.podAddresses('c1/eth0'),
       ingress: ['default/closed'],
       egress: [],
+      notAsDefined: ['default/closed'],
     });
     assert.deepEqual(values, [
       ...[...node.policies.valuesOf('c1/eth0').keys()].map((key) => ({

@@ -17,6 +17,7 @@ import type { TokenUsers } from './token-users.ts';
 
 /** A client that retries must not fill the log. */
 const LOG_INTERVAL_MS = 60_000;
+const UNAUTHORIZED = 'Unauthorized';
 
 interface BasicUser {
   readonly name: string;
@@ -66,17 +67,20 @@ export class Authentication {
     }
     if (route?.isLogin || route?.isPublic) return '';
     if (!this.#tokens && this.#basic.length === 0) return '';
+    if (!hasCredentials(request)) {
+      await this.#refuse(request, reply, this.#tokens ? 'authorization required' : UNAUTHORIZED);
+      return undefined;
+    }
     if (this.failures.isBlocked(request.ip)) {
       await reply.code(429).header('Retry-After', 1).send(TOO_MANY_FAILURES);
       return undefined;
     }
     if (this.#tokens) return this.#tokenUser(this.#tokens, request, reply, route);
     const user = basicUser(request, this.#basic);
-    if (user === undefined) {
-      await this.#fail(request, reply, 'Unauthorized', 'Basic realm="contiv-agent"');
-      return undefined;
-    }
-    return user;
+    if (user !== undefined) return user;
+    await this.failures.delay(request.ip);
+    await this.#refuse(request, reply, UNAUTHORIZED);
+    return undefined;
   }
 
   async #tokenUser(
@@ -85,10 +89,10 @@ export class Authentication {
     reply: FastifyReply,
     route: Route | undefined,
   ): Promise<string | undefined> {
-    const token = tokenOf(request);
-    const user = token === undefined ? 'authorization required' : tokens.userOf(token);
+    const user = tokens.userOf(tokenOf(request));
     if (typeof user === 'string') {
-      await this.#fail(request, reply, user, 'Bearer');
+      await this.failures.delay(request.ip);
+      await this.#refuse(request, reply, user);
       return undefined;
     }
     if (!isPermitted(user.permissions, route)) {
@@ -99,15 +103,9 @@ export class Authentication {
     return user.name;
   }
 
-  /** Replies 401; later when it is one of many, so that passwords cannot be tried fast. */
-  async #fail(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    text: string,
-    scheme: string,
-  ): Promise<void> {
+  async #refuse(request: FastifyRequest, reply: FastifyReply, text: string): Promise<void> {
     this.#report(request, 'valid credentials');
-    await this.failures.delay(request.ip);
+    const scheme = this.#tokens ? 'Bearer' : 'Basic realm="contiv-agent"';
     await reply.code(401).header('WWW-Authenticate', scheme).send(`${text}\n`);
   }
 
@@ -131,12 +129,22 @@ function basicUser(request: FastifyRequest, users: readonly BasicUser[]): string
   return users.filter((user) => timingSafeEqual(user.digest, given))[0]?.name;
 }
 
-/** The token of the header, or of the cookie that a login in a browser has set. */
-function tokenOf({ headers }: FastifyRequest): string | undefined {
+/** Whether the request tries any: without, there is nothing to guess. */
+function hasCredentials(request: FastifyRequest): boolean {
+  return request.headers.authorization !== undefined || cookieOf(request) !== undefined;
+}
+
+/** The token of the header, or of the cookie that a login in a browser has set; empty: there is none. */
+function tokenOf(request: FastifyRequest): string {
+  const { headers } = request;
   if (headers.authorization !== undefined) {
     const [scheme, token = '', ...others] = headers.authorization.split(' ');
     return scheme?.toLowerCase() === 'bearer' && others.length === 0 ? token : '';
   }
+  return cookieOf(request) ?? '';
+}
+
+function cookieOf({ headers }: FastifyRequest): string | undefined {
   const cookies = (headers.cookie ?? '').split(';').map((cookie) => cookie.trim());
   return cookies
     .find((cookie) => cookie.startsWith(`${TOKEN_COOKIE}=`))
