@@ -78,6 +78,7 @@ function makeController(print: (text: string) => void, tap: Tap = (deps) => deps
     clock: systemClock,
     random: systemRandom,
     log: silentLogger,
+    handlerLog: () => silentLogger,
     reportState: () => undefined,
     print,
     onProcessed: metrics.observe,

@@ -93,6 +93,7 @@ export class ServiceNode implements AsyncDisposable {
       clock,
       random: systemRandom,
       log,
+      handlerLog: () => log,
       reportState: () => undefined,
       print: () => undefined,
       onProcessed: ({ record, error }) => {

@@ -7,6 +7,11 @@ import type { Logger } from '#infra/log/log.ts';
 import { arrivalBanner, outcomeBanner, printable } from './banner.ts';
 import type { ProcessingState } from './processing-state.ts';
 
+/** Fields of each line about an event, of the loop and of its handlers: one search finds all of them. */
+export function eventFields({ seqNum, description }: ProcessingState) {
+  return { seqNum, event: shortened(description) };
+}
+
 /** Longest text of a field: a resync of a large cluster describes each of its objects. */
 const MAX_TEXT = 200;
 const MAX_ERRORS = 10;
@@ -29,10 +34,9 @@ export class EventLog {
 
   /** @param tookMs from the arrival to the outcome */
   ended(processing: ProcessingState, tookMs: number): void {
-    const { seqNum, entry, description, records, errors, transaction, trace } = processing;
+    const { entry, records, errors, transaction, trace } = processing;
     const fields = {
-      seqNum,
-      event: shortened(description),
+      ...eventFields(processing),
       ...(entry.followUpTo !== undefined && { followUpTo: entry.followUpTo }),
       changes: records
         .filter(({ change }) => change !== '')

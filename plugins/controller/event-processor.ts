@@ -10,7 +10,7 @@ import type { Random } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import { deepFreeze, deepFreezeInSlices } from '#infra/collections/deep-freeze.ts';
 import { errorText, traitsOf } from '#infra/errors/errors.ts';
-import type { Logger } from '#infra/log/log.ts';
+import type { Logger, NamedLogger } from '#infra/log/log.ts';
 import { ReentryGuard } from '#infra/process/reentry-guard.ts';
 import { AbortEventError, FatalError } from './api/errors.ts';
 import { Direction, type Event, EventMethod, type NonBlockingEvent } from './api/event.ts';
@@ -31,7 +31,7 @@ import { CachedState, type MergeValues } from './cached-state.ts';
 import { Committer, type CommitterDeps } from './committer.ts';
 import type { DesiredState } from './desired-state.ts';
 import type { EventHistory } from './event-history.ts';
-import { EventLog } from './event-log.ts';
+import { EventLog, eventFields } from './event-log.ts';
 import type { QueuedEvent } from './event-queue.ts';
 import type { EventRecord, ProcessedEvent } from './event-record.ts';
 import {
@@ -69,6 +69,8 @@ export interface ProcessorDeps extends CommitterDeps {
   readonly southboundGeneration: () => number | undefined;
   readonly random: Random;
   readonly log: Logger;
+  /** The logger of a handler. */
+  readonly handlerLog: (handler: string) => NamedLogger;
   /** Prints the log boxes, at level debug. */
   readonly print: (text: string) => void;
 }
@@ -97,6 +99,8 @@ export class EventProcessor {
   readonly #committer: Committer;
   readonly #history: EventHistory | undefined;
   readonly #log: EventLog;
+  /** By handler; from the start, so that an operator can set their levels before the first event. */
+  readonly #handlerLogs: ReadonlyMap<string, NamedLogger>;
   readonly #guard = new ReentryGuard();
   readonly #journal = new Journal();
   readonly #followUp: (event: NonBlockingEvent, followUpTo: number) => void;
@@ -117,6 +121,7 @@ export class EventProcessor {
     this.#deps = deps;
     this.#history = history;
     this.#log = new EventLog(deps.log, deps.print);
+    this.#handlerLogs = new Map(deps.handlers.map(({ name }) => [name, deps.handlerLog(name)]));
     this.#followUp = followUp;
     const sources = (deps.externalSources ?? []).map((source) => source.label);
     this.#cache = new CachedState([DATASTORE_SOURCE, ...sources], deps.merge, deps.clock, deps.log);
@@ -378,6 +383,7 @@ export class EventProcessor {
     body: HandlerCallBody,
   ): Promise<HandlerOutcome> {
     const { clock, random, log } = this.#deps;
+    const handlerLog = this.#handlerLogs.get(name) as NamedLogger;
     return callHandler(name, body, {
       event: processing.event,
       kubeState: this.#cache.kubeState,
@@ -389,6 +395,9 @@ export class EventProcessor {
       clock,
       random,
       log,
+      get handlerLog() {
+        return handlerLog.child(eventFields(processing));
+      },
       guard: this.#guard,
       journal: this.#journal,
       onRevert: (undo) => processing.undos.push({ handler: name, undo }),

@@ -26,7 +26,7 @@ const SLOW_MS = 5_000;
 /** A handler that runs longer hangs: its context is revoked and the event ends as fatal. */
 const HARD_LIMIT_MS = 60_000;
 
-/** Event, clock and log of a call. */
+/** Event and clock of a call, and the log of the loop. */
 interface CallEnvironment {
   readonly event: Event;
   readonly clock: Clock;
@@ -41,6 +41,8 @@ interface HandlerCall extends CallEnvironment {
   readonly txn: EventTransaction;
   readonly replies: readonly unknown[];
   readonly random: Random;
+  /** Of the handler, for this event. */
+  readonly handlerLog: Logger;
   /** Recognizes a handler that would wait for the event loop. */
   readonly guard: ReentryGuard;
   readonly journal: Journal;
@@ -115,7 +117,9 @@ function contextOf(name: string, call: HandlerCall) {
     replies: Object.freeze([...call.replies]),
     clock: call.clock,
     random: call.random,
-    log: call.log,
+    get log(): Logger {
+      return call.handlerLog;
+    },
     txn: {
       replace: (group: string, values: Iterable<KeyValue>, options?: ReplaceOptions) => {
         ensureValid();

@@ -12,7 +12,7 @@ import { problemsText, valueProblems } from './problems.ts';
 import { Recorder, type RecorderOptions } from './recording/recorder.ts';
 
 export interface ControllerWiringDeps
-  extends Omit<ControllerDeps, 'log' | 'reportState' | 'onProcessed' | 'observer'> {
+  extends Omit<ControllerDeps, 'log' | 'handlerLog' | 'reportState' | 'onProcessed' | 'observer'> {
   /** Identifies the agent in a recording. */
   readonly recorded: Pick<RecorderOptions, 'version' | 'label' | 'settings'>;
   readonly registry: Registry;
@@ -36,6 +36,7 @@ export function wireController(wiring: ControllerWiringDeps): WiredController {
   const deps: ControllerDeps = {
     ...rest,
     log: loggers.get('controller'),
+    handlerLog: (handler) => loggers.get(handler),
     reportState: status.register('controller', 'liveness'),
     onProcessed: (processed) => {
       metrics.observe(processed);

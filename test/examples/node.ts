@@ -72,6 +72,7 @@ export class ExampleNode {
     );
     this.controller = new Controller({
       ...around,
+      handlerLog: () => silentLogger,
       config: controllerConfig({ enableVerification: true }),
       handlers: wire(this.plugins),
       desired,

@@ -8,7 +8,7 @@ import assert from 'node:assert/strict';
 import type { Clock } from '#infra/clock/clock.ts';
 import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
 import { CodedError } from '#infra/errors/errors.ts';
-import { silentLogger } from '#infra/log/log.ts';
+import { type NamedLogger, silentLogger } from '#infra/log/log.ts';
 import type { TransactionRequest, TransactionResult, Value } from '#kvscheduler/api/transaction.ts';
 import { FailedValuesError } from '#plugins/controller/api/errors.ts';
 import {
@@ -72,6 +72,13 @@ export class HandlerBench {
 
   constructor(handlers: readonly EventHandler[], desired = new DesiredState()) {
     const bench = this;
+    const log: NamedLogger = {
+      ...silentLogger,
+      warn: ({ err }: { readonly err?: unknown }) => {
+        if (err instanceof CodedError) this.#warnings.push(err.code);
+      },
+      child: () => log,
+    };
     this.handlers = handlers;
     this.desired = desired;
     this.#processor = new EventProcessor(
@@ -88,12 +95,8 @@ export class HandlerBench {
         get random() {
           return seededRandom(1);
         },
-        log: {
-          ...silentLogger,
-          warn: ({ err }: { readonly err?: unknown }) => {
-            if (err instanceof CodedError) this.#warnings.push(err.code);
-          },
-        },
+        log: silentLogger,
+        handlerLog: () => log,
         print: () => undefined,
       },
       (event) => this.#followUps.push(event),

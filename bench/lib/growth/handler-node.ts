@@ -39,6 +39,7 @@ export class HandlerNode implements AsyncDisposable {
       clock: systemClock,
       random: systemRandom,
       log: silentLogger,
+      handlerLog: () => silentLogger,
       reportState: () => undefined,
       print: () => undefined,
       onProcessed: ({ error }) => {

@@ -92,6 +92,7 @@ class Replay {
         clock: this.#clock,
         random: seededRandom(0),
         log: silentLogger,
+        handlerLog: () => silentLogger,
         print: () => undefined,
       },
       // Follow-ups are compared when they are sent; the recording contains the next event.

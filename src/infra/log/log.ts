@@ -6,10 +6,16 @@ export type Logger = Pick<
   'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'isLevelEnabled'
 >;
 
+/** A logger that others are made from: their lines have its name and level, and more fields. */
+export interface NamedLogger extends Logger {
+  /** The level is that of this moment: a later change of the named logger does not apply to the result. */
+  child(fields: Readonly<Record<string, unknown>>): Logger;
+}
+
 const nothing = (): void => undefined;
 
 /** A logger without output: for tests, and for components that are created without a logger. */
-export const silentLogger: Logger = {
+export const silentLogger: NamedLogger = {
   trace: nothing,
   debug: nothing,
   info: nothing,
@@ -17,4 +23,5 @@ export const silentLogger: Logger = {
   error: nothing,
   fatal: nothing,
   isLevelEnabled: () => false,
+  child: () => silentLogger,
 };

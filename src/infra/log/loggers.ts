@@ -3,7 +3,7 @@ import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
 import { type Static, Type } from 'typebox';
 import { defineError } from '../errors/errors.ts';
 import { json, type Route } from '../http/route.ts';
-import type { Logger } from './log.ts';
+import type { NamedLogger } from './log.ts';
 import { RecentLines } from './recent-lines.ts';
 
 export const LogLevelError = defineError({
@@ -96,7 +96,7 @@ export class Loggers {
     for (const { name, level } of config.loggers) this.#levels.set(name, pinoLevel(level));
   }
 
-  get(name: string): Logger {
+  get(name: string): NamedLogger {
     let child = this.#children.get(name);
     if (!child) {
       child = this.#root.child({ logger: name });

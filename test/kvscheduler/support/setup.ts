@@ -41,9 +41,9 @@ export function setUp(
   const southbound = new Southbound();
   const clock = new ManualClock();
   const logged: Bench['logged'] = [];
-  const keep = (level: string) => (fields: object, text: string) =>
-    void logged.push({ level, fields, text });
-  const log = { ...silentLogger, warn: keep('warn'), error: keep('error') } as Logger;
+  const keep = (level: string) => (fields: unknown, text?: string) =>
+    void logged.push({ level, fields: fields as object, text: text ?? '' });
+  const log: Logger = { ...silentLogger, warn: keep('warn'), error: keep('error') };
   const descriptors = change(southbound.descriptors());
   const scheduler = createScheduler({ descriptors, clock, log, ...options });
   let lastSeqNum = -1;

@@ -124,6 +124,7 @@ export function makeController(
     clock,
     random: seededRandom(1),
     log: { ...silentLogger, isLevelEnabled: () => true },
+    handlerLog: () => silentLogger,
     reportState: (state, error) => states.push([state, error?.message]),
     print: (text) => printed.push(text),
     onProcessed: (one) => processed.push(one),

@@ -95,6 +95,7 @@ describe('a recording', () => {
       clock,
       random: seededRandom(1),
       log: silentLogger,
+      handlerLog: () => silentLogger,
       reportState: () => undefined,
       print: () => undefined,
     };
