@@ -4,16 +4,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Only a condition that never holds reaches it: on a busy machine everything takes ten times as long. */
 const LIMIT_MS = 60_000;
 
+const PAUSE_MS = 20;
+
 /** Polls until the condition holds. @throws when it does not within the limit */
 export async function until(
   what: string,
   condition: () => boolean | Promise<boolean>,
   limitMs = LIMIT_MS,
+  pauseMs = PAUSE_MS,
 ): Promise<void> {
   const end = performance.now() + limitMs;
   while (!(await condition())) {
     if (performance.now() > end) throw new Error(`not within ${limitMs / 1000} s: ${what}`);
-    await sleep(20);
+    await sleep(pauseMs);
   }
 }
 
@@ -29,7 +32,7 @@ export async function eventually(
     } catch (thrown) {
       if (performance.now() > end) throw thrown;
     }
-    await sleep(20);
+    await sleep(PAUSE_MS);
   }
 }
 

@@ -46,6 +46,8 @@ export interface AgentConfig {
   readonly flags?: readonly string[];
   /** The program, with the flags of its first line; default: the source, without flags. */
   readonly main?: string | undefined;
+  /** Words before the command, which become it. */
+  readonly wrapper?: readonly string[] | undefined;
 }
 
 interface RestResponse {
@@ -69,6 +71,7 @@ export class RealAgent {
   readonly #env: Readonly<Record<string, string | undefined>>;
   #command: readonly string[];
   readonly #flags: readonly string[];
+  readonly #wrapper: readonly string[];
   readonly #hasTaps: boolean;
   #process: Background | undefined;
 
@@ -79,6 +82,7 @@ export class RealAgent {
     this.#env = { NODE_COMPILE_CACHE: compileCacheFolder(), ...config.env };
     this.#command = config.main === undefined ? programCommand(main) : [config.main];
     this.#flags = config.flags ?? [];
+    this.#wrapper = config.wrapper ?? [];
     this.#hasTaps = config.links === undefined ? hasVhostNet() : config.links === 'TAP';
     const files = {
       contiv: { useTAPInterfaces: this.#hasTaps, ...config.contiv },
@@ -122,7 +126,7 @@ export class RealAgent {
   /** The command without its arguments. */
   get command(): readonly string[] {
     const listed = this.#hasTaps ? withVhostNetListed() : [];
-    return [...this.#netns.enter, ...listed, ...this.#command];
+    return [...this.#wrapper, ...this.#netns.enter, ...listed, ...this.#command];
   }
 
   get flags(): readonly string[] {
@@ -143,8 +147,11 @@ export class RealAgent {
     await this.whenServing();
   }
 
-  /** Resolves when pods can be added. @throws with the end of its log */
-  async whenServing(): Promise<void> {
+  /**
+   * Resolves when pods can be added.
+   * @param pauseMs between two questions, which cost the agent CPU time @throws with the end of its log
+   */
+  async whenServing(limitMs = READY_LIMIT_MS, pauseMs?: number): Promise<void> {
     const serves = async () => {
       this.#process!.assertRunning();
       if (!(await isListening(this.cniSocket))) return false;
@@ -152,7 +159,7 @@ export class RealAgent {
       return status === 200;
     };
     try {
-      await until('the agent is ready', serves, READY_LIMIT_MS);
+      await until('the agent is ready', serves, limitMs, pauseMs);
     } catch (cause) {
       const used = this.isRunning ? `, and used ${this.#process!.cpuSeconds} s of CPU` : '';
       throw new Error(`the agent is not ready${used}:\n${this.tail()}`, { cause });

@@ -41,6 +41,8 @@ export interface NodeOptions {
   readonly vppWrapper?: readonly string[];
   /** The program of the agent. */
   readonly agentMain?: string;
+  /** Words before the command of the agent, which become it. */
+  readonly agentWrapper?: readonly string[];
 }
 
 export class RealNode implements AsyncDisposable {
@@ -84,6 +86,7 @@ export class RealNode implements AsyncDisposable {
       ...(options.http && { http: options.http }),
       ...(options.agentFlags && { flags: options.agentFlags }),
       main: options.agentMain,
+      wrapper: options.agentWrapper,
       ...(options.agentEnv && { env: options.agentEnv(this.vpp.apiSocket) }),
     });
   }
