@@ -5,7 +5,6 @@ import { EventHistory as HistoryDocument } from '#documents/events.ts';
 import type { RecordedTransaction } from '#documents/scheduler/transaction-record.ts';
 import { VerificationDocument } from '#documents/verification.ts';
 import type { Clock } from '#infra/clock/clock.ts';
-import { microsOf } from '#infra/clock/rfc3339.ts';
 import {
   argument,
   BadRequestError,
@@ -16,6 +15,7 @@ import {
   type RouteRequest,
 } from '#infra/http/route.ts';
 import { streamedJson, streamedList, streamedText } from '#infra/http/streamed.ts';
+import { TIME_ARGUMENT, timeArgument } from '#infra/http/time-argument.ts';
 import { eventDocument } from './event-document.ts';
 import type { EventHistory } from './event-history.ts';
 import { historyText, RECORDING_IS_OFF } from './event-history-text.ts';
@@ -45,8 +45,8 @@ export function controllerRoutes(deps: ControllerRoutesDeps): Route[] {
         'event history; arguments: seq-num | since, until | from, to | first | last; format, txn',
       query: {
         'seq-num': { description: 'only this event' },
-        since: { description: 'seconds since 1970, or text' },
-        until: { description: 'seconds since 1970, or text' },
+        since: { description: TIME_ARGUMENT },
+        until: { description: TIME_ARGUMENT },
         from: { description: 'first sequence number; with to' },
         to: { description: 'last sequence number; with from' },
         first: { description: 'number of the oldest records' },
@@ -157,22 +157,11 @@ function select(records: readonly EventRecord[], request: RouteRequest): readonl
   return [...records];
 }
 
-/** Events that were being processed in a time window; none if it ends before it begins. */
+/**
+ * Events that were being processed in a time window; none if it ends before it begins.
+ * @param since microseconds since the epoch, as `until`
+ */
 function inWindow(records: readonly EventRecord[], since: number, until: number) {
   if (until < since) return [];
-  return records.filter(({ start, end }) => end >= since && start <= until);
-}
-
-/**
- * A point in time: Unix seconds, or RFC 3339 text.
- * @returns milliseconds since the epoch
- */
-function timeArgument(request: RouteRequest, name: string): number | undefined {
-  const text = argument(request, name);
-  if (text === undefined) return undefined;
-  const micros = /^-?[0-9]{1,12}$/.test(text) ? Number(text) * 1e6 : microsOf(text);
-  if (micros !== undefined) return micros / 1000;
-  throw new BadRequestError(
-    `argument ${name}="${text}" must be Unix time in seconds or RFC 3339 (2026-01-31T12:00:00Z)`,
-  );
+  return records.filter(({ start, end }) => end * 1000 >= since && start * 1000 <= until);
 }

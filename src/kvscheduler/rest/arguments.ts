@@ -1,6 +1,5 @@
 /** Query arguments of the scheduler's routes. An error lists the accepted arguments or values. */
 import { argument, BadRequestError, type RouteRequest } from '#infra/http/route.ts';
-import { microsOf } from '../history/time.ts';
 
 /**
  * @param repeatable arguments that may be given more than once
@@ -39,19 +38,4 @@ export const switchTexts = ['1', 'true', '0', 'false'] as const;
 export function switchArgument(request: RouteRequest, name: string): boolean {
   const choice = choiceArgument(request, name, switchTexts);
   return choice === '1' || choice === 'true';
-}
-
-/**
- * A time: Unix nanoseconds, or RFC 3339 text.
- * @returns microseconds since the epoch
- * @throws BadRequestError
- */
-export function timeArgument(request: RouteRequest, name: string): number | undefined {
-  const text = argument(request, name);
-  if (text === undefined) return undefined;
-  const micros = /^[0-9]{1,19}$/.test(text) ? Number(BigInt(text) / 1000n) : microsOf(text);
-  if (micros !== undefined) return micros;
-  throw new BadRequestError(
-    `argument ${name}="${text}" must be Unix time in nanoseconds or RFC 3339 (2026-01-31T12:00:00Z)`,
-  );
 }

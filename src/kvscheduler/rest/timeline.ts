@@ -13,6 +13,7 @@ import {
   type RouteResponse,
 } from '#infra/http/route.ts';
 import { streamedJson, streamedList } from '#infra/http/streamed.ts';
+import { TIME_ARGUMENT, timeArgument } from '#infra/http/time-argument.ts';
 import {
   flagStats,
   keyAt,
@@ -21,7 +22,7 @@ import {
   snapshot,
 } from '../history/timeline/queries.ts';
 import type { Scheduler } from '../scheduler.ts';
-import { allowOnly, choiceArgument, timeArgument } from './arguments.ts';
+import { allowOnly, choiceArgument } from './arguments.ts';
 
 const EXPIRED = 'the graph of that time has expired';
 
@@ -56,7 +57,7 @@ export function timelineRoutes({ timeline }: Scheduler, clock: Clock): Route[] {
       summary: 'a value over time, or at one time: key, time | last',
       query: {
         key: { description: 'key of the value, without the prefix of the agent', isRequired: true },
-        time: { description: 'only the value at this time; nanoseconds since 1970, or text' },
+        time: { description: `only the value at this time; ${TIME_ARGUMENT}` },
         last: { description: 'only so many of its last revisions, without its relations' },
       },
       reply: KeyTimeline,
@@ -67,7 +68,7 @@ export function timelineRoutes({ timeline }: Scheduler, clock: Clock): Route[] {
       path: '/scheduler/graph-snapshot',
       mutating: false,
       summary: 'the graph at one time: time; default: now',
-      query: { time: { description: 'nanoseconds since 1970, or text; default: now' } },
+      query: { time: { description: `${TIME_ARGUMENT}; default: now` } },
       reply: GraphSnapshot,
       handle: snapshotAt,
     },
@@ -76,7 +77,7 @@ export function timelineRoutes({ timeline }: Scheduler, clock: Clock): Route[] {
       path: '/scheduler/graph-snaphost',
       mutating: false,
       summary: 'graph-snapshot with the spelling of older documents',
-      query: { time: { description: 'nanoseconds since 1970, or text; default: now' } },
+      query: { time: { description: `${TIME_ARGUMENT}; default: now` } },
       reply: GraphSnapshot,
       handle: snapshotAt,
     },

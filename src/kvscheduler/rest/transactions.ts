@@ -16,17 +16,12 @@ import {
   type RouteResponse,
 } from '#infra/http/route.ts';
 import { streamedJson, streamedText } from '#infra/http/streamed.ts';
+import { TIME_ARGUMENT, timeArgument } from '#infra/http/time-argument.ts';
 import type { RetryPolicy, TransactionResult } from '../api/transaction.ts';
 import type { RecordedTxn } from '../history/record.ts';
 import { recordText } from '../history/record-text.ts';
 import type { Scheduler } from '../scheduler.ts';
-import {
-  allowOnly,
-  choiceArgument,
-  switchArgument,
-  switchTexts,
-  timeArgument,
-} from './arguments.ts';
+import { allowOnly, choiceArgument, switchArgument, switchTexts } from './arguments.ts';
 
 /** The retry policy of the Go agent for a resync on demand. */
 const defaultRetry: RetryPolicy = { periodMs: 1_000, maxAttempts: 3, exponential: true };
@@ -40,8 +35,8 @@ export function transactionRoutes(scheduler: Scheduler, clock: Clock): Route[] {
       summary: 'records of transactions: seq-num | since, until; format=json|text',
       query: {
         'seq-num': { description: 'only this transaction' },
-        since: { description: 'nanoseconds since 1970, or text' },
-        until: { description: 'nanoseconds since 1970, or text' },
+        since: { description: TIME_ARGUMENT },
+        until: { description: TIME_ARGUMENT },
         format: { description: 'default: json', choices: ['json', 'text'] },
       },
       reply: TransactionHistory,

@@ -129,6 +129,9 @@ describe('/scheduler/txn-history', () => {
       );
     assert.deepEqual(await numbers(''), [0, 1]);
     assert.deepEqual(await numbers(`since=${nanoseconds(now - 1)}`), [1]);
+    const seconds = Math.floor(now / 1000);
+    assert.deepEqual(await numbers(`since=${seconds + 2}`), []);
+    assert.deepEqual(await numbers(`until=${seconds + 2}`), [0, 1]);
     assert.deepEqual(await numbers(`since=${rfc3339(now - 1)}`), [1]);
     assert.deepEqual(await numbers(`until=${nanoseconds(now - 1)}`), [0]);
     assert.deepEqual(await numbers(`until=${rfc3339(now)}`), [0, 1]);

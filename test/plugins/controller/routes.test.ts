@@ -50,6 +50,7 @@ describe('/controller/event-history', () => {
     assert.deepEqual(await numbers(''), [0, 1, 2, 3]);
     assert.deepEqual(await numbers(`since=${seconds + 10}&until=${seconds + 20}`), [1, 2]);
     assert.deepEqual(await numbers(`since=${seconds + 22}`), [3]);
+    assert.deepEqual(await numbers(`since=${seconds + 22}000000000`), [3]);
     assert.deepEqual(await numbers(`since=${seconds + 22}&until=${seconds + 5}&last=1`), []);
     assert.deepEqual(await numbers('from=1&to=2&first=1'), [1, 2]);
     assert.deepEqual(await numbers('first=2&last=1'), [0, 1]);
