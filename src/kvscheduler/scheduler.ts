@@ -42,9 +42,9 @@ export interface SchedulerOptions {
   readonly observer?: Observer;
   /** Called after each transaction: the states of values may have changed. */
   readonly onTransaction?: TransactionListener;
-  /** Receives the text of each transaction: the plan before, the outcome after its execution. */
+  /** Receives the text of each transaction: the plan before, the outcome after its execution; and graphs on demand. */
   readonly writer?: Writer;
-  /** Asked before each of these texts; default: they are always written. */
+  /** Asked before each text of a transaction; default: they are always written. */
   readonly writesTransactions?: () => boolean;
 }
 

@@ -50,9 +50,9 @@ export function wireScheduler(deps: SchedulerWiringDeps): WiredScheduler {
     onTransaction: (changed) => {
       for (const listener of listeners) listener(changed);
     },
-    ...(config['print-txn-summary'] && { writer: { write: print } }),
+    writer: { write: print },
     // a transaction of a pod is 10 kB of text, one of a resync megabytes
-    writesTransactions: () => log.isLevelEnabled('debug'),
+    writesTransactions: () => config['print-txn-summary'] && log.isLevelEnabled('debug'),
   });
   const queue = new QueueProblem(scheduler, clock);
   status.registerProblem('kvscheduler', 'state', () => queue.text());

@@ -50,7 +50,10 @@ export function transactionRoutes(scheduler: Scheduler, clock: Clock): Route[] {
       summary: 'reconcile the southbound with the desired state; returns the record',
       query: {
         retry: { description: 'retry failed operations', choices: switchTexts },
-        verbose: { description: 'print the graph before the resync', choices: switchTexts },
+        verbose: {
+          description: 'print the graph as it was found, before anything is changed',
+          choices: switchTexts,
+        },
       },
       reply: RecordedTransaction,
       handle: (request) => resync(scheduler, clock, request),

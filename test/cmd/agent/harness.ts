@@ -72,6 +72,7 @@ export interface AgentOptions {
   readonly contiv?: Partial<Settings['contiv']>;
   readonly controller?: Partial<Settings['controller']>;
   readonly service?: Partial<Settings['service']>;
+  readonly kvscheduler?: Partial<Settings['kvscheduler']>;
   readonly ipam?: Partial<Settings['contiv']['ipamConfig']>;
   readonly http?: Partial<Settings['http']>;
   readonly kafka?: Settings['kafka'];
@@ -105,6 +106,7 @@ export function prepareAgent(node: Node, options: AgentOptions = {}) {
     },
     controller: { ...base.controller, ...options.controller },
     service: { ...base.service, ...options.service },
+    kvscheduler: { ...base.kvscheduler, ...options.kvscheduler },
     kafka: options.kafka,
     grpc2: options.grpc2,
     http: {

@@ -11,6 +11,7 @@ import {
   startAgent,
   type TestPod,
 } from './harness.ts';
+import { post } from './local-request.ts';
 
 const loopback = {
   type: 'ligato.vpp.interfaces.Interface',
@@ -121,6 +122,28 @@ describe('the scheduler of a running agent', () => {
     const response = await fetch(url);
     assert.equal(response.headers.get('content-type'), 'image/svg+xml');
     assert.match(await response.text(), /<svg[\s\S]*cluster_vpp&#45;interface/);
+  });
+});
+
+describe('a downstream resync on demand', () => {
+  it('prints the graph if the request asks for it, whatever else is printed', async () => {
+    for (const summary of [false, true]) {
+      const kvscheduler = { 'print-txn-summary': summary };
+      await using running = await startAgent(makeNode(), { kvscheduler });
+      assert.equal((await post(running.localSocket, '/scheduler/downstream-resync')).status, 200);
+      assert.deepEqual(running.printed, []);
+      const path = '/scheduler/downstream-resync?verbose=1';
+      assert.equal((await post(running.localSocket, path)).status, 200);
+      assert.match(running.printed.join(''), /graph as it was found:\n/);
+    }
+  });
+
+  it('does not print transactions at level debug with print-txn-summary: false', async () => {
+    const kvscheduler = { 'print-txn-summary': false };
+    await using running = await startAgent(makeNode(), { kvscheduler, logLevel: 'debug' });
+    const text = running.printed.join('');
+    assert.match(text, /NEW EVENT/);
+    assert.doesNotMatch(text, /Transaction #/);
   });
 });
 
