@@ -1,8 +1,9 @@
 import {
   type CallOptions,
+  Channel,
   type ChannelCredentials,
-  type ChannelOptions,
   type Client,
+  connectivityState,
   InterceptingCall,
   type Interceptor,
   Metadata,
@@ -13,6 +14,8 @@ import { type ICallable, KVClient, LeaseClient, type Services, WatchClient } fro
 import { Host } from 'etcd3/lib/connection-pool.js';
 import type { Clock } from '#infra/clock/clock.ts';
 import type { Certificates } from './certificates.ts';
+import { isTimeout } from './errors.ts';
+import { channelOptions } from './options.ts';
 
 type Unary = (
   request: unknown,
@@ -21,47 +24,73 @@ type Unary = (
   callback: (error: ServiceError | null, reply: unknown) => void,
 ) => void;
 
+/** One connection to a member, for all of its services. */
+class Connection extends Host {
+  /** Calls that were answered. */
+  replies = 0;
+  readonly #channel: Channel;
+
+  constructor(address: string, credentials: ChannelCredentials) {
+    const channel = new Channel(address, credentials, channelOptions);
+    super(address, credentials, { channelOverride: channel });
+    this.#channel = channel;
+  }
+
+  get isEstablished(): boolean {
+    return this.#channel.getConnectivityState(false) === connectivityState.READY;
+  }
+}
+
 /**
  * One member of an etcd cluster. It replaces etcd3's connection pool, which retries transactions by
  * itself, rejects all calls for seconds after three failures, and has no deadlines; here a call is
- * sent once and has a deadline.
+ * sent once and has a deadline. A connection on which a call has no answer, and no other one since, may be
+ * broken without a sign of it: the next calls use another connection.
  */
-export class Endpoint implements ICallable<Host> {
+export class Endpoint implements ICallable<Connection> {
   readonly address: string;
   readonly kv: KVClient;
   readonly watch: WatchClient;
   readonly lease: LeaseClient;
   readonly callOptionsFactory = undefined;
   readonly #certificates: Certificates;
-  readonly #channel: ChannelOptions;
   readonly #deadline: CallOptions;
   #credentials: ChannelCredentials;
-  #host: Host;
+  #connection: Connection;
   #closed = false;
 
   constructor(
     address: string,
     certificates: Certificates,
-    channel: ChannelOptions,
     clock: Clock,
     operationTimeoutMs: number,
   ) {
     this.address = address;
     this.#certificates = certificates;
-    this.#channel = channel;
     this.#credentials = certificates.credentials;
-    this.#host = new Host(address, this.#credentials, channel);
+    this.#connection = new Connection(address, this.#credentials);
     this.#deadline = { interceptors: [deadline(clock, operationTimeoutMs)] };
     this.kv = new KVClient(this);
     this.watch = new WatchClient(this);
     this.lease = new LeaseClient(this);
   }
 
+  /** Identifies the connection that the next call uses. */
+  get connection(): object {
+    return this.#connection;
+  }
+
   exec<T>(service: keyof typeof Services, method: string, request: unknown): Promise<T> {
-    const client = this.#host.getServiceClient(service);
+    const connection = this.#connection;
+    const { replies } = connection;
+    const client = connection.getServiceClient(service);
     const call = (client as unknown as Record<string, Unary>)[method]!;
     return new Promise((resolve, reject) => {
       call.call(client, request, new Metadata(), this.#deadline, (error, reply) => {
+        if (isTimeout(error)) {
+          // A connection that is still being established, on a slow machine, would only begin again.
+          if (connection.isEstablished && connection.replies === replies) this.#replace(connection);
+        } else connection.replies++;
         if (!error) {
           resolve(reply as T);
           return;
@@ -74,10 +103,14 @@ export class Endpoint implements ICallable<Host> {
 
   async withConnection<R>(
     service: keyof typeof Services,
-    action: (connection: { resource: Host; client: Client; metadata: Metadata }) => Promise<R> | R,
+    action: (connection: {
+      resource: Connection;
+      client: Client;
+      metadata: Metadata;
+    }) => Promise<R> | R,
   ): Promise<R> {
-    const client = this.#host.getServiceClient(service);
-    return await action({ resource: this.#host, client, metadata: new Metadata() });
+    const client = this.#connection.getServiceClient(service);
+    return await action({ resource: this.#connection, client, metadata: new Metadata() });
   }
 
   /** gRPC reconnects by itself. */
@@ -85,16 +118,22 @@ export class Endpoint implements ICallable<Host> {
 
   close(): void {
     this.#closed = true;
-    this.#host.close();
+    this.#connection.close();
   }
 
   /** Connects with the certificates that are in the files now: those of this connection may have expired. */
   #renew(): void {
     this.#certificates.refresh();
-    if (this.#closed || this.#certificates.credentials === this.#credentials) return;
+    if (this.#certificates.credentials === this.#credentials) return;
     this.#credentials = this.#certificates.credentials;
-    this.#host.close();
-    this.#host = new Host(this.address, this.#credentials, this.#channel);
+    this.#replace(this.#connection);
+  }
+
+  /** Calls in progress keep their connection until they end. */
+  #replace(connection: Connection): void {
+    if (this.#closed || connection !== this.#connection) return;
+    this.#connection = new Connection(this.address, this.#credentials);
+    connection.close();
   }
 }
 

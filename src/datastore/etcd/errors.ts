@@ -1,6 +1,7 @@
-import { status } from '@grpc/grpc-js';
+import { type ServiceError, status } from '@grpc/grpc-js';
 import { type CodedError, errorText } from '#infra/errors/errors.ts';
 import { StoreRefusedError, StoreUnavailableError } from '../api.ts';
+import { statusOfReason } from './error-texts.ts';
 
 /** Status codes after which the same request may succeed, at this or another member. */
 const unavailable: ReadonlySet<number> = new Set([
@@ -15,11 +16,21 @@ const unavailable: ReadonlySet<number> = new Set([
 /** gRPC status code of an error; undefined for other errors. */
 function statusOf(thrown: unknown): number | undefined {
   if (!(thrown instanceof Error) || !('code' in thrown)) return undefined;
-  return typeof thrown.code === 'number' ? thrown.code : undefined;
+  if (typeof thrown.code !== 'number') return undefined;
+  if (thrown.code !== status.UNKNOWN) return thrown.code;
+  return statusOfReason((thrown as ServiceError).details) ?? thrown.code;
 }
 
 export function isUnavailable(thrown: unknown): boolean {
-  const code = statusOf(thrown);
+  return isUnavailableStatus(statusOf(thrown));
+}
+
+/** Whether etcd or its proxy has ended a watch only because it reaches the other members no more. */
+export function isUnavailableReason(reason: string): boolean {
+  return isUnavailableStatus(statusOfReason(reason));
+}
+
+function isUnavailableStatus(code: number | undefined): boolean {
   return code !== undefined && unavailable.has(code);
 }
 

@@ -21,11 +21,6 @@ export interface EtcdOptions {
   readonly operationTimeoutMs?: number;
   /** Milliseconds between two attempts of a watch to connect; default 2,000. */
   readonly reconnectIntervalMs?: number;
-  /**
-   * Milliseconds of silence on a connection before a ping; default 10,000. Below etcd's
-   * `--grpc-keepalive-min-time` (5 s by default) etcd closes the connection.
-   */
-  readonly keepaliveMs?: number;
 }
 
 export const StoreConfigError = defineError({
@@ -69,16 +64,17 @@ function urlOf(endpoint: string): { scheme: string | undefined; address: string 
   return { scheme: scheme?.toLowerCase(), address: `${host}:${port}` };
 }
 
-export function channelOptions(keepaliveMs: number): ChannelOptions {
-  return {
-    // The default of 4 MiB is too small for long reads and watch backlogs of etcd.
-    'grpc.max_receive_message_length': -1,
-    'grpc.max_send_message_length': -1,
-    'grpc.keepalive_time_ms': keepaliveMs,
-    'grpc.keepalive_timeout_ms': keepaliveMs / 2,
-    // No pings on idle connections: etcd closes connections with pings but without a call.
-    'grpc.keepalive_permit_without_calls': 0,
-    'grpc.initial_reconnect_backoff_ms': 100,
-    'grpc.max_reconnect_backoff_ms': 1000,
-  };
-}
+/**
+ * Without keepalive pings: which of them a server takes for too many depends on its version and flags
+ * (etcd one in 5 s while a call is open, the grpc-proxy of 3.4 one in 5 minutes), and it closes the
+ * connection then. A connection without answers is detected by the calls: see `Endpoint`.
+ */
+export const channelOptions: ChannelOptions = {
+  // The default of 4 MiB is too small for long reads and watch backlogs of etcd.
+  'grpc.max_receive_message_length': -1,
+  'grpc.max_send_message_length': -1,
+  'grpc.initial_reconnect_backoff_ms': 100,
+  'grpc.max_reconnect_backoff_ms': 1000,
+  // Otherwise gRPC would share a connection, also one without answers, between all stores of the process.
+  'grpc.use_local_subchannel_pool': 1,
+};

@@ -11,7 +11,7 @@ import { DatabaseIdentity, tokenOf } from './database-identity.ts';
 import { type ElectionOptions, EtcdElection } from './election.ts';
 import { Endpoint } from './endpoint.ts';
 import { isCompacted, storeError } from './errors.ts';
-import { addressesOf, channelOptions, type EtcdOptions } from './options.ts';
+import { addressesOf, type EtcdOptions } from './options.ts';
 import { requestOf } from './requests.ts';
 import { EtcdWatch } from './watch.ts';
 
@@ -39,12 +39,11 @@ export class EtcdStore implements KvStore {
    * @throws StoreConfigError
    */
   constructor(options: EtcdOptions, clock: Clock) {
-    const { operationTimeoutMs = 3000, reconnectIntervalMs = 2000, keepaliveMs = 10_000 } = options;
+    const { operationTimeoutMs = 3000, reconnectIntervalMs = 2000 } = options;
     const { secure, addresses } = addressesOf(options);
     const certificates = new Certificates(secure, options.tls);
-    const channel = channelOptions(keepaliveMs);
     const endpoints = addresses.map(
-      (address) => new Endpoint(address, certificates, channel, clock, operationTimeoutMs),
+      (address) => new Endpoint(address, certificates, clock, operationTimeoutMs),
     );
     this.name = `etcd ${options.endpoints.join(',')}`;
     this.#clock = clock;

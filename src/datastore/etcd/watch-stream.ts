@@ -2,6 +2,7 @@ import type { IDuplexStream, IWatchRequest, IWatchResponse } from 'etcd3';
 import type { Clock, Timer } from '#infra/clock/clock.ts';
 import { WatchLostError } from '../api.ts';
 import { prefixEnd, prefixStart } from '../keys.ts';
+import { isUnavailableReason } from './errors.ts';
 
 type Stream = IDuplexStream<IWatchRequest, IWatchResponse>;
 
@@ -21,7 +22,7 @@ export class WatchStream {
   #timer: Timer | undefined;
   /** Whether a response has arrived since the last progress request. */
   #heard = false;
-  /** Whether etcd answers progress requests; versions before 3.4 do not. */
+  /** Whether progress requests are answered: etcd before 3.4 and `etcd grpc-proxy` ignore them. */
   #answers = false;
 
   /** @param signal ends the stream */
@@ -67,8 +68,9 @@ export class WatchStream {
   /**
    * Ends the stream when it is silent. Sends progress requests, which etcd answers at once. Without
    * an answer etcd may be unreachable, and another stream can resume. But if etcd answers all other
-   * requests, then the stream may have lost changes, and the watch is lost.
-   * @param alive rejects when etcd does not answer
+   * requests, and has answered progress requests, then the stream may have lost changes, and the watch is lost.
+   * @param alive rejects when etcd does not answer on the connection of this stream, or has another database:
+   *   a proxy continues the stream over the end of its etcd
    */
   detectSilence(clock: Clock, limitMs: number, alive: () => Promise<void>): void {
     const later = (ms: number, next: () => void): void => {
@@ -80,7 +82,7 @@ export class WatchStream {
       later(limitMs, check);
     };
     const check = (): void => {
-      if (this.#heard || !this.#answers) {
+      if (this.#heard && this.#answers) {
         later(PROGRESS_REQUEST_MS, request);
         return;
       }
@@ -90,7 +92,7 @@ export class WatchStream {
       );
     };
     const endIfSilent = (): void => {
-      if (this.#heard) later(PROGRESS_REQUEST_MS, request);
+      if (this.#heard || !this.#answers) later(PROGRESS_REQUEST_MS, request);
       else this.end(new WatchLostError('the watch is silent although etcd answers'));
     };
     request();
@@ -119,7 +121,7 @@ export class WatchStream {
       const { compact_revision: compacted, cancel_reason: reason } = response;
       const text =
         compacted === '0' ? `etcd ended the watch: ${reason}` : `compacted up to ${compacted}`;
-      this.end(new WatchLostError(text));
+      this.end(isUnavailableReason(reason) ? new Error(text) : new WatchLostError(text));
       return;
     }
     if (response.created) this.#created();

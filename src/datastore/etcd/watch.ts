@@ -71,13 +71,18 @@ export class EtcdWatch implements Watch {
   async #follow(): Promise<void> {
     const { cluster, clock, identity, operationTimeoutMs, prefix, handlers } = this.#options;
     const endpoint = cluster.current;
+    const { connection } = endpoint;
     const stream = new WatchStream(await endpoint.watch.watch(), this.#ending.signal);
-    await stream.create(prefix, this.#replay.next, clock, operationTimeoutMs);
-    await identity.verify(endpoint.kv).catch((thrown) => stream.end(thrown));
-    this.#assertSameDatabase();
-    stream.detectSilence(clock, operationTimeoutMs, async () => {
+    const verify = async () => {
       await identity.verify(endpoint.kv);
-    });
+      this.#assertSameDatabase();
+      if (endpoint.connection !== connection) throw new Error('the connection had no answers');
+    };
+    await stream
+      .create(prefix, this.#replay.next, clock, operationTimeoutMs)
+      // a call detects whether the connection is broken
+      .finally(() => verify().catch((thrown) => stream.end(thrown)));
+    stream.detectSilence(clock, operationTimeoutMs, verify);
     await stream.read((response) => {
       const changes = this.#replay.accept(response, this.#epoch);
       for (const event of response.events)

@@ -1,4 +1,4 @@
-/** An etcd on loopback, in a folder of its own. */
+/** An etcd on loopback, in a folder of its own, and an `etcd grpc-proxy` before it if a suite asks for it. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -22,8 +22,14 @@ export async function freePort(): Promise<number> {
 /** Another process may take a port before etcd binds it. */
 const ATTEMPTS = 5;
 
+/** Ways from a client to etcd: the suites of the store run with each. */
+export const etcdRoutes = { etcd: 'direct', 'etcd grpc-proxy': 'proxy' } as const;
+
 export class EtcdServer {
+  /** For clients. */
   readonly port: number;
+  readonly #serverPort: number;
+  #proxy: ChildProcess | undefined;
   readonly #folder: string;
   readonly #peerPort: number;
   readonly #flags: () => readonly string[];
@@ -33,6 +39,21 @@ export class EtcdServer {
     for (let attempt = 1; ; attempt++) {
       const server = await EtcdServer.#make(() => flags);
       try {
+        await server.run();
+        return server;
+      } catch (error) {
+        await server.close();
+        if (attempt === ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  static async startWith(route: 'direct' | 'proxy'): Promise<EtcdServer> {
+    if (route === 'direct') return await EtcdServer.start();
+    for (let attempt = 1; ; attempt++) {
+      const server = await EtcdServer.#make(() => [], await freePort());
+      try {
+        server.#startProxy();
         await server.run();
         return server;
       } catch (error) {
@@ -65,19 +86,21 @@ export class EtcdServer {
     }
   }
 
-  static async #make(flags: () => readonly string[]): Promise<EtcdServer> {
+  static async #make(flags: () => readonly string[], proxyPort?: number): Promise<EtcdServer> {
     const folder = await mkdtemp(join(tmpdir(), 'etcd-'));
-    return new EtcdServer(folder, await freePort(), await freePort(), flags);
+    return new EtcdServer(folder, await freePort(), await freePort(), flags, proxyPort);
   }
 
   private constructor(
     folder: string,
-    port: number,
+    serverPort: number,
     peerPort: number,
     flags: () => readonly string[],
+    proxyPort = serverPort,
   ) {
     this.#folder = folder;
-    this.port = port;
+    this.#serverPort = serverPort;
+    this.port = proxyPort;
     this.#peerPort = peerPort;
     this.#flags = flags;
   }
@@ -90,7 +113,7 @@ export class EtcdServer {
   async run(): Promise<void> {
     const flags = this.#flags();
     const secure = flags.some((flag) => flag.startsWith('--cert-file'));
-    const url = `http${secure ? 's' : ''}://127.0.0.1:${this.port}`;
+    const url = `http${secure ? 's' : ''}://127.0.0.1:${this.#serverPort}`;
     const peer = this.#peerUrl;
     this.#process = spawn(
       'etcd',
@@ -110,11 +133,25 @@ export class EtcdServer {
     if (secure) return;
     const store = this.store();
     while ((await store.probe().catch((error) => error)) !== undefined) {
-      if (this.#process.exitCode !== null)
-        throw new Error(`etcd ended with exit code ${this.#process.exitCode}`);
+      for (const each of [this.#process, this.#proxy])
+        if (each && each.exitCode !== null)
+          throw new Error(`etcd ended with exit code ${each.exitCode}`);
       await systemClock.sleep(20);
     }
     await store.close();
+  }
+
+  #startProxy(): void {
+    this.#proxy = spawn(
+      'etcd',
+      [
+        'grpc-proxy',
+        'start',
+        `--endpoints=127.0.0.1:${this.#serverPort}`,
+        `--listen-addr=127.0.0.1:${this.port}`,
+      ],
+      { stdio: 'ignore', cwd: this.#folder },
+    );
   }
 
   /** @param operationTimeoutMs short by default, for tests of time limits */
@@ -128,10 +165,7 @@ export class EtcdServer {
   async kill(): Promise<void> {
     const running = this.#process;
     this.#process = undefined;
-    if (!running || running.exitCode !== null || running.signalCode !== null) return;
-    const exit = once(running, 'exit');
-    running.kill('SIGKILL');
-    await exit;
+    await end(running);
   }
 
   suspend(): Promise<void> {
@@ -187,7 +221,7 @@ export class EtcdServer {
 
   #etcdctl(...args: string[]): string {
     const env = { ...process.env, ETCDCTL_API: '3' };
-    const endpoint = `--endpoints=127.0.0.1:${this.port}`;
+    const endpoint = `--endpoints=127.0.0.1:${this.#serverPort}`;
     const { status, stdout, stderr } = spawnSync('etcdctl', [endpoint, ...args], {
       env,
       encoding: 'utf8',
@@ -198,14 +232,22 @@ export class EtcdServer {
 
   /** Compacts the history up to now. */
   async compact(): Promise<void> {
-    const client = new Etcd3({ hosts: `127.0.0.1:${this.port}` });
+    const client = new Etcd3({ hosts: `127.0.0.1:${this.#serverPort}` });
     const { header } = await client.kv.range({ key: Buffer.from('x') });
     await client.kv.compact({ revision: header.revision, physical: true });
     client.close();
   }
 
   async close(): Promise<void> {
+    await end(this.#proxy);
     await this.kill();
     await rm(this.#folder, { recursive: true, force: true });
   }
+}
+
+async function end(running: ChildProcess | undefined): Promise<void> {
+  if (!running || running.exitCode !== null || running.signalCode !== null) return;
+  const exit = once(running, 'exit');
+  running.kill('SIGKILL');
+  await exit;
 }

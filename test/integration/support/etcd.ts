@@ -31,8 +31,7 @@ export class RealEtcd {
     this.endpoint = `${address}:2379`;
     mkdirSync(folder, { recursive: true });
     this.#store = new EtcdStore(
-      // etcd closes idle connections that send pings too often.
-      { endpoints: [this.socket], operationTimeoutMs: 1000, keepaliveMs: 3_600_000 },
+      { endpoints: [this.socket], operationTimeoutMs: 1000 },
       systemClock,
     );
   }

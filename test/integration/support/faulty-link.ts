@@ -17,6 +17,8 @@ export class FaultyLink {
   swallowReplies = false;
   /** Connections that were accepted so far. */
   connections = 0;
+  /** Called for each connection after the first. */
+  onConnection: (() => void) | undefined;
   /** Called with the bytes of a client before they are forwarded. */
   onRequest: ((bytes: Buffer) => void) | undefined;
 
@@ -51,7 +53,7 @@ export class FaultyLink {
       client.destroy();
       return;
     }
-    this.connections++;
+    if (this.connections++ > 0) this.onConnection?.();
     const server = connect(target, '127.0.0.1');
     const pair = [client, server] as const;
     this.#pairs.add(pair);
