@@ -11,14 +11,13 @@ import { json, NotFoundError, type Route } from '#infra/http/route.ts';
 import { streamedList } from '#infra/http/streamed.ts';
 import type { ServiceApi } from './api.ts';
 import type { AddressDescription, ServiceDescription } from './processor/service-description.ts';
-import type { ServiceName } from './rendered-service.ts';
+import type { HealthCheckStates } from './wire-health-checks.ts';
 
 export interface ServiceRoutesDeps {
   readonly services: ServiceApi;
   readonly clock: Clock;
   readonly stateOf: (key: string) => Pick<ValueState, 'state' | 'error'>;
-  /** Services whose health check cannot be served at present. */
-  readonly healthCheckFailures: () => ReadonlyMap<ServiceName, Error>;
+  readonly healthChecks: HealthCheckStates;
   /** Reads the values from VPP, by key; those that VPP does not have are missing. */
   readonly readActual: (keys: ReadonlySet<string>) => Promise<ReadonlyMap<string, object>>;
 }
@@ -78,17 +77,18 @@ function addressSummary({ backends, ...address }: AddressDescription): ServiceAd
 }
 
 async function document(
-  { services, stateOf, readActual, healthCheckFailures }: ServiceRoutesDeps,
+  { services, stateOf, readActual, healthChecks }: ServiceRoutesDeps,
   description: ServiceDescription,
 ): Promise<ServiceDocument> {
   const values = services.valuesOf(description.name);
   const healthCheck = services.healthChecks().get(description.name);
-  const error = healthCheckFailures().get(description.name)?.message ?? null;
+  const error = healthChecks.failures().get(description.name)?.message ?? null;
+  const byKubeProxy = healthChecks.areLeftToKubeProxy();
   const actual = values.size === 0 ? new Map() : await readActual(new Set(values.keys()));
   return {
     ...description,
     renderer: services.rendererName() ?? null,
-    healthCheck: healthCheck ? { ...healthCheck, error } : null,
+    healthCheck: healthCheck ? { ...healthCheck, byKubeProxy, error } : null,
     problems: services.serviceProblems().get(description.name) ?? description.problems,
     values: [...values].map(([key, desired]) => ({
       key,

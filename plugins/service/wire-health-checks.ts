@@ -6,6 +6,7 @@ import type { Component } from '#infra/process/lifecycle.ts';
 import type { ServiceApi } from './api.ts';
 import { HealthCheckServers } from './health-check/health-check-servers.ts';
 import { httpHealthCheckPort } from './health-check/http-health-check-port.ts';
+import { kubeProxyOnHost } from './health-check/kube-proxy.ts';
 import type { ServiceName } from './rendered-service.ts';
 
 export interface HealthCheckWiringDeps {
@@ -17,14 +18,19 @@ export interface HealthCheckWiringDeps {
   readonly loggers: Loggers;
 }
 
-export function wireHealthChecks(deps: HealthCheckWiringDeps): {
+export interface HealthCheckStates {
   /** Services whose port cannot be opened at present. */
   readonly failures: () => ReadonlyMap<ServiceName, CodedError>;
-  readonly component: Component;
-} {
+  readonly areLeftToKubeProxy: () => boolean;
+}
+
+export function wireHealthChecks(
+  deps: HealthCheckWiringDeps,
+): HealthCheckStates & { readonly component: Component } {
   const { services, isSynced, clock, random, loggers } = deps;
   const servers = new HealthCheckServers({
     port: httpHealthCheckPort(clock),
+    kubeProxy: kubeProxyOnHost(clock),
     isProxyHealthy: () => isSynced() && services.rendererName() !== undefined,
     clock,
     random,
@@ -32,6 +38,7 @@ export function wireHealthChecks(deps: HealthCheckWiringDeps): {
   });
   return {
     failures: () => servers.failures(),
+    areLeftToKubeProxy: () => servers.isLeftToKubeProxy,
     component: {
       name: 'health checks of services',
       init: () => services.watchHealthChecks((checks) => servers.replace(checks)),

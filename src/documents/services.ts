@@ -63,7 +63,8 @@ export const ServiceDocument = Type.Object({
     Type.Object({
       port: Type.Integer(),
       localEndpoints: Type.Integer({ description: 'Ready endpoints of this node.' }),
-      error: orNull(Type.String(), 'Why it is not served; null: it is.'),
+      byKubeProxy: Type.Boolean({ description: 'Whether it is left to kube-proxy.' }),
+      error: orNull(Type.String(), 'Why the agent cannot serve it; null: it is served.'),
     }),
     'For its load balancer; null: it has none.',
   ),

@@ -300,8 +300,10 @@ function detailRows(node: string, service: ServiceDocument): TableRow[] {
       ]);
     }
   }
-  const error = service.healthCheck?.error;
-  if (error) add([], `health check is not served: ${error}`);
+  const { healthCheck } = service;
+  if (healthCheck?.error) add([], `health check is not served: ${healthCheck.error}`);
+  if (healthCheck?.byKubeProxy)
+    add([], `health check on port ${healthCheck.port} is left to kube-proxy`);
   if (rows.length === 0) add([], 'has no address');
   return rows;
 }

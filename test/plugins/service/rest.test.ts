@@ -14,7 +14,7 @@ const KEY = 'config/vpp/nat/v2/dnat44/default/web';
 function routesOf(node: TestNode, actual: ReadonlyMap<string, object> = new Map()): Route[] {
   return serviceRoutes({
     services: node.services,
-    healthCheckFailures: () => new Map(),
+    healthChecks: { failures: () => new Map(), areLeftToKubeProxy: () => false },
     clock: systemClock,
     stateOf: (key) =>
       actual.has(key) ? { state: 'CONFIGURED' } : { state: 'FAILED', error: 'table full' },

@@ -1,12 +1,10 @@
 /** Work beside the event loop, on the state of the event handlers. */
-import type { CodedError } from '#infra/errors/errors.ts';
 import type { DHCPLease } from '#models/vpp/interface-state.ts';
 import { wireNodeConfigStatus } from '#plugins/contivconf/wire-node-config.ts';
 import { wireLeaseWatch } from '#plugins/ipv4net/wire-lease-watch.ts';
 import { IdReleaser } from '#plugins/nodesync/id-releaser.ts';
 import { sessionTimeouts } from '#plugins/service/config.ts';
-import type { ServiceName } from '#plugins/service/rendered-service.ts';
-import { wireHealthChecks } from '#plugins/service/wire-health-checks.ts';
+import { type HealthCheckStates, wireHealthChecks } from '#plugins/service/wire-health-checks.ts';
 import { wireNatSessions } from '#plugins/service/wire-nat-sessions.ts';
 import type { AgentPart, PartDeps } from './agent-part.ts';
 import type { Control } from './control.ts';
@@ -19,8 +17,7 @@ import type { Southbound } from './southbound.ts';
 const DHCP_LEASES = 'vpp-dhcp-lease';
 
 export interface NodeTasks extends AgentPart {
-  /** Services whose port for health checks cannot be opened at present. */
-  readonly healthCheckFailures: () => ReadonlyMap<ServiceName, CodedError>;
+  readonly healthChecks: HealthCheckStates;
 }
 
 export function nodeTasks(
@@ -76,7 +73,7 @@ export function nodeTasks(
     log: loggers.get('contivconf'),
   });
   return {
-    healthCheckFailures: healthChecks.failures,
+    healthChecks,
     components: [
       leaseWatch,
       idleSessions,

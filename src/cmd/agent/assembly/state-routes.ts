@@ -32,7 +32,7 @@ export function stateRoutes(
   { vpp }: Southbound,
   { scheduler, interfaces }: Scheduling,
   { plugins, controller }: Control,
-  { healthCheckFailures }: NodeTasks,
+  { healthChecks }: NodeTasks,
 ): Route[] {
   const { settings, environment, status, registry, clock, loggers } = deps;
   const { label } = settings;
@@ -82,7 +82,7 @@ export function stateRoutes(
     ...serviceRoutes({
       services,
       clock,
-      healthCheckFailures,
+      healthChecks,
       ...valuesInVpp(scheduler, 'vpp-nat44-dnat'),
     }),
     ...policyRoutes({ policies, clock, ...valuesInVpp(scheduler, 'vpp-acl') }),

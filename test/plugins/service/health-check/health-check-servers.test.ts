@@ -12,12 +12,19 @@ function harness() {
   const taken = new Set<number>();
   const open = new Map<number, () => HealthReply>();
   const warnings: unknown[] = [];
+  const lines: unknown[] = [];
+  const kubeProxy = { isRunning: false };
   const proxy = { isHealthy: true };
   const servers = new HealthCheckServers({
     isProxyHealthy: () => proxy.isHealthy,
     clock,
     random: { next: () => 1, bytes: (length) => new Uint8Array(length) },
-    log: { ...silentLogger, warn: (fields: unknown) => void warnings.push(fields) },
+    kubeProxy: { isRunning: async () => kubeProxy.isRunning },
+    log: {
+      ...silentLogger,
+      warn: (fields: unknown) => void warnings.push(fields),
+      info: (...args: unknown[]) => void lines.push(args[1]),
+    },
     port: {
       async open(port, reply) {
         await clock.turn();
@@ -34,7 +41,7 @@ function harness() {
     servers.replace(new Map(entries));
     await servers.settled();
   };
-  return { proxy, clock, taken, open, warnings, servers, serve };
+  return { proxy, clock, taken, open, warnings, lines, kubeProxy, servers, serve };
 }
 
 test('the reply has status, headers and body of kube-proxy', () => {
@@ -130,4 +137,46 @@ test('a failed port of a service that goes is not retried', async () => {
   await clock.advance(60_000);
   await servers.settled();
   assert.equal(open.size + servers.failures().size, 0);
+});
+
+test('ports are left to kube-proxy while it runs, and said once', async () => {
+  const { clock, open, warnings, lines, kubeProxy, servers, serve } = harness();
+  kubeProxy.isRunning = true;
+  await serve({ web: [31_000, 1] });
+  await serve({ web: [31_000, 1], api: [31_001, 1] });
+  assert.equal(open.size, 0);
+  assert.equal(servers.isLeftToKubeProxy, true);
+  await clock.advance(300_000);
+  assert.equal(lines.length, 1);
+  assert.match(String(lines[0]), /kube-proxy runs on this node/);
+  kubeProxy.isRunning = false;
+  await clock.advance(60_000);
+  await servers.settled();
+  assert.deepEqual([...open.keys()], [31_000, 31_001]);
+  assert.equal(lines.length, 2);
+  assert.equal(warnings.length, 0);
+  await servers.close();
+  assert.equal(clock.pending, 0);
+});
+
+test('a kube-proxy that starts later gets the ports of the agent', async () => {
+  const { clock, open, lines, kubeProxy, servers, serve } = harness();
+  await serve({ web: [31_000, 1] });
+  assert.equal(open.size, 1);
+  assert.equal(lines.length, 0);
+  kubeProxy.isRunning = true;
+  await clock.advance(60_000);
+  await servers.settled();
+  assert.equal(open.size, 0);
+  assert.equal(lines.length, 1);
+});
+
+test('a port that kube-proxy has taken meanwhile is left to it at once, without a warning', async () => {
+  const { taken, open, warnings, kubeProxy, servers, serve } = harness();
+  await serve({ web: [31_000, 1] });
+  kubeProxy.isRunning = true;
+  taken.add(31_001);
+  await serve({ web: [31_000, 1], api: [31_001, 1] });
+  assert.equal(open.size + servers.failures().size + warnings.length, 0);
+  assert.equal(servers.isLeftToKubeProxy, true);
 });
