@@ -11,7 +11,12 @@ import type { HealthCheck } from './processor/service-state.ts';
 import type { RenderedService, ServiceName } from './rendered-service.ts';
 
 export type { PlannedServices } from './planned-services.ts';
-export type { RenderedService, ServiceName } from './rendered-service.ts';
+export {
+  hostPortsName,
+  ownerText,
+  type RenderedService,
+  type ServiceName,
+} from './rendered-service.ts';
 
 export interface ServiceApi {
   /** Name of the renderer that carries services; undefined: none does. */
@@ -47,4 +52,4 @@ export interface ServiceApi {
 export type HealthCheckListener = (checks: ReadonlyMap<ServiceName, HealthCheck>) => void;
 
 /** Resources of Kubernetes that decide about services. */
-export const serviceInputs: ReadonlySet<string> = new Set(['service', 'endpoints', 'node']);
+export const serviceInputs: ReadonlySet<string> = new Set(['service', 'endpoints', 'node', 'pod']);

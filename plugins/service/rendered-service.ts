@@ -3,8 +3,20 @@
  * one family, every address by which clients reach a service, with the backends that get its traffic.
  */
 
-/** `<namespace>/<name>`. */
+/** `<namespace>/<name>` of a service; `<namespace>/pod:<name>` of the host ports of a pod, whose name has no colon. */
 export type ServiceName = string;
+
+const POD = 'pod:';
+
+/** The name under which the host ports of a pod are rendered. */
+export function hostPortsName(pod: { readonly namespace: string; readonly name: string }): string {
+  return `${pod.namespace}/${POD}${pod.name}`;
+}
+
+/** For sentences: `service shop/web`, `pod shop/web-0`. */
+export function ownerText(name: ServiceName): string {
+  return name.includes(`/${POD}`) ? `pod ${name.replace(`/${POD}`, '/')}` : `service ${name}`;
+}
 
 export interface RenderedService {
   readonly name: ServiceName;
@@ -12,7 +24,13 @@ export interface RenderedService {
   readonly addresses: readonly ServiceAddress[];
 }
 
-export type AddressKind = 'cluster-ip' | 'node-port' | 'external-ip' | 'load-balancer';
+/** `host-port`: of a pod of this node. */
+export type AddressKind =
+  | 'cluster-ip'
+  | 'node-port'
+  | 'external-ip'
+  | 'load-balancer'
+  | 'host-port';
 
 /** SCTP is not supported by NAT44 and is reported. */
 export type ServiceProtocol = 'TCP' | 'UDP';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '#infra/log/log.ts';
-import type { ServiceName } from './rendered-service.ts';
+import { ownerText, type ServiceName } from './rendered-service.ts';
 
 type Log = Pick<Logger, 'info' | 'warn'>;
 
@@ -18,8 +18,8 @@ export class ServiceProblems {
     if (reasons.length > 0) this.#reasons.set(service, reasons);
     else this.#reasons.delete(service);
     if (reasons.length > 0 && !isDeepStrictEqual(before, reasons))
-      log.warn({ service, reasons }, `service ${service} is not carried as it is defined`);
+      log.warn({ service, reasons }, `${ownerText(service)} is not carried as it is defined`);
     else if (reasons.length === 0 && before !== undefined)
-      log.info({ service }, `service ${service} has no problem any more`);
+      log.info({ service }, `${ownerText(service)} has no problem any more`);
   }
 }

@@ -4,7 +4,7 @@ import { type DocumentOf, orNull, text, texts } from './document.ts';
 import { CarryingValue, ValueState } from './value-states.ts';
 
 const addressFields = {
-  kind: Type.Enum(['cluster-ip', 'node-port', 'external-ip', 'load-balancer']),
+  kind: Type.Enum(['cluster-ip', 'node-port', 'external-ip', 'load-balancer', 'host-port']),
   portName: Type.String(),
   address: Type.String(),
   port: Type.Integer(),
@@ -14,7 +14,7 @@ const addressFields = {
 };
 
 const summaryFields = {
-  name: text('namespace/name.'),
+  name: text('namespace/name; namespace/pod:name for the host ports of a pod.'),
   whyNotRendered: Type.Optional(text('Why nothing of the service is rendered.')),
   problems: texts('Requirements of the service, and endpoints, that cannot be met.'),
 };

@@ -6,7 +6,7 @@ import type { Pod } from '#kubernetes/models/pod.ts';
 import type { Service } from '#kubernetes/models/service.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import type { KubeState } from '#plugins/controller/api/event-handler.ts';
-import type { ServiceName } from '#plugins/service/api.ts';
+import { hostPortsName, type ServiceName } from '#plugins/service/api.ts';
 import { completeEndpoints } from './completed-change.ts';
 import { completedService } from './service-records.ts';
 
@@ -114,6 +114,10 @@ class AppliedChange {
         const names = parseKey(key);
         if (names) services.add(`${names.namespace}/${names.name}`);
       }
+    for (const key of named('pod')) {
+      const pod = resources.pod.parseKey(key);
+      if (pod) services.add(hostPortsName(pod));
+    }
     return { kube: this.#records, problems: [...this.#problems, ...notes], services };
   }
 

@@ -4,11 +4,12 @@ import type { ServedAddress, ServiceChange } from '#documents/connectivity.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import type { Slices } from '#infra/clock/slices.ts';
 import type { KubeState } from '#plugins/controller/api/event-handler.ts';
-import type {
-  PlannedServices,
-  RenderedService,
-  ServiceApi,
-  ServiceName,
+import {
+  ownerText,
+  type PlannedServices,
+  type RenderedService,
+  type ServiceApi,
+  type ServiceName,
 } from '#plugins/service/api.ts';
 import { type MasqueradedServices, masqueradedServices } from '../masqueraded-services.ts';
 import { type ValueOperation, valueOperations } from './value-operations.ts';
@@ -22,7 +23,7 @@ export interface ServicePlan {
 }
 
 /** Resources that decide about services. */
-const inputs = ['service', 'endpoints'] as const;
+const inputs = ['service', 'endpoints', 'pod'] as const;
 
 /**
  * @param touched services that the change names
@@ -100,6 +101,6 @@ function newProblems(
     return next
       .problemsOf(service)
       .filter((text) => !known.has(text))
-      .map((text) => `service ${service}: ${text}`);
+      .map((text) => `${ownerText(service)}: ${text}`);
   });
 }

@@ -1,8 +1,9 @@
 /**
  * Which service has an address, port and protocol that several services ask for. Cluster addresses and
  * node ports are allocated by Kubernetes, so that they are unique: they precede addresses that users
- * choose, or a user could take the traffic of any service. Then the older service precedes, then the
- * first by name.
+ * choose, or a user could take the traffic of any service. The scheduler keeps host ports of pods apart,
+ * so they precede external IPs, which nothing checks. Then the older service precedes, then the first by
+ * name; with host ports of pods, which have no time of creation, the first by name.
  */
 import type { AddressKind, ServiceName } from '../rendered-service.ts';
 
@@ -19,7 +20,8 @@ const rank: Readonly<Record<AddressKind, number>> = {
   'cluster-ip': 0,
   'node-port': 1,
   'load-balancer': 2,
-  'external-ip': 3,
+  'host-port': 3,
+  'external-ip': 4,
 };
 
 function compareClaims(a: AddressClaim, b: AddressClaim): number {

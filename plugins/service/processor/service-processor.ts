@@ -1,19 +1,21 @@
 /**
- * Kubernetes semantics of services: computes from Service and Endpoints objects which addresses this
- * node serves, and with which backends. A change costs as much as the endpoints of the service that it
+ * Kubernetes semantics of services and host ports: computes from Service, Endpoints and Pod objects which addresses
+ * this node serves, and with which backends. A change costs as much as the endpoints of the service that it
  * concerns; a resync reaches the same state.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Slices } from '#infra/clock/slices.ts';
 import type { Endpoints } from '#kubernetes/models/endpoints.ts';
 import type { Node } from '#kubernetes/models/node.ts';
+import type { Pod } from '#kubernetes/models/pod.ts';
 import type { Service } from '#kubernetes/models/service.ts';
-import { resources } from '#kubernetes/resources/resources.ts';
+import { type KeyNames, resources } from '#kubernetes/resources/resources.ts';
 import type { KubeState } from '#plugins/controller/api/event-handler.ts';
 import type { KubeStateChangePayload } from '#plugins/controller/api/events.ts';
-import type { RenderedService, ServiceName } from '../rendered-service.ts';
+import { hostPortsName, type RenderedService, type ServiceName } from '../rendered-service.ts';
 import { AddressClaims } from './address-claims.ts';
 import { backendOrder } from './backend-order.ts';
+import { hostPortsEndpoints, hostPortsSpec } from './host-ports.ts';
 import { type LocalNode, NodeView } from './local-node.ts';
 import type { OtherNode } from './other-nodes.ts';
 import { ProcessorChange } from './processor-change.ts';
@@ -27,6 +29,9 @@ import {
   serviceState,
 } from './service-state.ts';
 
+/** The object behind a spec; undefined: nothing is asked of this node. Its addresses change with those of the node. */
+type SpecSource = (node: NodeView) => ServiceSpec | undefined;
+
 const absent: ServiceState = {
   rendered: undefined,
   problems: [],
@@ -36,7 +41,7 @@ const absent: ServiceState = {
 };
 
 export class ServiceProcessor {
-  readonly #records = new Map<ServiceName, Service>();
+  readonly #sources = new Map<ServiceName, SpecSource>();
   readonly #specs = new Map<ServiceName, ServiceSpec>();
   /** Also without their service, which may follow. */
   readonly #endpoints = new Map<ServiceName, Endpoints>();
@@ -64,7 +69,12 @@ export class ServiceProcessor {
     }
     for (const [key, value] of state.get('service') ?? []) {
       const name = nameOf('service', key);
-      if (name !== undefined) processor.#setRecord(name, value as Service);
+      if (name !== undefined) processor.#setSource(name, serviceSource(name, value as Service));
+      if (slices.due()) await slices.turn();
+    }
+    for (const [key, value] of state.get('pod') ?? []) {
+      const id = resources.pod.parseKey(key);
+      if (id !== undefined) processor.#setHostPorts(id, value as Pod);
       if (slices.due()) await slices.turn();
     }
     // who has an address is known after all services have been read
@@ -87,9 +97,9 @@ export class ServiceProcessor {
     return new Map(this.#healthChecks);
   }
 
-  /** All services of the cluster, also those that are not rendered. */
+  /** All services of the cluster, also those that are not rendered, and the pods of this node with host ports. */
   names(): ServiceName[] {
-    return [...this.#records.keys()];
+    return [...this.#sources.keys()];
   }
 
   /**
@@ -120,6 +130,7 @@ export class ServiceProcessor {
       this.#context = { ...this.#context, topology: { nodeName, zone } };
       return this.#renderAll(slices);
     }
+    if (resource === 'pod') this.#setPod(key, current as Pod | undefined, change);
     if (resource !== 'service' && resource !== 'endpoints') return change;
     const name = nameOf(resource, key);
     if (name === undefined) return change;
@@ -131,8 +142,8 @@ export class ServiceProcessor {
   /** Applies a change of this node, for example of its addresses. */
   async setNode(node: LocalNode, slices: Slices): Promise<ProcessorChange> {
     this.#context = this.#contextFor(node, this.#context.topology.zone);
-    for (const [name, record] of this.#records) {
-      this.#setRecord(name, record);
+    for (const [name, source] of this.#sources) {
+      this.#setSource(name, source);
       if (slices.due()) await slices.turn();
     }
     return this.#renderAll(slices);
@@ -150,9 +161,27 @@ export class ServiceProcessor {
   }
 
   #setService(name: ServiceName, record: Service | undefined, change: ProcessorChange): void {
-    const affected = this.#setRecord(name, record);
+    const affected = this.#setSource(name, record && serviceSource(name, record));
     this.#render(name, change);
     for (const other of affected) this.#render(other, change);
+  }
+
+  #setPod(key: string, record: Pod | undefined, change: ProcessorChange): void {
+    const id = resources.pod.parseKey(key);
+    if (id === undefined) return;
+    const affected = this.#setHostPorts(id, record);
+    this.#render(hostPortsName(id), change);
+    for (const other of affected) this.#render(other, change);
+  }
+
+  /** @returns other services that have to be rendered again */
+  #setHostPorts(id: KeyNames, record: Pod | undefined): Set<ServiceName> {
+    const name = hostPortsName(id);
+    const affected = this.#setSource(name, record && ((node) => hostPortsSpec(id, record, node)));
+    if (record !== undefined && this.#specs.has(name))
+      this.#endpoints.set(name, hostPortsEndpoints(id, record, this.#context.node));
+    else this.#endpoints.delete(name);
+    return affected;
   }
 
   #setEndpoints(name: ServiceName, record: Endpoints | undefined, change: ProcessorChange): void {
@@ -172,13 +201,13 @@ export class ServiceProcessor {
   }
 
   /** @returns other services that have to be rendered again */
-  #setRecord(name: ServiceName, record: Service | undefined): Set<ServiceName> {
-    const spec = record && serviceSpec(name, record, this.#context.node);
-    if (record === undefined || spec === undefined) {
-      this.#records.delete(name);
+  #setSource(name: ServiceName, source: SpecSource | undefined): Set<ServiceName> {
+    const spec = source?.(this.#context.node);
+    if (source === undefined || spec === undefined) {
+      this.#sources.delete(name);
       this.#specs.delete(name);
     } else {
-      this.#records.set(name, record);
+      this.#sources.set(name, source);
       this.#specs.set(name, spec);
     }
     const addresses = spec?.addresses ?? [];
@@ -228,6 +257,10 @@ export class ServiceProcessor {
     this.#byOwnedAddress.replace(name, state.ownedAddresses);
     this.#byLocalPod.replace(name, state.localPods);
   }
+}
+
+function serviceSource(name: ServiceName, record: Service): SpecSource {
+  return (node) => serviceSpec(name, record, node);
 }
 
 /** undefined for keys that are not those of the resource. */

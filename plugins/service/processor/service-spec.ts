@@ -1,35 +1,18 @@
 /** A Service object as this node reads it: its addresses, and how their traffic is distributed. */
-import type { Service, ServicePort } from '#kubernetes/models/service.ts';
+import type { Service } from '#kubernetes/models/service.ts';
 import { type IpBytes, ipFamily, parseIp, parseKubernetesCidr } from '#models/ip.ts';
-import type { AddressKind, ServiceName, ServiceProtocol } from '../rendered-service.ts';
+import type { AddressKind, ServiceName } from '../rendered-service.ts';
 import { isPort, type NodeView } from './local-node.ts';
+import {
+  type NotRendered,
+  problem,
+  type RequestedAddress,
+  RequestedAddresses,
+  type UnrenderedAddress,
+} from './requested-addresses.ts';
 
 /** How traffic of an address is distributed: to backends of all nodes, or of this node only. */
 export type TrafficPolicy = 'Cluster' | 'Local';
-
-/** An address that the service is to have on this node, unless another service has it already. */
-export interface RequestedAddress {
-  /** Identifies address, port and protocol in all services. */
-  readonly key: string;
-  readonly kind: AddressKind;
-  readonly portName: string;
-  readonly address: string;
-  readonly port: number;
-  readonly protocol: ServiceProtocol;
-}
-
-/** An address of the object that this node does not render. */
-export interface UnrenderedAddress {
-  readonly kind: AddressKind;
-  readonly portName: string;
-  readonly address: string;
-  readonly port: number;
-  /** As in the object. */
-  readonly protocol: string;
-  readonly reason: string;
-  /** Whether it is reported as a problem: others are as the object wants it. */
-  readonly isProblem: boolean;
-}
 
 export interface ServiceSpec {
   readonly name: ServiceName;
@@ -55,8 +38,10 @@ const DEFAULT_AFFINITY_TIMEOUT = 10_800;
 
 export function serviceSpec(name: ServiceName, service: Service, node: NodeView): ServiceSpec {
   const whyNot = whyNothing(service, node);
-  const addresses = new AddressReader(service, node);
-  if (whyNot === undefined) addresses.read();
+  const addresses =
+    whyNot === undefined
+      ? new AddressReader(service, node).read()
+      : { requested: new Map<string, RequestedAddress>(), unrendered: [] };
   const isBalanced = service.service_type === 'LoadBalancer';
   const externalPolicy = service.external_traffic_policy === 'Local' ? 'Local' : 'Cluster';
   const hasHealthCheck = whyNot === undefined && isBalanced && externalPolicy === 'Local';
@@ -106,21 +91,19 @@ function sourceRangeProblems({ loadbalancer_source_ranges: ranges }: Service): s
   ];
 }
 
-type NotRendered = Pick<UnrenderedAddress, 'reason' | 'isProblem'>;
-
 class AddressReader {
-  readonly requested = new Map<string, RequestedAddress>();
-  readonly unrendered: UnrenderedAddress[] = [];
   readonly #service: Service;
   readonly #node: NodeView;
+  readonly #addresses: RequestedAddresses;
 
   constructor(service: Service, node: NodeView) {
     this.#service = service;
     this.#node = node;
+    this.#addresses = new RequestedAddresses(node);
   }
 
   /** In the order of precedence within one service. */
-  read(): void {
+  read(): RequestedAddresses {
     const service = this.#service;
     for (const ip of clusterIps(service)) this.#addAll('cluster-ip', ip);
     for (const ip of this.#node.addresses) this.#addAll('node-port', ip);
@@ -134,14 +117,16 @@ class AddressReader {
       }
     }
     for (const ip of service.external_ips) this.#addAll('external-ip', ip);
+    return this.#addresses;
   }
 
   /** Adds an address for all ports of the service. */
   #addAll(kind: AddressKind, address: string, reason?: NotRendered): void {
     const whyNot = reason ?? this.#whyNotAddress(kind, address, parseIp(address));
-    for (const port of this.#service.port) {
-      const number = kind === 'node-port' ? port.node_port : port.port;
-      if (kind !== 'node-port' || number !== 0) this.#add(kind, address, port, number, whyNot);
+    for (const { name: portName, port: servicePort, node_port, protocol } of this.#service.port) {
+      const port = kind === 'node-port' ? node_port : servicePort;
+      if (kind === 'node-port' && port === 0) continue;
+      this.#addresses.add({ kind, portName, address, port, protocol: protocol || 'TCP' }, whyNot);
     }
   }
 
@@ -156,48 +141,4 @@ class AddressReader {
     const whyNot = this.#node.whyNot(isExternal ? 'external address' : 'cluster IP', bytes);
     return whyNot === undefined ? undefined : problem(`${bytes ? text : `"${text}"`} ${whyNot}`);
   }
-
-  #add(
-    kind: AddressKind,
-    address: string,
-    servicePort: ServicePort,
-    port: number,
-    whyNotAddress: NotRendered | undefined,
-  ): void {
-    const { name: portName } = servicePort;
-    const protocol = servicePort.protocol || 'TCP';
-    const whyNot = whyNotAddress ?? this.#whyNotPort(kind, protocol, port);
-    if (whyNot !== undefined || (protocol !== 'TCP' && protocol !== 'UDP')) {
-      const { reason, isProblem } = whyNot ?? unsupported(protocol);
-      this.unrendered.push({ kind, portName, address, port, protocol, reason, isProblem });
-      return;
-    }
-    const key = `${protocol} ${address} ${port}`;
-    const known = this.requested.get(key);
-    if (known === undefined) {
-      this.requested.set(key, { key, kind, portName, address, port, protocol });
-      return;
-    }
-    // the same address of several kinds serves the same port of the service, unless ports are mixed up
-    const isProblem = known.portName !== portName;
-    const reason = `it is also the ${known.kind} of port ${known.portName || known.port}`;
-    this.unrendered.push({ kind, portName, address, port, protocol, reason, isProblem });
-  }
-
-  #whyNotPort(kind: AddressKind, protocol: string, port: number): NotRendered | undefined {
-    if (!isPort(port)) return problem(`${port} is not a port`);
-    if (protocol !== 'TCP' && protocol !== 'UDP') return unsupported(protocol);
-    if (kind === 'cluster-ip') return undefined;
-    const user = this.#node.userOf(port, protocol);
-    if (user === undefined) return undefined;
-    return problem(`the node needs ${protocol} port ${port} for ${user}`);
-  }
-}
-
-function unsupported(protocol: string): NotRendered {
-  return problem(`${protocol} is not supported`);
-}
-
-function problem(reason: string): NotRendered {
-  return { reason, isProblem: true };
 }

@@ -1,6 +1,12 @@
 /** One service on this node: what it asks for, and what is rendered of it. */
 import type { Endpoints } from '#kubernetes/models/endpoints.ts';
-import type { Backend, RenderedService, ServiceAddress, ServiceName } from '../rendered-service.ts';
+import {
+  type Backend,
+  ownerText,
+  type RenderedService,
+  type ServiceAddress,
+  type ServiceName,
+} from '../rendered-service.ts';
 import type { BackendOrder } from './backend-order.ts';
 import {
   type Endpoint,
@@ -11,7 +17,8 @@ import {
   portKey,
 } from './endpoint-list.ts';
 import { judgmentFor, type Topology } from './endpoint-selection.ts';
-import type { RequestedAddress, ServiceSpec, TrafficPolicy } from './service-spec.ts';
+import type { RequestedAddress } from './requested-addresses.ts';
+import type { ServiceSpec, TrafficPolicy } from './service-spec.ts';
 
 /** Input of the rendering of a service, besides its objects. */
 export interface RenderingContext extends EndpointContext {
@@ -55,8 +62,8 @@ export function whyNotCarried(
   { node, ownerOf }: Pick<RenderingContext, 'node' | 'ownerOf'>,
 ): string | undefined {
   const owner = ownerOf(one.key);
-  if (owner !== service)
-    return `service ${owner} has ${one.address} ${one.protocol} port ${one.port}`;
+  if (owner !== undefined && owner !== service)
+    return `${ownerText(owner)} has ${one.address} ${one.protocol} port ${one.port}`;
   if (!isExternal(one)) return undefined;
   // VPP would make the address its own, and not reach the node any more
   const other = node.serverOf(one.address);

@@ -4,13 +4,14 @@ import { describe, it } from 'node:test';
 import { seededRandom } from '#infra/clock/manual.ts';
 import { endpointsModel } from '#kubernetes/models/endpoints.ts';
 import { nodeModel } from '#kubernetes/models/node.ts';
+import { podModel } from '#kubernetes/models/pod.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import { NodeIpChange } from '#plugins/ipv4net/api.ts';
 import { startedNode } from '../ipv4net/wired-node.ts';
 import { type KubeValue, nodeValue, sorted, type TestNode, vppNodeValue } from '../test-node.ts';
 import { serviceValue } from './service-values.ts';
 
-const STEPS = 60;
+const STEPS = 80;
 const RESTART_EVERY = 10;
 const IPAM = 'ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24, defaultGateway: 192.168.16.100}';
 const OTHER_NIC = 'otherVPPInterfaces: [{interfaceName: Gig2, ip: 203.0.113.51/24}]';
@@ -97,6 +98,9 @@ class RandomCluster {
       () => node.put(this.#service(name)),
       () => node.put(this.#endpoints(name)),
       () => node.put(this.#endpoints(name)),
+      () => node.put(this.#pod(name)),
+      () => node.put(this.#pod(name)),
+      () => node.remove(this.#pod(name)),
       () => node.remove(this.#service(name)),
       () => node.remove(this.#endpoints(name)),
       () => node.add(container, container),
@@ -140,6 +144,23 @@ class RandomCluster {
       endpoint_subsets: this.#below(2) === 0 ? [subset()] : [subset(), subset()],
     });
     return { resource: 'endpoints', key: resources.endpoints.key(name, 'default'), value };
+  }
+
+  /** Of this node or another one, with host ports that services and other pods want, too. */
+  #pod(name: string): KubeValue {
+    const somePort = () => ({
+      container_port: this.#one([80, 8080]),
+      host_port: this.#one([0, 80, 30_080]),
+      protocol: this.#one(['TCP', 'UDP'] as const),
+      host_ip_address: this.#one(['', '0.0.0.0', '127.0.0.1', ...someAddresses]),
+    });
+    const value = podModel.canonical({
+      name,
+      namespace: 'default',
+      ip_address: this.#one(['', '10.1.1.2', '10.1.1.3', '10.1.2.2', '172.16.0.5']),
+      container: [{ name: 'main', port: [somePort(), somePort()] }],
+    });
+    return { resource: 'pod', key: resources.pod.key(name, 'default'), value };
   }
 
   /** The Node object has the addresses of the host. */

@@ -1,0 +1,97 @@
+/**
+ * The host ports of a pod of this node, as a service whose only backend is the pod: each is an address of this node
+ * at which clients reach a port of the pod. Clients keep their address, as with the portmap plugin.
+ */
+import { type Endpoints, endpointsModel } from '#kubernetes/models/endpoints.ts';
+import type { Pod, PodContainerPort } from '#kubernetes/models/pod.ts';
+import type { KeyNames } from '#kubernetes/resources/resources.ts';
+import { ipFamily, parseIp } from '#models/ip.ts';
+import { hostPortsName } from '../rendered-service.ts';
+import type { NodeView } from './local-node.ts';
+import { type NotRendered, problem, RequestedAddresses } from './requested-addresses.ts';
+import type { ServiceSpec } from './service-spec.ts';
+
+/** undefined: the pod has no host port, or it is not one of this node with an address in the pod network. */
+export function hostPortsSpec(id: KeyNames, pod: Pod, node: NodeView): ServiceSpec | undefined {
+  const ports = hostPortsOf(pod);
+  if (ports.length === 0 || localAddress(pod, node) === undefined) return undefined;
+  const addresses = new RequestedAddresses(node);
+  for (const port of ports) addPort(addresses, port, node);
+  return {
+    name: hostPortsName(id),
+    // records of pods have no time of creation
+    created: '',
+    addresses: [...addresses.requested.values()],
+    unrendered: addresses.unrendered,
+    whyNot: undefined,
+    problems: [],
+    internalPolicy: 'Local',
+    externalPolicy: 'Local',
+    affinityTimeout: 0,
+    healthCheckPort: 0,
+  };
+}
+
+/** The pod as the endpoint of its host ports. A pod is reached as soon as it runs, whether it is ready or not. */
+export function hostPortsEndpoints(id: KeyNames, pod: Pod, node: NodeView): Endpoints {
+  return endpointsModel.canonical({
+    endpoint_subsets: [
+      {
+        addresses: [
+          {
+            ip: localAddress(pod, node) ?? '',
+            node_name: node.name,
+            target_ref: { kind: 'Pod', ...id },
+          },
+        ],
+        ports: hostPortsOf(pod).map((port) => ({
+          name: portName(port),
+          protocol: port.protocol,
+          port: port.container_port,
+        })),
+      },
+    ],
+  });
+}
+
+function hostPortsOf({ container }: Pod): PodContainerPort[] {
+  return container.flatMap(({ port }) => port.filter(({ host_port }) => host_port !== 0));
+}
+
+/** Containers of a pod may give two ports one name. */
+function portName({ container_port }: PodContainerPort): string {
+  return String(container_port);
+}
+
+/** A pod in the network of its host has an address that is not one of pods. */
+function localAddress(pod: Pod, node: NodeView): string | undefined {
+  return [pod.ip_address, ...pod.ip_addresses].find((text) => {
+    const bytes = parseIp(text);
+    if (bytes === undefined || ipFamily(bytes) !== node.family) return false;
+    const { isLocal, place } = node.locate(bytes, text, '');
+    return isLocal && place === 'pod';
+  });
+}
+
+function addPort(addresses: RequestedAddresses, port: PodContainerPort, node: NodeView): void {
+  const { host_port, host_ip_address: hostIp, protocol } = port;
+  const request = {
+    kind: 'host-port',
+    portName: portName(port),
+    port: host_port,
+    protocol,
+  } as const;
+  const isAny = hostIp === '' || hostIp === '0.0.0.0';
+  for (const address of isAny ? node.addresses : [hostIp])
+    addresses.add({ ...request, address }, isAny ? undefined : whyNotAddress(hostIp, node));
+}
+
+function whyNotAddress(hostIp: string, node: NodeView): NotRendered | undefined {
+  if (node.addresses.includes(hostIp)) return undefined;
+  const bytes = parseIp(hostIp);
+  if (bytes === undefined) return problem(`"${hostIp}" is not an address`);
+  if (ipFamily(bytes) !== node.family) return problem(`only IPv${node.family} is rendered`);
+  // no packet to it leaves the host
+  if (bytes[0] === 127) return { reason: 'only the host reaches it', isProblem: false };
+  return problem(`${hostIp} is not an address of this node`);
+}
