@@ -23,6 +23,9 @@ export const ProcessStartError = defineError({
  */
 const ATTACHED_SCRIPT = '[ "$PPID" = "$0" ] && exec "$@"';
 
+/** Variables that shells set or change; afterwards they are again as they were given. */
+const shellVariables = ['PWD', 'OLDPWD', 'SHLVL', '_'];
+
 /**
  * @returns without an ID when the kernel has refused it: `startError` says why
  * @throws ProcessStartError
@@ -44,12 +47,7 @@ export function startChild(name: string, command: string, options: ProcessOption
     return file;
   };
   try {
-    const [first, ...rest] = detach
-      ? [program, ...args]
-      : [
-          ...[findProgram(name, 'setpriv', undefined), '--pdeathsig', 'KILL', '--'],
-          ...['/bin/sh', '-c', ATTACHED_SCRIPT, String(process.pid), program, ...args],
-        ];
+    const [first, ...rest] = [...(detach ? [] : attachedPrefix(name, env)), program, ...args];
     const child = spawn(first!, rest, {
       stdio: ['ignore', stream(output), stream(errorOutput)],
       detached: detach,
@@ -68,6 +66,25 @@ export function startChild(name: string, command: string, options: ProcessOption
   } finally {
     for (const file of opened) closeSync(file);
   }
+}
+
+/** The command that starts a program so that it ends with this one. */
+function attachedPrefix(
+  name: string,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): string[] {
+  const setpriv = findProgram(name, 'setpriv', undefined);
+  const given = shellVariables.filter((one) => env[one] !== undefined);
+  const others = shellVariables.filter((one) => env[one] === undefined);
+  const variables = [
+    ...others.flatMap((one) => ['-u', one]),
+    ...given.map((one) => `${one}=${env[one]}`),
+  ];
+  return [
+    ...[setpriv, '--pdeathsig', 'KILL', '--', '/bin/sh', '-c', ATTACHED_SCRIPT, `${process.pid}`],
+    // `env` would take the path of a program for a variable if it contains "="
+    ...[findProgram(name, 'env', undefined), ...variables, setpriv, '--'],
+  ];
 }
 
 /** Why the kernel has refused a new process. */

@@ -57,6 +57,8 @@ export class ManagedProcess {
   /** Counts the commands to stop and the release: a restart that waits is given up by the next one. */
   #stops = 0;
   #isReleased = false;
+  /** Number of calls that wait for the end. */
+  #waiting = 0;
   #restartTimer: Timer | undefined;
   #pollTimer: Timer | undefined;
   #affinityTimer: Timer | undefined;
@@ -95,9 +97,9 @@ export class ManagedProcess {
     return this.#run?.isChild === true && this.#options.detach !== true;
   }
 
-  /** Time of the last start, in milliseconds since the epoch; undefined while it is not running. */
+  /** Time of the last start, in milliseconds since the epoch, also after the end; undefined: it was never started. */
   get startedAt(): number | undefined {
-    return this.#run && this.#startedAt;
+    return this.#startedAt;
   }
 
   /** Milliseconds since the last start; 0 while it is not running. */
@@ -172,7 +174,15 @@ export class ManagedProcess {
 
   /** Resolves with the end of the current run, or of the last one; undefined: it was never started. */
   async wait(): Promise<ProcessEnd | undefined> {
-    return this.#run ? await this.#run.ended : this.#lastEnd;
+    const run = this.#run;
+    if (!run) return this.#lastEnd;
+    this.#waiting++;
+    this.#poll();
+    try {
+      return await run.ended;
+    } finally {
+      this.#waiting--;
+    }
   }
 
   /** If the process ends by it, automatic restarts take place. @throws ProcessStateError when it is not running */
@@ -191,13 +201,17 @@ export class ManagedProcess {
     this.#watch(run);
   }
 
-  /** Stops watching: no more notifications and restarts. The process continues. */
+  /**
+   * Stops watching: no more notifications and restarts. The process continues, and can be asked, stopped and waited for,
+   * but not started again.
+   */
   release(): void {
     this.#isReleased = true;
     this.#stops++;
     for (const timer of [this.#restartTimer, this.#pollTimer, this.#affinityTimer]) timer?.cancel();
     this.#run?.release();
     this.notifications?.close();
+    this.#poll();
   }
 
   #checkStartable(): void {
@@ -242,7 +256,8 @@ export class ManagedProcess {
   }
 
   #poll(): void {
-    if (this.#isReleased || !this.#run) return;
+    // only by reading its state the end of an attached process is noticed
+    if (!this.#run || (this.#isReleased && this.#waiting === 0)) return;
     this.#readStatus();
     this.#pollTimer?.cancel();
     this.#pollTimer = this.#deps.clock.timer(POLL_MS, () => this.#poll());
@@ -268,11 +283,11 @@ export class ManagedProcess {
     this.#run = undefined;
     this.#pollTimer?.cancel();
     this.#affinityTimer?.cancel();
+    this.#setStatus('terminated');
     if (this.#isReleased) return;
     const level = this.#isStopRequested || end.code === 0 ? 'info' : 'warn';
     log[level]({ process: this.name, ...end, uptimeMs }, 'process ended');
     if (uptimeMs >= STABLE_MS) this.#backoff.reset();
-    this.#setStatus('terminated');
     if (!this.#isStopRequested) this.#restartLater();
   }
 

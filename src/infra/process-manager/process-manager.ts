@@ -66,7 +66,8 @@ export class ProcessManager implements Component {
   ): Promise<ManagedProcess> {
     const created = this.#add(name, command, options);
     try {
-      if (options.template) await this.#writeTemplate(templateOf(name, command, options));
+      const { template } = options;
+      if (template) await this.#writeTemplate(templateOf(template.name, command, options));
     } catch (error) {
       this.delete(name);
       throw error;

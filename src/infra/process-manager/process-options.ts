@@ -28,8 +28,8 @@ export interface ProcessOptions {
   readonly detach?: boolean;
   /** Default: the variables of this program. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Write a template of the process when it is created. */
-  readonly template?: { readonly runOnStartup: boolean };
+  /** Write a template when the process is created. A process of the template has the name of the template. */
+  readonly template?: { readonly name: string; readonly runOnStartup: boolean };
   /** Changes of the state are reported to `notifications`. */
   readonly notify?: boolean;
   /** A zombie counts as terminated. Only for attached processes: children are always released. */

@@ -1,7 +1,7 @@
 /** One run of a process, from its start until its end: a child of this program, or an attached process. */
 import type { ChildProcess } from 'node:child_process';
 import { Pidfd } from './pidfd.ts';
-import { ageMs, type KernelState, readStat } from './proc-file.ts';
+import { ageMs, type KernelState, type ProcStat, readStat } from './proc-file.ts';
 
 /** How a process has ended; neither is known of an attached process. */
 export interface ProcessEnd {
@@ -20,7 +20,7 @@ export interface ProcessRun {
   /** Has no effect on a process that has ended. */
   signal(signal: NodeJS.Signals): void;
   isAlive(): boolean;
-  /** Stops watching the process, which continues. */
+  /** Gives back what a watched process needs. The process continues, and all calls remain possible. */
   release(): void;
 }
 
@@ -55,7 +55,10 @@ export function attachedRun(pid: number, autoTerminate: boolean): ProcessRun | u
     return undefined;
   }
   const { promise: ended, resolve } = Promise.withResolvers<ProcessEnd>();
-  const isAlive = () => handle.send(0);
+  let isReleased = false;
+  const send = (signal: NodeJS.Signals | 0): boolean =>
+    isReleased ? sendTo(pid, first, signal) : handle.send(signal);
+  const isAlive = () => send(0);
   const end = (): KernelState => {
     handle.close();
     resolve({ code: undefined, signal: undefined });
@@ -73,7 +76,20 @@ export function attachedRun(pid: number, autoTerminate: boolean): ProcessRun | u
       if (stat?.startTicks !== first.startTicks) return undefined;
       return stat.state === 'zombie' && autoTerminate ? end() : stat.state;
     },
-    signal: (signal) => void handle.send(signal),
-    release: () => handle.close(),
+    signal: (signal) => void send(signal),
+    release: () => {
+      handle.close();
+      isReleased = true;
+    },
   };
+}
+
+/** Without the handle of before: the ID may be that of another process by now. */
+function sendTo(pid: number, { startTicks }: ProcStat, signal: NodeJS.Signals | 0): boolean {
+  const handle = Pidfd.open(pid);
+  try {
+    return readStat(pid)?.startTicks === startTicks && handle?.send(signal) === true;
+  } finally {
+    handle?.close();
+  }
 }

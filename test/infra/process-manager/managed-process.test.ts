@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
@@ -35,8 +35,8 @@ describe('a managed process', { skip }, () => {
     const one = await manager.create('one', 'sleep', { args: ['60'], notify: true });
     const read = readAll(one);
     assert.deepEqual(
-      [one.status, one.pid, one.isAlive, one.uptimeMs],
-      ['initial', undefined, false, 0],
+      [one.status, one.pid, one.isAlive, one.uptimeMs, one.startedAt],
+      ['initial', undefined, false, 0, undefined],
     );
     assert.equal(await one.wait(), undefined);
     await one.start();
@@ -45,11 +45,13 @@ describe('a managed process', { skip }, () => {
     await isSleeping(one);
     assert.deepEqual([one.command, one.args], ['sleep', ['60']]);
     await clock.advance(2500);
-    assert.deepEqual([one.uptimeMs, one.startedAt], [2500, clock.now() - 2500]);
+    const started = clock.now() - 2500;
+    assert.deepEqual([one.uptimeMs, one.startedAt], [2500, started]);
     const { pid } = one;
     assert.deepEqual(await one.stopAndWait(), { code: undefined, signal: 'SIGTERM' });
     assert.ok(!exists(pid!));
     assert.deepEqual([one.status, one.pid, one.isAlive], ['terminated', undefined, false]);
+    assert.deepEqual([one.uptimeMs, one.startedAt], [0, started]);
     assert.deepEqual(await one.wait(), { code: undefined, signal: 'SIGTERM' });
     await until('the end is reported', () => read.at(-1) === 'terminated');
     // Only changes are reported; the shell before the program may have been seen running.
@@ -266,6 +268,46 @@ describe('a managed process', { skip }, () => {
     assert.equal(readFileSync(file, 'utf8'), 'out green \nout green \n');
   });
 
+  it('has exactly the variables that it is given', async (t) => {
+    const { manager } = makeManager(t);
+    const names = ['PWD', 'OLDPWD', 'SHLVL', '_'];
+    const elsewhere = Object.fromEntries(names.map((name) => [name, '/elsewhere']));
+    const all = [{ COLOR: 'a=b c' }, {}, { ...elsewhere, COLOR: '-x' }];
+    for (const [at, env] of all.entries())
+      for (const detach of [false, true]) {
+        const one = await manager.create(`${at}${detach}`, 'sleep', { args: ['60'], env, detach });
+        await one.start();
+        await isSleeping(one);
+        const entries = readFileSync(`/proc/${one.pid}/environ`, 'utf8').split('\0').slice(0, -1);
+        assert.deepEqual(
+          entries.sort(),
+          Object.entries(env)
+            .map(([name, value]) => `${name}=${value}`)
+            .sort(),
+        );
+        await one.kill();
+      }
+  });
+
+  it('may have a path with any characters', async (t) => {
+    const { manager } = makeManager(t);
+    const path = join(testFolder(t), 'a=b -u $x');
+    symlinkSync('/bin/true', path);
+    const one = await manager.create('one', path);
+    await one.start();
+    assert.deepEqual(await one.wait(), { code: 0, signal: undefined });
+  });
+
+  it('runs and ends also when it was deleted from the manager', async (t) => {
+    const { manager } = makeManager(t);
+    const one = await manager.create('one', 'sleep', { args: ['60'], restarts: 1 });
+    await one.start();
+    manager.delete('one');
+    assert.deepEqual([one.isAlive, exists(one.pid!)], [true, true]);
+    assert.deepEqual(await one.kill(), { code: undefined, signal: 'SIGKILL' });
+    assert.deepEqual([one.isAlive, one.status], [false, 'terminated']);
+  });
+
   it('runs on the CPUs of its mask or list, with all threads, after the delay', async (t) => {
     const { manager, clock, logged } = makeManager(t);
     const last = cpus().length - 1;
@@ -346,6 +388,30 @@ describe('an attached process', () => {
     child.kill('SIGKILL');
   });
 
+  it('is known until its end when it was deleted from the manager', async (t) => {
+    const { manager, clock } = makeManager(t);
+    const child = await start();
+    const one = manager.attach('one', 'sleep', child.pid!, { restarts: 1, notify: true });
+    const read = readAll(one);
+    await isSleeping(one);
+    const before = one.wait();
+    manager.delete('one');
+    const after = one.wait();
+    assert.deepEqual([one.isAlive, one.pid], [true, child.pid]);
+    one.signal('SIGSTOP');
+    await until('it is stopped', () => one.statusFile()?.['State']?.startsWith('T') === true);
+    one.signal('SIGCONT');
+    one.stop();
+    await once(child, 'exit');
+    assert.equal(one.isAlive, false);
+    await clock.advance(1000);
+    const unknown = { code: undefined, signal: undefined };
+    assert.deepEqual([await before, await after, await one.wait()], [unknown, unknown, unknown]);
+    await clock.advance(60_000);
+    assert.deepEqual([one.status, one.isAlive], ['terminated', false]);
+    assert.ok(!read.includes('stopped') && !read.includes('terminated'), 'nothing is reported');
+  });
+
   it('continues when the manager is closed', async (t) => {
     const { manager } = makeManager(t);
     const child = await start();
@@ -377,6 +443,8 @@ describe('an attached process', () => {
     const child = await start();
     const pid = child.pid!;
     const one = manager.attach('one', '', pid);
+    const deleted = manager.attach('deleted', '', pid);
+    manager.delete('deleted');
     child.kill('SIGKILL');
     await once(child, 'exit');
     let other: ChildProcess | undefined;
@@ -388,9 +456,11 @@ describe('an attached process', () => {
       return false;
     });
     t.after(() => other?.kill('SIGKILL'));
-    assert.equal(one.isAlive, false);
-    assert.throws(() => one.signal('SIGKILL'), { code: 'CV_PROCESS_STATE' });
-    one.stop();
+    for (const any of [one, deleted]) {
+      assert.equal(any.isAlive, false);
+      assert.throws(() => any.signal('SIGKILL'), { code: 'CV_PROCESS_STATE' });
+      any.stop();
+    }
     await clock.advance(1000);
     assert.equal(one.status, 'terminated');
     assert.ok(exists(pid) && other?.exitCode === null && other.signalCode === null);

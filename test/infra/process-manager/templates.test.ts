@@ -74,11 +74,11 @@ describe('templates of processes', { skip }, () => {
       output: 'inherit',
       notify: true,
       detach: true,
-      template: { runOnStartup: false },
+      template: { name: 'saved', runOnStartup: false },
       cpuAffinity: { list: '0', delayMs: 1500 },
     });
     const expected = {
-      name: 'one',
+      name: 'saved',
       cmd: 'sleep',
       p_options: {
         args: ['60', '--token=secret'],
@@ -90,22 +90,22 @@ describe('templates of processes', { skip }, () => {
         cpu_affinity_delay: '1500ms',
       },
     };
-    const file = join(folder, 'one.json');
+    const file = join(folder, 'saved.json');
     assert.deepEqual(JSON.parse(readFileSync(file, 'utf8')), expected);
     assert.equal(statSync(file).mode & 0o777, 0o600);
     assert.equal(statSync(folder).mode & 0o777, 0o700);
-    assert.deepEqual(readdirSync(folder), ['one.json']);
+    assert.deepEqual(readdirSync(folder), ['saved.json']);
     const next = makeManager(t, folder).manager;
     await next.init();
     assert.deepEqual([next.templates(), next.all()], [[expected], []]);
-    assert.deepEqual(manager.template('one'), expected);
+    assert.deepEqual(manager.template('saved'), expected);
   });
 
   it('are refused outside of their folder, and without one', async (t) => {
     const folder = join(testFolder(t), 'templates');
     mkdirSync(folder);
     const { manager } = makeManager(t, folder);
-    const template = { runOnStartup: true };
+    const template = { name: 'one', runOnStartup: true };
     for (const name of [
       '../escaped',
       '/tmp/escaped',
@@ -117,7 +117,7 @@ describe('templates of processes', { skip }, () => {
       '',
       'x'.repeat(201),
     ])
-      await assert.rejects(manager.create(name, 'sleep', { template }), {
+      await assert.rejects(manager.create('one', 'sleep', { template: { ...template, name } }), {
         code: 'CV_PROCESS_TEMPLATE',
       });
     assert.deepEqual([readdirSync(folder), manager.all()], [[], []]);
@@ -181,10 +181,13 @@ describe('templates of processes', { skip }, () => {
     const folder = testFolder(t);
     const { manager } = makeManager(t, join(folder, 'templates'));
     writeFileSync(join(folder, 'templates'), 'a file, not a folder');
-    await assert.rejects(manager.create('one', 'sleep', { template: { runOnStartup: true } }), {
-      code: 'CV_PROCESS_TEMPLATE',
-      message: /cannot write the template/,
-    });
+    await assert.rejects(
+      manager.create('one', 'sleep', { template: { name: 'one', runOnStartup: true } }),
+      {
+        code: 'CV_PROCESS_TEMPLATE',
+        message: /cannot write the template/,
+      },
+    );
     assert.equal(manager.byName('one'), undefined);
   });
 });
