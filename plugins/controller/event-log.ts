@@ -1,9 +1,11 @@
 /**
- * The log of events: one line for each when it has been processed, at level error if it failed. At
+ * The log of events: one line for each when it has been processed, at level error if it failed and not only waits for pods. At
  * level debug of the logger also the boxes of banner.ts, before the handlers and at the end.
  */
-import { errorText } from '#infra/errors/errors.ts';
+import { errorText, isGone } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
+import { FailedValuesError } from './api/errors.ts';
+import { EventMethod } from './api/event.ts';
 import { arrivalBanner, outcomeBanner, printable } from './banner.ts';
 import type { ProcessingState } from './processing-state.ts';
 
@@ -47,11 +49,32 @@ export class EventLog {
     if (errors.length === 0) this.#log.info(fields, 'event processed');
     else {
       const texts = errors.slice(0, MAX_ERRORS).map((error) => errorText(error));
-      const failure = { failures: errors.length, errors: texts, revertedBy: reverted(processing) };
-      this.#log.error({ ...fields, ...failure }, 'event failed');
+      if (isWaiting(processing)) this.#log.info({ ...fields, waiting: texts }, 'event processed');
+      else {
+        const failure = {
+          failures: errors.length,
+          errors: texts,
+          revertedBy: reverted(processing),
+        };
+        this.#log.error({ ...fields, ...failure }, 'event failed');
+      }
     }
     if (this.#log.isLevelEnabled('debug')) this.#print(outcomeText(processing, tookMs));
   }
+}
+
+/**
+ * Whether a resync only has values of pods that have ended: after a reboot, or while no agent ran. kubelet
+ * deletes the pods, or adds them again.
+ */
+function isWaiting({ method, errors }: ProcessingState): boolean {
+  return (
+    method !== EventMethod.Update &&
+    errors.every(
+      (error) =>
+        error instanceof FailedValuesError && error.failures.every((each) => isGone(each.error)),
+    )
+  );
 }
 
 function outcomeText(processing: ProcessingState, tookMs: number): string {

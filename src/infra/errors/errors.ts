@@ -139,6 +139,11 @@ export function traitsOf(thrown: unknown): Partial<ErrorTraits> {
   return thrown instanceof CodedError ? thrown : {};
 }
 
+/** Whether the environment of what failed, such as a network namespace, does not exist any more. */
+export function isGone(thrown: unknown): boolean {
+  return traitsOf(thrown).unavailable === 'environment';
+}
+
 /** The text of anything that was thrown. */
 export function errorText(thrown: unknown): string {
   if (thrown instanceof Error) return thrown.message;

@@ -5,6 +5,7 @@
  */
 
 import type { Clock } from '#infra/clock/clock.ts';
+import { isGone } from '#infra/errors/errors.ts';
 import type { KeyFailure, TransactionResult } from '../api/transaction.ts';
 import type { Node } from '../graph/node.ts';
 import type { History } from '../history/history.ts';
@@ -121,7 +122,7 @@ export class Transactor {
     // those of the northbound are logged with their event
     if (prepared.type !== 'NBTransaction' && operations > 0)
       context.log.info({ seqNum, type: prepared.type, operations }, 'transaction executed');
-    if (failures.length > 0) this.#warn(seqNum, failures);
+    if (failures.length > 0) this.#logFailures(prepared, seqNum, failures);
     const trace = { queuedMs, readingMs, planningMs, writingMs, executionMs, operations };
     return { result: { seqNum, failures, trace }, touched };
   }
@@ -166,12 +167,19 @@ export class Transactor {
     return mismatches.map(({ key, error }) => ({ key, operation: 'UNDEFINED', error }));
   }
 
-  #warn(seqNum: number, failures: TransactionResult['failures']): void {
+  /** A resync meets what has ended before it, such as pods: that is no fault. */
+  #logFailures(
+    { resync }: PreparedTransaction,
+    seqNum: number,
+    failures: TransactionResult['failures'],
+  ): void {
     const texts = failures
       .slice(0, 20)
       .map(({ key, operation, error }) => `${key} (${operation}): ${error.message}`);
     const { log } = this.#options.context;
-    log.warn({ seqNum, failures: texts, count: failures.length }, 'values failed');
+    const isExpected = resync !== undefined && failures.every(({ error }) => isGone(error));
+    const level = isExpected ? 'info' : 'warn';
+    log[level]({ seqNum, failures: texts, count: failures.length }, 'values failed');
   }
 }
 
