@@ -83,7 +83,14 @@ describe('Helm chart', limits, () => {
     const map = find(objectsOf(renderChart({})), 'ConfigMap', 'contiv-cni-cfg');
     const { plugins } = JSON.parse(map.data!['10-contiv-vpp.conflist']!);
     const portmap = plugins.find(({ type }: { type: string }) => type === 'portmap');
-    assert.deepEqual(portmap, { type: 'portmap', capabilities: { portMappings: true } });
+    const { externalSetMarkChain, ...keys } = portmap;
+    assert.equal(externalSetMarkChain, undefined);
+    // replies to clients of the host's NICs have to pass the host
+    assert.deepEqual(keys, {
+      type: 'portmap',
+      capabilities: { portMappings: true },
+      masqAll: true,
+    });
   });
 
   // Helm checks schemas with one of two libraries, depending on its version.
