@@ -95,7 +95,7 @@ describe('the images', { skip: withoutBases() || withoutNodes() }, () => {
     for (const image of [vswitch, vpp]) {
       assert.equal(image.labels['org.opencontainers.image.revision'], COMMIT);
       // a link, to a path in the image
-      assert.ok(lstatSync(join(image.root, image.command[0]!)).isSymbolicLink());
+      assert.ok(lstatSync(join(image.root, image.entrypoint[0]!)).isSymbolicLink());
     }
     assert.equal(
       vpp.labels['org.opencontainers.image.description'],
@@ -165,7 +165,7 @@ describe('the images', { skip: withoutBases() || withoutNodes() }, () => {
       overlays,
     });
     const agent = container.start(join(folder, 'embedded.log'), netns.enter, [
-      ...vswitch.command,
+      ...vswitch.entrypoint,
       '--embedded',
     ]);
     try {

@@ -40,7 +40,7 @@ export class Container {
 
   /** @param command default: that of the image */
   argv(
-    command: readonly string[] = this.#image.command,
+    command: readonly string[] = [...this.#image.entrypoint, ...this.#image.cmd],
     env: Readonly<Record<string, string>> = {},
   ): string[] {
     return chrootCommand({

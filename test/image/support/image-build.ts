@@ -25,8 +25,9 @@ export interface Image {
   readonly layers: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly workdir: string;
-  /** Argument vector of ENTRYPOINT and CMD. */
-  readonly command: readonly string[];
+  readonly entrypoint: readonly string[];
+  /** Default arguments. */
+  readonly cmd: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
 }
 
@@ -120,9 +121,9 @@ export class ImageBuild {
     };
     const { layer, root } = await overlays.layer(stage.name, below, fill, folder);
     if (folder !== undefined) writeFileSync(join(folder, COMPLETE), '');
-    const { env, workdir, labels } = state;
-    const command = [...state.entrypoint, ...state.cmd];
-    return { state, image: { root, layers: withBelow(layer), env, workdir, labels, command } };
+    const { env, workdir, labels, entrypoint, cmd } = state;
+    const layers = withBelow(layer);
+    return { state, image: { root, layers, env, workdir, labels, entrypoint, cmd } };
   }
 
   /** Folder of a stage that is kept: of these instructions and these files. */

@@ -1,0 +1,19 @@
+/**
+ * Where a cluster of the tests lives, outside the repository: `programs` and `images` are kept between
+ * runs, `run` belongs to the cluster that is up, `results` has what the suites said last.
+ */
+import { mkdirSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
+
+export const clusterFolder =
+  process.env['CLUSTER_FOLDER'] || join(cache, 'contiv-vswitch/cluster');
+
+/** Path of a folder in it, which exists afterwards. */
+export function folderOf(...parts: readonly string[]): string {
+  const path = join(clusterFolder, ...parts);
+  mkdirSync(path, { recursive: true });
+  return path;
+}

@@ -1,0 +1,153 @@
+/**
+ * The stage `images`: those of this tree, from its Dockerfile, and those that the tests of Kubernetes
+ * start, from images/Dockerfile. No container engine and no registry: as in test/image.
+ */
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join, resolve } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { baseFolder, makeBase } from '../../scripts/lib/image-bases.ts';
+import { findProgram } from '#test/support/requirements.ts';
+import { baseImage } from '../image/support/bases.ts';
+import { writeFdioRepository } from '../image/support/fdio-repository.ts';
+import { type BuildOptions, ImageBuild } from '../image/support/image-build.ts';
+import { Overlays } from '../image/support/overlay.ts';
+import { folderOf } from './folder.ts';
+import { type GoProgramName, KUBERNETES, programPath } from './go-programs.ts';
+import { writeImageArchive } from './image-archive.ts';
+
+const repository = resolve(import.meta.dirname, '../..');
+const FDIO = 'https://packagecloud.io/fdio/release';
+
+/** Of this tree, by target of its Dockerfile. */
+const ownImages = {
+  vswitch: ['docker.io/library/contiv-vswitch:0.1.0'],
+  vpp: ['docker.io/library/contiv-vswitch-vpp:0.1.0'],
+};
+
+const e2e = (name: string): string => `registry.k8s.io/e2e-test-images/${name}`;
+
+/** Of images/Dockerfile, with the names that tests of Kubernetes 1.34 and our manifests expect. */
+const testImages = {
+  pause: ['registry.k8s.io/pause:3.10.1'],
+  busybox: [e2e('busybox:1.37.0-1'), e2e('busybox:1.36.1-1')],
+  agnhost: [e2e('agnhost:2.56'), e2e('agnhost:2.53'), e2e('agnhost:2.43'), e2e('agnhost:2.40')],
+  dnsutils: [
+    e2e('jessie-dnsutils:1.7'),
+    'registry.k8s.io/build-image/distroless-iptables:v0.7.14',
+  ],
+  etcd: ['quay.io/coreos/etcd:v3.5.21'],
+  coredns: ['registry.k8s.io/coredns/coredns:v1.12.4'],
+  'reset-server': [e2e('regression-issue-74839:1.2')],
+  cyclonus: ['docker.io/mfenwick100/cyclonus-worker:latest'],
+};
+
+/** Programs that images/Dockerfile copies. */
+const contextPrograms: readonly GoProgramName[] = [
+  'agnhost',
+  'coredns',
+  'etcd',
+  'reset-server',
+  'cyclonus-worker',
+];
+
+export const imageArchive = (name: string): string => join(folderOf('images'), `${name}.tar`);
+
+export const imageArchives = (): string[] =>
+  [...Object.keys(testImages), ...Object.keys(ownImages)].map(imageArchive);
+
+/** Builds the images of the tests unless they are there, and those of this tree anew. */
+export async function buildImages(print: (line: string) => void): Promise<void> {
+  if (Object.keys(testImages).some((name) => !existsSync(imageArchive(name)))) {
+    const context = testContext();
+    // Nothing of it is in FD.io's repository, for which any folder stands.
+    await build(testImages, print, context, context);
+  }
+  await buildOwnImages(print);
+}
+
+/** @param context folder with the Dockerfile; default: this tree */
+export async function buildOwnImages(
+  print: (line: string) => void,
+  context = repository,
+): Promise<void> {
+  const packages = mkdtempSync(join(folderOf('images'), 'fdio-'));
+  try {
+    writeFdioRepository(packages);
+    await build(ownImages, print, context, packages);
+  } finally {
+    rmSync(packages, { recursive: true, force: true });
+  }
+}
+
+async function build(
+  images: Readonly<Record<string, readonly string[]>>,
+  print: (line: string) => void,
+  context: string,
+  packages: string,
+): Promise<void> {
+  for (const name of ['bookworm', 'noble'] as const)
+    if (!existsSync(baseFolder(name))) makeBase(name);
+  const folder = mkdtempSync(join(folderOf('images'), 'build-'));
+  const overlays = new Overlays(folder);
+  const options: BuildOptions = {
+    context,
+    args: {},
+    mirror: { address: FDIO, folder: packages },
+    kept: ['packages'],
+    baseImage: (image) => base(image, overlays, folder),
+    overlays,
+    log: join(folderOf('images'), 'build.log'),
+  };
+  try {
+    const build = new ImageBuild(options);
+    for (const [target, names] of Object.entries(images)) {
+      const before = performance.now();
+      await writeImageArchive(await build.image(target), names, imageArchive(target));
+      print(`${target}: image in ${Math.round((performance.now() - before) / 1000)} s`);
+    }
+  } finally {
+    overlays.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function base(image: string, overlays: Overlays, folder: string): Promise<readonly string[]> {
+  if (image === 'debian:bookworm-slim') return [baseFolder('bookworm')];
+  if (image !== 'scratch') return await baseImage(image, overlays);
+  // RUN mounts folders into it.
+  const empty = join(folder, 'scratch');
+  for (const name of ['dev', 'etc', 'proc', 'run', 'sys'])
+    mkdirSync(join(empty, name), { recursive: true });
+  writeFileSync(join(empty, 'etc/resolv.conf'), '');
+  return [empty];
+}
+
+/** @returns a folder with images/Dockerfile and what it copies */
+function testContext(): string {
+  const context = folderOf('images', 'context');
+  rmSync(context, { recursive: true });
+  mkdirSync(context);
+  copyFileSync(join(import.meta.dirname, 'images/Dockerfile'), join(context, 'Dockerfile'));
+  for (const name of contextPrograms) linkSync(programPath(name), join(context, name));
+  copyFileSync(findProgram('busybox')!, join(context, 'busybox'));
+  writeFileSync(join(context, 'passwd'), 'root:x:0:0:root:/root:/bin/sh\n');
+  // The certificate with which agnhost serves TLS is beside its source.
+  const modules = execFileSync('go', ['env', 'GOMODCACHE'], { encoding: 'utf8' }).trim();
+  const porter = `${modules}/k8s.io/kubernetes@v${KUBERNETES}/test/images/agnhost/porter`;
+  const certificate = ['localhost.crt', 'localhost.key'];
+  for (const name of certificate) copyFileSync(join(porter, name), join(context, name));
+  const copied = [...contextPrograms, 'busybox', 'passwd', ...certificate];
+  writeFileSync(
+    join(context, '.dockerignore'),
+    `*\n${copied.map((name) => `!${name}\n`).join('')}`,
+  );
+  return context;
+}

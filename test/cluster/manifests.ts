@@ -1,0 +1,100 @@
+/** What is deployed: the shipped manifest with the settings of an operator, and DNS. */
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parse, parseAllDocuments, stringify } from 'yaml';
+import { vhostNetLibrary } from '#test/support/vhost-net.ts';
+import { MANIFEST } from '../../scripts/lib/deploy/chart.ts';
+import { GATEWAY, nodeName, vppAddress } from './network.ts';
+
+interface KubeObject {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+}
+
+interface ConfigMap extends KubeObject {
+  readonly data: Record<string, string>;
+}
+
+interface Container {
+  readonly name: string;
+  readonly command: string[];
+  readonly env: { name: string; value: string }[];
+  readonly volumeMounts: { name: string; mountPath: string; readOnly?: boolean }[];
+}
+
+interface Workload extends KubeObject {
+  readonly spec: {
+    readonly template: {
+      readonly spec: { readonly containers: Container[]; readonly volumes: object[] };
+    };
+  };
+}
+
+export interface Deployment {
+  readonly objects: readonly KubeObject[];
+  /** In what it differs from the manifest, a sentence each. */
+  readonly exceptions: readonly string[];
+}
+
+const repository = resolve(import.meta.dirname, '../..');
+const PRELOADED = '/usr/local/lib/vhost-net';
+/** Command of the agent's container before which the list of devices is replaced. */
+const REMOUNT = 'mount -o remount,rw,bind /proc/sys\n';
+
+/** The manifest of this tree, for a cluster with so many nodes. @param root another checkout */
+export function ownDeployment(nodes: number, root = repository): Deployment {
+  const text = readFileSync(join(root, MANIFEST), 'utf8');
+  const objects = parseAllDocuments(text).map((document) => document.toJS() as KubeObject);
+  const exceptions = [
+    'contiv.conf: nodeConfig names the link that each VPP has to the network (docs/install.md)',
+  ];
+  const { data } = find<ConfigMap>(objects, 'ConfigMap', 'contiv-agent-cfg');
+  data['contiv.conf'] = stringify({
+    ...(parse(data['contiv.conf']!) as object),
+    nodeConfig: Array.from({ length: nodes }, (_, i) => ({
+      nodeName: nodeName(i + 1),
+      mainVPPInterface: { interfaceName: 'host-eth1', ip: `${vppAddress(i + 1)}/24` },
+      gateway: GATEWAY,
+    })),
+  });
+  const library = vhostNetLibrary();
+  if (library !== undefined) {
+    replaceVhostNet(objects, library);
+    exceptions.push(
+      'VPP preloads a library that stands for /dev/vhost-net, which the kernel of this machine lacks; ' +
+        'the agent sees the device in a copy of /proc/misc',
+    );
+  }
+  return { objects, exceptions };
+}
+
+function replaceVhostNet(objects: readonly KubeObject[], library: string): void {
+  const { containers, volumes } = find<Workload>(objects, 'DaemonSet', 'contiv-vswitch').spec
+    .template.spec;
+  const container = (name: string): Container => {
+    const found = containers.find((container) => container.name === name);
+    if (found === undefined) throw new Error(`the manifest has no container ${name}`);
+    return found;
+  };
+  const vpp = container('contiv-vpp');
+  vpp.env.push({ name: 'LD_PRELOAD', value: `${PRELOADED}.so` });
+  vpp.volumeMounts.push({ name: 'vhost-net', mountPath: `${PRELOADED}.so`, readOnly: true });
+  volumes.push({ name: 'vhost-net', hostPath: { path: library, type: 'File' } });
+  const { command } = container('contiv-agent');
+  const script = command.findIndex((word) => word.includes(REMOUNT));
+  if (script < 0) throw new Error('the manifest does not remount /proc/sys in the agent');
+  const list = '(cat /proc/misc; echo 238 vhost-net) >/tmp/misc; mount --bind /tmp/misc /proc/misc\n';
+  command[script] = command[script]!.replace(REMOUNT, REMOUNT + list);
+}
+
+function find<T extends KubeObject>(objects: readonly KubeObject[], kind: string, name: string): T {
+  const found = objects.find((object) => object.kind === kind && object.metadata.name === name);
+  if (found === undefined) throw new Error(`the manifest has no ${kind} ${name}`);
+  return found as T;
+}
+
+/** Rights that kubeadm gives, and CoreDNS as it deploys it. */
+export function clusterObjects(): unknown[] {
+  const text = readFileSync(join(import.meta.dirname, 'cluster.yaml'), 'utf8');
+  return parseAllDocuments(text).map((document) => document.toJS());
+}

@@ -1,0 +1,70 @@
+/** What `run` knows by name. */
+import { type E2eSelection, runE2e } from './e2e.ts';
+import type { CaseResult } from './results.ts';
+import type { ClusterSettings } from './settings.ts';
+
+export interface SuiteRun {
+  readonly cases: readonly CaseResult[];
+  /** Measured values, a sentence each. */
+  readonly measures?: readonly string[];
+}
+
+export interface Suite {
+  readonly title: string;
+  /** What it leaves out, a sentence each. */
+  readonly notRun: readonly string[];
+  run(settings: ClusterSettings): Promise<SuiteRun>;
+}
+
+/** Tests that need a cloud, an address family, or a program that the cluster has not. */
+const unavailable = {
+  '\\[Feature:(SCTP[^\\]]*)\\]': 'SCTP: the kernel of the machine has no such sockets',
+  '\\[Feature:(IPv6DualStack|Ingress|NEG|.*GCE.*|LoadBalancer|KubeProxyDaemonSet\\w*|PerformanceDNS|NoSNAT|BGP)\\]':
+    'dual stack, clouds, load balancers and large clusters',
+  '\\[Disruptive\\]': 'tests that end kubelet or kube-proxy by SSH (the suite `restarts` does it)',
+  '\\[Slow\\]': 'tests of more than five minutes',
+};
+
+function e2e(
+  title: string,
+  selection: Omit<E2eSelection, 'nodes'>,
+  notRun: readonly string[] = [],
+): Suite & { readonly e2e: true } {
+  return {
+    e2e: true,
+    title,
+    notRun,
+    run: async ({ nodes }) => ({
+      cases: await runE2e(title.replaceAll(/\W+/g, '-'), { ...selection, nodes }),
+    }),
+  };
+}
+
+const otherThanSuites = ['\\[Conformance\\]', 'Netpol', 'NetworkPolicyLegacy'];
+
+export const suites: Readonly<Record<string, Suite>> = {
+  conformance: e2e('Conformance of networks', {
+    focus: '\\[sig-network\\].*\\[Conformance\\]',
+    processes: 3,
+  }),
+  netpol: e2e(
+    'Network policies',
+    { focus: 'Netpol', skip: 'SCTP', processes: 3 },
+    [unavailable['\\[Feature:(SCTP[^\\]]*)\\]']],
+  ),
+  network: e2e(
+    'Other tests of networks',
+    {
+      focus: '\\[sig-network\\]',
+      skip: [...otherThanSuites, ...Object.keys(unavailable)].join('|'),
+      processes: 3,
+    },
+    Object.values(unavailable),
+  ),
+  node: e2e('Pods, host ports and probes', {
+    focus:
+      '\\[sig-node\\] (Probing container|Pods|PodTemplates|Container Lifecycle Hook|Pods Extended)|\\[sig-scheduling\\].*hostPort',
+    skip: '\\[Serial\\]|\\[Disruptive\\]|\\[Slow\\]|\\[Feature:',
+    processes: 3,
+  }),
+};
