@@ -50,30 +50,33 @@ export async function runE2e(name: string, selection: E2eSelection): Promise<Cas
 export function readJunit(file: string): CaseResult[] {
   const text = readFileSync(file, 'utf8');
   const cases = text.matchAll(/<testcase ([^>]*?)(?:\/>|>(.*?)<\/testcase>)/gs);
-  return [...cases].flatMap(([, attributes = '', body = '']) => {
-    const name = attribute(attributes, 'name');
-    // Set-up and tear-down are cases of their own, of which only failures count.
-    const status = attribute(attributes, 'status');
-    if (status === 'skipped' || status === 'pending') {
-      const message = attribute(/<skipped ([^>]*)>/.exec(body)?.[1] ?? '', 'message');
-      // `skipped` alone means that the selection left it out; a test that skips itself gives its reason.
-      const reason = message.replace(/^skipped( - )?/, '');
-      return reason === '' ? [] : [{ name: caseName(name), outcome: 'skipped', message: reason }];
-    }
-    const seconds = Number(attribute(attributes, 'time'));
-    if (status === 'passed')
-      return name.startsWith('[It]')
-        ? [{ name: caseName(name), outcome: 'passed', message: '', seconds }]
-        : [];
-    const failure = /<(?:failure|error) ([^>]*)>/.exec(body)?.[1] ?? '';
-    return [
-      { name: caseName(name), outcome: 'failed', message: attribute(failure, 'message'), seconds },
-    ];
-  });
+  return [...cases]
+    .map(([, attributes = '', body = '']) => readCase(attributes, body))
+    .filter((result) => result !== undefined);
 }
 
-/** `[It] [sig-network] Services should …` without the kind of the node. */
-const caseName = (name: string): string => name.replace(/^\[It\] /, '');
+function readCase(attributes: string, body: string): CaseResult | undefined {
+  const isTest = attribute(attributes, 'name').startsWith('[It]');
+  const name = attribute(attributes, 'name').replace(/^\[It\] /, '');
+  const seconds = Number(attribute(attributes, 'time'));
+  switch (attribute(attributes, 'status')) {
+    case 'passed':
+      // Set-up and tear-down are cases of their own, of which only failures count.
+      return isTest ? { name, outcome: 'passed', message: '', seconds } : undefined;
+    case 'pending':
+      return undefined;
+    case 'skipped': {
+      // `skipped` alone means that the selection left it out; a test that skips itself gives its reason.
+      const message = attribute(/<skipped ([^>]*)>/.exec(body)?.[1] ?? '', 'message');
+      const reason = message.replace(/^skipped( - )?/, '');
+      return reason === '' ? undefined : { name, outcome: 'skipped', message: reason };
+    }
+    default: {
+      const failure = /<(?:failure|error) ([^>]*)>/.exec(body)?.[1] ?? '';
+      return { name, outcome: 'failed', message: attribute(failure, 'message'), seconds };
+    }
+  }
+}
 
 function attribute(attributes: string, name: string): string {
   const value = new RegExp(`(?:^|\\s)${name}="([^"]*)"`).exec(attributes)?.[1] ?? '';
