@@ -59,7 +59,10 @@ export async function clusterUp(
 
 /** Resolves when all nodes are Ready, and all pods of kube-system. */
 export async function whenReady(settings: ClusterSettings): Promise<void> {
-  await whenever('all nodes are Ready', () => registeredNodes().filter(isReady).length === settings.nodes);
+  await whenever(
+    'all nodes are Ready',
+    () => registeredNodes().filter(isReady).length === settings.nodes,
+  );
   const limit = `--timeout=${READY_LIMIT_MS / 1000}s`;
   kubectl('-n', 'kube-system', 'wait', 'pods', '--all', '--for=condition=Ready', limit);
 }

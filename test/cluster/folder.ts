@@ -8,8 +8,7 @@ import { join } from 'node:path';
 
 const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
 
-export const clusterFolder =
-  process.env['CLUSTER_FOLDER'] || join(cache, 'contiv-vswitch/cluster');
+export const clusterFolder = process.env['CLUSTER_FOLDER'] || join(cache, 'contiv-vswitch/cluster');
 
 /** Path of a folder in it, which exists afterwards. */
 export function folderOf(...parts: readonly string[]): string {

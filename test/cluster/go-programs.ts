@@ -79,7 +79,10 @@ const modules = {
     path: 'go.etcd.io/etcd/server/v3',
     version: '3.5.21',
     files: {
-      'main/main.go': goMain('etcdmain.Main(os.Args)', ['os', 'go.etcd.io/etcd/server/v3/etcdmain']),
+      'main/main.go': goMain('etcdmain.Main(os.Args)', [
+        'os',
+        'go.etcd.io/etcd/server/v3/etcdmain',
+      ]),
     },
   },
   coredns: {

@@ -1,7 +1,14 @@
 /** An image as the archive that `docker save` writes and `ctr images import` reads, with one layer. */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { createReadStream, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  createReadStream,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Image } from '../image/support/image-build.ts';
@@ -38,7 +45,15 @@ export async function writeImageArchive(
     writeFileSync(join(folder, 'config.json'), config);
     const manifest = [{ Config: 'config.json', RepoTags: names, Layers: ['layer/layer.tar'] }];
     writeFileSync(join(folder, 'manifest.json'), JSON.stringify(manifest));
-    execFileSync('tar', ['-C', folder, '-cf', `${file}.new`, 'manifest.json', 'config.json', 'layer']);
+    execFileSync('tar', [
+      '-C',
+      folder,
+      '-cf',
+      `${file}.new`,
+      'manifest.json',
+      'config.json',
+      'layer',
+    ]);
     renameSync(`${file}.new`, file);
   } finally {
     rmSync(folder, { recursive: true });

@@ -2,6 +2,8 @@
  * The stage `images`: those of this tree, from its Dockerfile, and those that the tests of Kubernetes
  * start, from images/Dockerfile. No container engine and no registry: as in test/image.
  */
+
+import { execFileSync } from 'node:child_process';
 import {
   copyFileSync,
   existsSync,
@@ -12,9 +14,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { execFileSync } from 'node:child_process';
-import { baseFolder, makeBase } from '../../scripts/lib/image-bases.ts';
 import { findProgram } from '#test/support/requirements.ts';
+import { baseFolder, makeBase } from '../../scripts/lib/image-bases.ts';
 import { baseImage } from '../image/support/bases.ts';
 import { writeFdioRepository } from '../image/support/fdio-repository.ts';
 import { type BuildOptions, ImageBuild } from '../image/support/image-build.ts';
@@ -39,10 +40,7 @@ const testImages = {
   pause: ['registry.k8s.io/pause:3.10.1'],
   busybox: [e2e('busybox:1.37.0-1'), e2e('busybox:1.36.1-1')],
   agnhost: [e2e('agnhost:2.56'), e2e('agnhost:2.53'), e2e('agnhost:2.43'), e2e('agnhost:2.40')],
-  dnsutils: [
-    e2e('jessie-dnsutils:1.7'),
-    'registry.k8s.io/build-image/distroless-iptables:v0.7.14',
-  ],
+  dnsutils: [e2e('jessie-dnsutils:1.7'), 'registry.k8s.io/build-image/distroless-iptables:v0.7.14'],
   etcd: ['quay.io/coreos/etcd:v3.5.21'],
   coredns: ['registry.k8s.io/coredns/coredns:v1.12.4'],
   'reset-server': [e2e('regression-issue-74839:1.2')],

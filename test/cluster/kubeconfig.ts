@@ -8,8 +8,7 @@ export const API_PORT = 6443;
 
 const url = (): string => `https://${hostAddress(1)}:${API_PORT}`;
 
-export const controlPlaneFile = (name: string): string =>
-  join(folderOf('run/control-plane'), name);
+export const controlPlaneFile = (name: string): string => join(folderOf('run/control-plane'), name);
 
 /** User and groups by the name of a client, whose token has the same name. */
 function clients(nodes: number): Map<string, readonly [user: string, group: string]> {

@@ -12,10 +12,7 @@ export function kubectl(...args: readonly string[]): string {
 /** `kubectl apply` of objects. */
 export function apply(...objects: readonly unknown[]): void {
   // Documents of JSON are documents of YAML.
-  run(
-    ['apply', '-f', '-'],
-    objects.map((object) => `---\n${JSON.stringify(object)}\n`).join(''),
-  );
+  run(['apply', '-f', '-'], objects.map((object) => `---\n${JSON.stringify(object)}\n`).join(''));
 }
 
 /** The object as the API server has it. */

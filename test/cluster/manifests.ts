@@ -83,7 +83,8 @@ function replaceVhostNet(objects: readonly KubeObject[], library: string): void 
   const { command } = container('contiv-agent');
   const script = command.findIndex((word) => word.includes(REMOUNT));
   if (script < 0) throw new Error('the manifest does not remount /proc/sys in the agent');
-  const list = '(cat /proc/misc; echo 238 vhost-net) >/tmp/misc; mount --bind /tmp/misc /proc/misc\n';
+  const list =
+    '(cat /proc/misc; echo 238 vhost-net) >/tmp/misc; mount --bind /tmp/misc /proc/misc\n';
   command[script] = command[script]!.replace(REMOUNT, REMOUNT + list);
 }
 

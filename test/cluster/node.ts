@@ -7,10 +7,10 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CNI_PLUGINS } from '#test/support/requirements.ts';
 import { until } from '#test/support/wait.ts';
-import { authorityFile, kubeconfig } from './kubeconfig.ts';
 import { pidOf, startDetached, stopDetached } from './detached-process.ts';
 import { folderOf } from './folder.ts';
 import { programPath } from './go-programs.ts';
+import { authorityFile, kubeconfig } from './kubeconfig.ts';
 import { enterNetns, GATEWAY, hostAddress, netnsOf, nodeName } from './network.ts';
 import type { ClusterSettings } from './settings.ts';
 
@@ -131,7 +131,11 @@ function kubeletConfiguration(node: number): object {
     failSwapOn: false,
     // The disk is that of the machine, which others fill.
     imageGCHighThresholdPercent: 100,
-    evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '1%', 'imagefs.available': '1%' },
+    evictionHard: {
+      'memory.available': '100Mi',
+      'nodefs.available': '1%',
+      'imagefs.available': '1%',
+    },
     enforceNodeAllocatable: [],
     serializeImagePulls: false,
     kubeAPIQPS: 50,

@@ -8,7 +8,7 @@ export interface CaseResult {
   readonly outcome: 'passed' | 'failed' | 'skipped';
   /** Of a failure, or why it skipped itself. */
   readonly message: string;
-  readonly seconds?: number;
+  readonly seconds?: number | undefined;
 }
 
 export interface SuiteResult {

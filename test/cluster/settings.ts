@@ -5,11 +5,11 @@ import { folderOf } from './folder.ts';
 
 export interface ClusterSettings {
   readonly nodes: number;
-  /** `none`: services are the agent's alone. */
-  readonly kubeProxy: 'iptables' | 'nftables' | 'none';
+  readonly kubeProxy: (typeof kubeProxyModes)[number];
 }
 
-export const defaultSettings: ClusterSettings = { nodes: 2, kubeProxy: 'iptables' };
+/** `none`: services are the agent's alone. */
+const kubeProxyModes = ['iptables', 'nftables', 'none'] as const;
 
 const file = (): string => join(folderOf('run'), 'settings.json');
 
@@ -21,3 +21,19 @@ export function readSettings(): ClusterSettings | undefined {
 export function writeSettings(settings: ClusterSettings): void {
   writeFileSync(file(), JSON.stringify(settings));
 }
+
+/** @throws Error for a value that no cluster has */
+export function settingsOf(env: Readonly<Record<string, string | undefined>>): ClusterSettings {
+  const nodes = Number(env['CLUSTER_NODES'] ?? 2);
+  if (!Number.isInteger(nodes) || nodes < 1 || nodes > 9)
+    throw new Error('CLUSTER_NODES: say a number from 1 to 9');
+  const kubeProxy = kubeProxyModes.find(
+    (mode) => mode === (env['CLUSTER_KUBE_PROXY'] ?? 'iptables'),
+  );
+  if (kubeProxy === undefined)
+    throw new Error(`CLUSTER_KUBE_PROXY: say ${kubeProxyModes.join(', ')}`);
+  return { nodes, kubeProxy };
+}
+
+export const clusterText = ({ nodes, kubeProxy }: ClusterSettings): string =>
+  `${nodes} nodes, kube-proxy: ${kubeProxy}`;

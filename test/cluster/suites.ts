@@ -1,4 +1,5 @@
 /** What `run` knows by name. */
+import { runCyclonus } from './cyclonus.ts';
 import { type E2eSelection, runE2e } from './e2e.ts';
 import type { CaseResult } from './results.ts';
 import type { ClusterSettings } from './settings.ts';
@@ -29,9 +30,8 @@ function e2e(
   title: string,
   selection: Omit<E2eSelection, 'nodes'>,
   notRun: readonly string[] = [],
-): Suite & { readonly e2e: true } {
+): Suite {
   return {
-    e2e: true,
     title,
     notRun,
     run: async ({ nodes }) => ({
@@ -47,11 +47,9 @@ export const suites: Readonly<Record<string, Suite>> = {
     focus: '\\[sig-network\\].*\\[Conformance\\]',
     processes: 3,
   }),
-  netpol: e2e(
-    'Network policies',
-    { focus: 'Netpol', skip: 'SCTP', processes: 3 },
-    [unavailable['\\[Feature:(SCTP[^\\]]*)\\]']],
-  ),
+  netpol: e2e('Network policies', { focus: 'Netpol', skip: 'SCTP', processes: 3 }, [
+    unavailable['\\[Feature:(SCTP[^\\]]*)\\]'],
+  ]),
   network: e2e(
     'Other tests of networks',
     {
@@ -67,4 +65,9 @@ export const suites: Readonly<Record<string, Suite>> = {
     skip: '\\[Serial\\]|\\[Disruptive\\]|\\[Slow\\]|\\[Feature:',
     processes: 3,
   }),
+  cyclonus: {
+    title: 'Generated network policies (cyclonus)',
+    notRun: [unavailable['\\[Feature:(SCTP[^\\]]*)\\]']],
+    run: async () => ({ cases: await runCyclonus() }),
+  },
 };

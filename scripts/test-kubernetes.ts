@@ -1,0 +1,100 @@
+/**
+ *     npm run test:kubernetes                      all stages, one after the other, and docs/kubernetes-report.md
+ *     npm run test:kubernetes -- programs          builds the programs of Kubernetes and of the tests
+ *     npm run test:kubernetes -- images            builds the images, those of this tree anew
+ *     npm run test:kubernetes -- up                starts a cluster of this tree's images
+ *     npm run test:kubernetes -- run <suite> …     runs suites on it and writes the report
+ *     npm run test:kubernetes -- kubectl <words>   kubectl as its administrator
+ *     npm run test:kubernetes -- down              ends it, also one that a killed command has left
+ *
+ * CLUSTER_NODES is the number of nodes, CLUSTER_KUBE_PROXY is iptables, nftables or none, CLUSTER_FOLDER
+ * the folder for all that it makes. Exit code 1 when a test failed.
+ */
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { clusterDown, clusterUp } from '#test/cluster/cluster.ts';
+import { buildImages } from '#test/cluster/images.ts';
+import { kubectlCommand } from '#test/cluster/kubectl.ts';
+import { ownDeployment } from '#test/cluster/manifests.ts';
+import { buildPrograms, checkMachine } from '#test/cluster/programs.ts';
+import { CLUSTER_REPORT, provenTrees, renderClusterReport } from '#test/cluster/report.ts';
+import { readResult, type SuiteResult, writeResult } from '#test/cluster/results.ts';
+import { clusterText, readSettings, settingsOf } from '#test/cluster/settings.ts';
+import { suites } from '#test/cluster/suites.ts';
+import { vppVersion } from '#test/cluster/vpp-version.ts';
+
+const print = (line: string): void => console.log(line);
+
+const stages: Readonly<Record<string, (words: readonly string[]) => void | Promise<void>>> = {
+  programs: () => buildPrograms(print),
+  images: () => buildImages(print),
+  up: () => clusterUp(settingsOf(process.env), print),
+  run: async (names) => {
+    for (const name of names.length > 0 ? names : Object.keys(suites)) await runSuite(name);
+    writeReport();
+  },
+  kubectl: (words) => {
+    const [program, ...args] = kubectlCommand();
+    process.exitCode = spawnSync(program!, [...args, ...words], { stdio: 'inherit' }).status ?? 1;
+  },
+  down: clusterDown,
+};
+
+async function runSuite(name: string): Promise<void> {
+  const settings = readSettings();
+  if (settings === undefined) throw new Error('no cluster: npm run test:kubernetes -- up');
+  const suite = suites[name];
+  if (suite === undefined) throw new Error(`no suite ${name}: ${Object.keys(suites).join(', ')}`);
+  const start = performance.now();
+  const trees = provenTrees();
+  const { cases, measures = [] } = await suite.run(settings);
+  const seconds = Math.round((performance.now() - start) / 1000);
+  const result = { suite: name, trees, cluster: clusterText(settings), seconds, cases, measures };
+  writeResult(result);
+  printResult(result);
+}
+
+function printResult({ suite, seconds, cases, measures }: SuiteResult): void {
+  const count = (outcome: string): number =>
+    cases.filter((found) => found.outcome === outcome).length;
+  print(
+    `${suite}: ${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped, ${seconds} s`,
+  );
+  for (const { outcome, name, message } of cases)
+    if (outcome !== 'passed') print(`  ${outcome}: ${name}: ${message.split('\n')[0]}`);
+  for (const measure of measures) print(`  ${measure}`);
+  if (count('failed') > 0) process.exitCode = 1;
+}
+
+function writeReport(): void {
+  const reported = Object.entries(suites).map(([name, { title, notRun }]) => ({
+    title,
+    notRun,
+    result: readResult(name),
+  }));
+  const { exceptions } = ownDeployment(1);
+  const facts = { vpp: vppVersion(), exceptions, trees: provenTrees() };
+  writeFileSync(CLUSTER_REPORT, renderClusterReport(reported, facts));
+  print(`written: ${CLUSTER_REPORT}`);
+}
+
+async function runAll(): Promise<void> {
+  try {
+    for (const name of ['programs', 'images', 'up', 'run'] as const) await stages[name]!([]);
+  } finally {
+    await clusterDown();
+  }
+}
+
+const [name, ...words] = process.argv.slice(2);
+checkMachine();
+// A command that is ended leaves a cluster that others started, and takes its own with it.
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    const ended = name === undefined || name === 'up' ? clusterDown() : Promise.resolve();
+    void ended.finally(() => process.exit(1));
+  });
+if (name === undefined) await runAll();
+else if (stages[name] === undefined)
+  throw new Error(`no stage ${name}: ${Object.keys(stages).join(', ')}`);
+else await stages[name](words);

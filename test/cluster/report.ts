@@ -1,0 +1,86 @@
+/** docs/kubernetes-report.md: what the suites said last, and whether it still holds for the tree of today. */
+import { existsSync, readFileSync } from 'node:fs';
+import { gitTreeHash } from '../../scripts/lib/git-tree.ts';
+import { KUBERNETES } from './go-programs.ts';
+import type { CaseResult, SuiteResult } from './results.ts';
+
+export const CLUSTER_REPORT = 'docs/kubernetes-report.md';
+
+/** A run is valid for as long as none of these changes. */
+const folders = ['src/vpp', 'src/linux', 'plugins'] as const;
+
+/** `src/vpp 4cee71…`, one line a folder, as in the report. */
+export const provenTrees = (): string[] =>
+  folders.map((folder) => `${folder} ${gitTreeHash(folder)}`);
+
+/** Folders that have changed since the last run of a suite of the report; all without a report. */
+export function unprovenFolders(): readonly string[] {
+  if (!existsSync(CLUSTER_REPORT)) return folders;
+  const text = readFileSync(CLUSTER_REPORT, 'utf8');
+  const trees = provenTrees();
+  return folders.filter((_, i) => !text.includes(trees[i]!));
+}
+
+export interface ReportedSuite {
+  readonly title: string;
+  /** What it leaves out, a sentence each. */
+  readonly notRun: readonly string[];
+  /** Of its last run; undefined: it never ran. */
+  readonly result: SuiteResult | undefined;
+}
+
+export interface ReportFacts {
+  readonly vpp: string;
+  /** In what the deployment differs from the manifest. */
+  readonly exceptions: readonly string[];
+  readonly trees: readonly string[];
+}
+
+export function renderClusterReport(suites: readonly ReportedSuite[], facts: ReportFacts): string {
+  const rows = suites.map(({ title, result }) => row(title, result, facts.trees));
+  const details = suites.flatMap((suite) => section(suite));
+  const exceptions = facts.exceptions.map((exception) => `- ${exception}`);
+  return `# Last runs of Kubernetes' own tests
+
+Written by \`npm run test:kubernetes\`; do not edit. [testing.md](testing.md#kubernetes) describes the cluster.
+Kubernetes ${KUBERNETES}, VPP ${facts.vpp}, the shipped manifest, images of this tree:
+
+\`\`\`
+${facts.trees.join('\n')}
+\`\`\`
+
+The deployment differs from the manifest in this:
+
+${exceptions.join('\n')}
+
+| suite | cluster | passed | failed | skipped | seconds | tree |
+|---|---|---:|---:|---:|---:|---|
+${rows.join('\n')}
+${details.join('\n')}`;
+}
+
+function row(title: string, result: SuiteResult | undefined, trees: readonly string[]): string {
+  if (result === undefined) return `| ${title} | – | not run | | | | |`;
+  const count = (outcome: CaseResult['outcome']): number =>
+    result.cases.filter((found) => found.outcome === outcome).length;
+  const tree = result.trees.join() === trees.join() ? 'this' : 'an earlier one';
+  const counts = `${count('passed')} | ${count('failed')} | ${count('skipped')}`;
+  return `| ${title} | ${result.cluster} | ${counts} | ${Math.round(result.seconds)} | ${tree} |`;
+}
+
+function section({ title, notRun, result }: ReportedSuite): string[] {
+  const cases = result?.cases ?? [];
+  const lines = [
+    ...cases.filter(({ outcome }) => outcome === 'failed').map(line),
+    ...cases.filter(({ outcome }) => outcome === 'skipped').map(line),
+    ...(result?.measures ?? []).map((measure) => `- ${measure}`),
+    ...notRun.map((sentence) => `- not run: ${sentence}`),
+  ];
+  return lines.length === 0 ? [] : [`\n## ${title}\n\n${lines.join('\n')}`];
+}
+
+const line = ({ name, outcome, message }: CaseResult): string =>
+  `- ${outcome}: ${oneLine(name)}${message === '' ? '' : `: ${oneLine(message)}`}`;
+
+/** Messages of tests have lines, and addresses of this run, of which the first ones say enough. */
+const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim().slice(0, 300);
