@@ -1,7 +1,7 @@
 /**
  *     npm run test:kubernetes                      all stages, one after the other, and docs/kubernetes-report.md
  *     npm run test:kubernetes -- programs          builds the programs of Kubernetes and of the tests
- *     npm run test:kubernetes -- images            builds the images, those of this tree anew
+ *     npm run test:kubernetes -- images            builds the images, those of this tree each time
  *     npm run test:kubernetes -- up                starts a cluster of this tree's images
  *     npm run test:kubernetes -- run <suite> …     runs suites on it and writes the report
  *     npm run test:kubernetes -- kubectl <words>   kubectl as its administrator

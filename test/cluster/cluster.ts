@@ -14,7 +14,7 @@ import { type ClusterSettings, readSettings, writeSettings } from './settings.ts
 
 const READY_LIMIT_MS = 300_000;
 
-/** 56 pages of 2 MB a VPP; twice as many, because a VPP that starts again is there before the old has gone. */
+/** 56 pages of 2 MB a VPP; twice as many, because a VPP starts while the one before ends. */
 const HUGE_PAGES_PER_NODE = 150;
 /** Kubelet and containerd watch many files. */
 const INOTIFY_INSTANCES = 8192;

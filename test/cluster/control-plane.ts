@@ -6,7 +6,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { makeCertificate } from '#test/support/certificates.ts';
 import { until } from '#test/support/wait.ts';
-import { logOf, startDetached, stopDetached } from './detached-process.ts';
+import { startDetached, stopDetached } from './detached-process.ts';
 import { folderOf } from './folder.ts';
 import { type GoProgramName, programPath } from './go-programs.ts';
 import {
@@ -102,8 +102,6 @@ const processes = ['kube-scheduler', 'kube-controller-manager', 'kube-apiserver'
 export async function stopControlPlane(): Promise<void> {
   for (const name of processes) await stopDetached(name, 'SIGTERM');
 }
-
-export const controlPlaneLogs = (): string[] => processes.map(logOf);
 
 function run(name: GoProgramName, flags: readonly string[]): void {
   startDetached(name, [...enterNetns(netnsOf(1)), programPath(name), ...flags]);

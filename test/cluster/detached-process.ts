@@ -1,5 +1,5 @@
 /**
- * A process that goes on after the command that started it. A file tells later commands its id and when
+ * A process that continues after the command that started it. A file tells later commands its id and when
  * it started, so that none ends a process that has got the id since.
  */
 import { spawn } from 'node:child_process';
@@ -59,7 +59,7 @@ export async function stopDetached(name: string, signal: 'SIGTERM' | 'SIGKILL'):
 function startOf(pid: number): string | undefined {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ');
-    // A process that nobody has waited for has ended.
+    // A process whose parent has not waited for it has ended.
     return fields[0] === 'Z' ? undefined : fields[19];
   } catch {
     return undefined;

@@ -1,5 +1,5 @@
 /**
- * Where a cluster of the tests lives, outside the repository: `programs` and `images` are kept between
+ * The folder of the clusters of tests, outside the repository: `programs` and `images` are kept between
  * runs, `run` belongs to the cluster that is up, `results` has what the suites said last.
  */
 import { mkdirSync } from 'node:fs';

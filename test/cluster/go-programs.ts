@@ -49,14 +49,14 @@ interface GoModule {
   /** Without `v`. */
   readonly version: string;
   readonly replaced?: Readonly<Record<string, string>>;
-  /** Go files of ours by their paths in the module, for programs that have no package of their own. */
+  /** Additional Go files by their paths in the module, for programs that have no package of their own. */
   readonly files?: Readonly<Record<string, string>>;
   /** Of the linker. */
   readonly flags?: string;
 }
 
 const variable = (path: string, value: string): string => `-X ${path}=${value}`;
-const versionPackage = 'k8s.io/component-base/version';
+const VERSION_PACKAGE = 'k8s.io/component-base/version';
 const [major, minor] = KUBERNETES.split('.') as [string, string];
 
 const modules = {
@@ -68,9 +68,9 @@ const modules = {
     ),
     files: { 'e2e/main_test.go': e2eProgram() },
     flags: [
-      variable(`${versionPackage}.gitVersion`, `v${KUBERNETES}`),
-      variable(`${versionPackage}.gitMajor`, major),
-      variable(`${versionPackage}.gitMinor`, minor),
+      variable(`${VERSION_PACKAGE}.gitVersion`, `v${KUBERNETES}`),
+      variable(`${VERSION_PACKAGE}.gitMajor`, major),
+      variable(`${VERSION_PACKAGE}.gitMinor`, minor),
       variable('k8s.io/client-go/pkg/version.gitVersion', `v${KUBERNETES}`),
     ].join(' '),
   },
@@ -95,7 +95,7 @@ const modules = {
 
 interface GoProgram {
   readonly module: keyof typeof modules;
-  /** Below the path of the module, or `./…` of our files. */
+  /** Below the path of the module, or `./…` of the additional files. */
   readonly package: string;
   readonly isTest?: boolean;
 }

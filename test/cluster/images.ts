@@ -61,11 +61,11 @@ export const imageArchive = (name: string): string => join(folderOf('images'), `
 export const imageArchives = (): string[] =>
   [...Object.keys(testImages), ...Object.keys(ownImages)].map(imageArchive);
 
-/** Builds the images of the tests unless they are there, and those of this tree anew. */
+/** Builds the images of the tests unless they are there, and those of this tree each time. */
 export async function buildImages(print: (line: string) => void): Promise<void> {
   if (Object.keys(testImages).some((name) => !existsSync(imageArchive(name)))) {
     const context = testContext();
-    // Nothing of it is in FD.io's repository, for which any folder stands.
+    // None of these images needs FD.io's repository: any folder can replace it.
     await build(testImages, print, context, context);
   }
   await buildOwnImages(print);

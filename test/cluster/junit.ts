@@ -8,7 +8,7 @@ export function readJunit(text: string): CaseResult[] {
     .filter((result) => result !== undefined);
 }
 
-/** What ginkgo runs beside the tests: only its failures count. */
+/** Cases of ginkgo beside the tests, of which only failures count. */
 const SET_UP = /^\[(Before|After|Synchronized|Report|Deferred|Cleanup)/;
 
 function readCase(attributes: string, body: string): CaseResult | undefined {

@@ -1,4 +1,4 @@
-/** What is deployed: the shipped manifest with the settings of an operator, and DNS. */
+/** Objects of the deployment: the shipped manifest with the settings of an operator, and DNS. */
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parse, parseAllDocuments, stringify } from 'yaml';

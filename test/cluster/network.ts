@@ -16,7 +16,7 @@ export const hostAddress = (node: number): string => `192.168.100.${10 + node}`;
 /** Of VPP, on the network that it has for itself. */
 export const vppAddress = (node: number): string => `192.168.16.${node}`;
 export const OUTSIDE_ADDRESS = '192.168.100.1';
-/** Where VPP sends what is for the outside. */
+/** Next hop of VPP's default route. */
 export const GATEWAY = '192.168.16.254';
 
 export const enterNetns = (netns: string): string[] => ['ip', 'netns', 'exec', netns];

@@ -23,7 +23,7 @@ export function unprovenFolders(): readonly string[] {
 
 export interface ReportedSuite {
   readonly title: string;
-  /** What it leaves out, a sentence each. */
+  /** Tests that it leaves out, a sentence each. */
   readonly notRun: readonly string[];
   /** Of its last run; undefined: it never ran. */
   readonly result: SuiteResult | undefined;
@@ -56,7 +56,8 @@ ${exceptions.join('\n')}
 | suite | cluster | passed | failed | skipped | seconds | tree |
 |---|---|---:|---:|---:|---:|---|
 ${rows.join('\n')}
-${details.join('\n')}`;
+${details.join('\n')}
+`;
 }
 
 function row(title: string, result: SuiteResult | undefined, trees: readonly string[]): string {

@@ -1,4 +1,4 @@
-/** What a suite said when it ran last; kept as JSON beside the programs. */
+/** Results of the last run of each suite, kept as JSON beside the programs. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { folderOf } from './folder.ts';

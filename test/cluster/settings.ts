@@ -1,4 +1,4 @@
-/** What a cluster is made of; `up` keeps it for the commands that come later. */
+/** Size and parts of a cluster, which `up` stores for the commands that come later. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { folderOf } from './folder.ts';

@@ -1,4 +1,4 @@
-/** What `run` knows by name. */
+/** The suites of `run` by name. */
 import { runCyclonus } from './cyclonus.ts';
 import { type E2eSelection, runE2e } from './e2e.ts';
 import type { CaseResult } from './results.ts';
@@ -12,7 +12,7 @@ export interface SuiteRun {
 
 export interface Suite {
   readonly title: string;
-  /** What it leaves out, a sentence each. */
+  /** Tests that it leaves out, a sentence each. */
   readonly notRun: readonly string[];
   run(settings: ClusterSettings): Promise<SuiteRun>;
 }
