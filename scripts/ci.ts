@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { unprovenFolders } from '../test/cluster/report.ts';
 import { partOfCommit } from './lib/part-of-commit.ts';
 import type { Skip } from './lib/run-tests.ts';
 import { isJustified, thisMachine } from './lib/skip-reasons.ts';
@@ -115,6 +116,10 @@ for (const [release, section] of sections) {
   if (changed.length > 0)
     console.log(`unproven on VPP ${release}: ${changed.join(', ')} (npm run test:vpp)`);
 }
+
+const unproven = unprovenFolders();
+if (unproven.length > 0)
+  console.log(`unproven on Kubernetes: ${unproven.join(', ')} (npm run test:kubernetes)`);
 
 const total: Counts = {
   passed: passed + (tests?.passed ?? 0),

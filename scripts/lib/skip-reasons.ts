@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { clusterSettingsFile } from '../../test/cluster/folder.ts';
 
 export interface Machine {
   readonly isRoot: () => boolean;
@@ -50,6 +51,15 @@ const rules: readonly {
   {
     pattern: /^needs (\/\S+\/contiv-vswitch\/images\/\w+):/,
     isMissing: (machine, path) => !machine.exists(path),
+  },
+  // Programs and images that `npm run test:kubernetes` makes in half an hour.
+  {
+    pattern: /^needs (\/\S+\/cluster\/images):/,
+    isMissing: (machine, path) => !machine.exists(`${path}/agnhost.tar`),
+  },
+  {
+    pattern: /^needs a machine without a cluster:/,
+    isMissing: (machine) => machine.exists(clusterSettingsFile),
   },
   // From the folder of the repository.
   { pattern: /^needs (\.\.\/shared)\//, isMissing: (machine, path) => !machine.exists(path) },

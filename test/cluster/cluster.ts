@@ -3,12 +3,19 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startControlPlane, stopControlPlane } from './control-plane.ts';
-import { detachedNames, stopDetached } from './detached-process.ts';
+import { detachedNames, startDetached, stopDetached } from './detached-process.ts';
 import { folderOf } from './folder.ts';
 import { imageArchives } from './images.ts';
 import { apply, getObject, kubectl } from './kubectl.ts';
 import { clusterObjects, ownDeployment } from './manifests.ts';
-import { createNetworks, nodeName, removeNetworks } from './network.ts';
+import {
+  createNetworks,
+  enterNetns,
+  INTERNET_ADDRESS,
+  nodeName,
+  OUTSIDE,
+  removeNetworks,
+} from './network.ts';
 import { importImages, killNode, removeNode, startNode } from './node.ts';
 import { type ClusterSettings, readSettings, writeSettings } from './settings.ts';
 
@@ -41,6 +48,8 @@ export async function clusterUp(
   writeSettings(settings);
   saveSysctls(settings.nodes);
   createNetworks(settings.nodes);
+  const listen = `TCP-LISTEN:53,bind=${INTERNET_ADDRESS},reuseaddr,fork`;
+  startDetached('internet', [...enterNetns(OUTSIDE), 'socat', listen, 'EXEC:cat']);
   await startControlPlane(settings.nodes);
   timed('control plane');
   const nodes = nodeNumbers(settings);

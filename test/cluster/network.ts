@@ -21,6 +21,9 @@ export const GATEWAY = '192.168.16.254';
 
 export const enterNetns = (netns: string): string[] => ['ip', 'netns', 'exec', netns];
 
+/** A host of the Internet, at port 53 over TCP, as a test expects it. */
+export const INTERNET_ADDRESS = '8.8.8.8';
+
 /** Offloads would give VPP's packets of its AF_PACKET link without checksums. */
 const OFFLOADS = ['gro', 'lro', 'tx', 'rx', 'gso', 'tso'];
 
@@ -35,6 +38,7 @@ export function createNetworks(nodes: number): void {
     inNetns(OUTSIDE, 'link', 'set', bridge, 'up');
     inNetns(OUTSIDE, 'addr', 'add', `${address}/24`, 'dev', bridge);
   }
+  inNetns(OUTSIDE, 'addr', 'add', `${INTERNET_ADDRESS}/32`, 'dev', 'lo');
   run([...enterNetns(OUTSIDE), 'sysctl', '-qw', 'net.ipv4.ip_forward=1']);
   for (let node = 1; node <= nodes; node++) connectNode(node);
 }

@@ -17,8 +17,6 @@ import type { ClusterSettings } from './settings.ts';
 const BOOT_LIMIT_MS = 120_000;
 const CGROUP = '/sys/fs/cgroup';
 
-export type NodeService = 'containerd' | 'kubelet' | 'kube-proxy';
-
 const processName = (node: number): string => `node-${nodeName(node)}`;
 
 /** Files of a node that do not survive when it is switched off, and logs, which do. */
@@ -96,12 +94,6 @@ export function enterNode(node: number): string[] {
 export function runInNode(node: number, ...command: readonly string[]): string {
   const [program, ...args] = [...enterNode(node), ...command];
   return execFileSync(program!, args, { encoding: 'utf8', maxBuffer: 64 << 20 });
-}
-
-/** Kills a service of a node, which starts again a second later. */
-export function killService(node: number, service: NodeService): void {
-  const pid = readFileSync(join(runFolder(node), `${service}.pid`), 'utf8').trim();
-  runInNode(node, 'kill', '-9', pid);
 }
 
 export function importImages(node: number, archives: readonly string[]): void {

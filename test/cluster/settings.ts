@@ -1,7 +1,6 @@
 /** Size and parts of a cluster, which `up` stores for the commands that come later. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { folderOf } from './folder.ts';
+import { clusterSettingsFile, folderOf } from './folder.ts';
 
 export interface ClusterSettings {
   readonly nodes: number;
@@ -11,24 +10,27 @@ export interface ClusterSettings {
 /** `none`: services are the agent's alone. */
 const kubeProxyModes = ['iptables', 'nftables', 'none'] as const;
 
-const file = (): string => join(folderOf('run'), 'settings.json');
-
 /** Settings of the cluster that is up, or was when its command ended; undefined without one. */
 export function readSettings(): ClusterSettings | undefined {
-  return existsSync(file()) ? JSON.parse(readFileSync(file(), 'utf8')) : undefined;
+  return existsSync(clusterSettingsFile)
+    ? JSON.parse(readFileSync(clusterSettingsFile, 'utf8'))
+    : undefined;
 }
 
 export function writeSettings(settings: ClusterSettings): void {
-  writeFileSync(file(), JSON.stringify(settings));
+  folderOf('run');
+  writeFileSync(clusterSettingsFile, JSON.stringify(settings));
 }
+
+export const defaultSettings: ClusterSettings = { nodes: 2, kubeProxy: 'iptables' };
 
 /** @throws Error for a value that no cluster has */
 export function settingsOf(env: Readonly<Record<string, string | undefined>>): ClusterSettings {
-  const nodes = Number(env['CLUSTER_NODES'] ?? 2);
+  const nodes = Number(env['CLUSTER_NODES'] ?? defaultSettings.nodes);
   if (!Number.isInteger(nodes) || nodes < 1 || nodes > 9)
     throw new Error('CLUSTER_NODES: say a number from 1 to 9');
   const kubeProxy = kubeProxyModes.find(
-    (mode) => mode === (env['CLUSTER_KUBE_PROXY'] ?? 'iptables'),
+    (mode) => mode === (env['CLUSTER_KUBE_PROXY'] ?? defaultSettings.kubeProxy),
   );
   if (kubeProxy === undefined)
     throw new Error(`CLUSTER_KUBE_PROXY: say ${kubeProxyModes.join(', ')}`);

@@ -22,6 +22,8 @@ const unavailable = {
   '\\[Feature:(SCTP[^\\]]*)\\]': 'SCTP: the kernel of the machine has no such sockets',
   '\\[Feature:(IPv6DualStack|Ingress|NEG|.*GCE.*|LoadBalancer|KubeProxyDaemonSet\\w*|PerformanceDNS|NoSNAT|BGP)\\]':
     'dual stack, clouds, load balancers and large clusters',
+  '\\[Feature:Networking-Performance\\]':
+    'measurement by iperf, whose release in Debian writes other lines than the test reads',
   '\\[Disruptive\\]': 'tests that end kubelet or kube-proxy by SSH (the suite `restarts` does it)',
   '\\[Slow\\]': 'tests of more than five minutes',
 };
@@ -43,6 +45,15 @@ function e2e(
 const otherThanSuites = ['\\[Conformance\\]', 'Netpol', 'NetworkPolicyLegacy'];
 
 export const suites: Readonly<Record<string, Suite>> = {
+  smoke: e2e('One test of each kind', {
+    focus: [
+      'Networking Granular Checks: Pods should function for intra-pod communication: http',
+      'Services should serve a basic endpoint from pods',
+      'DNS should provide DNS for services',
+    ].join('|'),
+    skip: 'Slow',
+    processes: 3,
+  }),
   conformance: e2e('Conformance of networks', {
     focus: '\\[sig-network\\].*\\[Conformance\\]',
     processes: 3,

@@ -11,6 +11,7 @@ import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { test } from 'node:test';
+import { clusterFolder, clusterSettingsFile } from '../cluster/folder.ts';
 import { hasVhostNet } from './vhost-net.ts';
 
 export type SkipReason = string | false;
@@ -29,6 +30,9 @@ const packages = {
   nsenter: 'util-linux',
   setpriv: 'util-linux',
   chrt: 'util-linux',
+  containerd: 'containerd',
+  crun: 'crun',
+  socat: 'socat',
   unshare: 'util-linux',
   iptables: 'iptables',
   dnsmasq: 'dnsmasq-base',
@@ -248,6 +252,16 @@ export function withoutPrometheus(): SkipReason {
 
 export function withoutDhcpServer(): SkipReason {
   return withoutProgram('dnsmasq');
+}
+
+/** Programs of Kubernetes that `npm run test:kubernetes` builds, and no cluster of that command. */
+export function withoutCluster(): SkipReason {
+  const images = join(clusterFolder, 'images');
+  if (!existsSync(join(images, 'agnhost.tar')))
+    return `needs ${images}: make it with \`npm run test:kubernetes -- programs\` and \`… -- images\``;
+  if (existsSync(clusterSettingsFile))
+    return 'needs a machine without a cluster: end it with `npm run test:kubernetes -- down`';
+  return withoutNodes() || withoutProgram('containerd', 'crun', 'socat');
 }
 
 /** Folder of the CNI reference plugins in Debian. */
