@@ -22,6 +22,8 @@ const unavailable = {
   '\\[Feature:(SCTP[^\\]]*)\\]': 'SCTP: the kernel of the machine has no such sockets',
   '\\[Feature:(IPv6DualStack|Ingress|NEG|.*GCE.*|LoadBalancer|KubeProxyDaemonSet\\w*|PerformanceDNS|NoSNAT|BGP)\\]':
     'dual stack, clouds, load balancers and large clusters',
+  '\\[Feature:(Networking-IPv6|Networking-DNS)\\]': 'the Internet by IPv6, and its names',
+  '\\[Feature:OffByDefault\\]': 'alpha features, which the API server has switched off',
   '\\[Feature:Networking-Performance\\]':
     'measurement by iperf, whose release in Debian writes other lines than the test reads',
   '\\[Disruptive\\]': 'tests that end kubelet or kube-proxy by SSH (the suite `restarts` does it)',

@@ -4,6 +4,7 @@ import type { Clock } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import { defineError } from '#infra/errors/errors.ts';
 import { jsonPieces } from '#infra/http/streamed.ts';
+import { workerAnswer } from '#infra/process/worker-answer.ts';
 import type { FromTraceWorker, ToTraceWorker, TraceInput } from './trace-request.ts';
 
 export const TraceBusyError = defineError({
@@ -58,7 +59,11 @@ export class PairTracer {
   async #traceInThread({ node, ...request }: TraceInput): Promise<FromTraceWorker> {
     const worker = new Worker(new URL('./trace-worker.ts', import.meta.url));
     const post = (message: ToTraceWorker): void => worker.postMessage(message);
-    const answer = this.#answer(worker);
+    const answer = workerAnswer<FromTraceWorker>(worker, {
+      clock: this.#clock,
+      limitMs: LIMIT_MS,
+      failure: (text, cause) => new PairTraceError(`the trace: ${text}`, { cause }),
+    });
     // Until it is awaited below, a failure must not end the process.
     answer.catch(() => undefined);
     try {
@@ -77,20 +82,5 @@ export class PairTracer {
     } finally {
       await worker.terminate();
     }
-  }
-
-  #answer(worker: Worker): Promise<FromTraceWorker> {
-    return new Promise((resolve, reject) => {
-      const fail = (text: string, cause?: unknown) => reject(new PairTraceError(text, { cause }));
-      const timer = this.#clock.timer(LIMIT_MS, () =>
-        fail(`the packet was not traced within ${LIMIT_MS / 1000} s`),
-      );
-      worker.once('message', resolve);
-      worker.once('error', (cause) => fail(cause.message, cause));
-      worker.once('exit', () => {
-        timer.cancel();
-        fail('the worker thread ended without a trace');
-      });
-    });
   }
 }

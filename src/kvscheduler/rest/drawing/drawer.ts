@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads';
 import type { Clock } from '#infra/clock/clock.ts';
 import { defineError } from '#infra/errors/errors.ts';
 import { BusyError } from '#infra/http/route.ts';
+import { workerAnswer } from '#infra/process/worker-answer.ts';
 
 export const DrawingError = defineError({
   name: 'DrawingError',
@@ -41,24 +42,13 @@ export class Drawer {
   async #drawInThread(dot: string): Promise<string> {
     const worker = new Worker(new URL('./svg-worker.ts', import.meta.url), { workerData: dot });
     try {
-      return await this.#answer(worker);
+      return await workerAnswer<string>(worker, {
+        clock: this.#clock,
+        limitMs: LIMIT_MS,
+        failure: (text, cause) => new DrawingError(`the graph: ${text}`, { cause }),
+      });
     } finally {
       await worker.terminate();
     }
-  }
-
-  #answer(worker: Worker): Promise<string> {
-    return new Promise((resolve, reject) => {
-      const fail = (text: string, cause?: unknown) => reject(new DrawingError(text, { cause }));
-      const timer = this.#clock.timer(LIMIT_MS, () =>
-        fail(`the graph was not drawn within ${LIMIT_MS / 1000} s`),
-      );
-      worker.once('message', resolve);
-      worker.once('error', (cause) => fail(cause.message, cause));
-      worker.once('exit', () => {
-        timer.cancel();
-        fail('the worker thread ended without a drawing');
-      });
-    });
   }
 }
