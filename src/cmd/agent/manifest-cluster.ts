@@ -75,19 +75,23 @@ function podsOf({ pods }: Cluster): ReadonlyMap<string, ManifestPod> {
   const running = pods.filter((pod) => !hasEnded(pod));
   const own = running.map((pod) => addresses.ownOf(pod));
   return new Map(
-    running.map((pod, at) => {
-      const [owner] = pod.metadata.ownerReferences ?? [];
-      return [
-        podName(pod),
-        {
-          addresses: own[at] ?? [addresses.next()],
-          uid: runtimeUid(pod),
-          owner: owner && { kind: owner.kind ?? 'Pod', name: owner.name ?? '' },
-          node: pod.spec?.nodeName ?? NODE,
-        },
-      ];
-    }),
+    running.map((pod, at) => [
+      podName(pod),
+      {
+        addresses: own[at] ?? [addresses.next()],
+        uid: runtimeUid(pod),
+        owner: ownerOf(pod),
+        node: pod.spec?.nodeName ?? NODE,
+      },
+    ]),
   );
+}
+
+/** A node is the owner of the mirror pods of its static pods, which are different programs. */
+function ownerOf({ metadata }: KubePod): ManifestPod['owner'] {
+  const [owner] = metadata.ownerReferences ?? [];
+  if (owner === undefined || owner.kind === 'Node') return undefined;
+  return { kind: owner.kind ?? 'Pod', name: owner.name ?? '' };
 }
 
 function policySources(objects: readonly ManifestObject[]): ReadonlyMap<string, SourceLocation> {

@@ -146,6 +146,15 @@ describe('contiv-agent connectivity', () => {
     assert.doesNotMatch(text, /=> default\/db-0/);
   });
 
+  it('lists the mirror pods of a node by their own names', async () => {
+    const mirror = (name: string): string =>
+      `{apiVersion: v1, kind: Pod, metadata: {name: ${name}, ownerReferences: [{apiVersion: v1, kind: Node, name: node1, controller: true}]}, spec: {}}\n---\n`;
+    const path = folder({ 'all.yaml': mirror('dns-node1') + mirror('proxy-node1') });
+    const { text } = await run(path);
+    assert.match(text, /^default\/dns-node1\[Pod\] => default\/proxy-node1\[Pod\] : All/m);
+    assert.doesNotMatch(text, /Node/);
+  });
+
   it('prints JSON with the pods of each workload', async () => {
     const path = folder({ 'all.yaml': pod('web') + pod('db') + dbFromWeb });
     const document = JSON.parse((await run(path, { output: 'json' })).text) as {
