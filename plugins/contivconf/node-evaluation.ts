@@ -6,7 +6,7 @@
 import { deepFreeze } from '#infra/collections/deep-freeze.ts';
 import { type CodedError, errorText, traitsOf } from '#infra/errors/errors.ts';
 import type { NodeConfig } from '#kubernetes/models/node-config.ts';
-import { AbortEventError } from '#plugins/controller/api/errors.ts';
+import { AbortEventError, causedError } from '#plugins/controller/api/errors.ts';
 import type { ResyncContext } from '#plugins/controller/api/event-handler.ts';
 import type { HostPort } from '#plugins/controller/api/ports/host.ts';
 import type { StnPort, StolenInterface } from '#plugins/controller/api/ports/stn.ts';
@@ -131,9 +131,10 @@ export class Evaluator {
       const isRefused = traitsOf(cause).rejects === 'configuration';
       // Without the answer the address of the node is unknown: nothing may be changed.
       if (!isRefused && !(lastValid && source === 'resource'))
-        throw new AbortEventError(
+        throw causedError(
+          AbortEventError,
           'cannot read the configuration of the host on the NIC that VPP took over',
-          { cause },
+          cause,
         );
       const field = 'steal_interface';
       const reason = `VPP cannot take over NIC "${name}": ${errorText(cause)}`;
@@ -184,7 +185,7 @@ export class Evaluator {
         return names.filter((name) => !present.has(name));
       });
     } catch (cause) {
-      throw new AbortEventError('cannot list the interfaces of VPP and the host', { cause });
+      throw causedError(AbortEventError, 'cannot list the interfaces of VPP and the host', cause);
     }
   }
 

@@ -5,7 +5,7 @@ import { deepFreeze } from '#infra/collections/deep-freeze.ts';
 import type { CodedError } from '#infra/errors/errors.ts';
 import type { NodeConfig } from '#kubernetes/models/node-config.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
-import { AbortEventError } from '#plugins/controller/api/errors.ts';
+import { AbortEventError, causedError } from '#plugins/controller/api/errors.ts';
 import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
 import type {
   EventHandler,
@@ -101,7 +101,7 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
         return dpdkNics(await deps.vpp.interfaces());
       });
     } catch (cause) {
-      if (!nics) throw new AbortEventError('cannot list the NICs of VPP', { cause });
+      if (!nics) throw causedError(AbortEventError, 'cannot list the NICs of VPP', cause);
       ctx.log.warn({ err: cause }, 'cannot list the NICs of VPP; keeping the last known ones');
     }
   }

@@ -12,7 +12,7 @@ import { deepFreeze, deepFreezeInSlices } from '#infra/collections/deep-freeze.t
 import { errorText, traitsOf } from '#infra/errors/errors.ts';
 import type { Logger, NamedLogger } from '#infra/log/log.ts';
 import { ReentryGuard } from '#infra/process/reentry-guard.ts';
-import { AbortEventError, FatalError } from './api/errors.ts';
+import { AbortEventError, causedError, FatalError } from './api/errors.ts';
 import { Direction, type Event, EventMethod, type NonBlockingEvent } from './api/event.ts';
 import type { EventHandler, KubeState } from './api/event-handler.ts';
 import {
@@ -486,8 +486,7 @@ function addHandlerError(processing: ProcessingState, error: Error): void {
 function abortedBy(handler: string, error: Error): Error {
   if (error instanceof FatalError || error instanceof AbortEventError) return error;
   if (traitsOf(error).unavailable === 'southbound') return error;
-  const text = `the resync of ${handler} failed: ${errorText(error)}`;
-  return new AbortEventError(text, { cause: error });
+  return causedError(AbortEventError, `the resync of ${handler} failed`, error);
 }
 
 function verifiedBy({ seqNum, entry }: ProcessingState) {

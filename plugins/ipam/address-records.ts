@@ -2,7 +2,7 @@
 import type { KvStore } from '#datastore/api.ts';
 import { defineError, errorText } from '#infra/errors/errors.ts';
 import { allSettled } from '#infra/rollback/rollback.ts';
-import { FatalError } from '#plugins/controller/api/errors.ts';
+import { causedError, FatalError } from '#plugins/controller/api/errors.ts';
 import type { ResyncContext, RevertContext } from '#plugins/controller/api/event-handler.ts';
 import {
   ADDRESS_PREFIX,
@@ -49,7 +49,11 @@ export class AddressRecords {
       );
       records.#last = last ?? undefined;
     } catch (cause) {
-      throw new FatalError('cannot read the allocated addresses from the local store', { cause });
+      throw causedError(
+        FatalError,
+        'cannot read the allocated addresses from the local store',
+        cause,
+      );
     }
     for (const { key, value } of entries) {
       const record = readAddressRecord(key, value);

@@ -1,8 +1,7 @@
 /** Base class of IPAM plugins: the address plan, without the allocation of pod addresses. */
 
-import { errorText } from '#infra/errors/errors.ts';
 import type { IpamConfig } from '#plugins/contivconf/api.ts';
-import { AbortEventError, FatalError } from '#plugins/controller/api/errors.ts';
+import { AbortEventError, causedError, FatalError } from '#plugins/controller/api/errors.ts';
 import { addressBits, addressText, hostBits, type Prefix, prefixText } from './prefix.ts';
 import {
   type ClusterSubnets,
@@ -87,9 +86,10 @@ export function planOf({ config, nodeId, defaultGateway, podSubnets }: PlanInput
       vppHost: vppHostSubnetOfNode(cluster, nodeId),
     };
   } catch (cause) {
-    throw new AbortEventError(
-      `the configuration has no addresses for node ID ${nodeId}: ${errorText(cause)}`,
-      { cause },
+    throw causedError(
+      AbortEventError,
+      `the configuration has no addresses for node ID ${nodeId}`,
+      cause,
     );
   }
 }

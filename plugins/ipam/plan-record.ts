@@ -4,7 +4,7 @@ import Value from 'typebox/value';
 import type { KvStore } from '#datastore/api.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { IpamConfig } from '#plugins/contivconf/api.ts';
-import { FatalError } from '#plugins/controller/api/errors.ts';
+import { causedError, FatalError } from '#plugins/controller/api/errors.ts';
 import type { ResyncContext, UpdateContext } from '#plugins/controller/api/event-handler.ts';
 
 export const PLAN_KEY = 'local/ipam/plan';
@@ -49,7 +49,7 @@ export class PlanRecord {
         async () => (await store.get(PLAN_KEY)) ?? null,
       );
     } catch (cause) {
-      throw new FatalError('cannot read the subnets from the local store', { cause });
+      throw causedError(FatalError, 'cannot read the subnets from the local store', cause);
     }
     return new PlanRecord(store, recordedSettings(text));
   }

@@ -5,7 +5,7 @@ import type {
   InterfaceConfig,
   MainInterfaceConfig,
 } from '#plugins/contivconf/api.ts';
-import { AbortEventError } from '#plugins/controller/api/errors.ts';
+import { AbortEventError, causedError } from '#plugins/controller/api/errors.ts';
 import type { ResyncContext } from '#plugins/controller/api/event-handler.ts';
 import type { HostLink, HostPort } from '#plugins/controller/api/ports/host.ts';
 import type { DhcpLease, VppInterfaceInfo, VppPort } from '#plugins/controller/api/ports/vpp.ts';
@@ -174,7 +174,7 @@ async function readOrLast<T>(
   try {
     return await read();
   } catch (cause) {
-    if (before === undefined) throw new AbortEventError(`cannot list ${what}`, { cause });
+    if (before === undefined) throw causedError(AbortEventError, `cannot list ${what}`, cause);
     ctx.log.warn({ err: cause }, `cannot list ${what}; keeping the last known ones`);
     return before;
   }

@@ -12,7 +12,7 @@ import { hasReleaseMark, withoutReleaseMark } from '#kubernetes/models/release-m
 import { type VppNode, vppNodeModel } from '#kubernetes/models/vpp-node.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/value-text.ts';
-import { AbortEventError, FatalError } from '#plugins/controller/api/errors.ts';
+import { AbortEventError, causedError, FatalError } from '#plugins/controller/api/errors.ts';
 import type { HostPort } from '#plugins/controller/api/ports/host.ts';
 import { ATTACHMENT_PREFIX, recordedBootId } from '#plugins/podmanager/api.ts';
 import type { PortContext } from './api.ts';
@@ -26,6 +26,7 @@ export const NodeIdConflictError = defineError({
     'Drain one of the two nodes, delete its record under allocatedIDs and its local store, and restart its agent.',
 });
 
+const ALLOCATION_FAILED = 'unable to allocate node ID';
 const MAX_ATTEMPTS = 11;
 const LOCAL_ID_KEY = 'local/nodesync/id';
 
@@ -92,8 +93,8 @@ export function readIdRecord(text: string, key: string): VppNode | undefined {
 }
 
 /** Nothing is configured without an ID; the resync is repeated. */
-function allocationError(reason: string, cause?: unknown): Error {
-  return new AbortEventError(`unable to allocate node ID: ${reason}`, { cause });
+function allocationError(reason: string): Error {
+  return new AbortEventError(`${ALLOCATION_FAILED}: ${reason}`);
 }
 
 /** Two nodes use one ID, and only an operator can decide which one keeps it. */
@@ -123,7 +124,8 @@ export async function allocateId(
     allocated = await allocateInCluster(ctx, deps, storedLocally, node);
   } catch (cause) {
     if (cause instanceof AbortEventError) throw cause;
-    if (storedLocally === undefined) throw allocationError('the database is unavailable', cause);
+    if (storedLocally === undefined)
+      throw causedError(AbortEventError, `${ALLOCATION_FAILED} in the database`, cause);
     ctx.log.warn({ err: cause, id: storedLocally }, 'using the node ID from the local store');
     return { id: storedLocally, text: undefined };
   }
@@ -140,7 +142,7 @@ async function storedId(ctx: PortContext, deps: IdAllocatorDeps): Promise<number
       async () => (await deps.local.get(LOCAL_ID_KEY)) ?? null,
     );
   } catch (cause) {
-    throw new FatalError('cannot read the node ID from the local store', { cause });
+    throw causedError(FatalError, 'cannot read the node ID from the local store', cause);
   }
   if (text === null) return undefined;
   const storedLocally = parseStoredId(text);
@@ -158,7 +160,7 @@ async function storeId(ctx: PortContext, deps: IdAllocatorDeps, id: number): Pro
       deps.local.put(LOCAL_ID_KEY, JSON.stringify({ id, name: deps.nodeName })),
     );
   } catch (cause) {
-    throw allocationError('cannot write the local store', cause);
+    throw causedError(AbortEventError, `${ALLOCATION_FAILED}: cannot write the local store`, cause);
   }
 }
 

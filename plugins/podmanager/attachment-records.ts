@@ -6,7 +6,7 @@
  */
 import type { KvEntry, KvStore } from '#datastore/api.ts';
 import { errorText } from '#infra/errors/errors.ts';
-import { FatalError } from '#plugins/controller/api/errors.ts';
+import { causedError, FatalError } from '#plugins/controller/api/errors.ts';
 import type { ResyncContext } from '#plugins/controller/api/event-handler.ts';
 import { ATTACHMENT_PREFIX, type AttachmentId, attachmentId, type PortContext } from './api.ts';
 import {
@@ -66,7 +66,7 @@ export class AttachmentRecords {
         async () => (await this.#store.list(prefix)).entries,
       );
     } catch (cause) {
-      throw new FatalError('cannot read the attached pods from the local store', { cause });
+      throw causedError(FatalError, 'cannot read the attached pods from the local store', cause);
     }
   }
 

@@ -7,7 +7,7 @@ import type { KvStore } from '#datastore/api.ts';
 import type { DiskStore } from '#datastore/disk-store.ts';
 import { rfc3339 } from '#infra/clock/rfc3339.ts';
 import { type CodedError, errorText } from '#infra/errors/errors.ts';
-import { AbortEventError, FatalError } from '#plugins/controller/api/errors.ts';
+import { AbortEventError, causedError, FatalError } from '#plugins/controller/api/errors.ts';
 import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
 import type {
   EventHandler,
@@ -169,7 +169,7 @@ class Manager implements PodManager, EventHandler<State> {
     try {
       bootId = await ctx.callPort('host/boot id', () => this.#deps.host.bootId());
     } catch (cause) {
-      throw new FatalError('cannot read the boot ID of the machine', { cause });
+      throw causedError(FatalError, 'cannot read the boot ID of the machine', cause);
     }
     const records = new AttachmentRecords(this.#deps.store);
     const attached = await records.readBack(ctx, bootId);
@@ -306,7 +306,11 @@ async function compareWithVpp(
     });
   } catch (cause) {
     if (isStart)
-      throw new AbortEventError('cannot compare the attached pods with VPP and Linux', { cause });
+      throw causedError(
+        AbortEventError,
+        'cannot compare the attached pods with VPP and Linux',
+        cause,
+      );
     ctx.log.warn({ err: cause }, 'cannot compare the attached pods with VPP and Linux again');
     return;
   }

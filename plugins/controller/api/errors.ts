@@ -1,4 +1,9 @@
-import { defineError } from '#infra/errors/errors.ts';
+import {
+  type CodedError,
+  type CodedErrorClass,
+  defineError,
+  errorText,
+} from '#infra/errors/errors.ts';
 import type { KeyFailure } from '#kvscheduler/api/transaction.ts';
 
 /** Some values of a transaction failed. */
@@ -28,6 +33,15 @@ export const AbortEventError = defineError({
   code: 'CV_LOOP_ABORT_EVENT',
   remedy: 'No action is needed: a healing resync follows. If the error recurs, read its cause.',
 });
+
+/** Log lines of events, records and readiness have only the text of an error, so it includes the cause. */
+export function causedError(
+  ErrorClass: CodedErrorClass,
+  reason: string,
+  cause: unknown,
+): CodedError {
+  return new ErrorClass(`${reason}: ${errorText(cause)}`, { cause });
+}
 
 export const UnmergedValueError = defineError({
   name: 'UnmergedValueError',

@@ -334,12 +334,20 @@ describe('node ID', () => {
     node.cluster.disconnect();
     await assert.rejects(start(node), (error: Error) => {
       assert.ok(error instanceof AbortEventError);
-      assert.match(error.message, /unable to allocate node ID: the database is unavailable/);
+      assert.match(error.message, /unable to allocate node ID in the database: /);
       return true;
     });
     node.cluster.reconnect();
     assert.equal((await node.heal()).error, undefined);
     assert.equal(node.nodes.thisNode().id, 1);
+  });
+
+  it('says in the text of the error why the database refuses it', async () => {
+    const node = new TestNode();
+    node.cluster.beforeWrite = async () => {
+      throw new StoreRefusedError('etcdserver: mvcc: database space exceeded');
+    };
+    await assert.rejects(start(node), /unable to allocate node ID .*database space exceeded/);
   });
 
   it('fails after eleven conflicting allocations', async () => {
