@@ -6,7 +6,7 @@ import type { Component } from '#infra/process/lifecycle.ts';
 import type { StatusCheck } from '#infra/status/status.ts';
 import type { FailedValue } from '#kvscheduler/api/transaction.ts';
 import { Controller, type ControllerDeps } from './controller.ts';
-import type { EventRecord } from './event-record.ts';
+import type { ProcessedEvent } from './event-record.ts';
 import { ControllerMetrics } from './metrics.ts';
 import { problemsText, valueProblems } from './problems.ts';
 import { Recorder, type RecorderOptions } from './recording/recorder.ts';
@@ -18,8 +18,8 @@ export interface ControllerWiringDeps
   readonly registry: Registry;
   readonly status: StatusCheck;
   readonly loggers: Loggers;
-  /** Called with the record of each processed event. */
-  readonly onProcessed?: ((record: EventRecord) => void) | undefined;
+  /** Called after each event. */
+  readonly onProcessed: (processed: ProcessedEvent) => void;
   /** Values that are not configured because of an error. */
   readonly failedValues: () => Iterable<FailedValue>;
 }
@@ -40,7 +40,7 @@ export function wireController(wiring: ControllerWiringDeps): WiredController {
     reportState: status.register('controller', 'liveness'),
     onProcessed: (processed) => {
       metrics.observe(processed);
-      onProcessed?.(processed.record);
+      onProcessed(processed);
     },
   };
   const controller: Controller = new Controller(recorder ? recorder.wrap(deps) : deps);

@@ -8,6 +8,7 @@ import {
   type KubeEndpointSlice,
   type KubeEndpoints,
   serviceOfSlice,
+  TRIGGER_TIME,
 } from '#kubernetes/reflector/objects/endpoints.ts';
 import type { Readers } from '#kubernetes/reflector/reflected.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
@@ -273,7 +274,10 @@ export class EndpointRecords {
 /** The fields of a slice that `mergedSlices` reads. */
 function compactText({ metadata, addressType, endpoints, ports }: KubeEndpointSlice): string {
   return JSON.stringify({
-    metadata: { name: metadata.name },
+    metadata: {
+      name: metadata.name,
+      annotations: { [TRIGGER_TIME]: metadata.annotations?.[TRIGGER_TIME] },
+    },
     addressType,
     endpoints: endpoints?.map((one) => ({
       addresses: one.addresses.slice(0, 1),

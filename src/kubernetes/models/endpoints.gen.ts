@@ -4,7 +4,7 @@ import { type MessageType, type ProtoFile, messageType } from '#models/message.t
 export const file: ProtoFile = {
   name: 'endpoints.proto',
   imports: [],
-  nested: { "endpoints": { "nested": { "ObjectReference": { "fields": { "kind": { "type": "string", "id": 1 }, "namespace": { "type": "string", "id": 2 }, "name": { "type": "string", "id": 3 }, "uid": { "type": "string", "id": 4 }, "api_version": { "type": "string", "id": 5 }, "resource_version": { "type": "string", "id": 6 } } }, "EndpointSubset": { "fields": { "addresses": { "rule": "repeated", "type": "EndpointAddress", "id": 1 }, "not_ready_addresses": { "rule": "repeated", "type": "EndpointAddress", "id": 2 }, "ports": { "rule": "repeated", "type": "EndpointPort", "id": 3 } }, "nested": { "EndpointAddress": { "fields": { "ip": { "type": "string", "id": 1 }, "host_name": { "type": "string", "id": 2 }, "node_name": { "type": "string", "id": 3 }, "target_ref": { "type": "ObjectReference", "id": 4 }, "serving_while_terminating": { "type": "bool", "id": 5 }, "for_zones": { "rule": "repeated", "type": "string", "id": 6 }, "for_nodes": { "rule": "repeated", "type": "string", "id": 7 } } }, "EndpointPort": { "fields": { "name": { "type": "string", "id": 1 }, "port": { "type": "int32", "id": 2 }, "protocol": { "type": "string", "id": 3 } } } } }, "Endpoints": { "fields": { "name": { "type": "string", "id": 1 }, "namespace": { "type": "string", "id": 2 }, "endpoint_subsets": { "rule": "repeated", "type": "EndpointSubset", "id": 3 } } } } } },
+  nested: { "endpoints": { "nested": { "ObjectReference": { "fields": { "kind": { "type": "string", "id": 1 }, "namespace": { "type": "string", "id": 2 }, "name": { "type": "string", "id": 3 }, "uid": { "type": "string", "id": 4 }, "api_version": { "type": "string", "id": 5 }, "resource_version": { "type": "string", "id": 6 } } }, "EndpointSubset": { "fields": { "addresses": { "rule": "repeated", "type": "EndpointAddress", "id": 1 }, "not_ready_addresses": { "rule": "repeated", "type": "EndpointAddress", "id": 2 }, "ports": { "rule": "repeated", "type": "EndpointPort", "id": 3 } }, "nested": { "EndpointAddress": { "fields": { "ip": { "type": "string", "id": 1 }, "host_name": { "type": "string", "id": 2 }, "node_name": { "type": "string", "id": 3 }, "target_ref": { "type": "ObjectReference", "id": 4 }, "serving_while_terminating": { "type": "bool", "id": 5 }, "for_zones": { "rule": "repeated", "type": "string", "id": 6 }, "for_nodes": { "rule": "repeated", "type": "string", "id": 7 } } }, "EndpointPort": { "fields": { "name": { "type": "string", "id": 1 }, "port": { "type": "int32", "id": 2 }, "protocol": { "type": "string", "id": 3 } } } } }, "Endpoints": { "fields": { "name": { "type": "string", "id": 1 }, "namespace": { "type": "string", "id": 2 }, "endpoint_subsets": { "rule": "repeated", "type": "EndpointSubset", "id": 3 }, "last_change_trigger_time": { "type": "string", "id": 4 } } } } } },
 };
 
 export interface ObjectReference {
@@ -56,5 +56,10 @@ export interface Endpoints {
   readonly name: string;
   readonly namespace: string;
   readonly endpoint_subsets: readonly EndpointSubset[];
+  /**
+   * When the pod or service changed that changed the endpoints last, in RFC 3339; empty: unknown. Not in the
+   * original.
+   */
+  readonly last_change_trigger_time: string;
 }
 export const Endpoints: MessageType<Endpoints> = messageType(file, 'endpoints.Endpoints');

@@ -8,12 +8,13 @@ import {
   endpointsModel,
   type ObjectReference,
 } from '../models/endpoints.ts';
-import type {
-  KubeEndpointAddress,
-  KubeEndpointSlice,
-  KubeEndpoints,
-  KubeReference,
-  KubeSliceEndpoint,
+import {
+  type KubeEndpointAddress,
+  type KubeEndpointSlice,
+  type KubeEndpoints,
+  type KubeReference,
+  type KubeSliceEndpoint,
+  TRIGGER_TIME,
 } from './objects/endpoints.ts';
 import { namespaceOf } from './objects/meta.ts';
 import type { Readers } from './reflected.ts';
@@ -73,7 +74,16 @@ export function mergedSlices(
       sorted.flatMap((slice) => sliceBackends(slice, readers)),
       readers,
     ),
+    last_change_trigger_time: readers === 'own' ? lastTrigger(sorted) : undefined,
   });
+}
+
+function lastTrigger(slices: readonly KubeEndpointSlice[]): string | undefined {
+  const times = slices
+    .map(({ metadata }) => metadata.annotations?.[TRIGGER_TIME] ?? '')
+    .filter((time) => !Number.isNaN(Date.parse(time)))
+    .sort((a, b) => Date.parse(a) - Date.parse(b));
+  return times.at(-1);
 }
 
 function sliceBackends(slice: KubeEndpointSlice, readers: Readers): Backend[] {

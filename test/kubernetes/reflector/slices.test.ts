@@ -135,6 +135,26 @@ test('hints are for own readers, host names are not backends', () => {
   assert.deepEqual(hinted('mixed'), [[], []]);
 });
 
+test('the last time that Kubernetes wrote for a change is for own readers', () => {
+  const at = (name: string, time: string) =>
+    slice(name, [endpoint('10.1.1.2')], {
+      metadata: {
+        name,
+        annotations: { 'endpoints.kubernetes.io/last-change-trigger-time': time },
+      },
+    });
+  const slices = [
+    at('a', '2026-01-01T00:00:09.5Z'),
+    at('b', '2026-01-01T00:00:10Z'),
+    at('c', 'no time'),
+    slice('d', []),
+  ];
+  const time = (readers: Readers) =>
+    mergedSlices(service, slices, readers).last_change_trigger_time;
+  assert.equal(time('own'), '2026-01-01T00:00:10Z');
+  assert.equal(time('mixed'), '');
+});
+
 test('a backend in several slices has the ports of all, each in its best state', () => {
   const grpc = { ports: [{ name: 'grpc', port: 9000, protocol: 'TCP' as const }] };
   const { endpoint_subsets } = mergedSlices(service, [

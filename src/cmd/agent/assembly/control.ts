@@ -13,6 +13,7 @@ import {
   wireConfigServices,
   wireStoredConfig,
 } from '#plugins/extconfig/wire-extconfig.ts';
+import { ProgrammingLatency } from '#plugins/service/programming-latency.ts';
 import { stnDaemonClient } from '#stn/daemon-client.ts';
 import { createPlugins, type Plugins } from '../plugins.ts';
 import type { AgentPart, PartDeps } from './agent-part.ts';
@@ -64,6 +65,7 @@ export function control(
       clock,
       log: loggers.get('extconfig'),
     });
+  const programming = new ProgrammingLatency(registry, clock);
   const { controller, component: controllerComponent } = wireController({
     config: settings.controller,
     handlers: plugins.handlers,
@@ -78,7 +80,10 @@ export function control(
     southboundGeneration: () =>
       vpp.client.state === 'connected' ? vpp.client.generation : undefined,
     externalSources: [...(deps.externalSources ?? []), ...(stored ? [stored.stored] : [])],
-    onProcessed,
+    onProcessed: (processed) => {
+      programming.observe(processed.event, processed.error);
+      onProcessed?.(processed.record);
+    },
     isStartDelayed: () => gate.missing !== undefined,
     recorded: { version: build.version, label, settings: { contiv, service } },
     registry,

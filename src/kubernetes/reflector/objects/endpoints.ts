@@ -77,6 +77,9 @@ export const KubeEndpointSlice = objectSchema('EndpointSlice', {
 });
 export type KubeEndpointSlice = Static<typeof KubeEndpointSlice>;
 
+/** Annotation that the controllers of Kubernetes write into each slice that they change. */
+export const TRIGGER_TIME = 'endpoints.kubernetes.io/last-change-trigger-time';
+
 /** Name of the service of the slice, from its label. */
 export function serviceOfSlice(slice: KubeEndpointSlice): string | undefined {
   return slice.metadata.labels?.['kubernetes.io/service-name'] || undefined;
