@@ -1,18 +1,35 @@
 import { existsSync } from 'node:fs';
 import { cp, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Level } from 'level';
 import type { Clock } from '#infra/clock/clock.ts';
-import { type CodedError, defineError, errorText } from '#infra/errors/errors.ts';
+import { CodedError, defineError, errorText } from '#infra/errors/errors.ts';
 import { createFolder } from '#infra/files/folder.ts';
 import type { Logger } from '#infra/log/log.ts';
+import { lockHolder } from '#infra/process/lock-holder.ts';
 import { type LevelContent, readContent } from './level-content.ts';
 
 export const StoreOpenError = defineError({
   name: 'StoreOpenError',
   code: 'CV_STORE_UNOPENABLE',
   remedy:
-    'Check that the folder is writable, that its disk has free space, and that no other agent uses it; else move the folder.',
+    'Check that the folder is writable and that its disk has free space; else move the folder.',
 });
+
+/** Another process has the database open. */
+export class StoreLockedError extends CodedError {
+  readonly code = 'CV_STORE_LOCKED';
+  readonly remedy = 'End the other process, or configure a folder of its own for this one.';
+  override readonly name = 'StoreLockedError';
+  readonly holder: string;
+
+  constructor(folder: string, cause: unknown) {
+    const pid = lockHolder(join(folder, 'LOCK'));
+    const holder = pid === undefined ? 'another process' : `process ${pid}`;
+    super(`${holder} has it open`, { where: folder, cause });
+    this.holder = holder;
+  }
+}
 
 /** Functions that the types of `level` omit, because its browser build does not have them. */
 const maintenance = Level as unknown as {
@@ -93,7 +110,7 @@ export async function openLevel(
     return content;
   } catch (thrown) {
     const cause = causeOf(thrown);
-    if (codeOf(cause) === LOCKED) throw openError(folder, 'another process has it open', thrown);
+    if (codeOf(cause) === LOCKED) throw new StoreLockedError(folder, thrown);
     if (!isDamage(cause)) throw openError(folder, errorText(cause), thrown);
     log.warn({ folder, error: errorText(cause) }, 'the database is damaged: repairing it');
   }

@@ -7,6 +7,8 @@ const POLL_MS = 50;
 const IDLE_POLLS = 5;
 /** After ten seconds the summary is printed, even if events are still processed. */
 const MAX_POLLS = 200;
+/** Pods that could not be attached. */
+const SHOWN_FAILURES = 5;
 
 export interface DemonstratedAgent {
   /** Port of the REST server. */
@@ -19,13 +21,15 @@ export interface DemonstrationDeps extends FakeKubeletDeps {
   /** Of the CNI service. */
   readonly cniSocket: string;
   readonly clock: Clock;
+  /** undefined: the log is on the standard output. */
+  readonly logFile: string | undefined;
   readonly print: (text: string) => void;
 }
 
 /** The store is filled before the agent starts, so that its startup resync finds the cluster. */
 export async function demonstrate(
   agent: DemonstratedAgent,
-  { cniSocket, clock, print, ...deps }: DemonstrationDeps,
+  { cniSocket, clock, logFile, print, ...deps }: DemonstrationDeps,
 ): Promise<void> {
   const kubelet = new FakeKubelet(deps);
   for (const problem of kubelet.problems) deps.log.warn(problemText(problem));
@@ -33,7 +37,8 @@ export async function demonstrate(
   await agent.start();
   const pods = await kubelet.startPods(cniSocket);
   await untilIdle(agent.controller, clock);
-  print(summary(pods, kubelet.problems.length, agent, deps.nodeName));
+  const attached = attachmentLines(deps.nodeName, pods, kubelet.problems.length);
+  print(summary(attached, agent.port, logFile));
 }
 
 /** The fake kubelet's writes return as events; waits until no event has arrived for a moment. */
@@ -46,31 +51,40 @@ async function untilIdle(controller: DemonstratedAgent['controller'], clock: Clo
   }
 }
 
-function summary(
-  pods: readonly PodAttachment[],
-  problems: number,
-  agent: DemonstratedAgent,
+function attachmentLines(
   nodeName: string,
-): string {
-  const width = Math.max(...pods.map(({ name }) => name.length), 3) + 2;
-  const url = `http://127.0.0.1:${agent.port}`;
-  const attached = pods.filter(({ address }) => address !== undefined).length;
+  pods: readonly PodAttachment[],
+  ignored: number,
+): string[] {
+  const failed = pods.filter(({ error }) => error !== undefined);
+  const attached = pods.length - failed.length;
+  return [
+    `Node ${nodeName}: ${attached} of ${pods.length} pods attached` +
+      (ignored > 0 ? `, ${ignored} manifests ignored (see above)` : ''),
+    ...failed.slice(0, SHOWN_FAILURES).map(({ name, error }) => `  ${name}: ${error}`),
+    ...(failed.length > SHOWN_FAILURES ? [`  and ${failed.length - SHOWN_FAILURES} more`] : []),
+  ];
+}
+
+/** Fits on a small terminal, below the lines of npm. */
+function summary(attached: readonly string[], port: number, logFile: string | undefined): string {
+  const url = `http://127.0.0.1:${port}`;
   return [
     '',
-    `Node ${nodeName}: ${attached} of ${pods.length} pods attached` +
-      (problems > 0 ? `, ${problems} manifests ignored (see above)` : ''),
+    ...attached,
     '',
-    ...pods.map(({ name, address, error }) => `  ${name.padEnd(width)}${address ?? error}`),
-    '',
-    `Events processed: ${agent.controller.eventCount}. See`,
     `  ${url}/ui/                        the state of the node, live, in a browser`,
     `  ${url}/controller/event-history   events, one record each`,
     `  ${url}/scheduler/status           values in VPP and Linux, and their state`,
     `  ${url}/scheduler/graph            the same as a graph`,
-    `  ${url}/contiv/v1/ipam             addresses of this node`,
     `  ${url}/readiness                  state of the agent`,
     `  ${url}/metrics                    metrics for Prometheus`,
     '',
+    '  npm run -s netctl pods                   the pods and their addresses',
+    '  npm run -s netctl policies               what network policies permit',
+    '  npm run -s netctl -- --help              all commands',
+    '',
+    ...(logFile === undefined ? [] : [`The log is ${logFile}.`]),
     'The agent keeps running; Ctrl-C stops it.',
     '',
   ].join('\n');

@@ -8,7 +8,7 @@ import { after, describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { KvStore } from '#datastore/api.ts';
 import { LevelStore } from '#datastore/level-store.ts';
-import { StoreOpenError } from '#datastore/open-level.ts';
+import { StoreLockedError, StoreOpenError } from '#datastore/open-level.ts';
 import { systemClock } from '#infra/clock/system.ts';
 import type { CodedError } from '#infra/errors/errors.ts';
 import { MemoryStore } from '#test/support/memory-store.ts';
@@ -167,7 +167,7 @@ describe('LevelStore', { timeout: 60_000 }, () => {
     const folder = await filled();
     const store = await LevelStore.open({ folder });
     await assert.rejects(LevelStore.open({ folder, isExpendable: true }), (error: CodedError) => {
-      assert.ok(error instanceof StoreOpenError);
+      assert.ok(error instanceof StoreLockedError);
       assert.match(error.message, /another process has it open/);
       assert.equal(error.where, folder);
       return true;

@@ -8,6 +8,7 @@ import { etcdOptions } from '#datastore/config.ts';
 import { levelFolder, mirrorFolder } from '#datastore/level-folder.ts';
 import { LevelStore } from '#datastore/level-store.ts';
 import { openEtcd } from '#datastore/open-etcd.ts';
+import { StoreLockedError } from '#datastore/open-level.ts';
 import type { LevelOptions } from '#datastore/sealed-level.ts';
 import { type DurationValue, durationMs } from '#infra/config/duration.ts';
 import { errorText } from '#infra/errors/errors.ts';
@@ -52,6 +53,13 @@ export async function openEnvironment(
   const isCluster = settings.embedded || !etcd;
   const local = await open(folder, bolt['lock-timeout'], {
     syncDelayMs: isCluster ? 0 : LOCAL_SYNC_DELAY_MS,
+  }).catch(async (thrown: unknown) => {
+    if (!settings.embedded || !(thrown instanceof StoreLockedError)) throw thrown;
+    const { DemonstrationRunningError } = await import('#demonstration/already-running.ts');
+    throw new DemonstrationRunningError(
+      `an agent of yours runs as node ${settings.label} already: ${thrown.holder}`,
+      { cause: thrown },
+    );
   });
   chmodSync(folder, folderMode(bolt['file-mode']));
   const external = settings.grpc2 && (await open(`${folder}.external`, bolt['lock-timeout']));

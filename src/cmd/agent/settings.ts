@@ -1,6 +1,5 @@
 /** The settings of the agent, from flags, environment variables and configuration files. */
 
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { TObject } from 'typebox';
 import {
@@ -27,6 +26,7 @@ import { withPort } from '#infra/http/port.ts';
 
 import { type LogsConfig, logsSchema } from '#infra/log/loggers.ts';
 import { type KafkaConfig, kafkaSchema } from '#infra/messaging/config.ts';
+import { userAgentSocket, userNodeFolder } from '#infra/process/user-folder.ts';
 import { serviceLabel } from '#infra/service-label/service-label.ts';
 import { type StatusCheckConfig, statusCheckSchema } from '#infra/status/config.ts';
 import { type KvSchedulerConfig, kvschedulerSchema } from '#kvscheduler/config.ts';
@@ -147,11 +147,11 @@ function startLimitMs(env: Readonly<Record<string, string | undefined>>): number
 }
 
 /**
- * The embedded agent is for a developer's machine: it needs no privileges, stores its files in the
- * folder for temporary files, and listens on the loopback address only.
+ * The embedded agent is for a developer's machine: it needs no privileges, stores its files in a folder
+ * of its user, and listens on the loopback address only.
  */
 function embeddedSettings(settings: Settings, manifests: string): Settings {
-  const folder = join(tmpdir(), 'contiv-vswitch', settings.label);
+  const folder = userNodeFolder(settings.label);
   const port = settings.http.endpoint.slice(settings.http.endpoint.lastIndexOf(':') + 1);
   const { ipamConfig } = settings.contiv;
   const nodeInterconnectCIDR = ipamConfig.nodeInterconnectCIDR || EMBEDDED_NODE_SUBNET;
@@ -161,7 +161,7 @@ function embeddedSettings(settings: Settings, manifests: string): Settings {
     http: {
       ...settings.http,
       endpoint: `127.0.0.1:${port}`,
-      'local-socket': join(folder, 'agent.sock'),
+      'local-socket': userAgentSocket(folder),
     },
     grpc: { ...settings.grpc, network: 'unix', endpoint: join(folder, 'cni.sock') },
     etcd: undefined,

@@ -4,6 +4,7 @@ import { homedir, networkInterfaces } from 'node:os';
 import { CommanderError } from 'commander';
 import { systemClock } from '#infra/clock/system.ts';
 import { CodedError, errorText } from '#infra/errors/errors.ts';
+import { userAgents } from '#infra/process/user-folder.ts';
 import { type CommandContext, ExitCode } from '#netctl/command.ts';
 import { commands } from '#netctl/commands.ts';
 import { createContext } from '#netctl/context.ts';
@@ -138,6 +139,7 @@ async function contextOf(
         env,
         home: homedir(),
         localSocket: LOCAL_SOCKET,
+        userAgents,
         timeoutMs,
         warn,
         clock: systemClock,

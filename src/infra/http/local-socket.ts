@@ -11,7 +11,7 @@ export const HttpListenError = defineError({
   name: 'HttpListenError',
   code: 'CV_HTTP_LISTEN',
   remedy:
-    'Check which process uses the port or socket, perhaps a second agent; else change http.conf or --http-port.',
+    'Check which process uses the port or socket, perhaps an agent of another user; else select another port with --http-port (npm start -- --http-port 9998), or change http.conf.',
 });
 
 const OWNER_ONLY = 0o600;

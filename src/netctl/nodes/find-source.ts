@@ -1,15 +1,17 @@
 /**
  * Finds the source of the nodes. The first of these that the command line has is used, and no other:
  * `--server`, `--etcd-config`, `--kubeconfig`. Without them these are tried in order, and one that fails
- * is reported and left out: etcd by ETCD_CONFIG or ETCD_ENDPOINTS; Kubernetes by KUBECONFIG, by
- * `~/.kube/config`, by the service account of the pod; the agent of this machine by its unix socket.
+ * is reported and left out: etcd by ETCD_CONFIG or ETCD_ENDPOINTS; Kubernetes by KUBECONFIG; agents with a
+ * simulated VPP that this user runs; Kubernetes by `~/.kube/config` or by the service account of the pod; the
+ * agent of this machine by its unix socket.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '#infra/clock/clock.ts';
 import { errorText } from '#infra/errors/errors.ts';
+import type { UserAgent } from '#infra/process/user-folder.ts';
 import { type NodeSource, NodeSourceError } from './node-source.ts';
-import { localSource, serverSource } from './server-source.ts';
+import { localSource, serverSource, userSource } from './server-source.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -20,6 +22,7 @@ export interface SourceOptions {
   readonly env: Variables;
   readonly home: string;
   readonly localSocket: string;
+  readonly userAgents: () => Promise<readonly UserAgent[]>;
   readonly timeoutMs: number;
   readonly warn: (text: string) => void;
   readonly clock: Clock;
@@ -37,8 +40,8 @@ interface Candidate {
  * @throws ServerAddressError, NodeSourceError (with each place that was tried)
  */
 export async function findSource(options: SourceOptions): Promise<NodeSource> {
-  const { given, found } = candidatesOf(options);
-  const candidates = given ? [given] : found;
+  const given = givenCandidate(options);
+  const candidates = given ? [given] : await foundCandidates(options);
   const problems: string[] = [];
   for (const candidate of candidates) {
     const problem = `${candidate.name}: `;
@@ -54,17 +57,28 @@ export async function findSource(options: SourceOptions): Promise<NodeSource> {
   throw new NodeSourceError(`the nodes of the cluster are not known: ${problems.join('; ')}`);
 }
 
-function candidatesOf(options: SourceOptions): {
-  given: Candidate | undefined;
-  found: readonly Candidate[];
-} {
-  const { servers, etcdConfig, kubeconfig, env, home, localSocket } = options;
+function givenCandidate(options: SourceOptions): Candidate | undefined {
+  const { servers, etcdConfig, kubeconfig } = options;
+  if (servers.length > 0) return known(serverSource(servers));
+  if (etcdConfig) return etcd('--etcd-config', etcdConfig, options);
+  if (kubeconfig) return kubernetes('--kubeconfig', kubeconfig, options);
+  return undefined;
+}
+
+async function foundCandidates(options: SourceOptions): Promise<readonly Candidate[]> {
+  const { env, home, localSocket } = options;
   const found: Candidate[] = [];
   if (env['ETCD_CONFIG']) found.push(etcd('ETCD_CONFIG', env['ETCD_CONFIG'], options));
   else if (env['ETCD_ENDPOINTS']) found.push(etcd('ETCD_ENDPOINTS', undefined, options));
-  const file = kubeconfigOf(env, home);
-  if (file) found.push(kubernetes(file.origin, file.path, options));
-  else if (env['KUBERNETES_SERVICE_HOST'])
+  const named = kubeconfigOf(env);
+  if (named !== undefined) found.push(kubernetes('KUBECONFIG', named, options));
+  // A user who runs one means it, even with the configuration of kubectl for another cluster.
+  const agents = await options.userAgents();
+  if (agents.length > 0) found.push(known(userSource(agents)));
+  const usual = join(home, '.kube/config');
+  if (named === undefined && existsSync(usual))
+    found.push(kubernetes('~/.kube/config', usual, options));
+  else if (named === undefined && env['KUBERNETES_SERVICE_HOST'])
     found.push(kubernetes('service account', undefined, options));
   found.push({
     name: `unix socket ${localSocket}`,
@@ -73,13 +87,11 @@ function candidatesOf(options: SourceOptions): {
       return localSource(localSocket);
     },
   });
-  if (servers.length > 0) {
-    const source = serverSource(servers);
-    return { given: { name: source.name, open: async () => source }, found };
-  }
-  if (etcdConfig) return { given: etcd('--etcd-config', etcdConfig, options), found };
-  if (kubeconfig) return { given: kubernetes('--kubeconfig', kubeconfig, options), found };
-  return { given: undefined, found };
+  return found;
+}
+
+function known(source: NodeSource): Candidate {
+  return { name: source.name, open: async () => source };
 }
 
 function etcd(origin: string, file: string | undefined, options: SourceOptions): Candidate {
@@ -102,12 +114,8 @@ function kubernetes(origin: string, file: string | undefined, options: SourceOpt
   };
 }
 
-/** The first file of KUBECONFIG that exists, or that of kubectl. */
-function kubeconfigOf(env: Variables, home: string): { origin: string; path: string } | undefined {
+/** The first file of KUBECONFIG that exists. */
+function kubeconfigOf(env: Variables): string | undefined {
   const listed = (env['KUBECONFIG'] ?? '').split(':').filter((path) => path !== '');
-  const [first] = listed;
-  if (first !== undefined)
-    return { origin: 'KUBECONFIG', path: listed.find((path) => existsSync(path)) ?? first };
-  const path = join(home, '.kube/config');
-  return existsSync(path) ? { origin: '~/.kube/config', path } : undefined;
+  return listed.find((path) => existsSync(path)) ?? listed[0];
 }

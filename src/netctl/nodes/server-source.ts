@@ -2,6 +2,7 @@
 import { isIPv6 } from 'node:net';
 import { hostname } from 'node:os';
 import { defineError } from '#infra/errors/errors.ts';
+import type { UserAgent } from '#infra/process/user-folder.ts';
 import type { ClusterNode } from '../command.ts';
 import type { NodeSource } from './node-source.ts';
 
@@ -22,6 +23,12 @@ export function serverSource(servers: readonly string[]): NodeSource {
 export function localSource(socket: string): NodeSource {
   const node = { ...unknown, name: hostname(), socket };
   return sourceOf(`unix socket ${socket}`, [node]);
+}
+
+/** Agents of this user with a simulated VPP. */
+export function userSource(agents: readonly UserAgent[]): NodeSource {
+  const nodes = agents.map(({ node, socket }) => ({ ...unknown, name: node, socket }));
+  return sourceOf('agents of this user', nodes);
 }
 
 function sourceOf(name: string, nodes: readonly ClusterNode[]): NodeSource {

@@ -86,7 +86,9 @@ export class AttackedAgent {
     this.#process.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#said = (this.#said + text).slice(-MAX_SAID);
     });
-    this.#cni = new CniClient(join(folder, 'contiv-vswitch', 'vpp1', 'cni.sock'));
+    this.#cni = new CniClient(
+      join(folder, `contiv-vswitch-${process.getuid!()}`, 'vpp1', 'cni.sock'),
+    );
   }
 
   static async start(): Promise<AttackedAgent> {
@@ -203,7 +205,12 @@ export class AttackedAgent {
 
   /** How late the event loop was since the last call, from the metrics of Node.js. */
   async #loop(): Promise<Observed['loop']> {
-    const socketPath = join(this.#folder, 'contiv-vswitch', 'vpp1', 'agent.sock');
+    const socketPath = join(
+      this.#folder,
+      `contiv-vswitch-${process.getuid!()}`,
+      'vpp1',
+      'agent.sock',
+    );
     // A collection within a second is that of before.
     await sleep(1_100);
     const { text } = await call({ socketPath, path: '/metrics' });

@@ -68,7 +68,7 @@ describe('the bundle of the agent', () => {
       said += chunk;
     });
     const shown = async (path: string): Promise<string> => {
-      const socket = join(project, 'contiv-vswitch/vpp1/agent.sock');
+      const socket = join(project, `contiv-vswitch-${process.getuid!()}/vpp1/agent.sock`);
       const { status, body } = await get(socket, path);
       assert.equal(status, 200, `${path}: ${body}`);
       return body;

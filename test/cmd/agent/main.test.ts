@@ -1,19 +1,31 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { request } from 'node:http';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { programFile } from '#test/support/program-command.ts';
 import { temporaryFolder } from '#test/support/temporary-folder.ts';
 import { until } from './harness.ts';
 
 const main = programFile('agent');
+const netctlFile = resolve(import.meta.dirname, '../../../src/cmd/netctl/main.ts');
+/** Runs a program on a terminal. */
+const hasScript = spawnSync('script', ['--version']).status === 0;
 
 interface Program {
   /** Resolves when the text was written. */
   said(text: string): Promise<void>;
+  readonly pid: number | undefined;
   signal(name: NodeJS.Signals): void;
   /** Closes the pipe, so that the output has no reader. */
   deafen(): void;
@@ -50,6 +62,7 @@ function run(folder: string, ...args: (string | { readonly stdout: string })[]):
         await Promise.race([...data, closed]).finally(() => heard.abort());
       }
     },
+    pid: child.pid,
     signal: (name) => child.kill(name),
     deafen: () => child.stdout?.destroy(),
     ended: promise,
@@ -168,7 +181,7 @@ describe('contiv-agent as a process', () => {
     const agent = run(folder, '--embedded', '--http-port', '0');
     await agent.said('NEW EVENT');
     agent.deafen();
-    const socket = join(folder, 'contiv-vswitch', 'vpp1', 'agent.sock');
+    const socket = join(folder, `contiv-vswitch-${process.getuid!()}`, 'vpp1', 'agent.sock');
     await until(async () => (await status(socket, '/controller/event-history?seq-num=30')) === 200);
     agent.signal('SIGTERM');
     const { code, text } = await agent.ended;
@@ -178,7 +191,7 @@ describe('contiv-agent as a process', () => {
   it('runs and stops although its output cannot be written', async () => {
     const folder = ownFolder();
     const agent = run(folder, { stdout: '/dev/full' }, '--embedded', '--http-port', '0');
-    const socket = join(folder, 'contiv-vswitch', 'vpp1', 'agent.sock');
+    const socket = join(folder, `contiv-vswitch-${process.getuid!()}`, 'vpp1', 'agent.sock');
     await until(async () => (await status(socket, '/readiness')) === 200);
     agent.signal('SIGTERM');
     const { code, text } = await agent.ended;
@@ -203,7 +216,9 @@ describe('contiv-agent as a process', () => {
       if (life === 2) {
         const second = await run(folder, '--embedded', '--http-port', '0').ended;
         assert.equal(second.code, 1);
-        assert.match(second.text, /^contiv-agent: .*store: another process has it open\nCV_STORE/);
+        const running =
+          /an agent of yours runs as node vpp1 already: process (\d+)\nCV_DEMONSTRATION_RUNNING: /;
+        assert.equal(Number(running.exec(second.text)?.[1]), agent.pid);
       }
       agent.signal('SIGINT');
       agent.signal('SIGINT');
@@ -218,5 +233,42 @@ describe('contiv-agent as a process', () => {
       assert.match(before, /24 of 24 pods attached/);
       assert.match(after, /^\{"level":"info",[^\n]*"signal":"SIGINT"/, 'the summary comes last');
     }
+  });
+
+  it('prints a short summary on a terminal, and netctl finds it', {
+    skip: !hasScript,
+  }, async () => {
+    const folder = temporaryFolder('terminal');
+    const env = { ...process.env, TMPDIR: folder, KUBECONFIG: '', ETCD_ENDPOINTS: '' };
+    const command = `exec ${process.execPath} ${main} --embedded --http-port 0`;
+    const child = spawn('script', ['-qec', command, '/dev/null'], { env, cwd: folder });
+    const ended = once(child, 'close');
+    let text = '';
+    child.stdout.on('data', (chunk) => {
+      text += chunk;
+    });
+    await until(async () => text.includes('Ctrl-C stops it.'));
+    const netctl = spawnSync(process.execPath, [netctlFile, 'nodes'], { env });
+    child.stdin.write('\x03');
+    await ended;
+    assert.match(`${netctl.stdout}${netctl.stderr}`, /\bvpp1\b/);
+    const lines = text.trimEnd().split('\n');
+    assert.ok(lines.length < 25, text);
+    assert.ok(!text.includes('{"level"'), text);
+    const [, log = ''] = /The log is (.*)\.\r?\n/.exec(text) ?? [];
+    assert.match(readFileSync(log, 'utf8'), /^\{"level":"info",/m);
+    assert.doesNotMatch(readFileSync(log, 'utf8'), /the configuration stays/);
+  });
+
+  it('names the folder that another user has taken', async () => {
+    const folder = ownFolder();
+    const elsewhere = temporaryFolder('elsewhere');
+    symlinkSync(elsewhere, join(folder, `contiv-vswitch-${process.getuid!()}`));
+    const { code, text } = await run(folder, '--embedded', '--http-port', '0').ended;
+    assert.equal(code, 2, text);
+    assert.match(
+      text,
+      /contiv-vswitch-\d+: is not a folder of this user\nCV_USER_FOLDER: Set TMPDIR/,
+    );
   });
 });

@@ -19,6 +19,7 @@ describe('the source of the nodes', () => {
     env: {},
     home: folder,
     localSocket: join(folder, 'agent.sock'),
+    userAgents: async () => [],
     timeoutMs: 1_000,
     warn: (text) => warnings.push(text),
     clock: systemClock,
@@ -101,6 +102,21 @@ describe('the source of the nodes', () => {
       findSource(options({ env })),
       /etcd \(ETCD_ENDPOINTS\): .*; Kubernetes API server \(KUBECONFIG\): .*; unix socket .*: no agent runs/,
     );
+  });
+
+  it('are the agents of this user, unless KUBECONFIG names a cluster', async () => {
+    const userAgents = async () => [{ node: 'vpp1', socket: '/run/own.sock' }];
+    const { nodes } = await findSource(options({ userAgents }));
+    assert.deepEqual(
+      nodes.map(({ name, socket }) => [name, socket]),
+      [['vpp1', '/run/own.sock']],
+    );
+    await using kubernetes = await fakeKubernetes({
+      '/api/v1/nodes': [nodeObject('a', '10.0.0.1')],
+    });
+    const env = { KUBECONFIG: kubernetes.kubeconfig };
+    const cluster = await findSource(options({ userAgents, env }));
+    assert.equal(cluster.nodes[0]?.name, 'a');
   });
 
   it('is the agent of this machine, with a warning, when the others fail', async () => {
