@@ -1,5 +1,9 @@
 /** The descriptors of Linux against the kernel of this machine. */
 import { linuxExamples } from '#test/descriptors/compliance/linux-examples.ts';
+import {
+  repeatedResyncSuite,
+  sharingLinuxValues,
+} from '#test/descriptors/compliance/repeated-resync-suite.ts';
 import { complianceSuite } from '#test/descriptors/compliance/suite.ts';
 import { backendOn, EXISTING_LINK, withHostLinkStub } from '#test/linux/descriptors/backends.ts';
 import { declareUnless, withoutKernel } from '#test/support/requirements.ts';
@@ -14,5 +18,6 @@ await declareUnless(
       async () => withHostLinkStub(await backendOn(machine)),
       linuxExamples(machine.spaces.pods, EXISTING_LINK),
     );
+    repeatedResyncSuite(() => backendOn(machine), sharingLinuxValues);
   },
 );
