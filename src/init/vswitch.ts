@@ -2,6 +2,7 @@
  * VPP and the agent of a node: started in their order, watched, and stopped in the reverse order. The
  * agent is restarted alone when it ends, so VPP continues forwarding; when VPP ends, everything ends.
  */
+import type { Writable } from 'node:stream';
 import type { Clock } from '#infra/clock/clock.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { ManagedProcess } from '#infra/process-manager/managed-process.ts';
@@ -16,6 +17,9 @@ import { VppEndedError } from './errors.ts';
  */
 const AGENT_STOP_MS = 8_000;
 const VPP_STOP_MS = 8_000;
+
+/** The turn in which the end of VPP is noticed may have polled before; each reads as much as a pipe has. */
+const LAST_TURNS = 3;
 
 export interface AgentProgram {
   readonly command: string;
@@ -55,6 +59,8 @@ export interface VswitchDeps {
   /** When a program ends, leave everything as it is, for a debugger. */
   readonly staysAfterCrash: boolean;
   readonly manager: ProcessManager;
+  /** Gets what VPP writes to its standard error. */
+  readonly vppMessages: Writable;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -122,7 +128,7 @@ export class Vswitch {
     const vpp = await manager.create('vpp', vppCommand, {
       args: ['-c', start.configuration],
       output: 'inherit',
-      errorOutput: 'inherit',
+      errorOutput: this.#deps.vppMessages,
     });
     await vpp.start();
     this.#vpp = vpp;
@@ -157,6 +163,8 @@ export class Vswitch {
     else await this.#vpp?.kill();
     await this.#deps.preparation.undo();
     await this.#deps.manager.close();
+    // the last lines of VPP, maybe the stack of its crash, are still in the pipe: the next turn that polls reads them
+    for (let turn = 0; turn < LAST_TURNS; turn++) await this.#deps.clock.turn();
   }
 
   async #stop(program: ManagedProcess | undefined, limitMs: number): Promise<void> {

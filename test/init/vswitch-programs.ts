@@ -2,6 +2,7 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Writable } from 'node:stream';
 import type { TestContext } from 'node:test';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
@@ -34,6 +35,14 @@ export interface VswitchOptions {
 export class FakeVswitch {
   readonly folder = mkdtempSync(join(tmpdir(), 'vswitch-'));
   readonly apiSocket = join(this.folder, 'api.sock');
+  /** The standard error of VPP, so far. */
+  readonly written: string[] = [];
+  readonly vppMessages = new Writable({
+    write: (chunk, _encoding, done) => {
+      this.written.push(`${chunk}`);
+      done();
+    },
+  });
   readonly #stop = new AbortController();
   readonly #manager = new ProcessManager({
     clock: systemClock,
@@ -78,6 +87,7 @@ export class FakeVswitch {
       },
       staysAfterCrash: options.staysAfterCrash ?? false,
       manager: this.#manager,
+      vppMessages: this.vppMessages,
       clock: systemClock,
       log: silentLogger,
     });

@@ -86,6 +86,17 @@ describe('contiv-init', { skip: withoutProgram('setpriv'), concurrency: 4 }, () 
     assert.equal(vswitch.events.at(-1), 'undone');
   });
 
+  it('passes on what VPP writes last', async (t) => {
+    const vpp = `
+      note 'vpp started'
+      i=0; while [ $i -lt 500 ]; do echo "frame $i" >&2; i=$((i + 1)); done
+      kill -ABRT $$`;
+    const vswitch = new FakeVswitch(t, { vpp, isVppOnly: true });
+    vswitch.start();
+    await assert.rejects(vswitch.ended(), /VPP ended/);
+    assert.match(vswitch.written.join(''), /^frame 0\n.*frame 499\n$/s);
+  });
+
   it('fails when VPP ends before it accepts connections', async (t) => {
     const vswitch = new FakeVswitch(t, { vpp: 'exit 3' });
     vswitch.start();

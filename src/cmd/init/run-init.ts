@@ -16,6 +16,7 @@ import { HostPreparation } from '#init/host-preparation.ts';
 import { NodeConfigReader } from '#init/node-config-reader.ts';
 import { removeStaleSocket } from '#init/stale-socket.ts';
 import { StolenNic } from '#init/stolen-nic.ts';
+import { VppMessages } from '#init/vpp-messages.ts';
 import { type AgentProgram, Vswitch } from '#init/vswitch.ts';
 import { sysfsPciDevices } from '#stn/daemon/pci-devices.ts';
 import type { StnDaemon } from '#stn/daemon-client.ts';
@@ -72,6 +73,7 @@ async function run(argv: readonly string[], env: Variables, stop: AbortSignal): 
     preparation: hostPreparation(flags, settings, log),
     staysAfterCrash: settings.staysAfterCrash,
     manager,
+    vppMessages: new VppMessages({ write: (bytes) => process.stderr.write(bytes), clock, log }),
     clock,
     log,
   });
