@@ -27,7 +27,9 @@ export const etcdSchema = Type.Object({
     description: 'Accept any certificate of the server.',
   }),
   'reconnect-interval': Duration({
+    leastMs: 10,
     default: 2 * SECOND,
+    positive: true,
     description: 'Longest pause between two attempts to reconnect a watch.',
   }),
   'cert-file': Type.String({ default: '', description: 'File with the client certificate.' }),

@@ -32,6 +32,11 @@ describe('etcd.conf', () => {
     });
   });
 
+  it('refuses a pause that would be none, and let an unavailable etcd be asked in a busy loop', () => {
+    for (const value of ['0', '0s', '1ms'])
+      assert.throws(() => options(`reconnect-interval: ${value}`), /reconnect-interval/);
+  });
+
   it('uses the endpoints of the file, then of either variable', () => {
     const env = { ETCDV3_ENDPOINTS: 'c:1', ETCD_ENDPOINTS: 'a:1, b:2,' };
     assert.deepEqual(options('endpoints: [d:1]', env).endpoints, ['d:1']);
