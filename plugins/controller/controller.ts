@@ -325,7 +325,10 @@ export class Controller implements EventLoop {
     if (Shutdown.is(event)) this.#end();
   }
 
-  /** A healing resync that fails, or leaves a problem that a retry may solve, is repeated. */
+  /**
+   * A healing resync that fails, or leaves a problem that a retry may solve, is repeated. Such a problem may appear in
+   * an update, too.
+   */
   #heal(hasCalledAll: boolean, { event, error, needsHealing, waitsForSouthbound }: Outcome): void {
     if (needsHealing) {
       // A periodic one that fails for the same cause must not bring the next attempt forward.
@@ -335,10 +338,12 @@ export class Controller implements EventLoop {
       this.scheduleHealing(errorText(error), delay);
       return;
     }
-    if (!hasCalledAll || waitsForSouthbound) return;
+    if (waitsForSouthbound || (!hasCalledAll && this.#scheduledHealing)) return;
     const open = this.#handlerProblems().find((one) => traitsOf(one).isRetriable !== false);
-    if (open) this.scheduleHealing(errorText(open), this.#healingDelay.next());
-    else this.#healingDelay.reset();
+    if (open) {
+      const delay = hasCalledAll ? this.#healingDelay.next() : this.#healingDelay.first;
+      this.scheduleHealing(errorText(open), delay);
+    } else if (hasCalledAll) this.#healingDelay.reset();
   }
 
   /**

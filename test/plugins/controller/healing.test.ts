@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { defineError } from '#infra/errors/errors.ts';
+import { type CodedError, defineError } from '#infra/errors/errors.ts';
 import type { KeyFailure } from '#kvscheduler/api/transaction.ts';
 import { AbortEventError } from '#plugins/controller/api/errors.ts';
 import { defineEvent, EventMethod, TransactionType } from '#plugins/controller/api/event.ts';
@@ -25,6 +25,13 @@ const DeletedError = defineError({
   name: 'DeletedError',
   code: 'CV_TEST_DELETED',
   unavailable: 'environment',
+  remedy: '',
+});
+
+const RefusedError = defineError({
+  name: 'RefusedError',
+  code: 'CV_TEST_REFUSED',
+  isRetriable: false,
   remedy: '',
 });
 
@@ -98,6 +105,32 @@ describe('a periodic healing resync that fails', () => {
     await bench.clock.advance(5_000);
     await settle();
     assert.match(seen(bench).at(-1)!, /After error/);
+  });
+});
+
+describe('a problem that appears in an update', () => {
+  async function healings(problem: CodedError) {
+    const problems: CodedError[] = [];
+    const solve = async () => void problems.splice(0);
+    const one = handler('a', [], { resync: solve });
+    const bench = makeController([{ ...one, problems: () => problems }]);
+    bench.controller.push(emptyResync);
+    await settle();
+    problems.push(problem);
+    bench.controller.push(Note.event({}));
+    bench.controller.push(Note.event({}));
+    await settle();
+    await bench.clock.advance(300_000);
+    return seen(bench).slice(3);
+  }
+
+  it('is healed without another reason for a resync', async () => {
+    const problem = new DeletedError('no daemon');
+    assert.deepEqual(await healings(problem), ['Healing Resync (After error: no daemon)']);
+  });
+
+  it('is not healed if no retry can solve it', async () => {
+    assert.deepEqual(await healings(new RefusedError('no such NIC')), []);
   });
 });
 
