@@ -7,7 +7,7 @@ export const SIMULATED_VERSION = '26.06-simulated';
 /** Ping, version, and a few CLI commands. */
 export function sessionMessages(interfaces: Interfaces): MessageHandlers {
   const state = ({ adminUp }: { adminUp: boolean }) => (adminUp ? 'up' : 'down');
-  const commands: Readonly<Record<string, () => string>> = {
+  const commands: Record<string, () => string> = {
     'show version': () => `vpp v${SIMULATED_VERSION}\n`,
     'show interface': () =>
       interfaces
@@ -23,6 +23,9 @@ export function sessionMessages(interfaces: Interfaces): MessageHandlers {
         .map((iface) => `${iface.name}  ${iface.deviceType}  ${iface.mac}\n`)
         .join(''),
   };
+  // It counts nothing and has no buffers; GET /vpp/telemetry asks for these.
+  for (const nothing of ['node counters', 'runtime', 'buffers', 'memory', 'ip fib', 'ip6 fib'])
+    commands[`show ${nothing}`] = () => 'not simulated\n';
   return {
     requests: {
       control_ping: () => ({ vpe_pid: 1 }),
