@@ -51,8 +51,8 @@ const texts = (fields: Partial<TransactionOperation>) =>
 
 describe('the text of a transaction', () => {
   it('names its type', () => {
-    assert.equal(typeText(transaction()), 'northbound');
-    assert.equal(typeText(transaction({ ResyncType: 'FullResync' })), 'northbound, full resync');
+    assert.equal(typeText(transaction()), 'desired state');
+    assert.equal(typeText(transaction({ ResyncType: 'FullResync' })), 'desired state, full resync');
     assert.equal(typeText(transaction({ TxnType: 'SBNotification' })), 'notification');
     const retry = { TxnType: 'RetryFailedOps', RetryForTxn: 7, RetryAttempt: 2 };
     assert.equal(typeText(transaction(retry)), 'retry 2 of #7');

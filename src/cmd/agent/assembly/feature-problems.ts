@@ -24,13 +24,13 @@ export function registerFeatureProblems(
     const names = [...services.serviceProblems().keys()].sort();
     return names.length === 0
       ? undefined
-      : `not carried as defined: ${someOf(names)} (GET /contiv/v1/services)`;
+      : `not served as defined: ${someOf(names)} (GET /contiv/v1/services)`;
   });
   status.registerProblem('policies', 'none', () => {
     const names = policies.notAsDefined();
     return names.length === 0
       ? undefined
-      : `not carried as defined: ${someOf(names)} (GET /contiv/v1/policy/pods)`;
+      : `permit less than defined: ${someOf(names)} (GET /contiv/v1/policy/pods)`;
   });
 }
 

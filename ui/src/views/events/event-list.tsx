@@ -37,7 +37,7 @@ export function EventList({ rows, caption, selected, addressOf, onOpen }: Props)
               Duration
             </th>
             <th scope="col" class="where">
-              Where it went
+              Time by step
             </th>
             <th scope="col">Outcome</th>
           </tr>

@@ -13,12 +13,12 @@ const resyncTexts: Readonly<Record<string, string>> = {
 };
 
 const typeTexts: Readonly<Record<string, string>> = {
-  NBTransaction: 'northbound',
+  NBTransaction: 'desired state',
   SBNotification: 'notification',
   RetryFailedOps: 'retry',
 };
 
-/** `northbound, full resync`, `retry 2 of #7`. */
+/** `desired state, full resync`, `retry 2 of #7`. */
 export function typeText(transaction: TransactionSummary): string {
   const { TxnType, ResyncType, RetryForTxn, RetryAttempt } = transaction;
   if (RetryForTxn !== null) return `retry ${RetryAttempt} of #${RetryForTxn}`;
