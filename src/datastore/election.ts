@@ -22,6 +22,8 @@ export interface Leadership {
    * @throws LeadershipLostError (nothing was written), StoreUnavailableError, StoreRefusedError
    */
   putAll(entries: ReadonlyMap<string, string | undefined>): Promise<void>;
+  /** Whether another candidate waits. @throws if the database does not answer */
+  hasSuccessor(): Promise<boolean>;
   /** Ends the leadership, so that another candidate leads at once. Does not throw. */
   resign(): Promise<void>;
 }

@@ -6,6 +6,7 @@ import type { Election, Leadership } from '#datastore/election.ts';
 import type { Clock, Random } from '#infra/clock/clock.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
+import { Handover, whenAnswered } from './handover.ts';
 import type { RecordStore } from './records/record-store.ts';
 import { RecordSync, type SyncState } from './records/record-sync.ts';
 import type { RecordKind, Reflector } from './records/reflector.ts';
@@ -19,6 +20,8 @@ export interface LeaderDeps {
   readonly reflector: Reflector;
   /** Begins the watches of these kinds of objects again; marks the tables that they feed incomplete at once. */
   readonly refresh: (kinds: readonly string[]) => void;
+  /** Whether the API server answers no request of this instance. */
+  readonly isCutOff: () => boolean;
   /** Of all records of the reflector. */
   readonly prefix: string;
   readonly clock: Clock;
@@ -82,15 +85,20 @@ export class Leader {
       log.info('this instance leads: reflecting');
       const term = new Term(this.#deps, leadership);
       this.#term = term;
-      await anyAborted(signal, leadership.lost);
+      const handover = new Handover(this.#deps, leadership);
+      await anyAborted(signal, leadership.lost, handover.due);
+      handover.close();
       this.#term = undefined;
-      if (!signal.aborted)
+      if (handover.due.aborted)
+        log.warn('the API server does not answer this instance: another one leads');
+      else if (!signal.aborted)
         log.warn(
           { reason: errorText(leadership.lost.reason) },
           'this instance does not lead any more',
         );
       await term.close();
       await leadership.resign();
+      if (handover.due.aborted) await whenAnswered(this.#deps, signal);
     }
   }
 }

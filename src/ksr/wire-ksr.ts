@@ -88,6 +88,7 @@ export function createKsr(deps: KsrDeps): Ksr {
     refresh: (kinds) => {
       for (const kind of kinds) watches.get(kind)?.refresh();
     },
+    isCutOff: () => [...watches.values()].every(({ state }) => state === 'waiting'),
     removedNodes,
     prefix,
     clock,

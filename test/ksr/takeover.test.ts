@@ -1,6 +1,7 @@
 /** The writes of a new leader while its own watches of the API server are interrupted. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Leadership } from '#datastore/election.ts';
 import { endpoints, pod, slice } from './support/objects.ts';
 import { PREFIX, ReflectedCluster, type TestObject } from './support/reflected-cluster.ts';
 
@@ -81,5 +82,40 @@ describe('an instance whose watch hangs without an error', () => {
     await cluster.settle();
     assert.deepEqual(await cluster.records(), cluster.expected());
     assert.equal(cluster.writes.length, 1);
+  });
+});
+
+describe('a leader that the API server does not answer', () => {
+  function cutOff(): ReflectedCluster {
+    const cluster = new ReflectedCluster();
+    for (const { kind } of cluster.instance.reflector.watches) cluster.interrupt(kind.kind);
+    return cluster;
+  }
+
+  it('leads on while no other instance waits', async () => {
+    const cluster = cutOff();
+    await cluster.settle(600_000);
+    assert.ok(cluster.instance.leader.isLeader);
+    assert.equal(cluster.instance.leader.terms, 1);
+  });
+
+  it('lets another instance lead after a minute, and campaigns when the server answers', async () => {
+    const cluster = cutOff();
+    await cluster.settle(30_000);
+    let other: Leadership | undefined;
+    const candidate = cluster.election.candidate(cluster.database);
+    void candidate.campaign(new AbortController().signal).then((won) => {
+      other = won;
+    });
+    await cluster.settle(20_000);
+    assert.ok(cluster.instance.leader.isLeader);
+    await cluster.settle(20_000);
+    assert.ok(other && !cluster.instance.leader.isLeader);
+    await other.resign();
+    await cluster.settle(600_000);
+    assert.ok(!cluster.instance.leader.isLeader);
+    for (const { kind } of cluster.instance.reflector.watches) cluster.resume(kind.kind);
+    await cluster.settle();
+    assert.ok(cluster.instance.leader.isLeader);
   });
 });

@@ -3,6 +3,7 @@ import type { Clock, Timer } from '#infra/clock/clock.ts';
 import { CodedError } from '#infra/errors/errors.ts';
 import { StoreUnavailableError } from '../api.ts';
 import { type Leadership, LeadershipLostError } from '../election.ts';
+import { prefixEnd, prefixStart } from '../keys.ts';
 import type { Cluster } from './cluster.ts';
 import { storeError } from './errors.ts';
 import type { Lease } from './lease.ts';
@@ -60,6 +61,20 @@ export class EtcdLeadership implements Leadership {
     throw new StoreUnavailableError('the write was overtaken by the end of an earlier one', {
       where: key.toString(),
     });
+  }
+
+  async hasSuccessor(): Promise<boolean> {
+    const { cluster, key, revision } = this.#options;
+    const prefix = key.subarray(0, key.lastIndexOf('/') + 1).toString();
+    const range = {
+      key: prefixStart(prefix),
+      range_end: prefixEnd(prefix),
+      min_create_revision: revision,
+      limit: 2,
+      keys_only: true,
+    };
+    const { kvs } = await cluster.read((kv) => kv.range(range));
+    return kvs.some((one) => !one.key.equals(key));
   }
 
   async resign(): Promise<void> {

@@ -60,11 +60,14 @@ for (const [etcd, route] of Object.entries(etcdRoutes))
 
     it('has one leader, and the next one when it resigns', async () => {
       const first = await campaign('first');
+      assert.equal(await first.hasSuccessor(), false);
       const second = campaign('second');
       assert.ok(await isWaiting(second));
+      assert.equal(await first.hasSuccessor(), true);
       await first.putAll(new Map([[`${prefix}-data`, '1']]));
       await first.resign();
       await (await second).putAll(new Map([[`${prefix}-data`, '2']]));
+      assert.equal(await (await second).hasSuccessor(), false);
       await assert.rejects(first.putAll(new Map([[`${prefix}-data`, '1']])), LeadershipLostError);
       assert.equal(await stores[0]!.get(`${prefix}-data`), '2');
     });

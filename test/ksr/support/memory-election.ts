@@ -4,7 +4,7 @@ import { type Election, type Leadership, LeadershipLostError } from '#datastore/
 /** One leader at a time of several candidates in this process; the database refuses writes of the others. */
 export class MemoryElection {
   #leader: MemoryLeadership | undefined;
-  #waiting: (() => void)[] = [];
+  readonly #waiting = new Set<() => void>();
 
   /** @param store through which the candidate writes */
   candidate(store: KvStore): Election {
@@ -13,12 +13,14 @@ export class MemoryElection {
         for (;;) {
           signal.throwIfAborted();
           if (this.#leader === undefined) {
-            const leadership = new MemoryLeadership(store, () => this.#end(leadership));
+            const leadership = new MemoryLeadership(store, this.#waiting, () =>
+              this.#end(leadership),
+            );
             this.#leader = leadership;
             return leadership;
           }
           await new Promise<void>((resolve) => {
-            this.#waiting.push(resolve);
+            this.#waiting.add(resolve);
             signal.addEventListener('abort', () => resolve(), { once: true });
           });
         }
@@ -40,7 +42,8 @@ export class MemoryElection {
     leadership.isOver = true;
     if (this.#leader !== leadership) return;
     this.#leader = undefined;
-    for (const resolve of this.#waiting.splice(0)) resolve();
+    for (const resolve of this.#waiting) resolve();
+    this.#waiting.clear();
   }
 }
 
@@ -50,8 +53,11 @@ class MemoryLeadership implements Leadership {
   readonly #end: () => void;
   readonly #lost = new AbortController();
 
-  constructor(store: KvStore, end: () => void) {
+  readonly #waiting: ReadonlySet<() => void>;
+
+  constructor(store: KvStore, waiting: ReadonlySet<() => void>, end: () => void) {
     this.#store = store;
+    this.#waiting = waiting;
     this.#end = end;
   }
 
@@ -65,6 +71,10 @@ class MemoryLeadership implements Leadership {
       throw new LeadershipLostError('another instance leads');
     }
     await this.#store.putAll(entries);
+  }
+
+  async hasSuccessor(): Promise<boolean> {
+    return this.#waiting.size > 0;
   }
 
   async resign(): Promise<void> {

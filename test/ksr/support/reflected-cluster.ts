@@ -80,7 +80,14 @@ export class ReflectedCluster {
     const refresh = (kinds: readonly string[]) => {
       for (const kind of kinds) this.#refresh(kind);
     };
-    const leader = new Leader({ ...parts, election, store, reflector, refresh });
+    const leader = new Leader({
+      ...parts,
+      election,
+      store,
+      reflector,
+      refresh,
+      isCutOff: () => this.#watched.size === 0,
+    });
     leader.start();
     removedNodes.start();
     return { store, reflector, leader, removedNodes };
