@@ -51,6 +51,23 @@ describe('what needs attention', () => {
     assert.deepEqual([concerns[2]!.view, concerns[2]!.query], ['events', { event: '7' }]);
   });
 
+  it('is one cause once, with its key once', () => {
+    const key = 'config/vpp/v2/interfaces/tap0';
+    const error = `${key}: VPP answered -1`;
+    const configuration = { name: 'configuration', state: 2, error: `1 value failed: ${error}` };
+    const failed = event(7, '2026-01-31T11:58:00Z', `commit: ${error}`);
+    const concerns = concernsOf(
+      { PluginStatus: { configuration } },
+      [{ key, state: 'FAILED', error }],
+      [failed],
+      NOW,
+    );
+    assert.deepEqual(
+      concerns.map(({ subject, reason }) => [subject, reason]),
+      [[key, 'VPP answered -1']],
+    );
+  });
+
   it('is no failed event that a resync has repaired since', () => {
     const failed = event(1, '2026-01-31T11:58:00Z', 'no address is free');
     const resync = { ...event(2, '2026-01-31T11:58:05Z'), Method: 1 };

@@ -50,9 +50,14 @@ export function concernsOf(
     .filter(({ ProcessingEnd }) => Date.parse(ProcessingEnd) > now - FAILED_EVENT_MS)
     .slice(-MAX_EVENTS)
     .reverse();
-  return [...components, ...values.map(valueConcern), ...failed.map(eventConcern)].sort(
-    (a, b) => Number(b.isError) - Number(a.isError),
-  );
+  // The value is the cause: a component or an event that names it reports the same.
+  const keys = new Set(values.map(({ key }) => key));
+  const isOther = ({ reason }: Concern) => wordsOf(reason).every((word) => !keys.has(word));
+  return [
+    ...components.filter(isOther),
+    ...values.map(valueConcern),
+    ...failed.map(eventConcern).filter(isOther),
+  ].sort((a, b) => Number(b.isError) - Number(a.isError));
 }
 
 function componentConcern(name: string, status: ComponentStatus): Concern[] {
@@ -76,11 +81,21 @@ function valueConcern({ key, state, error }: ProblemValue): Concern {
   return {
     isError: !isWaiting,
     subject: key,
-    reason: error ?? (isWaiting ? 'waits for a dependency' : state.toLowerCase()),
+    reason: withoutKey(error, key) ?? (isWaiting ? 'waits for a dependency' : state.toLowerCase()),
     since: undefined,
     view: 'values',
     query: { key },
   };
+}
+
+/** A key may have colons, but not at its end. */
+function wordsOf(reason: string): string[] {
+  return reason.split(/[\s,;()"']+/).map((word) => word.replace(/:$/, ''));
+}
+
+/** The key is the subject already. */
+function withoutKey(error: string | undefined, key: string): string | undefined {
+  return error?.replace(`${key}: `, '');
 }
 
 function eventConcern(event: ProcessedEvent): Concern {
