@@ -1,7 +1,16 @@
 /** Peers of a rule in words: pods by their names where the prefix has only pods, else prefixes. */
-import { type Cidr, type IpBytes, lastAddress, network, parseCidr, parseIp } from '#models/ip.ts';
+import {
+  type Cidr,
+  formatCidr,
+  type IpBytes,
+  lastAddress,
+  network,
+  parseCidr,
+  parseIp,
+} from '#models/ip.ts';
 import type { ClusterPod } from './command.ts';
 import { shortList } from './failures.ts';
+import { splitBlock } from './split-block.ts';
 
 /** Larger prefixes were not made from addresses of pods; by the length of an address in bytes. */
 const minLength: Readonly<Record<number, number>> = { 4: 24, 16: 120 };
@@ -13,6 +22,10 @@ export function peersInWords(
 ): string {
   if (peers.some((peer) => peer.endsWith('/0'))) return 'every address';
   if (peers.length === 0) return 'no address';
+  const split = splitBlock(peers);
+  // Pods of a dense range are no block.
+  if (split?.prefixes.some(isLarge))
+    return `${formatCidr(split.block)} except ${shortList(split.exceptions)}`;
   const { names, others } = named(peers, sorted(pods ?? []));
   const parts: string[] = [];
   if (names.length > 0) parts.push(`${names.length === 1 ? 'pod' : 'pods'} ${shortList(names)}`);
@@ -43,12 +56,15 @@ function named(peers: readonly string[], pods: readonly NamedAddress[]) {
   const others: string[] = [];
   for (const peer of peers) {
     const prefix = parseCidr(peer, 'bare');
-    const isSmall = prefix && prefix.length >= minLength[prefix.address.length]!;
-    const found = isSmall ? namesIn(prefix, pods) : [];
+    const found = prefix && !isLarge(prefix) ? namesIn(prefix, pods) : [];
     if (found.length > 0) names.push(...found);
     else others.push(peer);
   }
   return { names, others };
+}
+
+function isLarge({ address, length }: Cidr): boolean {
+  return length < minLength[address.length]!;
 }
 
 function namesIn(prefix: Cidr, pods: readonly NamedAddress[]): string[] {
