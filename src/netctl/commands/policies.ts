@@ -30,7 +30,12 @@ export const policies: Command = {
       isOptional: true,
       completes: 'nodes',
     },
-    { name: 'pod', description: 'pod as namespace/name', isOptional: true, completes: 'pods' },
+    {
+      name: 'pod',
+      description: 'pod or workload as namespace/name',
+      isOptional: true,
+      completes: 'pods',
+    },
   ],
   options: [{ name: 'isolated', description: 'only pods that a policy isolates' }],
   examples: ['policies', 'policies node1', 'policies shop/web-0', 'policies --isolated -o wide'],
@@ -142,14 +147,15 @@ function failedValues(values: readonly Pick<ValueState, 'state' | 'error'>[]): s
 async function explain(
   context: CommandContext,
   nodes: readonly ClusterNode[],
-  pod: string,
+  named: string,
 ): Promise<ExitCode> {
-  const path = `contiv/v1/policy/pods/${pod.split('/').map(encodeURIComponent).join('/')}`;
-  const { PolicyPodDocument } = await import('#documents/policies.ts');
-  const [replies, pods] = await Promise.all([
-    context.askAll(nodes, (node) => askIfKnown(context, node, path, PolicyPodDocument)),
-    context.pods().catch(() => undefined),
-  ]);
+  const pods = await context.pods().catch(() => undefined);
+  let pod = named;
+  let replies = await askForPod(context, nodes, pod);
+  if (replies.every(({ value }) => value === undefined)) {
+    pod = (await podOfWorkload(context, nodes, named)) ?? named;
+    if (pod !== named) replies = await askForPod(context, nodes, pod);
+  }
   const known = replies.flatMap(({ node, value }) => (value ? [{ node, value }] : []));
   if (!isForPeople(context))
     context.output.document({
@@ -165,6 +171,33 @@ async function explain(
     );
   const code = context.explainFailures(replies);
   return known.length === 0 && code === ExitCode.Success ? ExitCode.Negative : code;
+}
+
+async function askForPod(
+  context: CommandContext,
+  nodes: readonly ClusterNode[],
+  pod: string,
+): Promise<readonly NodeReply<PolicyPodDocument | undefined>[]> {
+  const path = `contiv/v1/policy/pods/${pod.split('/').map(encodeURIComponent).join('/')}`;
+  const { PolicyPodDocument } = await import('#documents/policies.ts');
+  return await context.askAll(nodes, (node) => askIfKnown(context, node, path, PolicyPodDocument));
+}
+
+/** The pod that stands for a workload in `netctl connectivity`, too: each agent knows the pods of the cluster. */
+async function podOfWorkload(
+  context: CommandContext,
+  nodes: readonly ClusterNode[],
+  workload: string,
+): Promise<string | undefined> {
+  const path = `contiv/v1/policy/connectivity?${new URLSearchParams({ from: workload, to: workload })}`;
+  const { PairDocument } = await import('#documents/connectivity.ts');
+  for (const node of nodes) {
+    const [reply] = await context.askAll([node], () =>
+      askIfKnown(context, node, path, PairDocument),
+    );
+    if (reply?.failure === undefined) return reply?.value?.from;
+  }
+  return undefined;
 }
 
 function unknownText(pod: string, replies: readonly NodeReply<unknown>[]): string {

@@ -15,6 +15,33 @@ it('netctl policies names the policies that permit less than defined', async () 
   assert.match(stdout, /shop\/web .+ db permits less than defined/);
 });
 
+it('netctl policies explains a pod of a workload', async () => {
+  using program = new NetctlProgram();
+  const isolation = { isolatedBy: [], permits: [] };
+  const attachment = { attachment: 'c1/eth0', addresses: ['10.1.1.2'], values: [] };
+  await using agent = await fakeAgent({
+    'contiv/v1/policy/connectivity': {
+      from: 'shop/web-1',
+      to: 'shop/web-1',
+      port: null,
+      verdict: 'permitted',
+      ports: 'All Connections',
+      otherFamilies: null,
+      egress: null,
+      ingress: null,
+    },
+    'contiv/v1/policy/pods/shop/web-1': {
+      name: 'shop/web-1',
+      renderer: 'acl',
+      attachments: [{ ...attachment, ingress: isolation, egress: isolation }],
+      problems: {},
+      limits: {},
+    },
+  });
+  const { stdout } = await program.run('policies', 'shop/web', '--server', agent.address);
+  assert.match(stdout, /^shop\/web-1 \(10\.1\.1\.2\) on /);
+});
+
 it('netctl policies -o json names the node beside the policies of a pod', async () => {
   using program = new NetctlProgram();
   await using agent = await fakeAgent({
