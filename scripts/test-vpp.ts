@@ -53,7 +53,7 @@ const results = await runTests(
   files.map((file) => [file]),
   {
     concurrency: 1,
-    fileLimitMs: VPP_FILE_LIMIT_MS,
+    testLimitMs: VPP_FILE_LIMIT_MS,
     onFile: (result) => process.stdout.write(fileText(result)),
   },
 );

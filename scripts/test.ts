@@ -58,11 +58,11 @@ const units = words.length === 0 ? groupFiles(others) : single(others);
 const results = [
   ...(await runTests(longestFirst(units), {
     concurrency: WORKERS,
-    fileLimitMs: 300_000,
+    testLimitMs: 300_000,
     onFile,
   })),
   // They send traffic, and count lost packets and milliseconds.
-  ...(await runTests(single(alone), { concurrency: 1, fileLimitMs: VPP_FILE_LIMIT_MS, onFile })),
+  ...(await runTests(single(alone), { concurrency: 1, testLimitMs: VPP_FILE_LIMIT_MS, onFile })),
 ];
 recordTimes(results);
 

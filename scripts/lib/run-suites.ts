@@ -13,7 +13,7 @@ export async function runSuites(
     files.map((file) => [file]),
     {
       concurrency,
-      fileLimitMs: FILE_LIMIT_MS,
+      testLimitMs: FILE_LIMIT_MS,
       onFile: (result) => print(fileText(result).trimEnd()),
     },
   );

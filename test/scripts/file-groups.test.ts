@@ -33,7 +33,7 @@ describe('test files in one process', () => {
   function run(...names: string[]): readonly (readonly [number, ...string[]])[] {
     const module = new URL('../../scripts/lib/run-tests.ts', import.meta.url);
     const unit = names.map((name) => `${name}.test.ts`);
-    const options = `{ concurrency: 1, fileLimitMs: 5000, onFile() {} }`;
+    const options = `{ concurrency: 1, testLimitMs: 5000, onFile() {} }`;
     const script = `const { runTests } = await import('${module}');
       console.log(JSON.stringify(await runTests([${JSON.stringify(unit)}], ${options})));`;
     // The test runner refuses to run inside a test unless this variable is unset.
@@ -86,13 +86,13 @@ describe('test files in one process', () => {
     const [good, endless, again] = run('good', 'endless');
     assert.deepEqual(good, [2]);
     assert.equal(endless?.[0], 1);
-    assert.match(endless?.[1] ?? '', /did not end within 5 s: killed/);
+    assert.match(endless?.[1] ?? '', /no test ended within 5 s: killed/);
     assert.equal(again, undefined);
   });
 
   it('end where one ignores the signal of the time limit', () => {
     const [[, text] = []] = run('deaf');
-    assert.match(text ?? '', /did not end within 5 s: killed/);
+    assert.match(text ?? '', /no test ended within 5 s: killed/);
   });
 
   it('are small ones of one folder, without state of the process', () => {

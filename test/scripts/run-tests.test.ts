@@ -8,6 +8,8 @@ import { fileURLToPath } from 'node:url';
 
 const program = fileURLToPath(new URL('../../scripts/test.ts', import.meta.url));
 
+const runner = new URL('../../scripts/lib/run-tests.ts', import.meta.url).href;
+
 const files: Readonly<Record<string, string>> = {
   good: `test('one', () => {}); describe('s', () => { it('two', () => {}); });`,
   bad: `describe('outer', () => { it('fails', () => { console.log('seen'); throw new Error('no'); });
@@ -22,6 +24,8 @@ const files: Readonly<Record<string, string>> = {
                await null; setTimeout(() => { throw new Error('no test'); }); await new Promise(() => {}); });`,
   unhandled: `test('one', async () => {
                 await null; Promise.reject(new Error('not awaited')); await new Promise(() => {}); });`,
+  slow: `for (const name of 'abcd') test(name, () => new Promise((done) => setTimeout(done, 2_000)));`,
+  hanging: `test('one', () => {}); test('two', () => new Promise(() => setInterval(() => {}, 1_000)));`,
   hook: `describe('s', () => { before(() => { throw new Error('hook'); }); it('x', () => {}); });`,
 };
 
@@ -86,6 +90,23 @@ describe('npm test', () => {
       assert.equal(status, 1);
       assert.match(stdout, text);
     });
+
+  it('kills a file in which no test ends for longer than the limit, not one that is slow', () => {
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+    const limited = `
+      import { runTests } from ${JSON.stringify(runner)};
+      const units = [['test/slow.test.ts'], ['test/hanging.test.ts']];
+      const results = await runTests(units, { concurrency: 2, testLimitMs: 5_000, onFile: () => {} });
+      for (const { file, passed, failures } of results)
+        console.log(file, passed, failures.map(({ text }) => text).join());`;
+    const file = join(folder, 'limited.mjs');
+    writeFileSync(file, limited);
+    const options = { cwd: folder, env, encoding: 'utf8' } as const;
+    const { stdout, stderr } = spawnSync(process.execPath, [file], options);
+    const lines = stdout.trimEnd().split('\n').sort();
+    assert.match(lines[0] ?? stderr, /^test\/hanging\.test\.ts 1 no test ended within 5 s: killed/);
+    assert.equal(lines[1], 'test/slow.test.ts 4');
+  });
 
   it('selects files by words in their path and fails when no file matches', () => {
     assert.equal(run('good', 'skip').last, '2 passed, 0 failed, 2 skipped');
