@@ -96,6 +96,17 @@ export function runInNode(node: number, ...command: readonly string[]): string {
   return execFileSync(program!, args, { encoding: 'utf8', maxBuffer: 64 << 20 });
 }
 
+/** Programs that node-init.sh starts again a second after their end. */
+export type NodeService = 'containerd' | 'kubelet';
+
+/** Its id in the process namespace of the node. */
+export const servicePid = (node: number, service: NodeService): string =>
+  readFileSync(join(runFolder(node), `${service}.pid`), 'utf8').trim();
+
+export function killService(node: number, service: NodeService): void {
+  runInNode(node, 'kill', '-KILL', servicePid(node, service));
+}
+
 export function importImages(node: number, archives: readonly string[]): void {
   for (const archive of archives)
     runInNode(node, 'ctr', '-n', 'k8s.io', 'images', 'import', '--no-unpack', archive);

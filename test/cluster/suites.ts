@@ -1,21 +1,9 @@
 /** The suites of `run` by name. */
 import { runCyclonus } from './cyclonus.ts';
 import { type E2eSelection, runE2e } from './e2e.ts';
-import type { CaseResult } from './results.ts';
-import type { ClusterSettings } from './settings.ts';
-
-export interface SuiteRun {
-  readonly cases: readonly CaseResult[];
-  /** Measured values, a sentence each. */
-  readonly measures?: readonly string[];
-}
-
-export interface Suite {
-  readonly title: string;
-  /** Tests that it leaves out, a sentence each. */
-  readonly notRun: readonly string[];
-  run(settings: ClusterSettings): Promise<SuiteRun>;
-}
+import { measureSuite } from './measures.ts';
+import { restartSuite } from './restarts.ts';
+import type { Suite } from './suite.ts';
 
 /** Tests that need a cloud, an address family, or a program that the cluster has not. */
 const unavailable = {
@@ -83,4 +71,6 @@ export const suites: Readonly<Record<string, Suite>> = {
     notRun: [unavailable['\\[Feature:(SCTP[^\\]]*)\\]']],
     run: async () => ({ cases: await runCyclonus() }),
   },
+  restarts: restartSuite,
+  measures: measureSuite,
 };

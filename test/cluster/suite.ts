@@ -1,0 +1,16 @@
+/** What `run` runs by name. */
+import type { CaseResult } from './results.ts';
+import type { ClusterSettings } from './settings.ts';
+
+export interface SuiteRun {
+  readonly cases: readonly CaseResult[];
+  /** Measured values, a sentence each. */
+  readonly measures?: readonly string[];
+}
+
+export interface Suite {
+  readonly title: string;
+  /** Tests that it leaves out, a sentence each. */
+  readonly notRun: readonly string[];
+  run(settings: ClusterSettings): Promise<SuiteRun>;
+}
