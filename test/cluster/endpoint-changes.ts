@@ -33,7 +33,7 @@ export async function measureEndpointChanges(api: KubeApi): Promise<SuiteRun> {
     await createServices(api);
     await until(
       'the agent has all services',
-      () => committed(begin).size === SERVICES,
+      () => new Set(changesSince(begin).map(({ name }) => name)).size === SERVICES,
       LIMIT_MS,
       2000,
     );
@@ -47,10 +47,10 @@ export async function measureEndpointChanges(api: KubeApi): Promise<SuiteRun> {
     }
     await Promise.all(calls);
     const seconds = (Date.now() - start) / 1000;
-    let ends = committed(start);
+    let ends = acknowledged(start);
     for (let wait = 0; ends.size < CHANGES && wait < 30; wait++) {
       await sleep(1000);
-      ends = committed(start);
+      ends = acknowledged(start);
     }
     const times = [...ends].map(([name, end]) => end - changes.get(name)!);
     const isComplete = ends.size === CHANGES;
@@ -88,13 +88,26 @@ async function createServices(api: KubeApi): Promise<void> {
   await Promise.all(Array.from({ length: CREATORS }, create));
 }
 
-/** When the agent committed the endpoints of each service first, in milliseconds since the epoch. */
-function committed(since: number): Map<string, number> {
-  const ends = new Map<string, number>();
-  for (const { Trace, ProcessingEnd } of eventsSince(NODE, since)) {
-    const name = /k8s\/endpoints\/([^/]+)\/namespace\/(.*)$/.exec(Trace.Origin?.Key ?? '');
-    if (name?.[2] !== NAMESPACE || Trace.CommitMs === null || ends.has(name[1]!)) continue;
-    ends.set(name[1]!, Date.parse(ProcessingEnd));
-  }
-  return ends;
+interface EndpointsEvent {
+  readonly name: string;
+  readonly isCommitted: boolean;
+  /** Milliseconds since the epoch. */
+  readonly end: number;
+}
+
+/** Changes of endpoints of these services that the agent has processed since. */
+function changesSince(since: number): EndpointsEvent[] {
+  return eventsSince(NODE, since).flatMap(({ Trace, ProcessingEnd }) => {
+    const key = /k8s\/endpoints\/([^/]+)\/namespace\/(.*)$/.exec(Trace.Origin?.Key ?? '');
+    if (key?.[2] !== NAMESPACE) return [];
+    return [
+      { name: key[1]!, isCommitted: Trace.CommitMs !== null, end: Date.parse(ProcessingEnd) },
+    ];
+  });
+}
+
+/** When VPP had acknowledged the first change of each service since. */
+function acknowledged(since: number): Map<string, number> {
+  const committed = changesSince(since).filter(({ isCommitted }) => isCommitted);
+  return new Map(committed.toReversed().map(({ name, end }) => [name, end]));
 }

@@ -27,11 +27,14 @@ import { writeImageArchive } from './image-archive.ts';
 const repository = resolve(import.meta.dirname, '../..');
 const FDIO = 'https://packagecloud.io/fdio/release';
 
+/** Tag in the manifest. */
+export const OWN_TAG = '0.1.0';
+
 /** Of this tree, by target of its Dockerfile. */
-const ownImages = {
-  vswitch: ['docker.io/library/contiv-vswitch:0.1.0'],
-  vpp: ['docker.io/library/contiv-vswitch-vpp:0.1.0'],
-};
+const ownImages = (tag: string): Record<'vswitch' | 'vpp', readonly string[]> => ({
+  vswitch: [`docker.io/library/contiv-vswitch:${tag}`],
+  vpp: [`docker.io/library/contiv-vswitch-vpp:${tag}`],
+});
 
 const e2e = (name: string): string => `registry.k8s.io/e2e-test-images/${name}`;
 
@@ -59,7 +62,7 @@ const contextPrograms: readonly GoProgramName[] = [
 export const imageArchive = (name: string): string => join(folderOf('images'), `${name}.tar`);
 
 export const imageArchives = (): string[] =>
-  [...Object.keys(testImages), ...Object.keys(ownImages)].map(imageArchive);
+  [...Object.keys(testImages), ...Object.keys(ownImages(OWN_TAG))].map(imageArchive);
 
 /** Builds the images of the tests unless they are there, and those of this tree each time. */
 export async function buildImages(print: (line: string) => void): Promise<void> {
@@ -71,15 +74,29 @@ export async function buildImages(print: (line: string) => void): Promise<void> 
   await buildOwnImages(print);
 }
 
-/** @param context folder with the Dockerfile; default: this tree */
-export async function buildOwnImages(
+export async function buildOwnImages(print: (line: string) => void): Promise<void> {
+  await withFdioPackages((packages) => build(ownImages(OWN_TAG), print, repository, packages));
+}
+
+/** Builds the image of the agent of another checkout. @returns its archive */
+export async function buildAgentImage(
   print: (line: string) => void,
-  context = repository,
-): Promise<void> {
+  checkout: string,
+  tag: string,
+): Promise<string> {
+  const { vswitch } = ownImages(tag);
+  const archive = imageArchive(`vswitch-${tag}`);
+  await withFdioPackages((packages) =>
+    build({ vswitch }, print, checkout, packages, () => archive),
+  );
+  return archive;
+}
+
+async function withFdioPackages(use: (folder: string) => Promise<void>): Promise<void> {
   const packages = mkdtempSync(join(folderOf('images'), 'fdio-'));
   try {
     writeFdioRepository(packages);
-    await build(ownImages, print, context, packages);
+    await use(packages);
   } finally {
     rmSync(packages, { recursive: true, force: true });
   }
@@ -90,6 +107,7 @@ async function build(
   print: (line: string) => void,
   context: string,
   packages: string,
+  archiveOf = imageArchive,
 ): Promise<void> {
   for (const name of ['bookworm', 'noble'] as const)
     if (!existsSync(baseFolder(name))) makeBase(name);
@@ -108,7 +126,7 @@ async function build(
     const build = new ImageBuild(options);
     for (const [target, names] of Object.entries(images)) {
       const before = performance.now();
-      await writeImageArchive(await build.image(target), names, imageArchive(target));
+      await writeImageArchive(await build.image(target), names, archiveOf(target));
       print(`${target}: image in ${Math.round((performance.now() - before) / 1000)} s`);
     }
   } finally {

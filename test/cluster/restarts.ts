@@ -1,34 +1,21 @@
 /** The suite `restarts`: parts of the second node end while a client of the first one asks its pods. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '#test/support/wait.ts';
-import { whenReady } from './cluster.ts';
+import { type Disturbance, runDisturbances } from './disturbances.ts';
 import { apply, getObject, kubectl } from './kubectl.ts';
-import { AGNHOST, Load, type Requests } from './load.ts';
+import { AGNHOST, Load } from './load.ts';
 import { createNamespace, deleteNamespace } from './namespaces.ts';
 import { nodeName } from './network.ts';
 import { killNode, killService, type NodeService, servicePid, startNode } from './node.ts';
-import type { CaseResult } from './results.ts';
 import type { ClusterSettings } from './settings.ts';
-import type { Suite, SuiteRun } from './suite.ts';
+import type { Suite } from './suite.ts';
 import { restartProcess, untilReady } from './vswitch.ts';
 
 const NODE = 2;
-/** After everything is Ready again, until requests must not be lost. */
-const SETTLE_MS = 10_000;
-/** How long requests are counted after that. */
-const COUNTED_MS = 10_000;
 const MORE = 'restarts';
 const MORE_PODS = 10;
 
-interface Restart {
-  readonly name: string;
-  /** Whether pods keep their network meanwhile. */
-  readonly forwards: boolean;
-  /** Resolves when the node is ready again. */
-  run(load: Load, settings: ClusterSettings): Promise<void>;
-}
-
-const restarts: readonly Restart[] = [
+const restarts: readonly Disturbance[] = [
   {
     name: 'agent ended by SIGTERM',
     forwards: true,
@@ -53,56 +40,15 @@ const restarts: readonly Restart[] = [
 export const restartSuite: Suite = {
   title: 'Restarts while pods are asked ten times a second',
   notRun: [],
-  run: async (settings): Promise<SuiteRun> => {
+  run: async (settings) => {
     const load = await Load.start();
     try {
-      const cases: CaseResult[] = [];
-      const measures: string[] = [];
-      for (const restart of restarts) {
-        const { result, measure } = await runRestart(restart, load, settings);
-        cases.push(result);
-        if (measure !== undefined) measures.push(measure);
-      }
-      return { cases, measures };
+      return await runDisturbances(restarts, load, settings);
     } finally {
       load.stop();
     }
   },
 };
-
-async function runRestart(
-  { name, forwards, run }: Restart,
-  load: Load,
-  settings: ClusterSettings,
-): Promise<{ readonly result: CaseResult; readonly measure?: string }> {
-  const start = Date.now();
-  const seconds = (): number => Math.round((Date.now() - start) / 1000);
-  try {
-    await run(load, settings);
-    await whenReady(settings);
-    const ready = Date.now();
-    const checked = forwards ? start : ready + SETTLE_MS;
-    const end = ready + SETTLE_MS + COUNTED_MS;
-    const requests = await load.requests(start, end);
-    const late = requests.lost.filter((time) => time >= checked);
-    const measure = `${name}: ${lossText(requests, start)}; ready again after ${tenths(ready - start)} s`;
-    const message = late.length === 0 ? '' : measure;
-    const outcome = late.length === 0 && requests.all > 0 ? 'passed' : 'failed';
-    return { result: { name, outcome, message, seconds: seconds() }, measure };
-  } catch (thrown) {
-    return { result: { name, outcome: 'failed', message: String(thrown), seconds: seconds() } };
-  }
-}
-
-/** `3 of 250 requests lost, from 0.2 s to 1.4 s after it`. */
-export function lossText({ all, lost }: Requests, start: number): string {
-  const counted = `${lost.length} of ${all} requests lost`;
-  if (lost.length === 0) return counted;
-  const [first, last] = [Math.min(...lost), Math.max(...lost)];
-  return `${counted}, from ${tenths(first - start)} s to ${tenths(last - start)} s after it`;
-}
-
-const tenths = (ms: number): string => (ms / 1000).toFixed(1);
 
 async function restartService(service: NodeService): Promise<void> {
   const before = servicePid(NODE, service);

@@ -4,6 +4,7 @@ import { type E2eSelection, runE2e } from './e2e.ts';
 import { measureSuite } from './measures.ts';
 import { restartSuite } from './restarts.ts';
 import type { Suite } from './suite.ts';
+import { upgradeSuite } from './upgrade.ts';
 
 /** Tests that need a cloud, an address family, or a program that the cluster has not. */
 const unavailable = {
@@ -72,5 +73,6 @@ export const suites: Readonly<Record<string, Suite>> = {
     run: async () => ({ cases: await runCyclonus() }),
   },
   restarts: restartSuite,
+  upgrade: upgradeSuite,
   measures: measureSuite,
 };

@@ -1,0 +1,68 @@
+/** A disturbance under the load as a case: which requests may be lost, and how many were. */
+import { whenReady } from './cluster.ts';
+import type { Load, Requests } from './load.ts';
+import { durationText } from './percentiles.ts';
+import type { CaseResult } from './results.ts';
+import type { ClusterSettings } from './settings.ts';
+import type { SuiteRun } from './suite.ts';
+
+/** After everything is Ready again, until requests must not be lost. */
+const SETTLE_MS = 10_000;
+/** How long requests are counted after that. */
+const COUNTED_MS = 10_000;
+
+export interface Disturbance {
+  readonly name: string;
+  /** Whether pods keep their network meanwhile. */
+  readonly forwards: boolean;
+  /** Resolves when what it has ended is ready again. */
+  run(load: Load, settings: ClusterSettings): Promise<void>;
+}
+
+/** One after the other; a failed one does not end the suite. */
+export async function runDisturbances(
+  disturbances: readonly Disturbance[],
+  load: Load,
+  settings: ClusterSettings,
+): Promise<SuiteRun> {
+  const cases: CaseResult[] = [];
+  const measures: string[] = [];
+  for (const disturbance of disturbances) {
+    const start = performance.now();
+    const { name } = disturbance;
+    const seconds = (): number => Math.round((performance.now() - start) / 1000);
+    try {
+      const { isPassed, measure } = await disturb(disturbance, load, settings);
+      measures.push(`${name}: ${measure}`);
+      const message = isPassed ? '' : measure;
+      cases.push({ name, outcome: isPassed ? 'passed' : 'failed', message, seconds: seconds() });
+    } catch (thrown) {
+      cases.push({ name, outcome: 'failed', message: String(thrown), seconds: seconds() });
+    }
+  }
+  return { cases, measures };
+}
+
+async function disturb(
+  { forwards, run }: Disturbance,
+  load: Load,
+  settings: ClusterSettings,
+): Promise<{ readonly isPassed: boolean; readonly measure: string }> {
+  const start = Date.now();
+  await run(load, settings);
+  await whenReady(settings);
+  const ready = Date.now();
+  const requests = await load.requests(start, ready + SETTLE_MS + COUNTED_MS);
+  const checked = forwards ? start : ready + SETTLE_MS;
+  const isPassed = requests.all > 0 && requests.lost.every((time) => time < checked);
+  const measure = `${lossText(requests, start)}; ready again after ${durationText(ready - start)}`;
+  return { isPassed, measure };
+}
+
+/** `3 of 250 requests lost, from 200 ms to 1.40 s after it`. */
+function lossText({ all, lost }: Requests, start: number): string {
+  const counted = `${lost.length} of ${all} requests lost`;
+  if (lost.length === 0) return counted;
+  const [first, last] = [Math.min(...lost), Math.max(...lost)];
+  return `${counted}, from ${durationText(first - start)} to ${durationText(last - start)} after it`;
+}
