@@ -72,7 +72,8 @@ export const suites: Readonly<Record<string, Suite>> = {
     notRun: [unavailable['\\[Feature:(SCTP[^\\]]*)\\]']],
     run: async () => ({ cases: await runCyclonus() }),
   },
-  restarts: restartSuite,
+  // Kubelet delays a container that has ended often: the upgrade is first.
   upgrade: upgradeSuite,
+  restarts: restartSuite,
   measures: measureSuite,
 };
