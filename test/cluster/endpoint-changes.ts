@@ -16,8 +16,8 @@ const CHANGES_A_SECOND = 20;
 const CREATORS = 16;
 const LIMIT_MS = 180_000;
 
-const services = `/api/v1/namespaces/${NAMESPACE}/services`;
-const slices = `/apis/discovery.k8s.io/v1/namespaces/${NAMESPACE}/endpointslices`;
+const SERVICES_PATH = `/api/v1/namespaces/${NAMESPACE}/services`;
+const SLICES_PATH = `/apis/discovery.k8s.io/v1/namespaces/${NAMESPACE}/endpointslices`;
 const nameOf = (i: number): string => `service-${i}`;
 /** No pods have them: the agent does not ask whether they exist. */
 const endpoint = (i: number, host: number): object => ({
@@ -43,7 +43,7 @@ export async function measureEndpointChanges(api: KubeApi): Promise<SuiteRun> {
     for (let i = 0; i < CHANGES; i++) {
       await sleep(Math.max(0, start + (i * 1000) / CHANGES_A_SECOND - Date.now()));
       changes.set(nameOf(i), Date.now());
-      calls.push(api.call('PATCH', `${slices}/${nameOf(i)}`, { endpoints: [endpoint(i, 2)] }));
+      calls.push(api.call('PATCH', `${SLICES_PATH}/${nameOf(i)}`, { endpoints: [endpoint(i, 2)] }));
     }
     await Promise.all(calls);
     const seconds = (Date.now() - start) / 1000;
@@ -76,8 +76,11 @@ async function createServices(api: KubeApi): Promise<void> {
   const create = async (): Promise<void> => {
     for (let i = next++; i < SERVICES; i = next++) {
       const name = nameOf(i);
-      await api.call('POST', services, { metadata: { name }, spec: { ports: [{ port: 80 }] } });
-      await api.call('POST', slices, {
+      await api.call('POST', SERVICES_PATH, {
+        metadata: { name },
+        spec: { ports: [{ port: 80 }] },
+      });
+      await api.call('POST', SLICES_PATH, {
         metadata: { name, labels: { 'kubernetes.io/service-name': name } },
         addressType: 'IPv4',
         ports: [{ port: 80, protocol: 'TCP' }],

@@ -15,7 +15,7 @@ const REPEATS = 10;
 const PAUSE_MS = 500;
 /** How long the policy is there, and how long not. */
 const PHASE_MS = 2000;
-const policies = `/apis/networking.k8s.io/v1/namespaces/${NAMESPACE}/networkpolicies`;
+const POLICIES_PATH = `/apis/networking.k8s.io/v1/namespaces/${NAMESPACE}/networkpolicies`;
 
 const RECEIVER = `exec nc -u -l -k ${PORT}`;
 /** 500 datagrams a second, each with its time in microseconds. `read` waits without a process. */
@@ -55,13 +55,13 @@ export async function measurePolicyChanges(api: KubeApi): Promise<SuiteRun> {
     const phases: Phase[] = [];
     for (let i = 0; i < REPEATS; i++) {
       const created = Date.now();
-      await api.call('POST', policies, {
+      await api.call('POST', POLICIES_PATH, {
         metadata: { name: 'deny' },
         spec: { podSelector: { matchLabels: { app: 'receiver' } }, policyTypes: ['Ingress'] },
       });
       await sleep(PHASE_MS);
       const deleted = Date.now();
-      await api.call('DELETE', `${policies}/deny`);
+      await api.call('DELETE', `${POLICIES_PATH}/deny`);
       await sleep(PHASE_MS);
       phases.push({ created, deleted });
     }

@@ -1,4 +1,4 @@
-/** What `run` runs by name. */
+/** A suite of `run`. */
 import type { CaseResult } from './results.ts';
 import type { ClusterSettings } from './settings.ts';
 
