@@ -84,6 +84,8 @@ export interface CommandInput {
 /** A node of the cluster. Its texts are from the cluster: print them with `output` only. */
 export interface ClusterNode {
   readonly name: string;
+  /** How the command line calls a node whose agent has to be asked for its name. */
+  readonly given?: string;
   /** undefined: not known to the source, such as with `--server`. */
   readonly id: number | undefined;
   /** Address of the REST server, without port; undefined: not known. */

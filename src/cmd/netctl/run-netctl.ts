@@ -146,6 +146,7 @@ async function contextOf(
         signal,
       }),
     ownAgent(),
+    async (node) => (await import('#netctl/nodes/node-name.ts')).nodeNameOf(client, node),
   );
   let isAsking = false;
   const credentials = new Credentials({
@@ -163,9 +164,10 @@ async function contextOf(
       }
     },
   });
+  const client = new NodeClient({ ...http, credentials, timeoutMs, clock: systemClock, signal });
   const context = createContext({
     directory,
-    client: new NodeClient({ ...http, credentials, timeoutMs, clock: systemClock, signal }),
+    client,
     output: createOutput({
       format: global.output,
       write: (text) => {

@@ -94,7 +94,7 @@ function statusOf(
   const { state, start_time, build_version = '', build_date = '', commit_hash = '' } = status;
   return {
     id: node.id ?? ipam?.nodeId,
-    name: ipam?.nodeName || node.name,
+    name: node.name,
     vppAddress: node.vppAddress ?? ipam?.nodeIP.split('/')[0] ?? '',
     state: stateOf(state),
     started: start_time,

@@ -12,16 +12,23 @@ export interface OwnAgent {
 export class NodeDirectory {
   readonly #open: () => Promise<NodeSource>;
   readonly #own: OwnAgent | undefined;
+  readonly #nameOf: (node: ClusterNode) => Promise<string | undefined>;
   #source: Promise<NodeSource> | undefined;
   #nodes: Promise<readonly ClusterNode[]> | undefined;
 
   /**
    * @param open called for the first question only
    * @param own the agent of this machine; undefined: there is none that this user may call
+   * @param nameOf asks an agent for the name of its node; undefined: it does not answer
    */
-  constructor(open: () => Promise<NodeSource>, own: OwnAgent | undefined) {
+  constructor(
+    open: () => Promise<NodeSource>,
+    own: OwnAgent | undefined,
+    nameOf: (node: ClusterNode) => Promise<string | undefined>,
+  ) {
     this.#open = open;
     this.#own = own;
+    this.#nameOf = nameOf;
   }
 
   async nodes(selectors: readonly string[] = []): Promise<readonly ClusterNode[]> {
@@ -45,7 +52,7 @@ export class NodeDirectory {
       if (isAddress && thrown instanceof NodeSourceError) return [];
       throw thrown;
     });
-    const named = nodes.find(({ name, host }) => name === selector || host === selector);
+    const named = nodes.find((node) => [node.name, node.given, node.host].includes(selector));
     if (named) return named;
     if (isAddress) return { name: selector, id: undefined, host: selector, vppAddress: undefined };
     const names = nodes.map(({ name }) => name).join(', ');
@@ -55,11 +62,24 @@ export class NodeDirectory {
   }
 
   #all(): Promise<readonly ClusterNode[]> {
-    this.#nodes ??= this.#opened().then((source) => {
-      const nodes = source.nodes.map((node) => this.#onOwnSocket(node));
+    this.#nodes ??= this.#opened().then(async (source) => {
+      const nodes = await this.#named(source.nodes.map((node) => this.#onOwnSocket(node)));
       return nodes.toSorted((a, b) => (a.name < b.name ? -1 : 1));
     });
     return this.#nodes;
+  }
+
+  /** One name of a node in all tables: that of its agent, unless two have the same. */
+  async #named(nodes: readonly ClusterNode[]): Promise<readonly ClusterNode[]> {
+    const names = await Promise.all(
+      nodes.map(async (node) =>
+        node.given === undefined ? node.name : ((await this.#nameOf(node)) ?? node.name),
+      ),
+    );
+    return nodes.map((node, at) => {
+      const name = names[at]!;
+      return names.indexOf(name) === names.lastIndexOf(name) ? { ...node, name } : node;
+    });
   }
 
   /** The socket needs no credentials. */

@@ -21,7 +21,7 @@ export function serverSource(servers: readonly string[]): NodeSource {
 
 /** The agent of this machine. */
 export function localSource(socket: string): NodeSource {
-  const node = { ...unknown, name: hostname(), socket };
+  const node = { ...unknown, ...called(hostname()), socket };
   return sourceOf(`unix socket ${socket}`, [node]);
 }
 
@@ -37,11 +37,15 @@ function sourceOf(name: string, nodes: readonly ClusterNode[]): NodeSource {
 
 const unknown = { id: undefined, host: undefined, vppAddress: undefined };
 
+function called(given: string): Pick<ClusterNode, 'name' | 'given'> {
+  return { name: given, given };
+}
+
 const MAX_PORT = 65_535;
 
 function parseServer(server: string): ClusterNode {
   const [, socket] = /^(?:unix:)?(\/.+)$/.exec(server) ?? [];
-  if (socket !== undefined) return { ...unknown, name: server, socket };
+  if (socket !== undefined) return { ...unknown, ...called(server), socket };
   const [, bracketed, plain, port] =
     /^(?:\[([0-9a-f:.%a-z]+)\]|([^:[\]/\s]+))(?::(\d+))?$/i.exec(server) ?? [];
   // An IPv6 address without brackets has no port.
@@ -49,7 +53,7 @@ function parseServer(server: string): ClusterNode {
   if (host === undefined) throw invalid(server, problemOf(server));
   if (port !== undefined && (Number(port) < 1 || Number(port) > MAX_PORT))
     throw invalid(server, `its port is not a number from 1 to ${MAX_PORT}`);
-  return { ...unknown, name: server, host, ...(port !== undefined && { port: Number(port) }) };
+  return { ...unknown, ...called(server), host, ...(port !== undefined && { port: Number(port) }) };
 }
 
 /** A URL is what other programs take. */

@@ -74,7 +74,7 @@ describe('netctl plan', { timeout: 120_000 }, () => {
       assert.deepEqual([stderr, code], ['', 0]);
       assert.match(stdout, /^Note: .* storefront\/catalog-extra are the 2 pods that it selects/m);
       assert.match(stdout, /^No connection between pods changes\.$/m);
-      assert.match(stdout, /^[\d.:]+: service storefront\/catalog-extra$/m);
+      assert.match(stdout, /^node1: service storefront\/catalog-extra$/m);
       assert.match(stdout, /^ {2}\+ 10\.96\.0\.77:8888 TCP to 10\.\S+:8081, 10\.\S+:8081$/m);
       assert.match(stdout, /^ {2}create config\/vpp\/nat\/v2\/dnat44\/storefront\/catalog-extra$/m);
       assert.equal(shop.agent.controller.history.records.length, done);

@@ -42,6 +42,35 @@ it('netctl policies explains a pod of a workload', async () => {
   assert.match(stdout, /^shop\/web-1 \(10\.1\.1\.2\) on /);
 });
 
+it('netctl calls a node of --server by its own name, and accepts that and the address', async () => {
+  using program = new NetctlProgram();
+  await using agent = await fakeAgent({
+    'contiv/v1/ipam': {
+      nodeId: 1,
+      nodeName: 'vpp1',
+      nodeIP: '192.168.16.1',
+      podSubnetThisNode: '',
+      vppHostNetwork: '',
+      config: {},
+    },
+    'contiv/v1/policy/pods': [
+      {
+        name: 'shop/web',
+        attachment: 'c1/eth0',
+        addresses: ['10.1.1.2'],
+        values: [],
+        ingress: [],
+        egress: [],
+        notAsDefined: [],
+      },
+    ],
+  });
+  for (const node of ['vpp1', agent.address, '127.0.0.1']) {
+    const { stdout } = await program.run('policies', node, '--server', agent.address);
+    assert.match(stdout, /^vpp1 +shop\/web/m, node);
+  }
+});
+
 it('netctl policies -o json names the node beside the policies of a pod', async () => {
   using program = new NetctlProgram();
   await using agent = await fakeAgent({

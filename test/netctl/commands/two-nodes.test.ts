@@ -52,7 +52,11 @@ describe('netctl with two nodes', { timeout: 120_000 }, () => {
     const style = { isWide: false, hasHeaders: true, width: 80, hasColors: false };
     const write = (text: string) => void printed.push(text);
     const context = createContext({
-      directory: new NodeDirectory(async () => source, undefined),
+      directory: new NodeDirectory(
+        async () => source,
+        undefined,
+        async () => undefined,
+      ),
       client: new NodeClient({
         port: 9999,
         isHttps: false,

@@ -69,7 +69,11 @@ describe('the source of the nodes', () => {
   it('of an address is the address itself, unless --server is wrong', async () => {
     const nodesOf = (servers: string[]) => {
       const given = { servers, ...(servers.length === 0 && { kubeconfig: '/none' }) };
-      return new NodeDirectory(() => findSource(options(given)), undefined).nodes(['10.0.0.1']);
+      return new NodeDirectory(
+        () => findSource(options(given)),
+        undefined,
+        async () => undefined,
+      ).nodes(['10.0.0.1']);
     };
     assert.deepEqual(
       (await nodesOf([])).map(({ host }) => host),
@@ -83,7 +87,11 @@ describe('the source of the nodes', () => {
       '/api/v1/nodes': [nodeObject('b', '10.0.0.2'), nodeObject('a', '10.0.0.1')],
     });
     const env = { KUBECONFIG: `/none:${kubernetes.kubeconfig}` };
-    const directory = new NodeDirectory(() => findSource(options({ env })), undefined);
+    const directory = new NodeDirectory(
+      () => findSource(options({ env })),
+      undefined,
+      async () => undefined,
+    );
     const nodes = await directory.nodes();
     assert.deepEqual(
       nodes.map(({ name, host }) => [name, host]),
@@ -141,7 +149,11 @@ describe('the source of the nodes', () => {
     await using kubernetes = await fakeKubernetes({ '/api/v1/nodes': nodes });
     const { kubeconfig } = kubernetes;
     const own = { socket: '/run/own.sock', addresses: ['10.0.0.1'] };
-    const directory = new NodeDirectory(() => findSource(options({ kubeconfig })), own);
+    const directory = new NodeDirectory(
+      () => findSource(options({ kubeconfig })),
+      own,
+      async () => undefined,
+    );
     const sockets = (await directory.nodes()).map(({ socket }) => socket);
     assert.deepEqual(sockets, [undefined, '/run/own.sock']);
   });
