@@ -55,10 +55,11 @@ describe('the loggers of event handlers', () => {
     assert.equal(await setLevel(running, 'contivconf', 'error'), 200);
     const before = running.logged.length;
     assert.equal((await post(running.localSocket, '/controller/resync')).status, 200);
-    const lines = running.logged.slice(before);
-    assert.ok(lines.some(({ logger }) => logger === 'controller'));
+    const lines = () => running.logged.slice(before);
+    // The loop writes its line after the reply.
+    await until(() => lines().some(({ logger }) => logger === 'controller'));
     assert.deepEqual(
-      lines.filter(({ logger }) => logger === 'contivconf'),
+      lines().filter(({ logger }) => logger === 'contivconf'),
       [],
     );
   });
