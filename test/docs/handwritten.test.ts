@@ -63,7 +63,7 @@ describe('documents', () => {
 
   it('name only existing scripts of package.json', () => {
     for (const { path, text } of documents)
-      for (const [, name = ''] of text.matchAll(/npm run ([\w:-]+)/g))
+      for (const [, name = ''] of text.matchAll(/npm run (?:-s )?([\w:-]+)/g))
         assert.ok(name in scripts, `${path}: npm run ${name}`);
   });
 });

@@ -18,6 +18,7 @@ await declareUnless(
       async () => withHostLinkStub(await backendOn(machine)),
       linuxExamples(machine.spaces.pods, EXISTING_LINK),
     );
-    repeatedResyncSuite(() => backendOn(machine), sharingLinuxValues);
+    // The first suite removes its namespaces.
+    repeatedResyncSuite(async () => backendOn(await kernelMachine()), sharingLinuxValues);
   },
 );
