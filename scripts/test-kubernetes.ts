@@ -4,6 +4,7 @@
  *     npm run test:kubernetes -- images            builds the images, those of this tree each time
  *     npm run test:kubernetes -- up                starts a cluster of this tree's images
  *     npm run test:kubernetes -- run <suite> …     runs suites on it and writes the report
+ *     npm run test:kubernetes -- report            writes the report of the last run of each suite again
  *     npm run test:kubernetes -- kubectl <words>   kubectl as its administrator
  *     npm run test:kubernetes -- down              ends it, also one that a killed command has left
  *
@@ -37,6 +38,7 @@ const stages: Readonly<Record<string, (words: readonly string[]) => void | Promi
     const [program, ...args] = kubectlCommand();
     process.exitCode = spawnSync(program!, [...args, ...words], { stdio: 'inherit' }).status ?? 1;
   },
+  report: () => writeReport(),
   down: clusterDown,
 };
 

@@ -15,6 +15,12 @@ const REPORT = `<?xml version="1.0" encoding="UTF-8"?>
   <testcase name="[It] [sig-network] needs IPv6" classname="e2e" status="skipped" time="0.2">
     <skipped message="skipped - no IPv6 here"></skipped>
   </testcase>
+  <testcase name="[It] [sig-network] no attribute" classname="e2e" status="failed" time="3">
+    <failure message="" type="failed">
+      expected &lt;1&gt;
+      In [It] at: line 5
+    </failure>
+  </testcase>
   <testcase name="[AfterEach] the last node" classname="e2e" status="panicked" time="1">
     <error message="boom" type="panicked">text</error>
   </testcase>
@@ -40,6 +46,12 @@ describe('report in the format of JUnit', () => {
         outcome: 'skipped',
         message: 'no IPv6 here',
         seconds: 0,
+      },
+      {
+        name: '[sig-network] no attribute',
+        outcome: 'failed',
+        message: 'expected <1>',
+        seconds: 3,
       },
       { name: '[AfterEach] the last node', outcome: 'failed', message: 'boom', seconds: 1 },
     ]);

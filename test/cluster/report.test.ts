@@ -14,6 +14,7 @@ const result: SuiteResult = {
   cases: [
     { name: 'serves', outcome: 'passed', message: '' },
     { name: 'answers', outcome: 'failed', message: 'timed out\n  after 5 s' },
+    { name: 'should run iperf2', outcome: 'failed', message: '' },
     { name: 'needs IPv6', outcome: 'skipped', message: 'no IPv6' },
   ],
   measures: ['10 requests, none lost'],
@@ -27,11 +28,11 @@ describe('report of the tests of Kubernetes', () => {
     const text = render(result);
     assert.match(
       text,
-      /\| Networks \| 2 nodes, kube-proxy: iptables \| 1 \| 1 \| 1 \| 13 \| this \|/,
+      /\| Networks \| 2 nodes, kube-proxy: iptables \| 1 \| 2 \| 1 \| 13 \| this \|/,
     );
     assert.match(
       text,
-      /## Networks\n\n- failed: answers: timed out after 5 s\n- skipped: needs IPv6: no IPv6\n- 10 requests, none lost\n- not run: SCTP\n/,
+      /## Networks\n\n- failed: answers: timed out after 5 s\n- failed: should run iperf2: cause: iperf of [^\n]*\n- skipped: needs IPv6: no IPv6\n- 10 requests, none lost\n- not run: SCTP\n/,
     );
     assert.match(text, /\n- no NIC\n/);
     assert.match(text, /```\nsrc\/vpp 1\nplugins 2\n```/);

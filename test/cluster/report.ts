@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { gitTreeHash } from '../../scripts/lib/git-tree.ts';
 import { KUBERNETES } from './go-programs.ts';
+import { knownCause } from './known-failures.ts';
 import type { CaseResult, SuiteResult } from './results.ts';
 
 export const CLUSTER_REPORT = 'docs/kubernetes-report.md';
@@ -80,8 +81,19 @@ function section({ title, notRun, result }: ReportedSuite): string[] {
   return lines.length === 0 ? [] : [`\n## ${title}\n\n${lines.join('\n')}`];
 }
 
-const line = ({ name, outcome, message }: CaseResult): string =>
-  `- ${outcome}: ${oneLine(name)}${message === '' ? '' : `: ${oneLine(message)}`}`;
+function line({ name, outcome, message }: CaseResult): string {
+  const cause = outcome === 'failed' ? knownCause(name) : undefined;
+  const parts = [
+    `- ${outcome}`,
+    name,
+    message,
+    ...(cause === undefined ? [] : [`cause: ${cause}`]),
+  ];
+  return parts
+    .filter((part) => part !== '')
+    .map(oneLine)
+    .join(': ');
+}
 
 /** Messages of tests have lines, and addresses of this run, of which the first ones say enough. */
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim().slice(0, 300);
