@@ -18,10 +18,6 @@ const known: readonly (readonly [name: RegExp, cause: string])[] = [
     /service name that starts with a digit/,
     'an alpha feature, which the API server has switched off',
   ],
-  [
-    /^agent ended by SIG/,
-    'not known: a loaded machine is possible, because other runs lost nothing, but it is not shown',
-  ],
 ];
 
 export function knownCause(name: string): string | undefined {
