@@ -25,6 +25,12 @@ export class WatchProgress {
     return this.#revision + 1;
   }
 
+  /** Whether older changes may follow a message: one of a current stream ends with the revision of its header. */
+  mayBeBehind({ events, fragment, header }: IWatchResponse): boolean {
+    const last = events.at(-1);
+    return !fragment && last !== undefined && last.kv.mod_revision !== header.revision;
+  }
+
   accept(response: IWatchResponse, epoch: number): KvChange[] {
     const events = [...this.#incomplete, ...response.events];
     const last = events.at(-1);

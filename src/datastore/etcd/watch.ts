@@ -20,6 +20,13 @@ export interface EtcdWatchOptions {
   ended(): void;
 }
 
+/**
+ * Ends a stream after one message of a backlog; the next stream requests the rest. After the first
+ * message `etcd grpc-proxy` takes the revision of its header for delivered: it may join the
+ * stream with one of another client that is that far, and the rest of the backlog never arrives.
+ */
+class BacklogMessage extends Error {}
+
 /** A watch that reconnects: one stream after the other. */
 export class EtcdWatch implements Watch {
   readonly #options: EtcdWatchOptions;
@@ -54,6 +61,10 @@ export class EtcdWatch implements Watch {
         await this.#follow();
       } catch (thrown) {
         if (signal.aborted) return;
+        if (thrown instanceof BacklogMessage) {
+          failures = 0;
+          continue;
+        }
         if (thrown instanceof WatchLostError) {
           this.#lost(thrown);
           return;
@@ -88,6 +99,7 @@ export class EtcdWatch implements Watch {
       for (const event of response.events)
         if (event.type === 'Put') identity.remember(event.kv.key, Number(event.kv.mod_revision));
       if (changes.length > 0) handlers.onChanges(changes);
+      if (this.#replay.mayBeBehind(response)) stream.end(new BacklogMessage());
     });
   }
 

@@ -183,6 +183,18 @@ for (const [name, route] of Object.entries(etcdRoutes))
       await heardAll(listener, revision);
     });
 
+    test('gets a long backlog while other watches of the prefix are current', async () => {
+      const { revision } = await store.list(prefix);
+      await put(5000, 40);
+      const current = await watched();
+      for (let round = 0; round < 5; round++) {
+        await heardAll(await watched(revision), revision);
+        // The proxy joins streams a moment after a message.
+        await direct.put(`${prefix}more`, `${round}`);
+      }
+      await current.until(({ changes }) => changes.length === 10);
+    });
+
     test('misses no change of transactions that a disconnect splits', async () => {
       const { revision } = await store.list(prefix);
       for (let round = 0; round < 30; round++)
