@@ -1,0 +1,55 @@
+/**
+ * Services as the kernel translates them at a socket: when a process of this node connects, or sends a datagram, to the
+ * address of a service, the kernel replaces it by that of a backend before the first packet. Two implementations
+ * pass one suite: BPF programs in the kernel, and a model of their decisions.
+ */
+import type { SocketProtocol } from './address.ts';
+
+/** An address by which clients reach a service; each once in a table. */
+export interface Frontend {
+  /** Canonical text, without prefix length. */
+  readonly address: string;
+  readonly port: number;
+  readonly protocol: SocketProtocol;
+}
+
+export interface SocketBackend {
+  /** Canonical text, of the family of the frontends. */
+  readonly address: string;
+  readonly port: number;
+  /** Share of new connections relative to the other backends, from 1 on. */
+  readonly weight: number;
+}
+
+/** Addresses with the same backends. */
+export interface SocketMapping {
+  readonly frontends: readonly Frontend[];
+  /** Each (address, port) once. Empty: clients are refused. */
+  readonly backends: readonly SocketBackend[];
+  /** Seconds during which a network namespace reaches the backend that it had before; 0: no session affinity. */
+  readonly affinityTimeout: number;
+}
+
+export interface SocketService {
+  /** `<namespace>/<name>`, at most `MAX_NAME_LENGTH` bytes. */
+  readonly name: string;
+  readonly mappings: readonly SocketMapping[];
+}
+
+/** Length of the name in the table, in bytes: two names of Kubernetes with what separates them. */
+export const MAX_NAME_LENGTH = 320;
+
+/**
+ * Every call rejects with a LinuxError (the kernel refused) or a SocketServicesUnavailableError. Calls are executed in their order.
+ * After a call that was rejected the table may have a part of the change; `services` shows it, and
+ * `put` and `delete` can be repeated. Clients never see a mapping with a part of its backends as it was before
+ * and a part as it is now beyond these two: each connection gets a backend of one of the two lists.
+ */
+export interface SocketTable {
+  /** Adds a service, or changes what the table has of it: unchanged mappings and backends are not written. */
+  put(service: SocketService): Promise<void>;
+  /** A service that is not in the table is ignored. */
+  delete(name: string): Promise<void>;
+  /** What the table has, sorted by name; frontends and backends are sorted, weights reduced. */
+  services(): Promise<readonly SocketService[]>;
+}
