@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { clusterSettingsFile } from '../../test/cluster/folder.ts';
+import { hasSocketHooks } from '../../test/support/socket-hooks.ts';
 
 export interface Machine {
   readonly isRoot: () => boolean;
@@ -11,6 +12,7 @@ export interface Machine {
   readonly exists: (path: string) => boolean;
   readonly canCreateNamespaces: () => boolean;
   readonly canScheduleRealTime: () => boolean;
+  readonly hasSocketHooks: () => boolean;
 }
 
 export const thisMachine: Machine = {
@@ -20,6 +22,7 @@ export const thisMachine: Machine = {
   exists: existsSync,
   canCreateNamespaces: () => spawnSync('unshare', ['--net', 'true']).status === 0,
   canScheduleRealTime: () => spawnSync('chrt', ['--fifo', '10', 'true']).status === 0,
+  hasSocketHooks,
 };
 
 /** Only what `.ci/run` cannot install; all the rest must not be missing there. */
@@ -67,6 +70,10 @@ const rules: readonly {
   {
     pattern: /^needs network namespaces:/,
     isMissing: (machine) => !machine.canCreateNamespaces(),
+  },
+  {
+    pattern: /^needs BPF at control groups:/,
+    isMissing: (machine) => !machine.hasSocketHooks(),
   },
   {
     pattern: /^needs real-time scheduling:/,

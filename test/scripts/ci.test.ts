@@ -16,6 +16,7 @@ const minimal: Machine = {
   exists: () => false,
   canCreateNamespaces: () => false,
   canScheduleRealTime: () => false,
+  hasSocketHooks: () => false,
 };
 const full: Machine = {
   isRoot: () => true,
@@ -23,6 +24,7 @@ const full: Machine = {
   exists: () => true,
   canCreateNamespaces: () => true,
   canScheduleRealTime: () => true,
+  hasSocketHooks: () => true,
 };
 
 describe('the reason of a skipped test', () => {

@@ -12,6 +12,7 @@ import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:f
 import { delimiter, join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { clusterFolder, clusterSettingsFile } from '../cluster/folder.ts';
+import { hasSocketHooks } from './socket-hooks.ts';
 import { hasVhostNet } from './vhost-net.ts';
 
 export type SkipReason = string | false;
@@ -189,6 +190,14 @@ export function withoutVhostNet(): SkipReason {
 /** Interfaces, routes and neighbors of this machine's kernel, in network namespaces of the test. */
 export function withoutKernel(): SkipReason {
   return withoutRoot() || withoutProgram('ip', 'ethtool', 'nsenter') || withoutNamespaces();
+}
+
+/** Programs of the kernel at the sockets of a control group of the test. */
+export function withoutSocketHooks(): SkipReason {
+  if (withoutKernel() || withoutMount()) return withoutKernel() || withoutMount();
+  return hasSocketHooks()
+    ? false
+    : 'needs BPF at control groups: grant CAP_SYS_ADMIN on Linux 5.10 or later';
 }
 
 /** Nodes with their own network namespace, VPP, etcd and agent. */

@@ -50,6 +50,6 @@ export interface SocketTable {
   put(service: SocketService): Promise<void>;
   /** A service that is not in the table is ignored. */
   delete(name: string): Promise<void>;
-  /** What the table has, sorted by name; frontends and backends are sorted, weights reduced. */
+  /** Services of the table, sorted by name; frontends and backends are sorted, weights reduced. */
   services(): Promise<readonly SocketService[]>;
 }

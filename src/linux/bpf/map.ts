@@ -1,0 +1,165 @@
+import type { Clock } from '#infra/clock/clock.ts';
+import { Refusal } from '../netlink/refusal.ts';
+import {
+  bpf,
+  call,
+  close,
+  cString,
+  type Field,
+  info,
+  openKept,
+  pin,
+  write,
+} from './system-call.ts';
+import type { TypeIds } from './types.ts';
+
+/** Kind and size of a map; lengths in bytes. */
+export interface MapShape {
+  /** `lru`: the oldest entries go when it is full. `socket`: an entry lives and dies with its socket. */
+  readonly kind: keyof typeof kinds;
+  readonly keyLength: number;
+  readonly valueLength: number;
+  /** 0 for `socket`. */
+  readonly maxEntries: number;
+}
+
+const kinds = { hash: 1, lru: 9, socket: 24 } as const;
+
+/** Memory is used by entries that exist; `lru` has them from the start. */
+const NO_PREALLOCATION = 1;
+
+/** Entries of one call: 4 MB of the longest values, 1 to 3 ms. */
+const BATCH = 4096;
+
+export type Entry = readonly [key: Buffer, value: Buffer];
+
+/** A map of the kernel, which programs read and write. Keys and values have the lengths of the shape. */
+export class BpfMap {
+  readonly file: number;
+  readonly #shape: MapShape;
+
+  private constructor(file: number, shape: MapShape) {
+    this.file = file;
+    this.#shape = shape;
+  }
+
+  /** @param types of key and value: needed for `socket` */
+  static create(name: string, shape: MapShape, types?: TypeIds): BpfMap {
+    const { kind, keyLength, valueLength, maxEntries } = shape;
+    const fields: Field[] = [
+      [0, kinds[kind]],
+      [4, keyLength],
+      [8, valueLength],
+      [12, maxEntries],
+      [16, kind === 'lru' ? 0 : NO_PREALLOCATION],
+    ];
+    if (types) fields.push([48, types.file], [52, types.key], [56, types.value]);
+    const attributes = Buffer.alloc(72);
+    write(attributes, fields);
+    cString(name).copy(attributes, 28, 0, 15);
+    return new BpfMap(call('createMap', attributes), shape);
+  }
+
+  /** @throws Refusal with ENOENT: there is none; Error: it has another shape */
+  static open(path: string, shape: MapShape): BpfMap {
+    const map = new BpfMap(openKept(path), shape);
+    const found = info(map.file, 24);
+    const numbers = [kinds[shape.kind], shape.keyLength, shape.valueLength, shape.maxEntries];
+    if (numbers.every((number, at) => number === found.readUInt32LE(at === 0 ? 0 : 4 + 4 * at)))
+      return map;
+    map.close();
+    throw new Error(`the map ${path} has another shape`);
+  }
+
+  pin(path: string): void {
+    pin(this.file, path);
+  }
+
+  close(): void {
+    close(this.file);
+  }
+
+  /** Adds or replaces an entry. */
+  set(key: Buffer, value: Buffer): void {
+    bpf('update', 32, [
+      [0, this.file],
+      [8, key],
+      [16, value],
+    ]);
+  }
+
+  /** @returns whether there was such an entry */
+  delete(key: Buffer): boolean {
+    try {
+      bpf('delete', 32, [
+        [0, this.file],
+        [8, key],
+      ]);
+      return true;
+    } catch (thrown) {
+      if (thrown instanceof Refusal && thrown.errno === 'ENOENT') return false;
+      throw thrown;
+    }
+  }
+
+  /** Adds or replaces many entries; the event loop turns in between. */
+  async setAll(entries: readonly Entry[], clock: Clock): Promise<void> {
+    for (let from = 0; from < entries.length; from += BATCH) {
+      if (from > 0) await clock.turn();
+      const part = entries.slice(from, from + BATCH);
+      const attributes = Buffer.alloc(56);
+      const keys = Buffer.concat(part.map(([key]) => key));
+      const values = Buffer.concat(part.map(([, value]) => value));
+      write(attributes, [
+        [16, keys],
+        [24, values],
+        [32, part.length],
+        [36, this.file],
+      ]);
+      call('updateBatch', attributes);
+    }
+  }
+
+  /** All entries; the event loop turns in between, and an entry that changes meanwhile is there or not. */
+  async entries(clock: Clock): Promise<Entry[]> {
+    const { keyLength, valueLength } = this.#shape;
+    const found: Entry[] = [];
+    let position: Buffer | undefined;
+    for (;;) {
+      const keys = Buffer.alloc(BATCH * keyLength);
+      const values = Buffer.alloc(BATCH * valueLength);
+      const next = Buffer.alloc(Math.max(keyLength, 4));
+      const attributes = Buffer.alloc(56);
+      const fields: Field[] = [
+        [8, next],
+        [16, keys],
+        [24, values],
+        [32, BATCH],
+        [36, this.file],
+      ];
+      if (position) fields.push([0, position]);
+      write(attributes, fields);
+      const isLast = !callUntilEnd(attributes);
+      const count = attributes.readUInt32LE(32);
+      for (let at = 0; at < count; at++)
+        found.push([
+          keys.subarray(at * keyLength, (at + 1) * keyLength),
+          values.subarray(at * valueLength, (at + 1) * valueLength),
+        ]);
+      if (isLast) return found;
+      position = next;
+      await clock.turn();
+    }
+  }
+}
+
+/** @returns whether there may be more */
+function callUntilEnd(attributes: Buffer): boolean {
+  try {
+    call('lookupBatch', attributes);
+    return true;
+  } catch (thrown) {
+    if (thrown instanceof Refusal && thrown.errno === 'ENOENT') return false;
+    throw thrown;
+  }
+}

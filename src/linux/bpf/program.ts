@@ -1,0 +1,81 @@
+import { Refusal } from '../netlink/refusal.ts';
+import { call, close, cString, type Field, info, write } from './system-call.ts';
+
+/** Places of the kernel that run a program, by name: numbers of the attach types. */
+export const hooks = {
+  connect4: 10,
+  connect6: 11,
+  sendmsg4: 14,
+  sendmsg6: 15,
+  recvmsg4: 19,
+  recvmsg6: 20,
+  getpeername4: 29,
+  getpeername6: 30,
+} as const;
+
+export type Hook = keyof typeof hooks;
+
+const CGROUP_SOCKET_ADDRESS = 18;
+const LOG_LENGTH = 1 << 18;
+
+/** A program that the kernel has checked. */
+export class BpfProgram {
+  readonly file: number;
+
+  private constructor(file: number) {
+    this.file = file;
+  }
+
+  /** @throws Refusal; its text ends with what the verifier says */
+  static load(name: string, hook: Hook, code: Buffer): BpfProgram {
+    const fields: Field[] = [
+      [0, CGROUP_SOCKET_ADDRESS],
+      [4, code.length / 8],
+      [8, code],
+      // some helpers are only for programs with this licence
+      [16, cString('GPL')],
+      [68, hooks[hook]],
+    ];
+    const attributes = (more: readonly Field[]): Buffer => {
+      const bytes = Buffer.alloc(72);
+      write(bytes, [...fields, ...more]);
+      cString(name).copy(bytes, 48, 0, 15);
+      return bytes;
+    };
+    try {
+      return new BpfProgram(call('loadProgram', attributes([])));
+    } catch (thrown) {
+      if (!(thrown instanceof Refusal)) throw thrown;
+      const log = Buffer.alloc(LOG_LENGTH);
+      try {
+        return new BpfProgram(
+          call(
+            'loadProgram',
+            attributes([
+              [24, 1],
+              [28, log.length],
+              [32, log],
+            ]),
+          ),
+        );
+      } catch {
+        const text = log.subarray(0, log.indexOf(0)).toString().trim();
+        thrown.message += `: ${text.split('\n').slice(-4).join(' ')}`;
+        throw thrown;
+      }
+    }
+  }
+
+  /** Identity of the code: equal for equal instructions. */
+  get tag(): string {
+    return tagOf(info(this.file, 16));
+  }
+
+  close(): void {
+    close(this.file);
+  }
+}
+
+function tagOf(programInfo: Buffer): string {
+  return programInfo.subarray(8, 16).toString('hex');
+}

@@ -1,0 +1,111 @@
+/**
+ * The maps that programs and agent share: their shapes, and their entries as bytes. Addresses of both families have
+ * 16 bytes, IPv4 as `::ffff:a.b.c.d`, so that sockets of IPv6 with such an address need nothing of their own. Ports have
+ * the byte order of the network, all other numbers that of the machine. All padding is 0, because keys are compared with it.
+ */
+import { formatIp, parseIp } from '#models/ip.ts';
+import type { MapShape } from '../bpf/map.ts';
+import type { SocketProtocol } from './address.ts';
+import { type Frontend, MAX_NAME_LENGTH } from './api.ts';
+
+/** Changes with every shape: programs and maps of another version are replaced. */
+export const LAYOUT_VERSION = 1;
+
+/** Memory of one entry is about its length + 64 bytes. */
+export const shapes = {
+  /** From the address of a service to the group of its backends. */
+  frontends: { kind: 'hash', keyLength: 20, valueLength: 4, maxEntries: 1 << 18 },
+  /** The agent anchors all other entries here: a group is the last that goes. */
+  groups: { kind: 'hash', keyLength: 4, valueLength: 8 + MAX_NAME_LENGTH, maxEntries: 1 << 17 },
+  /** From group and number of a slot to a backend; one with weight 3 has 3 slots. */
+  slots: { kind: 'hash', keyLength: 8, valueLength: 20, maxEntries: 1 << 21 },
+  /** From group and backend to the number of its slots: whether a backend is still there. */
+  members: { kind: 'hash', keyLength: 24, valueLength: 4, maxEntries: 1 << 21 },
+  /** From network namespace and group to the backend that was chosen last, and when. */
+  affinity: { kind: 'lru', keyLength: 16, valueLength: 32, maxEntries: 1 << 16 },
+  /** Of sockets that send to services without a connection: what one address was translated to, in both directions. */
+  flows: { kind: 'lru', keyLength: 32, valueLength: 24, maxEntries: 1 << 17 },
+  /** Of a connected socket: the address of the service, then that of the backend. */
+  sockets: { kind: 'socket', keyLength: 4, valueLength: 40, maxEntries: 0 },
+} as const satisfies Record<string, MapShape>;
+
+export type MapName = keyof typeof shapes;
+
+const protocolNumbers: Readonly<Record<SocketProtocol, number>> = { TCP: 6, UDP: 17 };
+
+/** Address and port: 20 bytes. */
+export interface Endpoint {
+  readonly address: string;
+  readonly port: number;
+}
+
+export const ENDPOINT_LENGTH = 20;
+const ADDRESS_LENGTH = 16;
+const MAPPED = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]);
+
+export function encodeEndpoint({ address, port }: Endpoint): Buffer {
+  const bytes = Buffer.alloc(ENDPOINT_LENGTH);
+  const ip = parseIp(address);
+  if (!ip) throw new RangeError(`address ${address}`);
+  if (ip.length === 4) MAPPED.copy(bytes);
+  bytes.set(ip, ADDRESS_LENGTH - ip.length);
+  bytes.writeUInt16BE(port, ADDRESS_LENGTH);
+  return bytes;
+}
+
+export function decodeEndpoint(bytes: Buffer): Endpoint {
+  const isIpv4 = bytes.subarray(0, MAPPED.length).equals(MAPPED);
+  const address = formatIp(bytes.subarray(isIpv4 ? MAPPED.length : 0, ADDRESS_LENGTH));
+  return { address, port: bytes.readUInt16BE(ADDRESS_LENGTH) };
+}
+
+/** An endpoint with the number of its protocol in the padding. */
+export function encodeFrontend(frontend: Frontend): Buffer {
+  const bytes = encodeEndpoint(frontend);
+  bytes.writeUInt8(protocolNumbers[frontend.protocol], ADDRESS_LENGTH + 2);
+  return bytes;
+}
+
+export function decodeFrontend(bytes: Buffer): Frontend {
+  const protocol = bytes.readUInt8(ADDRESS_LENGTH + 2) === protocolNumbers.TCP ? 'TCP' : 'UDP';
+  return { ...decodeEndpoint(bytes), protocol };
+}
+
+export function encodeNumber(number: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32LE(number);
+  return bytes;
+}
+
+export interface GroupHead {
+  readonly name: string;
+  /** Slots from 0 on that programs use. */
+  readonly slots: number;
+  /** Seconds. */
+  readonly affinityTimeout: number;
+}
+
+export function encodeGroup({ name, slots, affinityTimeout }: GroupHead): Buffer {
+  const bytes = Buffer.alloc(shapes.groups.valueLength);
+  bytes.writeUInt32LE(slots, 0);
+  bytes.writeUInt32LE(affinityTimeout, 4);
+  bytes.write(name, 8);
+  return bytes;
+}
+
+export function decodeGroup(bytes: Buffer): GroupHead {
+  const end = bytes.indexOf(0, 8);
+  return {
+    slots: bytes.readUInt32LE(0),
+    affinityTimeout: bytes.readUInt32LE(4),
+    name: bytes.toString('utf8', 8, end < 0 ? bytes.length : end),
+  };
+}
+
+export function encodeSlot(group: number, slot: number): Buffer {
+  return Buffer.concat([encodeNumber(group), encodeNumber(slot)]);
+}
+
+export function encodeMember(group: number, endpoint: Buffer): Buffer {
+  return Buffer.concat([encodeNumber(group), endpoint]);
+}

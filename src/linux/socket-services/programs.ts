@@ -1,0 +1,272 @@
+/**
+ * Programs that the kernel runs when a process calls `connect`, `sendmsg`, `recvmsg` or `getpeername`. The first two replace the
+ * address of a service by that of a backend, the others hide this from the process. What is no service
+ * passes unchanged, and so does what cannot be read: VPP translates it then, if it is a service.
+ *
+ * `r6` is the call (`struct bpf_sock_addr`), `r7` the group, `r8` its entry.
+ */
+import { Assembler } from '../bpf/assembler.ts';
+import type { Hook } from '../bpf/program.ts';
+import type { MapName } from './layout.ts';
+
+/** Descriptors of the maps. */
+export type MapFiles = Readonly<Record<MapName, number>>;
+
+/** `bpf_…` functions of the kernel. */
+const helper = {
+  lookup: 1,
+  update: 2,
+  time: 5,
+  random: 7,
+  socketCookie: 46,
+  socketStorage: 107,
+  deleteSocketStorage: 108,
+  namespaceCookie: 122,
+  setResult: 187,
+} as const;
+
+/** `struct bpf_sock_addr` */
+const call = { ip4: 4, ip6: 8, port: 24, protocol: 36, socket: 64 } as const;
+
+/** Places on the stack, aligned to 8 bytes. */
+const stack = {
+  /** Endpoint that the process gave, with its protocol: key of `frontends`. */
+  service: -24,
+  group: -28,
+  /** Endpoint of the backend. */
+  backend: -48,
+  slot: -56,
+  member: -80,
+  affinityKey: -96,
+  affinity: -128,
+  flowKey: -160,
+  flow: -184,
+} as const;
+
+/** Offset of the port in an endpoint. */
+const PORT = 16;
+const PROTOCOL = 18;
+/** `::ffff:0:0` as a word at offset 8, in the byte order of the machine. */
+const MAPPED = 0xffff_0000;
+const NANOSECONDS = 1_000_000_000;
+const CONNECTION_REFUSED = 111;
+const CREATE = 1;
+
+const TRANSLATED = 0;
+/** Direction of an entry of `flows`. */
+const REVERSE = 1;
+
+/**
+ * @param canRefuse whether the kernel lets a program choose the error (5.18 and later): without it the process
+ *   gets EPERM instead of ECONNREFUSED
+ */
+export function program(hook: Hook, maps: MapFiles, canRefuse: boolean): Buffer {
+  const family = hook.endsWith('4') ? 4 : 6;
+  const code = new Assembler();
+  code.set('r6', 'r1');
+  readAddress(code, family);
+  if (hook.startsWith('connect') || hook.startsWith('sendmsg'))
+    translate(code, { family, maps, canRefuse, isConnect: hook.startsWith('connect') });
+  else restore(code, { family, maps, isDatagram: hook.startsWith('recvmsg') });
+  return code.bytes();
+}
+
+/** The endpoint of the call to the stack. */
+function readAddress(code: Assembler, family: 4 | 6): void {
+  const at = stack.service;
+  if (family === 4) {
+    code.store(8, 'r10', at, 0);
+    code.store(4, 'r10', at + 8, MAPPED);
+    code.load('r1', 4, 'r6', call.ip4).store(4, 'r10', at + 12, 'r1');
+  } else
+    for (const word of [0, 4, 8, 12])
+      code.load('r1', 4, 'r6', call.ip6 + word).store(4, 'r10', at + word, 'r1');
+  code.load('r1', 4, 'r6', call.port).store(2, 'r10', at + PORT, 'r1');
+  code.store(2, 'r10', at + PROTOCOL, 0);
+}
+
+/** An endpoint on the stack to the call. */
+function writeAddress(code: Assembler, family: 4 | 6, at: number): void {
+  if (family === 4) code.load('r1', 4, 'r10', at + 12).store(4, 'r6', call.ip4, 'r1');
+  else
+    for (const word of [0, 4, 8, 12])
+      code.load('r1', 4, 'r10', at + word).store(4, 'r6', call.ip6 + word, 'r1');
+  code.load('r1', 2, 'r10', at + PORT).store(4, 'r6', call.port, 'r1');
+}
+
+function copyEndpoint(
+  code: Assembler,
+  from: { readonly base: 'r0' | 'r10'; readonly offset: number },
+  to: { readonly base: 'r0' | 'r10'; readonly offset: number },
+): void {
+  for (const word of [0, 4, 8, 12, 16])
+    code.load('r1', 4, from.base, from.offset + word).store(4, to.base, to.offset + word, 'r1');
+}
+
+const onStack = (offset: number) => ({ base: 'r10', offset }) as const;
+const inEntry = (offset: number) => ({ base: 'r0', offset }) as const;
+
+/** `r0` is the entry, or 0. */
+function lookup(code: Assembler, file: number, key: number): void {
+  code.map('r1', file).set('r2', 'r10').add('r2', key).call(helper.lookup);
+}
+
+function update(code: Assembler, file: number, key: number, value: number): void {
+  code.map('r1', file).set('r2', 'r10').add('r2', key);
+  code.set('r3', 'r10').add('r3', value).set('r4', 0).call(helper.update);
+}
+
+function pass(code: Assembler): void {
+  code.label('pass').set('r0', 1).exit();
+}
+
+interface Translation {
+  readonly family: 4 | 6;
+  readonly maps: MapFiles;
+  readonly canRefuse: boolean;
+  readonly isConnect: boolean;
+}
+
+function translate(code: Assembler, { family, maps, canRefuse, isConnect }: Translation): void {
+  code.load('r1', 4, 'r6', call.protocol).store(1, 'r10', stack.service + PROTOCOL, 'r1');
+  lookup(code, maps.frontends, stack.service);
+  code.jumpIf('r0', 'equal', 0, 'none');
+  code.load('r7', 4, 'r0', 0).store(4, 'r10', stack.group, 'r7');
+  lookup(code, maps.groups, stack.group);
+  code.jumpIf('r0', 'equal', 0, 'none').set('r8', 'r0');
+  code.load('r1', 4, 'r8', 0).jumpIf('r1', 'equal', 0, 'refuse');
+
+  // The protocol is no part of an endpoint.
+  code.store(2, 'r10', stack.service + PROTOCOL, 0);
+  if (!isConnect) recallFlow(code, maps);
+  recallAffinity(code, maps);
+  chooseSlot(code, maps);
+  code.label('chosen');
+  keepAffinity(code, maps);
+  if (!isConnect) keepFlow(code, maps);
+  code.label('translate');
+  if (isConnect) keepInSocket(code, maps);
+  writeAddress(code, family, stack.backend);
+  code.jump('pass');
+
+  code.label('none');
+  // a socket may have been connected to a service before
+  if (isConnect)
+    code.map('r1', maps.sockets).load('r2', 8, 'r6', call.socket).call(helper.deleteSocketStorage);
+  pass(code);
+  code.label('refuse');
+  if (canRefuse) code.set('r1', -CONNECTION_REFUSED).call(helper.setResult);
+  code.set('r0', 0).exit();
+}
+
+/** Jumps if the backend on the stack is none of the group any more. */
+function unlessMember(code: Assembler, maps: MapFiles, otherwise: string): void {
+  code.store(4, 'r10', stack.member, 'r7');
+  copyEndpoint(code, onStack(stack.backend), onStack(stack.member + 4));
+  lookup(code, maps.members, stack.member);
+  code.jumpIf('r0', 'equal', 0, otherwise);
+}
+
+/** Datagrams of a socket to a service go to one backend, as long as it is there. */
+function recallFlow(code: Assembler, maps: MapFiles): void {
+  code.set('r1', 'r6').call(helper.socketCookie).store(8, 'r10', stack.flowKey, 'r0');
+  copyEndpoint(code, onStack(stack.service), onStack(stack.flowKey + 8));
+  code.store(4, 'r10', stack.flowKey + 28, TRANSLATED);
+  lookup(code, maps.flows, stack.flowKey);
+  code.jumpIf('r0', 'equal', 0, 'no-flow');
+  copyEndpoint(code, inEntry(0), onStack(stack.backend));
+  unlessMember(code, maps, 'no-flow');
+  code.jump('translate');
+  code.label('no-flow');
+}
+
+function recallAffinity(code: Assembler, maps: MapFiles): void {
+  code.load('r1', 4, 'r8', 4).jumpIf('r1', 'equal', 0, 'no-affinity');
+  code.set('r1', 'r6').call(helper.namespaceCookie).store(8, 'r10', stack.affinityKey, 'r0');
+  code.store(4, 'r10', stack.affinityKey + 8, 'r7').store(4, 'r10', stack.affinityKey + 12, 0);
+  lookup(code, maps.affinity, stack.affinityKey);
+  code.jumpIf('r0', 'equal', 0, 'no-affinity');
+  copyEndpoint(code, inEntry(0), onStack(stack.backend));
+  code.load('r9', 8, 'r0', 24).call(helper.time).subtract('r0', 'r9');
+  code.load('r1', 4, 'r8', 4).set('r2', NANOSECONDS).multiply('r1', 'r2');
+  code.jumpIf('r0', 'greater', 'r1', 'no-affinity');
+  unlessMember(code, maps, 'no-affinity');
+  code.jump('chosen');
+  code.label('no-affinity');
+}
+
+/** A slot is missing only while the agent makes a group smaller: the first is there until the last. */
+function chooseSlot(code: Assembler, maps: MapFiles): void {
+  code.call(helper.random).load('r1', 4, 'r8', 0).modulo('r0', 'r1');
+  code.store(4, 'r10', stack.slot, 'r7').store(4, 'r10', stack.slot + 4, 'r0');
+  lookup(code, maps.slots, stack.slot);
+  code.jumpIf('r0', 'notEqual', 0, 'slot');
+  code.store(4, 'r10', stack.slot + 4, 0);
+  lookup(code, maps.slots, stack.slot);
+  code.jumpIf('r0', 'equal', 0, 'refuse');
+  code.label('slot');
+  copyEndpoint(code, inEntry(0), onStack(stack.backend));
+}
+
+function keepAffinity(code: Assembler, maps: MapFiles): void {
+  code.load('r1', 4, 'r8', 4).jumpIf('r1', 'equal', 0, 'kept');
+  code.set('r1', 'r6').call(helper.namespaceCookie).store(8, 'r10', stack.affinityKey, 'r0');
+  code.store(4, 'r10', stack.affinityKey + 8, 'r7').store(4, 'r10', stack.affinityKey + 12, 0);
+  copyEndpoint(code, onStack(stack.backend), onStack(stack.affinity));
+  code.store(4, 'r10', stack.affinity + 20, 0);
+  code.call(helper.time).store(8, 'r10', stack.affinity + 24, 'r0');
+  update(code, maps.affinity, stack.affinityKey, stack.affinity);
+  code.label('kept');
+}
+
+/** Both directions; the key of the first is on the stack. */
+function keepFlow(code: Assembler, maps: MapFiles): void {
+  copyEndpoint(code, onStack(stack.backend), onStack(stack.flow));
+  code.store(4, 'r10', stack.flow + 20, 0);
+  update(code, maps.flows, stack.flowKey, stack.flow);
+  copyEndpoint(code, onStack(stack.backend), onStack(stack.flowKey + 8));
+  code.store(4, 'r10', stack.flowKey + 28, REVERSE);
+  copyEndpoint(code, onStack(stack.service), onStack(stack.flow));
+  update(code, maps.flows, stack.flowKey, stack.flow);
+}
+
+function keepInSocket(code: Assembler, maps: MapFiles): void {
+  code.map('r1', maps.sockets).load('r2', 8, 'r6', call.socket);
+  code.set('r3', 0).set('r4', CREATE).call(helper.socketStorage);
+  code.jumpIf('r0', 'equal', 0, 'unkept');
+  copyEndpoint(code, onStack(stack.service), inEntry(0));
+  copyEndpoint(code, onStack(stack.backend), inEntry(20));
+  code.label('unkept');
+}
+
+interface Restoring {
+  readonly family: 4 | 6;
+  readonly maps: MapFiles;
+  readonly isDatagram: boolean;
+}
+
+/** The endpoint of a backend becomes that of the service which the socket has asked. */
+function restore(code: Assembler, { family, maps, isDatagram }: Restoring): void {
+  code.map('r1', maps.sockets).load('r2', 8, 'r6', call.socket);
+  code.set('r3', 0).set('r4', 0).call(helper.socketStorage);
+  code.jumpIf('r0', 'equal', 0, 'unconnected');
+  for (const word of [0, 4, 8, 12, 16])
+    code
+      .load('r1', 4, 'r0', 20 + word)
+      .load('r2', 4, 'r10', stack.service + word)
+      .jumpIf('r1', 'notEqual', 'r2', 'unconnected');
+  copyEndpoint(code, inEntry(0), onStack(stack.service));
+  code.jump('restore');
+  code.label('unconnected');
+  if (isDatagram) {
+    code.set('r1', 'r6').call(helper.socketCookie).store(8, 'r10', stack.flowKey, 'r0');
+    copyEndpoint(code, onStack(stack.service), onStack(stack.flowKey + 8));
+    code.store(4, 'r10', stack.flowKey + 28, REVERSE);
+    lookup(code, maps.flows, stack.flowKey);
+    code.jumpIf('r0', 'equal', 0, 'pass');
+    copyEndpoint(code, inEntry(0), onStack(stack.service));
+  } else code.jump('pass');
+  code.label('restore');
+  writeAddress(code, family, stack.service);
+  pass(code);
+}

@@ -1,0 +1,133 @@
+/**
+ * A process in a control group and a network namespace of the test: servers that answer with their own address, and
+ * sockets that ask. It takes requests from its parent, one at a time.
+ */
+
+import { createSocket, type Socket as DatagramSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { connect, createServer, isIPv6 } from 'node:net';
+
+export interface Place {
+  readonly address: string;
+  readonly port: number;
+}
+
+export type Request =
+  | { readonly kind: 'serve'; readonly at: Place }
+  | { readonly kind: 'connect'; readonly to: Place }
+  /** A datagram of a socket with this name, which is made with the first. */
+  | { readonly kind: 'send'; readonly socket: string; readonly to: Place; readonly family: 4 | 6 }
+  /** A socket that is connected first. */
+  | { readonly kind: 'send-connected'; readonly to: Place };
+
+export interface Answer {
+  /** Address of the server, by itself; undefined: there was none. */
+  readonly server?: string;
+  /** From whom the answer is, as the socket says. */
+  readonly peer?: string;
+  /** Code of the error. */
+  readonly error?: string;
+}
+
+const text = ({ address, port }: Place): string => `${address} ${port}`;
+/** For datagrams without an answer. */
+const LIMIT_MS = 500;
+const sockets = new Map<string, DatagramSocket>();
+
+async function serve(at: Place): Promise<Answer> {
+  const streams = createServer((socket) => socket.end(text(at)));
+  streams.listen(at.port, at.address);
+  await once(streams, 'listening');
+  const datagrams = createSocket(isIPv6(at.address) ? 'udp6' : 'udp4');
+  datagrams.on('message', (_bytes, from) => datagrams.send(text(at), from.port, from.address));
+  datagrams.bind(at.port, at.address);
+  await once(datagrams, 'listening');
+  return {};
+}
+
+function ask(to: Place): Promise<Answer> {
+  return new Promise((resolve) => {
+    const socket = connect(to.port, to.address);
+    let server = '';
+    let peer = '';
+    socket.on('connect', () => {
+      peer = text({ address: socket.remoteAddress!, port: socket.remotePort! });
+    });
+    socket.on('data', (bytes) => {
+      server += String(bytes);
+    });
+    socket.on('end', () => resolve({ server, peer }));
+    socket.on('error', ({ code }: NodeJS.ErrnoException) => resolve({ error: String(code) }));
+  });
+}
+
+async function send(name: string, to: Place, family: 4 | 6): Promise<Answer> {
+  let socket = sockets.get(name);
+  if (!socket) {
+    socket = createSocket(family === 4 ? 'udp4' : 'udp6');
+    sockets.set(name, socket);
+    socket.bind();
+    await once(socket, 'listening');
+  }
+  return await exchange(socket, (done) => socket.send('?', to.port, to.address, done));
+}
+
+async function sendConnected(to: Place): Promise<Answer> {
+  const socket = createSocket(isIPv6(to.address) ? 'udp6' : 'udp4');
+  try {
+    socket.connect(to.port, to.address);
+    await once(socket, 'connect');
+    const { address, port } = socket.remoteAddress();
+    const answer = await exchange(socket, (done) => socket.send('?', done));
+    return answer.peer === text({ address, port }) ? answer : { error: 'two peers' };
+  } catch (thrown) {
+    return { error: String((thrown as NodeJS.ErrnoException).code) };
+  } finally {
+    socket.close();
+  }
+}
+
+function exchange(
+  socket: DatagramSocket,
+  begin: (done: (error: Error | null) => void) => void,
+): Promise<Answer> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => finish({}), LIMIT_MS);
+    const finish = (answer: Answer): void => {
+      clearTimeout(timer);
+      socket.removeAllListeners('message').removeAllListeners('error');
+      resolve(answer);
+    };
+    const fail = (error: Error): void =>
+      finish({ error: String((error as NodeJS.ErrnoException).code) });
+    socket.on('message', (bytes, { address, port }) =>
+      finish({ server: String(bytes), peer: text({ address, port }) }),
+    );
+    socket.on('error', fail);
+    begin((error) => {
+      if (error) fail(error);
+    });
+  });
+}
+
+function answer(request: Request): Promise<Answer> {
+  switch (request.kind) {
+    case 'serve':
+      return serve(request.at);
+    case 'connect':
+      return ask(request.to);
+    case 'send':
+      return send(request.socket, request.to, request.family);
+    case 'send-connected':
+      return sendConnected(request.to);
+  }
+}
+
+const [, , group] = process.argv;
+writeFileSync(`${group}/cgroup.procs`, String(process.pid));
+process.on('message', async (request: Request) => {
+  process.send!(await answer(request));
+});
+process.on('disconnect', () => process.exit());
+process.send!({});

@@ -1,0 +1,94 @@
+/** A control group and a bpf file system of the test, and clients in them. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '#infra/clock/system.ts';
+import { install } from '#linux/socket-services/installation.ts';
+import { KernelSocketTable } from '#linux/socket-services/kernel-table.ts';
+import { Netns } from '../../support/netns.ts';
+import type { Answer, Place, Request } from './client.ts';
+
+export class SocketMachine {
+  readonly #base: string;
+  readonly #group: string;
+  readonly #clients: SocketClient[] = [];
+
+  constructor() {
+    this.#base = mkdtempSync(join(tmpdir(), 'cv-sockets-'));
+    for (const [name, type] of [
+      ['bpf', 'bpf'],
+      ['groups', 'cgroup2'],
+    ] as const) {
+      mkdirSync(join(this.#base, name));
+      execFileSync('mount', ['-t', type, 'none', join(this.#base, name)]);
+    }
+    this.#group = join(this.#base, 'groups', `cv-test-${process.pid}`);
+    mkdirSync(this.#group);
+  }
+
+  /** Folder of programs and maps. */
+  get folder(): string {
+    return join(this.#base, 'bpf', 'services');
+  }
+
+  /** As an agent that starts: existing programs and maps are taken over. */
+  table(): KernelSocketTable {
+    return new KernelSocketTable(install({ folder: this.folder, group: this.#group }), systemClock);
+  }
+
+  /** A process in the group, in a network namespace of its own. */
+  async client(): Promise<SocketClient> {
+    const client = await SocketClient.start(this.#group);
+    this.#clients.push(client);
+    return client;
+  }
+
+  async close(): Promise<void> {
+    for (const client of this.#clients) await client.close();
+    execFileSync('umount', [join(this.#base, 'bpf')]);
+    rmdirSync(this.#group);
+    execFileSync('umount', [join(this.#base, 'groups')]);
+    for (const name of ['bpf', 'groups', '']) rmdirSync(join(this.#base, name));
+  }
+}
+
+export class SocketClient {
+  readonly #process: ChildProcess;
+  readonly #namespace: Netns;
+
+  static async start(group: string): Promise<SocketClient> {
+    const namespace = await Netns.create('sockets');
+    const [command, ...args] = [
+      ...namespace.enter,
+      process.execPath,
+      join(import.meta.dirname, 'client.ts'),
+      group,
+    ];
+    const started = spawn(command!, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    await once(started, 'message');
+    return new SocketClient(started, namespace);
+  }
+
+  private constructor(process: ChildProcess, namespace: Netns) {
+    this.#process = process;
+    this.#namespace = namespace;
+  }
+
+  async request(request: Request): Promise<Answer> {
+    this.#process.send(request);
+    const [answer] = (await once(this.#process, 'message')) as [Answer];
+    return answer;
+  }
+
+  async serve(...places: readonly Place[]): Promise<void> {
+    for (const at of places) await this.request({ kind: 'serve', at });
+  }
+
+  async close(): Promise<void> {
+    this.#process.disconnect();
+    if (this.#process.exitCode === null) await once(this.#process, 'exit');
+    await this.#namespace.remove();
+  }
+}
