@@ -36,6 +36,7 @@ const table = {
   'src/simulator': [
     'src/vpp/binapi',
     'src/linux/api.ts',
+    'src/linux/socket-services/api.ts',
     'src/packet-trace',
     'plugins/controller/api/ports',
     'src/models',

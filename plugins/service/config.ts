@@ -39,6 +39,11 @@ export const serviceSchema = Type.Object({
     default: 1,
     description: 'Share of a backend on this node, when a backend on another node has 1.',
   }),
+  socketServices: Type.String({
+    default: '',
+    description:
+      'The folder /sys/fs of the host, with a bpf file system in `bpf` and control groups of version 2 in `cgroup` or `cgroup/unified`: services are translated at the sockets of the processes in these groups, before there is a packet. Empty: in VPP only. Not a key of the original.',
+  }),
   disableNATVirtualReassembly: Type.Boolean({
     default: false,
     description:

@@ -13,6 +13,7 @@ import type {
 } from '#plugins/controller/api/event-handler.ts';
 import { KubeStateChange } from '#plugins/controller/api/events.ts';
 import { HandlerState } from '#plugins/controller/api/handler-state.ts';
+import type { HostPort } from '#plugins/controller/api/ports/host.ts';
 import { NodeUpdate, type NodeUpdatePayload } from '#plugins/nodesync/api.ts';
 import {
   AddPod,
@@ -27,7 +28,7 @@ import type { ServiceConfig } from './config.ts';
 import { nodeInterfaces, podInterfaces } from './local-interfaces.ts';
 import { type LocalNodeDeps, localNode, otherNode } from './local-node.ts';
 import { interfaceValue, type NatNode, readNatNode } from './nat44/nat-node.ts';
-import { limitsOf, mappingsKey, serviceValues } from './nat44/service-values.ts';
+import { limitsOf } from './nat44/service-values.ts';
 import { type NatInput, valueGroup, valueGroups } from './nat44/value-groups.ts';
 import { type PlannedServices, plannedServices } from './planned-services.ts';
 import type { OtherNode } from './processor/other-nodes.ts';
@@ -36,12 +37,14 @@ import type { ServiceDescription } from './processor/service-description.ts';
 import { ServiceProcessor } from './processor/service-processor.ts';
 import type { HealthCheck } from './processor/service-state.ts';
 import type { RenderedService, ServiceName } from './rendered-service.ts';
+import { type Carriers, carrierKeys, carrierValues } from './service-carriers.ts';
 import { ServiceProblems } from './service-problems.ts';
 
 export interface ServiceDeps extends LocalNodeDeps {
   readonly pods: PodManagerApi;
   readonly config: ServiceConfig;
   readonly desired: Pick<DesiredValues, 'value'>;
+  readonly host: Pick<HostPort, 'hasSocketServices'>;
 }
 
 export function createService(deps: ServiceDeps): EventHandler & ServiceApi {
@@ -51,7 +54,7 @@ export function createService(deps: ServiceDeps): EventHandler & ServiceApi {
 const noServices: ProcessorChange['services'] = new Map();
 
 /** The events that change it are never reverted. */
-interface NodeServices {
+interface NodeServices extends Carriers {
   readonly processor: ServiceProcessor;
   /** Changes with the addresses of this node. */
   nat: NatNode;
@@ -84,7 +87,8 @@ class Services implements EventHandler<State>, ServiceApi {
     if (node.family !== 4) return undefined;
     const slices = new Slices(ctx.clock);
     const processor = await ServiceProcessor.read(ctx.kubeState, node, slices);
-    const input = this.#natInput(processor);
+    const hasSockets = await this.#hasSockets(ctx);
+    const input = this.#natInput(processor, hasSockets);
     for (const [group, values] of valueGroups(input)) {
       ctx.txn.replace(group, values);
       if (slices.due()) await slices.turn();
@@ -98,7 +102,7 @@ class Services implements EventHandler<State>, ServiceApi {
       for (const [name, reasons] of problems) this.#problems.set(ctx.log, name, reasons);
       this.#onHealthChecks(processor.healthChecks());
     });
-    return { processor, nat: input.node };
+    return { processor, nat: input.node, hasSockets };
   }
 
   async update(ctx: UpdateContext, state: State): Promise<UpdateResult> {
@@ -116,7 +120,8 @@ class Services implements EventHandler<State>, ServiceApi {
   }
 
   rendererName(): string | undefined {
-    return this.state.known && 'nat44';
+    const { known } = this.state;
+    return known && (known.hasSockets ? 'nat44, socket' : 'nat44');
   }
 
   serviceProblems(): ReadonlyMap<ServiceName, readonly string[]> {
@@ -140,16 +145,21 @@ class Services implements EventHandler<State>, ServiceApi {
   }
 
   valuesOf(service: ServiceName): ReadonlyMap<string, Value> {
-    const key = mappingsKey(service);
-    const value = this.#deps.desired.value(key);
-    return new Map(value === undefined ? [] : [[key, value]]);
+    const keys = carrierKeys(service, this.state.known?.hasSockets ?? false);
+    return new Map(
+      keys.flatMap((key) => {
+        const value = this.#deps.desired.value(key);
+        return value === undefined ? [] : [[key, value] as const];
+      }),
+    );
   }
 
   async plannedServices(kube: KubeState, clock: Clock): Promise<PlannedServices | undefined> {
-    if (!this.state.known) return undefined;
+    const { known } = this.state;
+    if (!known) return undefined;
     const slices = new Slices(clock);
     const processor = await ServiceProcessor.read(kube, localNode(this.#deps), slices);
-    return plannedServices(processor, this.#natInput(processor), slices);
+    return plannedServices(processor, this.#natInput(processor, known.hasSockets), slices);
   }
 
   healthChecks(): ReadonlyMap<ServiceName, HealthCheck> {
@@ -169,13 +179,21 @@ class Services implements EventHandler<State>, ServiceApi {
     return JSON.stringify({ services: rendered.sort((a, b) => (a.name < b.name ? -1 : 1)) });
   }
 
-  #natInput(processor: ServiceProcessor): NatInput {
+  /** Only a node that is configured for them is asked: the answer is part of a recording. */
+  async #hasSockets(ctx: ResyncContext): Promise<boolean> {
+    const { config, host } = this.#deps;
+    if (config.socketServices === '') return false;
+    return await ctx.callPort('host/has services at sockets', () => host.hasSocketServices());
+  }
+
+  #natInput(processor: ServiceProcessor, hasSockets: boolean): NatInput {
     const { net, pods } = this.#deps;
     return {
       node: readNatNode(this.#deps),
       nodeInterfaces: nodeInterfaces(net),
       podInterfaces: podInterfaces(net, pods),
       services: processor.rendered().values(),
+      hasSockets,
     };
   }
 
@@ -201,7 +219,7 @@ class Services implements EventHandler<State>, ServiceApi {
     const { ownAddresses: after } = state.nat;
     for (const service of processor.rendered().values())
       if (service.addresses.some(({ address }) => before.has(address) !== after.has(address)))
-        ctx.txn.replace(valueGroup.service(service.name), serviceValues(service, state.nat));
+        ctx.txn.replace(valueGroup.service(service.name), carrierValues(service, state));
     return this.#apply(ctx, state, change);
   }
 
@@ -218,12 +236,12 @@ class Services implements EventHandler<State>, ServiceApi {
 
   #apply(
     ctx: UpdateContext,
-    { processor, nat }: NodeServices,
+    { processor, ...carriers }: NodeServices,
     { services, problems, hasOtherHealthChecks }: ProcessorChange,
   ): UpdateResult {
     if (services.size > 0) this.#changed = { event: ctx.event, services };
     for (const [name, service] of services)
-      ctx.txn.replace(valueGroup.service(name), service ? serviceValues(service, nat) : []);
+      ctx.txn.replace(valueGroup.service(name), service ? carrierValues(service, carriers) : []);
     // the limits change with the rendering
     for (const name of new Set([...services.keys(), ...problems.keys()]))
       this.#problems.set(ctx.log, name, problemsOf(processor, name));

@@ -55,6 +55,8 @@ export interface ServiceAddress {
    * dropped if the renderer cannot refuse them.
    */
   readonly backends: readonly Backend[];
+  /** The same for clients on nodes and in pods, if they get others than clients outside. */
+  readonly backendsInside?: readonly Backend[];
 }
 
 export interface Backend {

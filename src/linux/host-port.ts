@@ -8,8 +8,15 @@ const CONCURRENT_READS = 8;
 
 const FIRST_PROCESS = '/proc/1/ns/net';
 
-/** @param hasIpv6 as determined when the host was prepared */
-export function hostPort(host: LinuxHost, hasIpv6: () => boolean): HostPort {
+/**
+ * @param hasIpv6 as determined when the host was prepared
+ * @param hasSocketServices whether the kernel's table is open
+ */
+export function hostPort(
+  host: LinuxHost,
+  hasIpv6: () => boolean,
+  hasSocketServices = false,
+): HostPort {
   return {
     async links() {
       const { links } = await host.dump(undefined);
@@ -25,6 +32,7 @@ export function hostPort(host: LinuxHost, hasIpv6: () => boolean): HostPort {
       return (await Promise.all(own)).filter((one) => one !== undefined);
     },
     hasIpv6: async () => hasIpv6(),
+    hasSocketServices: async () => hasSocketServices,
     enableIpv6: (path) => host.setSysctl(path, 'net.ipv6.conf.all.disable_ipv6', '0'),
   };
 }

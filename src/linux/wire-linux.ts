@@ -8,9 +8,12 @@ import { LostTapLinks } from './descriptors/interface/lost-tap-links.ts';
 import { linuxDescriptors } from './descriptors/linux-descriptors.ts';
 import { hostPort } from './host-port.ts';
 import type { HostFacts } from './kernel/prepare-host.ts';
+import type { SocketTable } from './socket-services/api.ts';
 
 export interface LinuxWiringDeps {
   readonly host: LinuxHost;
+  /** undefined: the kernel translates no services at sockets. */
+  readonly socketTable: SocketTable | undefined;
   /** Prepares the host for the pods. */
   readonly prepare: () => Promise<HostFacts>;
   /** Service label of the agent. */
@@ -27,13 +30,13 @@ export interface WiredLinux {
   readonly component: Component;
 }
 
-export function wireLinux({ host, prepare, label, log }: LinuxWiringDeps): WiredLinux {
+export function wireLinux({ host, socketTable, prepare, label, log }: LinuxWiringDeps): WiredLinux {
   let facts: HostFacts = { ipv6: false };
   const lostTapLinks = new LostTapLinks();
   return {
-    descriptors: linuxDescriptors({ host, label, log, lostTapLinks }),
+    descriptors: linuxDescriptors({ host, label, log, lostTapLinks, socketTable }),
     lostTapLinks,
-    port: hostPort(host, () => facts.ipv6),
+    port: hostPort(host, () => facts.ipv6, socketTable !== undefined),
     component: {
       name: 'host',
       init: async () => {

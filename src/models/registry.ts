@@ -3,6 +3,7 @@ import type { MessageModel } from './define.ts';
 import { linuxArpModel } from './linux/arp.ts';
 import { linuxInterfaceModel } from './linux/interface.ts';
 import { linuxRouteModel } from './linux/route.ts';
+import { socketServiceModel } from './linux/socket-service.ts';
 import { aclModel } from './vpp/acl.ts';
 import { vppArpModel } from './vpp/arp.ts';
 import { bridgeDomainModel } from './vpp/bridge-domain.ts';
@@ -47,6 +48,7 @@ export const configModels: readonly ConfigModel[] = [
   linuxInterfaceModel,
   linuxRouteModel,
   linuxArpModel,
+  socketServiceModel,
 ];
 
 const byPrefix = new Map(configModels.map((model) => [model.keyPrefix, model]));

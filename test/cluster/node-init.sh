@@ -37,12 +37,18 @@ else
   done
   mkdir /sys/fs/cgroup/systemd
   mount -t cgroup -o none,name=systemd cgroup /sys/fs/cgroup/systemd
+  mkdir /sys/fs/cgroup/unified
+  mount -t cgroup2 cgroup2 /sys/fs/cgroup/unified
   for hierarchy in /sys/fs/cgroup/*/; do mkdir -p "${hierarchy}cv-$NODE"; done
   # An empty set of CPUs admits no process.
   for file in cpuset.cpus cpuset.mems; do
     cat "/sys/fs/cgroup/cpuset/$file" >"/sys/fs/cgroup/cpuset/cv-$NODE/$file"
   done
+  # Services at sockets are those of the processes of this node.
+  echo $$ >"/sys/fs/cgroup/unified/cv-$NODE/cgroup.procs"
+  mount --bind "/sys/fs/cgroup/unified/cv-$NODE" /sys/fs/cgroup/unified
 fi
+mount -t bpf bpf /sys/fs/bpf
 mkdir -p /dev/hugepages
 mount -t hugetlbfs none /dev/hugepages
 cp "$CNI_PLUGINS"/{loopback,portmap,bridge,host-local} /opt/cni/bin/
@@ -64,7 +70,7 @@ keep() {
 keep containerd containerd --config /etc/containerd/config.toml --log-level info &
 for _ in $(seq 150); do [ -S /run/containerd/containerd.sock ] && break; sleep 0.2; done
 keep kubelet "$PROGRAMS/kubelet" --config="$RUN/kubelet.yaml" --kubeconfig="$RUN/kubelet.conf" \
-  --hostname-override="$NODE" --node-ip="$ADDRESS" --v=2 &
+  --hostname-override="$NODE" --node-ip="$ADDRESS" --node-labels="topology.kubernetes.io/zone=zone-$NODE" --v=2 &
 case " $SERVICES " in *' kube-proxy '*)
   keep kube-proxy "$PROGRAMS/kube-proxy" --config="$RUN/kube-proxy.yaml" --hostname-override="$NODE" --v=1 &
 esac

@@ -24,6 +24,7 @@ export class FakeHost implements HostPort {
   boot = 'boot-1';
   hostLinks: HostLink[] = [{ name: 'eth0', mtu: 1500, addresses: ['172.16.0.5/24'] }];
   ipv6 = false;
+  socketServices = false;
   /** Namespaces in which IPv6 was enabled. */
   readonly withIpv6: string[] = [];
   /** Path to inode; any other path does not exist. */
@@ -50,6 +51,10 @@ export class FakeHost implements HostPort {
 
   async hasIpv6(): Promise<boolean> {
     return this.ipv6;
+  }
+
+  async hasSocketServices(): Promise<boolean> {
+    return this.socketServices;
   }
 
   async enableIpv6(path: string): Promise<void> {

@@ -6,8 +6,8 @@
 import type { KeyValue } from '#plugins/controller/api/key-value.ts';
 import type { AttachmentId } from '#plugins/podmanager/api.ts';
 import type { RenderedService, ServiceName } from '../rendered-service.ts';
+import { carrierValues } from '../service-carriers.ts';
 import { interfaceValue, type NatNode, nodeValues } from './nat-node.ts';
-import { serviceValues } from './service-values.ts';
 
 /** Names of groups. */
 export const valueGroup = {
@@ -22,17 +22,19 @@ export interface NatInput {
   readonly nodeInterfaces: readonly string[];
   readonly podInterfaces: ReadonlyMap<AttachmentId, string>;
   readonly services: Iterable<RenderedService>;
+  /** Whether the kernel translates services at sockets. */
+  readonly hasSockets: boolean;
 }
 
 /** All groups, in their order of precedence: the last value of a key applies. */
 export function* valueGroups(
   input: NatInput,
 ): Generator<readonly [group: string, values: readonly KeyValue[]], void, void> {
-  const { node, nodeInterfaces, podInterfaces, services } = input;
+  const { node, nodeInterfaces, podInterfaces, services, hasSockets } = input;
   const interfaces = nodeInterfaces.map((name) => interfaceValue(node, name));
   yield [valueGroup.node, [...nodeValues(node), ...interfaces]];
   for (const [attachment, name] of podInterfaces)
     yield [valueGroup.pod(attachment), [interfaceValue(node, name)]];
   for (const service of services)
-    yield [valueGroup.service(service.name), serviceValues(service, node)];
+    yield [valueGroup.service(service.name), carrierValues(service, { nat: node, hasSockets })];
 }

@@ -70,8 +70,13 @@ export function whyNotCarried(
   return other && `${one.address} is an address of node ${other}, which serves it`;
 }
 
-function isExternal({ kind }: RequestedAddress): boolean {
+function isExternal({ kind }: Pick<RequestedAddress, 'kind'>): boolean {
   return kind === 'external-ip' || kind === 'load-balancer';
+}
+
+/** Whether the policy of the address is for clients outside the cluster only. A host port has its pod alone. */
+function isFromOutside({ kind }: RequestedAddress): boolean {
+  return isExternal({ kind }) || kind === 'node-port';
 }
 
 export function serviceState(
@@ -94,15 +99,20 @@ export function serviceState(
     }
     const policy = policyOf(spec, one);
     const port = portKey(one.portName, one.protocol);
-    const list = `${policy} ${port}`;
-    const backends =
-      backendLists.get(list) ?? usedBackends(endpoints.byPort.get(port) ?? [], policy, context);
-    backendLists.set(list, backends);
+    const backendsBy = (which: TrafficPolicy): readonly Backend[] => {
+      const list = `${which} ${port}`;
+      const backends =
+        backendLists.get(list) ?? usedBackends(endpoints.byPort.get(port) ?? [], which, context);
+      backendLists.set(list, backends);
+      return backends;
+    };
+    const isOtherInside = policy === 'Local' && isFromOutside(one);
     addresses.push({
       ...address,
       replacesClient: one.kind !== 'cluster-ip' && policy === 'Cluster',
       affinityTimeout: spec.affinityTimeout,
-      backends,
+      backends: backendsBy(policy),
+      ...(isOtherInside && { backendsInside: backendsBy('Cluster') }),
     });
   }
   return {

@@ -107,6 +107,7 @@ export function createAgent(inputs: AgentDeps): Agent {
         scheduler: schedule.scheduler,
         local: environment.local,
         external: environment.external,
+        socketTable: environment.socketTable,
       }),
   };
 }

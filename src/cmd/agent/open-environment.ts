@@ -16,6 +16,8 @@ import type { Logger } from '#infra/log/log.ts';
 import { kernelHost } from '#linux/kernel/host.ts';
 import { thisMachine } from '#linux/kernel/machine.ts';
 import { prepareHost } from '#linux/kernel/prepare-host.ts';
+import type { SocketTable } from '#linux/socket-services/api.ts';
+import { openSocketTable, SocketServicesUnavailableError } from '#linux/socket-services/open.ts';
 import { unixConnect } from '#vpp/binapi/transport/unix.ts';
 import type { Environment, EnvironmentDeps } from './environment.ts';
 import type { Settings } from './settings.ts';
@@ -91,6 +93,7 @@ export async function openEnvironment(
         return undefined;
       },
     ));
+  const sockets = openSockets(settings.service.socketServices, parts);
   const linux = kernelHost({ clock });
   // Its thread starts with the first call; until a handler needs it, the agent reads the database.
   void linux.dump(undefined).catch(() => undefined);
@@ -107,6 +110,8 @@ export async function openEnvironment(
     connectVpp: unixConnect(settings.govpp['binapi-socket-path'], clock),
     vppStatistics: undefined,
     linux,
+    socketTable: sockets.table,
+    socketFault: sockets.fault,
     prepareHost: (needs) => prepareHost(thisMachine(clock), needs),
     addNamespace: undefined,
     close: async () => {
@@ -116,6 +121,22 @@ export async function openEnvironment(
       await local.close();
     },
   };
+}
+
+/** Without the table VPP has all services: a node that was upgraded must not fail by it. */
+function openSockets(
+  sysFs: string,
+  { clock, loggers }: EnvironmentDeps,
+): { readonly table?: SocketTable; readonly fault?: string } {
+  if (sysFs === '') return {};
+  try {
+    return { table: openSocketTable(sysFs, clock) };
+  } catch (thrown) {
+    if (!(thrown instanceof SocketServicesUnavailableError)) throw thrown;
+    const { message, remedy } = thrown;
+    loggers.get('linux').warn({ error: message, remedy }, 'services only in VPP');
+    return { fault: errorText(thrown) };
+  }
 }
 
 /** A database of the Go agent is not needed: it is a copy of etcd. */

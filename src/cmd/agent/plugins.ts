@@ -96,6 +96,7 @@ export function createPlugins(
     ipam,
     net: ipv4net,
     desired,
+    host,
   });
   const policies = createPolicy({
     nodeName,

@@ -1,6 +1,7 @@
 import type { Logger } from '#infra/log/log.ts';
 import type { AnyDescriptor } from '#kvscheduler/api/descriptor.ts';
 import type { LinuxHost } from '../api.ts';
+import type { SocketTable } from '../socket-services/api.ts';
 import { linuxArpDescriptor } from './arp.ts';
 import { hostLinkDescriptor } from './host-link.ts';
 import { linuxAddressDescriptor } from './interface/address.ts';
@@ -10,6 +11,7 @@ import { LinkMarks } from './link-marks.ts';
 import { NamespaceDumps } from './namespaces.ts';
 import type { LinuxDescriptorOptions } from './options.ts';
 import { linuxRouteDescriptor } from './route.ts';
+import { socketServiceDescriptor } from './socket-service.ts';
 
 /** Every descriptor of Linux is registered here. */
 const factories: readonly ((options: LinuxDescriptorOptions) => AnyDescriptor)[] = [
@@ -27,8 +29,10 @@ export function linuxDescriptors(options: {
   readonly label: string;
   readonly log: Logger;
   readonly lostTapLinks?: LostTapLinks;
+  /** undefined: the kernel translates no services at sockets. */
+  readonly socketTable?: SocketTable | undefined;
 }): readonly AnyDescriptor[] {
-  const { host, label, log, lostTapLinks = new LostTapLinks() } = options;
+  const { host, label, log, lostTapLinks = new LostTapLinks(), socketTable } = options;
   const shared: LinuxDescriptorOptions = {
     host,
     log,
@@ -36,5 +40,6 @@ export function linuxDescriptors(options: {
     dumps: new NamespaceDumps(host),
     lostTapLinks,
   };
-  return factories.map((create) => create(shared));
+  const descriptors = factories.map((create) => create(shared));
+  return socketTable ? [...descriptors, socketServiceDescriptor(socketTable)] : descriptors;
 }

@@ -52,4 +52,17 @@ export interface SocketTable {
   delete(name: string): Promise<void>;
   /** Services of the table, sorted by name; frontends and backends are sorted, weights reduced. */
   services(): Promise<readonly SocketService[]>;
+  /** Removes the table with all that translates; existing connections continue. It is not used afterwards. */
+  remove(): Promise<void>;
+}
+/** The smallest weights with the same shares. */
+export function reduceWeights(backends: readonly SocketBackend[]): readonly SocketBackend[] {
+  const divisor = backends.reduce((all, { weight }) => commonDivisor(all, weight), 0);
+  return divisor <= 1
+    ? backends
+    : backends.map((one) => ({ ...one, weight: one.weight / divisor }));
+}
+
+function commonDivisor(a: number, b: number): number {
+  return b === 0 ? a : commonDivisor(b, a % b);
 }

@@ -3,7 +3,14 @@ import { Slices } from '#infra/clock/slices.ts';
 import { LinuxError } from '../api.ts';
 import type { BpfMap } from '../bpf/map.ts';
 import { Refusal } from '../netlink/refusal.ts';
-import type { Frontend, SocketBackend, SocketMapping, SocketService, SocketTable } from './api.ts';
+import {
+  type Frontend,
+  reduceWeights,
+  type SocketBackend,
+  type SocketMapping,
+  type SocketService,
+  type SocketTable,
+} from './api.ts';
 import { GroupEntries } from './group-entries.ts';
 import {
   decodeEndpoint,
@@ -31,6 +38,7 @@ interface Target {
 export class KernelSocketTable implements SocketTable {
   readonly #maps: SocketMaps;
   readonly #clock: Clock;
+  readonly #uninstall: () => void;
   #groups = new Map<number, GroupEntries>();
   /** Numbers of the groups of a service. */
   #services = new Map<string, Set<number>>();
@@ -40,9 +48,11 @@ export class KernelSocketTable implements SocketTable {
   /** The last call. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(maps: SocketMaps, clock: Clock) {
+  /** @param uninstall removes programs and maps from the kernel */
+  constructor(maps: SocketMaps, clock: Clock, uninstall: () => void) {
     this.#maps = maps;
     this.#clock = clock;
+    this.#uninstall = uninstall;
   }
 
   put(service: SocketService): Promise<void> {
@@ -58,6 +68,10 @@ export class KernelSocketTable implements SocketTable {
       await this.#read();
       return await this.#all();
     });
+  }
+
+  remove(): Promise<void> {
+    return this.#next('services', async () => this.#uninstall());
   }
 
   #next<T>(where: string, work: () => Promise<T>): Promise<T> {
@@ -174,18 +188,13 @@ export class KernelSocketTable implements SocketTable {
 }
 
 function targetOf({ frontends, backends, affinityTimeout }: SocketMapping): Target {
-  const divisor = backends.reduce((all, { weight }) => commonDivisor(all, weight), 0);
   return {
     frontends: frontends.map((one) => encodeFrontend(one).toString('latin1')),
     weights: new Map(
-      backends.map((one) => [encodeEndpoint(one).toString('latin1'), one.weight / divisor]),
+      reduceWeights(backends).map((one) => [encodeEndpoint(one).toString('latin1'), one.weight]),
     ),
     affinityTimeout,
   };
-}
-
-function commonDivisor(a: number, b: number): number {
-  return b === 0 ? a : commonDivisor(b, a % b);
 }
 
 function mappingOf({ frontends, weights, head }: GroupEntries): SocketMapping {

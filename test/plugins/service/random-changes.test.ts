@@ -7,6 +7,7 @@ import { nodeModel } from '#kubernetes/models/node.ts';
 import { podModel } from '#kubernetes/models/pod.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import { NodeIpChange } from '#plugins/ipv4net/api.ts';
+import { FakeHost } from '../fake-ports.ts';
 import { startedNode } from '../ipv4net/wired-node.ts';
 import { type KubeValue, nodeValue, sorted, type TestNode, vppNodeValue } from '../test-node.ts';
 import { serviceValue } from './service-values.ts';
@@ -201,7 +202,9 @@ function stateOf(node: TestNode): object {
 }
 
 async function run(yaml: string, seed: number): Promise<void> {
-  const node = await startedNode({ yaml });
+  const host = new FakeHost();
+  host.socketServices = true;
+  const node = await startedNode({ yaml, host, service: { socketServices: '/sys/fs' } });
   const cluster = new RandomCluster(node, seed, yaml.includes('useDHCP'));
   for (let step = 0; step < STEPS; step++) {
     const { error } = await cluster.change();

@@ -64,6 +64,8 @@ export interface HostPort {
   ownNamespaces(): Promise<readonly NamespaceIdentity[]>;
   /** Whether the kernel supports IPv6. */
   hasIpv6(): Promise<boolean>;
+  /** Whether the kernel translates services at the sockets of this node. */
+  hasSocketServices(): Promise<boolean>;
   /** Enables IPv6 addresses in a namespace: container runtimes disable them. */
   enableIpv6(namespacePath: string): Promise<void>;
 }

@@ -21,6 +21,7 @@ export function southbound(deps: PartDeps, stores: NodeStores): Southbound {
   const { label, contiv } = settings;
   const linux = wireLinux({
     host: environment.linux,
+    socketTable: environment.socketTable,
     prepare: () =>
       environment.prepareHost({ tap: contiv.useTAPInterfaces, family: podFamily(contiv) }),
     label,
@@ -41,6 +42,9 @@ export function southbound(deps: PartDeps, stores: NodeStores): Southbound {
     random,
     log: loggers.get('vpp'),
   });
+  const { socketFault } = environment;
+  if (socketFault !== undefined)
+    status.registerProblem('socket-services', 'none', () => socketFault);
   return {
     vpp,
     linux,

@@ -5,8 +5,8 @@ import { mkdirSync, mkdtempSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '#infra/clock/system.ts';
-import { install } from '#linux/socket-services/installation.ts';
-import { KernelSocketTable } from '#linux/socket-services/kernel-table.ts';
+import type { SocketTable } from '#linux/socket-services/api.ts';
+import { openSocketTable } from '#linux/socket-services/open.ts';
 import { Netns } from '../../support/netns.ts';
 import type { Answer, Place, Request } from './client.ts';
 
@@ -19,28 +19,26 @@ export class SocketMachine {
     this.#base = mkdtempSync(join(tmpdir(), 'cv-sockets-'));
     for (const [name, type] of [
       ['bpf', 'bpf'],
-      ['groups', 'cgroup2'],
+      ['cgroup', 'cgroup2'],
     ] as const) {
       mkdirSync(join(this.#base, name));
       execFileSync('mount', ['-t', type, 'none', join(this.#base, name)]);
     }
-    this.#group = join(this.#base, 'groups', `cv-test-${process.pid}`);
+    const root = join(this.#base, 'cgroup');
+    this.#group = join(root, `cv-test-${process.pid}`);
     mkdirSync(this.#group);
-  }
-
-  /** Folder of programs and maps. */
-  get folder(): string {
-    return join(this.#base, 'bpf', 'services');
+    // the group of the test in the place of the root, which has all processes of the machine
+    execFileSync('mount', ['--bind', this.#group, root]);
   }
 
   /** As an agent that starts: existing programs and maps are taken over. */
-  table(): KernelSocketTable {
-    return new KernelSocketTable(install({ folder: this.folder, group: this.#group }), systemClock);
+  table(): SocketTable {
+    return openSocketTable(this.#base, systemClock);
   }
 
   /** A process in the group, in a network namespace of its own. */
   async client(): Promise<SocketClient> {
-    const client = await SocketClient.start(this.#group);
+    const client = await SocketClient.start(join(this.#base, 'cgroup'));
     this.#clients.push(client);
     return client;
   }
@@ -48,9 +46,10 @@ export class SocketMachine {
   async close(): Promise<void> {
     for (const client of this.#clients) await client.close();
     execFileSync('umount', [join(this.#base, 'bpf')]);
+    execFileSync('umount', [join(this.#base, 'cgroup')]);
     rmdirSync(this.#group);
-    execFileSync('umount', [join(this.#base, 'groups')]);
-    for (const name of ['bpf', 'groups', '']) rmdirSync(join(this.#base, name));
+    execFileSync('umount', [join(this.#base, 'cgroup')]);
+    for (const name of ['bpf', 'cgroup', '']) rmdirSync(join(this.#base, name));
   }
 }
 

@@ -1,10 +1,8 @@
-/** Services at real sockets: what processes see, and what a kernel keeps while the agent ends, returns and changes. */
+/** Services at real sockets, beside the suite of all tables: addresses that processes see, and changes under load. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { SocketProtocol } from '#linux/socket-services/address.ts';
-import type { SocketMapping } from '#linux/socket-services/api.ts';
-import { uninstall } from '#linux/socket-services/installation.ts';
-import type { KernelSocketTable } from '#linux/socket-services/kernel-table.ts';
+import type { SocketMapping, SocketTable } from '#linux/socket-services/api.ts';
 import { withoutSocketHooks } from '#test/support/requirements.ts';
 import type { Answer, Place } from './client.ts';
 import { type SocketClient, SocketMachine } from './machine.ts';
@@ -14,22 +12,18 @@ const text = ({ address, port }: Place): string => `${address} ${port}`;
 const ipv4 = { vip: '10.96.0.10', backends: ['127.0.0.2', '127.0.0.3', '127.0.0.4'] };
 const place = (address: string): Place => ({ address, port: 8080 });
 
-function mapping(
-  vip: string,
-  backends: readonly Place[],
-  { affinityTimeout = 0 } = {},
-): SocketMapping {
+function mapping(vip: string, backends: readonly Place[]): SocketMapping {
   const protocols: readonly SocketProtocol[] = ['TCP', 'UDP'];
   return {
     frontends: protocols.map((protocol) => ({ address: vip, port: PORT, protocol })),
     backends: backends.map((one) => ({ ...one, weight: 1 })),
-    affinityTimeout,
+    affinityTimeout: 0,
   };
 }
 
 describe('services at sockets', { skip: withoutSocketHooks() }, () => {
   let machine: SocketMachine;
-  let table: KernelSocketTable;
+  let table: SocketTable;
   let client: SocketClient;
 
   before(async () => {
@@ -89,72 +83,6 @@ describe('services at sockets', { skip: withoutSocketHooks() }, () => {
     await table.delete('default/six');
   });
 
-  test('datagrams of a socket stay with their backend until it goes', async () => {
-    const { server: first } = await sendTo(ipv4.vip, 'b');
-    for (let round = 0; round < 20; round++)
-      assert.equal((await sendTo(ipv4.vip, 'b')).server, first);
-    const others = ipv4.backends.map(place).filter((one) => text(one) !== first);
-    await put(mapping(ipv4.vip, others));
-    const { server: next, peer } = await sendTo(ipv4.vip, 'b');
-    assert.equal(peer, `${ipv4.vip} ${PORT}`);
-    assert.ok(others.map(text).includes(next!), next);
-    await put(mapping(ipv4.vip, ipv4.backends.map(place)));
-    assert.equal((await sendTo(ipv4.vip, 'b')).server, next);
-  });
-
-  test('without backends clients are refused at once', async () => {
-    await put(mapping(ipv4.vip, []));
-    assert.deepEqual(await connectTo(ipv4.vip), { error: 'ECONNREFUSED' });
-    assert.deepEqual(await sendTo(ipv4.vip, 'c'), { error: 'ECONNREFUSED' });
-    await put(mapping(ipv4.vip, ipv4.backends.map(place)));
-    assert.ok((await connectTo(ipv4.vip)).server);
-  });
-
-  test('with affinity a namespace reaches one backend, while the others change', async () => {
-    const three = ipv4.backends.map(place);
-    await put(mapping(ipv4.vip, three, { affinityTimeout: 3600 }));
-    const { server: first } = await connectTo(ipv4.vip);
-    for (let round = 0; round < 20; round++)
-      assert.equal((await connectTo(ipv4.vip)).server, first);
-    for (const gone of three.filter((one) => text(one) !== first)) {
-      await put(
-        mapping(
-          ipv4.vip,
-          three.filter((one) => one !== gone),
-          { affinityTimeout: 3600 },
-        ),
-      );
-      assert.equal((await connectTo(ipv4.vip)).server, first);
-    }
-    await put(
-      mapping(
-        ipv4.vip,
-        three.filter((one) => text(one) !== first),
-        { affinityTimeout: 3600 },
-      ),
-    );
-    const { server: second } = await connectTo(ipv4.vip);
-    assert.notEqual(second, first);
-    await put(mapping(ipv4.vip, three, { affinityTimeout: 3600 }));
-    assert.equal((await connectTo(ipv4.vip)).server, second);
-  });
-
-  test('each namespace has an affinity of its own, and loses it with time', async () => {
-    const other = await machine.client();
-    const three = ipv4.backends.map(place);
-    await other.serve(...three);
-    await put(mapping(ipv4.vip, three, { affinityTimeout: 1 }));
-    const servers = new Set<string>();
-    // one server 20 times: 3^-19
-    for (let round = 0; round < 20; round++) {
-      const { server } = await connectTo(ipv4.vip, other);
-      servers.add(server!);
-      await new Promise((resolve) => setTimeout(resolve, 1100));
-      if (servers.size > 1) break;
-    }
-    assert.ok(servers.size > 1);
-  });
-
   test('a connection to the backend itself sees the backend', async () => {
     await put(mapping(ipv4.vip, [place('127.0.0.2')]));
     assert.equal((await connectTo(ipv4.vip)).peer, `${ipv4.vip} ${PORT}`);
@@ -203,7 +131,7 @@ describe('services at sockets', { skip: withoutSocketHooks() }, () => {
   });
 
   test('after the removal of the programs addresses are those of the kernel', async () => {
-    uninstall(machine.folder);
+    await table.remove();
     // loopback has no other network
     assert.deepEqual(await connectTo('10.96.0.10'), { error: 'ENETUNREACH' });
     table = machine.table();

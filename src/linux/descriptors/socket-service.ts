@@ -1,0 +1,89 @@
+import { checkField } from '#kvscheduler/api/check-field.ts';
+import { defineDescriptor } from '#kvscheduler/api/define-descriptor.ts';
+import type { KvDescriptor } from '#kvscheduler/api/descriptor.ts';
+import { ipFamily, parseIp } from '#models/ip.ts';
+import {
+  type SocketService,
+  type SocketServiceMapping,
+  socketServiceModel,
+} from '#models/linux/socket-service.ts';
+import * as table from '../socket-services/api.ts';
+
+/** Slots of a mapping are reserved in whole: one large mapping must not take the place of the others. */
+const MAX_WEIGHT = 255;
+
+/** Services that the kernel translates at sockets. The table is the agent's alone: all in it is managed. */
+export function socketServiceDescriptor(
+  services: table.SocketTable,
+): KvDescriptor<SocketService, undefined> {
+  const put = async (value: SocketService): Promise<undefined> => {
+    await services.put(toTable(value));
+  };
+  return defineDescriptor('linux-socket-service', socketServiceModel, {
+    validate,
+    equivalent: (_key, a, b) => JSON.stringify(reduced(a)) === JSON.stringify(reduced(b)),
+    claims: (_key, { mappings }) =>
+      mappings.flatMap(({ frontends }) =>
+        frontends.map(({ address, port, protocol }) => `socket/${protocol}/${address}/${port}`),
+      ),
+    create: (_key, value) => put(value),
+    update: (_key, _before, after) => put(after),
+    async delete(_key, value) {
+      await services.delete(value.name);
+    },
+    async retrieve() {
+      const found = await services.services();
+      return found.map((one) => {
+        const value = fromTable(one);
+        return { key: socketServiceModel.key(value), value, origin: 'from-NB' as const };
+      });
+    },
+  });
+}
+
+function toTable({ name, mappings }: SocketService): table.SocketService {
+  return {
+    name,
+    mappings: mappings.map(({ affinity_timeout, ...one }) => ({
+      ...one,
+      affinityTimeout: affinity_timeout,
+    })),
+  };
+}
+
+function fromTable({ name, mappings }: table.SocketService): SocketService {
+  return socketServiceModel.canonical({
+    name,
+    mappings: mappings.map(({ affinityTimeout, frontends, backends }) => ({
+      frontends: [...frontends],
+      backends: [...backends],
+      affinity_timeout: affinityTimeout,
+    })),
+  });
+}
+
+function reduced({ mappings }: SocketService): readonly SocketServiceMapping[] {
+  return mappings.map((one) => ({ ...one, backends: [...table.reduceWeights(one.backends)] }));
+}
+
+function validate(key: string, { name, mappings }: SocketService): void {
+  const isShort = Buffer.byteLength(name) <= table.MAX_NAME_LENGTH;
+  checkField(key, name !== '' && isShort, 'name', `has 1 to ${table.MAX_NAME_LENGTH} bytes`);
+  for (const { frontends, backends } of mappings) {
+    checkField(key, frontends.length > 0, 'frontends', 'missing');
+    const families = [...frontends, ...backends].map(({ address }) => familyOf(address));
+    checkField(key, !families.includes(undefined), 'address', 'missing');
+    checkField(key, new Set(families).size === 1, 'address', 'all must be of one family');
+    for (const { port } of [...frontends, ...backends])
+      checkField(key, port >= 1 && port <= 65_535, 'port', 'must be from 1 to 65535');
+    for (const { weight } of backends)
+      checkField(key, weight >= 1 && weight <= MAX_WEIGHT, 'weight', 'must be from 1 to 255');
+    const ends = backends.map(({ address, port }) => `${address} ${port}`);
+    checkField(key, new Set(ends).size === ends.length, 'backends', 'must differ');
+  }
+}
+
+function familyOf(address: string): number | undefined {
+  const bytes = parseIp(address);
+  return bytes && ipFamily(bytes);
+}

@@ -1,0 +1,55 @@
+import { existsSync, statfsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock } from '#infra/clock/clock.ts';
+import { defineError, errorText } from '#infra/errors/errors.ts';
+import { Refusal } from '../netlink/refusal.ts';
+import type { SocketTable } from './api.ts';
+import { install, uninstall } from './installation.ts';
+import { KernelSocketTable } from './kernel-table.ts';
+
+/** Of the agent, in the bpf file system. */
+const FOLDER = 'contiv-vswitch';
+
+/** Types of file systems, of `statfs(2)`. */
+const CGROUP2 = 0x6367_7270;
+const BPF = 0xcafe_4a11;
+
+export const SocketServicesUnavailableError = defineError({
+  name: 'SocketServicesUnavailableError',
+  code: 'CV_SOCKET_SERVICES_UNAVAILABLE',
+  isRetriable: false,
+  unavailable: 'environment',
+  remedy:
+    'NAT44 of VPP carries all services of this node. For services at the socket the agent needs Linux 5.10 or later, CAP_BPF and CAP_NET_ADMIN (or CAP_SYS_ADMIN), a bpf file system, and the control groups of version 2 of the host, as the manifest mounts them; then restart the agent.',
+});
+
+/**
+ * The table of this machine's kernel; programs and maps of an earlier agent are taken over.
+ * @param sysFs the folder /sys/fs of the machine
+ * @throws SocketServicesUnavailableError
+ */
+export function openSocketTable(sysFs: string, clock: Clock): SocketTable {
+  const bpf = join(sysFs, 'bpf');
+  const group = groupOf(join(sysFs, 'cgroup'));
+  checkFileSystem(bpf, BPF, 'a bpf file system');
+  checkFileSystem(group, CGROUP2, 'control groups of version 2');
+  const folder = join(bpf, FOLDER);
+  try {
+    return new KernelSocketTable(install({ folder, group }), clock, () => uninstall(folder));
+  } catch (thrown) {
+    if (!(thrown instanceof Refusal) && (thrown as NodeJS.ErrnoException).code === undefined)
+      throw thrown;
+    throw new SocketServicesUnavailableError(errorText(thrown), { where: folder, cause: thrown });
+  }
+}
+
+/** With control groups of both versions, those of version 2 are in a folder of the others. */
+function groupOf(group: string): string {
+  const unified = join(group, 'unified');
+  return existsSync(unified) ? unified : group;
+}
+
+function checkFileSystem(folder: string, type: number, name: string): void {
+  const found = existsSync(folder) ? statfsSync(folder).type : undefined;
+  if (found !== type) throw new SocketServicesUnavailableError(`${folder} is not in ${name}`);
+}

@@ -1,0 +1,144 @@
+import type { Clock, Random } from '#infra/clock/clock.ts';
+import {
+  type Frontend,
+  reduceWeights,
+  type SocketBackend,
+  type SocketMapping,
+  type SocketService,
+  type SocketTable,
+} from '#linux/socket-services/api.ts';
+
+/** Outcome of a call of a socket: `unchanged` for an address that is no service's. */
+export type SocketDecision =
+  | { readonly to: 'unchanged' | 'refused' }
+  | { readonly to: 'backend'; readonly address: string; readonly port: number };
+
+interface Choice {
+  readonly backend: SocketBackend;
+  /** Milliseconds. */
+  readonly at: number;
+}
+
+interface SimMapping {
+  readonly mapping: SocketMapping;
+  /** By network namespace; kept while the mapping has one of its frontends. */
+  readonly affinity: Map<string, Choice>;
+}
+
+/** The decisions of the kernel's programs, and the table that they read. */
+export class SimSocketTable implements SocketTable {
+  readonly #random: Random;
+  readonly #clock: Clock;
+  readonly #services = new Map<string, readonly SimMapping[]>();
+  readonly #frontends = new Map<string, SimMapping>();
+  /** Backends of datagram sockets, by socket and frontend. */
+  readonly #flows = new Map<string, SocketBackend>();
+
+  constructor(random: Random, clock: Clock) {
+    this.#random = random;
+    this.#clock = clock;
+  }
+
+  async put({ name, mappings }: SocketService): Promise<void> {
+    const before = this.#services.get(name) ?? [];
+    const owners = new Set(before);
+    const after = mappings.map((mapping): SimMapping => {
+      const shared = mapping.frontends
+        .map((one) => this.#frontends.get(textOf(one)))
+        .find((one) => one !== undefined && owners.delete(one));
+      const backends = reduceWeights(mapping.backends);
+      return { mapping: { ...mapping, backends }, affinity: shared?.affinity ?? new Map() };
+    });
+    for (const { mapping } of before)
+      for (const one of mapping.frontends) this.#frontends.delete(textOf(one));
+    for (const each of after)
+      for (const one of each.mapping.frontends) this.#frontends.set(textOf(one), each);
+    if (after.length > 0) this.#services.set(name, after);
+    else this.#services.delete(name);
+  }
+
+  async delete(name: string): Promise<void> {
+    await this.put({ name, mappings: [] });
+  }
+
+  async services(): Promise<readonly SocketService[]> {
+    return [...this.#services]
+      .map(([name, mappings]) => ({
+        name,
+        mappings: mappings.map(({ mapping }) => ({
+          ...mapping,
+          frontends: sorted(mapping.frontends),
+          backends: sorted(mapping.backends),
+        })),
+      }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  async remove(): Promise<void> {
+    this.#services.clear();
+    this.#frontends.clear();
+  }
+
+  /** A socket of a network namespace connects. */
+  connect(namespace: string, to: Frontend): SocketDecision {
+    const found = this.#frontends.get(textOf(to));
+    if (!found) return { to: 'unchanged' };
+    const backend = this.#choose(namespace, found);
+    return backend ? decision(backend) : { to: 'refused' };
+  }
+
+  /** A socket of a network namespace sends a datagram without a connection. */
+  send(namespace: string, socket: string, to: Frontend): SocketDecision {
+    const found = this.#frontends.get(textOf(to));
+    if (!found) return { to: 'unchanged' };
+    const flow = `${namespace} ${socket} ${textOf(to)}`;
+    const known = this.#flows.get(flow);
+    const backend =
+      known && isMember(found.mapping, known) ? known : this.#choose(namespace, found);
+    if (!backend) return { to: 'refused' };
+    this.#flows.set(flow, backend);
+    return decision(backend);
+  }
+
+  #choose(namespace: string, { mapping, affinity }: SimMapping): SocketBackend | undefined {
+    const { backends, affinityTimeout } = mapping;
+    const now = this.#clock.monotonic();
+    const last = affinityTimeout > 0 ? affinity.get(namespace) : undefined;
+    const isKept =
+      last !== undefined &&
+      now - last.at <= affinityTimeout * 1000 &&
+      isMember(mapping, last.backend);
+    const backend = isKept ? last.backend : this.#draw(backends);
+    if (backend && affinityTimeout > 0) affinity.set(namespace, { backend, at: now });
+    return backend;
+  }
+
+  #draw(backends: readonly SocketBackend[]): SocketBackend | undefined {
+    const slots = backends.reduce((all, { weight }) => all + weight, 0);
+    let slot = Math.floor(this.#random.next() * slots);
+    return backends.find(({ weight }) => {
+      slot -= weight;
+      return slot < 0;
+    });
+  }
+}
+
+function decision({ address, port }: SocketBackend): SocketDecision {
+  return { to: 'backend', address, port };
+}
+
+function isMember({ backends }: SocketMapping, { address, port }: SocketBackend): boolean {
+  return backends.some((one) => one.address === address && one.port === port);
+}
+
+function textOf({ address, port, protocol }: Frontend): string {
+  return `${protocol} ${address} ${port}`;
+}
+
+function sorted<T extends { readonly address: string; readonly port: number }>(
+  list: readonly T[],
+): readonly T[] {
+  return list.toSorted((a, b) =>
+    a.address === b.address ? a.port - b.port : a.address < b.address ? -1 : 1,
+  );
+}
