@@ -39,11 +39,16 @@ export function isAgentKey(key: string): boolean {
   if (iface !== undefined) return isInterface(iface);
   const label = dnat44Key.parse(key)?.label;
   if (label !== undefined) return SERVICE_LABEL.test(label);
-  const acl = aclKey.parse(key)?.name;
-  if (acl !== undefined) return POLICY_ACL.test(acl);
+  if (aclKey.parse(key) !== undefined) return isPolicyAclKey(key);
   // table 0 always exists: a record would say nothing
   if (vrfTableKey.parse(key)?.id === '0') return true;
   return bridgeDomainKey.parse(key)?.name === VXLAN_BRIDGE_DOMAIN;
+}
+
+/** The ACL carries policies. */
+export function isPolicyAclKey(key: string): boolean {
+  const acl = aclKey.parse(key)?.name;
+  return acl !== undefined && POLICY_ACL.test(acl);
 }
 
 function isInterface(name: string): boolean {

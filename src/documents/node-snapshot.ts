@@ -9,6 +9,22 @@ export const NodeSnapshot = Type.Object({
     description: 'namespace/name to address without prefix length.',
   }),
   values: Type.Record(Type.String(), Type.Unknown(), { description: 'Configured values by key.' }),
+  isolation: Type.Optional(
+    Type.Object(
+      {
+        acls: texts('Keys of the ACLs that carry policies.'),
+        pods: Type.Array(
+          Type.Object({
+            pod: Type.String({ description: 'namespace/name' }),
+            addresses: texts('Without prefix length.'),
+            ingress: texts('Policies that isolate it for ingress, as namespace/name.'),
+            egress: texts('Policies that isolate it for egress, as namespace/name.'),
+          }),
+        ),
+      },
+      { description: 'The pods of the node that policies isolate.' },
+    ),
+  ),
   actual: Type.Optional(
     Type.Unknown({
       description: 'Only in the view SB: the state of VPP and the kernel, managed or not.',

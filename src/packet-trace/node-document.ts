@@ -1,5 +1,6 @@
 /** `GET /trace/node` of an agent: the state of a node that a trace needs. */
 import type { ActualState } from './actual-state.ts';
+import type { NodeIsolation } from './isolation.ts';
 import type { NodeValues } from './node.ts';
 
 export interface NodeSnapshot {
@@ -10,6 +11,8 @@ export interface NodeSnapshot {
   readonly pods: Readonly<Record<string, string>>;
   /** Configured values by key. */
   readonly values: Readonly<Record<string, object>>;
+  /** Absent: an agent of an earlier version. */
+  readonly isolation?: NodeIsolation;
   /** Only in the view SB: the state of VPP and the kernel, managed or not. */
   readonly actual?: ActualState;
 }
@@ -21,6 +24,6 @@ export function isNodeSnapshot(value: unknown): value is NodeSnapshot {
   return typeof name === 'string' && Array.isArray(hostAddresses) && areObjects;
 }
 
-export function nodeValues({ name, hostAddresses, values, actual }: NodeSnapshot): NodeValues {
-  return { name, hostAddresses, values: Object.entries(values), actual };
+export function nodeValues({ values, ...node }: NodeSnapshot): NodeValues {
+  return { ...node, values: Object.entries(values) };
 }

@@ -14,6 +14,7 @@ import { layer3Table, type VppInterface, vppInterfaceModel } from '#models/vpp/i
 import { type VppRoute, vppRouteModel } from '#models/vpp/route.ts';
 import { aclsOfValues } from './acl-values.ts';
 import { type ActualState, withActualState } from './actual-state.ts';
+import type { NodeIsolation } from './isolation.ts';
 import { natOfValues } from './nat-values.ts';
 import type {
   Bridge,
@@ -33,6 +34,7 @@ export interface NodeValues {
   readonly values: Iterable<readonly [key: string, value: unknown]>;
   /** Plain addresses of the host that are not configured by the agent. */
   readonly hostAddresses: readonly string[];
+  readonly isolation?: NodeIsolation | undefined;
   /** Absent: only the values are known. */
   readonly actual?: ActualState | undefined;
 }
@@ -56,10 +58,10 @@ export function nodeTopology(node: NodeValues): NodeTopology {
   return node.actual ? withActualState(node.name, topology, node.actual) : topology;
 }
 
-function configuredTopology({ name, values, hostAddresses }: NodeValues): NodeTopology {
+function configuredTopology({ name, values, hostAddresses, isolation }: NodeValues): NodeTopology {
   const all = new Map(values);
   const links = valuesOf<LinuxInterface>(linuxInterfaceModel, all);
-  const vpp = vppDevice(`${name}/vpp`, all);
+  const vpp = { ...vppDevice(`${name}/vpp`, all), isolation };
   const connections = nodeWires(
     name,
     [...valuesOf<VppInterface>(vppInterfaceModel, all).values()],

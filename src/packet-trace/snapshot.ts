@@ -4,6 +4,7 @@
  * empty.
  */
 import type { AclConfig } from './acl-config.ts';
+import type { NodeIsolation } from './isolation.ts';
 import type { NatConfig } from './nat-config.ts';
 
 export interface Snapshot {
@@ -32,6 +33,8 @@ export interface Device {
   readonly nat?: NatConfig | undefined;
   /** Absent: every packet passes. */
   readonly acls?: AclConfig | undefined;
+  /** Of which policies the ACLs are made. Absent: unknown, hops name the ACL only. */
+  readonly isolation?: NodeIsolation | undefined;
 }
 
 /** Key of the value that configures this; empty if it results from no configured value. */

@@ -18,6 +18,7 @@ import { natText } from './nat-text.ts';
 import type { Choose } from './nat-translations.ts';
 import { Nat44, type NatOutcome } from './nat44.ts';
 import type { CarriedPacket, Packet } from './packet.ts';
+import { policyDenial } from './policy-denial.ts';
 import type { Bridge, Device, Interface, Snapshot } from './snapshot.ts';
 import { hasAddress, receiverOf, receiversOn, wiresOf } from './wires.ts';
 
@@ -351,7 +352,10 @@ class Tracer {
     if (!outcome) return true;
     const { isPermitted, description, key } = outcome;
     if (isPermitted) this.#hop(device, description, key);
-    else this.#drop(device, description, key);
+    else {
+      const reason = policyDenial(device, key, packet);
+      this.#drop(device, reason === undefined ? description : `${reason}; ${description}`, key);
+    }
     return isPermitted;
   }
 

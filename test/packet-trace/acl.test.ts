@@ -5,6 +5,7 @@ import type { DeepInput } from '#models/model.ts';
 import { type Acl, aclModel } from '#models/vpp/acl.ts';
 import type { AclConfig } from '#packet-trace/acl-config.ts';
 import { aclsOfValues } from '#packet-trace/acl-values.ts';
+import type { NodeIsolation } from '#packet-trace/isolation.ts';
 import { type TraceMemory, traceMemory } from '#packet-trace/memory.ts';
 import { type Packet, replyTo } from '#packet-trace/packet.ts';
 import type { Snapshot } from '#packet-trace/snapshot.ts';
@@ -134,6 +135,45 @@ describe('a packet that enters or leaves by an interface with ACLs', () => {
   it('has the address of the NAT loopback when a pod reaches itself by a service', () => {
     const all = cluster({ 'out tapDb': [...tcpFrom(NODE_LOOPBACK, 8080), ...denyAny] });
     assert.equal(tracePacket(all, 'db', tcp(DB, CLUSTER_IP)).verdict, 'delivered');
+  });
+});
+
+describe('a packet that the ACLs of policies deny', () => {
+  const rules = { 'in tapWeb': denyAny };
+  const key = 'config/vpp/acls/v2/acl/in-tapWeb';
+  const pods: NodeIsolation['pods'] = [
+    { pod: 'shop/web', addresses: [WEB], ingress: [], egress: ['shop/out'] },
+    { pod: 'shop/db', addresses: [DB], ingress: ['shop/default-deny', 'shop/db'], egress: [] },
+  ];
+  const because = (isolation: NodeIsolation, destination: string): string => {
+    const all = cluster(rules);
+    const devices = new Map(all.devices);
+    devices.set('vpp', { ...devices.get('vpp')!, isolation });
+    return verdict(tracePacket({ ...all, devices }, 'web', tcp(WEB, destination)));
+  };
+  const BY_DB = 'shop/db is isolated for ingress by shop/default-deny, shop/db';
+  const BY_WEB = 'shop/web is isolated for egress by shop/out';
+  const DENIED = 'denied at the input of tapWeb by rule 0 of ACL in-tapWeb';
+
+  it('is dropped by the policies that isolate its ends, which the trace names', () => {
+    const [web, db] = pods;
+    assert.equal(
+      because({ acls: [key], pods: [db!] }, DB),
+      `dropped: dropped: no policy permits it: ${BY_DB}; ${DENIED}`,
+    );
+    assert.equal(
+      because({ acls: [key], pods: [web!, db!] }, DB),
+      `dropped: dropped: no policy permits it for both ends: ${BY_WEB}; ${BY_DB}; ${DENIED}`,
+    );
+    assert.ok(because({ acls: [key], pods }, OUTSIDE).includes(`it: ${BY_WEB}; denied`));
+  });
+
+  it('to a service is dropped by the policies of its backends', () => {
+    assert.ok(because({ acls: [key], pods: [pods[1]!] }, CLUSTER_IP).includes(BY_DB));
+  });
+
+  it('is dropped without a word of policies if the ACL is one of an operator', () => {
+    assert.equal(because({ acls: [], pods }, DB), `dropped: dropped: ${DENIED}`);
   });
 });
 

@@ -6,10 +6,15 @@ import { streamedJson } from '#infra/http/streamed.ts';
 import type { View } from '#kvscheduler/graph/dump.ts';
 import type { Scheduler } from '#kvscheduler/scheduler.ts';
 import type { LinuxHost } from '#linux/api.ts';
+import type { NodeIsolation } from '#packet-trace/isolation.ts';
 import type { NodeSnapshot } from '#packet-trace/node-document.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
+import { isPolicyAclKey } from '#plugins/ipv4net/agent-keys.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
 import { podIdText } from '#plugins/podmanager/api.ts';
+import { formatAddress } from '#plugins/policy/address-set.ts';
+import type { PolicyApi } from '#plugins/policy/api.ts';
+import { isIsolated } from '#plugins/policy/pod-policy.ts';
 import type { VppClient } from '#vpp/binapi/api.ts';
 import { readActualState } from './actual-state.ts';
 
@@ -40,6 +45,7 @@ export interface NodeSnapshotDeps {
   readonly scheduler: Scheduler;
   readonly ipam: IpamApi;
   readonly net: Ipv4NetApi;
+  readonly policies: PolicyApi;
   readonly client: VppClient;
   readonly linux: LinuxHost;
 }
@@ -83,10 +89,11 @@ export async function nodeSnapshot(
   deps: NodeSnapshotDeps,
   view: TracedView,
 ): Promise<NodeSnapshot> {
-  const { label, scheduler, ipam, net } = deps;
+  const { label, scheduler, ipam, net, policies } = deps;
   const dumps = await Promise.all(
     descriptors.map((descriptor) => scheduler.dump(view, { descriptor })),
   );
+  const values = Object.fromEntries(dumps.flat().map(({ Key, Value }) => [Key, Value.value]));
   return {
     name: label,
     hostAddresses: net.hostAddresses(),
@@ -96,6 +103,21 @@ export async function nodeSnapshot(
         .map(([address, { pod }]) => [podIdText(pod), address]),
     ),
     ...(view === 'SB' && { actual: await readActualState(deps) }),
-    values: Object.fromEntries(dumps.flat().map(({ Key, Value }) => [Key, Value.value])),
+    isolation: {
+      acls: Object.keys(values).filter(isPolicyAclKey),
+      pods: isolatedPods(policies),
+    },
+    values,
   };
+}
+
+function isolatedPods(policies: PolicyApi): NodeIsolation['pods'] {
+  return [...policies.policies().values()]
+    .filter(({ ingress, egress }) => isIsolated(ingress) || isIsolated(egress))
+    .map(({ pod, addresses, ingress, egress }) => ({
+      pod,
+      addresses: addresses.map(formatAddress),
+      ingress: ingress.policies,
+      egress: egress.policies,
+    }));
 }

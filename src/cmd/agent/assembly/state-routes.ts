@@ -51,7 +51,15 @@ export function stateRoutes(
     log: loggers.get('statscollector'),
   });
   const values = valueStateReader(scheduler);
-  const traced = { label, scheduler, ipam, net, client: vpp.client, linux: environment.linux };
+  const traced = {
+    label,
+    scheduler,
+    ipam,
+    net,
+    policies,
+    client: vpp.client,
+    linux: environment.linux,
+  };
   return [
     ...schedulerRoutes({
       scheduler,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import Value from 'typebox/value';
 import { PairTrace } from '#documents/pair-trace.ts';
+import type { PolicyPodDocument } from '#documents/policies.ts';
 import type { RunningAgent } from '#test/cmd/agent/harness.ts';
 import { startShop } from '#test/ui/support/shop.ts';
 
@@ -52,17 +53,19 @@ describe('GET /trace/pair', { timeout: 120_000 }, () => {
       assert.match(traced.command, /^netctl trace storefront\/web-\S+ 10\.\S+ --to-port TCP\/80/);
     });
 
-  it('names the ACL that denies', async () => {
-    const traced = await trace({
-      from: podOf('storefront/web'),
-      to: podOf('backoffice/ledger'),
-      'to-port': 'TCP/5432',
-    });
+  it('names the policies that isolate, and the ACL that denies', async () => {
+    const to = podOf('backoffice/ledger');
+    const traced = await trace({ from: podOf('storefront/web'), to, 'to-port': 'TCP/5432' });
     assert.equal(traced.verdict, 'failed');
     const [path] = traced.paths;
     assert.equal(path?.trace.verdict, 'dropped');
     assert.equal(path.reply, null);
-    assert.match(path.trace.hops.at(-1)?.description ?? '', /denied .* of ACL/);
+    const { body } = await shop.get(`/contiv/v1/policy/pods/${to}`);
+    const { attachments } = body as PolicyPodDocument;
+    const isolating = attachments[0]?.ingress.isolatedBy.join(', ');
+    const { description } = path.trace.hops.at(-1)!;
+    assert.ok(description.includes(`${to} is isolated for ingress by ${isolating}`), description);
+    assert.match(description, /^dropped: no policy permits it.*; denied .* of ACL/);
     assert.match(path.trace.hops.at(-1)?.key ?? '', /^config\/vpp\/acls/);
   });
 
