@@ -67,7 +67,7 @@ describe('plan', { skip: withoutProgram('chromium'), timeout: 120_000 }, () => {
     await summary().waitFor();
     assert.match(await summary().innerText(), /lost.*Nothing was applied/s);
     const rows = view.page.getByRole('row', { name: /^storefront\/web\S+ storefront\/catalog/ });
-    assert.match(await rows.innerText(), /TCP 8081\s+No Connections\s+lost/);
+    assert.match(await rows.innerText(), /TCP 8081\s+nothing\s+lost/);
     await view.page.locator('details.operation summary').first().click();
     await view.page.locator('.removed-line').first().waitFor();
     await view.assertAccessible();
@@ -79,7 +79,7 @@ describe('plan', { skip: withoutProgram('chromium'), timeout: 120_000 }, () => {
     await summary().waitFor();
     await view.page.getByText('exists already; it is changed').waitFor();
     const rows = view.page.getByRole('row', { name: /^storefront\/web\S+ storefront\/catalog/ });
-    assert.match(await rows.innerText(), /TCP 8081\s+No Connections\s+lost/);
+    assert.match(await rows.innerText(), /TCP 8081\s+nothing\s+lost/);
   });
 
   it('shows the mapping of a pasted service, and the backends', async () => {

@@ -26,7 +26,7 @@ export const views: readonly View[] = [
   },
   {
     name: 'values',
-    title: 'Values',
+    title: 'Configuration',
     load: async () => (await import('./views/values/values.tsx')).Values,
   },
   {

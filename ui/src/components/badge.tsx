@@ -1,8 +1,20 @@
 /** A state as a word with a color. The word says it, too. */
 import type { Tone } from './tone.ts';
+import { stateMeaning, stateWord } from './value-state.ts';
 
-export function Badge({ tone, children }: { readonly tone: Tone; readonly children: string }) {
-  return <span class={`badge ${tone}`}>{children}</span>;
+interface BadgeProps {
+  readonly tone: Tone;
+  /** Shown with the mouse. */
+  readonly title?: string | undefined;
+  readonly children: string;
+}
+
+export function Badge({ tone, title, children }: BadgeProps) {
+  return (
+    <span class={`badge ${tone}`} title={title}>
+      {children}
+    </span>
+  );
 }
 
 const tones: Readonly<Record<string, Tone>> = {
@@ -21,5 +33,9 @@ const tones: Readonly<Record<string, Tone>> = {
 
 /** State of a value of the scheduler. */
 export function ValueStateBadge({ state }: { readonly state: string }) {
-  return <Badge tone={tones[state] ?? 'neutral'}>{state}</Badge>;
+  return (
+    <Badge tone={tones[state] ?? 'neutral'} title={stateMeaning(state)}>
+      {stateWord(state)}
+    </Badge>
+  );
 }

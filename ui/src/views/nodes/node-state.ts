@@ -1,5 +1,6 @@
 /** State of another node, as this node reaches it. */
 import type { NodeDocument } from '#documents/nodes.ts';
+import { stateWord } from '../../components/value-state.ts';
 import type { Rates } from '../../traffic/traffic-history.ts';
 import { bitRateText, perSecondText } from '../../traffic/traffic-text.ts';
 
@@ -19,7 +20,7 @@ export function nodeState({ isThisNode, link, tunnel }: NodeDocument): NodeState
     return { tone: 'bad', text: 'not reached', reason: link.whyUnreachable ?? undefined };
   const state = link.values.state ?? 'NONEXISTENT';
   if (healthy.has(state)) {
-    const text = tunnel ? `tunnel ${tunnel.state}` : `routes ${state}`;
+    const text = tunnel ? `tunnel ${stateWord(tunnel.state)}` : `routes ${stateWord(state)}`;
     return { tone: 'good', text, reason: undefined };
   }
   const [fault] = link.values.faults;

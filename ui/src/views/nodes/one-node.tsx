@@ -132,7 +132,7 @@ function Faults({ node }: { readonly node: NodeDocument }) {
   if (faults.length === 0) return null;
   return (
     <section>
-      <h3>Values with faults</h3>
+      <h3>Faults in the configuration</h3>
       <table>
         <caption>Values for this node that are not in their desired state, up to 10</caption>
         <thead>

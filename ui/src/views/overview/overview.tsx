@@ -135,7 +135,7 @@ function Pods() {
 function Values({ values }: { readonly values: Loaded<ValueSearch> }) {
   return (
     <section class="card" aria-labelledby="values">
-      <h2 id="values">Values in VPP and Linux</h2>
+      <h2 id="values">Configuration of VPP and Linux</h2>
       <Loading of={values} what="values">
         {({ states }) => (
           <>

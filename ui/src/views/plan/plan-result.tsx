@@ -10,6 +10,7 @@ import type {
 } from '#documents/connectivity.ts';
 import { Badge } from '../../components/badge.tsx';
 import { href } from '../../location.ts';
+import { NONE, portsInWords } from '../connectivity/port-list.ts';
 import { lineDiff } from './line-diff.ts';
 
 /** More are not readable; the heading has the number of all. */
@@ -55,8 +56,6 @@ function More({ all }: { readonly all: number }) {
   ) : null;
 }
 
-const NONE = 'No Connections';
-
 function Connections({ changes }: { readonly changes: readonly ConnectionChange[] }) {
   return (
     <section>
@@ -77,8 +76,8 @@ function Connections({ changes }: { readonly changes: readonly ConnectionChange[
             <tr key={`${from} ${to}`}>
               <td>{from}</td>
               <td>{to}</td>
-              <td>{before}</td>
-              <td>{after}</td>
+              <td>{portsInWords(before)}</td>
+              <td>{portsInWords(after)}</td>
               <td>
                 {after === NONE ? (
                   <Badge tone="bad">lost</Badge>

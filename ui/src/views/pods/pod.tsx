@@ -256,7 +256,7 @@ function Values({ attachment: { valueStates } }: { readonly attachment: PodAttac
   if (valueStates.length === 0) return null;
   return (
     <section>
-      <h3>Values</h3>
+      <h3>Configuration</h3>
       <table>
         <caption>What is configured in VPP and Linux for the pod</caption>
         <thead>

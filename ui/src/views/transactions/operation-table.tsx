@@ -5,6 +5,7 @@ import type {
 } from '#documents/scheduler/transaction-pages.ts';
 import { Badge } from '../../components/badge.tsx';
 import { countText, numberText } from '../../components/counts.ts';
+import { stateWord } from '../../components/value-state.ts';
 import { changeQuery, href, place } from '../../location.ts';
 import { Marks } from './marks.tsx';
 import { OperationDetail } from './operation-detail.tsx';
@@ -122,13 +123,13 @@ function States({ operation }: { readonly operation: TransactionOperation }) {
   if (ExecutedAt === null)
     return (
       <span class="quiet">
-        planned: {PrevState} → {NewState}
+        planned: {stateWord(PrevState)} → {stateWord(NewState)}
       </span>
     );
   const isBad = NewState === 'FAILED' || NewState === 'RETRYING' || NewState === 'INVALID';
   return (
     <>
-      {PrevState} → {isBad ? <Badge tone="bad">{NewState}</Badge> : NewState}
+      {stateWord(PrevState)} → {isBad ? <Badge tone="bad">{NewState}</Badge> : stateWord(NewState)}
       {missed !== undefined && <div class="quiet">planned: {missed}</div>}
     </>
   );

@@ -7,6 +7,7 @@ import { type Loaded, useDocument } from '../../agent/use-document.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Loading } from '../../components/loading.tsx';
 import { QueryChoice, QueryText } from '../../components/query-fields.tsx';
+import { stateWord } from '../../components/value-state.ts';
 import { changeQuery, href, place } from '../../location.ts';
 import { fromTheStart, isFiltered, MAX_ROWS, rowsOf, searchPath } from './search-address.ts';
 import { ValueTable } from './value-table.tsx';
@@ -22,6 +23,10 @@ export function ValueList() {
   const found = useLastDocument(loaded);
   return (
     <>
+      <p class="quiet">
+        A value is one object that the agent configures in VPP or Linux, such as an interface, a
+        route or an ACL.
+      </p>
       <Filters states={found.document?.states ?? {}} total={found.document?.total ?? 0} />
       {!isFiltered(query) && <Problems />}
       <section aria-labelledby="found">
@@ -55,7 +60,7 @@ function Filters({ states, total }: FiltersProps) {
   const withCount = (text: string, n: number) => `${text} (${n.toLocaleString('en-US')})`;
   const choices = [
     [PROBLEMS, withCount('not configured', problems)] as const,
-    ...entries.map(([state, n]) => [state, withCount(state, n)] as const),
+    ...entries.map(([state, n]) => [state, withCount(stateWord(state), n)] as const),
   ];
   return (
     <search class="filters values-filters">
