@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
+import { closedPods } from '#kubernetes/models/closed-pod.ts';
+import { type Pod, podModel } from '#kubernetes/models/pod.ts';
 import { hasReleaseMark, withoutReleaseMark } from '#kubernetes/models/release-mark.ts';
-import { node, pod } from './support/objects.ts';
+import { endpoints, node, pod } from './support/objects.ts';
 import { PREFIX, ReflectedCluster } from './support/reflected-cluster.ts';
 
 const MINUTE = 60_000;
@@ -126,29 +128,57 @@ describe('records of a kind that is not installed', () => {
 describe('an object that cannot be read', () => {
   it('keeps its record, and others are written', async () => {
     const cluster = new ReflectedCluster();
-    cluster.put(pod('p1'), pod('p2'));
+    cluster.put(endpoints('e1'), endpoints('e2'));
     await cluster.settle();
     const before = await cluster.records();
-    cluster.put(pod('p1', 'b', { spec: { containers: 'none' } }), pod('p2', 'b'));
+    cluster.put({ ...endpoints('e1'), subsets: 'none' }, endpoints('e2', '10.1.1.9'));
     await cluster.settle();
     cluster.listAll();
     await cluster.settle();
-    const key = (name: string): string => `${PREFIX}k8s/pod/${name}/namespace/default`;
+    const key = (name: string): string => `${PREFIX}k8s/endpoints/${name}/namespace/default`;
     const after = await cluster.records();
-    assert.equal(after.get(key('p1')), before.get(key('p1')));
-    assert.notEqual(after.get(key('p2')), before.get(key('p2')));
+    assert.equal(after.get(key('e1')), before.get(key('e1')));
+    assert.notEqual(after.get(key('e2')), before.get(key('e2')));
+  });
+});
+
+describe('a pod that cannot be read', () => {
+  it('has a record without its labels, and is counted, until it can be read', async () => {
+    const cluster = new ReflectedCluster();
+    cluster.put(pod('p1'));
+    await cluster.settle();
+    const record = async (): Promise<Pod> => {
+      await cluster.settle();
+      const records = await cluster.records();
+      return podModel.parse(JSON.parse(records.get(`${PREFIX}k8s/pod/p1/namespace/default`)!));
+    };
+    const { table } = cluster.instance.reflector.records.find(({ name }) => name === 'Pod')!;
+    cluster.put(pod('p1', 'b', { spec: { containers: 'none' } }));
+    assert.ok(closedPods.unreadableParts(await record()));
+    assert.deepEqual([(await record()).labels, table.unreadable], [{}, 1]);
+    cluster.put(pod('p1', 'b'));
+    assert.deepEqual([(await record()).labels, table.unreadable], [{ app: 'b' }, 0]);
+  });
+
+  it('is one whose record is over the limit of etcd', async () => {
+    const cluster = new ReflectedCluster();
+    const labels = { app: 'x'.repeat(800_000) };
+    cluster.put({ ...pod('large'), metadata: { name: 'large', namespace: 'default', labels } });
+    await cluster.settle();
+    const [text] = [...(await cluster.records()).values()];
+    assert.match(closedPods.unreadableParts(podModel.parse(JSON.parse(text!))) ?? '', /etcd takes/);
   });
 });
 
 describe('a record over the limit of etcd', () => {
   it('is not written, and others are', async () => {
     const cluster = new ReflectedCluster();
-    const labels = { app: 'x'.repeat(800_000) };
-    cluster.put({ ...pod('large'), metadata: { name: 'large', namespace: 'default', labels } });
-    cluster.put(pod('p1'));
+    const port = { name: 'x'.repeat(1_600_000), port: 80, protocol: 'TCP' };
+    const subsets = [{ addresses: [{ ip: '10.1.1.2' }], ports: [port] }];
+    cluster.put({ ...endpoints('large'), subsets }, endpoints('e1'));
     await cluster.settle();
     assert.equal((await cluster.records()).size, 1);
-    const state = cluster.instance.leader.kinds().find(({ name }) => name === 'Pod');
+    const state = cluster.instance.leader.kinds().find(({ name }) => name === 'Endpoints');
     assert.deepEqual([state?.tooLarge, state?.state], [1, 'synchronized']);
   });
 });

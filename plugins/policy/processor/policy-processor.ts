@@ -4,6 +4,7 @@
  * can concern; a resync reaches the same state.
  */
 import type { Slices } from '#infra/clock/slices.ts';
+import { closedPods } from '#kubernetes/models/closed-pod.ts';
 import type { Namespace } from '#kubernetes/models/namespace.ts';
 import type { Pod } from '#kubernetes/models/pod.ts';
 import type { Policy } from '#kubernetes/models/policy.ts';
@@ -13,7 +14,7 @@ import type { KubeStateChangePayload } from '#plugins/controller/api/events.ts';
 import type { AttachmentId } from '#plugins/podmanager/api.ts';
 import { addressNumber } from '../address-set.ts';
 import type { PodAttachment } from '../cache/address-owners.ts';
-import { policyPod } from '../cache/policy-pod.ts';
+import { type PolicyPod, policyPod } from '../cache/policy-pod.ts';
 import { policySpec } from '../configurator/policy-spec.ts';
 import type { PodName, PodPolicy, PolicyName } from '../pod-policy.ts';
 import { PolicyTable } from './policy-table.ts';
@@ -45,9 +46,7 @@ export class PolicyProcessor {
           name,
           (value as Namespace).label,
         ]),
-        pods: recordsOf(state, 'pod', ({ name, namespace }, value) =>
-          policyPod(name, namespace, value as Pod),
-        ),
+        pods: recordsOf(state, 'pod', (names, value) => readablePod(names, value as Pod)),
         policies: recordsOf(state, 'policy', ({ name, namespace }, value) =>
           policySpec(name, namespace, value as Policy),
         ),
@@ -73,7 +72,7 @@ export class PolicyProcessor {
     const { name, namespace } = names;
     switch (resource) {
       case 'pod': {
-        const pod = current && policyPod(name, namespace, current as Pod);
+        const pod = current && readablePod(names, current as Pod);
         return this.#table.setPod(`${namespace}/${name}`, pod, slices);
       }
       case 'namespace':
@@ -105,6 +104,12 @@ export class PolicyProcessor {
   }
 }
 
+/** @returns undefined: the record cannot be read, so that the labels of the pod are unknown */
+function readablePod({ name, namespace }: KeyNames, record: Pod): PolicyPod | undefined {
+  const isReadable = closedPods.unreadableParts(record) === undefined;
+  return isReadable ? policyPod(name, namespace, record) : undefined;
+}
+
 type Input = 'pod' | 'namespace' | 'policy';
 
 function isInput(resource: string): resource is Input {
@@ -114,11 +119,12 @@ function isInput(resource: string): resource is Input {
 function* recordsOf<T>(
   state: KubeState,
   resource: Input,
-  convert: (names: KeyNames, value: object) => T,
+  convert: (names: KeyNames, value: object) => T | undefined,
 ): Generator<T, void, void> {
   for (const [key, value] of state.get(resource) ?? []) {
     const names = resources[resource].parseKey(key);
-    if (names !== undefined) yield convert(names, value as object);
+    const converted = names && convert(names, value as object);
+    if (converted !== undefined) yield converted;
   }
 }
 

@@ -51,7 +51,7 @@ export const closedPolicies = {
   },
 
   unreadableParts({ label }: Policy): string | undefined {
-    return label.find(({ key }) => key === UNREADABLE_LABEL)?.value;
+    return unreadableReason(label);
   },
 };
 
@@ -69,6 +69,11 @@ function parsed(fields: object): Policy | undefined {
     if (thrown instanceof InvalidModelError) return undefined;
     throw thrown;
   }
+}
+
+/** Reasons in the labels of a record; undefined: it can be read as a whole. */
+export function unreadableReason(label: Policy['label']): string | undefined {
+  return label.find(({ key }) => key === UNREADABLE_LABEL)?.value;
 }
 
 /** Empty without reasons. */

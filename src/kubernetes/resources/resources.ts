@@ -3,6 +3,7 @@
  * resource to the watch, to resyncs, to the kube state of each event and to the reflection.
  */
 import type { MessageModel } from '#models/define.ts';
+import { closedPods } from '../models/closed-pod.ts';
 import { closedPolicies } from '../models/closed-policy.ts';
 import { customIpamKey, customIpamModel } from '../models/custom-ipam.ts';
 import { customNetworkKey, customNetworkModel } from '../models/custom-network.ts';
@@ -97,7 +98,7 @@ export const resources = {
   vppnode: resource('vppnode', vppNodeModel, vppNodeNameKey),
   nodeconfig: resource('nodeconfig', nodeConfigModel, nodeConfigKey),
   node: resource('node', nodeModel, nodeKey),
-  pod: resource('pod', podModel, podKey),
+  pod: resource('pod', podModel, podKey, closedPods),
   namespace: resource('namespace', namespaceModel, namespaceKey),
   policy: resource('policy', policyModel, policyKey, closedPolicies),
   service: resource('service', serviceModel, serviceKey),

@@ -1,6 +1,7 @@
 /** Pods that share addresses, and pods whose record is unknown. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { closedPods } from '#kubernetes/models/closed-pod.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import { podIdText, unknownPod } from '#plugins/podmanager/api.ts';
 import type { PolicyProcessor } from '#plugins/policy/processor/policy-processor.ts';
@@ -15,6 +16,7 @@ import {
   pods,
   policy,
   processed,
+  selector,
   testSlices,
 } from '../policy-objects.ts';
 
@@ -142,6 +144,23 @@ test('the record of a predecessor says nothing about a pod: it is isolated, and 
   assert.deepEqual(permitsOf(processor, 'db', 'ingress'), []);
   assert.deepEqual(permitsOf(processor, 'web', 'ingress'), []);
   await setPod(processor, { ...web, uid: 'new' });
+  assert.deepEqual(permitsOf(processor, 'db', 'ingress'), ['any with 10.1.1.3/32']);
+});
+
+test('a record that cannot be read says nothing about a pod: it is isolated, and no peer', async () => {
+  const web = { name: 'web', labels: { app: 'web' } };
+  const processor = await processed({
+    pods: [db, pod(web)],
+    policies: [fromWeb, policy({ name: 'other', pods: selector({ app: 'x' }) })],
+    attachments: attached(['db', '10.1.1.2'], ['web', '10.1.1.3']),
+  });
+  assert.deepEqual(permitsOf(processor, 'db', 'ingress'), ['any with 10.1.1.3/32']);
+  const key = resources.pod.key('web', 'shop');
+  const current = closedPods.value({ name: 'web', namespace: 'shop' }, 'it is no object');
+  await processor.change({ resource: 'pod', key, current }, testSlices());
+  assert.deepEqual(permitsOf(processor, 'db', 'ingress'), []);
+  assert.deepEqual(permitsOf(processor, 'web', 'ingress'), []);
+  await setPod(processor, web);
   assert.deepEqual(permitsOf(processor, 'db', 'ingress'), ['any with 10.1.1.3/32']);
 });
 
