@@ -18,6 +18,7 @@ import { thisMachine } from '#linux/kernel/machine.ts';
 import { prepareHost } from '#linux/kernel/prepare-host.ts';
 import type { SocketTable } from '#linux/socket-services/api.ts';
 import { openSocketTable, SocketServicesUnavailableError } from '#linux/socket-services/open.ts';
+import type { DatagramSockets } from '#linux/socket-services/stale-sockets.ts';
 import { unixConnect } from '#vpp/binapi/transport/unix.ts';
 import type { Environment, EnvironmentDeps } from './environment.ts';
 import type { Settings } from './settings.ts';
@@ -93,8 +94,8 @@ export async function openEnvironment(
         return undefined;
       },
     ));
-  const sockets = openSockets(settings.service.socketServices, parts);
   const linux = kernelHost({ clock });
+  const sockets = openSockets(settings.service.socketServices, linux, parts);
   // Its thread starts with the first call; until a handler needs it, the agent reads the database.
   void linux.dump(undefined).catch(() => undefined);
   const cluster = etcd ? await openEtcd(etcdOptions(etcd, env), clock) : local;
@@ -126,15 +127,17 @@ export async function openEnvironment(
 /** Without the table VPP has all services: a node that was upgraded must not fail by it. */
 function openSockets(
   sysFs: string,
+  sockets: DatagramSockets,
   { clock, loggers }: EnvironmentDeps,
 ): { readonly table?: SocketTable; readonly fault?: string } {
   if (sysFs === '') return {};
+  const log = loggers.get('linux');
   try {
-    return { table: openSocketTable(sysFs, clock) };
+    return { table: openSocketTable(sysFs, { clock, sockets, log }) };
   } catch (thrown) {
     if (!(thrown instanceof SocketServicesUnavailableError)) throw thrown;
     const { message, remedy } = thrown;
-    loggers.get('linux').warn({ error: message, remedy }, 'services only in VPP');
+    log.warn({ error: message, remedy }, 'services only in VPP');
     return { fault: errorText(thrown) };
   }
 }

@@ -15,7 +15,7 @@ export class BpfLink {
       bpf('createLink', 16, [
         [0, program.file],
         [4, group],
-        [8, hooks[hook]],
+        [8, hooks[hook].number],
       ]),
     );
   }

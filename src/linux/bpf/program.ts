@@ -1,21 +1,25 @@
 import { Refusal } from '../netlink/refusal.ts';
 import { call, close, cString, type Field, info, write } from './system-call.ts';
 
-/** Places of the kernel that run a program, by name: numbers of the attach types. */
+/** Types of programs: calls with an address, and sockets. */
+const types = { address: 18, socket: 9 } as const;
+
+/** Places of the kernel that run a program, by name: type of the program, and number of the attach type. */
 export const hooks = {
-  connect4: 10,
-  connect6: 11,
-  sendmsg4: 14,
-  sendmsg6: 15,
-  recvmsg4: 19,
-  recvmsg6: 20,
-  getpeername4: 29,
-  getpeername6: 30,
+  connect4: { type: types.address, number: 10 },
+  connect6: { type: types.address, number: 11 },
+  sendmsg4: { type: types.address, number: 14 },
+  sendmsg6: { type: types.address, number: 15 },
+  recvmsg4: { type: types.address, number: 19 },
+  recvmsg6: { type: types.address, number: 20 },
+  getpeername4: { type: types.address, number: 29 },
+  getpeername6: { type: types.address, number: 30 },
+  /** A socket is closed. */
+  release: { type: types.socket, number: 34 },
 } as const;
 
 export type Hook = keyof typeof hooks;
 
-const CGROUP_SOCKET_ADDRESS = 18;
 const LOG_LENGTH = 1 << 18;
 
 /** A program that the kernel has checked. */
@@ -29,12 +33,12 @@ export class BpfProgram {
   /** @throws Refusal; its text ends with what the verifier says */
   static load(name: string, hook: Hook, code: Buffer): BpfProgram {
     const fields: Field[] = [
-      [0, CGROUP_SOCKET_ADDRESS],
+      [0, hooks[hook].type],
       [4, code.length / 8],
       [8, code],
       // some helpers are only for programs with this licence
       [16, cString('GPL')],
-      [68, hooks[hook]],
+      [68, hooks[hook].number],
     ];
     const attributes = (more: readonly Field[]): Buffer => {
       const bytes = Buffer.alloc(72);

@@ -9,6 +9,7 @@ import type {
   NamespaceState,
 } from '../api.ts';
 import type { RouteVerb } from '../netlink/routes.ts';
+import type { FoundSocket } from '../netlink/sockets.ts';
 import {
   checkAddress,
   checkAlias,
@@ -36,7 +37,9 @@ type Operation =
   | { readonly kind: 'setChecksumOffload'; readonly name: string; readonly offload: Offload }
   | { readonly kind: 'setSysctl'; readonly path: string; readonly value: string }
   | { readonly kind: 'dump' }
-  | { readonly kind: 'reportLinks' };
+  | { readonly kind: 'reportLinks' }
+  | { readonly kind: 'datagramSockets' }
+  | { readonly kind: 'endDatagramSocket'; readonly socket: FoundSocket };
 
 export interface Offload {
   readonly rx?: boolean;
@@ -50,7 +53,7 @@ export type Command = Operation & {
 };
 
 /** Result of a command; undefined for commands that change something. */
-export type Answer = NamespaceState | readonly LinkReport[] | undefined;
+export type Answer = NamespaceState | readonly LinkReport[] | readonly FoundSocket[] | undefined;
 
 /** Answer of the thread to a command. */
 export type Outcome =
@@ -162,4 +165,12 @@ export function dump(namespace: NamespacePath): Command {
 
 export function reportLinks(namespace: NamespacePath): Command {
   return { kind: 'reportLinks', namespace, where: at('links', namespace) };
+}
+
+export function datagramSockets(namespace: NamespacePath): Command {
+  return { kind: 'datagramSockets', namespace, where: at('sockets', namespace) };
+}
+
+export function endDatagramSocket(namespace: NamespacePath, socket: FoundSocket): Command {
+  return { kind: 'endDatagramSocket', namespace, socket, where: at('socket', namespace) };
 }

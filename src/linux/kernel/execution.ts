@@ -8,6 +8,7 @@ import * as links from '../netlink/links.ts';
 import * as neighbors from '../netlink/neighbors.ts';
 import { Refusal } from '../netlink/refusal.ts';
 import { changeRoute } from '../netlink/routes.ts';
+import * as sockets from '../netlink/sockets.ts';
 import { readState } from '../netlink/state.ts';
 import type { Answer, Command, Failure, Offload, Outcome } from './commands.ts';
 import { NoNamespaceError } from './namespace-file.ts';
@@ -43,18 +44,17 @@ function failureOf(thrown: unknown, { where }: Command): Failure {
 
 function carryOut(command: Command, namespaces: OpenNamespaces): Answer {
   const here = namespaces.at(command.namespace);
-  const { netlink } = here;
-  const index = (name: string): number => links.indexOf(netlink, name);
+  const index = (name: string): number => links.indexOf(here.netlink, name);
   switch (command.kind) {
     case 'createVeth': {
       const { name, peer } = command;
       const isApart = peer.namespace !== command.namespace;
       const other = isApart ? namespaces.at(peer.namespace).file : undefined;
-      netlink.change(links.createVeth(name, peer.name, other));
+      here.netlink.change(links.createVeth(name, peer.name, other));
       return undefined;
     }
     case 'deleteLink':
-      netlink.change(links.deleteLink(index(command.name)));
+      here.netlink.change(links.deleteLink(index(command.name)));
       return undefined;
     case 'moveLink': {
       const { name, to } = command;
@@ -63,26 +63,26 @@ function carryOut(command: Command, namespaces: OpenNamespaces): Answer {
       return undefined;
     }
     case 'setLink':
-      netlink.change(links.setLink(index(command.name), command.settings));
+      here.netlink.change(links.setLink(index(command.name), command.settings));
       return undefined;
     case 'addAddress':
-      netlink.change(addresses.addAddress(index(command.name), command.cidr));
+      here.netlink.change(addresses.addAddress(index(command.name), command.cidr));
       return undefined;
     case 'deleteAddress':
-      netlink.change(addresses.deleteAddress(index(command.name), command.cidr));
+      here.netlink.change(addresses.deleteAddress(index(command.name), command.cidr));
       return undefined;
     case 'changeRoute': {
       const { verb, route } = command;
-      netlink.change(changeRoute(verb, index(route.device), route));
+      here.netlink.change(changeRoute(verb, index(route.device), route));
       return undefined;
     }
     case 'setNeighbor': {
       const { device, address, mac } = command.entry;
-      netlink.change(neighbors.setNeighbor(index(device), address, mac));
+      here.netlink.change(neighbors.setNeighbor(index(device), address, mac));
       return undefined;
     }
     case 'deleteNeighbor':
-      netlink.change(neighbors.deleteNeighbor(index(command.device), command.address));
+      here.netlink.change(neighbors.deleteNeighbor(index(command.device), command.address));
       return undefined;
     case 'setChecksumOffload':
       setChecksums(here, command.name, command.offload);
@@ -91,9 +91,16 @@ function carryOut(command: Command, namespaces: OpenNamespaces): Answer {
       here.enter(() => writeFileSync(command.path, `${command.value}\n`));
       return undefined;
     case 'dump':
-      return readState(netlink);
+      return readState(here.netlink);
     case 'reportLinks':
-      return readLinkReports(netlink);
+      return readLinkReports(here.netlink);
+    case 'datagramSockets':
+      return Object.values(sockets.socketFamilies).flatMap((family) =>
+        here.processSockets.dump(sockets.dumpDatagramSockets(family), sockets.decodeDatagramSocket),
+      );
+    case 'endDatagramSocket':
+      here.processSockets.change(sockets.endDatagramSocket(command.socket));
+      return undefined;
   }
 }
 

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '#infra/clock/clock.ts';
 import type { LinkReport, LinuxHost, NamespaceState } from '../api.ts';
+import type { FoundSocket } from '../netlink/sockets.ts';
+import type { DatagramSockets } from '../socket-services/stale-sockets.ts';
 import { CommandQueue } from './command-queue.ts';
 import * as commands from './commands.ts';
 import { namespaceIdentity } from './namespace-file.ts';
@@ -25,7 +27,7 @@ export function kernelHost({
   clock,
   limitMs = 10_000,
   thread = new URL('thread.ts', import.meta.url),
-}: KernelHostOptions): LinuxHost {
+}: KernelHostOptions): LinuxHost & DatagramSockets {
   const queue = new CommandQueue({ clock, limitMs, thread });
   const run = async (command: commands.Command): Promise<void> => {
     await queue.run(command);
@@ -55,5 +57,9 @@ export function kernelHost({
     dump: async (namespace) => (await queue.run(commands.dump(namespace))) as NamespaceState,
     reportLinks: async (namespace) =>
       (await queue.run(commands.reportLinks(namespace))) as readonly LinkReport[],
+    datagramSockets: async (namespace) =>
+      (await queue.run(commands.datagramSockets(namespace))) as readonly FoundSocket[],
+    endDatagramSocket: async (namespace, socket) =>
+      run(commands.endDatagramSocket(namespace, socket)),
   };
 }

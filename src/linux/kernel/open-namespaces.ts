@@ -4,16 +4,21 @@ import type { NamespacePath } from '../api.ts';
 import { NetlinkSocket } from '../netlink/socket.ts';
 import { openNamespace } from './namespace-file.ts';
 import type { SocketRegister } from './socket-register.ts';
-import { closeSocket, openSocket, receive, send, setns } from './system-calls.ts';
+import { closeSocket, type NetlinkKind, openSocket, receive, send, setns } from './system-calls.ts';
 
 /** The thread's own namespace, to which it returns. */
 const home = openNamespace(undefined);
+
+interface OpenSocket {
+  readonly file: number;
+  readonly netlink: NetlinkSocket;
+}
 
 export class OpenNamespace {
   /** File descriptor of the namespace. */
   readonly file: number;
   readonly #register: SocketRegister;
-  #socket: { readonly file: number; readonly netlink: NetlinkSocket } | undefined;
+  readonly #sockets = new Map<NetlinkKind, OpenSocket>();
 
   constructor(path: NamespacePath, register: SocketRegister) {
     this.file = openNamespace(path);
@@ -21,12 +26,17 @@ export class OpenNamespace {
   }
 
   get netlink(): NetlinkSocket {
-    return this.#opened().netlink;
+    return this.#opened('route').netlink;
+  }
+
+  /** For requests about sockets of processes. */
+  get processSockets(): NetlinkSocket {
+    return this.#opened('sockets').netlink;
   }
 
   /** For what `ioctl` changes. */
   get socket(): number {
-    return this.#opened().file;
+    return this.#opened('route').file;
   }
 
   /** Runs `work` in the namespace. */
@@ -48,22 +58,24 @@ export class OpenNamespace {
     }
   }
 
-  #opened(): { readonly file: number; readonly netlink: NetlinkSocket } {
-    if (this.#socket) return this.#socket;
-    const file = this.enter(openSocket);
+  #opened(kind: NetlinkKind): OpenSocket {
+    const known = this.#sockets.get(kind);
+    if (known) return known;
+    const file = this.enter(() => openSocket(kind));
     this.#register.add(file);
     const netlink = new NetlinkSocket({
       send: (bytes) => send(file, bytes),
       receive: (into) => receive(file, into),
     });
-    this.#socket = { file, netlink };
-    return this.#socket;
+    const opened = { file, netlink };
+    this.#sockets.set(kind, opened);
+    return opened;
   }
 
   close(): void {
-    if (this.#socket) {
-      this.#register.remove(this.#socket.file);
-      closeSocket(this.#socket.file);
+    for (const { file } of this.#sockets.values()) {
+      this.#register.remove(file);
+      closeSocket(file);
     }
     closeSync(this.file);
   }

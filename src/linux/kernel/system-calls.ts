@@ -41,14 +41,17 @@ export function setns(file: number): void {
 
 const AF_NETLINK = 16;
 const SOCK_RAW_CLOSE_ON_EXEC = 0x80003;
-const NETLINK_ROUTE = 0;
+/** Kinds of netlink sockets: links, addresses and routes; sockets of processes. */
+export const netlinkKinds = { route: 0, sockets: 4 } as const;
+export type NetlinkKind = keyof typeof netlinkKinds;
 const SOL_NETLINK = 270;
 const NETLINK_CAP_ACK = 10;
 const NETLINK_EXT_ACK = 11;
 
 /** A netlink socket in the namespace of the calling thread; its refusals have the kernel's text. */
-export function openSocket(): number {
-  const socket = checked(calls.socket(AF_NETLINK, SOCK_RAW_CLOSE_ON_EXEC, NETLINK_ROUTE));
+export function openSocket(kind: NetlinkKind): number {
+  const number = netlinkKinds[kind];
+  const socket = checked(calls.socket(AF_NETLINK, SOCK_RAW_CLOSE_ON_EXEC, number));
   const on = Uint8Array.of(1, 0, 0, 0);
   for (const option of [NETLINK_CAP_ACK, NETLINK_EXT_ACK])
     calls.setsockopt(socket, SOL_NETLINK, option, on, on.length);

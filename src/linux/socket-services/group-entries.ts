@@ -37,6 +37,10 @@ export class GroupEntries {
     return this.#head;
   }
 
+  has(backend: string): boolean {
+    return this.#members.has(backend);
+  }
+
   /** @param number of the slot, or slots of the member */
   found(kind: 'slot' | 'member', number: number, backend: string): void {
     if (kind === 'slot') this.#slots[number] = backend;
@@ -58,12 +62,13 @@ export class GroupEntries {
   /**
    * Brings the group to these backends. Clients that choose meanwhile get one that is or was in the group: new backends are
    * members before they have slots, the number of slots grows after these and shrinks before they go.
+   * @returns whether backends were removed
    */
   async fill(
     weights: ReadonlyMap<string, number>,
     affinityTimeout: number,
     clock: Clock,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const head = { name: this.name, slots: sum(weights.values()), affinityTimeout };
     if (!this.#isWritten) this.#writeHead({ ...head, slots: 0 });
     const members = [...weights].filter(([one, count]) => this.#members.get(one) !== count);
@@ -86,11 +91,12 @@ export class GroupEntries {
     for (let at = slots.length; at < length; at++)
       this.#maps.slots.delete(encodeSlot(this.number, at));
     this.#slots = slots;
-    for (const one of [...this.#members.keys()]) {
-      if (weights.has(one)) continue;
+    const gone = [...this.#members.keys()].filter((one) => !weights.has(one));
+    for (const one of gone) {
       this.#maps.members.delete(this.#memberKey(one));
       this.#members.delete(one);
     }
+    return gone.length > 0;
   }
 
   async remove(clock: Clock): Promise<void> {

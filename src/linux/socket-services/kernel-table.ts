@@ -13,22 +13,31 @@ import {
 } from './api.ts';
 import { GroupEntries } from './group-entries.ts';
 import {
+  datagramFrontend,
   decodeEndpoint,
   decodeFrontend,
   decodeGroup,
   encodeEndpoint,
   encodeFrontend,
   encodeNumber,
-  type MapName,
 } from './layout.ts';
 
-export type SocketMaps = Readonly<Record<Exclude<MapName, 'sockets'>, BpfMap>>;
+export type SocketMaps = Readonly<Record<'frontends' | 'groups' | 'slots' | 'members', BpfMap>>;
 
 /** A mapping as entries of maps; endpoints and frontends as text of their bytes (`latin1`). */
 interface Target {
   readonly frontends: readonly string[];
   readonly weights: ReadonlyMap<string, number>;
   readonly affinityTimeout: number;
+}
+
+export interface KernelTableDeps {
+  readonly maps: SocketMaps;
+  readonly clock: Clock;
+  /** Removes programs and maps from the kernel. */
+  readonly uninstall: () => void;
+  /** Called when backends were removed, or may have been while no agent ran. */
+  readonly onBackendsRemoved: () => void;
 }
 
 /**
@@ -39,6 +48,7 @@ export class KernelSocketTable implements SocketTable {
   readonly #maps: SocketMaps;
   readonly #clock: Clock;
   readonly #uninstall: () => void;
+  readonly #onBackendsRemoved: () => void;
   #groups = new Map<number, GroupEntries>();
   /** Numbers of the groups of a service. */
   #services = new Map<string, Set<number>>();
@@ -48,11 +58,11 @@ export class KernelSocketTable implements SocketTable {
   /** The last call. */
   #last: Promise<unknown> = Promise.resolve();
 
-  /** @param uninstall removes programs and maps from the kernel */
-  constructor(maps: SocketMaps, clock: Clock, uninstall: () => void) {
+  constructor({ maps, clock, uninstall, onBackendsRemoved }: KernelTableDeps) {
     this.#maps = maps;
     this.#clock = clock;
     this.#uninstall = uninstall;
+    this.#onBackendsRemoved = onBackendsRemoved;
   }
 
   put(service: SocketService): Promise<void> {
@@ -66,6 +76,7 @@ export class KernelSocketTable implements SocketTable {
   services(): Promise<readonly SocketService[]> {
     return this.#next('services', async () => {
       await this.#read();
+      this.#onBackendsRemoved();
       return await this.#all();
     });
   }
@@ -92,10 +103,11 @@ export class KernelSocketTable implements SocketTable {
     const targets = mappings.map(targetOf);
     const before = new Set(this.#services.get(name));
     const claimed = new Map<string, number>();
+    let hasRemoved = false;
     for (const target of targets) {
       const group = this.#groupFor(name, target, before);
       before.delete(group.number);
-      await group.fill(target.weights, target.affinityTimeout, this.#clock);
+      if (await group.fill(target.weights, target.affinityTimeout, this.#clock)) hasRemoved = true;
       for (const frontend of target.frontends) claimed.set(frontend, group.number);
     }
     for (const [frontend, group] of claimed) this.#claim(frontend, group);
@@ -103,6 +115,15 @@ export class KernelSocketTable implements SocketTable {
       for (const frontend of [...this.#groups.get(group)!.frontends])
         if (!claimed.has(frontend)) this.#release(frontend);
     for (const group of before) await this.#remove(name, group);
+    if (hasRemoved || before.size > 0) this.#onBackendsRemoved();
+  }
+
+  /** Whether datagrams to an address of a service may go to a backend, as far as is known; endpoints as bytes. */
+  hasDatagramBackend(service: Buffer, backend: Buffer): boolean {
+    if (!this.#isKnown) return true;
+    const group = this.#frontends.get(datagramFrontend(service).toString('latin1'));
+    if (group === undefined) return false;
+    return this.#groups.get(group)?.has(backend.toString('latin1')) ?? false;
   }
 
   /** The group that has most of the frontends already, or a new one. */
@@ -148,6 +169,7 @@ export class KernelSocketTable implements SocketTable {
   async #read(): Promise<void> {
     const clock = this.#clock;
     const slices = new Slices(clock);
+    this.#isKnown = false;
     this.#groups = new Map();
     this.#services = new Map();
     this.#frontends = new Map();

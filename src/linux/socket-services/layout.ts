@@ -25,6 +25,8 @@ export const shapes = {
   affinity: { kind: 'lru', keyLength: 16, valueLength: 32, maxEntries: 1 << 16 },
   /** Of sockets that send to services without a connection: what one address was translated to, in both directions. */
   flows: { kind: 'lru', keyLength: 32, valueLength: 24, maxEntries: 1 << 17 },
+  /** By the cookie of a connected socket of datagrams, until it is closed: service and backend. */
+  connections: { kind: 'hash', keyLength: 8, valueLength: 40, maxEntries: 1 << 18 },
   /** Of a connected socket: the address of the service, then that of the backend. */
   sockets: { kind: 'socket', keyLength: 4, valueLength: 40, maxEntries: 0 },
 } as const satisfies Record<string, MapShape>;
@@ -63,6 +65,13 @@ export function decodeEndpoint(bytes: Buffer): Endpoint {
 export function encodeFrontend(frontend: Frontend): Buffer {
   const bytes = encodeEndpoint(frontend);
   bytes.writeUInt8(protocolNumbers[frontend.protocol], ADDRESS_LENGTH + 2);
+  return bytes;
+}
+
+/** The frontend for datagrams at an endpoint. */
+export function datagramFrontend(endpoint: Buffer): Buffer {
+  const bytes = Buffer.from(endpoint);
+  bytes.writeUInt8(protocolNumbers.UDP, ADDRESS_LENGTH + 2);
   return bytes;
 }
 

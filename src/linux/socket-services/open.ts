@@ -2,10 +2,12 @@ import { existsSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '#infra/clock/clock.ts';
 import { defineError, errorText } from '#infra/errors/errors.ts';
+import type { Logger } from '#infra/log/log.ts';
 import { Refusal } from '../netlink/refusal.ts';
 import type { SocketTable } from './api.ts';
 import { install, uninstall } from './installation.ts';
 import { KernelSocketTable } from './kernel-table.ts';
+import { type DatagramSockets, StaleSockets } from './stale-sockets.ts';
 
 /** Of the agent, in the bpf file system. */
 const FOLDER = 'contiv-vswitch';
@@ -23,19 +25,42 @@ export const SocketServicesUnavailableError = defineError({
     'NAT44 of VPP carries all services of this node. For services at the socket the agent needs Linux 5.10 or later, CAP_BPF and CAP_NET_ADMIN (or CAP_SYS_ADMIN), a bpf file system, and the control groups of version 2 of the host, as the manifest mounts them; then restart the agent.',
 });
 
+export interface SocketTableDeps {
+  readonly clock: Clock;
+  readonly sockets: DatagramSockets;
+  readonly log: Logger;
+}
+
 /**
  * The table of this machine's kernel; programs and maps of an earlier agent are taken over.
  * @param sysFs the folder /sys/fs of the machine
  * @throws SocketServicesUnavailableError
  */
-export function openSocketTable(sysFs: string, clock: Clock): SocketTable {
+export function openSocketTable(
+  sysFs: string,
+  { clock, sockets, log }: SocketTableDeps,
+): SocketTable {
   const bpf = join(sysFs, 'bpf');
   const group = groupOf(join(sysFs, 'cgroup'));
   checkFileSystem(bpf, BPF, 'a bpf file system');
   checkFileSystem(group, CGROUP2, 'control groups of version 2');
   const folder = join(bpf, FOLDER);
   try {
-    return new KernelSocketTable(install({ folder, group }), clock, () => uninstall(folder));
+    const maps = install({ folder, group });
+    const stale = new StaleSockets({
+      sockets,
+      connections: maps.connections,
+      isStale: ({ service, backend }) => !table.hasDatagramBackend(service, backend),
+      clock,
+      log,
+    });
+    const table = new KernelSocketTable({
+      maps,
+      clock,
+      uninstall: () => uninstall(folder),
+      onBackendsRemoved: () => stale.request(),
+    });
+    return table;
   } catch (thrown) {
     if (!(thrown instanceof Refusal) && (thrown as NodeJS.ErrnoException).code === undefined)
       throw thrown;

@@ -16,6 +16,7 @@ export type MapFiles = Readonly<Record<MapName, number>>;
 const helper = {
   lookup: 1,
   update: 2,
+  delete: 3,
   time: 5,
   random: 7,
   socketCookie: 46,
@@ -27,6 +28,8 @@ const helper = {
 
 /** `struct bpf_sock_addr` */
 const call = { ip4: 4, ip6: 8, port: 24, protocol: 36, socket: 64 } as const;
+/** `struct bpf_sock` */
+const socket = { protocol: 12 } as const;
 
 /** Places on the stack, aligned to 8 bytes. */
 const stack = {
@@ -41,6 +44,8 @@ const stack = {
   affinity: -128,
   flowKey: -160,
   flow: -184,
+  cookie: -192,
+  connection: -232,
 } as const;
 
 /** Offset of the port in an endpoint. */
@@ -51,6 +56,7 @@ const MAPPED = 0xffff_0000;
 const NANOSECONDS = 1_000_000_000;
 const CONNECTION_REFUSED = 111;
 const CREATE = 1;
+const UDP = 17;
 
 const TRANSLATED = 0;
 /** Direction of an entry of `flows`. */
@@ -61,9 +67,13 @@ const REVERSE = 1;
  *   gets EPERM instead of ECONNREFUSED
  */
 export function program(hook: Hook, maps: MapFiles, canRefuse: boolean): Buffer {
-  const family = hook.endsWith('4') ? 4 : 6;
   const code = new Assembler();
   code.set('r6', 'r1');
+  if (hook === 'release') {
+    release(code, maps);
+    return code.bytes();
+  }
+  const family = hook.endsWith('4') ? 4 : 6;
   readAddress(code, family);
   if (hook.startsWith('connect') || hook.startsWith('sendmsg'))
     translate(code, { family, maps, canRefuse, isConnect: hook.startsWith('connect') });
@@ -151,8 +161,11 @@ function translate(code: Assembler, { family, maps, canRefuse, isConnect }: Tran
 
   code.label('none');
   // a socket may have been connected to a service before
-  if (isConnect)
+  if (isConnect) {
     code.map('r1', maps.sockets).load('r2', 8, 'r6', call.socket).call(helper.deleteSocketStorage);
+    code.load('r1', 4, 'r6', call.protocol).jumpIf('r1', 'notEqual', UDP, 'pass');
+    deleteConnection(code, maps);
+  }
   pass(code);
   code.label('refuse');
   if (canRefuse) code.set('r1', -CONNECTION_REFUSED).call(helper.setResult);
@@ -237,6 +250,24 @@ function keepInSocket(code: Assembler, maps: MapFiles): void {
   copyEndpoint(code, onStack(stack.service), inEntry(0));
   copyEndpoint(code, onStack(stack.backend), inEntry(20));
   code.label('unkept');
+  code.load('r1', 4, 'r6', call.protocol).jumpIf('r1', 'notEqual', UDP, 'kept-in-socket');
+  code.set('r1', 'r6').call(helper.socketCookie).store(8, 'r10', stack.cookie, 'r0');
+  copyEndpoint(code, onStack(stack.service), onStack(stack.connection));
+  copyEndpoint(code, onStack(stack.backend), onStack(stack.connection + 20));
+  update(code, maps.connections, stack.cookie, stack.connection);
+  code.label('kept-in-socket');
+}
+
+function deleteConnection(code: Assembler, maps: MapFiles): void {
+  code.set('r1', 'r6').call(helper.socketCookie).store(8, 'r10', stack.cookie, 'r0');
+  code.map('r1', maps.connections).set('r2', 'r10').add('r2', stack.cookie).call(helper.delete);
+}
+
+/** A socket is closed; `r6` is the socket. */
+function release(code: Assembler, maps: MapFiles): void {
+  code.load('r1', 4, 'r6', socket.protocol).jumpIf('r1', 'notEqual', UDP, 'pass');
+  deleteConnection(code, maps);
+  pass(code);
 }
 
 interface Restoring {

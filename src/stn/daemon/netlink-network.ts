@@ -32,7 +32,7 @@ const KIND = 1;
 
 /** In the network namespace of the calling thread. */
 export function netlinkNetwork(): HostNetwork {
-  const file = openSocket();
+  const file = openSocket('route');
   const socket = new NetlinkSocket({
     send: (bytes) => send(file, bytes),
     receive: (into) => receive(file, into),

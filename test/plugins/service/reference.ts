@@ -33,8 +33,11 @@ export interface Answer {
   readonly affinity: number;
 }
 
-/** Answers of IPv4 addresses by `TCP 10.96.0.1 80`. The other ones are not served. */
-export function answers(world: World): Map<string, Answer> {
+/**
+ * Answers of IPv4 addresses by `TCP 10.96.0.1 80`. The other ones are not served.
+ * @param client for a socket in the cluster the external traffic policy has no meaning
+ */
+export function answers(world: World, client: 'packet' | 'socket' = 'packet'): Map<string, Answer> {
   const found = new Map<string, Answer>();
   for (const rank of [0, 1, 2, 3]) {
     for (const service of bySeniority(world.services)) {
@@ -45,7 +48,8 @@ export function answers(world: World): Map<string, Answer> {
         if (!number) continue;
         for (const address of addressesOf(service, rank, world)) {
           const key = `${port.protocol ?? 'TCP'} ${address} ${number}`;
-          if (!found.has(key)) found.set(key, answer(service, port, rank === 0, world));
+          if (!found.has(key))
+            found.set(key, answer(service, port, { isInternal: rank === 0, client }, world));
         }
       }
     }
@@ -89,12 +93,12 @@ function addressesOf({ spec, status }: KubeService, rank: number, world: World):
 function answer(
   service: KubeService,
   port: KubeServicePort,
-  isInternal: boolean,
+  { isInternal, client }: { readonly isInternal: boolean; readonly client: 'packet' | 'socket' },
   world: World,
 ): Answer {
   const { metadata, spec } = service;
-  const isLocal =
-    (isInternal ? spec.internalTrafficPolicy : spec.externalTrafficPolicy) === 'Local';
+  const external = client === 'socket' ? 'Cluster' : spec.externalTrafficPolicy;
+  const isLocal = (isInternal ? spec.internalTrafficPolicy : external) === 'Local';
   const affinity = spec.sessionAffinityConfig?.clientIP?.timeoutSeconds ?? 10_800;
   return {
     service: `${metadata.namespace}/${metadata.name}`,

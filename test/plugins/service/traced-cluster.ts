@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { nodeModel } from '#kubernetes/models/node.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
+import { type SocketService, socketServiceKey } from '#models/linux/socket-service.ts';
 import { traceBranches } from '#packet-trace/branches.ts';
 import { clusterSnapshot } from '#packet-trace/cluster.ts';
 import { type Packet, replyTo } from '#packet-trace/packet.ts';
@@ -90,8 +91,10 @@ export class TracedCluster {
     const make = (name: NodeName, at: number) => {
       const host = new FakeHost();
       host.hostLinks = [{ name: 'eth0', mtu: 1500, addresses: [`172.16.0.${at}/24`] }];
+      host.socketServices = true;
       const yaml = 'mtuSize: 1400\nipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}';
-      return new TestNode({ name, cluster, host, vpp: fakeVppWithNics('Gig1'), yaml });
+      const service = { socketServices: '/sys/fs' };
+      return new TestNode({ name, cluster, host, vpp: fakeVppWithNics('Gig1'), yaml, service });
     };
     const made = new TracedCluster({ 'node-a': make('node-a', 1), 'node-b': make('node-b', 2) });
     for (const name of NODES) {
@@ -171,6 +174,14 @@ export class TracedCluster {
   podAt(address: string): string | undefined {
     const [name] = [...this.pods()].find(([, one]) => one === address) ?? [];
     return name === undefined ? undefined : `${nodeOf(name)}//run/netns/${name}`;
+  }
+
+  /** Services at the sockets of a node. */
+  sockets(node: NodeName): SocketService[] {
+    const prefix = socketServiceKey.prefix();
+    return [...this.#nodes[node].config]
+      .filter(([key]) => key.startsWith(prefix))
+      .map(([, value]) => value as SocketService);
   }
 
   snapshot(): Snapshot {

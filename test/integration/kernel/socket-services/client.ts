@@ -18,8 +18,8 @@ export type Request =
   | { readonly kind: 'connect'; readonly to: Place }
   /** A datagram of a socket with this name, which is made with the first. */
   | { readonly kind: 'send'; readonly socket: string; readonly to: Place; readonly family: 4 | 6 }
-  /** A socket that is connected first. */
-  | { readonly kind: 'send-connected'; readonly to: Place };
+  /** A datagram of a socket with this name, which is connected with the first, and again after its end. */
+  | { readonly kind: 'send-connected'; readonly socket: string; readonly to: Place };
 
 export interface Answer {
   /** Address of the server, by itself; undefined: there was none. */
@@ -73,19 +73,33 @@ async function send(name: string, to: Place, family: 4 | 6): Promise<Answer> {
   return await exchange(socket, (done) => socket.send('?', to.port, to.address, done));
 }
 
-async function sendConnected(to: Place): Promise<Answer> {
-  const socket = createSocket(isIPv6(to.address) ? 'udp6' : 'udp4');
+async function sendConnected(name: string, to: Place): Promise<Answer> {
+  let socket = sockets.get(name);
   try {
-    socket.connect(to.port, to.address);
-    await once(socket, 'connect');
-    const { address, port } = socket.remoteAddress();
-    const answer = await exchange(socket, (done) => socket.send('?', done));
-    return answer.peer === text({ address, port }) ? answer : { error: 'two peers' };
+    if (!socket) {
+      socket = createSocket(isIPv6(to.address) ? 'udp6' : 'udp4');
+      sockets.set(name, socket);
+      // the kernel ends it while it waits
+      socket.on('error', () => end(name));
+      socket.connect(to.port, to.address);
+      await once(socket, 'connect');
+    }
+    const connected = socket;
+    const { address, port } = connected.remoteAddress();
+    const answer = await exchange(connected, (done) => connected.send('?', done));
+    if (answer.error !== undefined) end(name);
+    return answer.peer === undefined || answer.peer === text({ address, port })
+      ? answer
+      : { error: 'two peers' };
   } catch (thrown) {
+    end(name);
     return { error: String((thrown as NodeJS.ErrnoException).code) };
-  } finally {
-    socket.close();
   }
+}
+
+function end(name: string): void {
+  sockets.get(name)?.close();
+  sockets.delete(name);
 }
 
 function exchange(
@@ -96,14 +110,14 @@ function exchange(
     const timer = setTimeout(() => finish({}), LIMIT_MS);
     const finish = (answer: Answer): void => {
       clearTimeout(timer);
-      socket.removeAllListeners('message').removeAllListeners('error');
+      socket.off('message', receive).off('error', fail);
       resolve(answer);
     };
     const fail = (error: Error): void =>
       finish({ error: String((error as NodeJS.ErrnoException).code) });
-    socket.on('message', (bytes, { address, port }) =>
-      finish({ server: String(bytes), peer: text({ address, port }) }),
-    );
+    const receive = (bytes: Buffer, { address, port }: Place): void =>
+      finish({ server: String(bytes), peer: text({ address, port }) });
+    socket.on('message', receive);
     socket.on('error', fail);
     begin((error) => {
       if (error) fail(error);
@@ -120,7 +134,7 @@ function answer(request: Request): Promise<Answer> {
     case 'send':
       return send(request.socket, request.to, request.family);
     case 'send-connected':
-      return sendConnected(request.to);
+      return sendConnected(request.socket, request.to);
   }
 }
 

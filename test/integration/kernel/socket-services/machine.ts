@@ -5,7 +5,11 @@ import { mkdirSync, mkdtempSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '#infra/clock/system.ts';
+import { silentLogger } from '#infra/log/log.ts';
+import { BpfMap } from '#linux/bpf/map.ts';
+import { kernelHost } from '#linux/kernel/host.ts';
 import type { SocketTable } from '#linux/socket-services/api.ts';
+import { LAYOUT_VERSION, shapes } from '#linux/socket-services/layout.ts';
 import { openSocketTable } from '#linux/socket-services/open.ts';
 import { Netns } from '../../support/netns.ts';
 import type { Answer, Place, Request } from './client.ts';
@@ -14,6 +18,7 @@ export class SocketMachine {
   readonly #base: string;
   readonly #group: string;
   readonly #clients: SocketClient[] = [];
+  readonly #kernel = kernelHost({ clock: systemClock });
 
   constructor() {
     this.#base = mkdtempSync(join(tmpdir(), 'cv-sockets-'));
@@ -31,9 +36,22 @@ export class SocketMachine {
     execFileSync('mount', ['--bind', this.#group, root]);
   }
 
-  /** As an agent that starts: existing programs and maps are taken over. */
-  table(): SocketTable {
-    return openSocketTable(this.#base, systemClock);
+  /**
+   * As an agent that starts: existing programs and maps are taken over.
+   * @param endsSockets whether it lives long enough to end the sockets of removed backends
+   */
+  table(endsSockets = true): SocketTable {
+    const sockets = endsSockets ? this.#kernel : { ...this.#kernel, namespaces: async () => [] };
+    return openSocketTable(this.#base, { clock: systemClock, sockets, log: silentLogger });
+  }
+
+  /** Number of connected datagram sockets that programs know. */
+  async connections(): Promise<number> {
+    const path = join(this.#base, 'bpf/contiv-vswitch', `maps-${LAYOUT_VERSION}`, 'connections');
+    const map = BpfMap.open(path, shapes.connections);
+    const found = await map.entries(systemClock);
+    map.close();
+    return found.length;
   }
 
   /** A process in the group, in a network namespace of its own. */

@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import type { SocketProtocol } from '#linux/socket-services/address.ts';
 import type { SocketMapping, SocketTable } from '#linux/socket-services/api.ts';
 import { withoutSocketHooks } from '#test/support/requirements.ts';
+import { until } from '#test/support/wait.ts';
 import type { Answer, Place } from './client.ts';
 import { type SocketClient, SocketMachine } from './machine.ts';
 
@@ -42,6 +43,9 @@ describe('services at sockets', { skip: withoutSocketHooks() }, () => {
   const sendTo = (address: string, socket: string, family: 4 | 6 = 4): Promise<Answer> =>
     client.request({ kind: 'send', socket, to: { address, port: PORT }, family });
 
+  const sendConnected = (address: string, socket: string, port = PORT): Promise<Answer> =>
+    client.request({ kind: 'send-connected', socket, to: { address, port } });
+
   async function put(...mappings: readonly SocketMapping[]): Promise<void> {
     await table.put({ name: 'default/web', mappings });
   }
@@ -59,11 +63,7 @@ describe('services at sockets', { skip: withoutSocketHooks() }, () => {
 
   test('so do a connected socket of datagrams, and one that is not', async () => {
     const peer = `${ipv4.vip} ${PORT}`;
-    const connected = await client.request({
-      kind: 'send-connected',
-      to: { address: ipv4.vip, port: PORT },
-    });
-    assert.equal(connected.peer, peer);
+    assert.equal((await sendConnected(ipv4.vip, 'connected')).peer, peer);
     assert.equal((await sendTo(ipv4.vip, 'a')).peer, peer);
   });
 
@@ -88,6 +88,54 @@ describe('services at sockets', { skip: withoutSocketHooks() }, () => {
     assert.equal((await connectTo(ipv4.vip)).peer, `${ipv4.vip} ${PORT}`);
     const direct = await client.request({ kind: 'connect', to: place('127.0.0.2') });
     assert.deepEqual(direct, { server: '127.0.0.2 8080', peer: '127.0.0.2 8080' });
+  });
+
+  test('a connected socket of datagrams ends with its backend, those of others stay', async () => {
+    const [first, second] = ipv4.backends.map(place);
+    for (const [vip, backend] of [
+      [ipv4.vip, first],
+      ['fd96::10', { address: '::1', port: 8081 }],
+    ] as const) {
+      const other = vip === ipv4.vip ? second! : { address: '::1', port: 8082 };
+      await put(mapping(vip, [backend!]));
+      await table.put({
+        name: 'default/other',
+        mappings: [mapping(vip === ipv4.vip ? '10.96.0.99' : 'fd96::99', [backend!])],
+      });
+      const served = text(backend!);
+      assert.equal((await sendConnected(vip, `to ${vip}`)).server, served);
+      assert.equal(
+        (await sendConnected(backend!.address, `direct ${vip}`, backend!.port)).server,
+        served,
+      );
+      assert.equal(
+        (await sendConnected(vip === ipv4.vip ? '10.96.0.99' : 'fd96::99', `other ${vip}`)).server,
+        served,
+      );
+      await put(mapping(vip, [other]));
+      await until('the process reaches the other backend', async () => {
+        const { server } = await sendConnected(vip, `to ${vip}`);
+        return server === text(other);
+      });
+      assert.equal(
+        (await sendConnected(backend!.address, `direct ${vip}`, backend!.port)).server,
+        served,
+      );
+      assert.equal((await sendConnected('', `other ${vip}`)).server, served);
+    }
+    // backends that go while no agent runs: the next one reads the table in its first resync
+    await put(mapping(ipv4.vip, [first!]));
+    assert.equal((await sendConnected(ipv4.vip, 'late')).server, text(first!));
+    table = machine.table(false);
+    await put(mapping(ipv4.vip, [second!]));
+    table = machine.table();
+    await table.services();
+    await until('the process reaches the other backend', async () => {
+      const { server } = await sendConnected(ipv4.vip, 'late');
+      return server === text(second!);
+    });
+    assert.equal(await machine.connections(), 2, 'of `late` and of the other service of IPv6');
+    await table.delete('default/other');
   });
 
   test('continues without an agent, and the next one takes over without a write', async () => {

@@ -1,0 +1,77 @@
+/**
+ * Two nodes whose services, endpoints, pods and membership change at random. At every step the sockets of each node
+ * reach at each address, port and protocol exactly the backends that Kubernetes says, and no other address is translated.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { checkProperty } from '../../../support/random-cases.ts';
+import { answers } from '../reference.ts';
+import {
+  NODES,
+  type NodeName,
+  someFirstSteps,
+  someStep,
+  TracedCluster,
+} from '../traced-cluster.ts';
+
+const TITLE = 'sockets reach at every address the backends that Kubernetes says';
+
+interface Reached {
+  readonly backends: readonly string[];
+  readonly affinity: number;
+}
+
+test(TITLE, async () => {
+  await checkProperty(
+    { file: 'test/plugins/service/socket/sockets-of-nodes.test.ts', name: TITLE },
+    60,
+    fc.asyncProperty(
+      someFirstSteps,
+      fc.array(someStep, { minLength: 2, maxLength: 10 }),
+      async (first, others) => {
+        const cluster = await TracedCluster.start();
+        for (const step of [...first, ...others]) {
+          await cluster.step(step);
+          for (const node of new Set(cluster.clients().map((client) => client.node)))
+            assert.deepEqual(reached(cluster, node), expected(cluster, node), node);
+        }
+      },
+    ),
+  );
+});
+
+/** By `TCP 10.96.0.1 80`. */
+function reached(cluster: TracedCluster, node: NodeName): Map<string, Reached> {
+  const found: [string, Reached][] = [];
+  for (const { mappings } of cluster.sockets(node))
+    for (const { frontends, backends, affinity_timeout: affinity } of mappings)
+      for (const { address, port, protocol } of frontends)
+        if (!isOfOtherNode(cluster, node, address))
+          found.push([
+            `${protocol} ${address} ${port}`,
+            { backends: backends.map((one) => `${one.address}:${one.port}`).sort(), affinity },
+          ]);
+  assert.equal(new Map(found).size, found.length, 'each address once');
+  return sorted(found);
+}
+
+function expected(cluster: TracedCluster, node: NodeName): Map<string, Reached> {
+  const all = [...answers(cluster.world(node), 'socket')];
+  return sorted(
+    all
+      .filter(([key]) => !isOfOtherNode(cluster, node, key.split(' ')[1]!))
+      .map(([key, { backends, affinity }]) => [key, { backends, affinity }]),
+  );
+}
+
+/** Every node answers for its own addresses, also if they are external addresses of a service. */
+function isOfOtherNode(cluster: TracedCluster, node: NodeName, address: string): boolean {
+  return NODES.some(
+    (other) => other !== node && cluster.world(other).node.addresses.includes(address),
+  );
+}
+
+function sorted(entries: readonly (readonly [string, Reached])[]): Map<string, Reached> {
+  return new Map(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
