@@ -25,8 +25,9 @@ const SHORTEST_UNEVENTFUL_MS = 1000;
 /** After so many watches that the server answered with something useless, objects are listed again. */
 const MAX_USELESS_WATCHES = 2;
 /**
- * After so long without data an interrupted watch has delivered what was missed: the server sends that
- * first. A kind without new changes never reaches the version that the server names.
+ * After so long without data the server is asked whether it answers: the pause may be its own, or that of the network. If
+ * it does, and still no data has come, an interrupted watch has delivered what was missed: the server sends that first. A
+ * kind without new changes never reaches the version that the server names.
  */
 const CAUGHT_UP_MS = 1000;
 /** A connection that lasted so long works. */
@@ -168,7 +169,7 @@ export class ApiKindWatch implements KindWatch {
     try {
       await readWatch(client, request, onOpen, (events) => this.#handOn(events));
     } finally {
-      this.#caughtUp?.cancel();
+      this.#awaitNoSilence();
       if (lasted() >= PROVEN_MS) this.#progressed();
     }
     if (lasted() < SHORTEST_UNEVENTFUL_MS && this.#version === from)
@@ -183,12 +184,29 @@ export class ApiKindWatch implements KindWatch {
     this.#enter('watching');
   }
 
-  /** At once if the watch has reached the version of the server, otherwise when no data comes any more. */
+  /** At once if the watch has reached the version of the server, otherwise when a server that answers sends no data. */
   #resumeIfCaughtUp(): void {
-    this.#caughtUp?.cancel();
+    this.#awaitNoSilence();
     if (!this.#isInterrupted || this.#attempt.signal.aborted) return;
     if (isAtLeast(this.#version, this.#missedUntil)) this.#resumed();
-    else this.#caughtUp = this.#options.clock.timer(CAUGHT_UP_MS, () => this.#resumed());
+    else this.#caughtUp = this.#options.clock.timer(CAUGHT_UP_MS, () => this.#resumeIfAnswered());
+  }
+
+  #awaitNoSilence(): void {
+    this.#caughtUp?.cancel();
+    this.#caughtUp = undefined;
+  }
+
+  #resumeIfAnswered(): void {
+    const { signal } = this.#attempt;
+    const silent = this.#caughtUp;
+    const isStillSilent = () => !signal.aborted && this.#caughtUp === silent;
+    const lists = this.#lists();
+    void lists.version().then(
+      () => isStillSilent() && this.#resumed(),
+      // the watch continues, and the next answer counts
+      () => isStillSilent() && this.#resumeIfCaughtUp(),
+    );
   }
 
   #resumed(): void {

@@ -199,6 +199,27 @@ for (const isReached of [true, false])
     assert.deepEqual(watched.differences, []);
   });
 
+test('a server that pauses while missed changes arrive has not sent all of them', async () => {
+  using watched = new WatchedCluster((cluster) => cluster.install('/api/v1/nodes'));
+  const { cluster, view } = watched;
+  cluster.missedMs = 500;
+  await continued(watched, () => {
+    for (let i = 0; i < 4; i++) cluster.put(pods.path, pod(`${i}`));
+    cluster.put('/api/v1/nodes', pod('other'));
+  });
+  while (view.objects.size < 2) await watched.advance(0.1);
+  cluster.suspend();
+  for (let at = 0; at < 50; at++) {
+    await watched.advance(0.1);
+    assert.ok(!view.isCurrent, `after ${at} tenths of a second`);
+  }
+  cluster.resume();
+  while (view.objects.size < 4) await watched.advance(0.1);
+  await watched.advance(1.6);
+  assert.ok(view.isCurrent);
+  assert.deepEqual(watched.differences, []);
+});
+
 test('a part of a change is data that was missed', async () => {
   using watched = new WatchedCluster((cluster) => cluster.install('/api/v1/nodes'));
   const { cluster, view } = watched;

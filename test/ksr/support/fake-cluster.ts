@@ -208,7 +208,7 @@ export class FakeCluster implements ApiTransport {
         stream.destroy(reset());
         return;
       }
-      stream.write(changeLine(next));
+      this.#whenAwake(() => stream.write(changeLine(next)));
       version = next.revision;
     }
     this.#keepOpen(path, stream, query, signal);
