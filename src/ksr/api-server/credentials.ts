@@ -3,6 +3,7 @@ import type { RequestOptions } from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';
 import { errorText } from '#infra/errors/errors.ts';
 import { ApiCredentialsError, KubeConfigError } from './api-errors.ts';
+import { CredentialPlugin, type PluginCredential } from './credential-plugin.ts';
 
 /** The kubeconfig of the administrator, as kubeadm writes it. */
 const ADMIN_FILE = '/etc/kubernetes/admin.conf';
@@ -14,6 +15,12 @@ export interface ApiAddress {
   readonly options: RequestOptions;
 }
 
+/** A kubeconfig whose credential plugin is not run by the library. */
+interface LoadedConfig {
+  readonly config: KubeConfig;
+  readonly plugin: CredentialPlugin | undefined;
+}
+
 /**
  * Address and credentials of the API server, from a kubeconfig file or from the service account of the
  * pod. Tokens and certificates are replaced while the process runs: `reload` after a request that failed.
@@ -21,7 +28,7 @@ export interface ApiAddress {
 export class Credentials {
   readonly #file: string | undefined;
   readonly #root: string;
-  #config: KubeConfig | undefined;
+  #loaded: LoadedConfig | undefined;
   /** One run of a credential plugin is for all requests that wait for it. */
   #pending: Promise<ApiAddress> | undefined;
 
@@ -65,33 +72,46 @@ export class Credentials {
 
   async #read(): Promise<ApiAddress> {
     try {
-      this.#config ??= this.#load();
-      const cluster = this.#config.getCurrentCluster();
+      this.#loaded ??= this.#load();
+      const { config, plugin } = this.#loaded;
+      const cluster = config.getCurrentCluster();
       if (!cluster?.server) throw new Error('the current context names no cluster with a server');
       const options: RequestOptions = {};
-      await this.#config.applyToHTTPSOptions(options);
+      await config.applyToHTTPSOptions(options);
+      if (plugin) apply(options, await plugin.credential());
       // The library's agent opens a connection for each request, and keeps replaced certificates.
       if (!cluster.proxyUrl) delete options.agent;
       return { server: cluster.server.replace(/\/+$/, ''), options: trimmed(options) };
     } catch (thrown) {
-      this.#config = undefined;
+      this.#loaded = undefined;
       throw new KubeConfigError(errorText(thrown), { where: this.#where, cause: thrown });
     }
   }
 
   /** The next `address` reads the files again. */
   reload(): void {
-    this.#config = undefined;
+    this.#loaded = undefined;
     this.#pending = undefined;
   }
 
-  #load(): KubeConfig {
+  #load(): LoadedConfig {
     const config = new KubeConfig();
     if (this.#file !== undefined) config.loadFromFile(this.#file);
     else if (process.env['KUBERNETES_SERVICE_HOST']) config.loadFromCluster(this.#root);
     else throw new Error('no kubeconfig file, and KUBERNETES_SERVICE_HOST is not set');
-    return config;
+    const user = config.getCurrentUser();
+    if (!user?.exec) return { config, plugin: undefined };
+    const plugin = new CredentialPlugin(user.exec);
+    config.users = config.users.map((one) => (one === user ? { ...user, exec: undefined } : one));
+    return { config, plugin };
   }
+}
+
+function apply(options: RequestOptions, { token, certificate, key }: PluginCredential): void {
+  if (certificate !== undefined) options.cert = certificate;
+  if (key !== undefined) options.key = key;
+  if (token !== undefined)
+    options.headers = { ...options.headers, Authorization: `Bearer ${token}` };
 }
 
 /** A token file that ends in a line feed is no valid header. */

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, afterEach, beforeEach, test } from 'node:test';
 import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
 import { ApiClient } from '#ksr/api-server/api-client.ts';
+import { CredentialPlugin } from '#ksr/api-server/credential-plugin.ts';
 import { Credentials } from '#ksr/api-server/credentials.ts';
 import { HttpTransport } from '#ksr/api-server/http-transport.ts';
 import { ApiKindWatch } from '#ksr/api-server/kind-watch.ts';
@@ -147,4 +148,38 @@ test('a credential plugin that hangs interrupts the watch', async () => {
   assert.match(watch.error?.message ?? '', /credential plugin has not answered/);
   assert.deepEqual(lines, ['warn watch is interrupted']);
   watch.close();
+});
+
+test('a credential plugin that does not end is killed', async () => {
+  const pidFile = join(root, 'pid');
+  const exec = { command: '/bin/sh', args: ['-c', `echo $$ > ${pidFile}; exec sleep 60`] };
+  await assert.rejects(new CredentialPlugin(exec, 200).credential(), {
+    message: 'the credential plugin /bin/sh did not end within 0.2 s',
+  });
+  const pid = Number(readFileSync(pidFile, 'utf8'));
+  assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' });
+});
+
+test('a credential plugin has its variables, and is run again when its answer has expired', async () => {
+  const log = join(root, 'answers');
+  const run = async (expirationTimestamp: string): Promise<unknown[]> => {
+    writeFileSync(log, '');
+    const status = JSON.stringify({
+      status: { token: '$NAME', clientKeyData: 'k', expirationTimestamp },
+    });
+    const script = `echo >> ${log}; echo "${status.replaceAll('"', '\\"')}"`;
+    const env = [{ name: 'NAME', value: 'secret' }];
+    const plugin = new CredentialPlugin({ command: '/bin/sh', args: ['-c', script], env });
+    await plugin.credential();
+    return [await plugin.credential(), readFileSync(log, 'utf8').length];
+  };
+  const credential = { token: 'secret', certificate: undefined, key: 'k' };
+  assert.deepEqual(await run('2999-01-01T00:00:00Z'), [credential, 1]);
+  assert.deepEqual(await run('2001-01-01T00:00:00Z'), [credential, 2]);
+});
+
+test('a credential plugin that fails is an error with its message', async () => {
+  const plugin = new CredentialPlugin({ command: '/bin/sh', args: ['-c', 'echo no >&2; exit 3'] });
+  await assert.rejects(plugin.credential(), { message: /^the credential plugin \/bin\/sh: no/ });
+  assert.throws(() => new CredentialPlugin({}), { message: /without a command/ });
 });
