@@ -1,10 +1,13 @@
 /** Memory of the VPPs of a snapshot: what they keep of earlier packets. */
 import { type AclSessions, AclSessionTable } from './acl-session.ts';
 import { ChangedNatSessions, type NatSessions } from './nat-session.ts';
+import type { SocketConnections } from './sockets.ts';
 
 export interface DeviceMemory {
   readonly nat: NatSessions;
   readonly acl: AclSessions;
+  /** Of a device whose kernel translates services at sockets. */
+  readonly sockets?: SocketConnections;
 }
 
 /** By the name of the device. */
@@ -22,6 +25,7 @@ export function traceMemory(base?: TraceMemory): TraceMemory {
     const known = devices.get(device) ?? {
       nat: new ChangedNatSessions(before?.nat),
       acl: new AclSessionTable(before?.acl),
+      sockets: new Map(before?.sockets),
     };
     devices.set(device, known);
     return known;

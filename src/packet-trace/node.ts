@@ -26,6 +26,7 @@ import type {
   RouteAction,
   Wire,
 } from './snapshot.ts';
+import { socketsOfValues } from './sockets.ts';
 import { type Values, valuesOf } from './values.ts';
 
 export interface NodeValues {
@@ -174,6 +175,7 @@ function linuxDevices(
   const routes = [...valuesOf<LinuxRoute>(linuxRouteModel, all)];
   const neighbors = [...valuesOf<LinuxArpEntry>(linuxArpModel, all)];
   const host = `${node}/host`;
+  const sockets = socketsOfValues(all);
   const linksByDevice = Map.groupBy([...links], ([, link]) => deviceOf(node, link));
   if (!linksByDevice.has(host)) linksByDevice.set(host, []);
   return [...linksByDevice].map(([name, own]) => {
@@ -199,6 +201,7 @@ function linuxDevices(
       bridges: [],
       otherAddresses: name === host ? hostAddresses : [],
       hasOtherRoutes: name === host,
+      sockets,
     };
   });
 }

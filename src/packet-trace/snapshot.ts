@@ -6,6 +6,7 @@
 import type { AclConfig } from './acl-config.ts';
 import type { NodeIsolation } from './isolation.ts';
 import type { NatConfig } from './nat-config.ts';
+import type { SocketServices } from './sockets.ts';
 
 export interface Snapshot {
   /** By name. */
@@ -31,6 +32,8 @@ export interface Device {
   readonly hasOtherRoutes: boolean;
   /** Absent: nothing is translated. */
   readonly nat?: NatConfig | undefined;
+  /** Services that its kernel translates at sockets. Absent: none. */
+  readonly sockets?: SocketServices | undefined;
   /** Absent: every packet passes. */
   readonly acls?: AclConfig | undefined;
   /** Of which policies the ACLs are made. Absent: unknown, hops name the ACL only. */

@@ -17,9 +17,10 @@ import { NatIndex } from './nat-index.ts';
 import { natText } from './nat-text.ts';
 import type { Choose } from './nat-translations.ts';
 import { Nat44, type NatOutcome } from './nat44.ts';
-import type { CarriedPacket, Packet } from './packet.ts';
+import { type CarriedPacket, type Packet, replyTo } from './packet.ts';
 import { policyDenial } from './policy-denial.ts';
 import type { Bridge, Device, Interface, Snapshot } from './snapshot.ts';
+import { connectionOf, mappingOf } from './sockets.ts';
 import { hasAddress, receiverOf, receiversOn, wiresOf } from './wires.ts';
 
 export interface Hop {
@@ -65,7 +66,9 @@ export function tracePacket(
   const tracer = new Tracer(snapshot, memory, choose);
   const device = snapshot.devices.get(start);
   if (!device) throw new Error(`unknown device ${start}`);
-  const verdict = tracer.route(device, 0, { ...packet, inner: undefined }, ownPacket);
+  const sent = tracer.connect(device, packet);
+  const verdict =
+    sent === 'refused' ? sent : tracer.route(device, 0, { ...sent, inner: undefined }, ownPacket);
   const last = tracer.hops.at(-1)?.device ?? start;
   return { hops: tracer.hops, verdict, packet: tracer.last ?? packet, device: last };
 }
@@ -95,6 +98,43 @@ class Tracer {
     this.#snapshot = snapshot;
     this.#memory = memory;
     this.#choose = choose;
+  }
+
+  /** The packet that leaves the socket which sends it. */
+  connect(device: Device, packet: Packet): Packet | 'refused' {
+    const mapping = device.sockets && mappingOf(device.sockets, packet);
+    if (!mapping) return packet;
+    const { backends, key } = mapping;
+    const { destination, destinationPort = 0 } = packet;
+    const service = `${destination} port ${destinationPort}`;
+    if (backends.length === 0) {
+      this.#hop(device, `refused: the service at ${service} has no backend`, key);
+      return 'refused';
+    }
+    const { sockets } = this.#memory(device.name);
+    const backend =
+      sockets?.get(connectionOf('sent', packet)) ??
+      backends[backends.length === 1 ? 0 : this.#choose(backends.map(({ weight }) => weight))]!;
+    const { address, port } = backend;
+    const sent = { ...packet, destination: address, destinationPort: port };
+    sockets?.set(connectionOf('sent', packet), backend);
+    sockets?.set(connectionOf('received', replyTo(sent)), {
+      address: destination,
+      port: destinationPort,
+    });
+    const among = backends.length === 1 ? '' : `, one of ${backends.length}`;
+    this.#hop(device, `the socket: ${service} becomes ${address} port ${port}${among}`, key);
+    return sent;
+  }
+
+  /** The packet as the socket that receives it sees it. */
+  #seen(device: Device, packet: Packet): Packet {
+    const service =
+      device.sockets && this.#memory(device.name).sockets?.get(connectionOf('received', packet));
+    if (!service) return packet;
+    const { address, port } = service;
+    this.#hop(device, `the socket sees ${address} port ${port} as the sender`, '');
+    return { ...packet, source: address, sourcePort: port };
   }
 
   /** Routes a packet that the device sends itself, or that entered by an interface of the table. */
@@ -147,7 +187,7 @@ class Tracer {
     packet: CarriedPacket,
   ): PacketTrace['verdict'] {
     if (!packet.inner) {
-      this.last = packet;
+      this.last = this.#seen(device, packet);
       const where = holder ? ` on ${holder.name}` : '';
       this.#hop(device, `delivered: ${packet.destination} is local${where}`, holder?.key ?? '');
       return 'delivered';

@@ -79,6 +79,7 @@ export interface Client {
 /** Two nodes whose services, endpoints, pods and membership change. */
 export class TracedCluster {
   readonly #nodes: Readonly<Record<NodeName, TestNode>>;
+  readonly #hasSockets: boolean;
   readonly #zones = new Map<NodeName, string>();
   /** Attached pods by name, with their addresses. */
   readonly #pods = new Map<string, string>();
@@ -86,17 +87,19 @@ export class TracedCluster {
   #hasNodeB = true;
   readonly objects: Mutable<Pick<World, 'services' | 'slices'>> = { services: [], slices: [] };
 
-  static async start(): Promise<TracedCluster> {
+  /** @param hasSockets whether the kernels of the nodes translate services at sockets */
+  static async start(hasSockets = false): Promise<TracedCluster> {
     const cluster = new MemoryStore();
     const make = (name: NodeName, at: number) => {
       const host = new FakeHost();
       host.hostLinks = [{ name: 'eth0', mtu: 1500, addresses: [`172.16.0.${at}/24`] }];
-      host.socketServices = true;
+      host.socketServices = hasSockets;
       const yaml = 'mtuSize: 1400\nipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}';
       const service = { socketServices: '/sys/fs' };
       return new TestNode({ name, cluster, host, vpp: fakeVppWithNics('Gig1'), yaml, service });
     };
-    const made = new TracedCluster({ 'node-a': make('node-a', 1), 'node-b': make('node-b', 2) });
+    const nodes = { 'node-a': make('node-a', 1), 'node-b': make('node-b', 2) };
+    const made = new TracedCluster(nodes, hasSockets);
     for (const name of NODES) {
       const { error } = await made.#nodes[name].resync(NODES.flatMap((one) => made.#records(one)));
       if (error) throw error;
@@ -105,8 +108,9 @@ export class TracedCluster {
     return made;
   }
 
-  private constructor(nodes: Readonly<Record<NodeName, TestNode>>) {
+  private constructor(nodes: Readonly<Record<NodeName, TestNode>>, hasSockets: boolean) {
     this.#nodes = nodes;
+    this.#hasSockets = hasSockets;
   }
 
   async step(step: Step): Promise<void> {
@@ -136,6 +140,11 @@ export class TracedCluster {
     if (step.endpoints !== null)
       this.objects.slices = [...this.objects.slices, ...slicesOf(name, step.endpoints)];
     return this.#publishService('endpoints', name);
+  }
+
+  /** Whether a client has a socket of a kernel that translates. */
+  isSocket(client: Client): boolean {
+    return this.#hasSockets && client.name.startsWith('pod');
   }
 
   /** All that Kubernetes says about a node. */
@@ -276,7 +285,8 @@ export function checkAnswer(
   isPermitted: (answer: Answer, backend: string) => boolean = () => true,
 ): void {
   const [protocol = '', destination = '', port = ''] = key.split(' ');
-  const expected = answers(cluster.world(client.node)).get(key);
+  const isSocket = cluster.isSocket(client);
+  const expected = answers(cluster.world(client.node), isSocket ? 'socket' : 'packet').get(key);
   const packet: Packet = {
     source: client.address,
     destination,
@@ -293,7 +303,7 @@ export function checkAnswer(
     assert.equal(trace.device, cluster.podAt(address));
     reached.push(`${address}:${destinationPort}`);
     const isItself = address === client.address;
-    const seesClient = expected?.seesClient && !isItself;
+    const seesClient = isSocket || (expected?.seesClient && !isItself);
     const text = `${client.name} to ${key}\n${traceText(trace)}`;
     assert.equal(source === client.address, seesClient, `the source is ${source}\n${text}`);
     const back = tracePacket(snapshot, trace.device, replyTo(trace.packet), { memory });

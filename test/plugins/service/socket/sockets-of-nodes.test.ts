@@ -30,7 +30,7 @@ test(TITLE, async () => {
       someFirstSteps,
       fc.array(someStep, { minLength: 2, maxLength: 10 }),
       async (first, others) => {
-        const cluster = await TracedCluster.start();
+        const cluster = await TracedCluster.start(true);
         for (const step of [...first, ...others]) {
           await cluster.step(step);
           for (const node of new Set(cluster.clients().map((client) => client.node)))
