@@ -19,7 +19,7 @@ import type { Choose } from './nat-translations.ts';
 import { Nat44, type NatOutcome } from './nat44.ts';
 import { type CarriedPacket, type Packet, replyTo } from './packet.ts';
 import { policyDenial } from './policy-denial.ts';
-import type { Bridge, Device, Interface, Snapshot } from './snapshot.ts';
+import type { Bridge, Device, Interface, Snapshot, Tunnel } from './snapshot.ts';
 import { connectionOf, mappingOf } from './sockets.ts';
 import { hasAddress, receiverOf, receiversOn, wiresOf } from './wires.ts';
 
@@ -236,6 +236,11 @@ class Tracer {
       if (!this.#passesAcls(device, exit, 'input', packet)) return 'dropped';
       return this.#bridge(device, bridge, exit, known.mac, packet);
     }
+    const { tunnel, key } = out;
+    if (tunnel) {
+      if (!known) return this.#drop(device, `the MAC of ${nextHop} is unknown`, '');
+      return this.#encapsulate(device, { tunnel, key }, { mac: known.mac, input }, packet);
+    }
     return this.#transmit(device, out, { mac: known?.mac, nextHop }, packet);
   }
 
@@ -312,13 +317,23 @@ class Tracer {
     // VPP encapsulates and decapsulates regardless of the state of the tunnel interface.
     if (!out.tunnel && !out.up) return this.#drop(device, `${to} is down`, out.key);
     if (!this.#passesAcls(device, to, 'output', packet)) return 'dropped';
-    if (!out.tunnel) return this.#transmit(device, out, { mac, nextHop: undefined }, packet);
-    const { source, destination, vni, table } = out.tunnel;
-    this.#hop(
-      device,
-      `encapsulated in VXLAN from ${source} to ${destination}, VNI ${vni}`,
-      out.key,
-    );
+    const { tunnel, key } = out;
+    if (tunnel) {
+      const input = device.interfaces.get(from);
+      return this.#encapsulate(device, { tunnel, key }, { mac, input }, packet);
+    }
+    return this.#transmit(device, out, { mac, nextHop: undefined }, packet);
+  }
+
+  /** Sends a frame by a tunnel, as a member of a bridge or as an interface with routes. */
+  #encapsulate(
+    device: Device,
+    { tunnel, key }: { readonly tunnel: Tunnel; readonly key: string },
+    { mac, input }: { readonly mac: string; readonly input: Interface | undefined },
+    packet: CarriedPacket,
+  ): PacketTrace['verdict'] {
+    const { source, destination, vni, table } = tunnel;
+    this.#hop(device, `encapsulated in VXLAN from ${source} to ${destination}, VNI ${vni}`, key);
     const outer: CarriedPacket = {
       source,
       destination,
@@ -327,7 +342,7 @@ class Tracer {
       destinationPort: VXLAN_PORT,
       inner: { vni, mac, packet },
     };
-    return this.route(device, table, outer, { isOwn: true, input: device.interfaces.get(from) });
+    return this.route(device, table, outer, { isOwn: true, input });
   }
 
   /** Sends a frame on the wire; without a MAC, the receiver is found by the next hop's address. */

@@ -132,6 +132,27 @@ describe('a trace through a tunnel', () => {
     assert.ok(way.hops.some(({ key }) => key === 'entry'));
   });
 
+  it('is delivered by an interface with addresses and without a bridge, if its neighbor is known', () => {
+    const routed = (id: 1 | 2, isKnown = true): Device => {
+      const one = end(id, { members: [], routed: undefined });
+      const { tunnel } = one.interfaces.get('tunnel')!;
+      const address = `10.0.0.${3 - id}`;
+      return {
+        ...one,
+        interfaces: new Map([
+          ['nic', one.interfaces.get('nic')!],
+          ['tunnel', iface('tunnel', [`10.0.0.${id}/24`], { table: 1, mac: mac(id), tunnel })],
+        ]),
+        bridges: [],
+        neighbors: isKnown ? [{ interface: 'tunnel', address, mac: mac(3 - id), key: '' }] : [],
+      };
+    };
+    const way = through(routed(1), routed(2));
+    assert.equal(verdict(way), 'delivered: delivered: 10.0.0.2 is local on tunnel');
+    assert.ok(way.hops.some(({ description }) => /^encapsulated in VXLAN/.test(description)));
+    assert.match(verdict(through(routed(1, false), routed(2))), /MAC of 10\.0\.0\.2 is unknown/);
+  });
+
   it('is dropped if the other end has another VNI', () => {
     assert.match(verdict(through(end(1), end(2, {}, 11))), /VNI 10 matches no tunnel/);
   });
