@@ -28,8 +28,8 @@ const kinds = { hash: 1, lru: 9, socket: 24 } as const;
 /** Memory is used by entries that exist; `lru` has them from the start. */
 const NO_PREALLOCATION = 1;
 
-/** Entries of one call: 4 MB of the longest values, 1 to 3 ms. */
-const BATCH = 4096;
+/** Entries of one call: up to 1 ms. The kernel wants space for the longest chain of its hash table. */
+const BATCH = 2048;
 
 export type Entry = readonly [key: Buffer, value: Buffer];
 

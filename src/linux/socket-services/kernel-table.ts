@@ -47,6 +47,8 @@ export interface KernelTableDeps {
 export class KernelSocketTable implements SocketTable {
   readonly #maps: SocketMaps;
   readonly #clock: Clock;
+  /** Of the calls: thousands wait in a resync, and none of them waits for the kernel. */
+  readonly #slices: Slices;
   readonly #uninstall: () => void;
   readonly #onBackendsRemoved: () => void;
   #groups = new Map<number, GroupEntries>();
@@ -61,6 +63,7 @@ export class KernelSocketTable implements SocketTable {
   constructor({ maps, clock, uninstall, onBackendsRemoved }: KernelTableDeps) {
     this.#maps = maps;
     this.#clock = clock;
+    this.#slices = new Slices(clock);
     this.#uninstall = uninstall;
     this.#onBackendsRemoved = onBackendsRemoved;
   }
@@ -100,6 +103,7 @@ export class KernelSocketTable implements SocketTable {
   /** Groups are filled before clients find them, and go after clients find them no more. */
   async #put({ name, mappings }: SocketService): Promise<void> {
     if (!this.#isKnown) await this.#read();
+    if (this.#slices.due()) await this.#slices.turn();
     const targets = mappings.map(targetOf);
     const before = new Set(this.#services.get(name));
     const claimed = new Map<string, number>();

@@ -45,6 +45,11 @@ export class SocketMachine {
     return openSocketTable(this.#base, { clock: systemClock, sockets, log: silentLogger });
   }
 
+  /** Folder of the control group. */
+  get group(): string {
+    return join(this.#base, 'cgroup');
+  }
+
   /** Number of connected datagram sockets that programs know. */
   async connections(): Promise<number> {
     const path = join(this.#base, 'bpf/contiv-vswitch', `maps-${LAYOUT_VERSION}`, 'connections');
