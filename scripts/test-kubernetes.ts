@@ -19,8 +19,8 @@ import { kubectlCommand } from '#test/cluster/kubectl.ts';
 import { ownDeployment } from '#test/cluster/manifests.ts';
 import { buildPrograms, checkMachine } from '#test/cluster/programs.ts';
 import { CLUSTER_REPORT, provenTrees, renderClusterReport } from '#test/cluster/report.ts';
-import { readResult, type SuiteResult, writeResult } from '#test/cluster/results.ts';
-import { clusterText, readSettings, settingsOf } from '#test/cluster/settings.ts';
+import { readResults, type SuiteResult, writeResult } from '#test/cluster/results.ts';
+import { clusterText, defaultSettings, readSettings, settingsOf } from '#test/cluster/settings.ts';
 import { suites } from '#test/cluster/suites.ts';
 import { vppVersion } from '#test/cluster/vpp-version.ts';
 
@@ -72,9 +72,9 @@ function writeReport(): void {
   const reported = Object.entries(suites).map(([name, { title, notRun }]) => ({
     title,
     notRun,
-    result: readResult(name),
+    results: readResults(name),
   }));
-  const { exceptions } = ownDeployment(1);
+  const { exceptions } = ownDeployment(readSettings() ?? defaultSettings);
   const facts = { vpp: vppVersion(), exceptions, trees: provenTrees() };
   writeFileSync(CLUSTER_REPORT, renderClusterReport(reported, facts));
   print(`written: ${CLUSTER_REPORT}`);

@@ -59,7 +59,7 @@ export async function clusterUp(
   timed('nodes with images');
   await whenever('all nodes are registered', () => registeredNodes().length === nodes.length);
   kubectl('label', 'node', nodeName(1), 'node-role.kubernetes.io/control-plane=', '--overwrite');
-  const { objects, exceptions } = ownDeployment(settings.nodes);
+  const { objects, exceptions } = ownDeployment(settings);
   apply(...objects);
   for (const exception of exceptions) print(`not as shipped: ${exception}`);
   await whenReady(settings);

@@ -4,7 +4,9 @@ import { join, resolve } from 'node:path';
 import { parse, parseAllDocuments, stringify } from 'yaml';
 import { vhostNetLibrary } from '#test/support/vhost-net.ts';
 import { MANIFEST } from '../../scripts/lib/deploy/chart.ts';
-import { GATEWAY, nodeName, vppAddress } from './network.ts';
+import { API_PORT } from './kubeconfig.ts';
+import { GATEWAY, hostAddress, nodeName, vppAddress } from './network.ts';
+import type { ClusterSettings } from './settings.ts';
 
 interface KubeObject {
   readonly kind: string;
@@ -41,8 +43,11 @@ const PRELOADED = '/usr/local/lib/vhost-net';
 /** Command of the agent's container before which the list of devices is replaced. */
 const REMOUNT = 'mount -o remount,rw,bind /proc/sys\n';
 
-/** The manifest of this tree, for a cluster with so many nodes. @param root another checkout */
-export function ownDeployment(nodes: number, root = repository): Deployment {
+/** The manifest of this tree, for a cluster. @param root another checkout */
+export function ownDeployment(
+  { nodes, kubeProxy }: ClusterSettings,
+  root = repository,
+): Deployment {
   const text = readFileSync(join(root, MANIFEST), 'utf8');
   const objects = parseAllDocuments(text).map((document) => document.toJS() as KubeObject);
   const exceptions = [
@@ -57,6 +62,12 @@ export function ownDeployment(nodes: number, root = repository): Deployment {
       gateway: GATEWAY,
     })),
   });
+  if (kubeProxy === 'none') {
+    nameAddresses(objects);
+    exceptions.push(
+      'etcd.address and ksr.apiServer.address are those of n1, because hosts have no kube-proxy (docs/install.md)',
+    );
+  }
   const library = vhostNetLibrary();
   if (library !== undefined) {
     replaceVhostNet(objects, library);
@@ -66,6 +77,22 @@ export function ownDeployment(nodes: number, root = repository): Deployment {
     );
   }
   return { objects, exceptions };
+}
+
+/** As the chart does it for these two values. */
+function nameAddresses(objects: readonly KubeObject[]): void {
+  const pods = [
+    find<Workload>(objects, 'DaemonSet', 'contiv-vswitch'),
+    find<Workload>(objects, 'Deployment', 'contiv-ksr'),
+  ];
+  for (const { env } of pods.flatMap(({ spec }) => spec.template.spec.containers)) {
+    const etcd = env.find(({ name }) => name === 'ETCD_ENDPOINTS');
+    if (etcd) etcd.value = `${hostAddress(1)}:12379`;
+    env.push(
+      { name: 'KUBERNETES_SERVICE_HOST', value: hostAddress(1) },
+      { name: 'KUBERNETES_SERVICE_PORT', value: String(API_PORT) },
+    );
+  }
 }
 
 function replaceVhostNet(objects: readonly KubeObject[], library: string): void {

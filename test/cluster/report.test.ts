@@ -14,14 +14,14 @@ const result: SuiteResult = {
   cases: [
     { name: 'serves', outcome: 'passed', message: '' },
     { name: 'answers', outcome: 'failed', message: 'timed out\n  after 5 s' },
-    { name: 'should run iperf2', outcome: 'failed', message: '' },
+    { name: 'set TCP CLOSE_WAIT timeout', outcome: 'failed', message: '' },
     { name: 'needs IPv6', outcome: 'skipped', message: 'no IPv6' },
   ],
   measures: ['10 requests, none lost'],
 };
 
-const render = (result: SuiteResult | undefined): string =>
-  renderClusterReport([{ title: 'Networks', notRun: ['SCTP'], result }], facts);
+const render = (...results: readonly SuiteResult[]): string =>
+  renderClusterReport([{ title: 'Networks', notRun: ['SCTP'], results }], facts);
 
 describe('report of the tests of Kubernetes', () => {
   it('names each failure, skip and measure, and what did not run', () => {
@@ -32,7 +32,7 @@ describe('report of the tests of Kubernetes', () => {
     );
     assert.match(
       text,
-      /## Networks\n\n- failed: answers: timed out after 5 s\n- failed: should run iperf2: cause: iperf of [^\n]*\n- skipped: needs IPv6: no IPv6\n- 10 requests, none lost\n- not run: SCTP\n/,
+      /## Networks\n\n2 nodes, kube-proxy: iptables:\n\n- failed: answers: timed out after 5 s\n- failed: set TCP CLOSE_WAIT timeout: cause: a client [^\n]*\n- skipped: needs IPv6: no IPv6\n- 10 requests, none lost\n\n- not run: SCTP\n/,
     );
     assert.match(text, /\n- no NIC\n/);
     assert.match(text, /```\nsrc\/vpp 1\nplugins 2\n```/);
@@ -40,6 +40,6 @@ describe('report of the tests of Kubernetes', () => {
 
   it('marks a suite that ran on another tree, or never', () => {
     assert.match(render({ ...result, trees: ['src/vpp 0'] }), /\| an earlier one \|/);
-    assert.match(render(undefined), /\| Networks \| – \| not run \|/);
+    assert.match(render(), /\| Networks \| – \| not run \|/);
   });
 });

@@ -26,8 +26,8 @@ export interface ReportedSuite {
   readonly title: string;
   /** Tests that it leaves out, a sentence each. */
   readonly notRun: readonly string[];
-  /** Of its last run; undefined: it never ran. */
-  readonly result: SuiteResult | undefined;
+  /** Of its last run on each kind of cluster. */
+  readonly results: readonly SuiteResult[];
 }
 
 export interface ReportFacts {
@@ -38,7 +38,11 @@ export interface ReportFacts {
 }
 
 export function renderClusterReport(suites: readonly ReportedSuite[], facts: ReportFacts): string {
-  const rows = suites.map(({ title, result }) => row(title, result, facts.trees));
+  const rows = suites.flatMap(({ title, results }) =>
+    results.length === 0
+      ? [`| ${title} | – | not run | | | | |`]
+      : results.map((result) => row(title, result, facts.trees)),
+  );
   const details = suites.flatMap((suite) => section(suite));
   const exceptions = facts.exceptions.map((exception) => `- ${exception}`);
   return `# Last runs of Kubernetes' own tests
@@ -61,8 +65,7 @@ ${details.join('\n')}
 `;
 }
 
-function row(title: string, result: SuiteResult | undefined, trees: readonly string[]): string {
-  if (result === undefined) return `| ${title} | – | not run | | | | |`;
+function row(title: string, result: SuiteResult, trees: readonly string[]): string {
   const count = (outcome: CaseResult['outcome']): number =>
     result.cases.filter((found) => found.outcome === outcome).length;
   const tree = result.trees.join() === trees.join() ? 'this' : 'an earlier one';
@@ -70,15 +73,18 @@ function row(title: string, result: SuiteResult | undefined, trees: readonly str
   return `| ${title} | ${result.cluster} | ${counts} | ${Math.round(result.seconds)} | ${tree} |`;
 }
 
-function section({ title, notRun, result }: ReportedSuite): string[] {
-  const cases = result?.cases ?? [];
-  const lines = [
-    ...cases.filter(({ outcome }) => outcome === 'failed').map(line),
-    ...cases.filter(({ outcome }) => outcome === 'skipped').map(line),
-    ...(result?.measures ?? []).map((measure) => `- ${measure}`),
-    ...notRun.map((sentence) => `- not run: ${sentence}`),
-  ];
-  return lines.length === 0 ? [] : [`\n## ${title}\n\n${lines.join('\n')}`];
+function section({ title, notRun, results }: ReportedSuite): string[] {
+  const found = results.flatMap(({ cluster, cases, measures }) => {
+    const lines = [
+      ...cases.filter(({ outcome }) => outcome === 'failed').map(line),
+      ...cases.filter(({ outcome }) => outcome === 'skipped').map(line),
+      ...measures.map((measure) => `- ${measure}`),
+    ];
+    return lines.length === 0 ? [] : [`${cluster}:\n\n${lines.join('\n')}`];
+  });
+  const left = notRun.map((sentence) => `- not run: ${sentence}`);
+  const parts = left.length === 0 ? found : [...found, left.join('\n')];
+  return parts.length === 0 ? [] : [`\n## ${title}\n\n${parts.join('\n\n')}`];
 }
 
 function line({ name, outcome, message }: CaseResult): string {

@@ -1,5 +1,5 @@
-/** Results of the last run of each suite, kept as JSON beside the programs. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+/** Results of the last run of each suite on each kind of cluster, kept as JSON beside the programs. */
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { folderOf } from './folder.ts';
 
@@ -23,12 +23,15 @@ export interface SuiteResult {
   readonly measures: readonly string[];
 }
 
-const fileOf = (suite: string): string => join(folderOf('results'), `${suite}.json`);
-
 export function writeResult(result: SuiteResult): void {
-  writeFileSync(fileOf(result.suite), JSON.stringify(result, undefined, 1));
+  const kind = result.cluster.replaceAll(/\W+/g, '-');
+  const file = join(folderOf('results'), `${result.suite}.${kind}.json`);
+  writeFileSync(file, JSON.stringify(result, undefined, 1));
 }
 
-export function readResult(suite: string): SuiteResult | undefined {
-  return existsSync(fileOf(suite)) ? JSON.parse(readFileSync(fileOf(suite), 'utf8')) : undefined;
+/** One for each kind of cluster, sorted. */
+export function readResults(suite: string): SuiteResult[] {
+  return globSync(join(folderOf('results'), `${suite}.*json`))
+    .map((file): SuiteResult => JSON.parse(readFileSync(file, 'utf8')))
+    .sort((a, b) => (a.cluster < b.cluster ? -1 : 1));
 }

@@ -60,6 +60,7 @@ export function valuesSchema(documents: readonly ConfigDocument[]): Schema {
       }),
       ksr: object({
         replicas: { type: 'integer', minimum: 1 },
+        apiServer: object({ address: text, port }),
         resources,
         config: files(ksrFiles),
       }),
