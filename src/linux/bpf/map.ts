@@ -33,6 +33,9 @@ const BATCH = 2048;
 
 export type Entry = readonly [key: Buffer, value: Buffer];
 
+/** The calls of the agent on a map. */
+export type MapEntries = Pick<BpfMap, 'set' | 'delete' | 'setAll' | 'entries'>;
+
 /** A map of the kernel, which programs read and write. Keys and values have the lengths of the shape. */
 export class BpfMap {
   readonly file: number;

@@ -1,11 +1,11 @@
 import type { Clock } from '#infra/clock/clock.ts';
-import type { BpfMap, Entry } from '../bpf/map.ts';
+import type { Entry, MapEntries } from '../bpf/map.ts';
 import { encodeGroup, encodeMember, encodeNumber, encodeSlot, type GroupHead } from './layout.ts';
 
 interface GroupMaps {
-  readonly groups: BpfMap;
-  readonly slots: BpfMap;
-  readonly members: BpfMap;
+  readonly groups: MapEntries;
+  readonly slots: MapEntries;
+  readonly members: MapEntries;
 }
 
 /**
@@ -97,6 +97,12 @@ export class GroupEntries {
       this.#members.delete(one);
     }
     return gone.length > 0;
+  }
+
+  /** Deletes what a change has added that failed before clients found it. */
+  async deleteUnused(clock: Clock): Promise<void> {
+    const used = countsOf(this.#slots.slice(0, this.#head.slots));
+    await this.fill(used, this.#head.affinityTimeout, clock);
   }
 
   async remove(clock: Clock): Promise<void> {

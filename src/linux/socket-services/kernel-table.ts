@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import { LinuxError } from '../api.ts';
-import type { BpfMap } from '../bpf/map.ts';
+import type { MapEntries } from '../bpf/map.ts';
 import { Refusal } from '../netlink/refusal.ts';
 import {
   type Frontend,
@@ -22,7 +23,13 @@ import {
   encodeNumber,
 } from './layout.ts';
 
-export type SocketMaps = Readonly<Record<'frontends' | 'groups' | 'slots' | 'members', BpfMap>>;
+export type SocketMaps = Readonly<Record<'frontends' | 'groups' | 'slots' | 'members', MapEntries>>;
+
+/**
+ * The service of entries whose group has lost its own entry, which nothing but a fault outside of the agent can
+ * cause. As it is a service like all others, a resync deletes it.
+ */
+const LOST_NAME = 'lost:entries';
 
 /** A mapping as entries of maps; endpoints and frontends as text of their bytes (`latin1`). */
 interface Target {
@@ -69,17 +76,16 @@ export class KernelSocketTable implements SocketTable {
   }
 
   put(service: SocketService): Promise<void> {
-    return this.#next(service.name, () => this.#put(service));
+    return this.#next(service.name, () => this.#change(service));
   }
 
   delete(name: string): Promise<void> {
-    return this.#next(name, () => this.#put({ name, mappings: [] }));
+    return this.#next(name, () => this.#change({ name, mappings: [] }));
   }
 
   services(): Promise<readonly SocketService[]> {
     return this.#next('services', async () => {
       await this.#read();
-      this.#onBackendsRemoved();
       return await this.#all();
     });
   }
@@ -100,26 +106,46 @@ export class KernelSocketTable implements SocketTable {
     return result;
   }
 
-  /** Groups are filled before clients find them, and go after clients find them no more. */
-  async #put({ name, mappings }: SocketService): Promise<void> {
+  /** Entries of a change that failed would take the place of others, and of its repetition. */
+  async #change(service: SocketService): Promise<void> {
     if (!this.#isKnown) await this.#read();
     if (this.#slices.due()) await this.#slices.turn();
-    const targets = mappings.map(targetOf);
-    const before = new Set(this.#services.get(name));
-    const claimed = new Map<string, number>();
-    let hasRemoved = false;
-    for (const target of targets) {
-      const group = this.#groupFor(name, target, before);
-      before.delete(group.number);
-      if (await group.fill(target.weights, target.affinityTimeout, this.#clock)) hasRemoved = true;
-      for (const frontend of target.frontends) claimed.set(frontend, group.number);
+    try {
+      await this.#put(service);
+    } catch (thrown) {
+      if (thrown instanceof Refusal) await this.#deleteUnused(service.name);
+      throw thrown;
     }
-    for (const [frontend, group] of claimed) this.#claim(frontend, group);
-    for (const group of [...(this.#services.get(name) ?? [])])
-      for (const frontend of [...this.#groups.get(group)!.frontends])
-        if (!claimed.has(frontend)) this.#release(frontend);
-    for (const group of before) await this.#remove(name, group);
-    if (hasRemoved || before.size > 0) this.#onBackendsRemoved();
+  }
+
+  /**
+   * Groups are filled before clients find them, and go after clients find them no more. An address leaves a group
+   * before the backends of the others change: clients never get those of another address.
+   */
+  async #put({ name, mappings }: SocketService): Promise<void> {
+    const targets = mappings.map(targetOf);
+    const desired = new Set(targets.flatMap(({ frontends }) => frontends));
+    const unused = new Set(this.#services.get(name));
+    for (const number of unused)
+      for (const frontend of this.#groups.get(number)!.frontends)
+        if (!desired.has(frontend)) this.#release(frontend);
+    for (const target of targets) {
+      const group = this.#groupFor(name, target, unused);
+      unused.delete(group.number);
+      const hasRemoved = await group.fill(target.weights, target.affinityTimeout, this.#clock);
+      if (hasRemoved) this.#onBackendsRemoved();
+      for (const frontend of target.frontends) this.#claim(frontend, group.number);
+    }
+    for (const number of unused) await this.#remove(name, number);
+  }
+
+  async #deleteUnused(name: string): Promise<void> {
+    await this.#read();
+    for (const number of [...(this.#services.get(name) ?? [])]) {
+      const group = this.#groups.get(number)!;
+      if (group.frontends.size === 0) await this.#remove(name, number);
+      else await group.deleteUnused(this.#clock);
+    }
   }
 
   /** Whether datagrams to an address of a service may go to a backend, as far as is known; endpoints as bytes. */
@@ -130,11 +156,15 @@ export class KernelSocketTable implements SocketTable {
     return this.#groups.get(group)?.has(backend.toString('latin1')) ?? false;
   }
 
-  /** The group that has most of the frontends already, or a new one. */
-  #groupFor(name: string, { frontends }: Target, free: ReadonlySet<number>): GroupEntries {
+  /** One whose addresses are all to be in the target, or that is as the target; otherwise a new group. */
+  #groupFor(name: string, target: Target, unused: ReadonlySet<number>): GroupEntries {
+    const frontends = new Set(target.frontends);
     for (const frontend of frontends) {
       const number = this.#frontends.get(frontend);
-      if (number !== undefined && free.has(number)) return this.#groups.get(number)!;
+      if (number === undefined || !unused.has(number)) continue;
+      const group = this.#groups.get(number)!;
+      const isItsOwn = [...group.frontends].every((one) => frontends.has(one));
+      if (isItsOwn || isDeepStrictEqual(contentOf(group), contentOf(target))) return group;
     }
     return this.#addGroup(new GroupEntries(this.#maps, this.#nextGroup++, name));
   }
@@ -150,16 +180,18 @@ export class KernelSocketTable implements SocketTable {
     const before = this.#frontends.get(frontend);
     if (before === group) return;
     this.#maps.frontends.set(Buffer.from(frontend, 'latin1'), encodeNumber(group));
-    if (before !== undefined) this.#groups.get(before)?.frontends.delete(frontend);
     this.#frontends.set(frontend, group);
     this.#groups.get(group)!.frontends.add(frontend);
+    if (before === undefined) return;
+    this.#groups.get(before)!.frontends.delete(frontend);
+    this.#onBackendsRemoved();
   }
 
   #release(frontend: string): void {
     this.#maps.frontends.delete(Buffer.from(frontend, 'latin1'));
-    const group = this.#frontends.get(frontend);
+    this.#groups.get(this.#frontends.get(frontend)!)!.frontends.delete(frontend);
     this.#frontends.delete(frontend);
-    if (group !== undefined) this.#groups.get(group)?.frontends.delete(frontend);
+    this.#onBackendsRemoved();
   }
 
   async #remove(name: string, number: number): Promise<void> {
@@ -177,30 +209,40 @@ export class KernelSocketTable implements SocketTable {
     this.#groups = new Map();
     this.#services = new Map();
     this.#frontends = new Map();
-    this.#nextGroup = 1;
     await slices.each(await this.#maps.groups.entries(clock), ([key, value]) => {
       const head = decodeGroup(value);
-      const number = key.readUInt32LE();
-      this.#addGroup(new GroupEntries(this.#maps, number, head.name, head));
-      this.#nextGroup = Math.max(this.#nextGroup, number + 1);
+      this.#addGroup(new GroupEntries(this.#maps, key.readUInt32LE(), head.name, head));
     });
     await slices.each(await this.#maps.slots.entries(clock), ([key, value]) =>
-      this.#groups
-        .get(key.readUInt32LE())
-        ?.found('slot', key.readUInt32LE(4), value.toString('latin1')),
+      this.#foundGroup(key.readUInt32LE()).found(
+        'slot',
+        key.readUInt32LE(4),
+        value.toString('latin1'),
+      ),
     );
     await slices.each(await this.#maps.members.entries(clock), ([key, value]) =>
-      this.#groups
-        .get(key.readUInt32LE())
-        ?.found('member', value.readUInt32LE(), key.toString('latin1', 4)),
+      this.#foundGroup(key.readUInt32LE()).found(
+        'member',
+        value.readUInt32LE(),
+        key.toString('latin1', 4),
+      ),
     );
     await slices.each(await this.#maps.frontends.entries(clock), ([key, value]) => {
       const text = key.toString('latin1');
-      const group = value.readUInt32LE();
-      this.#frontends.set(text, group);
-      this.#groups.get(group)?.frontends.add(text);
+      const group = this.#foundGroup(value.readUInt32LE());
+      this.#frontends.set(text, group.number);
+      group.frontends.add(text);
     });
+    this.#nextGroup = [...this.#groups.keys()].reduce((all, one) => Math.max(all, one), 0) + 1;
     this.#isKnown = true;
+    this.#onBackendsRemoved();
+  }
+
+  /** The group of an entry; without an entry of its own it is one of the lost service. */
+  #foundGroup(number: number): GroupEntries {
+    return (
+      this.#groups.get(number) ?? this.#addGroup(new GroupEntries(this.#maps, number, LOST_NAME))
+    );
   }
 
   async #all(): Promise<SocketService[]> {
@@ -211,6 +253,13 @@ export class KernelSocketTable implements SocketTable {
     });
     return all.sort((a, b) => compareText(a.name, b.name));
   }
+}
+
+/** Properties that all addresses of a group have in common. */
+function contentOf(of: Target | GroupEntries): unknown {
+  return of instanceof GroupEntries
+    ? [of.weights(), of.head.affinityTimeout]
+    : [of.weights, of.affinityTimeout];
 }
 
 function targetOf({ frontends, backends, affinityTimeout }: SocketMapping): Target {

@@ -2,7 +2,7 @@ import type { Clock } from '#infra/clock/clock.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { LinuxError, type LinuxHost, NamespaceNotFoundError, type NamespacePath } from '../api.ts';
-import type { BpfMap } from '../bpf/map.ts';
+import type { MapEntries } from '../bpf/map.ts';
 import type { FoundSocket } from '../netlink/sockets.ts';
 import { ENDPOINT_LENGTH } from './layout.ts';
 
@@ -21,7 +21,7 @@ export interface Translation {
 export interface StaleSocketsDeps {
   readonly sockets: DatagramSockets;
   /** Connected sockets of datagrams: service and backend by cookie. */
-  readonly connections: Pick<BpfMap, 'entries'>;
+  readonly connections: Pick<MapEntries, 'entries'>;
   /** Whether a socket that was connected by this translation has to connect again. */
   readonly isStale: (translation: Translation) => boolean;
   readonly clock: Clock;

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock, Random } from '#infra/clock/clock.ts';
 import {
   type Frontend,
@@ -21,7 +22,7 @@ interface Choice {
 
 interface SimMapping {
   readonly mapping: SocketMapping;
-  /** By network namespace; kept while the mapping has one of its frontends. */
+  /** By network namespace. */
   readonly affinity: Map<string, Choice>;
 }
 
@@ -41,20 +42,37 @@ export class SimSocketTable implements SocketTable {
 
   async put({ name, mappings }: SocketService): Promise<void> {
     const before = this.#services.get(name) ?? [];
-    const owners = new Set(before);
-    const after = mappings.map((mapping): SimMapping => {
-      const shared = mapping.frontends
-        .map((one) => this.#frontends.get(textOf(one)))
-        .find((one) => one !== undefined && owners.delete(one));
-      const backends = reduceWeights(mapping.backends);
-      return { mapping: { ...mapping, backends }, affinity: shared?.affinity ?? new Map() };
+    const desired = new Set(mappings.flatMap(({ frontends }) => frontends.map(textOf)));
+    for (const one of before.flatMap(({ mapping }) => mapping.frontends.map(textOf)))
+      if (!desired.has(one)) this.#frontends.delete(one);
+    const unused = new Set(before);
+    const after = mappings.map((one): SimMapping => {
+      const mapping = { ...one, backends: reduceWeights(one.backends) };
+      const former = this.#formerOf(mapping, unused);
+      if (former) unused.delete(former);
+      const changed = { mapping, affinity: former?.affinity ?? new Map() };
+      for (const frontend of mapping.frontends) this.#frontends.set(textOf(frontend), changed);
+      return changed;
     });
-    for (const { mapping } of before)
-      for (const one of mapping.frontends) this.#frontends.delete(textOf(one));
-    for (const each of after)
-      for (const one of each.mapping.frontends) this.#frontends.set(textOf(one), each);
     if (after.length > 0) this.#services.set(name, after);
     else this.#services.delete(name);
+  }
+
+  /** The one that becomes this mapping: its addresses are all in it, or it has the same backends. */
+  #formerOf(mapping: SocketMapping, unused: ReadonlySet<SimMapping>): SimMapping | undefined {
+    const texts = new Set(mapping.frontends.map(textOf));
+    return [...texts]
+      .map((one) => this.#frontends.get(one))
+      .find((one) => {
+        if (!one || !unused.has(one)) return false;
+        const left = one.mapping.frontends
+          .map(textOf)
+          .filter((frontend) => this.#frontends.get(frontend) === one);
+        return (
+          left.every((each) => texts.has(each)) ||
+          isDeepStrictEqual(contentOf(one.mapping), contentOf(mapping))
+        );
+      });
   }
 
   async delete(name: string): Promise<void> {
@@ -125,6 +143,11 @@ export class SimSocketTable implements SocketTable {
 
 function decision({ address, port }: SocketBackend): SocketDecision {
   return { to: 'backend', address, port };
+}
+
+/** Properties that all addresses of a mapping have in common. */
+function contentOf({ backends, affinityTimeout }: SocketMapping): unknown {
+  return { backends: sorted(backends), affinityTimeout };
 }
 
 function isMember({ backends }: SocketMapping, { address, port }: SocketBackend): boolean {

@@ -179,6 +179,15 @@ export function testSocketTable(
       assert.ok(others.has('other'));
     });
 
+    test('and an address keeps it while another one of its mapping gets other backends', async () => {
+      const other = { address: '10.96.0.20', port: PORT };
+      await put(mapping([web, other], three, 3600));
+      const first = await one.connect(0, web);
+      await put(mapping([other], three.slice(0, 1), 3600), mapping([web], three, 3600));
+      assert.equal(await one.connect(0, other), '127.0.0.2 8080');
+      for (let round = 0; round < 20; round++) assert.equal(await one.connect(0, web), first);
+    });
+
     test('affinity ends with its time', async () => {
       await put(mapping([web], three, 1));
       const reached = new Set<Reached>();

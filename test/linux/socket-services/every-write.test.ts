@@ -1,0 +1,251 @@
+/**
+ * The table of the kernel at each of its writes: clients of an address get a backend that it had before the change or has
+ * after it, wherever the agent ends, and the next resync repairs what is left then, or was deleted by another program.
+ */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import { ManualClock } from '#infra/clock/manual.ts';
+import type { Frontend, SocketMapping, SocketService } from '#linux/socket-services/api.ts';
+import { KernelSocketTable } from '#linux/socket-services/kernel-table.ts';
+import { checkProperty } from '../../support/random-cases.ts';
+import { AgentEndedError, frontendText, MemoryMaps, type Reached } from './memory-maps.ts';
+import { canonical, someService } from './some-services.ts';
+
+const FILE = 'test/linux/socket-services/every-write.test.ts';
+
+function startAgent({ maps }: MemoryMaps, onBackendsRemoved = () => {}): KernelSocketTable {
+  const clock = new ManualClock();
+  return new KernelSocketTable({ maps, clock, uninstall: () => undefined, onBackendsRemoved });
+}
+
+/** Backends that clients of each address have to reach. */
+function expected(services: Iterable<SocketService>): Map<string, Reached> {
+  return new Map(
+    [...services].flatMap(({ mappings }) =>
+      mappings.flatMap(({ frontends, backends }) =>
+        frontends.map((one): [string, Reached] => [
+          frontendText(one),
+          backends.length === 0
+            ? 'refused'
+            : new Set(backends.map(({ address, port }) => `${address} ${port}`)),
+        ]),
+      ),
+    ),
+  );
+}
+
+function checkBetween(
+  kernel: MemoryMaps,
+  before: ReadonlyMap<string, Reached>,
+  after: ReadonlyMap<string, Reached>,
+): void {
+  const now = kernel.reached();
+  for (const address of new Set([...before.keys(), ...now.keys(), ...after.keys()])) {
+    const reached = now.get(address);
+    const both = [before.get(address), after.get(address)];
+    if (reached === undefined || reached === 'refused') assert.ok(both.includes(reached), address);
+    else
+      for (const backend of reached) {
+        const isOfOne = both.some((one) => one instanceof Set && one.has(backend));
+        assert.ok(isOfOne, `${address} reaches ${backend}`);
+      }
+  }
+}
+
+/** Whether connected sockets of datagrams may have to connect again. */
+function hasLost(
+  before: ReadonlyMap<string, Reached>,
+  after: ReadonlyMap<string, Reached>,
+): boolean {
+  return [...before].some(([address, reached]) => {
+    const now = after.get(address);
+    return (
+      reached instanceof Set && !(now instanceof Set && [...reached].every((one) => now.has(one)))
+    );
+  });
+}
+
+/** As the scheduler does it in a resync. */
+async function resync(
+  table: KernelSocketTable,
+  desired: ReadonlyMap<string, SocketService>,
+): Promise<void> {
+  const found = new Map((await table.services()).map((one) => [one.name, one]));
+  for (const name of found.keys()) if (!desired.has(name)) await table.delete(name);
+  for (const [name, service] of desired) {
+    const one = found.get(name);
+    if (!one || !isDeepStrictEqual(canonical([one]), canonical([service])))
+      await table.put(service);
+  }
+}
+
+async function apply(
+  table: KernelSocketTable,
+  desired: Map<string, SocketService>,
+  service: SocketService,
+): Promise<void> {
+  if (service.mappings.length > 0) desired.set(service.name, service);
+  else desired.delete(service.name);
+  if (service.mappings.length > 0) await table.put(service);
+  else await table.delete(service.name);
+}
+
+async function checkSettled(
+  kernel: MemoryMaps,
+  table: KernelSocketTable,
+  desired: ReadonlyMap<string, SocketService>,
+): Promise<void> {
+  assert.deepEqual(canonical(await table.services()), canonical(desired.values()));
+  assert.deepEqual(kernel.reached(), expected(desired.values()));
+  assert.deepEqual(kernel.unused(), []);
+}
+
+const AT_EACH_WRITE = 'at each write clients get a backend of the time before or after it';
+
+test(AT_EACH_WRITE, async () => {
+  await checkProperty(
+    { file: FILE, name: AT_EACH_WRITE },
+    100,
+    fc.asyncProperty(fc.array(someService, { minLength: 2, maxLength: 8 }), async (services) => {
+      const kernel = new MemoryMaps();
+      let requests = 0;
+      const table = startAgent(kernel, () => requests++);
+      const desired = new Map<string, SocketService>();
+      for (const service of services) {
+        const before = expected(desired.values());
+        const after = expected(new Map(desired).set(service.name, service).values());
+        kernel.onWrite = () => checkBetween(kernel, before, after);
+        requests = 0;
+        await apply(table, desired, service);
+        if (hasLost(before, after)) assert.notEqual(requests, 0, 'connected sockets are looked at');
+      }
+      await checkSettled(kernel, table, desired);
+    }),
+  );
+});
+
+const AGENT_ENDS = 'the next agent repairs what the end of one has left';
+
+test(AGENT_ENDS, async () => {
+  await checkProperty(
+    { file: FILE, name: AGENT_ENDS },
+    100,
+    fc.asyncProperty(
+      fc.array(fc.tuple(someService, fc.nat(20)), { minLength: 2, maxLength: 8 }),
+      async (changes) => {
+        const kernel = new MemoryMaps();
+        let table = startAgent(kernel);
+        const desired = new Map<string, SocketService>();
+        for (const [service, writes] of changes) {
+          const before = expected(desired.values());
+          const after = expected(new Map(desired).set(service.name, service).values());
+          kernel.onWrite = () => checkBetween(kernel, before, after);
+          kernel.writesLeft = writes;
+          await apply(table, desired, service).catch((thrown: unknown) => {
+            if (!(thrown instanceof AgentEndedError)) throw thrown;
+          });
+          kernel.writesLeft = Number.POSITIVE_INFINITY;
+          table = startAgent(kernel);
+          await resync(table, desired);
+          await checkSettled(kernel, table, desired);
+        }
+      },
+    ),
+  );
+});
+
+const ENTRIES_DELETED = 'a resync repairs a table of which another program has deleted entries';
+const someLoss = fc.tuple(
+  fc.constantFrom('frontends' as const, 'groups' as const, 'slots' as const, 'members' as const),
+  fc.nat(30),
+);
+
+test(ENTRIES_DELETED, async () => {
+  await checkProperty(
+    { file: FILE, name: ENTRIES_DELETED },
+    100,
+    fc.asyncProperty(
+      fc.array(fc.tuple(someService, fc.array(someLoss, { maxLength: 5 })), {
+        minLength: 2,
+        maxLength: 8,
+      }),
+      async (changes) => {
+        const kernel = new MemoryMaps();
+        let table = startAgent(kernel);
+        const desired = new Map<string, SocketService>();
+        for (const [service, losses] of changes) {
+          await apply(table, desired, service);
+          for (const [map, at] of losses) kernel.lose(map, at);
+          if (losses.length % 2 === 0) table = startAgent(kernel);
+          await resync(table, desired);
+          await checkSettled(kernel, table, desired);
+        }
+      },
+    ),
+  );
+});
+
+describe('a full table', () => {
+  const frontends = (port: number): readonly Frontend[] => [
+    { address: '10.96.0.1', port, protocol: 'UDP' },
+  ];
+  const mapping = (port: number, backends: number): SocketMapping => ({
+    frontends: frontends(port),
+    backends: Array.from({ length: backends }, (_, at) => ({
+      address: `10.1.1.${at + 1}`,
+      port: 8080,
+      weight: 1,
+    })),
+    affinityTimeout: 0,
+  });
+  const service = (name: string, ...mappings: readonly SocketMapping[]): SocketService => ({
+    name,
+    mappings,
+  });
+  const isFull = { message: /full/, errno: 'E2BIG' };
+
+  for (const name of ['slots', 'members'] as const)
+    test(`of ${name} refuses a service and keeps the place for others`, async () => {
+      const kernel = new MemoryMaps();
+      kernel.capacity = { [name]: 10 };
+      const table = startAgent(kernel);
+      const desired = new Map<string, SocketService>();
+      await apply(table, desired, service('a', mapping(80, 6)));
+      for (let attempt = 0; attempt < 3; attempt++) {
+        await assert.rejects(table.put(service('b', mapping(81, 6))), isFull);
+        await assert.rejects(table.put(service('a', mapping(80, 12))), isFull);
+        await checkSettled(kernel, table, desired);
+      }
+      await apply(table, desired, service('a', mapping(80, 7)));
+      await apply(table, desired, service('b', mapping(81, 3)));
+      await checkSettled(kernel, table, desired);
+    });
+
+  test('of addresses or groups likewise', async () => {
+    for (const name of ['frontends', 'groups'] as const) {
+      const kernel = new MemoryMaps();
+      kernel.capacity = { [name]: 2 };
+      const table = startAgent(kernel);
+      const desired = new Map<string, SocketService>();
+      await apply(table, desired, service('a', mapping(80, 1), mapping(81, 2)));
+      await assert.rejects(table.put(service('b', mapping(82, 1))), isFull);
+      await checkSettled(kernel, table, desired);
+      await apply(table, desired, service('a', mapping(80, 3)));
+      await apply(table, desired, service('b', mapping(82, 1)));
+      await checkSettled(kernel, table, desired);
+    }
+  });
+
+  test('has connected sockets looked at after a change of which it has a part', async () => {
+    const kernel = new MemoryMaps();
+    kernel.capacity = { slots: 10 };
+    let requests = 0;
+    const table = startAgent(kernel, () => requests++);
+    await table.put(service('a', mapping(80, 4), mapping(81, 4)));
+    requests = 0;
+    await assert.rejects(table.put(service('a', mapping(80, 3), mapping(81, 12))), isFull);
+    assert.notEqual(requests, 0);
+  });
+});
