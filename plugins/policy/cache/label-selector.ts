@@ -63,6 +63,11 @@ export class LabelSelector {
     return requirements.length === 0 ? LabelSelector.everything : new LabelSelector(requirements);
   }
 
+  /** Whether it looks at no label with another key. */
+  needsOnly(key: string): boolean {
+    return this.#requirements.every((requirement) => requirement.key === key);
+  }
+
   matches(labels: Labels): boolean {
     for (const requirement of this.#requirements)
       if (!requirement.isMet(labelValue(labels, requirement.key))) return false;

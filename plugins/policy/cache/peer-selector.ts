@@ -49,7 +49,7 @@ export class PeerSelector implements PeerSelectorSpec {
   selectsNamespace(namespace: string): boolean {
     const { namespaces } = this;
     if (typeof namespaces === 'string') return namespaces === namespace;
-    return namespaces.matches(this.#namespaceTable.labelsOf(namespace));
+    return this.#namespaceTable.isSelected(namespace, namespaces);
   }
 
   selects(pod: PolicyPod): boolean {

@@ -3,6 +3,7 @@
  * resource to the watch, to resyncs, to the kube state of each event and to the reflection.
  */
 import type { MessageModel } from '#models/define.ts';
+import { closedNamespaces } from '../models/closed-namespace.ts';
 import { closedPods } from '../models/closed-pod.ts';
 import { closedPolicies } from '../models/closed-policy.ts';
 import { customIpamKey, customIpamModel } from '../models/custom-ipam.ts';
@@ -99,7 +100,7 @@ export const resources = {
   nodeconfig: resource('nodeconfig', nodeConfigModel, nodeConfigKey),
   node: resource('node', nodeModel, nodeKey),
   pod: resource('pod', podModel, podKey, closedPods),
-  namespace: resource('namespace', namespaceModel, namespaceKey),
+  namespace: resource('namespace', namespaceModel, namespaceKey, closedNamespaces),
   policy: resource('policy', policyModel, policyKey, closedPolicies),
   service: resource('service', serviceModel, serviceKey),
   endpoints: resource('endpoints', endpointsModel, endpointsKey),

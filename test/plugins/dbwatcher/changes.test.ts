@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Registry } from 'prom-client';
 import { namespaceModel } from '#kubernetes/models/namespace.ts';
+import { nodeModel } from '#kubernetes/models/node.ts';
 import { resourceList } from '#kubernetes/resources/resources.ts';
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { DbWatcherMetrics } from '#plugins/dbwatcher/metrics.ts';
@@ -12,6 +13,8 @@ import {
   KSR,
   namespaceKey,
   namespaceText,
+  nodeKey,
+  nodeText,
   settle,
   startedWatcher,
   WHOLE_RESYNC,
@@ -131,12 +134,12 @@ describe('dbwatcher and an invalid value', () => {
     for (const text of broken) {
       const { loop, database, watcher, warnings, states } = watcherHarness();
       await database.put(namespaceKey('a'), namespaceText('a'));
-      await database.put(namespaceKey('b'), text);
+      await database.put(nodeKey('b'), text);
       await database.put(interfaceKey('c'), text);
       watcher.start();
       await settle();
       assert.deepEqual(loop.take(), ['resync remote: k8s/namespace/a'], text);
-      const keys = [namespaceKey('b'), interfaceKey('c')];
+      const keys = [nodeKey('b'), interfaceKey('c')];
       assert.deepEqual([...watcher.status.broken.keys()], keys);
       assert.deepEqual(
         warnings.map(({ key }) => key),
@@ -149,7 +152,9 @@ describe('dbwatcher and an invalid value', () => {
 
   it('keeps the last one that made sense, and takes that for the one before', async () => {
     const { loop, database, watcher, mirror } = await startedWatcher();
-    const key = namespaceKey('default');
+    const key = nodeKey('n1');
+    await database.put(key, nodeText('n1'));
+    await settle();
     const before = (await mirror())[key];
     loop.take();
     for (const text of broken) await database.put(key, text);
@@ -157,14 +162,14 @@ describe('dbwatcher and an invalid value', () => {
     assert.deepEqual(loop.take(), []);
     assert.deepEqual([...watcher.status.broken.keys()], [key]);
     assert.equal((await mirror())[key], before, 'the mirror keeps it too');
-    await database.put(key, namespaceText('default', '2'));
+    await database.put(key, nodeText('n1', '2'));
     await settle();
-    assert.deepEqual(loop.take(), ['namespace k8s/namespace/default: plain -> 2']);
+    assert.deepEqual(loop.take(), ['node k8s/node/n1: plain -> 2']);
     assert.equal(watcher.status.broken.size, 0);
     await database.put(key, '{');
     await database.delete(key);
     await settle();
-    assert.deepEqual(loop.take(), ['namespace k8s/namespace/default: 2 -> -']);
+    assert.deepEqual(loop.take(), ['node k8s/node/n1: 2 -> -']);
     assert.equal(watcher.status.broken.size, 0);
     assert.equal((await mirror())[key], undefined);
     await watcher.close();
@@ -212,10 +217,10 @@ describe('dbwatcher and an invalid value', () => {
   it('is forgotten when it comes and goes without ever making sense', async () => {
     const { loop, database, watcher } = await startedWatcher();
     loop.take();
-    await database.put(namespaceKey('a'), '{');
+    await database.put(nodeKey('a'), '{');
     await settle();
     assert.equal(watcher.status.broken.size, 1);
-    await database.delete(namespaceKey('a'));
+    await database.delete(nodeKey('a'));
     await settle();
     assert.deepEqual(loop.take(), []);
     assert.equal(watcher.status.broken.size, 0);
@@ -224,13 +229,15 @@ describe('dbwatcher and an invalid value', () => {
 
   it('keeps its last valid value in the next resync', async () => {
     const { loop, database, watcher } = await startedWatcher();
-    await database.put(namespaceKey('default'), '{');
+    await database.put(nodeKey('n1'), nodeText('n1'));
+    await settle();
+    await database.put(nodeKey('n1'), '{');
     await settle();
     loop.take();
     await watcher.requestResync({ acceptEmpty: false });
     await settle();
     assert.deepEqual(loop.take(), [
-      'resync remote: config/vpp/v2/interfaces/loop1 k8s/namespace/default k8s/namespace/kube-system',
+      'resync remote: config/vpp/v2/interfaces/loop1 k8s/namespace/default k8s/namespace/kube-system k8s/node/n1',
     ]);
     await watcher.close();
   });
@@ -282,22 +289,23 @@ describe('metrics of the dbwatcher', () => {
 describe('a value that becomes invalid', () => {
   it('keeps its last valid value also after a restart', async () => {
     const bench = await startedWatcher();
-    const valid = bench.loop.resyncs.at(-1)!.kubeState['namespace'];
+    const valid = { 'k8s/node/n1': nodeModel.canonical({ name: 'n1' }) };
+    await bench.database.put(nodeKey('n1'), nodeText('n1'));
     await settle();
-    await bench.database.put(namespaceKey('default'), 'junk');
+    await bench.database.put(nodeKey('n1'), 'junk');
     await settle();
     await bench.watcher.close();
     const next = bench.restart();
     next.watcher.start();
     await settle();
     await settle();
-    assert.deepEqual(next.loop.resyncs.at(-1)!.kubeState['namespace'], valid);
+    assert.deepEqual(next.loop.resyncs.at(-1)!.kubeState['node'], valid);
     await next.watcher.close();
     const third = bench.restart();
     third.watcher.start();
     await settle();
     await settle();
-    assert.deepEqual(third.loop.resyncs.at(-1)!.kubeState['namespace'], valid);
+    assert.deepEqual(third.loop.resyncs.at(-1)!.kubeState['node'], valid);
     await third.watcher.close();
   });
 });

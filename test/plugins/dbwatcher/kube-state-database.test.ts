@@ -14,6 +14,7 @@ import {
   KSR,
   namespaceKey,
   namespaceText,
+  nodeKey,
 } from './watcher-harness.ts';
 
 const clock = new ManualClock();
@@ -45,12 +46,12 @@ describe('the state of Kubernetes in a database', () => {
 
   it('ignores invalid values, and logs their keys', async () => {
     const store = await filled(['a']);
-    await store.put(namespaceKey('b'), '{"name":');
+    await store.put(nodeKey('b'), '{"name":');
     const warnings: unknown[] = [];
     const log = { ...silentLogger, warn: (fields: unknown) => void warnings.push(fields) };
     const { values } = await load(store, log);
     assert.deepEqual([...values.keys()], [namespaceKey('a')]);
-    assert.equal((warnings[0] as { key: string }).key, namespaceKey('b'));
+    assert.equal((warnings[0] as { key: string }).key, nodeKey('b'));
   });
 
   it('is written to a database that then holds it and no other', async () => {

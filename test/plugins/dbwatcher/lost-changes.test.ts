@@ -7,6 +7,7 @@ import {
   interfaceKey,
   namespaceKey,
   namespaceText,
+  nodeKey,
   settle,
   startedWatcher,
   type WatcherHarness,
@@ -58,7 +59,7 @@ describe('dbwatcher and a watch that loses changes', () => {
 
   it('has nothing to say of broken values and of keys that are not its own', async () => {
     const made = await lossy();
-    await made.database.put(namespaceKey('default'), '{');
+    await made.database.put(nodeKey('n1'), '{');
     await made.database.put(`${AGENT_PREFIX}check/status/v1/agent`, 'x');
     await made.database.put('/vnf-agent/contiv-ksr/k8s/unheard/of', 'x');
     await advance(made, 300_000);

@@ -5,6 +5,7 @@ import {
   fill,
   namespaceKey,
   namespaceText,
+  nodeKey,
   settle,
   startedWatcher,
   type WatcherHarness,
@@ -117,13 +118,11 @@ describe('dbwatcher without the database at start', () => {
     const before = await startedWatcher();
     await before.watcher.close();
     const made = before.restart();
-    await made.local.put(namespaceKey('default'), '{');
+    await made.local.put(nodeKey('n1'), '{');
     made.cluster.disconnect();
     made.watcher.start();
     await advance(made, 5_100);
-    assert.deepEqual(made.loop.take(), [
-      'resync local: config/vpp/v2/interfaces/loop1 k8s/namespace/kube-system',
-    ]);
+    assert.deepEqual(made.loop.take(), [localResync]);
     await made.watcher.close();
   });
 

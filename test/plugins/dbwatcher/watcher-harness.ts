@@ -25,6 +25,10 @@ export const interfaceKey = (name: string) => `${AGENT_PREFIX}config/vpp/v2/inte
 
 export const namespaceText = (name: string, label?: string) =>
   JSON.stringify({ name, ...(label && { label: [{ key: 'l', value: label }] }) });
+/** A record of a kind that permits nothing: one that cannot be read is ignored. */
+export const nodeKey = (name: string) => `${KSR}k8s/node/${name}`;
+export const nodeText = (name: string, provider_ID?: string) =>
+  JSON.stringify({ name, provider_ID });
 export const interfaceText = (name: string, mtu = 0) =>
   JSON.stringify({ name, type: 'SOFTWARE_LOOPBACK', mtu });
 
@@ -89,8 +93,8 @@ function lineOf(event: Event): string {
 
 function labelOf(value: object | undefined): string {
   if (!value) return '-';
-  const { label } = value as { label?: { value: string }[] };
-  return label?.[0]?.value ?? 'plain';
+  const { label, provider_ID } = value as { label?: { value: string }[]; provider_ID?: string };
+  return label?.[0]?.value ?? (provider_ID || 'plain');
 }
 
 export interface WatcherHarness {

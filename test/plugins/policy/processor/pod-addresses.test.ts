@@ -1,6 +1,7 @@
 /** Pods that share addresses, and pods whose record is unknown. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { closedNamespaces } from '#kubernetes/models/closed-namespace.ts';
 import { closedPods } from '#kubernetes/models/closed-pod.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import { podIdText, unknownPod } from '#plugins/podmanager/api.ts';
@@ -213,6 +214,33 @@ test('a namespace has the label of its name, also without a record and against i
     'any with 10.1.2.2/32',
     'any with 10.1.2.3/32',
   ]);
+});
+
+test('a namespace that cannot be read is matched only by its name, and by a selector of all', async () => {
+  const bySelector = (match_expression: object[]) => ({ namespaces: { match_expression } });
+  const name = 'kubernetes.io/metadata.name';
+  const peers = {
+    env: namespaces({ env: 'test' }),
+    'not prod': bySelector([{ key: 'env', operator: 'NOT_IN', value: ['prod'] }]),
+    'no tier': bySelector([{ key: 'tier', operator: 'DOES_NOT_EXIST' }]),
+    name: namespaces({ [name]: 'a' }),
+    all: namespaces(),
+  } as const;
+  for (const [title, peer] of Object.entries(peers)) {
+    const processor = await processed({
+      pods: [db, pod({ name: 'web', namespace: 'a', ips: ['10.1.2.2'] })],
+      namespaces: [namespace('a', { env: 'test' })],
+      policies: [policy({ ingress_rule: [{ from: [peer] }] })],
+      attachments,
+    });
+    const all = (permitsOf(processor, 'db', 'ingress') as string[]).join();
+    assert.ok(all.includes('10.1.2.2/32'), title);
+    const key = resources.namespace.key('a', '');
+    const current = closedNamespaces.value({ name: 'a' }, 'it is no object');
+    await processor.change({ resource: 'namespace', key, current }, testSlices());
+    const after = permitsOf(processor, 'db', 'ingress') as string[];
+    assert.equal(after.join().includes('10.1.2.2/32'), title === 'name' || title === 'all', title);
+  }
 });
 
 test('a label of a namespace changes the pods of the policies that can see it, and no others', async () => {

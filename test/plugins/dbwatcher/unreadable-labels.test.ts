@@ -1,7 +1,9 @@
-/** Records of pods that cannot be read: the labels of the record before do not count. */
+/** Records of pods and namespaces that cannot be read: the labels of the record before do not count. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { closedNamespaces } from '#kubernetes/models/closed-namespace.ts';
 import { closedPods } from '#kubernetes/models/closed-pod.ts';
+import { type Namespace, namespaceModel } from '#kubernetes/models/namespace.ts';
 import { type Pod, podModel } from '#kubernetes/models/pod.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import { KSR, settle, startedWatcher, watcherHarness } from './watcher-harness.ts';
@@ -66,6 +68,25 @@ describe('a pod in the datastore that cannot be read', () => {
     await settle();
     assert.deepEqual((loop.changes.at(-1)!.current as Pod).label, label);
     assert.equal(watcher.status.broken.size, 0);
+    await watcher.close();
+  });
+});
+
+describe('a namespace in the datastore that cannot be read', () => {
+  it('has no label of the record before', async () => {
+    const { loop, database, watcher } = await startedWatcher();
+    const space = KSR + resources.namespace.key('shop', '');
+    const before = namespaceModel.canonical({ name: 'shop', label });
+    await database.put(space, JSON.stringify(namespaceModel.toJson(before)));
+    await settle();
+    for (const text of ['{', '{"name":"shop","label":"app=web"}']) {
+      await database.put(space, text);
+      await settle();
+      const current = loop.changes.at(-1)!.current as Namespace;
+      assert.ok(closedNamespaces.unreadableParts(current), text);
+      assert.equal(current.label.length, 1);
+      assert.deepEqual([...watcher.status.broken.keys()], [space]);
+    }
     await watcher.close();
   });
 });
