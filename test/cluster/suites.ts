@@ -3,6 +3,7 @@ import { runCyclonus } from './cyclonus.ts';
 import { type E2eSelection, runE2e } from './e2e.ts';
 import { measureSuite } from './measures.ts';
 import { restartSuite } from './restarts.ts';
+import { rollingUpdateSuite } from './rolling-update.ts';
 import type { Suite } from './suite.ts';
 import { upgradeSuite } from './upgrade.ts';
 
@@ -75,5 +76,6 @@ export const suites: Readonly<Record<string, Suite>> = {
   // Kubelet delays a container that has ended often: the upgrade is first.
   upgrade: upgradeSuite,
   restarts: restartSuite,
+  'rolling-update': rollingUpdateSuite,
   measures: measureSuite,
 };

@@ -63,15 +63,15 @@ export class BpfMap {
     return new BpfMap(call('createMap', attributes), shape);
   }
 
-  /** @throws Refusal with ENOENT: there is none; Error: it has another shape */
-  static open(path: string, shape: MapShape): BpfMap {
+  /** @returns undefined: it has another shape @throws Refusal with ENOENT: there is none */
+  static open(path: string, shape: MapShape): BpfMap | undefined {
     const map = new BpfMap(openKept(path), shape);
     const found = info(map.file, 24);
     const numbers = [kinds[shape.kind], shape.keyLength, shape.valueLength, shape.maxEntries];
     if (numbers.every((number, at) => number === found.readUInt32LE(at === 0 ? 0 : 4 + 4 * at)))
       return map;
     map.close();
-    throw new Error(`the map ${path} has another shape`);
+    return undefined;
   }
 
   pin(path: string): void {

@@ -2,7 +2,7 @@
  * Programs and maps of services at sockets, kept in the bpf file system: they continue when the agent ends, and its next
  * process finds them. Nothing else belongs into their folder.
  */
-import { mkdirSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { BpfLink } from '../bpf/link.ts';
 import { BpfMap } from '../bpf/map.ts';
@@ -22,16 +22,19 @@ export interface InstallationPlace {
 
 export type InstalledMaps = Readonly<Record<MapName, BpfMap>>;
 
+/** Begin of the name of a folder with maps. */
+const MAPS = 'maps-';
+
 const mapNames = Object.keys(shapes) as MapName[];
 const hookNames = Object.keys(hooks) as Hook[];
 
 /**
  * Opens or makes the maps, and puts the programs of this release in the place of those that run: no call
- * of a socket meets none.
+ * of a socket meets none. Maps of another layout go, when no program reads them any more.
  * @throws Refusal, or an error of the file system
  */
 export function install({ folder, group }: InstallationPlace): InstalledMaps {
-  const mapFolder = join(folder, `maps-${LAYOUT_VERSION}`);
+  const mapFolder = join(folder, `${MAPS}${LAYOUT_VERSION}`);
   mkdirSync(mapFolder, { recursive: true, mode: 0o700 });
   const maps = Object.fromEntries(
     mapNames.map((name) => [name, openMap(join(mapFolder, name), name)]),
@@ -51,6 +54,9 @@ export function install({ folder, group }: InstallationPlace): InstalledMaps {
   } finally {
     close(groupFile);
   }
+  for (const name of readdirSync(folder))
+    if (name.startsWith(MAPS) && name !== `${MAPS}${LAYOUT_VERSION}`)
+      rmSync(join(folder, name), { recursive: true });
   return maps;
 }
 
@@ -62,7 +68,10 @@ export function uninstall(folder: string): void {
 function openMap(path: string, name: MapName): BpfMap {
   const shape = shapes[name];
   try {
-    return BpfMap.open(path, shape);
+    const found = BpfMap.open(path, shape);
+    if (found) return found;
+    // VPP has the services until the first resync has filled the new one
+    rmSync(path);
   } catch (thrown) {
     if (!isMissing(thrown)) throw thrown;
   }

@@ -18,13 +18,13 @@ export const shapes = {
   /** The agent anchors all other entries here: a group is the last that goes. */
   groups: { kind: 'hash', keyLength: 4, valueLength: 8 + MAX_NAME_LENGTH, maxEntries: 1 << 17 },
   /** From group and number of a slot to a backend; one with weight 3 has 3 slots. */
-  slots: { kind: 'hash', keyLength: 8, valueLength: 20, maxEntries: 1 << 21 },
+  slots: { kind: 'hash', keyLength: 8, valueLength: 20, maxEntries: 1 << 19 },
   /** From group and backend to the number of its slots: whether a backend is still there. */
-  members: { kind: 'hash', keyLength: 24, valueLength: 4, maxEntries: 1 << 21 },
+  members: { kind: 'hash', keyLength: 24, valueLength: 4, maxEntries: 1 << 19 },
   /** From network namespace and group to the backend that was chosen last, and when. */
   affinity: { kind: 'lru', keyLength: 16, valueLength: 32, maxEntries: 1 << 16 },
   /** Of sockets that send to services without a connection: what one address was translated to, in both directions. */
-  flows: { kind: 'lru', keyLength: 32, valueLength: 24, maxEntries: 1 << 17 },
+  flows: { kind: 'lru', keyLength: 32, valueLength: 24, maxEntries: 1 << 16 },
   /** By the cookie of a connected socket of datagrams, until it is closed: service and backend. */
   connections: { kind: 'hash', keyLength: 8, valueLength: 40, maxEntries: 1 << 18 },
   /** Of a connected socket: the address of the service, then that of the backend. */

@@ -1,7 +1,7 @@
 /** A control group and a bpf file system of the test, and clients in them. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmdirSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '#infra/clock/system.ts';
@@ -50,10 +50,30 @@ export class SocketMachine {
     return join(this.#base, 'cgroup');
   }
 
+  /** Maps as an agent of another layout would leave them. */
+  leaveOtherLayout(): void {
+    const folder = join(this.#base, 'bpf/contiv-vswitch');
+    const other = { kind: 'hash', keyLength: 4, valueLength: 4, maxEntries: 1 } as const;
+    for (const path of [`maps-${LAYOUT_VERSION}`, 'maps-0']) {
+      const file = join(folder, path, 'slots');
+      mkdirSync(join(folder, path), { recursive: true });
+      rmSync(file, { force: true });
+      const map = BpfMap.create('cv_other', other);
+      map.pin(file);
+      map.close();
+    }
+  }
+
+  /** Names of the folders with maps. */
+  layouts(): string[] {
+    const folder = join(this.#base, 'bpf/contiv-vswitch');
+    return readdirSync(folder).filter((name) => name.startsWith('maps-'));
+  }
+
   /** Number of connected datagram sockets that programs know. */
   async connections(): Promise<number> {
     const path = join(this.#base, 'bpf/contiv-vswitch', `maps-${LAYOUT_VERSION}`, 'connections');
-    const map = BpfMap.open(path, shapes.connections);
+    const map = BpfMap.open(path, shapes.connections)!;
     const found = await map.entries(systemClock);
     map.close();
     return found.length;

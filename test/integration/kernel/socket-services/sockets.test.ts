@@ -178,6 +178,18 @@ describe('services at sockets', { skip: withoutSocketHooks() }, () => {
     assert.ok(changes > 300, `${changes} changes`);
   });
 
+  test('an agent of another layout begins with an empty table', async () => {
+    await put(mapping(ipv4.vip, [place('127.0.0.3')]));
+    machine.leaveOtherLayout();
+    table = machine.table();
+    // the entries of the services are there, their slots are not
+    assert.notEqual((await connectTo(ipv4.vip)).server, '127.0.0.3 8080');
+    for (const { name } of await table.services()) await table.delete(name);
+    await put(mapping(ipv4.vip, [place('127.0.0.3')]));
+    assert.equal((await connectTo(ipv4.vip)).server, '127.0.0.3 8080');
+    assert.deepEqual(machine.layouts().length, 1);
+  });
+
   test('after the removal of the programs addresses are those of the kernel', async () => {
     await table.remove();
     // loopback has no other network
