@@ -4,7 +4,7 @@ import type { Logger } from '#infra/log/log.ts';
 import { LinuxError, type LinuxHost, NamespaceNotFoundError, type NamespacePath } from '../api.ts';
 import type { MapEntries } from '../bpf/map.ts';
 import type { FoundSocket } from '../netlink/sockets.ts';
-import { ENDPOINT_LENGTH } from './layout.ts';
+import { ENDPOINT_LENGTH, encodeEndpoint } from './layout.ts';
 
 /** Connected datagram sockets of the machine. */
 export interface DatagramSockets extends Pick<LinuxHost, 'namespaces'> {
@@ -30,6 +30,8 @@ export interface StaleSocketsDeps {
 
 /** Backends of a rolling update go one after the other. */
 const PAUSE_MS = 100;
+
+const CANNOT_END = 'cannot end sockets that are connected to removed backends';
 
 /**
  * Ends connected datagram sockets whose backend is none of their service any more: they would send to an address
@@ -60,10 +62,7 @@ export class StaleSockets {
       try {
         await this.#endStale();
       } catch (thrown) {
-        log.warn(
-          { error: errorText(thrown) },
-          'cannot end the sockets that are connected to backends of the past',
-        );
+        log.warn({ error: errorText(thrown) }, CANNOT_END);
       }
     }
     this.#isRunning = false;
@@ -71,16 +70,33 @@ export class StaleSockets {
 
   async #endStale(): Promise<void> {
     const { sockets, connections, isStale, clock, log } = this.#deps;
-    const stale = new Set<bigint>();
-    for (const [cookie, translation] of await connections.entries(clock))
-      if (isStale(translationOf(translation))) stale.add(cookie.readBigUInt64LE());
+    const stale = new Map<bigint, Translation>();
+    for (const [cookie, bytes] of await connections.entries(clock)) {
+      const translation = translationOf(bytes);
+      if (isStale(translation)) stale.set(cookie.readBigUInt64LE(), translation);
+    }
     if (stale.size === 0) return;
     const namespaces: readonly NamespacePath[] = [undefined, ...(await sockets.namespaces())];
     for (const namespace of namespaces)
-      for (const socket of (await sockets.datagramSockets(namespace).catch(ignoreGone)) ?? [])
-        if (stale.has(socket.cookie))
-          await sockets.endDatagramSocket(namespace, socket).catch(ignoreGone);
+      await this.#endStaleOf(namespace, stale).catch((thrown: unknown) => {
+        const where = namespace ?? 'host';
+        log.warn({ namespace: where, error: errorText(thrown) }, CANNOT_END);
+      });
     log.debug({ sockets: stale.size }, 'ended sockets of removed backends');
+  }
+
+  /** A process may have connected its socket elsewhere meanwhile, and a backend may be back. */
+  async #endStaleOf(
+    namespace: NamespacePath,
+    stale: ReadonlyMap<bigint, Translation>,
+  ): Promise<void> {
+    const { sockets, isStale } = this.#deps;
+    for (const socket of (await sockets.datagramSockets(namespace).catch(ignoreGone)) ?? []) {
+      const translation = stale.get(socket.cookie);
+      if (!translation?.backend.equals(encodeEndpoint(socket.remote))) continue;
+      if (isStale(translation))
+        await sockets.endDatagramSocket(namespace, socket).catch(ignoreGone);
+    }
   }
 }
 
