@@ -37,6 +37,11 @@ export class BpfLink {
     ]);
   }
 
+  /** Ends the program here at once; without it the kernel does so some time after the last reference. */
+  detach(): void {
+    bpf('detachLink', 4, [[0, this.#file]]);
+  }
+
   /** Number of the program, and of the control group: 0 if the group was deleted. */
   get place(): { readonly program: number; readonly group: bigint } {
     const found = info(this.#file, 32);

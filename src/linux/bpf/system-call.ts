@@ -26,6 +26,7 @@ export const bpfCommand = {
   deleteBatch: 27,
   createLink: 28,
   updateLink: 29,
+  detachLink: 34,
 } as const;
 
 /** A field of the attributes at an offset: a number of 32 bits, or the address of bytes. */

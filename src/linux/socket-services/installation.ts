@@ -36,15 +36,31 @@ const hookNames = Object.keys(hooks) as Hook[];
 export function install({ folder, group }: InstallationPlace): InstalledMaps {
   const mapFolder = join(folder, `${MAPS}${LAYOUT_VERSION}`);
   mkdirSync(mapFolder, { recursive: true, mode: 0o700 });
-  const maps = Object.fromEntries(
-    mapNames.map((name) => [name, openMap(join(mapFolder, name), name)]),
-  ) as InstalledMaps;
-  const files = Object.fromEntries(mapNames.map((name) => [name, maps[name].file])) as MapFiles;
+  const opened: [MapName, BpfMap][] = [];
+  try {
+    for (const name of mapNames) opened.push([name, openMap(join(mapFolder, name), name)]);
+    const maps = Object.fromEntries(opened) as InstalledMaps;
+    attachAll(
+      folder,
+      group,
+      Object.fromEntries(opened.map(([name, { file }]) => [name, file])) as MapFiles,
+    );
+    for (const name of readdirSync(folder))
+      if (name.startsWith(MAPS) && name !== `${MAPS}${LAYOUT_VERSION}`)
+        rmSync(join(folder, name), { recursive: true });
+    return maps;
+  } catch (thrown) {
+    for (const [, map] of opened) map.close();
+    throw thrown;
+  }
+}
+
+function attachAll(folder: string, group: string, maps: MapFiles): void {
   const groupFile = openFolder(group);
   try {
     const { ino } = statSync(group, { bigint: true });
     for (const hook of hookNames) {
-      const loaded = load(hook, files);
+      const loaded = load(hook, maps);
       try {
         attach(loaded, hook, join(folder, hook), { file: groupFile, number: ino });
       } finally {
@@ -54,14 +70,11 @@ export function install({ folder, group }: InstallationPlace): InstalledMaps {
   } finally {
     close(groupFile);
   }
-  for (const name of readdirSync(folder))
-    if (name.startsWith(MAPS) && name !== `${MAPS}${LAYOUT_VERSION}`)
-      rmSync(join(folder, name), { recursive: true });
-  return maps;
 }
 
 /** Ends the translation and frees all memory; existing connections continue. */
 export function uninstall(folder: string): void {
+  for (const hook of hookNames) detach(join(folder, hook));
   rmSync(folder, { recursive: true, force: true });
 }
 
@@ -78,7 +91,12 @@ function openMap(path: string, name: MapName): BpfMap {
   const types = shape.kind === 'socket' ? loadTypes(shape.valueLength) : undefined;
   try {
     const map = BpfMap.create(`cv_${name}`, shape, types);
-    map.pin(path);
+    try {
+      map.pin(path);
+    } catch (thrown) {
+      map.close();
+      throw thrown;
+    }
     return map;
   } finally {
     if (types) close(types.file);
@@ -118,6 +136,20 @@ function attach(
     }
   } finally {
     found?.close();
+  }
+}
+
+/** Without the right to do so the kernel still ends the program, with the file. */
+function detach(path: string): void {
+  try {
+    const link = openLink(path);
+    try {
+      link?.detach();
+    } finally {
+      link?.close();
+    }
+  } catch (thrown) {
+    if (!(thrown instanceof Refusal)) throw thrown;
   }
 }
 

@@ -32,40 +32,55 @@ export interface SocketTableDeps {
 }
 
 /**
- * The table of this machine's kernel; programs and maps of an earlier agent are taken over.
+ * The table of this machine's kernel; programs and maps of an earlier agent are taken over. Where that fails they are
+ * removed: nothing would keep their backends up to date.
  * @param sysFs the folder /sys/fs of the machine
  * @throws SocketServicesUnavailableError
  */
-export function openSocketTable(
-  sysFs: string,
-  { clock, sockets, log }: SocketTableDeps,
-): SocketTable {
-  const bpf = join(sysFs, 'bpf');
-  const group = groupOf(join(sysFs, 'cgroup'));
-  checkFileSystem(bpf, BPF, 'a bpf file system');
-  checkFileSystem(group, CGROUP2, 'control groups of version 2');
-  const folder = join(bpf, FOLDER);
+export function openSocketTable(sysFs: string, deps: SocketTableDeps): SocketTable {
+  const folder = join(sysFs, 'bpf', FOLDER);
   try {
-    const maps = install({ folder, group });
-    const stale = new StaleSockets({
-      sockets,
-      connections: maps.connections,
-      isStale: ({ service, backend }) => !table.hasDatagramBackend(service, backend),
-      clock,
-      log,
-    });
-    const table = new KernelSocketTable({
-      maps,
-      clock,
-      uninstall: () => uninstall(folder),
-      onBackendsRemoved: () => stale.request(),
-    });
-    return table;
+    return open(sysFs, folder, deps);
   } catch (thrown) {
-    if (!(thrown instanceof Refusal) && (thrown as NodeJS.ErrnoException).code === undefined)
-      throw thrown;
+    try {
+      uninstall(folder);
+    } catch (cause) {
+      const error = errorText(cause);
+      deps.log.error(
+        { folder, error },
+        'cannot remove services at sockets: their backends are outdated',
+      );
+    }
+    const isRefused =
+      thrown instanceof Refusal || (thrown as NodeJS.ErrnoException).syscall !== undefined;
+    if (!isRefused) throw thrown;
     throw new SocketServicesUnavailableError(errorText(thrown), { where: folder, cause: thrown });
   }
+}
+
+function open(
+  sysFs: string,
+  folder: string,
+  { clock, sockets, log }: SocketTableDeps,
+): SocketTable {
+  const group = groupOf(join(sysFs, 'cgroup'));
+  checkFileSystem(join(sysFs, 'bpf'), BPF, 'a bpf file system');
+  checkFileSystem(group, CGROUP2, 'control groups of version 2');
+  const maps = install({ folder, group });
+  const stale = new StaleSockets({
+    sockets,
+    connections: maps.connections,
+    isStale: ({ service, backend }) => !table.hasDatagramBackend(service, backend),
+    clock,
+    log,
+  });
+  const table = new KernelSocketTable({
+    maps,
+    clock,
+    uninstall: () => uninstall(folder),
+    onBackendsRemoved: () => stale.request(),
+  });
+  return table;
 }
 
 /** With control groups of both versions, those of version 2 are in a folder of the others. */

@@ -64,6 +64,13 @@ export class SocketMachine {
     }
   }
 
+  /** Makes the kernel refuse the last of the programs, until all of them are removed. */
+  spoilLink(): void {
+    const path = join(this.#base, 'bpf/contiv-vswitch/release');
+    rmSync(path);
+    mkdirSync(path);
+  }
+
   /** Names of the folders with maps. */
   layouts(): string[] {
     const folder = join(this.#base, 'bpf/contiv-vswitch');

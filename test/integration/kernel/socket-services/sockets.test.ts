@@ -1,5 +1,6 @@
 /** Services at real sockets, beside the suite of all tables: addresses that processes see, and changes under load. */
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import type { SocketProtocol } from '#linux/socket-services/address.ts';
 import type { SocketMapping, SocketTable } from '#linux/socket-services/api.ts';
@@ -188,6 +189,20 @@ describe('services at sockets', { skip: withoutSocketHooks() }, () => {
     await put(mapping(ipv4.vip, [place('127.0.0.3')]));
     assert.equal((await connectTo(ipv4.vip)).server, '127.0.0.3 8080');
     assert.deepEqual(machine.layouts().length, 1);
+  });
+
+  test('an agent that cannot take over removes what would translate to backends of the past', async () => {
+    await put(mapping(ipv4.vip, [place('127.0.0.3')]));
+    assert.equal((await connectTo(ipv4.vip)).server, '127.0.0.3 8080');
+    machine.spoilLink();
+    const files = readdirSync('/proc/self/fd').length;
+    assert.throws(() => machine.table(), { code: 'CV_SOCKET_SERVICES_UNAVAILABLE' });
+    assert.equal(readdirSync('/proc/self/fd').length, files);
+    assert.deepEqual(await connectTo(ipv4.vip), { error: 'ENETUNREACH' });
+    table = machine.table();
+    assert.deepEqual(await table.services(), []);
+    await put(mapping(ipv4.vip, [place('127.0.0.3')]));
+    assert.equal((await connectTo(ipv4.vip)).server, '127.0.0.3 8080');
   });
 
   test('after the removal of the programs addresses are those of the kernel', async () => {
