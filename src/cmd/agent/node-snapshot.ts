@@ -48,6 +48,8 @@ export interface NodeSnapshotDeps {
   readonly policies: PolicyApi;
   readonly client: VppClient;
   readonly linux: LinuxHost;
+  /** Whether the kernel translates services at sockets. */
+  readonly hasSocketServices: boolean;
 }
 
 interface TraceRoutesDeps extends NodeSnapshotDeps {
@@ -89,10 +91,9 @@ export async function nodeSnapshot(
   deps: NodeSnapshotDeps,
   view: TracedView,
 ): Promise<NodeSnapshot> {
-  const { label, scheduler, ipam, net, policies } = deps;
-  const dumps = await Promise.all(
-    descriptors.map((descriptor) => scheduler.dump(view, { descriptor })),
-  );
+  const { label, scheduler, ipam, net, policies, hasSocketServices } = deps;
+  const dumped = hasSocketServices ? [...descriptors, 'linux-socket-service'] : descriptors;
+  const dumps = await Promise.all(dumped.map((descriptor) => scheduler.dump(view, { descriptor })));
   const values = Object.fromEntries(dumps.flat().map(({ Key, Value }) => [Key, Value.value]));
   return {
     name: label,

@@ -124,9 +124,14 @@ function summaryOf(service: ServiceSummary): Summary {
     addresses: service.addresses.map(addressRow),
     problems: [
       ...service.problems,
-      ...values.map(({ error, state }) => `in VPP: ${error || state}`),
+      ...values.map(({ key, error, state }) => `${placeOf(key)}: ${error || state}`),
     ],
   };
+}
+
+/** Of the value with this key. */
+function placeOf(key: string): string {
+  return key.startsWith('config/linux/') ? 'at the socket' : 'in VPP';
 }
 
 function addressRow(address: ServiceAddressSummary): AddressRow {
@@ -282,9 +287,10 @@ function detailRows(node: string, service: ServiceDocument): TableRow[] {
     });
   if (service.whyNotRendered) add([], `not served: ${service.whyNotRendered}`);
   for (const problem of service.problems) add([], problem);
-  for (const { state, error, actual } of service.values)
-    if (state !== 'CONFIGURED') add([], `in VPP: ${error || state}`);
-    else if (actual === null) add([], 'in VPP: missing; netctl plan shows what a resync would do');
+  for (const { key, state, error, actual } of service.values)
+    if (state !== 'CONFIGURED') add([], `${placeOf(key)}: ${error || state}`);
+    else if (actual === null)
+      add([], `${placeOf(key)}: missing; netctl plan shows what a resync would do`);
   for (const address of service.addresses) {
     const text = addressText(address);
     const { whyNotRendered, backends } = address;

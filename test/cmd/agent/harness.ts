@@ -66,7 +66,14 @@ export interface AgentOptions {
     Partial<
       Pick<
         Environment,
-        'localDisk' | 'mirror' | 'mirrorFault' | 'vppStatistics' | 'external' | 'externalDisk'
+        | 'localDisk'
+        | 'mirror'
+        | 'mirrorFault'
+        | 'vppStatistics'
+        | 'external'
+        | 'externalDisk'
+        | 'socketTable'
+        | 'socketFault'
       >
     >;
   readonly contiv?: Partial<Settings['contiv']>;

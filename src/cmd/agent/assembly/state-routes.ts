@@ -24,8 +24,8 @@ import { registerFeatureProblems } from './feature-problems.ts';
 import type { NodeTasks } from './node-tasks.ts';
 import type { Scheduling } from './scheduling.ts';
 import type { Southbound } from './southbound.ts';
+import { southboundValues } from './southbound-values.ts';
 import { valueStateReader } from './value-state-reader.ts';
-import { valuesInVpp } from './values-in-vpp.ts';
 
 export function stateRoutes(
   deps: PartDeps,
@@ -59,6 +59,7 @@ export function stateRoutes(
     policies,
     client: vpp.client,
     linux: environment.linux,
+    hasSocketServices: environment.socketTable !== undefined,
   };
   return [
     ...schedulerRoutes({
@@ -91,9 +92,12 @@ export function stateRoutes(
       services,
       clock,
       healthChecks,
-      ...valuesInVpp(scheduler, 'vpp-nat44-dnat'),
+      ...southboundValues(
+        scheduler,
+        traced.hasSocketServices ? ['vpp-nat44-dnat', 'linux-socket-service'] : ['vpp-nat44-dnat'],
+      ),
     }),
-    ...policyRoutes({ policies, clock, ...valuesInVpp(scheduler, 'vpp-acl') }),
+    ...policyRoutes({ policies, clock, ...southboundValues(scheduler, ['vpp-acl']) }),
     ...connectivityRoutes({
       policies,
       kubeState: () => controller.kubeState,
