@@ -22,10 +22,7 @@ export function socketServiceDescriptor(
   return defineDescriptor('linux-socket-service', socketServiceModel, {
     validate,
     equivalent: (_key, a, b) => JSON.stringify(reduced(a)) === JSON.stringify(reduced(b)),
-    claims: (_key, { mappings }) =>
-      mappings.flatMap(({ frontends }) =>
-        frontends.map(({ address, port, protocol }) => `socket/${protocol}/${address}/${port}`),
-      ),
+    claims: (_key, { mappings }) => mappings.flatMap(claimsOf),
     create: (_key, value) => put(value),
     update: (_key, _before, after) => put(after),
     async delete(_key, value) {
@@ -39,6 +36,10 @@ export function socketServiceDescriptor(
       });
     },
   });
+}
+
+function claimsOf({ frontends }: SocketServiceMapping): string[] {
+  return frontends.map(({ address, port, protocol }) => `socket/${protocol}/${address}/${port}`);
 }
 
 function toTable({ name, mappings }: SocketService): table.SocketService {
@@ -69,6 +70,9 @@ function reduced({ mappings }: SocketService): readonly SocketServiceMapping[] {
 function validate(key: string, { name, mappings }: SocketService): void {
   const isShort = Buffer.byteLength(name) <= table.MAX_NAME_LENGTH;
   checkField(key, name !== '' && isShort, 'name', `has 1 to ${table.MAX_NAME_LENGTH} bytes`);
+  checkField(key, !name.includes('\0'), 'name', 'must not have a zero byte');
+  const addresses = mappings.flatMap(claimsOf);
+  checkField(key, new Set(addresses).size === addresses.length, 'frontends', 'must differ');
   for (const { frontends, backends } of mappings) {
     checkField(key, frontends.length > 0, 'frontends', 'missing');
     const families = [...frontends, ...backends].map(({ address }) => familyOf(address));

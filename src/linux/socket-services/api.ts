@@ -36,8 +36,8 @@ export interface SocketService {
   readonly mappings: readonly SocketMapping[];
 }
 
-/** Length of the name in the table, in bytes: two names of Kubernetes with what separates them. */
-export const MAX_NAME_LENGTH = 320;
+/** Length of the name in the table, in bytes: a namespace, `/pod:` and the name of a pod, in words of 4 bytes. */
+export const MAX_NAME_LENGTH = 324;
 
 /**
  * Every call rejects with a LinuxError (the kernel refused) or a SocketServicesUnavailableError. Calls are executed in their order.
