@@ -46,6 +46,7 @@ const stack = {
   flow: -184,
   cookie: -192,
   connection: -232,
+  reverseKey: -264,
 } as const;
 
 /** Offset of the port in an endpoint. */
@@ -104,13 +105,28 @@ function writeAddress(code: Assembler, family: 4 | 6, at: number): void {
   code.load('r1', 2, 'r10', at + PORT).store(4, 'r6', call.port, 'r1');
 }
 
-function copyEndpoint(
-  code: Assembler,
-  from: { readonly base: 'r0' | 'r10'; readonly offset: number },
-  to: { readonly base: 'r0' | 'r10'; readonly offset: number },
-): void {
+interface EndpointPlace {
+  readonly base: 'r0' | 'r10';
+  readonly offset: number;
+}
+
+function copyEndpoint(code: Assembler, from: EndpointPlace, to: EndpointPlace): void {
   for (const word of [0, 4, 8, 12, 16])
     code.load('r1', 4, from.base, from.offset + word).store(4, to.base, to.offset + word, 'r1');
+}
+
+/** Jumps if two endpoints differ. */
+function unlessEqual(
+  code: Assembler,
+  left: EndpointPlace,
+  right: EndpointPlace,
+  otherwise: string,
+): void {
+  for (const word of [0, 4, 8, 12, 16])
+    code
+      .load('r1', 4, left.base, left.offset + word)
+      .load('r2', 4, right.base, right.offset + word)
+      .jumpIf('r1', 'notEqual', 'r2', otherwise);
 }
 
 const onStack = (offset: number) => ({ base: 'r10', offset }) as const;
@@ -153,7 +169,7 @@ function translate(code: Assembler, { family, maps, canRefuse, isConnect }: Tran
   chooseSlot(code, maps);
   code.label('chosen');
   keepAffinity(code, maps);
-  if (!isConnect) keepFlow(code, maps);
+  if (!isConnect) keepFlow(code.label('keep-flow'), maps);
   code.label('translate');
   if (isConnect) keepInSocket(code, maps);
   writeAddress(code, family, stack.backend);
@@ -180,7 +196,10 @@ function unlessMember(code: Assembler, maps: MapFiles, otherwise: string): void 
   code.jumpIf('r0', 'equal', 0, otherwise);
 }
 
-/** Datagrams of a socket to a service go to one backend, as long as it is there. */
+/**
+ * Datagrams of a socket to a service go to one backend, as long as it is there. Answers come from the service that the
+ * socket has asked last, if several have this backend; and a full map may have dropped the entry for them.
+ */
 function recallFlow(code: Assembler, maps: MapFiles): void {
   code.set('r1', 'r6').call(helper.socketCookie).store(8, 'r10', stack.flowKey, 'r0');
   copyEndpoint(code, onStack(stack.service), onStack(stack.flowKey + 8));
@@ -189,6 +208,12 @@ function recallFlow(code: Assembler, maps: MapFiles): void {
   code.jumpIf('r0', 'equal', 0, 'no-flow');
   copyEndpoint(code, inEntry(0), onStack(stack.backend));
   unlessMember(code, maps, 'no-flow');
+  code.load('r1', 8, 'r10', stack.flowKey).store(8, 'r10', stack.reverseKey, 'r1');
+  copyEndpoint(code, onStack(stack.backend), onStack(stack.reverseKey + 8));
+  code.store(4, 'r10', stack.reverseKey + 28, REVERSE);
+  lookup(code, maps.flows, stack.reverseKey);
+  code.jumpIf('r0', 'equal', 0, 'keep-flow');
+  unlessEqual(code, inEntry(0), onStack(stack.service), 'keep-flow');
   code.jump('translate');
   code.label('no-flow');
 }
@@ -281,11 +306,7 @@ function restore(code: Assembler, { family, maps, isDatagram }: Restoring): void
   code.map('r1', maps.sockets).load('r2', 8, 'r6', call.socket);
   code.set('r3', 0).set('r4', 0).call(helper.socketStorage);
   code.jumpIf('r0', 'equal', 0, 'unconnected');
-  for (const word of [0, 4, 8, 12, 16])
-    code
-      .load('r1', 4, 'r0', 20 + word)
-      .load('r2', 4, 'r10', stack.service + word)
-      .jumpIf('r1', 'notEqual', 'r2', 'unconnected');
+  unlessEqual(code, inEntry(20), onStack(stack.service), 'unconnected');
   copyEndpoint(code, inEntry(0), onStack(stack.service));
   code.jump('restore');
   code.label('unconnected');

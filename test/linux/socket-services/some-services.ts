@@ -9,7 +9,7 @@ import {
   type SocketService,
 } from '#linux/socket-services/api.ts';
 
-export const SERVICES = 3;
+const SERVICES = 3;
 const MAPPINGS = 2;
 const families = [
   { name: 'IPv4', frontend: (service: number) => `10.96.0.${service}`, backend: '10.1.1.' },
@@ -17,6 +17,11 @@ const families = [
 ] as const;
 const protocols: readonly SocketProtocol[] = ['TCP', 'UDP'];
 const BACKENDS = 4;
+
+/** All backends. */
+export const backendPlaces = families.flatMap(({ backend }) =>
+  Array.from({ length: BACKENDS }, (_, at) => ({ address: `${backend}${at + 1}`, port: 8080 })),
+);
 
 interface Shape {
   /** Mapping of each frontend of a family; from `MAPPINGS` on: none. */

@@ -131,6 +131,11 @@ export class SocketClient {
     return answer;
   }
 
+  /** An address of its namespace. */
+  async addAddress(address: string): Promise<void> {
+    await this.#namespace.run('ip', 'address', 'add', address, 'dev', 'lo');
+  }
+
   async serve(...places: readonly Place[]): Promise<void> {
     for (const at of places) await this.request({ kind: 'serve', at });
   }

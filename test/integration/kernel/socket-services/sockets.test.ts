@@ -68,6 +68,12 @@ describe('services at sockets', { skip: withoutSocketHooks() }, () => {
     assert.equal((await sendTo(ipv4.vip, 'a')).peer, peer);
   });
 
+  test('one socket asks two services with the same backend, and each answer comes from the one that it asked', async () => {
+    await put(mapping(ipv4.vip, [place('127.0.0.2')]), mapping('10.96.0.11', [place('127.0.0.2')]));
+    for (const vip of [ipv4.vip, '10.96.0.11', ipv4.vip, '10.96.0.11'])
+      assert.equal((await sendTo(vip, 'of two services')).peer, `${vip} ${PORT}`);
+  });
+
   test('and sockets of IPv6, with addresses of both families', async () => {
     await table.put({
       name: 'default/six',
