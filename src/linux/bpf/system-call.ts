@@ -56,8 +56,12 @@ export function call(command: keyof typeof bpfCommand, attributes: Buffer): numb
   return result;
 }
 
-/** The bytes of the fields must live until the call. */
+/** Bytes of which attributes have the addresses: they live as long, also if no variable names them any more. */
+const addressed = new WeakMap<Buffer, readonly Field[]>();
+
+/** Once for attributes. */
 export function write(attributes: Buffer, fields: readonly Field[]): void {
+  addressed.set(attributes, fields);
   for (const [offset, value] of fields)
     if (typeof value === 'number') attributes.writeUInt32LE(value, offset);
     else attributes.writeBigUInt64LE(BigInt(koffi.address(value)), offset);

@@ -63,9 +63,9 @@ function open(
   folder: string,
   { clock, sockets, log }: SocketTableDeps,
 ): SocketTable {
+  const bpf = join(sysFs, 'bpf');
+  if (typeOf(bpf) !== BPF) throw unsuitable(bpf, 'a bpf file system');
   const group = groupOf(join(sysFs, 'cgroup'));
-  checkFileSystem(join(sysFs, 'bpf'), BPF, 'a bpf file system');
-  checkFileSystem(group, CGROUP2, 'control groups of version 2');
   const maps = install({ folder, group });
   const stale = new StaleSockets({
     sockets,
@@ -85,11 +85,15 @@ function open(
 
 /** With control groups of both versions, those of version 2 are in a folder of the others. */
 function groupOf(group: string): string {
-  const unified = join(group, 'unified');
-  return existsSync(unified) ? unified : group;
+  const found = [group, join(group, 'unified')].find((one) => typeOf(one) === CGROUP2);
+  if (found === undefined) throw unsuitable(group, 'control groups of version 2');
+  return found;
 }
 
-function checkFileSystem(folder: string, type: number, name: string): void {
-  const found = existsSync(folder) ? statfsSync(folder).type : undefined;
-  if (found !== type) throw new SocketServicesUnavailableError(`${folder} is not in ${name}`);
+function typeOf(folder: string): number | undefined {
+  return existsSync(folder) ? statfsSync(folder).type : undefined;
+}
+
+function unsuitable(folder: string, name: string): Error {
+  return new SocketServicesUnavailableError(`${folder} is not in ${name}`);
 }

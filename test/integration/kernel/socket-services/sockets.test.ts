@@ -1,6 +1,7 @@
 /** Services at real sockets, beside the suite of all tables: addresses that processes see, and changes under load. */
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { SocketProtocol } from '#linux/socket-services/address.ts';
 import type { SocketMapping, SocketTable } from '#linux/socket-services/api.ts';
@@ -152,6 +153,14 @@ describe('services at sockets', { skip: withoutSocketHooks() }, () => {
     assert.deepEqual(await table.services(), before);
     assert.equal((await connectTo(ipv4.vip)).server, '127.0.0.3 8080');
     assert.deepEqual(await connectTo('10.96.0.11'), { error: 'ECONNREFUSED' });
+  });
+
+  test('a control group of any name is one of those that are served', async () => {
+    const group = join(machine.group, 'unified');
+    mkdirSync(group);
+    table = machine.table();
+    assert.equal((await connectTo(ipv4.vip)).server, '127.0.0.3 8080');
+    rmdirSync(group);
   });
 
   test('connections survive programs that are replaced all the time', async () => {
