@@ -27,10 +27,10 @@ export function ValuePanel({ valueKey, takesFocus }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
   // Before `keepFocus` looks for another place.
   useLayoutEffect(() => {
-    document.title = `${valueKey} – Values – contiv-vswitch`;
+    document.title = `${valueKey} – Configuration – contiv-vswitch`;
     if (takesFocus) heading.current?.focus();
     return () => {
-      document.title = 'Values – contiv-vswitch';
+      document.title = 'Configuration – contiv-vswitch';
     };
   }, []);
   const { query } = place.value;
