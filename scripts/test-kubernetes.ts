@@ -18,10 +18,11 @@ import { buildImages } from '#test/cluster/images.ts';
 import { kubectlCommand } from '#test/cluster/kubectl.ts';
 import { ownDeployment } from '#test/cluster/manifests.ts';
 import { buildPrograms, checkMachine } from '#test/cluster/programs.ts';
-import { CLUSTER_REPORT, provenTrees, renderClusterReport } from '#test/cluster/report.ts';
+import { CLUSTER_REPORT, renderClusterReport } from '#test/cluster/report.ts';
 import { readResults, type SuiteResult, writeResult } from '#test/cluster/results.ts';
 import { clusterText, defaultSettings, readSettings, settingsOf } from '#test/cluster/settings.ts';
 import { suites } from '#test/cluster/suites.ts';
+import { provenTrees } from '#test/cluster/trees.ts';
 import { vppVersion } from '#test/cluster/vpp-version.ts';
 
 const print = (line: string): void => console.log(line);
@@ -48,7 +49,7 @@ async function runSuite(name: string): Promise<void> {
   const suite = suites[name];
   if (suite === undefined) throw new Error(`no suite ${name}: ${Object.keys(suites).join(', ')}`);
   const start = performance.now();
-  const trees = provenTrees();
+  const { trees = [] } = settings;
   const { cases, measures = [] } = await suite.run(settings);
   const seconds = Math.round((performance.now() - start) / 1000);
   const result = { suite: name, trees, cluster: clusterText(settings), seconds, cases, measures };

@@ -18,6 +18,7 @@ import {
 } from './network.ts';
 import { importImages, killNode, removeNode, startNode } from './node.ts';
 import { type ClusterSettings, readSettings, writeSettings } from './settings.ts';
+import { readImageTrees } from './trees.ts';
 
 const READY_LIMIT_MS = 300_000;
 
@@ -45,7 +46,7 @@ export async function clusterUp(
 ): Promise<void> {
   await clusterDown();
   const timed = timer(print);
-  writeSettings(settings);
+  writeSettings({ ...settings, trees: readImageTrees() });
   saveSysctls(settings.nodes);
   createNetworks(settings.nodes);
   const listen = `TCP-LISTEN:53,bind=${INTERNET_ADDRESS},reuseaddr,fork`;

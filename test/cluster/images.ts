@@ -23,6 +23,7 @@ import { Overlays } from '../image/support/overlay.ts';
 import { folderOf } from './folder.ts';
 import { type GoProgramName, KUBERNETES, programPath } from './go-programs.ts';
 import { writeImageArchive } from './image-archive.ts';
+import { writeImageTrees } from './trees.ts';
 
 const repository = resolve(import.meta.dirname, '../..');
 const FDIO = 'https://packagecloud.io/fdio/release';
@@ -76,6 +77,7 @@ export async function buildImages(print: (line: string) => void): Promise<void> 
 
 export async function buildOwnImages(print: (line: string) => void): Promise<void> {
   await withFdioPackages((packages) => build(ownImages(OWN_TAG), print, repository, packages));
+  writeImageTrees();
 }
 
 /** Builds the image of the agent of another checkout. @returns its archive */

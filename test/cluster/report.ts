@@ -1,25 +1,18 @@
 /** docs/kubernetes-report.md: what the suites said last, and whether it still holds for the tree of today. */
 import { existsSync, readFileSync } from 'node:fs';
-import { gitTreeHash } from '../../scripts/lib/git-tree.ts';
 import { KUBERNETES } from './go-programs.ts';
 import { knownCause } from './known-failures.ts';
 import type { CaseResult, SuiteResult } from './results.ts';
+import { provenFolders, provenTrees } from './trees.ts';
 
 export const CLUSTER_REPORT = 'docs/kubernetes-report.md';
 
-/** A run is valid for as long as none of these changes. */
-const folders = ['src/vpp', 'src/linux', 'plugins'] as const;
-
-/** `src/vpp 4cee71…`, one line a folder, as in the report. */
-export const provenTrees = (): string[] =>
-  folders.map((folder) => `${folder} ${gitTreeHash(folder)}`);
-
 /** Folders that have changed since the last run of a suite of the report; all without a report. */
 export function unprovenFolders(): readonly string[] {
-  if (!existsSync(CLUSTER_REPORT)) return folders;
+  if (!existsSync(CLUSTER_REPORT)) return provenFolders;
   const text = readFileSync(CLUSTER_REPORT, 'utf8');
   const trees = provenTrees();
-  return folders.filter((_, i) => !text.includes(trees[i]!));
+  return provenFolders.filter((_, i) => !text.includes(trees[i]!));
 }
 
 export interface ReportedSuite {

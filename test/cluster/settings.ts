@@ -5,6 +5,8 @@ import { clusterSettingsFile, folderOf } from './folder.ts';
 export interface ClusterSettings {
   readonly nodes: number;
   readonly kubeProxy: (typeof kubeProxyModes)[number];
+  /** Folders of the tree of which its images were made, with their hashes; undefined: it is not up yet. */
+  readonly trees?: readonly string[];
 }
 
 /** `none`: services are the agent's alone. */
