@@ -17,7 +17,11 @@ import { kernelHost } from '#linux/kernel/host.ts';
 import { thisMachine } from '#linux/kernel/machine.ts';
 import { prepareHost } from '#linux/kernel/prepare-host.ts';
 import type { SocketTable } from '#linux/socket-services/api.ts';
-import { openSocketTable, SocketServicesUnavailableError } from '#linux/socket-services/open.ts';
+import {
+  openSocketTable,
+  removeSocketTable,
+  SocketServicesUnavailableError,
+} from '#linux/socket-services/open.ts';
 import type { DatagramSockets } from '#linux/socket-services/stale-sockets.ts';
 import { unixConnect } from '#vpp/binapi/transport/unix.ts';
 import type { Environment, EnvironmentDeps } from './environment.ts';
@@ -95,7 +99,7 @@ export async function openEnvironment(
       },
     ));
   const linux = kernelHost({ clock });
-  const sockets = openSockets(settings.service.socketServices, linux, parts);
+  const sockets = openSockets(settings.service, linux, parts);
   // Its thread starts with the first call; until a handler needs it, the agent reads the database.
   void linux.dump(undefined).catch(() => undefined);
   const cluster = etcd ? await openEtcd(etcdOptions(etcd, env), clock) : local;
@@ -126,13 +130,17 @@ export async function openEnvironment(
 
 /** Without the table VPP has all services: a node that was upgraded must not fail by it. */
 function openSockets(
-  sysFs: string,
+  { socketServices: sysFs, disableSocketServices }: Settings['service'],
   sockets: DatagramSockets,
   { clock, loggers }: EnvironmentDeps,
 ): { readonly table?: SocketTable; readonly fault?: string } {
   if (sysFs === '') return {};
   const log = loggers.get('linux');
   try {
+    if (disableSocketServices) {
+      removeSocketTable(sysFs);
+      return {};
+    }
     return { table: openSocketTable(sysFs, { clock, sockets, log }) };
   } catch (thrown) {
     if (!(thrown instanceof SocketServicesUnavailableError)) throw thrown;

@@ -58,6 +58,21 @@ export function openSocketTable(sysFs: string, deps: SocketTableDeps): SocketTab
   }
 }
 
+/**
+ * Removes what an earlier agent has left in the kernel.
+ * @param sysFs the folder /sys/fs of the machine
+ * @throws SocketServicesUnavailableError: it may still be there
+ */
+export function removeSocketTable(sysFs: string): void {
+  const folder = join(sysFs, 'bpf', FOLDER);
+  try {
+    uninstall(folder);
+  } catch (cause) {
+    const text = `what an earlier agent has left was not removed: ${errorText(cause)}`;
+    throw new SocketServicesUnavailableError(text, { where: folder, cause });
+  }
+}
+
 function open(
   sysFs: string,
   folder: string,

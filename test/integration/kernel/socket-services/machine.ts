@@ -45,6 +45,11 @@ export class SocketMachine {
     return openSocketTable(this.#base, { clock: systemClock, sockets, log: silentLogger });
   }
 
+  /** Folder in the place of /sys/fs. */
+  get sysFs(): string {
+    return this.#base;
+  }
+
   /** Folder of the control group. */
   get group(): string {
     return join(this.#base, 'cgroup');

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { SocketProtocol } from '#linux/socket-services/address.ts';
 import type { SocketMapping, SocketTable } from '#linux/socket-services/api.ts';
+import { removeSocketTable } from '#linux/socket-services/open.ts';
 import { withoutSocketHooks } from '#test/support/requirements.ts';
 import { until } from '#test/support/wait.ts';
 import type { Answer, Place } from './client.ts';
@@ -221,7 +222,8 @@ describe('services at sockets', { skip: withoutSocketHooks() }, () => {
   });
 
   test('after the removal of the programs addresses are those of the kernel', async () => {
-    await table.remove();
+    removeSocketTable(machine.sysFs);
+    removeSocketTable(machine.sysFs);
     // loopback has no other network
     assert.deepEqual(await connectTo('10.96.0.10'), { error: 'ENETUNREACH' });
     table = machine.table();
