@@ -2,9 +2,9 @@
 import type { Slices } from '#infra/clock/slices.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import { limitsOf } from './nat44/service-values.ts';
-import { type NatInput, valueGroups } from './nat44/value-groups.ts';
 import type { ServiceProcessor } from './processor/service-processor.ts';
 import type { RenderedService, ServiceName } from './rendered-service.ts';
+import { type CarrierInput, valueGroups } from './value-groups.ts';
 
 export interface PlannedServices {
   /** With at least one address on this node. */
@@ -17,7 +17,7 @@ export interface PlannedServices {
 
 export async function plannedServices(
   processor: ServiceProcessor,
-  input: NatInput,
+  input: CarrierInput,
   slices: Slices,
 ): Promise<PlannedServices> {
   const values = new Map<string, Value>();

@@ -29,7 +29,6 @@ import { nodeInterfaces, podInterfaces } from './local-interfaces.ts';
 import { type LocalNodeDeps, localNode, otherNode } from './local-node.ts';
 import { interfaceValue, type NatNode, readNatNode } from './nat44/nat-node.ts';
 import { limitsOf } from './nat44/service-values.ts';
-import { type NatInput, valueGroup, valueGroups } from './nat44/value-groups.ts';
 import { type PlannedServices, plannedServices } from './planned-services.ts';
 import type { OtherNode } from './processor/other-nodes.ts';
 import type { ProcessorChange } from './processor/processor-change.ts';
@@ -39,6 +38,7 @@ import type { HealthCheck } from './processor/service-state.ts';
 import type { RenderedService, ServiceName } from './rendered-service.ts';
 import { type Carriers, carrierKeys, carrierValues } from './service-carriers.ts';
 import { ServiceProblems } from './service-problems.ts';
+import { type CarrierInput, valueGroup, valueGroups } from './value-groups.ts';
 
 export interface ServiceDeps extends LocalNodeDeps {
   readonly pods: PodManagerApi;
@@ -88,7 +88,7 @@ class Services implements EventHandler<State>, ServiceApi {
     const slices = new Slices(ctx.clock);
     const processor = await ServiceProcessor.read(ctx.kubeState, node, slices);
     const hasSockets = await this.#hasSockets(ctx);
-    const input = this.#natInput(processor, hasSockets);
+    const input = this.#carrierInput(processor, hasSockets);
     for (const [group, values] of valueGroups(input)) {
       ctx.txn.replace(group, values);
       if (slices.due()) await slices.turn();
@@ -159,7 +159,7 @@ class Services implements EventHandler<State>, ServiceApi {
     if (!known) return undefined;
     const slices = new Slices(clock);
     const processor = await ServiceProcessor.read(kube, localNode(this.#deps), slices);
-    return plannedServices(processor, this.#natInput(processor, known.hasSockets), slices);
+    return plannedServices(processor, this.#carrierInput(processor, known.hasSockets), slices);
   }
 
   healthChecks(): ReadonlyMap<ServiceName, HealthCheck> {
@@ -186,7 +186,7 @@ class Services implements EventHandler<State>, ServiceApi {
     return await ctx.callPort('host/has services at sockets', () => host.hasSocketServices());
   }
 
-  #natInput(processor: ServiceProcessor, hasSockets: boolean): NatInput {
+  #carrierInput(processor: ServiceProcessor, hasSockets: boolean): CarrierInput {
     const { net, pods } = this.#deps;
     return {
       node: readNatNode(this.#deps),

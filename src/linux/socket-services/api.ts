@@ -3,7 +3,9 @@
  * address of a service, the kernel replaces it by that of a backend before the first packet. Two implementations
  * pass one suite: BPF programs in the kernel, and a model of their decisions.
  */
-import type { SocketProtocol } from './address.ts';
+
+/** Transport protocols whose sockets the kernel can translate: those of SCTP have no hook. */
+export type SocketProtocol = 'TCP' | 'UDP';
 
 /** An address by which clients reach a service; each once in a table. */
 export interface Frontend {
@@ -40,10 +42,9 @@ export interface SocketService {
 export const MAX_NAME_LENGTH = 324;
 
 /**
- * Every call rejects with a LinuxError (the kernel refused) or a SocketServicesUnavailableError. Calls are executed in their order.
- * After a call that was rejected the table may have a part of the change; `services` shows it, and
- * `put` and `delete` can be repeated. Clients never see a mapping with a part of its backends as it was before
- * and a part as it is now beyond these two: each connection gets a backend of one of the two lists.
+ * Every call rejects with a LinuxError if the kernel refuses. Calls are executed in their order. After a call that
+ * was rejected the table may have a part of the change: `services` shows it, and `put` and `delete` can be
+ * repeated. During a change each connection gets a backend that its address has before or after it.
  */
 export interface SocketTable {
   /** Adds a service, or changes what the table has of it: unchanged mappings and backends are not written. */
@@ -55,6 +56,7 @@ export interface SocketTable {
   /** Removes the table with all that translates; existing connections continue. It is not used afterwards. */
   remove(): Promise<void>;
 }
+
 /** The smallest weights with the same shares. */
 export function reduceWeights(backends: readonly SocketBackend[]): readonly SocketBackend[] {
   const divisor = backends.reduce((all, { weight }) => commonDivisor(all, weight), 0);

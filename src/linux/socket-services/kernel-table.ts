@@ -43,7 +43,7 @@ export interface KernelTableDeps {
   readonly clock: Clock;
   /** Removes programs and maps from the kernel. */
   readonly uninstall: () => void;
-  /** Called when backends were removed, or may have been while no agent ran. */
+  /** Called when backends were removed, or may have been: while no agent ran, or by a change that failed. */
   readonly onBackendsRemoved: () => void;
 }
 
@@ -202,9 +202,11 @@ export class KernelSocketTable implements SocketTable {
     if (groups.size === 0) this.#services.delete(name);
   }
 
+  /** Reading what is known has no effect. Of an earlier agent, or a change that failed, sockets may be left to be ended. */
   async #read(): Promise<void> {
     const clock = this.#clock;
     const slices = new Slices(clock);
+    const wasKnown = this.#isKnown;
     this.#isKnown = false;
     this.#groups = new Map();
     this.#services = new Map();
@@ -235,7 +237,7 @@ export class KernelSocketTable implements SocketTable {
     });
     this.#nextGroup = [...this.#groups.keys()].reduce((all, one) => Math.max(all, one), 0) + 1;
     this.#isKnown = true;
-    this.#onBackendsRemoved();
+    if (!wasKnown) this.#onBackendsRemoved();
   }
 
   /** The group of an entry; without an entry of its own it is one of the lost service. */

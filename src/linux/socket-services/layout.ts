@@ -5,7 +5,7 @@
  */
 import { formatIp, parseIp } from '#models/ip.ts';
 import type { MapShape } from '../bpf/map.ts';
-import type { SocketProtocol } from './address.ts';
+import type { SocketProtocol } from './api.ts';
 import { type Frontend, MAX_NAME_LENGTH } from './api.ts';
 
 /** Changes with every shape: programs and maps of another version are replaced. */

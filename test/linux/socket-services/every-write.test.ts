@@ -187,23 +187,24 @@ test(ENTRIES_DELETED, async () => {
   );
 });
 
+const frontends = (port: number): readonly Frontend[] => [
+  { address: '10.96.0.1', port, protocol: 'UDP' },
+];
+const mapping = (port: number, backends: number): SocketMapping => ({
+  frontends: frontends(port),
+  backends: Array.from({ length: backends }, (_, at) => ({
+    address: `10.1.1.${at + 1}`,
+    port: 8080,
+    weight: 1,
+  })),
+  affinityTimeout: 0,
+});
+const service = (name: string, ...mappings: readonly SocketMapping[]): SocketService => ({
+  name,
+  mappings,
+});
+
 describe('a full table', () => {
-  const frontends = (port: number): readonly Frontend[] => [
-    { address: '10.96.0.1', port, protocol: 'UDP' },
-  ];
-  const mapping = (port: number, backends: number): SocketMapping => ({
-    frontends: frontends(port),
-    backends: Array.from({ length: backends }, (_, at) => ({
-      address: `10.1.1.${at + 1}`,
-      port: 8080,
-      weight: 1,
-    })),
-    affinityTimeout: 0,
-  });
-  const service = (name: string, ...mappings: readonly SocketMapping[]): SocketService => ({
-    name,
-    mappings,
-  });
   const isFull = { message: /full/, errno: 'E2BIG' };
 
   for (const name of ['slots', 'members'] as const)
@@ -247,5 +248,18 @@ describe('a full table', () => {
     requests = 0;
     await assert.rejects(table.put(service('a', mapping(80, 3), mapping(81, 12))), isFull);
     assert.notEqual(requests, 0);
+  });
+});
+
+describe('a reading of the table', () => {
+  test('has connected sockets looked at once for each agent: what it knows has no effect', async () => {
+    const kernel = new MemoryMaps();
+    await startAgent(kernel).put(service('a', mapping(80, 2)));
+    let requests = 0;
+    const table = startAgent(kernel, () => requests++);
+    await table.services();
+    assert.equal(requests, 1);
+    await table.services();
+    assert.equal(requests, 1);
   });
 });

@@ -1,7 +1,7 @@
 /** Random services for tables of sockets: few addresses and backends, so that changes meet each other. */
 
 import fc from 'fast-check';
-import type { SocketProtocol } from '#linux/socket-services/address.ts';
+import type { SocketProtocol } from '#linux/socket-services/api.ts';
 import {
   type Frontend,
   reduceWeights,

@@ -1,10 +1,10 @@
 /** Services at sockets as clients and the scheduler see them; every implementation passes it. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import type { SocketProtocol } from '#linux/socket-services/address.ts';
 import type {
   Frontend,
   SocketMapping,
+  SocketProtocol,
   SocketService,
   SocketTable,
 } from '#linux/socket-services/api.ts';

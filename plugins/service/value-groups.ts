@@ -5,9 +5,9 @@
  */
 import type { KeyValue } from '#plugins/controller/api/key-value.ts';
 import type { AttachmentId } from '#plugins/podmanager/api.ts';
-import type { RenderedService, ServiceName } from '../rendered-service.ts';
-import { carrierValues } from '../service-carriers.ts';
-import { interfaceValue, type NatNode, nodeValues } from './nat-node.ts';
+import { interfaceValue, type NatNode, nodeValues } from './nat44/nat-node.ts';
+import type { RenderedService, ServiceName } from './rendered-service.ts';
+import { carrierValues } from './service-carriers.ts';
 
 /** Names of groups. */
 export const valueGroup = {
@@ -16,7 +16,7 @@ export const valueGroup = {
   service: (service: ServiceName) => `service/${service}`,
 } as const;
 
-export interface NatInput {
+export interface CarrierInput {
   readonly node: NatNode;
   /** Logical names of the interfaces that are not those of pods. */
   readonly nodeInterfaces: readonly string[];
@@ -28,7 +28,7 @@ export interface NatInput {
 
 /** All groups, in their order of precedence: the last value of a key applies. */
 export function* valueGroups(
-  input: NatInput,
+  input: CarrierInput,
 ): Generator<readonly [group: string, values: readonly KeyValue[]], void, void> {
   const { node, nodeInterfaces, podInterfaces, services, hasSockets } = input;
   const interfaces = nodeInterfaces.map((name) => interfaceValue(node, name));

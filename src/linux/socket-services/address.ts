@@ -1,2 +1,0 @@
-/** Transport protocols whose sockets the kernel can translate: those of SCTP have no hook. */
-export type SocketProtocol = 'TCP' | 'UDP';
