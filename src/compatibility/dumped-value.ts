@@ -3,7 +3,7 @@ import type { EncodeOriginal } from '#kvscheduler/rest/values.ts';
 import { type LinuxInterface, linuxInterfaceModel } from '#models/linux/interface.ts';
 import { modelOfType } from '#models/registry.ts';
 import { bridgeDomainModel } from '#models/vpp/bridge-domain.ts';
-import { vppInterfaceModel } from '#models/vpp/interface.ts';
+import { layer3Table, type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
 import type {
   BridgeDomainMetadata,
   LinuxInterfaceMetadata,
@@ -22,7 +22,7 @@ export const encodeOriginal: EncodeOriginal = (typeName, value, metadata) => {
 function metadataOf(typeName: string, value: object, metadata: unknown): unknown {
   switch (typeName) {
     case vppInterfaceModel.typeName:
-      return interfaceMetadata(metadata as VppInterfaceMetadata);
+      return interfaceMetadata(value as VppInterface, metadata as VppInterfaceMetadata);
     case bridgeDomainModel.typeName:
       return { Index: (metadata as BridgeDomainMetadata).bdId };
     case linuxInterfaceModel.typeName:
@@ -32,11 +32,15 @@ function metadataOf(typeName: string, value: object, metadata: unknown): unknown
   }
 }
 
-function interfaceMetadata({ swIfIndex, vrf, ipAddresses, hostIfName }: VppInterfaceMetadata) {
+function interfaceMetadata(
+  value: VppInterface,
+  { swIfIndex, hostIfName }: VppInterfaceMetadata,
+): object {
+  const { ip_addresses } = value;
   return {
     SwIfIndex: swIfIndex,
-    Vrf: vrf,
-    IPAddresses: ipAddresses.length === 0 ? null : ipAddresses,
+    Vrf: layer3Table(value),
+    IPAddresses: ip_addresses.length === 0 ? null : ip_addresses,
     TAPHostIfName: hostIfName ?? '',
   };
 }

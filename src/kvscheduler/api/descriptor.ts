@@ -35,6 +35,11 @@ export interface RetrievedValue<V extends Value = Value, M = unknown> extends Ke
   readonly origin?: Origin | undefined;
   /** Set if the object is there, but does not work: the reason, by which it is created again. */
   readonly broken?: string | undefined;
+  /**
+   * Its derived values that exist; default: all that the descriptor derives from the value. For those that exist
+   * while nothing in the value shows them, such as the table of an interface whose addresses are pending.
+   */
+  readonly derived?: readonly KeyedValue[] | undefined;
 }
 
 /**
@@ -67,6 +72,12 @@ export interface OperationContext {
    * @throws NoMetadataError when that value has none
    */
   metadata<M>(key: string): M;
+  /**
+   * The key that meets a dependency of the value, to read what it says: the first one that exists.
+   * @param label of a dependency
+   * @throws UndeclaredReadError if the value has no such dependency
+   */
+  metBy(label: string): string | undefined;
 }
 
 /** The data that `retrieve` may read: metadata of the descriptors in `retrieveDependencies`. */

@@ -9,7 +9,7 @@ import type { Value } from '../api/transaction.ts';
 import { deepEqual } from '../graph/equality.ts';
 import { nodesOf } from '../graph/graph.ts';
 import type { Node } from '../graph/node.ts';
-import { deriveFrom, isEquivalent } from './found-value.ts';
+import { deriveFrom, foundDerived, isEquivalent } from './found-value.ts';
 import { readAll } from './refresh.ts';
 import type { SchedulerContext } from './scheduler-context.ts';
 
@@ -24,18 +24,19 @@ export async function readDrift(
   const differences: Entry[] = [];
   const unread: Drift['Unread'][number][] = [];
   let compared = 0;
-  for (const [descriptor, found] of await readAll(context, only)) {
-    if (found instanceof Error) {
-      unread.push({ Descriptor: descriptor.name, Error: errorText(found) });
+  for (const [descriptor, read] of await readAll(context, only)) {
+    if (read instanceof Error) {
+      unread.push({ Descriptor: descriptor.name, Error: errorText(read) });
       continue;
     }
     const values = new Map<string, RetrievedValue>();
-    await slices.each(found.values, (value) => values.set(value.key, value));
+    await slices.each(read.values, (value) => values.set(value.key, value));
     for (const node of only ? ownedBy(graph, descriptor, only) : nodesOf(graph, descriptor)) {
       if (slices.due()) await slices.turn();
       if (node.base) continue;
       compared++;
-      const { value, broken } = values.get(node.key) ?? {};
+      const found = values.get(node.key);
+      const { value, broken } = found ?? {};
       const difference = differenceOf(node, value);
       values.delete(node.key);
       if (difference !== undefined) {
@@ -46,12 +47,12 @@ export async function readDrift(
         });
         continue;
       }
-      if (value === undefined || node.unmanaged) continue;
+      if (found === undefined || node.unmanaged) continue;
       if (broken !== undefined) {
         differences.push({ ...entry(node, descriptor, 'broken'), Reason: broken });
         continue;
       }
-      for (const one of derivedEntries(context, node, value)) {
+      for (const one of derivedEntries(context, node, found)) {
         if (slices.due()) await slices.turn();
         compared++;
         if (one) differences.push(one);
@@ -61,7 +62,7 @@ export async function readDrift(
     for (const { key, origin } of values.values())
       if (origin === 'from-NB')
         differences.push({ Key: key, Descriptor: descriptor.name, Difference: 'stale' });
-    for (const [key, { what }] of found.leftovers) {
+    for (const [key, { what }] of read.leftovers) {
       if (slices.due()) await slices.turn();
       differences.push(leftoverEntry(graph.peek(key), key, descriptor, what));
     }
@@ -77,9 +78,9 @@ export async function readDrift(
 function* derivedEntries(
   { graph, registry }: Pick<SchedulerContext, 'graph' | 'registry'>,
   base: Node,
-  found: Value,
+  found: RetrievedValue,
 ): Generator<Entry | undefined, void, void> {
-  const there = new Map(deriveFrom(base, found).map(({ key, value }) => [key, value]));
+  const there = new Map(foundDerived(base, found).map(({ key, value }) => [key, value]));
   const keys = new Set(there.keys());
   for (const { key } of base.derived) keys.add(key);
   if (base.desired) for (const { key } of deriveFrom(base, base.desired)) keys.add(key);

@@ -5,7 +5,7 @@
 
 import type { Slices } from '#infra/clock/slices.ts';
 import { errorText } from '#infra/errors/errors.ts';
-import type { AnyDescriptor, OperationContext } from '../api/descriptor.ts';
+import type { AnyDescriptor, Dependency, OperationContext } from '../api/descriptor.ts';
 import {
   NoMetadataError,
   UndeclaredReadError,
@@ -349,10 +349,30 @@ class Context implements OperationContext {
     return metadata as M;
   }
 
+  metBy(label: string): string | undefined {
+    const all = [...this.#value.goal.dependencies, ...this.#node.actualDependencies];
+    const dependency = all.find((one) => one.label === label);
+    if (!dependency)
+      throw new UndeclaredReadError(`reads what meets ${label}, which is no dependency of it`, {
+        where: this.#value.key,
+      });
+    for (const key of keysFor(this.#graph, dependency))
+      if (this.#graph.get(key)?.actual !== undefined) return key;
+    return undefined;
+  }
+
   #isDeclared(key: string): boolean {
     const { baseKey, goal } = this.#value;
     if (key === baseKey) return true;
     if (goal.dependencies.some((one) => one.key === key)) return true;
     return this.#node.actualDependencies.some((one) => one.key === key);
   }
+}
+
+/** All keys in the graph that could meet the dependency. */
+function* keysFor(graph: Graph, { key, anyOf }: Dependency): Generator<string, void, void> {
+  if (key !== undefined) yield key;
+  for (const prefix of anyOf?.prefixes ?? [])
+    for (const one of graph.withPrefix(prefix))
+      if (anyOf?.accepts?.(one.key) ?? true) yield one.key;
 }

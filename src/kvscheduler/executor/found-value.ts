@@ -1,5 +1,5 @@
 /** Answers of a descriptor about a value that was found in the southbound: one that throws must not end a transaction. */
-import type { KeyedValue } from '../api/descriptor.ts';
+import type { KeyedValue, RetrievedValue } from '../api/descriptor.ts';
 import type { Value } from '../api/transaction.ts';
 import { deepEqual } from '../graph/equality.ts';
 import type { Node } from '../graph/node.ts';
@@ -21,4 +21,12 @@ export function deriveFrom({ key, descriptor }: Node, value: Value): readonly Ke
   } catch {
     return [];
   }
+}
+
+/** The derived values that exist with a found value. */
+export function foundDerived(
+  node: Node,
+  { value, derived }: Pick<RetrievedValue, 'value' | 'derived'>,
+): readonly KeyedValue[] {
+  return derived ?? deriveFrom(node, value);
 }

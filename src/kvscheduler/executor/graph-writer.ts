@@ -252,7 +252,7 @@ export class GraphWriter {
    */
   applyFound(
     descriptor: AnyDescriptor,
-    { key, value, metadata, origin, broken }: RetrievedValue,
+    { key, value, metadata, origin, broken, derived }: RetrievedValue,
     isDesired: boolean,
     drifted: Set<Node>,
   ): void {
@@ -265,7 +265,7 @@ export class GraphWriter {
       this.#graph.rejected.delete(node);
     } else markFound(node);
     this.#settleOutcome(node);
-    const childrenDrifted = this.#applyFoundDerived(node, value, drifted);
+    const childrenDrifted = this.#applyFoundDerived(node, { value, derived }, drifted);
     if (node.actual === undefined || !isEquivalent(node, node.actual, value) || childrenDrifted) {
       if (node.actual === undefined || !deepEqual(node.actual, value))
         this.#graph.setActual(node, value, dependenciesOf(node, value));
@@ -302,12 +302,16 @@ export class GraphWriter {
   }
 
   /** The derived values of a found value exist. @returns whether that differs from what was known */
-  #applyFoundDerived(node: Node, value: Value, drifted: Set<Node>): boolean {
+  #applyFoundDerived(
+    node: Node,
+    { value, derived }: Pick<RetrievedValue, 'value' | 'derived'>,
+    drifted: Set<Node>,
+  ): boolean {
     if (!node.descriptor?.derived) return false;
     const graph = this.#graph;
     const before = drifted.size;
     const found = new Set<string>();
-    for (const { key, value: own } of deriveOf(node, value, this.#log)) {
+    for (const { key, value: own } of derived ?? deriveOf(node, value, this.#log)) {
       const known = graph.get(key);
       if (own === undefined || own === null || (known && known.base !== node)) continue;
       // As in plans, the first of two values with one key counts.

@@ -8,7 +8,7 @@ import type { AnyDescriptor, RetrievedValue } from '../api/descriptor.ts';
 import type { Value } from '../api/transaction.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { Node } from '../graph/node.ts';
-import { deriveFrom, isEquivalent } from './found-value.ts';
+import { foundDerived, isEquivalent } from './found-value.ts';
 import { type RetrieveFailure, readSouthbound } from './refresh.ts';
 import type { SchedulerContext } from './scheduler-context.ts';
 
@@ -95,7 +95,7 @@ function* compare(
   yield* compareOne(node, managed?.value);
   const derived = new Map<string, Value>();
   if (managed)
-    for (const { key, value } of deriveFrom(node, managed.value))
+    for (const { key, value } of foundDerived(node, managed))
       if (!derived.has(key)) derived.set(key, value);
   for (const child of node.derived) yield* compareOne(child, derived.get(child.key));
   for (const key of derived.keys()) {

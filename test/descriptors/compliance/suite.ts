@@ -160,7 +160,10 @@ async function deleteTwice(
   values: readonly KeyedValue[],
   known: ReadonlyMap<string, unknown>,
 ): Promise<void> {
-  const context = { metadata: <M>(key: string): M => known.get(key) as M };
+  const context = {
+    metadata: <M>(key: string): M => known.get(key) as M,
+    metBy: () => undefined,
+  };
   for (const { key, value } of values) {
     await driver.descriptorOf(key)?.delete?.(key, value, known.get(key), context);
   }

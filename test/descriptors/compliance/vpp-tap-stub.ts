@@ -34,8 +34,6 @@ export class VppTapStub {
     const metadata = (value: VppInterface): VppInterfaceMetadata => ({
       swIfIndex: 1,
       type: 'TAP',
-      vrf: 0,
-      ipAddresses: [],
       hostIfName: value.tap?.host_if_name ?? '',
     });
     return {

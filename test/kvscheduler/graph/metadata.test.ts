@@ -54,6 +54,20 @@ test('an operation reads the metadata of its base and of its dependencies by key
   ]);
 });
 
+test('an operation learns which key meets its dependency', async () => {
+  const bench = setUp();
+  const seen: string[] = [];
+  bench.southbound.onCall = (verb, key, context) => {
+    if (key !== 'b/1') return;
+    assert.throws(() => context.metBy('another'), { code: 'CV_SCHED_UNDECLARED_READ' });
+    seen.push(`${verb}: ${context.metBy('a/2')}, ${context.metBy('any of a/')}`);
+  };
+  await bench.commit({ 'a/2': { v: 1 }, 'b/1': { v: 1, needs: ['a/2'], any: ['a/'] } });
+  await bench.commit({ 'a/1': { v: 1 } });
+  await bench.commit({ 'a/2': null });
+  assert.deepEqual(seen, ['CREATE: a/2, a/2', 'DELETE: a/2, a/1']);
+});
+
 test('an operation that reads the metadata of a value waits for the update of that value', async () => {
   for (const window of [1, 100]) {
     const bench = setUp({ window });

@@ -3,7 +3,12 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import { seededRandom } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
-import type { AnyDescriptor, KeyedValue, RetrieveContext } from '#kvscheduler/api/descriptor.ts';
+import type {
+  AnyDescriptor,
+  KeyedValue,
+  OperationContext,
+  RetrieveContext,
+} from '#kvscheduler/api/descriptor.ts';
 import { NamespaceNotFoundError } from '#linux/api.ts';
 import { linuxDescriptors } from '#linux/descriptors/linux-descriptors.ts';
 import { hostPort } from '#linux/host-port.ts';
@@ -17,6 +22,11 @@ import type { LinuxInterfaceMetadata } from '#plugins/controller/api/ports/metad
 import { SimLinux } from '#simulator/linux/linux.ts';
 import { Driver, readBack } from '#test/descriptors/compliance/driver.ts';
 import { VppTapStub } from '#test/descriptors/compliance/vpp-tap-stub.ts';
+
+const alone: OperationContext = {
+  metadata: () => assert.fail('no metadata is needed'),
+  metBy: () => assert.fail('no dependency is needed'),
+};
 
 const POD_PATH = '/run/netns/pod1';
 const pod = { type: 'NSID' as const, reference: 'pod1' };
@@ -209,10 +219,9 @@ describe('descriptors of Linux', () => {
   test('both ends of a pair may be made and removed at the same time', async () => {
     const [descriptor] = descriptors();
     assert.ok(descriptor?.create && descriptor.delete);
-    const context = { metadata: () => assert.fail('no metadata is needed') };
     const ends = [inside, outside] as const;
     const made = await Promise.all(
-      ends.map(({ key, value }) => descriptor.create?.(key, value, context)),
+      ends.map(({ key, value }) => descriptor.create?.(key, value, alone)),
     );
     assert.deepEqual(await linksIn(), ['lo', 'veth2']);
     assert.deepEqual(await linksIn(POD_PATH), ['lo', 'eth0']);
@@ -220,7 +229,7 @@ describe('descriptors of Linux', () => {
     assert.equal(links.find(({ name }) => name === 'veth2')?.running, true, 'one pair, not two');
     await Promise.all(
       ends.map(({ key, value }, position) =>
-        descriptor.delete?.(key, value, made[position], context),
+        descriptor.delete?.(key, value, made[position], alone),
       ),
     );
     assert.deepEqual([...(await linksIn()), ...(await linksIn(POD_PATH))], ['lo', 'lo']);
@@ -229,9 +238,8 @@ describe('descriptors of Linux', () => {
   test('retrieving one value keeps the other end of its pair', async () => {
     const [descriptor] = descriptors();
     assert.ok(descriptor?.create && descriptor.delete && descriptor.retrieve);
-    const none = { metadata: () => assert.fail('no metadata is needed') };
-    await descriptor.create(inside.key, inside.value, none);
-    const metadata = await descriptor.create(outside.key, outside.value, none);
+    await descriptor.create(inside.key, inside.value, alone);
+    const metadata = await descriptor.create(outside.key, outside.value, alone);
     const context: RetrieveContext = {
       retrieved: () => new Map(),
       isKnown: () => false,
@@ -240,7 +248,7 @@ describe('descriptors of Linux', () => {
       readBack: {},
     };
     await descriptor.retrieve([outside], context);
-    await descriptor.delete(outside.key, outside.value, metadata, none);
+    await descriptor.delete(outside.key, outside.value, metadata, alone);
     assert.deepEqual(await linksIn(POD_PATH), ['lo', 'eth0'], 'the other end is still wanted');
   });
 
@@ -317,8 +325,7 @@ describe('descriptors of Linux', () => {
         type: 'LOOPBACK',
         namespace,
       });
-      const none = { metadata: () => assert.fail('no metadata is needed') };
-      const metadata = (await descriptor?.create?.(key, value, none)) as LinuxInterfaceMetadata;
+      const metadata = (await descriptor?.create?.(key, value, alone)) as LinuxInterfaceMetadata;
       assert.equal(metadata.namespace, path);
     }
   });

@@ -320,13 +320,11 @@ describe('taken for the same', () => {
     assert.equal(equivalent?.('', one, two), false);
   });
 
-  test('addresses in another order, but not other addresses', () => {
+  test('an interface with other addresses, which are values of their own', () => {
     const { equivalent } = descriptorOf('vpp-interface');
     const loop = (ip_addresses: string[]) =>
       vppInterfaceModel.canonical({ name: 'a', type: 'SOFTWARE_LOOPBACK', ip_addresses });
-    const [a, b] = ['10.1.1.1/24', '10.1.2.1/24'];
-    assert.equal(equivalent?.('', loop([a, b]), loop([b, a])), true);
-    assert.equal(equivalent?.('', loop([a, b]), loop([a])), false);
+    assert.equal(equivalent?.('', loop(['10.1.1.1/24']), loop(['10.1.2.1/24'])), true);
   });
 
   test('receive modes that VPP reports queue by queue', () => {

@@ -7,12 +7,6 @@ import type { InterfaceType as VppInterfaceType } from '#models/vpp/interface.ge
 export interface VppInterfaceMetadata {
   readonly swIfIndex: number;
   readonly type: VppInterfaceType;
-  /** Table of its addresses; of an unnumbered interface, the table of the interface that lends its address. */
-  readonly vrf: number;
-  /** Configured addresses; an address from DHCP is in the lease. */
-  readonly ipAddresses: readonly string[];
-  /** A DHCP client runs on it, so it has or will get an IPv4 address. */
-  readonly dhcpClient?: true;
   /**
    * Name in the kernel: of a TAP, the name that VPP gave to the host side; of an AF_PACKET interface,
    * the name of the link that it is bound to.

@@ -4,7 +4,7 @@ import type { FoundLease } from './dhcp-dump.ts';
 /** State of an interface in VPP, which no value configures. */
 export interface InterfaceDetails {
   readonly report: SwInterfaceDetails;
-  /** Undefined if the interface has no address of the family. */
+  /** Undefined if the interface neither has nor is to have an address of the family. */
   readonly table4: number | undefined;
   readonly table6: number | undefined;
   /** Of its DHCP client. */

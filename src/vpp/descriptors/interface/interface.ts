@@ -1,25 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { allOrNothing, allSettled } from '#infra/rollback/rollback.ts';
 import { checkField } from '#kvscheduler/api/check-field.ts';
-import { defineDescriptor, emptyValue } from '#kvscheduler/api/define-descriptor.ts';
-import type { KeyedValue, KvDescriptor } from '#kvscheduler/api/descriptor.ts';
+import { defineDescriptor } from '#kvscheduler/api/define-descriptor.ts';
+import type { KvDescriptor } from '#kvscheduler/api/descriptor.ts';
 import { isLinkLocalIpv6, parseCidr } from '#models/ip.ts';
-import {
-  addressSource,
-  dhcpClientKey,
-  inheritedVrfKey,
-  interfaceAddressKey,
-  interfaceHasAddressKey,
-  interfaceNetworkKey,
-  interfaceUpKey,
-  interfaceVrfKey,
-  rxModesKey,
-  rxPlacementKey,
-  unnumberedKey,
-  vlanUpKey,
-} from '#models/vpp/derived.ts';
+import { addressSource } from '#models/vpp/derived.ts';
 import type { InterfaceType } from '#models/vpp/interface.gen.ts';
-import { layer3Table, type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
+import { type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import { toMac } from '../../binapi/addresses.ts';
 import type { VppClient } from '../../binapi/api.ts';
@@ -27,10 +14,8 @@ import { IfStatusFlags } from '../../binapi/enums.gen.ts';
 import { ignoreNotFound } from '../ignored-retvals.ts';
 import type { VppDescriptorOptions } from '../options.ts';
 import { tagOf } from '../tags.ts';
-import type { AddressValue } from './address.ts';
-import { interfaceFamilies } from './layer3.ts';
+import { derivedValues } from './derived-values.ts';
 import { setMtu, vlansOf } from './mtu.ts';
-import { networkOf } from './network.ts';
 import { retrieveInterfaces } from './retrieve.ts';
 import { dpdk } from './types/dpdk.ts';
 import type { CreatedInterface, InterfaceTypeHandler } from './types/handler.ts';
@@ -54,7 +39,7 @@ export function interfaceDescriptor(
       return identity !== undefined && kind?.hasUniqueIdentity === true ? [identity] : [];
     },
     metadataFields: ({ swIfIndex }) => ({ swIfIndex: [String(swIfIndex)] }),
-    derived: (_key, value) => derived(value),
+    derived: (_key, value) => derivedValues(value),
     // a NIC that is not there will not come by asking again
 
     /**
@@ -129,9 +114,6 @@ function metadataOf(value: VppInterface, { swIfIndex, hostIfName }: CreatedInter
   return {
     swIfIndex,
     type: value.type,
-    vrf: layer3Table(value),
-    ipAddresses: value.ip_addresses,
-    ...(value.set_dhcp_client && { dhcpClient: true as const }),
     ...(hostIfName !== undefined && { hostIfName }),
   };
 }
@@ -250,17 +232,14 @@ function isLinkLocal(address: string): boolean {
 }
 
 /**
- * An empty MAC matches any. Addresses and table are compared although they are derived values, because
- * the metadata contains them; queues are not.
+ * An empty MAC matches any. Everything that is a derived value is compared as such, and not here: addresses,
+ * table, DHCP client, queues. One that is pending makes no difference then.
  */
 function equivalent(_key: string, a: VppInterface, b: VppInterface): boolean {
   return (
     a.enabled === b.enabled &&
     (a.phys_address === b.phys_address || b.phys_address === '') &&
     (a.mtu === b.mtu || (b.mtu === 0 && handlerOf(b.type)?.mtu === 'hardware')) &&
-    (b.unnumbered !== undefined || a.vrf === b.vrf) &&
-    a.set_dhcp_client === b.set_dhcp_client &&
-    isDeepStrictEqual([...a.ip_addresses].sort(), [...b.ip_addresses].sort()) &&
     !needsRecreate(a, b)
   );
 }
@@ -269,55 +248,4 @@ function needsRecreate(before: VppInterface, after: VppInterface): boolean {
   if (before.type !== after.type) return true;
   const kind = requireHandler(after);
   return !isDeepStrictEqual(kind.settings(before), kind.settings(after));
-}
-
-function derived(value: VppInterface): readonly KeyedValue[] {
-  const iface = value.name;
-  const vrf = layer3Table(value);
-  const values: KeyedValue[] = [];
-  if (value.enabled) {
-    const upKey = value.type === 'SUB_INTERFACE' ? vlanUpKey : interfaceUpKey;
-    values.push({ key: upKey.build({ iface }), value: emptyValue });
-  }
-  const lender = value.unnumbered?.interface_with_ip;
-  if (value.unnumbered !== undefined && lender !== undefined) {
-    values.push({ key: unnumberedKey.build({ iface }), value: value.unnumbered });
-    values.push({ key: inheritedVrfKey.build({ iface, lender }), value: emptyValue });
-  } else {
-    const { v4, v6 } = interfaceFamilies(value);
-    const version = v4 && v6 ? 'both' : v4 ? 'v4' : 'v6';
-    if (v4 || v6) {
-      values.push({ key: interfaceVrfKey.build({ iface, vrf, version }), value: emptyValue });
-    }
-  }
-  for (const network of new Set(value.ip_addresses.map(networkOf))) {
-    if (network === undefined) continue;
-    values.push({ key: interfaceNetworkKey.build({ iface, vrf, network }), value: emptyValue });
-  }
-  for (const address of new Set(value.ip_addresses)) {
-    const source = addressSource(address);
-    values.push({
-      key: interfaceAddressKey.build({ iface, source, address }),
-      value: { vrf } satisfies AddressValue,
-    });
-  }
-  if (value.set_dhcp_client)
-    values.push({ key: dhcpClientKey.build({ iface }), value: emptyValue });
-  if (value.ip_addresses.length > 0) {
-    values.push({ key: interfaceHasAddressKey.build({ iface }), value: emptyValue });
-  }
-  if (value.rx_modes.length > 0) {
-    const { name, type, rx_modes } = value;
-    const modes = vppInterfaceModel.canonical({ name, type, rx_modes });
-    values.push({ key: rxModesKey.build({ iface }), value: modes });
-  }
-  for (const placement of value.rx_placements) {
-    const { name, type } = value;
-    const { queue } = placement;
-    values.push({
-      key: rxPlacementKey.build({ iface, queue }),
-      value: vppInterfaceModel.canonical({ name, type, rx_placements: [placement] }),
-    });
-  }
-  return values;
 }

@@ -1,25 +1,33 @@
 /** Reads addresses, tables and lenders of interfaces from VPP. */
-import type { VppInterface } from '#models/vpp/interface.ts';
+import { layer3Table, type VppInterface } from '#models/vpp/interface.ts';
 import { fromPrefix } from '../../binapi/addresses.ts';
 import type { VppClient } from '../../binapi/api.ts';
 import { NONE } from '../limits.ts';
 
+export interface Families {
+  readonly v4: boolean;
+  readonly v6: boolean;
+}
+
+export const noFamilies: Families = { v4: false, v6: false };
+
 export interface Layer3 {
   readonly addresses: readonly string[];
   readonly dhcpClient: boolean;
-  /** Undefined if the interface has no address of the family: then only the configuration has it. */
+  /** Undefined if the interface neither has nor is to have an address of the family. */
   readonly table4: number | undefined;
   readonly table6: number | undefined;
 }
 
 /**
  * Sends two requests per interface, because VPP has no dump of all addresses, and one more for each
- * family that the interface has. Most interfaces of a large node, tunnels and pods, have none.
+ * family that the interface has or is to have. Most interfaces of a large node, tunnels and pods, have none.
  */
 export async function readLayer3(
   client: VppClient,
   swIfIndex: number,
   dhcpClient: boolean,
+  wanted = noFamilies,
 ): Promise<Layer3> {
   const sw_if_index = swIfIndex;
   const found = await Promise.all(
@@ -30,8 +38,8 @@ export async function readLayer3(
   const table = async (is_ipv6: boolean): Promise<number> =>
     (await client.request('sw_interface_get_table', { sw_if_index, is_ipv6 })).vrf_id;
   const [table4, table6] = await Promise.all([
-    has.v4 ? table(false) : undefined,
-    has.v6 ? table(true) : undefined,
+    has.v4 || wanted.v4 ? table(false) : undefined,
+    has.v6 || wanted.v6 ? table(true) : undefined,
   ]);
   return { addresses, dhcpClient, table4, table6 };
 }
@@ -46,14 +54,25 @@ export async function readLenders(client: VppClient): Promise<ReadonlyMap<number
 }
 
 /** The families of which an interface with this configuration has addresses. */
-export function interfaceFamilies(value: Pick<VppInterface, 'ip_addresses' | 'set_dhcp_client'>): {
-  readonly v4: boolean;
-  readonly v6: boolean;
-} {
+export function interfaceFamilies(
+  value: Pick<VppInterface, 'ip_addresses' | 'set_dhcp_client'>,
+): Families {
   return {
     v4: value.set_dhcp_client || value.ip_addresses.some((address) => !address.includes(':')),
     v6: value.ip_addresses.some((address) => address.includes(':')),
   };
+}
+
+/**
+ * The families of the desired addresses of an interface if it is in their table, whether it has an address or not.
+ * @param owner the desired value that names table and addresses: the interface itself, or its lender
+ * @returns none if one of the families is not in the table: the interface is bound for all of them at once
+ */
+export function familiesInTable({ table4, table6 }: Layer3, owner: VppInterface): Families {
+  const wanted = interfaceFamilies(owner);
+  const table = layer3Table(owner);
+  const isIn = (!wanted.v4 || table4 === table) && (!wanted.v6 || table6 === table);
+  return isIn ? wanted : noFamilies;
 }
 
 /**

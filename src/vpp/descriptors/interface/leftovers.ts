@@ -7,7 +7,7 @@ import { ignoreNotFound } from '../ignored-retvals.ts';
 import { missingInterfaces } from '../missing-interfaces.ts';
 import { tagOf } from '../tags.ts';
 import { readDhcpClients } from './dhcp-dump.ts';
-import { readLayer3, readLenders } from './layer3.ts';
+import { noFamilies, readLayer3, readLenders } from './layer3.ts';
 
 interface ManagedInterface {
   readonly name: string;
@@ -90,28 +90,32 @@ async function leaveTables(client: VppClient, iface: ManagedInterface): Promise<
 /**
  * The tables of an interface without addresses. It leaves them after its last address is deleted; if VPP
  * refused it or the agent crashed in between, VPP would keep them forever.
+ * @param isIn the families of which it is in its table already, before it gets an address
  */
 export async function orphanedTables(
   client: VppClient,
   { name, swIfIndex }: ManagedInterface,
+  isIn = noFamilies,
 ): Promise<readonly Leftover[]> {
   const sw_if_index = swIfIndex;
   const found = await Promise.all(
-    [false, true].map(async (is_ipv6): Promise<Leftover | undefined> => {
-      const { vrf_id } = await client.request('sw_interface_get_table', { sw_if_index, is_ipv6 });
-      if (vrf_id === 0) return undefined;
-      return {
-        name: `table/${name}/${is_ipv6 ? 'ipv6' : 'ipv4'}`,
-        what: `the interface is in table ${vrf_id} without an address`,
-        of: vppInterfaceKey.build({ name }),
-        precedes: layer3Keys(name),
-        async remove() {
-          if (!(await isAddressless(client, swIfIndex))) return;
-          const request = { sw_if_index, is_ipv6, vrf_id: 0 };
-          await ignoreNotFound(client.request('sw_interface_set_table', request));
-        },
-      };
-    }),
+    [...(isIn.v4 ? [] : [false]), ...(isIn.v6 ? [] : [true])].map(
+      async (is_ipv6): Promise<Leftover | undefined> => {
+        const { vrf_id } = await client.request('sw_interface_get_table', { sw_if_index, is_ipv6 });
+        if (vrf_id === 0) return undefined;
+        return {
+          name: `table/${name}/${is_ipv6 ? 'ipv6' : 'ipv4'}`,
+          what: `the interface is in table ${vrf_id} without an address`,
+          of: vppInterfaceKey.build({ name }),
+          precedes: layer3Keys(name),
+          async remove() {
+            if (!(await isAddressless(client, swIfIndex))) return;
+            const request = { sw_if_index, is_ipv6, vrf_id: 0 };
+            await ignoreNotFound(client.request('sw_interface_set_table', request));
+          },
+        };
+      },
+    ),
   );
   return found.filter((one) => one !== undefined);
 }

@@ -13,12 +13,7 @@ import type {
   RetrievedValue,
 } from '#kvscheduler/api/descriptor.ts';
 import { linuxInterfaceKey } from '#models/linux/interface.ts';
-import {
-  layer3Table,
-  type VppInterface,
-  vppInterfaceKey,
-  vppInterfaceModel,
-} from '#models/vpp/interface.ts';
+import { type VppInterface, vppInterfaceKey, vppInterfaceModel } from '#models/vpp/interface.ts';
 import type {
   LinuxInterfaceMetadata,
   VppInterfaceMetadata,
@@ -34,9 +29,19 @@ import { missingInterfaces } from '../missing-interfaces.ts';
 import type { VppDescriptorOptions } from '../options.ts';
 import { isTagOf, isTagWithGarbage, tagOf } from '../tags.ts';
 import { faultOfTap } from './dead-taps.ts';
+import { existingValues } from './derived-values.ts';
 import type { InterfaceDetails } from './details.ts';
 import { type FoundLease, readDhcpClients } from './dhcp-dump.ts';
-import { type Layer3, readLayer3, readLenders, tableOf } from './layer3.ts';
+import {
+  type Families,
+  familiesInTable,
+  interfaceFamilies,
+  type Layer3,
+  noFamilies,
+  readLayer3,
+  readLenders,
+  tableOf,
+} from './layer3.ts';
 import { danglingBorrower, orphanedTables, wrongTag } from './leftovers.ts';
 import { defaultMtu } from './mtu.ts';
 import { adoptRxModes, type QueueMode } from './rx-mode-values.ts';
@@ -111,19 +116,23 @@ export async function retrieveInterfaces(
   );
   const nameOf = (swIfIndex: number): string | undefined => names.get(swIfIndex);
   const layers = await Promise.all(
-    await mapInSlices(clock, requested, ({ details: { sw_if_index } }) =>
-      readLayer3(client, sw_if_index, leases.has(sw_if_index)),
-    ),
+    await mapInSlices(clock, requested, ({ name, details: { sw_if_index } }) => {
+      const owner = allLenders.has(sw_if_index) ? undefined : tableOwner(name, desired);
+      const wanted = owner && interfaceFamilies(owner);
+      return readLayer3(client, sw_if_index, leases.has(sw_if_index), wanted);
+    }),
   );
-  const addressless = requested.filter(({ origin, details: { sw_if_index } }, position) => {
-    const { addresses, dhcpClient } = layers[position]!;
-    const isAddressless = addresses.length === 0 && !dhcpClient && !allLenders.has(sw_if_index);
-    return isAddressless && origin === 'from-NB';
+  const inTable = requested.map(({ name }, position): Families => {
+    const owner = tableOwner(name, desired);
+    return owner ? familiesInTable(layers[position]!, owner) : noFamilies;
   });
   const orphaned = await Promise.all(
-    addressless.map(({ name, found: { swIfIndex } }) =>
-      orphanedTables(client, { name, swIfIndex }),
-    ),
+    requested.map(({ name, origin, found: { swIfIndex } }, position) => {
+      const { addresses, dhcpClient } = layers[position]!;
+      const isAddressless = addresses.length === 0 && !dhcpClient && !allLenders.has(swIfIndex);
+      if (!isAddressless || origin !== 'from-NB') return [];
+      return orphanedTables(client, { name, swIfIndex }, inTable[position]);
+    }),
   );
   for (const one of orphaned.flat()) ctx.leftover(one);
   // a lease may have been added or removed in between
@@ -138,8 +147,22 @@ export async function retrieveInterfaces(
     const context = { ...kindContext, nameOf };
     const surroundings = { lender, lease: leasesNow.get(index), rx_modes, rx_placements };
     const broken = faultOfTap(needs, ctx.readBack, each.name, each.found);
-    return { ...assemble(each, desiredValue, layer3, surroundings, context), broken };
+    const retrieved = assemble(each, desiredValue, layer3, surroundings, context);
+    const derived =
+      desiredValue &&
+      existingValues(retrieved.value, desiredValue, inTable[position]!, ctx.isKnown);
+    return { ...retrieved, derived, broken };
   });
+}
+
+/** The desired value of whose addresses an interface is in the table: its own, or that of its lender. */
+function tableOwner(
+  name: string,
+  desired: ReadonlyMap<string, VppInterface>,
+): VppInterface | undefined {
+  const value = desired.get(name);
+  const lender = value?.unnumbered?.interface_with_ip;
+  return lender === undefined ? value : desired.get(lender);
 }
 
 type Queue = QueueMode & QueueThread;
@@ -283,9 +306,6 @@ function assemble(
     metadata: {
       swIfIndex: details.sw_if_index,
       type: kind.type,
-      vrf: layer3Table(value),
-      ipAddresses: value.ip_addresses,
-      ...(value.set_dhcp_client && { dhcpClient: true as const }),
       ...(found.hostIfName !== undefined && { hostIfName: found.hostIfName }),
     },
   };

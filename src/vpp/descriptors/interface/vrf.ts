@@ -7,12 +7,14 @@ import { vrfTableKey } from '#models/vpp/vrf-table.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import { ignoreNotFound } from '../ignored-retvals.ts';
 import type { VppDescriptorOptions } from '../options.ts';
-import { interfaceFamilies } from './layer3.ts';
+
+const LENDER_IN_TABLE = 'lending-interface-in-vrf-table';
 
 /** The table of an interface, and the families that it applies to. */
 interface Binding {
   readonly swIfIndex: number;
-  readonly vrf: number;
+  /** Undefined: that of a lender which has none. */
+  readonly vrf: number | undefined;
   readonly v4: boolean;
   readonly v6: boolean;
 }
@@ -44,7 +46,7 @@ export function interfaceVrfDescriptor({
       create: (key, _value, ctx) =>
         allOrNothing(log, async (undo) => {
           const { swIfIndex, vrf, v4, v6 } = binding(key, ctx);
-          if (vrf === 0) {
+          if (!vrf) {
             await allSettled([takeBack(swIfIndex, false), takeBack(swIfIndex, true)]);
             return undefined;
           }
@@ -79,7 +81,7 @@ function dependencies(key: string): readonly Dependency[] {
     const prefixes = [interfaceVrfKey.prefix({ iface: lender })];
     return [
       { label: 'lending-interface-exists', key: vppInterfaceKey.build({ name: lender }) },
-      { label: 'lending-interface-in-vrf-table', anyOf: { prefixes } },
+      { label: LENDER_IN_TABLE, anyOf: { prefixes } },
     ];
   }
   const { vrf = '0', version } = interfaceVrfKey.parse(key) ?? {};
@@ -102,18 +104,16 @@ function dependencies(key: string): readonly Dependency[] {
 
 /**
  * An unnumbered interface is in the table of its lender, for the families of the lender's addresses:
- * the table of the other family may not exist.
+ * the table of the other family may not exist. The key of the lender's table names both.
  */
 function binding(key: string, ctx: OperationContext): Binding {
-  const metadata = (name: string): VppInterfaceMetadata =>
-    ctx.metadata<VppInterfaceMetadata>(vppInterfaceKey.build({ name }));
-  const { swIfIndex } = metadata(ifaceOf(key));
-  const inherited = inheritedVrfKey.parse(key);
-  if (inherited !== undefined) {
-    const { vrf, ipAddresses, dhcpClient = false } = metadata(inherited.lender);
-    const lent = interfaceFamilies({ ip_addresses: ipAddresses, set_dhcp_client: dhcpClient });
-    return { swIfIndex, vrf, ...lent };
-  }
-  const { vrf, version } = interfaceVrfKey.parse(key) ?? {};
-  return { swIfIndex, vrf: Number(vrf ?? 0), v4: version !== 'v6', v6: version !== 'v4' };
+  const { swIfIndex } = ctx.metadata<VppInterfaceMetadata>(
+    vppInterfaceKey.build({ name: ifaceOf(key) }),
+  );
+  const isInherited = inheritedVrfKey.parse(key) !== undefined;
+  const table = interfaceVrfKey.parse(isInherited ? (ctx.metBy(LENDER_IN_TABLE) ?? '') : key);
+  // a lender that borrows itself has no address to lend
+  if (table === undefined) return { swIfIndex, vrf: undefined, v4: false, v6: false };
+  const { vrf, version } = table;
+  return { swIfIndex, vrf: Number(vrf), v4: version !== 'v6', v6: version !== 'v4' };
 }
