@@ -17,6 +17,8 @@ export interface Disturbance {
   readonly name: string;
   /** Whether pods keep their network meanwhile. */
   readonly forwards: boolean;
+  /** What each attempt begins with; requests are not counted meanwhile. */
+  prepare?(settings: ClusterSettings): Promise<void>;
   /** Resolves when what it has ended is ready again. */
   run(load: Load, settings: ClusterSettings): Promise<void>;
 }
@@ -67,10 +69,11 @@ async function disturbRepeatedly(
 }
 
 async function disturb(
-  { forwards, run }: Disturbance,
+  { forwards, prepare, run }: Disturbance,
   load: Load,
   settings: ClusterSettings,
 ): Promise<{ readonly isPassed: boolean; readonly text: string }> {
+  await prepare?.(settings);
   const start = Date.now();
   await run(load, settings);
   await whenReady(settings);

@@ -36,6 +36,7 @@ const disturbances: readonly Disturbance[] = [
   {
     name: 'agents upgraded in their pods, one node after the other',
     forwards: true,
+    prepare: (settings) => setAgents(settings, TAG),
     run: (_, settings) => setAgents(settings, OWN_TAG),
   },
   { name: 'pod of agent and VPP of one node replaced', forwards: false, run: () => replacePod(2) },
@@ -47,7 +48,6 @@ export const upgradeSuite: Suite = {
   run: async (settings) => {
     const archive = await buildBefore();
     for (const node of nodeNumbers(settings)) importImages(node, [archive]);
-    await setAgents(settings, TAG);
     const load = await Load.start();
     try {
       return await runDisturbances(disturbances, load, settings);
