@@ -10,11 +10,7 @@ import { kubeconfig } from './kubeconfig.ts';
 import { enterNetns, OUTSIDE } from './network.ts';
 import type { CaseResult } from './results.ts';
 
-/** From a change of a policy or a pod to the probes. */
-const SETTLE_SECONDS = 3;
-
-/** @param tags of the cases to run; default: all. They are in the help of the program */
-export async function runCyclonus(tags: readonly string[] = []): Promise<CaseResult[]> {
+export async function runCyclonus(): Promise<CaseResult[]> {
   const folder = folderOf('run/cyclonus');
   const report = join(folder, 'junit.xml');
   rmSync(report, { force: true });
@@ -22,12 +18,8 @@ export async function runCyclonus(tags: readonly string[] = []): Promise<CaseRes
   const child = spawn(
     'setpriv',
     [
-      ...['--pdeathsig', 'KILL', ...enterNetns(OUTSIDE), programPath('cyclonus'), 'generate'],
-      // A policy may deny DNS, and pods that a case creates have no service yet.
-      ...['--destination-type=pod-ip', '--server-protocol=TCP,UDP', '--ignore-loopback'],
-      ...['--exclude=', ...(tags.length > 0 ? [`--include=${tags.join(',')}`] : [])],
-      ...[`--perturbation-wait-seconds=${SETTLE_SECONDS}`, '--cleanup-namespaces'],
-      `--junit-results-file=${report}`,
+      ...['--pdeathsig', 'KILL', ...enterNetns(OUTSIDE), programPath('cyclonus')],
+      `--junit=${report}`,
     ],
     { stdio: ['ignore', log, log], env: { ...process.env, KUBECONFIG: kubeconfig() } },
   );

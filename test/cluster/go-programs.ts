@@ -1,7 +1,7 @@
 /** Programs of the cluster that are made from their published Go modules, each in its pinned version. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { folderOf } from './folder.ts';
 
 /** Kubernetes and its libraries, which have the same version below another first number. */
@@ -90,7 +90,14 @@ const modules = {
     version: '1.12.4',
     files: { 'main/main.go': corednsProgram() },
   },
-  cyclonus: { path: 'github.com/mattfenwick/cyclonus', version: '0.5.6' },
+  cyclonus: {
+    path: 'github.com/mattfenwick/cyclonus',
+    version: '0.5.6',
+    files: {
+      'cyclonus/main.go': source('cyclonus.go'),
+      'cyclonus-worker/main.go': source('cyclonus-worker.go'),
+    },
+  },
 } satisfies Readonly<Record<string, GoModule>>;
 
 interface GoProgram {
@@ -120,8 +127,8 @@ export const goPrograms = {
     module: 'kubernetes',
     package: 'k8s.io/kubernetes/test/images/regression-issue-74839',
   },
-  cyclonus: { module: 'cyclonus', package: 'github.com/mattfenwick/cyclonus/cmd/cyclonus' },
-  'cyclonus-worker': { module: 'cyclonus', package: 'github.com/mattfenwick/cyclonus/cmd/worker' },
+  cyclonus: { module: 'cyclonus', package: './cyclonus' },
+  'cyclonus-worker': { module: 'cyclonus', package: './cyclonus-worker' },
 } satisfies Readonly<Record<string, GoProgram>>;
 
 export type GoProgramName = keyof typeof goPrograms;
@@ -132,12 +139,12 @@ export function programPath(name: GoProgramName): string {
   return join(folderOf('programs', `${module}-${modules[module].version}`), name);
 }
 
-/** Builds a program unless it is there. @returns whether it was built */
+/** Builds a program unless it is there, of the same sources. @returns whether it was built */
 export function buildProgram(name: GoProgramName): boolean {
   const target = programPath(name);
-  if (existsSync(target)) return false;
   const program: GoProgram = goPrograms[name];
   const module: GoModule = modules[program.module];
+  if (existsSync(target) && areSourcesOlder(program, module, target)) return false;
   const flags = ['-ldflags', `-s -w ${module.flags ?? ''}`, '-o', target, program.package];
   const command = program.isTest ? ['test', '-c', '-vet=off'] : ['build'];
   const { status, error } = spawnSync('go', [...command, ...flags], {
@@ -149,9 +156,26 @@ export function buildProgram(name: GoProgramName): boolean {
   return true;
 }
 
+/** Of the additional files of a program, as they were written last. */
+function areSourcesOlder(program: GoProgram, module: GoModule, target: string): boolean {
+  const folder = moduleFolder(program.module, module);
+  const built = statSync(target).mtimeMs;
+  return Object.entries(module.files ?? {})
+    .filter(([path]) => program.package === `./${dirname(path)}`)
+    .every(([path, text]) => {
+      const file = join(folder, path);
+      return (
+        existsSync(file) && readFileSync(file, 'utf8') === text && statSync(file).mtimeMs < built
+      );
+    });
+}
+
+const moduleFolder = (name: string, { version }: GoModule): string =>
+  folderOf('programs', 'modules', `${name}-${version}`);
+
 /** @returns the folder of a module that requires the published one */
 function writeModule(name: string, module: GoModule): string {
-  const folder = folderOf('programs', 'modules', `${name}-${module.version}`);
+  const folder = moduleFolder(name, module);
   const replaced = Object.entries(module.replaced ?? {});
   const lines = [
     `module ${name}`,
@@ -164,9 +188,14 @@ function writeModule(name: string, module: GoModule): string {
   if (!existsSync(file)) writeFileSync(file, `${lines.join('\n')}\n`);
   for (const [path, text] of Object.entries(module.files ?? {})) {
     mkdirSync(join(folder, path, '..'), { recursive: true });
-    writeFileSync(join(folder, path), text);
+    if (!existsSync(join(folder, path)) || readFileSync(join(folder, path), 'utf8') !== text)
+      writeFileSync(join(folder, path), text);
   }
   return folder;
+}
+
+function source(name: string): string {
+  return readFileSync(join(import.meta.dirname, 'programs', name), 'utf8');
 }
 
 function goMain(

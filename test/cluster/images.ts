@@ -10,7 +10,9 @@ import {
   linkSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -26,6 +28,7 @@ import { writeImageArchive } from './image-archive.ts';
 import { writeImageTrees } from './trees.ts';
 
 const repository = resolve(import.meta.dirname, '../..');
+const dockerfile = join(import.meta.dirname, 'images/Dockerfile');
 const FDIO = 'https://packagecloud.io/fdio/release';
 
 /** Tag in the manifest. */
@@ -43,7 +46,13 @@ const e2e = (name: string): string => `registry.k8s.io/e2e-test-images/${name}`;
 const testImages = {
   pause: ['registry.k8s.io/pause:3.10.1'],
   busybox: [e2e('busybox:1.37.0-1'), e2e('busybox:1.36.1-1')],
-  agnhost: [e2e('agnhost:2.56'), e2e('agnhost:2.53'), e2e('agnhost:2.43'), e2e('agnhost:2.40')],
+  agnhost: [
+    e2e('agnhost:2.56'),
+    e2e('agnhost:2.53'),
+    e2e('agnhost:2.45'),
+    e2e('agnhost:2.43'),
+    e2e('agnhost:2.40'),
+  ],
   dnsutils: [e2e('jessie-dnsutils:1.7'), 'registry.k8s.io/build-image/distroless-iptables:v0.7.14'],
   etcd: ['quay.io/coreos/etcd:v3.5.21'],
   coredns: ['registry.k8s.io/coredns/coredns:v1.12.4'],
@@ -65,14 +74,24 @@ export const imageArchive = (name: string): string => join(folderOf('images'), `
 export const imageArchives = (): string[] =>
   [...Object.keys(testImages), ...Object.keys(ownImages(OWN_TAG))].map(imageArchive);
 
-/** Builds the images of the tests unless they are there, and those of this tree each time. */
+/** Builds the images of the tests unless they are there, of the same parts, and those of this tree each time. */
 export async function buildImages(print: (line: string) => void): Promise<void> {
-  if (Object.keys(testImages).some((name) => !existsSync(imageArchive(name)))) {
+  const parts = testImageParts();
+  const file = join(folderOf('images'), 'parts.json');
+  const isBuilt = Object.keys(testImages).every((name) => existsSync(imageArchive(name)));
+  if (!isBuilt || !existsSync(file) || readFileSync(file, 'utf8') !== parts) {
     const context = testContext();
     // None of these images needs FD.io's repository: any folder can replace it.
     await build(testImages, print, context, context);
+    writeFileSync(file, parts);
   }
   await buildOwnImages(print);
+}
+
+/** Of what the images of the tests are made, but for the packages of Debian. */
+function testImageParts(): string {
+  const programs = contextPrograms.map((name) => [name, builtAt(name)]);
+  return JSON.stringify([testImages, readFileSync(dockerfile, 'utf8'), programs]);
 }
 
 export async function buildOwnImages(print: (line: string) => void): Promise<void> {
@@ -148,12 +167,19 @@ async function base(image: string, overlays: Overlays, folder: string): Promise<
   return [empty];
 }
 
+function builtAt(name: GoProgramName): number {
+  const stats = statSync(programPath(name), { throwIfNoEntry: false });
+  if (stats === undefined)
+    throw new Error(`${name} is not built: run npm run test:kubernetes -- programs`);
+  return stats.mtimeMs;
+}
+
 /** @returns a folder with images/Dockerfile and what it copies */
 function testContext(): string {
   const context = folderOf('images', 'context');
   rmSync(context, { recursive: true });
   mkdirSync(context);
-  copyFileSync(join(import.meta.dirname, 'images/Dockerfile'), join(context, 'Dockerfile'));
+  copyFileSync(dockerfile, join(context, 'Dockerfile'));
   for (const name of contextPrograms) linkSync(programPath(name), join(context, name));
   copyFileSync(findProgram('busybox')!, join(context, 'busybox'));
   writeFileSync(join(context, 'passwd'), 'root:x:0:0:root:/root:/bin/sh\n');

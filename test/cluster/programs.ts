@@ -4,7 +4,7 @@ import { buildProgram, type GoProgramName, goPrograms } from './go-programs.ts';
 
 /** Programs of the machine, with the Debian package of each. */
 const packages: Readonly<Record<string, string>> = {
-  go: 'Go from https://go.dev/dl',
+  go: 'Go 1.26 from https://go.dev/dl',
   containerd: 'containerd',
   ctr: 'containerd',
   crun: 'crun',
