@@ -17,7 +17,7 @@ export interface Disturbance {
   readonly name: string;
   /** Whether pods keep their network meanwhile. */
   readonly forwards: boolean;
-  /** What each attempt begins with; requests are not counted meanwhile. */
+  /** Beginning of each attempt, in which requests are not counted. */
   prepare?(settings: ClusterSettings): Promise<void>;
   /** Resolves when what it has ended is ready again. */
   run(load: Load, settings: ClusterSettings): Promise<void>;

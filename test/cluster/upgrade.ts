@@ -1,4 +1,4 @@
-/** The suite `upgrade`: from the agent of the commit before to that of this tree, as docs/upgrade.md says. */
+/** The suite `upgrade`: from the agent before its last change to that of this tree, as docs/upgrade.md says. */
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -16,7 +16,8 @@ import type { Suite } from './suite.ts';
 import { untilReady } from './vswitch.ts';
 
 const repository = resolve(import.meta.dirname, '../..');
-const COMMIT = 'HEAD~1';
+/** Of what the image of the agent is made. */
+const parts = ['src', 'plugins', 'Dockerfile', 'package-lock.json'];
 const TAG = 'before';
 const CONTAINER = 'contiv-agent';
 const LIMIT_MS = 180_000;
@@ -43,7 +44,7 @@ const disturbances: readonly Disturbance[] = [
 ];
 
 export const upgradeSuite: Suite = {
-  title: 'Upgrade from the commit before',
+  title: 'Upgrade from the agent before its last change',
   notRun: ['VPP by another release, which is not installed'],
   run: async (settings) => {
     const archive = await buildBefore();
@@ -57,13 +58,15 @@ export const upgradeSuite: Suite = {
   },
 };
 
-/** @returns the archive with the image of the agent of the commit before */
+/** @returns the archive with the image of the agent before its last change */
 async function buildBefore(): Promise<string> {
   const checkout = folderOf('before');
-  const git = (...args: string[]): void => void execFileSync('git', ['-C', repository, ...args]);
+  const git = (...args: string[]): string =>
+    execFileSync('git', ['-C', repository, ...args], { encoding: 'utf8' }).trim();
   rmSync(checkout, { recursive: true });
   git('worktree', 'prune');
-  git('worktree', 'add', '--detach', checkout, COMMIT);
+  const change = git('rev-list', '-1', 'HEAD', '--', ...parts);
+  git('worktree', 'add', '--quiet', '--detach', checkout, `${change}~1`);
   try {
     return await buildAgentImage(() => {}, checkout, TAG);
   } finally {
