@@ -21,7 +21,7 @@ import { buildPrograms, checkMachine } from '#test/cluster/programs.ts';
 import { CLUSTER_REPORT, renderClusterReport } from '#test/cluster/report.ts';
 import { readResults, type SuiteResult, writeResult } from '#test/cluster/results.ts';
 import { clusterText, defaultSettings, readSettings, settingsOf } from '#test/cluster/settings.ts';
-import { suites } from '#test/cluster/suites.ts';
+import { suites, supportedSuites } from '#test/cluster/suites.ts';
 import { provenTrees } from '#test/cluster/trees.ts';
 import { vppVersion } from '#test/cluster/vpp-version.ts';
 
@@ -32,7 +32,7 @@ const stages: Readonly<Record<string, (words: readonly string[]) => void | Promi
   images: () => buildImages(print),
   up: () => clusterUp(settingsOf(process.env), print),
   run: async (names) => {
-    for (const name of names.length > 0 ? names : Object.keys(suites)) await runSuite(name);
+    for (const name of names.length > 0 ? names : supportedSuites) await runSuite(name);
     writeReport();
   },
   kubectl: (words) => {
@@ -70,9 +70,10 @@ function printResult({ suite, seconds, cases, measures }: SuiteResult): void {
 }
 
 function writeReport(): void {
-  const reported = Object.entries(suites).map(([name, { title, notRun }]) => ({
+  const reported = Object.entries(suites).map(([name, { title, notRun, missing }]) => ({
     title,
     notRun,
+    missing,
     results: readResults(name),
   }));
   const { exceptions } = ownDeployment(readSettings() ?? defaultSettings);

@@ -1,5 +1,5 @@
 /** Programs of the cluster that are made from their published Go modules, each in its pinned version. */
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { folderOf } from './folder.ts';
@@ -98,6 +98,11 @@ const modules = {
       'cyclonus-worker/main.go': source('cyclonus-worker.go'),
     },
   },
+  'network-policy-api': {
+    path: 'sigs.k8s.io/network-policy-api',
+    version: '0.3.0',
+    files: { 'conformance/main_test.go': source('network-policy-api_test.go') },
+  },
 } satisfies Readonly<Record<string, GoModule>>;
 
 interface GoProgram {
@@ -129,6 +134,11 @@ export const goPrograms = {
   },
   cyclonus: { module: 'cyclonus', package: './cyclonus' },
   'cyclonus-worker': { module: 'cyclonus', package: './cyclonus-worker' },
+  'network-policy-api.test': {
+    module: 'network-policy-api',
+    package: './conformance',
+    isTest: true,
+  },
 } satisfies Readonly<Record<string, GoProgram>>;
 
 export type GoProgramName = keyof typeof goPrograms;
@@ -137,6 +147,13 @@ export type GoProgramName = keyof typeof goPrograms;
 export function programPath(name: GoProgramName): string {
   const { module } = goPrograms[name];
   return join(folderOf('programs', `${module}-${modules[module].version}`), name);
+}
+
+/** Folder of a module as it was published, which its first program has fetched. */
+export function publishedModule(name: keyof typeof modules): string {
+  const { path, version } = modules[name];
+  const folder = execFileSync('go', ['env', 'GOMODCACHE'], { encoding: 'utf8' }).trim();
+  return join(folder, `${path}@v${version}`);
 }
 
 /** Builds a program unless it is there, of the same sources. @returns whether it was built */

@@ -3,7 +3,6 @@
  * start, from images/Dockerfile. No container engine and no registry: as in test/image.
  */
 
-import { execFileSync } from 'node:child_process';
 import {
   copyFileSync,
   existsSync,
@@ -23,7 +22,7 @@ import { writeFdioRepository } from '../image/support/fdio-repository.ts';
 import { type BuildOptions, ImageBuild } from '../image/support/image-build.ts';
 import { Overlays } from '../image/support/overlay.ts';
 import { folderOf } from './folder.ts';
-import { type GoProgramName, KUBERNETES, programPath } from './go-programs.ts';
+import { type GoProgramName, programPath, publishedModule } from './go-programs.ts';
 import { writeImageArchive } from './image-archive.ts';
 import { writeImageTrees } from './trees.ts';
 
@@ -184,8 +183,7 @@ function testContext(): string {
   copyFileSync(findProgram('busybox')!, join(context, 'busybox'));
   writeFileSync(join(context, 'passwd'), 'root:x:0:0:root:/root:/bin/sh\n');
   // The certificate with which agnhost serves TLS is beside its source.
-  const modules = execFileSync('go', ['env', 'GOMODCACHE'], { encoding: 'utf8' }).trim();
-  const porter = `${modules}/k8s.io/kubernetes@v${KUBERNETES}/test/images/agnhost/porter`;
+  const porter = join(publishedModule('kubernetes'), 'test/images/agnhost/porter');
   const certificate = ['localhost.crt', 'localhost.key'];
   for (const name of certificate) copyFileSync(join(porter, name), join(context, name));
   const copied = [...contextPrograms, 'busybox', 'passwd', ...certificate];

@@ -21,7 +21,10 @@ const result: SuiteResult = {
 };
 
 const render = (...results: readonly SuiteResult[]): string =>
-  renderClusterReport([{ title: 'Networks', notRun: ['SCTP'], results }], facts);
+  renderClusterReport(
+    [{ title: 'Networks', notRun: ['SCTP'], missing: undefined, results }],
+    facts,
+  );
 
 describe('report of the tests of Kubernetes', () => {
   it('names each failure, skip and measure, and what did not run', () => {
@@ -41,5 +44,13 @@ describe('report of the tests of Kubernetes', () => {
   it('marks a suite that ran on another tree, or never', () => {
     assert.match(render({ ...result, trees: ['src/vpp 0'] }), /\| an earlier one \|/);
     assert.match(render(), /\| Networks \| – \| not run \|/);
+  });
+
+  it('says what a suite lacks that cannot pass', () => {
+    const suite = { title: 'Clusters', notRun: [], missing: 'no such policies', results: [] };
+    assert.match(
+      renderClusterReport([suite], facts),
+      /\| Clusters \| – \| not run: no such policies \|/,
+    );
   });
 });

@@ -19,6 +19,8 @@ export interface ReportedSuite {
   readonly title: string;
   /** Tests that it leaves out, a sentence each. */
   readonly notRun: readonly string[];
+  /** Why no test of it can pass. */
+  readonly missing: string | undefined;
   /** Of its last run on each kind of cluster. */
   readonly results: readonly SuiteResult[];
 }
@@ -31,9 +33,9 @@ export interface ReportFacts {
 }
 
 export function renderClusterReport(suites: readonly ReportedSuite[], facts: ReportFacts): string {
-  const rows = suites.flatMap(({ title, results }) =>
+  const rows = suites.flatMap(({ title, missing, results }) =>
     results.length === 0
-      ? [`| ${title} | – | not run | | | | |`]
+      ? [`| ${title} | – | ${['not run', missing].filter(Boolean).join(': ')} | | | | |`]
       : results.map((result) => row(title, result, facts.trees)),
   );
   const details = suites.flatMap((suite) => section(suite));

@@ -2,6 +2,7 @@
 import { runCyclonus } from './cyclonus.ts';
 import { type E2eSelection, runE2e } from './e2e.ts';
 import { measureSuite } from './measures.ts';
+import { networkPolicyApiSuite } from './network-policy-api.ts';
 import { restartSuite } from './restarts.ts';
 import { rollingUpdateSuite } from './rolling-update.ts';
 import type { Suite } from './suite.ts';
@@ -73,9 +74,15 @@ export const suites: Readonly<Record<string, Suite>> = {
     notRun: [unavailable['\\[Feature:(SCTP[^\\]]*)\\]']],
     run: async () => ({ cases: await runCyclonus() }),
   },
+  'network-policy-api': networkPolicyApiSuite,
   // Kubelet delays a container that has ended often: the upgrade is first.
   upgrade: upgradeSuite,
   restarts: restartSuite,
   'rolling-update': rollingUpdateSuite,
   measures: measureSuite,
 };
+
+/** Those of which this tree has what they test. */
+export const supportedSuites = Object.keys(suites).filter(
+  (name) => suites[name]!.missing === undefined,
+);
