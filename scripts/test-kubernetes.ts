@@ -16,11 +16,11 @@ import { writeFileSync } from 'node:fs';
 import { clusterDown, clusterUp } from '#test/cluster/cluster.ts';
 import { buildImages } from '#test/cluster/images.ts';
 import { kubectlCommand } from '#test/cluster/kubectl.ts';
-import { ownDeployment } from '#test/cluster/manifests.ts';
+import { allExceptions } from '#test/cluster/manifests.ts';
 import { buildPrograms, checkMachine } from '#test/cluster/programs.ts';
 import { CLUSTER_REPORT, renderClusterReport } from '#test/cluster/report.ts';
 import { readResults, type SuiteResult, writeResult } from '#test/cluster/results.ts';
-import { clusterText, defaultSettings, readSettings, settingsOf } from '#test/cluster/settings.ts';
+import { clusterText, readSettings, settingsOf } from '#test/cluster/settings.ts';
 import { suites, supportedSuites } from '#test/cluster/suites.ts';
 import { provenTrees } from '#test/cluster/trees.ts';
 import { vppVersion } from '#test/cluster/vpp-version.ts';
@@ -76,8 +76,7 @@ function writeReport(): void {
     missing,
     results: readResults(name),
   }));
-  const { exceptions } = ownDeployment(readSettings() ?? defaultSettings);
-  const facts = { vpp: vppVersion(), exceptions, trees: provenTrees() };
+  const facts = { vpp: vppVersion(), exceptions: allExceptions(), trees: provenTrees() };
   writeFileSync(CLUSTER_REPORT, renderClusterReport(reported, facts));
   print(`written: ${CLUSTER_REPORT}`);
 }

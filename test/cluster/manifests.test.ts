@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ownDeployment } from './manifests.ts';
+import { allExceptions, ownDeployment } from './manifests.ts';
 import { defaultSettings } from './settings.ts';
 
 describe('deployment of a cluster of the tests', () => {
@@ -18,5 +18,6 @@ describe('deployment of a cluster of the tests', () => {
     assert.match(text, /"ETCD_ENDPOINTS","value":"192\.168\.100\.11:12379"/);
     assert.match(text, /"KUBERNETES_SERVICE_HOST","value":"192\.168\.100\.11"/);
     assert.equal(exceptions.length, text.includes('LD_PRELOAD') ? 3 : 2);
+    assert.deepEqual(new Set(allExceptions()), new Set(exceptions));
   });
 });

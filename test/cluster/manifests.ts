@@ -6,7 +6,7 @@ import { vhostNetLibrary } from '#test/support/vhost-net.ts';
 import { MANIFEST } from '../../scripts/lib/deploy/chart.ts';
 import { API_PORT } from './kubeconfig.ts';
 import { GATEWAY, hostAddress, nodeName, vppAddress } from './network.ts';
-import type { ClusterSettings } from './settings.ts';
+import { type ClusterSettings, defaultSettings, kubeProxyModes } from './settings.ts';
 
 interface KubeObject {
   readonly kind: string;
@@ -65,7 +65,7 @@ export function ownDeployment(
   if (kubeProxy === 'none') {
     nameAddresses(objects);
     exceptions.push(
-      'etcd.address and ksr.apiServer.address are those of n1, because hosts have no kube-proxy (docs/install.md)',
+      'with kube-proxy: none, etcd.address and ksr.apiServer.address are those of n1 (docs/install.md)',
     );
   }
   const library = vhostNetLibrary();
@@ -77,6 +77,14 @@ export function ownDeployment(
     );
   }
   return { objects, exceptions };
+}
+
+/** In what the deployment of any kind of cluster differs from the manifest, a sentence each. */
+export function allExceptions(): string[] {
+  const deployments = kubeProxyModes.map((kubeProxy) =>
+    ownDeployment({ ...defaultSettings, kubeProxy }),
+  );
+  return [...new Set(deployments.flatMap(({ exceptions }) => exceptions))];
 }
 
 /** As the chart does it for these two values. */

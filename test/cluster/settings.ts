@@ -10,7 +10,7 @@ export interface ClusterSettings {
 }
 
 /** `none`: services are the agent's alone. */
-const kubeProxyModes = ['iptables', 'nftables', 'none'] as const;
+export const kubeProxyModes = ['iptables', 'nftables', 'none'] as const;
 
 /** Settings of the cluster that is up, or was when its command ended; undefined without one. */
 export function readSettings(): ClusterSettings | undefined {
