@@ -32,7 +32,9 @@ function serviceAt(n: number, backends = BACKENDS): SocketService {
     name: `namespace/service-${n}`,
     mappings: [
       {
-        frontends: [{ address: `10.97.${n >> 8}.${n & 255}`, port: 80, protocol: 'UDP' }],
+        frontends: [
+          { address: `10.97.${n >> 8}.${n & 255}`, port: 80, protocol: 'UDP', scope: 'ADDRESS' },
+        ],
         backends: Array.from({ length: backends }, (_, at) => ({
           address: `127.${at + 1}.${n >> 8}.${n & 255}`,
           port: 8080,

@@ -18,11 +18,12 @@ import {
 
 /**
  * Uses of an address: the destination of a route to the host of another node, the end of the tunnel to
- * its VPP (without an overlay the next hop), a backend of a service, its cluster IP, or an external address of it.
+ * its VPP (without an overlay the next hop), one at which sockets of this node reach node ports, a backend of a service, its cluster IP, or an external address of it.
  */
 export const addressUses = [
   'route',
   'tunnel end',
+  'node port',
   'endpoint',
   'cluster IP',
   'external address',
@@ -47,20 +48,29 @@ export const addressReasons = {
   'link-local, IPv6': { phrase: 'is a link-local address', refuses: addressUses },
   'link-local, IPv4': {
     phrase: 'is a link-local address',
-    refuses: ['route', 'endpoint', 'cluster IP', 'external address'],
+    refuses: ['route', 'node port', 'endpoint', 'cluster IP', 'external address'],
   },
-  'this node': { phrase: 'is an address of this node', refuses: ['route', 'tunnel end'] },
-  gateway: { phrase: 'is the default gateway', refuses: ['route', 'external address'] },
+  'this node': {
+    phrase: 'is an address of this node',
+    refuses: ['route', 'tunnel end', 'node port'],
+  },
+  gateway: {
+    phrase: 'is the default gateway',
+    refuses: ['route', 'node port', 'external address'],
+  },
   'pod subnet': {
     phrase: 'is in the pod subnet',
-    refuses: ['route', 'tunnel end', 'external address'],
+    refuses: ['route', 'tunnel end', 'node port', 'external address'],
   },
-  'service subnet': { phrase: 'is in the subnet of services', refuses: ['route'] },
+  'service subnet': { phrase: 'is in the subnet of services', refuses: ['route', 'node port'] },
   'host link subnet': {
     phrase: 'is in the subnet of the links between VPP and the hosts',
-    refuses: ['route', 'external address'],
+    refuses: ['route', 'node port', 'external address'],
   },
-  'VXLAN subnet': { phrase: 'is in the VXLAN subnet', refuses: ['route', 'external address'] },
+  'VXLAN subnet': {
+    phrase: 'is in the VXLAN subnet',
+    refuses: ['route', 'node port', 'external address'],
+  },
   'end of a tunnel': {
     phrase: 'is the address of the VPP of node',
     refuses: ['route'],

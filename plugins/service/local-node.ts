@@ -1,10 +1,12 @@
+import { parseIp } from '#models/ip.ts';
 import { VXLAN_PORT } from '#models/vpp/interface.ts';
 import type { ContivConfApi } from '#plugins/contivconf/api.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
-import type { Node, NodeSyncApi } from '#plugins/nodesync/api.ts';
+import { AddressRules, type Node, type NodeSyncApi } from '#plugins/nodesync/api.ts';
 import type { LocalNode } from './processor/local-node.ts';
 import type { OtherNode } from './processor/other-nodes.ts';
+import type { AddressedNode } from './socket/node-addresses.ts';
 
 export interface LocalNodeDeps {
   readonly nodeName: string;
@@ -21,6 +23,30 @@ export function otherNode(net: Pick<Ipv4NetApi, 'routedAddresses'>, node: Node):
     routedAddresses: net.routedAddresses(node),
     addresses: [...managementAddresses, ...vppAddresses.map(withoutPrefixLength)],
   };
+}
+
+/** All nodes with the addresses at which sockets of this node reach node ports. */
+export function addressedNodes(
+  { nodes, net }: Pick<LocalNodeDeps, 'nodes' | 'net'>,
+  { name: ownName, addresses }: LocalNode,
+): AddressedNode[] {
+  const others = [...nodes.allNodes().values()].filter(({ name }) => name !== ownName);
+  return [
+    { name: ownName, addresses },
+    ...others.map((node) => ({ name: node.name, addresses: nodePortAddresses(net, node) })),
+  ];
+}
+
+/** Of another node: those that lead to it, so that nothing is led astray by them which would not be without them. */
+export function nodePortAddresses(
+  net: Pick<Ipv4NetApi, 'routedAddresses' | 'ownNetwork'>,
+  node: Node,
+): readonly string[] {
+  const rules = new AddressRules(net.ownNetwork());
+  const ofVpp = node.vppAddresses
+    .map(withoutPrefixLength)
+    .filter((one) => rules.whyNot('node port', parseIp(one)) === undefined);
+  return [...net.routedAddresses(node), ...ofVpp];
 }
 
 function withoutPrefixLength(cidr: string): string {

@@ -14,7 +14,7 @@ import type {
 import { KubeStateChange } from '#plugins/controller/api/events.ts';
 import { HandlerState } from '#plugins/controller/api/handler-state.ts';
 import type { HostPort } from '#plugins/controller/api/ports/host.ts';
-import { NodeUpdate, type NodeUpdatePayload } from '#plugins/nodesync/api.ts';
+import { type Node, NodeUpdate, type NodeUpdatePayload } from '#plugins/nodesync/api.ts';
 import {
   AddPod,
   type AttachmentId,
@@ -26,18 +26,30 @@ import {
 import { type HealthCheckListener, type ServiceApi, serviceInputs } from './api.ts';
 import type { ServiceConfig } from './config.ts';
 import { nodeInterfaces, podInterfaces } from './local-interfaces.ts';
-import { type LocalNodeDeps, localNode, otherNode } from './local-node.ts';
+import {
+  addressedNodes,
+  type LocalNodeDeps,
+  localNode,
+  nodePortAddresses,
+  otherNode,
+} from './local-node.ts';
 import { interfaceValue, type NatNode, readNatNode } from './nat44/nat-node.ts';
 import { limitsOf } from './nat44/service-values.ts';
 import { type PlannedServices, plannedServices } from './planned-services.ts';
-import type { OtherNode } from './processor/other-nodes.ts';
+import type { LocalNode } from './processor/local-node.ts';
 import type { ProcessorChange } from './processor/processor-change.ts';
 import type { ServiceDescription } from './processor/service-description.ts';
 import { ServiceProcessor } from './processor/service-processor.ts';
 import type { HealthCheck } from './processor/service-state.ts';
 import type { RenderedService, ServiceName } from './rendered-service.ts';
-import { type Carriers, carrierKeys, carrierValues } from './service-carriers.ts';
+import {
+  type Carriers,
+  carrierKeys,
+  carrierValues,
+  nodeCarrierValues,
+} from './service-carriers.ts';
 import { ServiceProblems } from './service-problems.ts';
+import { type AddressedNode, NodeAddresses } from './socket/node-addresses.ts';
 import { type CarrierInput, valueGroup, valueGroups } from './value-groups.ts';
 
 export interface ServiceDeps extends LocalNodeDeps {
@@ -56,8 +68,9 @@ const noServices: ProcessorChange['services'] = new Map();
 /** The events that change it are never reverted. */
 interface NodeServices extends Carriers {
   readonly processor: ServiceProcessor;
-  /** Changes with the addresses of this node. */
+  /** Both change with the addresses of this node. */
   nat: NatNode;
+  addresses: NodeAddresses;
 }
 
 /** undefined: services are not carried, because the pods have addresses of IPv6. */
@@ -88,7 +101,7 @@ class Services implements EventHandler<State>, ServiceApi {
     const slices = new Slices(ctx.clock);
     const processor = await ServiceProcessor.read(ctx.kubeState, node, slices);
     const hasSockets = await this.#hasSockets(ctx);
-    const input = this.#carrierInput(processor, hasSockets);
+    const input = this.#carrierInput(node, processor, hasSockets);
     for (const [group, values] of valueGroups(input)) {
       ctx.txn.replace(group, values);
       if (slices.due()) await slices.turn();
@@ -102,7 +115,7 @@ class Services implements EventHandler<State>, ServiceApi {
       for (const [name, reasons] of problems) this.#problems.set(ctx.log, name, reasons);
       this.#onHealthChecks(processor.healthChecks());
     });
-    return { processor, nat: input.node, hasSockets };
+    return { processor, ...input.carriers };
   }
 
   async update(ctx: UpdateContext, state: State): Promise<UpdateResult> {
@@ -158,8 +171,10 @@ class Services implements EventHandler<State>, ServiceApi {
     const { known } = this.state;
     if (!known) return undefined;
     const slices = new Slices(clock);
-    const processor = await ServiceProcessor.read(kube, localNode(this.#deps), slices);
-    return plannedServices(processor, this.#carrierInput(processor, known.hasSockets), slices);
+    const node = localNode(this.#deps);
+    const processor = await ServiceProcessor.read(kube, node, slices);
+    const input = this.#carrierInput(node, processor, known.hasSockets);
+    return plannedServices(processor, input, slices);
   }
 
   healthChecks(): ReadonlyMap<ServiceName, HealthCheck> {
@@ -186,14 +201,14 @@ class Services implements EventHandler<State>, ServiceApi {
     return await ctx.callPort('host/has services at sockets', () => host.hasSocketServices());
   }
 
-  #carrierInput(processor: ServiceProcessor, hasSockets: boolean): CarrierInput {
+  #carrierInput(node: LocalNode, processor: ServiceProcessor, hasSockets: boolean): CarrierInput {
     const { net, pods } = this.#deps;
     return {
-      node: readNatNode(this.#deps),
+      carriers: { nat: readNatNode(this.#deps), hasSockets, addresses: new NodeAddresses(node) },
+      nodes: addressedNodes(this.#deps, node),
       nodeInterfaces: nodeInterfaces(net),
       podInterfaces: podInterfaces(net, pods),
       services: processor.rendered().values(),
-      hasSockets,
     };
   }
 
@@ -211,9 +226,21 @@ class Services implements EventHandler<State>, ServiceApi {
     { nodeName }: NodeUpdatePayload,
   ): Promise<UpdateResult> {
     const { processor } = state;
-    if (nodeName !== this.#deps.nodeName)
-      return this.#apply(ctx, state, processor.setOtherNodes(this.#otherNodes(ctx.event)));
-    const change = await processor.setNode(localNode(this.#deps), new Slices(ctx.clock));
+    if (nodeName !== this.#deps.nodeName) {
+      const others = this.#otherNodes(ctx.event);
+      for (const [name, node] of others) {
+        const addresses = node ? nodePortAddresses(this.#deps.net, node) : [];
+        replaceAddresses(ctx, state, { name, addresses });
+      }
+      const changed = others.map(([name, node]) =>
+        node ? otherNode(this.#deps.net, node) : { name, routedAddresses: [], addresses: [] },
+      );
+      return this.#apply(ctx, state, processor.setOtherNodes(changed));
+    }
+    const node = localNode(this.#deps);
+    const change = await processor.setNode(node, new Slices(ctx.clock));
+    state.addresses = new NodeAddresses(node);
+    for (const one of addressedNodes(this.#deps, node)) replaceAddresses(ctx, state, one);
     const { ownAddresses: before } = state.nat;
     state.nat = readNatNode(this.#deps);
     const { ownAddresses: after } = state.nat;
@@ -224,14 +251,11 @@ class Services implements EventHandler<State>, ServiceApi {
   }
 
   /** The other nodes that an update has changed: the addresses of one may be those of another, too. */
-  #otherNodes(event: Event): OtherNode[] {
+  #otherNodes(event: Event): (readonly [name: string, node: Node | undefined])[] {
     const { net, nodes, nodeName } = this.#deps;
     const all = nodes.allNodes();
-    return [...net.nodesChangedBy(event)].flatMap((name) => {
-      if (name === nodeName) return [];
-      const node = all.get(name);
-      return [node ? otherNode(net, node) : { name, routedAddresses: [], addresses: [] }];
-    });
+    const others = [...net.nodesChangedBy(event)].filter((name) => name !== nodeName);
+    return others.map((name) => [name, all.get(name)]);
   }
 
   #apply(
@@ -248,6 +272,10 @@ class Services implements EventHandler<State>, ServiceApi {
     if (hasOtherHealthChecks) this.#onHealthChecks(processor.healthChecks());
     return services.size === 0 ? {} : { change: changeText(services) };
   }
+}
+
+function replaceAddresses(ctx: UpdateContext, carriers: Carriers, node: AddressedNode): void {
+  ctx.txn.replace(valueGroup.addresses(node.name), nodeCarrierValues(node, carriers));
 }
 
 function problemsOf(processor: ServiceProcessor, name: ServiceName): readonly string[] {

@@ -113,6 +113,11 @@ export function isUnspecified(bytes: IpBytes): boolean {
   return bytes.every((byte) => byte === 0);
 }
 
+/** The text of the unspecified address in the family of another one. */
+export function unspecifiedOf(address: string): string {
+  return address.includes(':') ? '::' : '0.0.0.0';
+}
+
 /** Whether an IPv6 address is in `fe80::/10`. */
 export function isLinkLocalIpv6(bytes: IpBytes): boolean {
   const [first, second = 0] = bytes;

@@ -3,6 +3,7 @@ import type { MessageModel } from './define.ts';
 import { linuxArpModel } from './linux/arp.ts';
 import { linuxInterfaceModel } from './linux/interface.ts';
 import { linuxRouteModel } from './linux/route.ts';
+import { socketNodeAddressModel } from './linux/socket-node-address.ts';
 import { socketServiceModel } from './linux/socket-service.ts';
 import { aclModel } from './vpp/acl.ts';
 import { vppArpModel } from './vpp/arp.ts';
@@ -49,6 +50,7 @@ export const configModels: readonly ConfigModel[] = [
   linuxRouteModel,
   linuxArpModel,
   socketServiceModel,
+  socketNodeAddressModel,
 ];
 
 const byPrefix = new Map(configModels.map((model) => [model.keyPrefix, model]));

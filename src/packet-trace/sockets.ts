@@ -1,4 +1,9 @@
 /** Services at the sockets of a device, which the kernel translates before there is a packet. */
+import { unspecifiedOf } from '#models/ip.ts';
+import {
+  type SocketNodeAddress,
+  socketNodeAddressModel,
+} from '#models/linux/socket-node-address.ts';
 import { type SocketService, socketServiceModel } from '#models/linux/socket-service.ts';
 import type { Packet } from './packet.ts';
 import { valuesOf } from './values.ts';
@@ -16,8 +21,12 @@ export interface SocketBackend {
   readonly weight: number;
 }
 
-/** Mappings by protocol, address and port. */
-export type SocketServices = ReadonlyMap<string, SocketMapping>;
+export interface SocketServices {
+  /** By protocol, end and port; an end is an address, or those of nodes. */
+  readonly mappings: ReadonlyMap<string, SocketMapping>;
+  /** By address of a node: the end of its node ports. */
+  readonly nodes: ReadonlyMap<string, string>;
+}
 
 /** Other end of the connections of a device, by `connectionOf` a packet that it sends or receives. */
 export type SocketConnections = Map<string, Pick<SocketBackend, 'address' | 'port'>>;
@@ -27,17 +36,36 @@ export function socketsOfValues(all: ReadonlyMap<string, unknown>): SocketServic
   const services: [string, SocketMapping][] = [];
   for (const [key, { mappings }] of valuesOf<SocketService>(socketServiceModel, all))
     for (const { frontends, backends } of mappings)
-      for (const { protocol, address, port } of frontends)
-        services.push([endText(protocol, address, port), { key, backends }]);
-  return services.length === 0 ? undefined : new Map(services);
+      for (const { protocol, address, port, scope } of frontends) {
+        const end = scope === 'ADDRESS' ? address : `${scope} ${address}`;
+        services.push([endText(protocol, end, port), { key, backends }]);
+      }
+  if (services.length === 0) return undefined;
+  const nodes = valuesOf<SocketNodeAddress>(socketNodeAddressModel, all).values();
+  return {
+    mappings: new Map(services),
+    nodes: new Map(
+      [...nodes].map(({ address, is_local }) => {
+        const scope = is_local ? 'THIS_NODE' : 'OTHER_NODES';
+        return [address, `${scope} ${unspecifiedOf(address)}`];
+      }),
+    ),
+  };
 }
 
 /** The mapping of the address that a packet is sent to. */
 export function mappingOf(
-  services: SocketServices,
-  { protocol, destination, destinationPort = 0 }: Packet,
+  { mappings, nodes }: SocketServices,
+  packet: Packet,
 ): SocketMapping | undefined {
-  return services.get(endText(protocol ?? '', destination, destinationPort));
+  const { protocol, destination, destinationPort = 0 } = packet;
+  const nodePorts = nodes.get(destination);
+  return (
+    mappings.get(endText(protocol ?? '', destination, destinationPort)) ??
+    (nodePorts === undefined
+      ? undefined
+      : mappings.get(endText(protocol ?? '', nodePorts, destinationPort)))
+  );
 }
 
 export function connectionOf(

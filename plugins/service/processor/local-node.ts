@@ -37,6 +37,20 @@ export interface NeededPort {
   readonly user: string;
 }
 
+/** Addresses of the family at which clients can ask, each once. */
+export function askedAddresses({
+  addresses,
+  family,
+}: Pick<LocalNode, 'addresses' | 'family'>): readonly string[] {
+  const asked = addresses.flatMap((text) => {
+    const bytes = parseIp(text);
+    if (bytes === undefined || ipFamily(bytes) !== family) return [];
+    // the host has addresses at which no client outside of it can ask
+    return whyNoHost(text) === undefined ? [formatIp(bytes)] : [];
+  });
+  return [...new Set(asked)];
+}
+
 /** The facts of `LocalNode`, parsed once. */
 export class NodeView {
   readonly name: string;
@@ -54,14 +68,8 @@ export class NodeView {
   constructor(node: LocalNode) {
     this.name = node.name;
     this.family = node.family;
-    const addresses = node.addresses.flatMap((text) => {
-      const bytes = parseIp(text);
-      if (bytes === undefined || ipFamily(bytes) !== node.family) return [];
-      // the host has addresses at which no client outside of it can ask
-      return whyNoHost(text) === undefined ? [formatIp(bytes)] : [];
-    });
-    this.#own = new Set(addresses);
-    this.addresses = [...this.#own];
+    this.addresses = askedAddresses(node);
+    this.#own = new Set(this.addresses);
     this.#pods = parseCidr(node.podSubnet);
     this.#ownPods = parseCidr(node.ownPodSubnet);
     this.#neededPorts = node.neededPorts;

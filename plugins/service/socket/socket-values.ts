@@ -1,5 +1,7 @@
 /** A rendered service as a value of the kernel: what sockets of this node get for the addresses of the service. */
+import { unspecifiedOf } from '#models/ip.ts';
 import {
+  type SocketServiceFrontend,
   type SocketServiceMapping,
   socketServiceKey,
   socketServiceModel,
@@ -13,13 +15,15 @@ export function socketKey(service: ServiceName): string {
 }
 
 /**
- * All addresses, with any number of backends. Addresses with the same backends are one mapping.
+ * All addresses, with any number of backends. Addresses with the same backends are one mapping. A node port is one
+ * frontend for all addresses of this node, and one for those of other nodes.
  * @param localWeight share of a backend on this node, when one on another node has 1
  */
 export function socketValue({ name, addresses }: RenderedService, localWeight: number): KeyValue {
   const mappings = new Map<string, SocketServiceMapping>();
+  const frontends = new Map<string, Map<string, SocketServiceFrontend>>();
   for (const one of addresses) {
-    const { address, port, protocol, affinityTimeout } = one;
+    const { affinityTimeout } = one;
     const backends = backendsOf(one).map((backend) => ({
       address: backend.address,
       port: backend.port,
@@ -27,14 +31,13 @@ export function socketValue({ name, addresses }: RenderedService, localWeight: n
     }));
     const ends = backends.map((backend) => `${backend.address} ${backend.port}`);
     const key = `${affinityTimeout} ${ends.join(', ')}`;
-    const mapping = mappings.get(key) ?? {
-      frontends: [],
+    const own = frontends.get(key) ?? new Map<string, SocketServiceFrontend>();
+    frontends.set(key, own);
+    for (const frontend of frontendsOf(one)) own.set(Object.values(frontend).join(), frontend);
+    mappings.set(key, {
+      frontends: [...own.values()],
       backends,
       affinity_timeout: affinityTimeout,
-    };
-    mappings.set(key, {
-      ...mapping,
-      frontends: [...mapping.frontends, { address, port, protocol }],
     });
   }
   return keyValue(socketServiceModel, { name, mappings: [...mappings.values()] });
@@ -43,4 +46,22 @@ export function socketValue({ name, addresses }: RenderedService, localWeight: n
 /** For clients in the cluster `externalTrafficPolicy: Local` chooses no backends. */
 function backendsOf({ backends, backendsInside = backends }: ServiceAddress): readonly Backend[] {
   return backendsInside;
+}
+
+/**
+ * A node port of another node is left to it with `externalTrafficPolicy: Local`: then clients outside get those
+ * backends only that the node has itself.
+ */
+function frontendsOf(one: ServiceAddress): SocketServiceFrontend[] {
+  const { kind, address, port, protocol, backendsInside } = one;
+  if (kind !== 'node-port') return [{ address, port, protocol, scope: 'ADDRESS' }];
+  const ofNode = (scope: SocketServiceFrontend['scope']): SocketServiceFrontend => ({
+    address: unspecifiedOf(address),
+    port,
+    protocol,
+    scope,
+  });
+  return backendsInside === undefined
+    ? [ofNode('THIS_NODE'), ofNode('OTHER_NODES')]
+    : [ofNode('THIS_NODE')];
 }

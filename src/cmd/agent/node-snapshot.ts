@@ -36,6 +36,9 @@ const descriptors = [
   'vpp-route',
 ] as const;
 
+/** With services at sockets. */
+const socketDescriptors = ['linux-socket-service', 'linux-socket-node-address'] as const;
+
 const views = ['SB', 'NB'] as const satisfies readonly View[];
 
 type TracedView = (typeof views)[number];
@@ -92,7 +95,7 @@ export async function nodeSnapshot(
   view: TracedView,
 ): Promise<NodeSnapshot> {
   const { label, scheduler, ipam, net, policies, hasSocketServices } = deps;
-  const dumped = hasSocketServices ? [...descriptors, 'linux-socket-service'] : descriptors;
+  const dumped = hasSocketServices ? [...descriptors, ...socketDescriptors] : descriptors;
   const dumps = await Promise.all(dumped.map((descriptor) => scheduler.dump(view, { descriptor })));
   const values = Object.fromEntries(dumps.flat().map(({ Key, Value }) => [Key, Value.value]));
   return {

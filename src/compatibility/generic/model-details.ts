@@ -34,6 +34,7 @@ const nameTemplates: Readonly<Record<string, string>> = {
   'ligato.linux.l3.ARPEntry': ADDRESS,
   'ligato.linux.l3.Route': `${DESTINATION}/{{.OutgoingInterface}}`,
   'ligato.linux.socket.SocketService': '{{.Name}}',
+  'ligato.linux.socket.SocketNodeAddress': '{{.Address}}',
 };
 
 /** `config/vpp/l2/v2/fib/` is type `fib` of module `vpp.l2`. */

@@ -11,6 +11,7 @@ import { LinkMarks } from './link-marks.ts';
 import { NamespaceDumps } from './namespaces.ts';
 import type { LinuxDescriptorOptions } from './options.ts';
 import { linuxRouteDescriptor } from './route.ts';
+import { socketNodeAddressDescriptor } from './socket-node-address.ts';
 import { socketServiceDescriptor } from './socket-service.ts';
 
 /** Every descriptor of Linux is registered here. */
@@ -41,5 +42,10 @@ export function linuxDescriptors(options: {
     lostTapLinks,
   };
   const descriptors = factories.map((create) => create(shared));
-  return socketTable ? [...descriptors, socketServiceDescriptor(socketTable)] : descriptors;
+  if (socketTable === undefined) return descriptors;
+  return [
+    ...descriptors,
+    socketServiceDescriptor(socketTable),
+    socketNodeAddressDescriptor(socketTable),
+  ];
 }

@@ -1,7 +1,7 @@
 import { checkField } from '#kvscheduler/api/check-field.ts';
 import { defineDescriptor } from '#kvscheduler/api/define-descriptor.ts';
 import type { KvDescriptor } from '#kvscheduler/api/descriptor.ts';
-import { ipFamily, parseIp } from '#models/ip.ts';
+import { ipFamily, parseIp, unspecifiedOf } from '#models/ip.ts';
 import {
   type SocketService,
   type SocketServiceMapping,
@@ -39,7 +39,9 @@ export function socketServiceDescriptor(
 }
 
 function claimsOf({ frontends }: SocketServiceMapping): string[] {
-  return frontends.map(({ address, port, protocol }) => `socket/${protocol}/${address}/${port}`);
+  return frontends.map(
+    ({ address, port, protocol, scope }) => `socket/${scope}/${protocol}/${address}/${port}`,
+  );
 }
 
 function toTable({ name, mappings }: SocketService): table.SocketService {
@@ -78,6 +80,10 @@ function validate(key: string, { name, mappings }: SocketService): void {
     const families = [...frontends, ...backends].map(({ address }) => familyOf(address));
     checkField(key, !families.includes(undefined), 'address', 'missing');
     checkField(key, new Set(families).size === 1, 'address', 'all must be of one family');
+    for (const { address, scope } of frontends) {
+      const isOfNodes = address === unspecifiedOf(address);
+      checkField(key, isOfNodes === (scope !== 'ADDRESS'), 'scope', 'nodes have no own address');
+    }
     for (const { port } of [...frontends, ...backends])
       checkField(key, port >= 1 && port <= 65_535, 'port', 'must be from 1 to 65535');
     for (const { weight } of backends)

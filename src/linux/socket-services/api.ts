@@ -3,16 +3,36 @@
  * address of a service, the kernel replaces it by that of a backend before the first packet. Two implementations
  * pass one suite: BPF programs in the kernel, and a model of their decisions.
  */
+import { unspecifiedOf } from '#models/ip.ts';
 
 /** Transport protocols whose sockets the kernel can translate: those of SCTP have no hook. */
 export type SocketProtocol = 'TCP' | 'UDP';
 
-/** An address by which clients reach a service; each once in a table. */
-export interface Frontend {
+/** Address and port to which a client connects, or sends a datagram. */
+export interface Destination {
   /** Canonical text, without prefix length. */
   readonly address: string;
   readonly port: number;
   readonly protocol: SocketProtocol;
+}
+
+/** At which addresses a service is reached: at its own one, or at all addresses of these nodes that the table has. */
+export type FrontendScope = 'ADDRESS' | 'THIS_NODE' | 'OTHER_NODES';
+
+/**
+ * By which clients reach a service; each once in a table. For those of nodes the address is the unspecified one of
+ * its family. A frontend with the address itself precedes them.
+ */
+export interface Frontend extends Destination {
+  readonly scope: FrontendScope;
+}
+
+/** An address at which node ports are reached. */
+export interface NodeAddress {
+  /** Canonical text, without prefix length. */
+  readonly address: string;
+  /** Whether it is one of this node. */
+  readonly isLocal: boolean;
 }
 
 export interface SocketBackend {
@@ -53,8 +73,26 @@ export interface SocketTable {
   delete(name: string): Promise<void>;
   /** Services of the table, sorted by name; frontends and backends are sorted, weights reduced. */
   services(): Promise<readonly SocketService[]>;
+  /** Adds an address of a node, or changes whose it is. */
+  putNodeAddress(one: NodeAddress): Promise<void>;
+  /** An address that is not in the table is ignored. */
+  deleteNodeAddress(address: string): Promise<void>;
+  nodeAddresses(): Promise<readonly NodeAddress[]>;
   /** Removes the table with all that translates; existing connections continue. It is not used afterwards. */
   remove(): Promise<void>;
+}
+
+/** The frontend that clients reach who ask an address of a node. */
+export function nodePortFrontend(
+  { address, isLocal }: NodeAddress,
+  { port, protocol }: Pick<Destination, 'port' | 'protocol'>,
+): Frontend {
+  return {
+    address: unspecifiedOf(address),
+    port,
+    protocol,
+    scope: isLocal ? 'THIS_NODE' : 'OTHER_NODES',
+  };
 }
 
 /** The smallest weights with the same shares. */

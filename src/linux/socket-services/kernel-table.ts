@@ -6,6 +6,7 @@ import type { MapEntries } from '../bpf/map.ts';
 import { Refusal } from '../netlink/refusal.ts';
 import {
   type Frontend,
+  type NodeAddress,
   reduceWeights,
   type SocketBackend,
   type SocketMapping,
@@ -22,8 +23,11 @@ import {
   encodeFrontend,
   encodeNumber,
 } from './layout.ts';
+import { NodeAddressEntries } from './node-address-entries.ts';
 
-export type SocketMaps = Readonly<Record<'frontends' | 'groups' | 'slots' | 'members', MapEntries>>;
+export type SocketMaps = Readonly<
+  Record<'frontends' | 'nodes' | 'groups' | 'slots' | 'members', MapEntries>
+>;
 
 /**
  * The service of entries whose group has lost its own entry, which nothing but a fault outside of the agent can
@@ -62,6 +66,7 @@ export class KernelSocketTable implements SocketTable {
   /** Numbers of the groups of a service. */
   #services = new Map<string, Set<number>>();
   #frontends = new Map<string, number>();
+  readonly #nodes: NodeAddressEntries;
   #isKnown = false;
   #nextGroup = 1;
   /** The last call. */
@@ -73,25 +78,45 @@ export class KernelSocketTable implements SocketTable {
     this.#slices = new Slices(clock);
     this.#uninstall = uninstall;
     this.#onBackendsRemoved = onBackendsRemoved;
+    this.#nodes = new NodeAddressEntries(maps.nodes);
   }
 
   put(service: SocketService): Promise<void> {
-    return this.#next(service.name, () => this.#change(service));
+    return this.#next(`socket service ${service.name}`, () => this.#changeService(service));
   }
 
   delete(name: string): Promise<void> {
-    return this.#next(name, () => this.#change({ name, mappings: [] }));
+    return this.#next(`socket service ${name}`, () => this.#changeService({ name, mappings: [] }));
   }
 
   services(): Promise<readonly SocketService[]> {
-    return this.#next('services', async () => {
+    return this.#next('socket services', async () => {
       await this.#read();
       return await this.#all();
     });
   }
 
+  putNodeAddress(one: NodeAddress): Promise<void> {
+    return this.#next(`node address ${one.address}`, () =>
+      this.#changeNodeAddresses(() => this.#nodes.set(one)),
+    );
+  }
+
+  deleteNodeAddress(address: string): Promise<void> {
+    return this.#next(`node address ${address}`, () =>
+      this.#changeNodeAddresses(() => this.#nodes.delete(address)),
+    );
+  }
+
+  nodeAddresses(): Promise<readonly NodeAddress[]> {
+    return this.#next('node addresses', async () => {
+      await this.#nodes.read(this.#clock);
+      return this.#nodes.all();
+    });
+  }
+
   remove(): Promise<void> {
-    return this.#next('services', async () => this.#uninstall());
+    return this.#next('socket services', async () => this.#uninstall());
   }
 
   #next<T>(where: string, work: () => Promise<T>): Promise<T> {
@@ -100,16 +125,27 @@ export class KernelSocketTable implements SocketTable {
       if (!(thrown instanceof Refusal)) throw thrown;
       const isFull = thrown.errno === 'E2BIG';
       const text = isFull ? 'the table of services at sockets is full' : thrown.message;
-      throw new LinuxError(text, { where: `socket service ${where}`, errno: thrown.errno });
+      throw new LinuxError(text, { where, errno: thrown.errno });
     });
     this.#last = result.catch(() => undefined);
     return result;
   }
 
-  /** Entries of a change that failed would take the place of others, and of its repetition. */
-  async #change(service: SocketService): Promise<void> {
+  /** Before a change. */
+  async #begin(): Promise<void> {
     if (!this.#isKnown) await this.#read();
     if (this.#slices.due()) await this.#slices.turn();
+  }
+
+  /** @param change returns whether clients may have lost their backends */
+  async #changeNodeAddresses(change: () => boolean): Promise<void> {
+    await this.#begin();
+    if (change()) this.#onBackendsRemoved();
+  }
+
+  /** Entries of a change that failed would take the place of others, and of its repetition. */
+  async #changeService(service: SocketService): Promise<void> {
+    await this.#begin();
     try {
       await this.#put(service);
     } catch (thrown) {
@@ -151,9 +187,17 @@ export class KernelSocketTable implements SocketTable {
   /** Whether datagrams to an address of a service may go to a backend, as far as is known; endpoints as bytes. */
   hasDatagramBackend(service: Buffer, backend: Buffer): boolean {
     if (!this.#isKnown) return true;
-    const group = this.#frontends.get(datagramFrontend(service).toString('latin1'));
+    const group = this.#groupAt(datagramFrontend(service));
     if (group === undefined) return false;
     return this.#groups.get(group)?.has(backend.toString('latin1')) ?? false;
+  }
+
+  /** The group that clients of an address reach. */
+  #groupAt(asked: Buffer): number | undefined {
+    const found = this.#frontends.get(asked.toString('latin1'));
+    if (found !== undefined) return found;
+    const nodePort = this.#nodes.nodePortAt(asked);
+    return nodePort && this.#frontends.get(nodePort.toString('latin1'));
   }
 
   /** One whose addresses are all to be in the target, or that is as the target; otherwise a new group. */
@@ -179,16 +223,17 @@ export class KernelSocketTable implements SocketTable {
   #claim(frontend: string, group: number): void {
     const before = this.#frontends.get(frontend);
     if (before === group) return;
-    this.#maps.frontends.set(Buffer.from(frontend, 'latin1'), encodeNumber(group));
+    const bytes = bytesOf(frontend);
+    const reached = this.#groupAt(bytes);
+    this.#maps.frontends.set(bytes, encodeNumber(group));
     this.#frontends.set(frontend, group);
     this.#groups.get(group)!.frontends.add(frontend);
-    if (before === undefined) return;
-    this.#groups.get(before)!.frontends.delete(frontend);
-    this.#onBackendsRemoved();
+    if (before !== undefined) this.#groups.get(before)!.frontends.delete(frontend);
+    if (reached !== undefined) this.#onBackendsRemoved();
   }
 
   #release(frontend: string): void {
-    this.#maps.frontends.delete(Buffer.from(frontend, 'latin1'));
+    this.#maps.frontends.delete(bytesOf(frontend));
     this.#groups.get(this.#frontends.get(frontend)!)!.frontends.delete(frontend);
     this.#frontends.delete(frontend);
     this.#onBackendsRemoved();
@@ -235,6 +280,7 @@ export class KernelSocketTable implements SocketTable {
       this.#frontends.set(text, group.number);
       group.frontends.add(text);
     });
+    await this.#nodes.read(clock);
     this.#nextGroup = [...this.#groups.keys()].reduce((all, one) => Math.max(all, one), 0) + 1;
     this.#isKnown = true;
     if (!wasKnown) this.#onBackendsRemoved();

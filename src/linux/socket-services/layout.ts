@@ -5,16 +5,25 @@
  */
 import { formatIp, parseIp } from '#models/ip.ts';
 import type { MapShape } from '../bpf/map.ts';
-import type { SocketProtocol } from './api.ts';
-import { type Frontend, MAX_NAME_LENGTH } from './api.ts';
+import {
+  type Destination,
+  type Frontend,
+  type FrontendScope,
+  MAX_NAME_LENGTH,
+  type NodeAddress,
+  nodePortFrontend,
+  type SocketProtocol,
+} from './api.ts';
 
 /** Changes with every shape: programs and maps of another version are replaced. */
-export const LAYOUT_VERSION = 1;
+export const LAYOUT_VERSION = 2;
 
 /** Memory of one entry is about its length + 64 bytes. */
 export const shapes = {
-  /** From the address of a service to the group of its backends. */
+  /** From the address of a service, or those of nodes, to the group of its backends. */
   frontends: { kind: 'hash', keyLength: 20, valueLength: 4, maxEntries: 1 << 18 },
+  /** From an address of a node to the frontend of a node port there, without port and protocol. */
+  nodes: { kind: 'hash', keyLength: 16, valueLength: 20, maxEntries: 1 << 15 },
   /** The agent anchors all other entries here: a group is the last that goes. */
   groups: { kind: 'hash', keyLength: 4, valueLength: 8 + MAX_NAME_LENGTH, maxEntries: 1 << 17 },
   /** From group and number of a slot to a backend; one with weight 3 has 3 slots. */
@@ -35,6 +44,9 @@ export type MapName = keyof typeof shapes;
 
 const protocolNumbers: Readonly<Record<SocketProtocol, number>> = { TCP: 6, UDP: 17 };
 
+/** By number. */
+const scopes: readonly FrontendScope[] = ['ADDRESS', 'THIS_NODE', 'OTHER_NODES'];
+
 /** Address and port: 20 bytes. */
 export interface Endpoint {
   readonly address: string;
@@ -43,6 +55,9 @@ export interface Endpoint {
 
 export const ENDPOINT_LENGTH = 20;
 const ADDRESS_LENGTH = 16;
+/** Offsets in a frontend; behind the address are the port and these. */
+const PROTOCOL = 18;
+const SCOPE = 19;
 const MAPPED = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]);
 
 export function encodeEndpoint({ address, port }: Endpoint): Buffer {
@@ -61,23 +76,56 @@ export function decodeEndpoint(bytes: Buffer): Endpoint {
   return { address, port: bytes.readUInt16BE(ADDRESS_LENGTH) };
 }
 
-/** An endpoint with the number of its protocol in the padding. */
+/** An endpoint with the numbers of protocol and scope in the padding: no socket can ask for those of nodes. */
 export function encodeFrontend(frontend: Frontend): Buffer {
   const bytes = encodeEndpoint(frontend);
-  bytes.writeUInt8(protocolNumbers[frontend.protocol], ADDRESS_LENGTH + 2);
+  bytes.writeUInt8(protocolNumbers[frontend.protocol], PROTOCOL);
+  bytes.writeUInt8(scopes.indexOf(frontend.scope), SCOPE);
   return bytes;
 }
 
 /** The frontend for datagrams at an endpoint. */
 export function datagramFrontend(endpoint: Buffer): Buffer {
   const bytes = Buffer.from(endpoint);
-  bytes.writeUInt8(protocolNumbers.UDP, ADDRESS_LENGTH + 2);
+  bytes.writeUInt8(protocolNumbers.UDP, PROTOCOL);
   return bytes;
 }
 
 export function decodeFrontend(bytes: Buffer): Frontend {
-  const protocol = bytes.readUInt8(ADDRESS_LENGTH + 2) === protocolNumbers.TCP ? 'TCP' : 'UDP';
-  return { ...decodeEndpoint(bytes), protocol };
+  const protocol = bytes.readUInt8(PROTOCOL) === protocolNumbers.TCP ? 'TCP' : 'UDP';
+  const scope = scopes[bytes.readUInt8(SCOPE)] ?? 'ADDRESS';
+  return { ...decodeEndpoint(bytes), protocol, scope };
+}
+
+/** The address of an endpoint or frontend. */
+export function addressOf(bytes: Buffer): Buffer {
+  return bytes.subarray(0, ADDRESS_LENGTH);
+}
+
+const noPort: Pick<Destination, 'port' | 'protocol'> = { port: 0, protocol: 'TCP' };
+
+export function encodeNodeAddress(one: NodeAddress): readonly [address: Buffer, nodePort: Buffer] {
+  const nodePort = encodeFrontend(nodePortFrontend(one, noPort));
+  nodePort.writeUInt8(0, PROTOCOL);
+  return [encodeAddress(one.address), nodePort];
+}
+
+export function encodeAddress(address: string): Buffer {
+  return addressOf(encodeEndpoint({ address, port: 0 }));
+}
+
+export function decodeNodeAddress(address: Buffer, nodePort: Buffer): NodeAddress {
+  const { address: text } = decodeEndpoint(Buffer.concat([address, Buffer.alloc(4)]));
+  return { address: text, isLocal: decodeFrontend(nodePort).scope === 'THIS_NODE' };
+}
+
+/** As programs make it: the frontend at the address of a node, with port and protocol of the one that is asked. */
+export function nodePortAt(nodePort: Buffer, asked: Buffer): Buffer {
+  return Buffer.concat([
+    addressOf(nodePort),
+    asked.subarray(ADDRESS_LENGTH, SCOPE),
+    nodePort.subarray(SCOPE),
+  ]);
 }
 
 export function encodeNumber(number: number): Buffer {

@@ -47,6 +47,8 @@ const stack = {
   cookie: -192,
   connection: -232,
   reverseKey: -264,
+  /** Frontend of a node port. */
+  nodePort: -288,
 } as const;
 
 /** Offset of the port in an endpoint. */
@@ -156,7 +158,10 @@ interface Translation {
 function translate(code: Assembler, { family, maps, canRefuse, isConnect }: Translation): void {
   code.load('r1', 4, 'r6', call.protocol).store(1, 'r10', stack.service + PROTOCOL, 'r1');
   lookup(code, maps.frontends, stack.service);
+  code.jumpIf('r0', 'notEqual', 0, 'found');
+  lookupNodePort(code, maps);
   code.jumpIf('r0', 'equal', 0, 'none');
+  code.label('found');
   code.load('r7', 4, 'r0', 0).store(4, 'r10', stack.group, 'r7');
   lookup(code, maps.groups, stack.group);
   code.jumpIf('r0', 'equal', 0, 'none').set('r8', 'r0');
@@ -186,6 +191,18 @@ function translate(code: Assembler, { family, maps, canRefuse, isConnect }: Tran
   code.label('refuse');
   if (canRefuse) code.set('r1', -CONNECTION_REFUSED).call(helper.setResult);
   code.set('r0', 0).exit();
+}
+
+/** `r0` is the group of the node port that the process asks for at an address of a node, or 0. */
+function lookupNodePort(code: Assembler, maps: MapFiles): void {
+  lookup(code, maps.nodes, stack.service);
+  code.jumpIf('r0', 'equal', 0, 'none');
+  copyEndpoint(code, inEntry(0), onStack(stack.nodePort));
+  code.load('r1', 2, 'r10', stack.service + PORT).store(2, 'r10', stack.nodePort + PORT, 'r1');
+  code
+    .load('r1', 1, 'r10', stack.service + PROTOCOL)
+    .store(1, 'r10', stack.nodePort + PROTOCOL, 'r1');
+  lookup(code, maps.frontends, stack.nodePort);
 }
 
 /** Jumps if the backend on the stack is none of the group any more. */

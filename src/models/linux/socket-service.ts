@@ -25,6 +25,6 @@ export const socketServiceModel = defineModel<SocketService>({
   },
 });
 
-function endText({ address, port, protocol }: SocketServiceFrontend): string {
-  return `${address} ${port} ${protocol}`;
+function endText({ address, port, protocol, scope }: SocketServiceFrontend): string {
+  return `${address} ${port} ${protocol} ${scope}`;
 }

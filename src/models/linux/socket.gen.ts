@@ -4,7 +4,7 @@ import { type MessageType, type ProtoFile, messageType } from '../message.ts';
 export const file: ProtoFile = {
   name: 'linux/socket.proto',
   imports: [],
-  nested: { "ligato": { "nested": { "linux": { "nested": { "socket": { "nested": { "SocketService": { "fields": { "name": { "type": "string", "id": 1 }, "mappings": { "rule": "repeated", "type": "Mapping", "id": 2 } }, "nested": { "Protocol": { "values": { "TCP": 0, "UDP": 1 } }, "Frontend": { "fields": { "address": { "type": "string", "id": 1 }, "port": { "type": "uint32", "id": 2 }, "protocol": { "type": "Protocol", "id": 3 } } }, "Backend": { "fields": { "address": { "type": "string", "id": 1 }, "port": { "type": "uint32", "id": 2 }, "weight": { "type": "uint32", "id": 3 } } }, "Mapping": { "fields": { "frontends": { "rule": "repeated", "type": "Frontend", "id": 1 }, "backends": { "rule": "repeated", "type": "Backend", "id": 2 }, "affinity_timeout": { "type": "uint32", "id": 3 } } } } } } } } } } } },
+  nested: { "ligato": { "nested": { "linux": { "nested": { "socket": { "nested": { "SocketService": { "fields": { "name": { "type": "string", "id": 1 }, "mappings": { "rule": "repeated", "type": "Mapping", "id": 2 } }, "nested": { "Protocol": { "values": { "TCP": 0, "UDP": 1 } }, "Scope": { "values": { "ADDRESS": 0, "THIS_NODE": 1, "OTHER_NODES": 2 } }, "Frontend": { "fields": { "address": { "type": "string", "id": 1 }, "port": { "type": "uint32", "id": 2 }, "protocol": { "type": "Protocol", "id": 3 }, "scope": { "type": "Scope", "id": 4 } } }, "Backend": { "fields": { "address": { "type": "string", "id": 1 }, "port": { "type": "uint32", "id": 2 }, "weight": { "type": "uint32", "id": 3 } } }, "Mapping": { "fields": { "frontends": { "rule": "repeated", "type": "Frontend", "id": 1 }, "backends": { "rule": "repeated", "type": "Backend", "id": 2 }, "affinity_timeout": { "type": "uint32", "id": 3 } } } } }, "SocketNodeAddress": { "fields": { "address": { "type": "string", "id": 1 }, "is_local": { "type": "bool", "id": 2 } } } } } } } } } },
 };
 
 /** A service that the kernel translates at the sockets of this node. */
@@ -18,10 +18,16 @@ export type SocketServiceProtocol =
   | 'TCP'
   | 'UDP';
 
+export type SocketServiceScope =
+  | 'ADDRESS'
+  | 'THIS_NODE'
+  | 'OTHER_NODES';
+
 export interface SocketServiceFrontend {
   readonly address: string;
   readonly port: number;
   readonly protocol: SocketServiceProtocol;
+  readonly scope: SocketServiceScope;
 }
 export const SocketServiceFrontend: MessageType<SocketServiceFrontend> = messageType(file, 'ligato.linux.socket.SocketService.Frontend');
 
@@ -42,3 +48,11 @@ export interface SocketServiceMapping {
   readonly affinity_timeout: number;
 }
 export const SocketServiceMapping: MessageType<SocketServiceMapping> = messageType(file, 'ligato.linux.socket.SocketService.Mapping');
+
+/** An address of a node, at which the sockets of this node reach node ports. */
+export interface SocketNodeAddress {
+  readonly address: string;
+  /** Whether it is an address of this node, or of another one. */
+  readonly is_local: boolean;
+}
+export const SocketNodeAddress: MessageType<SocketNodeAddress> = messageType(file, 'ligato.linux.socket.SocketNodeAddress');

@@ -1,7 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock, Random } from '#infra/clock/clock.ts';
 import {
+  type Destination,
   type Frontend,
+  type NodeAddress,
+  nodePortFrontend,
   reduceWeights,
   type SocketBackend,
   type SocketMapping,
@@ -32,6 +35,7 @@ export class SimSocketTable implements SocketTable {
   readonly #clock: Clock;
   readonly #services = new Map<string, readonly SimMapping[]>();
   readonly #frontends = new Map<string, SimMapping>();
+  readonly #nodes = new Map<string, NodeAddress>();
   /** Backends of datagram sockets, by socket and frontend. */
   readonly #flows = new Map<string, SocketBackend>();
 
@@ -92,30 +96,49 @@ export class SimSocketTable implements SocketTable {
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
+  async putNodeAddress(one: NodeAddress): Promise<void> {
+    this.#nodes.set(one.address, one);
+  }
+
+  async deleteNodeAddress(address: string): Promise<void> {
+    this.#nodes.delete(address);
+  }
+
+  async nodeAddresses(): Promise<readonly NodeAddress[]> {
+    return [...this.#nodes.values()];
+  }
+
   async remove(): Promise<void> {
     this.#services.clear();
     this.#frontends.clear();
+    this.#nodes.clear();
   }
 
   /** A socket of a network namespace connects. */
-  connect(namespace: string, to: Frontend): SocketDecision {
-    const found = this.#frontends.get(textOf(to));
+  connect(namespace: string, to: Destination): SocketDecision {
+    const found = this.#mappingAt(to);
     if (!found) return { to: 'unchanged' };
     const backend = this.#choose(namespace, found);
     return backend ? decision(backend) : { to: 'refused' };
   }
 
   /** A socket of a network namespace sends a datagram without a connection. */
-  send(namespace: string, socket: string, to: Frontend): SocketDecision {
-    const found = this.#frontends.get(textOf(to));
+  send(namespace: string, socket: string, to: Destination): SocketDecision {
+    const found = this.#mappingAt(to);
     if (!found) return { to: 'unchanged' };
-    const flow = `${namespace} ${socket} ${textOf(to)}`;
+    const flow = `${namespace} ${socket} ${to.address} ${to.port}`;
     const known = this.#flows.get(flow);
     const backend =
       known && isMember(found.mapping, known) ? known : this.#choose(namespace, found);
     if (!backend) return { to: 'refused' };
     this.#flows.set(flow, backend);
     return decision(backend);
+  }
+
+  #mappingAt(to: Destination): SimMapping | undefined {
+    const found = this.#frontends.get(textOf({ ...to, scope: 'ADDRESS' }));
+    const node = this.#nodes.get(to.address);
+    return found ?? (node && this.#frontends.get(textOf(nodePortFrontend(node, to))));
   }
 
   #choose(namespace: string, { mapping, affinity }: SimMapping): SocketBackend | undefined {
@@ -154,8 +177,8 @@ function isMember({ backends }: SocketMapping, { address, port }: SocketBackend)
   return backends.some((one) => one.address === address && one.port === port);
 }
 
-function textOf({ address, port, protocol }: Frontend): string {
-  return `${protocol} ${address} ${port}`;
+function textOf({ address, port, protocol, scope }: Frontend): string {
+  return `${protocol} ${scope} ${address} ${port}`;
 }
 
 function sorted<T extends { readonly address: string; readonly port: number }>(

@@ -44,6 +44,15 @@ function socketNode(): SocketNode {
       await table.delete(name);
     },
     services: () => table.services(),
+    putNodeAddress: async (one) => {
+      changes.push(`put ${one.address}`);
+      await table.putNodeAddress(one);
+    },
+    deleteNodeAddress: async (address) => {
+      changes.push(`delete ${address}`);
+      await table.deleteNodeAddress(address);
+    },
+    nodeAddresses: () => table.nodeAddresses(),
     remove: async () => {
       changes.push('remove');
       await table.remove();

@@ -10,8 +10,15 @@ import { ManualClock } from '#infra/clock/manual.ts';
 import type { Frontend, SocketMapping, SocketService } from '#linux/socket-services/api.ts';
 import { KernelSocketTable } from '#linux/socket-services/kernel-table.ts';
 import { checkProperty } from '../../support/random-cases.ts';
-import { AgentEndedError, frontendText, MemoryMaps, type Reached } from './memory-maps.ts';
-import { canonical, someService } from './some-services.ts';
+import { AgentEndedError, type MapName, MemoryMaps, type Reached } from './memory-maps.ts';
+import {
+  atDestinations,
+  canonical,
+  change,
+  DesiredTable,
+  someChange,
+  type TableChange,
+} from './some-services.ts';
 
 const FILE = 'test/linux/socket-services/every-write.test.ts';
 
@@ -21,18 +28,19 @@ function startAgent({ maps }: MemoryMaps, onBackendsRemoved = () => {}): KernelS
 }
 
 /** Backends that clients of each address have to reach. */
-function expected(services: Iterable<SocketService>): Map<string, Reached> {
-  return new Map(
-    [...services].flatMap(({ mappings }) =>
+function expected({ services, nodes }: DesiredTable): Map<string, Reached> {
+  return atDestinations(
+    [...services.values()].flatMap(({ mappings }) =>
       mappings.flatMap(({ frontends, backends }) =>
-        frontends.map((one): [string, Reached] => [
-          frontendText(one),
+        frontends.map((one): [Frontend, Reached] => [
+          one,
           backends.length === 0
             ? 'refused'
             : new Set(backends.map(({ address, port }) => `${address} ${port}`)),
         ]),
       ),
     ),
+    nodes.values(),
   );
 }
 
@@ -68,37 +76,30 @@ function hasLost(
 }
 
 /** As the scheduler does it in a resync. */
-async function resync(
-  table: KernelSocketTable,
-  desired: ReadonlyMap<string, SocketService>,
-): Promise<void> {
+async function resync(table: KernelSocketTable, { services, nodes }: DesiredTable): Promise<void> {
   const found = new Map((await table.services()).map((one) => [one.name, one]));
-  for (const name of found.keys()) if (!desired.has(name)) await table.delete(name);
-  for (const [name, service] of desired) {
+  for (const name of found.keys()) if (!services.has(name)) await table.delete(name);
+  for (const [name, service] of services) {
     const one = found.get(name);
     if (!one || !isDeepStrictEqual(canonical([one]), canonical([service])))
       await table.put(service);
   }
-}
-
-async function apply(
-  table: KernelSocketTable,
-  desired: Map<string, SocketService>,
-  service: SocketService,
-): Promise<void> {
-  if (service.mappings.length > 0) desired.set(service.name, service);
-  else desired.delete(service.name);
-  if (service.mappings.length > 0) await table.put(service);
-  else await table.delete(service.name);
+  const addresses = new Map((await table.nodeAddresses()).map((one) => [one.address, one]));
+  for (const address of addresses.keys())
+    if (!nodes.has(address)) await table.deleteNodeAddress(address);
+  for (const [address, node] of nodes)
+    if (!isDeepStrictEqual(addresses.get(address), node)) await table.putNodeAddress(node);
 }
 
 async function checkSettled(
   kernel: MemoryMaps,
   table: KernelSocketTable,
-  desired: ReadonlyMap<string, SocketService>,
+  desired: DesiredTable,
 ): Promise<void> {
-  assert.deepEqual(canonical(await table.services()), canonical(desired.values()));
-  assert.deepEqual(kernel.reached(), expected(desired.values()));
+  assert.deepEqual(canonical(await table.services()), canonical(desired.services.values()));
+  const nodes = new Map((await table.nodeAddresses()).map((one) => [one.address, one]));
+  assert.deepEqual(nodes, desired.nodes);
+  assert.deepEqual(kernel.reached(), expected(desired));
   assert.deepEqual(kernel.unused(), []);
 }
 
@@ -108,17 +109,18 @@ test(AT_EACH_WRITE, async () => {
   await checkProperty(
     { file: FILE, name: AT_EACH_WRITE },
     100,
-    fc.asyncProperty(fc.array(someService, { minLength: 2, maxLength: 8 }), async (services) => {
+    fc.asyncProperty(fc.array(someChange, { minLength: 2, maxLength: 10 }), async (changes) => {
       const kernel = new MemoryMaps();
       let requests = 0;
       const table = startAgent(kernel, () => requests++);
-      const desired = new Map<string, SocketService>();
-      for (const service of services) {
-        const before = expected(desired.values());
-        const after = expected(new Map(desired).set(service.name, service).values());
+      let desired = new DesiredTable();
+      for (const one of changes) {
+        const before = expected(desired);
+        desired = desired.with(one);
+        const after = expected(desired);
         kernel.onWrite = () => checkBetween(kernel, before, after);
         requests = 0;
-        await apply(table, desired, service);
+        await change(table, one);
         if (hasLost(before, after)) assert.notEqual(requests, 0, 'connected sockets are looked at');
       }
       await checkSettled(kernel, table, desired);
@@ -133,17 +135,18 @@ test(AGENT_ENDS, async () => {
     { file: FILE, name: AGENT_ENDS },
     100,
     fc.asyncProperty(
-      fc.array(fc.tuple(someService, fc.nat(20)), { minLength: 2, maxLength: 8 }),
+      fc.array(fc.tuple(someChange, fc.nat(20)), { minLength: 2, maxLength: 8 }),
       async (changes) => {
         const kernel = new MemoryMaps();
         let table = startAgent(kernel);
-        const desired = new Map<string, SocketService>();
-        for (const [service, writes] of changes) {
-          const before = expected(desired.values());
-          const after = expected(new Map(desired).set(service.name, service).values());
+        let desired = new DesiredTable();
+        for (const [one, writes] of changes) {
+          const before = expected(desired);
+          desired = desired.with(one);
+          const after = expected(desired);
           kernel.onWrite = () => checkBetween(kernel, before, after);
           kernel.writesLeft = writes;
-          await apply(table, desired, service).catch((thrown: unknown) => {
+          await change(table, one).catch((thrown: unknown) => {
             if (!(thrown instanceof AgentEndedError)) throw thrown;
           });
           kernel.writesLeft = Number.POSITIVE_INFINITY;
@@ -158,7 +161,7 @@ test(AGENT_ENDS, async () => {
 
 const ENTRIES_DELETED = 'a resync repairs a table of which another program has deleted entries';
 const someLoss = fc.tuple(
-  fc.constantFrom('frontends' as const, 'groups' as const, 'slots' as const, 'members' as const),
+  fc.constantFrom<MapName>('frontends', 'nodes', 'groups', 'slots', 'members'),
   fc.nat(30),
 );
 
@@ -167,16 +170,17 @@ test(ENTRIES_DELETED, async () => {
     { file: FILE, name: ENTRIES_DELETED },
     100,
     fc.asyncProperty(
-      fc.array(fc.tuple(someService, fc.array(someLoss, { maxLength: 5 })), {
+      fc.array(fc.tuple(someChange, fc.array(someLoss, { maxLength: 5 })), {
         minLength: 2,
         maxLength: 8,
       }),
       async (changes) => {
         const kernel = new MemoryMaps();
         let table = startAgent(kernel);
-        const desired = new Map<string, SocketService>();
-        for (const [service, losses] of changes) {
-          await apply(table, desired, service);
+        let desired = new DesiredTable();
+        for (const [one, losses] of changes) {
+          desired = desired.with(one);
+          await change(table, one);
           for (const [map, at] of losses) kernel.lose(map, at);
           if (losses.length % 2 === 0) table = startAgent(kernel);
           await resync(table, desired);
@@ -188,7 +192,7 @@ test(ENTRIES_DELETED, async () => {
 });
 
 const frontends = (port: number): readonly Frontend[] => [
-  { address: '10.96.0.1', port, protocol: 'UDP' },
+  { address: '10.96.0.1', port, protocol: 'UDP', scope: 'ADDRESS' },
 ];
 const mapping = (port: number, backends: number): SocketMapping => ({
   frontends: frontends(port),
@@ -204,6 +208,15 @@ const service = (name: string, ...mappings: readonly SocketMapping[]): SocketSer
   mappings,
 });
 
+async function apply(
+  table: KernelSocketTable,
+  desired: DesiredTable,
+  one: TableChange,
+): Promise<DesiredTable> {
+  await change(table, one);
+  return desired.with(one);
+}
+
 describe('a full table', () => {
   const isFull = { message: /full/, errno: 'E2BIG' };
 
@@ -212,15 +225,15 @@ describe('a full table', () => {
       const kernel = new MemoryMaps();
       kernel.capacity = { [name]: 10 };
       const table = startAgent(kernel);
-      const desired = new Map<string, SocketService>();
-      await apply(table, desired, service('a', mapping(80, 6)));
+      let desired = new DesiredTable();
+      desired = await apply(table, desired, service('a', mapping(80, 6)));
       for (let attempt = 0; attempt < 3; attempt++) {
         await assert.rejects(table.put(service('b', mapping(81, 6))), isFull);
         await assert.rejects(table.put(service('a', mapping(80, 12))), isFull);
         await checkSettled(kernel, table, desired);
       }
-      await apply(table, desired, service('a', mapping(80, 7)));
-      await apply(table, desired, service('b', mapping(81, 3)));
+      desired = await apply(table, desired, service('a', mapping(80, 7)));
+      desired = await apply(table, desired, service('b', mapping(81, 3)));
       await checkSettled(kernel, table, desired);
     });
 
@@ -229,12 +242,12 @@ describe('a full table', () => {
       const kernel = new MemoryMaps();
       kernel.capacity = { [name]: 2 };
       const table = startAgent(kernel);
-      const desired = new Map<string, SocketService>();
-      await apply(table, desired, service('a', mapping(80, 1), mapping(81, 2)));
+      let desired = new DesiredTable();
+      desired = await apply(table, desired, service('a', mapping(80, 1), mapping(81, 2)));
       await assert.rejects(table.put(service('b', mapping(82, 1))), isFull);
       await checkSettled(kernel, table, desired);
-      await apply(table, desired, service('a', mapping(80, 3)));
-      await apply(table, desired, service('b', mapping(82, 1)));
+      desired = await apply(table, desired, service('a', mapping(80, 3)));
+      desired = await apply(table, desired, service('b', mapping(82, 1)));
       await checkSettled(kernel, table, desired);
     }
   });

@@ -2,9 +2,14 @@
 
 import type { Entry, MapEntries } from '#linux/bpf/map.ts';
 import { Refusal } from '#linux/netlink/refusal.ts';
-import type { Frontend } from '#linux/socket-services/api.ts';
 import type { SocketMaps } from '#linux/socket-services/kernel-table.ts';
-import { decodeEndpoint, decodeFrontend, decodeGroup } from '#linux/socket-services/layout.ts';
+import {
+  decodeEndpoint,
+  decodeFrontend,
+  decodeGroup,
+  decodeNodeAddress,
+} from '#linux/socket-services/layout.ts';
+import { atDestinations } from './some-services.ts';
 
 const E2BIG = 7;
 
@@ -21,13 +26,10 @@ export type Reached = ReadonlySet<string> | 'refused' | undefined;
 const text = ({ address, port }: { readonly address: string; readonly port: number }): string =>
   `${address} ${port}`;
 
-export function frontendText(frontend: Frontend): string {
-  return `${frontend.protocol} ${text(frontend)}`;
-}
-
 export class MemoryMaps {
   readonly #entries: Readonly<Record<MapName, Map<string, string>>> = {
     frontends: new Map(),
+    nodes: new Map(),
     groups: new Map(),
     slots: new Map(),
     members: new Map(),
@@ -41,18 +43,21 @@ export class MemoryMaps {
 
   readonly maps: SocketMaps = {
     frontends: this.#map('frontends'),
+    nodes: this.#map('nodes'),
     groups: this.#map('groups'),
     slots: this.#map('slots'),
     members: this.#map('members'),
   };
 
-  /** By text of the frontend: what programs decide now. */
+  /** By text of the destination: what programs decide now. */
   reached(): ReadonlyMap<string, Reached> {
-    return new Map(
-      [...this.#entries.frontends].map(([key, group]) => [
-        frontendText(decodeFrontend(bytes(key))),
+    const { frontends, nodes } = this.#entries;
+    return atDestinations(
+      [...frontends].map(([key, group]) => [
+        decodeFrontend(bytes(key)),
         this.#reachedOf(bytes(group).readUInt32LE()),
       ]),
+      [...nodes].map(([address, nodePort]) => decodeNodeAddress(bytes(address), bytes(nodePort))),
     );
   }
 

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import type {
   Frontend,
+  FrontendScope,
+  NodeAddress,
   SocketMapping,
   SocketProtocol,
   SocketService,
@@ -42,17 +44,24 @@ const PORT = 80;
 const three = servers.slice(0, 3);
 const web = { address: '10.96.0.10', port: PORT };
 const six = { address: 'fd96::10', port: PORT };
+const nodePort = { address: '0.0.0.0', port: 30_080 };
+const nodes: readonly NodeAddress[] = [
+  { address: '172.16.0.1', isLocal: true },
+  { address: '172.16.0.2', isLocal: false },
+  { address: 'fd16::2', isLocal: false },
+];
 const text = ({ address, port }: Place): string => `${address} ${port}`;
 
 function mapping(
   frontends: readonly Place[],
   backends: readonly (Place & { readonly weight?: number })[],
   affinityTimeout = 0,
+  scope: FrontendScope = 'ADDRESS',
 ): SocketMapping {
   const protocols: readonly SocketProtocol[] = ['TCP', 'UDP'];
   return {
     frontends: frontends.flatMap((one) =>
-      protocols.map((protocol): Frontend => ({ ...one, protocol })),
+      protocols.map((protocol): Frontend => ({ ...one, protocol, scope })),
     ),
     backends: backends.map((one) => ({ weight: 1, ...one })),
     affinityTimeout,
@@ -76,6 +85,8 @@ export function testSocketTable(
     after(() => one.close());
     beforeEach(async () => {
       for (const service of await one.table.services()) await one.table.delete(service.name);
+      for (const { address } of await one.table.nodeAddresses())
+        await one.table.deleteNodeAddress(address);
     });
 
     const put = (...mappings: readonly SocketMapping[]): Promise<void> =>
@@ -219,6 +230,82 @@ export function testSocketTable(
       assert.equal(await one.connect(0, web), undefined);
       await one.table.put({ name: 'other/web', mappings: [mapping([web], three.slice(1, 2))] });
       assert.equal(await one.connect(0, web), '127.0.0.3 8080');
+    });
+
+    test('a node port is reached at each address of a node', async () => {
+      await put(
+        mapping([web], three, 3600),
+        mapping([nodePort], three.slice(0, 1), 0, 'THIS_NODE'),
+        mapping([nodePort], three.slice(1, 2), 0, 'OTHER_NODES'),
+        mapping(
+          [{ ...six, address: '::', port: nodePort.port }],
+          servers.slice(3, 4),
+          0,
+          'OTHER_NODES',
+        ),
+      );
+      const [own, other, otherSix] = nodes.map(({ address }) => ({ address, port: nodePort.port }));
+      assert.equal(await one.connect(0, own!), undefined);
+      for (const node of nodes) await one.table.putNodeAddress(node);
+      assert.equal(await one.connect(0, own!), '127.0.0.2 8080');
+      assert.equal(await one.send(0, 'node port', own!), '127.0.0.2 8080');
+      assert.equal(await one.connect(0, other!), '127.0.0.3 8080');
+      assert.equal(await one.send(0, 'node port', other!), '127.0.0.3 8080');
+      assert.equal(await one.connect(0, otherSix!), '::1 8081');
+      assert.equal(await one.connect(0, { ...own!, port: PORT }), undefined);
+      assert.equal(await one.connect(0, { ...own!, address: '172.16.0.3' }), undefined);
+    });
+
+    test('an address of a node may become that of another one, and none', async () => {
+      const [, node] = nodes;
+      const to = { address: node!.address, port: nodePort.port };
+      await put(
+        mapping([nodePort], three.slice(0, 1), 0, 'THIS_NODE'),
+        mapping([nodePort], [], 0, 'OTHER_NODES'),
+      );
+      await one.table.putNodeAddress(node!);
+      assert.equal(await one.connect(0, to), 'refused');
+      await one.table.putNodeAddress({ ...node!, isLocal: true });
+      assert.equal(await one.connect(0, to), '127.0.0.2 8080');
+      await one.restart();
+      assert.deepEqual(await one.table.nodeAddresses(), [{ ...node!, isLocal: true }]);
+      assert.equal(await one.connect(0, to), '127.0.0.2 8080');
+      await one.table.deleteNodeAddress(node!.address);
+      assert.equal(await one.connect(0, to), undefined);
+    });
+
+    test('a service with the address of a node precedes its node port', async () => {
+      const [node] = nodes;
+      const to = { address: node!.address, port: nodePort.port };
+      await one.table.putNodeAddress(node!);
+      await put(
+        mapping([nodePort], three.slice(0, 1), 0, 'THIS_NODE'),
+        mapping([to], three.slice(1, 2)),
+      );
+      assert.equal(await one.connect(0, to), '127.0.0.3 8080');
+      await put(mapping([nodePort], three.slice(0, 1), 0, 'THIS_NODE'));
+      assert.equal(await one.connect(0, to), '127.0.0.2 8080');
+    });
+
+    test('addresses of nodes share the affinity of their mapping with those of the service', async () => {
+      for (const node of nodes) await one.table.putNodeAddress(node);
+      const ofService = mapping([web], three, 3600);
+      const ofNodes = (['THIS_NODE', 'OTHER_NODES'] as const).map((scope) =>
+        mapping([nodePort], three, 3600, scope),
+      );
+      const frontends = [ofService, ...ofNodes].flatMap((each) => each.frontends);
+      await put({ ...ofService, frontends });
+      const first = await one.connect(0, web);
+      for (let round = 0; round < 20; round++)
+        for (const { address } of nodes.slice(0, 2))
+          assert.equal(await one.connect(0, { address, port: nodePort.port }), first);
+    });
+
+    test('what asks for no address gets no node port', async () => {
+      for (const node of nodes) await one.table.putNodeAddress(node);
+      await put(mapping([nodePort], three.slice(0, 1), 0, 'THIS_NODE'));
+      // the kernel connects it to loopback, which has no listener at this port
+      assert.notEqual(await one.connect(0, nodePort), '127.0.0.2 8080');
     });
 
     test('the table is read as it was written, by the next agent, too', async () => {

@@ -18,6 +18,8 @@ export interface World {
     readonly zone: string;
     readonly addresses: readonly string[];
   };
+  /** Addresses of the other nodes. */
+  readonly otherNodes: readonly string[];
   /** Whether users may not choose the address for their services. */
   isForbidden(address: string): boolean;
 }
@@ -39,6 +41,7 @@ export interface Answer {
  */
 export function answers(world: World, client: 'packet' | 'socket' = 'packet'): Map<string, Answer> {
   const found = new Map<string, Answer>();
+  const nodePorts = new Set<string>();
   for (const rank of [0, 1, 2, 3]) {
     for (const service of bySeniority(world.services)) {
       if (!isServed(service)) continue;
@@ -46,7 +49,11 @@ export function answers(world: World, client: 'packet' | 'socket' = 'packet'): M
         if (port.protocol === 'SCTP') continue;
         const number = rank === 1 ? port.nodePort : port.port;
         if (!number) continue;
-        for (const address of addressesOf(service, rank, world)) {
+        // a node port is one of one service, at all nodes
+        const nodePort = `${port.protocol ?? 'TCP'} ${number}`;
+        if (rank === 1 && nodePorts.has(nodePort)) continue;
+        if (rank === 1) nodePorts.add(nodePort);
+        for (const address of addressesOf(service, rank, client, world)) {
           const key = `${port.protocol ?? 'TCP'} ${address} ${number}`;
           if (!found.has(key))
             found.set(key, answer(service, port, { isInternal: rank === 0, client }, world));
@@ -79,11 +86,26 @@ function isIpv4(address: string): boolean {
   return /^\d+\.\d+\.\d+\.\d+$/.test(address);
 }
 
-function addressesOf({ spec, status }: KubeService, rank: number, world: World): string[] {
+/**
+ * A socket asks other nodes' ports as if they were its own node's, unless these answer with their own pods. What else
+ * another node has at its address is asked of that node.
+ */
+function addressesOf(
+  { spec, status }: KubeService,
+  rank: number,
+  client: 'packet' | 'socket',
+  world: World,
+): string[] {
+  const others = client === 'socket' ? world.otherNodes : [];
   const chosen = (addresses: readonly string[]) =>
-    addresses.filter((address) => isIpv4(address) && !world.isForbidden(address));
+    addresses.filter(
+      (address) => isIpv4(address) && !world.isForbidden(address) && !others.includes(address),
+    );
   if (rank === 0) return clusterIps(spec).filter(isIpv4);
-  if (rank === 1) return [...world.node.addresses];
+  if (rank === 1) {
+    const isLocal = spec.externalTrafficPolicy === 'Local';
+    return [...world.node.addresses, ...(isLocal ? [] : others)];
+  }
   if (rank === 3) return chosen(spec.externalIPs ?? []);
   if (spec.type !== 'LoadBalancer') return [];
   const ingress = status?.loadBalancer?.ingress ?? [];

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { nodeModel } from '#kubernetes/models/node.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
+import { type SocketNodeAddress, socketNodeAddressKey } from '#models/linux/socket-node-address.ts';
 import { type SocketService, socketServiceKey } from '#models/linux/socket-service.ts';
 import { traceBranches } from '#packet-trace/branches.ts';
 import { clusterSnapshot } from '#packet-trace/cluster.ts';
@@ -149,13 +150,17 @@ export class TracedCluster {
 
   /** All that Kubernetes says about a node. */
   world(node: NodeName): World {
-    const at = NODES.indexOf(node) + 1;
+    const addressesOf = (one: NodeName): string[] => {
+      const at = NODES.indexOf(one) + 1;
+      return [`192.168.16.${at}`, `172.16.0.${at}`];
+    };
     return {
       ...this.objects,
+      otherNodes: NODES.filter((one) => one !== node && this.#isMember(one)).flatMap(addressesOf),
       node: {
         name: node,
         zone: this.#zones.get(node) ?? '',
-        addresses: [`192.168.16.${at}`, `172.16.0.${at}`],
+        addresses: addressesOf(node),
       },
       isForbidden: (address) => address.startsWith('10.1.'),
     };
@@ -187,10 +192,18 @@ export class TracedCluster {
 
   /** Services at the sockets of a node. */
   sockets(node: NodeName): SocketService[] {
-    const prefix = socketServiceKey.prefix();
+    return this.#valuesOf<SocketService>(node, socketServiceKey.prefix());
+  }
+
+  /** Addresses of nodes at the sockets of a node. */
+  nodeAddresses(node: NodeName): SocketNodeAddress[] {
+    return this.#valuesOf<SocketNodeAddress>(node, socketNodeAddressKey.prefix());
+  }
+
+  #valuesOf<T>(node: NodeName, prefix: string): T[] {
     return [...this.#nodes[node].config]
       .filter(([key]) => key.startsWith(prefix))
-      .map(([, value]) => value as SocketService);
+      .map(([, value]) => value as T);
   }
 
   snapshot(): Snapshot {
@@ -322,12 +335,14 @@ export function checkAnswer(
 }
 
 /**
- * Cluster addresses are for pods. Node ports are asked at the node of the client: other nodes answer for
- * themselves, and at the address of the host without VPP.
+ * Cluster addresses are for pods. Packets ask for node ports at the node of the client: other nodes answer for
+ * themselves, and at the address of the host without VPP. Sockets ask for them at all nodes.
  */
 export function isAsked(cluster: TracedCluster, client: Client, key: string): boolean {
   const [, address = ''] = key.split(' ');
   if (address.startsWith('10.96.')) return client.name.startsWith('pod');
+  if (cluster.isSocket(client) && answers(cluster.world(client.node), 'socket').has(key))
+    return true;
   const { addresses } = cluster.world(client.node).node;
   return !/^(192\.168\.16|172\.16\.0)\./.test(address) || address === addresses[0];
 }

@@ -34,7 +34,8 @@ for (const [way, hasSockets] of Object.entries(ways)) {
           for (const step of [...first, ...others]) {
             await cluster.step(step);
             for (const node of NODES) {
-              for (const key of answers(cluster.world(node)).keys()) served.add(key);
+              const client = hasSockets ? 'socket' : 'packet';
+              for (const key of answers(cluster.world(node), client).keys()) served.add(key);
             }
             const snapshot = cluster.snapshot();
             for (const client of cluster.clients()) {

@@ -4,12 +4,16 @@ import { isIPv6 } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
 import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
-import type { Frontend, SocketService, SocketTable } from '#linux/socket-services/api.ts';
+import type { Destination, SocketProtocol } from '#linux/socket-services/api.ts';
 import { SimSocketTable } from '#simulator/linux/socket-table.ts';
 import {
+  atDestinations,
   backendPlaces,
   canonical,
-  someService,
+  change,
+  DesiredTable,
+  someChange,
+  type TableChange,
 } from '#test/linux/socket-services/some-services.ts';
 import { checkProperty } from '#test/support/random-cases.ts';
 import { withoutSocketHooks } from '#test/support/requirements.ts';
@@ -19,10 +23,10 @@ import { type SocketClient, SocketMachine } from './machine.ts';
 const FILE = 'test/integration/kernel/socket-services/random-tables.test.ts';
 const NAME = 'the table of the kernel is that of the simulator';
 
-type Step = SocketService | 'restart' | 'undeploy';
+type Step = TableChange | 'restart' | 'undeploy';
 
 const someStep: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 10, arbitrary: someService },
+  { weight: 10, arbitrary: someChange },
   { weight: 2, arbitrary: fc.constant('restart' as const) },
   { weight: 1, arbitrary: fc.constant('undeploy' as const) },
 );
@@ -54,51 +58,58 @@ describe('random tables of services at sockets', { skip: withoutSocketHooks() },
         await kernel.remove();
         kernel = machine.table();
         const simulated = new SimSocketTable(seededRandom(1), new ManualClock());
-        const known = new Map<string, Frontend>();
+        let desired = new DesiredTable();
+        const asked = new Set<string>();
         for (const steps of turns) {
           let running: Promise<void>[] = [];
           for (const step of steps) {
             if (typeof step !== 'string') {
               running.push(change(kernel, step), change(simulated, step));
-              for (const one of step.mappings.flatMap(({ frontends }) => frontends))
-                known.set(`${one.protocol} ${one.address} ${one.port}`, one);
+              desired = desired.with(step);
               continue;
             }
             await Promise.all(running);
             running = [];
-            if (step === 'undeploy') await Promise.all([kernel.remove(), simulated.remove()]);
+            if (step === 'undeploy') {
+              await Promise.all([kernel.remove(), simulated.remove()]);
+              desired = new DesiredTable();
+            }
             kernel = machine.table();
           }
           await Promise.all(running);
-          const services = await simulated.services();
-          assert.deepEqual(canonical(await kernel.services()), canonical(services));
-          for (const [name, one] of known)
-            checkAnswer(await ask(client, one), backendsOf(services, name), name);
+          assert.deepEqual(
+            canonical(await kernel.services()),
+            canonical(await simulated.services()),
+          );
+          const reached = backendsAt(desired);
+          for (const name of reached.keys()) asked.add(name);
+          for (const name of asked)
+            checkAnswer(await ask(client, destination(name)), reached.get(name), name);
         }
       }),
     );
   });
 });
 
-async function change(table: SocketTable, service: SocketService): Promise<void> {
-  if (service.mappings.length > 0) await table.put(service);
-  else await table.delete(service.name);
+/** Backends by text of the destination. */
+function backendsAt({ services, nodes }: DesiredTable): ReadonlyMap<string, readonly string[]> {
+  return atDestinations(
+    [...services.values()].flatMap(({ mappings }) =>
+      mappings.flatMap(({ frontends, backends }) => {
+        const places = backends.map(({ address, port }) => `${address} ${port}`);
+        return frontends.map((one) => [one, places] as const);
+      }),
+    ),
+    nodes.values(),
+  );
 }
 
-/** Backends of an address, or none if no service has it. */
-function backendsOf(
-  services: readonly SocketService[],
-  name: string,
-): readonly string[] | undefined {
-  return services
-    .flatMap(({ mappings }) => mappings)
-    .find(({ frontends }) =>
-      frontends.some((one) => `${one.protocol} ${one.address} ${one.port}` === name),
-    )
-    ?.backends.map(({ address, port }) => `${address} ${port}`);
+function destination(text: string): Destination {
+  const [protocol, address = '', port] = text.split(' ');
+  return { protocol: protocol as SocketProtocol, address, port: Number(port) };
 }
 
-async function ask(client: SocketClient, to: Frontend): Promise<Answer> {
+async function ask(client: SocketClient, to: Destination): Promise<Answer> {
   if (to.protocol === 'TCP') return await client.request({ kind: 'connect', to });
   const family = isIPv6(to.address) ? 6 : 4;
   return await client.request({ kind: 'send', socket: `of IPv${family}`, to, family });

@@ -18,7 +18,12 @@ const place = (address: string): Place => ({ address, port: 8080 });
 function mapping(vip: string, backends: readonly Place[]): SocketMapping {
   const protocols: readonly SocketProtocol[] = ['TCP', 'UDP'];
   return {
-    frontends: protocols.map((protocol) => ({ address: vip, port: PORT, protocol })),
+    frontends: protocols.map((protocol) => ({
+      address: vip,
+      port: PORT,
+      protocol,
+      scope: 'ADDRESS',
+    })),
     backends: backends.map((one) => ({ ...one, weight: 1 })),
     affinityTimeout: 0,
   };
@@ -144,6 +149,36 @@ describe('services at sockets', { skip: withoutSocketHooks() }, () => {
     });
     assert.equal(await machine.connections(), 2, 'of `late` and of the other service of IPv6');
     await table.delete('default/other');
+  });
+
+  test('a node port has the address of the node that the process has asked', async () => {
+    const node = '172.16.0.2';
+    const nodePort = (backend: Place): SocketMapping => {
+      const { frontends, ...others } = mapping('0.0.0.0', [backend]);
+      return { ...others, frontends: frontends.map((one) => ({ ...one, scope: 'OTHER_NODES' })) };
+    };
+    await table.putNodeAddress({ address: node, isLocal: false });
+    await put(nodePort(place('127.0.0.2')));
+    const answer = { server: '127.0.0.2 8080', peer: `${node} ${PORT}` };
+    assert.deepEqual(await connectTo(node), answer);
+    assert.deepEqual(await connectTo(`::ffff:${node}`), {
+      ...answer,
+      peer: `::ffff:${node} ${PORT}`,
+    });
+    assert.deepEqual(await sendTo(node, 'of a node'), answer);
+    assert.deepEqual(await sendConnected(node, 'connected to a node'), answer);
+    // the socket is connected again when its backend goes, and not translated when the node has left
+    await put(nodePort(place('127.0.0.3')));
+    await until('the process reaches the other backend', async () => {
+      const { server } = await sendConnected(node, 'connected to a node');
+      return server === '127.0.0.3 8080';
+    });
+    await table.deleteNodeAddress(node);
+    await until('the process has no connection', async () => {
+      const { error } = await sendConnected(node, 'connected to a node');
+      return error === 'ENETUNREACH';
+    });
+    assert.deepEqual(await connectTo(node), { error: 'ENETUNREACH' });
   });
 
   test('continues without an agent, and the next one takes over without a write', async () => {

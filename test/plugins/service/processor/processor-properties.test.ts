@@ -65,6 +65,7 @@ class Cluster {
     services: [],
     slices: [],
     node: { name: 'node-a', zone: 'north', addresses: [...localNode.addresses] },
+    otherNodes: [],
     isForbidden: (address) => address.startsWith('10.1.'),
   };
   node: LocalNode = localNode;

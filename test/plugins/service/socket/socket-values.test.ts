@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { type SocketNodeAddress, socketNodeAddressKey } from '#models/linux/socket-node-address.ts';
 import type { SocketService } from '#models/linux/socket-service.ts';
 import { FakeHost } from '../../fake-ports.ts';
 import { startedNode } from '../../ipv4net/wired-node.ts';
-import type { TestNode } from '../../test-node.ts';
+import { nodeValue, type TestNode, vppNodeValue } from '../../test-node.ts';
 import { endpointsValue, localPod, remotePod, serviceValue } from '../service-values.ts';
 
 const KEY = 'config/linux/socket/v2/service/default/web';
 const port = [{ name: 'http', protocol: 'TCP', port: 80, node_port: 30_080 }];
+const nodePort = { address: '0.0.0.0', port: 30_080, protocol: 'TCP' };
 const inside = { address: '10.1.1.2', port: 8080, weight: 1 };
 const remote = { address: '10.1.2.2', port: 8080, weight: 1 };
 
@@ -37,9 +39,9 @@ describe('a service at sockets', () => {
     assert.deepEqual(mappingsOf(node), [
       {
         frontends: [
-          { address: '10.96.0.10', port: 80, protocol: 'TCP' },
-          { address: '172.16.0.5', port: 30_080, protocol: 'TCP' },
-          { address: '192.168.16.1', port: 30_080, protocol: 'TCP' },
+          { ...nodePort, scope: 'OTHER_NODES' },
+          { ...nodePort, scope: 'THIS_NODE' },
+          { address: '10.96.0.10', port: 80, protocol: 'TCP', scope: 'ADDRESS' },
         ],
         backends: [inside, remote],
         affinity_timeout: 600,
@@ -54,7 +56,7 @@ describe('a service at sockets', () => {
     await node.put(serviceValue('web', '10.96.0.10'));
     assert.deepEqual(mappingsOf(node), [
       {
-        frontends: [{ address: '10.96.0.10', port: 80, protocol: 'TCP' }],
+        frontends: [{ address: '10.96.0.10', port: 80, protocol: 'TCP', scope: 'ADDRESS' }],
         backends: [],
         affinity_timeout: 0,
       },
@@ -72,12 +74,17 @@ describe('a service at sockets', () => {
       mappingsOf(node).map(({ backends }) => backends),
       [[inside, remote]],
     );
+    const scopes = mappingsOf(node)[0]!.frontends.map(({ scope }) => scope);
+    assert.deepEqual(scopes, ['THIS_NODE', 'ADDRESS'], 'other nodes have their own backends');
     await node.put(
       serviceValue('web', '10.96.0.10', { ...fields, internal_traffic_policy: 'Local' }),
     );
     assert.deepEqual(
-      mappingsOf(node).map(({ backends }) => backends),
-      [[inside], [inside, remote]],
+      new Map(mappingsOf(node).map(({ frontends, backends }) => [frontends[0]!.scope, backends])),
+      new Map([
+        ['ADDRESS', [inside]],
+        ['OTHER_NODES', [inside, remote]],
+      ]),
     );
   });
 
@@ -107,5 +114,79 @@ describe('a service at sockets', () => {
       assert.equal(node.services.rendererName(), 'nat44');
       host.socketServices = true;
     }
+  });
+});
+
+/** By address, whether it is one of this node. */
+function addressesOf(node: TestNode): Record<string, boolean> {
+  const prefix = socketNodeAddressKey.prefix();
+  const found = [...node.config].filter(([key]) => key.startsWith(prefix));
+  return Object.fromEntries(
+    found.map(([, value]) => [
+      (value as SocketNodeAddress).address,
+      (value as SocketNodeAddress).is_local,
+    ]),
+  );
+}
+
+describe('addresses at which sockets reach node ports', () => {
+  const own = { '172.16.0.5': true, '192.168.16.1': true };
+
+  it('are those of all nodes, while they are members', async () => {
+    const node = await nodeWithSockets();
+    const ofNodeB = { '172.16.0.6': false, '192.168.16.2': false };
+    assert.deepEqual(addressesOf(node), { ...own, ...ofNodeB });
+    await node.put(nodeValue('node-b', '172.16.0.7'));
+    const moved = { ...own, '172.16.0.7': false, '192.168.16.2': false };
+    assert.deepEqual(addressesOf(node), moved);
+    await node.put(nodeValue('node-c', '172.16.0.8'));
+    assert.deepEqual(addressesOf(node), moved, 'a node without an ID has no address');
+    await node.put(vppNodeValue(3, 'node-c', '192.168.16.3/24'));
+    assert.deepEqual(addressesOf(node), {
+      ...moved,
+      '172.16.0.8': false,
+      '192.168.16.3': false,
+    });
+    await node.remove(vppNodeValue(3, 'node-c'));
+    await node.remove(vppNodeValue(2, 'node-b'));
+    assert.deepEqual(addressesOf(node), own);
+  });
+
+  it('are none that this node uses for something else, whatever other nodes claim', async () => {
+    const node = await nodeWithSockets();
+    const before = addressesOf(node);
+    const strange = [
+      '10.96.0.10',
+      '10.1.1.2',
+      '10.1.2.2',
+      '172.30.1.1',
+      '192.168.30.1',
+      '127.0.0.1',
+      '0.0.0.0',
+      '169.254.169.254',
+      '224.0.0.1',
+      'none',
+      '',
+    ];
+    const wrong = strange.map((address) => `${address}/24`);
+    await node.put(vppNodeValue(3, 'node-c', ...wrong));
+    await node.put(nodeValue('node-c', ...strange));
+    assert.deepEqual(addressesOf(node), before);
+  });
+
+  it('stay those of this node when another one claims them, and of one when two nodes do', async () => {
+    const node = await nodeWithSockets();
+    const before = addressesOf(node);
+    const claimed = ['172.16.0.5', '192.168.16.1', '192.168.16.2'];
+    await node.put(vppNodeValue(3, 'node-c', ...claimed.map((address) => `${address}/24`)));
+    await node.put(nodeValue('node-c', ...claimed));
+    assert.deepEqual(addressesOf(node), before);
+    await node.remove(vppNodeValue(3, 'node-c'));
+    assert.deepEqual(addressesOf(node), before);
+  });
+
+  it('are not configured where sockets translate nothing', async () => {
+    const node = await startedNode();
+    assert.deepEqual(addressesOf(node), {});
   });
 });

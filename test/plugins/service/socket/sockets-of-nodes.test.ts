@@ -7,13 +7,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { checkProperty } from '../../../support/random-cases.ts';
 import { answers } from '../reference.ts';
-import {
-  NODES,
-  type NodeName,
-  someFirstSteps,
-  someStep,
-  TracedCluster,
-} from '../traced-cluster.ts';
+import { type NodeName, someFirstSteps, someStep, TracedCluster } from '../traced-cluster.ts';
 
 const TITLE = 'sockets reach at every address the backends that Kubernetes says';
 
@@ -44,32 +38,25 @@ test(TITLE, async () => {
 /** By `TCP 10.96.0.1 80`. */
 function reached(cluster: TracedCluster, node: NodeName): Map<string, Reached> {
   const found: [string, Reached][] = [];
+  const nodes = cluster.nodeAddresses(node);
   for (const { mappings } of cluster.sockets(node))
     for (const { frontends, backends, affinity_timeout: affinity } of mappings)
-      for (const { address, port, protocol } of frontends)
-        if (!isOfOtherNode(cluster, node, address))
+      for (const { address, port, protocol, scope } of frontends) {
+        const ofNodes = nodes.filter((one) => one.is_local === (scope === 'THIS_NODE'));
+        const addresses = scope === 'ADDRESS' ? [address] : ofNodes.map((one) => one.address);
+        for (const one of addresses)
           found.push([
-            `${protocol} ${address} ${port}`,
-            { backends: backends.map((one) => `${one.address}:${one.port}`).sort(), affinity },
+            `${protocol} ${one} ${port}`,
+            { backends: backends.map((to) => `${to.address}:${to.port}`).sort(), affinity },
           ]);
+      }
   assert.equal(new Map(found).size, found.length, 'each address once');
   return sorted(found);
 }
 
 function expected(cluster: TracedCluster, node: NodeName): Map<string, Reached> {
   const all = [...answers(cluster.world(node), 'socket')];
-  return sorted(
-    all
-      .filter(([key]) => !isOfOtherNode(cluster, node, key.split(' ')[1]!))
-      .map(([key, { backends, affinity }]) => [key, { backends, affinity }]),
-  );
-}
-
-/** Every node answers for its own addresses, also if they are external addresses of a service. */
-function isOfOtherNode(cluster: TracedCluster, node: NodeName, address: string): boolean {
-  return NODES.some(
-    (other) => other !== node && cluster.world(other).node.addresses.includes(address),
-  );
+  return sorted(all.map(([key, { backends, affinity }]) => [key, { backends, affinity }]));
 }
 
 function sorted(entries: readonly (readonly [string, Reached])[]): Map<string, Reached> {
