@@ -1,16 +1,4 @@
-/**
- *     npm run test:kubernetes                      all stages, one after the other, and docs/kubernetes-report.md
- *     npm run test:kubernetes -- programs          builds the programs of Kubernetes and of the tests
- *     npm run test:kubernetes -- images            builds the images, those of this tree each time
- *     npm run test:kubernetes -- up                starts a cluster of this tree's images
- *     npm run test:kubernetes -- run <suite> …     runs suites on it and writes the report
- *     npm run test:kubernetes -- report            writes the report of the last run of each suite again
- *     npm run test:kubernetes -- kubectl <words>   kubectl as its administrator
- *     npm run test:kubernetes -- down              ends it, also one that a killed command has left
- *
- * CLUSTER_NODES is the number of nodes, CLUSTER_KUBE_PROXY is iptables, nftables or none, CLUSTER_FOLDER
- * the folder for all that it makes. Exit code 1 when a test failed.
- */
+/** Stages of the tests of Kubernetes: `help` lists them. */
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { clusterDown, clusterUp } from '#test/cluster/cluster.ts';
@@ -25,6 +13,20 @@ import { suites, supportedSuites } from '#test/cluster/suites.ts';
 import { provenTrees } from '#test/cluster/trees.ts';
 import { vppVersion } from '#test/cluster/vpp-version.ts';
 
+const USAGE = `npm run test:kubernetes                      all stages, one after the other, and docs/kubernetes-report.md
+npm run test:kubernetes -- programs          builds the programs of Kubernetes and of the tests
+npm run test:kubernetes -- images            builds the images, those of this tree each time
+npm run test:kubernetes -- up                starts a cluster of this tree's images
+npm run test:kubernetes -- run <suite> …     runs suites on it and writes the report; without names: all that can pass
+npm run test:kubernetes -- report            writes the report of the last run of each suite again
+npm run test:kubernetes -- kubectl <words>   kubectl as its administrator
+npm run test:kubernetes -- down              ends it, also one that a killed command has left
+
+suites: ${Object.keys(suites).join(', ')}
+
+CLUSTER_NODES is the number of nodes, CLUSTER_KUBE_PROXY is iptables, nftables or none, CLUSTER_FOLDER
+the folder for all that it makes. Exit code 1 when a test failed.`;
+
 const print = (line: string): void => console.log(line);
 
 const stages: Readonly<Record<string, (words: readonly string[]) => void | Promise<void>>> = {
@@ -32,6 +34,8 @@ const stages: Readonly<Record<string, (words: readonly string[]) => void | Promi
   images: () => buildImages(print),
   up: () => clusterUp(settingsOf(process.env), print),
   run: async (names) => {
+    const unknown = names.find((name) => suites[name] === undefined);
+    if (unknown !== undefined) endWithUsage(`no suite ${unknown}`);
     for (const name of names.length > 0 ? names : supportedSuites) await runSuite(name);
     writeReport();
   },
@@ -41,13 +45,18 @@ const stages: Readonly<Record<string, (words: readonly string[]) => void | Promi
   },
   report: () => writeReport(),
   down: clusterDown,
+  help: () => print(USAGE),
 };
+
+function endWithUsage(text: string): never {
+  console.error(`${text}\n\n${USAGE}`);
+  process.exit(2);
+}
 
 async function runSuite(name: string): Promise<void> {
   const settings = readSettings();
   if (settings === undefined) throw new Error('no cluster: npm run test:kubernetes -- up');
-  const suite = suites[name];
-  if (suite === undefined) throw new Error(`no suite ${name}: ${Object.keys(suites).join(', ')}`);
+  const suite = suites[name]!;
   const start = performance.now();
   const { trees = [] } = settings;
   const { cases, measures = [] } = await suite.run(settings);
@@ -90,14 +99,12 @@ async function runAll(): Promise<void> {
 }
 
 const [name, ...words] = process.argv.slice(2);
-checkMachine();
+if (name !== undefined && stages[name] === undefined) endWithUsage(`no stage ${name}`);
+if (name !== 'help') checkMachine();
 // A command that is ended leaves a cluster that others started, and takes its own with it.
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => {
     const ended = name === undefined || name === 'up' ? clusterDown() : Promise.resolve();
     void ended.finally(() => process.exit(1));
   });
-if (name === undefined) await runAll();
-else if (stages[name] === undefined)
-  throw new Error(`no stage ${name}: ${Object.keys(stages).join(', ')}`);
-else await stages[name](words);
+await (name === undefined ? runAll() : stages[name]!(words));
