@@ -11,6 +11,7 @@ import {
   family,
   InstantSouthbound,
   interfaceKey,
+  peers,
   ring,
   route,
   routeKey,
@@ -35,6 +36,7 @@ const steps: Readonly<Record<string, (print: Print) => Promise<void>>> = {
   oneChange,
   families,
   rings,
+  manyPeers,
   memory: (print) => memory(print, false),
   memoryWithHistory: (print) => memory(print, true),
 };
@@ -217,6 +219,24 @@ async function rings(print: Print): Promise<void> {
   const work = await measure(() => must(scheduler.commit({ ...update, values })));
   print(`    a cycle of ${count(spokes)} values through prefixes, created: ${seconds(work)}`);
   printStretch(print, work);
+  await scheduler.close();
+}
+
+/** The same of values that each need any one of them. */
+async function manyPeers(print: Print): Promise<void> {
+  const values = peers(10_000);
+  const none = new Map([...values.keys()].map((key) => [key, null]));
+  const scheduler = new InstantSouthbound().scheduler();
+  for (const [what, changes] of [
+    ['created', values],
+    ['deleted', none],
+  ] as const) {
+    const work = await measure(() => must(scheduler.commit({ ...update, values: changes })));
+    print(
+      `    ${count(values.size)} values that need any of each other, ${what}: ${seconds(work)}`,
+    );
+    printStretch(print, work);
+  }
   await scheduler.close();
 }
 

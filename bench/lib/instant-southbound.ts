@@ -206,6 +206,12 @@ export const families = (count: number, members: number): Map<string, Value> =>
 export const family = (members: number, weight: number): Map<string, Value> =>
   new Map([['config/family/one', { members, weight } satisfies Family]]);
 
+/** `count` values that each depend on any one of them. */
+export function peers(count: number): Map<string, Value> {
+  const behind = 'config/spoke/';
+  return new Map(Array.from({ length: count }, (_, i) => [behind + i, { behind } satisfies Spoke]));
+}
+
 /** `count` values in a cycle: each depends on any value of the prefix before it. */
 export function ring(count: number): Map<string, Value> {
   const prefix = (i: number): string => `config/spoke/${i}/`;

@@ -29,11 +29,11 @@ export async function decide(
   const leaving: PlannedValue[] = [];
   const reached: Node[] = [];
   const lasting = graph.finder((key) => isThroughout(resolution, key));
-  /** Prefixes of which no key lasts: their dependents were all processed. */
-  const exhausted = new Set<string>();
+  /** Prefixes of which no key lasts for some values: which these were when the dependents were processed. */
+  const processed = new Map<string, string>();
   const isDone = (prefix: string): boolean => {
-    const key = lasting.findWithPrefix(prefix);
-    return key === undefined ? exhausted.has(prefix) : graph.isBase(key);
+    const unserved = lasting.unserved(prefix);
+    return unserved === undefined || processed.get(prefix) === unserved;
   };
   await slices.each(graph.all, (value) => {
     editable(value).decision = decisionFor(resolution, value, interrupted);
@@ -78,12 +78,12 @@ export async function decide(
       : input.graph.dependents(key, isDone);
     if (dependents.length === 0) continue;
     const lost = resolution.isLost(next) ? key : undefined;
-    const unmet = graph.prefixesOf(key).filter((one) => lasting.findWithPrefix(one) === undefined);
+    const unserved = graph.prefixesOf(key).map((one) => [one, lasting.unserved(one)] as const);
     for (const dependent of dependents) {
       if (slices.due()) await slices.turn();
       interrupt(dependent, reason, lost, (value) => !unsupported(resolution, value, lasting));
     }
-    for (const prefix of unmet) exhausted.add(prefix);
+    for (const [prefix, one] of unserved) if (one !== undefined) processed.set(prefix, one);
   }
   return reached;
 }

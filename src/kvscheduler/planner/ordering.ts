@@ -46,9 +46,9 @@ class Ordering {
   readonly #dependentCounts: Int32Array;
   /** Values that wait for an update to release a claim, by its name. */
   readonly #awaiting = new Map<string, Set<PlannedValue>>();
-  /** Prefixes whose dependents were visited after a key was placed, and … */
+  /** Prefixes whose dependents are, or were, visited after a key was placed, and … */
   readonly #visited = new Set<string>();
-  /** … before a key was removed. */
+  /** … before a key is removed. */
   readonly #cleared = new Set<string>();
   /** Derived values of a value that has many, in the order of the keys. */
   readonly #gathered = new Map<PlannedValue, readonly PlannedValue[]>();
@@ -195,12 +195,16 @@ class Ordering {
     const leaving = [...this.#leaving.find(key, this.#isCleared)];
     if (isMany(leaving.length)) yield this.#sort(leaving);
     else leaving.sort(byKey);
+    const prefixes = graph.prefixesOf(key).filter((prefix) => !this.#cleared.has(prefix));
+    // Already now: the dependents may have keys of the prefix, too, while this key serves those that are left.
+    for (const prefix of prefixes) this.#cleared.add(prefix);
     for (const one of leaving) yield this.#remove(one);
-    if (leaving.every((one) => this.#list.isRemoved(one)))
-      for (const prefix of graph.prefixesOf(key)) this.#cleared.add(prefix);
+    // One from which the key is derived is removed after it: it has to precede the other keys.
+    if (!leaving.every((one) => this.#list.isRemoved(one)))
+      for (const prefix of prefixes) this.#cleared.delete(prefix);
   }
 
-  /** The dependents that are to be removed are removed already. */
+  /** The dependents that are to be removed are removed already, or are about to be. */
   readonly #isCleared = (prefix: string): boolean => this.#cleared.has(prefix);
 
   *#create(value: PlannedValue): Traversal {
@@ -218,6 +222,8 @@ class Ordering {
       const waiting: PlannedValue[] = [];
       if (isMany(count)) yield this.#gatherWaiting(key, waiting);
       else this.#findWaiting(key, waiting);
+      // Already now: the dependents may have keys of the prefix, too.
+      for (const prefix of graph.prefixesOf(key)) this.#visited.add(prefix);
       // Not a traversal of its own: each value of a long chain is on the path until the last is placed.
       for (const dependent of waiting) {
         if (!dependent.isCreated && this.#list.progress(dependent) !== 'deferred') continue;
@@ -227,7 +233,6 @@ class Ordering {
         } else if (left.isCreated) yield this.#create(left);
         else yield this.#change(left);
       }
-      for (const prefix of graph.prefixesOf(key)) this.#visited.add(prefix);
     }
     if (this.#derivesMany(value)) yield this.#gatherDerived(value);
     const children = this.#derivedOf(value);
@@ -250,7 +255,7 @@ class Ordering {
     yield this.#visitEach(this.#derivedOf(value));
   }
 
-  /** The dependents were placed, or wait for something else: another key of the prefix places none. */
+  /** The dependents are being placed, or wait for something else: another key of the prefix places none. */
   readonly #isVisited = (prefix: string): boolean => this.#visited.has(prefix);
 
   /** The dependents that wait for the key, in the order of the keys. */

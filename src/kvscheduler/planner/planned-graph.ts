@@ -143,19 +143,15 @@ export class PlannedGraph {
     this.#available.gained(key);
   }
 
-  /** Whether a base value is available whose key has the prefix. Base values serve all dependents alike. */
-  isBaseAvailable(prefix: string): boolean {
-    const key = this.#available.findWithPrefix(prefix);
-    return key !== undefined && this.isBase(key);
-  }
-
-  isBase(key: string): boolean {
-    return this.#baseKeyOf(key) === undefined;
+  /** Whether the prefix has an available key for every value that needs one. */
+  servesAll(prefix: string): boolean {
+    return this.#available.unserved(prefix) === undefined;
   }
 
   /** Finds keys of the graph and the plan that have a property. */
   finder(has: (key: string) => boolean): MatchFinder {
-    return new MatchFinder((prefix, after) => this.#keysWithPrefix(prefix, after), has);
+    const keysWithPrefix = (prefix: string, after?: string) => this.#keysWithPrefix(prefix, after);
+    return new MatchFinder(keysWithPrefix, has, (key) => this.#baseKeyOf(key));
   }
 
   /**

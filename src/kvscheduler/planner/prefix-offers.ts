@@ -15,7 +15,7 @@ export class PrefixOffers {
   readonly #lowered: ReadonlySet<PlannedValue>;
   /** Prefixes whose dependents were offered a key, and that key. */
   readonly #offered = new Map<string, string>();
-  /** Finds base values that were available before the transaction and still are. */
+  /** Finds values that were available before the transaction and still are. */
   readonly #stable: MatchFinder;
 
   /** @param lowered values that were taken out once */
@@ -30,11 +30,10 @@ export class PrefixOffers {
   readonly isServed = (prefix: string): boolean => this.#isOffered(prefix) || this.isStable(prefix);
 
   /** A key of the prefix was and is available: its dependents wait for something else. */
-  readonly isStable = (prefix: string): boolean =>
-    this.#stable.findWithPrefix(prefix) !== undefined;
+  readonly isStable = (prefix: string): boolean => this.#stable.unserved(prefix) === undefined;
 
   /** A key of the prefix is available: its dependents do not need one that is lost. */
-  readonly isKept = (prefix: string): boolean => this.#graph.isBaseAvailable(prefix);
+  readonly isKept = (prefix: string): boolean => this.#graph.servesAll(prefix);
 
   /** The dependents of the key's prefixes were offered the key. */
   note(key: string): void {
@@ -56,8 +55,7 @@ export class PrefixOffers {
   #isStableKey(key: string): boolean {
     const { graph, drifted } = this.#input;
     const node = graph.get(key);
-    // Derived values do not meet the dependencies of their own base.
-    if (!node?.available || node.base || drifted.has(node)) return false;
+    if (!node?.available || drifted.has(node)) return false;
     const value = this.#graph.values.get(key);
     return !value || (value.isAvailable && !this.#lowered.has(value));
   }

@@ -18,9 +18,14 @@ function setUp(keys: readonly string[]) {
       counts.calls++;
       return having.has(key);
     },
+    baseOf,
   );
   return { finder, having, counts };
 }
+
+/** Keys of an even length are derived, from a value with the name of their first character. */
+const baseOf = (key: string): string | undefined =>
+  key.length === 0 || key.length % 2 === 1 ? undefined : key[0];
 
 const name = fc.string({ unit: fc.constantFrom('a', 'b', '/'), maxLength: 3 });
 const isEven = (key: string): boolean => key.length % 2 === 0;
@@ -51,6 +56,22 @@ test('a key is found exactly if one matches', () => {
           assert.equal(found !== undefined, matching.length > 0);
           if (found !== undefined) assert.ok(matching.includes(found));
         }
+      }
+    }),
+  );
+});
+
+test('a value is unserved exactly if all keys are derived from it', () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 30 }), name, (steps, prefix) => {
+      const { finder, having } = setUp(steps.map(({ key }) => key));
+      for (const { key, has } of steps) {
+        if (has) having.add(key);
+        else having.delete(key);
+        if (has) finder.gained(key);
+        const bases = new Set([...having].filter((one) => one.startsWith(prefix)).map(baseOf));
+        const only = bases.size === 1 ? [...bases][0] : undefined;
+        assert.equal(finder.unserved(prefix), bases.size === 0 ? '' : only);
       }
     }),
   );

@@ -20,15 +20,26 @@ async function assertLinear(workOf: (count: number) => Promise<number>): Promise
 
 const user: Spec = { v: 1, any: ['a/'] };
 
-test('values that need any key of a prefix are created when many keys become available', async () => {
-  /** The clock is read once for some units of work. */
-  class CountingClock extends ManualClock {
-    reads = 0;
-    override monotonic(): number {
-      this.reads++;
-      return super.monotonic();
-    }
+/** The clock is read once for some units of work. */
+class CountingClock extends ManualClock {
+  reads = 0;
+  override monotonic(): number {
+    this.reads++;
+    return super.monotonic();
   }
+}
+
+/** The work of each transaction. */
+async function readsOf(transactions: readonly Values[]): Promise<number> {
+  const clock = new CountingClock();
+  const bench = setUp({ clock });
+  bench.southbound.checksRules = false;
+  for (const values of transactions) await bench.commit(values);
+  assert.deepEqual(bench.southbound.values.size, 0);
+  return clock.reads;
+}
+
+test('values that need any key of a prefix are created when many keys become available', async () => {
   await assertLinear(async (count) => {
     const clock = new CountingClock();
     const bench = setUp({ clock });
@@ -41,6 +52,23 @@ test('values that need any key of a prefix are created when many keys become ava
     await bench.commit({ 'b/first': { v: 1 } });
     assert.equal(bench.state('b/000007'), 'CONFIGURED');
     return clock.reads;
+  });
+});
+
+test('values that need any of each other are created and deleted', async () => {
+  await assertLinear((count) =>
+    readsOf([many(count, 'a/', { v: 1, any: ['a/'] }), many(count, 'a/', null)]),
+  );
+});
+
+test('values that need any of what is derived from others are created and deleted', async () => {
+  await assertLinear((count) => {
+    const keys = Object.keys(many(count, 'a/', null));
+    const values = keys.map((key, i): [string, Spec] => [
+      key,
+      { v: 1, any: ['d/'], derives: { [`d/${i}`]: { v: 1 } } },
+    ]);
+    return readsOf([Object.fromEntries(values), many(count, 'a/', null)]);
   });
 });
 
