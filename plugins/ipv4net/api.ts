@@ -17,6 +17,9 @@ export interface PodInterfaceNames {
  */
 export const VRF_LINK_TABLE = 0xffff_fffd;
 
+/** ID of the table of the link for replies to NAT44. */
+export const NAT_LINK_TABLE = 0xffff_fffc;
+
 /** The way to another node. */
 export interface NodeLink {
   /** Its address on the network of the nodes, without prefix length; undefined: it cannot be reached. */
@@ -45,6 +48,8 @@ export interface Ipv4NetApi {
   hostInterconnect(): string;
   /** Packets between pods and the networks outside pass it, before source NAT. */
   vrfLink(): string;
+  /** Replies whose destination NAT44 replaces pass it, and packets of pods to the host of this node. */
+  natLink(): string;
   /** The routed interface of the VXLAN bridge domain; undefined without an overlay. */
   vxlanBvi(): string | undefined;
   /** Names for a wired attachment; undefined for any other. */

@@ -9,6 +9,7 @@ const MAX_LOGICAL_NAME_LENGTH = 63;
 const MAX_HOST_NAME_LENGTH = 15;
 
 export const LOOPBACK_NIC = 'loopbackNIC';
+export const NAT_LINK = 'natLink';
 export const POD_GATEWAY_LOOPBACK = 'podGwLoop';
 export const VRF_LINK = 'vrfLink';
 export const VXLAN_BVI = 'vxlanBVI';
@@ -54,6 +55,11 @@ export function bviMac(nodeId: number): string {
 /** MAC of the link between the VRFs. */
 export function vrfLinkMac(nodeId: number): string {
   return nodeMac(0x38, 0x3c, nodeId);
+}
+
+/** MAC of the link for replies to NAT44. */
+export function natLinkMac(nodeId: number): string {
+  return nodeMac(0x3a, 0x3c, nodeId);
 }
 
 /** Prefix of the name of a VPP interface that is bound to a link of the kernel. */

@@ -11,7 +11,7 @@ import type { HostLink } from '#plugins/controller/api/ports/host.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
 
 /** The part of the IPAM API that the wiring uses. */
-export type AddressPlan = Omit<IpamApi, 'allocations' | 'podAddresses' | 'natLoopback'>;
+export type AddressPlan = Omit<IpamApi, 'allocations' | 'podAddresses'>;
 
 /** Input of the wiring of this node; constant between two resyncs. */
 export interface NodeInput {
@@ -62,6 +62,13 @@ export function familyOf(text: string): IpFamily | undefined {
 /** The host network (/32 or /128) of an address. */
 export function hostNetwork(address: string): string {
   return `${address}/${address.includes(':') ? 128 : 32}`;
+}
+
+/** Network of the pods that the VRF of the pods reaches. */
+export function podNetwork({ addresses, routing }: NodeInput): string {
+  return routing.transport === 'vxlan'
+    ? addresses.podSubnetAllNodes()
+    : addresses.podSubnetThisNode();
 }
 
 export function anyNetwork(family: IpFamily): string {

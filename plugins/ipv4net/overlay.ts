@@ -7,6 +7,7 @@ import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
 import type { Node } from '#plugins/nodesync/api.ts';
+import { NAT_LINK_TABLE } from './api.ts';
 import { interVrfRoute } from './inter-vrf-route.ts';
 import { bviMac, VXLAN_BRIDGE_DOMAIN, VXLAN_BVI, vxlanTunnel } from './names.ts';
 import {
@@ -163,9 +164,11 @@ function throughTunnel(
   for (const one of management) {
     values.push(route(hostNetwork(one)));
     // the tunnel endpoint itself must not be routed through the tunnel; with STN, a host has no other
-    // address than its VPP
-    if (!vppSide.includes(one) && !input.stn)
-      values.push(interVrfRoute(hostNetwork(one), routing.mainVrf, routing.podVrf));
+    // address than its VPP. Then the main VRF does not lead there what NAT44 sends to the host
+    const isTunnelEnd = vppSide.includes(one) || input.stn;
+    if (!isTunnelEnd) values.push(interVrfRoute(hostNetwork(one), routing.mainVrf, routing.podVrf));
+    else if (input.family === 4 && familyOf(one) === 4)
+      values.push(interVrfRoute(hostNetwork(one), NAT_LINK_TABLE, routing.podVrf));
   }
   return values;
 }

@@ -39,7 +39,7 @@ import {
 } from '#plugins/podmanager/api.ts';
 import type { Ipv4NetApi, NodeLink, PodInterfaceNames } from './api.ts';
 import { hostInterconnectName } from './interconnect-names.ts';
-import { tunnelNodeId, VRF_LINK, VXLAN_BVI, valueGroup } from './names.ts';
+import { NAT_LINK, tunnelNodeId, VRF_LINK, VXLAN_BVI, valueGroup } from './names.ts';
 import { mainInterfaceName } from './nics.ts';
 import { familyOf, type NodeInput } from './node-input.ts';
 import { NodeInputReader } from './node-input-reader.ts';
@@ -192,6 +192,10 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
 
   vrfLink(): string {
     return VRF_LINK;
+  }
+
+  natLink(): string {
+    return NAT_LINK;
   }
 
   vxlanBvi(): string | undefined {

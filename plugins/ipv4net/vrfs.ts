@@ -2,12 +2,13 @@
 import type { IpFamily } from '#models/ip.ts';
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { ipScanNeighborModel } from '#models/vpp/ip-scan-neighbor.ts';
-import { vppRouteModel } from '#models/vpp/route.ts';
 import { vrfTableModel } from '#models/vpp/vrf-table.ts';
 import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
+import { dropRoute } from './drop-route.ts';
 import { interVrfRoute } from './inter-vrf-route.ts';
 import { POD_GATEWAY_LOOPBACK } from './names.ts';
-import { anyAddress, hostNetwork, type NodeInput, prefixLength } from './node-input.ts';
+import { natLinkValues } from './nat-link.ts';
+import { hostNetwork, type NodeInput, prefixLength } from './node-input.ts';
 import { vrfLinkValues } from './vrf-link.ts';
 
 export function vrfValues(input: NodeInput): KeyValue[] {
@@ -15,6 +16,7 @@ export function vrfValues(input: NodeInput): KeyValue[] {
     ...tables(input),
     podGateway(input),
     ...vrfLinkValues(input),
+    ...(input.family === 4 ? natLinkValues(input, ownHost(input)) : []),
     ...betweenVrfs(input),
     ...dropRoutes(input),
     ...neighborScan(input),
@@ -43,23 +45,27 @@ function podGateway({ addresses, routing }: NodeInput): KeyValue {
   });
 }
 
-/** Between this node and its pods, and between hosts; everything else passes the link of the VRFs. */
+/** Between this node and its pods, and between hosts; everything else passes a link of VRFs. */
 function betweenVrfs(input: NodeInput): KeyValue[] {
-  const { addresses, routing, family, hostAddresses } = input;
-  const overlay = routing.transport === 'vxlan';
-  const toMain = [
-    // more specific than the route that drops packets to removed hosts
-    ...(overlay ? [addresses.hostInterconnectSubnetThisNode()] : []),
-    // VPP makes an address with a node port its own in this table when a pod comes, and keeps it
-    ...(family === 4 ? hostAddresses.map(hostNetwork) : []),
-  ];
+  const { addresses, routing, family } = input;
+  const toMain = family === 6 ? ownHost(input) : [];
   const toPods = [
-    ...(overlay ? [addresses.hostInterconnectSubnetAllNodes()] : []),
+    ...(routing.transport === 'vxlan' ? [addresses.hostInterconnectSubnetAllNodes()] : []),
     ...(family === 6 ? [addresses.serviceSubnet()] : []),
   ];
   return [
     ...toPods.map((network) => interVrfRoute(network, routing.mainVrf, routing.podVrf)),
     ...toMain.map((network) => interVrfRoute(network, routing.podVrf, routing.mainVrf)),
+  ];
+}
+
+/** Networks of the host of this node, for which pods need a route of their own. */
+function ownHost({ addresses, routing, family, hostAddresses }: NodeInput): string[] {
+  return [
+    // more specific than the route that drops packets to removed hosts
+    ...(routing.transport === 'vxlan' ? [addresses.hostInterconnectSubnetThisNode()] : []),
+    // VPP makes an address with a node port its own in this table when a pod comes, and keeps it
+    ...(family === 4 ? hostAddresses.map(hostNetwork) : []),
   ];
 }
 
@@ -71,14 +77,7 @@ function dropRoutes({ addresses, routing, family }: NodeInput): KeyValue[] {
       : []),
     ...(family === 6 ? [addresses.serviceSubnet()] : []),
   ];
-  return networks.map((network) =>
-    keyValue(vppRouteModel, {
-      type: 'DROP',
-      vrf_id: routing.podVrf,
-      dst_network: network,
-      next_hop_addr: anyAddress(family),
-    }),
-  );
+  return networks.map((network) => dropRoute(network, routing.podVrf));
 }
 
 function neighborScan({ neighborScan: scan, family }: NodeInput): KeyValue[] {

@@ -1,26 +1,32 @@
+import type { IpamApi } from '#plugins/ipam/api.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
 import type { AttachmentId, PodManagerApi } from '#plugins/podmanager/api.ts';
 
-/** The interfaces of VPP that are not those of pods and carry packets of clients and backends. */
-export function nodeInterfaces(net: Ipv4NetApi): string[] {
-  const bvi = net.vxlanBvi();
-  return [
-    ...(bvi === undefined ? [] : [bvi]),
-    net.mainInterface(),
-    ...net.otherInterfaces(),
-    net.hostInterconnect(),
-  ];
+export interface LocalInterfacesDeps {
+  readonly net: Pick<Ipv4NetApi, 'podInterfaces'>;
+  readonly pods: Pick<PodManagerApi, 'attachments'>;
+  readonly ipam: Pick<IpamApi, 'podAddresses'>;
 }
 
-/** The interfaces of VPP by the attachment that is wired with them. */
-export function podInterfaces(
-  net: Pick<Ipv4NetApi, 'podInterfaces'>,
-  pods: Pick<PodManagerApi, 'attachments'>,
-): Map<AttachmentId, string> {
-  const interfaces = new Map<AttachmentId, string>();
-  for (const id of pods.attachments().keys()) {
-    const names = net.podInterfaces(id);
-    if (names !== undefined) interfaces.set(id, names.vpp);
-  }
-  return interfaces;
+/** An attachment of this node that is wired. */
+export interface PodInterface {
+  readonly attachment: AttachmentId;
+  /** Logical name. */
+  readonly vppInterface: string;
+  /** Of the pod, without prefix length. */
+  readonly addresses: readonly string[];
+}
+
+/** undefined: the attachment is not wired. */
+export function podInterface(
+  { net, ipam }: Omit<LocalInterfacesDeps, 'pods'>,
+  attachment: AttachmentId,
+): PodInterface | undefined {
+  const vppInterface = net.podInterfaces(attachment)?.vpp;
+  if (vppInterface === undefined) return undefined;
+  return { attachment, vppInterface, addresses: ipam.podAddresses(attachment) };
+}
+
+export function podInterfaces(deps: LocalInterfacesDeps): PodInterface[] {
+  return [...deps.pods.attachments().keys()].flatMap((id) => podInterface(deps, id) ?? []);
 }

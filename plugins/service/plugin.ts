@@ -25,7 +25,7 @@ import {
 } from '#plugins/podmanager/api.ts';
 import { type HealthCheckListener, type ServiceApi, serviceInputs } from './api.ts';
 import type { ServiceConfig } from './config.ts';
-import { nodeInterfaces, podInterfaces } from './local-interfaces.ts';
+import { podInterface, podInterfaces } from './local-interfaces.ts';
 import {
   addressedNodes,
   type LocalNodeDeps,
@@ -33,12 +33,13 @@ import {
   nodePortAddresses,
   otherNode,
 } from './local-node.ts';
-import { interfaceValue, type NatNode, readNatNode } from './nat44/nat-node.ts';
-import { limitsOf } from './nat44/service-values.ts';
+import { type NatNode, readNatNode } from './nat44/nat-node.ts';
+import { limitsOf, podsWithClientsOutside } from './nat44/service-values.ts';
 import { type PlannedServices, plannedServices } from './planned-services.ts';
 import type { LocalNode } from './processor/local-node.ts';
 import type { ProcessorChange } from './processor/processor-change.ts';
 import type { ServiceDescription } from './processor/service-description.ts';
+import { ServiceIndex } from './processor/service-index.ts';
 import { ServiceProcessor } from './processor/service-processor.ts';
 import type { HealthCheck } from './processor/service-state.ts';
 import type { RenderedService, ServiceName } from './rendered-service.ts';
@@ -47,6 +48,7 @@ import {
   carrierKeys,
   carrierValues,
   nodeCarrierValues,
+  podInterfaceValues,
 } from './service-carriers.ts';
 import { ServiceProblems } from './service-problems.ts';
 import { type AddressedNode, NodeAddresses } from './socket/node-addresses.ts';
@@ -134,7 +136,7 @@ class Services implements EventHandler<State>, ServiceApi {
 
   rendererName(): string | undefined {
     const { known } = this.state;
-    return known && (known.hasSockets ? 'nat44, socket' : 'nat44');
+    return known && (known.nat.hasSockets ? 'nat44, socket' : 'nat44');
   }
 
   serviceProblems(): ReadonlyMap<ServiceName, readonly string[]> {
@@ -158,7 +160,7 @@ class Services implements EventHandler<State>, ServiceApi {
   }
 
   valuesOf(service: ServiceName): ReadonlyMap<string, Value> {
-    const keys = carrierKeys(service, this.state.known?.hasSockets ?? false);
+    const keys = carrierKeys(service, this.state.known?.nat.hasSockets ?? false);
     return new Map(
       keys.flatMap((key) => {
         const value = this.#deps.desired.value(key);
@@ -173,7 +175,7 @@ class Services implements EventHandler<State>, ServiceApi {
     const slices = new Slices(clock);
     const node = localNode(this.#deps);
     const processor = await ServiceProcessor.read(kube, node, slices);
-    const input = this.#carrierInput(node, processor, known.hasSockets);
+    const input = this.#carrierInput(node, processor, known.nat.hasSockets);
     return plannedServices(processor, input, slices);
   }
 
@@ -202,19 +204,25 @@ class Services implements EventHandler<State>, ServiceApi {
   }
 
   #carrierInput(node: LocalNode, processor: ServiceProcessor, hasSockets: boolean): CarrierInput {
-    const { net, pods } = this.#deps;
+    const clientsOutside = new ServiceIndex();
+    for (const service of processor.rendered().values())
+      clientsOutside.replace(service.name, podsWithClientsOutside(service));
     return {
-      carriers: { nat: readNatNode(this.#deps), hasSockets, addresses: new NodeAddresses(node) },
+      carriers: {
+        nat: readNatNode(this.#deps, hasSockets),
+        clientsOutside,
+        addresses: new NodeAddresses(node),
+      },
       nodes: addressedNodes(this.#deps, node),
-      nodeInterfaces: nodeInterfaces(net),
-      podInterfaces: podInterfaces(net, pods),
+      net: this.#deps.net,
+      podInterfaces: podInterfaces(this.#deps),
       services: processor.rendered().values(),
     };
   }
 
-  #addPod(ctx: UpdateContext, { nat }: NodeServices, id: AttachmentId): UpdateResult {
-    const name = this.#deps.net.podInterfaces(id)?.vpp;
-    const values = name === undefined ? [] : [interfaceValue(nat, name)];
+  #addPod(ctx: UpdateContext, state: NodeServices, id: AttachmentId): UpdateResult {
+    const added = podInterface(this.#deps, id);
+    const values = added ? podInterfaceValues(added, state) : [];
     // optional: pods are attached while NAT44 fails
     ctx.txn.replace(valueGroup.pod(id), values, { optional: true, evenUnchanged: true });
     return {};
@@ -242,7 +250,7 @@ class Services implements EventHandler<State>, ServiceApi {
     state.addresses = new NodeAddresses(node);
     for (const one of addressedNodes(this.#deps, node)) replaceAddresses(ctx, state, one);
     const { ownAddresses: before } = state.nat;
-    state.nat = readNatNode(this.#deps);
+    state.nat = readNatNode(this.#deps, state.nat.hasSockets);
     const { ownAddresses: after } = state.nat;
     for (const service of processor.rendered().values())
       if (service.addresses.some(({ address }) => before.has(address) !== after.has(address)))
@@ -260,17 +268,33 @@ class Services implements EventHandler<State>, ServiceApi {
 
   #apply(
     ctx: UpdateContext,
-    { processor, ...carriers }: NodeServices,
+    state: NodeServices,
     { services, problems, hasOtherHealthChecks }: ProcessorChange,
   ): UpdateResult {
+    const { processor, clientsOutside } = state;
     if (services.size > 0) this.#changed = { event: ctx.event, services };
-    for (const [name, service] of services)
-      ctx.txn.replace(valueGroup.service(name), service ? carrierValues(service, carriers) : []);
+    const pods = new Set<string>();
+    for (const [name, service] of services) {
+      ctx.txn.replace(valueGroup.service(name), service ? carrierValues(service, state) : []);
+      const answering = service ? podsWithClientsOutside(service) : [];
+      for (const address of clientsOutside.replace(name, answering)) pods.add(address);
+    }
+    this.#putPodInterfaces(ctx, state, pods);
     // the limits change with the rendering
     for (const name of new Set([...services.keys(), ...problems.keys()]))
       this.#problems.set(ctx.log, name, problemsOf(processor, name));
     if (hasOtherHealthChecks) this.#onHealthChecks(processor.healthChecks());
     return services.size === 0 ? {} : { change: changeText(services) };
+  }
+
+  /** @param addresses of pods that have begun or ceased to answer clients outside */
+  #putPodInterfaces(ctx: UpdateContext, state: NodeServices, addresses: ReadonlySet<string>): void {
+    if (addresses.size === 0) return;
+    for (const one of podInterfaces(this.#deps))
+      if (one.addresses.some((address) => addresses.has(address)))
+        ctx.txn.replace(valueGroup.pod(one.attachment), podInterfaceValues(one, state), {
+          optional: true,
+        });
   }
 }
 

@@ -1,15 +1,18 @@
 /** Carriers of a service on this node: which one has which part of it is decided here alone. */
 import type { KeyValue } from '#plugins/controller/api/key-value.ts';
-import type { NatNode } from './nat44/nat-node.ts';
+import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
+import type { PodInterface } from './local-interfaces.ts';
+import { interfaceValue, type NatNode } from './nat44/nat-node.ts';
 import { mappingsKey, serviceValues } from './nat44/service-values.ts';
+import type { ServiceIndex } from './processor/service-index.ts';
 import type { RenderedService, ServiceName } from './rendered-service.ts';
 import type { AddressedNode, NodeAddresses } from './socket/node-addresses.ts';
 import { socketKey, socketValue } from './socket/socket-values.ts';
 
 export interface Carriers {
   readonly nat: NatNode;
-  /** Whether the kernel translates services at the sockets of this node. */
-  readonly hasSockets: boolean;
+  /** Services by the addresses of those pods of this node that answer clients outside with their own addresses. */
+  readonly clientsOutside: ServiceIndex;
   readonly addresses: NodeAddresses;
 }
 
@@ -19,24 +22,41 @@ export interface Carriers {
  */
 export function carrierValues(
   service: RenderedService,
-  { nat, hasSockets }: Omit<Carriers, 'addresses'>,
+  { nat }: Pick<Carriers, 'nat'>,
 ): KeyValue[] {
   const values = serviceValues(service, nat);
-  return hasSockets ? [...values, socketValue(service, nat.localWeight)] : values;
+  return nat.hasSockets ? [...values, socketValue(service, nat.localWeight)] : values;
 }
 
 /**
  * Addresses of a node at which node ports are reached. NAT44 has those of this node in each service, and leaves other
  * nodes to themselves.
  */
-export function nodeCarrierValues(
-  node: AddressedNode,
-  { addresses, hasSockets }: Omit<Carriers, 'nat'>,
-): KeyValue[] {
-  return hasSockets ? addresses.valuesOf(node) : [];
+export function nodeCarrierValues(node: AddressedNode, { nat, addresses }: Carriers): KeyValue[] {
+  return nat.hasSockets ? addresses.valuesOf(node) : [];
 }
 
 /** Keys of the values with the mappings of a service, of those that carry it. */
 export function carrierKeys(service: ServiceName, hasSockets: boolean): string[] {
   return hasSockets ? [mappingsKey(service), socketKey(service)] : [mappingsKey(service)];
+}
+
+/** NAT44 on the interfaces of VPP that are not those of pods. */
+export function nodeInterfaceValues(net: Ipv4NetApi, nat: NatNode): KeyValue[] {
+  const overlay = net.vxlanBvi();
+  const toPods = nat.hasSockets ? [net.natLink()] : overlay === undefined ? [] : [overlay];
+  const others = [net.mainInterface(), ...net.otherInterfaces(), net.hostInterconnect()];
+  return [...toPods, ...others].map((name) => interfaceValue(nat, name));
+}
+
+/**
+ * NAT44 on the interface of a pod. With sockets only the pods have it that answer clients outside with their own
+ * addresses: such a reply has no mark by which it could be routed to NAT44.
+ */
+export function podInterfaceValues(
+  { vppInterface, addresses }: PodInterface,
+  { nat, clientsOutside }: Carriers,
+): KeyValue[] {
+  const isTranslated = !nat.hasSockets || addresses.some((one) => clientsOutside.of(one).size > 0);
+  return isTranslated ? [interfaceValue(nat, vppInterface)] : [];
 }

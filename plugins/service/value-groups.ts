@@ -5,10 +5,18 @@
  * because its group sorts behind.
  */
 import type { KeyValue } from '#plugins/controller/api/key-value.ts';
+import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
 import type { AttachmentId } from '#plugins/podmanager/api.ts';
-import { interfaceValue, nodeValues } from './nat44/nat-node.ts';
+import type { PodInterface } from './local-interfaces.ts';
+import { nodeValues } from './nat44/nat-node.ts';
 import type { RenderedService, ServiceName } from './rendered-service.ts';
-import { type Carriers, carrierValues, nodeCarrierValues } from './service-carriers.ts';
+import {
+  type Carriers,
+  carrierValues,
+  nodeCarrierValues,
+  nodeInterfaceValues,
+  podInterfaceValues,
+} from './service-carriers.ts';
 import type { AddressedNode } from './socket/node-addresses.ts';
 
 /** Names of groups. */
@@ -22,9 +30,8 @@ export const valueGroup = {
 export interface CarrierInput {
   readonly carriers: Carriers;
   readonly nodes: Iterable<AddressedNode>;
-  /** Logical names of the interfaces that are not those of pods. */
-  readonly nodeInterfaces: readonly string[];
-  readonly podInterfaces: ReadonlyMap<AttachmentId, string>;
+  readonly net: Ipv4NetApi;
+  readonly podInterfaces: Iterable<PodInterface>;
   readonly services: Iterable<RenderedService>;
 }
 
@@ -32,13 +39,12 @@ export interface CarrierInput {
 export function* valueGroups(
   input: CarrierInput,
 ): Generator<readonly [group: string, values: readonly KeyValue[]], void, void> {
-  const { carriers, nodes, nodeInterfaces, podInterfaces, services } = input;
+  const { carriers, nodes, net, podInterfaces, services } = input;
   const { nat } = carriers;
-  const interfaces = nodeInterfaces.map((name) => interfaceValue(nat, name));
-  yield [valueGroup.node, [...nodeValues(nat), ...interfaces]];
+  yield [valueGroup.node, [...nodeValues(nat), ...nodeInterfaceValues(net, nat)]];
   for (const one of nodes) yield [valueGroup.addresses(one.name), nodeCarrierValues(one, carriers)];
-  for (const [attachment, name] of podInterfaces)
-    yield [valueGroup.pod(attachment), [interfaceValue(nat, name)]];
+  for (const one of podInterfaces)
+    yield [valueGroup.pod(one.attachment), podInterfaceValues(one, carriers)];
   for (const service of services)
     yield [valueGroup.service(service.name), carrierValues(service, carriers)];
 }

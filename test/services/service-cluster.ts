@@ -67,6 +67,8 @@ export interface KubeRecord {
 }
 
 export interface ServiceCluster extends AsyncDisposable {
+  /** Whether pods and hosts are translated at their sockets. Clients outside are not. */
+  readonly hasSockets: boolean;
   /**
    * Starts a pod that answers at these ports, over TCP and UDP, and writes its record.
    * @param record additional fields; a namespace other than `default` is also that of the pod

@@ -12,7 +12,7 @@ import { vrfTableModel } from '#models/vpp/vrf-table.ts';
 import type { ContivConfApi } from '#plugins/contivconf/api.ts';
 import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
-import { type Ipv4NetApi, VRF_LINK_TABLE } from '#plugins/ipv4net/api.ts';
+import { type Ipv4NetApi, NAT_LINK_TABLE, VRF_LINK_TABLE } from '#plugins/ipv4net/api.ts';
 import { type ServiceConfig, sessionTimeouts } from '../config.ts';
 
 /** An address of a pool that all tables use. */
@@ -50,6 +50,11 @@ export interface NatNode {
   readonly ownAddresses: ReadonlySet<string>;
   /** Weight of a backend on this node. */
   readonly localWeight: number;
+  /**
+   * Whether clients of this node are translated at their sockets. Then NAT44 is at the edge: it meets packets
+   * from outside, and replies to them on the link for replies, not on the interfaces of pods and the overlay.
+   */
+  readonly hasSockets: boolean;
   readonly config: ServiceConfig;
 }
 
@@ -60,7 +65,8 @@ export interface NatNodeDeps {
   readonly config: ServiceConfig;
 }
 
-export function readNatNode(deps: NatNodeDeps): NatNode {
+/** @param hasSockets whether clients of this node are translated at their sockets */
+export function readNatNode(deps: NatNodeDeps, hasSockets: boolean): NatNode {
   const { conf, ipam, net, config } = deps;
   const { mainVrf, podVrf, transport, routeServiceCidrToVpp } = conf.routing();
   return {
@@ -78,6 +84,7 @@ export function readNatNode(deps: NatNodeDeps): NatNode {
       ...conf.otherInterfaces().flatMap(({ addresses }) => addresses.map(withoutPrefixLength)),
     ]),
     localWeight: config.serviceLocalEndpointWeight,
+    hasSockets,
     config,
   };
 }
@@ -184,7 +191,7 @@ function nodeIdentities(node: NatNode): KeyValue {
 }
 
 function wholeAddress({ mainVrf, podVrf }: NatNode, ip_address: string) {
-  return [mainVrf, podVrf, VRF_LINK_TABLE].map((vrf_id) => ({
+  return [mainVrf, podVrf, VRF_LINK_TABLE, NAT_LINK_TABLE].map((vrf_id) => ({
     ip_address,
     protocol: 'UDP' as const,
     vrf_id,
@@ -202,12 +209,13 @@ function twiceNatPool({
   hostLinkAddress,
   mainVrf,
   podVrf,
+  hasSockets,
 }: NatNode): KeyValue[] {
   const pool = (first_ip: string, vrf_id: number, name = ''): KeyValue =>
     keyValue(nat44AddressPoolModel, { first_ip, vrf_id, name, twice_nat: true });
   if (uplink === undefined) return [pool(natLoopback, ANY_VRF)];
   return [
-    pool(natLoopback, podVrf),
+    pool(natLoopback, hasSockets ? NAT_LINK_TABLE : podVrf),
     ...(hostLinkAddress === undefined ? [] : [pool(hostLinkAddress, mainVrf, MAIN_VRF_CLIENTS)]),
   ];
 }

@@ -2,6 +2,7 @@
 import type { DeepInput } from '#models/model.ts';
 import { type DNat44StaticMapping, dnat44Key, dnat44Model } from '#models/vpp/dnat44.ts';
 import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
+import { NAT_LINK_TABLE } from '#plugins/ipv4net/api.ts';
 import type { Backend, RenderedService, ServiceAddress, ServiceName } from '../rendered-service.ts';
 import { backendShares, MAX_BACKENDS } from './backend-shares.ts';
 import {
@@ -51,6 +52,13 @@ export function serviceValues(service: RenderedService, node: NatNode): KeyValue
   return values;
 }
 
+/** Addresses of the pods of this node whose replies NAT44 translates where the pod sends them. */
+export function podsWithClientsOutside({ addresses }: RenderedService): string[] {
+  const backends = addresses.filter(keepsClient).flatMap((address) => address.backends);
+  const pods = backends.filter(({ isLocal, place }) => isLocal && place === 'pod');
+  return [...new Set(pods.map(({ address }) => address))];
+}
+
 /** Sentences about what is not carried. */
 export function limitsOf({ addresses }: RenderedService): string[] {
   return addresses
@@ -71,6 +79,11 @@ function isReachedFromOutside({ kind, address }: ServiceAddress, node: NatNode):
   return kind === 'external-ip' || kind === 'load-balancer';
 }
 
+/** Whether backends see clients outside with their own addresses. */
+function keepsClient({ kind, replacesClient }: ServiceAddress): boolean {
+  return kind !== 'cluster-ip' && !replacesClient;
+}
+
 function mappingOf(
   address: ServiceAddress,
   backends: readonly Backend[],
@@ -84,7 +97,7 @@ function mappingOf(
   const locals = backends.map((backend, at) => ({
     local_ip: backend.address,
     local_port: backend.port,
-    vrf_id: vrfOf(backend, node),
+    vrf_id: vrfOf(backend, keepsClient(address), node),
     probability: shares[at],
   }));
   return {
@@ -98,10 +111,13 @@ function mappingOf(
 }
 
 /**
- * The table in which replies of the backend arrive: those of a machine outside through a NIC, those of
- * other nodes and their pods through a tunnel.
+ * The table in which replies of the backend come to NAT44: those of a machine outside come through a NIC, those of
+ * other nodes and their pods through a tunnel. At the edge, replies to a client whose address is replaced come over the
+ * link for replies, and the others from the backend's own interface.
  */
-function vrfOf({ place, isLocal }: Backend, { mainVrf, podVrf, hasOverlay }: NatNode): number {
+function vrfOf({ place, isLocal }: Backend, keepsClient: boolean, node: NatNode): number {
+  const { mainVrf, podVrf, hasOverlay, hasSockets } = node;
   if (place === 'outside' || (isLocal && place === 'node')) return mainVrf;
-  return isLocal || hasOverlay ? podVrf : mainVrf;
+  if (!isLocal && !hasOverlay) return mainVrf;
+  return hasSockets && !keepsClient ? NAT_LINK_TABLE : podVrf;
 }

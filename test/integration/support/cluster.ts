@@ -15,6 +15,7 @@ import { RealEtcd } from './etcd.ts';
 import { Netns } from './netns.ts';
 import { type Networks, networks } from './networks.ts';
 import { RealNode } from './node.ts';
+import { SysFs } from './sys-fs.ts';
 import type { Endpoint, NetworkNamespace } from './traffic.ts';
 
 const MANAGEMENT = '192.0.2';
@@ -31,6 +32,8 @@ export interface ClusterOptions {
   readonly contiv?: AgentConfig['contiv'];
   /** Keys of service.conf of all nodes. */
   readonly service?: AgentConfig['service'];
+  /** Whether each node has services at sockets, for the processes in the control group of its `sysFs`. */
+  readonly sockets?: boolean;
   readonly links?: Links;
   /** Default gateway of the VPPs. */
   readonly gateway?: string;
@@ -58,6 +61,8 @@ export interface ClusterNode {
   readonly id: number;
   /** Address of its VPP when it joined. */
   readonly nodeIp: string;
+  /** undefined: without services at sockets. */
+  readonly sysFs: SysFs | undefined;
 }
 
 export class RealCluster implements AsyncDisposable {
@@ -128,9 +133,10 @@ export class RealCluster implements AsyncDisposable {
   }
 
   /** Removes a node: ends its agent and deletes its records. */
-  async leave({ name, node, id }: ClusterNode): Promise<void> {
+  async leave({ name, node, id, sysFs }: ClusterNode): Promise<void> {
     this.#nodes.delete(name);
     await node[Symbol.asyncDispose]();
+    sysFs?.[Symbol.dispose]();
     const { store } = this.etcd;
     await store.delete(REFLECTOR_PREFIX + resources.node.key(name, ''));
     await store.delete(REFLECTOR_PREFIX + resources.vppnode.key(String(id), ''));
@@ -151,7 +157,10 @@ export class RealCluster implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const { node } of this.#nodes.values()) await node[Symbol.asyncDispose]();
+    for (const { node, sysFs } of this.#nodes.values()) {
+      await node[Symbol.asyncDispose]();
+      sysFs?.[Symbol.dispose]();
+    }
     this.#nodes.clear();
     await this.etcd.close();
     await this.#outside.remove();
@@ -202,11 +211,13 @@ export class RealCluster implements AsyncDisposable {
     const name = `node${number}`;
     const host = this.networks.host(number);
     const { gateway } = this.#options;
+    const sysFs = this.#options.sockets ? new SysFs() : undefined;
+    const service = { ...this.#options.service, ...(sysFs && { socketServices: sysFs.path }) };
     const node = await RealNode.create({
       label: name,
       etcd: this.etcd,
       ...(this.#options.workers !== undefined && { workers: this.#options.workers }),
-      ...(this.#options.service && { service: this.#options.service }),
+      service,
       ...(this.#options.links && { links: this.#options.links }),
       contiv: {
         ...this.#options.contiv,
@@ -229,13 +240,14 @@ export class RealCluster implements AsyncDisposable {
       await register(name, host.address);
       await node.agent.start();
       const { id, nodeIp } = await nodeIdentity(node);
-      const joined = { name, node, id, nodeIp, host: endpoint(node.netns, host.address) };
+      const joined = { name, node, id, nodeIp, host: endpoint(node.netns, host.address), sysFs };
       this.#nodes.set(name, joined);
       await this.routeFromOutside(joined, nodeIp);
       return joined;
     } catch (error) {
       const tail = node.agent.tail();
       await node[Symbol.asyncDispose]();
+      sysFs?.[Symbol.dispose]();
       throw new Error(`${name} did not join: ${tail}`, { cause: error });
     }
   }

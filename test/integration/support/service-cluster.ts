@@ -38,6 +38,8 @@ interface RealPod {
 export interface RealServiceClusterOptions extends ServiceClusterOptions {
   /** Threads of each VPP beside the main one; default 0. */
   readonly workers?: number;
+  /** Whether the kernel translates services at the sockets of pods and hosts. */
+  readonly sockets?: boolean;
   /** Of pods, and of the networks between the nodes; default 4. With 6, no service has an address. */
   readonly family?: 4 | 6;
 }
@@ -48,6 +50,7 @@ export interface RunningFlow {
 }
 
 export class RealServiceCluster implements ServiceCluster {
+  readonly hasSockets: boolean;
   readonly #cluster: RealCluster;
   readonly #pods = new Map<string, RealPod>();
   /** By the name with which they answer. */
@@ -55,23 +58,26 @@ export class RealServiceCluster implements ServiceCluster {
   #markers = 0;
 
   static async start(options: RealServiceClusterOptions = {}): Promise<RealServiceCluster> {
-    const { contiv, service, zones, workers = 0, family = 4 } = options;
+    const { contiv, service, zones, workers = 0, family = 4, sockets = false } = options;
     const cluster = await RealCluster.create({
       nodes: 2,
       workers,
       family,
+      sockets,
       contiv: { routeServiceCIDRToVPP: true, enableGSO: true, ...contiv },
       // the machine outside: with a default gateway, the agents know the interface that leads out
       gateway: networks[family].outside.address,
       ...(service && { service }),
       ...(zones && { zones }),
     });
-    return new RealServiceCluster(cluster);
+    return new RealServiceCluster(cluster, sockets);
   }
 
-  private constructor(cluster: RealCluster) {
+  private constructor(cluster: RealCluster, hasSockets: boolean) {
+    this.hasSockets = hasSockets;
     this.#cluster = cluster;
-    for (const { name, host } of cluster.nodes) this.#stations.set(name, new Station(name, host));
+    for (const { name, host, sysFs } of cluster.nodes)
+      this.#stations.set(name, new Station(name, host, sysFs));
     this.#stations.set('outside', new Station('outside', cluster.outside));
   }
 
@@ -88,7 +94,7 @@ export class RealServiceCluster implements ServiceCluster {
     const address = { ip_address: sandbox.address };
     const value = podModel.canonical({ ...record, name, namespace, ...address });
     await this.#write(resources.pod, name, value, namespace);
-    const station = new Station(name, sandbox);
+    const station = new Station(name, sandbox, node.sysFs);
     this.#stations.set(name, station);
     for (const port of ports) await station.serve(port, this.#anyAddress);
   }
@@ -236,7 +242,7 @@ export class RealServiceCluster implements ServiceCluster {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const station of this.#stations.values()) station[Symbol.dispose]();
+    for (const station of this.#stations.values()) await station.end();
     await this.#cluster[Symbol.asyncDispose]();
   }
 

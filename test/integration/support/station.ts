@@ -1,9 +1,11 @@
 /** A process in a network namespace that serves and connects on command. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Answer, Protocol, Target } from '#test/services/service-cluster.ts';
 import { enter } from './netns.ts';
+import type { SysFs } from './sys-fs.ts';
 import type { Command, FlowReport, ProbeReport, Replies } from './traffic/station/commands.ts';
 import type { NetworkNamespace } from './traffic.ts';
 
@@ -21,10 +23,12 @@ export class Station implements Disposable {
   #number = 0;
   #errors = '';
 
-  constructor(name: string, place: NetworkNamespace) {
+  /** @param sysFs of its node; undefined: its sockets know no services */
+  constructor(name: string, place: NetworkNamespace, sysFs?: SysFs) {
     this.name = name;
     const [program = '', ...args] = [...enter(place.path), process.execPath, MAIN];
     this.#child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'] });
+    sysFs?.add(this.#child.pid!);
     this.#child.stderr!.on('data', (chunk) => {
       this.#errors += chunk;
     });
@@ -87,6 +91,13 @@ export class Station implements Disposable {
 
   [Symbol.dispose](): void {
     this.#child.kill('SIGKILL');
+  }
+
+  /** Resolves when its process has ended. */
+  async end(): Promise<void> {
+    this[Symbol.dispose]();
+    const { exitCode, signalCode } = this.#child;
+    if (exitCode === null && signalCode === null) await once(this.#child, 'exit');
   }
 
   #send<C extends Command>(command: C): Promise<Replies[C['do']]> {

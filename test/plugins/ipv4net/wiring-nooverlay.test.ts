@@ -21,13 +21,19 @@ describe('wiring of a node without an overlay', () => {
     assert.equal(node.net.vxlanBvi(), undefined);
   });
 
-  it('looks only its own pods up in the VRF of the pods, its host in the main one, and drops nothing', async () => {
+  it('looks only its own pods up in the VRF of the pods, its host in the main one, and drops only what has no session of NAT44', async () => {
     const node = await startedNode({ yaml }, []);
     const routes = keys(node, 'route/vrf').filter((key) => !key.includes('/dst/10.96.0.0/12/'));
     assert.deepEqual(routes, [
-      'config/vpp/v2/route/vrf/1/dst/172.16.0.5/32/gw/0.0.0.0',
+      'config/vpp/v2/route/vrf/4294967292/dst/0.0.0.0/0/gw/0.0.0.0',
+      'config/vpp/v2/route/vrf/4294967292/dst/10.1.1.0/24/gw/0.0.0.0',
+      'config/vpp/v2/route/vrf/4294967292/dst/10.1.1.254/32/gw/0.0.0.0',
       'config/vpp/v2/route/vrf/4294967293/dst/0.0.0.0/0/gw/0.0.0.0',
       'config/vpp/v2/route/vrf/4294967293/dst/10.1.1.0/24/gw/0.0.0.0',
+    ]);
+    assert.deepEqual(keys(node, 'route/if/natLink'), [
+      'config/vpp/v2/route/if/natLink/vrf/1/dst/10.1.1.254/32/gw/169.254.254.250',
+      'config/vpp/v2/route/if/natLink/vrf/1/dst/172.16.0.5/32/gw/169.254.254.250',
     ]);
     assert.deepEqual(keys(node, 'route/if/vrfLink'), [
       'config/vpp/v2/route/if/vrfLink/vrf/0/dst/10.1.1.0/24/gw/169.254.254.254',

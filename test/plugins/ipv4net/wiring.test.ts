@@ -5,6 +5,12 @@ import { nodeValue, TestNode } from '../test-node.ts';
 import { fakeVppWithNics, nonDefaultFields } from './vpp-with.ts';
 import { keys, LINUX_IF, startedNode, VPP_IF } from './wired-node.ts';
 
+const overNatLink = {
+  type: 'INTRA_VRF',
+  outgoing_interface: 'natLink',
+  next_hop_addr: '169.254.254.250',
+};
+
 describe('wiring of a node with TAP and VXLAN', () => {
   it('is complete', async () => {
     const node = await startedNode();
@@ -17,16 +23,21 @@ describe('wiring of a node with TAP and VXLAN', () => {
       'config/linux/l3/v2/route/10.1.0.0/16/tap-vpp1',
       'config/vpp/l2/v2/bridge-domain/vxlanBD',
       'config/vpp/l2/v2/fib/vxlanBD/mac/12:2b:00:00:00:02',
+      'config/vpp/v2/arp/natLink/169.254.254.250',
       'config/vpp/v2/arp/tap-vpp2/172.30.1.2',
       'config/vpp/v2/arp/vrfLink/169.254.254.254',
       'config/vpp/v2/arp/vxlanBVI/192.168.30.2',
       'config/vpp/v2/interfaces/Gig1',
+      'config/vpp/v2/interfaces/natLink',
       'config/vpp/v2/interfaces/podGwLoop',
       'config/vpp/v2/interfaces/tap-vpp2',
       'config/vpp/v2/interfaces/vrfLink',
       'config/vpp/v2/interfaces/vxlan-default-2',
       'config/vpp/v2/interfaces/vxlanBVI',
       'config/vpp/v2/ipscanneigh-global',
+      'config/vpp/v2/route/if/natLink/vrf/1/dst/10.1.1.254/32/gw/169.254.254.250',
+      'config/vpp/v2/route/if/natLink/vrf/1/dst/172.16.0.5/32/gw/169.254.254.250',
+      'config/vpp/v2/route/if/natLink/vrf/1/dst/172.30.1.0/24/gw/169.254.254.250',
       'config/vpp/v2/route/if/tap-vpp2/vrf/0/dst/172.16.0.5/32/gw/172.30.1.2',
       'config/vpp/v2/route/if/tap-vpp2/vrf/0/dst/172.30.1.2/32/gw/172.30.1.2',
       'config/vpp/v2/route/if/vrfLink/vrf/0/dst/10.1.0.0/16/gw/169.254.254.254',
@@ -37,13 +48,15 @@ describe('wiring of a node with TAP and VXLAN', () => {
       'config/vpp/v2/route/vrf/0/dst/172.16.0.6/32/gw/0.0.0.0',
       'config/vpp/v2/route/vrf/0/dst/172.30.0.0/16/gw/0.0.0.0',
       'config/vpp/v2/route/vrf/1/dst/10.1.0.0/16/gw/0.0.0.0',
-      'config/vpp/v2/route/vrf/1/dst/172.16.0.5/32/gw/0.0.0.0',
       'config/vpp/v2/route/vrf/1/dst/172.30.0.0/16/gw/0.0.0.0',
-      'config/vpp/v2/route/vrf/1/dst/172.30.1.0/24/gw/0.0.0.0',
+      'config/vpp/v2/route/vrf/4294967292/dst/0.0.0.0/0/gw/0.0.0.0',
+      'config/vpp/v2/route/vrf/4294967292/dst/10.1.0.0/16/gw/0.0.0.0',
+      'config/vpp/v2/route/vrf/4294967292/dst/10.1.1.254/32/gw/0.0.0.0',
       'config/vpp/v2/route/vrf/4294967293/dst/0.0.0.0/0/gw/0.0.0.0',
       'config/vpp/v2/route/vrf/4294967293/dst/10.1.0.0/16/gw/0.0.0.0',
       'config/vpp/v2/vrf-table/id/0/protocol/IPV4',
       'config/vpp/v2/vrf-table/id/1/protocol/IPV4',
+      'config/vpp/v2/vrf-table/id/4294967292/protocol/IPV4',
       'config/vpp/v2/vrf-table/id/4294967293/protocol/IPV4',
     ]);
   });
@@ -218,8 +231,10 @@ ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}
     await node.resync();
     for (const dst_network of ['172.16.0.5/32', '172.16.0.9/32'])
       assert.deepEqual(
-        nonDefaultFields(node.at(`config/vpp/v2/route/vrf/1/dst/${dst_network}/gw/0.0.0.0`)),
-        { type: 'INTER_VRF', vrf_id: 1, dst_network, next_hop_addr: '0.0.0.0' },
+        nonDefaultFields(
+          node.at(`config/vpp/v2/route/if/natLink/vrf/1/dst/${dst_network}/gw/169.254.254.250`),
+        ),
+        { ...overNatLink, vrf_id: 1, dst_network },
       );
   });
 
@@ -251,11 +266,27 @@ ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}
     };
     assert.deepEqual(throughLink(0, '10.1.0.0/16'), { ...link, dst_network: '10.1.0.0/16' });
     assert.deepEqual(throughLink(1, '0.0.0.0/0'), { ...link, vrf_id: 1, dst_network: '0.0.0.0/0' });
-    assert.deepEqual(route('1/dst/172.30.1.0/24'), {
+    for (const dst_network of ['172.30.1.0/24', '10.1.1.254/32'])
+      assert.deepEqual(
+        nonDefaultFields(
+          node.at(`config/vpp/v2/route/if/natLink/vrf/1/dst/${dst_network}/gw/169.254.254.250`),
+        ),
+        { ...overNatLink, vrf_id: 1, dst_network },
+      );
+    const natVrf = 4_294_967_292;
+    assert.deepEqual(route(`${natVrf}/dst/0.0.0.0/0`), {
       ...inter,
-      vrf_id: 1,
-      dst_network: '172.30.1.0/24',
+      vrf_id: natVrf,
+      dst_network: '0.0.0.0/0',
     });
+    assert.deepEqual(route(`${natVrf}/dst/10.1.0.0/16`), {
+      ...inter,
+      vrf_id: natVrf,
+      dst_network: '10.1.0.0/16',
+      via_vrf_id: 1,
+    });
+    // what has no session would come in by the link again
+    assert.equal(route(`${natVrf}/dst/10.1.1.254/32`)['type'], 'DROP');
     assert.deepEqual(route('1/dst/172.30.0.0/16'), {
       type: 'DROP',
       vrf_id: 1,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { NodeName, ServiceCluster, StartServiceCluster } from '../service-cluster.ts';
 import { assertBackends } from './answers.ts';
-import { backendNames, openFifty } from './open-connections.ts';
+import { assertBrokenBy, openFifty } from './open-connections.ts';
 import { a, b, type ServiceInput, serviceRecords, x, y } from './records.ts';
 
 const pods = { node1: ['a', 'b'], node2: ['x', 'y'] } as const;
@@ -54,10 +54,7 @@ export function restartSuite(start: StartServiceCluster): void {
       await cluster.restartAgent('node1', 'SIGKILL', () =>
         apply('down', { cluster_ip: address, ports, backends: [b, x] }),
       );
-      assert.deepEqual(
-        backendNames(await connections.broken()),
-        backendNames(connections.answers).filter((name) => name === 'y'),
-      );
+      await assertBrokenBy(['y'], cluster, connections);
       assertBackends(await cluster.connect(a, { address, port: 80, protocol: 'TCP' }, 40), [
         'b',
         'x',

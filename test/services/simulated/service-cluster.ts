@@ -47,6 +47,7 @@ interface Pod {
 }
 
 export class SimulatedServiceCluster implements ServiceCluster {
+  readonly hasSockets = false;
   readonly #cluster: MemoryStore;
   readonly #nodes: readonly SimulatedNode[];
   readonly #traffic = new Traffic(seededRandom(1));

@@ -1,8 +1,7 @@
 /** A control group and a bpf file system of the test, and clients in them. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
@@ -12,29 +11,13 @@ import type { SocketTable } from '#linux/socket-services/api.ts';
 import { LAYOUT_VERSION, shapes } from '#linux/socket-services/layout.ts';
 import { openSocketTable } from '#linux/socket-services/open.ts';
 import { Netns } from '../../support/netns.ts';
+import { SysFs } from '../../support/sys-fs.ts';
 import type { Answer, Place, Request } from './client.ts';
 
 export class SocketMachine {
-  readonly #base: string;
-  readonly #group: string;
+  readonly #sysFs = new SysFs();
   readonly #clients: SocketClient[] = [];
   readonly #kernel = kernelHost({ clock: systemClock });
-
-  constructor() {
-    this.#base = mkdtempSync(join(tmpdir(), 'cv-sockets-'));
-    for (const [name, type] of [
-      ['bpf', 'bpf'],
-      ['cgroup', 'cgroup2'],
-    ] as const) {
-      mkdirSync(join(this.#base, name));
-      execFileSync('mount', ['-t', type, 'none', join(this.#base, name)]);
-    }
-    const root = join(this.#base, 'cgroup');
-    this.#group = join(root, `cv-test-${process.pid}`);
-    mkdirSync(this.#group);
-    // the group of the test in the place of the root, which has all processes of the machine
-    execFileSync('mount', ['--bind', this.#group, root]);
-  }
 
   /**
    * As an agent that starts: existing programs and maps are taken over.
@@ -42,22 +25,22 @@ export class SocketMachine {
    */
   table(endsSockets = true): SocketTable {
     const sockets = endsSockets ? this.#kernel : { ...this.#kernel, namespaces: async () => [] };
-    return openSocketTable(this.#base, { clock: systemClock, sockets, log: silentLogger });
+    return openSocketTable(this.sysFs, { clock: systemClock, sockets, log: silentLogger });
   }
 
   /** Folder in the place of /sys/fs. */
   get sysFs(): string {
-    return this.#base;
+    return this.#sysFs.path;
   }
 
   /** Folder of the control group. */
   get group(): string {
-    return join(this.#base, 'cgroup');
+    return this.#sysFs.group;
   }
 
   /** Maps as an agent of another layout would leave them. */
   leaveOtherLayout(): void {
-    const folder = join(this.#base, 'bpf/contiv-vswitch');
+    const folder = join(this.sysFs, 'bpf/contiv-vswitch');
     const other = { kind: 'hash', keyLength: 4, valueLength: 4, maxEntries: 1 } as const;
     for (const path of [`maps-${LAYOUT_VERSION}`, 'maps-0']) {
       const file = join(folder, path, 'slots');
@@ -71,20 +54,20 @@ export class SocketMachine {
 
   /** Makes the kernel refuse the last of the programs, until all of them are removed. */
   spoilLink(): void {
-    const path = join(this.#base, 'bpf/contiv-vswitch/release');
+    const path = join(this.sysFs, 'bpf/contiv-vswitch/release');
     rmSync(path);
     mkdirSync(path);
   }
 
   /** Names of the folders with maps. */
   layouts(): string[] {
-    const folder = join(this.#base, 'bpf/contiv-vswitch');
+    const folder = join(this.sysFs, 'bpf/contiv-vswitch');
     return readdirSync(folder).filter((name) => name.startsWith('maps-'));
   }
 
   /** Number of connected datagram sockets that programs know. */
   async connections(): Promise<number> {
-    const path = join(this.#base, 'bpf/contiv-vswitch', `maps-${LAYOUT_VERSION}`, 'connections');
+    const path = join(this.sysFs, 'bpf/contiv-vswitch', `maps-${LAYOUT_VERSION}`, 'connections');
     const map = BpfMap.open(path, shapes.connections)!;
     const found = await map.entries(systemClock);
     map.close();
@@ -93,18 +76,14 @@ export class SocketMachine {
 
   /** A process in the group, in a network namespace of its own. */
   async client(): Promise<SocketClient> {
-    const client = await SocketClient.start(join(this.#base, 'cgroup'));
+    const client = await SocketClient.start(this.group);
     this.#clients.push(client);
     return client;
   }
 
   async close(): Promise<void> {
     for (const client of this.#clients) await client.close();
-    execFileSync('umount', [join(this.#base, 'bpf')]);
-    execFileSync('umount', [join(this.#base, 'cgroup')]);
-    rmdirSync(this.#group);
-    execFileSync('umount', [join(this.#base, 'cgroup')]);
-    for (const name of ['bpf', 'cgroup', '']) rmdirSync(join(this.#base, name));
+    this.#sysFs[Symbol.dispose]();
   }
 }
 

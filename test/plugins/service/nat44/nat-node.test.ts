@@ -48,6 +48,7 @@ describe('NAT44 of a node', () => {
         id_mappings: [
           { interface: '', vrf_id: 0, port: 0, ...identity },
           { interface: '', vrf_id: 1, port: 0, ...identity },
+          { interface: '', vrf_id: 4_294_967_292, port: 0, ...identity },
           { interface: '', vrf_id: 4_294_967_293, port: 0, ...identity },
           { interface: '', vrf_id: 0, port: 4789, ...identity },
         ],
@@ -261,6 +262,7 @@ describe('an external address of a service', () => {
     assert.deepEqual(id_mappings.map(nonDefaultFields), [
       whole,
       { ...whole, vrf_id: 1 },
+      { ...whole, vrf_id: 4_294_967_292 },
       { ...whole, vrf_id: 4_294_967_293 },
     ]);
     assert.deepEqual(nonDefaultFields(node.at(KEY)), {

@@ -12,13 +12,14 @@ const REPEAT_MS = 700;
 /** All datagrams of a connection are sent from one port. */
 export async function openUdp({ address, port, bytes }: Target): Promise<Connection> {
   const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4');
+  // the kernel ends a socket when its backend goes
+  socket.on('error', () => undefined);
   socket.connect(port, address);
-  await once(socket, 'connect');
-  const answer = await exchange(socket, bytes);
+  const answer = await once(socket, 'connect').then(() => exchange(socket, bytes), answerOf);
   return {
     answer,
     async check() {
-      const next = await exchange(socket, bytes);
+      const next = await exchange(socket, bytes).catch(() => undefined);
       return JSON.stringify(next) === JSON.stringify(answer);
     },
     close: () => socket.close(),

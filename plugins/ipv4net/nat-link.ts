@@ -1,0 +1,36 @@
+/**
+ * The link over which replies come to NAT44 whose clients it has replaced, and what pods send to the host of this node. NAT44
+ * finds the session of a reply by the VRF in which the reply comes in: it is that of this link, whatever interface the
+ * backend has. So the interfaces of pods need no NAT.
+ *
+ * No ACL is bound to it: packets to the host, and replies to clients outside, are permitted where the
+ * pod sends them.
+ */
+import type { KeyValue } from '#plugins/controller/api/key-value.ts';
+import { NAT_LINK_TABLE } from './api.ts';
+import { dropRoute } from './drop-route.ts';
+import { interVrfRoute } from './inter-vrf-route.ts';
+import { type LoopedLink, loopedLinkValues, routeOverLink } from './looped-link.ts';
+import { NAT_LINK, natLinkMac } from './names.ts';
+import { anyNetwork, hostNetwork, type NodeInput, podNetwork } from './node-input.ts';
+
+/** IPv4 alone, as NAT44. */
+const link: LoopedLink = {
+  name: NAT_LINK,
+  table: NAT_LINK_TABLE,
+  addresses: { 4: { own: '169.254.254.249/30', neighbor: '169.254.254.250' } },
+};
+
+/** @param hosts networks of the host of this node, to which pods send over the link */
+export function natLinkValues(input: NodeInput, hosts: readonly string[]): KeyValue[] {
+  const { addresses, nodeId, routing } = input;
+  const natLoopback = hostNetwork(addresses.natLoopback());
+  return [
+    ...loopedLinkValues(link, 4, natLinkMac(nodeId)),
+    ...[natLoopback, ...hosts].map((network) => routeOverLink(link, 4, routing.podVrf, network)),
+    interVrfRoute(anyNetwork(4), NAT_LINK_TABLE, routing.mainVrf),
+    interVrfRoute(podNetwork(input), NAT_LINK_TABLE, routing.podVrf),
+    // a packet without a session would come in by the link again
+    dropRoute(natLoopback, NAT_LINK_TABLE),
+  ];
+}
