@@ -17,7 +17,7 @@ const USAGE = `npm run test:kubernetes                      all stages, one afte
 npm run test:kubernetes -- programs          builds the programs of Kubernetes and of the tests
 npm run test:kubernetes -- images            builds the images, those of this tree each time
 npm run test:kubernetes -- up                starts a cluster of this tree's images
-npm run test:kubernetes -- run <suite> …     runs suites on it and writes the report; without names: all that can pass
+npm run test:kubernetes -- run <suite> …     runs suites on it and writes the report; without names: all of what exists
 npm run test:kubernetes -- report            writes the report of the last run of each suite again
 npm run test:kubernetes -- kubectl <words>   kubectl as its administrator
 npm run test:kubernetes -- down              ends it, also one that a killed command has left

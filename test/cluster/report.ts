@@ -19,7 +19,7 @@ export interface ReportedSuite {
   readonly title: string;
   /** Tests that it leaves out, a sentence each. */
   readonly notRun: readonly string[];
-  /** Why no test of it can pass. */
+  /** Subject of its tests that this tree lacks. */
   readonly missing: string | undefined;
   /** Of its last run on each kind of cluster. */
   readonly results: readonly SuiteResult[];

@@ -12,7 +12,7 @@ export interface Suite {
   readonly title: string;
   /** Tests that it leaves out, a sentence each. */
   readonly notRun: readonly string[];
-  /** A part that this tree lacks: no test can pass without it, and the suite runs only when it is named. */
+  /** Subject of its tests that this tree lacks: what passes proves nothing, and the suite runs only when it is named. */
   readonly missing?: string;
   run(settings: ClusterSettings): Promise<SuiteRun>;
 }
