@@ -14,7 +14,8 @@ export async function runCyclonus(): Promise<CaseResult[]> {
   const folder = folderOf('run/cyclonus');
   const report = join(folder, 'junit.xml');
   rmSync(report, { force: true });
-  const log = openSync(join(folder, 'output.log'), 'w');
+  const output = join(folder, 'output.log');
+  const log = openSync(output, 'w');
   const child = spawn(
     'setpriv',
     [
@@ -24,7 +25,16 @@ export async function runCyclonus(): Promise<CaseResult[]> {
     { stdio: ['ignore', log, log], env: { ...process.env, KUBECONFIG: kubeconfig() } },
   );
   await once(child, 'exit');
-  if (!existsSync(report))
-    throw new Error(`cyclonus ended early: see ${join(folder, 'output.log')}`);
-  return readJunit(readFileSync(report, 'utf8'));
+  if (!existsSync(report)) throw new Error(`cyclonus ended early: see ${output}`);
+  return withWrongProbes(readJunit(readFileSync(report, 'utf8')), readFileSync(output, 'utf8'));
+}
+
+/** Its report says which cases failed, its output how many probes of each attempt had another result. */
+export function withWrongProbes(cases: readonly CaseResult[], output: string): CaseResult[] {
+  const sections = output.split(/^case \d+ of \d+: /m).slice(1);
+  return cases.map((result, i) => {
+    if (result.outcome !== 'failed') return result;
+    const wrong = sections[i]?.match(/^[1-9]\d* wrong, .*$/gm) ?? [];
+    return { ...result, message: wrong.join('; then ') };
+  });
 }
