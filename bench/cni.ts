@@ -85,7 +85,7 @@ async function wholeAdd(folder: string, cni: string, print: Print): Promise<void
   for (let round = 0; round < ROUNDS; round++) {
     const pod = `pod-${round}`;
     running.node.linux.addNamespace(`/run/netns/${pod}`);
-    times.push(await call(cni, cniVariables(pod, `c${round}`), text));
+    times.push((await call(cni, cniVariables(pod, `c${round}`), text)).ms);
   }
   print(`whole ADD, agent on simulated VPP and Linux: ${spread(times)}`);
 }
@@ -95,23 +95,43 @@ async function wholeAddOnVpp(folder: string, cni: string, print: Print): Promise
   await using node = await RealNode.create();
   await node.agent.start();
   const text = cniConfig(folder, node.agent.cniSocket);
+  const calls: Call[] = [];
   const times: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     const sandbox = await node.sandbox(`pod-${round}`);
     const env = { ...cniVariables(sandbox.pod, sandbox.containerId), CNI_NETNS: sandbox.path };
-    times.push(await call(cni, env, text));
+    const { ms, output } = await call(cni, env, text);
+    times.push(ms);
+    const config = { ...JSON.parse(text), prevResult: JSON.parse(output) };
+    calls.push({ env: { ...env, CNI_COMMAND: 'CHECK' }, config: JSON.stringify(config) });
   }
   print(`whole ADD, agent on VPP, veth: ${spread(times)}`);
+  const checks: number[] = [];
+  for (const { env, config } of calls) checks.push((await call(cni, env, config)).ms);
+  print(`whole CHECK among ${ROUNDS} pods, agent on VPP, veth: ${spread(checks)} (target: 20)`);
 }
 
-/** @returns milliseconds from start to end */
-async function call(file: string, env: Record<string, string>, input: string): Promise<number> {
+interface Call {
+  readonly env: Record<string, string>;
+  readonly config: string;
+}
+
+/** @returns milliseconds from start to end, and the output */
+async function call(
+  file: string,
+  env: Record<string, string>,
+  input: string,
+): Promise<{ readonly ms: number; readonly output: string }> {
   const start = performance.now();
-  const child = spawn(file, { env, stdio: ['pipe', 'ignore', 'inherit'] });
+  const child = spawn(file, { env, stdio: ['pipe', 'pipe', 'inherit'] });
   child.stdin.on('error', () => undefined).end(input);
-  const code = await new Promise((resolve) => child.on('exit', resolve));
-  if (code !== 0) throw new Error(`${file} ended with ${code}`);
-  return performance.now() - start;
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (part: string) => {
+    output += part;
+  });
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`${file} ended with ${code}: ${output}`);
+  return { ms: performance.now() - start, output };
 }
 
 function spread(times: readonly number[]): string {

@@ -99,6 +99,11 @@ export interface RetrieveContext {
    * request to them may do so; other keys in its result are ignored.
    */
   readonly only?: ReadonlySet<string>;
+  /**
+   * Metadata of a value of the descriptor from before the read-back: where to look for it first. The object may
+   * be deleted since then.
+   */
+  known<M>(key: string): M | undefined;
   /** Reports what the descriptor found beside its values. */
   leftover(one: Leftover): void;
   /**

@@ -231,6 +231,7 @@ class Refresh {
         if (node?.actual === undefined || node.unmanaged || node.outcomeUnknown) return false;
         return writer.isOfIncarnation(descriptor, incarnation);
       },
+      known: <M>(key: string) => this.#context.graph.get(key)?.metadata as M | undefined,
       leftover: (one) =>
         leftovers.set(
           leftoverPrefix(descriptor) + one.name,

@@ -243,6 +243,7 @@ describe('descriptors of Linux', () => {
     const context: RetrieveContext = {
       retrieved: () => new Map(),
       isKnown: () => false,
+      known: () => undefined,
       only: new Set([outside.key]),
       leftover: () => undefined,
       readBack: {},

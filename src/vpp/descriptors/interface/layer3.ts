@@ -47,9 +47,13 @@ export async function readLayer3(
 /**
  * Lenders by borrower. In the dump `sw_if_index` is the borrower; in the request that configures it,
  * it is the lender.
+ * @param borrower default: all
  */
-export async function readLenders(client: VppClient): Promise<ReadonlyMap<number, number>> {
-  const all = await client.dump('ip_unnumbered_dump', { sw_if_index: NONE });
+export async function readLenders(
+  client: VppClient,
+  borrower = NONE,
+): Promise<ReadonlyMap<number, number>> {
+  const all = await client.dump('ip_unnumbered_dump', { sw_if_index: borrower });
   return new Map(all.map((each) => [each.sw_if_index, each.ip_sw_if_index]));
 }
 

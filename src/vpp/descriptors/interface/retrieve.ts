@@ -39,11 +39,11 @@ import {
   type Layer3,
   noFamilies,
   readLayer3,
-  readLenders,
   tableOf,
 } from './layer3.ts';
 import { danglingBorrower, orphanedTables, wrongTag } from './leftovers.ts';
 import { defaultMtu } from './mtu.ts';
+import { type InterfaceReading, readAllInterfaces, readRequestedInterfaces } from './reading.ts';
 import { adoptRxModes, type QueueMode } from './rx-mode-values.ts';
 import { adoptRxPlacements, type QueueThread } from './rx-placement-values.ts';
 import { dpdk } from './types/dpdk.ts';
@@ -69,17 +69,30 @@ interface Named {
 }
 
 export async function retrieveInterfaces(
-  needs: Pick<VppDescriptorOptions, 'client' | 'clock' | 'lostTapLinks' | 'managedKeys'>,
+  needs: Needs,
   correlate: readonly KeyedValue<VppInterface>[],
   ctx: RetrieveContext,
 ): Promise<readonly Retrieved[]> {
-  const { client, clock, managedKeys } = needs;
+  const { client } = needs;
+  const { only } = ctx;
   const desired = new Map(correlate.map(({ value }) => [value.name, value]));
-  const details = await client.dump('sw_interface_dump', {
-    sw_if_index: NONE,
-    name_filter_valid: false,
-    name_filter: '',
-  });
+  const few = only && (await readRequestedInterfaces(client, ctx, only, desired));
+  const found = few && (await retrieveFrom(needs, few, desired, ctx));
+  const isComplete = found?.length === few?.requested;
+  return found && isComplete
+    ? found
+    : retrieveFrom(needs, await readAllInterfaces(client), desired, ctx);
+}
+
+type Needs = Pick<VppDescriptorOptions, 'client' | 'clock' | 'lostTapLinks' | 'managedKeys'>;
+
+async function retrieveFrom(
+  needs: Needs,
+  { details, indexes, lenders: allLenders }: InterfaceReading,
+  desired: ReadonlyMap<string, VppInterface>,
+  ctx: RetrieveContext,
+): Promise<readonly Retrieved[]> {
+  const { client, clock, managedKeys } = needs;
   const managed = managedNames(managedKeys, interfaceKey, new Set(desired.keys()));
   const called = new Map(
     details.map((each) => [each.sw_if_index, managed.ofTag(each.tag) ?? each.interface_name]),
@@ -87,17 +100,21 @@ export async function retrieveInterfaces(
   const linux = ctx.retrieved<LinuxInterfaceMetadata>('linux-interface');
   const kindContext: TypeRetrieveContext = {
     details,
+    indexes,
     linuxHostName: (name) => linux.get(linuxInterfaceKey.build({ name }))?.hostIfName,
     nameOf: (swIfIndex) => called.get(swIfIndex),
   };
-  const [allLenders, queues, leases, ...dumps] = await Promise.all([
-    readLenders(client),
-    readQueues(client),
+  const types = new Set(details.map(({ tag }) => desired.get(managed.ofTag(tag) ?? '')?.type));
+  const handlers = indexes.includes(NONE)
+    ? interfaceTypeHandlers
+    : interfaceTypeHandlers.filter(({ type }) => types.has(type));
+  const [queues, leases, ...dumps] = await Promise.all([
+    readQueues(client, needsThreads(ctx, desired) ? [NONE] : indexes),
     readDhcpClients(client),
-    ...interfaceTypeHandlers.map((kind) => kind.dump(client, kindContext)),
+    ...handlers.map((kind) => kind.dump(client, kindContext)),
   ]);
   const found = new Map<number, { kind: InterfaceTypeHandler; found: FoundInterface }>();
-  for (const [position, kind] of interfaceTypeHandlers.entries()) {
+  for (const [position, kind] of handlers.entries()) {
     for (const each of dumps[position] ?? []) found.set(each.swIfIndex, { kind, found: each });
   }
   const named = nameAll(details, found, desired, managed);
@@ -172,9 +189,20 @@ interface Queues {
   readonly hasWorkers: boolean;
 }
 
-async function readQueues(client: VppClient): Promise<Queues> {
-  const all = await client.dump('sw_interface_rx_placement_dump', { sw_if_index: NONE });
-  const queues = all.map(({ sw_if_index, queue_id, mode, worker_id }) => ({
+/** Whether VPP has workers shows in the queues of all interfaces. */
+function needsThreads(
+  { only }: RetrieveContext,
+  desired: ReadonlyMap<string, VppInterface>,
+): boolean {
+  const placed = [...desired.values()].filter(({ rx_placements }) => rx_placements.length > 0);
+  return placed.some(({ name }) => only?.has(vppInterfaceKey.build({ name })) ?? true);
+}
+
+async function readQueues(client: VppClient, indexes: readonly number[]): Promise<Queues> {
+  const all = await Promise.all(
+    indexes.map((sw_if_index) => client.dump('sw_interface_rx_placement_dump', { sw_if_index })),
+  );
+  const queues = all.flat().map(({ sw_if_index, queue_id, mode, worker_id }) => ({
     sw_if_index,
     queue: queue_id,
     mode,

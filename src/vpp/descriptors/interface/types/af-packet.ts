@@ -6,12 +6,16 @@ import type { VppInterface } from '#models/vpp/interface.ts';
 import type { LinuxInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import { toMac } from '../../../binapi/addresses.ts';
 import { AfPacketMode } from '../../../binapi/enums.gen.ts';
+import type { SwInterfaceDetails } from '../../../binapi/messages.gen.ts';
 import { ignoreRetvals } from '../../ignored-retvals.ts';
-import { HOST_NAME_LENGTH } from '../../limits.ts';
+import { HOST_NAME_LENGTH, NONE } from '../../limits.ts';
 import type { InterfaceTypeHandler, TypeRetrieveContext } from './handler.ts';
 
 /** VPP answers this only if there is no AF_PACKET interface on the link. */
 const NO_SUCH_INTERFACE = -11;
+
+/** VPP names an interface by it and the link. */
+const NAME_PREFIX = 'host-';
 
 /**
  * Frames of VPP's transmit ring: as many as VPP sends at once, so that it drops none. The kernel
@@ -95,9 +99,12 @@ export const afPacket: InterfaceTypeHandler = {
     await ignoreRetvals(request, [NO_SUCH_INTERFACE]);
   },
 
-  async dump(client) {
+  async dump(client, { details, indexes }) {
     if (!client.has('af_packet_dump')) return [];
-    const bound = await client.dump('af_packet_dump', {});
+    // VPP cannot be asked for one of them; unless an operator has renamed it, its name says the same
+    const byName = details.flatMap(linkByName);
+    const isAll = indexes.includes(NONE) || byName.length < details.filter(isAfPacket).length;
+    const bound = isAll ? await client.dump('af_packet_dump', {}) : byName;
     return bound.map((each) => ({
       swIfIndex: each.sw_if_index,
       hostIfName: each.host_if_name,
@@ -113,3 +120,15 @@ export const afPacket: InterfaceTypeHandler = {
     return { afpacket: desired.afpacket };
   },
 };
+
+function isAfPacket({ interface_dev_type }: SwInterfaceDetails): boolean {
+  return interface_dev_type === 'af-packet';
+}
+
+function linkByName(
+  details: SwInterfaceDetails,
+): readonly { readonly sw_if_index: number; readonly host_if_name: string }[] {
+  const { sw_if_index, interface_name } = details;
+  const isNamed = isAfPacket(details) && interface_name.startsWith(NAME_PREFIX);
+  return isNamed ? [{ sw_if_index, host_if_name: interface_name.slice(NAME_PREFIX.length) }] : [];
+}

@@ -27,6 +27,8 @@ export interface FoundInterface {
 /** Information for a handler that reads back interfaces. */
 export interface TypeRetrieveContext {
   readonly details: readonly SwInterfaceDetails[];
+  /** Of the interfaces in `details`, as dumps take them; `NONE` is all. */
+  readonly indexes: readonly number[];
   /** Name in the kernel of a configured Linux interface; undefined while it does not exist. */
   linuxHostName(logicalName: string): string | undefined;
   /** Logical name of an interface, or VPP's name for it if it has none. */
@@ -73,7 +75,7 @@ export interface InterfaceTypeHandler {
     swIfIndex: number,
   ): readonly Promise<unknown>[];
   delete(client: VppClient, value: VppInterface, metadata: VppInterfaceMetadata): Promise<void>;
-  /** Reads all interfaces of the type; none if VPP lacks the plugin. */
+  /** Reads at least the interfaces of the type that are in `details`; none if VPP lacks the plugin. */
   dump(client: VppClient, ctx: TypeRetrieveContext): Promise<readonly FoundInterface[]>;
   /** The fields that were found, in the spelling of the desired value where both are equivalent. */
   adopt(found: FoundInterface, desired: VppInterface, ctx: TypeRetrieveContext): TypeFields;

@@ -114,10 +114,12 @@ export const tap: InterfaceTypeHandler = {
     await client.request('tap_delete_v2', { sw_if_index: swIfIndex });
   },
 
-  async dump(client) {
+  async dump(client, { indexes }) {
     if (!client.has('sw_interface_tap_v2_dump')) return [];
-    const taps = await client.dump('sw_interface_tap_v2_dump', { sw_if_index: NONE });
-    return taps.map((each) => ({
+    const taps = await Promise.all(
+      indexes.map((sw_if_index) => client.dump('sw_interface_tap_v2_dump', { sw_if_index })),
+    );
+    return taps.flat().map((each) => ({
       swIfIndex: each.sw_if_index,
       // VPP's name for the link: VPP does not notice that it is moved and renamed
       hostIfName: each.host_if_name,
