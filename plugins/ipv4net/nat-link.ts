@@ -1,12 +1,14 @@
 /**
- * The link over which replies come to NAT44 whose clients it has replaced, and what pods send to the host of this node. NAT44
+ * The link over which replies come to NAT44 whose clients it has replaced, those to pods whose packets it translates, and
+ * what pods send to the host of this node. NAT44
  * finds the session of a reply by the VRF in which the reply comes in: it is that of this link, whatever interface the
  * backend has. So the interfaces of pods need no NAT.
  *
  * No ACL is bound to it: packets to the host, and replies to clients outside, are permitted where the
  * pod sends them.
  */
-import type { KeyValue } from '#plugins/controller/api/key-value.ts';
+import { vppRouteModel } from '#models/vpp/route.ts';
+import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
 import { NAT_LINK_TABLE } from './api.ts';
 import { dropRoute } from './drop-route.ts';
 import { interVrfRoute } from './inter-vrf-route.ts';
@@ -14,12 +16,29 @@ import { type LoopedLink, loopedLinkValues, routeOverLink } from './looped-link.
 import { NAT_LINK, natLinkMac } from './names.ts';
 import { anyNetwork, hostNetwork, type NodeInput, podNetwork } from './node-input.ts';
 
+export interface PodRoute {
+  readonly dst_network: string;
+  readonly next_hop_addr: string;
+  readonly outgoing_interface: string;
+}
+
 /** IPv4 alone, as NAT44. */
 const link: LoopedLink = {
   name: NAT_LINK,
   table: NAT_LINK_TABLE,
   addresses: { 4: { own: '169.254.254.249/30', neighbor: '169.254.254.250' } },
 };
+
+/**
+ * The way to a pod whose packets to services NAT44 translates: replies to it pass the link, from any backend.
+ * @param way route to the pod
+ */
+export function podOverNatLink({ routing }: NodeInput, way: PodRoute): KeyValue[] {
+  return [
+    keyValue(vppRouteModel, { ...way, vrf_id: NAT_LINK_TABLE }),
+    routeOverLink(link, 4, routing.podVrf, way.dst_network),
+  ];
+}
 
 /** @param hosts networks of the host of this node, to which pods send over the link */
 export function natLinkValues(input: NodeInput, hosts: readonly string[]): KeyValue[] {

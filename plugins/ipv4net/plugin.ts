@@ -5,6 +5,7 @@
 
 import { Slices } from '#infra/clock/slices.ts';
 import { type CodedError, defineError } from '#infra/errors/errors.ts';
+import { resources } from '#kubernetes/resources/resources.ts';
 import type { ContivConfApi } from '#plugins/contivconf/api.ts';
 import type { DesiredValues } from '#plugins/controller/api/desired-values.ts';
 import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
@@ -116,7 +117,8 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
 
   handlesEvent(event: Event): boolean {
     if (event.kind.method(event.payload) !== EventMethod.Update) return true;
-    if (KubeStateChange.is(event)) return isUnsupported(event.payload.resource);
+    if (KubeStateChange.is(event))
+      return event.payload.resource === 'pod' || isUnsupported(event.payload.resource);
     return NodeUpdate.is(event) || AddPod.is(event) || DeletePod.is(event);
   }
 
@@ -141,6 +143,7 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
     const { event } = ctx;
     if (KubeStateChange.is(event)) {
       const { resource, key, current } = event.payload;
+      if (resource === 'pod') return this.#putPod(ctx, state, key);
       state.unsupported.change(ctx.kubeState, ctx.log, resource, key, current !== undefined);
       return {};
     }
@@ -318,7 +321,7 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
   async #changeMtu(ctx: UpdateContext, { input, reachable, tunnels }: State): Promise<void> {
     ctx.txn.replace(valueGroup.overlay, overlayValues(input, tunnels.of(reachable.ids())));
     const slices = new Slices(ctx.clock);
-    for (const [attachment, values] of wiredPods(input, this.#deps)) {
+    for (const [attachment, values] of wiredPods(input, this.#deps, ctx.kubeState)) {
       ctx.txn.replace(valueGroup.pod(attachmentId(attachment)), values);
       if (slices.due()) await slices.turn();
     }
@@ -395,13 +398,26 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
           this.#deps.host.enableIpv6(networkNamespace),
         ),
       );
-    const values = podValues(input, attachment, address);
+    const values = podValues(input, attachment, address, ctx.kubeState);
     ctx.txn.replace(valueGroup.pod(id), values, { evenUnchanged: true });
     links.set(input, attachment);
     return {
       change: `wire ${podIdText(attachment.pod)} with ${address}`,
       reply: podReply(input, attachment, address),
     };
+  }
+
+  /** The record of a pod says whether its packets pass NAT44. */
+  #putPod(ctx: UpdateContext, { input, links }: State, key: string): UpdateResult {
+    const pod = resources.pod.parseKey(key);
+    for (const attachment of pod ? this.#deps.pods.attachmentsOf(pod) : []) {
+      const id = attachmentId(attachment);
+      if (!links.names(id)) continue;
+      const [address] = this.#deps.ipam.podAddresses(id);
+      const values = podValues(input, attachment, address, ctx.kubeState);
+      ctx.txn.replace(valueGroup.pod(id), values);
+    }
+    return {};
   }
 
   #deletePod(ctx: UpdateContext, { links }: State, id: AttachmentId): UpdateResult {

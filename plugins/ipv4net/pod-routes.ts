@@ -27,7 +27,7 @@ export interface PodRoutesDeps {
   readonly pods: Pick<PodManagerApi, 'attachments' | 'attachmentsOf' | 'isDisplaced'>;
   readonly ipam: Pick<IpamApi, 'podAddresses'>;
   readonly net: Pick<Ipv4NetApi, 'podInterfaces' | 'podKeys'>;
-  readonly services: Pick<ServiceApi, 'servicesOfPod' | 'describeService'>;
+  readonly services: Pick<ServiceApi, 'servicesOfPod' | 'describeService' | 'translationOf'>;
   readonly policies: Pick<PolicyApi, 'policies' | 'valuesOf'>;
   readonly values: ValueStateReader;
   /** Index in VPP by logical name; undefined: VPP does not have the interface. */
@@ -104,7 +104,7 @@ function byPod(a: Attachment, b: Attachment): number {
 }
 
 function podSummary(deps: PodRoutesDeps, one: Attachment): PodSummary {
-  const { pods, ipam, net, values, swIfIndexOf } = deps;
+  const { pods, ipam, net, values, services, swIfIndexOf } = deps;
   const id = attachmentId(one);
   const names = net.podInterfaces(id);
   return {
@@ -121,6 +121,7 @@ function podSummary(deps: PodRoutesDeps, one: Attachment): PodSummary {
       : null,
     isAdopted: one.adopted !== undefined,
     isDisplaced: pods.isDisplaced(id),
+    serviceTranslation: services.translationOf(one) ?? null,
     attachedAt: one.attachedAt ?? null,
     values: values.summaryOf(net.podKeys(id)),
   };

@@ -6,8 +6,9 @@ import type { DeepInput } from '#models/model.ts';
 import { vppArpModel } from '#models/vpp/arp.ts';
 import { type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
+import type { KubeState } from '#plugins/controller/api/event-handler.ts';
 import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
-import type { AddPodReply, Attachment } from '#plugins/podmanager/api.ts';
+import { type AddPodReply, type Attachment, wantsPackets } from '#plugins/podmanager/api.ts';
 import { hostRouteToVpp, tapSettings, vethSettings } from './host-link.ts';
 import {
   POD_GATEWAY_LOOPBACK,
@@ -16,6 +17,7 @@ import {
   podMacs,
   routeMetric,
 } from './names.ts';
+import { podOverNatLink } from './nat-link.ts';
 import { rxModes } from './nics.ts';
 import { anyNetwork, hostNetwork, type NodeInput } from './node-input.ts';
 
@@ -27,11 +29,13 @@ export function podValues(
   input: NodeInput,
   attachment: Attachment,
   address: string | undefined,
+  kubeState: KubeState,
 ): KeyValue[] {
   const names = podLinkNames(attachment, input.interfaces.useTap);
+  const passesNat = input.family === 4 && wantsPackets(kubeState, attachment.pod);
   return [
     ...(input.interfaces.useTap ? tapVppSide : vethHostSide)(input, attachment, names),
-    ...(address === undefined ? [] : wayToPod(input, attachment, names, address)),
+    ...(address === undefined ? [] : wayToPod(input, attachment, { names, address, passesNat })),
     // without its namespace the pod keeps what it has
     ...(address === undefined || attachment.networkNamespace === ''
       ? []
@@ -82,13 +86,24 @@ function insidePod(
   ];
 }
 
+interface WayToPod {
+  readonly names: PodLinkNames;
+  readonly address: string;
+  /** Whether packets to the pod pass NAT44. */
+  readonly passesNat: boolean;
+}
+
 function wayToPod(
   input: NodeInput,
   attachment: Attachment,
-  names: PodLinkNames,
-  address: string,
+  { names, address, passesNat }: WayToPod,
 ): KeyValue[] {
   const podNetwork = podNetworkOf(input, address);
+  const way = {
+    dst_network: podNetwork,
+    next_hop_addr: address,
+    outgoing_interface: names.vpp,
+  };
   return [
     keyValue(vppArpModel, {
       interface: names.vpp,
@@ -96,12 +111,9 @@ function wayToPod(
       phys_address: podMacs(attachment).linux,
       static: true,
     }),
-    keyValue(vppRouteModel, {
-      vrf_id: input.routing.podVrf,
-      dst_network: podNetwork,
-      next_hop_addr: address,
-      outgoing_interface: names.vpp,
-    }),
+    ...(passesNat
+      ? podOverNatLink(input, way)
+      : [keyValue(vppRouteModel, { ...way, vrf_id: input.routing.podVrf })]),
     // the host's route to the pod subnet does not cover addresses of an external IPAM
     ...(input.externalIpam ? hostRouteToVpp(input, podNetwork) : []),
   ];

@@ -1,7 +1,11 @@
 /** Values that connect this node, its pods and the other nodes, in groups, and what they follow from. */
 
 import { Slices } from '#infra/clock/slices.ts';
-import type { ResyncContext, UpdateContext } from '#plugins/controller/api/event-handler.ts';
+import type {
+  KubeState,
+  ResyncContext,
+  UpdateContext,
+} from '#plugins/controller/api/event-handler.ts';
 import type { KeyValue } from '#plugins/controller/api/key-value.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
 import {
@@ -60,7 +64,7 @@ export async function wiringOf(
   ctx.txn.replace(valueGroup.overlay, overlayValues(input, tunnels.of(others.reachable.ids())));
 
   const links = new PodLinks(ctx.journal);
-  for (const [attachment, values] of wiredPods(input, deps)) {
+  for (const [attachment, values] of wiredPods(input, deps, ctx.kubeState)) {
     ctx.txn.replace(valueGroup.pod(attachmentId(attachment)), values);
     links.set(input, attachment);
     if (slices.due()) await slices.turn();
@@ -135,6 +139,7 @@ export function ownProblems({ name, managementAddresses }: Node): NodeProblem[] 
 export function* wiredPods(
   input: NodeInput,
   { pods, ipam }: Pick<WiringDeps, 'pods' | 'ipam'>,
+  kubeState: KubeState,
 ): Generator<readonly [Attachment, readonly KeyValue[]], void, void> {
   for (const attachment of pods.attachments().values()) {
     const id = attachmentId(attachment);
@@ -142,7 +147,7 @@ export function* wiredPods(
     const isKept = attachment.networkNamespace === '';
     // nothing is configured through a path that leads to another namespace now
     if ((address === undefined && !isKept) || pods.isDisplaced(id)) continue;
-    yield [attachment, podValues(input, attachment, address)];
+    yield [attachment, podValues(input, attachment, address, kubeState)];
   }
 }
 

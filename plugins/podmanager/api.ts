@@ -12,6 +12,8 @@ import {
 import type { RevertContext } from '#plugins/controller/api/event-handler.ts';
 import type { MarkedLink } from '#plugins/controller/api/ports/host.ts';
 
+export { wantsPackets } from './service-translation.ts';
+
 export interface PodId {
   readonly namespace: string;
   readonly name: string;

@@ -4,11 +4,12 @@ import type { Clock } from '#infra/clock/clock.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import type { Event } from '#plugins/controller/api/event.ts';
 import type { KubeState } from '#plugins/controller/api/event-handler.ts';
-import type { PodId } from '#plugins/podmanager/api.ts';
+import type { Attachment, PodId } from '#plugins/podmanager/api.ts';
 import type { PlannedServices } from './planned-services.ts';
 import type { ServiceDescription } from './processor/service-description.ts';
 import type { HealthCheck } from './processor/service-state.ts';
 import type { RenderedService, ServiceName } from './rendered-service.ts';
+import type { ServiceTranslation } from './service-carriers.ts';
 
 export type { PlannedServices } from './planned-services.ts';
 export {
@@ -31,6 +32,8 @@ export interface ServiceApi {
   renderedServices(): ReadonlyMap<ServiceName, RenderedService>;
   /** Why services are not carried as their objects define it; without those that are. */
   serviceProblems(): ReadonlyMap<ServiceName, readonly string[]>;
+  /** Translation of the packets of an attached pod to services; undefined: services are not carried. */
+  translationOf(attachment: Pick<Attachment, 'containerId'>): ServiceTranslation | undefined;
   /** The values that carry a service, by key; empty if it is not rendered. */
   valuesOf(service: ServiceName): ReadonlyMap<string, Value>;
   /**

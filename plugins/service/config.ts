@@ -47,7 +47,7 @@ export const serviceSchema = Type.Object({
   disableSocketServices: Type.Boolean({
     default: false,
     description:
-      'Removes services at sockets, so that VPP alone has them: for nodes whose pods have proxies that need the address of the service (Istio, Linkerd). Not a key of the original.',
+      'Removes services at sockets, so that VPP alone has them: for nodes whose pods have proxies that need the address of the service (Istio, Linkerd); the annotation `contivpp.io/service-translation: packets` does it for a pod. Not a key of the original.',
   }),
   disableNATVirtualReassembly: Type.Boolean({
     default: false,

@@ -1,6 +1,7 @@
 /** Event handler of services: what the processor computes from Kubernetes objects is rendered as NAT44 of VPP. */
 import type { Clock } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
+import { resources } from '#kubernetes/resources/resources.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import type { DesiredValues } from '#plugins/controller/api/desired-values.ts';
 import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
@@ -17,7 +18,9 @@ import type { HostPort } from '#plugins/controller/api/ports/host.ts';
 import { type Node, NodeUpdate, type NodeUpdatePayload } from '#plugins/nodesync/api.ts';
 import {
   AddPod,
+  type Attachment,
   type AttachmentId,
+  attachmentId,
   DeletePod,
   type PodId,
   type PodManagerApi,
@@ -48,7 +51,9 @@ import {
   carrierKeys,
   carrierValues,
   nodeCarrierValues,
-  podInterfaceValues,
+  podCarrierValues,
+  type ServiceTranslation,
+  translationOf,
 } from './service-carriers.ts';
 import { ServiceProblems } from './service-problems.ts';
 import { type AddressedNode, NodeAddresses } from './socket/node-addresses.ts';
@@ -103,7 +108,7 @@ class Services implements EventHandler<State>, ServiceApi {
     const slices = new Slices(ctx.clock);
     const processor = await ServiceProcessor.read(ctx.kubeState, node, slices);
     const hasSockets = await this.#hasSockets(ctx);
-    const input = this.#carrierInput(node, processor, hasSockets);
+    const input = this.#carrierInput(node, processor, ctx.kubeState, hasSockets);
     for (const [group, values] of valueGroups(input)) {
       ctx.txn.replace(group, values);
       if (slices.due()) await slices.turn();
@@ -130,6 +135,7 @@ class Services implements EventHandler<State>, ServiceApi {
     }
     if (NodeUpdate.is(event)) return this.#nodeUpdate(ctx, state, event.payload);
     if (!KubeStateChange.is(event)) return {};
+    if (event.payload.resource === 'pod') this.#putPod(ctx, state, event.payload.key);
     const change = await state.processor.change(event.payload, new Slices(ctx.clock));
     return this.#apply(ctx, state, change);
   }
@@ -159,6 +165,11 @@ class Services implements EventHandler<State>, ServiceApi {
     return this.state.known?.processor.rendered() ?? new Map();
   }
 
+  translationOf(attachment: Pick<Attachment, 'containerId'>): ServiceTranslation | undefined {
+    const { known } = this.state;
+    return known && translationOf(attachment, known.nat.hasSockets, this.#deps.desired);
+  }
+
   valuesOf(service: ServiceName): ReadonlyMap<string, Value> {
     const keys = carrierKeys(service, this.state.known?.nat.hasSockets ?? false);
     return new Map(
@@ -175,7 +186,7 @@ class Services implements EventHandler<State>, ServiceApi {
     const slices = new Slices(clock);
     const node = localNode(this.#deps);
     const processor = await ServiceProcessor.read(kube, node, slices);
-    const input = this.#carrierInput(node, processor, known.nat.hasSockets);
+    const input = this.#carrierInput(node, processor, kube, known.nat.hasSockets);
     return plannedServices(processor, input, slices);
   }
 
@@ -203,7 +214,12 @@ class Services implements EventHandler<State>, ServiceApi {
     return await ctx.callPort('host/has services at sockets', () => host.hasSocketServices());
   }
 
-  #carrierInput(node: LocalNode, processor: ServiceProcessor, hasSockets: boolean): CarrierInput {
+  #carrierInput(
+    node: LocalNode,
+    processor: ServiceProcessor,
+    kubeState: KubeState,
+    hasSockets: boolean,
+  ): CarrierInput {
     const clientsOutside = new ServiceIndex();
     for (const service of processor.rendered().values())
       clientsOutside.replace(service.name, podsWithClientsOutside(service));
@@ -215,17 +231,28 @@ class Services implements EventHandler<State>, ServiceApi {
       },
       nodes: addressedNodes(this.#deps, node),
       net: this.#deps.net,
-      podInterfaces: podInterfaces(this.#deps),
+      podInterfaces: podInterfaces(this.#deps, kubeState),
       services: processor.rendered().values(),
     };
   }
 
   #addPod(ctx: UpdateContext, state: NodeServices, id: AttachmentId): UpdateResult {
-    const added = podInterface(this.#deps, id);
-    const values = added ? podInterfaceValues(added, state) : [];
+    const added = podInterface(this.#deps, ctx.kubeState, id);
+    const values = added ? podCarrierValues(added, state) : [];
     // optional: pods are attached while NAT44 fails
     ctx.txn.replace(valueGroup.pod(id), values, { optional: true, evenUnchanged: true });
     return {};
+  }
+
+  /** The record of a pod says whether its packets are to be translated. */
+  #putPod(ctx: UpdateContext, state: NodeServices, key: string): void {
+    const pod = resources.pod.parseKey(key);
+    for (const attachment of pod ? this.#deps.pods.attachmentsOf(pod) : []) {
+      const found = podInterface(this.#deps, ctx.kubeState, attachmentId(attachment));
+      if (!found) continue;
+      const values = podCarrierValues(found, state);
+      ctx.txn.replace(valueGroup.pod(found.attachment), values, { optional: true });
+    }
   }
 
   async #nodeUpdate(
@@ -290,9 +317,9 @@ class Services implements EventHandler<State>, ServiceApi {
   /** @param addresses of pods that have begun or ceased to answer clients outside */
   #putPodInterfaces(ctx: UpdateContext, state: NodeServices, addresses: ReadonlySet<string>): void {
     if (addresses.size === 0) return;
-    for (const one of podInterfaces(this.#deps))
+    for (const one of podInterfaces(this.#deps, ctx.kubeState))
       if (one.addresses.some((address) => addresses.has(address)))
-        ctx.txn.replace(valueGroup.pod(one.attachment), podInterfaceValues(one, state), {
+        ctx.txn.replace(valueGroup.pod(one.attachment), podCarrierValues(one, state), {
           optional: true,
         });
   }

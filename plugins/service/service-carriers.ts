@@ -1,4 +1,5 @@
 /** Carriers of a service on this node: which one has which part of it is decided here alone. */
+import type { DesiredValues } from '#plugins/controller/api/desired-values.ts';
 import type { KeyValue } from '#plugins/controller/api/key-value.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
 import type { PodInterface } from './local-interfaces.ts';
@@ -6,6 +7,7 @@ import { interfaceValue, type NatNode } from './nat44/nat-node.ts';
 import { mappingsKey, serviceValues } from './nat44/service-values.ts';
 import type { ServiceIndex } from './processor/service-index.ts';
 import type { RenderedService, ServiceName } from './rendered-service.ts';
+import { exemptionKey, exemptionValues, type PodContainer } from './socket/exempt-pods.ts';
 import type { AddressedNode, NodeAddresses } from './socket/node-addresses.ts';
 import { socketKey, socketValue } from './socket/socket-values.ts';
 
@@ -50,13 +52,30 @@ export function nodeInterfaceValues(net: Ipv4NetApi, nat: NatNode): KeyValue[] {
 }
 
 /**
- * NAT44 on the interface of a pod. With sockets only the pods have it that answer clients outside with their own
- * addresses: such a reply has no mark by which it could be routed to NAT44.
+ * NAT44 on the interface of a pod, and the exemption of its sockets. With sockets only these pods have it: those whose
+ * packets are to be translated, and those that answer clients outside with their own addresses, because such a reply
+ * has no mark by which it could be routed to NAT44.
  */
-export function podInterfaceValues(
-  { vppInterface, addresses }: PodInterface,
+export function podCarrierValues(
+  { vppInterface, addresses, container, wantsPackets }: PodInterface,
   { nat, clientsOutside }: Carriers,
 ): KeyValue[] {
-  const isTranslated = !nat.hasSockets || addresses.some((one) => clientsOutside.of(one).size > 0);
-  return isTranslated ? [interfaceValue(nat, vppInterface)] : [];
+  const hasClients = addresses.some((one) => clientsOutside.of(one).size > 0);
+  const isTranslated = !nat.hasSockets || wantsPackets || hasClients;
+  return [
+    ...(isTranslated ? [interfaceValue(nat, vppInterface)] : []),
+    ...(nat.hasSockets && wantsPackets ? exemptionValues(container) : []),
+  ];
+}
+
+/** The place where addresses of services are translated for a pod: its sockets, or its packets in VPP. */
+export type ServiceTranslation = 'sockets' | 'packets';
+
+export function translationOf(
+  container: Pick<PodContainer, 'containerId'>,
+  hasSockets: boolean,
+  desired: Pick<DesiredValues, 'value'>,
+): ServiceTranslation {
+  const isExempt = desired.value(exemptionKey(container)) !== undefined;
+  return hasSockets && !isExempt ? 'sockets' : 'packets';
 }

@@ -1,7 +1,6 @@
 /**
  * The groups of values that carry services: one for this node, one for the addresses of each node, one for each pod
- * and one for each service. A value that
- * several services need is in the group of each. What a service sets precedes what the node sets under the same key,
+ * and one for each service. A value that several services need is in the group of each. What a service sets precedes what the node sets under the same key,
  * because its group sorts behind.
  */
 import type { KeyValue } from '#plugins/controller/api/key-value.ts';
@@ -15,7 +14,7 @@ import {
   carrierValues,
   nodeCarrierValues,
   nodeInterfaceValues,
-  podInterfaceValues,
+  podCarrierValues,
 } from './service-carriers.ts';
 import type { AddressedNode } from './socket/node-addresses.ts';
 
@@ -44,7 +43,7 @@ export function* valueGroups(
   yield [valueGroup.node, [...nodeValues(nat), ...nodeInterfaceValues(net, nat)]];
   for (const one of nodes) yield [valueGroup.addresses(one.name), nodeCarrierValues(one, carriers)];
   for (const one of podInterfaces)
-    yield [valueGroup.pod(one.attachment), podInterfaceValues(one, carriers)];
+    yield [valueGroup.pod(one.attachment), podCarrierValues(one, carriers)];
   for (const service of services)
     yield [valueGroup.service(service.name), carrierValues(service, carriers)];
 }

@@ -24,6 +24,10 @@ const attachmentFields = {
   ),
   isAdopted: Type.Boolean({ description: 'Found by this agent, instead of added.' }),
   isDisplaced: Type.Boolean({ description: 'The path leads to another network namespace.' }),
+  serviceTranslation: orNull(
+    Type.Enum(['sockets', 'packets']),
+    'Where addresses of services are translated for the pod: at its `sockets`, or in its `packets` by VPP; null: services are not carried.',
+  ),
   attachedAt: orNull(Type.String(), 'RFC 3339; null: unknown.'),
   values: ValueStates,
 };

@@ -26,7 +26,7 @@ import type {
   RouteAction,
   Wire,
 } from './snapshot.ts';
-import { socketsOfValues } from './sockets.ts';
+import { exemptNamespaces, socketsOfValues } from './sockets.ts';
 import { type Values, valuesOf } from './values.ts';
 
 export interface NodeValues {
@@ -176,6 +176,7 @@ function linuxDevices(
   const neighbors = [...valuesOf<LinuxArpEntry>(linuxArpModel, all)];
   const host = `${node}/host`;
   const sockets = socketsOfValues(all);
+  const exempt = new Set([...exemptNamespaces(all)].map((path) => `${node}/${path}`));
   const linksByDevice = Map.groupBy([...links], ([, link]) => deviceOf(node, link));
   if (!linksByDevice.has(host)) linksByDevice.set(host, []);
   return [...linksByDevice].map(([name, own]) => {
@@ -201,7 +202,7 @@ function linuxDevices(
       bridges: [],
       otherAddresses: name === host ? hostAddresses : [],
       hasOtherRoutes: name === host,
-      sockets,
+      sockets: exempt.has(name) ? undefined : sockets,
     };
   });
 }

@@ -1,5 +1,6 @@
 /** Services at the sockets of a device, which the kernel translates before there is a packet. */
 import { unspecifiedOf } from '#models/ip.ts';
+import { type SocketExemption, socketExemptionModel } from '#models/linux/socket-exemption.ts';
 import {
   type SocketNodeAddress,
   socketNodeAddressModel,
@@ -51,6 +52,12 @@ export function socketsOfValues(all: ReadonlyMap<string, unknown>): SocketServic
       }),
     ),
   };
+}
+
+/** Paths of network namespaces whose sockets are not translated. */
+export function exemptNamespaces(all: ReadonlyMap<string, unknown>): ReadonlySet<string> {
+  const found = valuesOf<SocketExemption>(socketExemptionModel, all).values();
+  return new Set([...found].map(({ namespace }) => namespace));
 }
 
 /** The mapping of the address that a packet is sent to. */

@@ -37,7 +37,11 @@ const descriptors = [
 ] as const;
 
 /** With services at sockets. */
-const socketDescriptors = ['linux-socket-service', 'linux-socket-node-address'] as const;
+const socketDescriptors = [
+  'linux-socket-service',
+  'linux-socket-node-address',
+  'linux-socket-exemption',
+] as const;
 
 const views = ['SB', 'NB'] as const satisfies readonly View[];
 

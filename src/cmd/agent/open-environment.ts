@@ -17,6 +17,7 @@ import { kernelHost } from '#linux/kernel/host.ts';
 import { thisMachine } from '#linux/kernel/machine.ts';
 import { prepareHost } from '#linux/kernel/prepare-host.ts';
 import type { SocketTable } from '#linux/socket-services/api.ts';
+import type { NamespaceCookies } from '#linux/socket-services/kernel-table.ts';
 import {
   openSocketTable,
   removeSocketTable,
@@ -131,7 +132,7 @@ export async function openEnvironment(
 /** Without the table VPP has all services: a node that was upgraded must not fail by it. */
 function openSockets(
   { socketServices: sysFs, disableSocketServices }: Settings['service'],
-  sockets: DatagramSockets,
+  sockets: DatagramSockets & NamespaceCookies,
   { clock, loggers }: EnvironmentDeps,
 ): { readonly table?: SocketTable; readonly fault?: string } {
   if (sysFs === '') return {};

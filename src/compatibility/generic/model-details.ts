@@ -35,6 +35,7 @@ const nameTemplates: Readonly<Record<string, string>> = {
   'ligato.linux.l3.Route': `${DESTINATION}/{{.OutgoingInterface}}`,
   'ligato.linux.socket.SocketService': '{{.Name}}',
   'ligato.linux.socket.SocketNodeAddress': '{{.Address}}',
+  'ligato.linux.socket.SocketExemption': '{{.Name}}',
 };
 
 /** `config/vpp/l2/v2/fib/` is type `fib` of module `vpp.l2`. */

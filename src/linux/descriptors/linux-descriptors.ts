@@ -11,6 +11,7 @@ import { LinkMarks } from './link-marks.ts';
 import { NamespaceDumps } from './namespaces.ts';
 import type { LinuxDescriptorOptions } from './options.ts';
 import { linuxRouteDescriptor } from './route.ts';
+import { socketExemptionDescriptor } from './socket-exemption.ts';
 import { socketNodeAddressDescriptor } from './socket-node-address.ts';
 import { socketServiceDescriptor } from './socket-service.ts';
 
@@ -47,5 +48,6 @@ export function linuxDescriptors(options: {
     ...descriptors,
     socketServiceDescriptor(socketTable),
     socketNodeAddressDescriptor(socketTable),
+    socketExemptionDescriptor(socketTable),
   ];
 }

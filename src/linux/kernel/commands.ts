@@ -38,6 +38,7 @@ type Operation =
   | { readonly kind: 'setSysctl'; readonly path: string; readonly value: string }
   | { readonly kind: 'dump' }
   | { readonly kind: 'reportLinks' }
+  | { readonly kind: 'namespaceCookie' }
   | { readonly kind: 'datagramSockets' }
   | { readonly kind: 'endDatagramSocket'; readonly socket: FoundSocket };
 
@@ -53,7 +54,12 @@ export type Command = Operation & {
 };
 
 /** Result of a command; undefined for commands that change something. */
-export type Answer = NamespaceState | readonly LinkReport[] | readonly FoundSocket[] | undefined;
+export type Answer =
+  | NamespaceState
+  | readonly LinkReport[]
+  | readonly FoundSocket[]
+  | bigint
+  | undefined;
 
 /** Answer of the thread to a command. */
 export type Outcome =
@@ -165,6 +171,10 @@ export function dump(namespace: NamespacePath): Command {
 
 export function reportLinks(namespace: NamespacePath): Command {
   return { kind: 'reportLinks', namespace, where: at('links', namespace) };
+}
+
+export function namespaceCookie(namespace: NamespacePath): Command {
+  return { kind: 'namespaceCookie', namespace, where: at('cookie', namespace) };
 }
 
 export function datagramSockets(namespace: NamespacePath): Command {

@@ -13,7 +13,7 @@ import { readState } from '../netlink/state.ts';
 import type { Answer, Command, Failure, Offload, Outcome } from './commands.ts';
 import { NoNamespaceError } from './namespace-file.ts';
 import type { OpenNamespace, OpenNamespaces } from './open-namespaces.ts';
-import { setEthtool } from './system-calls.ts';
+import { namespaceCookie, setEthtool } from './system-calls.ts';
 
 /** Commands of `ioctl`. */
 const SET_RX_CHECKSUMS = 0x15;
@@ -94,6 +94,8 @@ function carryOut(command: Command, namespaces: OpenNamespaces): Answer {
       return readState(here.netlink);
     case 'reportLinks':
       return readLinkReports(here.netlink);
+    case 'namespaceCookie':
+      return namespaceCookie(here.socket);
     case 'datagramSockets':
       return Object.values(sockets.socketFamilies).flatMap((family) =>
         here.processSockets.dump(sockets.dumpDatagramSockets(family), sockets.decodeDatagramSocket),

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Clock } from '#infra/clock/clock.ts';
 import type { LinkReport, LinuxHost, NamespaceState } from '../api.ts';
 import type { FoundSocket } from '../netlink/sockets.ts';
+import type { NamespaceCookies } from '../socket-services/kernel-table.ts';
 import type { DatagramSockets } from '../socket-services/stale-sockets.ts';
 import { CommandQueue } from './command-queue.ts';
 import * as commands from './commands.ts';
@@ -27,7 +28,7 @@ export function kernelHost({
   clock,
   limitMs = 10_000,
   thread = new URL('thread.ts', import.meta.url),
-}: KernelHostOptions): LinuxHost & DatagramSockets {
+}: KernelHostOptions): LinuxHost & DatagramSockets & NamespaceCookies {
   const queue = new CommandQueue({ clock, limitMs, thread });
   const run = async (command: commands.Command): Promise<void> => {
     await queue.run(command);
@@ -57,6 +58,8 @@ export function kernelHost({
     dump: async (namespace) => (await queue.run(commands.dump(namespace))) as NamespaceState,
     reportLinks: async (namespace) =>
       (await queue.run(commands.reportLinks(namespace))) as readonly LinkReport[],
+    namespaceCookie: async (namespace) =>
+      (await queue.run(commands.namespaceCookie(namespace))) as bigint,
     datagramSockets: async (namespace) =>
       (await queue.run(commands.datagramSockets(namespace))) as readonly FoundSocket[],
     endDatagramSocket: async (namespace, socket) =>

@@ -14,6 +14,9 @@ const calls = {
   setsockopt: libc.func(
     'int setsockopt(int socket, int level, int option, const uint8_t *value, uint32_t length)',
   ) as Call<[number, number, number, Uint8Array, number]>,
+  getsockopt: libc.func(
+    'int getsockopt(int socket, int level, int option, uint8_t *value, uint32_t *length)',
+  ) as Call<[number, number, number, Uint8Array, Uint32Array]>,
   send: libc.func(
     'intptr_t send(int socket, const uint8_t *bytes, size_t length, int flags)',
   ) as Call<[number, Uint8Array, number, number]>,
@@ -56,6 +59,17 @@ export function openSocket(kind: NetlinkKind): number {
   for (const option of [NETLINK_CAP_ACK, NETLINK_EXT_ACK])
     calls.setsockopt(socket, SOL_NETLINK, option, on, on.length);
   return socket;
+}
+
+const SOL_SOCKET = 1;
+const SO_NETNS_COOKIE = 71;
+
+/** Number of the network namespace of a socket, which no other one gets until the machine restarts. */
+export function namespaceCookie(socket: number): bigint {
+  const cookie = Buffer.alloc(8);
+  const length = Uint32Array.of(cookie.length);
+  checked(calls.getsockopt(socket, SOL_SOCKET, SO_NETNS_COOKIE, cookie, length));
+  return cookie.readBigUInt64LE();
 }
 
 export function closeSocket(socket: number): void {

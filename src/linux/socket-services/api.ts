@@ -52,6 +52,17 @@ export interface SocketMapping {
   readonly affinityTimeout: number;
 }
 
+/** A network namespace whose sockets are not translated. */
+export interface ExemptNamespace {
+  /** At most `maxExemptionLength.name` bytes. */
+  readonly name: string;
+  /** At most `maxExemptionLength.path` bytes. */
+  readonly path: string;
+}
+
+/** Lengths of the fields of an exemption in the table, in bytes. */
+export const maxExemptionLength = { name: 64, path: 256 } as const;
+
 export interface SocketService {
   /** `<namespace>/<name>`, at most `MAX_NAME_LENGTH` bytes. */
   readonly name: string;
@@ -78,6 +89,14 @@ export interface SocketTable {
   /** An address that is not in the table is ignored. */
   deleteNodeAddress(address: string): Promise<void>;
   nodeAddresses(): Promise<readonly NodeAddress[]>;
+  /**
+   * Leaves the sockets of a namespace alone from now on. Those that were translated before stay as they are.
+   * Rejects with a NamespaceNotFoundError if there is no such namespace.
+   */
+  exempt(namespace: ExemptNamespace): Promise<void>;
+  /** A name that is not in the table is ignored. The namespace may have ended. */
+  endExemption(name: string): Promise<void>;
+  exemptNamespaces(): Promise<readonly ExemptNamespace[]>;
   /** Removes the table with all that translates; existing connections continue. It is not used afterwards. */
   remove(): Promise<void>;
 }

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
-import { LinuxError } from '../api.ts';
+import { LinuxError, NamespaceNotFoundError, type NamespacePath } from '../api.ts';
 import type { MapEntries } from '../bpf/map.ts';
 import { Refusal } from '../netlink/refusal.ts';
 import {
+  type ExemptNamespace,
   type Frontend,
   type NodeAddress,
   reduceWeights,
@@ -13,6 +14,7 @@ import {
   type SocketService,
   type SocketTable,
 } from './api.ts';
+import { ExemptionEntries } from './exemption-entries.ts';
 import { GroupEntries } from './group-entries.ts';
 import {
   datagramFrontend,
@@ -26,8 +28,13 @@ import {
 import { NodeAddressEntries } from './node-address-entries.ts';
 
 export type SocketMaps = Readonly<
-  Record<'frontends' | 'nodes' | 'groups' | 'slots' | 'members', MapEntries>
+  Record<'frontends' | 'nodes' | 'exemptions' | 'groups' | 'slots' | 'members', MapEntries>
 >;
+
+export interface NamespaceCookies {
+  /** The number by which programs know a network namespace. Rejects with a NamespaceNotFoundError. */
+  namespaceCookie(namespace: NamespacePath): Promise<bigint>;
+}
 
 /**
  * The service of entries whose group has lost its own entry, which nothing but a fault outside of the agent can
@@ -44,6 +51,7 @@ interface Target {
 
 export interface KernelTableDeps {
   readonly maps: SocketMaps;
+  readonly namespaces: NamespaceCookies;
   readonly clock: Clock;
   /** Removes programs and maps from the kernel. */
   readonly uninstall: () => void;
@@ -67,18 +75,22 @@ export class KernelSocketTable implements SocketTable {
   #services = new Map<string, Set<number>>();
   #frontends = new Map<string, number>();
   readonly #nodes: NodeAddressEntries;
+  readonly #exemptions: ExemptionEntries;
+  readonly #namespaces: NamespaceCookies;
   #isKnown = false;
   #nextGroup = 1;
   /** The last call. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor({ maps, clock, uninstall, onBackendsRemoved }: KernelTableDeps) {
+  constructor({ maps, namespaces, clock, uninstall, onBackendsRemoved }: KernelTableDeps) {
     this.#maps = maps;
     this.#clock = clock;
     this.#slices = new Slices(clock);
     this.#uninstall = uninstall;
     this.#onBackendsRemoved = onBackendsRemoved;
     this.#nodes = new NodeAddressEntries(maps.nodes);
+    this.#exemptions = new ExemptionEntries(maps.exemptions);
+    this.#namespaces = namespaces;
   }
 
   put(service: SocketService): Promise<void> {
@@ -115,12 +127,36 @@ export class KernelSocketTable implements SocketTable {
     });
   }
 
+  exempt(namespace: ExemptNamespace): Promise<void> {
+    return this.#next(`exemption ${namespace.name}`, async () => {
+      await this.#begin();
+      const cookie = await this.#namespaces.namespaceCookie(namespace.path);
+      this.#exemptions.set(namespace, cookie);
+    });
+  }
+
+  endExemption(name: string): Promise<void> {
+    return this.#next(`exemption ${name}`, async () => {
+      await this.#begin();
+      this.#exemptions.delete(name);
+    });
+  }
+
+  exemptNamespaces(): Promise<readonly ExemptNamespace[]> {
+    return this.#next('exemptions', async () => {
+      await this.#exemptions.read(this.#clock);
+      return this.#exemptions.all();
+    });
+  }
+
   remove(): Promise<void> {
     return this.#next('socket services', async () => this.#uninstall());
   }
 
   #next<T>(where: string, work: () => Promise<T>): Promise<T> {
     const result = this.#last.then(work).catch((thrown: unknown) => {
+      // before a write: the table is as it was
+      if (thrown instanceof NamespaceNotFoundError || thrown instanceof LinuxError) throw thrown;
       this.#isKnown = false;
       if (!(thrown instanceof Refusal)) throw thrown;
       const isFull = thrown.errno === 'E2BIG';
@@ -281,6 +317,7 @@ export class KernelSocketTable implements SocketTable {
       group.frontends.add(text);
     });
     await this.#nodes.read(clock);
+    await this.#exemptions.read(clock);
     this.#nextGroup = [...this.#groups.keys()].reduce((all, one) => Math.max(all, one), 0) + 1;
     this.#isKnown = true;
     if (!wasKnown) this.#onBackendsRemoved();

@@ -7,16 +7,18 @@ import { formatIp, parseIp } from '#models/ip.ts';
 import type { MapShape } from '../bpf/map.ts';
 import {
   type Destination,
+  type ExemptNamespace,
   type Frontend,
   type FrontendScope,
   MAX_NAME_LENGTH,
+  maxExemptionLength,
   type NodeAddress,
   nodePortFrontend,
   type SocketProtocol,
 } from './api.ts';
 
 /** Changes with every shape: programs and maps of another version are replaced. */
-export const LAYOUT_VERSION = 2;
+export const LAYOUT_VERSION = 3;
 
 /** Memory of one entry is about its length + 64 bytes. */
 export const shapes = {
@@ -24,6 +26,13 @@ export const shapes = {
   frontends: { kind: 'hash', keyLength: 20, valueLength: 4, maxEntries: 1 << 18 },
   /** From an address of a node to the frontend of a node port there, without port and protocol. */
   nodes: { kind: 'hash', keyLength: 16, valueLength: 20, maxEntries: 1 << 15 },
+  /** By the cookie of an exempt network namespace: name and path of the exemption. */
+  exemptions: {
+    kind: 'hash',
+    keyLength: 8,
+    valueLength: maxExemptionLength.name + maxExemptionLength.path,
+    maxEntries: 1 << 13,
+  },
   /** The agent anchors all other entries here: a group is the last that goes. */
   groups: { kind: 'hash', keyLength: 4, valueLength: 8 + MAX_NAME_LENGTH, maxEntries: 1 << 17 },
   /** From group and number of a slot to a backend; one with weight 3 has 3 slots. */
@@ -128,6 +137,30 @@ export function nodePortAt(nodePort: Buffer, asked: Buffer): Buffer {
   ]);
 }
 
+export function encodeCookie(cookie: bigint): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64LE(cookie);
+  return bytes;
+}
+
+export function encodeExemption({ name, path }: ExemptNamespace): Buffer {
+  const bytes = Buffer.alloc(shapes.exemptions.valueLength);
+  bytes.write(name, 0, maxExemptionLength.name);
+  bytes.write(path, maxExemptionLength.name);
+  return bytes;
+}
+
+export function decodeExemption(bytes: Buffer): ExemptNamespace {
+  const name = textOf(bytes.subarray(0, maxExemptionLength.name));
+  return { name, path: textOf(bytes.subarray(maxExemptionLength.name)) };
+}
+
+/** Ends with the first zero byte, or with the field. */
+function textOf(field: Buffer): string {
+  const end = field.indexOf(0);
+  return field.toString('utf8', 0, end < 0 ? field.length : end);
+}
+
 export function encodeNumber(number: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32LE(number);
@@ -151,11 +184,10 @@ export function encodeGroup({ name, slots, affinityTimeout }: GroupHead): Buffer
 }
 
 export function decodeGroup(bytes: Buffer): GroupHead {
-  const end = bytes.indexOf(0, 8);
   return {
     slots: bytes.readUInt32LE(0),
     affinityTimeout: bytes.readUInt32LE(4),
-    name: bytes.toString('utf8', 8, end < 0 ? bytes.length : end),
+    name: textOf(bytes.subarray(8)),
   };
 }
 

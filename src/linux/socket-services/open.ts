@@ -6,7 +6,7 @@ import type { Logger } from '#infra/log/log.ts';
 import { Refusal } from '../netlink/refusal.ts';
 import type { SocketTable } from './api.ts';
 import { install, uninstall } from './installation.ts';
-import { KernelSocketTable } from './kernel-table.ts';
+import { KernelSocketTable, type NamespaceCookies } from './kernel-table.ts';
 import { type DatagramSockets, StaleSockets } from './stale-sockets.ts';
 
 /** Of the agent, in the bpf file system. */
@@ -27,7 +27,7 @@ export const SocketServicesUnavailableError = defineError({
 
 export interface SocketTableDeps {
   readonly clock: Clock;
-  readonly sockets: DatagramSockets;
+  readonly sockets: DatagramSockets & NamespaceCookies;
   readonly log: Logger;
 }
 
@@ -91,6 +91,7 @@ function open(
   });
   const table = new KernelSocketTable({
     maps,
+    namespaces: sockets,
     clock,
     uninstall: () => uninstall(folder),
     onBackendsRemoved: () => stale.request(),

@@ -49,6 +49,8 @@ const stack = {
   reverseKey: -264,
   /** Frontend of a node port. */
   nodePort: -288,
+  /** Cookie of the network namespace. */
+  namespace: -296,
 } as const;
 
 /** Offset of the port in an endpoint. */
@@ -163,6 +165,9 @@ function translate(code: Assembler, { family, maps, canRefuse, isConnect }: Tran
   code.jumpIf('r0', 'equal', 0, 'none');
   code.label('found');
   code.load('r7', 4, 'r0', 0).store(4, 'r10', stack.group, 'r7');
+  code.set('r1', 'r6').call(helper.namespaceCookie).store(8, 'r10', stack.namespace, 'r0');
+  lookup(code, maps.exemptions, stack.namespace);
+  code.jumpIf('r0', 'notEqual', 0, 'none');
   lookup(code, maps.groups, stack.group);
   code.jumpIf('r0', 'equal', 0, 'none').set('r8', 'r0');
   code.load('r1', 4, 'r8', 0).jumpIf('r1', 'equal', 0, 'refuse');

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Clock, Random } from '#infra/clock/clock.ts';
 import {
   type Destination,
+  type ExemptNamespace,
   type Frontend,
   type NodeAddress,
   nodePortFrontend,
@@ -36,6 +37,7 @@ export class SimSocketTable implements SocketTable {
   readonly #services = new Map<string, readonly SimMapping[]>();
   readonly #frontends = new Map<string, SimMapping>();
   readonly #nodes = new Map<string, NodeAddress>();
+  readonly #exemptions = new Map<string, ExemptNamespace>();
   /** Backends of datagram sockets, by socket and frontend. */
   readonly #flows = new Map<string, SocketBackend>();
 
@@ -108,15 +110,28 @@ export class SimSocketTable implements SocketTable {
     return [...this.#nodes.values()];
   }
 
+  async exempt(namespace: ExemptNamespace): Promise<void> {
+    this.#exemptions.set(namespace.name, namespace);
+  }
+
+  async endExemption(name: string): Promise<void> {
+    this.#exemptions.delete(name);
+  }
+
+  async exemptNamespaces(): Promise<readonly ExemptNamespace[]> {
+    return [...this.#exemptions.values()];
+  }
+
   async remove(): Promise<void> {
     this.#services.clear();
     this.#frontends.clear();
     this.#nodes.clear();
+    this.#exemptions.clear();
   }
 
-  /** A socket of a network namespace connects. */
+  /** A socket of a network namespace connects. @param namespace its path */
   connect(namespace: string, to: Destination): SocketDecision {
-    const found = this.#mappingAt(to);
+    const found = this.#mappingAt(namespace, to);
     if (!found) return { to: 'unchanged' };
     const backend = this.#choose(namespace, found);
     return backend ? decision(backend) : { to: 'refused' };
@@ -124,7 +139,7 @@ export class SimSocketTable implements SocketTable {
 
   /** A socket of a network namespace sends a datagram without a connection. */
   send(namespace: string, socket: string, to: Destination): SocketDecision {
-    const found = this.#mappingAt(to);
+    const found = this.#mappingAt(namespace, to);
     if (!found) return { to: 'unchanged' };
     const flow = `${namespace} ${socket} ${to.address} ${to.port}`;
     const known = this.#flows.get(flow);
@@ -135,7 +150,8 @@ export class SimSocketTable implements SocketTable {
     return decision(backend);
   }
 
-  #mappingAt(to: Destination): SimMapping | undefined {
+  #mappingAt(namespace: string, to: Destination): SimMapping | undefined {
+    if ([...this.#exemptions.values()].some(({ path }) => path === namespace)) return undefined;
     const found = this.#frontends.get(textOf({ ...to, scope: 'ADDRESS' }));
     const node = this.#nodes.get(to.address);
     return found ?? (node && this.#frontends.get(textOf(nodePortFrontend(node, to))));

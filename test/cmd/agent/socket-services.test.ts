@@ -53,6 +53,15 @@ function socketNode(): SocketNode {
       await table.deleteNodeAddress(address);
     },
     nodeAddresses: () => table.nodeAddresses(),
+    exempt: async (one) => {
+      changes.push(`exempt ${one.name}`);
+      await table.exempt(one);
+    },
+    endExemption: async (name) => {
+      changes.push(`end exemption ${name}`);
+      await table.endExemption(name);
+    },
+    exemptNamespaces: () => table.exemptNamespaces(),
     remove: async () => {
       changes.push('remove');
       await table.remove();

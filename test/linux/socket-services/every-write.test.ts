@@ -7,6 +7,7 @@ import { describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { ManualClock } from '#infra/clock/manual.ts';
+import { NamespaceNotFoundError } from '#linux/api.ts';
 import type { Frontend, SocketMapping, SocketService } from '#linux/socket-services/api.ts';
 import { KernelSocketTable } from '#linux/socket-services/kernel-table.ts';
 import { checkProperty } from '../../support/random-cases.ts';
@@ -22,9 +23,22 @@ import {
 
 const FILE = 'test/linux/socket-services/every-write.test.ts';
 
+/** Of a namespace whose path ends in a number; others have ended. */
+async function namespaceCookie(path = ''): Promise<bigint> {
+  const [number] = /\d+$/.exec(path) ?? [];
+  if (number === undefined) throw new NamespaceNotFoundError(path);
+  return BigInt(number);
+}
+
 function startAgent({ maps }: MemoryMaps, onBackendsRemoved = () => {}): KernelSocketTable {
   const clock = new ManualClock();
-  return new KernelSocketTable({ maps, clock, uninstall: () => undefined, onBackendsRemoved });
+  return new KernelSocketTable({
+    maps,
+    namespaces: { namespaceCookie },
+    clock,
+    uninstall: () => undefined,
+    onBackendsRemoved,
+  });
 }
 
 /** Backends that clients of each address have to reach. */
@@ -274,5 +288,33 @@ describe('a reading of the table', () => {
     assert.equal(requests, 1);
     await table.services();
     assert.equal(requests, 1);
+  });
+});
+
+describe('an exemption', () => {
+  const web = { name: 'a', path: '/run/netns/1' };
+
+  test('is that of the namespace to which its path leads when it is put', async () => {
+    const kernel = new MemoryMaps();
+    const table = startAgent(kernel);
+    await table.exempt(web);
+    await table.exempt({ ...web, path: '/run/netns/2' });
+    assert.deepEqual(await table.exemptNamespaces(), [{ ...web, path: '/run/netns/2' }]);
+    assert.equal(kernel.size('exemptions'), 1);
+    await startAgent(kernel).endExemption('a');
+    assert.equal(kernel.size('exemptions'), 0);
+  });
+
+  test('of a namespace that has ended fails, and the table stays known', async () => {
+    let requests = 0;
+    const table = startAgent(new MemoryMaps(), () => requests++);
+    await table.put(service('a', mapping(80, 2)));
+    requests = 0;
+    await assert.rejects(table.exempt({ name: 'a', path: '/run/netns/gone' }), {
+      name: 'NamespaceNotFoundError',
+    });
+    await table.put(service('b', mapping(81, 2)));
+    assert.equal(requests, 0, 'sockets are looked at after a reading');
+    assert.deepEqual(await table.exemptNamespaces(), []);
   });
 });

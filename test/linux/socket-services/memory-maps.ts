@@ -30,6 +30,7 @@ export class MemoryMaps {
   readonly #entries: Readonly<Record<MapName, Map<string, string>>> = {
     frontends: new Map(),
     nodes: new Map(),
+    exemptions: new Map(),
     groups: new Map(),
     slots: new Map(),
     members: new Map(),
@@ -44,6 +45,7 @@ export class MemoryMaps {
   readonly maps: SocketMaps = {
     frontends: this.#map('frontends'),
     nodes: this.#map('nodes'),
+    exemptions: this.#map('exemptions'),
     groups: this.#map('groups'),
     slots: this.#map('slots'),
     members: this.#map('members'),

@@ -1,14 +1,15 @@
 /** Services at sockets as clients and the scheduler see them; every implementation passes it. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import type {
-  Frontend,
-  FrontendScope,
-  NodeAddress,
-  SocketMapping,
-  SocketProtocol,
-  SocketService,
-  SocketTable,
+import {
+  type Frontend,
+  type FrontendScope,
+  maxExemptionLength,
+  type NodeAddress,
+  type SocketMapping,
+  type SocketProtocol,
+  type SocketService,
+  type SocketTable,
 } from '#linux/socket-services/api.ts';
 import type { SkipReason } from '#test/support/requirements.ts';
 
@@ -23,6 +24,8 @@ export type Reached = string | 'refused' | undefined;
 export interface SocketBackendUnderTest {
   /** As the agent has it; after `restart` the one of the next agent. */
   readonly table: SocketTable;
+  /** Paths of the two network namespaces. */
+  readonly namespaces: readonly [string, string];
   restart(): Promise<void>;
   /** From one of two network namespaces. */
   connect(namespace: 0 | 1, to: Place): Promise<Reached>;
@@ -87,6 +90,7 @@ export function testSocketTable(
       for (const service of await one.table.services()) await one.table.delete(service.name);
       for (const { address } of await one.table.nodeAddresses())
         await one.table.deleteNodeAddress(address);
+      for (const { name } of await one.table.exemptNamespaces()) await one.table.endExemption(name);
     });
 
     const put = (...mappings: readonly SocketMapping[]): Promise<void> =>
@@ -306,6 +310,32 @@ export function testSocketTable(
       await put(mapping([nodePort], three.slice(0, 1), 0, 'THIS_NODE'));
       // the kernel connects it to loopback, which has no listener at this port
       assert.notEqual(await one.connect(0, nodePort), '127.0.0.2 8080');
+    });
+
+    test('sockets of an exempt namespace are left alone, those of others are not', async () => {
+      await put(mapping([web], three.slice(0, 1)), mapping([six], []));
+      await one.table.exempt({ name: 'pod', path: one.namespaces[0] });
+      assert.equal(await one.connect(0, web), undefined);
+      assert.equal(await one.send(0, 'exempt', web), undefined);
+      assert.equal(await one.connect(0, six), undefined);
+      assert.equal(await one.connect(1, web), '127.0.0.2 8080');
+      assert.equal(await one.connect(1, six), 'refused');
+      await one.restart();
+      const exempt = [{ name: 'pod', path: one.namespaces[0] }];
+      assert.deepEqual(await one.table.exemptNamespaces(), exempt);
+      assert.equal(await one.connect(0, web), undefined);
+      await one.table.endExemption('another pod');
+      await one.table.exempt({ name: 'another pod', path: one.namespaces[1] });
+      await one.table.endExemption('pod');
+      assert.equal(await one.connect(0, web), '127.0.0.2 8080');
+      assert.equal(await one.connect(1, web), undefined);
+    });
+
+    test('names and paths of exemptions have their lengths', async () => {
+      const name = 'c'.repeat(maxExemptionLength.name);
+      await one.table.exempt({ name, path: one.namespaces[0] });
+      await one.restart();
+      assert.deepEqual(await one.table.exemptNamespaces(), [{ name, path: one.namespaces[0] }]);
     });
 
     test('the table is read as it was written, by the next agent, too', async () => {

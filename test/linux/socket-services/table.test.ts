@@ -11,6 +11,7 @@ testSocketTable('the simulator', false, async () => {
   };
   return {
     table,
+    namespaces: ['0', '1'],
     restart: async () => undefined,
     connect: async (namespace, to: Place) =>
       reached(table.connect(String(namespace), { ...to, protocol: 'TCP' })),

@@ -73,6 +73,7 @@ describe(LIST, () => {
       },
       isAdopted: false,
       isDisplaced: false,
+      serviceTranslation: 'packets',
       values: {
         state: 'CONFIGURED',
         total: node.net.podKeys('c1/eth0').length,

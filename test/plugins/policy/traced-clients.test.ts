@@ -112,7 +112,7 @@ class GuardedCluster {
       await this.#publishPod(step.labeled);
     } else {
       await this.traced.step(step);
-      if ('pod' in step || 'membership' in step)
+      if ('pod' in step || 'membership' in step || 'exempt' in step)
         for (const name of podNames) await this.#publishPod(name);
     }
   }
@@ -160,13 +160,16 @@ class GuardedCluster {
       this.#pods.delete(name);
       return this.traced.publish('pod', key, undefined);
     }
-    const value = pod({
-      name,
-      namespace: 'default',
-      labels: { app: this.#apps.get(name) ?? '' },
-      ips: [address],
-      ports: ['http TCP 8080'],
-    });
+    const value = {
+      ...pod({
+        name,
+        namespace: 'default',
+        labels: { app: this.#apps.get(name) ?? '' },
+        ips: [address],
+        ports: ['http TCP 8080'],
+      }),
+      annotations: this.traced.annotationsOf(name),
+    };
     this.#pods.set(name, value);
     await this.traced.publish('pod', key, value);
   }

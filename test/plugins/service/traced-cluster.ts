@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { nodeModel } from '#kubernetes/models/node.ts';
+import { podModel } from '#kubernetes/models/pod.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import { type SocketNodeAddress, socketNodeAddressKey } from '#models/linux/socket-node-address.ts';
 import { type SocketService, socketServiceKey } from '#models/linux/socket-service.ts';
@@ -44,6 +45,8 @@ export const someStep = fc.oneof(
   // node-b leaves the cluster, or joins it again
   { weight: 1, arbitrary: fc.constant({ membership: true }) },
   { weight: 1, arbitrary: fc.record({ pod: fc.constantFrom('a1', 'a2', 'b1', 'b2') }) },
+  // its annotation for the translation of services
+  { weight: 1, arbitrary: fc.record({ exempt: fc.constantFrom('a1', 'b1') }) },
   {
     weight: 1,
     arbitrary: fc.record({
@@ -84,6 +87,7 @@ export class TracedCluster {
   readonly #zones = new Map<NodeName, string>();
   /** Attached pods by name, with their addresses. */
   readonly #pods = new Map<string, string>();
+  readonly #exempt = new Set<string>();
   /** Without node-b node-a is alone. */
   #hasNodeB = true;
   readonly objects: Mutable<Pick<World, 'services' | 'slices'>> = { services: [], slices: [] };
@@ -116,6 +120,7 @@ export class TracedCluster {
 
   async step(step: Step): Promise<void> {
     if ('pod' in step) return this.#togglePod(step.pod);
+    if ('exempt' in step) return this.#toggleExemption(step.exempt);
     if ('membership' in step) return this.#toggleNode();
     if ('node' in step) {
       this.#zones.set(step.node, step.zone);
@@ -145,7 +150,8 @@ export class TracedCluster {
 
   /** Whether a client has a socket of a kernel that translates. */
   isSocket(client: Client): boolean {
-    return this.#hasSockets && client.name.startsWith('pod');
+    const [kind, pod = ''] = client.name.split(' ');
+    return this.#hasSockets && kind === 'pod' && !this.#exempt.has(pod);
   }
 
   /** All that Kubernetes says about a node. */
@@ -246,6 +252,18 @@ export class TracedCluster {
       const { error } = await node.del(name, name);
       if (error) throw error;
     } else this.#pods.set(name, addressOf(await node.add(name, name)));
+  }
+
+  /** Of a pod of the namespace `default`. */
+  annotationsOf(pod: string): Record<string, string> {
+    return this.#exempt.has(pod) ? { 'contivpp.io/service-translation': 'packets' } : {};
+  }
+
+  async #toggleExemption(pod: string): Promise<void> {
+    if (!this.#exempt.delete(pod)) this.#exempt.add(pod);
+    const annotations = this.annotationsOf(pod);
+    const value = podModel.canonical({ name: pod, namespace: 'default', annotations });
+    await this.publish('pod', resources.pod.key(pod, 'default'), value);
   }
 
   async #toggleNode(): Promise<void> {

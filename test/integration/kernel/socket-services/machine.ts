@@ -109,6 +109,11 @@ export class SocketClient {
     this.#namespace = namespace;
   }
 
+  /** Path of its network namespace. */
+  get namespace(): string {
+    return this.#namespace.path;
+  }
+
   async request(request: Request): Promise<Answer> {
     this.#process.send(request);
     const [answer] = (await once(this.#process, 'message')) as [Answer];

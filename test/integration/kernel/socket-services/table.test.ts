@@ -16,6 +16,7 @@ testSocketTable('the kernel', withoutSocketHooks(), async () => {
     get table() {
       return table;
     },
+    namespaces: [clients[0].namespace, clients[1].namespace],
     restart: async () => {
       table = machine.table();
     },

@@ -1,0 +1,154 @@
+/** A pod whose sockets are left alone on a node where those of others are translated. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { podModel } from '#kubernetes/models/pod.ts';
+import { resources } from '#kubernetes/resources/resources.ts';
+import type { Place, ServiceCluster, StartServiceCluster } from '../service-cluster.ts';
+import { assertBackends, assertClient, assertNone } from './answers.ts';
+import { a, b, both, host1, host2, type ServiceInput, serviceRecords, x, y } from './records.ts';
+
+/** So many connections reach each of three backends, except in one of a billion runs. */
+const ENOUGH = 60;
+const annotations = { 'contivpp.io/service-translation': 'packets' };
+const e: Place = { pod: 'e' };
+const ports = [{ port: 80, target: 8080 }];
+
+export function exemptPodSuite(start: StartServiceCluster): void {
+  describe('a pod whose packets are translated', { timeout: 300_000 }, () => {
+    let cluster: ServiceCluster;
+
+    before(async () => {
+      cluster = await start();
+      await cluster.startPod('e', 'node1', [8080], { annotations });
+      for (const pod of ['a', 'b']) await cluster.startPod(pod, 'node1', [8080]);
+      for (const pod of ['x', 'y']) await cluster.startPod(pod, 'node2', [8080]);
+      for (const place of [host1, host2, 'outside'] as const) await cluster.serve(place, 8080);
+    });
+    after(() => cluster?.[Symbol.asyncDispose]());
+
+    const apply = (name: string, input: ServiceInput) =>
+      cluster.apply(serviceRecords(cluster, name, input));
+    const connect = (from: Place, address: string, port: number, count = 1) =>
+      Promise.all(
+        both.map((protocol) => cluster.connect(from, { address, port, protocol }, count)),
+      ).then((answers) => answers.flat());
+
+    it('reaches a cluster IP with backends of both nodes, which see its address', async () => {
+      const cluster_ip = '10.96.0.10';
+      await apply('web', { cluster_ip, ports, backends: [b, x, y] });
+      const answers = await connect(e, cluster_ip, 80, ENOUGH);
+      assertBackends(answers, ['b', 'x', 'y']);
+      assertClient(answers, cluster.addressOf(e));
+      // others are translated at their sockets, beside it and elsewhere
+      for (const from of [a, x])
+        assertBackends(await connect(from, cluster_ip, 80, ENOUGH), ['b', 'x', 'y']);
+    });
+
+    it('reaches itself', async () => {
+      const cluster_ip = '10.96.0.12';
+      await apply('self', { cluster_ip, ports, backends: [e] });
+      const answers = await connect(e, cluster_ip, 80, 5);
+      assertBackends(answers, ['e']);
+      assertClient(answers, cluster.natLoopbackOf('node1'));
+    });
+
+    it('is a backend of a service for all others', async () => {
+      const cluster_ip = '10.96.0.13';
+      const service = { service_type: 'NodePort', cluster_ip };
+      await apply('of-it', {
+        ...service,
+        ports: [{ ...ports[0]!, nodePort: 30_081 }],
+        backends: [e],
+      });
+      for (const from of [a, x, host1, host2])
+        assertBackends(await connect(from, cluster_ip, 80, 5), ['e'], JSON.stringify(from));
+      for (const node of ['node1', 'node2'] as const)
+        assertBackends(
+          await connect('outside', cluster.vppAddressOf(node), 30_081, 5),
+          ['e'],
+          node,
+        );
+    });
+
+    it('reaches backends in the network of a host, and outside of the cluster', async () => {
+      const [hosts, outside] = ['10.96.0.15', '10.96.0.16'];
+      await apply('hosts', { cluster_ip: hosts, ports, backends: [host1, host2] });
+      assertBackends(await connect(e, hosts, 80, ENOUGH), ['node1', 'node2']);
+      await apply('outside', { cluster_ip: outside, ports, backends: ['outside'] });
+      assertBackends(await connect(e, outside, 80, 5), ['outside']);
+    });
+
+    it('reaches the node ports of its node', async () => {
+      for (const [policy, backends, nodePort] of [
+        ['Cluster', ['b', 'x'], 30_082],
+        ['Local', ['b'], 30_083],
+      ] as const) {
+        await apply(`node-port-${nodePort}`, {
+          service_type: 'NodePort',
+          external_traffic_policy: policy,
+          cluster_ip: `10.96.1.${nodePort % 100}`,
+          ports: [{ ...ports[0]!, nodePort }],
+          backends: [b, x],
+        });
+        for (const address of [cluster.vppAddressOf('node1'), cluster.addressOf(host1)])
+          assertBackends(
+            await connect(e, address, nodePort, ENOUGH),
+            backends,
+            `${policy} ${address}`,
+          );
+      }
+    });
+
+    it('reaches pods, hosts and the outside directly, and they reach it', async () => {
+      for (const [other, name] of [
+        [a, 'a'],
+        [x, 'x'],
+        [host1, 'node1'],
+        [host2, 'node2'],
+        ['outside', 'outside'],
+      ] as const)
+        assertBackends(await connect(e, cluster.addressOf(other), 8080, 5), [name]);
+      for (const from of [a, x, host1, host2]) {
+        const answers = await connect(from, cluster.addressOf(e), 8080, 5);
+        assertBackends(answers, ['e'], JSON.stringify(from));
+      }
+    });
+
+    it('gets an error without backends, as other pods do', async () => {
+      const cluster_ip = '10.96.0.17';
+      await apply('empty', { cluster_ip, ports, backends: [] });
+      const [answer] = await cluster.connect(e, { address: cluster_ip, port: 80, protocol: 'TCP' });
+      assert.equal(answer!.result, 'refused');
+      assertNone(await connect(e, cluster_ip, 80));
+    });
+
+    it('keeps its connections while the agent is killed', async () => {
+      const target = { address: '10.96.0.10', port: 80, protocol: 'TCP' } as const;
+      const open = await cluster.open(e, target, 10);
+      await cluster.restartAgent('node1', 'SIGKILL');
+      assert.deepEqual(await open.broken(), []);
+      assertBackends(await connect(e, target.address, 80, ENOUGH), ['b', 'x', 'y']);
+      await open.close();
+    });
+
+    it('is translated at its sockets without the annotation, and again with it', async () => {
+      const [own, nat] = [cluster.addressOf(e), cluster.natLoopbackOf('node1')];
+      for (const [record, client] of [
+        [{}, own],
+        [{ annotations }, nat],
+      ] as const) {
+        const value = podModel.canonical({
+          ...record,
+          name: 'e',
+          namespace: 'default',
+          ip_address: own,
+        });
+        await cluster.write({ resource: resources.pod, name: 'e', value });
+        assertClient(await connect(e, '10.96.0.12', 80, 5), client);
+        const answers = await connect(e, '10.96.0.10', 80, ENOUGH);
+        assertBackends(answers, ['b', 'x', 'y']);
+        assertClient(answers, own);
+      }
+    });
+  });
+}
