@@ -5,6 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ManualClock } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { createReflector } from '#ksr/records/reflector.ts';
 import { REFLECTOR_PREFIX } from '#kubernetes/resources/resources.ts';
@@ -76,8 +77,14 @@ function* pages({ count, object }: LargeKind): Generator<unknown[]> {
 }
 
 function records(): object {
-  const deps = { prefix: REFLECTOR_PREFIX, readers: 'mixed', log: silentLogger } as const;
-  const reflector = createReflector(deps);
+  // its time does not advance, so that all is computed at once
+  const clock = new ManualClock();
+  const reflector = createReflector({
+    prefix: REFLECTOR_PREFIX,
+    readers: 'mixed',
+    clock,
+    log: silentLogger,
+  });
   const kinds = new Map(largeCluster.map((kind) => [kind.path, kind]));
   let cpuMs = 0;
   for (const { kind, handlers } of reflector.watches) {

@@ -63,7 +63,7 @@ export function createKsr(deps: KsrDeps): Ksr {
   registerBuildInfo(registry, deps.build);
   const statistics = new Registry();
 
-  const reflector = createReflector({ prefix, readers, log });
+  const reflector = createReflector({ prefix, readers, clock, log });
   const removedNodes = new RemovedNodes({
     nodes: reflector.nodes,
     store,

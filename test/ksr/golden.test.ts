@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ManualClock } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { createReflector } from '#ksr/records/reflector.ts';
 import { REFLECTOR_PREFIX } from '#kubernetes/resources/resources.ts';
@@ -18,6 +19,7 @@ test("records are those of the original's reflector, but for the extensions", ()
   const reflector = createReflector({
     prefix: REFLECTOR_PREFIX,
     readers: 'mixed',
+    clock: new ManualClock(),
     log: silentLogger,
   });
   const objects = goldenObjects();

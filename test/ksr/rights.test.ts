@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
+import { ManualClock } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { createReflector } from '#ksr/records/reflector.ts';
 
@@ -19,7 +20,12 @@ test('the role of contiv-ksr in deploy/ permits to list and watch what is reflec
   const permitted = reads.flatMap(({ apiGroups: [group], resources }) =>
     resources.map((resource) => `${group} ${resource}`),
   );
-  const { watches } = createReflector({ prefix: '/', readers: 'mixed', log: silentLogger });
+  const { watches } = createReflector({
+    prefix: '/',
+    readers: 'mixed',
+    clock: new ManualClock(),
+    log: silentLogger,
+  });
   const watched = watches.map(({ kind: { path } }) => {
     const [root, group, version, plural] = path.slice(1).split('/');
     return root === 'api' ? ` ${version}` : `${group} ${plural}`;

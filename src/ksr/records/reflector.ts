@@ -1,4 +1,5 @@
 /** All kinds that are reflected: their objects in the API server, and their records in the datastore. */
+import type { Clock } from '#infra/clock/clock.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { KubeObject } from '#kubernetes/reflector/objects/object.ts';
 import type { KubePod } from '#kubernetes/reflector/objects/pod.ts';
@@ -80,10 +81,11 @@ export interface ReflectorDeps {
   /** Of all records, for example `/vnf-agent/contiv-ksr/`. */
   readonly prefix: string;
   readonly readers: Readers;
+  readonly clock: Clock;
   readonly log: Logger;
 }
 
-export function createReflector({ prefix, readers, log }: ReflectorDeps): Reflector {
+export function createReflector({ prefix, readers, clock, log }: ReflectorDeps): Reflector {
   const records: RecordKind[] = [];
   const newRecords = (
     name: string,
@@ -119,6 +121,7 @@ export function createReflector({ prefix, readers, log }: ReflectorDeps): Reflec
     ...newRecords('Endpoints', resources.endpoints.keyPrefix, [endpointsType.kind, sliceType.kind]),
     readers,
     prefix,
+    clock,
     log,
   });
   const endpointsPath = pathOf(endpointsType.apiVersion, 'endpoints');

@@ -4,6 +4,7 @@ import type { DeepInput } from '#models/model.ts';
 import {
   type EndpointAddress,
   type EndpointPort,
+  type EndpointSubset,
   type Endpoints,
   endpointsModel,
   type ObjectReference,
@@ -18,7 +19,8 @@ import {
 } from './objects/endpoints.ts';
 import { namespaceOf } from './objects/meta.ts';
 import type { Readers } from './reflected.ts';
-import { type Backend, type BackendState, subsetsOf } from './subsets.ts';
+import { atOnce, type Steps } from './steps.ts';
+import { type Backend, type BackendState, subsetsInSteps } from './subsets.ts';
 
 /** Keeps the order of the object: Kubernetes has grouped and sorted it. */
 export function endpointsValue(endpoints: KubeEndpoints): Endpoints {
@@ -66,16 +68,52 @@ export function mergedSlices(
   slices: readonly KubeEndpointSlice[],
   readers: Readers = 'mixed',
 ): Endpoints {
-  const sorted = [...slices].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
-  return endpointsModel.canonical({
-    name: service.name,
-    namespace: service.namespace,
-    endpoint_subsets: subsetsOf(
-      sorted.flatMap((slice) => sliceBackends(slice, readers)),
-      readers,
-    ),
-    last_change_trigger_time: readers === 'own' ? lastTrigger(sorted) : undefined,
-  });
+  return atOnce(mergedInSteps(service, slices, readers));
+}
+
+/** The same for a service with thousands of endpoints. */
+export function* mergedInSteps(
+  { name, namespace }: { readonly name: string; readonly namespace: string },
+  slices: Iterable<KubeEndpointSlice>,
+  readers: Readers,
+): Steps<Endpoints> {
+  const sorted: KubeEndpointSlice[] = [];
+  for (const slice of slices) {
+    yield;
+    sorted.push(slice);
+  }
+  sorted.sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  const backends: Backend[] = [];
+  for (const slice of sorted) {
+    yield;
+    backends.push(...sliceBackends(slice, readers));
+  }
+  const subsets: EndpointSubset[] = [];
+  for (const { ports, ...lists } of yield* subsetsInSteps(backends, readers)) {
+    const [subset] = endpointsModel.canonical({ endpoint_subsets: [{ ports }] }).endpoint_subsets;
+    const addresses = yield* canonicalAddresses(lists.addresses);
+    const not_ready_addresses = yield* canonicalAddresses(lists.not_ready_addresses);
+    subsets.push({ ...(subset as EndpointSubset), addresses, not_ready_addresses });
+  }
+  const last_change_trigger_time = readers === 'own' ? lastTrigger(sorted) : undefined;
+  const value = endpointsModel.canonical({ name, namespace, last_change_trigger_time });
+  return { ...value, endpoint_subsets: subsets };
+}
+
+/** Addresses in one step. */
+const STEP = 100;
+
+function* canonicalAddresses(addresses: readonly Backend['address'][]): Steps<EndpointAddress[]> {
+  const all: EndpointAddress[] = [];
+  for (let at = 0; at < addresses.length; at += STEP) {
+    yield;
+    const some = { addresses: addresses.slice(at, at + STEP) };
+    all.push(
+      ...(endpointsModel.canonical({ endpoint_subsets: [some] }).endpoint_subsets[0]?.addresses ??
+        []),
+    );
+  }
+  return all;
 }
 
 function lastTrigger(slices: readonly KubeEndpointSlice[]): string | undefined {

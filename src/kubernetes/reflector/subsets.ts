@@ -2,11 +2,13 @@
  * Groups backends into the subsets of an Endpoints value: addresses with equal ports are in one
  * subset. The result does not depend on the order of the backends.
  */
+
 import { ipFamily, parseIp } from '#models/ip.ts';
 import type { DeepInput } from '#models/model.ts';
 import type { EndpointAddress, EndpointPort, EndpointSubset } from '../models/endpoints.ts';
 import { addressOrText } from '../models/shared-rules.ts';
 import type { Readers } from './reflected.ts';
+import { atOnce, type Steps } from './steps.ts';
 
 /** `draining`: terminating, but still serving. Listed from best to worst. */
 export type BackendState = 'ready' | 'draining' | 'not-ready';
@@ -14,6 +16,12 @@ export type BackendState = 'ready' | 'draining' | 'not-ready';
 export interface Backend {
   readonly address: DeepInput<EndpointAddress> & { readonly ip: string };
   readonly state: BackendState;
+  readonly ports: readonly EndpointPort[];
+}
+
+export interface BackendSubset {
+  readonly addresses: readonly Backend['address'][];
+  readonly not_ready_addresses: readonly Backend['address'][];
   readonly ports: readonly EndpointPort[];
 }
 
@@ -35,19 +43,33 @@ export function subsetsOf(
   backends: readonly Backend[],
   readers: Readers,
 ): DeepInput<EndpointSubset>[] {
-  const seen = new Map<string, MergedBackend>();
-  for (const backend of backends) addBackend(seen, backend);
-  if (readers === 'mixed') dropUnneededDraining(seen);
+  return atOnce(subsetsInSteps(backends, readers));
+}
 
+export function* subsetsInSteps(
+  backends: readonly Backend[],
+  readers: Readers,
+): Steps<BackendSubset[]> {
+  const seen = new Map<string, MergedBackend>();
+  for (const backend of backends) {
+    yield;
+    addBackend(seen, backend);
+  }
+  if (readers === 'mixed') dropUnneededDraining(seen);
+  yield;
   const subsets = new Map<string, Subset>();
   for (const one of seen.values()) {
+    yield;
     for (const [state, ports] of portsByState(one)) addToSubset(subsets, one.address, state, ports);
   }
-  return sortedBy([...subsets], ([name]) => name).map(([, subset]) => ({
-    addresses: sortedAddresses(subset.ready),
-    not_ready_addresses: sortedAddresses(subset.notReady),
-    ports: subset.ports,
-  }));
+  const sorted: BackendSubset[] = [];
+  for (const [, { ready, notReady, ports }] of sortedBy([...subsets], ([name]) => name))
+    sorted.push({
+      addresses: yield* sortedAddresses(ready),
+      not_ready_addresses: yield* sortedAddresses(notReady),
+      ports,
+    });
+  return sorted;
 }
 
 /** Adds a backend; one that is listed twice, as while it moves between slices, is merged. */
@@ -123,8 +145,15 @@ function addToSubset(
   else subset.notReady.push({ ...address, serving_while_terminating: true });
 }
 
-function sortedAddresses(addresses: readonly Backend['address'][]): readonly Backend['address'][] {
-  return sortedBy(addresses, ({ ip, target_ref }) => `${sortableIp(ip)} ${target_ref?.name}`);
+function* sortedAddresses(
+  addresses: readonly Backend['address'][],
+): Steps<readonly Backend['address'][]> {
+  const texts = new Map<Backend['address'], string>();
+  for (const address of addresses) {
+    yield;
+    texts.set(address, `${sortableIp(address.ip)} ${address.target_ref?.name}`);
+  }
+  return sortedBy(addresses, (address) => texts.get(address) as string);
 }
 
 /** Sort key of an address: family, then bytes. */

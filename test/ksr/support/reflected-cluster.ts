@@ -72,7 +72,7 @@ export class ReflectedCluster {
     store.beforeWrite = ({ keys }) => {
       this.writes.push(...keys.filter((key) => !key.endsWith('status/gauges')));
     };
-    const reflector = createReflector({ prefix: PREFIX, readers: 'mixed', log });
+    const reflector = createReflector({ prefix: PREFIX, readers: 'mixed', clock, log });
     const { nodes } = reflector;
     const removedNodes = new RemovedNodes({ nodes, store, prefix: PREFIX, clock, random, log });
     const election = this.election.candidate(store);

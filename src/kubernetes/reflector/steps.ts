@@ -1,0 +1,10 @@
+/** Work in steps, between which a caller may turn the event loop. */
+export type Steps<T> = Generator<void, T, void>;
+
+/** All steps, for a caller that cannot turn. */
+export function atOnce<T>(steps: Steps<T>): T {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
