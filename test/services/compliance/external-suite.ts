@@ -54,6 +54,27 @@ export function externalSuite(start: StartServiceCluster): void {
       assertBackends(await connect(a, '10.96.1.10', 80, ENOUGH), ['b', 'x']);
     });
 
+    it('sockets are led to node ports of all nodes themselves: backends see pods, and hosts reach them', async (t) => {
+      if (!cluster.hasSockets) return t.skip('needs sockets');
+      for (const node of nodeNames)
+        for (const address of [cluster.vppAddressOf(node), cluster.addressOf({ host: node })]) {
+          for (const from of [a, x]) {
+            const answers = await connect(from, address, 30080, ENOUGH);
+            for (const [backend, pod] of [
+              ['b', b],
+              ['x', x],
+            ] as const)
+              if (pod !== from)
+                assertClient(
+                  answers.filter((one) => one.result === 'answered' && one.backend === backend),
+                  cluster.addressOf(from),
+                );
+          }
+          for (const host of nodeNames)
+            assertBackends(await connect({ host }, address, 30080, ENOUGH), ['b', 'x'], address);
+        }
+    });
+
     it('pods reach their host, and the host a pod, after a pod was started beside a node port', async () => {
       await cluster.startPod('late', 'node1', [8080]);
       const host = cluster.addressOf({ host: 'node1' });
@@ -92,6 +113,13 @@ export function externalSuite(start: StartServiceCluster): void {
       assertClient(answers, cluster.addressOf('outside'));
       assertNone(await connect('outside', cluster.vppAddressOf('node2'), 30082));
       assertBackends(await connect(x, '10.96.1.12', 80, ENOUGH), ['a', 'b'], 'cluster IP');
+      if (!cluster.hasSockets) return;
+      for (const node of nodeNames)
+        assertBackends(
+          await connect(x, cluster.vppAddressOf(node), 30082, ENOUGH),
+          ['a', 'b'],
+          node,
+        );
     });
 
     it('external IPs and addresses of a load balancer', async () => {
