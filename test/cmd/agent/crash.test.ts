@@ -52,8 +52,8 @@ for (const useTAPInterfaces of [true, false]) {
         assert.notEqual(unlike, address);
         await reflectPod(node, web, address);
         const wired = await configuration(node, [web.netns, other.netns]);
-        // two pods, the host and the link of the VRFs
-        assert.equal(String(wired.vpp['neighbors']).split(',').length, 4);
+        // two pods, the host and the two links of VRFs
+        assert.equal(String(wired.vpp['neighbors']).split(',').length, 5);
         for (const pod of [web, other]) await remove(second, pod);
         await untilNoAddressIsStored(node);
         assert.deepEqual(await configuration(node), empty);
