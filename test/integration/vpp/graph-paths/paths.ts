@@ -1,0 +1,64 @@
+/**
+ * The graph nodes of VPP that a packet visits where neither a policy nor a service concerns it, and the kernel
+ * translates services at sockets: `<name>`, or `<name> ×<times>`, as `show runtime` names them. Every packet pays for
+ * each, so none joins a path unnoticed.
+ */
+
+const inFromPod = ['tap-input', 'acl-plugin-in-ip4-fa', 'acl-plugin-out-ip4-fa'];
+const outToPod = ['tap-output', 'tap-tx'];
+const outToUplink = ['gso-ip4', 'uplink-output', 'uplink-tx'];
+
+/** Source NAT: the uplink has it for all that leaves by it, the tunnels to other nodes included. */
+const natOutput = [
+  'ip4-sv-reassembly-output-featu',
+  'nat-pre-in2out-output',
+  'nat44-ed-in2out-output',
+];
+const natInput = [
+  'ip4-sv-reassembly-feature',
+  'nat-pre-out2in',
+  'nat44-ed-out2in',
+  'nat44-ed-out2in-slowpath',
+];
+
+/** The loopback that links the VRFs, where ACLs see the address of the pod. */
+const overVrfLink = ['loop-output', 'loop-tx', 'lookup-ip4-dst', 'ethernet-input ×2'];
+
+const once = ['ethernet-input', 'interface-output', 'ip4-input', 'ip4-lookup', 'ip4-rewrite'];
+
+export const paths = {
+  podToPod: [...inFromPod, ...once, ...outToPod],
+  podToOtherNode: [
+    ...inFromPod,
+    ...['ethernet-input', 'ip4-input', 'ip4-lookup', 'ip4-rewrite ×2', 'interface-output ×2'],
+    // the routed interface of the bridge domain of the tunnels
+    ...['loop-output', 'loop-tx', 'l2-input', 'l2-input-feat-arc', 'acl-plugin-in-ip4-l2'],
+    ...['l2-input-feat-arc-end', 'l2-fwd', 'l2-output', 'vxlan4-encap'],
+    ...natOutput,
+    'nat44-ed-in2out-output-slowpat',
+    ...outToUplink,
+  ],
+  otherNodeToPod: [
+    'af-packet-input',
+    ...natInput,
+    ...['ip4-receive', 'ip4-udp-lookup', 'vxlan4-input', 'l2-input', 'l2-fwd'],
+    ...['ethernet-input', 'ip4-input ×2', 'ip4-lookup ×2', 'ip4-rewrite', 'interface-output'],
+    ...['acl-plugin-in-ip4-fa', 'acl-plugin-out-ip4-fa'],
+    ...outToPod,
+  ],
+  podToOutside: [
+    ...['tap-input', 'acl-plugin-in-ip4-fa ×2', 'acl-plugin-out-ip4-fa'],
+    ...overVrfLink,
+    ...['ip4-input ×2', 'ip4-lookup ×2', 'ip4-rewrite ×2', 'interface-output ×2'],
+    ...natOutput,
+    ...outToUplink,
+  ],
+  outsideToPod: [
+    'af-packet-input',
+    ...natInput,
+    ...overVrfLink,
+    ...['ip4-input ×2', 'ip4-lookup ×2', 'ip4-rewrite ×2', 'interface-output ×2'],
+    ...['acl-plugin-in-ip4-fa', 'acl-plugin-out-ip4-fa ×2'],
+    ...outToPod,
+  ],
+} satisfies Readonly<Record<string, readonly string[]>>;
