@@ -3,12 +3,19 @@ import type { Pod } from '#kubernetes/models/pod.ts';
 import { type KeyNames, resources } from '#kubernetes/resources/resources.ts';
 import type { KubeState } from '#plugins/controller/api/event-handler.ts';
 
-/** Annotation of a pod. Without the value `packets` its sockets are translated, where the kernel does that. */
+/** Annotation of a pod; other values than these two have no effect. */
 const ANNOTATION = 'contivpp.io/service-translation';
-const PACKETS = 'packets';
+const [PACKETS, SOCKETS] = ['packets', 'sockets'];
 
-/** Whether VPP is to translate the packets of a pod, because a proxy in it needs the addresses of services. */
+/**
+ * Whether VPP is to translate the packets of a pod: a proxy in it needs the addresses of services, or its sockets are
+ * not those of the node's kernel (Kata, gVisor). A runtime class counts as such a sandbox, because with sockets that the node
+ * does not see a pod has no services, and with packets a pod of any runtime has them, only slower.
+ */
 export function wantsPackets(kubeState: KubeState, { name, namespace }: KeyNames): boolean {
   const record = kubeState.get('pod')?.get(resources.pod.key(name, namespace)) as Pod | undefined;
-  return record?.annotations[ANNOTATION] === PACKETS;
+  if (record === undefined) return false;
+  const { annotations, runtime_class } = record;
+  const wanted = annotations[ANNOTATION];
+  return wanted === PACKETS || (wanted !== SOCKETS && runtime_class !== '');
 }

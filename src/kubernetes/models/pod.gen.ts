@@ -4,7 +4,7 @@ import { type MessageType, type ProtoFile, messageType } from '#models/message.t
 export const file: ProtoFile = {
   name: 'pod.proto',
   imports: [],
-  nested: { "pod": { "nested": { "Pod": { "fields": { "name": { "type": "string", "id": 1 }, "namespace": { "type": "string", "id": 2 }, "label": { "rule": "repeated", "type": "Label", "id": 3 }, "ip_address": { "type": "string", "id": 4 }, "host_ip_address": { "type": "string", "id": 5 }, "container": { "rule": "repeated", "type": "Container", "id": 6 }, "annotations": { "keyType": "string", "type": "string", "id": 7 }, "labels": { "keyType": "string", "type": "string", "id": 8 }, "uid": { "type": "string", "id": 9 }, "ip_addresses": { "rule": "repeated", "type": "string", "id": 10 } }, "nested": { "Label": { "fields": { "key": { "type": "string", "id": 1 }, "value": { "type": "string", "id": 2 } } }, "Container": { "fields": { "name": { "type": "string", "id": 1 }, "port": { "rule": "repeated", "type": "Port", "id": 2 } }, "nested": { "Port": { "fields": { "name": { "type": "string", "id": 1 }, "host_port": { "type": "int32", "id": 2 }, "container_port": { "type": "int32", "id": 3 }, "protocol": { "type": "Protocol", "id": 4 }, "host_ip_address": { "type": "string", "id": 5 } }, "nested": { "Protocol": { "values": { "TCP": 0, "UDP": 1, "SCTP": 2 } } } } } } } } } } },
+  nested: { "pod": { "nested": { "Pod": { "fields": { "name": { "type": "string", "id": 1 }, "namespace": { "type": "string", "id": 2 }, "label": { "rule": "repeated", "type": "Label", "id": 3 }, "ip_address": { "type": "string", "id": 4 }, "host_ip_address": { "type": "string", "id": 5 }, "container": { "rule": "repeated", "type": "Container", "id": 6 }, "annotations": { "keyType": "string", "type": "string", "id": 7 }, "labels": { "keyType": "string", "type": "string", "id": 8 }, "uid": { "type": "string", "id": 9 }, "ip_addresses": { "rule": "repeated", "type": "string", "id": 10 }, "runtime_class": { "type": "string", "id": 11 } }, "nested": { "Label": { "fields": { "key": { "type": "string", "id": 1 }, "value": { "type": "string", "id": 2 } } }, "Container": { "fields": { "name": { "type": "string", "id": 1 }, "port": { "rule": "repeated", "type": "Port", "id": 2 } }, "nested": { "Port": { "fields": { "name": { "type": "string", "id": 1 }, "host_port": { "type": "int32", "id": 2 }, "container_port": { "type": "int32", "id": 3 }, "protocol": { "type": "Protocol", "id": 4 }, "host_ip_address": { "type": "string", "id": 5 } }, "nested": { "Protocol": { "values": { "TCP": 0, "UDP": 1, "SCTP": 2 } } } } } } } } } } },
 };
 
 export interface Pod {
@@ -24,6 +24,8 @@ export interface Pod {
   readonly uid: string;
   /** All addresses, ip_address first, where there is more than one. Not in the original. */
   readonly ip_addresses: readonly string[];
+  /** Name of the runtime class, if the pod has one. Not in the original. */
+  readonly runtime_class: string;
 }
 export const Pod: MessageType<Pod> = messageType(file, 'pod.Pod');
 

@@ -14,7 +14,7 @@ import {
 import type { Readers } from './reflected.ts';
 
 export function podValue(pod: KubePod, readers: Readers): Pod {
-  const { metadata, status } = pod;
+  const { metadata, spec, status } = pod;
   // The API keeps the address of a pod that has ended, although another pod may have it by now.
   const addresses = hasEnded(pod) ? [] : podAddresses(pod);
   return podModel.canonical({
@@ -28,6 +28,7 @@ export function podValue(pod: KubePod, readers: Readers): Pod {
     labels: metadata.labels,
     uid: readers === 'own' ? runtimeUid(pod) : undefined,
     ip_addresses: readers === 'own' && addresses.length > 1 ? addresses : undefined,
+    runtime_class: readers === 'own' ? spec?.runtimeClassName : undefined,
   });
 }
 

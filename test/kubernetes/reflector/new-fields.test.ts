@@ -127,6 +127,12 @@ test('a pod with two addresses has the main one in the old field', () => {
   assert.deepEqual(json(dual, 'own')['ip_addresses'], ['10.1.1.2', 'fd00::2']);
 });
 
+test('the runtime class of a pod is written for own readers only', () => {
+  const kata = pod({ spec: { runtimeClassName: 'kata', containers: [] } });
+  assert.equal(json(kata, 'own')['runtime_class'], 'kata');
+  assert.equal('runtime_class' in json(kata), false);
+});
+
 test('ports of sidecar containers are ports of the pod', () => {
   const initContainers = [
     { name: 'proxy', restartPolicy: 'Always', ports: [{ name: 'admin', containerPort: 15000 }] },

@@ -21,6 +21,7 @@ export type KubeContainer = Static<typeof Container>;
 export const PodSpec = Type.Object({
   nodeName: Type.Optional(Text),
   hostNetwork: Type.Optional(Type.Boolean()),
+  runtimeClassName: Type.Optional(Type.String()),
   hostname: Type.Optional(Text),
   subdomain: Type.Optional(Text),
   containers: Type.Optional(Type.Array(Container)),

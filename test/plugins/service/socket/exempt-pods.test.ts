@@ -8,10 +8,11 @@ import { FakeHost } from '../../fake-ports.ts';
 import { startedNode } from '../../ipv4net/wired-node.ts';
 import type { KubeValue, TestNode } from '../../test-node.ts';
 
-function pod(name: string, translation?: string): KubeValue {
+function pod(name: string, translation?: string, runtime_class = ''): KubeValue {
   const value = podModel.canonical({
     name,
     namespace: 'default',
+    runtime_class,
     annotations:
       translation === undefined ? {} : { 'contivpp.io/service-translation': translation },
   });
@@ -50,6 +51,17 @@ describe('a pod with the annotation contivpp.io/service-translation', () => {
     assert.equal(translationOf(node, 'c2'), 'sockets');
     await node.del('mesh', 'c1');
     assert.deepEqual(exempt(node), {});
+  });
+
+  it('chooses for a pod with a runtime class, which is exempt without it', async () => {
+    const node = await nodeWithSockets();
+    await node.put(pod('mesh', undefined, 'kata'));
+    await node.add('mesh', 'c1');
+    assert.equal(translationOf(node, 'c1'), 'packets');
+    await node.put(pod('mesh', 'sockets', 'kata'));
+    assert.equal(translationOf(node, 'c1'), 'sockets');
+    await node.put(pod('mesh', 'unknown', 'kata'));
+    assert.equal(translationOf(node, 'c1'), 'packets');
   });
 
   it('is exempt when its record is known, and while it says so', async () => {
