@@ -44,6 +44,17 @@ export const PodList = Type.Object({
 });
 export type PodList = DocumentOf<typeof PodList>;
 
+/** The part of `PodList` by which it is known where addresses of services are translated. */
+export const PodTranslations = Type.Object({
+  pods: Type.Array(
+    Type.Object({
+      addresses: Type.Array(Type.String()),
+      // earlier releases do not say it
+      serviceTranslation: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+    }),
+  ),
+});
+
 const ServiceUse = Type.Object({
   service: text('namespace/name.'),
   kind: Type.String(),

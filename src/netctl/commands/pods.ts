@@ -1,4 +1,4 @@
-/** `netctl pods`: the pods of nodes and their interfaces in VPP. */
+/** `netctl pods`: the pods of nodes, their interfaces in VPP, and where addresses of services are translated for them. */
 import type { Allocations } from '#documents/ipam.ts';
 import type {
   ClusterNode,
@@ -10,6 +10,7 @@ import type {
   TableRow,
 } from '../command.ts';
 import { failuresOf } from '../failures.ts';
+import { isUnknownRoute } from '../requests/missing.ts';
 
 interface VppInterface {
   readonly index: number | undefined;
@@ -20,6 +21,8 @@ interface VppInterface {
 interface NodeInterfaces {
   /** By the address of the pod. */
   readonly interfaces: ReadonlyMap<string, VppInterface>;
+  /** By the address of the pod: `sockets` or `packets`. */
+  readonly translations: ReadonlyMap<string, string>;
   /** The pods that are attached to VPP; undefined: those of the cluster are known. */
   readonly pods: readonly ClusterPod[] | undefined;
 }
@@ -31,6 +34,7 @@ interface PodEntry {
   readonly node: string;
   readonly interfaceIndex: number | undefined;
   readonly interfaceName: string | undefined;
+  readonly serviceTranslation: string | undefined;
   readonly isInHostNetwork: boolean;
   readonly failure: string | undefined;
 }
@@ -69,9 +73,10 @@ async function interfacesOf(
 ): Promise<NodeInterfaces> {
   const { Allocations } = await import('#documents/ipam.ts');
   const { ArpValues, VppInterfaces } = await import('#documents/original.ts');
-  const [arps, interfaces, allocations] = await Promise.all([
+  const [arps, interfaces, translations, allocations] = await Promise.all([
     context.ask(node, 'scheduler/dump?view=NB&descriptor=vpp-arp', ArpValues),
     context.ask(node, 'dump/vpp/v2/interfaces', VppInterfaces),
+    translationsOf(context, node),
     withPods ? context.ask(node, 'contiv/v1/ipam/allocations', Allocations) : undefined,
   ]);
   const byName = new Map<string, VppInterface>();
@@ -82,7 +87,27 @@ async function interfacesOf(
     const found = byName.get(Value.interface);
     if (found) byAddress.set(Value.ipAddress, found);
   }
-  return { interfaces: byAddress, pods: allocations && attachedPods(allocations) };
+  const pods = allocations && attachedPods(allocations);
+  return { interfaces: byAddress, translations, pods };
+}
+
+/** Of an agent that is too old to say it: none. */
+async function translationsOf(
+  context: CommandContext,
+  node: ClusterNode,
+): Promise<ReadonlyMap<string, string>> {
+  const { PodTranslations } = await import('#documents/pods.ts');
+  try {
+    const found = await context.ask(node, 'contiv/v1/pods', PodTranslations);
+    return new Map(
+      found.pods.flatMap(({ addresses, serviceTranslation }) =>
+        addresses.map((address) => [address, serviceTranslation ?? ''] as const),
+      ),
+    );
+  } catch (thrown) {
+    if (isUnknownRoute(thrown)) return new Map();
+    throw thrown;
+  }
 }
 
 function attachedPods({ Pods }: Allocations): ClusterPod[] {
@@ -112,6 +137,7 @@ function entriesOf(
       node: node.name,
       interfaceIndex: found?.index,
       interfaceName: found?.name,
+      serviceTranslation: value?.translations.get(address) || undefined,
       isInHostNetwork: address !== '' && address === hostAddress,
       failure: failure?.text,
     };
@@ -138,6 +164,7 @@ function tableOf(
       { title: 'IF-IDX', whenNarrow: 'keep' },
       { title: 'IF-NAME' },
       { title: 'NODE-NAME' },
+      { title: 'SERVICES' },
     ],
     rows: [...entries.map(rowOf), ...failed],
   };
@@ -150,5 +177,6 @@ function rowOf(pod: PodEntry): TableRow {
   if (failure !== undefined) return { cells: known, note: `${node}: ${failure}`, color: 'red' };
   // As in the original.
   if (interfaceName === undefined) return { cells: [...known, '0', 'N/A', node], color: 'yellow' };
-  return { cells: [...known, String(interfaceIndex ?? ''), interfaceName, node] };
+  const translation = pod.serviceTranslation ?? '';
+  return { cells: [...known, String(interfaceIndex ?? ''), interfaceName, node, translation] };
 }

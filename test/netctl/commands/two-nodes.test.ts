@@ -87,6 +87,15 @@ describe('netctl with two nodes', { timeout: 120_000 }, () => {
     assert.match(policies.text(), /^node2 +default\/db +open +open +applied$/m);
     const services = netctl('services');
     assert.equal(await services.run(), ExitCode.Success);
+    const attached = netctl('pods', 'json');
+    assert.equal(await attached.run(), ExitCode.Success);
+    const { pods: found } = JSON.parse(attached.text()) as {
+      pods: { name: string; node: string; serviceTranslation: string }[];
+    };
+    assert.deepEqual(
+      found.map(({ name, node, serviceTranslation }) => `${name} ${node} ${serviceTranslation}`),
+      ['web node1 packets', 'db node2 packets'],
+    );
     const plan = netctl('plan', 'json');
     assert.equal(await plan.run(), ExitCode.Success, plan.text());
     const trace = netctl('trace');
