@@ -58,6 +58,8 @@ test('of two values with one claim, the same one has it as in the model', async 
           check: assertAsExpected,
         });
         assert.deepEqual(loggedProblems(bench), []);
+        await bench.commit({}, { mode: 'downstream-resync' });
+        await assertNothingToDo(bench);
       }
     }),
   );

@@ -292,6 +292,7 @@ function sorted(record: Record<string, string>): [string, string][] {
 /** Neither a downstream resync nor setting the same values again executes anything. */
 export async function assertNothingToDo(bench: Bench): Promise<void> {
   assert.deepEqual(await bench.calls({}, { mode: 'downstream-resync' }), []);
+  assert.deepEqual(bench.lastRecord().Executed, undefined);
   const desired = Object.fromEntries(bench.southbound.desired);
   for (const mode of ['upstream-resync', 'full-resync'] as const) {
     assert.deepEqual(await bench.calls(desired, { mode }), []);
