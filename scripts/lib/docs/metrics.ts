@@ -7,6 +7,7 @@ import { readSettings } from '#cmd/agent/settings.ts';
 import { simulatedEnvironment } from '#demonstration/simulated-environment.ts';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { Loggers } from '#infra/log/loggers.ts';
+import { SimSocketTable } from '#simulator/linux/socket-table.ts';
 import { MemoryStore } from '#test/support/memory-store.ts';
 import { moduleOf } from './source.ts';
 import { byKey, type Row, renderTable } from './table.ts';
@@ -61,6 +62,7 @@ function makeAgent(): void {
     environment: {
       ...simulatedEnvironment(new MemoryStore(), undefined, parts),
       external: new MemoryStore(),
+      socketTable: new SimSocketTable(systemRandom, systemClock),
     },
     build: { version: '', date: '', commit: '' },
     print: () => undefined,

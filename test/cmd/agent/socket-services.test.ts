@@ -21,6 +21,10 @@ import { create, readiness, web } from './test-pods.ts';
 const KEY = 'config/linux/socket/v2/service/default/web';
 const service = { socketServices: '/sys/fs' };
 
+async function metrics({ agent }: RunningAgent): Promise<string> {
+  return await (await fetch(`http://127.0.0.1:${agent.port}/metrics`)).text();
+}
+
 interface SocketNode {
   readonly node: Node;
   readonly table: SimSocketTable;
@@ -111,6 +115,7 @@ describe('services at sockets of an agent', () => {
     const made = socketNode();
     const running = await made.start();
     await publishWeb(made, await create(running, web));
+    assert.match(await metrics(running), /^contiv_socket_services_active 1$/m);
     await running.stop();
     const before = made.changes.length;
     const next = await made.start();
@@ -122,6 +127,11 @@ describe('services at sockets of an agent', () => {
     assert.equal(made.changes.at(-1), 'remove');
   });
 
+  it('have no metric where they are not configured', async () => {
+    await using running = await startAgent(makeNode());
+    assert.doesNotMatch(await metrics(running), /contiv_socket_services/);
+  });
+
   it('say why there are none, and the node is ready', async () => {
     const node = makeNode();
     const environment = { ...node, connectVpp: node.vpp.connect(), socketFault: 'no bpf' };
@@ -129,5 +139,6 @@ describe('services at sockets of an agent', () => {
     const { status, body } = await running.get('/readiness');
     assert.equal(status, 200);
     assert.match(JSON.stringify(body), /no bpf/);
+    assert.match(await metrics(running), /^contiv_socket_services_active 0$/m);
   });
 });

@@ -4,6 +4,7 @@ import { type WiredLinux, wireLinux } from '#linux/wire-linux.ts';
 import { podFamily } from '#plugins/contivconf/node-settings.ts';
 import { isAgentKey } from '#plugins/ipv4net/agent-keys.ts';
 import { type WiredVpp, wireVpp } from '#vpp/wire-vpp.ts';
+import { registerSocketServicesMetric } from '../socket-services-metric.ts';
 import type { AgentPart, PartDeps } from './agent-part.ts';
 import type { NodeStores } from './node-stores.ts';
 
@@ -45,6 +46,7 @@ export function southbound(deps: PartDeps, stores: NodeStores): Southbound {
   const { socketFault } = environment;
   if (socketFault !== undefined)
     status.registerProblem('socket-services', 'none', () => socketFault);
+  registerSocketServicesMetric(registry, environment);
   return {
     vpp,
     linux,

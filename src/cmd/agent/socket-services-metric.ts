@@ -1,0 +1,16 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { Environment } from './environment.ts';
+
+/** Without services at sockets in the configuration there is no metric: the node has not fallen back. */
+export function registerSocketServicesMetric(
+  registry: Registry,
+  { socketTable, socketFault }: Pick<Environment, 'socketTable' | 'socketFault'>,
+): void {
+  const isActive = socketTable !== undefined;
+  if (!isActive && socketFault === undefined) return;
+  new Gauge({
+    name: 'contiv_socket_services_active',
+    help: 'Whether the kernel translates services at sockets (1), or VPP has all services because it cannot (0); absent where socketServices is not configured.',
+    registers: [registry],
+  }).set(Number(isActive));
+}
