@@ -7,6 +7,7 @@ import { REFLECTOR_PREFIX, type Resource, resources } from '#kubernetes/resource
 import { valueText } from '#kubernetes/resources/value-text.ts';
 import type { DeepInput } from '#models/model.ts';
 import { HealingResync } from '#plugins/controller/api/events.ts';
+import { eventually } from '#test/support/wait.ts';
 import {
   type AgentOptions,
   makeNode,
@@ -19,6 +20,9 @@ import {
 /** The kernel link that is VPP's main interface. */
 export const NIC = 'eth1';
 export const MAIN_INTERFACE = `host-${NIC}`;
+
+/** For reports of VPP that follow an event. */
+const SETTLED_LIMIT_MS = 10_000;
 
 /** A node with a NIC for VPP and an address of its own. */
 export async function nodeWithNics(): Promise<Node> {
@@ -116,10 +120,13 @@ export class Scenario implements AsyncDisposable {
 
   /** Asserts that no value has failed or is pending, and that a resync has nothing to do. */
   async assertSettled(): Promise<void> {
-    const open = (await this.#statuses()).filter(
-      ({ state }) => !['CONFIGURED', 'OBTAINED', 'DISCOVERED'].includes(state),
-    );
-    assert.deepEqual(open, []);
+    // what VPP reports about links that are gone may come after the end of the event
+    await eventually(async () => {
+      const open = (await this.#statuses()).filter(
+        ({ state }) => !['CONFIGURED', 'OBTAINED', 'DISCOVERED'].includes(state),
+      );
+      assert.deepEqual(open, []);
+    }, SETTLED_LIMIT_MS);
     await this.running.agent.controller.pushAndWait(
       HealingResync.event({ type: 'after-error', error: 'is there anything to do?' }),
     );
