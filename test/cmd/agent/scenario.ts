@@ -120,7 +120,7 @@ export class Scenario implements AsyncDisposable {
 
   /** Asserts that no value has failed or is pending, and that a resync has nothing to do. */
   async assertSettled(): Promise<void> {
-    // what VPP reports about links that are gone may come after the end of the event
+    // what VPP reports about removed links may come after the end of the event
     await eventually(async () => {
       const open = (await this.#statuses()).filter(
         ({ state }) => !['CONFIGURED', 'OBTAINED', 'DISCOVERED'].includes(state),
