@@ -66,6 +66,8 @@ interface ServiceRow {
   /** Of the first node that has answered. */
   readonly addresses: readonly AddressRow[];
   readonly whyNotRendered: string;
+  /** Carriers, with the nodes where they have it. */
+  readonly carriers: Map<string, string[]>;
   /** Problems, with the nodes that report them. */
   readonly problems: Map<string, string[]>;
   /** Nodes that know it. */
@@ -85,6 +87,7 @@ interface Summary {
   readonly name: string;
   readonly addresses: readonly AddressRow[];
   readonly whyNotRendered: string;
+  readonly carriers: readonly string[];
   readonly problems: readonly string[];
 }
 
@@ -107,8 +110,9 @@ async function list(
     );
   } else
     context.output.list(listTable(rows, answered, replies), {
-      services: rows.map(({ problems, ...row }) => ({
+      services: rows.map(({ carriers, problems, ...row }) => ({
         ...row,
+        carriers: Object.fromEntries(carriers),
         problems: Object.fromEntries(problems),
       })),
       failures: failuresOf(replies),
@@ -122,6 +126,7 @@ function summaryOf(service: ServiceSummary): Summary {
     name: service.name,
     whyNotRendered: service.whyNotRendered ?? '',
     addresses: service.addresses.map(addressRow),
+    carriers: carriersOf(service.values.filter(({ state }) => state === 'CONFIGURED')),
     problems: [
       ...service.problems,
       ...values.map(({ key, error, state }) => `${placeOf(key)}: ${error || state}`),
@@ -131,7 +136,15 @@ function summaryOf(service: ServiceSummary): Summary {
 
 /** Of the value with this key. */
 function placeOf(key: string): string {
-  return key.startsWith('config/linux/') ? 'at the socket' : 'in VPP';
+  return isAtSocket(key) ? 'at the socket' : 'in VPP';
+}
+
+function carriersOf(values: readonly { readonly key: string }[]): string[] {
+  return values.map(({ key }) => (isAtSocket(key) ? 'sockets' : 'NAT44'));
+}
+
+function isAtSocket(key: string): boolean {
+  return key.startsWith('config/linux/');
 }
 
 function addressRow(address: ServiceAddressSummary): AddressRow {
@@ -159,21 +172,26 @@ function hostText(address: string): string {
 function merged(replies: readonly NodeReply<readonly Summary[]>[]): readonly ServiceRow[] {
   const rows = new Map<string, ServiceRow>();
   for (const { node, value } of replies) {
-    for (const { name, addresses, whyNotRendered, problems } of value ?? []) {
+    for (const { name, addresses, whyNotRendered, carriers, problems } of value ?? []) {
       const row: ServiceRow = rows.get(name) ?? {
         name,
         addresses,
         whyNotRendered,
+        carriers: new Map(),
         problems: new Map(),
         nodes: [],
       };
       rows.set(name, row);
       row.nodes.push(node.name);
-      for (const problem of problems)
-        row.problems.set(problem, [...(row.problems.get(problem) ?? []), node.name]);
+      for (const carrier of carriers) addNode(row.carriers, carrier, node.name);
+      for (const problem of problems) addNode(row.problems, problem, node.name);
     }
   }
   return [...rows.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function addNode(nodes: Map<string, string[]>, text: string, node: string): void {
+  nodes.set(text, [...(nodes.get(text) ?? []), node]);
 }
 
 function listTable(
@@ -187,6 +205,7 @@ function listTable(
       { title: 'ADDRESS', whenNarrow: 'keep' },
       { title: 'KIND', isWide: true },
       { title: 'BACKENDS', isRightAligned: true, whenNarrow: 'keep' },
+      { title: 'CARRIED BY' },
       { title: 'STATE' },
     ],
     rows: [...rows.flatMap((row) => rowsOf(row, answered)), ...failureRows(replies)],
@@ -198,7 +217,11 @@ function rowsOf(row: ServiceRow, answered: number): TableRow[] {
   const texts = problemTexts(row, answered);
   if (addresses.length === 0)
     return [
-      { cells: [name, '', '', ''], note: texts.join('; ') || whyNotRendered, ...colorOf(texts) },
+      {
+        cells: [name, '', '', '', ''],
+        note: texts.join('; ') || whyNotRendered,
+        ...colorOf(texts),
+      },
     ];
   return addresses.map((address, at) => {
     const own = address.whyNotRendered === '' ? [] : [`not served: ${address.whyNotRendered}`];
@@ -212,11 +235,18 @@ function rowsOf(row: ServiceRow, answered: number): TableRow[] {
         address.text,
         address.kind,
         count,
+        at === 0 ? carrierText(row, answered) : '',
         state.join('; ') || 'served',
       ],
       ...colorOf(state),
     };
   });
+}
+
+function carrierText({ carriers }: ServiceRow, answered: number): string {
+  return [...carriers]
+    .map(([carrier, of]) => (of.length === answered ? carrier : `${carrier} on ${shortList(of)}`))
+    .join(', ');
 }
 
 function problemTexts({ problems, nodes }: ServiceRow, answered: number): string[] {
@@ -306,6 +336,8 @@ function detailRows(node: string, service: ServiceDocument): TableRow[] {
       ]);
     }
   }
+  const carriers = carriersOf(service.values.filter(({ actual }) => actual !== null));
+  if (carriers.length > 0) add(['', '', '', `carried by ${carriers.join(', ')}`]);
   const { healthCheck } = service;
   if (healthCheck?.error) add([], `health check is not served: ${healthCheck.error}`);
   if (healthCheck?.byKubeProxy)
