@@ -22,6 +22,8 @@ export {
 export interface ServiceApi {
   /** Name of the renderer that carries services; undefined: none does. */
   rendererName(): string | undefined;
+  /** Numbers of what the kernel translates at sockets; 0 if it cannot, or is not configured to. */
+  socketServices(): SocketServices;
   /** Names of all services of the cluster, also of those that are not rendered. */
   serviceNames(): readonly ServiceName[];
   /** Services with addresses, and with an endpoint in a pod of this node, sorted. */
@@ -50,6 +52,13 @@ export interface ServiceApi {
    * name, for example one that gets the address of a deleted service. undefined: it is not rendered any more.
    */
   changedBy(event: Event): ReadonlyMap<ServiceName, RenderedService | undefined>;
+}
+
+export interface SocketServices {
+  /** Number of services that the kernel translates. */
+  readonly services: number;
+  /** Number of pods of this node whose sockets are left alone. */
+  readonly exemptPods: number;
 }
 
 export type HealthCheckListener = (checks: ReadonlyMap<ServiceName, HealthCheck>) => void;

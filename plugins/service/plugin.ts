@@ -26,7 +26,12 @@ import {
   type PodManagerApi,
   podIdText,
 } from '#plugins/podmanager/api.ts';
-import { type HealthCheckListener, type ServiceApi, serviceInputs } from './api.ts';
+import {
+  type HealthCheckListener,
+  type ServiceApi,
+  type SocketServices,
+  serviceInputs,
+} from './api.ts';
 import type { ServiceConfig } from './config.ts';
 import { podInterface, podInterfaces } from './local-interfaces.ts';
 import {
@@ -143,6 +148,18 @@ class Services implements EventHandler<State>, ServiceApi {
   rendererName(): string | undefined {
     const { known } = this.state;
     return known && (known.nat.hasSockets ? 'nat44, socket' : 'nat44');
+  }
+
+  socketServices(): SocketServices {
+    const { known } = this.state;
+    if (!known?.nat.hasSockets) return { services: 0, exemptPods: 0 };
+    const attachments = [...this.#deps.pods.attachments().values()];
+    const exempt = attachments.filter((one) => this.translationOf(one) === 'packets');
+    return {
+      services: known.processor.rendered().size,
+      // a sandbox may have several interfaces
+      exemptPods: new Set(exempt.map(({ containerId }) => containerId)).size,
+    };
   }
 
   serviceProblems(): ReadonlyMap<ServiceName, readonly string[]> {

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
+import { systemClock, systemRandom } from '#infra/clock/system.ts';
+import { SimSocketTable } from '#simulator/linux/socket-table.ts';
 import { makeNode, type RunningAgent, startAgent } from '#test/cmd/agent/harness.ts';
 import { MemoryStore } from '#test/support/memory-store.ts';
 import { partOf } from '../../scripts/lib/docs/documents.ts';
@@ -15,7 +17,11 @@ function documented(path: string, part: string): string[] {
 describe('the running agent', () => {
   let running: RunningAgent;
   before(async () => {
-    running = await startAgent({ ...makeNode(), external: new MemoryStore() });
+    const node = { ...makeNode(), external: new MemoryStore() };
+    const socketTable = new SimSocketTable(systemRandom, systemClock);
+    running = await startAgent(node, {
+      environment: { ...node, connectVpp: node.vpp.connect(), socketTable },
+    });
   });
   after(() => running?.stop());
 

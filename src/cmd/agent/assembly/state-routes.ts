@@ -13,6 +13,7 @@ import { connectivityRoutes } from '#plugins/policy/connectivity/routes.ts';
 import { PolicyMetrics } from '#plugins/policy/metrics.ts';
 import { policyRoutes } from '#plugins/policy/rest.ts';
 import { serviceRoutes } from '#plugins/service/rest.ts';
+import { SocketServiceMetrics } from '#plugins/service/socket/metrics.ts';
 import { wireStats } from '#plugins/statscollector/wire-stats.ts';
 import { nodeSnapshot, traceRoutes } from '../node-snapshot.ts';
 import { pairTraceRoutes } from '../pair-trace/routes.ts';
@@ -40,6 +41,7 @@ export function stateRoutes(
   new NodeSyncMetrics(registry, nodes, net.nodeProblems());
   new PodManagerMetrics(registry, pods);
   new PolicyMetrics(registry, policies);
+  if (environment.socketTable !== undefined) new SocketServiceMetrics(registry, services);
   registerFeatureProblems(status, plugins);
   const interfaceStats = wireStats({
     collector: stats,
