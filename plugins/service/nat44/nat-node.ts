@@ -43,6 +43,8 @@ export interface NatNode {
   readonly uplink: Uplink | undefined;
   /** Source of a pod that reaches itself, and of clients whose address must be replaced. */
   readonly natLoopback: string;
+  /** Address of VPP as the gateway of the pods. */
+  readonly podGateway: string;
   /** Address of VPP in the network of its link to the host; undefined: it has none of its own there. */
   readonly hostLinkAddress: string | undefined;
   readonly serviceSubnet: string;
@@ -76,6 +78,7 @@ export function readNatNode(deps: NatNodeDeps, hasSockets: boolean): NatNode {
     servesHost: routeServiceCidrToVpp,
     uplink: conf.natExternalTraffic() ? uplinkOf(conf, net) : undefined,
     natLoopback: ipam.natLoopback(),
+    podGateway: ipam.podGateway(),
     hostLinkAddress:
       conf.stn() === undefined ? withoutPrefixLength(ipam.hostInterconnectVpp()) : undefined,
     serviceSubnet: ipam.serviceSubnet(),
@@ -200,12 +203,14 @@ function wholeAddress({ mainVrf, podVrf }: NatNode, ip_address: string) {
 
 /**
  * Addresses by which clients are replaced. If VPP has several, it takes the one with the table of the
- * backend; without such a one it takes any. So each of two has a table of its own, and it has the other
- * one from the start: a change ends the sessions with the address.
+ * backend; without such a one no packet passes. So each has a table of its own from the start: a change ends the
+ * sessions with the address. At the edge the gateway replaces clients of pods that answer on their own interface: a pod
+ * that asks such an address and gets itself.
  */
 function twiceNatPool({
   uplink,
   natLoopback,
+  podGateway,
   hostLinkAddress,
   mainVrf,
   podVrf,
@@ -215,7 +220,9 @@ function twiceNatPool({
     keyValue(nat44AddressPoolModel, { first_ip, vrf_id, name, twice_nat: true });
   if (uplink === undefined) return [pool(natLoopback, ANY_VRF)];
   return [
-    pool(natLoopback, hasSockets ? NAT_LINK_TABLE : podVrf),
+    ...(hasSockets
+      ? [pool(natLoopback, NAT_LINK_TABLE), pool(podGateway, podVrf)]
+      : [pool(natLoopback, podVrf)]),
     ...(hostLinkAddress === undefined ? [] : [pool(hostLinkAddress, mainVrf, MAIN_VRF_CLIENTS)]),
   ];
 }

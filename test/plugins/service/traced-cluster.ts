@@ -92,14 +92,18 @@ export class TracedCluster {
   #hasNodeB = true;
   readonly objects: Mutable<Pick<World, 'services' | 'slices'>> = { services: [], slices: [] };
 
-  /** @param hasSockets whether the kernels of the nodes translate services at sockets */
-  static async start(hasSockets = false): Promise<TracedCluster> {
+  /**
+   * @param hasSockets whether the kernels of the nodes translate services at sockets
+   * @param hasUplink whether the nodes have a gateway, hence source NAT and several addresses for twice-NAT
+   */
+  static async start(hasSockets = false, hasUplink = false): Promise<TracedCluster> {
     const cluster = new MemoryStore();
     const make = (name: NodeName, at: number) => {
       const host = new FakeHost();
       host.hostLinks = [{ name: 'eth0', mtu: 1500, addresses: [`172.16.0.${at}/24`] }];
       host.socketServices = hasSockets;
-      const yaml = 'mtuSize: 1400\nipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}';
+      const gateway = hasUplink ? ', defaultGateway: 192.168.16.100' : '';
+      const yaml = `mtuSize: 1400\nipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24${gateway}}`;
       const service = { socketServices: '/sys/fs' };
       return new TestNode({ name, cluster, host, vpp: fakeVppWithNics('Gig1'), yaml, service });
     };

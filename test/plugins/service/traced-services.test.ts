@@ -27,8 +27,9 @@ for (const [way, hasSockets] of Object.entries(ways)) {
       fc.asyncProperty(
         someFirstSteps,
         fc.array(someStep, { minLength: 2, maxLength: 10 }),
-        async (first, others) => {
-          const cluster = await TracedCluster.start(hasSockets);
+        fc.boolean(),
+        async (first, others, hasUplink) => {
+          const cluster = await TracedCluster.start(hasSockets, hasUplink);
           /** Also those that are not served any more. */
           const served = new Set(['TCP 10.96.0.1 80']);
           for (const step of [...first, ...others]) {

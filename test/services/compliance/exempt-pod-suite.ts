@@ -52,6 +52,19 @@ export function exemptPodSuite(start: StartServiceCluster): void {
       assertClient(answers, cluster.natLoopbackOf('node1'));
     });
 
+    it('reaches itself at a node port whose backends see the addresses of clients', async () => {
+      await apply('self-local', {
+        service_type: 'NodePort',
+        external_traffic_policy: 'Local',
+        cluster_ip: '10.96.0.18',
+        ports: [{ ...ports[0]!, nodePort: 30_084 }],
+        backends: [e],
+      });
+      assertBackends(await connect(e, cluster.vppAddressOf('node1'), 30_084, 5), ['e']);
+      const answers = await connect('outside', cluster.vppAddressOf('node1'), 30_084, 5);
+      assertBackends(answers, ['e']);
+    });
+
     it('is a backend of a service for all others', async () => {
       const cluster_ip = '10.96.0.13';
       const service = { service_type: 'NodePort', cluster_ip };

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { DNat44 } from '#models/vpp/dnat44.ts';
+import type { Nat44AddressPool } from '#models/vpp/nat44-address-pool.ts';
 import { FakeHost } from '../../fake-ports.ts';
 import { startedNode } from '../../ipv4net/wired-node.ts';
-import type { TestNode } from '../../test-node.ts';
+import type { TestNode, TestNodeOptions } from '../../test-node.ts';
 import { endpointsValue, localPod, remotePod, serviceValue } from '../service-values.ts';
 
 const INTERFACE = 'config/vpp/nat/v2/nat44-interface/';
@@ -13,10 +14,10 @@ const POD_TABLE = 1;
 const port = [{ name: 'http', protocol: 'TCP', port: 80, node_port: 30_080 }];
 
 /** With the pod 10.1.1.2. */
-async function edgeNode(): Promise<TestNode> {
+async function edgeNode(options: TestNodeOptions = {}): Promise<TestNode> {
   const host = new FakeHost();
   host.socketServices = true;
-  const node = await startedNode({ host, service: { socketServices: '/sys/fs' } });
+  const node = await startedNode({ host, service: { socketServices: '/sys/fs' }, ...options });
   await node.add('web', 'c1');
   return node;
 }
@@ -85,5 +86,21 @@ describe('NAT44 at the edge', () => {
     assert.deepEqual(interfaces(node), EDGE);
     await node.add('late', 'c2');
     assert.deepEqual(interfaces(node), [...EDGE, 'vpp-tap-c2']);
+  });
+
+  it('has an address to replace clients for each table of backends', async () => {
+    const yaml =
+      'ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24, defaultGateway: 192.168.16.100}';
+    const node = await edgeNode({ yaml });
+    const pools = [...node.config].flatMap(([key, value]) => {
+      if (!key.startsWith('config/vpp/nat/v2/nat44-pool/')) return [];
+      const { first_ip, vrf_id, twice_nat } = value as Nat44AddressPool;
+      return twice_nat ? [[vrf_id, first_ip]] : [];
+    });
+    assert.deepEqual(Object.fromEntries(pools), {
+      0: '172.30.1.1',
+      [POD_TABLE]: '10.1.1.1',
+      [NAT_LINK_TABLE]: '10.1.1.254',
+    });
   });
 });
