@@ -53,12 +53,14 @@ export function serviceRoutes(deps: ServiceRoutesDeps): Route[] {
 function* summaries({ services, stateOf }: ServiceRoutesDeps): Iterable<ServiceSummary> {
   const rendered = services.renderedServices();
   const problems = services.serviceProblems();
+  const renderer = services.rendererName() ?? null;
   for (const name of [...services.serviceNames()].sort()) {
     const description = services.describeService(name);
     if (!description) continue;
     yield {
       name,
       rendered: rendered.has(name),
+      renderer,
       whyNotRendered: description.whyNotRendered,
       addresses: description.addresses.map(addressSummary),
       problems: problems.get(name) ?? [],

@@ -16,6 +16,10 @@ const addressFields = {
 const summaryFields = {
   name: text('namespace/name; namespace/pod:name for the host ports of a pod.'),
   whyNotRendered: Type.Optional(text('Why nothing of the service is rendered.')),
+  renderer: orNull(
+    Type.String(),
+    'What carries the services of the node: nat44, or nat44 and sockets.',
+  ),
   problems: texts('Requirements of the service, and endpoints, that cannot be met.'),
 };
 
@@ -57,7 +61,6 @@ export type ServiceAddress = DocumentOf<typeof ServiceAddress>;
 
 export const ServiceDocument = Type.Object({
   ...summaryFields,
-  renderer: orNull(Type.String(), 'That carries the service.'),
   addresses: Type.Array(ServiceAddress, { description: 'Rendered ones first.' }),
   healthCheck: orNull(
     Type.Object({

@@ -56,6 +56,7 @@ describe('GET /contiv/v1/services', () => {
     assert.deepEqual(web, {
       name: 'default/web',
       rendered: true,
+      renderer: 'nat44',
       addresses: [
         {
           kind: 'cluster-ip',
