@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import type { Clock } from '#infra/clock/clock.ts';
 import { Refusal } from '../netlink/refusal.ts';
 import {
@@ -33,16 +34,25 @@ const BATCH = 2048;
 
 export type Entry = readonly [key: Buffer, value: Buffer];
 
+/** The number of entries of a map is limited when it is made. */
+export class MapFullError extends Refusal {
+  constructor(name: string, maxEntries: number) {
+    super(constants.errno.E2BIG, `map ${name} is full: it has ${maxEntries} entries`);
+  }
+}
+
 /** The calls of the agent on a map. */
 export type MapEntries = Pick<BpfMap, 'set' | 'delete' | 'setAll' | 'entries'>;
 
 /** A map of the kernel, which programs read and write. Keys and values have the lengths of the shape. */
 export class BpfMap {
   readonly file: number;
+  readonly #name: string;
   readonly #shape: MapShape;
 
-  private constructor(file: number, shape: MapShape) {
+  private constructor(file: number, name: string, shape: MapShape) {
     this.file = file;
+    this.#name = name;
     this.#shape = shape;
   }
 
@@ -60,12 +70,12 @@ export class BpfMap {
     const attributes = Buffer.alloc(72);
     write(attributes, fields);
     cString(name).copy(attributes, 28, 0, 15);
-    return new BpfMap(call('createMap', attributes), shape);
+    return new BpfMap(call('createMap', attributes), name, shape);
   }
 
   /** @returns undefined: it has another shape @throws Refusal with ENOENT: there is none */
-  static open(path: string, shape: MapShape): BpfMap | undefined {
-    const map = new BpfMap(openKept(path), shape);
+  static open(path: string, name: string, shape: MapShape): BpfMap | undefined {
+    const map = new BpfMap(openKept(path), name, shape);
     const found = info(map.file, 24);
     const numbers = [kinds[shape.kind], shape.keyLength, shape.valueLength, shape.maxEntries];
     if (numbers.every((number, at) => number === found.readUInt32LE(at === 0 ? 0 : 4 + 4 * at)))
@@ -84,11 +94,13 @@ export class BpfMap {
 
   /** Adds or replaces an entry. */
   set(key: Buffer, value: Buffer): void {
-    bpf('update', 32, [
-      [0, this.file],
-      [8, key],
-      [16, value],
-    ]);
+    this.#add(() =>
+      bpf('update', 32, [
+        [0, this.file],
+        [8, key],
+        [16, value],
+      ]),
+    );
   }
 
   /** @returns whether there was such an entry */
@@ -119,7 +131,16 @@ export class BpfMap {
         [32, part.length],
         [36, this.file],
       ]);
-      call('updateBatch', attributes);
+      this.#add(() => call('updateBatch', attributes));
+    }
+  }
+
+  #add(work: () => void): void {
+    try {
+      work();
+    } catch (thrown) {
+      if (!(thrown instanceof Refusal) || thrown.errno !== 'E2BIG') throw thrown;
+      throw new MapFullError(this.#name, this.#shape.maxEntries);
     }
   }
 

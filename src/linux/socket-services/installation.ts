@@ -80,8 +80,9 @@ export function uninstall(folder: string): void {
 
 function openMap(path: string, name: MapName): BpfMap {
   const shape = shapes[name];
+  const kernelName = `cv_${name}`;
   try {
-    const found = BpfMap.open(path, shape);
+    const found = BpfMap.open(path, kernelName, shape);
     if (found) return found;
     // VPP has the services until the first resync has filled the new one
     rmSync(path);
@@ -90,7 +91,7 @@ function openMap(path: string, name: MapName): BpfMap {
   }
   const types = shape.kind === 'socket' ? loadTypes(shape.valueLength) : undefined;
   try {
-    const map = BpfMap.create(`cv_${name}`, shape, types);
+    const map = BpfMap.create(kernelName, shape, types);
     try {
       map.pin(path);
     } catch (thrown) {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import { LinuxError, NamespaceNotFoundError, type NamespacePath } from '../api.ts';
-import type { MapEntries } from '../bpf/map.ts';
+import { type MapEntries, MapFullError } from '../bpf/map.ts';
 import { Refusal } from '../netlink/refusal.ts';
 import {
   type ExemptNamespace,
@@ -159,8 +159,10 @@ export class KernelSocketTable implements SocketTable {
       if (thrown instanceof NamespaceNotFoundError || thrown instanceof LinuxError) throw thrown;
       this.#isKnown = false;
       if (!(thrown instanceof Refusal)) throw thrown;
-      const isFull = thrown.errno === 'E2BIG';
-      const text = isFull ? 'the table of services at sockets is full' : thrown.message;
+      const text =
+        thrown instanceof MapFullError
+          ? `${thrown.message}; remove services or backends, or set disableSocketServices, with which VPP has all services`
+          : thrown.message;
       throw new LinuxError(text, { where, errno: thrown.errno });
     });
     this.#last = result.catch(() => undefined);

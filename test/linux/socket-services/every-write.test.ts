@@ -231,11 +231,15 @@ async function apply(
   return desired.with(one);
 }
 
-describe('a full table', () => {
-  const isFull = { message: /full/, errno: 'E2BIG' };
+/** The error names the map and its size. */
+function fullMap(name: string, entries: number): object {
+  return { message: new RegExp(`map ${name} is full: it has ${entries} entries`), errno: 'E2BIG' };
+}
 
+describe('a full table', () => {
   for (const name of ['slots', 'members'] as const)
     test(`of ${name} refuses a service and keeps the place for others`, async () => {
+      const isFull = fullMap(name, 10);
       const kernel = new MemoryMaps();
       kernel.capacity = { [name]: 10 };
       const table = startAgent(kernel);
@@ -253,6 +257,7 @@ describe('a full table', () => {
 
   test('of addresses or groups likewise', async () => {
     for (const name of ['frontends', 'groups'] as const) {
+      const isFull = fullMap(name, 2);
       const kernel = new MemoryMaps();
       kernel.capacity = { [name]: 2 };
       const table = startAgent(kernel);
@@ -273,7 +278,10 @@ describe('a full table', () => {
     const table = startAgent(kernel, () => requests++);
     await table.put(service('a', mapping(80, 4), mapping(81, 4)));
     requests = 0;
-    await assert.rejects(table.put(service('a', mapping(80, 3), mapping(81, 12))), isFull);
+    await assert.rejects(
+      table.put(service('a', mapping(80, 3), mapping(81, 12))),
+      fullMap('slots', 10),
+    );
     assert.notEqual(requests, 0);
   });
 });

@@ -1,7 +1,6 @@
 /** The maps of services at sockets without a kernel, which fill up, and end the agent at a write. */
 
-import type { Entry, MapEntries } from '#linux/bpf/map.ts';
-import { Refusal } from '#linux/netlink/refusal.ts';
+import { type Entry, type MapEntries, MapFullError } from '#linux/bpf/map.ts';
 import type { SocketMaps } from '#linux/socket-services/kernel-table.ts';
 import {
   decodeEndpoint,
@@ -10,8 +9,6 @@ import {
   decodeNodeAddress,
 } from '#linux/socket-services/layout.ts';
 import { atDestinations } from './some-services.ts';
-
-const E2BIG = 7;
 
 /** The agent ended before a write. */
 export class AgentEndedError extends Error {
@@ -120,7 +117,7 @@ export class MemoryMaps {
       const entries = this.#entries[name];
       const keyText = key.toString('latin1');
       const capacity = this.capacity[name] ?? Number.POSITIVE_INFINITY;
-      if (!entries.has(keyText) && entries.size >= capacity) throw new Refusal(E2BIG);
+      if (!entries.has(keyText) && entries.size >= capacity) throw new MapFullError(name, capacity);
       this.#write(() => entries.set(keyText, value.toString('latin1')));
     };
     return {

@@ -68,7 +68,7 @@ export class SocketMachine {
   /** Number of connected datagram sockets that programs know. */
   async connections(): Promise<number> {
     const path = join(this.sysFs, 'bpf/contiv-vswitch', `maps-${LAYOUT_VERSION}`, 'connections');
-    const map = BpfMap.open(path, shapes.connections)!;
+    const map = BpfMap.open(path, 'cv_connections', shapes.connections)!;
     const found = await map.entries(systemClock);
     map.close();
     return found.length;
