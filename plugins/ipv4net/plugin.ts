@@ -34,6 +34,7 @@ import {
   type Attachment,
   type AttachmentId,
   attachmentId,
+  changesTranslation,
   DeletePod,
   type PodManagerApi,
   podIdText,
@@ -118,7 +119,7 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
   handlesEvent(event: Event): boolean {
     if (event.kind.method(event.payload) !== EventMethod.Update) return true;
     if (KubeStateChange.is(event))
-      return event.payload.resource === 'pod' || isUnsupported(event.payload.resource);
+      return changesTranslation(event.payload) || isUnsupported(event.payload.resource);
     return NodeUpdate.is(event) || AddPod.is(event) || DeletePod.is(event);
   }
 

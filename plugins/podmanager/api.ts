@@ -12,7 +12,7 @@ import {
 import type { RevertContext } from '#plugins/controller/api/event-handler.ts';
 import type { MarkedLink } from '#plugins/controller/api/ports/host.ts';
 
-export { wantsPackets } from './service-translation.ts';
+export { changesTranslation, wantsPackets } from './service-translation.ts';
 
 export interface PodId {
   readonly namespace: string;

@@ -2,6 +2,7 @@
 import type { Pod } from '#kubernetes/models/pod.ts';
 import { type KeyNames, resources } from '#kubernetes/resources/resources.ts';
 import type { KubeState } from '#plugins/controller/api/event-handler.ts';
+import type { KubeStateChangePayload } from '#plugins/controller/api/events.ts';
 
 /** Annotation of a pod; other values than these two have no effect. */
 const ANNOTATION = 'contivpp.io/service-translation';
@@ -14,8 +15,23 @@ const [PACKETS, SOCKETS] = ['packets', 'sockets'];
  */
 export function wantsPackets(kubeState: KubeState, { name, namespace }: KeyNames): boolean {
   const record = kubeState.get('pod')?.get(resources.pod.key(name, namespace)) as Pod | undefined;
-  if (record === undefined) return false;
-  const { annotations, runtime_class } = record;
+  return record !== undefined && asksForPackets(record);
+}
+
+/** Whether the change of a record changes the choice of its pod. */
+export function changesTranslation({
+  resource,
+  previous,
+  current,
+}: KubeStateChangePayload): boolean {
+  if (resource !== 'pod') return false;
+  const [before, after] = [previous, current].map(
+    (record) => record !== undefined && asksForPackets(record as Pod),
+  );
+  return before !== after;
+}
+
+function asksForPackets({ annotations, runtime_class }: Pod): boolean {
   const wanted = annotations[ANNOTATION];
   return wanted === PACKETS || (wanted !== SOCKETS && runtime_class !== '');
 }

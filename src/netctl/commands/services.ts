@@ -205,7 +205,7 @@ function listTable(
       { title: 'ADDRESS', whenNarrow: 'keep' },
       { title: 'KIND', isWide: true },
       { title: 'BACKENDS', isRightAligned: true, whenNarrow: 'keep' },
-      { title: 'CARRIED BY' },
+      { title: 'CARRIED-BY' },
       { title: 'STATE' },
     ],
     rows: [...rows.flatMap((row) => rowsOf(row, answered)), ...failureRows(replies)],
