@@ -60,10 +60,12 @@ function betweenVrfs(input: NodeInput): KeyValue[] {
 }
 
 /** Networks of the host of this node, for which pods need a route of their own. */
-function ownHost({ addresses, routing, family, hostAddresses }: NodeInput): string[] {
+function ownHost({ addresses, routing, family, hostAddresses, stn }: NodeInput): string[] {
+  // with STN the link has no subnet: the main VRF would return its packets to the VRF of the pods
+  const hasLinkSubnet = routing.transport === 'vxlan' && stn === undefined;
   return [
     // more specific than the route that drops packets to removed hosts
-    ...(routing.transport === 'vxlan' ? [addresses.hostInterconnectSubnetThisNode()] : []),
+    ...(hasLinkSubnet ? [addresses.hostInterconnectSubnetThisNode()] : []),
     // VPP makes an address with a node port its own in this table when a pod comes, and keeps it
     ...(family === 4 ? hostAddresses.map(hostNetwork) : []),
   ];
