@@ -6,6 +6,7 @@
  */
 import type { KeyValue } from '#plugins/controller/api/key-value.ts';
 import { VRF_LINK_TABLE } from './api.ts';
+import { dropRoute } from './drop-route.ts';
 import { interVrfRoute } from './inter-vrf-route.ts';
 import { type LoopedLink, loopedLinkValues, routeOverLink } from './looped-link.ts';
 import { VRF_LINK, vrfLinkMac } from './names.ts';
@@ -20,6 +21,9 @@ const link: LoopedLink = {
   },
 };
 
+/** Those of the addresses of the link. */
+const networks = { 4: '169.254.254.252/30', 6: 'fdfe:feed:c0de::/126' } as const;
+
 export function vrfLinkValues(input: NodeInput): KeyValue[] {
   const { family, nodeId, routing } = input;
   const overLink = (vrf: number, destination: string): KeyValue =>
@@ -27,6 +31,8 @@ export function vrfLinkValues(input: NodeInput): KeyValue[] {
   return [
     ...loopedLinkValues(link, family, vrfLinkMac(nodeId)),
     overLink(routing.podVrf, anyNetwork(family)),
+    // a packet of a pod to the neighbor would come in by the link again and again
+    dropRoute(networks[family], routing.podVrf),
     interVrfRoute(anyNetwork(family), VRF_LINK_TABLE, routing.mainVrf),
     overLink(routing.mainVrf, podNetwork(input)),
     interVrfRoute(podNetwork(input), VRF_LINK_TABLE, routing.podVrf),

@@ -42,6 +42,7 @@ ipamConfig:
       'config/vpp/v2/route/vrf/1/dst/fd02:0:0:1::/64/gw/::',
       'config/vpp/v2/route/vrf/1/dst/fd02::/48/gw/::',
       'config/vpp/v2/route/vrf/1/dst/fd05::/108/gw/::',
+      'config/vpp/v2/route/vrf/1/dst/fdfe:feed:c0de::/126/gw/::',
       'config/vpp/v2/route/vrf/4294967293/dst/::/0/gw/::',
       'config/vpp/v2/route/vrf/4294967293/dst/fd01::/48/gw/::',
     ]);

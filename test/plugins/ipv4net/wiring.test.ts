@@ -48,6 +48,7 @@ describe('wiring of a node with TAP and VXLAN', () => {
       'config/vpp/v2/route/vrf/0/dst/172.16.0.6/32/gw/0.0.0.0',
       'config/vpp/v2/route/vrf/0/dst/172.30.0.0/16/gw/0.0.0.0',
       'config/vpp/v2/route/vrf/1/dst/10.1.0.0/16/gw/0.0.0.0',
+      'config/vpp/v2/route/vrf/1/dst/169.254.254.252/30/gw/0.0.0.0',
       'config/vpp/v2/route/vrf/1/dst/172.30.0.0/16/gw/0.0.0.0',
       'config/vpp/v2/route/vrf/4294967292/dst/0.0.0.0/0/gw/0.0.0.0',
       'config/vpp/v2/route/vrf/4294967292/dst/10.1.0.0/16/gw/0.0.0.0',
