@@ -1,7 +1,7 @@
 /**
  * The groups of values that carry services: one for this node, one for the addresses of each node, one for each pod
- * and one for each service. A value that several services need is in the group of each. What a service sets precedes what the node sets under the same key,
- * because its group sorts behind.
+ * and one for each service. A value that several services need is in the group of each. What a service sets precedes
+ * what the node sets under the same key, because its group sorts behind.
  */
 import type { KeyValue } from '#plugins/controller/api/key-value.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
