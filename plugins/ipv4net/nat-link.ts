@@ -1,8 +1,7 @@
 /**
  * The link over which replies come to NAT44 whose clients it has replaced, those to pods whose packets it translates, and
- * what pods send to the host of this node. NAT44
- * finds the session of a reply by the VRF in which the reply comes in: it is that of this link, whatever interface the
- * backend has. So the interfaces of pods need no NAT.
+ * what pods send to the host of this node. NAT44 finds the session of a reply by the VRF in which the reply comes in: it
+ * is that of this link, whatever interface the backend has. So the interfaces of pods need no NAT.
  *
  * No ACL is bound to it: packets to the host, and replies to clients outside, are permitted where the
  * pod sends them.
@@ -16,6 +15,7 @@ import { type LoopedLink, loopedLinkValues, routeOverLink } from './looped-link.
 import { NAT_LINK, natLinkMac } from './names.ts';
 import { anyNetwork, hostNetwork, type NodeInput, podNetwork } from './node-input.ts';
 
+/** Fields of a route to a pod, as those of its model, without the VRF. */
 export interface PodRoute {
   readonly dst_network: string;
   readonly next_hop_addr: string;

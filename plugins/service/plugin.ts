@@ -1,4 +1,4 @@
-/** Event handler of services: what the processor computes from Kubernetes objects is rendered as NAT44 of VPP. */
+/** Event handler of services: what the processor computes from Kubernetes objects becomes values of those that carry it. */
 import type { Clock } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
@@ -113,7 +113,7 @@ class Services implements EventHandler<State>, ServiceApi {
     const slices = new Slices(ctx.clock);
     const processor = await ServiceProcessor.read(ctx.kubeState, node, slices);
     const hasSockets = await this.#hasSockets(ctx);
-    const input = this.#carrierInput(node, processor, ctx.kubeState, hasSockets);
+    const input = await this.#carrierInput(node, processor, ctx.kubeState, hasSockets, slices);
     for (const [group, values] of valueGroups(input)) {
       ctx.txn.replace(group, values);
       if (slices.due()) await slices.turn();
@@ -203,7 +203,7 @@ class Services implements EventHandler<State>, ServiceApi {
     const slices = new Slices(clock);
     const node = localNode(this.#deps);
     const processor = await ServiceProcessor.read(kube, node, slices);
-    const input = this.#carrierInput(node, processor, kube, known.nat.hasSockets);
+    const input = await this.#carrierInput(node, processor, kube, known.nat.hasSockets, slices);
     return plannedServices(processor, input, slices);
   }
 
@@ -231,15 +231,18 @@ class Services implements EventHandler<State>, ServiceApi {
     return await ctx.callPort('host/has services at sockets', () => host.hasSocketServices());
   }
 
-  #carrierInput(
+  async #carrierInput(
     node: LocalNode,
     processor: ServiceProcessor,
     kubeState: KubeState,
     hasSockets: boolean,
-  ): CarrierInput {
+    slices: Slices,
+  ): Promise<CarrierInput> {
     const clientsOutside = new ServiceIndex();
-    for (const service of processor.rendered().values())
+    for (const service of processor.rendered().values()) {
       clientsOutside.replace(service.name, podsWithClientsOutside(service));
+      if (slices.due()) await slices.turn();
+    }
     return {
       carriers: {
         nat: readNatNode(this.#deps, hasSockets),

@@ -18,7 +18,7 @@ export interface ServiceRoutesDeps {
   readonly clock: Clock;
   readonly stateOf: (key: string) => Pick<ValueState, 'state' | 'error'>;
   readonly healthChecks: HealthCheckStates;
-  /** Reads the values from VPP, by key; those that VPP does not have are missing. */
+  /** Reads the values from VPP and the kernel, by key; those that they do not have are missing. */
   readonly readActual: (keys: ReadonlySet<string>) => Promise<ReadonlyMap<string, object>>;
 }
 
@@ -29,7 +29,8 @@ export function serviceRoutes(deps: ServiceRoutesDeps): Route[] {
       method: 'GET',
       path: '/contiv/v1/services',
       mutating: false,
-      summary: 'services of the cluster: addresses, backends, problems, and the state in VPP',
+      summary:
+        'services of the cluster: addresses, backends, problems, and the state of their values',
       reply: ServiceList,
       handle: () => streamedList(summaries(deps), clock),
     },
@@ -38,7 +39,7 @@ export function serviceRoutes(deps: ServiceRoutesDeps): Route[] {
       path: '/contiv/v1/services/:namespace/:name',
       mutating: false,
       summary:
-        'one service: why backends are not used; its NAT mappings, desired and read from VPP',
+        'one service: why backends are not used; its mappings, desired and read from VPP and the kernel',
       reply: ServiceDocument,
       async handle({ params }) {
         const name = `${params['namespace']}/${params['name']}`;

@@ -12,6 +12,12 @@ const ENOUGH = 60;
 const annotations = { 'contivpp.io/service-translation': 'packets' };
 const e: Place = { pod: 'e' };
 const ports = [{ port: 80, target: 8080 }];
+/**
+ * Ports of backends for cases with many connections: to NAT44, replies of one backend to one port of its client look the
+ * same, whichever service the client asked.
+ */
+const targets = { cluster: 8081, local: 8082, directly: 8083, kept: 8084, chosen: 8085 } as const;
+const served = [8080, ...Object.values(targets)];
 
 export function exemptPodSuite(start: StartServiceCluster): void {
   describe('a pod whose packets are translated', { timeout: 300_000 }, () => {
@@ -20,9 +26,10 @@ export function exemptPodSuite(start: StartServiceCluster): void {
     before(async () => {
       cluster = await start();
       await cluster.startPod('e', 'node1', [8080], { annotations });
-      for (const pod of ['a', 'b']) await cluster.startPod(pod, 'node1', [8080]);
-      for (const pod of ['x', 'y']) await cluster.startPod(pod, 'node2', [8080]);
-      for (const place of [host1, host2, 'outside'] as const) await cluster.serve(place, 8080);
+      for (const pod of ['a', 'b']) await cluster.startPod(pod, 'node1', served);
+      for (const pod of ['x', 'y']) await cluster.startPod(pod, 'node2', served);
+      for (const place of [host1, host2, 'outside'] as const)
+        for (const port of [8080, targets.directly]) await cluster.serve(place, port);
     });
     after(() => cluster?.[Symbol.asyncDispose]());
 
@@ -92,20 +99,20 @@ export function exemptPodSuite(start: StartServiceCluster): void {
     });
 
     it('reaches the node ports of its node', async () => {
-      for (const [policy, backends, nodePort] of [
-        ['Cluster', ['b', 'x'], 30_082],
-        ['Local', ['b'], 30_083],
+      for (const [policy, backends, nodePort, target, count] of [
+        ['Cluster', ['b', 'x'], 30_082, targets.cluster, ENOUGH],
+        ['Local', ['b'], 30_083, targets.local, 5],
       ] as const) {
         await apply(`node-port-${nodePort}`, {
           service_type: 'NodePort',
           external_traffic_policy: policy,
           cluster_ip: `10.96.1.${nodePort % 100}`,
-          ports: [{ ...ports[0]!, nodePort }],
+          ports: [{ port: 80, target, nodePort }],
           backends: [b, x],
         });
         for (const address of [cluster.vppAddressOf('node1'), cluster.addressOf(host1)])
           assertBackends(
-            await connect(e, address, nodePort, ENOUGH),
+            await connect(e, address, nodePort, count),
             backends,
             `${policy} ${address}`,
           );
@@ -120,7 +127,7 @@ export function exemptPodSuite(start: StartServiceCluster): void {
         [host2, 'node2'],
         ['outside', 'outside'],
       ] as const)
-        assertBackends(await connect(e, cluster.addressOf(other), 8080, 5), [name]);
+        assertBackends(await connect(e, cluster.addressOf(other), targets.directly, 5), [name]);
       for (const from of [a, x, host1, host2]) {
         const answers = await connect(from, cluster.addressOf(e), 8080, 5);
         assertBackends(answers, ['e'], JSON.stringify(from));
@@ -136,7 +143,13 @@ export function exemptPodSuite(start: StartServiceCluster): void {
     });
 
     it('keeps its connections while the agent is killed', async () => {
-      const target = { address: '10.96.0.10', port: 80, protocol: 'TCP' } as const;
+      const cluster_ip = '10.96.0.19';
+      await apply('kept', {
+        cluster_ip,
+        ports: [{ port: 80, target: targets.kept }],
+        backends: [b, x, y],
+      });
+      const target = { address: cluster_ip, port: 80, protocol: 'TCP' } as const;
       const open = await cluster.open(e, target, 10);
       await cluster.restartAgent('node1', 'SIGKILL');
       assert.deepEqual(await open.broken(), []);
@@ -145,6 +158,12 @@ export function exemptPodSuite(start: StartServiceCluster): void {
     });
 
     it('is translated at its sockets without the annotation, and again with it', async () => {
+      const cluster_ip = '10.96.0.20';
+      await apply('chosen', {
+        cluster_ip,
+        ports: [{ port: 80, target: targets.chosen }],
+        backends: [b, x, y],
+      });
       const [own, nat] = [cluster.addressOf(e), cluster.natLoopbackOf('node1')];
       for (const [record, client] of [
         [{}, own],
@@ -158,7 +177,7 @@ export function exemptPodSuite(start: StartServiceCluster): void {
         });
         await cluster.write({ resource: resources.pod, name: 'e', value });
         assertClient(await connect(e, '10.96.0.12', 80, 5), client);
-        const answers = await connect(e, '10.96.0.10', 80, ENOUGH);
+        const answers = await connect(e, cluster_ip, 80, ENOUGH);
         assertBackends(answers, ['b', 'x', 'y']);
         assertClient(answers, own);
       }
