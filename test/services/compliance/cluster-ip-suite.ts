@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Place, ServiceCluster, StartServiceCluster } from '../service-cluster.ts';
 import { assertBackends, assertClient, assertNone } from './answers.ts';
-import { a, b, both, host1, host2, type ServiceInput, serviceRecords, x, y } from './records.ts';
+import { connectBoth } from './connect.ts';
+import { a, b, host1, host2, type ServiceInput, serviceRecords, x, y } from './records.ts';
 
 /** So many connections reach each of three backends, except in one of a billion runs. */
 const ENOUGH = 60;
@@ -23,9 +24,7 @@ export function clusterIpSuite(start: StartServiceCluster): void {
     const apply = (name: string, input: ServiceInput) =>
       cluster.apply(serviceRecords(cluster, name, input));
     const connect = (from: Place, address: string, port: number, count = 1) =>
-      Promise.all(
-        both.map((protocol) => cluster.connect(from, { address, port, protocol }, count)),
-      ).then((answers) => answers.flat());
+      connectBoth(cluster, from, address, port, count);
 
     it('pods of both nodes reach every backend, which sees their addresses', async () => {
       const address = '10.96.0.10';

@@ -5,7 +5,8 @@ import { podModel } from '#kubernetes/models/pod.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import type { Place, ServiceCluster, StartServiceCluster } from '../service-cluster.ts';
 import { assertBackends, assertClient, assertNone } from './answers.ts';
-import { a, b, both, host1, host2, type ServiceInput, serviceRecords, x, y } from './records.ts';
+import { connectBoth } from './connect.ts';
+import { a, b, host1, host2, type ServiceInput, serviceRecords, x, y } from './records.ts';
 
 /** So many connections reach each of three backends, except in one of a billion runs. */
 const ENOUGH = 60;
@@ -36,9 +37,7 @@ export function exemptPodSuite(start: StartServiceCluster): void {
     const apply = (name: string, input: ServiceInput) =>
       cluster.apply(serviceRecords(cluster, name, input));
     const connect = (from: Place, address: string, port: number, count = 1) =>
-      Promise.all(
-        both.map((protocol) => cluster.connect(from, { address, port, protocol }, count)),
-      ).then((answers) => answers.flat());
+      connectBoth(cluster, from, address, port, count);
 
     it('reaches a cluster IP with backends of both nodes, which see its address', async () => {
       const cluster_ip = '10.96.0.10';

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { NodeName, Place, ServiceCluster, StartServiceCluster } from '../service-cluster.ts';
 import { assertBackends, assertClient, assertNone } from './answers.ts';
-import { a, b, both, type ServiceInput, serviceRecords, x } from './records.ts';
+import { connectBoth } from './connect.ts';
+import { a, b, type ServiceInput, serviceRecords, x } from './records.ts';
 
 const nodeNames: readonly NodeName[] = ['node1', 'node2'];
 
@@ -26,9 +27,7 @@ export function externalSuite(start: StartServiceCluster): void {
     const apply = (name: string, input: ServiceInput) =>
       cluster.apply(serviceRecords(cluster, name, input));
     const connect = (from: Place, address: string, port: number, count = 1) =>
-      Promise.all(
-        both.map((protocol) => cluster.connect(from, { address, port, protocol }, count)),
-      ).then((answers) => answers.flat());
+      connectBoth(cluster, from, address, port, count);
 
     it('a node port answers at the address of each node, with backends of both', async () => {
       await apply('np', {
@@ -52,27 +51,6 @@ export function externalSuite(start: StartServiceCluster): void {
           assertBackends(await connect(from, management, 30080, ENOUGH), ['b', 'x']);
         }
       assertBackends(await connect(a, '10.96.1.10', 80, ENOUGH), ['b', 'x']);
-    });
-
-    it('sockets are led to node ports of all nodes themselves: backends see pods, and hosts reach them', async (t) => {
-      if (!cluster.hasSockets) return t.skip('needs sockets');
-      for (const node of nodeNames)
-        for (const address of [cluster.vppAddressOf(node), cluster.addressOf({ host: node })]) {
-          for (const from of [a, x]) {
-            const answers = await connect(from, address, 30080, ENOUGH);
-            for (const [backend, pod] of [
-              ['b', b],
-              ['x', x],
-            ] as const)
-              if (pod !== from)
-                assertClient(
-                  answers.filter((one) => one.result === 'answered' && one.backend === backend),
-                  cluster.addressOf(from),
-                );
-          }
-          for (const host of nodeNames)
-            assertBackends(await connect({ host }, address, 30080, ENOUGH), ['b', 'x'], address);
-        }
     });
 
     it('pods reach their host, and the host a pod, after a pod was started beside a node port', async () => {

@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import type { PodContainerPort } from '#kubernetes/models/pod.ts';
 import type { NodeName, Place, ServiceCluster, StartServiceCluster } from '../service-cluster.ts';
 import { assertBackends, assertClient, assertNone } from './answers.ts';
+import { connectBoth } from './connect.ts';
 import { a, b, both, host1, serviceRecords, x } from './records.ts';
 
 /** A record of a pod with host ports to port 8080, over TCP and UDP. */
@@ -27,9 +28,7 @@ export function hostPortSuite(start: StartServiceCluster): void {
     const startPod = (name: string, node: NodeName, ...ports: Partial<PodContainerPort>[]) =>
       cluster.startPod(name, node, [8080], withHostPorts(...ports));
     const connect = (from: Place, address: string, port: number, count = 3) =>
-      Promise.all(
-        both.map((protocol) => cluster.connect(from, { address, port, protocol }, count)),
-      ).then((answers) => answers.flat());
+      connectBoth(cluster, from, address, port, count);
 
     before(async () => {
       cluster = await start();
