@@ -97,6 +97,11 @@ export interface SocketTable {
   /** A name that is not in the table is ignored. The namespace may have ended. */
   endExemption(name: string): Promise<void>;
   exemptNamespaces(): Promise<readonly ExemptNamespace[]>;
+  /**
+   * Called when the table has been filled. Until the first time, programs of an earlier release whose table this one
+   * cannot use continue with theirs; without such programs the table is used from the start.
+   */
+  activate(): Promise<void>;
   /** Removes the table with all that translates; existing connections continue. It is not used afterwards. */
   remove(): Promise<void>;
 }

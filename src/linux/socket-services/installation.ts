@@ -1,8 +1,14 @@
 /**
  * Programs and maps of services at sockets, kept in the bpf file system: they continue when the agent ends, and its next
- * process finds them. Nothing else belongs into their folder.
+ * process finds them. Nothing else belongs into their folder:
+ *
+ * - `<hook>`: the link of the program that runs there;
+ * - `maps-<layout>`: the maps of these programs, or of those that take their places next;
+ * - `maps-<layout>-new`: maps that are being filled, while programs run that have a table of their own.
+ *
+ * An earlier release removes folders of maps that are not its own, and so does this one.
  */
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { BpfLink } from '../bpf/link.ts';
 import { BpfMap } from '../bpf/map.ts';
@@ -10,6 +16,7 @@ import { BpfProgram, type Hook, hooks } from '../bpf/program.ts';
 import { close, openFolder } from '../bpf/system-call.ts';
 import { loadTypes } from '../bpf/types.ts';
 import { Refusal } from '../netlink/refusal.ts';
+import type { SocketPrograms } from './kernel-table.ts';
 import { LAYOUT_VERSION, type MapName, shapes } from './layout.ts';
 import { type MapFiles, program } from './programs.ts';
 
@@ -22,53 +29,81 @@ export interface InstallationPlace {
 
 export type InstalledMaps = Readonly<Record<MapName, BpfMap>>;
 
+type LoadedPrograms = ReadonlyMap<Hook, BpfProgram>;
+
+interface ControlGroup {
+  readonly file: number;
+  readonly number: bigint;
+}
+
 /** Begin of the name of a folder with maps. */
 const MAPS = 'maps-';
+const ownMaps = `${MAPS}${LAYOUT_VERSION}`;
+const newMaps = `${ownMaps}-new`;
 
 const mapNames = Object.keys(shapes) as MapName[];
 const hookNames = Object.keys(hooks) as Hook[];
 
-/**
- * Opens or makes the maps, and puts the programs of this release in the place of those that run: no call
- * of a socket meets none. Maps of another layout go, when no program reads them any more.
- * @throws Refusal, or an error of the file system
- */
-export function install({ folder, group }: InstallationPlace): InstalledMaps {
-  const mapFolder = join(folder, `${MAPS}${LAYOUT_VERSION}`);
-  mkdirSync(mapFolder, { recursive: true, mode: 0o700 });
-  const opened: [MapName, BpfMap][] = [];
-  try {
-    for (const name of mapNames) opened.push([name, openMap(join(mapFolder, name), name)]);
-    const maps = Object.fromEntries(opened) as InstalledMaps;
-    attachAll(
-      folder,
-      group,
-      Object.fromEntries(opened.map(([name, { file }]) => [name, file])) as MapFiles,
-    );
-    for (const name of readdirSync(folder))
-      if (name.startsWith(MAPS) && name !== `${MAPS}${LAYOUT_VERSION}`)
-        rmSync(join(folder, name), { recursive: true });
-    return maps;
-  } catch (thrown) {
-    for (const [, map] of opened) map.close();
-    throw thrown;
-  }
-}
+/** Programs of this release with their maps; `activate` puts them in the place of those that run. */
+export class Installation implements SocketPrograms {
+  readonly maps: InstalledMaps;
+  readonly #place: InstallationPlace;
+  #areMapsNew: boolean;
+  /** Until they run. */
+  #programs: LoadedPrograms | undefined;
 
-function attachAll(folder: string, group: string, maps: MapFiles): void {
-  const groupFile = openFolder(group);
-  try {
-    const { ino } = statSync(group, { bigint: true });
-    for (const hook of hookNames) {
-      const loaded = load(hook, maps);
-      try {
-        attach(loaded, hook, join(folder, hook), { file: groupFile, number: ino });
-      } finally {
-        loaded.close();
-      }
+  /**
+   * Opens or makes the maps, and lets the kernel check the programs. They replace those that run at once if these
+   * read the same maps; programs with another table continue until this one is filled.
+   * @throws Refusal, or an error of the file system
+   */
+  constructor(place: InstallationPlace) {
+    const { folder, group } = place;
+    this.#place = place;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const found = openMaps(join(folder, ownMaps));
+    this.#areMapsNew = found === undefined;
+    this.maps = found ?? makeMaps(join(folder, newMaps));
+    try {
+      this.#programs = loadAll(this.maps);
+      if (found || !isAnyAttached(folder, group)) this.activate();
+    } catch (thrown) {
+      closeAll(Object.values(this.maps));
+      closeAll(this.#programs?.values() ?? []);
+      throw thrown;
     }
-  } finally {
-    close(groupFile);
+  }
+
+  get areActive(): boolean {
+    return this.#programs === undefined;
+  }
+
+  /**
+   * No call of a socket meets no program. The name of the maps is changed first: an agent that finds it knows that they are
+   * filled, and replaces at once what a crash has left of the earlier programs.
+   */
+  activate(): void {
+    const programs = this.#programs;
+    if (!programs) return;
+    const { folder, group } = this.#place;
+    if (this.#areMapsNew) {
+      // of other shapes
+      rmSync(join(folder, ownMaps), { recursive: true, force: true });
+      renameSync(join(folder, newMaps), join(folder, ownMaps));
+      this.#areMapsNew = false;
+    }
+    withGroup(group, (opened) => {
+      for (const [hook, loaded] of programs) attach(loaded, hook, join(folder, hook), opened);
+    });
+    closeAll(programs.values());
+    this.#programs = undefined;
+    for (const name of readdirSync(folder))
+      if (name.startsWith(MAPS) && name !== ownMaps)
+        rmSync(join(folder, name), { recursive: true });
+  }
+
+  uninstall(): void {
+    uninstall(this.#place.folder);
   }
 }
 
@@ -78,20 +113,56 @@ export function uninstall(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
 }
 
-function openMap(path: string, name: MapName): BpfMap {
-  const shape = shapes[name];
-  const kernelName = `cv_${name}`;
+/** @returns undefined: not all of them are there, with these shapes */
+function openMaps(folder: string): InstalledMaps | undefined {
+  if (!existsSync(folder)) return undefined;
+  const opened: [MapName, BpfMap][] = [];
+  let isWhole = false;
   try {
-    const found = BpfMap.open(path, kernelName, shape);
-    if (found) return found;
-    // VPP has the services until the first resync has filled the new one
-    rmSync(path);
-  } catch (thrown) {
-    if (!isMissing(thrown)) throw thrown;
+    for (const name of mapNames) {
+      const map = openMap(join(folder, name), name);
+      if (!map) return undefined;
+      opened.push([name, map]);
+    }
+    isWhole = true;
+    return Object.fromEntries(opened) as InstalledMaps;
+  } finally {
+    if (!isWhole) closeAll(opened.map(([, map]) => map));
   }
+}
+
+/** An agent may have ended while it made or filled them. */
+function makeMaps(folder: string): InstalledMaps {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const made: [MapName, BpfMap][] = [];
+  try {
+    for (const name of mapNames) {
+      const path = join(folder, name);
+      made.push([name, openMap(path, name) ?? makeMap(path, name)]);
+    }
+    return Object.fromEntries(made) as InstalledMaps;
+  } catch (thrown) {
+    closeAll(made.map(([, map]) => map));
+    throw thrown;
+  }
+}
+
+/** @returns undefined: there is none of this shape */
+function openMap(path: string, name: MapName): BpfMap | undefined {
+  try {
+    return BpfMap.open(path, kernelName(name), shapes[name]);
+  } catch (thrown) {
+    if (isMissing(thrown)) return undefined;
+    throw thrown;
+  }
+}
+
+function makeMap(path: string, name: MapName): BpfMap {
+  const shape = shapes[name];
+  rmSync(path, { force: true });
   const types = shape.kind === 'socket' ? loadTypes(shape.valueLength) : undefined;
   try {
-    const map = BpfMap.create(kernelName, shape, types);
+    const map = BpfMap.create(kernelName(name), shape, types);
     try {
       map.pin(path);
     } catch (thrown) {
@@ -102,6 +173,26 @@ function openMap(path: string, name: MapName): BpfMap {
   } finally {
     if (types) close(types.file);
   }
+}
+
+function kernelName(name: MapName): string {
+  return `cv_${name}`;
+}
+
+function loadAll(maps: InstalledMaps): LoadedPrograms {
+  const files = Object.fromEntries(mapNames.map((name) => [name, maps[name].file])) as MapFiles;
+  const loaded = new Map<Hook, BpfProgram>();
+  try {
+    for (const hook of hookNames) loaded.set(hook, load(hook, files));
+    return loaded;
+  } catch (thrown) {
+    closeAll(loaded.values());
+    throw thrown;
+  }
+}
+
+function closeAll(objects: Iterable<BpfMap | BpfProgram>): void {
+  for (const one of objects) one.close();
 }
 
 /** Kernels before 5.18 let no program choose the error of a call. */
@@ -115,12 +206,29 @@ function load(hook: Hook, files: MapFiles): BpfProgram {
   }
 }
 
-function attach(
-  loaded: BpfProgram,
-  hook: Hook,
-  path: string,
-  group: { readonly file: number; readonly number: bigint },
-): void {
+function withGroup<T>(folder: string, work: (group: ControlGroup) => T): T {
+  const file = openFolder(folder);
+  try {
+    return work({ file, number: statSync(folder, { bigint: true }).ino });
+  } finally {
+    close(file);
+  }
+}
+
+/** Whether a program of an earlier agent runs for sockets of the group. */
+function isAnyAttached(folder: string, group: string): boolean {
+  const { ino } = statSync(group, { bigint: true });
+  return hookNames.some((hook) => {
+    const link = openLink(join(folder, hook));
+    try {
+      return link?.place.group === ino;
+    } finally {
+      link?.close();
+    }
+  });
+}
+
+function attach(loaded: BpfProgram, hook: Hook, path: string, group: ControlGroup): void {
   const found = openLink(path);
   try {
     if (found?.place.group === group.number) {

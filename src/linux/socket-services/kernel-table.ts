@@ -49,12 +49,19 @@ interface Target {
   readonly affinityTimeout: number;
 }
 
+export interface SocketPrograms {
+  /** Whether they run; until then sockets are translated by those of an earlier agent, with its table. */
+  readonly areActive: boolean;
+  activate(): void;
+  /** Removes programs and maps from the kernel. */
+  uninstall(): void;
+}
+
 export interface KernelTableDeps {
   readonly maps: SocketMaps;
   readonly namespaces: NamespaceCookies;
   readonly clock: Clock;
-  /** Removes programs and maps from the kernel. */
-  readonly uninstall: () => void;
+  readonly programs: SocketPrograms;
   /** Called when backends were removed, or may have been: while no agent ran, or by a change that failed. */
   readonly onBackendsRemoved: () => void;
 }
@@ -68,7 +75,7 @@ export class KernelSocketTable implements SocketTable {
   readonly #clock: Clock;
   /** Of the calls: thousands wait in a resync, and none of them waits for the kernel. */
   readonly #slices: Slices;
-  readonly #uninstall: () => void;
+  readonly #programs: SocketPrograms;
   readonly #onBackendsRemoved: () => void;
   #groups = new Map<number, GroupEntries>();
   /** Numbers of the groups of a service. */
@@ -82,11 +89,11 @@ export class KernelSocketTable implements SocketTable {
   /** The last call. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor({ maps, namespaces, clock, uninstall, onBackendsRemoved }: KernelTableDeps) {
+  constructor({ maps, namespaces, clock, programs, onBackendsRemoved }: KernelTableDeps) {
     this.#maps = maps;
     this.#clock = clock;
     this.#slices = new Slices(clock);
-    this.#uninstall = uninstall;
+    this.#programs = programs;
     this.#onBackendsRemoved = onBackendsRemoved;
     this.#nodes = new NodeAddressEntries(maps.nodes);
     this.#exemptions = new ExemptionEntries(maps.exemptions);
@@ -149,8 +156,17 @@ export class KernelSocketTable implements SocketTable {
     });
   }
 
+  /** A table that cannot be read was not filled. */
+  activate(): Promise<void> {
+    return this.#next('programs of socket services', async () => {
+      if (this.#programs.areActive) return;
+      await this.#begin();
+      this.#programs.activate();
+    });
+  }
+
   remove(): Promise<void> {
-    return this.#next('socket services', async () => this.#uninstall());
+    return this.#next('socket services', async () => this.#programs.uninstall());
   }
 
   #next<T>(where: string, work: () => Promise<T>): Promise<T> {

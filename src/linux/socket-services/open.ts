@@ -5,7 +5,7 @@ import { defineError, errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { Refusal } from '../netlink/refusal.ts';
 import type { SocketTable } from './api.ts';
-import { install, uninstall } from './installation.ts';
+import { Installation, uninstall } from './installation.ts';
 import { KernelSocketTable, type NamespaceCookies } from './kernel-table.ts';
 import { type DatagramSockets, StaleSockets } from './stale-sockets.ts';
 
@@ -81,7 +81,8 @@ function open(
   const bpf = join(sysFs, 'bpf');
   if (typeOf(bpf) !== BPF) throw unsuitable(bpf, 'a bpf file system');
   const group = groupOf(join(sysFs, 'cgroup'));
-  const maps = install({ folder, group });
+  const installation = new Installation({ folder, group });
+  const { maps } = installation;
   const stale = new StaleSockets({
     sockets,
     connections: maps.connections,
@@ -93,9 +94,14 @@ function open(
     maps,
     namespaces: sockets,
     clock,
-    uninstall: () => uninstall(folder),
+    programs: installation,
     onBackendsRemoved: () => stale.request(),
   });
+  if (!installation.areActive)
+    log.info(
+      { folder },
+      'services at sockets: programs of an earlier release continue until the first resync has filled the table',
+    );
   return table;
 }
 

@@ -122,6 +122,8 @@ export class SimSocketTable implements SocketTable {
     return [...this.#exemptions.values()];
   }
 
+  async activate(): Promise<void> {}
+
   async remove(): Promise<void> {
     this.#services.clear();
     this.#frontends.clear();

@@ -30,6 +30,8 @@ interface SocketNode {
   readonly table: SimSocketTable;
   /** Changes that the table was asked for. */
   readonly changes: string[];
+  /** Number of changes when the table was activated. */
+  activatedAt: number | undefined;
   start(): Promise<RunningAgent>;
   undeploy(): Promise<void>;
 }
@@ -66,6 +68,9 @@ function socketNode(): SocketNode {
       await table.endExemption(name);
     },
     exemptNamespaces: () => table.exemptNamespaces(),
+    activate: async () => {
+      made.activatedAt ??= changes.length;
+    },
     remove: async () => {
       changes.push('remove');
       await table.remove();
@@ -75,13 +80,15 @@ function socketNode(): SocketNode {
     service,
     environment: { ...node, connectVpp: node.vpp.connect(), socketTable: watched },
   });
-  return {
+  const made: SocketNode = {
     node,
     table,
     changes,
+    activatedAt: undefined,
     start: () => startAgent(node, options()),
     undeploy: () => prepareAgent(node, options()).agent.undeploy(),
   };
+  return made;
 }
 
 async function publishWeb({ node, table }: SocketNode, address: string): Promise<void> {
@@ -125,6 +132,20 @@ describe('services at sockets of an agent', () => {
     await made.undeploy();
     assert.deepEqual(await made.table.services(), []);
     assert.equal(made.changes.at(-1), 'remove');
+  });
+
+  it('are activated when the first resync has filled the table', async () => {
+    const made = socketNode();
+    const first = await made.start();
+    await publishWeb(made, await create(first, web));
+    await first.stop();
+    await made.table.remove();
+    made.changes.length = 0;
+    made.activatedAt = undefined;
+    await using running = await made.start();
+    await until(async () => made.activatedAt !== undefined);
+    assert.ok(made.changes.slice(0, made.activatedAt).includes('put default/web'));
+    assert.equal(await readiness(running), 'ready');
   });
 
   it('have no metric where they are not configured', async () => {

@@ -36,7 +36,7 @@ function startAgent({ maps }: MemoryMaps, onBackendsRemoved = () => {}): KernelS
     maps,
     namespaces: { namespaceCookie },
     clock,
-    uninstall: () => undefined,
+    programs: { areActive: true, activate: () => undefined, uninstall: () => undefined },
     onBackendsRemoved,
   });
 }

@@ -35,7 +35,7 @@ export interface Control extends AgentPart {
 export function control(
   deps: PartDeps,
   stores: NodeStores,
-  { vpp, linux }: Southbound,
+  { vpp, linux, onProcessed: tellSouthbound }: Southbound,
   { scheduler, onTransaction }: Scheduling,
   onProcessed: ((record: EventRecord) => void) | undefined,
 ): Control {
@@ -82,6 +82,7 @@ export function control(
     externalSources: [...(deps.externalSources ?? []), ...(stored ? [stored.stored] : [])],
     onProcessed: (processed) => {
       programming.observe(processed.event, processed.error);
+      tellSouthbound(processed.record);
       onProcessed?.(processed.record);
     },
     isStartDelayed: () => gate.missing !== undefined,

@@ -2,8 +2,10 @@
 import type { Component } from '#infra/process/lifecycle.ts';
 import { type WiredLinux, wireLinux } from '#linux/wire-linux.ts';
 import { podFamily } from '#plugins/contivconf/node-settings.ts';
+import type { EventRecord } from '#plugins/controller/event-record.ts';
 import { isAgentKey } from '#plugins/ipv4net/agent-keys.ts';
 import { type WiredVpp, wireVpp } from '#vpp/wire-vpp.ts';
+import { SocketActivation } from '../socket-activation.ts';
 import { registerSocketServicesMetric } from '../socket-services-metric.ts';
 import type { AgentPart, PartDeps } from './agent-part.ts';
 import type { NodeStores } from './node-stores.ts';
@@ -15,6 +17,8 @@ export interface Southbound extends AgentPart {
   readonly connection: Component;
   /** Start after the connection: without VPP nothing is changed on the machine. */
   readonly connected: readonly Component[];
+  /** To be called after each event. */
+  readonly onProcessed: (record: EventRecord) => void;
 }
 
 export function southbound(deps: PartDeps, stores: NodeStores): Southbound {
@@ -43,9 +47,11 @@ export function southbound(deps: PartDeps, stores: NodeStores): Southbound {
     random,
     log: loggers.get('vpp'),
   });
-  const { socketFault } = environment;
-  if (socketFault !== undefined)
-    status.registerProblem('socket-services', 'none', () => socketFault);
+  const { socketTable, socketFault } = environment;
+  const activation =
+    socketTable && new SocketActivation({ table: socketTable, log: loggers.get('linux') });
+  if (activation || socketFault !== undefined)
+    status.registerProblem('socket-services', 'none', () => activation?.fault ?? socketFault);
   registerSocketServicesMetric(registry, environment);
   return {
     vpp,
@@ -54,5 +60,6 @@ export function southbound(deps: PartDeps, stores: NodeStores): Southbound {
     connection: vpp.connection,
     connected: [linux.component, vpp.telemetry],
     routes: vpp.routes,
+    onProcessed: (record) => void activation?.observe(record),
   };
 }

@@ -1,7 +1,7 @@
 /** A control group and a bpf file system of the test, and clients in them. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
@@ -38,36 +38,54 @@ export class SocketMachine {
     return this.#sysFs.group;
   }
 
-  /** Maps as an agent of another layout would leave them. */
-  leaveOtherLayout(): void {
-    const folder = join(this.sysFs, 'bpf/contiv-vswitch');
-    const other = { kind: 'hash', keyLength: 4, valueLength: 4, maxEntries: 1 } as const;
-    for (const path of [`maps-${LAYOUT_VERSION}`, 'maps-0']) {
-      const file = join(folder, path, 'slots');
-      mkdirSync(join(folder, path), { recursive: true });
-      rmSync(file, { force: true });
-      const map = BpfMap.create('cv_other', other);
-      map.pin(file);
-      map.close();
-    }
+  /** The running programs become those of a release with another layout. */
+  becomeOtherLayout(): void {
+    renameSync(this.#maps, join(this.#folder, 'maps-0'));
+  }
+
+  /** The running programs become those of a release with another shape of one map, and the same layout number. */
+  becomeOtherShape(): void {
+    const file = join(this.#maps, 'slots');
+    rmSync(file);
+    const map = BpfMap.create('cv_other', {
+      kind: 'hash',
+      keyLength: 4,
+      valueLength: 4,
+      maxEntries: 1,
+    });
+    map.pin(file);
+    map.close();
+  }
+
+  /** The running programs have no maps that an agent could find. */
+  loseMaps(): void {
+    rmSync(this.#maps, { recursive: true });
+  }
+
+  /** As if the agent had ended after it has named the new maps, before it has replaced a program. */
+  nameNewMaps(): void {
+    renameSync(`${this.#maps}-new`, this.#maps);
   }
 
   /** Makes the kernel refuse the last of the programs, until all of them are removed. */
   spoilLink(): void {
-    const path = join(this.sysFs, 'bpf/contiv-vswitch/release');
+    const path = join(this.#folder, 'release');
     rmSync(path);
     mkdirSync(path);
   }
 
+  repairLink(): void {
+    rmdirSync(join(this.#folder, 'release'));
+  }
+
   /** Names of the folders with maps. */
   layouts(): string[] {
-    const folder = join(this.sysFs, 'bpf/contiv-vswitch');
-    return readdirSync(folder).filter((name) => name.startsWith('maps-'));
+    return readdirSync(this.#folder).filter((name) => name.startsWith('maps-'));
   }
 
   /** Number of connected datagram sockets that programs know. */
   async connections(): Promise<number> {
-    const path = join(this.sysFs, 'bpf/contiv-vswitch', `maps-${LAYOUT_VERSION}`, 'connections');
+    const path = join(this.#maps, 'connections');
     const map = BpfMap.open(path, 'cv_connections', shapes.connections)!;
     const found = await map.entries(systemClock);
     map.close();
@@ -79,6 +97,14 @@ export class SocketMachine {
     const client = await SocketClient.start(this.group);
     this.#clients.push(client);
     return client;
+  }
+
+  get #folder(): string {
+    return join(this.sysFs, 'bpf/contiv-vswitch');
+  }
+
+  get #maps(): string {
+    return join(this.#folder, `maps-${LAYOUT_VERSION}`);
   }
 
   async close(): Promise<void> {

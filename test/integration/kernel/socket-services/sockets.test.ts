@@ -229,18 +229,6 @@ describe('services at sockets', { skip: withoutSocketHooks() }, () => {
     assert.ok(changes > 300, `${changes} changes`);
   });
 
-  test('an agent of another layout begins with an empty table', async () => {
-    await put(mapping(ipv4.vip, [place('127.0.0.3')]));
-    machine.leaveOtherLayout();
-    table = machine.table();
-    // the entries of the services are there, their slots are not
-    assert.notEqual((await connectTo(ipv4.vip)).server, '127.0.0.3 8080');
-    for (const { name } of await table.services()) await table.delete(name);
-    await put(mapping(ipv4.vip, [place('127.0.0.3')]));
-    assert.equal((await connectTo(ipv4.vip)).server, '127.0.0.3 8080');
-    assert.deepEqual(machine.layouts().length, 1);
-  });
-
   test('an agent that cannot take over removes what would translate to backends of the past', async () => {
     await put(mapping(ipv4.vip, [place('127.0.0.3')]));
     assert.equal((await connectTo(ipv4.vip)).server, '127.0.0.3 8080');

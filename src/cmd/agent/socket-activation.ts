@@ -1,0 +1,63 @@
+import { defineError, errorText } from '#infra/errors/errors.ts';
+import type { Logger } from '#infra/log/log.ts';
+import type { SocketTable } from '#linux/socket-services/api.ts';
+import { EventMethod } from '#plugins/controller/api/event.ts';
+import type { EventRecord } from '#plugins/controller/event-record.ts';
+
+export const SocketProgramsOutdatedError = defineError({
+  name: 'SocketProgramsOutdatedError',
+  code: 'CV_SOCKET_PROGRAMS_OUTDATED',
+  unavailable: 'environment',
+  remedy:
+    'Sockets of this node reach the backends that services had before the upgrade. The agent tries again after each event. If the problem stays, restart the agent; with disableSocketServices VPP has all services.',
+});
+
+export interface SocketActivationDeps {
+  readonly table: Pick<SocketTable, 'activate'>;
+  readonly log: Logger;
+}
+
+/**
+ * Reports to the kernel's table of services that it is filled: after the first resync whose transaction was executed. Values of
+ * it that failed do not matter: they are retried, while the table of the earlier release gets no change at all. A
+ * resync that was aborted has written nothing.
+ */
+export class SocketActivation {
+  readonly #deps: SocketActivationDeps;
+  #isFilled = false;
+  #isActive = false;
+  #fault: string | undefined;
+
+  constructor(deps: SocketActivationDeps) {
+    this.#deps = deps;
+  }
+
+  /** Why programs of an earlier release still run; undefined: they do not, or the table is not filled yet. */
+  get fault(): string | undefined {
+    return this.#fault;
+  }
+
+  /** After each event; the following ones repeat what failed. */
+  async observe({
+    method,
+    transaction,
+  }: Pick<EventRecord, 'method' | 'transaction'>): Promise<void> {
+    this.#isFilled ||= method !== EventMethod.Update && transaction !== undefined;
+    if (!this.#isFilled || this.#isActive) return;
+    const { table, log } = this.#deps;
+    try {
+      await table.activate();
+      this.#isActive = true;
+      this.#fault = undefined;
+    } catch (cause) {
+      const error = new SocketProgramsOutdatedError(
+        `programs of an earlier release still translate: ${errorText(cause)}`,
+        { cause },
+      );
+      const text = errorText(error);
+      if (text !== this.#fault)
+        log.error({ error: text, remedy: error.remedy }, 'cannot activate services at sockets');
+      this.#fault = text;
+    }
+  }
+}
