@@ -173,6 +173,11 @@ export interface LinuxHost {
   setSysctl(namespace: NamespacePath, name: string, value: string): Promise<void>;
   /** Snapshot of one namespace, sorted by index, destination and address. */
   dump(namespace: NamespacePath): Promise<NamespaceState>;
+  /**
+   * Some links of one namespace, each once, in the order of the names; those that do not exist are missing. The kernel
+   * answers with these alone, however many others there are.
+   */
+  findLinks(namespace: NamespacePath, names: readonly string[]): Promise<readonly LinuxLink[]>;
   /** Counters and states of the links of one namespace, sorted by index. */
   reportLinks(namespace: NamespacePath): Promise<readonly LinkReport[]>;
 }

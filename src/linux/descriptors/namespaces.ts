@@ -1,6 +1,7 @@
 import type { NetNamespace } from '#models/linux/interface.ts';
 import {
   type LinuxHost,
+  type LinuxLink,
   NamespaceNotFoundError,
   type NamespacePath,
   type NamespaceState,
@@ -47,6 +48,11 @@ export class NamespaceDumps {
     const state = dumps.get(namespace) ?? this.#dump(namespace);
     dumps.set(namespace, state);
     return state;
+  }
+
+  /** None if the namespace no longer exists. */
+  async links(readBack: object, namespace: NamespacePath): Promise<readonly LinuxLink[]> {
+    return (await this.read(readBack, namespace))?.links ?? [];
   }
 
   async #dump(namespace: NamespacePath): Promise<NamespaceState | undefined> {

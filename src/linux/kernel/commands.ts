@@ -3,6 +3,7 @@ import type {
   LinkLocation,
   LinkReport,
   LinkSettings,
+  LinuxLink,
   LinuxNeighbor,
   LinuxRoute,
   NamespacePath,
@@ -37,6 +38,7 @@ type Operation =
   | { readonly kind: 'setChecksumOffload'; readonly name: string; readonly offload: Offload }
   | { readonly kind: 'setSysctl'; readonly path: string; readonly value: string }
   | { readonly kind: 'dump' }
+  | { readonly kind: 'findLinks'; readonly names: readonly string[] }
   | { readonly kind: 'reportLinks' }
   | { readonly kind: 'namespaceCookie' }
   | { readonly kind: 'datagramSockets' }
@@ -56,6 +58,7 @@ export type Command = Operation & {
 /** Result of a command; undefined for commands that change something. */
 export type Answer =
   | NamespaceState
+  | readonly LinuxLink[]
   | readonly LinkReport[]
   | readonly FoundSocket[]
   | bigint
@@ -167,6 +170,11 @@ export function setSysctl(namespace: NamespacePath, name: string, value: string)
 
 export function dump(namespace: NamespacePath): Command {
   return { kind: 'dump', namespace, where: at('dump', namespace) };
+}
+
+export function findLinks(namespace: NamespacePath, names: readonly string[]): Command {
+  for (const name of names) checkLinkName(name);
+  return { kind: 'findLinks', namespace, names, where: at(`links ${names.join(', ')}`, namespace) };
 }
 
 export function reportLinks(namespace: NamespacePath): Command {

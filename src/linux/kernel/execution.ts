@@ -9,7 +9,7 @@ import * as neighbors from '../netlink/neighbors.ts';
 import { Refusal } from '../netlink/refusal.ts';
 import { changeRoute } from '../netlink/routes.ts';
 import * as sockets from '../netlink/sockets.ts';
-import { readState } from '../netlink/state.ts';
+import { findLinks, readState } from '../netlink/state.ts';
 import type { Answer, Command, Failure, Offload, Outcome } from './commands.ts';
 import { NoNamespaceError } from './namespace-file.ts';
 import type { OpenNamespace, OpenNamespaces } from './open-namespaces.ts';
@@ -92,6 +92,8 @@ function carryOut(command: Command, namespaces: OpenNamespaces): Answer {
       return undefined;
     case 'dump':
       return readState(here.netlink);
+    case 'findLinks':
+      return findLinks(here.netlink, command.names);
     case 'reportLinks':
       return readLinkReports(here.netlink);
     case 'namespaceCookie':
@@ -126,8 +128,7 @@ function rename({ netlink }: OpenNamespace, index: number, name: string): void {
 
 /** The kernel deletes the secondary addresses of a network together with the first. */
 function deleteAddresses(netlink: OpenNamespace['netlink'], of: number): void {
-  for (const { index, cidr } of addresses.readAddresses(netlink)) {
-    if (index !== of) continue;
+  for (const { index, cidr } of addresses.readAddresses(netlink, of)) {
     try {
       netlink.change(addresses.deleteAddress(index, cidr));
     } catch (thrown) {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '#infra/clock/clock.ts';
-import type { LinkReport, LinuxHost, NamespaceState } from '../api.ts';
+import type { LinkReport, LinuxHost, LinuxLink, NamespaceState } from '../api.ts';
 import type { FoundSocket } from '../netlink/sockets.ts';
 import type { NamespaceCookies } from '../socket-services/kernel-table.ts';
 import type { DatagramSockets } from '../socket-services/stale-sockets.ts';
@@ -56,6 +56,8 @@ export function kernelHost({
       run(commands.setChecksumOffload(namespace, name, offload)),
     setSysctl: async (namespace, name, value) => run(commands.setSysctl(namespace, name, value)),
     dump: async (namespace) => (await queue.run(commands.dump(namespace))) as NamespaceState,
+    findLinks: async (namespace, names) =>
+      (await queue.run(commands.findLinks(namespace, names))) as readonly LinuxLink[],
     reportLinks: async (namespace) =>
       (await queue.run(commands.reportLinks(namespace))) as readonly LinkReport[],
     namespaceCookie: async (namespace) =>

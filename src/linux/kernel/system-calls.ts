@@ -50,13 +50,15 @@ export type NetlinkKind = keyof typeof netlinkKinds;
 const SOL_NETLINK = 270;
 const NETLINK_CAP_ACK = 10;
 const NETLINK_EXT_ACK = 11;
+/** A dump of addresses is restricted to the link that it names. */
+const NETLINK_GET_STRICT_CHK = 12;
 
 /** A netlink socket in the namespace of the calling thread; its refusals have the kernel's text. */
 export function openSocket(kind: NetlinkKind): number {
   const number = netlinkKinds[kind];
   const socket = checked(calls.socket(AF_NETLINK, SOCK_RAW_CLOSE_ON_EXEC, number));
   const on = Uint8Array.of(1, 0, 0, 0);
-  for (const option of [NETLINK_CAP_ACK, NETLINK_EXT_ACK])
+  for (const option of [NETLINK_CAP_ACK, NETLINK_EXT_ACK, NETLINK_GET_STRICT_CHK])
     calls.setsockopt(socket, SOL_NETLINK, option, on, on.length);
   return socket;
 }

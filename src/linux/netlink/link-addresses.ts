@@ -41,9 +41,11 @@ export function deleteAddress(index: number, cidr: string): Request {
   };
 }
 
-function dumpAddresses(family: number): Request {
+/** @param index of one link; 0: of all */
+function dumpAddresses(family: number, index: number): Request {
   const fixed = zeros(FIXED_LENGTH);
   fixed[0] = family;
+  fixed.writeUInt32LE(index, 4);
   return {
     type: addressTypes.get,
     flags: flags.request | flags.root | flags.match,
@@ -66,9 +68,14 @@ export function decodeAddress({ body: bytes }: Message): LinkAddress {
   return { index: bytes.readUInt32LE(4), cidr: `${addressText(local)}/${bytes[1]}` };
 }
 
-/** Of all links, both families. */
-export function readAddresses(socket: NetlinkSocket): readonly LinkAddress[] {
-  return [families.ipv4, families.ipv6].flatMap((family) =>
-    socket.dump(dumpAddresses(family), decodeAddress),
+/**
+ * Both families.
+ * @param link index of one link; absent: of all. Kernels before 4.20 answer with those of all in either case.
+ * @throws Refusal ENODEV
+ */
+export function readAddresses(socket: NetlinkSocket, link?: number): readonly LinkAddress[] {
+  const found = [families.ipv4, families.ipv6].flatMap((family) =>
+    socket.dump(dumpAddresses(family, link ?? 0), decodeAddress),
   );
+  return link === undefined ? found : found.filter(({ index }) => index === link);
 }

@@ -112,8 +112,8 @@ export function indexOf(socket: NetlinkSocket, name: string): number {
   return body.readInt32LE(4);
 }
 
-/** Answered with one link. */
-function getLink(name: string): Request {
+/** Answered with one link, also with one that has the name besides its own. */
+export function getLink(name: string): Request {
   const extensions = numberAttribute(at.extensions, SKIP_STATISTICS);
   const body = Buffer.concat([fixed(), textAttribute(at.name, name), extensions]);
   return { type: linkTypes.get, flags: flags.request, body };

@@ -1,9 +1,10 @@
-/** Reads the state of the namespace of a socket. */
+/** Reads the state of the namespace of a socket, or some of its links. */
 import type { LinuxLink, LinuxRoute, NamespaceState, RejectingRoute } from '../api.ts';
 import { families } from './addresses.ts';
 import { readAddresses } from './link-addresses.ts';
-import { decodeLink, dumpLinks } from './links.ts';
+import { decodeLink, dumpLinks, getLink } from './links.ts';
 import { decodeNeighbor, dumpNeighbors } from './neighbors.ts';
+import { Refusal } from './refusal.ts';
 import { decodeRoute, dumpRoutes, type FoundRoute } from './routes.ts';
 import type { NetlinkSocket } from './socket.ts';
 
@@ -48,6 +49,21 @@ export function readState(socket: NetlinkSocket): NamespaceState {
       })
       .sort((a, b) => compare(a.device, b.device) || compare(a.address, b.address)),
   };
+}
+
+/** The links that have these names, without what else the namespace has. */
+export function findLinks(socket: NetlinkSocket, names: readonly string[]): readonly LinuxLink[] {
+  return [...new Set(names)].flatMap((name) => {
+    try {
+      const link = decodeLink(socket.get(getLink(name)));
+      if (link.name !== name) return [];
+      const cidrs = readAddresses(socket, link.index).map(({ cidr }) => cidr);
+      return [{ ...link, addresses: cidrs.filter((cidr) => !isLinkLocal(cidr)).sort() }];
+    } catch (thrown) {
+      if (thrown instanceof Refusal && thrown.errno === 'ENODEV') return [];
+      throw thrown;
+    }
+  });
 }
 
 function route(found: FoundRoute, names: ReadonlyMap<number, string>): LinuxRoute | undefined {

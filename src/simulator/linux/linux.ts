@@ -4,6 +4,7 @@ import type {
   LinkReport,
   LinkSettings,
   LinuxHost,
+  LinuxLink,
   LinuxNeighbor,
   NamespaceIdentity,
   NamespacePath,
@@ -24,6 +25,8 @@ export interface LinuxOperation {
   readonly namespace: NamespacePath;
   readonly args: readonly unknown[];
 }
+
+const reads: ReadonlySet<LinuxOperation['name']> = new Set(['dump', 'findLinks', 'reportLinks']);
 
 /** Device number of the simulated nsfs. */
 const DEVICE = 4;
@@ -198,7 +201,7 @@ export class SimLinux implements LinuxHost {
       const fault = this.faults.next(operation);
       if (fault !== undefined) throw linuxError(fault, `${name} ${args.join(' ')}`);
       const result = action(this.#namespace(namespace));
-      if (name !== 'dump' && name !== 'reportLinks') this.#changed();
+      if (!reads.has(name)) this.#changed();
       await this.onOperation?.('after', operation);
       return result;
     };
@@ -401,6 +404,14 @@ export class SimLinux implements LinuxHost {
 
   dump(namespace: NamespacePath): Promise<NamespaceState> {
     return this.#operate('dump', namespace, [], (space) => space.state());
+  }
+
+  async findLinks(
+    namespace: NamespacePath,
+    names: readonly string[],
+  ): Promise<readonly LinuxLink[]> {
+    for (const name of names) text.checkLinkName(name);
+    return this.#operate('findLinks', namespace, [names], (space) => space.findLinks(names));
   }
 
   reportLinks(namespace: NamespacePath): Promise<readonly LinkReport[]> {

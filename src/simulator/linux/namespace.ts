@@ -1,6 +1,7 @@
 import type {
   LinkReport,
   LinkSettings,
+  LinuxLink,
   LinuxNeighbor,
   NamespacePath,
   NamespaceState,
@@ -256,22 +257,16 @@ export class SimNamespace implements LinkNamespace {
     return [...this.links.values()].sort((a, b) => a.index - b.index).map(reportOf);
   }
 
+  findLinks(names: readonly string[]): readonly LinuxLink[] {
+    return [...new Set(names)].flatMap((name) => {
+      const link = this.links.get(name);
+      return link ? [stateOf(link)] : [];
+    });
+  }
+
   state(): NamespaceState {
     return {
-      links: [...this.links.values()]
-        .sort((a, b) => a.index - b.index)
-        .map((link) => ({
-          index: link.index,
-          name: link.name,
-          kind: link.kind,
-          up: link.up,
-          running: isRunning(link),
-          mtu: link.mtu,
-          mac: link.mac,
-          alias: link.alias,
-          peerIndex: link.peer?.index,
-          addresses: link.addresses.map((address) => address.text).sort(),
-        })),
+      links: [...this.links.values()].sort((a, b) => a.index - b.index).map(stateOf),
       routes: this.routes
         .map((route) => ({
           destination: formatCidr(network(route.to)),
@@ -292,6 +287,21 @@ export class SimNamespace implements LinkNamespace {
         .sort((a, b) => compare(a.device, b.device) || compare(a.address, b.address)),
     };
   }
+}
+
+function stateOf(link: SimLink): LinuxLink {
+  return {
+    index: link.index,
+    name: link.name,
+    kind: link.kind,
+    up: link.up,
+    running: isRunning(link),
+    mtu: link.mtu,
+    mac: link.mac,
+    alias: link.alias,
+    peerIndex: link.peer?.index,
+    addresses: link.addresses.map((address) => address.text).sort(),
+  };
 }
 
 function compare(a: string, b: string): number {

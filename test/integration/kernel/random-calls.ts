@@ -6,7 +6,7 @@ import { LinuxError } from '#linux/api.ts';
 /** The calls of a network stack that read or change a namespace. */
 export type Changes = Omit<
   LinuxHost,
-  'namespaceIdentity' | 'namespaces' | 'bootId' | 'reportLinks'
+  'namespaceIdentity' | 'namespaces' | 'bootId' | 'findLinks' | 'reportLinks'
 >;
 
 export interface Call {

@@ -1,47 +1,31 @@
 /**
- * Reads back the links of the agent's namespace and of the namespaces of configured interfaces. A
- * namespace that no longer exists has no links.
+ * Reads back the links of the agent's namespace and of the namespaces of configured interfaces; if only some
+ * values are read and their links are in place, these alone. A namespace that no longer exists has no links.
  */
 import type { Logger } from '#infra/log/log.ts';
-import type {
-  KeyedValue,
-  Leftover,
-  RetrieveContext,
-  RetrievedValue,
-} from '#kvscheduler/api/descriptor.ts';
-import type { InterfaceType } from '#models/linux/interface.gen.ts';
+import type { KeyedValue, Leftover, RetrieveContext } from '#kvscheduler/api/descriptor.ts';
 import {
   type LinuxInterface,
   linuxInterfaceKey,
   linuxInterfaceModel,
-  type NetNamespace,
 } from '#models/linux/interface.ts';
-import type { LinuxInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import type { LinuxHost, LinuxLink, NamespacePath } from '../../api.ts';
 import { ignoreNotFound } from '../ignored-errors.ts';
 import { type LinkMark, type LinkMarks, markOfAnyLabel, pendingEndName } from '../link-marks.ts';
-import { type NamespaceDumps, namespacePath } from '../namespaces.ts';
-import { hostNameOf, linkLocation } from './link-location.ts';
+import type { NamespaceDumps } from '../namespaces.ts';
+import {
+  existingLinkValue,
+  type FoundLink,
+  isAtLocation,
+  managedValue,
+  type NamespaceLinks,
+  type Retrieved,
+  readNamespaces,
+} from './found-links.ts';
+import { linkLocation } from './link-location.ts';
 import type { LostTapLinks } from './lost-tap-links.ts';
+import { requestedLinks, retrieveInPlace } from './requested-links.ts';
 import type { Veth } from './types/veth.ts';
-
-/** Initial MTU of the links that the agent creates. */
-export const KERNEL_MTU = 1500;
-
-interface NamespaceLinks {
-  readonly path: NamespacePath;
-  /** In the form of the configuration. */
-  readonly namespace: NetNamespace | undefined;
-  readonly links: readonly LinuxLink[];
-}
-
-interface FoundLink {
-  readonly space: NamespaceLinks;
-  readonly link: LinuxLink;
-  readonly mark: LinkMark;
-}
-
-type Retrieved = RetrievedValue<LinuxInterface, LinuxInterfaceMetadata>;
 
 export interface RetrieveOptions {
   readonly host: LinuxHost;
@@ -55,10 +39,24 @@ export interface RetrieveOptions {
 export async function retrieveLinks(
   needs: RetrieveOptions,
   correlate: readonly KeyedValue<LinuxInterface>[],
-  { readBack, leftover, only }: RetrieveContext,
+  ctx: RetrieveContext,
 ): Promise<readonly Retrieved[]> {
+  const { only } = ctx;
   const desired = requestedLinks(correlate, only);
-  const namespaces = await readNamespaces(needs.dumps, readBack, [...desired.values()]);
+  const few = only && (await retrieveInPlace(needs, desired, ctx));
+  const values = few ?? (await retrieveAll(needs, desired, ctx));
+  // without the namespaces of other values, nothing is known about these
+  return only ? values.filter(({ key }) => only.has(key)) : values;
+}
+
+async function retrieveAll(
+  needs: RetrieveOptions,
+  desired: ReadonlyMap<string, LinuxInterface>,
+  { readBack, leftover }: RetrieveContext,
+): Promise<readonly Retrieved[]> {
+  const namespaces = await readNamespaces([...desired.values()], (path) =>
+    needs.dumps.links(readBack, path),
+  );
   const byName = new Map<string, FoundLink[]>();
   for (const space of namespaces.values()) {
     for (const link of space.links) {
@@ -81,53 +79,10 @@ export async function retrieveLinks(
   recordEnds(needs.veth, desired, byName, linkByName);
   addOrphans(desired, byName, linkByName);
   recordTapLinks(needs.lostTapLinks, readBack, desired, namespaces, byName);
-  const values = [
+  return [
     ...[...linkByName].map(([name, found]) => managedValue(found, desired.get(name))),
     ...[...desired.values()].flatMap((value) => existingLinkValue(value, namespaces)),
   ];
-  // without the namespaces of other values, nothing is known about these
-  return only ? values.filter(({ key }) => only.has(key)) : values;
-}
-
-/** The values to read by name, with the other ends of their veth pairs: a crash leaves the mark on one of them. */
-function requestedLinks(
-  correlate: readonly KeyedValue<LinuxInterface>[],
-  only: ReadonlySet<string> | undefined,
-): ReadonlyMap<string, LinuxInterface> {
-  const all = new Map(correlate.map(({ value }) => [value.name, value]));
-  if (!only) return all;
-  const requested = new Map<string, LinuxInterface>();
-  for (const { key, value } of correlate) {
-    if (!only.has(key)) continue;
-    requested.set(value.name, value);
-    const peer = all.get(value.veth?.peer_if_name ?? '');
-    if (peer) requested.set(peer.name, peer);
-  }
-  return requested;
-}
-
-async function readNamespaces(
-  dumps: NamespaceDumps,
-  readBack: object,
-  desired: readonly LinuxInterface[],
-): Promise<ReadonlyMap<NamespacePath, NamespaceLinks>> {
-  const named = new Map<NamespacePath, NetNamespace | undefined>([[undefined, undefined]]);
-  for (const { namespace } of desired) {
-    const path = namespacePath(namespace);
-    if (!named.has(path)) named.set(path, namespace);
-  }
-  const namespaces = await Promise.all(
-    [...named].map(async ([path, namespace]): Promise<[NamespacePath, NamespaceLinks]> => {
-      const state = await dumps.read(readBack, path);
-      return [path, { path, namespace, links: state?.links ?? [] }];
-    }),
-  );
-  return new Map(namespaces);
-}
-
-function isAtLocation({ space, link }: FoundLink, value: LinuxInterface): boolean {
-  const { namespace, name } = linkLocation(value);
-  return space.path === namespace && link.name === name;
 }
 
 function isPendingEnd({ space, link, mark }: FoundLink): boolean {
@@ -288,86 +243,4 @@ function addOrphans(
     if (!desired.has(name) && !desired.has(peer) && !linkByName.has(peer))
       linkByName.set(name, pending);
   }
-}
-
-function managedValue(
-  { space, link, mark }: FoundLink,
-  desired: LinuxInterface | undefined,
-): Retrieved {
-  const same = desired?.type === mark.type ? desired : undefined;
-  const isSameNamespace = same !== undefined && linkLocation(same).namespace === space.path;
-  const value = linuxInterfaceModel.canonical({
-    name: mark.name,
-    type: mark.type,
-    namespace: isSameNamespace ? same.namespace : space.namespace,
-    host_if_name:
-      same !== undefined && hostNameOf(same) === link.name ? same.host_if_name : link.name,
-    enabled: link.up,
-    ip_addresses: adoptAddresses(link, same),
-    phys_address: adoptMac(link, same),
-    mtu: link.mtu === KERNEL_MTU && same?.mtu !== KERNEL_MTU ? 0 : link.mtu,
-    link_only: same?.link_only ?? false,
-    ...(mark.type === 'VETH' && {
-      veth: {
-        // a dump does not contain the offload settings
-        ...same?.veth,
-        peer_if_name: mark.peer,
-      },
-    }),
-    ...(mark.type === 'TAP_TO_VPP' && { tap: { vpp_tap_if_name: mark.vppTap } }),
-  });
-  return {
-    key: linuxInterfaceKey.build({ name: mark.name }),
-    value,
-    origin: 'from-NB',
-    metadata: {
-      namespace: space.path,
-      hostIfName: link.name,
-      ...(mark.type === 'TAP_TO_VPP' && { vppHostIfName: mark.vppHostIfName }),
-    },
-  };
-}
-
-function adoptMac(link: LinuxLink, desired: LinuxInterface | undefined): string {
-  const left = desired !== undefined && (desired.link_only || desired.phys_address === '');
-  return left ? desired.phys_address : (link.mac ?? '');
-}
-
-function adoptAddresses(link: LinuxLink, desired: LinuxInterface | undefined): readonly string[] {
-  const asked = desired?.ip_addresses ?? [];
-  if (desired?.link_only === true) return asked;
-  const found = new Set(link.addresses);
-  // the configuration may list an address twice
-  const isAll = found.size === new Set(asked).size;
-  const same = isAll && asked.every((address) => found.has(address));
-  return same ? asked : link.addresses;
-}
-
-const sharedTypes: readonly InterfaceType[] = ['LOOPBACK', 'EXISTING'];
-
-/** For an unmanaged link, reports only the settings that the value contains. */
-function existingLinkValue(
-  desired: LinuxInterface,
-  namespaces: ReadonlyMap<NamespacePath, NamespaceLinks>,
-): readonly Retrieved[] {
-  if (!sharedTypes.includes(desired.type)) return [];
-  const { namespace, name } = linkLocation(desired);
-  const link = namespaces.get(namespace)?.links.find((each) => each.name === name);
-  if (link === undefined) return [];
-  const { link_only, ip_addresses } = desired;
-  const value = linuxInterfaceModel.canonical({
-    ...desired,
-    enabled: link.up,
-    ip_addresses: ip_addresses.filter((each) => link_only || link.addresses.includes(each)),
-    phys_address: adoptMac(link, desired),
-    mtu: desired.mtu === 0 ? 0 : link.mtu,
-  });
-  return [
-    {
-      key: linuxInterfaceKey.build({ name: desired.name }),
-      value,
-      origin: 'from-NB',
-      metadata: { namespace, hostIfName: name },
-    },
-  ];
 }

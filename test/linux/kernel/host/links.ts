@@ -76,6 +76,26 @@ export function linkSuite(name: string, make: () => Promise<LinuxBackend>): void
       assert.equal((await bench.host.dump(right)).links.length, 2);
     });
 
+    test('some links are found by their names, with their addresses', async () => {
+      const [left] = await bench.pair();
+      const there = await bench.space();
+      await bench.host.createVeth(
+        { namespace: left, name: 'vc' },
+        { namespace: there, name: 'vd' },
+      );
+      await bench.host.addAddress(left, 'va', '10.1.1.2/32');
+      await bench.host.addAddress(left, 'va', 'fd00::2/128');
+      await bench.host.addAddress(left, 'vc', '10.1.1.3/32');
+      await bench.host.setLink(left, 'vc', { alias: 'mark', up: true });
+      const { links } = await bench.host.dump(left);
+      const [, va, vc] = links;
+      assert.deepEqual(await bench.host.findLinks(left, ['vc', 'none', 'va', 'vc']), [vc, va]);
+      assert.deepEqual(await bench.host.findLinks(left, []), []);
+      await assert.rejects(bench.host.findLinks(left, ['a b']), refusedWith('EINVAL'));
+      await bench.host.deleteLink(there, 'vd');
+      assert.deepEqual(await bench.host.findLinks(left, ['vc']), []);
+    });
+
     test('bad names, addresses and numbers are refused, and nothing is sent', async () => {
       const here = await bench.space();
       const bad = [
