@@ -15,8 +15,9 @@ const node: PolicyNode = {
   addresses: ['172.16.0.1', '172.30.1.1', '172.30.1.2', '192.168.16.1'],
   natLoopback: '10.64.1.254',
   podSubnet: '10.64.1.0/24',
-  interfaces: ['vxlanBVI', 'tap-vpp2'],
+  interfaces: ['vxlanBVI', 'vrfLink'],
   nics: ['uplink'],
+  hostLink: 'tap-vpp2',
 };
 
 type Change = Parameters<PolicyProcessor['change']>[0];

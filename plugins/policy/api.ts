@@ -4,7 +4,7 @@ import type { AttachmentId } from '#plugins/podmanager/api.ts';
 import type { ServiceName } from '#plugins/service/api.ts';
 import type { PodPolicy, PolicyName } from './pod-policy.ts';
 import type { AttachedPod } from './processor/policy-processor.ts';
-import type { MasqueradedAddress, PolicyNode } from './rendered-state.ts';
+import type { CheckedAddress, PolicyNode } from './rendered-state.ts';
 
 export interface PolicyApi {
   /** Name of the renderer that carries policies; undefined: none does, for example before the first resync. */
@@ -23,8 +23,8 @@ export interface PolicyApi {
   valuesOf(attachment: AttachmentId): ReadonlyMap<string, Value>;
   /** As the renderer knows this node; undefined: no renderer carries policies. */
   node(): PolicyNode | undefined;
-  /** The services of which the renderer knows that VPP may replace their clients. */
-  masqueradedServices(): ReadonlyMap<ServiceName, readonly MasqueradedAddress[]>;
+  /** The services whose clients the renderer checks where their packets enter. */
+  checkedServices(): ReadonlyMap<ServiceName, readonly CheckedAddress[]>;
 }
 
 export interface WiredPod {

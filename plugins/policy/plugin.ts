@@ -24,18 +24,14 @@ import {
 import { type ServiceApi, type ServiceName, serviceInputs } from '#plugins/service/api.ts';
 import { AclRenderer } from './acl/renderer.ts';
 import type { PolicyApi, WiredPod } from './api.ts';
-import {
-  type MasqueradedServices,
-  masqueradedChanges,
-  masqueradedServices,
-} from './masqueraded-services.ts';
+import { type CheckedServices, checkedChanges, checkedServices } from './checked-services.ts';
 import type { Isolation, PodPolicy, PolicyName } from './pod-policy.ts';
 import { type PolicyNodeDeps, policyNode } from './policy-node.ts';
 import { PolicyProblemLog } from './policy-problem-log.ts';
 import { PolicyProcessor } from './processor/policy-processor.ts';
 import type { ProcessorChange } from './processor/processor-change.ts';
 import type {
-  MasqueradedAddress,
+  CheckedAddress,
   PolicyNode,
   RenderedChange,
   RenderedPod,
@@ -92,7 +88,7 @@ class Policies implements EventHandler<PolicyState>, PolicyApi {
 
   async resync({ txn, clock, kubeState, log }: ResyncContext): Promise<PolicyState> {
     const slices = new Slices(clock);
-    const services = await masqueradedServices(this.#deps.services.renderedServices(), slices);
+    const services = await checkedServices(this.#deps.services.renderedServices(), slices);
     const node = policyNode(this.#deps);
     const attached = new Map<AttachmentId, WiredPod>();
     for (const [id, attachment] of this.#deps.pods.attachments())
@@ -114,7 +110,7 @@ class Policies implements EventHandler<PolicyState>, PolicyApi {
       return this.#setAttached(ctx, state, id, undefined);
     }
     const changed = this.#deps.services.changedBy(event);
-    const services = masqueradedChanges(state.renderer.services, changed);
+    const services = checkedChanges(state.renderer.services, changed);
     if (NodeUpdate.is(event)) return this.#nodeUpdate(ctx, state, services);
     if (!KubeStateChange.is(event)) return {};
     const slices = new Slices(ctx.clock);
@@ -155,7 +151,7 @@ class Policies implements EventHandler<PolicyState>, PolicyApi {
     return this.state.known?.renderer.node;
   }
 
-  masqueradedServices(): ReadonlyMap<ServiceName, readonly MasqueradedAddress[]> {
+  checkedServices(): ReadonlyMap<ServiceName, readonly CheckedAddress[]> {
     return this.state.known?.renderer.services ?? none;
   }
 
@@ -193,7 +189,7 @@ class Policies implements EventHandler<PolicyState>, PolicyApi {
   async #nodeUpdate(
     ctx: UpdateContext,
     state: PolicyState,
-    services: MasqueradedServices,
+    services: CheckedServices,
   ): Promise<UpdateResult> {
     const node = policyNode(this.#deps);
     if (isDeepStrictEqual(node, state.renderer.node))

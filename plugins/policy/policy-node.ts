@@ -33,5 +33,6 @@ export function policyNode({ conf, nodes, ipam, net }: PolicyNodeDeps): PolicyNo
     // the host is reached without them; packets leave by NICs after source NAT
     interfaces: [net.vrfLink(), ...(bvi === undefined ? [] : [bvi])],
     nics: [net.mainInterface(), ...net.otherInterfaces()],
+    hostLink: net.hostInterconnect(),
   };
 }

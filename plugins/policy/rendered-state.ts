@@ -3,7 +3,7 @@ import type { Clock } from '#infra/clock/clock.ts';
 import type { Transaction } from '#plugins/controller/api/transaction.ts';
 import type { AttachmentId } from '#plugins/podmanager/api.ts';
 import type { ServiceName } from '#plugins/service/api.ts';
-import type { AddressNumber } from './address-set.ts';
+import type { AddressNumber, AddressSet } from './address-set.ts';
 import type { PodPolicy } from './pod-policy.ts';
 
 /** This node, as far as policies concern it. */
@@ -24,19 +24,24 @@ export interface PolicyNode {
   readonly interfaces: readonly string[];
   /** Logical names of the NICs, by which packets from outside enter before services are translated. */
   readonly nics: readonly string[];
+  /** Logical name of the interface of VPP by which packets of the host enter. */
+  readonly hostLink: string;
 }
 
 /**
- * An address of a service at which VPP may replace the source of clients, because it has backends that are no pods, or
- * is a node port or an external address: translated packets pass none of the interfaces with their own source.
+ * An address of a service whose clients are checked where their packets enter. Either VPP may replace their source,
+ * because it has backends that are no pods, or is a node port or an external address: translated packets pass none of the
+ * interfaces with their own source. Or the service itself restricts the clients.
  */
-export interface MasqueradedAddress {
+export interface CheckedAddress {
   /** Without prefix length. */
   readonly address: string;
   readonly port: number;
   readonly protocol: 'TCP' | 'UDP';
-  /** The same list for addresses of the same port of the service. */
+  /** Those at which VPP may replace the source. The same list for addresses of the same port of the service. */
   readonly backends: readonly { readonly address: AddressNumber; readonly port: number }[];
+  /** Those whom the service permits the address, whatever policies say; absent: everyone. */
+  readonly clients?: AddressSet;
 }
 
 /** A pod of this node and its interface. */
@@ -50,7 +55,7 @@ export interface RenderedState {
   readonly node: PolicyNode;
   /** All attached pods, those without policies as well; undefined: the pod has no interface. */
   readonly pods: ReadonlyMap<AttachmentId, RenderedPod | undefined>;
-  readonly services: ReadonlyMap<ServiceName, readonly MasqueradedAddress[]>;
+  readonly services: ReadonlyMap<ServiceName, readonly CheckedAddress[]>;
 }
 
 /** Only what changed. */
@@ -65,7 +70,7 @@ export interface RenderedChange {
   /** Absent: not changed. */
   readonly node?: PolicyNode;
   /** Empty: the service has no such address any more. Absent: none has changed. */
-  readonly services?: ReadonlyMap<ServiceName, readonly MasqueradedAddress[]>;
+  readonly services?: ReadonlyMap<ServiceName, readonly CheckedAddress[]>;
 }
 
 /** The part of a handler's context that a renderer needs. */

@@ -1,9 +1,9 @@
 /** Services of this node in a state of Kubernetes that is not that of the cluster: nothing is changed. */
 import type { Slices } from '#infra/clock/slices.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
-import { limitsOf } from './nat44/service-values.ts';
 import type { ServiceProcessor } from './processor/service-processor.ts';
 import type { RenderedService, ServiceName } from './rendered-service.ts';
+import { type Carriers, carrierLimits } from './service-carriers.ts';
 import { type CarrierInput, valueGroups } from './value-groups.ts';
 
 export interface PlannedServices {
@@ -28,11 +28,15 @@ export async function plannedServices(
   return {
     rendered: processor.rendered(),
     values,
-    problemsOf: (service) => problemsOf(processor, service),
+    problemsOf: (service) => problemsOf(processor, input.carriers, service),
   };
 }
 
-function problemsOf(processor: ServiceProcessor, service: ServiceName): readonly string[] {
+function problemsOf(
+  processor: ServiceProcessor,
+  carriers: Carriers,
+  service: ServiceName,
+): readonly string[] {
   const described = processor.describe(service);
   if (described === undefined) return [];
   const { whyNotRendered, addresses, problems } = described;
@@ -42,6 +46,6 @@ function problemsOf(processor: ServiceProcessor, service: ServiceName): readonly
       : [`${one.address} ${one.protocol} port ${one.port} is not served: ${one.whyNotRendered}`],
   );
   const all = whyNotRendered === undefined ? unrendered : [whyNotRendered];
-  const rendered = processor.rendered().get(service);
-  return [...new Set([...all, ...problems, ...(rendered ? limitsOf(rendered) : [])])];
+  const limits = carrierLimits(processor.rendered().get(service), carriers);
+  return [...new Set([...all, ...problems, ...limits])];
 }

@@ -42,7 +42,7 @@ import {
   otherNode,
 } from './local-node.ts';
 import { type NatNode, readNatNode } from './nat44/nat-node.ts';
-import { limitsOf, podsWithClientsOutside } from './nat44/service-values.ts';
+import { podsWithClientsOutside } from './nat44/service-values.ts';
 import { type PlannedServices, plannedServices } from './planned-services.ts';
 import type { LocalNode } from './processor/local-node.ts';
 import type { ProcessorChange } from './processor/processor-change.ts';
@@ -54,6 +54,7 @@ import type { RenderedService, ServiceName } from './rendered-service.ts';
 import {
   type Carriers,
   carrierKeys,
+  carrierLimits,
   carrierValues,
   nodeCarrierValues,
   podCarrierValues,
@@ -118,16 +119,17 @@ class Services implements EventHandler<State>, ServiceApi {
       ctx.txn.replace(group, values);
       if (slices.due()) await slices.turn();
     }
+    const state: NodeServices = { processor, ...input.carriers };
     const problems = new Map<ServiceName, readonly string[]>();
     for (const name of new Set([...this.#problems.all().keys(), ...processor.names()])) {
-      problems.set(name, problemsOf(processor, name));
+      problems.set(name, problemsOf(state, name));
       if (slices.due()) await slices.turn();
     }
     ctx.onSuccess(() => {
       for (const [name, reasons] of problems) this.#problems.set(ctx.log, name, reasons);
       this.#onHealthChecks(processor.healthChecks());
     });
-    return { processor, ...input.carriers };
+    return state;
   }
 
   async update(ctx: UpdateContext, state: State): Promise<UpdateResult> {
@@ -329,7 +331,7 @@ class Services implements EventHandler<State>, ServiceApi {
     this.#putPodInterfaces(ctx, state, pods);
     // the limits change with the rendering
     for (const name of new Set([...services.keys(), ...problems.keys()]))
-      this.#problems.set(ctx.log, name, problemsOf(processor, name));
+      this.#problems.set(ctx.log, name, problemsOf(state, name));
     if (hasOtherHealthChecks) this.#onHealthChecks(processor.healthChecks());
     return services.size === 0 ? {} : { change: changeText(services) };
   }
@@ -349,9 +351,8 @@ function replaceAddresses(ctx: UpdateContext, carriers: Carriers, node: Addresse
   ctx.txn.replace(valueGroup.addresses(node.name), nodeCarrierValues(node, carriers));
 }
 
-function problemsOf(processor: ServiceProcessor, name: ServiceName): readonly string[] {
-  const service = processor.rendered().get(name);
-  const limits = service ? limitsOf(service) : [];
+function problemsOf({ processor, ...carriers }: NodeServices, name: ServiceName): string[] {
+  const limits = carrierLimits(processor.rendered().get(name), carriers);
   return [...processor.problemsOf(name), ...limits];
 }
 

@@ -57,6 +57,15 @@ export interface ServiceAddress {
   readonly backends: readonly Backend[];
   /** The same for clients on nodes and in pods, if they get others than clients outside. */
   readonly backendsInside?: readonly Backend[];
+  /** Those who may use the address; absent: everyone. */
+  readonly clients?: PermittedClients;
+}
+
+export interface PermittedClients {
+  /** CIDRs of the family, sorted; none: no client may. */
+  readonly ranges: readonly string[];
+  /** How many of the pods of this node are in them. */
+  readonly pods: 'all' | 'some' | 'none';
 }
 
 export interface Backend {

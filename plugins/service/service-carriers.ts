@@ -4,12 +4,12 @@ import type { KeyValue } from '#plugins/controller/api/key-value.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
 import type { PodInterface } from './local-interfaces.ts';
 import { interfaceValue, type NatNode } from './nat44/nat-node.ts';
-import { mappingsKey, serviceValues } from './nat44/service-values.ts';
+import { limitsOf, mappingsKey, serviceValues } from './nat44/service-values.ts';
 import type { ServiceIndex } from './processor/service-index.ts';
 import type { RenderedService, ServiceName } from './rendered-service.ts';
 import { exemptionKey, exemptionValues, type PodContainer } from './socket/exempt-pods.ts';
 import type { AddressedNode, NodeAddresses } from './socket/node-addresses.ts';
-import { socketKey, socketValue } from './socket/socket-values.ts';
+import { socketKey, socketLimitsOf, socketValue } from './socket/socket-values.ts';
 
 export interface Carriers {
   readonly nat: NatNode;
@@ -28,6 +28,15 @@ export function carrierValues(
 ): KeyValue[] {
   const values = serviceValues(service, nat);
   return nat.hasSockets ? [...values, socketValue(service, nat.localWeight)] : values;
+}
+
+/** Sentences about what the carriers leave out. */
+export function carrierLimits(
+  service: RenderedService | undefined,
+  { nat }: Pick<Carriers, 'nat'>,
+): string[] {
+  if (service === undefined) return [];
+  return [...limitsOf(service), ...(nat.hasSockets ? socketLimitsOf(service) : [])];
 }
 
 /**

@@ -11,6 +11,9 @@ const addressFields = {
   protocol: text('As in the object.'),
   whyNotRendered: Type.Optional(text('Absent: it is rendered.')),
   policy: Type.Enum(['Cluster', 'Local']),
+  sourceRanges: Type.Optional(
+    texts('Networks of the clients that may use it (loadBalancerSourceRanges). Absent: everyone.'),
+  ),
 };
 
 const summaryFields = {

@@ -60,7 +60,7 @@ function knownBy(node: TestNode): object {
       values: new Map(attachments.map(([id]) => [id, policies.valuesOf(id)])),
       problems: policies.policyProblems(),
       limits: policies.limits(),
-      masqueraded: policies.masqueradedServices(),
+      checkedServices: policies.checkedServices(),
     },
   };
 }

@@ -21,6 +21,9 @@ export const nodeAclNames: AclNames = {
  */
 export const CLIENT_ACL = '~contiv-policy-NODE-CLIENTS';
 
+/** Clients that come by the host, at its link: services restrict them, policies do not. */
+export const HOST_CLIENT_ACL = '~contiv-policy-HOST-CLIENTS';
+
 /**
  * Each interface has ACLs of its own: VPP drops all sessions of an interface when another ACL is bound to it, so
  * an ACL stays bound, and its rules are replaced. The scheduler configures values in the order of their keys: the names

@@ -2,7 +2,7 @@
 import type { AclRule } from '#models/vpp/acl.ts';
 import type { AddressSet } from '../address-set.ts';
 import { PortSet, type ProtocolPorts, policyProtocols } from '../port-set.ts';
-import type { MasqueradedAddress } from '../rendered-state.ts';
+import type { CheckedAddress } from '../rendered-state.ts';
 import { fragmentRules } from './acl-rules.ts';
 import {
   ANY_V4,
@@ -16,7 +16,7 @@ import {
 import { prefixLists } from './prefix-lists.ts';
 import type { RuleSource } from './rule-lists.ts';
 
-type ServiceAddress = Pick<MasqueradedAddress, 'address' | 'port' | 'protocol'>;
+type ServiceAddress = Pick<CheckedAddress, 'address' | 'port' | 'protocol'>;
 
 /** Ports of one address. */
 export interface DeniedPorts {

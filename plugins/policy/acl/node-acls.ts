@@ -3,7 +3,7 @@ import type { KeyValue } from '#plugins/controller/api/key-value.ts';
 import { AddressSet } from '../address-set.ts';
 import { type Permit, type PolicyName, withoutPolicies } from '../pod-policy.ts';
 import type { PolicyNode } from '../rendered-state.ts';
-import { CLIENT_ACL, nodeAclNames } from './acl-names.ts';
+import { CLIENT_ACL, HOST_CLIENT_ACL, nodeAclNames } from './acl-names.ts';
 import { ruleCount } from './acl-rules.ts';
 import { boundAcls, inputAcl } from './bound-acls.ts';
 import { type ClientRule, clientRuleCount, clientRules } from './exceptional-rules.ts';
@@ -16,13 +16,13 @@ import { type GuardedAddress, permittedClients } from './service-access.ts';
 
 export interface NodeAcls {
   readonly values: readonly KeyValue[];
-  /** At the NICs, while clients that are no pods of this node are denied services. */
+  /** At the NICs and the link to the host, while clients that are no pods of this node are denied services. */
   readonly clientValues: readonly KeyValue[];
   readonly omissions: Omissions;
 }
 
 export function nodeAcls(
-  { interfaces, nics, podSubnet }: PolicyNode,
+  { interfaces, nics, hostLink, podSubnet }: PolicyNode,
   guarded: readonly GuardedAddress[],
   { nodeAddresses, senders, maxRules }: AclSurroundings,
 ): NodeAcls {
@@ -44,6 +44,7 @@ export function nodeAcls(
     maxRules,
   );
   const first = clientRules(clients.result);
+  const byHost = guarded.flatMap(({ address }) => clientRule({ address, backends: [] }));
   return {
     values: boundAcls({
       names: nodeAclNames,
@@ -54,7 +55,10 @@ export function nodeAcls(
       // clients on other nodes
       first,
     }),
-    clientValues: clients.result.length > 0 ? [inputAcl(CLIENT_ACL, nics, first)] : [],
+    clientValues: [
+      ...(clients.result.length > 0 ? [inputAcl(CLIENT_ACL, nics, first)] : []),
+      ...(byHost.length > 0 ? [inputAcl(HOST_CLIENT_ACL, [hostLink], clientRules(byHost))] : []),
+    ],
     omissions: {
       omitted: [...new Set([...omitted, ...clients.omitted])],
       withSctpPorts: policiesWithSctpPorts(permits()),
@@ -70,7 +74,10 @@ function permitsOfClients({ address: { protocol }, backends }: GuardedAddress): 
   );
 }
 
-function clientRule(one: GuardedAddress, without: ReadonlySet<PolicyName>): ClientRule[] {
+function clientRule(
+  one: GuardedAddress,
+  without: ReadonlySet<PolicyName> = new Set(),
+): ClientRule[] {
   const clients = permittedClients(one, (ingress) => withoutPolicies(ingress, without));
   return clients.equals(AddressSet.any) ? [] : [{ address: one.address, clients }];
 }

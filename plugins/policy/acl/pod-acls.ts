@@ -2,7 +2,7 @@
 import type { KeyValue } from '#plugins/controller/api/key-value.ts';
 import { AddressSet } from '../address-set.ts';
 import { type Permit, type PodPolicy, withoutPolicies } from '../pod-policy.ts';
-import type { MasqueradedAddress, RenderedPod } from '../rendered-state.ts';
+import type { CheckedAddress, RenderedPod } from '../rendered-state.ts';
 import { podAclNames } from './acl-names.ts';
 import { ruleCount } from './acl-rules.ts';
 import { boundAcls } from './bound-acls.ts';
@@ -29,7 +29,7 @@ export interface PodAcls {
 /** @param denied addresses of services that the pod may not use */
 export function podAcls(
   { policy, interface: name }: RenderedPod,
-  denied: readonly MasqueradedAddress[],
+  denied: readonly CheckedAddress[],
   { nodeAddresses, senders, maxRules }: AclSurroundings,
 ): PodAcls {
   const { ingress } = policy;

@@ -1,9 +1,9 @@
 /**
  * Renders policies as ACLs of VPP. Each interface has two, whose rules are replaced in place:
  * - at its output a table, which decides about each packet;
- * - at its input rules that let the replies to what passed there return through the table, after those about services
- *   at which VPP replaces the client.
- * The NICs have one at their input while clients from outside are denied such services.
+ * - at its input rules that let the replies to what passed there return through the table, after those about clients of
+ *   services.
+ * The NICs and the link to the host have one at their input while clients from there are denied services.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { Slices } from '#infra/clock/slices.ts';
@@ -86,7 +86,7 @@ export class AclRenderer {
     return this.#node;
   }
 
-  /** Those with addresses at which VPP may replace the source of clients. */
+  /** Those with addresses whose clients are checked where their packets enter. */
   get services(): RenderedState['services'] {
     return this.#access.services;
   }

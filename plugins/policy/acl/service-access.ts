@@ -1,6 +1,6 @@
 /**
- * Decisions about clients of services at which VPP replaces the client. The table of a backend sees an address of VPP
- * instead, so it is decided where the client's packets enter, before the translation.
+ * Decisions about clients of services where their packets enter, before the translation: services at which VPP replaces the
+ * client, because the table of a backend sees an address of VPP instead, and those that restrict their clients.
  */
 import type { AttachmentId } from '#plugins/podmanager/api.ts';
 import type { ServiceName } from '#plugins/service/api.ts';
@@ -13,15 +13,15 @@ import {
   type PolicyName,
   permittedPorts,
 } from '../pod-policy.ts';
-import type { MasqueradedAddress } from '../rendered-state.ts';
+import type { CheckedAddress } from '../rendered-state.ts';
 import { mergedPermits } from './merged-permits.ts';
 import { portsFor } from './permitted-ports.ts';
 
-type Addresses = readonly MasqueradedAddress[];
+type Addresses = readonly CheckedAddress[];
 
-/** An address with backends on this node that ingress policies isolate. */
+/** An address that not every client may use: by its service, or because ingress policies isolate backends on this node. */
 export interface GuardedAddress {
-  readonly address: MasqueradedAddress;
+  readonly address: CheckedAddress;
   readonly backends: readonly IsolatedBackend[];
 }
 
@@ -32,7 +32,7 @@ interface IsolatedBackend {
 
 type ForbiddenBackends = WeakMap<
   readonly Permit[],
-  WeakMap<MasqueradedAddress['backends'], readonly AddressNumber[]>
+  WeakMap<CheckedAddress['backends'], readonly AddressNumber[]>
 >;
 
 const noAddresses: Addresses = [];
@@ -44,7 +44,7 @@ export class ServiceAccess {
   readonly #pods = new Map<AttachmentId, PodPolicy>();
   /** Pods of this node that ingress policies isolate, by address. */
   readonly #isolated = new Map<AddressNumber, PodPolicy>();
-  /** Services with such a pod as a backend. */
+  /** Services with an address that not every client may use. */
   readonly #guarded = new Set<ServiceName>();
   /** Addresses that the pods of this node may not use; without empty lists. */
   readonly #denied = new Map<AttachmentId, Map<ServiceName, Addresses>>();
@@ -152,7 +152,9 @@ export class ServiceAccess {
     return [...this.#guarded].sort().flatMap((name) =>
       (this.#services.get(name) ?? noAddresses).flatMap((address) => {
         const backends = this.#isolatedBackends(address);
-        return backends.length === 0 ? [] : [{ address, backends }];
+        return backends.length === 0 && address.clients === undefined
+          ? []
+          : [{ address, backends }];
       }),
     );
   }
@@ -166,18 +168,23 @@ export class ServiceAccess {
 
   #setGuarded(name: ServiceName): void {
     const addresses = this.#services.get(name) ?? noAddresses;
-    if (addresses.some((one) => this.#isolatedBackends(one).length > 0)) this.#guarded.add(name);
+    const isGuarded = addresses.some(
+      (one) => one.clients !== undefined || this.#isolatedBackends(one).length > 0,
+    );
+    if (isGuarded) this.#guarded.add(name);
     else this.#guarded.delete(name);
   }
 
-  #isolatedBackends({ backends }: MasqueradedAddress): IsolatedBackend[] {
+  #isolatedBackends({ backends }: CheckedAddress): IsolatedBackend[] {
     return backends.flatMap(({ address, port }) => {
       const pod = this.#isolated.get(address);
       return pod === undefined ? [] : [{ pod, port }];
     });
   }
 
-  #isDenied(pod: PodPolicy, address: MasqueradedAddress): boolean {
+  #isDenied(pod: PodPolicy, address: CheckedAddress): boolean {
+    const { clients } = address;
+    if (clients !== undefined && !pod.addresses.some((from) => clients.has(from))) return true;
     // a pod always reaches itself
     if (this.#forbiddenBackends(pod.egress, address).some((one) => !pod.addresses.includes(one)))
       return true;
@@ -192,7 +199,7 @@ export class ServiceAccess {
   /** A pod that may not reach each backend does not reach the service at all. */
   #forbiddenBackends(
     egress: Isolation,
-    { backends, protocol }: MasqueradedAddress,
+    { backends, protocol }: CheckedAddress,
   ): readonly AddressNumber[] {
     if (!isIsolated(egress)) return noBackends;
     const known = this.#forbidden.get(egress.permits) ?? new WeakMap();
@@ -209,9 +216,9 @@ export class ServiceAccess {
   }
 }
 
-/** The clients that all backends of an address permit which policies of this node isolate. */
+/** The clients that the service permits, and all backends of the address which policies of this node isolate. */
 export function permittedClients(
-  { address: { protocol }, backends }: GuardedAddress,
+  { address: { protocol, clients = AddressSet.any }, backends }: GuardedAddress,
   withoutPolicies: (ingress: Isolation) => Isolation,
 ): AddressSet {
   const permitted = backends.map(({ pod, port }) => {
@@ -219,7 +226,7 @@ export function permittedClients(
     const matching = permits.filter(({ ports }) => ports.has(protocol, port));
     return AddressSet.union(matching.map(({ peers }) => peers));
   });
-  return permitted.reduce((common, one) => common.intersect(one), AddressSet.any);
+  return permitted.reduce((common, one) => common.intersect(one), clients);
 }
 
 function* backendsOf(addresses: Addresses = noAddresses): Generator<AddressNumber, void, void> {

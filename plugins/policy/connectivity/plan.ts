@@ -9,7 +9,7 @@ import type { ServiceApi, ServiceName } from '#plugins/service/api.ts';
 import type { PolicyApi, WiredPod } from '../api.ts';
 import type { PodName } from '../pod-policy.ts';
 import { type AttachedPod, PolicyProcessor } from '../processor/policy-processor.ts';
-import type { MasqueradedAddress, RenderedPod } from '../rendered-state.ts';
+import type { CheckedAddress, RenderedPod } from '../rendered-state.ts';
 import type { ClusterChange } from './cluster-change.ts';
 import { clusterPods } from './cluster-pods.ts';
 import { type ClusterPolicies, clusterPolicies } from './cluster-policies.ts';
@@ -60,10 +60,10 @@ export async function planChange(
   const { policies, services, clock } = deps;
   const plan = await planServiceChange(services, { before, after }, touched, clock, slices);
   const attached = new Map(policies.attachedPods());
-  const current = new Map(policies.masqueradedServices());
-  const [masked, nextMasked] = plan?.masqueraded ?? [current, current];
-  const old = await localValues(deps, { kube: before, services: masked }, attached, slices);
-  const next = await localValues(deps, { kube: after, services: nextMasked }, attached, slices);
+  const current = new Map(policies.checkedServices());
+  const [checked, nextChecked] = plan?.checked ?? [current, current];
+  const old = await localValues(deps, { kube: before, services: checked }, attached, slices);
+  const next = await localValues(deps, { kube: after, services: nextChecked }, attached, slices);
   const acls = await valueOperations(old, next, slices);
   return {
     operations: [...(plan?.operations ?? []), ...acls].sort((a, b) => (a.key < b.key ? -1 : 1)),
@@ -74,7 +74,7 @@ export async function planChange(
 
 interface LocalState {
   readonly kube: KubeState;
-  readonly services: ReadonlyMap<ServiceName, readonly MasqueradedAddress[]>;
+  readonly services: ReadonlyMap<ServiceName, readonly CheckedAddress[]>;
 }
 
 async function localValues(

@@ -11,7 +11,7 @@ import {
   type ServiceApi,
   type ServiceName,
 } from '#plugins/service/api.ts';
-import { type MasqueradedServices, masqueradedServices } from '../masqueraded-services.ts';
+import { type CheckedServices, checkedServices } from '../checked-services.ts';
 import { type ValueOperation, valueOperations } from './value-operations.ts';
 
 export interface ServicePlan {
@@ -19,7 +19,7 @@ export interface ServicePlan {
   readonly changes: readonly ServiceChange[];
   readonly problems: readonly string[];
   /** Of the states before and after, for the policies that concern their clients. */
-  readonly masqueraded: readonly [before: MasqueradedServices, after: MasqueradedServices];
+  readonly checked: readonly [before: CheckedServices, after: CheckedServices];
 }
 
 /** Resources that decide about services. */
@@ -45,9 +45,9 @@ export async function planServiceChange(
     operations: await valueOperations(old.values, next.values, slices),
     changes: await changesBetween(old, next, slices),
     problems: newProblems(old, next, touched),
-    masqueraded: [
-      await masqueradedServices(old.rendered, slices),
-      await masqueradedServices(next.rendered, slices),
+    checked: [
+      await checkedServices(old.rendered, slices),
+      await checkedServices(next.rendered, slices),
     ],
   };
 }

@@ -28,6 +28,7 @@ export function hostPortsSpec(id: KeyNames, pod: Pod, node: NodeView): ServiceSp
     internalPolicy: 'Local',
     externalPolicy: 'Local',
     affinityTimeout: 0,
+    loadBalancerClients: undefined,
     healthCheckPort: 0,
   };
 }

@@ -58,7 +58,8 @@ export class NodeView {
   /** Those of the family at which clients can ask, each once. */
   readonly addresses: readonly string[];
   readonly #pods: Cidr | undefined;
-  readonly #ownPods: Cidr | undefined;
+  /** The network of the pods of this node. */
+  readonly ownPods: Cidr | undefined;
   readonly #neededPorts: readonly NeededPort[];
   readonly #rules: AddressRules;
   readonly #own: ReadonlySet<string>;
@@ -71,7 +72,7 @@ export class NodeView {
     this.addresses = askedAddresses(node);
     this.#own = new Set(this.addresses);
     this.#pods = parseCidr(node.podSubnet);
-    this.#ownPods = parseCidr(node.ownPodSubnet);
+    this.ownPods = parseCidr(node.ownPodSubnet);
     this.#neededPorts = node.neededPorts;
     this.#rules = new AddressRules(node.network);
     this.otherNodes = new OtherNodes(node.otherNodes);
@@ -84,7 +85,7 @@ export class NodeView {
   locate(address: IpBytes, text: string, nodeName: string): EndpointLocation {
     const isPod = isIn(this.#pods, address);
     const other = isPod ? undefined : this.otherNodes.nameOf(text);
-    const isOwn = this.#own.has(text) || isIn(this.#ownPods, address);
+    const isOwn = this.#own.has(text) || isIn(this.ownPods, address);
     const isLocal = nodeName === '' ? isOwn : nodeName === this.name;
     const isNode = isLocal || other !== undefined;
     return {

@@ -10,7 +10,7 @@ import {
 } from './endpoint-list.ts';
 import { judgmentFor } from './endpoint-selection.ts';
 import type { ServiceSpec, TrafficPolicy } from './service-spec.ts';
-import { policyOf, type RenderingContext, whyNotCarried } from './service-state.ts';
+import { clientsOf, policyOf, type RenderingContext, whyNotCarried } from './service-state.ts';
 
 export interface ServiceDescription {
   readonly name: ServiceName;
@@ -32,6 +32,8 @@ export interface AddressDescription {
   /** undefined: it is rendered. */
   readonly whyNotRendered: string | undefined;
   readonly policy: TrafficPolicy;
+  /** Networks of the clients that may use it; absent: everyone. */
+  readonly sourceRanges?: readonly string[];
   /** Used ones first, in their order; none if the address is not rendered. */
   readonly backends: readonly BackendDescription[];
 }
@@ -58,12 +60,14 @@ export function describeService(
   const requested = spec.addresses.map((one): AddressDescription => {
     const { key, ...address } = one;
     const policy = policyOf(spec, one);
+    const clients = clientsOf(spec, one);
     const whyNotRendered = whyNotCarried(one, spec.name, context);
     const isRendered = whyNotRendered === undefined;
     const all = endpoints.byPort.get(portKey(one.portName, one.protocol)) ?? [];
     return {
       ...address,
       policy,
+      ...(clients && { sourceRanges: clients.ranges }),
       whyNotRendered,
       backends: isRendered ? describeBackends(policy, all, context) : [],
     };

@@ -1,7 +1,7 @@
 /** A Service object as this node reads it: its addresses, and how their traffic is distributed. */
 import type { Service } from '#kubernetes/models/service.ts';
-import { type IpBytes, ipFamily, parseIp, parseKubernetesCidr } from '#models/ip.ts';
-import type { AddressKind, ServiceName } from '../rendered-service.ts';
+import { type IpBytes, ipFamily, parseIp } from '#models/ip.ts';
+import type { AddressKind, PermittedClients, ServiceName } from '../rendered-service.ts';
 import { isPort, type NodeView } from './local-node.ts';
 import {
   type NotRendered,
@@ -10,6 +10,7 @@ import {
   RequestedAddresses,
   type UnrenderedAddress,
 } from './requested-addresses.ts';
+import { sourceRanges } from './source-ranges.ts';
 
 /** How traffic of an address is distributed: to backends of all nodes, or of this node only. */
 export type TrafficPolicy = 'Cluster' | 'Local';
@@ -29,6 +30,8 @@ export interface ServiceSpec {
   readonly externalPolicy: TrafficPolicy;
   /** Seconds; 0: none. */
   readonly affinityTimeout: number;
+  /** Those who may use the addresses of its load balancer; undefined: everyone. */
+  readonly loadBalancerClients: PermittedClients | undefined;
   /** Port of the health check for load balancers; 0: none. */
   readonly healthCheckPort: number;
 }
@@ -44,6 +47,8 @@ export function serviceSpec(name: ServiceName, service: Service, node: NodeView)
       : { requested: new Map<string, RequestedAddress>(), unrendered: [] };
   const isBalanced = service.service_type === 'LoadBalancer';
   const externalPolicy = service.external_traffic_policy === 'Local' ? 'Local' : 'Cluster';
+  const ranges = whyNot === undefined && isBalanced ? service.loadbalancer_source_ranges : [];
+  const { clients, problems } = sourceRanges(ranges, node);
   const hasHealthCheck = whyNot === undefined && isBalanced && externalPolicy === 'Local';
   return {
     name,
@@ -51,7 +56,8 @@ export function serviceSpec(name: ServiceName, service: Service, node: NodeView)
     addresses: [...addresses.requested.values()],
     unrendered: addresses.unrendered,
     whyNot,
-    problems: whyNot === undefined && isBalanced ? sourceRangeProblems(service) : [],
+    problems,
+    loadBalancerClients: clients,
     internalPolicy: service.internal_traffic_policy === 'Local' ? 'Local' : 'Cluster',
     externalPolicy,
     affinityTimeout:
@@ -80,15 +86,6 @@ function whyNothing(service: Service, node: NodeView): string | undefined {
 
 function clusterIps(service: Service): readonly string[] {
   return service.cluster_ips.length > 0 ? service.cluster_ips : [service.cluster_ip];
-}
-
-/** NAT44 cannot filter by the address of the client. */
-function sourceRangeProblems({ loadbalancer_source_ranges: ranges }: Service): string[] {
-  const isOpen = ranges.some((range) => parseKubernetesCidr(range.trim())?.length === 0);
-  if (ranges.length === 0 || isOpen) return [];
-  return [
-    `loadBalancerSourceRanges are not enforced: clients outside ${ranges.join(', ')} are served, too`,
-  ];
 }
 
 class AddressReader {

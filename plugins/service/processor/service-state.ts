@@ -3,6 +3,7 @@ import type { Endpoints } from '#kubernetes/models/endpoints.ts';
 import {
   type Backend,
   ownerText,
+  type PermittedClients,
   type RenderedService,
   type ServiceAddress,
   type ServiceName,
@@ -53,6 +54,14 @@ export function policyOf(
   { kind }: Pick<RequestedAddress, 'kind'>,
 ): TrafficPolicy {
   return kind === 'cluster-ip' ? spec.internalPolicy : spec.externalPolicy;
+}
+
+/** Those who may use the address; undefined: everyone. */
+export function clientsOf(
+  spec: ServiceSpec,
+  { kind }: Pick<RequestedAddress, 'kind'>,
+): PermittedClients | undefined {
+  return kind === 'load-balancer' ? spec.loadBalancerClients : undefined;
 }
 
 /** Why a requested address is not rendered; undefined if it is. */
@@ -106,6 +115,7 @@ export function serviceState(
       backendLists.set(list, backends);
       return backends;
     };
+    const clients = clientsOf(spec, one);
     const isOtherInside = policy === 'Local' && isFromOutside(one);
     addresses.push({
       ...address,
@@ -113,6 +123,7 @@ export function serviceState(
       affinityTimeout: spec.affinityTimeout,
       backends: backendsBy(policy),
       ...(isOtherInside && { backendsInside: backendsBy('Cluster') }),
+      ...(clients && { clients }),
     });
   }
   return {

@@ -43,9 +43,23 @@ export function socketValue({ name, addresses }: RenderedService, localWeight: n
   return keyValue(socketServiceModel, { name, mappings: [...mappings.values()] });
 }
 
-/** For clients in the cluster `externalTrafficPolicy: Local` chooses no backends. */
-function backendsOf({ backends, backendsInside = backends }: ServiceAddress): readonly Backend[] {
-  return backendsInside;
+/**
+ * For clients in the cluster `externalTrafficPolicy: Local` chooses no backends. A socket does not know its address yet:
+ * an address that some of the pods may not use refuses all of them.
+ */
+function backendsOf(one: ServiceAddress): readonly Backend[] {
+  const { backends, backendsInside = backends, clients } = one;
+  return clients === undefined || clients.pods === 'all' ? backendsInside : [];
+}
+
+/** Sentences about what is not carried. */
+export function socketLimitsOf({ addresses }: RenderedService): string[] {
+  const refused = addresses.filter(({ clients }) => clients?.pods === 'some');
+  return refused.map(
+    ({ address, port, protocol }) =>
+      `${address} ${protocol} port ${port}: all pods and the host of this node are refused, ` +
+      'because loadBalancerSourceRanges contain a part of its pods',
+  );
 }
 
 /**

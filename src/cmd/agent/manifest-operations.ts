@@ -66,5 +66,6 @@ function policyNode(kube: ManifestCluster['kube'], name: string): PolicyNode {
     podSubnet: contivDefaults.ipamConfig.podSubnetCIDR,
     interfaces: ['uplink'],
     nics: [],
+    hostLink: '',
   };
 }

@@ -11,6 +11,7 @@ const topologyAnnotations = [
   'service.kubernetes.io/topology-mode',
   'service.kubernetes.io/topology-aware-hints',
 ];
+const SOURCE_RANGES_ANNOTATION = 'service.beta.kubernetes.io/load-balancer-source-ranges';
 const HEADLESS_LABEL = 'service.kubernetes.io/headless';
 /** Default of Kubernetes, in seconds. */
 const DEFAULT_AFFINITY_TIMEOUT = 10_800;
@@ -30,7 +31,7 @@ export function serviceValue(service: KubeService, readers: Readers): Service {
     lb_ingress_ips: ingress.map((entry) => (isProxied(entry) ? '' : (entry.ip ?? ''))),
     session_affinity: spec.sessionAffinity,
     loadbalancer_ip: spec.loadBalancerIP,
-    loadbalancer_source_ranges: spec.loadBalancerSourceRanges,
+    loadbalancer_source_ranges: sourceRanges(service),
     external_traffic_policy: spec.externalTrafficPolicy,
     health_check_node_port: spec.healthCheckNodePort,
     session_affinity_timeout:
@@ -49,6 +50,13 @@ export function serviceValue(service: KubeService, readers: Readers): Service {
         ? ingress.filter(isProxied).flatMap(({ ip }) => (ip === undefined ? [] : [ip]))
         : undefined,
   });
+}
+
+/** The annotation is the former form of the field: the API server accepts it, and cloud providers read it. */
+function sourceRanges({ metadata, spec }: KubeService): readonly string[] | undefined {
+  if (spec.loadBalancerSourceRanges?.length) return spec.loadBalancerSourceRanges;
+  const annotation = metadata.annotations?.[SOURCE_RANGES_ANNOTATION]?.trim();
+  return annotation ? annotation.split(',') : undefined;
 }
 
 /** Preference of the service that its record leaves out, because readers of the original would reject it. */

@@ -99,6 +99,7 @@ export class PolicyNetwork {
       podSubnet: `10.1.${node}.0/24`,
       interfaces: ['gate', 'bvi'],
       nics: ['uplink'],
+      hostLink: 'host-link',
     };
   }
 

@@ -59,6 +59,10 @@ export const someService = fc.record({
     }),
     { maxLength: 2 },
   ),
+  loadBalancerSourceRanges: mostly(
+    fc.constant<string[]>([]),
+    fc.subarray(['192.168.16.200/32', '10.1.0.0/16', '10.1.1.2/31', 'fd00::/8', '10.1.0.0/33']),
+  ),
   externalTrafficPolicy: somePolicy,
   internalTrafficPolicy: somePolicy,
   sessionAffinity: fc.constantFrom<('ClientIP' | 'None')[]>('ClientIP', 'None'),

@@ -17,6 +17,8 @@ export interface World {
     /** Empty: unknown. */
     readonly zone: string;
     readonly addresses: readonly string[];
+    /** The beginning of the addresses of its pods. */
+    readonly pods: string;
   };
   /** Addresses of the other nodes. */
   readonly otherNodes: readonly string[];
@@ -33,6 +35,8 @@ export interface Answer {
   readonly seesClient: boolean;
   /** Seconds; 0: none. */
   readonly affinity: number;
+  /** Networks of the clients that may ask, sorted; undefined: everyone may. */
+  readonly ranges: readonly string[] | undefined;
 }
 
 /**
@@ -55,8 +59,7 @@ export function answers(world: World, client: 'packet' | 'socket' = 'packet'): M
         if (rank === 1) nodePorts.add(nodePort);
         for (const address of addressesOf(service, rank, client, world)) {
           const key = `${port.protocol ?? 'TCP'} ${address} ${number}`;
-          if (!found.has(key))
-            found.set(key, answer(service, port, { isInternal: rank === 0, client }, world));
+          if (!found.has(key)) found.set(key, answer(service, port, { rank, client }, world));
         }
       }
     }
@@ -115,10 +118,11 @@ function addressesOf(
 function answer(
   service: KubeService,
   port: KubeServicePort,
-  { isInternal, client }: { readonly isInternal: boolean; readonly client: 'packet' | 'socket' },
+  { rank, client }: { readonly rank: number; readonly client: 'packet' | 'socket' },
   world: World,
 ): Answer {
   const { metadata, spec } = service;
+  const isInternal = rank === 0;
   const external = client === 'socket' ? 'Cluster' : spec.externalTrafficPolicy;
   const isLocal = (isInternal ? spec.internalTrafficPolicy : external) === 'Local';
   const affinity = spec.sessionAffinityConfig?.clientIP?.timeoutSeconds ?? 10_800;
@@ -127,7 +131,38 @@ function answer(
     backends: backendsOf(service, port, isLocal, world),
     seesClient: isInternal || isLocal,
     affinity: spec.sessionAffinity === 'ClientIP' ? affinity : 0,
+    ranges: rank === 2 ? rangesOf(spec) : undefined,
   };
+}
+
+/** Those of IPv4: others permit no client. */
+function rangesOf({ loadBalancerSourceRanges: all = [] }: KubeService['spec']) {
+  if (all.length === 0) return undefined;
+  return all.filter((one) => one.includes('.') && Number(one.split('/')[1]) <= 32).sort();
+}
+
+/**
+ * Whether the ranges of a service let a client ask. At sockets the address of a pod is not known: all pods of a node are
+ * in a range, or all are refused.
+ */
+export function isInRanges(
+  { ranges }: Answer,
+  client: { readonly address: string; readonly isSocket: boolean },
+  { node }: World,
+): boolean {
+  if (ranges === undefined) return true;
+  const asking = client.isSocket ? [`${node.pods}0`, `${node.pods}255`] : [client.address];
+  return ranges.some((range) => asking.every((address) => isIn(range, address)));
+}
+
+function isIn(range: string, address: string): boolean {
+  const [network = '', length] = range.split('/');
+  const size = 2 ** (32 - Number(length));
+  return Math.floor(numberOf(address) / size) === Math.floor(numberOf(network) / size);
+}
+
+function numberOf(address: string): number {
+  return address.split('.').reduce((all, byte) => all * 256 + Number(byte), 0);
 }
 
 function backendsOf(

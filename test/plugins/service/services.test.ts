@@ -163,7 +163,7 @@ async function effortAmong(others: number): Promise<object> {
         service_type: 'LoadBalancer',
         external_traffic_policy: 'Local',
         health_check_node_port: 31_000 + at,
-        loadbalancer_source_ranges: ['10.9.0.0/16'],
+        loadbalancer_source_ranges: ['10.9.0.0/33'],
       }),
     );
   await node.put(web);

@@ -176,6 +176,50 @@ export function externalSuite(start: StartServiceCluster): void {
       assertClient(answers, cluster.addressOf('outside'));
     });
 
+    it('the addresses of a load balancer are for the clients of loadBalancerSourceRanges', async () => {
+      const [balanced, chosen] = ['203.0.113.14', '203.0.113.15'];
+      const outside = `${cluster.addressOf('outside')}/32`;
+      const pods = '10.1.0.0/16';
+      const set = (policy: 'Cluster' | 'Local', ...ranges: readonly string[]) =>
+        apply('ranges', {
+          service_type: 'LoadBalancer',
+          external_traffic_policy: policy,
+          cluster_ip: '10.96.1.17',
+          lb_ingress_ips: [balanced],
+          external_ips: [chosen],
+          loadbalancer_source_ranges: ranges,
+          ports: [{ port: 80, target: 8080, nodePort: 30083 }],
+          backends: [b],
+        });
+      const isServed = async (from: Place) => {
+        const answers = await connect(from, balanced, 80, 2);
+        if (answers.every(({ result }) => result === 'answered')) return true;
+        assertNone(answers);
+        return false;
+      };
+      for (const address of [balanced, chosen])
+        await cluster.routeFromOutside(`${address}/32`, 'node1');
+      for (const policy of ['Cluster', 'Local'] as const) {
+        const served: boolean[][] = [];
+        for (const ranges of [[outside], [pods, 'no range'], ['no range'], [outside, pods], []]) {
+          await set(policy, ...ranges);
+          served.push([await isServed('outside'), await isServed(a)]);
+          // whatever the ranges are
+          assertBackends(await connect('outside', chosen, 80, 2), ['b']);
+          assertBackends(await connect('outside', cluster.vppAddressOf('node1'), 30083, 2), ['b']);
+          for (const address of [chosen, '10.96.1.17'])
+            assertBackends(await connect(a, address, 80, 2), ['b']);
+        }
+        assert.deepEqual(served, [
+          [true, false],
+          [false, true],
+          [false, false],
+          [true, true],
+          [true, true],
+        ]);
+      }
+    });
+
     it('the outside sees the address of the node of a pod', async () => {
       for (const [from, node] of [
         [a, 'node1'],

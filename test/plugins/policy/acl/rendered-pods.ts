@@ -3,18 +3,15 @@ import fc from 'fast-check';
 import { AddressSet, addressNumber } from '#plugins/policy/address-set.ts';
 import type { Isolation, Permit, PodPolicy } from '#plugins/policy/pod-policy.ts';
 import { PortSet, type ProtocolPorts } from '#plugins/policy/port-set.ts';
-import type {
-  MasqueradedAddress,
-  PolicyNode,
-  RenderedPod,
-} from '#plugins/policy/rendered-state.ts';
+import type { CheckedAddress, PolicyNode, RenderedPod } from '#plugins/policy/rendered-state.ts';
 
 export const node: PolicyNode = {
   addresses: ['192.168.16.1', '172.30.1.1', '172.30.1.2', 'fd00:16::1'],
   natLoopback: '10.1.1.254',
   podSubnet: '10.1.1.0/24',
-  interfaces: ['tap-vpp2', 'vxlanBVI'],
+  interfaces: ['vrfLink', 'vxlanBVI'],
   nics: ['uplink'],
+  hostLink: 'tap-vpp2',
 };
 
 export const localAddresses = Array.from({ length: 8 }, (_, at) => `10.1.1.${at + 2}`);
@@ -136,27 +133,34 @@ const backends = fc
       ),
   );
 
-/** The addresses of a service at which VPP replaces the client. */
-const masqueraded = (address: string): fc.Arbitrary<readonly MasqueradedAddress[]> =>
+/** The addresses of a service whose clients are checked. */
+const checked = (address: string): fc.Arbitrary<readonly CheckedAddress[]> =>
   fc
-    .record({ tcp: fc.option(backends, { nil: [] }), udp: fc.option(backends, { nil: [] }) })
-    .map(({ tcp, udp }) =>
+    .record({
+      tcp: fc.option(backends, { nil: [] }),
+      udp: fc.option(backends, { nil: [] }),
+      clients: fc.option(fc.subarray([...localAddresses, ...otherAddresses]), { freq: 2 }),
+    })
+    .map(({ tcp, udp, clients }) =>
       [...[address, node.addresses[0]!].entries()].flatMap(([at, one]) => {
         const port = at === 0 ? 80 : 30_000 + Number(address.split('.').at(-1));
         return [
           { address: one, port, protocol: 'TCP' as const, backends: tcp },
           { address: one, port, protocol: 'UDP' as const, backends: udp },
-        ].filter((found) => found.backends.length > 0);
+        ].flatMap((found): CheckedAddress[] => {
+          if (clients !== null && at === 0) return [{ ...found, clients: AddressSet.of(clients) }];
+          return found.backends.length > 0 ? [found] : [];
+        });
       }),
     );
 
 const serviceAddresses = ['203.0.113.1', '203.0.113.2', '203.0.113.3'];
 
 /** Services by name; each has the same addresses, whatever its backends are. */
-export const someService: fc.Arbitrary<readonly [string, readonly MasqueradedAddress[]]> = fc
+export const someService: fc.Arbitrary<readonly [string, readonly CheckedAddress[]]> = fc
   .constantFrom(...serviceAddresses)
-  .chain((address) => fc.tuple(fc.constant(`ns/${address}`), masqueraded(address)));
+  .chain((address) => fc.tuple(fc.constant(`ns/${address}`), checked(address)));
 
-export const services: fc.Arbitrary<ReadonlyMap<string, readonly MasqueradedAddress[]>> = fc
+export const services: fc.Arbitrary<ReadonlyMap<string, readonly CheckedAddress[]>> = fc
   .array(someService, { maxLength: 4 })
   .map((all) => new Map(all));

@@ -3,13 +3,13 @@ import type { Acl } from '#models/vpp/acl.ts';
 import { tableRules } from '#plugins/policy/acl/acl-rules.ts';
 import { AclRenderer } from '#plugins/policy/acl/renderer.ts';
 import { permitAll } from '#plugins/policy/acl/table.ts';
-import type { MasqueradedAddress, RenderedPod } from '#plugins/policy/rendered-state.ts';
+import type { CheckedAddress, RenderedPod } from '#plugins/policy/rendered-state.ts';
 import { RenderedValues } from '../rendered-values.ts';
 import { boundRules, decide, type TestPacket } from './acl-evaluator.ts';
 import { node } from './rendered-pods.ts';
 
 export type Pods = ReadonlyMap<string, RenderedPod>;
-type Services = ReadonlyMap<string, readonly MasqueradedAddress[]>;
+type Services = ReadonlyMap<string, readonly CheckedAddress[]>;
 
 export async function rendered(all: Pods, maxRules?: number, services: Services = new Map()) {
   const recorded = new RenderedValues();

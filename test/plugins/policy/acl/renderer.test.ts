@@ -10,7 +10,7 @@ import {
 } from '#plugins/policy/address-set.ts';
 import { permittedPorts } from '#plugins/policy/pod-policy.ts';
 import { PortSet } from '#plugins/policy/port-set.ts';
-import type { MasqueradedAddress, RenderedPod } from '#plugins/policy/rendered-state.ts';
+import type { CheckedAddress, RenderedPod } from '#plugins/policy/rendered-state.ts';
 import { ACK, boundRules, decide, reply, SYN, type TestPacket } from './acl-evaluator.ts';
 import {
   interfaceOf,
@@ -82,8 +82,8 @@ function isBackendPermitted(
 }
 
 function isService(
-  one: RenderedPod | readonly MasqueradedAddress[] | undefined,
-): one is readonly MasqueradedAddress[] {
+  one: RenderedPod | readonly CheckedAddress[] | undefined,
+): one is readonly CheckedAddress[] {
   return Array.isArray(one);
 }
 
@@ -136,7 +136,7 @@ describe('rendered tables', () => {
     );
   });
 
-  it('deny services at which VPP replaces the client, if the policies deny it one of the backends', async () => {
+  it('deny services if they do not permit the client, or the policies deny it a backend for which VPP replaces it', async () => {
     await fc.assert(
       fc.asyncProperty(pods, services, async (all, some) => {
         const { recorded } = await rendered(all, undefined, some);
@@ -145,7 +145,7 @@ describe('rendered tables', () => {
             name,
             clients: policy.addresses,
           })),
-          ...[...node.nics, ...node.interfaces].map((name) => ({
+          ...[...node.nics, ...node.interfaces, node.hostLink].map((name) => ({
             name,
             clients: otherAddresses.map((text) => addressNumber(text)!),
           })),
@@ -154,9 +154,11 @@ describe('rendered tables', () => {
           for (const { name, clients } of inputs) {
             const rules = inputRules(recorded, name);
             for (const client of clients) {
-              const isDenied = one.backends.some(
+              const isDeniedByService = one.clients !== undefined && !one.clients.has(client);
+              const isDeniedByPolicies = one.backends.some(
                 ({ address, port }) => !isBackendPermitted(all, client, { ...one, address, port }),
               );
+              const isDenied = isDeniedByService || (name !== node.hostLink && isDeniedByPolicies);
               const { address, port, protocol } = one;
               const sent = packet(formatAddress(client), address, port, protocol);
               assert.equal(
@@ -187,7 +189,7 @@ describe('rendered tables', () => {
         async (changes, maxRules) => {
           const { renderer, recorded } = await rendered(new Map(), maxRules);
           const all = new Map<string, RenderedPod>();
-          const some = new Map<string, readonly MasqueradedAddress[]>();
+          const some = new Map<string, readonly CheckedAddress[]>();
           for (const [name, now] of changes) {
             if (isService(now)) {
               some.set(name, now);

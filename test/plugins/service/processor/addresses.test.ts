@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, it, test } from 'node:test';
 import { ManualClock } from '#infra/clock/manual.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import {
@@ -214,20 +214,73 @@ test('session affinity has the timeout of the service, else that of Kubernetes',
   assert.equal(await timeout({ sessionAffinity: 'ClientIP', sessionAffinityConfig }), 60);
 });
 
-test('source ranges of a load balancer are not enforced, which is reported', async () => {
-  const problems = async (ranges: string[]): Promise<unknown> => {
-    const input: ServiceInput = {
+describe('source ranges of a load balancer', () => {
+  const addressesWith = async (ranges: string[], annotation?: string) => {
+    const input = service({
       type: 'LoadBalancer',
+      ports: [port({ nodePort: 30_080 })],
       ingress: [{ ip: '203.0.113.9' }],
+      externalIPs: ['203.0.113.10'],
       loadBalancerSourceRanges: ranges,
+    });
+    const annotations = {
+      ...(annotation !== undefined && {
+        'service.beta.kubernetes.io/load-balancer-source-ranges': annotation,
+      }),
     };
-    return (await processed([service(input)], slices)).problemsOf('shop/web');
+    const metadata = { ...input.metadata, annotations };
+    const processor = await processed([{ ...input, metadata }], slices);
+    const { addresses = [] } = processor.rendered().get('shop/web') ?? {};
+    return { addresses, problems: processor.problemsOf('shop/web') };
   };
-  assert.deepEqual(await problems(['198.51.100.0/24']), [
-    'loadBalancerSourceRanges are not enforced: clients outside 198.51.100.0/24 are served, too',
-  ]);
-  assert.deepEqual(await problems(['0.0.0.0/0']), []);
-  assert.deepEqual(await problems([]), []);
+  const clientsWith = async (ranges: string[], annotation?: string) => {
+    const { addresses, problems } = await addressesWith(ranges, annotation);
+    const balanced = addresses.find(({ kind }) => kind === 'load-balancer');
+    return { clients: balanced?.clients, problems };
+  };
+
+  it('are those of the clients of its addresses alone', async () => {
+    const { addresses } = await addressesWith(['198.51.100.0/24']);
+    const restricted = addresses.filter(({ clients }) => clients !== undefined);
+    assert.deepEqual(
+      restricted.map(({ address }) => address),
+      ['203.0.113.9'],
+    );
+    assert.equal(addresses.length, 5);
+  });
+
+  it('say whether the pods of this node are among the clients', async () => {
+    const podsIn = async (...ranges: string[]) => (await clientsWith(ranges)).clients?.pods;
+    assert.equal(await podsIn('10.1.0.0/16'), 'all');
+    assert.equal(await podsIn('198.51.100.0/24', '10.1.1.0/24'), 'all');
+    assert.equal(await podsIn('10.1.1.0/25'), 'some');
+    assert.equal(await podsIn('10.1.2.0/24'), 'none');
+  });
+
+  it('are read as the API server reads them, and those that it would refuse permit no client', async () => {
+    assert.deepEqual(await clientsWith([' 198.51.100.7/24 ', '010.1.0.0/16']), {
+      clients: { ranges: ['10.1.0.0/16', '198.51.100.0/24'], pods: 'all' },
+      problems: [],
+    });
+    const text = '"10.0.0.0/33" of loadBalancerSourceRanges is no network: it permits no client';
+    assert.deepEqual(await clientsWith(['10.0.0.0/33']), {
+      clients: { ranges: [], pods: 'none' },
+      problems: [text],
+    });
+    const onlyV6 = { clients: { ranges: [], pods: 'none' }, problems: [] };
+    assert.deepEqual(await clientsWith(['fd00::/8']), onlyV6);
+    for (const open of [[], ['0.0.0.0/0'], ['198.51.100.0/24', '0.0.0.0/0']])
+      assert.deepEqual(await clientsWith(open), { clients: undefined, problems: [] });
+  });
+
+  it('are those of the annotation where the field is empty', async () => {
+    const ranges = async (field: string[], annotation: string) =>
+      (await clientsWith(field, annotation)).clients?.ranges;
+    const annotation = '198.51.100.0/24, 203.0.113.0/24';
+    assert.deepEqual(await ranges([], annotation), ['198.51.100.0/24', '203.0.113.0/24']);
+    assert.deepEqual(await ranges(['192.0.2.0/24'], annotation), ['192.0.2.0/24']);
+    assert.equal(await ranges([], ' '), undefined);
+  });
 });
 
 test('an endpoint that is the cluster IP of a service is no backend, and is reported until it is none', async () => {

@@ -64,7 +64,7 @@ class Cluster {
   readonly world: Mutable<World> = {
     services: [],
     slices: [],
-    node: { name: 'node-a', zone: 'north', addresses: [...localNode.addresses] },
+    node: { name: 'node-a', zone: 'north', addresses: [...localNode.addresses], pods: '10.1.1.' },
     otherNodes: [],
     isForbidden: (address) => address.startsWith('10.1.'),
   };
@@ -161,6 +161,7 @@ function answersOf(rendered: Iterable<RenderedService>): Map<string, Answer> {
       backends,
       replacesClient,
       affinityTimeout,
+      clients,
     } of addresses) {
       const key = `${protocol} ${address} ${port}`;
       assert.ok(!found.has(key), `${key} is rendered twice`);
@@ -169,6 +170,7 @@ function answersOf(rendered: Iterable<RenderedService>): Map<string, Answer> {
         backends: backends.map((one) => `${one.address}:${one.port}`).sort(),
         seesClient: !replacesClient,
         affinity: affinityTimeout,
+        ranges: clients?.ranges,
       });
     }
   }
