@@ -1,0 +1,54 @@
+/** What packets cost in each graph node of VPP. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { VppProcess } from '#test/integration/support/vpp-process.ts';
+import { captureFile } from './frames.ts';
+import type { Packets } from './paths.ts';
+
+/** Clocks of the processor for each packet, by graph node. */
+export type GraphCost = ReadonlyMap<string, number>;
+
+const MEASURED_MS = 700;
+/** More than VPP sends in that time. */
+const ENDLESS = 1e9;
+const SENDER = 'pg-input';
+/** Nodes that are no work of the path: the packet generator, and devices, whose other end is a process. */
+const DEVICE = /^(pg-input|.*-tx|tap-input|af-packet-input|virtio-input|unix-epoll-input)$/;
+/** A line of `show runtime`: name, state, calls, vectors, suspends, clocks, vectors a call. */
+const LINE = /^(\S+)\s+[a-z ]+?\s+(\d+)\s+(\d+)\s+\d+\s+(\S+)\s+\S+$/;
+
+/** Sends the packets again and again. */
+export async function graphCost(vpp: VppProcess, packets: Packets): Promise<GraphCost> {
+  const file = join(vpp.folder, 'packets.pcap');
+  writeFileSync(file, captureFile(packets.frames));
+  const place = `interface ${packets.interface} node ethernet-input`;
+  await vpp.cli(`packet-generator new { name bench limit ${ENDLESS} ${place} pcap ${file} }`);
+  try {
+    await vpp.cli('packet-generator enable-stream bench');
+    await sleep(MEASURED_MS / 4);
+    await vpp.cli('clear runtime');
+    await sleep(MEASURED_MS);
+    const runtime = await vpp.cli('show runtime');
+    return costOf(runtime);
+  } finally {
+    await vpp.cli('packet-generator disable-stream bench');
+    await vpp.cli('packet-generator delete bench');
+  }
+}
+
+export function total(cost: GraphCost): number {
+  return [...cost.values()].reduce((sum, clocks) => sum + clocks, 0);
+}
+
+/** Nodes that at least half of the packets visit. */
+function costOf(runtime: string): GraphCost {
+  const nodes = runtime.split('\n').flatMap((line) => {
+    const [, name = '', , vectors, clocks] = LINE.exec(line.trim()) ?? [];
+    return vectors ? [{ name, vectors: Number(vectors), clocks: Number(clocks) }] : [];
+  });
+  const sent = nodes.find(({ name }) => name === SENDER)?.vectors ?? 0;
+  if (sent === 0) throw new Error(`VPP sent no packet: ${runtime}`);
+  const visited = nodes.filter(({ name, vectors }) => !DEVICE.test(name) && vectors * 2 >= sent);
+  return new Map(visited.map(({ name, vectors, clocks }) => [name, (clocks * vectors) / sent]));
+}
