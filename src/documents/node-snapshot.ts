@@ -21,8 +21,26 @@ export const NodeSnapshot = Type.Object({
             egress: texts('Policies that isolate it for egress, as namespace/name.'),
           }),
         ),
+        services: Type.Optional(
+          Type.Array(
+            Type.Object({
+              service: Type.String({ description: 'namespace/name' }),
+              address: Type.String(),
+              port: Type.Integer(),
+              protocol: Type.Enum(['TCP', 'UDP']),
+              ranges: texts('Networks of its clients. Empty: it has no client.'),
+              refusesSockets: Type.Boolean({
+                description: 'Whether sockets of this node are refused.',
+              }),
+            }),
+            { description: 'Addresses of load balancers that are not for everyone.' },
+          ),
+        ),
       },
-      { description: 'The pods of the node that policies isolate.' },
+      {
+        description:
+          'The pods of the node that policies isolate, and services with restricted clients.',
+      },
     ),
   ),
   actual: Type.Optional(

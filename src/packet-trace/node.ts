@@ -62,14 +62,15 @@ export function nodeTopology(node: NodeValues): NodeTopology {
 function configuredTopology({ name, values, hostAddresses, isolation }: NodeValues): NodeTopology {
   const all = new Map(values);
   const links = valuesOf<LinuxInterface>(linuxInterfaceModel, all);
-  const vpp = { ...vppDevice(`${name}/vpp`, all), isolation };
   const connections = nodeWires(
     name,
     [...valuesOf<VppInterface>(vppInterfaceModel, all).values()],
     links,
   );
   return {
-    devices: [vpp, ...linuxDevices(name, all, links, hostAddresses)],
+    devices: [vppDevice(`${name}/vpp`, all), ...linuxDevices(name, all, links, hostAddresses)].map(
+      (device) => ({ ...device, isolation }),
+    ),
     wires: connections.wires,
     uplinks: connections.uplinks,
   };

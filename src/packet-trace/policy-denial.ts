@@ -1,16 +1,19 @@
-/** The policies because of which an ACL denies a packet. */
+/** The policies, or the service, because of which an ACL denies a packet. */
 import { sameAddress } from './addresses.ts';
 import type { IsolatedPod } from './isolation.ts';
 import type { Packet } from './packet.ts';
+import { deniedToClient } from './service-restriction.ts';
 import type { Device } from './snapshot.ts';
 
 /**
  * @param key of the ACL that denied the packet
- * @returns undefined: the ACL carries no policies, or none isolates an end of the packet
+ * @returns undefined: the ACL carries no policies, or none isolates an end of the packet, and no service restricts its clients
  */
 export function policyDenial(device: Device, key: string, packet: Packet): string | undefined {
   const { isolation } = device;
   if (!isolation?.acls.includes(key)) return undefined;
+  const byService = deniedToClient(device, packet);
+  if (byService !== undefined) return byService;
   const among = (ends: readonly string[]): readonly IsolatedPod[] =>
     isolation.pods.filter(({ addresses }) =>
       addresses.some((address) => ends.some((end) => sameAddress(address, end))),

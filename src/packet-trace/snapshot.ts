@@ -36,7 +36,7 @@ export interface Device {
   readonly sockets?: SocketServices | undefined;
   /** Absent: every packet passes. */
   readonly acls?: AclConfig | undefined;
-  /** Of which policies the ACLs are made. Absent: unknown, hops name the ACL only. */
+  /** Of what the ACLs of its node are made. Absent: unknown, hops name the ACL only. */
   readonly isolation?: NodeIsolation | undefined;
 }
 

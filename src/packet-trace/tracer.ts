@@ -19,6 +19,7 @@ import type { Choose } from './nat-translations.ts';
 import { Nat44, type NatOutcome } from './nat44.ts';
 import { type CarriedPacket, type Packet, replyTo } from './packet.ts';
 import { policyDenial } from './policy-denial.ts';
+import { deniedToSockets } from './service-restriction.ts';
 import type { Bridge, Device, Interface, Snapshot, Tunnel } from './snapshot.ts';
 import { connectionOf, mappingOf } from './sockets.ts';
 import { hasAddress, receiverOf, receiversOn, wiresOf } from './wires.ts';
@@ -108,7 +109,8 @@ class Tracer {
     const { destination, destinationPort = 0 } = packet;
     const service = `${destination} port ${destinationPort}`;
     if (backends.length === 0) {
-      this.#hop(device, `refused: the service at ${service} has no backend`, key);
+      const why = deniedToSockets(device, packet) ?? `the service at ${service} has no backend`;
+      this.#hop(device, `refused: ${why}`, key);
       return 'refused';
     }
     const { sockets } = this.#memory(device.name);

@@ -172,6 +172,30 @@ describe('a packet that the ACLs of policies deny', () => {
     assert.ok(because({ acls: [key], pods: [pods[1]!] }, CLUSTER_IP).includes(BY_DB));
   });
 
+  it('to a service is dropped by the source ranges of the service, which the trace names', () => {
+    const restricted = (...ranges: string[]): NodeIsolation => ({
+      acls: [key],
+      pods: [pods[1]!],
+      services: [
+        {
+          service: 'shop/lb',
+          address: CLUSTER_IP,
+          port: 80,
+          protocol: 'TCP',
+          ranges,
+          refusesSockets: true,
+        },
+      ],
+    });
+    const by = 'dropped: dropped: loadBalancerSourceRanges of service shop/lb permit';
+    assert.equal(
+      because(restricted('192.0.2.0/24'), CLUSTER_IP),
+      `${by} clients in 192.0.2.0/24 only; ${DENIED}`,
+    );
+    assert.equal(because(restricted(), CLUSTER_IP), `${by} no client; ${DENIED}`);
+    assert.ok(because(restricted(`${WEB}/32`), CLUSTER_IP).includes(BY_DB));
+  });
+
   it('is dropped without a word of policies if the ACL is one of an operator', () => {
     assert.equal(because({ acls: [], pods }, DB), `dropped: dropped: ${DENIED}`);
   });

@@ -1,4 +1,4 @@
-/** What packets cost in each graph node of VPP. */
+/** Cost of packets in each graph node of VPP. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

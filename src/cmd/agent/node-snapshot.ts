@@ -6,7 +6,7 @@ import { streamedJson } from '#infra/http/streamed.ts';
 import type { View } from '#kvscheduler/graph/dump.ts';
 import type { Scheduler } from '#kvscheduler/scheduler.ts';
 import type { LinuxHost } from '#linux/api.ts';
-import type { NodeIsolation } from '#packet-trace/isolation.ts';
+import type { NodeIsolation, RestrictedAddress } from '#packet-trace/isolation.ts';
 import type { NodeSnapshot } from '#packet-trace/node-document.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
 import { isPolicyAclKey } from '#plugins/ipv4net/agent-keys.ts';
@@ -15,6 +15,7 @@ import { podIdText } from '#plugins/podmanager/api.ts';
 import { formatAddress } from '#plugins/policy/address-set.ts';
 import type { PolicyApi } from '#plugins/policy/api.ts';
 import { isIsolated } from '#plugins/policy/pod-policy.ts';
+import type { ServiceApi } from '#plugins/service/api.ts';
 import type { VppClient } from '#vpp/binapi/api.ts';
 import { readActualState } from './actual-state.ts';
 
@@ -53,6 +54,7 @@ export interface NodeSnapshotDeps {
   readonly ipam: IpamApi;
   readonly net: Ipv4NetApi;
   readonly policies: PolicyApi;
+  readonly services: Pick<ServiceApi, 'renderedServices'>;
   readonly client: VppClient;
   readonly linux: LinuxHost;
   /** Whether the kernel translates services at sockets. */
@@ -98,7 +100,7 @@ export async function nodeSnapshot(
   deps: NodeSnapshotDeps,
   view: TracedView,
 ): Promise<NodeSnapshot> {
-  const { label, scheduler, ipam, net, policies, hasSocketServices } = deps;
+  const { label, scheduler, ipam, net, policies, services, hasSocketServices } = deps;
   const dumped = hasSocketServices ? [...descriptors, ...socketDescriptors] : descriptors;
   const dumps = await Promise.all(dumped.map((descriptor) => scheduler.dump(view, { descriptor })));
   const values = Object.fromEntries(dumps.flat().map(({ Key, Value }) => [Key, Value.value]));
@@ -114,9 +116,20 @@ export async function nodeSnapshot(
     isolation: {
       acls: Object.keys(values).filter(isPolicyAclKey),
       pods: isolatedPods(policies),
+      services: restrictedAddresses(services),
     },
     values,
   };
+}
+
+function restrictedAddresses(services: NodeSnapshotDeps['services']): RestrictedAddress[] {
+  return [...services.renderedServices().values()].flatMap(({ name, addresses }) =>
+    addresses.flatMap(({ address, port, protocol, clients }): RestrictedAddress[] => {
+      if (clients === undefined) return [];
+      const { ranges, pods } = clients;
+      return [{ service: name, address, port, protocol, ranges, refusesSockets: pods !== 'all' }];
+    }),
+  );
 }
 
 function isolatedPods(policies: PolicyApi): NodeIsolation['pods'] {

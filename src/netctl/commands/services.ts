@@ -80,6 +80,8 @@ interface AddressRow {
   readonly used: number;
   readonly unused: number;
   readonly whyNotRendered: string;
+  /** Clients that may use it; empty: all. */
+  readonly restriction: string;
 }
 
 /** The part of a reply that is kept: it may have megabytes. */
@@ -154,7 +156,14 @@ function addressRow(address: ServiceAddressSummary): AddressRow {
     used: address.backends.length,
     unused: address.unusedBackends,
     whyNotRendered: address.whyNotRendered ?? '',
+    restriction: restrictionOf(address),
   };
+}
+
+/** Empty: the address is for everyone. */
+function restrictionOf({ sourceRanges }: Pick<ServiceAddressSummary, 'sourceRanges'>): string {
+  if (sourceRanges === undefined) return '';
+  return sourceRanges.length === 0 ? 'for no client' : `for ${shortList(sourceRanges)} only`;
 }
 
 function addressText({
@@ -236,7 +245,7 @@ function rowsOf(row: ServiceRow, answered: number): TableRow[] {
         address.kind,
         count,
         at === 0 ? carrierText(row, answered) : '',
-        state.join('; ') || 'served',
+        state.join('; ') || ['served', address.restriction].filter(Boolean).join(' '),
       ],
       ...colorOf(state),
     };
@@ -326,13 +335,15 @@ function detailRows(node: string, service: ServiceDocument): TableRow[] {
     const { whyNotRendered, backends } = address;
     if (whyNotRendered) add([text], `not served: ${whyNotRendered}`);
     else if (backends.length === 0) add([text], 'no backend');
+    const restriction = restrictionOf(address);
     for (const [at, backend] of backends.entries()) {
       const place = backend.isLocal ? 'used, on this node' : 'used';
+      const use = at === 0 && restriction !== '' ? `${place}, ${restriction}` : place;
       add([
         at === 0 ? text : '',
         `${hostText(backend.address)}:${backend.port}`,
         backend.pod,
-        backend.whyNotUsed ? `not used: ${backend.whyNotUsed}` : place,
+        backend.whyNotUsed ? `not used: ${backend.whyNotUsed}` : use,
       ]);
     }
   }

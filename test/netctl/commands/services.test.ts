@@ -39,6 +39,22 @@ describe('netctl services', () => {
     assert.match(stdout, /10\.96\.0\.10:80\/tcp +cluster-ip +1 +NAT44, sockets +served/);
   });
 
+  it('shows who may use the addresses of a load balancer', async () => {
+    const balanced = { ...address, kind: 'load-balancer', backends: ['10.1.1.2:80'] };
+    const addresses = [['198.51.100.0/24'], []].map((sourceRanges, at) => ({
+      ...balanced,
+      address: `203.0.113.${at}`,
+      sourceRanges,
+      unusedBackends: 0,
+    }));
+    const service = { name: 'shop/web', problems: [], rendered: true, addresses, values: [inVpp] };
+    await using agent = await fakeAgent({ 'contiv/v1/services': [service] });
+    using program = new NetctlProgram();
+    const { stdout } = await program.run('services', '--server', agent.address);
+    assert.match(stdout, /203\.0\.113\.0:80\/tcp .* served for 198\.51\.100\.0\/24 only$/m);
+    assert.match(stdout, /203\.0\.113\.1:80\/tcp .* served for no client$/m);
+  });
+
   it('does not call that a carrier which the node could not configure', async () => {
     const failed = { ...atSocket, state: 'FAILED', error: 'the table is full' };
     await using agent = await agentWith([inVpp, failed], []);

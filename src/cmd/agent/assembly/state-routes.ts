@@ -59,6 +59,7 @@ export function stateRoutes(
     ipam,
     net,
     policies,
+    services,
     client: vpp.client,
     linux: environment.linux,
     hasSocketServices: environment.socketTable !== undefined,
