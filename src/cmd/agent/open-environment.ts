@@ -133,7 +133,7 @@ export async function openEnvironment(
 function openSockets(
   { socketServices: sysFs, disableSocketServices }: Settings['service'],
   sockets: DatagramSockets & NamespaceCookies,
-  { clock, loggers }: EnvironmentDeps,
+  { clock, random, loggers }: EnvironmentDeps,
 ): { readonly table?: SocketTable; readonly fault?: string } {
   if (sysFs === '') return {};
   const log = loggers.get('linux');
@@ -142,7 +142,7 @@ function openSockets(
       removeSocketTable(sysFs);
       return {};
     }
-    return { table: openSocketTable(sysFs, { clock, sockets, log }) };
+    return { table: openSocketTable(sysFs, { clock, random, sockets, log }) };
   } catch (thrown) {
     if (!(thrown instanceof SocketServicesUnavailableError)) throw thrown;
     const { message, remedy } = thrown;

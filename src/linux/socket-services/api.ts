@@ -72,6 +72,11 @@ export interface SocketService {
 /** Length of the name in the table, in bytes: a namespace, `/pod:` and the name of a pod, in words of 4 bytes. */
 export const MAX_NAME_LENGTH = 324;
 
+export interface SocketTableStatistics {
+  /** Failures to end connected sockets of removed backends: each is repeated. */
+  readonly failedEnds: number;
+}
+
 /**
  * Every call rejects with a LinuxError if the kernel refuses. Calls are executed in their order. After a call that
  * was rejected the table may have a part of the change: `services` shows it, and `put` and `delete` can be
@@ -98,10 +103,13 @@ export interface SocketTable {
   endExemption(name: string): Promise<void>;
   exemptNamespaces(): Promise<readonly ExemptNamespace[]>;
   /**
-   * Called when the table has been filled. Until the first time, programs of an earlier release whose table this one
-   * cannot use continue with theirs; without such programs the table is used from the start.
+   * To be called after a resync that was executed. Until the first one, programs of an earlier release whose table this one
+   * cannot use continue with theirs; without such programs the table is used from the start. Connected
+   * sockets of removed backends are ended.
    */
-  activate(): Promise<void>;
+  resynced(): Promise<void>;
+  /** As the agent knows them: nothing is read. */
+  statistics(): SocketTableStatistics;
   /** Removes the table with all that translates; existing connections continue. It is not used afterwards. */
   remove(): Promise<void>;
 }

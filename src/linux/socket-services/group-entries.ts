@@ -2,7 +2,7 @@ import type { Clock } from '#infra/clock/clock.ts';
 import type { Entry, MapEntries } from '../bpf/map.ts';
 import { encodeGroup, encodeMember, encodeNumber, encodeSlot, type GroupHead } from './layout.ts';
 
-interface GroupMaps {
+export interface GroupMaps {
   readonly groups: MapEntries;
   readonly slots: MapEntries;
   readonly members: MapEntries;

@@ -6,25 +6,17 @@ import { type MapEntries, MapFullError } from '../bpf/map.ts';
 import { Refusal } from '../netlink/refusal.ts';
 import {
   type ExemptNamespace,
-  type Frontend,
   type NodeAddress,
   reduceWeights,
-  type SocketBackend,
   type SocketMapping,
   type SocketService,
   type SocketTable,
+  type SocketTableStatistics,
 } from './api.ts';
 import { ExemptionEntries } from './exemption-entries.ts';
 import { GroupEntries } from './group-entries.ts';
-import {
-  datagramFrontend,
-  decodeEndpoint,
-  decodeFrontend,
-  decodeGroup,
-  encodeEndpoint,
-  encodeFrontend,
-  encodeNumber,
-} from './layout.ts';
+import { KnownGroups } from './known-groups.ts';
+import { datagramFrontend, encodeEndpoint, encodeFrontend, encodeNumber } from './layout.ts';
 import { NodeAddressEntries } from './node-address-entries.ts';
 
 export type SocketMaps = Readonly<
@@ -35,12 +27,6 @@ export interface NamespaceCookies {
   /** The number by which programs know a network namespace. Rejects with a NamespaceNotFoundError. */
   namespaceCookie(namespace: NamespacePath): Promise<bigint>;
 }
-
-/**
- * The service of entries whose group has lost its own entry, which nothing but a fault outside of the agent can
- * cause. As it is a service like all others, a resync deletes it.
- */
-const LOST_NAME = 'lost:entries';
 
 /** A mapping as entries of maps; endpoints and frontends as text of their bytes (`latin1`). */
 interface Target {
@@ -57,13 +43,20 @@ export interface SocketPrograms {
   uninstall(): void;
 }
 
+/** Connected sockets of removed backends. */
+export interface StaleSockets {
+  /** Has them ended. Backends were removed, or may have been, also while no agent ran. */
+  request(): void;
+  /** Failures to end them. */
+  readonly failures: number;
+}
+
 export interface KernelTableDeps {
   readonly maps: SocketMaps;
   readonly namespaces: NamespaceCookies;
   readonly clock: Clock;
   readonly programs: SocketPrograms;
-  /** Called when backends were removed, or may have been: while no agent ran, or by a change that failed. */
-  readonly onBackendsRemoved: () => void;
+  readonly stale: StaleSockets;
 }
 
 /**
@@ -76,25 +69,25 @@ export class KernelSocketTable implements SocketTable {
   /** Of the calls: thousands wait in a resync, and none of them waits for the kernel. */
   readonly #slices: Slices;
   readonly #programs: SocketPrograms;
-  readonly #onBackendsRemoved: () => void;
-  #groups = new Map<number, GroupEntries>();
-  /** Numbers of the groups of a service. */
-  #services = new Map<string, Set<number>>();
-  #frontends = new Map<string, number>();
+  readonly #stale: StaleSockets;
+  #groups: KnownGroups;
   readonly #nodes: NodeAddressEntries;
   readonly #exemptions: ExemptionEntries;
   readonly #namespaces: NamespaceCookies;
+  /** Also while it is read again. */
   #isKnown = false;
-  #nextGroup = 1;
+  /** Sockets were not looked at since a change that failed, or since the start. */
+  #isUnchecked = true;
   /** The last call. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor({ maps, namespaces, clock, programs, onBackendsRemoved }: KernelTableDeps) {
+  constructor({ maps, namespaces, clock, programs, stale }: KernelTableDeps) {
     this.#maps = maps;
+    this.#groups = new KnownGroups(maps);
     this.#clock = clock;
     this.#slices = new Slices(clock);
     this.#programs = programs;
-    this.#onBackendsRemoved = onBackendsRemoved;
+    this.#stale = stale;
     this.#nodes = new NodeAddressEntries(maps.nodes);
     this.#exemptions = new ExemptionEntries(maps.exemptions);
     this.#namespaces = namespaces;
@@ -111,7 +104,7 @@ export class KernelSocketTable implements SocketTable {
   services(): Promise<readonly SocketService[]> {
     return this.#next('socket services', async () => {
       await this.#read();
-      return await this.#all();
+      return await this.#groups.services(this.#clock);
     });
   }
 
@@ -157,12 +150,18 @@ export class KernelSocketTable implements SocketTable {
   }
 
   /** A table that cannot be read was not filled. */
-  activate(): Promise<void> {
-    return this.#next('programs of socket services', async () => {
-      if (this.#programs.areActive) return;
-      await this.#begin();
-      this.#programs.activate();
+  resynced(): Promise<void> {
+    return this.#next('socket services', async () => {
+      if (!this.#programs.areActive) {
+        await this.#begin();
+        this.#programs.activate();
+      }
+      this.#stale.request();
     });
+  }
+
+  statistics(): SocketTableStatistics {
+    return { failedEnds: this.#stale.failures };
   }
 
   remove(): Promise<void> {
@@ -171,15 +170,11 @@ export class KernelSocketTable implements SocketTable {
 
   #next<T>(where: string, work: () => Promise<T>): Promise<T> {
     const result = this.#last.then(work).catch((thrown: unknown) => {
-      // before a write: the table is as it was
+      // what the table has is known: nothing was written, or it was read again
       if (thrown instanceof NamespaceNotFoundError || thrown instanceof LinuxError) throw thrown;
       this.#isKnown = false;
-      if (!(thrown instanceof Refusal)) throw thrown;
-      const text =
-        thrown instanceof MapFullError
-          ? `${thrown.message}; remove services or backends, or set disableSocketServices, with which VPP has all services`
-          : thrown.message;
-      throw new LinuxError(text, { where, errno: thrown.errno });
+      this.#isUnchecked = true;
+      throw thrown instanceof Refusal ? refused(thrown, where) : thrown;
     });
     this.#last = result.catch(() => undefined);
     return result;
@@ -188,13 +183,15 @@ export class KernelSocketTable implements SocketTable {
   /** Before a change. */
   async #begin(): Promise<void> {
     if (!this.#isKnown) await this.#read();
+    if (this.#isUnchecked) this.#stale.request();
+    this.#isUnchecked = false;
     if (this.#slices.due()) await this.#slices.turn();
   }
 
   /** @param change returns whether clients may have lost their backends */
   async #changeNodeAddresses(change: () => boolean): Promise<void> {
     await this.#begin();
-    if (change()) this.#onBackendsRemoved();
+    if (change()) this.#stale.request();
   }
 
   /** Entries of a change that failed would take the place of others, and of its repetition. */
@@ -203,8 +200,9 @@ export class KernelSocketTable implements SocketTable {
     try {
       await this.#put(service);
     } catch (thrown) {
-      if (thrown instanceof Refusal) await this.#deleteUnused(service.name);
-      throw thrown;
+      if (!(thrown instanceof Refusal)) throw thrown;
+      await this.#deleteUnused(service.name);
+      throw refused(thrown, `socket service ${service.name}`);
     }
   }
 
@@ -215,27 +213,28 @@ export class KernelSocketTable implements SocketTable {
   async #put({ name, mappings }: SocketService): Promise<void> {
     const targets = mappings.map(targetOf);
     const desired = new Set(targets.flatMap(({ frontends }) => frontends));
-    const unused = new Set(this.#services.get(name));
+    const unused = new Set(this.#groups.numbers(name));
     for (const number of unused)
-      for (const frontend of this.#groups.get(number)!.frontends)
+      for (const frontend of this.#groups.get(number).frontends)
         if (!desired.has(frontend)) this.#release(frontend);
     for (const target of targets) {
       const group = this.#groupFor(name, target, unused);
       unused.delete(group.number);
       const hasRemoved = await group.fill(target.weights, target.affinityTimeout, this.#clock);
-      if (hasRemoved) this.#onBackendsRemoved();
-      for (const frontend of target.frontends) this.#claim(frontend, group.number);
+      if (hasRemoved) this.#stale.request();
+      for (const frontend of target.frontends) this.#claim(frontend, group);
     }
-    for (const number of unused) await this.#remove(name, number);
+    for (const number of unused) await this.#remove(number);
   }
 
   async #deleteUnused(name: string): Promise<void> {
     await this.#read();
-    for (const number of [...(this.#services.get(name) ?? [])]) {
-      const group = this.#groups.get(number)!;
-      if (group.frontends.size === 0) await this.#remove(name, number);
+    for (const number of [...this.#groups.numbers(name)]) {
+      const group = this.#groups.get(number);
+      if (group.frontends.size === 0) await this.#remove(number);
       else await group.deleteUnused(this.#clock);
     }
+    this.#stale.request();
   }
 
   /** Whether datagrams to an address of a service may go to a backend, as far as is known; endpoints as bytes. */
@@ -243,119 +242,65 @@ export class KernelSocketTable implements SocketTable {
     if (!this.#isKnown) return true;
     const group = this.#groupAt(datagramFrontend(service));
     if (group === undefined) return false;
-    return this.#groups.get(group)?.has(backend.toString('latin1')) ?? false;
+    return this.#groups.get(group).has(backend.toString('latin1'));
   }
 
-  /** The group that clients of an address reach. */
+  /** Number of the group that clients of an address reach. */
   #groupAt(asked: Buffer): number | undefined {
-    const found = this.#frontends.get(asked.toString('latin1'));
+    const found = this.#groups.at(asked.toString('latin1'));
     if (found !== undefined) return found;
     const nodePort = this.#nodes.nodePortAt(asked);
-    return nodePort && this.#frontends.get(nodePort.toString('latin1'));
+    return nodePort && this.#groups.at(nodePort.toString('latin1'));
   }
 
   /** One whose addresses are all to be in the target, or that is as the target; otherwise a new group. */
   #groupFor(name: string, target: Target, unused: ReadonlySet<number>): GroupEntries {
     const frontends = new Set(target.frontends);
     for (const frontend of frontends) {
-      const number = this.#frontends.get(frontend);
+      const number = this.#groups.at(frontend);
       if (number === undefined || !unused.has(number)) continue;
-      const group = this.#groups.get(number)!;
+      const group = this.#groups.get(number);
       const isItsOwn = [...group.frontends].every((one) => frontends.has(one));
       if (isItsOwn || isDeepStrictEqual(contentOf(group), contentOf(target))) return group;
     }
-    return this.#addGroup(new GroupEntries(this.#maps, this.#nextGroup++, name));
+    return this.#groups.create(name);
   }
 
-  #addGroup(group: GroupEntries): GroupEntries {
-    this.#groups.set(group.number, group);
-    const groups = this.#services.get(group.name) ?? new Set();
-    this.#services.set(group.name, groups.add(group.number));
-    return group;
-  }
-
-  #claim(frontend: string, group: number): void {
-    const before = this.#frontends.get(frontend);
-    if (before === group) return;
+  #claim(frontend: string, group: GroupEntries): void {
+    if (this.#groups.at(frontend) === group.number) return;
     const bytes = bytesOf(frontend);
     const reached = this.#groupAt(bytes);
-    this.#maps.frontends.set(bytes, encodeNumber(group));
-    this.#frontends.set(frontend, group);
-    this.#groups.get(group)!.frontends.add(frontend);
-    if (before !== undefined) this.#groups.get(before)!.frontends.delete(frontend);
-    if (reached !== undefined) this.#onBackendsRemoved();
+    this.#maps.frontends.set(bytes, encodeNumber(group.number));
+    this.#groups.setFrontend(frontend, group);
+    if (reached !== undefined) this.#stale.request();
   }
 
   #release(frontend: string): void {
     this.#maps.frontends.delete(bytesOf(frontend));
-    this.#groups.get(this.#frontends.get(frontend)!)!.frontends.delete(frontend);
-    this.#frontends.delete(frontend);
-    this.#onBackendsRemoved();
+    this.#groups.deleteFrontend(frontend);
+    this.#stale.request();
   }
 
-  async #remove(name: string, number: number): Promise<void> {
-    await this.#groups.get(number)!.remove(this.#clock);
+  async #remove(number: number): Promise<void> {
+    await this.#groups.get(number).remove(this.#clock);
     this.#groups.delete(number);
-    const groups = this.#services.get(name)!;
-    groups.delete(number);
-    if (groups.size === 0) this.#services.delete(name);
   }
 
-  /** Reading what is known has no effect. Of an earlier agent, or a change that failed, sockets may be left to be ended. */
+  /** Changes nothing. What is known stays known meanwhile. */
   async #read(): Promise<void> {
-    const clock = this.#clock;
-    const slices = new Slices(clock);
-    const wasKnown = this.#isKnown;
-    this.#isKnown = false;
-    this.#groups = new Map();
-    this.#services = new Map();
-    this.#frontends = new Map();
-    await slices.each(await this.#maps.groups.entries(clock), ([key, value]) => {
-      const head = decodeGroup(value);
-      this.#addGroup(new GroupEntries(this.#maps, key.readUInt32LE(), head.name, head));
-    });
-    await slices.each(await this.#maps.slots.entries(clock), ([key, value]) =>
-      this.#foundGroup(key.readUInt32LE()).found(
-        'slot',
-        key.readUInt32LE(4),
-        value.toString('latin1'),
-      ),
-    );
-    await slices.each(await this.#maps.members.entries(clock), ([key, value]) =>
-      this.#foundGroup(key.readUInt32LE()).found(
-        'member',
-        value.readUInt32LE(),
-        key.toString('latin1', 4),
-      ),
-    );
-    await slices.each(await this.#maps.frontends.entries(clock), ([key, value]) => {
-      const text = key.toString('latin1');
-      const group = this.#foundGroup(value.readUInt32LE());
-      this.#frontends.set(text, group.number);
-      group.frontends.add(text);
-    });
-    await this.#nodes.read(clock);
-    await this.#exemptions.read(clock);
-    this.#nextGroup = [...this.#groups.keys()].reduce((all, one) => Math.max(all, one), 0) + 1;
+    this.#groups = await KnownGroups.read(this.#maps, this.#clock);
+    await this.#nodes.read(this.#clock);
+    await this.#exemptions.read(this.#clock);
     this.#isKnown = true;
-    if (!wasKnown) this.#onBackendsRemoved();
   }
+}
 
-  /** The group of an entry; without an entry of its own it is one of the lost service. */
-  #foundGroup(number: number): GroupEntries {
-    return (
-      this.#groups.get(number) ?? this.#addGroup(new GroupEntries(this.#maps, number, LOST_NAME))
-    );
-  }
-
-  async #all(): Promise<SocketService[]> {
-    const all: SocketService[] = [];
-    await new Slices(this.#clock).each([...this.#services], ([name, numbers]) => {
-      const mappings = [...numbers].map((number) => mappingOf(this.#groups.get(number)!));
-      all.push({ name, mappings: mappings.sort((a, b) => compareText(keyOf(a), keyOf(b))) });
-    });
-    return all.sort((a, b) => compareText(a.name, b.name));
-  }
+function refused(refusal: Refusal, where: string): LinuxError {
+  const text =
+    refusal instanceof MapFullError
+      ? `${refusal.message}; remove services or backends, or set disableSocketServices, with which VPP has all services`
+      : refusal.message;
+  return new LinuxError(text, { where, errno: refusal.errno });
 }
 
 /** Properties that all addresses of a group have in common. */
@@ -375,22 +320,6 @@ function targetOf({ frontends, backends, affinityTimeout }: SocketMapping): Targ
   };
 }
 
-function mappingOf({ frontends, weights, head }: GroupEntries): SocketMapping {
-  const sorted = [...frontends].sort().map((one): Frontend => decodeFrontend(bytesOf(one)));
-  const backends = [...weights()]
-    .sort()
-    .map(([text, weight]): SocketBackend => ({ ...decodeEndpoint(bytesOf(text)), weight }));
-  return { frontends: sorted, backends, affinityTimeout: head.affinityTimeout };
-}
-
 function bytesOf(text: string): Buffer {
   return Buffer.from(text, 'latin1');
-}
-
-function keyOf({ frontends: [first] }: SocketMapping): string {
-  return first ? encodeFrontend(first).toString('latin1') : '';
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
 }

@@ -1,6 +1,6 @@
 import { existsSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Clock } from '#infra/clock/clock.ts';
+import type { Clock, Random } from '#infra/clock/clock.ts';
 import { defineError, errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { Refusal } from '../netlink/refusal.ts';
@@ -27,6 +27,7 @@ export const SocketServicesUnavailableError = defineError({
 
 export interface SocketTableDeps {
   readonly clock: Clock;
+  readonly random: Random;
   readonly sockets: DatagramSockets & NamespaceCookies;
   readonly log: Logger;
 }
@@ -76,7 +77,7 @@ export function removeSocketTable(sysFs: string): void {
 function open(
   sysFs: string,
   folder: string,
-  { clock, sockets, log }: SocketTableDeps,
+  { clock, random, sockets, log }: SocketTableDeps,
 ): SocketTable {
   const bpf = join(sysFs, 'bpf');
   if (typeOf(bpf) !== BPF) throw unsuitable(bpf, 'a bpf file system');
@@ -88,6 +89,7 @@ function open(
     connections: maps.connections,
     isStale: ({ service, backend }) => !table.hasDatagramBackend(service, backend),
     clock,
+    random,
     log,
   });
   const table = new KernelSocketTable({
@@ -95,7 +97,7 @@ function open(
     namespaces: sockets,
     clock,
     programs: installation,
-    onBackendsRemoved: () => stale.request(),
+    stale,
   });
   if (!installation.areActive)
     log.info(

@@ -11,6 +11,7 @@ import {
   type SocketMapping,
   type SocketService,
   type SocketTable,
+  type SocketTableStatistics,
 } from '#linux/socket-services/api.ts';
 
 /** Outcome of a call of a socket: `unchanged` for an address that is no service's. */
@@ -122,7 +123,11 @@ export class SimSocketTable implements SocketTable {
     return [...this.#exemptions.values()];
   }
 
-  async activate(): Promise<void> {}
+  async resynced(): Promise<void> {}
+
+  statistics(): SocketTableStatistics {
+    return { failedEnds: 0 };
+  }
 
   async remove(): Promise<void> {
     this.#services.clear();

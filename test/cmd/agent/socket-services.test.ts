@@ -30,8 +30,8 @@ interface SocketNode {
   readonly table: SimSocketTable;
   /** Changes that the table was asked for. */
   readonly changes: string[];
-  /** Number of changes when the table was activated. */
-  activatedAt: number | undefined;
+  /** Number of changes before the first resync was reported to the table. */
+  resyncedAt: number | undefined;
   start(): Promise<RunningAgent>;
   undeploy(): Promise<void>;
 }
@@ -68,9 +68,10 @@ function socketNode(): SocketNode {
       await table.endExemption(name);
     },
     exemptNamespaces: () => table.exemptNamespaces(),
-    activate: async () => {
-      made.activatedAt ??= changes.length;
+    resynced: async () => {
+      made.resyncedAt ??= changes.length;
     },
+    statistics: () => table.statistics(),
     remove: async () => {
       changes.push('remove');
       await table.remove();
@@ -84,7 +85,7 @@ function socketNode(): SocketNode {
     node,
     table,
     changes,
-    activatedAt: undefined,
+    resyncedAt: undefined,
     start: () => startAgent(node, options()),
     undeploy: () => prepareAgent(node, options()).agent.undeploy(),
   };
@@ -134,17 +135,17 @@ describe('services at sockets of an agent', () => {
     assert.equal(made.changes.at(-1), 'remove');
   });
 
-  it('are activated when the first resync has filled the table', async () => {
+  it('receive the first resync when it has filled the table', async () => {
     const made = socketNode();
     const first = await made.start();
     await publishWeb(made, await create(first, web));
     await first.stop();
     await made.table.remove();
     made.changes.length = 0;
-    made.activatedAt = undefined;
+    made.resyncedAt = undefined;
     await using running = await made.start();
-    await until(async () => made.activatedAt !== undefined);
-    assert.ok(made.changes.slice(0, made.activatedAt).includes('put default/web'));
+    await until(async () => made.resyncedAt !== undefined);
+    assert.ok(made.changes.slice(0, made.resyncedAt).includes('put default/web'));
     assert.equal(await readiness(running), 'ready');
   });
 

@@ -10,6 +10,7 @@ import { ManualClock } from '#infra/clock/manual.ts';
 import { NamespaceNotFoundError } from '#linux/api.ts';
 import type { Frontend, SocketMapping, SocketService } from '#linux/socket-services/api.ts';
 import { KernelSocketTable } from '#linux/socket-services/kernel-table.ts';
+import { encodeEndpoint } from '#linux/socket-services/layout.ts';
 import { checkProperty } from '../../support/random-cases.ts';
 import { AgentEndedError, type MapName, MemoryMaps, type Reached } from './memory-maps.ts';
 import {
@@ -30,14 +31,14 @@ async function namespaceCookie(path = ''): Promise<bigint> {
   return BigInt(number);
 }
 
-function startAgent({ maps }: MemoryMaps, onBackendsRemoved = () => {}): KernelSocketTable {
+function startAgent({ maps }: MemoryMaps, request = () => {}): KernelSocketTable {
   const clock = new ManualClock();
   return new KernelSocketTable({
     maps,
     namespaces: { namespaceCookie },
     clock,
     programs: { areActive: true, activate: () => undefined, uninstall: () => undefined },
-    onBackendsRemoved,
+    stale: { request, failures: 0 },
   });
 }
 
@@ -286,16 +287,41 @@ describe('a full table', () => {
   });
 });
 
-describe('a reading of the table', () => {
-  test('has connected sockets looked at once for each agent: what it knows has no effect', async () => {
+describe('connected sockets', () => {
+  const count = (kernel: MemoryMaps) => {
+    const counted = { requests: 0 };
+    return { counted, table: startAgent(kernel, () => counted.requests++) };
+  };
+
+  test('are not looked at by a reading, but once by the first change of an agent, and by each resync', async () => {
     const kernel = new MemoryMaps();
     await startAgent(kernel).put(service('a', mapping(80, 2)));
-    let requests = 0;
-    const table = startAgent(kernel, () => requests++);
+    const { counted, table } = count(kernel);
     await table.services();
-    assert.equal(requests, 1);
     await table.services();
-    assert.equal(requests, 1);
+    assert.equal(counted.requests, 0);
+    await table.put(service('a', mapping(80, 3)));
+    await table.put(service('a', mapping(80, 4)));
+    assert.equal(counted.requests, 1);
+    await table.resynced();
+    assert.equal(counted.requests, 2);
+  });
+
+  test('are known to be stale while the table is read, and after a change that failed', async () => {
+    const kernel = new MemoryMaps();
+    const { table } = count(kernel);
+    const address = encodeEndpoint({ address: '10.96.0.1', port: 80 });
+    const unknown = encodeEndpoint({ address: '10.1.9.9', port: 80 });
+    await table.put(service('a', mapping(80, 2)));
+    const reading = table.services();
+    for (let turns = 0; turns < 3; turns++) {
+      assert.equal(table.hasDatagramBackend(address, unknown), false);
+      await Promise.resolve();
+    }
+    await reading;
+    kernel.capacity = { slots: 4 };
+    await assert.rejects(table.put(service('a', mapping(80, 9))), fullMap('slots', 4));
+    assert.equal(table.hasDatagramBackend(address, unknown), false);
   });
 });
 

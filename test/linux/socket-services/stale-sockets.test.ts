@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { ManualClock } from '#infra/clock/manual.ts';
+import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { LinuxError, type NamespacePath } from '#linux/api.ts';
 import type { FoundSocket } from '#linux/netlink/sockets.ts';
@@ -20,6 +20,10 @@ class Machine {
   readonly stale = new Set([text(removed)]);
   /** Called before the sockets of a namespace are read. */
   onDump: (namespace: NamespacePath) => void = () => undefined;
+  /** Called before a socket is ended. */
+  onEnd: (cookie: bigint) => void = () => undefined;
+  readonly clock = new ManualClock();
+  readonly warnings: Readonly<Record<string, unknown>>[] = [];
   readonly #connections: [Buffer, Buffer][] = [];
 
   /** Connected by way of the service to the removed backend. */
@@ -41,30 +45,44 @@ class Machine {
     ]);
   }
 
-  async endStale(): Promise<readonly bigint[]> {
-    const clock = new ManualClock();
-    const stale = new StaleSockets({
-      sockets: {
-        namespaces: async () => [...this.namespaces.keys()],
-        datagramSockets: async (namespace) => {
-          this.onDump(namespace);
-          return this.namespaces.get(namespace ?? '') ?? [];
-        },
-        endDatagramSocket: async (_namespace, { cookie }) => {
-          this.ended.push(cookie);
-        },
+  readonly staleSockets = new StaleSockets({
+    sockets: {
+      namespaces: async () => [...this.namespaces.keys()],
+      datagramSockets: async (namespace) => {
+        this.onDump(namespace);
+        return this.namespaces.get(namespace ?? '') ?? [];
       },
-      connections: { entries: async () => this.#connections },
-      isStale: ({ backend }) => this.stale.has(backend.toString('latin1')),
-      clock,
-      log: silentLogger,
-    });
-    stale.request();
-    await clock.advance(1000);
-    for (let at = 0; at < 10; at++) await turn();
+      endDatagramSocket: async (_namespace, { cookie }) => {
+        this.onEnd(cookie);
+        this.ended.push(cookie);
+      },
+    },
+    connections: {
+      entries: async () =>
+        this.#connections.filter(([key]) => !this.ended.includes(key.readBigUInt64LE())),
+    },
+    isStale: ({ backend }) => this.stale.has(backend.toString('latin1')),
+    clock: this.clock,
+    random: seededRandom(1),
+    log: { ...silentLogger, warn: (fields: object) => void this.warnings.push({ ...fields }) },
+  });
+
+  /** Time passes, in steps. */
+  async pass(ms: number): Promise<void> {
+    for (let at = 0; at < ms; at += 100) {
+      await this.clock.advance(100);
+      for (let turns = 0; turns < 10; turns++) await turn();
+    }
+  }
+
+  async endStale(): Promise<readonly bigint[]> {
+    this.staleSockets.request();
+    await this.pass(200);
     return this.ended;
   }
 }
+
+const refused = (errno: string) => new LinuxError('refused', { where: 'socket', errno });
 
 function text(endpoint: Endpoint): string {
   return encodeEndpoint(endpoint).toString('latin1');
@@ -102,5 +120,69 @@ describe('sockets of removed backends', () => {
         throw new LinuxError('denied', { where: namespace, errno: 'EPERM' });
     };
     assert.deepEqual(await machine.endStale(), [2n]);
+  });
+
+  test('that cannot be ended do not keep those of the same namespace, and are tried again until they end', async () => {
+    const machine = new Machine();
+    machine.connect('/run/netns/a', 1n);
+    machine.connect('/run/netns/a', 2n);
+    machine.onEnd = (cookie) => {
+      if (cookie === 1n) throw refused('EOPNOTSUPP');
+    };
+    assert.deepEqual(await machine.endStale(), [2n]);
+    await machine.pass(600_000);
+    const { failures } = machine.staleSockets;
+    assert.ok(failures >= 14 && failures <= 30, `${failures} attempts within 10 minutes`);
+    assert.deepEqual(machine.warnings.length, 1);
+    assert.equal(machine.warnings[0]!['code'], 'CV_SOCKET_NOT_ENDED');
+    machine.onEnd = () => undefined;
+    await machine.pass(61_000);
+    assert.deepEqual(machine.ended, [2n, 1n]);
+    await machine.pass(120_000);
+    assert.equal(machine.staleSockets.failures, failures);
+  });
+
+  test('are tried at once when other backends are removed, and a new failure is logged again', async () => {
+    const machine = new Machine();
+    machine.connect('/run/netns/a', 1n);
+    machine.onEnd = () => {
+      throw refused('EPERM');
+    };
+    await machine.endStale();
+    await machine.pass(60_000);
+    const { failures } = machine.staleSockets;
+    await machine.endStale();
+    assert.equal(machine.staleSockets.failures, failures + 1);
+    machine.onEnd = () => undefined;
+    assert.deepEqual(await machine.endStale(), [1n]);
+    machine.connect('/run/netns/a', 2n);
+    machine.onEnd = () => {
+      throw refused('EPERM');
+    };
+    await machine.endStale();
+    assert.equal(machine.warnings.length, 2);
+  });
+
+  test('that have ended by themselves are no failure', async () => {
+    const machine = new Machine();
+    machine.connect('/run/netns/a', 1n);
+    machine.onEnd = () => {
+      throw refused('ENOENT');
+    };
+    await machine.endStale();
+    assert.equal(machine.staleSockets.failures, 0);
+  });
+
+  test('are tried again if they cannot be found', async () => {
+    const machine = new Machine();
+    machine.connect('/run/netns/a', 1n);
+    let isBroken = true;
+    machine.onDump = () => {
+      if (isBroken) throw refused('ENOBUFS');
+    };
+    assert.deepEqual(await machine.endStale(), []);
+    isBroken = false;
+    await machine.pass(2_000);
+    assert.deepEqual(machine.ended, [1n]);
   });
 });

@@ -5,8 +5,8 @@ import { podFamily } from '#plugins/contivconf/node-settings.ts';
 import type { EventRecord } from '#plugins/controller/event-record.ts';
 import { isAgentKey } from '#plugins/ipv4net/agent-keys.ts';
 import { type WiredVpp, wireVpp } from '#vpp/wire-vpp.ts';
-import { SocketActivation } from '../socket-activation.ts';
-import { registerSocketServicesMetric } from '../socket-services-metric.ts';
+import { ResyncedTable } from '../resynced-table.ts';
+import { registerSocketServicesMetrics } from '../socket-services-metrics.ts';
 import type { AgentPart, PartDeps } from './agent-part.ts';
 import type { NodeStores } from './node-stores.ts';
 
@@ -48,11 +48,11 @@ export function southbound(deps: PartDeps, stores: NodeStores): Southbound {
     log: loggers.get('vpp'),
   });
   const { socketTable, socketFault } = environment;
-  const activation =
-    socketTable && new SocketActivation({ table: socketTable, log: loggers.get('linux') });
-  if (activation || socketFault !== undefined)
-    status.registerProblem('socket-services', 'none', () => activation?.fault ?? socketFault);
-  registerSocketServicesMetric(registry, environment);
+  const resynced =
+    socketTable && new ResyncedTable({ table: socketTable, log: loggers.get('linux') });
+  if (resynced || socketFault !== undefined)
+    status.registerProblem('socket-services', 'none', () => resynced?.fault ?? socketFault);
+  registerSocketServicesMetrics(registry, environment);
   return {
     vpp,
     linux,
@@ -60,6 +60,6 @@ export function southbound(deps: PartDeps, stores: NodeStores): Southbound {
     connection: vpp.connection,
     connected: [linux.component, vpp.telemetry],
     routes: vpp.routes,
-    onProcessed: (record) => void activation?.observe(record),
+    onProcessed: (record) => void resynced?.observe(record),
   };
 }

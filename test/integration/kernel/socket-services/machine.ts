@@ -3,13 +3,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemClock } from '#infra/clock/system.ts';
+import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { BpfMap } from '#linux/bpf/map.ts';
 import { kernelHost } from '#linux/kernel/host.ts';
 import type { SocketTable } from '#linux/socket-services/api.ts';
 import { LAYOUT_VERSION, shapes } from '#linux/socket-services/layout.ts';
 import { openSocketTable } from '#linux/socket-services/open.ts';
+import type { DatagramSockets } from '#linux/socket-services/stale-sockets.ts';
 import { Netns } from '../../support/netns.ts';
 import { SysFs } from '../../support/sys-fs.ts';
 import type { Answer, Place, Request } from './client.ts';
@@ -18,14 +19,20 @@ export class SocketMachine {
   readonly #sysFs = new SysFs();
   readonly #clients: SocketClient[] = [];
   readonly #kernel = kernelHost({ clock: systemClock });
+  #agents = 0;
 
   /**
    * As an agent that starts: existing programs and maps are taken over.
-   * @param endsSockets whether it lives long enough to end the sockets of removed backends
+   * @param faults calls of the kernel that differ
    */
-  table(endsSockets = true): SocketTable {
-    const sockets = endsSockets ? this.#kernel : { ...this.#kernel, namespaces: async () => [] };
-    return openSocketTable(this.sysFs, { clock: systemClock, sockets, log: silentLogger });
+  table(faults: Partial<DatagramSockets> = {}): SocketTable {
+    const all = { ...this.#kernel, ...faults };
+    const agent = ++this.#agents;
+    // those before have ended
+    const namespaces = async () => (agent === this.#agents ? await all.namespaces() : []);
+    const sockets = { ...all, namespaces };
+    const deps = { clock: systemClock, random: systemRandom, sockets, log: silentLogger };
+    return openSocketTable(this.sysFs, deps);
   }
 
   /** Folder in the place of /sys/fs. */

@@ -3,6 +3,9 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { systemClock } from '#infra/clock/system.ts';
+import { LinuxError } from '#linux/api.ts';
+import { kernelHost } from '#linux/kernel/host.ts';
 import type { SocketMapping, SocketProtocol, SocketTable } from '#linux/socket-services/api.ts';
 import { removeSocketTable } from '#linux/socket-services/open.ts';
 import { withoutSocketHooks } from '#test/support/requirements.ts';
@@ -136,19 +139,40 @@ describe('services at sockets', { skip: withoutSocketHooks() }, () => {
       );
       assert.equal((await sendConnected('', `other ${vip}`)).server, served);
     }
-    // backends that go while no agent runs: the next one reads the table in its first resync
+    // backends that go while no agent runs: the first resync of the next one ends their sockets
     await put(mapping(ipv4.vip, [first!]));
     assert.equal((await sendConnected(ipv4.vip, 'late')).server, text(first!));
-    table = machine.table(false);
+    table = machine.table({ namespaces: async () => [] });
     await put(mapping(ipv4.vip, [second!]));
     table = machine.table();
     await table.services();
+    await table.resynced();
     await until('the process reaches the other backend', async () => {
       const { server } = await sendConnected(ipv4.vip, 'late');
       return server === text(second!);
     });
     assert.equal(await machine.connections(), 2, 'of `late` and of the other service of IPv6');
     await table.delete('default/other');
+  });
+
+  test('a connected socket of datagrams that the kernel does not end is ended later', async () => {
+    const [first, second] = ipv4.backends.map(place);
+    let refusals = 2;
+    const kernel = kernelHost({ clock: systemClock });
+    table = machine.table({
+      endDatagramSocket: async (namespace, socket) => {
+        if (refusals-- > 0) throw new LinuxError('refused', { where: 'socket', errno: 'ENOMEM' });
+        await kernel.endDatagramSocket(namespace, socket);
+      },
+    });
+    await put(mapping(ipv4.vip, [first!]));
+    assert.equal((await sendConnected(ipv4.vip, 'refused')).server, text(first!));
+    await put(mapping(ipv4.vip, [second!]));
+    await until('the process reaches the other backend', async () => {
+      const { server } = await sendConnected(ipv4.vip, 'refused');
+      return server === text(second!);
+    });
+    assert.equal(table.statistics().failedEnds, 2);
   });
 
   test('a node port has the address of the node that the process has asked', async () => {

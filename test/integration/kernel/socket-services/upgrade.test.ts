@@ -56,11 +56,11 @@ describe('an upgrade of the layout', { skip: withoutSocketHooks() }, () => {
       await assertReached(OLD);
       await table.put(web(NEW));
       await assertReached(OLD);
-      await table.activate();
+      await table.resynced();
       await assertReached(NEW);
       assert.deepEqual(machine.layouts(), own);
       await table.put(web(OLD));
-      await table.activate();
+      await table.resynced();
       await assertReached(OLD);
     });
 
@@ -74,7 +74,7 @@ describe('an upgrade of the layout', { skip: withoutSocketHooks() }, () => {
           await table.put(web(backend));
           await new Promise((resolve) => setTimeout(resolve, 1));
         }
-        await table.activate();
+        await table.resynced();
       }
       isOver = true;
     })();
@@ -93,7 +93,7 @@ describe('an upgrade of the layout', { skip: withoutSocketHooks() }, () => {
     const table = machine.table();
     await assertReached(OLD);
     assert.deepEqual(await table.services(), [web(NEW)]);
-    await table.activate();
+    await table.resynced();
     await assertReached(NEW);
   });
 
@@ -111,9 +111,9 @@ describe('an upgrade of the layout', { skip: withoutSocketHooks() }, () => {
     const table = machine.table();
     await table.put(web(NEW));
     machine.spoilLink();
-    await assert.rejects(table.activate());
+    await assert.rejects(table.resynced());
     machine.repairLink();
-    await table.activate();
+    await table.resynced();
     await assertReached(NEW);
     assert.deepEqual(machine.layouts(), own);
   });

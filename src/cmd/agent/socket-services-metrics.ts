@@ -1,8 +1,9 @@
 import { Gauge, type Registry } from 'prom-client';
+import { SocketTableMetrics } from '#linux/socket-services/metrics.ts';
 import type { Environment } from './environment.ts';
 
-/** Without services at sockets in the configuration there is no metric: the node has not fallen back. */
-export function registerSocketServicesMetric(
+/** Without services at sockets in the configuration there are no metrics: the node has not fallen back. */
+export function registerSocketServicesMetrics(
   registry: Registry,
   { socketTable, socketFault }: Pick<Environment, 'socketTable' | 'socketFault'>,
 ): void {
@@ -13,4 +14,5 @@ export function registerSocketServicesMetric(
     help: 'Whether the kernel translates services at sockets (1), or VPP has all services because it cannot (0); absent where socketServices is not configured.',
     registers: [registry],
   }).set(Number(isActive));
+  if (socketTable) new SocketTableMetrics(registry, socketTable);
 }

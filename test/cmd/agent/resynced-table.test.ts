@@ -1,17 +1,17 @@
-/** When the kernel's table of services is activated. */
+/** Reports of resyncs to the kernel's table of services. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { SocketActivation } from '#cmd/agent/socket-activation.ts';
+import { ResyncedTable } from '#cmd/agent/resynced-table.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { EventMethod } from '#plugins/controller/api/event.ts';
 
 class Table {
-  activations = 0;
+  resyncs = 0;
   refusal: string | undefined;
 
-  async activate(): Promise<void> {
+  async resynced(): Promise<void> {
     if (this.refusal !== undefined) throw new Error(this.refusal);
-    this.activations++;
+    this.resyncs++;
   }
 }
 
@@ -19,36 +19,36 @@ const update = { method: EventMethod.Update, transaction: 1 };
 const resync = { method: EventMethod.FullResync, transaction: 2 };
 const abortedResync = { method: EventMethod.FullResync, transaction: undefined };
 
-describe('activation of services at sockets', () => {
-  it('follows the first resync that has written the table, once', async () => {
+describe('the table of services at sockets', () => {
+  it('receives each resync that was executed, once', async () => {
     const table = new Table();
-    const activation = new SocketActivation({ table, log: silentLogger });
+    const resynced = new ResyncedTable({ table, log: silentLogger });
     for (const [record, expected] of [
       [update, 0],
       [abortedResync, 0],
       [resync, 1],
       [update, 1],
-      [resync, 1],
+      [resync, 2],
     ] as const) {
-      await activation.observe(record);
-      assert.equal(table.activations, expected);
+      await resynced.observe(record);
+      assert.equal(table.resyncs, expected);
     }
   });
 
-  it('is repeated with the next event if it fails, and says why', async () => {
+  it('receives it again with the next event if that fails, which says why', async () => {
     const table = new Table();
     table.refusal = 'no memory';
     const errors: unknown[] = [];
     const log = { ...silentLogger, error: (fields: unknown) => void errors.push(fields) };
-    const activation = new SocketActivation({ table, log });
-    assert.equal(activation.fault, undefined);
-    await activation.observe(resync);
-    await activation.observe(update);
-    assert.match(activation.fault!, /no memory/);
+    const resynced = new ResyncedTable({ table, log });
+    assert.equal(resynced.fault, undefined);
+    await resynced.observe(resync);
+    await resynced.observe(update);
+    assert.match(resynced.fault!, /no memory/);
     assert.equal(errors.length, 1);
     table.refusal = undefined;
-    await activation.observe(update);
-    assert.equal(activation.fault, undefined);
-    assert.equal(table.activations, 1);
+    await resynced.observe(update);
+    assert.equal(resynced.fault, undefined);
+    assert.equal(table.resyncs, 1);
   });
 });

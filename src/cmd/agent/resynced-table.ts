@@ -12,23 +12,23 @@ export const SocketProgramsOutdatedError = defineError({
     'Sockets of this node reach the backends that services had before the upgrade. The agent tries again after each event. If the problem stays, restart the agent; with disableSocketServices VPP has all services.',
 });
 
-export interface SocketActivationDeps {
-  readonly table: Pick<SocketTable, 'activate'>;
+export interface ResyncedTableDeps {
+  readonly table: Pick<SocketTable, 'resynced'>;
   readonly log: Logger;
 }
 
 /**
- * Reports to the kernel's table of services that it is filled: after the first resync whose transaction was executed. Values of
- * it that failed do not matter: they are retried, while the table of the earlier release gets no change at all. A
+ * Reports to the kernel's table of services each resync whose transaction was executed. Values of it that failed do not
+ * matter: they are retried, while the table of an earlier release, which the first resync replaces, gets no change at all. A
  * resync that was aborted has written nothing.
  */
-export class SocketActivation {
-  readonly #deps: SocketActivationDeps;
-  #isFilled = false;
-  #isActive = false;
+export class ResyncedTable {
+  readonly #deps: ResyncedTableDeps;
+  /** A resync was not reported, or in vain. */
+  #isDue = false;
   #fault: string | undefined;
 
-  constructor(deps: SocketActivationDeps) {
+  constructor(deps: ResyncedTableDeps) {
     this.#deps = deps;
   }
 
@@ -42,21 +42,22 @@ export class SocketActivation {
     method,
     transaction,
   }: Pick<EventRecord, 'method' | 'transaction'>): Promise<void> {
-    this.#isFilled ||= method !== EventMethod.Update && transaction !== undefined;
-    if (!this.#isFilled || this.#isActive) return;
+    this.#isDue ||= method !== EventMethod.Update && transaction !== undefined;
+    if (!this.#isDue) return;
+    this.#isDue = false;
     const { table, log } = this.#deps;
     try {
-      await table.activate();
-      this.#isActive = true;
+      await table.resynced();
       this.#fault = undefined;
     } catch (cause) {
+      this.#isDue = true;
       const error = new SocketProgramsOutdatedError(
         `programs of an earlier release still translate: ${errorText(cause)}`,
         { cause },
       );
       const text = errorText(error);
       if (text !== this.#fault)
-        log.error({ error: text, remedy: error.remedy }, 'cannot activate services at sockets');
+        log.error({ error: text, remedy: error.remedy }, 'cannot replace programs of sockets');
       this.#fault = text;
     }
   }
