@@ -5,11 +5,11 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defineError } from '../errors/errors.ts';
+import { defineError, errorText } from '../errors/errors.ts';
 import { createFolder } from '../files/folder.ts';
 import { isAnswered } from './socket.ts';
 
-/** The folder of this user in the folder for temporary files belongs to another user, or is no folder. */
+/** The folder of this user in the folder for temporary files belongs to another user, is no folder, or cannot be created. */
 export const UserFolderError = defineError({
   name: 'UserFolderError',
   code: 'CV_USER_FOLDER',
@@ -33,13 +33,22 @@ export function userAgentSocket(nodeFolder: string): string {
   return join(nodeFolder, 'agent.sock');
 }
 
-/** @throws UserFolderError, or that of the system */
+/** @throws UserFolderError */
 export function createUserNodeFolder(node: string): void {
   const folder = userFolder();
-  createFolder(folder, OWNER_ONLY);
+  createOwn(folder);
   // Its owner could replace the sockets.
   if (!isOwn(folder)) throw new UserFolderError('is not a folder of this user', { where: folder });
-  createFolder(userNodeFolder(node), OWNER_ONLY);
+  createOwn(userNodeFolder(node));
+}
+
+function createOwn(folder: string): void {
+  try {
+    createFolder(folder, OWNER_ONLY);
+  } catch (thrown) {
+    const text = `cannot be created: ${errorText(thrown)}`;
+    throw new UserFolderError(text, { where: folder, cause: thrown });
+  }
 }
 
 export interface UserAgent {

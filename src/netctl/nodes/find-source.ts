@@ -83,7 +83,7 @@ async function foundCandidates(options: SourceOptions): Promise<readonly Candida
   found.push({
     name: `unix socket ${localSocket}`,
     open: async () => {
-      if (!existsSync(localSocket)) throw new Error('no agent runs on this machine');
+      if (!existsSync(localSocket)) throw new Error('no agent of yours runs on this machine');
       return localSource(localSocket);
     },
   });

@@ -271,4 +271,16 @@ describe('contiv-agent as a process', () => {
       /contiv-vswitch-\d+: is not a folder of this user\nCV_USER_FOLDER: Set TMPDIR/,
     );
   });
+
+  it('names the folder that it cannot create', async () => {
+    const folder = ownFolder();
+    writeFileSync(join(folder, `contiv-vswitch-${process.getuid!()}`), '');
+    const { code, text } = await run(folder, '--embedded', '--http-port', '0').ended;
+    assert.equal(code, 2, text);
+    assert.match(
+      text,
+      /^contiv-agent: .*contiv-vswitch-\d+: cannot be created: EEXIST.*\nCV_USER_FOLDER: Set TMPDIR/,
+    );
+    assert.doesNotMatch(text, /\n +at /);
+  });
 });

@@ -63,7 +63,10 @@ describe('the source of the nodes', () => {
 
   it('is not an empty flag', async () => {
     const found = findSource(options({ etcdConfig: '', kubeconfig: '' }));
-    await assert.rejects(found, /not known: unix socket .*: no agent runs on this machine$/);
+    await assert.rejects(
+      found,
+      /not known: unix socket .*: no agent of yours runs on this machine$/,
+    );
   });
 
   it('of an address is the address itself, unless --server is wrong', async () => {
@@ -108,7 +111,7 @@ describe('the source of the nodes', () => {
     const env = { ETCD_ENDPOINTS: '127.0.0.1:1', KUBECONFIG: '/none' };
     await assert.rejects(
       findSource(options({ env })),
-      /etcd \(ETCD_ENDPOINTS\): .*; Kubernetes API server \(KUBECONFIG\): .*; unix socket .*: no agent runs/,
+      /etcd \(ETCD_ENDPOINTS\): .*; Kubernetes API server \(KUBECONFIG\): .*; unix socket .*: no agent of yours runs/,
     );
   });
 
