@@ -21,6 +21,7 @@ import { metricTable } from './metrics.ts';
 import { documentTable } from './rest-documents.ts';
 import { retvalTable } from './retvals.ts';
 import { routeTable } from './routes.ts';
+import { socketMapTable } from './socket-maps.ts';
 
 export interface Document {
   readonly path: string;
@@ -38,6 +39,7 @@ export async function documents(): Promise<Document[]> {
     ['docs/metrics.md', 'metrics', () => metricTable('/metrics')],
     ['docs/metrics.md', 'statistics', () => metricTable('/stats')],
     ['docs/networking.md', 'address reasons', addressReasonTable],
+    ['docs/services.md', 'socket maps', socketMapTable],
     ['docs/rest.md', 'statuses', statusTable],
     ['docs/rest.md', 'routes', routeTable],
     ['docs/rest.md', 'documents', await documentTable()],

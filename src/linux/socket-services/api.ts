@@ -72,7 +72,15 @@ export interface SocketService {
 /** Length of the name in the table, in bytes: a namespace, `/pod:` and the name of a pod, in words of 4 bytes. */
 export const MAX_NAME_LENGTH = 324;
 
+/** A map of the kernel that refuses entries when it is full. */
+export interface MapUsage {
+  readonly name: string;
+  readonly entries: number;
+  readonly capacity: number;
+}
+
 export interface SocketTableStatistics {
+  readonly maps: readonly MapUsage[];
   /** Failures to end connected sockets of removed backends: each is repeated. */
   readonly failedEnds: number;
 }

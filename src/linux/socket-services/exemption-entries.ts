@@ -27,6 +27,10 @@ export class ExemptionEntries {
     );
   }
 
+  get size(): number {
+    return this.#known.size;
+  }
+
   all(): readonly ExemptNamespace[] {
     return [...this.#known].map(([name, { path }]) => ({ name, path }));
   }

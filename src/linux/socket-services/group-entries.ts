@@ -37,6 +37,14 @@ export class GroupEntries {
     return this.#head;
   }
 
+  get slotCount(): number {
+    return this.#slots.length;
+  }
+
+  get memberCount(): number {
+    return this.#members.size;
+  }
+
   has(backend: string): boolean {
     return this.#members.has(backend);
   }

@@ -16,7 +16,14 @@ import {
 import { ExemptionEntries } from './exemption-entries.ts';
 import { GroupEntries } from './group-entries.ts';
 import { KnownGroups } from './known-groups.ts';
-import { datagramFrontend, encodeEndpoint, encodeFrontend, encodeNumber } from './layout.ts';
+import {
+  datagramFrontend,
+  encodeEndpoint,
+  encodeFrontend,
+  encodeNumber,
+  type LimitedMapName,
+  shapes,
+} from './layout.ts';
 import { NodeAddressEntries } from './node-address-entries.ts';
 
 export type SocketMaps = Readonly<
@@ -49,6 +56,8 @@ export interface StaleSockets {
   request(): void;
   /** Failures to end them. */
   readonly failures: number;
+  /** Connected sockets of datagrams, with those that are not stale, when they were searched last. */
+  readonly connections: number;
 }
 
 export interface KernelTableDeps {
@@ -161,7 +170,22 @@ export class KernelSocketTable implements SocketTable {
   }
 
   statistics(): SocketTableStatistics {
-    return { failedEnds: this.#stale.failures };
+    const { connections, failures } = this.#stale;
+    const entries: Readonly<Record<LimitedMapName, number>> = {
+      ...this.#groups.sizes(),
+      nodes: this.#nodes.size,
+      exemptions: this.#exemptions.size,
+      connections,
+    };
+    const names = Object.keys(entries) as LimitedMapName[];
+    return {
+      maps: names.map((name) => ({
+        name,
+        entries: entries[name],
+        capacity: shapes[name].maxEntries,
+      })),
+      failedEnds: failures,
+    };
   }
 
   remove(): Promise<void> {

@@ -48,6 +48,17 @@ export class KnownGroups {
     return known;
   }
 
+  /** Number of entries of each map. */
+  sizes(): Readonly<Record<keyof ServiceMaps, number>> {
+    let slots = 0;
+    let members = 0;
+    for (const group of this.#groups.values()) {
+      slots += group.slotCount;
+      members += group.memberCount;
+    }
+    return { frontends: this.#frontends.size, groups: this.#groups.size, slots, members };
+  }
+
   /** Of a service. */
   numbers(service: string): ReadonlySet<number> {
     return this.#numbers.get(service) ?? new Set();

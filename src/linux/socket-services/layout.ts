@@ -51,6 +51,11 @@ export const shapes = {
 
 export type MapName = keyof typeof shapes;
 
+/** Maps that refuse entries when they are full. */
+export type LimitedMapName = {
+  [Name in MapName]: (typeof shapes)[Name]['kind'] extends 'hash' ? Name : never;
+}[MapName];
+
 const protocolNumbers: Readonly<Record<SocketProtocol, number>> = { TCP: 6, UDP: 17 };
 
 /** By number. */

@@ -24,6 +24,10 @@ export class NodeAddressEntries {
     this.#known = new Map(entries.map(([address, one]) => [address.toString('latin1'), one]));
   }
 
+  get size(): number {
+    return this.#known.size;
+  }
+
   all(): readonly NodeAddress[] {
     return [...this.#known].map(([address, one]) =>
       decodeNodeAddress(Buffer.from(address, 'latin1'), one),

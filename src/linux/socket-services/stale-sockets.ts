@@ -58,6 +58,7 @@ export class StaleSockets {
   #isRunning = false;
   #endWait: () => void = () => undefined;
   #failures = 0;
+  #connections = 0;
   /** Text of the last attempt; undefined: it did not fail. */
   #fault: string | undefined;
 
@@ -69,6 +70,11 @@ export class StaleSockets {
   /** Number of sockets that could not be ended, and of namespaces that could not be read, in all attempts. */
   get failures(): number {
     return this.#failures;
+  }
+
+  /** Connected datagram sockets when they were searched last. */
+  get connections(): number {
+    return this.#connections;
   }
 
   /** Backends were removed, or may have been. */
@@ -129,7 +135,9 @@ export class StaleSockets {
     const failures: string[] = [];
     try {
       const stale = new Map<bigint, Translation>();
-      for (const [cookie, bytes] of await connections.entries(clock)) {
+      const entries = await connections.entries(clock);
+      this.#connections = entries.length;
+      for (const [cookie, bytes] of entries) {
         const translation = translationOf(bytes);
         if (isStale(translation)) stale.set(cookie.readBigUInt64LE(), translation);
       }

@@ -126,7 +126,7 @@ export class SimSocketTable implements SocketTable {
   async resynced(): Promise<void> {}
 
   statistics(): SocketTableStatistics {
-    return { failedEnds: 0 };
+    return { maps: [], failedEnds: 0 };
   }
 
   async remove(): Promise<void> {

@@ -38,7 +38,7 @@ function startAgent({ maps }: MemoryMaps, request = () => {}): KernelSocketTable
     namespaces: { namespaceCookie },
     clock,
     programs: { areActive: true, activate: () => undefined, uninstall: () => undefined },
-    stale: { request, failures: 0 },
+    stale: { request, failures: 0, connections: 0 },
   });
 }
 
@@ -106,11 +106,18 @@ async function resync(table: KernelSocketTable, { services, nodes }: DesiredTabl
     if (!isDeepStrictEqual(addresses.get(address), node)) await table.putNodeAddress(node);
 }
 
+/** The agent counts entries without reading them. */
+function checkCounts(kernel: MemoryMaps, table: KernelSocketTable): void {
+  for (const { name, entries } of table.statistics().maps)
+    if (name !== 'connections') assert.equal(entries, kernel.size(name as MapName), name);
+}
+
 async function checkSettled(
   kernel: MemoryMaps,
   table: KernelSocketTable,
   desired: DesiredTable,
 ): Promise<void> {
+  checkCounts(kernel, table);
   assert.deepEqual(canonical(await table.services()), canonical(desired.services.values()));
   const nodes = new Map((await table.nodeAddresses()).map((one) => [one.address, one]));
   assert.deepEqual(nodes, desired.nodes);

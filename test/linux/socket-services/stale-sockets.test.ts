@@ -94,6 +94,7 @@ describe('sockets of removed backends', () => {
     machine.connect('/run/netns/a', 1n);
     machine.connect('/run/netns/b', 2n);
     assert.deepEqual(await machine.endStale(), [1n, 2n]);
+    assert.equal(machine.staleSockets.connections, 2);
   });
 
   test('stay if the process has connected them elsewhere before they are found', async () => {
