@@ -20,14 +20,17 @@ import {
   podIdText,
 } from '#plugins/podmanager/api.ts';
 import type { PolicyApi } from '#plugins/policy/api.ts';
-import type { ServiceApi } from '#plugins/service/api.ts';
+import type { Backend, ServiceApi, ServiceName } from '#plugins/service/api.ts';
 import type { Ipv4NetApi } from './api.ts';
 
 export interface PodRoutesDeps {
   readonly pods: Pick<PodManagerApi, 'attachments' | 'attachmentsOf' | 'isDisplaced'>;
   readonly ipam: Pick<IpamApi, 'podAddresses'>;
   readonly net: Pick<Ipv4NetApi, 'podInterfaces' | 'podKeys'>;
-  readonly services: Pick<ServiceApi, 'servicesOfPod' | 'describeService' | 'translationOf'>;
+  readonly services: Pick<
+    ServiceApi,
+    'servicesOfPod' | 'describeService' | 'translationOf' | 'renderedServices' | 'carriersOf'
+  >;
   readonly policies: Pick<PolicyApi, 'policies' | 'valuesOf'>;
   readonly values: ValueStateReader;
   /** Index in VPP by logical name; undefined: VPP does not have the interface. */
@@ -177,8 +180,28 @@ async function servicesOf(
           podAddress: backend.address,
           targetPort: backend.port,
           whyNotUsed: backend.whyNotUsed ?? null,
+          carriers: carriersTo(backend, services, service, one),
         });
       }
   }
   return found;
+}
+
+/** Names of those that forward clients of an address to a backend. */
+function carriersTo(
+  backend: Pick<Backend, 'address' | 'port'>,
+  services: PodRoutesDeps['services'],
+  service: ServiceName,
+  { address, port, protocol }: Pick<ServiceUse, 'address' | 'port' | 'protocol'>,
+): string[] {
+  const rendered = services
+    .renderedServices()
+    .get(service)
+    ?.addresses.find(
+      (one) => one.address === address && one.port === port && one.protocol === protocol,
+    );
+  const carriers = rendered === undefined ? [] : services.carriersOf(rendered);
+  const isIn = (backends: readonly Backend[]) =>
+    backends.some((one) => one.address === backend.address && one.port === backend.port);
+  return carriers.filter(({ backends }) => isIn(backends)).map(({ carrier }) => carrier);
 }

@@ -8,14 +8,16 @@ import type { Attachment, PodId } from '#plugins/podmanager/api.ts';
 import type { PlannedServices } from './planned-services.ts';
 import type { ServiceDescription } from './processor/service-description.ts';
 import type { HealthCheck } from './processor/service-state.ts';
-import type { RenderedService, ServiceName } from './rendered-service.ts';
-import type { ServiceTranslation } from './service-carriers.ts';
+import type { RenderedService, ServiceAddress, ServiceName } from './rendered-service.ts';
+import type { AddressCarrier, ServiceTranslation } from './service-carriers.ts';
 
 export type { PlannedServices } from './planned-services.ts';
 export {
+  type Backend,
   hostPortsName,
   ownerText,
   type RenderedService,
+  type ServiceAddress,
   type ServiceName,
 } from './rendered-service.ts';
 
@@ -36,6 +38,8 @@ export interface ServiceApi {
   serviceProblems(): ReadonlyMap<ServiceName, readonly string[]>;
   /** Translation of the packets of an attached pod to services; undefined: services are not carried. */
   translationOf(attachment: Pick<Attachment, 'containerId'>): ServiceTranslation | undefined;
+  /** The carriers of an address of a service; none: services are not carried. */
+  carriersOf(address: ServiceAddress): readonly AddressCarrier[];
   /** The values that carry a service, by key; empty if it is not rendered. */
   valuesOf(service: ServiceName): ReadonlyMap<string, Value>;
   /**

@@ -2,8 +2,13 @@
 import type { Slices } from '#infra/clock/slices.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import type { ServiceProcessor } from './processor/service-processor.ts';
-import type { RenderedService, ServiceName } from './rendered-service.ts';
-import { type Carriers, carrierLimits } from './service-carriers.ts';
+import type { RenderedService, ServiceAddress, ServiceName } from './rendered-service.ts';
+import {
+  type AddressCarrier,
+  addressCarriers,
+  type Carriers,
+  carrierLimits,
+} from './service-carriers.ts';
 import { type CarrierInput, valueGroups } from './value-groups.ts';
 
 export interface PlannedServices {
@@ -11,6 +16,7 @@ export interface PlannedServices {
   readonly rendered: ReadonlyMap<ServiceName, RenderedService>;
   /** All values of services, of the node and of its interfaces, by key. */
   readonly values: ReadonlyMap<string, Value>;
+  carriersOf(address: ServiceAddress): readonly AddressCarrier[];
   /** Why the service, or one of its addresses, is not carried as its object defines it. */
   problemsOf(service: ServiceName): readonly string[];
 }
@@ -28,6 +34,7 @@ export async function plannedServices(
   return {
     rendered: processor.rendered(),
     values,
+    carriersOf: (address) => addressCarriers(address, input.carriers),
     problemsOf: (service) => problemsOf(processor, input.carriers, service),
   };
 }

@@ -50,8 +50,10 @@ import type { ServiceDescription } from './processor/service-description.ts';
 import { ServiceIndex } from './processor/service-index.ts';
 import { ServiceProcessor } from './processor/service-processor.ts';
 import type { HealthCheck } from './processor/service-state.ts';
-import type { RenderedService, ServiceName } from './rendered-service.ts';
+import type { RenderedService, ServiceAddress, ServiceName } from './rendered-service.ts';
 import {
+  type AddressCarrier,
+  addressCarriers,
   type Carriers,
   carrierKeys,
   carrierLimits,
@@ -187,6 +189,11 @@ class Services implements EventHandler<State>, ServiceApi {
   translationOf(attachment: Pick<Attachment, 'containerId'>): ServiceTranslation | undefined {
     const { known } = this.state;
     return known && translationOf(attachment, known.nat.hasSockets, this.#deps.desired);
+  }
+
+  carriersOf(address: ServiceAddress): readonly AddressCarrier[] {
+    const { known } = this.state;
+    return known ? addressCarriers(address, known) : [];
   }
 
   valuesOf(service: ServiceName): ReadonlyMap<string, Value> {

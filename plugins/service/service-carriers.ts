@@ -4,12 +4,17 @@ import type { KeyValue } from '#plugins/controller/api/key-value.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
 import type { PodInterface } from './local-interfaces.ts';
 import { interfaceValue, type NatNode } from './nat44/nat-node.ts';
-import { limitsOf, mappingsKey, serviceValues } from './nat44/service-values.ts';
+import { backendsInVpp, limitsOf, mappingsKey, serviceValues } from './nat44/service-values.ts';
 import type { ServiceIndex } from './processor/service-index.ts';
-import type { RenderedService, ServiceName } from './rendered-service.ts';
+import type { Backend, RenderedService, ServiceAddress, ServiceName } from './rendered-service.ts';
 import { exemptionKey, exemptionValues, type PodContainer } from './socket/exempt-pods.ts';
 import type { AddressedNode, NodeAddresses } from './socket/node-addresses.ts';
-import { socketKey, socketLimitsOf, socketValue } from './socket/socket-values.ts';
+import {
+  backendsAtSockets,
+  socketKey,
+  socketLimitsOf,
+  socketValue,
+} from './socket/socket-values.ts';
 
 export interface Carriers {
   readonly nat: NatNode;
@@ -28,6 +33,30 @@ export function carrierValues(
 ): KeyValue[] {
   const values = serviceValues(service, nat);
   return nat.hasSockets ? [...values, socketValue(service, nat.localWeight)] : values;
+}
+
+/** A part of the node that forwards the clients of a service: NAT44 those whose packets it meets. */
+export type CarrierName = 'NAT44' | 'sockets';
+
+/** An address of a service in its mapping of one carrier. */
+export interface AddressCarrier {
+  readonly carrier: CarrierName;
+  /** None: clients are refused. */
+  readonly backends: readonly Backend[];
+}
+
+/** The carriers of one address of a service. */
+export function addressCarriers(
+  address: ServiceAddress,
+  { nat }: Pick<Carriers, 'nat'>,
+): AddressCarrier[] {
+  const inVpp = backendsInVpp(address);
+  return [
+    ...(inVpp.length > 0 ? [{ carrier: 'NAT44', backends: inVpp } as const] : []),
+    ...(nat.hasSockets
+      ? [{ carrier: 'sockets', backends: backendsAtSockets(address) } as const]
+      : []),
+  ];
 }
 
 /** Sentences about what the carriers leave out. */

@@ -68,12 +68,23 @@ export const ValueOperation = Type.Object({
 });
 export type ValueOperation = DocumentOf<typeof ValueOperation>;
 
+/** Part of a node that forwards the clients of an address. */
+const AddressCarrier = Type.Object({
+  carrier: Type.Enum(['NAT44', 'sockets']),
+  backends: Type.Optional(
+    texts('As address:port. Absent: those of the address. Empty: its clients are refused.'),
+  ),
+});
+export type AddressCarrier = DocumentOf<typeof AddressCarrier>;
+
 const ServedAddress = Type.Object({
   kind: Type.String(),
   address: Type.String(),
   port: Type.Integer(),
   protocol: Type.String(),
   backends: texts('address:port.'),
+  sourceRanges: Type.Optional(texts('Networks of the clients that may use it. Absent: everyone.')),
+  carriers: Type.Array(AddressCarrier),
 });
 export type ServedAddress = DocumentOf<typeof ServedAddress>;
 

@@ -65,6 +65,7 @@ const ServiceUse = Type.Object({
   podAddress: Type.String(),
   targetPort: Type.Integer(),
   whyNotUsed: orNull(Type.String(), 'null: connections are forwarded to the pod.'),
+  carriers: texts('What forwards them to the pod: NAT44, sockets.'),
 });
 export type ServiceUse = DocumentOf<typeof ServiceUse>;
 

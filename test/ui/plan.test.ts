@@ -94,7 +94,7 @@ describe('plan', { skip: withoutProgram('chromium'), timeout: 120_000 }, () => {
       .innerText();
     assert.match(
       row,
-      /not served\s+10\.\S+:8888 TCP cluster-ip → 10\.1\.1\.\d+:8081, 10\.1\.1\.\d+:8081/,
+      /not served\s+10\.\S+:8888 TCP cluster-ip\s+→ 10\.1\.1\.\d+:8081, 10\.1\.1\.\d+:8081/,
     );
     await view.page.locator('details.operation summary').click();
     await view.page.getByText('"external_port": 8888').waitFor();

@@ -8,6 +8,7 @@ import {
   ownerText,
   type PlannedServices,
   type RenderedService,
+  type ServiceAddress,
   type ServiceApi,
   type ServiceName,
 } from '#plugins/service/api.ts';
@@ -65,29 +66,39 @@ async function isChanged(before: KubeState, after: KubeState, slices: Slices): P
 }
 
 async function changesBetween(
-  { rendered: old }: PlannedServices,
-  { rendered: next }: PlannedServices,
+  old: PlannedServices,
+  next: PlannedServices,
   slices: Slices,
 ): Promise<ServiceChange[]> {
   const changes: ServiceChange[] = [];
-  for (const service of new Set([...old.keys(), ...next.keys()])) {
+  for (const service of new Set([...old.rendered.keys(), ...next.rendered.keys()])) {
     if (slices.dueNow()) await slices.turn();
-    const [before, after] = [old.get(service), next.get(service)];
+    const [before, after] = [old.rendered.get(service), next.rendered.get(service)];
     if (isDeepStrictEqual(before, after)) continue;
-    changes.push({ service, before: servedBy(before), after: servedBy(after) });
+    changes.push({ service, before: servedBy(before, old), after: servedBy(after, next) });
   }
   return changes.sort((a, b) => (a.service < b.service ? -1 : 1));
 }
 
-function servedBy(service: RenderedService | undefined): readonly ServedAddress[] | null {
+function servedBy(
+  service: RenderedService | undefined,
+  { carriersOf }: Pick<PlannedServices, 'carriersOf'>,
+): readonly ServedAddress[] | null {
   if (service === undefined) return null;
-  return service.addresses.map(({ kind, address, port, protocol, backends }) => ({
-    kind,
-    address,
-    port,
-    protocol,
-    backends: backends.map((one) => `${one.address}:${one.port}`),
-  }));
+  return service.addresses.map((one) => {
+    const { kind, address, port, protocol, clients } = one;
+    const backends = one.backends.map(endText);
+    const carriers = carriersOf(one).map(({ carrier, backends: own }) => {
+      const ends = own.map(endText);
+      return isDeepStrictEqual(ends, backends) ? { carrier } : { carrier, backends: ends };
+    });
+    const sourceRanges = clients && { sourceRanges: clients.ranges };
+    return { kind, address, port, protocol, backends, ...sourceRanges, carriers };
+  });
+}
+
+function endText({ address, port }: ServiceAddress['backends'][number]): string {
+  return `${address}:${port}`;
 }
 
 /** Services that are not named may lose an address, too, to one that is. */

@@ -37,7 +37,7 @@ export function serviceValues(service: RenderedService, node: NatNode): KeyValue
       if (address.kind === 'cluster-ip') refusing.add(address.address);
       continue;
     }
-    const backends = address.backends.slice(0, MAX_BACKENDS);
+    const backends = backendsInVpp(address);
     const isExternal =
       node.uplink !== undefined && backends.some(({ place }) => place === 'outside');
     if (isExternal) hasExternalBackends = true;
@@ -50,6 +50,11 @@ export function serviceValues(service: RenderedService, node: NatNode): KeyValue
   if (hasExternalBackends) values.push(...externalBackendValues(node));
   for (const address of externalAddresses) values.push(...externalAddressValues(node, address));
   return values;
+}
+
+/** Those of the mapping of an address; none: it has no mapping. */
+export function backendsInVpp({ backends }: ServiceAddress): readonly Backend[] {
+  return backends.slice(0, MAX_BACKENDS);
 }
 
 /** Addresses of the pods of this node whose replies NAT44 translates where the pod sends them. */

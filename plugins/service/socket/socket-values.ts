@@ -24,7 +24,7 @@ export function socketValue({ name, addresses }: RenderedService, localWeight: n
   const frontends = new Map<string, Map<string, SocketServiceFrontend>>();
   for (const one of addresses) {
     const { affinityTimeout } = one;
-    const backends = backendsOf(one).map((backend) => ({
+    const backends = backendsAtSockets(one).map((backend) => ({
       address: backend.address,
       port: backend.port,
       weight: backend.isLocal ? localWeight : 1,
@@ -47,7 +47,7 @@ export function socketValue({ name, addresses }: RenderedService, localWeight: n
  * For clients in the cluster `externalTrafficPolicy: Local` chooses no backends. A socket does not know its address yet:
  * an address that some of the pods may not use refuses all of them.
  */
-function backendsOf(one: ServiceAddress): readonly Backend[] {
+export function backendsAtSockets(one: ServiceAddress): readonly Backend[] {
   const { backends, backendsInside = backends, clients } = one;
   return clients === undefined || clients.pods === 'all' ? backendsInside : [];
 }

@@ -2,7 +2,12 @@
 import { readFile } from 'node:fs/promises';
 import { stdin } from 'node:process';
 import { addAbortSignal } from 'node:stream';
-import type { ClusterPlan, ConnectionChange, ServiceChange } from '#documents/connectivity.ts';
+import type {
+  ClusterPlan,
+  ConnectionChange,
+  ServedAddress,
+  ServiceChange,
+} from '#documents/connectivity.ts';
 import type { Drift } from '#documents/scheduler/drift.ts';
 import { defineError, errorText } from '#infra/errors/errors.ts';
 import {
@@ -229,16 +234,32 @@ function planText(answers: readonly Answer[]): string {
 
 function serviceLines(node: ClusterNode, change: ServiceChange): string[] {
   const linesOf = (field: 'before' | 'after'): readonly string[] =>
-    (change[field] ?? []).map(({ address, port, protocol, backends }) => {
-      const list = backends.length === 0 ? 'no backend' : shortList(backends, 5);
-      return `${address}:${port} ${protocol} to ${list}`;
-    });
+    (change[field] ?? []).map(
+      (one) => `${one.address}:${one.port} ${one.protocol} ${servedText(one)}`,
+    );
   const [before, after] = [linesOf('before'), linesOf('after')];
   return [
     `${node.name}: service ${change.service}`,
     ...before.filter((line) => !after.includes(line)).map((line) => `  - ${line}`),
     ...after.filter((line) => !before.includes(line)).map((line) => `  + ${line}`),
   ];
+}
+
+/** For clients of each carrier, once for those with the same backends. */
+function servedText({ backends, sourceRanges, carriers }: ServedAddress): string {
+  const ways = Map.groupBy(carriers, (one) => listText(one.backends ?? backends));
+  const texts = [...ways].map(
+    ([list, of]) => `to ${list} by ${of.map(({ carrier }) => carrier).join(', ')}`,
+  );
+  // an agent of an earlier release does not name carriers
+  const text = texts.join(', ') || `to ${listText(backends)}`;
+  if (sourceRanges === undefined) return text;
+  const clients = sourceRanges.length === 0 ? 'no client' : `${shortList(sourceRanges, 5)} only`;
+  return `${text}, for ${clients}`;
+}
+
+function listText(backends: readonly string[]): string {
+  return backends.length === 0 ? 'no backend' : shortList(backends, 5);
 }
 
 /** All nodes compute the same connections; one whose state is older adds what it sees. */

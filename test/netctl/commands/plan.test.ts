@@ -75,7 +75,10 @@ describe('netctl plan', { timeout: 120_000 }, () => {
       assert.match(stdout, /^Note: .* storefront\/catalog-extra are the 2 pods that it selects/m);
       assert.match(stdout, /^No connection between pods changes\.$/m);
       assert.match(stdout, /^node1: service storefront\/catalog-extra$/m);
-      assert.match(stdout, /^ {2}\+ 10\.96\.0\.77:8888 TCP to 10\.\S+:8081, 10\.\S+:8081$/m);
+      assert.match(
+        stdout,
+        /^ {2}\+ 10\.96\.0\.77:8888 TCP to 10\.\S+:8081, 10\.\S+:8081 by NAT44$/m,
+      );
       assert.match(stdout, /^ {2}create config\/vpp\/nat\/v2\/dnat44\/storefront\/catalog-extra$/m);
       assert.equal(shop.agent.controller.history.records.length, done);
     });
@@ -87,13 +90,13 @@ describe('netctl plan', { timeout: 120_000 }, () => {
     it(`takes the backends of a service from ${kind} of the same file`, async () => {
       const { code, stdout, stderr } = await plan('-f', manifest(SERVICE + text));
       assert.deepEqual([stderr, code], ['', 0]);
-      assert.ok(stdout.includes(`  + 10.96.0.77:8888 TCP to ${backend}\n`), stdout);
+      assert.ok(stdout.includes(`  + 10.96.0.77:8888 TCP to ${backend} by NAT44\n`), stdout);
     });
 
   it('lists what the nodes lose with a service', async () => {
     const { code, stdout } = await plan('-f', manifest(CATALOG), '--as', 'remove');
     assert.equal(code, 0);
-    assert.match(stdout, /^ {2}- 10\.\S+ TCP to 10\.\S+, 10\.\S+$/m);
+    assert.match(stdout, /^ {2}- 10\.\S+ TCP to 10\.\S+, 10\.\S+ by NAT44$/m);
     assert.match(stdout, /^ {2}delete config\/vpp\/nat\/v2\/dnat44\/storefront\/catalog$/m);
   });
 

@@ -186,6 +186,7 @@ describe(ONE, () => {
         podAddress: '10.1.1.2',
         targetPort: 8080,
         whyNotUsed: null,
+        carriers: ['NAT44'],
       },
     ]);
     await node.put(endpointsValue('web', [remotePod(2)]));

@@ -6,6 +6,7 @@ import { type Pod, podModel } from '#kubernetes/models/pod.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import type { DeepInput } from '#models/model.ts';
 import { connectivityRoutes } from '#plugins/policy/connectivity/routes.ts';
+import { FakeHost } from '../../fake-ports.ts';
 import { startedNode } from '../../ipv4net/wired-node.ts';
 import { addressOf, type KubeValue, type TestNode } from '../../test-node.ts';
 import { ask } from '../asked-route.ts';
@@ -24,6 +25,8 @@ interface Served {
   address: string;
   port: number;
   backends: string[];
+  carriers: { carrier: string; backends?: string[] }[];
+  sourceRanges?: string[];
 }
 
 function podRecord(name: string, address: string, labels: Record<string, string>): KubeValue {
@@ -115,6 +118,7 @@ describe('POST /contiv/v1/policy/plan with services', () => {
             port: 80,
             protocol: 'TCP',
             backends: [`${address}:8080`],
+            carriers: [{ carrier: 'NAT44' }],
           },
         ],
       },
@@ -123,6 +127,45 @@ describe('POST /contiv/v1/policy/plan with services', () => {
       problems.map(({ text }) => text),
       [
         'the endpoints of service default/web are the 1 pods that it selects; new ones count as ready',
+      ],
+    );
+  });
+
+  it('names what carries each address, and the backends of a carrier that has others', async () => {
+    const host = new FakeHost();
+    host.socketServices = true;
+    const node = await startedNode({ host, service: { socketServices: '/sys/fs' } });
+    const local = addressOf(await node.add('web', 'c1'));
+    const ends = [`${local}:8080`, '10.1.2.9:8080'];
+    const balanced = {
+      ...service('web', {
+        type: 'LoadBalancer',
+        clusterIP: '10.96.0.20',
+        ports: [{ port: 80, targetPort: 8080, nodePort: 30_080 }],
+        externalTrafficPolicy: 'Local',
+        loadBalancerSourceRanges: ['198.51.100.0/24'],
+      }),
+      status: { loadBalancer: { ingress: [{ ip: '203.0.113.9' }] } },
+    };
+    const added = [balanced, slice('web-1', local), slice('web-2', '10.1.2.9')];
+    const { services } = await plan(node, { added });
+    const served = (services[0]?.after ?? []).map(({ kind, backends, carriers, sourceRanges }) => ({
+      kind,
+      backends: backends.toSorted(),
+      sockets: carriers.find(({ carrier }) => carrier === 'sockets')?.backends?.toSorted(),
+      names: carriers.map(({ carrier }) => carrier).join(),
+      sourceRanges,
+    }));
+    const names = 'NAT44,sockets';
+    const sourceRanges = ['198.51.100.0/24'];
+    const forAll = { names, sourceRanges: undefined };
+    const sorted = ends.toSorted();
+    assert.deepEqual(
+      served.filter(({ kind }, at) => served.findIndex((one) => one.kind === kind) === at),
+      [
+        { kind: 'cluster-ip', backends: sorted, sockets: undefined, ...forAll },
+        { kind: 'node-port', backends: [ends[0]], sockets: sorted, ...forAll },
+        { kind: 'load-balancer', backends: [ends[0]], sockets: [], names, sourceRanges },
       ],
     );
   });

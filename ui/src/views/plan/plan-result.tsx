@@ -2,6 +2,7 @@
 
 import { useSignal } from '@preact/signals';
 import type {
+  AddressCarrier,
   ClusterPlan,
   ConnectionChange,
   ServedAddress,
@@ -101,7 +102,10 @@ function Services({ services }: { readonly services: readonly ServiceChange[] })
     <section>
       <h2>Services</h2>
       <table>
-        <caption>Addresses on this node, with the backends to which VPP forwards</caption>
+        <caption>
+          Addresses on this node, with their backends and what forwards to these: NAT44 of VPP, or
+          the kernel at sockets
+        </caption>
         <thead>
           <tr>
             <th scope="col">Service</th>
@@ -135,16 +139,44 @@ function Addresses({ of }: { readonly of: readonly ServedAddress[] | null }) {
   if (of === null) return <>not served</>;
   return (
     <ul class="addresses">
-      {of.map(({ kind, address, port, protocol, backends }) => (
+      {of.map(({ kind, address, port, protocol, backends, sourceRanges, carriers }) => (
         <li key={`${address} ${protocol} ${port}`}>
           {address}:{port} {protocol} <span class="quiet">{kind}</span>
-          {' → '}
-          {backends.length === 0 ? 'no backend' : backends.slice(0, MAX_BACKENDS).join(', ')}
-          {backends.length > MAX_BACKENDS && ` and ${backends.length - MAX_BACKENDS} more`}
+          {sourceRanges && ` for ${sourceRanges.join(', ') || 'no client'}`}
+          {carrierLines(carriers, backends).map(({ list, names }) => (
+            <div key={list}>
+              → {list} <span class="quiet">{names}</span>
+            </div>
+          ))}
         </li>
       ))}
     </ul>
   );
+}
+
+interface CarrierLine {
+  readonly list: string;
+  readonly names: string;
+}
+
+/** One line for carriers with the same backends. */
+function carrierLines(
+  carriers: readonly AddressCarrier[],
+  backends: readonly string[],
+): CarrierLine[] {
+  if (carriers.length === 0) return [{ list: backendList(backends), names: '' }];
+  const ways = Map.groupBy(carriers, (one) => backendList(one.backends ?? backends));
+  return [...ways].map(([list, of]) => ({
+    list,
+    names: `by ${of.map(({ carrier }) => carrier).join(', ')}`,
+  }));
+}
+
+function backendList(backends: readonly string[]): string {
+  if (backends.length === 0) return 'no backend';
+  const more = backends.length - MAX_BACKENDS;
+  const shown = backends.slice(0, MAX_BACKENDS).join(', ');
+  return more > 0 ? `${shown} and ${more} more` : shown;
 }
 
 const operationTones = { create: 'good', update: 'waiting', delete: 'bad' } as const;

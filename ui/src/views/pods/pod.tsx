@@ -233,7 +233,12 @@ function Services({ services, total }: ServicesProps) {
               <td>{hostAndPort(one.podAddress, one.targetPort)}</td>
               <td>
                 {one.whyNotUsed === null ? (
-                  <Badge tone="good">used</Badge>
+                  <>
+                    <Badge tone="good">used</Badge>{' '}
+                    {one.carriers.length > 0 && (
+                      <span class="quiet">by {one.carriers.join(', ')}</span>
+                    )}
+                  </>
                 ) : (
                   <>
                     <Badge tone="neutral">not used</Badge> {one.whyNotUsed}

@@ -2,15 +2,19 @@
 
 import type { SingleValue } from '#documents/scheduler/single-value.ts';
 import { FieldChanges } from './field-changes.tsx';
+import { mappingsInWords } from './socket-mapping.ts';
+import { SocketMappings } from './socket-mappings.tsx';
 
 /** Characters: a browser needs long for more, and nobody reads it. */
 const MAX_TEXT = 100_000;
 
 export function ValueContent({ value }: { readonly value: SingleValue }) {
-  const { isAsDesired, desired, actual, rejected, metadata } = value;
+  const { key, isAsDesired, desired, actual, rejected, metadata } = value;
   const isSame = isAsDesired && desired !== null;
+  const mappings = mappingsInWords(key, actual ?? desired);
   return (
     <div class="value-content">
+      {mappings && <SocketMappings mappings={mappings} />}
       {isSame && <Json title="Value, configured as desired" json={desired} />}
       {!isSame && desired !== null && <Json title="Desired value" json={desired} />}
       {rejected && <Json title="Rejected value" json={rejected.value} />}
