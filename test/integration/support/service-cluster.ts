@@ -24,6 +24,7 @@ import { type ClusterNode, RealCluster } from './cluster.ts';
 import { networks } from './networks.ts';
 import type { RealNode } from './node.ts';
 import type { Sandbox } from './sandbox.ts';
+import { SocketFiles } from './socket-files.ts';
 import { Station } from './station.ts';
 import type { FlowReport, ProbeReport } from './traffic/station/commands.ts';
 import type { VppProcess } from './vpp-process.ts';
@@ -139,6 +140,11 @@ export class RealServiceCluster implements ServiceCluster {
 
   realNode(name: NodeName): RealNode {
     return this.#node(name).node;
+  }
+
+  /** Only with services at sockets. */
+  socketFilesOf(node: NodeName): SocketFiles {
+    return new SocketFiles(this.#node(node).sysFs!.path);
   }
 
   sandboxOf(pod: string): Sandbox {

@@ -1,23 +1,22 @@
 /** A control group and a bpf file system of the test, and clients in them. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
-import { BpfMap } from '#linux/bpf/map.ts';
 import { kernelHost } from '#linux/kernel/host.ts';
 import type { SocketTable } from '#linux/socket-services/api.ts';
-import { LAYOUT_VERSION, shapes } from '#linux/socket-services/layout.ts';
 import { openSocketTable } from '#linux/socket-services/open.ts';
 import type { DatagramSockets } from '#linux/socket-services/stale-sockets.ts';
 import { Netns } from '../../support/netns.ts';
+import { SocketFiles } from '../../support/socket-files.ts';
 import { SysFs } from '../../support/sys-fs.ts';
 import type { Answer, Place, Request } from './client.ts';
 
 export class SocketMachine {
   readonly #sysFs = new SysFs();
   readonly #clients: SocketClient[] = [];
+  readonly files = new SocketFiles(this.#sysFs.path);
   readonly #kernel = kernelHost({ clock: systemClock });
   #agents = 0;
 
@@ -45,73 +44,11 @@ export class SocketMachine {
     return this.#sysFs.group;
   }
 
-  /** The running programs become those of a release with another layout. */
-  becomeOtherLayout(): void {
-    renameSync(this.#maps, join(this.#folder, 'maps-0'));
-  }
-
-  /** The running programs become those of a release with another shape of one map, and the same layout number. */
-  becomeOtherShape(): void {
-    const file = join(this.#maps, 'slots');
-    rmSync(file);
-    const map = BpfMap.create('cv_other', {
-      kind: 'hash',
-      keyLength: 4,
-      valueLength: 4,
-      maxEntries: 1,
-    });
-    map.pin(file);
-    map.close();
-  }
-
-  /** The running programs have no maps that an agent could find. */
-  loseMaps(): void {
-    rmSync(this.#maps, { recursive: true });
-  }
-
-  /** As if the agent had ended after it has named the new maps, before it has replaced a program. */
-  nameNewMaps(): void {
-    renameSync(`${this.#maps}-new`, this.#maps);
-  }
-
-  /** Makes the kernel refuse the last of the programs, until all of them are removed. */
-  spoilLink(): void {
-    const path = join(this.#folder, 'release');
-    rmSync(path);
-    mkdirSync(path);
-  }
-
-  repairLink(): void {
-    rmdirSync(join(this.#folder, 'release'));
-  }
-
-  /** Names of the folders with maps. */
-  layouts(): string[] {
-    return readdirSync(this.#folder).filter((name) => name.startsWith('maps-'));
-  }
-
-  /** Number of connected datagram sockets that programs know. */
-  async connections(): Promise<number> {
-    const path = join(this.#maps, 'connections');
-    const map = BpfMap.open(path, 'cv_connections', shapes.connections)!;
-    const found = await map.entries(systemClock);
-    map.close();
-    return found.length;
-  }
-
   /** A process in the group, in a network namespace of its own. */
   async client(): Promise<SocketClient> {
     const client = await SocketClient.start(this.group);
     this.#clients.push(client);
     return client;
-  }
-
-  get #folder(): string {
-    return join(this.sysFs, 'bpf/contiv-vswitch');
-  }
-
-  get #maps(): string {
-    return join(this.#folder, `maps-${LAYOUT_VERSION}`);
   }
 
   async close(): Promise<void> {

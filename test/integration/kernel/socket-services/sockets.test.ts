@@ -151,7 +151,11 @@ describe('services at sockets', { skip: withoutSocketHooks() }, () => {
       const { server } = await sendConnected(ipv4.vip, 'late');
       return server === text(second!);
     });
-    assert.equal(await machine.connections(), 2, 'of `late` and of the other service of IPv6');
+    assert.equal(
+      await machine.files.connections(),
+      2,
+      'of `late` and of the other service of IPv6',
+    );
     await table.delete('default/other');
   });
 
@@ -256,7 +260,7 @@ describe('services at sockets', { skip: withoutSocketHooks() }, () => {
   test('an agent that cannot take over removes what would translate to backends of the past', async () => {
     await put(mapping(ipv4.vip, [place('127.0.0.3')]));
     assert.equal((await connectTo(ipv4.vip)).server, '127.0.0.3 8080');
-    machine.spoilLink();
+    machine.files.spoilLink();
     const files = readdirSync('/proc/self/fd').length;
     assert.throws(() => machine.table(), { code: 'CV_SOCKET_SERVICES_UNAVAILABLE' });
     assert.equal(readdirSync('/proc/self/fd').length, files);

@@ -2,15 +2,15 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import type { SocketService } from '#linux/socket-services/api.ts';
-import { LAYOUT_VERSION } from '#linux/socket-services/layout.ts';
 import { removeSocketTable } from '#linux/socket-services/open.ts';
 import { withoutSocketHooks } from '#test/support/requirements.ts';
+import { ownLayout } from '../../support/socket-files.ts';
 import { type SocketClient, SocketMachine } from './machine.ts';
 
 const VIP = '10.96.0.10';
 const OLD = '127.0.0.2';
 const NEW = '127.0.0.3';
-const own = [`maps-${LAYOUT_VERSION}`];
+const own = [ownLayout];
 
 function web(backend: string): SocketService {
   return {
@@ -45,9 +45,9 @@ describe('an upgrade of the layout', { skip: withoutSocketHooks() }, () => {
   }
 
   for (const [found, become] of [
-    ['maps of another layout', () => machine.becomeOtherLayout()],
-    ['maps of another shape', () => machine.becomeOtherShape()],
-    ['no maps', () => machine.loseMaps()],
+    ['maps of another layout', () => machine.files.becomeOtherLayout()],
+    ['maps of another shape', () => machine.files.becomeOtherShape()],
+    ['no maps', () => machine.files.loseMaps()],
   ] as const)
     test(`programs with ${found} translate until the table is filled`, async () => {
       become();
@@ -58,7 +58,7 @@ describe('an upgrade of the layout', { skip: withoutSocketHooks() }, () => {
       await assertReached(OLD);
       await table.resynced();
       await assertReached(NEW);
-      assert.deepEqual(machine.layouts(), own);
+      assert.deepEqual(machine.files.layouts(), own);
       await table.put(web(OLD));
       await table.resynced();
       await assertReached(OLD);
@@ -68,7 +68,7 @@ describe('an upgrade of the layout', { skip: withoutSocketHooks() }, () => {
     let isOver = false;
     const upgrade = (async () => {
       for (let round = 0; round < 12; round++) {
-        machine.becomeOtherLayout();
+        machine.files.becomeOtherLayout();
         const table = machine.table();
         for (const backend of [OLD, NEW]) {
           await table.put(web(backend));
@@ -76,8 +76,9 @@ describe('an upgrade of the layout', { skip: withoutSocketHooks() }, () => {
         }
         await table.resynced();
       }
+    })().finally(() => {
       isOver = true;
-    })();
+    });
     let connections = 0;
     for (; !isOver; connections++) {
       const { server, error } = await connect();
@@ -88,7 +89,7 @@ describe('an upgrade of the layout', { skip: withoutSocketHooks() }, () => {
   });
 
   test('an agent that ends before continues where it was', async () => {
-    machine.becomeOtherLayout();
+    machine.files.becomeOtherLayout();
     await machine.table().put(web(NEW));
     const table = machine.table();
     await assertReached(OLD);
@@ -98,24 +99,24 @@ describe('an upgrade of the layout', { skip: withoutSocketHooks() }, () => {
   });
 
   test('an agent that ends while it replaces the programs leaves that to the next one', async () => {
-    machine.becomeOtherLayout();
+    machine.files.becomeOtherLayout();
     await machine.table().put(web(NEW));
-    machine.nameNewMaps();
+    machine.files.nameNewMaps();
     machine.table();
     await assertReached(NEW);
-    assert.deepEqual(machine.layouts(), own);
+    assert.deepEqual(machine.files.layouts(), own);
   });
 
   test('a replacement that failed is repeated', async () => {
-    machine.becomeOtherLayout();
+    machine.files.becomeOtherLayout();
     const table = machine.table();
     await table.put(web(NEW));
-    machine.spoilLink();
+    machine.files.spoilLink();
     await assert.rejects(table.resynced());
-    machine.repairLink();
+    machine.files.repairLink();
     await table.resynced();
     await assertReached(NEW);
-    assert.deepEqual(machine.layouts(), own);
+    assert.deepEqual(machine.files.layouts(), own);
   });
 
   test('without programs the table is used at once', async () => {
