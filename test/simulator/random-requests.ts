@@ -31,12 +31,15 @@ export function message<N extends keyof Requests>(
   return {
     name,
     weight,
-    arbitrary: fields.map((values) => ({
-      name,
-      fields: values,
-      [fc.toStringMethod]: () => textOf(name, values),
-    })),
+    arbitrary: fields.map((values) => oneMessage(name, values)),
   };
+}
+
+export function oneMessage<N extends keyof Requests>(
+  name: N,
+  fields: Requests[N]['request'],
+): Message {
+  return { name, fields, [fc.toStringMethod]: () => textOf(name, fields) };
 }
 
 /** Whether VPP crashed, as opposed to not answering. */

@@ -112,8 +112,9 @@ export class Bridging {
 
   #bviMac(slot: number, iface: SimInterface, bvi: boolean): void {
     const key = `${slot} ${iface.mac}`;
-    if (!bvi) this.#macs.delete(key);
-    else
+    // a later entry of the same MAC may belong to another interface
+    if (!bvi && this.#macs.get(key)?.index === iface.index) this.#macs.delete(key);
+    if (bvi)
       this.#macs.set(key, {
         slot,
         mac: iface.mac,
@@ -124,7 +125,9 @@ export class Bridging {
       });
   }
 
+  /** Only loopbacks tell layer 2 of their new MAC. */
   #followMac(iface: SimInterface): void {
+    if (iface.kind !== 'loopback') return;
     const slot = this.#domains.findIndex((domain) => domain?.bvi === iface.index);
     if (slot < 0) return;
     for (const [key, entry] of this.#macs)
@@ -159,10 +162,10 @@ export class Bridging {
     const slot = this.#slotOf(id) ?? this.#create({ ...implicitSettings, bd_id: id }, true);
     const domain = this.#domains[slot]!;
     if (type === portType.bvi && iface.kind === 'local') this.#crash('local0 as BVI');
-    if (type === portType.bvi && domain.bvi !== NONE && domain.bvi !== iface.index)
-      return retval.BD_ALREADY_HAS_BVI;
     this.#leave(iface);
     this.#modes.set(iface.index, { kind: 'bridge', slot });
+    // by then VPP has taken it from where it was
+    if (type === portType.bvi && domain.bvi !== NONE) return retval.BD_ALREADY_HAS_BVI;
     if (type === portType.unknownUnicast) {
       domain.unknownUnicast = iface.index;
       return 0;

@@ -317,6 +317,42 @@ export function operatorObjectsSuite(start: () => Promise<SharedVpp>): void {
       await assertOnlyTheirs();
     });
 
+    test('an interface that was refused as a second BVI is in no bridge domain, and routes', async () => {
+      const one = agent();
+      const gateway = loop('podGwLoop', { enabled: true, ip_addresses: ['10.1.2.1/24'] });
+      const domain = (...names: string[]) =>
+        keyedValue(bridgeDomainModel, {
+          name: 'bd',
+          interfaces: names.map((name) => ({ name, bridged_virtual_interface: true })),
+        });
+      await one.resync([...base, gateway, domain()]);
+      const before = await vppState(vpp.client);
+      const domains = await vpp.client.dump('bridge_domain_dump', { sw_if_index: ALL, bd_id: ALL });
+      const { bd_id } = domains.find(({ bd_tag }) => bd_tag === 'bd')!;
+      const rx_sw_if_index = await taggedLoopback(vpp.client, 'operator-bvi');
+      const theirs = { rx_sw_if_index, bd_id, port_type: 1, shg: 0 };
+      await vpp.client.request('sw_interface_set_l2_bridge', { ...theirs, enable: true });
+      const { key, value } = domain('podGwLoop');
+      const refused = await one.scheduler.commit({
+        ...{ description: 'second BVI', mode: 'update', onFailure: 'best-effort' },
+        values: new Map([[key, value]]),
+      });
+      assert.equal(refused.failures.length, 1);
+      await vpp.client.request('sw_interface_set_l2_bridge', { ...theirs, enable: false });
+      await vpp.client.request('delete_loopback', { sw_if_index: rx_sw_if_index });
+      const all = { sw_if_index: ALL, name_filter_valid: false, name_filter: '' };
+      const found = await vpp.client.dump('sw_interface_dump', all);
+      const { sw_if_index } = found.find(({ tag }) => tag === 'podGwLoop')!;
+      const isBridged = vpp.client.request('l2fib_add_del', {
+        ...{ mac: toMac('02:00:00:00:00:79'), bd_id, sw_if_index, is_add: true },
+        ...{ static_mac: true, filter_mac: false, bvi_mac: false },
+      });
+      await assert.rejects(isBridged, /-2\b/);
+      assert.deepEqual(await vppState(vpp.client), before);
+      await one.resync(base);
+      await assertOnlyTheirs();
+    });
+
     test('a name of 16 bytes is known with the garbage that VPP may append', async () => {
       const store = new MemoryStore();
       const name = 'x'.repeat(16);

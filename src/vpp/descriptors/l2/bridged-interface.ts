@@ -1,3 +1,4 @@
+import { allOrNothing } from '#infra/rollback/rollback.ts';
 import { defineInternalDescriptor } from '#kvscheduler/api/define-descriptor.ts';
 import type { KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
 import { bridgeDomainKey } from '#models/vpp/bridge-domain.ts';
@@ -15,6 +16,7 @@ import type { VppDescriptorOptions } from '../options.ts';
 /** An interface in a bridge domain; read back with the bridge domain. */
 export function bridgedInterfaceDescriptor({
   client,
+  log,
 }: VppDescriptorOptions): KvDescriptor<BridgeDomainInterface, undefined> {
   const set = (
     key: string,
@@ -48,10 +50,13 @@ export function bridgedInterfaceDescriptor({
         const membership = `l2/${iface}`;
         return value.bridged_virtual_interface ? [membership, `bvi/${bd}`] : [membership];
       },
-      async create(key, value, ctx) {
-        await set(key, value, true, ctx);
-        return undefined;
-      },
+      create: (key, value, ctx) =>
+        allOrNothing(log, async (undo) => {
+          // VPP that refuses a second BVI, such as beside one of an operator, leaves it half in the domain
+          undo.add(() => ignoreNotFound(set(key, value, false, ctx)));
+          await set(key, value, true, ctx);
+          return undefined;
+        }),
       delete: (key, value, _metadata, ctx) => ignoreNotFound(set(key, value, false, ctx)),
     },
   );

@@ -1,11 +1,11 @@
 /** The simulated VPP against a real one: the same random messages, the same answers and state. */
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
-import { type MessageGenerator, message } from '#test/simulator/random-requests.ts';
+import { type MessageGenerator, message, oneMessage } from '#test/simulator/random-requests.ts';
 import { readVppState } from '#test/simulator/vpp-state.ts';
 import { fibPath } from '#test/vpp/descriptors/messages.ts';
 import { toAddress, toMac, toPrefix } from '#vpp/binapi/addresses.ts';
-import type { Differential } from './suite.ts';
+import type { Differential, Example } from './suite.ts';
 
 const NONE = 0xffff_ffff;
 const noMac = new Uint8Array(6);
@@ -281,6 +281,60 @@ const generators: readonly MessageGenerator[] = [
   message(1, 'af_packet_delete', fc.record({ host_if_name: one('va', 'vc', 'nope') })),
 ];
 
+const loopback = oneMessage('create_loopback', { mac_address: noMac });
+
+const join = (rx_sw_if_index: number, bd_id: number, port_type: number, enable = true) =>
+  oneMessage('sw_interface_set_l2_bridge', { rx_sw_if_index, bd_id, port_type, shg: 0, enable });
+
+const setMac = (sw_if_index: number, text: string) =>
+  oneMessage('sw_interface_set_mac_address', { sw_if_index, mac_address: toMac(text) });
+
+const staticMac = (sw_if_index: number, bd_id: number, text: string) =>
+  oneMessage('l2fib_add_del', {
+    mac: toMac(text),
+    bd_id,
+    sw_if_index,
+    ...{ is_add: true, static_mac: true, filter_mac: false, bvi_mac: false },
+  });
+
+const BVI = 1;
+const [first, second] = ['02:fe:00:00:00:01', '02:fe:00:00:00:02'];
+
+const examples: readonly Example[] = [
+  {
+    name: 'a refused second BVI has left the domain whose BVI it was',
+    messages: [loopback, loopback, join(1, 1, BVI), join(2, 2, BVI), join(1, 2, BVI)],
+  },
+  {
+    name: 'a refused second BVI is half in the domain, until it is taken out',
+    messages: [
+      ...[loopback, loopback, loopback, join(2, 1, BVI)],
+      oneMessage('sw_interface_set_l2_xconnect', {
+        ...{ rx_sw_if_index: 1, tx_sw_if_index: 3, enable: true },
+      }),
+      ...[join(1, 1, BVI), staticMac(1, 1, first), join(1, 1, BVI, false), staticMac(1, 1, second)],
+    ],
+  },
+  {
+    name: 'a BVI that leaves takes only its own MAC along',
+    messages: [
+      ...[loopback, loopback, setMac(1, first), join(1, 1, BVI), join(2, 1, 0)],
+      ...[staticMac(2, 1, first), join(1, 1, BVI, false)],
+    ],
+  },
+  {
+    name: 'the MAC of a BVI that is no loopback does not follow it',
+    messages: [
+      oneMessage('af_packet_create_v3', {
+        ...{ mode: 1, hw_addr: toMac(first), use_random_hw_addr: false, host_if_name: 'va' },
+        ...{ rx_frame_size: 0, tx_frame_size: 0, rx_frames_per_block: 0, tx_frames_per_block: 0 },
+        ...{ flags: 0, num_rx_queues: 1, num_tx_queues: 1 },
+      }),
+      ...[join(1, 1, BVI), setMac(1, second)],
+    ],
+  },
+];
+
 /** Links of the kernel, in pairs. */
 const pairs = [
   ['va', 'vb'],
@@ -292,6 +346,7 @@ export const baseMessages: Differential = {
   file: 'test/integration/vpp/differential.test.ts',
   source: 'test/integration/vpp/differential/base-messages.ts',
   generators,
+  examples,
   maxLength: 80,
   async prepare(real, sim) {
     for (const [a, b] of pairs) {

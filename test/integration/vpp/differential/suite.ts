@@ -21,11 +21,18 @@ export interface Differential {
   /** Path of the file with the generators and `stateOf`. */
   readonly source: string;
   readonly generators: readonly MessageGenerator[];
+  /** Cases in which the two differed. */
+  readonly examples?: readonly Example[];
   /** Messages of one case. */
   readonly maxLength: number;
   /** Before the first message. */
   prepare?(real: IsolatedVpp, sim: RunningSim): Promise<void>;
   stateOf(client: VppClient): Promise<unknown>;
+}
+
+export interface Example {
+  readonly name: string;
+  readonly messages: readonly Message[];
 }
 
 const CASES = 4;
@@ -34,6 +41,11 @@ const TITLE = 'random messages have the same answers and leave the same state';
 /** @param reason to skip it, besides a missing VPP */
 export function differentialSuite(suite: Differential, reason: SkipReason = false): void {
   describe(suite.name, { skip: withoutIsolatedVpp() || reason }, () => {
+    for (const { name, messages } of suite.examples ?? [])
+      test(name, async () => {
+        assert.ok(await isSame(suite, messages), 'VPP ended itself');
+      });
+
     test(TITLE, async (context) => {
       const { file, generators, maxLength } = suite;
       const message = fc.oneof(...generators);
