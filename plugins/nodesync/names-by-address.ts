@@ -7,6 +7,10 @@ export class NamesByAddress {
     return this.#names.get(address) ?? none;
   }
 
+  addressesOf(name: string): readonly string[] {
+    return this.#addresses.get(name) ?? none;
+  }
+
   /**
    * Replaces the addresses of a node; without any it is deleted.
    * @returns addresses that the node has got or lost

@@ -16,12 +16,16 @@ export interface LocalNodeDeps {
   readonly net: Ipv4NetApi;
 }
 
-export function otherNode(net: Pick<Ipv4NetApi, 'routedAddresses'>, node: Node): OtherNode {
+export function otherNode(
+  net: Pick<Ipv4NetApi, 'routedAddresses' | 'ownNetwork'>,
+  node: Node,
+): OtherNode {
   const { name, managementAddresses, vppAddresses } = node;
   return {
     name,
     routedAddresses: net.routedAddresses(node),
     addresses: [...managementAddresses, ...vppAddresses.map(withoutPrefixLength)],
+    nodePortAddresses: nodePortAddresses(net, node),
   };
 }
 

@@ -2,7 +2,12 @@
 import type { Slices } from '#infra/clock/slices.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import type { ServiceProcessor } from './processor/service-processor.ts';
-import type { RenderedService, ServiceAddress, ServiceName } from './rendered-service.ts';
+import type {
+  OtherNodePort,
+  RenderedService,
+  ServiceAddress,
+  ServiceName,
+} from './rendered-service.ts';
 import {
   type AddressCarrier,
   addressCarriers,
@@ -17,6 +22,8 @@ export interface PlannedServices {
   /** All values of services, of the node and of its interfaces, by key. */
   readonly values: ReadonlyMap<string, Value>;
   carriersOf(address: ServiceAddress): readonly AddressCarrier[];
+  /** The ports of other nodes that are carried here: at sockets. */
+  atOtherNodes(service: RenderedService): readonly OtherNodePort[];
   /** Why the service, or one of its addresses, is not carried as its object defines it. */
   problemsOf(service: ServiceName): readonly string[];
 }
@@ -34,6 +41,7 @@ export async function plannedServices(
   return {
     rendered: processor.rendered(),
     values,
+    atOtherNodes: ({ atOtherNodes = [] }) => (input.carriers.nat.hasSockets ? atOtherNodes : []),
     carriersOf: (address) => addressCarriers(address, input.carriers),
     problemsOf: (service) => problemsOf(processor, input.carriers, service),
   };

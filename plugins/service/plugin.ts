@@ -45,6 +45,7 @@ import { type NatNode, readNatNode } from './nat44/nat-node.ts';
 import { podsWithClientsOutside } from './nat44/service-values.ts';
 import { type PlannedServices, plannedServices } from './planned-services.ts';
 import type { LocalNode } from './processor/local-node.ts';
+import { absentNode } from './processor/other-nodes.ts';
 import type { ProcessorChange } from './processor/processor-change.ts';
 import type { ServiceDescription } from './processor/service-description.ts';
 import { ServiceIndex } from './processor/service-index.ts';
@@ -297,7 +298,7 @@ class Services implements EventHandler<State>, ServiceApi {
         replaceAddresses(ctx, state, { name, addresses });
       }
       const changed = others.map(([name, node]) =>
-        node ? otherNode(this.#deps.net, node) : { name, routedAddresses: [], addresses: [] },
+        node ? otherNode(this.#deps.net, node) : absentNode(name),
       );
       return this.#apply(ctx, state, processor.setOtherNodes(changed));
     }

@@ -22,6 +22,20 @@ export interface RenderedService {
   readonly name: ServiceName;
   /** Each (address, port, protocol) once in all services: conflicts are resolved. */
   readonly addresses: readonly ServiceAddress[];
+  /** Node ports at addresses of other nodes, where these have other backends than this one; absent: none. */
+  readonly atOtherNodes?: readonly OtherNodePort[];
+}
+
+/** A node port at an address of another node, with the backends of that node. */
+export interface OtherNodePort {
+  /** Without prefix length. */
+  readonly address: string;
+  readonly port: number;
+  readonly protocol: ServiceProtocol;
+  /** Seconds; 0: no session affinity. */
+  readonly affinityTimeout: number;
+  /** At least one. */
+  readonly backends: readonly Backend[];
 }
 
 /** `host-port`: of a pod of this node. */

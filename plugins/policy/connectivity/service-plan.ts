@@ -75,26 +75,38 @@ async function changesBetween(
     if (slices.dueNow()) await slices.turn();
     const [before, after] = [old.rendered.get(service), next.rendered.get(service)];
     if (isDeepStrictEqual(before, after)) continue;
-    changes.push({ service, before: servedBy(before, old), after: servedBy(after, next) });
+    const change = { before: servedBy(before, old), after: servedBy(after, next) };
+    if (!isDeepStrictEqual(change.before, change.after)) changes.push({ service, ...change });
   }
   return changes.sort((a, b) => (a.service < b.service ? -1 : 1));
 }
 
 function servedBy(
   service: RenderedService | undefined,
-  { carriersOf }: Pick<PlannedServices, 'carriersOf'>,
+  { carriersOf, atOtherNodes }: Pick<PlannedServices, 'carriersOf' | 'atOtherNodes'>,
 ): readonly ServedAddress[] | null {
   if (service === undefined) return null;
-  return service.addresses.map((one) => {
+  const own = service.addresses.map((one): ServedAddress => {
     const { kind, address, port, protocol, clients } = one;
     const backends = one.backends.map(endText);
-    const carriers = carriersOf(one).map(({ carrier, backends: own }) => {
-      const ends = own.map(endText);
+    const carriers = carriersOf(one).map(({ carrier, backends: carried }) => {
+      const ends = carried.map(endText);
       return isDeepStrictEqual(ends, backends) ? { carrier } : { carrier, backends: ends };
     });
     const sourceRanges = clients && { sourceRanges: clients.ranges };
     return { kind, address, port, protocol, backends, ...sourceRanges, carriers };
   });
+  const others = atOtherNodes(service).map(
+    ({ address, port, protocol, backends }): ServedAddress => ({
+      kind: 'node-port',
+      address,
+      port,
+      protocol,
+      backends: backends.map(endText),
+      carriers: [{ carrier: 'sockets' }],
+    }),
+  );
+  return [...own, ...others];
 }
 
 function endText({ address, port }: ServiceAddress['backends'][number]): string {

@@ -24,6 +24,12 @@ export function judgmentFor(
   return policy === 'Local' ? localJudgment(endpoints) : clusterJudgment(endpoints, topology);
 }
 
+/** Those of one node that get its traffic with the policy Local. */
+export function usedOnNode(endpoints: readonly Endpoint[]): Endpoint[] {
+  const hasReady = endpoints.some(({ state }) => state === 'ready');
+  return endpoints.filter(({ state }) => whyNotState(state, hasReady) === undefined);
+}
+
 const NOT_READY = 'it is not ready';
 
 function localJudgment(endpoints: readonly Endpoint[]): Judgment {

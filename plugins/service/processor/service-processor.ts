@@ -36,6 +36,7 @@ const absent: ServiceState = {
   rendered: undefined,
   problems: [],
   ownedAddresses: [],
+  askedNodes: [],
   localPods: [],
   healthCheck: undefined,
 };
@@ -51,6 +52,7 @@ export class ServiceProcessor {
   readonly #healthChecks = new Map<ServiceName, HealthCheck>();
   readonly #byOwnedAddress = new ServiceIndex();
   readonly #byClusterIp = new ServiceIndex();
+  readonly #byAskedNode = new ServiceIndex();
   readonly #byLocalPod = new ServiceIndex();
   #context: RenderingContext;
 
@@ -149,13 +151,17 @@ export class ServiceProcessor {
     return this.#renderAll(slices);
   }
 
-  /** Applies a change of other nodes: of services that have endpoints on their hosts, or an address of them. */
+  /** Applies a change of other nodes: of services that have endpoints on them, or an address of them. */
   setOtherNodes(nodes: readonly OtherNode[]): ProcessorChange {
     const change = new ProcessorChange();
     const services = new Set<ServiceName>();
-    for (const node of nodes)
-      for (const address of this.#context.node.otherNodes.set(node))
+    for (const node of nodes) {
+      const changed = this.#context.node.otherNodes.set(node);
+      for (const address of changed.addresses)
         for (const name of this.#byOwnedAddress.of(address)) services.add(name);
+      for (const other of changed.nodes)
+        for (const name of this.#byAskedNode.of(other)) services.add(name);
+    }
     for (const name of services) this.#render(name, change);
     return change;
   }
@@ -255,6 +261,7 @@ export class ServiceProcessor {
     if (state.healthCheck !== undefined) this.#healthChecks.set(name, state.healthCheck);
     else this.#healthChecks.delete(name);
     this.#byOwnedAddress.replace(name, state.ownedAddresses);
+    this.#byAskedNode.replace(name, state.askedNodes);
     this.#byLocalPod.replace(name, state.localPods);
   }
 }

@@ -18,6 +18,7 @@ import {
   portKey,
 } from './endpoint-list.ts';
 import { judgmentFor, type Topology } from './endpoint-selection.ts';
+import { otherNodePorts } from './other-node-ports.ts';
 import type { RequestedAddress } from './requested-addresses.ts';
 import type { ServiceSpec, TrafficPolicy } from './service-spec.ts';
 
@@ -36,6 +37,8 @@ export interface ServiceState {
   readonly problems: readonly string[];
   /** Addresses whose treatment depends on which node or service has them, each once. */
   readonly ownedAddresses: readonly string[];
+  /** Other nodes whose node ports have backends of their own, each once. */
+  readonly askedNodes: readonly string[];
   /** Pods of this node among its endpoints, each once. */
   readonly localPods: readonly string[];
   /** undefined: it has no health check. */
@@ -126,8 +129,13 @@ export function serviceState(
       ...(clients && { clients }),
     });
   }
+  const isLocal = spec.externalPolicy === 'Local';
+  const atOtherNodes = isLocal
+    ? otherNodePorts(addresses, endpoints, context.node, context.orderBackends)
+    : [];
+  const others = atOtherNodes.length > 0 && { atOtherNodes };
   return {
-    rendered: addresses.length === 0 ? undefined : { name: spec.name, addresses },
+    rendered: addresses.length === 0 ? undefined : { name: spec.name, addresses, ...others },
     problems: [
       ...spec.problems,
       ...spec.unrendered.filter(({ isProblem }) => isProblem).map(({ reason }) => reason),
@@ -135,6 +143,7 @@ export function serviceState(
       ...endpoints.problems,
     ],
     ownedAddresses: ownedAddresses(spec, endpoints),
+    askedNodes: isLocal ? otherNodes(endpoints) : [],
     localPods: localPods(endpoints),
     healthCheck:
       spec.healthCheckPort === 0
@@ -172,6 +181,13 @@ function ownedAddresses(spec: ServiceSpec, { byPort, clusterIps }: EndpointList)
   for (const endpoints of byPort.values())
     for (const { address, place } of endpoints) if (place !== 'pod') addresses.add(address);
   return [...addresses];
+}
+
+function otherNodes({ byPort }: EndpointList): string[] {
+  const nodes = new Set<string>();
+  for (const endpoints of byPort.values())
+    for (const { nodeName, isLocal } of endpoints) if (!isLocal) nodes.add(nodeName);
+  return [...nodes];
 }
 
 function localPods({ byPort }: EndpointList): string[] {

@@ -16,15 +16,30 @@ export function socketKey(service: ServiceName): string {
 
 /**
  * All addresses, with any number of backends. Addresses with the same backends are one mapping. A node port is one
- * frontend for all addresses of this node, and one for those of other nodes.
+ * frontend for all addresses of this node, and one for those of other nodes, or one for each address of another node that
+ * has backends of its own there.
  * @param localWeight share of a backend on this node, when one on another node has 1
  */
-export function socketValue({ name, addresses }: RenderedService, localWeight: number): KeyValue {
+export function socketValue(
+  { name, addresses, atOtherNodes = [] }: RenderedService,
+  localWeight: number,
+): KeyValue {
   const mappings = new Map<string, SocketServiceMapping>();
   const frontends = new Map<string, Map<string, SocketServiceFrontend>>();
-  for (const one of addresses) {
-    const { affinityTimeout } = one;
-    const backends = backendsAtSockets(one).map((backend) => ({
+  const asked = [
+    ...addresses.map((one) => ({
+      affinityTimeout: one.affinityTimeout,
+      forwarded: backendsAtSockets(one),
+      reachedBy: frontendsOf(one),
+    })),
+    ...atOtherNodes.map(({ address, port, protocol, affinityTimeout, backends }) => ({
+      affinityTimeout,
+      forwarded: backends,
+      reachedBy: [{ address, port, protocol, scope: 'ADDRESS' } as const],
+    })),
+  ];
+  for (const { affinityTimeout, forwarded, reachedBy } of asked) {
+    const backends = forwarded.map((backend) => ({
       address: backend.address,
       port: backend.port,
       weight: backend.isLocal ? localWeight : 1,
@@ -33,7 +48,7 @@ export function socketValue({ name, addresses }: RenderedService, localWeight: n
     const key = `${affinityTimeout} ${ends.join(', ')}`;
     const own = frontends.get(key) ?? new Map<string, SocketServiceFrontend>();
     frontends.set(key, own);
-    for (const frontend of frontendsOf(one)) own.set(Object.values(frontend).join(), frontend);
+    for (const frontend of reachedBy) own.set(Object.values(frontend).join(), frontend);
     mappings.set(key, {
       frontends: [...own.values()],
       backends,
@@ -62,10 +77,7 @@ export function socketLimitsOf({ addresses }: RenderedService): string[] {
   );
 }
 
-/**
- * A node port of another node is left to it with `externalTrafficPolicy: Local`: then clients outside get those
- * backends only that the node has itself.
- */
+/** With `externalTrafficPolicy: Local` the ports of other nodes have other backends. */
 function frontendsOf(one: ServiceAddress): SocketServiceFrontend[] {
   const { kind, address, port, protocol, backendsInside } = one;
   if (kind !== 'node-port') return [{ address, port, protocol, scope: 'ADDRESS' }];

@@ -20,8 +20,7 @@ export interface World {
     /** The beginning of the addresses of its pods. */
     readonly pods: string;
   };
-  /** Addresses of the other nodes. */
-  readonly otherNodes: readonly string[];
+  readonly otherNodes: readonly { readonly name: string; readonly addresses: readonly string[] }[];
   /** Whether users may not choose the address for their services. */
   isForbidden(address: string): boolean;
 }
@@ -59,7 +58,8 @@ export function answers(world: World, client: 'packet' | 'socket' = 'packet'): M
         if (rank === 1) nodePorts.add(nodePort);
         for (const address of addressesOf(service, rank, client, world)) {
           const key = `${port.protocol ?? 'TCP'} ${address} ${number}`;
-          if (!found.has(key)) found.set(key, answer(service, port, { rank, client }, world));
+          const one = answer(service, port, { rank, client, address }, world);
+          if (!found.has(key) && one !== undefined) found.set(key, one);
         }
       }
     }
@@ -90,8 +90,8 @@ function isIpv4(address: string): boolean {
 }
 
 /**
- * A socket asks other nodes' ports as if they were its own node's, unless these answer with their own pods. What else
- * another node has at its address is asked of that node.
+ * A socket asks other nodes' ports as if they were its own node's. What else another node has at its address is asked of
+ * that node.
  */
 function addressesOf(
   { spec, status }: KubeService,
@@ -99,15 +99,14 @@ function addressesOf(
   client: 'packet' | 'socket',
   world: World,
 ): string[] {
-  const others = client === 'socket' ? world.otherNodes : [];
+  const others = client === 'socket' ? world.otherNodes.flatMap(({ addresses }) => addresses) : [];
   const chosen = (addresses: readonly string[]) =>
     addresses.filter(
       (address) => isIpv4(address) && !world.isForbidden(address) && !others.includes(address),
     );
   if (rank === 0) return clusterIps(spec).filter(isIpv4);
   if (rank === 1) {
-    const isLocal = spec.externalTrafficPolicy === 'Local';
-    return [...world.node.addresses, ...(isLocal ? [] : others)];
+    return [...world.node.addresses, ...others];
   }
   if (rank === 3) return chosen(spec.externalIPs ?? []);
   if (spec.type !== 'LoadBalancer') return [];
@@ -115,20 +114,37 @@ function addressesOf(
   return chosen(ingress.flatMap(({ ip, ipMode }) => (ip && ipMode !== 'Proxy' ? [ip] : [])));
 }
 
+interface Asked {
+  readonly rank: number;
+  readonly client: 'packet' | 'socket';
+  readonly address: string;
+}
+
+/** undefined: it is left to another node. */
 function answer(
   service: KubeService,
   port: KubeServicePort,
-  { rank, client }: { readonly rank: number; readonly client: 'packet' | 'socket' },
+  { rank, client, address }: Asked,
   world: World,
-): Answer {
+): Answer | undefined {
   const { metadata, spec } = service;
   const isInternal = rank === 0;
   const external = client === 'socket' ? 'Cluster' : spec.externalTrafficPolicy;
-  const isLocal = (isInternal ? spec.internalTrafficPolicy : external) === 'Local';
+  const other = world.otherNodes.find(({ addresses }) => addresses.includes(address));
+  const isOther = rank === 1 && other !== undefined && spec.externalTrafficPolicy === 'Local';
+  const isLocal = isOther || (isInternal ? spec.internalTrafficPolicy : external) === 'Local';
+  const backends = backendsOf(
+    service,
+    port,
+    isLocal,
+    isOther ? other.name : world.node.name,
+    world,
+  );
+  if (isOther && backends.length === 0) return undefined;
   const affinity = spec.sessionAffinityConfig?.clientIP?.timeoutSeconds ?? 10_800;
   return {
     service: `${metadata.namespace}/${metadata.name}`,
-    backends: backendsOf(service, port, isLocal, world),
+    backends,
     seesClient: isInternal || isLocal,
     affinity: spec.sessionAffinity === 'ClientIP' ? affinity : 0,
     ranges: rank === 2 ? rangesOf(spec) : undefined,
@@ -169,9 +185,10 @@ function backendsOf(
   service: KubeService,
   port: KubeServicePort,
   isLocal: boolean,
+  name: string,
   world: World,
 ): string[] {
-  const { name, zone } = world.node;
+  const { zone } = world.node;
   const all = endpointsOf(service, port, world).filter((one) => !isLocal || one.node === name);
   let ready = all.filter((one) => one.state === 'ready');
   if (ready.length === 0) ready = all.filter((one) => one.state === 'serving');

@@ -27,7 +27,12 @@ export const localNode: LocalNode = {
   },
   neededPorts: [{ protocol: 'UDP', port: 4789, user: 'VXLAN' }],
   otherNodes: [
-    { name: 'node-b', routedAddresses: ['10.20.0.2'], addresses: ['10.20.0.2', '192.168.16.2'] },
+    {
+      name: 'node-b',
+      routedAddresses: ['10.20.0.2'],
+      addresses: ['10.20.0.2', '192.168.16.2'],
+      nodePortAddresses: ['10.20.0.2', '192.168.16.2'],
+    },
   ],
 };
 

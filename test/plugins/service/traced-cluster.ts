@@ -166,7 +166,10 @@ export class TracedCluster {
     };
     return {
       ...this.objects,
-      otherNodes: NODES.filter((one) => one !== node && this.#isMember(one)).flatMap(addressesOf),
+      otherNodes: NODES.filter((one) => one !== node && this.#isMember(one)).map((name) => ({
+        name,
+        addresses: addressesOf(name),
+      })),
       node: {
         name: node,
         zone: this.#zones.get(node) ?? '',

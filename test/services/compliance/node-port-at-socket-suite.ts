@@ -1,7 +1,7 @@
 /** Node ports at the addresses of all nodes, for clients whose sockets the kernel translates. */
 import { after, before, describe, it } from 'node:test';
-import type { NodeName, ServiceCluster, StartServiceCluster } from '../service-cluster.ts';
-import { assertBackends, assertClient } from './answers.ts';
+import type { NodeName, Place, ServiceCluster, StartServiceCluster } from '../service-cluster.ts';
+import { assertBackends, assertClient, assertNone } from './answers.ts';
 import { connectBoth } from './connect.ts';
 import { a, b, serviceRecords, x } from './records.ts';
 
@@ -46,6 +46,35 @@ export function nodePortAtSocketSuite(start: StartServiceCluster): void {
                 cluster.addressOf(from),
               );
         }
+    });
+
+    it('with externalTrafficPolicy Local another node has its own backends, and these see the client', async () => {
+      const set = (...backends: readonly Place[]) =>
+        cluster.apply(
+          serviceRecords(cluster, 'np-local', {
+            service_type: 'NodePort',
+            external_traffic_policy: 'Local',
+            cluster_ip: '10.96.1.11',
+            ports: [{ port: 80, target: 8080, nodePort: 30081 }],
+            backends,
+          }),
+        );
+      const others = [
+        { asked: 'node1', from: x, own: ['a', 'b'] },
+        { asked: 'node2', from: a, own: ['x'] },
+      ] as const;
+      await set(a, b, x);
+      for (const { asked, from, own } of others)
+        for (const address of [cluster.vppAddressOf(asked), cluster.addressOf({ host: asked })]) {
+          const answers = await connectBoth(cluster, from, address, 30081, ENOUGH);
+          assertBackends(answers, own, address);
+          assertClient(answers, cluster.addressOf(from));
+          const host = { host: cluster.nodeOf(from)! };
+          assertBackends(await connectBoth(cluster, host, address, 30081, ENOUGH), own, address);
+        }
+      await set(x);
+      const left = cluster.addressOf({ host: 'node1' });
+      assertNone(await connectBoth(cluster, { host: 'node2' }, left, 30081), 'no backend there');
     });
 
     it('hosts reach them at every address of every node', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
 import { ManualClock } from '#infra/clock/manual.ts';
 import { Slices } from '#infra/clock/slices.ts';
+import { absentNode } from '#plugins/service/processor/other-nodes.ts';
 import {
   backendsOf,
   endpoint,
@@ -168,10 +169,10 @@ test('an external address that another node has is served by that node alone', a
     'TCP 192.168.16.2:80': '192.168.16.2 is an address of node node-b, which serves it',
   });
   assert.equal(problemsOf(processor).size, 0);
-  const gone = { name: 'node-b', routedAddresses: [], addresses: [] };
+  const gone = absentNode('node-b');
   assert.deepEqual([...processor.setOtherNodes([gone]).services.keys()], ['shop/web']);
   assert.deepEqual(served().sort(), [cluster, ...externalIPs.map((ip) => `TCP ${ip}:80`)].sort());
-  const joined = { name: 'node-c', routedAddresses: [], addresses: ['198.51.100.7'] };
+  const joined = { ...absentNode('node-c'), addresses: ['198.51.100.7'] };
   assert.deepEqual([...processor.setOtherNodes([joined]).services.keys()], ['shop/web']);
   assert.equal(served().includes('TCP 198.51.100.7:80'), false);
 });
@@ -311,6 +312,6 @@ test('an external address of this node is served by it, although another node ha
   const externalIPs = ['10.20.0.1'];
   const processor = await processed([service({ externalIPs })], slices);
   const addresses = ['10.20.0.1'];
-  processor.setOtherNodes([{ name: 'node-c', routedAddresses: [], addresses }]);
+  processor.setOtherNodes([{ ...absentNode('node-c'), addresses }]);
   assert.ok('TCP 10.20.0.1:80' in backendsOf(processor));
 });

@@ -96,7 +96,12 @@ class Cluster {
       return;
     }
     if ('otherNode' in step) {
-      const node = { name: step.otherNode, routedAddresses: step.hosts, addresses: step.hosts };
+      const node = {
+        name: step.otherNode,
+        routedAddresses: step.hosts,
+        addresses: step.hosts,
+        nodePortAddresses: step.hosts,
+      };
       const others = [...this.node.otherNodes].filter(({ name }) => name !== node.name);
       this.node = { ...this.node, otherNodes: [...others, node] };
       this.#learn(this.processor.setOtherNodes([node]));

@@ -4,6 +4,7 @@ import { ManualClock } from '#infra/clock/manual.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import { nodeModel } from '#kubernetes/models/node.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
+import { absentNode } from '#plugins/service/processor/other-nodes.ts';
 import { ServiceProcessor } from '#plugins/service/processor/service-processor.ts';
 import {
   backendsOf,
@@ -97,11 +98,11 @@ test('an endpoint without a node name is on another node once the address of tha
   assert.equal(place(), 'outside ');
   const addresses = ['172.16.0.5'];
   const joined = processor.setOtherNodes([
-    { name: 'node-c', routedAddresses: addresses, addresses },
+    { ...absentNode('node-c'), routedAddresses: addresses, addresses },
   ]);
   assert.deepEqual([...joined.services.keys()], ['shop/web']);
   assert.equal(place(), 'node node-c');
-  const left = processor.setOtherNodes([{ name: 'node-c', routedAddresses: [], addresses: [] }]);
+  const left = processor.setOtherNodes([absentNode('node-c')]);
   assert.deepEqual([...left.services.keys()], ['shop/web']);
   assert.equal(place(), 'outside ');
 });
@@ -179,3 +180,38 @@ function manyRecords(services: number, endpoints: number) {
   }
   return recordsOf(objects, endpointSlices);
 }
+
+test('node ports of other nodes with the policy Local have the backends of that node, at addresses of it alone', async () => {
+  const web = service({
+    type: 'NodePort',
+    ports: [port({ nodePort: 30_080 })],
+    externalTrafficPolicy: 'Local',
+  });
+  const gone = { conditions: { ready: false } };
+  const endpoints = [
+    endpoint('10.1.1.2'),
+    endpoint('10.1.2.2'),
+    endpoint('10.1.2.3', terminating),
+    endpoint('10.1.3.2', gone),
+  ];
+  const processor = await processed([web], [slice(endpoints)]);
+  const found = () =>
+    Object.fromEntries(
+      (processor.rendered().get('shop/web')?.atOtherNodes ?? []).map((one) => [
+        `${one.protocol} ${one.address}:${one.port}`,
+        one.backends.map(({ address }) => address),
+      ]),
+    );
+  const all = {
+    'TCP 10.20.0.2:30080': ['10.1.2.2'],
+    'TCP 192.168.16.2:30080': ['10.1.2.2'],
+  };
+  assert.deepEqual(found(), all);
+  const claims = { ...absentNode('node-c'), nodePortAddresses: ['192.168.16.2', 'fd00::3'] };
+  assert.deepEqual([...processor.setOtherNodes([claims]).services.keys()], ['shop/web']);
+  assert.deepEqual(found(), { 'TCP 10.20.0.2:30080': ['10.1.2.2'] });
+  processor.setOtherNodes([absentNode('node-c')]);
+  assert.deepEqual(found(), all);
+  processor.setOtherNodes([absentNode('node-b')]);
+  assert.deepEqual(found(), {});
+});

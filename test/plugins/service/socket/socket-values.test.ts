@@ -72,10 +72,18 @@ describe('a service at sockets', () => {
     );
     assert.deepEqual(
       mappingsOf(node).map(({ backends }) => backends),
-      [[inside, remote]],
+      [[inside, remote], [remote]],
     );
-    const scopes = mappingsOf(node)[0]!.frontends.map(({ scope }) => scope);
-    assert.deepEqual(scopes, ['THIS_NODE', 'ADDRESS'], 'other nodes have their own backends');
+    const [own, others] = mappingsOf(node).map(({ frontends }) => frontends);
+    assert.deepEqual(
+      own!.map(({ scope }) => scope),
+      ['THIS_NODE', 'ADDRESS'],
+    );
+    assert.deepEqual(
+      others!.map(({ address, scope }) => `${scope} ${address}`),
+      ['ADDRESS 172.16.0.6', 'ADDRESS 192.168.16.2'],
+      'another node has its own backends',
+    );
     await node.put(
       serviceValue('web', '10.96.0.10', { ...fields, internal_traffic_policy: 'Local' }),
     );

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { checkProperty } from '../../../support/random-cases.ts';
-import { answers } from '../reference.ts';
+import { answers, isInRanges } from '../reference.ts';
 import { type NodeName, someFirstSteps, someStep, TracedCluster } from '../traced-cluster.ts';
 
 const TITLE = 'sockets reach at every address the backends that Kubernetes says';
@@ -55,8 +55,13 @@ function reached(cluster: TracedCluster, node: NodeName): Map<string, Reached> {
 }
 
 function expected(cluster: TracedCluster, node: NodeName): Map<string, Reached> {
-  const all = [...answers(cluster.world(node), 'socket')];
-  return sorted(all.map(([key, { backends, affinity }]) => [key, { backends, affinity }]));
+  const world = cluster.world(node);
+  const entries = [...answers(world, 'socket')].map(([key, answer]) => {
+    const { backends, affinity } = answer;
+    const isServed = isInRanges(answer, { address: '', isSocket: true }, world);
+    return [key, { backends: isServed ? backends : [], affinity }] as const;
+  });
+  return sorted(entries);
 }
 
 function sorted(entries: readonly (readonly [string, Reached])[]): Map<string, Reached> {
