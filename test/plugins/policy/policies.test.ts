@@ -337,6 +337,57 @@ describe('network policies', () => {
     assert.deepEqual(decisions(), ['DENY', 'DENY']);
   });
 
+  it('deny the addresses of a load balancer to clients that its service does not permit', async () => {
+    const node = await startedNode();
+    const a = await added(node, 'a', 'c1');
+    const address = '192.0.2.10';
+    const put = (...ranges: readonly string[]) =>
+      node.put(
+        serviceValue('web', '10.96.0.10', {
+          service_type: 'LoadBalancer',
+          external_traffic_policy: 'Local',
+          lb_ingress_ips: [address],
+          loadbalancer_source_ranges: ranges,
+        }),
+      );
+    await node.put(endpointsValue('web', [{ ip: a, node: 'node-a', pod: 'a' }]));
+    const { nics, hostLink, interfaces } = node.policies.node()!;
+    /** Whether each client is denied, where its packets enter. */
+    const denied = () =>
+      (
+        [
+          [nics[0]!, '198.51.100.1'],
+          [nics[0]!, '203.0.113.1'],
+          [hostLink, '172.16.0.5'],
+          [interfaces[0]!, '10.1.2.9'],
+          ['vpp-tap-c1', a],
+        ] as const
+      ).map(([name, from]) => {
+        const packet = { from, to: address, protocol: 'TCP', sourcePort: 4000, port: 80 } as const;
+        const isBound = [...acls(node).values()].some((acl) =>
+          acl.interfaces?.ingress.includes(name),
+        );
+        const rules = isBound ? boundRules(acls(node).values(), name, 'ingress') : [];
+        return isBound && decide(rules, { ...packet, flags: SYN }) === 'DENY';
+      });
+    await put('198.51.100.0/24');
+    assert.deepEqual(denied(), [false, true, true, true, true]);
+    await put('172.16.0.0/16', '10.1.0.0/16');
+    assert.deepEqual(denied(), [true, true, false, false, false]);
+    await put('no range');
+    assert.deepEqual(denied(), [true, true, true, true, true]);
+    const before = sorted(node.config);
+    await node.heal();
+    assert.deepEqual(sorted(node.config), before);
+    await put();
+    assert.deepEqual(denied(), [false, false, false, false, false]);
+    const names = aclNames(acls(node));
+    assert.deepEqual(
+      names.filter((name) => name.startsWith('~')),
+      [],
+    );
+  });
+
   describe('deny external addresses of services with isolated backends of the node', () => {
     const external = '192.0.2.10';
     const fromAddress = (node: TestNode, name: string, from: string, flags = SYN) => {
