@@ -50,6 +50,27 @@ export function exemptPodSuite(start: StartServiceCluster): void {
         assertBackends(await connect(from, cluster_ip, 80, ENOUGH), ['b', 'x', 'y']);
     });
 
+    it('reaches the address of a load balancer if its own address is in the source ranges', async () => {
+      const balanced = '203.0.113.20';
+      const set = (...ranges: readonly string[]) =>
+        apply('ranges', {
+          service_type: 'LoadBalancer',
+          cluster_ip: '10.96.0.13',
+          lb_ingress_ips: [balanced],
+          loadbalancer_source_ranges: ranges,
+          ports,
+          backends: [b],
+        });
+      await set(`${cluster.addressOf(e)}/32`);
+      assertBackends(await connect(e, balanced, 80, 2), ['b']);
+      // a socket may be one of a pod that is not in the range
+      for (const from of [a, x, host1]) assertNone(await connect(from, balanced, 80, 2));
+      await set(`${cluster.addressOf(a)}/32`);
+      assertNone(await connect(e, balanced, 80, 2));
+      await set();
+      for (const from of [e, a, x]) assertBackends(await connect(from, balanced, 80, 2), ['b']);
+    });
+
     it('reaches itself', async () => {
       const cluster_ip = '10.96.0.12';
       await apply('self', { cluster_ip, ports, backends: [e] });
