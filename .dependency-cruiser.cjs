@@ -17,7 +17,7 @@ const table = {
   'src/documents': [],
   'src/infra': ['src/documents'],
   'src/models': ['src/infra/errors'],
-  'src/kubernetes': ['src/models', 'src/infra/errors'],
+  'src/kubernetes': ['src/models', 'src/infra/errors', 'src/infra/clock/steps.ts'],
   'src/kvscheduler': ['src/documents', 'src/infra'],
   'src/vpp/binapi': ['src/infra'],
   'src/vpp': [...southbound],

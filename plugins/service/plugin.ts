@@ -146,8 +146,8 @@ class Services implements EventHandler<State>, ServiceApi {
     if (NodeUpdate.is(event)) return this.#nodeUpdate(ctx, state, event.payload);
     if (!KubeStateChange.is(event)) return {};
     if (event.payload.resource === 'pod') this.#putPod(ctx, state, event.payload.key);
-    const change = await state.processor.change(event.payload, new Slices(ctx.clock));
-    return this.#apply(ctx, state, change);
+    const slices = new Slices(ctx.clock);
+    return this.#apply(ctx, state, await state.processor.change(event.payload, slices), slices);
   }
 
   rendererName(): string | undefined {
@@ -291,6 +291,7 @@ class Services implements EventHandler<State>, ServiceApi {
     { nodeName }: NodeUpdatePayload,
   ): Promise<UpdateResult> {
     const { processor } = state;
+    const slices = new Slices(ctx.clock);
     if (nodeName !== this.#deps.nodeName) {
       const others = this.#otherNodes(ctx.event);
       for (const [name, node] of others) {
@@ -300,10 +301,10 @@ class Services implements EventHandler<State>, ServiceApi {
       const changed = others.map(([name, node]) =>
         node ? otherNode(this.#deps.net, node) : absentNode(name),
       );
-      return this.#apply(ctx, state, processor.setOtherNodes(changed));
+      return this.#apply(ctx, state, await processor.setOtherNodes(changed, slices), slices);
     }
     const node = localNode(this.#deps);
-    const change = await processor.setNode(node, new Slices(ctx.clock));
+    const change = await processor.setNode(node, slices);
     state.addresses = new NodeAddresses(node);
     for (const one of addressedNodes(this.#deps, node)) replaceAddresses(ctx, state, one);
     const { ownAddresses: before } = state.nat;
@@ -312,7 +313,7 @@ class Services implements EventHandler<State>, ServiceApi {
     for (const service of processor.rendered().values())
       if (service.addresses.some(({ address }) => before.has(address) !== after.has(address)))
         ctx.txn.replace(valueGroup.service(service.name), carrierValues(service, state));
-    return this.#apply(ctx, state, change);
+    return this.#apply(ctx, state, change, slices);
   }
 
   /** The other nodes that an update has changed: the addresses of one may be those of another, too. */
@@ -323,15 +324,17 @@ class Services implements EventHandler<State>, ServiceApi {
     return others.map((name) => [name, all.get(name)]);
   }
 
-  #apply(
+  async #apply(
     ctx: UpdateContext,
     state: NodeServices,
     { services, problems, hasOtherHealthChecks }: ProcessorChange,
-  ): UpdateResult {
+    slices: Slices,
+  ): Promise<UpdateResult> {
     const { processor, clientsOutside } = state;
     if (services.size > 0) this.#changed = { event: ctx.event, services };
     const pods = new Set<string>();
     for (const [name, service] of services) {
+      if (slices.dueNow()) await slices.turn();
       ctx.txn.replace(valueGroup.service(name), service ? carrierValues(service, state) : []);
       const answering = service ? podsWithClientsOutside(service) : [];
       for (const address of clientsOutside.replace(name, answering)) pods.add(address);

@@ -1,4 +1,5 @@
 /** The endpoints of a service by its ports, from its Endpoints value. */
+import { atOnce, type Steps } from '#infra/clock/steps.ts';
 import type { EndpointAddress, EndpointPort, Endpoints } from '#kubernetes/models/endpoints.ts';
 import { ipFamily, parseIp } from '#models/ip.ts';
 import { addressRefusal } from '#plugins/nodesync/api.ts';
@@ -47,15 +48,29 @@ export const noEndpoints: EndpointList = {
   clusterIps: [],
 };
 
+/** Addresses in one step. */
+const STEP = 256;
+
 export function endpointList(record: Endpoints, context: EndpointContext): EndpointList {
+  return atOnce(endpointListInSteps(record, context));
+}
+
+export function* endpointListInSteps(
+  record: Endpoints,
+  context: EndpointContext,
+): Steps<EndpointList> {
   const list: GrowingList = { byPort: new Map(), problems: [], clusterIps: [] };
   for (const { ports, addresses, not_ready_addresses } of record.endpoint_subsets) {
     const valid = ports.filter(({ port }) => {
       if (!isPort(port)) list.problems.push(`${port} is not the port of an endpoint`);
       return isPort(port);
     });
-    for (const address of addresses) add(list, valid, address, 'ready', context);
-    for (const address of not_ready_addresses) {
+    for (const [at, address] of addresses.entries()) {
+      if (at % STEP === STEP - 1) yield;
+      add(list, valid, address, 'ready', context);
+    }
+    for (const [at, address] of not_ready_addresses.entries()) {
+      if (at % STEP === STEP - 1) yield;
       const state = address.serving_while_terminating ? 'terminating' : 'not-ready';
       add(list, valid, address, state, context);
     }

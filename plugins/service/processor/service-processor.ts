@@ -5,6 +5,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Slices } from '#infra/clock/slices.ts';
+import { inSlices, type Steps } from '#infra/clock/steps.ts';
 import type { Endpoints } from '#kubernetes/models/endpoints.ts';
 import type { Node } from '#kubernetes/models/node.ts';
 import type { Pod } from '#kubernetes/models/pod.ts';
@@ -132,12 +133,8 @@ export class ServiceProcessor {
       this.#context = { ...this.#context, topology: { nodeName, zone } };
       return this.#renderAll(slices);
     }
-    if (resource === 'pod') this.#setPod(key, current as Pod | undefined, change);
-    if (resource !== 'service' && resource !== 'endpoints') return change;
-    const name = nameOf(resource, key);
-    if (name === undefined) return change;
-    if (resource === 'service') this.#setService(name, current as Service | undefined, change);
-    else this.#setEndpoints(name, current as Endpoints | undefined, change);
+    for (const name of this.#set(resource, key, current))
+      await inSlices(this.#render(name, change), slices);
     return change;
   }
 
@@ -152,7 +149,7 @@ export class ServiceProcessor {
   }
 
   /** Applies a change of other nodes: of services that have endpoints on them, or an address of them. */
-  setOtherNodes(nodes: readonly OtherNode[]): ProcessorChange {
+  async setOtherNodes(nodes: readonly OtherNode[], slices: Slices): Promise<ProcessorChange> {
     const change = new ProcessorChange();
     const services = new Set<ServiceName>();
     for (const node of nodes) {
@@ -162,22 +159,26 @@ export class ServiceProcessor {
       for (const other of changed.nodes)
         for (const name of this.#byAskedNode.of(other)) services.add(name);
     }
-    for (const name of services) this.#render(name, change);
+    for (const name of services) await inSlices(this.#render(name, change), slices);
     return change;
   }
 
-  #setService(name: ServiceName, record: Service | undefined, change: ProcessorChange): void {
-    const affected = this.#setSource(name, record && serviceSource(name, record));
-    this.#render(name, change);
-    for (const other of affected) this.#render(other, change);
-  }
-
-  #setPod(key: string, record: Pod | undefined, change: ProcessorChange): void {
-    const id = resources.pod.parseKey(key);
-    if (id === undefined) return;
-    const affected = this.#setHostPorts(id, record);
-    this.#render(hostPortsName(id), change);
-    for (const other of affected) this.#render(other, change);
+  /** @returns the services that have to be rendered again */
+  #set(resource: string, key: string, current: object | undefined): Iterable<ServiceName> {
+    if (resource === 'pod') {
+      const id = resources.pod.parseKey(key);
+      return id ? [hostPortsName(id), ...this.#setHostPorts(id, current as Pod | undefined)] : [];
+    }
+    if (resource !== 'service' && resource !== 'endpoints') return [];
+    const name = nameOf(resource, key);
+    if (name === undefined) return [];
+    if (resource === 'service') {
+      const record = current as Service | undefined;
+      return [name, ...this.#setSource(name, record && serviceSource(name, record))];
+    }
+    if (current === undefined) this.#endpoints.delete(name);
+    else this.#endpoints.set(name, current as Endpoints);
+    return [name];
   }
 
   /** @returns other services that have to be rendered again */
@@ -188,12 +189,6 @@ export class ServiceProcessor {
       this.#endpoints.set(name, hostPortsEndpoints(id, record, this.#context.node));
     else this.#endpoints.delete(name);
     return affected;
-  }
-
-  #setEndpoints(name: ServiceName, record: Endpoints | undefined, change: ProcessorChange): void {
-    if (record === undefined) this.#endpoints.delete(name);
-    else this.#endpoints.set(name, record);
-    this.#render(name, change);
   }
 
   #contextFor(node: LocalNode, zone: string): RenderingContext {
@@ -234,18 +229,21 @@ export class ServiceProcessor {
   async #renderAll(slices: Slices): Promise<ProcessorChange> {
     const change = new ProcessorChange();
     for (const name of this.#specs.keys()) {
-      this.#render(name, change);
+      await inSlices(this.#render(name, change), slices);
       if (slices.due()) await slices.turn();
     }
     return change;
   }
 
   /** Renders a service again, and collects what has changed. */
-  #render(name: ServiceName, change: ProcessorChange): void {
+  *#render(name: ServiceName, change: ProcessorChange): Steps<void> {
     const spec = this.#specs.get(name);
     const before = this.#states.get(name) ?? absent;
     const state =
-      spec === undefined ? absent : serviceState(spec, this.#endpoints.get(name), this.#context);
+      spec === undefined
+        ? absent
+        : yield* serviceState(spec, this.#endpoints.get(name), this.#context);
+    yield;
     const isSame = isDeepStrictEqual(before.rendered, state.rendered);
     if (spec === undefined) this.#states.delete(name);
     else this.#states.set(name, isSame ? { ...state, rendered: before.rendered } : state);

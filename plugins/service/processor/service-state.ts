@@ -1,4 +1,5 @@
 /** One service on this node: what it asks for, and what is rendered of it. */
+import type { Steps } from '#infra/clock/steps.ts';
 import type { Endpoints } from '#kubernetes/models/endpoints.ts';
 import {
   type Backend,
@@ -13,7 +14,7 @@ import {
   type Endpoint,
   type EndpointContext,
   type EndpointList,
-  endpointList,
+  endpointListInSteps,
   noEndpoints,
   portKey,
 } from './endpoint-list.ts';
@@ -91,18 +92,22 @@ function isFromOutside({ kind }: RequestedAddress): boolean {
   return isExternal({ kind }) || kind === 'node-port';
 }
 
-export function serviceState(
+/** In steps: a service may have thousands of endpoints. */
+export function* serviceState(
   spec: ServiceSpec,
   record: Endpoints | undefined,
   context: RenderingContext,
-): ServiceState {
+): Steps<ServiceState> {
   const endpoints =
-    record === undefined || spec.whyNot !== undefined ? noEndpoints : endpointList(record, context);
+    record === undefined || spec.whyNot !== undefined
+      ? noEndpoints
+      : yield* endpointListInSteps(record, context);
   /** By port and policy: the addresses of a port share them. */
   const backendLists = new Map<string, readonly Backend[]>();
   const addresses: ServiceAddress[] = [];
   const conflicts: string[] = [];
   for (const one of spec.addresses) {
+    yield;
     const { key, ...address } = one;
     const whyNot = whyNotCarried(one, spec.name, context);
     if (whyNot !== undefined) {
@@ -129,6 +134,7 @@ export function serviceState(
       ...(clients && { clients }),
     });
   }
+  yield;
   const isLocal = spec.externalPolicy === 'Local';
   const atOtherNodes = isLocal
     ? otherNodePorts(addresses, endpoints, context.node, context.orderBackends)

@@ -38,14 +38,14 @@ export function socketValue(
       reachedBy: [{ address, port, protocol, scope: 'ADDRESS' } as const],
     })),
   ];
+  const textOf = textsOfBackends();
   for (const { affinityTimeout, forwarded, reachedBy } of asked) {
     const backends = forwarded.map((backend) => ({
       address: backend.address,
       port: backend.port,
       weight: backend.isLocal ? localWeight : 1,
     }));
-    const ends = backends.map((backend) => `${backend.address} ${backend.port}`);
-    const key = `${affinityTimeout} ${ends.join(', ')}`;
+    const key = `${affinityTimeout} ${textOf(forwarded)}`;
     const own = frontends.get(key) ?? new Map<string, SocketServiceFrontend>();
     frontends.set(key, own);
     for (const frontend of reachedBy) own.set(Object.values(frontend).join(), frontend);
@@ -56,6 +56,17 @@ export function socketValue(
     });
   }
   return keyValue(socketServiceModel, { name, mappings: [...mappings.values()] });
+}
+
+/** The addresses of a port share one list, which may have thousands of backends. */
+function textsOfBackends(): (backends: readonly Backend[]) => string {
+  const texts = new Map<readonly Backend[], string>();
+  return (backends) => {
+    const text =
+      texts.get(backends) ?? backends.map(({ address, port }) => `${address} ${port}`).join(', ');
+    texts.set(backends, text);
+    return text;
+  };
 }
 
 /**

@@ -4,6 +4,7 @@
  */
 import type { Clock } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
+import type { Steps } from '#infra/clock/steps.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { endpointsValue, mergedInSteps } from '#kubernetes/reflector/endpoints.ts';
 import {
@@ -13,7 +14,6 @@ import {
   TRIGGER_TIME,
 } from '#kubernetes/reflector/objects/endpoints.ts';
 import type { Readers } from '#kubernetes/reflector/reflected.ts';
-import type { Steps } from '#kubernetes/reflector/steps.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/value-text.ts';
 import type { KindHandlers, ObjectName } from '../api-server/api.ts';

@@ -1,5 +1,6 @@
 /** Values of Endpoints objects and EndpointSlices: one per service. */
 
+import { atOnce, type Steps } from '#infra/clock/steps.ts';
 import type { DeepInput } from '#models/model.ts';
 import {
   type EndpointAddress,
@@ -19,7 +20,6 @@ import {
 } from './objects/endpoints.ts';
 import { namespaceOf } from './objects/meta.ts';
 import type { Readers } from './reflected.ts';
-import { atOnce, type Steps } from './steps.ts';
 import { type Backend, type BackendState, subsetsInSteps } from './subsets.ts';
 
 /** Keeps the order of the object: Kubernetes has grouped and sorted it. */

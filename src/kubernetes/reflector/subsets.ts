@@ -3,12 +3,12 @@
  * subset. The result does not depend on the order of the backends.
  */
 
+import { atOnce, type Steps } from '#infra/clock/steps.ts';
 import { ipFamily, parseIp } from '#models/ip.ts';
 import type { DeepInput } from '#models/model.ts';
 import type { EndpointAddress, EndpointPort, EndpointSubset } from '../models/endpoints.ts';
 import { addressOrText } from '../models/shared-rules.ts';
 import type { Readers } from './reflected.ts';
-import { atOnce, type Steps } from './steps.ts';
 
 /** `draining`: terminating, but still serving. Listed from best to worst. */
 export type BackendState = 'ready' | 'draining' | 'not-ready';

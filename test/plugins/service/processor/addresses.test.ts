@@ -17,6 +17,9 @@ import {
   unrenderedOf,
 } from '../service-objects.ts';
 
+/** Turns of the event loop, which nothing here needs. */
+const turns = new Slices(new ManualClock());
+
 const slices = [slice([endpoint('10.1.1.2'), endpoint('10.1.2.2')])];
 
 async function addressesOf(input: ServiceInput): Promise<string[]> {
@@ -170,10 +173,16 @@ test('an external address that another node has is served by that node alone', a
   });
   assert.equal(problemsOf(processor).size, 0);
   const gone = absentNode('node-b');
-  assert.deepEqual([...processor.setOtherNodes([gone]).services.keys()], ['shop/web']);
+  assert.deepEqual(
+    [...(await processor.setOtherNodes([gone], turns)).services.keys()],
+    ['shop/web'],
+  );
   assert.deepEqual(served().sort(), [cluster, ...externalIPs.map((ip) => `TCP ${ip}:80`)].sort());
   const joined = { ...absentNode('node-c'), addresses: ['198.51.100.7'] };
-  assert.deepEqual([...processor.setOtherNodes([joined]).services.keys()], ['shop/web']);
+  assert.deepEqual(
+    [...(await processor.setOtherNodes([joined], turns)).services.keys()],
+    ['shop/web'],
+  );
   assert.equal(served().includes('TCP 198.51.100.7:80'), false);
 });
 
@@ -312,6 +321,6 @@ test('an external address of this node is served by it, although another node ha
   const externalIPs = ['10.20.0.1'];
   const processor = await processed([service({ externalIPs })], slices);
   const addresses = ['10.20.0.1'];
-  processor.setOtherNodes([{ ...absentNode('node-c'), addresses }]);
+  await processor.setOtherNodes([{ ...absentNode('node-c'), addresses }], turns);
   assert.ok('TCP 10.20.0.1:80' in backendsOf(processor));
 });

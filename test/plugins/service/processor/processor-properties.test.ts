@@ -104,7 +104,7 @@ class Cluster {
       };
       const others = [...this.node.otherNodes].filter(({ name }) => name !== node.name);
       this.node = { ...this.node, otherNodes: [...others, node] };
-      this.#learn(this.processor.setOtherNodes([node]));
+      this.#learn(await this.processor.setOtherNodes([node], this.slices));
       return;
     }
     if ('addresses' in step) {

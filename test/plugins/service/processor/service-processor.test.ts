@@ -97,12 +97,13 @@ test('an endpoint without a node name is on another node once the address of tha
   };
   assert.equal(place(), 'outside ');
   const addresses = ['172.16.0.5'];
-  const joined = processor.setOtherNodes([
-    { ...absentNode('node-c'), routedAddresses: addresses, addresses },
-  ]);
+  const joined = await processor.setOtherNodes(
+    [{ ...absentNode('node-c'), routedAddresses: addresses, addresses }],
+    slices,
+  );
   assert.deepEqual([...joined.services.keys()], ['shop/web']);
   assert.equal(place(), 'node node-c');
-  const left = processor.setOtherNodes([absentNode('node-c')]);
+  const left = await processor.setOtherNodes([absentNode('node-c')], slices);
   assert.deepEqual([...left.services.keys()], ['shop/web']);
   assert.equal(place(), 'outside ');
 });
@@ -167,6 +168,39 @@ test('among 1,000 services, a change of endpoints touches one', async () => {
   assert.equal([...after].filter(([name, one]) => one !== before.get(name)).length, 1);
 });
 
+test('a service with thousands of endpoints is rendered with turns of the event loop in between', async () => {
+  /** Each step takes a millisecond. */
+  class SlowSteps extends ManualClock {
+    turns = 0;
+    #reads = 0;
+    override monotonic(): number {
+      return this.#reads++;
+    }
+    override turn(): Promise<void> {
+      this.turns++;
+      return super.turn();
+    }
+  }
+  const processor = await ServiceProcessor.read(manyRecords(1, 1), localNode, slices);
+  const key = resources.endpoints.key('s0', 'shop');
+  const clock = new SlowSteps();
+  const turnsFor = async (endpoints: number): Promise<number> => {
+    const before = clock.turns;
+    const all = Array.from({ length: endpoints }, (_, n) =>
+      endpoint(`10.1.${1 + Math.floor(n / 200)}.${2 + (n % 200)}`),
+    );
+    const current = recordsOf([], [slice(all, { of: 's0' })])
+      .get('endpoints')
+      ?.get(key);
+    await processor.change({ resource: 'endpoints', key, current }, new Slices(clock));
+    assert.equal(processor.rendered().get('shop/s0')?.addresses[0]?.backends.length, endpoints);
+    return clock.turns - before;
+  };
+  const few = await turnsFor(2);
+  const many = await turnsFor(5_000);
+  assert.ok(many > few + 2, `${few} turns, then ${many}`);
+});
+
 function manyRecords(services: number, endpoints: number) {
   const objects = [];
   const endpointSlices = [];
@@ -208,10 +242,13 @@ test('node ports of other nodes with the policy Local have the backends of that 
   };
   assert.deepEqual(found(), all);
   const claims = { ...absentNode('node-c'), nodePortAddresses: ['192.168.16.2', 'fd00::3'] };
-  assert.deepEqual([...processor.setOtherNodes([claims]).services.keys()], ['shop/web']);
+  assert.deepEqual(
+    [...(await processor.setOtherNodes([claims], slices)).services.keys()],
+    ['shop/web'],
+  );
   assert.deepEqual(found(), { 'TCP 10.20.0.2:30080': ['10.1.2.2'] });
-  processor.setOtherNodes([absentNode('node-c')]);
+  await processor.setOtherNodes([absentNode('node-c')], slices);
   assert.deepEqual(found(), all);
-  processor.setOtherNodes([absentNode('node-b')]);
+  await processor.setOtherNodes([absentNode('node-b')], slices);
   assert.deepEqual(found(), {});
 });
