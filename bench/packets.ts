@@ -22,7 +22,8 @@ export async function run(print: Print): Promise<void> {
   for (const family of [4, 6] as const) {
     await using bare = await startBareNode(family, 0);
     await using ours = await startOurNode(family, 0);
-    for (const path of pathNames) await comparePath(print, `IPv${family}, ${path}`, path, bare, ours);
+    for (const path of pathNames)
+      await comparePath(print, `IPv${family}, ${path}`, path, bare, ours);
   }
 }
 
@@ -38,8 +39,13 @@ async function comparePath(
     costs.bare.push(await graphCost(bare.vpp, packetsOf(path, bare.ends)));
     costs.ours.push(await graphCost(ours.vpp, packetsOf(path, ours.ends)));
   }
-  const [least, cost] = [costs.bare, costs.ours].map((all) => median(all.map(total))) as [number, number];
-  print(`${title}: ${cost.toFixed(0)} clocks, bare ${least.toFixed(0)}: ${(cost / least).toFixed(2)}`);
+  const [least, cost] = [costs.bare, costs.ours].map((all) => median(all.map(total))) as [
+    number,
+    number,
+  ];
+  print(
+    `${title}: ${cost.toFixed(0)} clocks, bare ${least.toFixed(0)}: ${(cost / least).toFixed(2)}`,
+  );
   print(`  bare: ${nodesText(costs.bare)}`);
   print(`  ours: ${nodesText(costs.ours)}`);
 }

@@ -1,7 +1,7 @@
 /** A node of two with agents: its wiring is what the agent has made. */
 import { RealServiceCluster } from '#test/integration/support/service-cluster.ts';
-import { connectBoth } from '#test/services/compliance/connect.ts';
 import type { VppProcess } from '#test/integration/support/vpp-process.ts';
+import { connectBoth } from '#test/services/compliance/connect.ts';
 import { type MeasuredNode, macOf, neighborOf } from './measured-node.ts';
 
 export interface OurNode extends MeasuredNode {
@@ -21,7 +21,9 @@ export async function startOurNode(family: 4 | 6, workers: number): Promise<OurN
   await connectBoth(cluster, 'outside', cluster.addressOf({ pod: 'a' }), 8080);
   await connectBoth(cluster, 'outside', cluster.addressOf({ pod: 'b' }), 8080);
   const vpp = cluster.vppOf('node1');
-  const [pod, otherPod, remotePod] = ['a', 'b', 'x'].map((name) => cluster.addressOf({ pod: name }));
+  const [pod, otherPod, remotePod] = ['a', 'b', 'x'].map((name) =>
+    cluster.addressOf({ pod: name }),
+  );
   const outside = cluster.addressOf('outside');
   const link = await neighborOf(vpp, pod!);
   const podMac = link.mac;
