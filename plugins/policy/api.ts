@@ -1,10 +1,26 @@
 /** Network policies on this node for other plugins and for operators. */
 import type { Value } from '#kvscheduler/api/transaction.ts';
+import { defineEvent, EventMethod } from '#plugins/controller/api/event.ts';
 import type { AttachmentId } from '#plugins/podmanager/api.ts';
 import type { ServiceName } from '#plugins/service/api.ts';
 import type { PodPolicy, PolicyName } from './pod-policy.ts';
 import type { AttachedPod } from './processor/policy-processor.ts';
 import type { CheckedAddress, PolicyNode } from './rendered-state.ts';
+
+/**
+ * Interfaces that had no table have one now. What was open before is read afterwards, and permitted by name: replies are
+ * lost meanwhile, and sent again.
+ */
+export const NewPolicyTables = defineEvent<{
+  /** Attachments, and `node` for the interfaces that lead out of the node. */
+  readonly owners: readonly string[];
+}>({
+  id: 'new-policy-tables',
+  blocking: false,
+  name: 'New Policy Tables',
+  describe: ({ owners }) => `New Policy Tables\n* interfaces: ${owners.length}`,
+  method: EventMethod.Update,
+});
 
 export interface PolicyApi {
   /** Name of the renderer that carries policies; undefined: none does, for example before the first resync. */

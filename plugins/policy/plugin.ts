@@ -1,6 +1,7 @@
 /** Event handler of network policies: what they permit the pods of this node is rendered as ACLs of VPP. */
 import { isDeepStrictEqual } from 'node:util';
 import { Slices } from '#infra/clock/slices.ts';
+import { errorText } from '#infra/errors/errors.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import type { DesiredValues } from '#plugins/controller/api/desired-values.ts';
 import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
@@ -12,6 +13,8 @@ import type {
 } from '#plugins/controller/api/event-handler.ts';
 import { KubeStateChange } from '#plugins/controller/api/events.ts';
 import { HandlerState } from '#plugins/controller/api/handler-state.ts';
+import type { HostPort } from '#plugins/controller/api/ports/host.ts';
+import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
 import { NodeUpdate } from '#plugins/nodesync/api.ts';
 import {
   AddPod,
@@ -22,9 +25,11 @@ import {
   podIdText,
 } from '#plugins/podmanager/api.ts';
 import { type ServiceApi, type ServiceName, serviceInputs } from '#plugins/service/api.ts';
-import { AclRenderer } from './acl/renderer.ts';
-import type { PolicyApi, WiredPod } from './api.ts';
+import { ACL_PREFIX } from './acl/acl-names.ts';
+import { AclRenderer, type TableOwner } from './acl/renderer.ts';
+import { NewPolicyTables, type PolicyApi, type WiredPod } from './api.ts';
 import { type CheckedServices, checkedChanges, checkedServices } from './checked-services.ts';
+import { OpenConnections } from './open-connections.ts';
 import type { Isolation, PodPolicy, PolicyName } from './pod-policy.ts';
 import { type PolicyNodeDeps, policyNode } from './policy-node.ts';
 import { PolicyProblemLog } from './policy-problem-log.ts';
@@ -35,6 +40,7 @@ import type {
   PolicyNode,
   RenderedChange,
   RenderedPod,
+  RenderedState,
   RendererContext,
 } from './rendered-state.ts';
 
@@ -43,6 +49,8 @@ export interface PolicyDeps extends PolicyNodeDeps {
   readonly pods: PodManagerApi;
   readonly services: ServiceApi;
   readonly desired: Pick<DesiredValues, 'group'>;
+  readonly host: Pick<HostPort, 'connections'>;
+  readonly vpp: Pick<VppPort, 'permittedConnections'>;
 }
 
 export function createPolicy(deps: PolicyDeps): EventHandler & PolicyApi {
@@ -50,7 +58,7 @@ export function createPolicy(deps: PolicyDeps): EventHandler & PolicyApi {
 }
 
 /** The part of a handler's context that a change needs. */
-type ChangeContext = RendererContext & Pick<UpdateContext, 'log'>;
+type ChangeContext = RendererContext & Pick<UpdateContext, 'log' | 'followUp'>;
 
 /** A change before the interfaces of its pods are known. */
 type PolicyChange = Omit<RenderedChange, 'pods'> & ProcessorChange;
@@ -83,10 +91,13 @@ class Policies implements EventHandler<PolicyState>, PolicyApi {
       const { resource } = event.payload;
       return inputs.has(resource) || serviceInputs.has(resource);
     }
-    return NodeUpdate.is(event) || AddPod.is(event) || DeletePod.is(event);
+    return (
+      NodeUpdate.is(event) || AddPod.is(event) || DeletePod.is(event) || NewPolicyTables.is(event)
+    );
   }
 
-  async resync({ txn, clock, kubeState, log }: ResyncContext): Promise<PolicyState> {
+  async resync(ctx: ResyncContext): Promise<PolicyState> {
+    const { txn, clock, kubeState, log } = ctx;
     const slices = new Slices(clock);
     const services = await checkedServices(this.#deps.services.renderedServices(), slices);
     const node = policyNode(this.#deps);
@@ -96,8 +107,14 @@ class Policies implements EventHandler<PolicyState>, PolicyApi {
     const pods = new Map([...attached].map(([id, { pod }]) => [id, pod]));
     const processor = await PolicyProcessor.read(kubeState, pods, slices);
     const rendered = renderedPods(attached, processor.policies());
-    const renderer = await AclRenderer.render({ txn, clock }, { node, pods: rendered, services });
+    const kept = await this.#keptByVpp(ctx);
+    const renderer = await AclRenderer.render(
+      { txn, clock },
+      { node, pods: rendered, services, kept },
+    );
     const state = { attached, processor, renderer };
+    this.#followUp(ctx, state);
+    await this.#forgetClosed(ctx, state);
     this.#logProblems(state, log);
     return state;
   }
@@ -109,6 +126,7 @@ class Policies implements EventHandler<PolicyState>, PolicyApi {
       const id = this.#deps.pods.idOf(event.payload);
       return this.#setAttached(ctx, state, id, undefined);
     }
+    if (NewPolicyTables.is(event)) return this.#keepConnections(ctx, state, event.payload.owners);
     const changed = this.#deps.services.changedBy(event);
     const services = checkedChanges(state.renderer.services, changed);
     if (NodeUpdate.is(event)) return this.#nodeUpdate(ctx, state, services);
@@ -181,7 +199,12 @@ class Policies implements EventHandler<PolicyState>, PolicyApi {
     const before = state.attached.get(id);
     // the processor is no table
     ctx.onRevert(async ({ log, clock }) => {
-      await this.#setAttached({ txn: { replace() {} }, log, clock }, state, id, before);
+      await this.#setAttached(
+        { txn: { replace() {} }, log, clock, followUp() {} },
+        state,
+        id,
+        before,
+      );
     });
     return this.#setAttached(ctx, state, id, this.#attachedPod(id, attachment), id);
   }
@@ -228,8 +251,52 @@ class Policies implements EventHandler<PolicyState>, PolicyApi {
     const { services, node } = change;
     if (pods.size > 0 || node !== undefined || (services && services.size > 0))
       await state.renderer.update(ctx, { ...change, pods });
+    this.#followUp(ctx, state);
     this.#logProblems(state, ctx.log);
     return pods.size === 0 ? {} : { change: changeText(pods) };
+  }
+
+  /** VPP keeps the connections of its tables, and loses them with its sessions. */
+  async #keptByVpp({ callPort, log }: ResyncContext): Promise<NonNullable<RenderedState['kept']>> {
+    try {
+      const found = await callPort('vpp/connections of policies', () =>
+        this.#deps.vpp.permittedConnections(ACL_PREFIX),
+      );
+      return new Map(found.map(({ acl, connections }) => [acl, connections]));
+    } catch (thrown) {
+      log.warn({ error: errorText(thrown) }, 'VPP does not tell what its tables keep open');
+      return new Map();
+    }
+  }
+
+  #followUp(ctx: Pick<ChangeContext, 'followUp'>, { renderer }: PolicyState): void {
+    const owners = renderer.takeNewTables();
+    if (owners.length > 0) ctx.followUp(NewPolicyTables.event({ owners }));
+  }
+
+  async #keepConnections(
+    ctx: UpdateContext,
+    { attached, renderer }: PolicyState,
+    owners: readonly TableOwner[],
+  ): Promise<UpdateResult> {
+    const open = new OpenConnections(this.#deps, attached, renderer);
+    const found = await Promise.all(owners.map((owner) => open.at(ctx, owner)));
+    for (const [position, owner] of owners.entries())
+      if (found[position]?.length) renderer.keep(ctx, owner, found[position]);
+    const count = found.flat().length;
+    return count === 0 ? {} : { change: `policies keep ${count} open connections` };
+  }
+
+  async #forgetClosed(ctx: ResyncContext, { attached, renderer }: PolicyState): Promise<void> {
+    const open = new OpenConnections(this.#deps, attached, renderer);
+    const kept = [...renderer.kept()];
+    const found = await Promise.all(kept.map(([owner]) => open.at(ctx, owner)));
+    for (const [position, [owner, connections]] of kept.entries()) {
+      const still = connections.filter((one) =>
+        found[position]?.some((other) => isDeepStrictEqual(one, other)),
+      );
+      if (still.length < connections.length) renderer.keep(ctx, owner, still);
+    }
   }
 
   #logProblems({ processor, renderer }: PolicyState, log: ChangeContext['log']): void {

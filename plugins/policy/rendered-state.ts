@@ -3,6 +3,7 @@ import type { Clock } from '#infra/clock/clock.ts';
 import type { Transaction } from '#plugins/controller/api/transaction.ts';
 import type { AttachmentId } from '#plugins/podmanager/api.ts';
 import type { ServiceName } from '#plugins/service/api.ts';
+import type { KeptConnection } from './acl/kept-connections.ts';
 import type { AddressNumber, AddressSet } from './address-set.ts';
 import type { PodPolicy } from './pod-policy.ts';
 
@@ -56,6 +57,8 @@ export interface RenderedState {
   /** All attached pods, those without policies as well; undefined: the pod has no interface. */
   readonly pods: ReadonlyMap<AttachmentId, RenderedPod | undefined>;
   readonly services: ReadonlyMap<ServiceName, readonly CheckedAddress[]>;
+  /** Connections that tables in VPP keep already, by name of the ACL; absent: VPP has none. */
+  readonly kept?: ReadonlyMap<string, readonly KeptConnection[]>;
 }
 
 /** Only what changed. */

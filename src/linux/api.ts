@@ -132,6 +132,14 @@ export interface LinkSettings {
  * NamespaceNotFoundError. Calls are executed in their order; calls in the same turn of the event loop are one
  * batch. A failed call does not stop the calls after it.
  */
+/** A connection of TCP of a namespace. */
+export interface TcpConnection {
+  /** Addresses without prefix length; those of IPv4 as such, in sockets of IPv6 too. */
+  readonly local: { readonly address: string; readonly port: number };
+  readonly remote: { readonly address: string; readonly port: number };
+  readonly openedBy: 'local' | 'remote';
+}
+
 export interface LinuxHost {
   /** @returns undefined if the path is not a namespace */
   namespaceIdentity(namespace: NamespacePath): Promise<NamespaceIdentity | undefined>;
@@ -178,6 +186,8 @@ export interface LinuxHost {
    * answers with these alone, however many others there are.
    */
   findLinks(namespace: NamespacePath, names: readonly string[]): Promise<readonly LinuxLink[]>;
+  /** Connections of TCP that neither end has closed completely, those that are being opened too. */
+  connections(namespace: NamespacePath): Promise<readonly TcpConnection[]>;
   /** Counters and states of the links of one namespace, sorted by index. */
   reportLinks(namespace: NamespacePath): Promise<readonly LinkReport[]>;
 }

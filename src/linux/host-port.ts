@@ -33,6 +33,14 @@ export function hostPort(
     },
     hasIpv6: async () => hasIpv6(),
     hasSocketServices: async () => hasSocketServices,
+    async connections(path) {
+      try {
+        return await host.connections(path);
+      } catch (thrown) {
+        if (thrown instanceof NamespaceNotFoundError) return [];
+        throw thrown;
+      }
+    },
     enableIpv6: (path) => host.setSysctl(path, 'net.ipv6.conf.all.disable_ipv6', '0'),
   };
 }

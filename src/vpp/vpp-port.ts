@@ -6,6 +6,7 @@ import type { SwInterfaceDetails } from './binapi/messages.gen.ts';
 import { VppRefusedError } from './binapi/retval-error.ts';
 import { readDhcpClients } from './descriptors/interface/dhcp-dump.ts';
 import { NONE } from './descriptors/limits.ts';
+import { readPermittedConnections } from './permitted-connections.ts';
 
 /** Graph nodes by which packets enter: NICs, TAPs (since v26.06 `tap-input`) and kernel links. */
 const inputNodes = ['dpdk-input', 'virtio-input', 'tap-input', 'af-packet-input'];
@@ -29,6 +30,7 @@ export function vppPort(client: VppClient): VppPort {
         mtu: each.link_mtu,
       }));
     },
+    permittedConnections: (prefix) => readPermittedConnections(client, prefix),
     async segmentationVariant() {
       const { reply } = await client.request('cli_inband', { cmd: 'show node gso-ip4' });
       // name, priority and whether it is active, in one line for each variant

@@ -40,9 +40,9 @@ describe('core handlers under the controller', () => {
     assert.equal(resync!.mode, 'full-resync');
     assert.equal(add!.onFailure, 'revert');
     assert.match(add!.description, /podmanager: attach.*ipam: address 10\.1\.1\.2.*ipv4net: wire/s);
-    assert.equal(add!.values.size, 11);
+    assert.equal(add!.values.size, 9);
     assert.equal((await service.delete(request('web', 'c1'))).result, 0);
-    assert.deepEqual([...sink.requests[2]!.values.values()], Array(11).fill(null));
+    assert.deepEqual([...sink.requests[2]!.values.values()], Array(9).fill(null));
     assert.equal(node.ipam.allocations().size, 0);
     await controller.close({ cleanup: false });
   });

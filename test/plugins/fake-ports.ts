@@ -1,6 +1,7 @@
 /** Fakes of the ports of the handlers: host, VPP and the STN daemon. */
 
 import type {
+  Connection,
   HostLink,
   HostPort,
   MarkedLink,
@@ -15,6 +16,7 @@ import type { StnPort, StolenInterface } from '#plugins/controller/api/ports/stn
 import type {
   DhcpLease,
   InterfaceNeighbors,
+  PermittedConnections,
   VppInterfaceInfo,
   VppPort,
 } from '#plugins/controller/api/ports/vpp.ts';
@@ -31,6 +33,8 @@ export class FakeHost implements HostPort {
   readonly namespaces = new Map<string, number>();
   /** Inodes of the namespaces of the host. */
   readonly ownInodes = [0];
+  /** Connections of TCP, by namespace. */
+  readonly open = new Map<string, readonly Connection[]>();
   failing: Error | undefined;
   /** Marked links of all namespaces. */
   marked: MarkedLink[] = [];
@@ -62,6 +66,10 @@ export class FakeHost implements HostPort {
     this.withIpv6.push(path);
   }
 
+  async connections(path: string): Promise<readonly Connection[]> {
+    return this.open.get(path) ?? [];
+  }
+
   async bootId(): Promise<string> {
     return this.boot;
   }
@@ -77,6 +85,8 @@ export class FakeHost implements HostPort {
 }
 
 export class FakeVpp implements VppPort {
+  /** Connections that ACLs keep open. */
+  permitted: PermittedConnections[] = [];
   nics: VppInterfaceInfo[] = [];
   dhcp: DhcpLease[] = [];
   traces = 0;
@@ -87,6 +97,10 @@ export class FakeVpp implements VppPort {
 
   async neighborsOf(swIfIndex: number): Promise<InterfaceNeighbors> {
     return this.neighbors.get(swIfIndex) ?? { mac: '', neighbors: [] };
+  }
+
+  async permittedConnections(prefix: string): Promise<readonly PermittedConnections[]> {
+    return this.permitted.filter(({ acl }) => acl.startsWith(prefix));
   }
 
   async interfaces(): Promise<readonly VppInterfaceInfo[]> {

@@ -24,9 +24,12 @@ export const CLIENT_ACL = '~contiv-policy-NODE-CLIENTS';
 /** Clients that come by the host, at its link: services restrict them, policies do not. */
 export const HOST_CLIENT_ACL = '~contiv-policy-HOST-CLIENTS';
 
+/** Of all ACLs with tables. */
+export const ACL_PREFIX = 'contiv-policy-';
+
 /**
  * Each interface has ACLs of its own: VPP drops all sessions of an interface when another ACL is bound to it, so
- * an ACL stays bound, and its rules are replaced. The scheduler configures values in the order of their keys: the names
+ * while it has a table its ACLs stay bound, and their rules are replaced. The scheduler configures values in the order of their keys: the names
  * put all tables before the rules that follow from them.
  */
 export function podAclNames(podInterface: string): AclNames {

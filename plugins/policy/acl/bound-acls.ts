@@ -5,10 +5,11 @@ import type { KeyValue } from '#plugins/controller/api/key-value.ts';
 import type { AclNames } from './acl-names.ts';
 import { reflectedTable, reflectingRules, tableRules } from './acl-rules.ts';
 import { withoutSessionRules } from './exceptional-rules.ts';
+import { type KeptConnection, keptRules } from './kept-connections.ts';
 import { type RuleSource, ruleList } from './rule-lists.ts';
-import { permitAll, type Table, tableText } from './table.ts';
+import { isPermitAll, permitAll, type Table, tableText } from './table.ts';
 
-/** The table at the output of interfaces, which all get the same two ACLs. */
+/** The table at the output of interfaces, which all get the same two ACLs, or none. */
 export interface BoundTable {
   readonly names: AclNames;
   readonly interfaces: readonly string[];
@@ -17,19 +18,27 @@ export interface BoundTable {
   readonly withoutSessions?: string;
   /** Rules at the input of the interfaces that precede all others. */
   readonly first: RuleSource;
+  /** Connections that were open before the interfaces had the table. */
+  readonly kept: readonly KeptConnection[];
 }
 
 /**
- * Both ACLs. They are configured in the order of their names, the table first: while it is stricter than the rules at
+ * None where the table permits everything, and nothing precedes: each ACL costs each packet. Both are configured in the order of their names, the table first: while it is stricter than the rules at
  * the input, replies make no session.
  */
 export function boundAcls(bound: BoundTable): KeyValue[] {
-  const { names, interfaces, table, withoutSessions = '', first } = bound;
+  const { names, interfaces, table, withoutSessions = '', first, kept } = bound;
+  if (isPermitAll(table))
+    return first.text === '' ? [] : [inputAcl(names.input, interfaces, first)];
   const reflected = reflectedTable(table);
+  const keeping = keptRules(kept);
   return [
     aclValue(
       { name: names.output, interfaces: { egress: interfaces } },
-      { text: `table\n${tableText(table)}`, make: () => tableRules(table) },
+      {
+        text: `table ${keeping.text}\n${tableText(table)}`,
+        make: () => [...keeping.make(), ...tableRules(table)],
+      },
     ),
     aclValue(
       { name: names.input, interfaces: { ingress: interfaces } },

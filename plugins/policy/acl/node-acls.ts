@@ -8,14 +8,17 @@ import { ruleCount } from './acl-rules.ts';
 import { boundAcls, inputAcl } from './bound-acls.ts';
 import { type ClientRule, clientRuleCount, clientRules } from './exceptional-rules.ts';
 import { globalTable } from './global-table.ts';
+import type { KeptConnection } from './kept-connections.ts';
 import { egressIsolated } from './local-table.ts';
 import type { Omissions } from './omissions.ts';
 import type { AclSurroundings } from './pod-acls.ts';
 import { policiesWithSctpPorts, withinLimit } from './rule-limit.ts';
 import { type GuardedAddress, permittedClients } from './service-access.ts';
+import { isPermitAll } from './table.ts';
 
 export interface NodeAcls {
   readonly values: readonly KeyValue[];
+  readonly hasTable: boolean;
   /** At the NICs and the link to the host, while clients that are no pods of this node are denied services. */
   readonly clientValues: readonly KeyValue[];
   readonly omissions: Omissions;
@@ -24,6 +27,7 @@ export interface NodeAcls {
 export function nodeAcls(
   { interfaces, nics, hostLink, podSubnet }: PolicyNode,
   guarded: readonly GuardedAddress[],
+  kept: readonly KeptConnection[],
   { nodeAddresses, senders, maxRules }: AclSurroundings,
 ): NodeAcls {
   const permits = () => senders.flatMap(({ egress }) => egress.permits);
@@ -54,7 +58,9 @@ export function nodeAcls(
       withoutSessions: podSubnet,
       // clients on other nodes
       first,
+      kept,
     }),
+    hasTable: !isPermitAll(table),
     clientValues: [
       ...(clients.result.length > 0 ? [inputAcl(CLIENT_ACL, nics, first)] : []),
       ...(byHost.length > 0 ? [inputAcl(HOST_CLIENT_ACL, [hostLink], clientRules(byHost))] : []),

@@ -7,9 +7,11 @@ import { podAclNames } from './acl-names.ts';
 import { ruleCount } from './acl-rules.ts';
 import { boundAcls } from './bound-acls.ts';
 import { deniedPorts, deniedRuleCount, deniedRules, widened } from './exceptional-rules.ts';
+import type { KeptConnection } from './kept-connections.ts';
 import { egressIsolated, localTable } from './local-table.ts';
 import type { Omissions } from './omissions.ts';
 import { policiesWithSctpPorts, withinLimit } from './rule-limit.ts';
+import { isPermitAll } from './table.ts';
 
 /** The rest of the node, as far as the tables of pods depend on it. */
 export interface AclSurroundings {
@@ -23,13 +25,18 @@ export interface AclSurroundings {
 
 export interface PodAcls {
   readonly values: readonly KeyValue[];
+  readonly hasTable: boolean;
   readonly omissions: Omissions;
 }
 
-/** @param denied addresses of services that the pod may not use */
+/**
+ * @param denied addresses of services that the pod may not use
+ * @param kept connections that were open before the interface had a table
+ */
 export function podAcls(
   { policy, interface: name }: RenderedPod,
   denied: readonly CheckedAddress[],
+  kept: readonly KeptConnection[],
   { nodeAddresses, senders, maxRules }: AclSurroundings,
 ): PodAcls {
   const { ingress } = policy;
@@ -50,7 +57,8 @@ export function podAcls(
   if (isWidened) ports = ports.map(widened);
   const first = deniedRules(ports);
   return {
-    values: boundAcls({ names: podAclNames(name), interfaces: [name], table, first }),
+    values: boundAcls({ names: podAclNames(name), interfaces: [name], table, first, kept }),
+    hasTable: !isPermitAll(table),
     omissions: { omitted, withSctpPorts: policiesWithSctpPorts(ingress.permits), isWidened },
   };
 }

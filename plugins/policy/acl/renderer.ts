@@ -1,6 +1,6 @@
 /**
- * Renders policies as ACLs of VPP. Each interface has two, whose rules are replaced in place:
- * - at its output a table, which decides about each packet;
+ * Renders policies as ACLs of VPP. An interface has two while a policy concerns it, whose rules are replaced in place:
+ * - at its output a table, which decides about each packet, after connections that were open before the table came;
  * - at its input rules that let the replies to what passed there return through the table, after those about clients of
  *   services.
  * The NICs and the link to the host have one at their input while clients from there are denied services.
@@ -18,15 +18,21 @@ import type {
   RenderedState,
   RendererContext,
 } from '../rendered-state.ts';
+import { type AclNames, nodeAclNames, podAclNames } from './acl-names.ts';
+import type { KeptConnection } from './kept-connections.ts';
 import { nodeAcls } from './node-acls.ts';
 import { lacksNothing, OmissionReasons, type Omissions } from './omissions.ts';
 import { type AclSurroundings, podAcls } from './pod-acls.ts';
 import { MAX_RULES } from './rule-limit.ts';
 import { ServiceAccess } from './service-access.ts';
 
-/** Of values: of the table of the node, and of what clients from outside are denied. */
-const NODE = 'node';
+/** Of values: of what clients from outside are denied. */
 const CLIENTS = 'clients';
+
+/** A pod, at its interface, or the node, at the interfaces that lead out of it: it is the group of the values, too. */
+export type TableOwner = AttachmentId | typeof NODE;
+
+export const NODE = 'node';
 
 /** The policies that are carried, and which groups of values carry them. */
 export class AclRenderer {
@@ -36,7 +42,10 @@ export class AclRenderer {
   readonly #pods = new Map<AttachmentId, RenderedPod>();
   readonly #access = new ServiceAccess();
   /** Without those of tables that lack nothing. */
-  readonly #omissions = new Map<AttachmentId | typeof NODE, Omissions>();
+  readonly #omissions = new Map<TableOwner, Omissions>();
+  /** Of all that have a table: connections that were open before it came. */
+  readonly #kept = new Map<TableOwner, readonly KeptConnection[]>();
+  readonly #newTables = new Set<TableOwner>();
 
   /** Replaces all groups. @param maxRules of one table */
   static async render(
@@ -44,14 +53,20 @@ export class AclRenderer {
     state: RenderedState,
     maxRules = MAX_RULES,
   ): Promise<AclRenderer> {
-    const renderer = new AclRenderer(state.node, maxRules);
+    const renderer = new AclRenderer(state, maxRules);
     await renderer.update(ctx, state);
     return renderer;
   }
 
-  private constructor(node: PolicyNode, maxRules: number) {
+  private constructor({ node, pods, kept }: RenderedState, maxRules: number) {
     this.#maxRules = maxRules;
     this.#node = node;
+    const keepFound = (owner: TableOwner, { output }: AclNames) => {
+      const found = kept?.get(output);
+      if (found) this.#kept.set(owner, found);
+    };
+    keepFound(NODE, nodeAclNames);
+    for (const [id, pod] of pods) if (pod) keepFound(id, podAclNames(pod.interface));
   }
 
   /** Replaces the groups that the change touches. */
@@ -80,6 +95,38 @@ export class AclRenderer {
       if (slices.dueNow()) await slices.turn();
     }
     if (isForAll || affected.size > 0) this.#renderNode(txn, surroundings);
+    if (added !== undefined) this.#newTables.delete(added);
+  }
+
+  /** Owners that got a table since the last call, but for pods that were just attached: what is open there is not kept yet. */
+  takeNewTables(): readonly TableOwner[] {
+    const owners = [...this.#newTables];
+    this.#newTables.clear();
+    return owners;
+  }
+
+  /** Connections that were open before the owner had its table. Ignored if it has none any more. */
+  keep(
+    { txn }: Pick<RendererContext, 'txn'>,
+    owner: TableOwner,
+    connections: readonly KeptConnection[],
+  ): void {
+    if (!this.#kept.has(owner)) return;
+    this.#kept.set(owner, connections);
+    const surroundings = this.#surroundings();
+    const pod = this.#pods.get(owner);
+    if (pod) this.#renderPod(txn, owner, pod, surroundings, false);
+    else if (owner === NODE) this.#renderNode(txn, surroundings);
+  }
+
+  /** By owner; without those that keep none. */
+  kept(): ReadonlyMap<TableOwner, readonly KeptConnection[]> {
+    return new Map([...this.#kept].filter(([, connections]) => connections.length > 0));
+  }
+
+  /** Pods of this node that egress policies isolate. */
+  senders(): readonly AttachmentId[] {
+    return [...this.#pods].flatMap(([id, pod]) => (isSender(pod) ? [id] : []));
   }
 
   get node(): PolicyNode {
@@ -128,6 +175,7 @@ export class AclRenderer {
     if (pod === undefined) {
       this.#pods.delete(id);
       this.#omissions.delete(id);
+      this.#setTable(id, false);
       txn.replace(podGroup(id), []);
     } else this.#pods.set(id, pod);
     return this.#access.setPod(id, pod?.policy);
@@ -145,19 +193,34 @@ export class AclRenderer {
     surroundings: AclSurroundings,
     evenUnchanged: boolean,
   ): void {
-    const { values, omissions } = podAcls(pod, this.#access.deniedTo(id), surroundings);
+    const kept = this.#kept.get(id) ?? [];
+    const denied = this.#access.deniedTo(id);
+    const { values, hasTable, omissions } = podAcls(pod, denied, kept, surroundings);
     this.#setOmissions(id, omissions);
     txn.replace(podGroup(id), values, { evenUnchanged });
+    this.#setTable(id, hasTable);
   }
 
   #renderNode(txn: RendererContext['txn'], surroundings: AclSurroundings): void {
-    const acls = nodeAcls(this.#node, this.#access.guarded(), surroundings);
+    const kept = this.#kept.get(NODE) ?? [];
+    const acls = nodeAcls(this.#node, this.#access.guarded(), kept, surroundings);
     this.#setOmissions(NODE, acls.omissions);
     txn.replace(NODE, acls.values);
     txn.replace(CLIENTS, acls.clientValues);
+    this.#setTable(NODE, acls.hasTable);
   }
 
-  #setOmissions(owner: AttachmentId | typeof NODE, omissions: Omissions): void {
+  #setTable(owner: TableOwner, hasTable: boolean): void {
+    if (!hasTable) {
+      this.#kept.delete(owner);
+      this.#newTables.delete(owner);
+    } else if (!this.#kept.has(owner)) {
+      this.#kept.set(owner, []);
+      this.#newTables.add(owner);
+    }
+  }
+
+  #setOmissions(owner: TableOwner, omissions: Omissions): void {
     if (lacksNothing(omissions)) this.#omissions.delete(owner);
     else this.#omissions.set(owner, omissions);
   }

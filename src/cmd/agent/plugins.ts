@@ -107,6 +107,8 @@ export function createPlugins(
     net: ipv4net,
     services,
     desired,
+    host,
+    vpp,
   });
   const stats = createStatsCollector({ nodeName, net: ipv4net });
   return {

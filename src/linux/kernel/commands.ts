@@ -10,7 +10,7 @@ import type {
   NamespaceState,
 } from '../api.ts';
 import type { RouteVerb } from '../netlink/routes.ts';
-import type { FoundSocket } from '../netlink/sockets.ts';
+import type { FoundSocket, FoundTcpSocket } from '../netlink/sockets.ts';
 import {
   checkAddress,
   checkAlias,
@@ -41,7 +41,7 @@ type Operation =
   | { readonly kind: 'findLinks'; readonly names: readonly string[] }
   | { readonly kind: 'reportLinks' }
   | { readonly kind: 'namespaceCookie' }
-  | { readonly kind: 'datagramSockets' }
+  | { readonly kind: 'datagramSockets' | 'tcpSockets' }
   | { readonly kind: 'endDatagramSocket'; readonly socket: FoundSocket };
 
 export interface Offload {
@@ -61,6 +61,7 @@ export type Answer =
   | readonly LinuxLink[]
   | readonly LinkReport[]
   | readonly FoundSocket[]
+  | readonly FoundTcpSocket[]
   | bigint
   | undefined;
 
@@ -187,6 +188,10 @@ export function namespaceCookie(namespace: NamespacePath): Command {
 
 export function datagramSockets(namespace: NamespacePath): Command {
   return { kind: 'datagramSockets', namespace, where: at('sockets', namespace) };
+}
+
+export function tcpSockets(namespace: NamespacePath): Command {
+  return { kind: 'tcpSockets', namespace, where: at('sockets', namespace) };
 }
 
 export function endDatagramSocket(namespace: NamespacePath, socket: FoundSocket): Command {

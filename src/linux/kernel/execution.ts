@@ -102,6 +102,10 @@ function carryOut(command: Command, namespaces: OpenNamespaces): Answer {
       return Object.values(sockets.socketFamilies).flatMap((family) =>
         here.processSockets.dump(sockets.dumpDatagramSockets(family), sockets.decodeDatagramSocket),
       );
+    case 'tcpSockets':
+      return Object.values(sockets.socketFamilies).flatMap((family) =>
+        here.processSockets.dump(sockets.dumpTcpSockets(family), sockets.decodeTcpSocket),
+      );
     case 'endDatagramSocket':
       here.processSockets.change(sockets.endDatagramSocket(command.socket));
       return undefined;

@@ -9,6 +9,7 @@ import type {
   NamespaceIdentity,
   NamespacePath,
   NamespaceState,
+  TcpConnection,
 } from '#linux/api.ts';
 import { NamespaceNotFoundError } from '#linux/api.ts';
 import { formatMac } from '#models/ip.ts';
@@ -26,7 +27,12 @@ export interface LinuxOperation {
   readonly args: readonly unknown[];
 }
 
-const reads: ReadonlySet<LinuxOperation['name']> = new Set(['dump', 'findLinks', 'reportLinks']);
+const reads: ReadonlySet<LinuxOperation['name']> = new Set([
+  'dump',
+  'findLinks',
+  'connections',
+  'reportLinks',
+]);
 
 /** Device number of the simulated nsfs. */
 const DEVICE = 4;
@@ -45,6 +51,8 @@ export class SimLinux implements LinuxHost {
 
   /** Injected faults, by errno name. */
   readonly faults = new FaultPlan<LinuxOperation, string>();
+  /** Connections of TCP of its processes, by namespace: it has no sockets of its own. */
+  readonly open = new Map<NamespacePath, readonly TcpConnection[]>();
   /** The latest operations, in order, including failed ones. */
   readonly operations: LinuxOperation[] = [];
   /**
@@ -412,6 +420,10 @@ export class SimLinux implements LinuxHost {
   ): Promise<readonly LinuxLink[]> {
     for (const name of names) text.checkLinkName(name);
     return this.#operate('findLinks', namespace, [names], (space) => space.findLinks(names));
+  }
+
+  connections(namespace: NamespacePath): Promise<readonly TcpConnection[]> {
+    return this.#operate('connections', namespace, [], () => this.open.get(namespace) ?? []);
   }
 
   reportLinks(namespace: NamespacePath): Promise<readonly LinkReport[]> {

@@ -334,7 +334,7 @@ describe('contiv-agent connectivity', () => {
       });
       const operations = text.split('\n').filter((line) => line.includes('config/vpp'));
       assert.ok(operations.length > 0);
-      for (const line of operations) assert.match(line, /^node-b: update .*-default\/db$/);
+      for (const line of operations) assert.match(line, /^node-b: create .*-default\/db$/);
     });
 
     it('prints nothing if nothing changes', async () => {

@@ -27,6 +27,7 @@ export class FaultyHost {
       bootId: () => inner.bootId(),
       dump: (ns) => inner.dump(at(ns)),
       findLinks: (ns, names) => inner.findLinks(at(ns), names),
+      connections: (ns) => inner.connections(at(ns)),
       reportLinks: (ns) => inner.reportLinks(at(ns)),
       createVeth: (a, b) => change('createVeth', () => inner.createVeth(place(a), place(b))),
       deleteLink: (ns, name) => change('deleteLink', () => inner.deleteLink(at(ns), name)),

@@ -6,7 +6,7 @@ import { LinuxError } from '#linux/api.ts';
 /** The calls of a network stack that read or change a namespace. */
 export type Changes = Omit<
   LinuxHost,
-  'namespaceIdentity' | 'namespaces' | 'bootId' | 'findLinks' | 'reportLinks'
+  'namespaceIdentity' | 'namespaces' | 'bootId' | 'findLinks' | 'connections' | 'reportLinks'
 >;
 
 export interface Call {

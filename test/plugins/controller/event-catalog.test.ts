@@ -22,6 +22,7 @@ import { PodCidrChange } from '#plugins/ipam/api.ts';
 import { NodeIpChange } from '#plugins/ipv4net/api.ts';
 import { NodeUpdate } from '#plugins/nodesync/api.ts';
 import { AddPod, DeletePod } from '#plugins/podmanager/api.ts';
+import { NewPolicyTables } from '#plugins/policy/api.ts';
 
 const pod = { namespace: 'default', name: 'web' };
 const attachment = { pod, containerId: 'c1', interfaceName: 'eth0' };
@@ -110,6 +111,11 @@ const catalog: readonly (readonly [event: Event, line: string, description: stri
     PodCidrChange.event({ localPodCidr: '10.1.7.0/24' }),
     'Pod CIDR Change: UpstreamResync, blocking false',
     'Pod CIDR Change\n* local pod CIDR: 10.1.7.0/24',
+  ],
+  [
+    NewPolicyTables.event({ owners: ['c1/eth0', 'node'] }),
+    'New Policy Tables: Update BestEffort Forward, blocking false',
+    'New Policy Tables\n* interfaces: 2',
   ],
 ] as readonly (readonly [Event, string, string])[];
 

@@ -7,6 +7,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Policy, PolicyPort } from '#kubernetes/models/policy.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
+import type { Acl } from '#models/vpp/acl.ts';
 import { aclsOfValues } from '#packet-trace/acl-values.ts';
 import type { Snapshot } from '#packet-trace/snapshot.ts';
 import type { AttachedPod } from '#plugins/policy/processor/policy-processor.ts';
@@ -219,8 +220,8 @@ describe('a change of policies that is being configured', () => {
             const operations = await node.render(await applyChange(node.processor, change));
             const kept = stayingPods(before, cluster);
             const initial = verdicts(kept, values);
-            const states = operations.toSorted(asExecuted).map((operation) => {
-              applyTo(values, operation);
+            const states = inSteps(operations.toSorted(asExecuted), values).map((step) => {
+              for (const operation of step) applyTo(values, operation);
               return verdicts(kept, values);
             });
             assert.deepEqual(new Map([...values].sort()), node.values());
@@ -230,8 +231,7 @@ describe('a change of policies that is being configured', () => {
               for (const [question, isFound] of state) {
                 if (initial.get(question) !== final.get(question)) continue;
                 constant++;
-                const [key] = operations[step]!;
-                assert.equal(isFound, final.get(question), `${question} after ${key}`);
+                assert.equal(isFound, final.get(question), `${question} after step ${step}`);
               }
             }
           }
@@ -246,6 +246,26 @@ describe('a change of policies that is being configured', () => {
 function asExecuted([a, before]: Operation, [b, after]: Operation): number {
   const rank = (value: Value | undefined): number => (value === undefined ? 0 : 1);
   return rank(before) - rank(after) || (a < b ? -1 : 1);
+}
+
+/** ACLs that an interface gets in one transaction are bound by one message. */
+function inSteps(
+  operations: readonly Operation[],
+  existing: ReadonlyMap<string, Value>,
+): readonly (readonly Operation[])[] {
+  const steps = new Map<string, Operation[]>();
+  for (const operation of operations) {
+    const [key, value] = operation;
+    const isNew = value !== undefined && !existing.has(key);
+    const step = isNew ? `new at ${interfacesOf(value)}` : key;
+    steps.set(step, [...(steps.get(step) ?? []), operation]);
+  }
+  return [...steps.values()];
+}
+
+function interfacesOf(value: Value): string {
+  const { interfaces } = value as Acl;
+  return [...(interfaces?.ingress ?? []), ...(interfaces?.egress ?? [])].join();
 }
 
 function networkOf({ attachments }: Cluster): PolicyNetwork {

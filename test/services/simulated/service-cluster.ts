@@ -10,6 +10,7 @@ import { type AnyResource, REFLECTOR_PREFIX, resources } from '#kubernetes/resou
 import { valueText } from '#kubernetes/resources/value-text.ts';
 import type { DeepInput, Model } from '#models/model.ts';
 import type { NodeSnapshot } from '#packet-trace/node-document.ts';
+import type { Packet } from '#packet-trace/packet.ts';
 import type { Device } from '#packet-trace/snapshot.ts';
 import {
   addPod,
@@ -35,7 +36,7 @@ import type {
   Target,
 } from '../service-cluster.ts';
 import { SimulatedNode } from './node.ts';
-import { memoryOf, type Network, type Station, Traffic } from './traffic.ts';
+import { memoryOf, type Network, type Opened, type Station, Traffic } from './traffic.ts';
 
 const NAMESPACE = 'default';
 const OUTSIDE = '192.168.16.200';
@@ -51,6 +52,7 @@ export class SimulatedServiceCluster implements ServiceCluster {
   readonly #cluster: MemoryStore;
   readonly #nodes: readonly SimulatedNode[];
   readonly #traffic = new Traffic(seededRandom(1));
+  readonly #open = new Set<Opened>();
   readonly #pods = new Map<string, Pod>();
   /** By name. */
   readonly #stations = new Map<string, Station & { readonly ports: Set<number> }>();
@@ -199,6 +201,8 @@ export class SimulatedServiceCluster implements ServiceCluster {
     const opened = Array.from({ length: count }, () =>
       this.#traffic.open(network, this.#station(from), to),
     );
+    for (const one of opened) this.#open.add(one);
+    this.#tellKernels();
     return {
       answers: opened.map(({ answer }) => answer),
       broken: async () => {
@@ -212,7 +216,11 @@ export class SimulatedServiceCluster implements ServiceCluster {
       },
       close: async () => {
         const now = await this.#current();
-        for (const { connection } of opened) this.#traffic.close(now, connection);
+        for (const one of opened) {
+          this.#traffic.close(now, one.connection);
+          this.#open.delete(one);
+        }
+        this.#tellKernels();
       },
     };
   }
@@ -235,6 +243,21 @@ export class SimulatedServiceCluster implements ServiceCluster {
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const node of this.#nodes) await node.stop('SIGTERM');
+  }
+
+  /** Kernels know the connections of TCP of their processes. */
+  #tellKernels(): void {
+    for (const { node, name } of this.#nodes) {
+      const all = [...this.#open].flatMap(socketsOf);
+      const own = all.filter(({ device }) => device.startsWith(`${name}/`));
+      const byNamespace = Map.groupBy(own, ({ device }) => device.slice(name.length + 1));
+      node.linux.open.clear();
+      for (const [namespace, sockets] of byNamespace)
+        node.linux.open.set(
+          namespace,
+          sockets.map(({ connection }) => connection),
+        );
+    }
   }
 
   #addStation(name: string, device: string, address: string, ports: readonly number[] = []): void {
@@ -306,6 +329,22 @@ export class SimulatedServiceCluster implements ServiceCluster {
       ...[...this.#routes].map(([to, name]) => [to, this.vppAddressOf(name)] as const),
     ]);
   }
+}
+
+/** The sockets of both ends. */
+function socketsOf({ connection: { from, first }, arrived }: Opened) {
+  if (first.protocol !== 'TCP' || arrived === undefined) return [];
+  const ends = ({ source, destination, sourcePort = 0, destinationPort = 0 }: Packet) => ({
+    client: { address: source, port: sourcePort },
+    server: { address: destination, port: destinationPort },
+  });
+  const [sent, received] = [ends(first), ends(arrived.packet)];
+  const client = { local: sent.client, remote: sent.server, openedBy: 'local' } as const;
+  const server = { local: received.server, remote: received.client, openedBy: 'remote' } as const;
+  return [
+    { device: from.device, connection: client },
+    { device: arrived.device, connection: server },
+  ];
 }
 
 function nameOf(place: Place): string {

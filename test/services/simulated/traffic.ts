@@ -26,10 +26,17 @@ export interface Network {
   readonly memory: TraceMemory;
 }
 
-interface Connection {
+export interface Connection {
   readonly from: Station;
   /** The first packet of the client. */
   readonly first: Packet;
+}
+
+export interface Opened {
+  readonly connection: Connection;
+  readonly answer: Answer;
+  /** The first packet at the server; absent: it reached none. */
+  readonly arrived?: { readonly device: string; readonly packet: Packet };
 }
 
 /** The first port that Linux gives to clients. */
@@ -43,13 +50,16 @@ export class Traffic {
     this.#random = random;
   }
 
-  open(network: Network, from: Station, to: Target): { connection: Connection; answer: Answer } {
+  open(network: Network, from: Station, to: Target): Opened {
     this.#nextPort = this.#nextPort < 60_999 ? this.#nextPort + 1 : FIRST_PORT;
     const first = firstPacket(network, from, to, this.#nextPort);
     const connection: Connection = { from, first };
-    const answer = this.#exchange(network, connection, ['SYN'], ['SYN', 'ACK']);
-    if (answer.result === 'answered') this.#send(network, connection, ['ACK']);
-    return { connection, answer };
+    const there = this.#send(network, connection, ['SYN']);
+    const answer = answerTo(network, connection, there, ['SYN', 'ACK']);
+    if (answer.result !== 'answered') return { connection, answer };
+    this.#send(network, connection, ['ACK']);
+    const { device, packet } = there;
+    return { connection, answer, arrived: { device, packet } };
   }
 
   /** Sends over an open connection. */

@@ -48,6 +48,18 @@ export interface MarkedLinks {
   readonly unreadable: readonly string[];
 }
 
+/** A connection of TCP of a namespace; addresses without prefix length. */
+export interface Connection {
+  readonly local: ConnectionEnd;
+  readonly remote: ConnectionEnd;
+  readonly openedBy: 'local' | 'remote';
+}
+
+export interface ConnectionEnd {
+  readonly address: string;
+  readonly port: number;
+}
+
 export interface HostPort {
   /**
    * Links in the network namespace of the agent, in the order of their creation, without the links
@@ -66,6 +78,8 @@ export interface HostPort {
   hasIpv6(): Promise<boolean>;
   /** Whether the kernel translates services at the sockets of this node. */
   hasSocketServices(): Promise<boolean>;
+  /** Connections of TCP of a namespace that are open or being opened; none if it does not exist. */
+  connections(namespacePath: string): Promise<readonly Connection[]>;
   /** Enables IPv6 addresses in a namespace: container runtimes disable them. */
   enableIpv6(namespacePath: string): Promise<void>;
 }

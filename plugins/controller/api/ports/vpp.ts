@@ -1,5 +1,5 @@
 /** Port to VPP's interfaces, in plain types. */
-import type { Neighbor } from './host.ts';
+import type { ConnectionEnd, Neighbor } from './host.ts';
 
 export interface VppInterfaceInfo {
   readonly swIfIndex: number;
@@ -30,11 +30,26 @@ export interface DhcpLease {
   readonly router: string;
 }
 
+/** Connections of TCP that an ACL permits by rules of their own, each for packets from the source to the destination. */
+export interface PermittedConnections {
+  /** Name of the ACL. */
+  readonly acl: string;
+  readonly connections: readonly {
+    readonly source: ConnectionEnd;
+    readonly destination: ConnectionEnd;
+  }[];
+}
+
 export interface VppPort {
   interfaces(): Promise<readonly VppInterfaceInfo[]>;
   neighborsOf(swIfIndex: number): Promise<InterfaceNeighbors>;
   /** Valid leases. */
   leases(): Promise<readonly DhcpLease[]>;
+  /**
+   * Connections that ACLs with this prefix of their names permit by rules that make sessions. Of each interface it reads the ACLs at
+   * the output up to the first one with the prefix of names, and no other.
+   */
+  permittedConnections(prefix: string): Promise<readonly PermittedConnections[]>;
   /** CPU variant of the code by which VPP segments packets, for example `hsw`; empty: unknown. */
   segmentationVariant(): Promise<string>;
   /**

@@ -13,13 +13,13 @@ import type { Direction } from './bindings.ts';
 export function aclToInterfaceDescriptor({
   aclBindings,
 }: VppDescriptorOptions): KvDescriptor<object, undefined> {
-  const set = (key: string, isBound: boolean, ctx: OperationContext): Promise<void> => {
+  const ends = (key: string, ctx: OperationContext) => {
     const { acl, direction, iface } = parts(key);
     const { swIfIndex } = ctx.metadata<VppInterfaceMetadata>(
       vppInterfaceKey.build({ name: iface }),
     );
     const { aclIndex } = ctx.metadata<AclMetadata>(aclKey.build({ name: acl }));
-    return aclBindings.set(swIfIndex, direction as Direction, aclIndex, isBound);
+    return { swIfIndex, iface, direction: direction as Direction, aclIndex };
   };
   return defineInternalDescriptor(
     'vpp-acl-to-interface',
@@ -29,10 +29,14 @@ export function aclToInterfaceDescriptor({
         { label: 'interface-exists', key: vppInterfaceKey.build({ name: parts(key).iface }) },
       ],
       async create(key, _value, ctx) {
-        await set(key, true, ctx);
+        const { swIfIndex, iface, direction, aclIndex } = ends(key, ctx);
+        await aclBindings.bind(swIfIndex, iface, direction, aclIndex);
         return undefined;
       },
-      delete: (key, _value, _metadata, ctx) => ignoreNotFound(set(key, false, ctx)),
+      delete(key, _value, _metadata, ctx) {
+        const { swIfIndex, direction, aclIndex } = ends(key, ctx);
+        return ignoreNotFound(aclBindings.unbind(swIfIndex, direction, aclIndex));
+      },
     },
   );
 }

@@ -77,9 +77,7 @@ export class AclBindings {
    * @returns undefined when there are none; rejected when one of them was refused
    */
   setAll(swIfIndex: number, iface: string): Promise<void> | undefined {
-    const wanted = [...this.#wanted.values()].filter(
-      ({ interfaces }) => interfaces?.ingress.includes(iface) || interfaces?.egress.includes(iface),
-    );
+    const wanted = this.#wantedAt(iface);
     if (wanted.length === 0) return undefined;
     return this.#inTurn(swIfIndex, async () => {
       await Promise.all(wanted.map(({ index }) => index));
@@ -91,22 +89,41 @@ export class AclBindings {
     });
   }
 
+  #wantedAt(iface: string): readonly WantedAcl[] {
+    return [...this.#wanted.values()].filter(
+      ({ interfaces }) => interfaces?.ingress.includes(iface) || interfaces?.egress.includes(iface),
+    );
+  }
+
   #indexesOf(iface: string, direction: Direction): number[] {
     return [...this.#names]
       .filter(([, name]) => this.#wanted.get(name)?.interfaces?.[direction].includes(iface))
       .map(([index]) => index);
   }
 
-  set(swIfIndex: number, direction: Direction, acl: number, isBound: boolean): Promise<void> {
+  /**
+   * Binds an ACL, and with it all others that the interface is to have, in one message: one at its output without its
+   * counterpart at the input would lose replies meanwhile.
+   * @param iface its logical name
+   */
+  bind(swIfIndex: number, iface: string, direction: Direction, acl: number): Promise<void> {
+    const others = this.#wantedAt(iface).map(({ index }) => index);
     return this.#inTurn(swIfIndex, async () => {
+      await Promise.allSettled(others);
       const found = await this.#change(swIfIndex, (list, of) => {
-        if (of !== direction) return list;
-        const others = list.filter((each) => each !== acl);
-        return isBound ? [...others, acl] : others;
+        const own = of === direction ? [acl] : [];
+        return [...new Set([...list, ...this.#indexesOf(iface, of), ...own])];
       });
       // a deleted interface has no ACLs
-      if (isBound && !found)
-        throw new VppRefusedError('acl_interface_set_acl_list', INVALID_SW_IF_INDEX);
+      if (!found) throw new VppRefusedError('acl_interface_set_acl_list', INVALID_SW_IF_INDEX);
+    });
+  }
+
+  unbind(swIfIndex: number, direction: Direction, acl: number): Promise<void> {
+    return this.#inTurn(swIfIndex, async () => {
+      await this.#change(swIfIndex, (list, of) =>
+        of === direction ? list.filter((each) => each !== acl) : list,
+      );
     });
   }
 
@@ -128,7 +145,7 @@ export class AclBindings {
     for (const [swIfIndex, lists] of found) {
       for (const direction of ['ingress', 'egress'] as const) {
         if (!lists[direction].includes(acl)) continue;
-        await ignoreNotFound(this.set(swIfIndex, direction, acl, false));
+        await ignoreNotFound(this.unbind(swIfIndex, direction, acl));
       }
     }
   }

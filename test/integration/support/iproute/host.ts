@@ -67,7 +67,7 @@ async function move({ namespace, name }: LinkLocation, to: LinkLocation): Promis
 
 export const iprouteHost: Omit<
   LinuxHost,
-  'namespaceIdentity' | 'namespaces' | 'bootId' | 'findLinks' | 'reportLinks'
+  'namespaceIdentity' | 'namespaces' | 'bootId' | 'findLinks' | 'connections' | 'reportLinks'
 > = {
   createVeth: (a, b) =>
     change(

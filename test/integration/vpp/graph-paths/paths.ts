@@ -4,9 +4,8 @@
  * each, so none joins a path unnoticed.
  */
 
-const inFromPod = ['tap-input', 'acl-plugin-in-ip4-fa', 'acl-plugin-out-ip4-fa'];
 const outToPod = ['tap-output', 'tap-tx'];
-const outToUplink = ['gso-ip4', 'uplink-output', 'uplink-tx'];
+const outToUplink = ['interface-output', 'gso-ip4', 'uplink-output', 'uplink-tx'];
 
 /** Source NAT: the uplink has it for all that leaves by it, the tunnels to other nodes included. */
 const natOutput = [
@@ -24,16 +23,15 @@ const natInput = [
 /** The loopback that links the VRFs, where ACLs see the address of the pod. */
 const overVrfLink = ['loop-output', 'loop-tx', 'lookup-ip4-dst', 'ethernet-input ×2'];
 
-const once = ['ethernet-input', 'interface-output', 'ip4-input', 'ip4-lookup', 'ip4-rewrite'];
+const podToPod = ['tap-input', 'ethernet-input', 'ip4-input', 'ip4-lookup', 'ip4-rewrite'];
 
 export const paths = {
-  podToPod: [...inFromPod, ...once, ...outToPod],
+  podToPod: [...podToPod, ...outToPod],
+  podToIsolatedPod: [...podToPod, 'acl-plugin-out-ip4-fa', 'interface-output', ...outToPod],
   podToOtherNode: [
-    ...inFromPod,
-    ...['ethernet-input', 'ip4-input', 'ip4-lookup', 'ip4-rewrite ×2', 'interface-output ×2'],
+    ...['tap-input', 'ethernet-input', 'ip4-input', 'ip4-lookup', 'ip4-rewrite ×2'],
     // the routed interface of the bridge domain of the tunnels
-    ...['loop-output', 'loop-tx', 'l2-input', 'l2-input-feat-arc', 'acl-plugin-in-ip4-l2'],
-    ...['l2-input-feat-arc-end', 'l2-fwd', 'l2-output', 'vxlan4-encap'],
+    ...['loop-output', 'loop-tx', 'l2-input', 'l2-fwd', 'l2-output', 'vxlan4-encap'],
     ...natOutput,
     'nat44-ed-in2out-output-slowpat',
     ...outToUplink,
@@ -42,14 +40,13 @@ export const paths = {
     'af-packet-input',
     ...natInput,
     ...['ip4-receive', 'ip4-udp-lookup', 'vxlan4-input', 'l2-input', 'l2-fwd'],
-    ...['ethernet-input', 'ip4-input ×2', 'ip4-lookup ×2', 'ip4-rewrite', 'interface-output'],
-    ...['acl-plugin-in-ip4-fa', 'acl-plugin-out-ip4-fa'],
+    ...['ethernet-input', 'ip4-input ×2', 'ip4-lookup ×2', 'ip4-rewrite'],
     ...outToPod,
   ],
   podToOutside: [
-    ...['tap-input', 'acl-plugin-in-ip4-fa ×2', 'acl-plugin-out-ip4-fa'],
+    'tap-input',
     ...overVrfLink,
-    ...['ip4-input ×2', 'ip4-lookup ×2', 'ip4-rewrite ×2', 'interface-output ×2'],
+    ...['ip4-input ×2', 'ip4-lookup ×2', 'ip4-rewrite ×2'],
     ...natOutput,
     ...outToUplink,
   ],
@@ -57,8 +54,7 @@ export const paths = {
     'af-packet-input',
     ...natInput,
     ...overVrfLink,
-    ...['ip4-input ×2', 'ip4-lookup ×2', 'ip4-rewrite ×2', 'interface-output ×2'],
-    ...['acl-plugin-in-ip4-fa', 'acl-plugin-out-ip4-fa ×2'],
+    ...['ip4-input ×2', 'ip4-lookup ×2', 'ip4-rewrite ×2'],
     ...outToPod,
   ],
 } satisfies Readonly<Record<string, readonly string[]>>;

@@ -1,5 +1,7 @@
 /** Evaluates the ACLs of values for packets, without the packet trace. */
 import type { Acl, AclRule } from '#models/vpp/acl.ts';
+import { tableRules } from '#plugins/policy/acl/acl-rules.ts';
+import { permitAll } from '#plugins/policy/acl/table.ts';
 import { AddressSet, addressNumber } from '#plugins/policy/address-set.ts';
 
 export interface TestPacket {
@@ -27,15 +29,17 @@ export function decide(rules: readonly AclRule[], packet: TestPacket): AclRule['
   return rules.find((rule) => matches(rule, packet))?.action ?? 'DENY';
 }
 
-/** The rules that are bound to an interface. @param side in the view of VPP */
+const permitEverything = tableRules([permitAll]);
+
+/** The rules that are bound to an interface; without an ACL everything passes. @param side in the view of VPP */
 export function boundRules(
   values: Iterable<object>,
   name: string,
   side: 'ingress' | 'egress',
 ): readonly AclRule[] {
   const bound = [...values].filter((acl) => (acl as Acl).interfaces?.[side].includes(name));
-  if (bound.length !== 1) throw new Error(`${bound.length} ACLs at ${side} of ${name}`);
-  return (bound[0] as Acl).rules;
+  if (bound.length > 1) throw new Error(`${bound.length} ACLs at ${side} of ${name}`);
+  return (bound[0] as Acl | undefined)?.rules ?? permitEverything;
 }
 
 const sets = new Map<string, AddressSet>();

@@ -1,8 +1,5 @@
 /** Tables that a renderer made of pods, and what they decide. */
-import type { Acl } from '#models/vpp/acl.ts';
-import { tableRules } from '#plugins/policy/acl/acl-rules.ts';
 import { AclRenderer } from '#plugins/policy/acl/renderer.ts';
-import { permitAll } from '#plugins/policy/acl/table.ts';
 import type { CheckedAddress, RenderedPod } from '#plugins/policy/rendered-state.ts';
 import { RenderedValues } from '../rendered-values.ts';
 import { boundRules, decide, type TestPacket } from './acl-evaluator.ts';
@@ -42,12 +39,6 @@ export const packet = (
   port,
 });
 
-const permitEverything = tableRules([permitAll]);
-
-/** Without ACLs at the input of an interface, everything is permitted. */
 export function inputRules(recorded: RenderedValues, name: string) {
-  const isBound = [...recorded.values.values()].some((acl) =>
-    (acl as Acl).interfaces?.ingress.includes(name),
-  );
-  return isBound ? boundRules(recorded.values.values(), name, 'ingress') : permitEverything;
+  return boundRules(recorded.values.values(), name, 'ingress');
 }

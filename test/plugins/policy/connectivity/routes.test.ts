@@ -239,10 +239,16 @@ describe(PLAN, () => {
     assert.ok(operations.length >= 1);
     assert.deepEqual(
       operations.map(({ operation, key, after }) => [operation, key, after]),
-      changed.sort().map(([key, value]) => ['update', key, JSON.parse(JSON.stringify(value))]),
+      changed
+        .sort()
+        .map(([key, value]) => [
+          before.has(key) ? 'update' : 'create',
+          key,
+          JSON.parse(JSON.stringify(value)),
+        ]),
     );
     for (const { key, before: old } of operations)
-      assert.deepEqual(old, JSON.parse(JSON.stringify(before.get(key))));
+      assert.deepEqual(old, before.has(key) ? JSON.parse(JSON.stringify(before.get(key))) : null);
   });
 
   it('changes nothing of the agent', async () => {
