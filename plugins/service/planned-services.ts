@@ -36,7 +36,7 @@ export async function plannedServices(
   const values = new Map<string, Value>();
   for (const [, group] of valueGroups(input)) {
     for (const { key, value } of group) values.set(key, value);
-    if (slices.due()) await slices.turn();
+    if (slices.dueNow()) await slices.turn();
   }
   return {
     rendered: processor.rendered(),

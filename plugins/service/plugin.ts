@@ -120,7 +120,7 @@ class Services implements EventHandler<State>, ServiceApi {
     const input = await this.#carrierInput(node, processor, ctx.kubeState, hasSockets, slices);
     for (const [group, values] of valueGroups(input)) {
       ctx.txn.replace(group, values);
-      if (slices.due()) await slices.turn();
+      if (slices.dueNow()) await slices.turn();
     }
     const state: NodeServices = { processor, ...input.carriers };
     const problems = new Map<ServiceName, readonly string[]>();

@@ -13,7 +13,7 @@ import {
   type ServiceName,
 } from '#plugins/service/api.ts';
 import { type CheckedServices, checkedServices } from '../checked-services.ts';
-import { type ValueOperation, valueOperations } from './value-operations.ts';
+import { areEqual, type ValueOperation, valueOperations } from './value-operations.ts';
 
 export interface ServicePlan {
   readonly operations: readonly ValueOperation[];
@@ -45,7 +45,7 @@ export async function planServiceChange(
   return {
     operations: await valueOperations(old.values, next.values, slices),
     changes: await changesBetween(old, next, slices),
-    problems: newProblems(old, next, touched),
+    problems: await newProblems(old, next, touched, slices),
     checked: [
       await checkedServices(old.rendered, slices),
       await checkedServices(next.rendered, slices),
@@ -74,19 +74,27 @@ async function changesBetween(
   for (const service of new Set([...old.rendered.keys(), ...next.rendered.keys()])) {
     if (slices.dueNow()) await slices.turn();
     const [before, after] = [old.rendered.get(service), next.rendered.get(service)];
-    if (isDeepStrictEqual(before, after)) continue;
-    const change = { before: servedBy(before, old), after: servedBy(after, next) };
-    if (!isDeepStrictEqual(change.before, change.after)) changes.push({ service, ...change });
+    if (before && after && (await areEqual(before, after, slices))) continue;
+    const change = {
+      before: await servedBy(before, old, slices),
+      after: await servedBy(after, next, slices),
+    };
+    if (!(await areEqual(change.before ?? [], change.after ?? [], slices)))
+      changes.push({ service, ...change });
   }
   return changes.sort((a, b) => (a.service < b.service ? -1 : 1));
 }
 
-function servedBy(
+/** An address may have thousands of backends. */
+async function servedBy(
   service: RenderedService | undefined,
   { carriersOf, atOtherNodes }: Pick<PlannedServices, 'carriersOf' | 'atOtherNodes'>,
-): readonly ServedAddress[] | null {
+  slices: Slices,
+): Promise<readonly ServedAddress[] | null> {
   if (service === undefined) return null;
-  const own = service.addresses.map((one): ServedAddress => {
+  const own: ServedAddress[] = [];
+  for (const one of service.addresses) {
+    if (slices.dueNow()) await slices.turn();
     const { kind, address, port, protocol, clients } = one;
     const backends = one.backends.map(endText);
     const carriers = carriersOf(one).map(({ carrier, backends: carried }) => {
@@ -94,8 +102,8 @@ function servedBy(
       return isDeepStrictEqual(ends, backends) ? { carrier } : { carrier, backends: ends };
     });
     const sourceRanges = clients && { sourceRanges: clients.ranges };
-    return { kind, address, port, protocol, backends, ...sourceRanges, carriers };
-  });
+    own.push({ kind, address, port, protocol, backends, ...sourceRanges, carriers });
+  }
   const others = atOtherNodes(service).map(
     ({ address, port, protocol, backends }): ServedAddress => ({
       kind: 'node-port',
@@ -114,16 +122,19 @@ function endText({ address, port }: ServiceAddress['backends'][number]): string 
 }
 
 /** Services that are not named may lose an address, too, to one that is. */
-function newProblems(
+async function newProblems(
   old: PlannedServices,
   next: PlannedServices,
   touched: ReadonlySet<ServiceName>,
-): string[] {
-  return [...touched].flatMap((service) => {
+  slices: Slices,
+): Promise<string[]> {
+  const found: string[] = [];
+  for (const service of touched) {
+    if (slices.dueNow()) await slices.turn();
     const known = new Set(old.problemsOf(service));
-    return next
-      .problemsOf(service)
-      .filter((text) => !known.has(text))
-      .map((text) => `${ownerText(service)}: ${text}`);
-  });
+    if (slices.dueNow()) await slices.turn();
+    for (const text of next.problemsOf(service))
+      if (!known.has(text)) found.push(`${ownerText(service)}: ${text}`);
+  }
+  return found;
 }

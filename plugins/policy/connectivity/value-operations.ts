@@ -44,19 +44,20 @@ export async function valueOperations(
   return operations;
 }
 
-/** Values have long lists, whose items are compared one by one. */
-async function areEqual(a: Value, b: Value, slices: Slices): Promise<boolean> {
+/** Values have long lists, whose items are compared one by one; a list is a value, too. */
+export async function areEqual(a: object, b: object, slices: Slices): Promise<boolean> {
   const fields = Object.entries(a);
   if (fields.length !== Object.keys(b).length) return false;
   for (const [name, field] of fields) {
     const other: unknown = (b as Readonly<Record<string, unknown>>)[name];
     if (!Array.isArray(field) || !Array.isArray(other)) {
+      if (slices.dueNow()) await slices.turn();
       if (!isDeepStrictEqual(field, other)) return false;
       continue;
     }
     if (field.length !== other.length) return false;
     for (const [at, item] of field.entries()) {
-      if (slices.due()) await slices.turn();
+      if (slices.dueNow()) await slices.turn();
       if (!isDeepStrictEqual(item, other[at])) return false;
     }
   }
