@@ -113,7 +113,7 @@ export async function startBareNode(family: 4 | 6, workers: number): Promise<Mea
     const nodad = family === 6 ? ['nodad'] : [];
     await pod.run('ip', 'address', 'add', `${address}/${lengthOfOne}`, 'dev', 'eth0', ...nodad);
     await pod.run('ip', 'link', 'set', 'eth0', 'up');
-    const sourceMac = (await pod.run('cat', '/sys/class/net/eth0/address')).trim();
+    const sourceMac = await macIn(pod);
     const destinationMac = await macOf(vpp, tap);
     await pod.run('ip', 'neighbor', 'add', gateway, 'lladdr', destinationMac, 'dev', 'eth0');
     await pod.run('ip', 'route', 'add', `${gateway}/${lengthOfOne}`, 'dev', 'eth0');
@@ -143,4 +143,10 @@ export async function startBareNode(family: 4 | 6, workers: number): Promise<Mea
     otherPod: b,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+/** MAC address of the link of a pod. */
+async function macIn(pod: Netns): Promise<string> {
+  const [link] = JSON.parse(await pod.run('ip', '-json', 'link', 'show', 'dev', 'eth0'));
+  return (link as { readonly address: string }).address;
 }

@@ -1,7 +1,9 @@
 /** A node of two with agents: its wiring is what the agent has made. */
 import { RealServiceCluster } from '#test/integration/support/service-cluster.ts';
 import type { VppProcess } from '#test/integration/support/vpp-process.ts';
+import { pod } from '#test/plugins/policy/policy-objects.ts';
 import { connectBoth } from '#test/services/compliance/connect.ts';
+import type { NodeName } from '#test/services/service-cluster.ts';
 import { type MeasuredNode, macOf, neighborOf } from './measured-node.ts';
 
 export interface OurNode extends MeasuredNode {
@@ -13,19 +15,23 @@ const UPLINK = 'host-uplink';
 export async function startOurNode(family: 4 | 6, workers: number): Promise<OurNode> {
   const sockets = family === 4;
   const cluster = await RealServiceCluster.start({ sockets, family, workers });
-  for (const pod of ['a', 'b']) await cluster.startPod(pod, 'node1', [8080]);
-  await cluster.startPod('x', 'node2', [8080]);
+  const start = (name: string, node: NodeName) => {
+    const record = pod({ name, namespace: 'default', labels: { app: name } });
+    return cluster.startPod(name, node, [8080], record);
+  };
+  for (const name of ['a', 'b']) await start(name, 'node1');
+  await start('x', 'node2');
   // VPP asks for its neighbors when it has packets for them
   for (const to of [{ pod: 'b' }, { pod: 'x' }, { host: 'node1' }] as const)
     await connectBoth(cluster, { pod: 'a' }, cluster.addressOf(to), 8080);
   await connectBoth(cluster, 'outside', cluster.addressOf({ pod: 'a' }), 8080);
   await connectBoth(cluster, 'outside', cluster.addressOf({ pod: 'b' }), 8080);
   const vpp = cluster.vppOf('node1');
-  const [pod, otherPod, remotePod] = ['a', 'b', 'x'].map((name) =>
+  const [sender, otherPod, remotePod] = ['a', 'b', 'x'].map((name) =>
     cluster.addressOf({ pod: name }),
   );
   const outside = cluster.addressOf('outside');
-  const link = await neighborOf(vpp, pod!);
+  const link = await neighborOf(vpp, sender!);
   const podMac = link.mac;
   const [bvi, otherBvi] = [await bviOf(vpp), await bviOf(cluster.vppOf('node2'))];
   const uplinkMac = await macOf(vpp, UPLINK);
@@ -39,7 +45,7 @@ export async function startOurNode(family: 4 | 6, workers: number): Promise<OurN
       fromOutside: { sourceMac: (await neighborOf(vpp, outside)).mac, destinationMac: uplinkMac },
       fromOtherNode: { sourceMac: otherBvi, destinationMac: bvi },
       vni: await vniOf(vpp),
-      pod: pod!,
+      pod: sender!,
       otherPod: otherPod!,
       remotePod: remotePod!,
       outside,
