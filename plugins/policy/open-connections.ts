@@ -4,10 +4,12 @@ import type { UpdateContext } from '#plugins/controller/api/event-handler.ts';
 import type { Connection, HostPort } from '#plugins/controller/api/ports/host.ts';
 import type { AttachmentId, PodManagerApi } from '#plugins/podmanager/api.ts';
 import {
+  amongThem,
   type KeptConnection,
-  keptConnections,
+  limited,
   openedByPod,
   openedToPod,
+  unread,
 } from './acl/kept-connections.ts';
 import { type AclRenderer, NODE, type TableOwner } from './acl/renderer.ts';
 import type { WiredPod } from './api.ts';
@@ -15,6 +17,11 @@ import type { WiredPod } from './api.ts';
 export interface OpenConnectionsDeps {
   readonly host: Pick<HostPort, 'connections'>;
   readonly pods: PodManagerApi;
+}
+
+interface OpenAtOwner {
+  readonly open: readonly KeptConnection[];
+  readonly isComplete: boolean;
 }
 
 type PortContext = Pick<UpdateContext, 'callPort' | 'log'>;
@@ -34,23 +41,44 @@ export class OpenConnections {
     this.#renderer = renderer;
   }
 
-  /** Connections whose replies the table of the owner may deny. */
-  async at(ctx: PortContext, owner: TableOwner): Promise<readonly KeptConnection[]> {
-    if (owner !== NODE) {
-      const own = await this.#of(ctx, owner);
-      return keptConnections(openedByPod(own), 'destination', this.#addressesOf([owner]));
-    }
-    const senders = this.#renderer.senders();
-    const all = await Promise.all(senders.map((id) => this.#of(ctx, id)));
-    return keptConnections(all.flatMap(openedToPod), 'source', this.#addressesOf(senders));
+  /** Connections whose replies a new table of the owner may deny. */
+  async toKeep(ctx: PortContext, owner: TableOwner): Promise<readonly KeptConnection[]> {
+    const { open, isComplete } = await this.#at(ctx, owner);
+    return isComplete ? limited(open) : [unread, ...limited(open)];
+  }
+
+  /** The connections that are not known to be closed. */
+  async stillOpen(
+    ctx: PortContext,
+    owner: TableOwner,
+    kept: readonly KeptConnection[],
+  ): Promise<readonly KeptConnection[]> {
+    const { open, isComplete } = await this.#at(ctx, owner);
+    return isComplete ? amongThem(kept, open) : kept;
+  }
+
+  /** Without those of other addresses, such as loopback. */
+  async #at(ctx: PortContext, owner: TableOwner): Promise<OpenAtOwner> {
+    const ids = owner === NODE ? this.#renderer.senders() : [owner];
+    const found = await Promise.all(ids.map((id) => this.#of(ctx, id)));
+    const all = found.flatMap((connections) => connections ?? []);
+    const addresses = this.#addressesOf(ids);
+    const open =
+      owner === NODE
+        ? openedToPod(all).filter(({ source }) => addresses.has(source.address))
+        : openedByPod(all).filter(({ destination }) => addresses.has(destination.address));
+    return { open, isComplete: !found.includes(undefined) };
   }
 
   #addressesOf(ids: readonly AttachmentId[]): ReadonlySet<string> {
     return new Set(ids.flatMap((id) => this.#attached.get(id)?.pod.addresses ?? []));
   }
 
-  /** None where the namespace is unknown: what the pod has opened may end. */
-  async #of({ callPort, log }: PortContext, id: AttachmentId): Promise<readonly Connection[]> {
+  /** None where the namespace is unknown: what the pod has opened may end. @returns undefined when the kernel does not tell */
+  async #of(
+    { callPort, log }: PortContext,
+    id: AttachmentId,
+  ): Promise<readonly Connection[] | undefined> {
     const { host, pods } = this.#deps;
     const attachment = pods.attachments().get(id);
     if (!attachment || attachment.networkNamespace === '' || pods.isDisplaced(id)) return [];
@@ -61,9 +89,9 @@ export class OpenConnections {
       const { pod } = this.#attached.get(id)?.pod ?? {};
       log.warn(
         { pod, namespace: networkNamespace, error: errorText(thrown) },
-        'cannot read the connections of a pod: those that a new table denies replies to will end',
+        'cannot read the connections of a pod: replies that a new table denies are lost until the next resync',
       );
-      return [];
+      return undefined;
     }
   }
 }

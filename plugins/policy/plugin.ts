@@ -26,6 +26,7 @@ import {
 } from '#plugins/podmanager/api.ts';
 import { type ServiceApi, type ServiceName, serviceInputs } from '#plugins/service/api.ts';
 import { ACL_PREFIX } from './acl/acl-names.ts';
+import { unread } from './acl/kept-connections.ts';
 import { AclRenderer, type TableOwner } from './acl/renderer.ts';
 import { NewPolicyTables, type PolicyApi, type WiredPod } from './api.ts';
 import { type CheckedServices, checkedChanges, checkedServices } from './checked-services.ts';
@@ -280,22 +281,22 @@ class Policies implements EventHandler<PolicyState>, PolicyApi {
     owners: readonly TableOwner[],
   ): Promise<UpdateResult> {
     const open = new OpenConnections(this.#deps, attached, renderer);
-    const found = await Promise.all(owners.map((owner) => open.at(ctx, owner)));
+    const found = await Promise.all(owners.map((owner) => open.toKeep(ctx, owner)));
     for (const [position, owner] of owners.entries())
-      if (found[position]?.length) renderer.keep(ctx, owner, found[position]);
-    const count = found.flat().length;
+      renderer.keep(ctx, owner, found[position] ?? []);
+    const count = found.flat().filter((one) => one !== unread).length;
     return count === 0 ? {} : { change: `policies keep ${count} open connections` };
   }
 
   async #forgetClosed(ctx: ResyncContext, { attached, renderer }: PolicyState): Promise<void> {
     const open = new OpenConnections(this.#deps, attached, renderer);
     const kept = [...renderer.kept()];
-    const found = await Promise.all(kept.map(([owner]) => open.at(ctx, owner)));
+    const still = await Promise.all(
+      kept.map(([owner, connections]) => open.stillOpen(ctx, owner, connections)),
+    );
     for (const [position, [owner, connections]] of kept.entries()) {
-      const still = connections.filter((one) =>
-        found[position]?.some((other) => isDeepStrictEqual(one, other)),
-      );
-      if (still.length < connections.length) renderer.keep(ctx, owner, still);
+      const left = still[position] ?? [];
+      if (left.length < connections.length) renderer.keep(ctx, owner, left);
     }
   }
 

@@ -17,6 +17,15 @@ export interface KeptConnection {
 /** Of one interface: VPP forwards nothing while it takes in a table. */
 export const MAX_KEPT = 1000;
 
+const NO_PORT = 0;
+const nowhere: ConnectionEnd = { address: '0.0.0.0', port: NO_PORT };
+
+/**
+ * Stands for connections that were not read yet: VPP holds it with the table, so that an agent that starts reads them. No
+ * packet matches its rule.
+ */
+export const unread: KeptConnection = { source: nowhere, destination: nowhere };
+
 /** To a pod, at its interface: what it has opened itself. */
 export function openedByPod(connections: readonly Connection[]): readonly KeptConnection[] {
   return connections
@@ -31,18 +40,27 @@ export function openedToPod(connections: readonly Connection[]): readonly KeptCo
     .map(({ local, remote }) => ({ source: local, destination: remote }));
 }
 
-/** Sorted, each once, and no more than VPP is to have; without those of other addresses, such as loopback. */
-export function keptConnections(
-  all: readonly KeptConnection[],
-  side: 'source' | 'destination',
-  addresses: ReadonlySet<string>,
-): readonly KeptConnection[] {
-  const own = all.filter((one) => addresses.has(one[side].address));
-  const byText = new Map(own.map((one) => [textOf(one), one]));
+/** Sorted, each once, and no more than VPP is to have. */
+export function limited(all: readonly KeptConnection[]): readonly KeptConnection[] {
+  const byText = new Map(all.map((one) => [textOf(one), one]));
   return [...byText]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .slice(0, MAX_KEPT)
     .map(([, one]) => one);
+}
+
+/** The connections of one list that are in the other, too. */
+export function amongThem(
+  connections: readonly KeptConnection[],
+  others: readonly KeptConnection[],
+): readonly KeptConnection[] {
+  const texts = new Set(others.map(textOf));
+  return connections.filter((one) => texts.has(textOf(one)));
+}
+
+/** Whether some connections that were open before the table are unknown still. */
+export function isUnread(kept: readonly KeptConnection[]): boolean {
+  return kept.some(({ source }) => source.port === NO_PORT);
 }
 
 export function keptRules(kept: readonly KeptConnection[]): RuleSource {

@@ -19,7 +19,7 @@ import type {
   RendererContext,
 } from '../rendered-state.ts';
 import { type AclNames, nodeAclNames, podAclNames } from './acl-names.ts';
-import type { KeptConnection } from './kept-connections.ts';
+import { isUnread, type KeptConnection, unread } from './kept-connections.ts';
 import { nodeAcls } from './node-acls.ts';
 import { lacksNothing, OmissionReasons, type Omissions } from './omissions.ts';
 import { type AclSurroundings, podAcls } from './pod-acls.ts';
@@ -63,7 +63,7 @@ export class AclRenderer {
     this.#node = node;
     const keepFound = (owner: TableOwner, { output }: AclNames) => {
       const found = kept?.get(output);
-      if (found) this.#kept.set(owner, found);
+      if (found) this.#setKept(owner, found);
     };
     keepFound(NODE, nodeAclNames);
     for (const [id, pod] of pods) if (pod) keepFound(id, podAclNames(pod.interface));
@@ -95,10 +95,9 @@ export class AclRenderer {
       if (slices.dueNow()) await slices.turn();
     }
     if (isForAll || affected.size > 0) this.#renderNode(txn, surroundings);
-    if (added !== undefined) this.#newTables.delete(added);
   }
 
-  /** Owners that got a table since the last call, but for pods that were just attached: what is open there is not kept yet. */
+  /** Owners of tables whose connections are to be read: those that came since the last call, but for pods just attached. */
   takeNewTables(): readonly TableOwner[] {
     const owners = [...this.#newTables];
     this.#newTables.clear();
@@ -119,9 +118,9 @@ export class AclRenderer {
     else if (owner === NODE) this.#renderNode(txn, surroundings);
   }
 
-  /** By owner; without those that keep none. */
+  /** By owner; without those that keep none, or are to be read. */
   kept(): ReadonlyMap<TableOwner, readonly KeptConnection[]> {
-    return new Map([...this.#kept].filter(([, connections]) => connections.length > 0));
+    return new Map([...this.#kept].filter(([, kept]) => kept.length > 0 && !isUnread(kept)));
   }
 
   /** Pods of this node that egress policies isolate. */
@@ -175,7 +174,7 @@ export class AclRenderer {
     if (pod === undefined) {
       this.#pods.delete(id);
       this.#omissions.delete(id);
-      this.#setTable(id, false);
+      this.#setTable(id, undefined);
       txn.replace(podGroup(id), []);
     } else this.#pods.set(id, pod);
     return this.#access.setPod(id, pod?.policy);
@@ -191,33 +190,37 @@ export class AclRenderer {
     id: AttachmentId,
     pod: RenderedPod,
     surroundings: AclSurroundings,
-    evenUnchanged: boolean,
+    isAdded: boolean,
   ): void {
-    const kept = this.#kept.get(id) ?? [];
+    // a pod that is just being attached has opened nothing
+    const kept = this.#kept.get(id) ?? (isAdded ? [] : [unread]);
     const denied = this.#access.deniedTo(id);
     const { values, hasTable, omissions } = podAcls(pod, denied, kept, surroundings);
     this.#setOmissions(id, omissions);
-    txn.replace(podGroup(id), values, { evenUnchanged });
-    this.#setTable(id, hasTable);
+    txn.replace(podGroup(id), values, { evenUnchanged: isAdded });
+    this.#setTable(id, hasTable ? kept : undefined);
   }
 
   #renderNode(txn: RendererContext['txn'], surroundings: AclSurroundings): void {
-    const kept = this.#kept.get(NODE) ?? [];
+    const kept = this.#kept.get(NODE) ?? [unread];
     const acls = nodeAcls(this.#node, this.#access.guarded(), kept, surroundings);
     this.#setOmissions(NODE, acls.omissions);
     txn.replace(NODE, acls.values);
     txn.replace(CLIENTS, acls.clientValues);
-    this.#setTable(NODE, acls.hasTable);
+    this.#setTable(NODE, acls.hasTable ? kept : undefined);
   }
 
-  #setTable(owner: TableOwner, hasTable: boolean): void {
-    if (!hasTable) {
+  /** @param kept undefined: the owner has no table */
+  #setTable(owner: TableOwner, kept: readonly KeptConnection[] | undefined): void {
+    if (kept === undefined) {
       this.#kept.delete(owner);
       this.#newTables.delete(owner);
-    } else if (!this.#kept.has(owner)) {
-      this.#kept.set(owner, []);
-      this.#newTables.add(owner);
-    }
+    } else if (!this.#kept.has(owner)) this.#setKept(owner, kept);
+  }
+
+  #setKept(owner: TableOwner, kept: readonly KeptConnection[]): void {
+    this.#kept.set(owner, kept);
+    if (isUnread(kept)) this.#newTables.add(owner);
   }
 
   #setOmissions(owner: TableOwner, omissions: Omissions): void {

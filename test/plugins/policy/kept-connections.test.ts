@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { type Acl, aclKey } from '#models/vpp/acl.ts';
 import type { Connection } from '#plugins/controller/api/ports/host.ts';
 import type { PermittedConnections } from '#plugins/controller/api/ports/vpp.ts';
+import { MAX_KEPT } from '#plugins/policy/acl/kept-connections.ts';
 import { NewPolicyTables } from '#plugins/policy/api.ts';
 import { startedNode } from '../ipv4net/wired-node.ts';
 import { addressOf, sorted, type TestNode } from '../test-node.ts';
@@ -163,6 +164,60 @@ describe('connections that were open before a table', () => {
     await node.put(denyAll);
     assert.equal(passes(node, 'vpp-tap-c1', [REMOTE, 443], [address, 40_000]), false);
     assert.equal(tableEvents(node), 1);
+  });
+
+  it('continue if the agent ended before it had read them', async () => {
+    const { node, address, namespace } = await started();
+    node.host.open.set(namespace, [connection(address, 'local', 40_000, 443)]);
+    const told: PermittedConnections[][] = [];
+    const connections = node.host.connections.bind(node.host);
+    node.host.connections = (path) => {
+      told.push(toldByVpp(node));
+      return connections(path);
+    };
+    await node.put(denyAll);
+    assert.equal(told.length, 1);
+    node.vpp.permitted = told[0]!;
+    const restarted = node.restart();
+    await restarted.resync(node.state());
+    assert.equal(passes(restarted, 'vpp-tap-c1', [REMOTE, 443], [address, 40_000]), true);
+    assert.deepEqual(sorted(restarted.config), sorted(node.config));
+  });
+
+  it('continue if the kernel reports them only later', async () => {
+    const { node, address, namespace } = await started();
+    node.host.open.set(namespace, [connection(address, 'local', 40_000, 443)]);
+    const connections = node.host.connections.bind(node.host);
+    node.host.connections = () => Promise.reject(new Error('no answer'));
+    await node.put(denyAll);
+    assert.equal(passes(node, 'vpp-tap-c1', [REMOTE, 443], [address, 40_000]), false);
+    node.vpp.permitted = toldByVpp(node);
+    node.host.connections = connections;
+    await node.heal();
+    assert.equal(passes(node, 'vpp-tap-c1', [REMOTE, 443], [address, 40_000]), true);
+  });
+
+  it('continue if the kernel does not report them once', async () => {
+    const { node, address, namespace } = await started();
+    node.host.open.set(namespace, [connection(address, 'local', 40_000, 443)]);
+    await node.put(denyAll);
+    node.vpp.permitted = toldByVpp(node);
+    node.host.connections = () => Promise.reject(new Error('no answer'));
+    await node.heal();
+    assert.equal(passes(node, 'vpp-tap-c1', [REMOTE, 443], [address, 40_000]), true);
+  });
+
+  it('continue although the pod has opened more than are kept, which come before', async () => {
+    const { node, address, namespace } = await started();
+    node.host.open.set(namespace, [connection(address, 'local', 60_000, 443)]);
+    await node.put(denyAll);
+    node.vpp.permitted = toldByVpp(node);
+    const more = Array.from({ length: MAX_KEPT }, (_, port) =>
+      connection(address, 'local', 40_000 + port, 443),
+    );
+    node.host.open.set(namespace, [...more, connection(address, 'local', 60_000, 443)]);
+    await node.heal();
+    assert.equal(passes(node, 'vpp-tap-c1', [REMOTE, 443], [address, 60_000]), true);
   });
 
   it('are not asked for where a pod is isolated from its beginning', async () => {
