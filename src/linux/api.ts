@@ -127,11 +127,6 @@ export interface LinkSettings {
   readonly alias?: string;
 }
 
-/**
- * Every call rejects with LinuxError (the kernel refused; contains the errno name) or
- * NamespaceNotFoundError. Calls are executed in their order; calls in the same turn of the event loop are one
- * batch. A failed call does not stop the calls after it.
- */
 /** A connection of TCP of a namespace. */
 export interface TcpConnection {
   /** Addresses without prefix length; those of IPv4 as such, in sockets of IPv6 too. */
@@ -140,6 +135,11 @@ export interface TcpConnection {
   readonly openedBy: 'local' | 'remote';
 }
 
+/**
+ * Every call rejects with LinuxError (the kernel refused; contains the errno name) or
+ * NamespaceNotFoundError. Calls are executed in their order; calls in the same turn of the event loop are one
+ * batch. A failed call does not stop the calls after it.
+ */
 export interface LinuxHost {
   /** @returns undefined if the path is not a namespace */
   namespaceIdentity(namespace: NamespacePath): Promise<NamespaceIdentity | undefined>;
@@ -186,7 +186,7 @@ export interface LinuxHost {
    * answers with these alone, however many others there are.
    */
   findLinks(namespace: NamespacePath, names: readonly string[]): Promise<readonly LinuxLink[]>;
-  /** Connections of TCP that neither end has closed completely, those that are being opened too. */
+  /** Connections of TCP that are open, or closed by one end; without those of which the kernel does not tell who has opened them. */
   connections(namespace: NamespacePath): Promise<readonly TcpConnection[]>;
   /** Counters and states of the links of one namespace, sorted by index. */
   reportLinks(namespace: NamespacePath): Promise<readonly LinkReport[]>;

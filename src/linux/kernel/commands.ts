@@ -8,9 +8,10 @@ import type {
   LinuxRoute,
   NamespacePath,
   NamespaceState,
+  TcpConnection,
 } from '../api.ts';
 import type { RouteVerb } from '../netlink/routes.ts';
-import type { FoundSocket, FoundTcpSocket } from '../netlink/sockets.ts';
+import type { FoundSocket } from '../netlink/sockets.ts';
 import {
   checkAddress,
   checkAlias,
@@ -41,7 +42,7 @@ type Operation =
   | { readonly kind: 'findLinks'; readonly names: readonly string[] }
   | { readonly kind: 'reportLinks' }
   | { readonly kind: 'namespaceCookie' }
-  | { readonly kind: 'datagramSockets' | 'tcpSockets' }
+  | { readonly kind: 'datagramSockets' | 'tcpConnections' }
   | { readonly kind: 'endDatagramSocket'; readonly socket: FoundSocket };
 
 export interface Offload {
@@ -61,7 +62,7 @@ export type Answer =
   | readonly LinuxLink[]
   | readonly LinkReport[]
   | readonly FoundSocket[]
-  | readonly FoundTcpSocket[]
+  | readonly TcpConnection[]
   | bigint
   | undefined;
 
@@ -190,8 +191,8 @@ export function datagramSockets(namespace: NamespacePath): Command {
   return { kind: 'datagramSockets', namespace, where: at('sockets', namespace) };
 }
 
-export function tcpSockets(namespace: NamespacePath): Command {
-  return { kind: 'tcpSockets', namespace, where: at('sockets', namespace) };
+export function tcpConnections(namespace: NamespacePath): Command {
+  return { kind: 'tcpConnections', namespace, where: at('connections', namespace) };
 }
 
 export function endDatagramSocket(namespace: NamespacePath, socket: FoundSocket): Command {

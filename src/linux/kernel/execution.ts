@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { errorText } from '#infra/errors/errors.ts';
 import { LinuxError } from '../api.ts';
+import { decodeTcpConnection, dumpTcpConnections } from '../netlink/connections.ts';
 import * as addresses from '../netlink/link-addresses.ts';
 import { readLinkReports } from '../netlink/link-reports.ts';
 import * as links from '../netlink/links.ts';
@@ -102,9 +103,9 @@ function carryOut(command: Command, namespaces: OpenNamespaces): Answer {
       return Object.values(sockets.socketFamilies).flatMap((family) =>
         here.processSockets.dump(sockets.dumpDatagramSockets(family), sockets.decodeDatagramSocket),
       );
-    case 'tcpSockets':
+    case 'tcpConnections':
       return Object.values(sockets.socketFamilies).flatMap((family) =>
-        here.processSockets.dump(sockets.dumpTcpSockets(family), sockets.decodeTcpSocket),
+        here.processSockets.dump(dumpTcpConnections(family), decodeTcpConnection),
       );
     case 'endDatagramSocket':
       here.processSockets.change(sockets.endDatagramSocket(command.socket));

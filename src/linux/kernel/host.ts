@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '#infra/clock/clock.ts';
-import type { LinkReport, LinuxHost, LinuxLink, NamespaceState } from '../api.ts';
-import { connectionsOf } from '../netlink/connections.ts';
-import type { FoundSocket, FoundTcpSocket } from '../netlink/sockets.ts';
+import type { LinkReport, LinuxHost, LinuxLink, NamespaceState, TcpConnection } from '../api.ts';
+import type { FoundSocket } from '../netlink/sockets.ts';
 import type { NamespaceCookies } from '../socket-services/kernel-table.ts';
 import type { DatagramSockets } from '../socket-services/stale-sockets.ts';
 import { CommandQueue } from './command-queue.ts';
@@ -65,10 +64,8 @@ export function kernelHost({
       (await queue.run(commands.namespaceCookie(namespace))) as bigint,
     datagramSockets: async (namespace) =>
       (await queue.run(commands.datagramSockets(namespace))) as readonly FoundSocket[],
-    connections: async (namespace) => {
-      const found = await queue.run(commands.tcpSockets(namespace));
-      return connectionsOf(found as readonly FoundTcpSocket[]);
-    },
+    connections: async (namespace) =>
+      (await queue.run(commands.tcpConnections(namespace))) as readonly TcpConnection[],
     endDatagramSocket: async (namespace, socket) =>
       run(commands.endDatagramSocket(namespace, socket)),
   };

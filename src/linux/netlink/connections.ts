@@ -1,26 +1,63 @@
-/** Connections of TCP, of the sockets that the kernel lists. */
+/** Messages about connections of TCP (`sock_diag`). */
 import { formatIp, parseIp } from '#models/ip.ts';
 import type { TcpConnection } from '../api.ts';
-import type { FoundTcpSocket, SocketEnd } from './sockets.ts';
+import { attributesOf } from './attributes.ts';
+import type { Message, Request } from './messages.ts';
+import {
+  ANSWER_LENGTH,
+  CONNECTED,
+  decodeSocket,
+  dumpSockets,
+  endOf,
+  type SocketEnd,
+  socketRequest,
+} from './sockets.ts';
+
+const TCP = 6;
+/** FIN_WAIT1, FIN_WAIT2, LAST_ACK, CLOSING: the process has closed its direction. */
+const closedStates = [4, 5, 9, 11];
+const CLOSE_WAIT = 8;
+
+const STATE_IN_ANSWER = 1;
+/** Bytes that the other end has not acknowledged, or that were not sent. */
+const UNACKNOWLEDGED_IN_ANSWER = 60;
+
+const INFO = 2;
+/** `struct tcp_info` of Linux 4.19 and later. */
+const INFO_LENGTH = 216;
+const inInfo = { acknowledged: 120, unsent: 144, sent: 200, sentAgain: 208 } as const;
+
+export function dumpTcpConnections(family: number): Request {
+  const states = [CONNECTED, CLOSE_WAIT, ...closedStates];
+  return dumpSockets(socketRequest(family, TCP, states, 1 << (INFO - 1)));
+}
+
+/** @returns undefined if the kernel does not tell who has opened it */
+export function decodeTcpConnection({ body }: Message): TcpConnection | undefined {
+  const { family, id } = decodeSocket(body);
+  const openedBy = openerOf(body);
+  if (openedBy === undefined) return undefined;
+  const end = (side: 'local' | 'remote') => withoutMapping(endOf(id, family, side));
+  return { local: end('local'), remote: end('remote'), openedBy };
+}
 
 /**
- * A connection at a port at which a process listens was opened by the other end: the kernel lets no process connect
- * from such a port, except where it asks for that.
+ * The end that has opened the connection, by counters: of acknowledged sequence numbers, and of sent bytes. That end has
+ * got an acknowledgment of its SYN by this socket; that of the other end came before it had one. A process cannot
+ * pretend, as it can by the port at which it listens.
  */
-export function connectionsOf(sockets: readonly FoundTcpSocket[]): readonly TcpConnection[] {
-  const listening = new Set<number>();
-  for (const { local, remote } of sockets) if (!remote) listening.add(local.port);
-  return sockets.flatMap(({ local, remote }) =>
-    remote === undefined
-      ? []
-      : [
-          {
-            local: withoutMapping(local),
-            remote: withoutMapping(remote),
-            openedBy: listening.has(local.port) ? 'remote' : 'local',
-          } as const,
-        ],
-  );
+function openerOf(body: Buffer): TcpConnection['openedBy'] | undefined {
+  const info = attributesOf(body.subarray(ANSWER_LENGTH)).get(INFO);
+  if (info === undefined || info.length < INFO_LENGTH) return undefined;
+  const counter = (at: number) => Number(info.readBigUInt64LE(at));
+  const unsent = info.readUInt32LE(inInfo.unsent);
+  const onTheWay = body.readUInt32LE(UNACKNOWLEDGED_IN_ANSWER) - unsent;
+  const sent = counter(inInfo.sent) - counter(inInfo.sentAgain);
+  // nothing follows a FIN, so it was sent if everything was
+  const fin = closedStates.includes(body.readUInt8(STATE_IN_ANSWER)) && unsent === 0 ? 1 : 0;
+  const syn = counter(inInfo.acknowledged) + onTheWay - sent - fin;
+  if (syn === 1) return 'local';
+  return syn === 0 ? 'remote' : undefined;
 }
 
 /** A socket of IPv6 may have a connection over IPv4: parsing undoes its form. */

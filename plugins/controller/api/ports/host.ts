@@ -78,7 +78,7 @@ export interface HostPort {
   hasIpv6(): Promise<boolean>;
   /** Whether the kernel translates services at the sockets of this node. */
   hasSocketServices(): Promise<boolean>;
-  /** Connections of TCP of a namespace that are open or being opened; none if it does not exist. */
+  /** Connections of TCP of a namespace that are open; none if it does not exist. */
   connections(namespacePath: string): Promise<readonly Connection[]>;
   /** Enables IPv6 addresses in a namespace: container runtimes disable them. */
   enableIpv6(namespacePath: string): Promise<void>;
