@@ -186,7 +186,7 @@ export interface LinuxHost {
    * answers with these alone, however many others there are.
    */
   findLinks(namespace: NamespacePath, names: readonly string[]): Promise<readonly LinuxLink[]>;
-  /** Connections of TCP that are open, or closed by one end; without those of which the kernel does not tell who has opened them. */
+  /** Connections of TCP that are open, or closed by one end; without those of which the kernel does not tell who has opened them. Rejected if there are tens of thousands. */
   connections(namespace: NamespacePath): Promise<readonly TcpConnection[]>;
   /** Counters and states of the links of one namespace, sorted by index. */
   reportLinks(namespace: NamespacePath): Promise<readonly LinkReport[]>;

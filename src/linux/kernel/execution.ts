@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { errorText } from '#infra/errors/errors.ts';
 import { LinuxError } from '../api.ts';
-import { decodeTcpConnection, dumpTcpConnections } from '../netlink/connections.ts';
+import { decodeTcpConnection, dumpTcpConnections, MAXIMUM_DUMP } from '../netlink/connections.ts';
 import * as addresses from '../netlink/link-addresses.ts';
 import { readLinkReports } from '../netlink/link-reports.ts';
 import * as links from '../netlink/links.ts';
@@ -105,7 +105,7 @@ function carryOut(command: Command, namespaces: OpenNamespaces): Answer {
       );
     case 'tcpConnections':
       return Object.values(sockets.socketFamilies).flatMap((family) =>
-        here.processSockets.dump(dumpTcpConnections(family), decodeTcpConnection),
+        here.processSockets.dump(dumpTcpConnections(family), decodeTcpConnection, MAXIMUM_DUMP),
       );
     case 'endDatagramSocket':
       here.processSockets.change(sockets.endDatagramSocket(command.socket));

@@ -27,6 +27,9 @@ const INFO = 2;
 const INFO_LENGTH = 216;
 const inInfo = { acknowledged: 120, unsent: 144, sent: 200, sentAgain: 208 } as const;
 
+/** Of one family: about 20,000 connections. The event loop takes a hundred milliseconds to take over so many. */
+export const MAXIMUM_DUMP = 8 * 1024 * 1024;
+
 export function dumpTcpConnections(family: number): Request {
   const states = [CONNECTED, CLOSE_WAIT, ...closedStates];
   return dumpSockets(socketRequest(family, TCP, states, 1 << (INFO - 1)));

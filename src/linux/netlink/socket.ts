@@ -1,4 +1,5 @@
 /** Requests over one socket, and their answers. */
+import { LinuxError } from '../api.ts';
 import { aligned, malformed } from './attributes.ts';
 import { decodeMessages, encodeRequest, type Message, type Request } from './messages.ts';
 import { Refusal } from './refusal.ts';
@@ -52,10 +53,18 @@ export class NetlinkSocket {
     throw new Refusal(EAGAIN, 'no answer');
   }
 
-  /** @throws Refusal, also if the dump is changed each time while it is read */
-  dump<T>(request: Request, decode: (message: Message) => T | undefined): T[] {
+  /**
+   * @param limit bytes that are read at most, of what processes can make as many as they like
+   * @throws Refusal, also if the dump is changed each time while it is read
+   * @throws LinuxError if it exceeds the limit; then the rest remains unread, and the socket is of no use
+   */
+  dump<T>(
+    request: Request,
+    decode: (message: Message) => T | undefined,
+    limit = Number.POSITIVE_INFINITY,
+  ): T[] {
     for (let attempt = 0; attempt < MAXIMUM_RESTARTS; attempt++) {
-      const found = this.#dumpOnce(request, decode);
+      const found = this.#dumpOnce(request, decode, limit);
       if (found !== undefined) return found;
     }
     throw new Refusal(EAGAIN, 'the dump changed each time while it was read');
@@ -66,10 +75,14 @@ export class NetlinkSocket {
    * change in that time would make the dump incomplete.
    * @returns undefined if it is incomplete
    */
-  #dumpOnce<T>(request: Request, decode: (message: Message) => T | undefined): T[] | undefined {
+  #dumpOnce<T>(
+    request: Request,
+    decode: (message: Message) => T | undefined,
+    limit: number,
+  ): T[] | undefined {
     const found: T[] = [];
     const sequence = this.#send(request);
-    const datagrams = this.#readDump(sequence);
+    const datagrams = this.#readDump(sequence, limit);
     if (datagrams === undefined) return undefined;
     for (const datagram of datagrams) {
       for (const message of messagesOf(datagram, sequence)) {
@@ -81,8 +94,9 @@ export class NetlinkSocket {
   }
 
   /** @returns its datagrams; undefined if it is incomplete */
-  #readDump(sequence: number): readonly Buffer[] | undefined {
+  #readDump(sequence: number, limit: number): readonly Buffer[] | undefined {
     const datagrams: Buffer[] = [];
+    let length = 0;
     let isComplete = true;
     for (;;) {
       const datagram = this.#receiveDatagram();
@@ -90,6 +104,9 @@ export class NetlinkSocket {
         isComplete = false;
         continue;
       }
+      length += datagram.length;
+      if (length > limit)
+        throw new LinuxError(`the answer exceeds ${limit} bytes`, { errno: 'E2BIG' });
       const messages = messagesOf(datagram, sequence);
       if (messages.some(({ isInterrupted }) => isInterrupted)) isComplete = false;
       // the next datagram overwrites it

@@ -71,6 +71,21 @@ describe('a netlink socket', () => {
     ]).change(request);
   });
 
+  test('reads no more of a dump than its limit', () => {
+    let read = 0;
+    const endless = new NetlinkSocket({
+      send: () => undefined,
+      receive(into) {
+        read++;
+        const next = read > 100 ? done(1) : entry(read, 1);
+        next.copy(into);
+        return next.length;
+      },
+    });
+    assert.throws(() => endless.dump(request, number, 10 * entry(0, 1).length), { errno: 'E2BIG' });
+    assert.equal(read, 11);
+  });
+
   test('reads a dump of several datagrams to its end', () => {
     const socket = socketWith((sequence) => [
       Buffer.concat([entry(1, sequence), entry(2, sequence)]),
