@@ -14,6 +14,8 @@ interface WantedAcl {
   readonly interfaces: Acl['interfaces'];
   /** Rejected when VPP has refused the ACL, until it is created again. */
   readonly index: Promise<number>;
+  /** It was created, and no change of its interfaces has begun since. */
+  readonly isNew: boolean;
 }
 
 const INVALID_SW_IF_INDEX = -2;
@@ -48,14 +50,14 @@ export class AclBindings {
     this.#wanted = new Map(
       [...names].map(([index, name]) => {
         const { interfaces } = desired.get(name) ?? {};
-        return [name, { interfaces, index: Promise.resolve(index) }];
+        return [name, { interfaces, index: Promise.resolve(index), isNew: false }];
       }),
     );
   }
 
   /** Called when the creation begins. @param index rejected if it fails */
   create({ name, interfaces }: Acl, index: Promise<number>): void {
-    this.#wanted.set(name, { interfaces, index });
+    this.#wanted.set(name, { interfaces, index, isNew: true });
     index.then(
       (created) => this.#names.set(created, name),
       // the creator handles it
@@ -64,7 +66,7 @@ export class AclBindings {
   }
 
   update({ name, interfaces }: Acl, index: number): void {
-    this.#wanted.set(name, { interfaces, index: Promise.resolve(index) });
+    this.#wanted.set(name, { interfaces, index: Promise.resolve(index), isNew: false });
   }
 
   remove(index: number, name: string): void {
@@ -95,24 +97,32 @@ export class AclBindings {
     );
   }
 
-  #indexesOf(iface: string, direction: Direction): number[] {
+  #indexesOf(
+    iface: string,
+    direction: Direction,
+    isMeant: (wanted: WantedAcl) => boolean = () => true,
+  ): number[] {
     return [...this.#names]
-      .filter(([, name]) => this.#wanted.get(name)?.interfaces?.[direction].includes(iface))
+      .filter(([, name]) => {
+        const wanted = this.#wanted.get(name);
+        return wanted?.interfaces?.[direction].includes(iface) === true && isMeant(wanted);
+      })
       .map(([index]) => index);
   }
 
   /**
-   * Binds an ACL, and with it all others that the interface is to have, in one message: one at its output without its
+   * Binds an ACL, and with it all new ones that the interface is to have, in one message: one at its output without its
    * counterpart at the input would lose replies meanwhile.
    * @param iface its logical name
    */
   bind(swIfIndex: number, iface: string, direction: Direction, acl: number): Promise<void> {
-    const others = this.#wantedAt(iface).map(({ index }) => index);
+    const others = this.#wantedAt(iface).filter(({ isNew }) => isNew);
     return this.#inTurn(swIfIndex, async () => {
-      await Promise.allSettled(others);
+      await Promise.allSettled(others.map(({ index }) => index));
       const found = await this.#change(swIfIndex, (list, of) => {
         const own = of === direction ? [acl] : [];
-        return [...new Set([...list, ...this.#indexesOf(iface, of), ...own])];
+        const added = this.#indexesOf(iface, of, ({ isNew }) => isNew);
+        return [...new Set([...list, ...added, ...own])];
       });
       // a deleted interface has no ACLs
       if (!found) throw new VppRefusedError('acl_interface_set_acl_list', INVALID_SW_IF_INDEX);
@@ -120,6 +130,9 @@ export class AclBindings {
   }
 
   unbind(swIfIndex: number, direction: Direction, acl: number): Promise<void> {
+    const name = this.#names.get(acl);
+    const wanted = name === undefined ? undefined : this.#wanted.get(name);
+    if (name !== undefined && wanted) this.#wanted.set(name, { ...wanted, isNew: false });
     return this.#inTurn(swIfIndex, async () => {
       await this.#change(swIfIndex, (list, of) =>
         of === direction ? list.filter((each) => each !== acl) : list,
