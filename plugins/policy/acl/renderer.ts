@@ -9,7 +9,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Slices } from '#infra/clock/slices.ts';
 import type { AttachmentId } from '#plugins/podmanager/api.ts';
 import type { ServiceName } from '#plugins/service/api.ts';
-import { AddressSet } from '../address-set.ts';
+import { AddressSet, formatAddress } from '../address-set.ts';
 import { isIsolated, type PolicyName } from '../pod-policy.ts';
 import type {
   PolicyNode,
@@ -81,7 +81,10 @@ export class AclRenderer {
       if (slices.due()) await slices.turn();
     }
     for (const [id, pod] of pods) {
-      isForAll ||= !isSameSender(this.#pods.get(id), pod);
+      const before = this.#pods.get(id);
+      isForAll ||= !isSameSender(before, pod);
+      if (before && !isSender(before) && isSender(pod)) this.#readNodeAgain();
+      if (isSender(before) && pod === undefined) this.#endAtNode(before);
       for (const name of this.#setPod(txn, id, pod)) affected.add(name);
     }
     const surroundings = this.#surroundings();
@@ -216,6 +219,23 @@ export class AclRenderer {
       this.#kept.delete(owner);
       this.#newTables.delete(owner);
     } else if (!this.#kept.has(owner)) this.#setKept(owner, kept);
+  }
+
+  /** Connections that others opened to a pod before the node had its table are read when the pod is isolated for egress. */
+  #readNodeAgain(): void {
+    const kept = this.#kept.get(NODE);
+    if (kept && !isUnread(kept)) this.#setKept(NODE, [unread, ...kept]);
+  }
+
+  /** Another pod may get its address. */
+  #endAtNode({ policy }: RenderedPod): void {
+    const kept = this.#kept.get(NODE);
+    const addresses = new Set(policy.addresses.map(formatAddress));
+    if (kept)
+      this.#kept.set(
+        NODE,
+        kept.filter(({ source }) => !addresses.has(source.address)),
+      );
   }
 
   #setKept(owner: TableOwner, kept: readonly KeptConnection[]): void {

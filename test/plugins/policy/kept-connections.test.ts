@@ -124,6 +124,45 @@ describe('connections that were open before a table', () => {
     assert.equal(passes(node, 'vpp-tap-c1', [REMOTE, 443], [address, 40_000]), true);
   });
 
+  it('to a pod continue if it is isolated after another one, and end with it', async () => {
+    const { node, address, namespace } = await started();
+    const other = addressOf(await node.add('db', 'c2'));
+    const record = pod({ name: 'db', ...inDefault, labels: { app: 'db' }, ips: [other] });
+    await node.put(recordOf('pod', record));
+    const otherNamespace = [...node.pods.attachments().values()].find(
+      (one) => one.pod.name === 'db',
+    )!.networkNamespace;
+    node.host.open.set(namespace, [connection(address, 'remote', 80, 50_000)]);
+    node.host.open.set(otherNamespace, [connection(other, 'remote', 90, 50_001)]);
+    await node.put(sendNothing);
+    await node.put(
+      recordOf(
+        'policy',
+        policy({
+          ...inDefault,
+          name: 'db',
+          pods: selector({ app: 'db' }),
+          policy_type: 'EGRESS',
+          egress_rule: [{ to: [block('192.0.2.0/24')] }],
+        }),
+      ),
+    );
+    const [link] = node.policies.node()!.interfaces;
+    const replies = () => [
+      passes(node, link!, [address, 80], [REMOTE, 50_000]),
+      passes(node, link!, [other, 90], [REMOTE, 50_001]),
+    ];
+    assert.deepEqual(replies(), [true, true]);
+    const keptAtNode = () =>
+      toldByVpp(node)
+        .find(({ acl }) => acl.endsWith('NODE-GLOBAL'))!
+        .connections.map(({ source }) => source.address);
+    assert.deepEqual(keptAtNode().toSorted(), [address, other].toSorted());
+    // its address may be that of another pod later
+    await node.del('db', 'c2');
+    assert.deepEqual(keptAtNode(), [address]);
+  });
+
   it('stay in VPP when the agent restarts, without a change', async () => {
     const { node, address, namespace } = await started();
     node.host.open.set(namespace, [connection(address, 'local', 40_000, 443)]);
