@@ -23,7 +23,10 @@ export async function renderedValues(
   const replace = (_group: string, all: Iterable<KeyValue>) => {
     for (const { key, value } of all) values.set(key, value);
   };
-  await AclRenderer.render({ txn: { replace }, clock }, state);
+  const ctx = { txn: { replace }, clock };
+  const renderer = await AclRenderer.render(ctx, state);
+  // the connections that are open then are no part of a plan
+  for (const owner of renderer.takeNewTables()) renderer.keep(ctx, owner, []);
   return values;
 }
 
