@@ -57,11 +57,19 @@ describe('events', { skip: withoutProgram('chromium'), timeout: 120_000 }, () =>
       ),
     );
 
-  it('lists the events of the agent, the newest first', async (t) => {
+  it('lists the events of the agent, the newest first, with their follow-ups below them', async (t) => {
     const { page, problems, assertAccessible } = await open(t, 'events');
     await row(page, unlucky.event).waitFor();
     const { records } = shop.agent.controller.history;
-    assert.deepEqual(await listed(page), records.map(({ seqNum }) => seqNum).reverse());
+    const inOrder = records
+      .filter(({ followUpTo }) => followUpTo === undefined)
+      .toReversed()
+      .flatMap((one) => [one, ...records.filter(({ followUpTo }) => followUpTo === one.seqNum)]);
+    assert.equal(inOrder.length, records.length);
+    assert.deepEqual(
+      await listed(page),
+      inOrder.map(({ seqNum }) => seqNum),
+    );
     const text = await row(page, unlucky.event).innerText();
     assert.match(text, /Add Pod default\/unlucky/);
     assert.match(text, /failed, undone/);
