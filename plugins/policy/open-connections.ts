@@ -1,5 +1,5 @@
 /** Connections that are open at interfaces that get a table, read from the kernel: its sockets know who has opened them. */
-import { errorText } from '#infra/errors/errors.ts';
+import { defineError, errorText } from '#infra/errors/errors.ts';
 import type { UpdateContext } from '#plugins/controller/api/event-handler.ts';
 import type { Connection, HostPort } from '#plugins/controller/api/ports/host.ts';
 import type { AttachmentId, PodManagerApi } from '#plugins/podmanager/api.ts';
@@ -13,6 +13,13 @@ import {
 } from './acl/kept-connections.ts';
 import { type AclRenderer, NODE, type TableOwner } from './acl/renderer.ts';
 import type { WiredPod } from './api.ts';
+
+export const ConnectionsNotKeptError = defineError({
+  name: 'ConnectionsNotKeptError',
+  code: 'CV_POLICY_CONNECTIONS_NOT_KEPT',
+  remedy:
+    'The pod is isolated as its policies say. TCP connections that were open before its first policy may get no replies: processes that hang must connect again. Where the kernel did not answer, the next resync reads the connections.',
+});
 
 export interface OpenConnectionsDeps {
   readonly host: Pick<HostPort, 'connections'>;
@@ -44,7 +51,12 @@ export class OpenConnections {
   /** Connections whose replies a new table of the owner may deny. */
   async toKeep(ctx: PortContext, owner: TableOwner): Promise<readonly KeptConnection[]> {
     const { open, isComplete } = await this.#at(ctx, owner);
-    return isComplete ? limited(open) : [unread, ...limited(open)];
+    const kept = limited(open);
+    if (open.length > kept.length) {
+      const text = `${open.length} connections are open, and ${kept.length} of them are kept`;
+      this.#warn(ctx, new ConnectionsNotKeptError(text, { where: this.#nameOf(owner) }));
+    }
+    return isComplete ? kept : [unread, ...kept];
   }
 
   /** The connections that are not known to be closed. */
@@ -75,23 +87,25 @@ export class OpenConnections {
   }
 
   /** None where the namespace is unknown: what the pod has opened may end. @returns undefined when the kernel does not tell */
-  async #of(
-    { callPort, log }: PortContext,
-    id: AttachmentId,
-  ): Promise<readonly Connection[] | undefined> {
+  async #of(ctx: PortContext, id: AttachmentId): Promise<readonly Connection[] | undefined> {
     const { host, pods } = this.#deps;
     const attachment = pods.attachments().get(id);
     if (!attachment || attachment.networkNamespace === '' || pods.isDisplaced(id)) return [];
     const { networkNamespace } = attachment;
     try {
-      return await callPort(`host/connections ${id}`, () => host.connections(networkNamespace));
-    } catch (thrown) {
-      const { pod } = this.#attached.get(id)?.pod ?? {};
-      log.warn(
-        { pod, namespace: networkNamespace, error: errorText(thrown) },
-        'cannot read the connections of a pod: replies that a new table denies are lost until the next resync',
-      );
+      return await ctx.callPort(`host/connections ${id}`, () => host.connections(networkNamespace));
+    } catch (cause) {
+      const text = `the connections in ${networkNamespace} cannot be read: ${errorText(cause)}`;
+      this.#warn(ctx, new ConnectionsNotKeptError(text, { where: this.#nameOf(id), cause }));
       return undefined;
     }
+  }
+
+  #nameOf(owner: TableOwner): string {
+    return owner === NODE ? 'node' : (this.#attached.get(owner)?.pod.pod ?? owner);
+  }
+
+  #warn({ log }: PortContext, err: Error): void {
+    log.warn({ err }, 'connections that were open before a table may end');
   }
 }

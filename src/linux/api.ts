@@ -4,6 +4,7 @@
  * addresses as lower-case text, addresses as canonical text).
  */
 import { CodedError, defineError, type ErrorDetails } from '#infra/errors/errors.ts';
+import type { Connection } from '#plugins/controller/api/ports/host.ts';
 
 /**
  * Path of a network namespace (`/proc/<pid>/ns/net`, `/run/netns/<name>`); undefined is the agent's
@@ -127,14 +128,6 @@ export interface LinkSettings {
   readonly alias?: string;
 }
 
-/** A connection of TCP of a namespace. */
-export interface TcpConnection {
-  /** Addresses without prefix length; those of IPv4 as such, in sockets of IPv6 too. */
-  readonly local: { readonly address: string; readonly port: number };
-  readonly remote: { readonly address: string; readonly port: number };
-  readonly openedBy: 'local' | 'remote';
-}
-
 /**
  * Every call rejects with LinuxError (the kernel refused; contains the errno name) or
  * NamespaceNotFoundError. Calls are executed in their order; calls in the same turn of the event loop are one
@@ -186,8 +179,11 @@ export interface LinuxHost {
    * answers with these alone, however many others there are.
    */
   findLinks(namespace: NamespacePath, names: readonly string[]): Promise<readonly LinuxLink[]>;
-  /** Connections of TCP that are open, or closed by one end; without those of which the kernel does not tell who has opened them. Rejected if there are tens of thousands. */
-  connections(namespace: NamespacePath): Promise<readonly TcpConnection[]>;
+  /**
+   * Connections of TCP that are open, or closed by one end; without those of which the kernel does not tell who has opened
+   * them. Rejected if there are tens of thousands.
+   */
+  connections(namespace: NamespacePath): Promise<readonly Connection[]>;
   /** Counters and states of the links of one namespace, sorted by index. */
   reportLinks(namespace: NamespacePath): Promise<readonly LinkReport[]>;
 }

@@ -29,8 +29,8 @@ export const ACL_PREFIX = 'contiv-policy-';
 
 /**
  * Each interface has ACLs of its own: VPP drops all sessions of an interface when another ACL is bound to it, so
- * while it has a table its ACLs stay bound, and their rules are replaced. The scheduler configures values in the order of their keys: the names
- * put all tables before the rules that follow from them.
+ * while it has a table its ACLs stay bound, and their rules are replaced. The scheduler configures values in the order
+ * of their keys: the names put all tables before the rules that follow from them.
  */
 export function podAclNames(podInterface: string): AclNames {
   return {

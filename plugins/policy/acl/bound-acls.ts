@@ -23,8 +23,8 @@ export interface BoundTable {
 }
 
 /**
- * None where the table permits everything, and nothing precedes: each ACL costs each packet. Both are configured in the order of their names, the table first: while it is stricter than the rules at
- * the input, replies make no session.
+ * None where the table permits everything, and no rules precede it: every packet pays for an ACL. Both are configured in
+ * the order of their names, the table first: while it is stricter than the rules at the input, replies make no session.
  */
 export function boundAcls(bound: BoundTable): KeyValue[] {
   const { names, interfaces, table, withoutSessions = '', first, kept } = bound;

@@ -1,4 +1,5 @@
 /** Operations on the kernel as data, which the thread that carries them out receives as a copy. */
+import type { Connection } from '#plugins/controller/api/ports/host.ts';
 import type {
   LinkLocation,
   LinkReport,
@@ -8,7 +9,6 @@ import type {
   LinuxRoute,
   NamespacePath,
   NamespaceState,
-  TcpConnection,
 } from '../api.ts';
 import type { RouteVerb } from '../netlink/routes.ts';
 import type { FoundSocket } from '../netlink/sockets.ts';
@@ -62,7 +62,7 @@ export type Answer =
   | readonly LinuxLink[]
   | readonly LinkReport[]
   | readonly FoundSocket[]
-  | readonly TcpConnection[]
+  | readonly Connection[]
   | bigint
   | undefined;
 

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '#infra/clock/clock.ts';
-import type { LinkReport, LinuxHost, LinuxLink, NamespaceState, TcpConnection } from '../api.ts';
+import type { Connection } from '#plugins/controller/api/ports/host.ts';
+import type { LinkReport, LinuxHost, LinuxLink, NamespaceState } from '../api.ts';
 import type { FoundSocket } from '../netlink/sockets.ts';
 import type { NamespaceCookies } from '../socket-services/kernel-table.ts';
 import type { DatagramSockets } from '../socket-services/stale-sockets.ts';
@@ -65,7 +66,7 @@ export function kernelHost({
     datagramSockets: async (namespace) =>
       (await queue.run(commands.datagramSockets(namespace))) as readonly FoundSocket[],
     connections: async (namespace) =>
-      (await queue.run(commands.tcpConnections(namespace))) as readonly TcpConnection[],
+      (await queue.run(commands.tcpConnections(namespace))) as readonly Connection[],
     endDatagramSocket: async (namespace, socket) =>
       run(commands.endDatagramSocket(namespace, socket)),
   };

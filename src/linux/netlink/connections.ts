@@ -1,6 +1,6 @@
 /** Messages about connections of TCP (`sock_diag`). */
 import { formatIp, parseIp } from '#models/ip.ts';
-import type { TcpConnection } from '../api.ts';
+import type { Connection } from '#plugins/controller/api/ports/host.ts';
 import { attributesOf } from './attributes.ts';
 import type { Message, Request } from './messages.ts';
 import {
@@ -36,7 +36,7 @@ export function dumpTcpConnections(family: number): Request {
 }
 
 /** @returns undefined if the kernel does not tell who has opened it */
-export function decodeTcpConnection({ body }: Message): TcpConnection | undefined {
+export function decodeTcpConnection({ body }: Message): Connection | undefined {
   const { family, id } = decodeSocket(body);
   const openedBy = openerOf(body);
   if (openedBy === undefined) return undefined;
@@ -49,7 +49,7 @@ export function decodeTcpConnection({ body }: Message): TcpConnection | undefine
  * got an acknowledgment of its SYN by this socket; that of the other end came before it had one. A process cannot
  * pretend, as it can by the port at which it listens.
  */
-function openerOf(body: Buffer): TcpConnection['openedBy'] | undefined {
+function openerOf(body: Buffer): Connection['openedBy'] | undefined {
   const info = attributesOf(body.subarray(ANSWER_LENGTH)).get(INFO);
   if (info === undefined || info.length < INFO_LENGTH) return undefined;
   const counter = (at: number) => Number(info.readBigUInt64LE(at));

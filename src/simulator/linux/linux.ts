@@ -9,10 +9,10 @@ import type {
   NamespaceIdentity,
   NamespacePath,
   NamespaceState,
-  TcpConnection,
 } from '#linux/api.ts';
 import { NamespaceNotFoundError } from '#linux/api.ts';
 import { formatMac } from '#models/ip.ts';
+import type { Connection } from '#plugins/controller/api/ports/host.ts';
 import { appendRecord, FaultPlan } from '../faults.ts';
 import * as text from './argument-checks.ts';
 import { addRoute, deleteRoute, type RouteRequest, replaceRoute, setProtocol } from './fib.ts';
@@ -52,7 +52,7 @@ export class SimLinux implements LinuxHost {
   /** Injected faults, by errno name. */
   readonly faults = new FaultPlan<LinuxOperation, string>();
   /** Connections of TCP of its processes, by namespace: it has no sockets of its own. */
-  readonly open = new Map<NamespacePath, readonly TcpConnection[]>();
+  readonly open = new Map<NamespacePath, readonly Connection[]>();
   /** The latest operations, in order, including failed ones. */
   readonly operations: LinuxOperation[] = [];
   /**
@@ -422,7 +422,7 @@ export class SimLinux implements LinuxHost {
     return this.#operate('findLinks', namespace, [names], (space) => space.findLinks(names));
   }
 
-  connections(namespace: NamespacePath): Promise<readonly TcpConnection[]> {
+  connections(namespace: NamespacePath): Promise<readonly Connection[]> {
     return this.#operate('connections', namespace, [], () => this.open.get(namespace) ?? []);
   }
 

@@ -200,7 +200,8 @@ describe('connections that were open before a table', () => {
   it('end where the kernel does not report them; the pod is isolated', async () => {
     const { node, address } = await started();
     node.host.connections = () => Promise.reject(new Error('no such namespace'));
-    await node.put(denyAll);
+    const { warnings } = await node.put(denyAll);
+    assert.deepEqual(warnings, ['CV_POLICY_CONNECTIONS_NOT_KEPT']);
     assert.equal(passes(node, 'vpp-tap-c1', [REMOTE, 443], [address, 40_000]), false);
     assert.equal(tableEvents(node), 1);
   });
@@ -257,6 +258,17 @@ describe('connections that were open before a table', () => {
     node.host.open.set(namespace, [...more, connection(address, 'local', 60_000, 443)]);
     await node.heal();
     assert.equal(passes(node, 'vpp-tap-c1', [REMOTE, 443], [address, 60_000]), true);
+  });
+
+  it('are reported if they are more than are kept', async () => {
+    const { node, address, namespace } = await started();
+    const all = Array.from({ length: MAX_KEPT + 1 }, (_, port) =>
+      connection(address, 'local', 40_000 + port, 443),
+    );
+    node.host.open.set(namespace, all);
+    const { warnings } = await node.put(denyAll);
+    assert.deepEqual(warnings, ['CV_POLICY_CONNECTIONS_NOT_KEPT']);
+    assert.equal(passes(node, 'vpp-tap-c1', [REMOTE, 443], [address, 40_000]), true);
   });
 
   it('are not asked for where a pod is isolated from its beginning', async () => {

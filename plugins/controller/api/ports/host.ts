@@ -48,7 +48,7 @@ export interface MarkedLinks {
   readonly unreadable: readonly string[];
 }
 
-/** A connection of TCP of a namespace; addresses without prefix length. */
+/** A connection of TCP of a namespace; addresses without prefix length, those of IPv4 as such in sockets of IPv6 too. */
 export interface Connection {
   readonly local: ConnectionEnd;
   readonly remote: ConnectionEnd;
@@ -78,7 +78,10 @@ export interface HostPort {
   hasIpv6(): Promise<boolean>;
   /** Whether the kernel translates services at the sockets of this node. */
   hasSocketServices(): Promise<boolean>;
-  /** Connections of TCP of a namespace that are open; none if it does not exist. */
+  /**
+   * Connections of TCP of a namespace that are open, as far as the kernel tells who has opened them; none if the
+   * namespace does not exist. Rejected if there are tens of thousands.
+   */
   connections(namespacePath: string): Promise<readonly Connection[]>;
   /** Enables IPv6 addresses in a namespace: container runtimes disable them. */
   enableIpv6(namespacePath: string): Promise<void>;

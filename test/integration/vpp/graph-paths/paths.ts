@@ -1,6 +1,6 @@
 /**
- * The graph nodes of VPP that a packet visits where neither a policy nor a service concerns it, and the kernel
- * translates services at sockets: `<name>`, or `<name> ×<times>`, as `show runtime` names them. Every packet pays for
+ * The graph nodes of VPP that a packet visits where no service concerns it, as the kernel translates them at sockets, and
+ * no policy but in the path that names it: `<name>`, or `<name> ×<times>`, as `show runtime` names them. Every packet pays for
  * each, so none joins a path unnoticed.
  */
 
