@@ -9,6 +9,7 @@ export const eventKinds = [
   'External Config Resync',
   'Healing Resync',
   'Kubernetes State Change',
+  'New Policy Tables',
   'Node IP Change',
   'Node Update',
   'Node-specific Configuration Change',
