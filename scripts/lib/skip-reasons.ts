@@ -33,7 +33,7 @@ const rules: readonly {
 }[] = [
   {
     pattern:
-      /^needs (vpp|vppctl|go|kube-apiserver|kubectl|helm|kubeconform|kube-score) in the PATH:/,
+      /^needs (vpp|vppctl|go|kube-apiserver|kube-proxy|kubectl|helm|kubeconform|kube-score) in the PATH:/,
     isMissing: (machine, name) => !machine.hasProgram(name),
   },
   // .ci/run installs it where Go is installed.

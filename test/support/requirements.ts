@@ -36,6 +36,8 @@ const packages = {
   socat: 'socat',
   unshare: 'util-linux',
   iptables: 'iptables',
+  nft: 'nftables',
+  sysctl: 'procps',
   dnsmasq: 'dnsmasq-base',
   gcc: 'gcc and libc6-dev',
   java: 'openjdk-17-jre-headless',
@@ -54,6 +56,7 @@ const packages = {
   'kube-apiserver': 'Kubernetes 1.33 or later, or name the folder of its programs in KUBE_BIN',
   'kube-controller-manager':
     'Kubernetes 1.33 or later, or name the folder of its programs in KUBE_BIN',
+  'kube-proxy': 'Kubernetes 1.33 or later, or name the folder of its programs in KUBE_BIN',
   kubectl: 'Kubernetes 1.33 or later, or name the folder of its programs in KUBE_BIN',
   helm: 'Helm 3 or later, or name its folder in KUBE_BIN',
   kubeconform: 'it with `go install github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0`',
@@ -89,7 +92,7 @@ type KubeClientProgram = 'helm' | 'kubeconform' | 'kube-score';
 
 /** Path of a program of Kubernetes: in the folder that KUBE_BIN names, or in the PATH. */
 export function findKubeProgram(
-  name: 'kube-apiserver' | 'kube-controller-manager' | 'kubectl' | KubeClientProgram,
+  name: 'kube-apiserver' | 'kube-proxy' | 'kube-controller-manager' | 'kubectl' | KubeClientProgram,
 ): string | undefined {
   const folder = process.env['KUBE_BIN'];
   if (folder === undefined) return findProgram(name);
@@ -112,6 +115,16 @@ export function withoutKubernetes(): SkipReason {
     'etcd',
     'setpriv',
     ...(named ? [] : (['kube-apiserver', 'kubectl'] as const)),
+  );
+}
+
+/** A kube-proxy in mode nftables, with its API server, in namespaces of the test. */
+export function withoutKubeProxy(): SkipReason {
+  const named = process.env['KUBE_BIN'] !== undefined;
+  return (
+    withoutKubernetes() ||
+    withoutKernel() ||
+    withoutProgram('nft', 'sysctl', ...(named ? [] : (['kube-proxy'] as const)))
   );
 }
 

@@ -46,7 +46,7 @@ export const someStep = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ membership: true }) },
   { weight: 1, arbitrary: fc.record({ pod: fc.constantFrom('a1', 'a2', 'b1', 'b2') }) },
   // its annotation for the translation of services
-  { weight: 1, arbitrary: fc.record({ exempt: fc.constantFrom('a1', 'b1') }) },
+  { weight: 1, arbitrary: fc.record({ exempt: fc.constantFrom('a1', 'a2', 'b1') }) },
   {
     weight: 1,
     arbitrary: fc.record({

@@ -64,10 +64,12 @@ export interface Connection {
 /** Enough for two repetitions of a lost SYN. */
 export const LIMIT_MS = 5000;
 
+/** EPERM: a datagram that the rules of this host reject. */
+const REFUSALS: readonly unknown[] = ['ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'EPERM'];
+
 /** @throws other errors than a refusal */
 export function answerOf(error: NodeJS.ErrnoException): Answer {
-  if (error.code === 'ECONNREFUSED' || error.code === 'ECONNRESET' || error.code === 'EHOSTUNREACH')
-    return { result: 'refused' };
+  if (REFUSALS.includes(error.code)) return { result: 'refused' };
   if (error.code === 'ETIMEDOUT') return { result: 'timeout' };
   throw error;
 }

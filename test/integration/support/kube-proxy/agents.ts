@@ -1,0 +1,78 @@
+/** The answers of two agents on the same objects: packet traces through what their plugins make of the records. */
+import type { KubeEndpointSlice } from '#kubernetes/reflector/objects/endpoints.ts';
+import type { KubeService } from '#kubernetes/reflector/objects/service.ts';
+import { traceMemory } from '#packet-trace/memory.ts';
+import type { Snapshot } from '#packet-trace/snapshot.ts';
+import { iface, via } from '#test/packet-trace/snapshot-builder.ts';
+import { recordsOf } from '#test/plugins/service/service-objects.ts';
+import { NODES, TracedCluster } from '#test/plugins/service/traced-cluster.ts';
+import { type Network, possibleAnswers, type Station } from '#test/services/simulated/traffic.ts';
+import { type AnswerText, answerText, type Cell, clients } from './matrix.ts';
+import { machines, zones } from './services.ts';
+
+/** Machines by name, with their devices in the snapshot. */
+const stations: readonly Station[] = [
+  ...Object.entries(machines).map(([name, { address, node, ports }]) => ({
+    name,
+    device: name === node ? `${node}/host` : `${node}//run/netns/${name}`,
+    address,
+    ports: new Set<number>(ports),
+  })),
+  {
+    name: 'outside',
+    device: 'outside by node-a',
+    address: '192.168.16.200',
+    ports: new Set<number>(),
+  },
+];
+
+const HOST_NIC = 'eth1';
+
+export class TracedAgents {
+  readonly #network: Network;
+
+  static async start(
+    services: readonly KubeService[],
+    slices: readonly KubeEndpointSlice[],
+  ): Promise<TracedAgents> {
+    const cluster = await TracedCluster.start(true);
+    for (const node of NODES) await cluster.step({ node, zone: zones[node] });
+    await cluster.step({ exempt: 'a2' });
+    for (const [resource, records] of recordsOf(services, slices))
+      for (const [key, value] of records)
+        await cluster.publish(resource as 'service' | 'endpoints', key, value);
+    return new TracedAgents(cluster);
+  }
+
+  private constructor(cluster: TracedCluster) {
+    const snapshot = withHostNetwork(cluster.snapshot());
+    this.#network = { snapshot, stations, memory: traceMemory() };
+  }
+
+  /** Whichever backend is chosen. */
+  answer({ client, question: { target } }: Cell): AnswerText {
+    const station = stations.find(({ name }) => name === clients[client])!;
+    return answerText(possibleAnswers(this.#network, station, target));
+  }
+}
+
+/** The network of the hosts' own NICs, where the machine outside is, too. The agents do not configure it. */
+function withHostNetwork(snapshot: Snapshot): Snapshot {
+  const devices = new Map(snapshot.devices);
+  const addresses = {
+    'node-a/host': machines['node-a'].address,
+    'node-b/host': machines['node-b'].address,
+    'outside by node-a': '172.16.0.200',
+  };
+  for (const [name, address] of Object.entries(addresses)) {
+    const device = devices.get(name)!;
+    const nic = iface(HOST_NIC, [`${address}/24`]);
+    devices.set(name, {
+      ...device,
+      interfaces: new Map([...device.interfaces, [nic.name, nic]]),
+      routes: [...device.routes, via('172.16.0.0/24', nic.name)],
+    });
+  }
+  const ports = Object.keys(addresses).map((device) => ({ device, interface: HOST_NIC }));
+  return { devices, wires: [...snapshot.wires, { ports, isOpen: false }] };
+}
