@@ -11,7 +11,7 @@ import type { ContivConfApi } from '#plugins/contivconf/api.ts';
 import type { KubeState } from '#plugins/controller/api/event-handler.ts';
 import type { PodId } from '#plugins/podmanager/api.ts';
 
-type Conf = Pick<ContivConfApi, 'useIpv6' | 'useSrv6ForServices'>;
+type Conf = Pick<ContivConfApi, 'useSrv6ForServices'>;
 
 interface UnsupportedFeature {
   /** As in README.md. */
@@ -21,14 +21,11 @@ interface UnsupportedFeature {
   /** Prefix of the annotation of a pod, if the feature has one. */
   readonly annotation?: string;
   readonly isConfigured?: (conf: Conf) => boolean;
-  /** Only with this configuration its objects have no effect; absent: with any. */
-  readonly isAffected?: (conf: Conf) => boolean;
   /** Log each object that appears between two resyncs, too. */
   readonly logsChanges?: true;
 }
 
 export const unsupportedFeatures: readonly UnsupportedFeature[] = [
-  { name: 'services of IPv6 clusters', resource: 'service', isAffected: (conf) => conf.useIpv6() },
   { name: 'SRv6 for services', isConfigured: (conf) => conf.useSrv6ForServices() },
   { name: 'custom networks', resource: 'customnetwork', logsChanges: true },
   { name: 'external interfaces', resource: 'external-interface', logsChanges: true },
@@ -87,8 +84,8 @@ export class UnsupportedFeatures {
 
   #countObjects(state: KubeState): void {
     const objects = new Map<string, number>();
-    for (const { name, resource, isAffected = () => true } of unsupportedFeatures)
-      if (resource && isAffected(this.#conf)) objects.set(name, state.get(resource)?.size ?? 0);
+    for (const { name, resource } of unsupportedFeatures)
+      if (resource) objects.set(name, state.get(resource)?.size ?? 0);
     this.#objects = objects;
   }
 }

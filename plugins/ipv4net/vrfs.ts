@@ -4,7 +4,7 @@ import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { ipScanNeighborModel } from '#models/vpp/ip-scan-neighbor.ts';
 import { vrfTableModel } from '#models/vpp/vrf-table.ts';
 import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
-import { dropRoute } from './drop-route.ts';
+import { dropRoute, unreachableRoute } from './drop-route.ts';
 import { interVrfRoute } from './inter-vrf-route.ts';
 import { POD_GATEWAY_LOOPBACK } from './names.ts';
 import { natLinkValues } from './nat-link.ts';
@@ -19,6 +19,7 @@ export function vrfValues(input: NodeInput): KeyValue[] {
     ...(input.family === 4 ? natLinkValues(input, ownHost(input)) : []),
     ...betweenVrfs(input),
     ...dropRoutes(input),
+    ...unreachableServices(input),
     ...neighborScan(input),
   ];
 }
@@ -49,10 +50,7 @@ function podGateway({ addresses, routing }: NodeInput): KeyValue {
 function betweenVrfs(input: NodeInput): KeyValue[] {
   const { addresses, routing, family } = input;
   const toMain = family === 6 ? ownHost(input) : [];
-  const toPods = [
-    ...(routing.transport === 'vxlan' ? [addresses.hostInterconnectSubnetAllNodes()] : []),
-    ...(family === 6 ? [addresses.serviceSubnet()] : []),
-  ];
+  const toPods = routing.transport === 'vxlan' ? [addresses.hostInterconnectSubnetAllNodes()] : [];
   return [
     ...toPods.map((network) => interVrfRoute(network, routing.mainVrf, routing.podVrf)),
     ...toMain.map((network) => interVrfRoute(network, routing.podVrf, routing.mainVrf)),
@@ -72,14 +70,19 @@ function ownHost({ addresses, routing, family, hostAddresses, stn }: NodeInput):
 }
 
 /** Drop packets to removed pods and nodes, which would loop between the VRFs. */
-function dropRoutes({ addresses, routing, family }: NodeInput): KeyValue[] {
-  const networks = [
-    ...(routing.transport === 'vxlan'
+function dropRoutes({ addresses, routing }: NodeInput): KeyValue[] {
+  const networks =
+    routing.transport === 'vxlan'
       ? [addresses.podSubnetAllNodes(), addresses.hostInterconnectSubnetAllNodes()]
-      : []),
-    ...(family === 6 ? [addresses.serviceSubnet()] : []),
-  ];
+      : [];
   return networks.map((network) => dropRoute(network, routing.podVrf));
+}
+
+/** A packet to an address of services that is not translated must not leave the cluster by the default route. */
+function unreachableServices({ addresses, routing }: NodeInput): KeyValue[] {
+  return [routing.mainVrf, routing.podVrf].map((vrf) =>
+    unreachableRoute(addresses.serviceSubnet(), vrf),
+  );
 }
 
 function neighborScan({ neighborScan: scan, family }: NodeInput): KeyValue[] {

@@ -24,6 +24,10 @@ export {
 export interface ServiceApi {
   /** Name of the renderer that carries services; undefined: none does. */
   rendererName(): string | undefined;
+  /** Why this node carries no service at all; undefined: it does, or it is not configured yet. */
+  whyNoneIsCarried(): string | undefined;
+  /** `<namespace>/<name>` of attached pods that reach no service, although services are carried; sorted. */
+  podsWithoutServices(): readonly string[];
   /** Numbers of what the kernel translates at sockets; 0 if it cannot, or is not configured to. */
   socketServices(): SocketServices;
   /** Names of all services of the cluster, also of those that are not rendered. */
@@ -36,7 +40,7 @@ export interface ServiceApi {
   renderedServices(): ReadonlyMap<ServiceName, RenderedService>;
   /** Why services are not carried as their objects define it; without those that are. */
   serviceProblems(): ReadonlyMap<ServiceName, readonly string[]>;
-  /** Translation of the packets of an attached pod to services; undefined: services are not carried. */
+  /** Translation of the packets of an attached pod to services; undefined: its services are not carried. */
   translationOf(attachment: Pick<Attachment, 'containerId'>): ServiceTranslation | undefined;
   /** The carriers of an address of a service; none: services are not carried. */
   carriersOf(address: ServiceAddress): readonly AddressCarrier[];

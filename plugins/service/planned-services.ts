@@ -41,7 +41,7 @@ export async function plannedServices(
   return {
     rendered: processor.rendered(),
     values,
-    atOtherNodes: ({ atOtherNodes = [] }) => (input.carriers.nat.hasSockets ? atOtherNodes : []),
+    atOtherNodes: ({ atOtherNodes = [] }) => (input.carriers.sockets ? atOtherNodes : []),
     carriersOf: (address) => addressCarriers(address, input.carriers),
     problemsOf: (service) => problemsOf(processor, input.carriers, service),
   };

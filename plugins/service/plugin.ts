@@ -33,6 +33,7 @@ import {
   serviceInputs,
 } from './api.ts';
 import type { ServiceConfig } from './config.ts';
+import { ServicesNotCarriedError } from './errors.ts';
 import { podInterface, podInterfaces } from './local-interfaces.ts';
 import {
   addressedNodes,
@@ -41,7 +42,6 @@ import {
   nodePortAddresses,
   otherNode,
 } from './local-node.ts';
-import { type NatNode, readNatNode } from './nat44/nat-node.ts';
 import { podsWithClientsOutside } from './nat44/service-values.ts';
 import { type PlannedServices, plannedServices } from './planned-services.ts';
 import type { LocalNode } from './processor/local-node.ts';
@@ -59,13 +59,17 @@ import {
   carrierKeys,
   carrierLimits,
   carrierValues,
+  isExempt,
+  type NodeCarriers,
   nodeCarrierValues,
   podCarrierValues,
+  readCarriers,
+  rendererName,
   type ServiceTranslation,
   translationOf,
 } from './service-carriers.ts';
 import { ServiceProblems } from './service-problems.ts';
-import { type AddressedNode, NodeAddresses } from './socket/node-addresses.ts';
+import type { AddressedNode } from './socket/node-addresses.ts';
 import { type CarrierInput, valueGroup, valueGroups } from './value-groups.ts';
 
 export interface ServiceDeps extends LocalNodeDeps {
@@ -80,16 +84,18 @@ export function createService(deps: ServiceDeps): EventHandler & ServiceApi {
 }
 
 const noServices: ProcessorChange['services'] = new Map();
+const noHealthChecks: ReadonlyMap<ServiceName, HealthCheck> = new Map();
+const NOT_CARRIED =
+  'the pods have addresses of IPv6, which NAT44 of VPP does not translate, and nothing is translated at sockets';
 
 /** The events that change it are never reverted. */
-interface NodeServices extends Carriers {
+interface NodeServices {
   readonly processor: ServiceProcessor;
-  /** Both change with the addresses of this node. */
-  nat: NatNode;
-  addresses: NodeAddresses;
+  /** Changes with the addresses of this node. */
+  carriers: Carriers;
 }
 
-/** undefined: services are not carried, because the pods have addresses of IPv6. */
+/** undefined: services are not carried, because the pods have addresses of IPv6 and nothing is translated at sockets. */
 type State = NodeServices | undefined;
 
 class Services implements EventHandler<State>, ServiceApi {
@@ -98,6 +104,8 @@ class Services implements EventHandler<State>, ServiceApi {
   readonly #deps: ServiceDeps;
   readonly #problems = new ServiceProblems();
   #onHealthChecks: HealthCheckListener = () => undefined;
+  /** Whether the log says that no service is carried. */
+  #hasReported = false;
   /** The last update that has changed services, and these. */
   #changed: { readonly event: Event; readonly services: ProcessorChange['services'] } | undefined;
 
@@ -113,16 +121,16 @@ class Services implements EventHandler<State>, ServiceApi {
 
   async resync(ctx: ResyncContext): Promise<State> {
     const node = localNode(this.#deps);
-    if (node.family !== 4) return undefined;
+    const carriers = readCarriers(this.#deps, node, await this.#hasSockets(ctx));
+    if (!carriers.nat && !carriers.sockets) return this.#withoutCarrier(ctx);
     const slices = new Slices(ctx.clock);
     const processor = await ServiceProcessor.read(ctx.kubeState, node, slices);
-    const hasSockets = await this.#hasSockets(ctx);
-    const input = await this.#carrierInput(node, processor, ctx.kubeState, hasSockets, slices);
+    const input = await this.#carrierInput(node, processor, ctx.kubeState, carriers, slices);
     for (const [group, values] of valueGroups(input)) {
       ctx.txn.replace(group, values);
       if (slices.dueNow()) await slices.turn();
     }
-    const state: NodeServices = { processor, ...input.carriers };
+    const state: NodeServices = { processor, carriers: input.carriers };
     const problems = new Map<ServiceName, readonly string[]>();
     for (const name of new Set([...this.#problems.all().keys(), ...processor.names()])) {
       problems.set(name, problemsOf(state, name));
@@ -130,9 +138,20 @@ class Services implements EventHandler<State>, ServiceApi {
     }
     ctx.onSuccess(() => {
       for (const [name, reasons] of problems) this.#problems.set(ctx.log, name, reasons);
-      this.#onHealthChecks(processor.healthChecks());
+      this.#onHealthChecks(healthChecksOf(state));
     });
     return state;
+  }
+
+  #withoutCarrier(ctx: ResyncContext): undefined {
+    const err = new ServicesNotCarriedError(NOT_CARRIED);
+    ctx.onSuccess(() => {
+      for (const name of this.#problems.all().keys()) this.#problems.set(ctx.log, name, []);
+      this.#onHealthChecks(noHealthChecks);
+      if (!this.#hasReported) ctx.log.warn({ err }, 'no service is carried');
+      this.#hasReported = true;
+    });
+    return undefined;
   }
 
   async update(ctx: UpdateContext, state: State): Promise<UpdateResult> {
@@ -152,19 +171,30 @@ class Services implements EventHandler<State>, ServiceApi {
 
   rendererName(): string | undefined {
     const { known } = this.state;
-    return known && (known.nat.hasSockets ? 'nat44, socket' : 'nat44');
+    return known && rendererName(known.carriers);
   }
 
   socketServices(): SocketServices {
     const { known } = this.state;
-    if (!known?.nat.hasSockets) return { services: 0, exemptPods: 0 };
+    if (!known?.carriers.sockets) return { services: 0, exemptPods: 0 };
     const attachments = [...this.#deps.pods.attachments().values()];
-    const exempt = attachments.filter((one) => this.translationOf(one) === 'packets');
+    const exempt = attachments.filter((one) => isExempt(one, this.#deps.desired));
     return {
       services: known.processor.rendered().size,
       // a sandbox may have several interfaces
       exemptPods: new Set(exempt.map(({ containerId }) => containerId)).size,
     };
+  }
+
+  whyNoneIsCarried(): string | undefined {
+    return this.state.isKnown && !this.state.known ? NOT_CARRIED : undefined;
+  }
+
+  podsWithoutServices(): readonly string[] {
+    if (!this.state.known) return [];
+    const all = [...this.#deps.pods.attachments().values()];
+    const without = all.filter((one) => this.translationOf(one) === undefined);
+    return [...new Set(without.map(({ pod }) => podIdText(pod)))].sort();
   }
 
   serviceProblems(): ReadonlyMap<ServiceName, readonly string[]> {
@@ -189,16 +219,17 @@ class Services implements EventHandler<State>, ServiceApi {
 
   translationOf(attachment: Pick<Attachment, 'containerId'>): ServiceTranslation | undefined {
     const { known } = this.state;
-    return known && translationOf(attachment, known.nat.hasSockets, this.#deps.desired);
+    return known && translationOf(attachment, known.carriers, this.#deps.desired);
   }
 
   carriersOf(address: ServiceAddress): readonly AddressCarrier[] {
     const { known } = this.state;
-    return known ? addressCarriers(address, known) : [];
+    return known ? addressCarriers(address, known.carriers) : [];
   }
 
   valuesOf(service: ServiceName): ReadonlyMap<string, Value> {
-    const keys = carrierKeys(service, this.state.known?.nat.hasSockets ?? false);
+    const { known } = this.state;
+    const keys = known ? carrierKeys(service, known.carriers) : [];
     return new Map(
       keys.flatMap((key) => {
         const value = this.#deps.desired.value(key);
@@ -213,12 +244,14 @@ class Services implements EventHandler<State>, ServiceApi {
     const slices = new Slices(clock);
     const node = localNode(this.#deps);
     const processor = await ServiceProcessor.read(kube, node, slices);
-    const input = await this.#carrierInput(node, processor, kube, known.nat.hasSockets, slices);
+    const { carriers } = known;
+    const input = await this.#carrierInput(node, processor, kube, carriers, slices);
     return plannedServices(processor, input, slices);
   }
 
   healthChecks(): ReadonlyMap<ServiceName, HealthCheck> {
-    return this.state.known?.processor.healthChecks() ?? new Map();
+    const { known } = this.state;
+    return known ? healthChecksOf(known) : noHealthChecks;
   }
 
   watchHealthChecks(listener: HealthCheckListener): void {
@@ -245,7 +278,7 @@ class Services implements EventHandler<State>, ServiceApi {
     node: LocalNode,
     processor: ServiceProcessor,
     kubeState: KubeState,
-    hasSockets: boolean,
+    { nat, sockets }: NodeCarriers,
     slices: Slices,
   ): Promise<CarrierInput> {
     const clientsOutside = new ServiceIndex();
@@ -254,11 +287,7 @@ class Services implements EventHandler<State>, ServiceApi {
       if (slices.due()) await slices.turn();
     }
     return {
-      carriers: {
-        nat: readNatNode(this.#deps, hasSockets),
-        clientsOutside,
-        addresses: new NodeAddresses(node),
-      },
+      carriers: { nat, sockets, clientsOutside },
       nodes: addressedNodes(this.#deps, node),
       net: this.#deps.net,
       podInterfaces: podInterfaces(this.#deps, kubeState),
@@ -268,7 +297,7 @@ class Services implements EventHandler<State>, ServiceApi {
 
   #addPod(ctx: UpdateContext, state: NodeServices, id: AttachmentId): UpdateResult {
     const added = podInterface(this.#deps, ctx.kubeState, id);
-    const values = added ? podCarrierValues(added, state) : [];
+    const values = added ? podCarrierValues(added, state.carriers) : [];
     // optional: pods are attached while NAT44 fails
     ctx.txn.replace(valueGroup.pod(id), values, { optional: true, evenUnchanged: true });
     return {};
@@ -280,7 +309,7 @@ class Services implements EventHandler<State>, ServiceApi {
     for (const attachment of pod ? this.#deps.pods.attachmentsOf(pod) : []) {
       const found = podInterface(this.#deps, ctx.kubeState, attachmentId(attachment));
       if (!found) continue;
-      const values = podCarrierValues(found, state);
+      const values = podCarrierValues(found, state.carriers);
       ctx.txn.replace(valueGroup.pod(found.attachment), values, { optional: true });
     }
   }
@@ -296,7 +325,7 @@ class Services implements EventHandler<State>, ServiceApi {
       const others = this.#otherNodes(ctx.event);
       for (const [name, node] of others) {
         const addresses = node ? nodePortAddresses(this.#deps.net, node) : [];
-        replaceAddresses(ctx, state, { name, addresses });
+        replaceAddresses(ctx, state.carriers, { name, addresses });
       }
       const changed = others.map(([name, node]) =>
         node ? otherNode(this.#deps.net, node) : absentNode(name),
@@ -305,14 +334,16 @@ class Services implements EventHandler<State>, ServiceApi {
     }
     const node = localNode(this.#deps);
     const change = await processor.setNode(node, slices);
-    state.addresses = new NodeAddresses(node);
-    for (const one of addressedNodes(this.#deps, node)) replaceAddresses(ctx, state, one);
-    const { ownAddresses: before } = state.nat;
-    state.nat = readNatNode(this.#deps, state.nat.hasSockets);
-    const { ownAddresses: after } = state.nat;
+    const { carriers } = state;
+    state.carriers = {
+      ...carriers,
+      ...readCarriers(this.#deps, node, carriers.sockets !== undefined),
+    };
+    for (const one of addressedNodes(this.#deps, node)) replaceAddresses(ctx, state.carriers, one);
+    const [before, after] = [carriers, state.carriers].map(({ nat }) => nat?.ownAddresses);
     for (const service of processor.rendered().values())
-      if (service.addresses.some(({ address }) => before.has(address) !== after.has(address)))
-        ctx.txn.replace(valueGroup.service(service.name), carrierValues(service, state));
+      if (service.addresses.some(({ address }) => before?.has(address) !== after?.has(address)))
+        ctx.txn.replace(valueGroup.service(service.name), carrierValues(service, state.carriers));
     return this.#apply(ctx, state, change, slices);
   }
 
@@ -330,20 +361,20 @@ class Services implements EventHandler<State>, ServiceApi {
     { services, problems, hasOtherHealthChecks }: ProcessorChange,
     slices: Slices,
   ): Promise<UpdateResult> {
-    const { processor, clientsOutside } = state;
+    const { carriers } = state;
     if (services.size > 0) this.#changed = { event: ctx.event, services };
     const pods = new Set<string>();
     for (const [name, service] of services) {
       if (slices.dueNow()) await slices.turn();
-      ctx.txn.replace(valueGroup.service(name), service ? carrierValues(service, state) : []);
+      ctx.txn.replace(valueGroup.service(name), service ? carrierValues(service, carriers) : []);
       const answering = service ? podsWithClientsOutside(service) : [];
-      for (const address of clientsOutside.replace(name, answering)) pods.add(address);
+      for (const address of carriers.clientsOutside.replace(name, answering)) pods.add(address);
     }
     this.#putPodInterfaces(ctx, state, pods);
     // the limits change with the rendering
     for (const name of new Set([...services.keys(), ...problems.keys()]))
       this.#problems.set(ctx.log, name, problemsOf(state, name));
-    if (hasOtherHealthChecks) this.#onHealthChecks(processor.healthChecks());
+    if (hasOtherHealthChecks) this.#onHealthChecks(healthChecksOf(state));
     return services.size === 0 ? {} : { change: changeText(services) };
   }
 
@@ -352,7 +383,7 @@ class Services implements EventHandler<State>, ServiceApi {
     if (addresses.size === 0) return;
     for (const one of podInterfaces(this.#deps, ctx.kubeState))
       if (one.addresses.some((address) => addresses.has(address)))
-        ctx.txn.replace(valueGroup.pod(one.attachment), podCarrierValues(one, state), {
+        ctx.txn.replace(valueGroup.pod(one.attachment), podCarrierValues(one, state.carriers), {
           optional: true,
         });
   }
@@ -362,9 +393,14 @@ function replaceAddresses(ctx: UpdateContext, carriers: Carriers, node: Addresse
   ctx.txn.replace(valueGroup.addresses(node.name), nodeCarrierValues(node, carriers));
 }
 
-function problemsOf({ processor, ...carriers }: NodeServices, name: ServiceName): string[] {
+function problemsOf({ processor, carriers }: NodeServices, name: ServiceName): string[] {
   const limits = carrierLimits(processor.rendered().get(name), carriers);
   return [...processor.problemsOf(name), ...limits];
+}
+
+/** A load balancer has to send its clients, which are outside, to no node that does not serve them. */
+function healthChecksOf({ processor, carriers }: NodeServices): typeof noHealthChecks {
+  return carriers.nat ? processor.healthChecks() : noHealthChecks;
 }
 
 /** Services that a description of a change names. */

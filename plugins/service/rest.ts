@@ -9,6 +9,7 @@ import type { ValueState } from '#documents/value-states.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import { json, NotFoundError, type Route } from '#infra/http/route.ts';
 import { streamedList } from '#infra/http/streamed.ts';
+import { hostAndPort } from '#models/ip.ts';
 import type { ServiceApi } from './api.ts';
 import type { AddressDescription, ServiceDescription } from './processor/service-description.ts';
 import type { HealthCheckStates } from './wire-health-checks.ts';
@@ -74,7 +75,7 @@ function addressSummary({ backends, ...address }: AddressDescription): ServiceAd
   const used = backends.filter(({ whyNotUsed }) => whyNotUsed === undefined);
   return {
     ...address,
-    backends: used.map((backend) => `${backend.address}:${backend.port}`),
+    backends: used.map(hostAndPort),
     unusedBackends: backends.length - used.length,
   };
 }

@@ -3,12 +3,19 @@ import type { DesiredValues } from '#plugins/controller/api/desired-values.ts';
 import type { KeyValue } from '#plugins/controller/api/key-value.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
 import type { PodInterface } from './local-interfaces.ts';
-import { interfaceValue, type NatNode } from './nat44/nat-node.ts';
+import {
+  interfaceValue,
+  type NatNode,
+  type NatNodeDeps,
+  nodeValues,
+  readNatNode,
+} from './nat44/nat-node.ts';
 import { backendsInVpp, limitsOf, mappingsKey, serviceValues } from './nat44/service-values.ts';
+import type { LocalNode } from './processor/local-node.ts';
 import type { ServiceIndex } from './processor/service-index.ts';
 import type { Backend, RenderedService, ServiceAddress, ServiceName } from './rendered-service.ts';
 import { exemptionKey, exemptionValues, type PodContainer } from './socket/exempt-pods.ts';
-import type { AddressedNode, NodeAddresses } from './socket/node-addresses.ts';
+import { type AddressedNode, NodeAddresses } from './socket/node-addresses.ts';
 import {
   backendsAtSockets,
   socketKey,
@@ -17,10 +24,35 @@ import {
 } from './socket/socket-values.ts';
 
 export interface Carriers {
-  readonly nat: NatNode;
+  /** undefined: the pods have addresses of IPv6, which NAT44 does not translate. */
+  readonly nat: NatNode | undefined;
+  /** undefined: the kernel of this node translates nothing. */
+  readonly sockets: SocketNode | undefined;
   /** Services by the addresses of those pods of this node that answer clients outside with their own addresses. */
   readonly clientsOutside: ServiceIndex;
+}
+
+/** The carriers of this node, which change with its addresses. */
+export type NodeCarriers = Pick<Carriers, 'nat' | 'sockets'>;
+
+/** This node as its kernel translates at sockets. */
+export interface SocketNode {
   readonly addresses: NodeAddresses;
+  /** Weight of a backend on this node. */
+  readonly localWeight: number;
+}
+
+/** @param hasSockets whether the kernel translates at sockets */
+export function readCarriers(
+  deps: NatNodeDeps,
+  node: Pick<LocalNode, 'addresses' | 'family'>,
+  hasSockets: boolean,
+): NodeCarriers {
+  const localWeight = deps.config.serviceLocalEndpointWeight;
+  return {
+    nat: node.family === 4 ? readNatNode(deps, hasSockets) : undefined,
+    sockets: hasSockets ? { addresses: new NodeAddresses(node), localWeight } : undefined,
+  };
 }
 
 /**
@@ -29,10 +61,16 @@ export interface Carriers {
  */
 export function carrierValues(
   service: RenderedService,
-  { nat }: Pick<Carriers, 'nat'>,
+  { nat, sockets }: NodeCarriers,
 ): KeyValue[] {
-  const values = serviceValues(service, nat);
-  return nat.hasSockets ? [...values, socketValue(service, nat.localWeight)] : values;
+  return [
+    ...(nat ? serviceValues(service, nat) : []),
+    ...(sockets ? [socketValue(service, sockets.localWeight)] : []),
+  ];
+}
+
+export function rendererName({ nat, sockets }: NodeCarriers): string {
+  return [...(nat ? ['nat44'] : []), ...(sockets ? ['socket'] : [])].join(', ');
 }
 
 /** A part of the node that forwards the clients of a service: NAT44 those whose packets it meets. */
@@ -48,41 +86,57 @@ export interface AddressCarrier {
 /** The carriers of one address of a service. */
 export function addressCarriers(
   address: ServiceAddress,
-  { nat }: Pick<Carriers, 'nat'>,
+  { nat, sockets }: NodeCarriers,
 ): AddressCarrier[] {
-  const inVpp = backendsInVpp(address);
+  const inVpp = nat ? backendsInVpp(address) : [];
   return [
     ...(inVpp.length > 0 ? [{ carrier: 'NAT44', backends: inVpp } as const] : []),
-    ...(nat.hasSockets
-      ? [{ carrier: 'sockets', backends: backendsAtSockets(address) } as const]
-      : []),
+    ...(sockets ? [{ carrier: 'sockets', backends: backendsAtSockets(address) } as const] : []),
   ];
 }
 
 /** Sentences about what the carriers leave out. */
 export function carrierLimits(
   service: RenderedService | undefined,
-  { nat }: Pick<Carriers, 'nat'>,
+  { nat, sockets }: NodeCarriers,
 ): string[] {
   if (service === undefined) return [];
-  return [...limitsOf(service), ...(nat.hasSockets ? socketLimitsOf(service) : [])];
+  return [
+    ...(nat ? limitsOf(service) : limitsWithoutNat(service)),
+    ...(sockets ? socketLimitsOf(service) : []),
+  ];
+}
+
+/** Clients outside of the cluster have no right to cluster IPs. */
+function limitsWithoutNat({ addresses }: RenderedService): string[] {
+  if (addresses.every(({ kind }) => kind === 'cluster-ip')) return [];
+  return [
+    'carried at sockets only: clients outside of the cluster are not served, because NAT44 of VPP translates IPv4 alone',
+  ];
 }
 
 /**
  * Addresses of a node at which node ports are reached. NAT44 has those of this node in each service, and leaves other
  * nodes to themselves.
  */
-export function nodeCarrierValues(node: AddressedNode, { nat, addresses }: Carriers): KeyValue[] {
-  return nat.hasSockets ? addresses.valuesOf(node) : [];
+export function nodeCarrierValues(
+  node: AddressedNode,
+  { sockets }: Pick<Carriers, 'sockets'>,
+): KeyValue[] {
+  return sockets?.addresses.valuesOf(node) ?? [];
 }
 
 /** Keys of the values with the mappings of a service, of those that carry it. */
-export function carrierKeys(service: ServiceName, hasSockets: boolean): string[] {
-  return hasSockets ? [mappingsKey(service), socketKey(service)] : [mappingsKey(service)];
+export function carrierKeys(service: ServiceName, { nat, sockets }: NodeCarriers): string[] {
+  return [...(nat ? [mappingsKey(service)] : []), ...(sockets ? [socketKey(service)] : [])];
 }
 
-/** NAT44 on the interfaces of VPP that are not those of pods. */
-export function nodeInterfaceValues(net: Ipv4NetApi, nat: NatNode): KeyValue[] {
+/** NAT44 of this node, and on the interfaces of VPP that are not those of pods. */
+export function natValues(net: Ipv4NetApi, { nat }: Pick<Carriers, 'nat'>): KeyValue[] {
+  return nat ? [...nodeValues(nat), ...nodeInterfaceValues(net, nat)] : [];
+}
+
+function nodeInterfaceValues(net: Ipv4NetApi, nat: NatNode): KeyValue[] {
   const overlay = net.vxlanBvi();
   const toPods = nat.hasSockets ? [net.natLink()] : overlay === undefined ? [] : [overlay];
   const others = [net.mainInterface(), ...net.otherInterfaces(), net.hostInterconnect()];
@@ -96,24 +150,33 @@ export function nodeInterfaceValues(net: Ipv4NetApi, nat: NatNode): KeyValue[] {
  */
 export function podCarrierValues(
   { vppInterface, addresses, container, wantsPackets }: PodInterface,
-  { nat, clientsOutside }: Carriers,
+  { nat, sockets, clientsOutside }: Carriers,
 ): KeyValue[] {
   const hasClients = addresses.some((one) => clientsOutside.of(one).size > 0);
-  const isTranslated = !nat.hasSockets || wantsPackets || hasClients;
+  const isTranslated = !sockets || wantsPackets || hasClients;
   return [
-    ...(isTranslated ? [interfaceValue(nat, vppInterface)] : []),
-    ...(nat.hasSockets && wantsPackets ? exemptionValues(container) : []),
+    ...(nat && isTranslated ? [interfaceValue(nat, vppInterface)] : []),
+    ...(sockets && wantsPackets ? exemptionValues(container) : []),
   ];
 }
 
 /** The place where addresses of services are translated for a pod: its sockets, or its packets in VPP. */
 export type ServiceTranslation = 'sockets' | 'packets';
 
+/** undefined: nothing translates for the pod. */
 export function translationOf(
   container: Pick<PodContainer, 'containerId'>,
-  hasSockets: boolean,
+  { nat, sockets }: NodeCarriers,
   desired: Pick<DesiredValues, 'value'>,
-): ServiceTranslation {
-  const isExempt = desired.value(exemptionKey(container)) !== undefined;
-  return hasSockets && !isExempt ? 'sockets' : 'packets';
+): ServiceTranslation | undefined {
+  if (sockets && !isExempt(container, desired)) return 'sockets';
+  return nat && 'packets';
+}
+
+/** Whether the sockets of a pod are left alone. */
+export function isExempt(
+  container: Pick<PodContainer, 'containerId'>,
+  desired: Pick<DesiredValues, 'value'>,
+): boolean {
+  return desired.value(exemptionKey(container)) !== undefined;
 }

@@ -7,13 +7,12 @@ import type { KeyValue } from '#plugins/controller/api/key-value.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
 import type { AttachmentId } from '#plugins/podmanager/api.ts';
 import type { PodInterface } from './local-interfaces.ts';
-import { nodeValues } from './nat44/nat-node.ts';
 import type { RenderedService, ServiceName } from './rendered-service.ts';
 import {
   type Carriers,
   carrierValues,
+  natValues,
   nodeCarrierValues,
-  nodeInterfaceValues,
   podCarrierValues,
 } from './service-carriers.ts';
 import type { AddressedNode } from './socket/node-addresses.ts';
@@ -39,8 +38,7 @@ export function* valueGroups(
   input: CarrierInput,
 ): Generator<readonly [group: string, values: readonly KeyValue[]], void, void> {
   const { carriers, nodes, net, podInterfaces, services } = input;
-  const { nat } = carriers;
-  yield [valueGroup.node, [...nodeValues(nat), ...nodeInterfaceValues(net, nat)]];
+  yield [valueGroup.node, natValues(net, carriers)];
   for (const one of nodes) yield [valueGroup.addresses(one.name), nodeCarrierValues(one, carriers)];
   for (const one of podInterfaces)
     yield [valueGroup.pod(one.attachment), podCarrierValues(one, carriers)];

@@ -26,7 +26,7 @@ const attachmentFields = {
   isDisplaced: Type.Boolean({ description: 'The path leads to another network namespace.' }),
   serviceTranslation: orNull(
     Type.Enum(['sockets', 'packets']),
-    'Where addresses of services are translated for the pod: at its `sockets`, or in its `packets` by VPP; null: services are not carried.',
+    'Where addresses of services are translated for the pod: at its `sockets`, or in its `packets` by VPP; null: it reaches none, because nothing carries services for it.',
   ),
   attachedAt: orNull(Type.String(), 'RFC 3339; null: unknown.'),
   values: ValueStates,

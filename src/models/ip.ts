@@ -118,6 +118,16 @@ export function unspecifiedOf(address: string): string {
   return address.includes(':') ? '::' : '0.0.0.0';
 }
 
+/** An address and a port, as URLs write them: `10.1.1.2:80`, `[fd01::2]:80`. */
+export function hostAndPort({ address, port }: HostAndPort): string {
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+}
+
+interface HostAndPort {
+  readonly address: string;
+  readonly port: number;
+}
+
 /** Whether an IPv6 address is in `fe80::/10`. */
 export function isLinkLocalIpv6(bytes: IpBytes): boolean {
   const [first, second = 0] = bytes;

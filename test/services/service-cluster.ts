@@ -93,6 +93,12 @@ export interface ServiceCluster extends AsyncDisposable {
   /** The address that a backend sees where this node replaces the client's address. */
   natLoopbackOf(node: NodeName): string;
 
+  /**
+   * An address for services, in the family of the pods.
+   * @param ipv4 of the service subnet, or one outside of the cluster
+   */
+  serviceAddress(ipv4: string): string;
+
   /** Writes records of the namespace `default`, in order; resolves when all running agents have applied them. */
   apply(...records: readonly ServiceRecords[]): Promise<void>;
 

@@ -3,12 +3,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ServedAddress, ServiceChange } from '#documents/connectivity.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import type { Slices } from '#infra/clock/slices.ts';
+import { hostAndPort } from '#models/ip.ts';
 import type { KubeState } from '#plugins/controller/api/event-handler.ts';
 import {
   ownerText,
   type PlannedServices,
   type RenderedService,
-  type ServiceAddress,
   type ServiceApi,
   type ServiceName,
 } from '#plugins/service/api.ts';
@@ -96,9 +96,9 @@ async function servedBy(
   for (const one of service.addresses) {
     if (slices.dueNow()) await slices.turn();
     const { kind, address, port, protocol, clients } = one;
-    const backends = one.backends.map(endText);
+    const backends = one.backends.map(hostAndPort);
     const carriers = carriersOf(one).map(({ carrier, backends: carried }) => {
-      const ends = carried.map(endText);
+      const ends = carried.map(hostAndPort);
       return isDeepStrictEqual(ends, backends) ? { carrier } : { carrier, backends: ends };
     });
     const sourceRanges = clients && { sourceRanges: clients.ranges };
@@ -110,15 +110,11 @@ async function servedBy(
       address,
       port,
       protocol,
-      backends: backends.map(endText),
+      backends: backends.map(hostAndPort),
       carriers: [{ carrier: 'sockets' }],
     }),
   );
   return [...own, ...others];
-}
-
-function endText({ address, port }: ServiceAddress['backends'][number]): string {
-  return `${address}:${port}`;
 }
 
 /** Services that are not named may lose an address, too, to one that is. */

@@ -134,21 +134,7 @@ export function nodeValues(node: NatNode): KeyValue[] {
       : [keyValue(nat44AddressPoolModel, { first_ip: uplink.address, vrf_id: ANY_VRF })]),
     ...twiceNatPool(node),
     nodeIdentities(node),
-    // a packet to a port without backends must not leave by the default route
-    ...unreachable(node, node.serviceSubnet),
   ];
-}
-
-/** A client whose packet is not translated gets an error. */
-function unreachable({ mainVrf, podVrf }: NatNode, network: string): KeyValue[] {
-  return [mainVrf, podVrf].map((vrf_id) =>
-    keyValue(vppRouteModel, {
-      type: 'UNREACHABLE',
-      vrf_id,
-      dst_network: network,
-      next_hop_addr: '0.0.0.0',
-    }),
-  );
 }
 
 /**
@@ -161,7 +147,14 @@ export function refusalValues(node: NatNode, clusterIp: string): KeyValue[] {
   const subnet = parseCidr(node.serviceSubnet);
   const address = parseIp(clusterIp);
   if (subnet === undefined || address === undefined || !contains(subnet, address)) return [];
-  return unreachable(node, `${clusterIp}/32`);
+  return [node.mainVrf, node.podVrf].map((vrf_id) =>
+    keyValue(vppRouteModel, {
+      type: 'UNREACHABLE',
+      vrf_id,
+      dst_network: `${clusterIp}/32`,
+      next_hop_addr: '0.0.0.0',
+    }),
+  );
 }
 
 function globalInput({ config }: NatNode): Parameters<typeof nat44GlobalModel.canonical>[0] {

@@ -6,6 +6,7 @@ import { type Endpoints, endpointsModel } from '#kubernetes/models/endpoints.ts'
 import type { Pod, PodContainerPort } from '#kubernetes/models/pod.ts';
 import type { KeyNames } from '#kubernetes/resources/resources.ts';
 import { ipFamily, parseIp } from '#models/ip.ts';
+import { whyNoHost } from '#plugins/nodesync/api.ts';
 import { hostPortsName } from '../rendered-service.ts';
 import type { NodeView } from './local-node.ts';
 import { type NotRendered, problem, RequestedAddresses } from './requested-addresses.ts';
@@ -82,7 +83,7 @@ function addPort(addresses: RequestedAddresses, port: PodContainerPort, node: No
     port: host_port,
     protocol,
   } as const;
-  const isAny = hostIp === '' || hostIp === '0.0.0.0';
+  const isAny = hostIp === '' || hostIp === (node.family === 4 ? '0.0.0.0' : '::');
   for (const address of isAny ? node.addresses : [hostIp])
     addresses.add({ ...request, address }, isAny ? undefined : whyNotAddress(hostIp, node));
 }
@@ -93,6 +94,7 @@ function whyNotAddress(hostIp: string, node: NodeView): NotRendered | undefined 
   if (bytes === undefined) return problem(`"${hostIp}" is not an address`);
   if (ipFamily(bytes) !== node.family) return problem(`only IPv${node.family} is rendered`);
   // no packet to it leaves the host
-  if (bytes[0] === 127) return { reason: 'only the host reaches it', isProblem: false };
+  if (whyNoHost(hostIp)?.reason === 'loopback')
+    return { reason: 'only the host reaches it', isProblem: false };
   return problem(`${hostIp} is not an address of this node`);
 }

@@ -146,7 +146,7 @@ function openSockets(
   } catch (thrown) {
     if (!(thrown instanceof SocketServicesUnavailableError)) throw thrown;
     const { message, remedy } = thrown;
-    log.warn({ error: message, remedy }, 'services only in VPP');
+    log.warn({ error: message, remedy }, 'no services at sockets');
     return { fault: errorText(thrown) };
   }
 }

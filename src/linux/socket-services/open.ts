@@ -22,7 +22,7 @@ export const SocketServicesUnavailableError = defineError({
   isRetriable: false,
   unavailable: 'environment',
   remedy:
-    'NAT44 of VPP carries all services of this node. For services at the socket the agent needs Linux 5.10 or later, CAP_BPF and CAP_NET_ADMIN (or CAP_SYS_ADMIN), a bpf file system, and the control groups of version 2 of the host, as the manifest mounts them; then restart the agent.',
+    'NAT44 of VPP carries all services of this node; if its pods have addresses of IPv6, it has none. For services at the socket the agent needs Linux 5.10 or later, CAP_BPF and CAP_NET_ADMIN (or CAP_SYS_ADMIN), a bpf file system, and the control groups of version 2 of the host, as the manifest mounts them; then restart the agent.',
 });
 
 export interface SocketTableDeps {

@@ -10,6 +10,7 @@ import type {
 } from '#documents/connectivity.ts';
 import type { Drift } from '#documents/scheduler/drift.ts';
 import { defineError, errorText } from '#infra/errors/errors.ts';
+import { hostAndPort } from '#models/ip.ts';
 import {
   type ClusterNode,
   type Command,
@@ -234,9 +235,7 @@ function planText(answers: readonly Answer[]): string {
 
 function serviceLines(node: ClusterNode, change: ServiceChange): string[] {
   const linesOf = (field: 'before' | 'after'): readonly string[] =>
-    (change[field] ?? []).map(
-      (one) => `${one.address}:${one.port} ${one.protocol} ${servedText(one)}`,
-    );
+    (change[field] ?? []).map((one) => `${hostAndPort(one)} ${one.protocol} ${servedText(one)}`);
   const [before, after] = [linesOf('before'), linesOf('after')];
   return [
     `${node.name}: service ${change.service}`,

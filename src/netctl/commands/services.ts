@@ -4,6 +4,7 @@ import type {
   ServiceDocument,
   ServiceSummary,
 } from '#documents/services.ts';
+import { hostAndPort } from '#models/ip.ts';
 import {
   type ClusterNode,
   type Command,
@@ -166,16 +167,8 @@ function restrictionOf({ sourceRanges }: Pick<ServiceAddressSummary, 'sourceRang
   return sourceRanges.length === 0 ? 'for no client' : `for ${shortList(sourceRanges)} only`;
 }
 
-function addressText({
-  address,
-  port,
-  protocol,
-}: Pick<ServiceAddressSummary, 'address' | 'port' | 'protocol'>): string {
-  return `${hostText(address)}:${port}/${protocol.toLowerCase()}`;
-}
-
-function hostText(address: string): string {
-  return address.includes(':') ? `[${address}]` : address;
+function addressText(one: Pick<ServiceAddressSummary, 'address' | 'port' | 'protocol'>): string {
+  return `${hostAndPort(one)}/${one.protocol.toLowerCase()}`;
 }
 
 function merged(replies: readonly NodeReply<readonly Summary[]>[]): readonly ServiceRow[] {
@@ -341,7 +334,7 @@ function detailRows(node: string, service: ServiceDocument): TableRow[] {
       const use = at === 0 && restriction !== '' ? `${place}, ${restriction}` : place;
       add([
         at === 0 ? text : '',
-        `${hostText(backend.address)}:${backend.port}`,
+        hostAndPort(backend),
         backend.pod,
         backend.whyNotUsed ? `not used: ${backend.whyNotUsed}` : use,
       ]);

@@ -8,6 +8,7 @@ import { type AnyResource, REFLECTOR_PREFIX, resources } from '#kubernetes/resou
 import { valueText } from '#kubernetes/resources/value-text.ts';
 import type { DeepInput, Model } from '#models/model.ts';
 import type { NodeSnapshot } from '#packet-trace/node-document.ts';
+import { serviceAddress } from '#test/services/service-address.ts';
 import type {
   Answer,
   KubeRecord,
@@ -41,7 +42,7 @@ export interface RealServiceClusterOptions extends ServiceClusterOptions {
   readonly workers?: number;
   /** Whether the kernel translates services at the sockets of pods and hosts. */
   readonly sockets?: boolean;
-  /** Of pods, and of the networks between the nodes; default 4. With 6, no service has an address. */
+  /** Of pods, services and the networks between the nodes; default 4. */
   readonly family?: 4 | 6;
 }
 
@@ -153,6 +154,10 @@ export class RealServiceCluster implements ServiceCluster {
 
   natLoopbackOf(node: NodeName): string {
     return `10.1.${this.#node(node).id}.254`;
+  }
+
+  serviceAddress(ipv4: string): string {
+    return serviceAddress(ipv4, this.#cluster.networks === networks[6] ? 6 : 4);
   }
 
   async apply(...records: readonly ServiceRecords[]): Promise<void> {

@@ -11,10 +11,13 @@ export function onRealNodes(suite: (start: StartServiceCluster) => void, workers
   );
 }
 
-/** With services at the sockets of pods and hosts, and NAT44 at the edge. */
-export function onRealNodesWithSockets(suite: (start: StartServiceCluster) => void): void {
+/** With services at the sockets of pods and hosts, and for IPv4 with NAT44 at the edge. */
+export function onRealNodesWithSockets(
+  suite: (start: StartServiceCluster) => void,
+  family: 4 | 6 = 4,
+): void {
   const skip = withoutNodes() || withoutVhostNet() || withoutSocketHooks();
-  describe('services on VPP and at sockets', { skip }, () =>
-    suite((options) => RealServiceCluster.start({ ...options, sockets: true })),
+  describe(`services on VPP and at sockets, IPv${family}`, { skip }, () =>
+    suite((options) => RealServiceCluster.start({ ...options, sockets: true, family })),
   );
 }

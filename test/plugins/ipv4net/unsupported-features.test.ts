@@ -11,7 +11,7 @@ import {
 } from '#plugins/ipv4net/unsupported-features.ts';
 import { TestNode } from '../test-node.ts';
 
-const supported = { useIpv6: () => false, useSrv6ForServices: () => false };
+const supported = { useSrv6ForServices: () => false };
 
 function logged() {
   const texts: string[] = [];
@@ -53,21 +53,17 @@ describe('a feature that is not supported yet', () => {
         ]),
       ],
     ]);
-    const features = new UnsupportedFeatures(
-      { useIpv6: () => true, useSrv6ForServices: () => true },
-      state,
-    );
+    const features = new UnsupportedFeatures({ useSrv6ForServices: () => true }, state);
     features.warn(log);
     assert.deepEqual(features.texts(), [
-      'services of IPv6 clusters (1 object)',
       'SRv6 for services (configured)',
       'custom networks (2 objects)',
       'custom interfaces of pods (2 pods)',
       'microservice labels of pods (1 pod)',
       'service endpoint interfaces of pods (1 pod)',
     ]);
-    assert.equal(texts.length, 6);
-    assert.equal(texts[2], 'not supported yet, without effect: custom networks (2 objects)');
+    assert.equal(texts.length, 5);
+    assert.equal(texts[1], 'not supported yet, without effect: custom networks (2 objects)');
     const services = new Map([['service', new Map([['k8s/service/web', {}]])]]);
     const unused = new UnsupportedFeatures(supported, services);
     assert.deepEqual(unused.texts(), []);

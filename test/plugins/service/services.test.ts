@@ -261,18 +261,6 @@ describe('services', () => {
     });
   });
 
-  it('of an IPv6 cluster are left alone', async () => {
-    const node = new TestNode({
-      yaml: 'ipamConfig: {podSubnetCIDR: "fd00:1::/48", podSubnetOneNodePrefixLen: 64, vppHostSubnetCIDR: "fd00:2::/48", vppHostSubnetOneNodePrefixLen: 64, nodeInterconnectCIDR: "fd00:3::/64", vxlanCIDR: "fd00:4::/64", serviceCIDR: "fd00:5::/108"}',
-    });
-    assert.equal((await node.resync([nodeValue('node-a', 'fd00:9::5'), web])).error, undefined);
-    assert.deepEqual(
-      [...node.config.keys()].filter((key) => key.includes('/nat/')),
-      [],
-    );
-    assert.equal(node.services.rendererName(), undefined);
-  });
-
   it('are removed by a shutdown with cleanup', async () => {
     const { Shutdown } = await import('#plugins/controller/api/events.ts');
     const node = await startedNode();

@@ -27,7 +27,7 @@ export function clusterIpSuite(start: StartServiceCluster): void {
       connectBoth(cluster, from, address, port, count);
 
     it('pods of both nodes reach every backend, which sees their addresses', async () => {
-      const address = '10.96.0.10';
+      const address = cluster.serviceAddress('10.96.0.10');
       await apply('web', {
         cluster_ip: address,
         ports: [{ port: 80, target: 8080 }],
@@ -41,7 +41,7 @@ export function clusterIpSuite(start: StartServiceCluster): void {
     });
 
     it('hosts reach backends of their own and of the other node', async () => {
-      const address = '10.96.0.11';
+      const address = cluster.serviceAddress('10.96.0.11');
       await apply('for-hosts', {
         cluster_ip: address,
         ports: [{ port: 80, target: 8080 }],
@@ -53,7 +53,10 @@ export function clusterIpSuite(start: StartServiceCluster): void {
 
     it('a pod reaches itself, and sees the address of its node unless its kernel connects it to itself', async () => {
       const itself = cluster.hasSockets ? cluster.addressOf(a) : cluster.natLoopbackOf('node1');
-      const [one, many] = ['10.96.0.12', '10.96.0.13'];
+      const [one, many] = [
+        cluster.serviceAddress('10.96.0.12'),
+        cluster.serviceAddress('10.96.0.13'),
+      ];
       await apply('self', { cluster_ip: one, ports: [{ port: 80, target: 8080 }], backends: [a] });
       await apply('self-too', {
         cluster_ip: many,
@@ -73,7 +76,7 @@ export function clusterIpSuite(start: StartServiceCluster): void {
     });
 
     it('each port has its own target, and other ports do not answer', async () => {
-      const address = '10.96.0.14';
+      const address = cluster.serviceAddress('10.96.0.14');
       const ports = [
         { port: 80, target: 8080 },
         { port: 90, target: 9090 },
@@ -91,7 +94,7 @@ export function clusterIpSuite(start: StartServiceCluster): void {
     });
 
     it('backends in the network of a host, of the own node and of the other one', async () => {
-      const address = '10.96.0.15';
+      const address = cluster.serviceAddress('10.96.0.15');
       await apply('hosts', {
         cluster_ip: address,
         ports: [{ port: 80, target: 8080 }],
@@ -104,7 +107,7 @@ export function clusterIpSuite(start: StartServiceCluster): void {
     });
 
     it('a backend outside of the cluster, of a service without selector', async () => {
-      const address = '10.96.0.16';
+      const address = cluster.serviceAddress('10.96.0.16');
       await apply('external', {
         cluster_ip: address,
         ports: [{ port: 80, target: 8080 }],
@@ -116,7 +119,7 @@ export function clusterIpSuite(start: StartServiceCluster): void {
     });
 
     it('backends outside of the cluster beside pods of both nodes', async () => {
-      const address = '10.96.0.21';
+      const address = cluster.serviceAddress('10.96.0.21');
       await apply('mixed', {
         cluster_ip: address,
         ports: [{ port: 80, target: 8080 }],
@@ -127,7 +130,7 @@ export function clusterIpSuite(start: StartServiceCluster): void {
     });
 
     it('a service without backends refuses TCP clients', async () => {
-      const address = '10.96.0.22';
+      const address = cluster.serviceAddress('10.96.0.22');
       await apply('refused', { cluster_ip: address, ports: [{ port: 80 }], backends: [] });
       for (const from of [a, host1]) {
         const [answer] = await cluster.connect(from, { address, port: 80, protocol: 'TCP' });
@@ -136,7 +139,7 @@ export function clusterIpSuite(start: StartServiceCluster): void {
     });
 
     it('a port whose backends go refuses pods, also after a pod was added', async () => {
-      const address = '10.96.0.23';
+      const address = cluster.serviceAddress('10.96.0.23');
       const ports = [{ port: 80, target: 8080 }];
       const target = { address, port: 80, protocol: 'TCP' } as const;
       await apply('emptied', { cluster_ip: address, ports, backends: [b] });
@@ -154,7 +157,7 @@ export function clusterIpSuite(start: StartServiceCluster): void {
     });
 
     it('no backend answers that is not ready', async () => {
-      const address = '10.96.0.17';
+      const address = cluster.serviceAddress('10.96.0.17');
       const ports = [{ port: 80, target: 8080 }];
       await apply('empty', { cluster_ip: address, ports, backends: [] });
       assertNone(await connect(a, address, 80));
@@ -171,7 +174,7 @@ export function clusterIpSuite(start: StartServiceCluster): void {
     });
 
     it('terminating backends serve only while there is no ready one', async () => {
-      const address = '10.96.0.18';
+      const address = cluster.serviceAddress('10.96.0.18');
       const ports = [{ port: 80, target: 8080 }];
       const terminating = { at: x, state: 'terminating' } as const;
       await apply('ending', { cluster_ip: address, ports, backends: [b, terminating] });
@@ -181,7 +184,7 @@ export function clusterIpSuite(start: StartServiceCluster): void {
     });
 
     it('internalTrafficPolicy Local: only backends of the node of the client', async () => {
-      const address = '10.96.0.19';
+      const address = cluster.serviceAddress('10.96.0.19');
       const input = {
         cluster_ip: address,
         internal_traffic_policy: 'Local',
@@ -196,7 +199,7 @@ export function clusterIpSuite(start: StartServiceCluster): void {
     });
 
     it('an address answers no more after its service is deleted, and moves with a new one', async () => {
-      const address = '10.96.0.20';
+      const address = cluster.serviceAddress('10.96.0.20');
       const ports = [{ port: 80, target: 8080 }];
       await apply('old', { cluster_ip: address, ports, backends: [b] });
       assertBackends(await connect(a, address, 80), ['b']);

@@ -20,7 +20,7 @@ export function nodePortAtSocketSuite(start: StartServiceCluster): void {
       await cluster.startPod('x', 'node2', [8080]);
       const input = {
         service_type: 'NodePort',
-        cluster_ip: '10.96.1.10',
+        cluster_ip: cluster.serviceAddress('10.96.1.10'),
         ports: [{ port: 80, target: 8080, nodePort: 30080 }],
         backends: [b, x],
       } as const;
@@ -54,7 +54,7 @@ export function nodePortAtSocketSuite(start: StartServiceCluster): void {
           serviceRecords(cluster, 'np-local', {
             service_type: 'NodePort',
             external_traffic_policy: 'Local',
-            cluster_ip: '10.96.1.11',
+            cluster_ip: cluster.serviceAddress('10.96.1.11'),
             ports: [{ port: 80, target: 8080, nodePort: 30081 }],
             backends,
           }),

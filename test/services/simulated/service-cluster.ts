@@ -24,6 +24,7 @@ import { NIC, section } from '#test/cmd/agent/scenario.ts';
 import { snapshotOfDocuments } from '#test/packet-trace/document-snapshot.ts';
 import { outsideDevice } from '#test/packet-trace/outside-device.ts';
 import { MemoryStore } from '#test/support/memory-store.ts';
+import { serviceAddress } from '../service-address.ts';
 import type {
   Answer,
   KubeRecord,
@@ -163,6 +164,10 @@ export class SimulatedServiceCluster implements ServiceCluster {
 
   natLoopbackOf(node: NodeName): string {
     return `10.1.${idOf(node)}.254`;
+  }
+
+  serviceAddress(ipv4: string): string {
+    return serviceAddress(ipv4, 4);
   }
 
   async apply(...records: readonly ServiceRecords[]): Promise<void> {

@@ -21,10 +21,19 @@ export function registerFeatureProblems(
     return `${someOf(texts)} (GET /contiv/v1/nodes?show=problems)`;
   });
   status.registerProblem('services', 'none', () => {
+    const none = services.whyNoneIsCarried();
+    if (none !== undefined) return `none is served: ${none}`;
     const names = [...services.serviceProblems().keys()].sort();
-    return names.length === 0
-      ? undefined
-      : `not served as defined: ${someOf(names)} (GET /contiv/v1/services)`;
+    const pods = services.podsWithoutServices();
+    const texts = [
+      ...(names.length === 0
+        ? []
+        : [`not served as defined: ${someOf(names)} (GET /contiv/v1/services)`]),
+      ...(pods.length === 0
+        ? []
+        : [`pods that reach no service: ${someOf(pods)} (GET /contiv/v1/pods)`]),
+    ];
+    return texts.length === 0 ? undefined : texts.join('; ');
   });
   status.registerProblem('policies', 'none', () => {
     const names = policies.notAsDefined();

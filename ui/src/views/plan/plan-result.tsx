@@ -10,6 +10,7 @@ import type {
   ValueOperation,
 } from '#documents/connectivity.ts';
 import { Badge } from '../../components/badge.tsx';
+import { hostAndPort } from '../../components/host-and-port.ts';
 import { href } from '../../location.ts';
 import { NONE, portsInWords } from '../connectivity/port-list.ts';
 import { lineDiff } from './line-diff.ts';
@@ -141,7 +142,7 @@ function Addresses({ of }: { readonly of: readonly ServedAddress[] | null }) {
     <ul class="addresses">
       {of.map(({ kind, address, port, protocol, backends, sourceRanges, carriers }) => (
         <li key={`${address} ${protocol} ${port}`}>
-          {address}:{port} {protocol} <span class="quiet">{kind}</span>
+          {hostAndPort(address, port)} {protocol} <span class="quiet">{kind}</span>
           {sourceRanges && ` for ${sourceRanges.join(', ') || 'no client'}`}
           {carrierLines(carriers, backends).map(({ list, names }) => (
             <div key={list}>

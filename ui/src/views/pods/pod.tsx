@@ -4,6 +4,7 @@ import type { ValueState } from '#documents/value-states.ts';
 import { agentNow } from '../../agent/agent-time.ts';
 import { useDocument } from '../../agent/use-document.ts';
 import { Badge, ValueStateBadge } from '../../components/badge.tsx';
+import { hostAndPort } from '../../components/host-and-port.ts';
 import { Loading } from '../../components/loading.tsx';
 import { ageText } from '../../components/times.ts';
 import { href } from '../../location.ts';
@@ -251,10 +252,6 @@ function Services({ services, total }: ServicesProps) {
       </table>
     </section>
   );
-}
-
-function hostAndPort(address: string, port: number): string {
-  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
 function Values({ attachment: { valueStates } }: { readonly attachment: PodAttachment }) {

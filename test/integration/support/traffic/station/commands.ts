@@ -64,8 +64,14 @@ export interface Connection {
 /** Enough for two repetitions of a lost SYN. */
 export const LIMIT_MS = 5000;
 
-/** EPERM: a datagram that the rules of this host reject. */
-const REFUSALS: readonly unknown[] = ['ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'EPERM'];
+/** EPERM: a datagram that the rules of this host reject. ENETUNREACH: a router of IPv6 has no route. */
+const REFUSALS: readonly unknown[] = [
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EPERM',
+];
 
 /** @throws other errors than a refusal */
 export function answerOf(error: NodeJS.ErrnoException): Answer {
