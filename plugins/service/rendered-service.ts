@@ -75,6 +75,11 @@ export interface ServiceAddress {
   readonly clients?: PermittedClients;
 }
 
+/** Whether any node has a backend for the address. */
+export function hasEndpoints({ backends, backendsInside = backends }: ServiceAddress): boolean {
+  return backendsInside.length > 0;
+}
+
 export interface PermittedClients {
   /** CIDRs of the family, sorted; none: no client may. */
   readonly ranges: readonly string[];

@@ -138,23 +138,25 @@ export function nodeValues(node: NatNode): KeyValue[] {
 }
 
 /**
- * Refuses the clients of a cluster IP at ports without backends. The route of the whole subnet does not:
- * VPP takes the address of a mapping as its own in the table of each outside interface added later, and
- * drops what it does not translate. A route to the address itself precedes that. A record with an address
- * outside of the service subnet, which may be that of a node, gets no route.
+ * Routes that refuse the clients of an address without backends. The route of the whole service subnet does not: VPP takes
+ * the address of a mapping as its own in the table of each outside interface added later, and drops what it does not
+ * translate. A route to the address itself precedes that.
  */
-export function refusalValues(node: NatNode, clusterIp: string): KeyValue[] {
-  const subnet = parseCidr(node.serviceSubnet);
-  const address = parseIp(clusterIp);
-  if (subnet === undefined || address === undefined || !contains(subnet, address)) return [];
-  return [node.mainVrf, node.podVrf].map((vrf_id) =>
+export function refusalValues({ mainVrf, podVrf }: NatNode, address: string): KeyValue[] {
+  return [mainVrf, podVrf].map((vrf_id) =>
     keyValue(vppRouteModel, {
       type: 'UNREACHABLE',
       vrf_id,
-      dst_network: `${clusterIp}/32`,
+      dst_network: `${address}/32`,
       next_hop_addr: '0.0.0.0',
     }),
   );
+}
+
+export function isInServiceSubnet({ serviceSubnet }: NatNode, text: string): boolean {
+  const subnet = parseCidr(serviceSubnet);
+  const address = parseIp(text);
+  return subnet !== undefined && address !== undefined && contains(subnet, address);
 }
 
 function globalInput({ config }: NatNode): Parameters<typeof nat44GlobalModel.canonical>[0] {

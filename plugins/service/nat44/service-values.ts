@@ -3,11 +3,18 @@ import type { DeepInput } from '#models/model.ts';
 import { type DNat44StaticMapping, dnat44Key, dnat44Model } from '#models/vpp/dnat44.ts';
 import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
 import { NAT_LINK_TABLE } from '#plugins/ipv4net/api.ts';
-import type { Backend, RenderedService, ServiceAddress, ServiceName } from '../rendered-service.ts';
+import {
+  type Backend,
+  hasEndpoints,
+  type RenderedService,
+  type ServiceAddress,
+  type ServiceName,
+} from '../rendered-service.ts';
 import { backendShares, MAX_BACKENDS } from './backend-shares.ts';
 import {
   externalAddressValues,
   externalBackendValues,
+  isInServiceSubnet,
   type NatNode,
   refusalValues,
 } from './nat-node.ts';
@@ -29,12 +36,12 @@ export function serviceValues(service: RenderedService, node: NatNode): KeyValue
   const mappings: DeepInput<DNat44StaticMapping>[] = [];
   /** Addresses at which clients reach the service from outside. */
   const externalAddresses = new Set<string>();
-  /** Cluster IPs with a port that has no backend. */
+  /** Addresses with a port that has no backend. */
   const refusing = new Set<string>();
   let hasExternalBackends = false;
   for (const address of service.addresses) {
     if (address.backends.length === 0) {
-      if (address.kind === 'cluster-ip') refusing.add(address.address);
+      if (refusesClients(address, node)) refusing.add(address.address);
       continue;
     }
     const backends = backendsInVpp(address);
@@ -73,6 +80,16 @@ export function limitsOf({ addresses }: RenderedService): string[] {
         `${address} ${protocol} port ${port}: ${length - MAX_BACKENDS} of ${length} backends are not used, ` +
         `because VPP balances over ${MAX_BACKENDS}`,
     );
+}
+
+/**
+ * Whether a route refuses the clients of an address without backends here. It takes all ports of the address, as VPP does
+ * with those of its own; a record of a cluster IP outside of the service subnet, which may be that of a node, gets none.
+ * Where other nodes have backends, clients outside have to ask there.
+ */
+function refusesClients(one: ServiceAddress, node: NatNode): boolean {
+  if (one.kind === 'cluster-ip') return isInServiceSubnet(node, one.address);
+  return isReachedFromOutside(one, node) && !hasEndpoints(one);
 }
 
 /** Whether replies leave by the uplink with the address as their source, which is not the node's. */

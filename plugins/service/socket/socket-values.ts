@@ -7,7 +7,13 @@ import {
   socketServiceModel,
 } from '#models/linux/socket-service.ts';
 import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
-import type { Backend, RenderedService, ServiceAddress, ServiceName } from '../rendered-service.ts';
+import {
+  type Backend,
+  hasEndpoints,
+  type RenderedService,
+  type ServiceAddress,
+  type ServiceName,
+} from '../rendered-service.ts';
 
 /** Key of the value with the mappings of a service. */
 export function socketKey(service: ServiceName): string {
@@ -88,7 +94,7 @@ export function socketLimitsOf({ addresses }: RenderedService): string[] {
   );
 }
 
-/** With `externalTrafficPolicy: Local` the ports of other nodes have other backends. */
+/** With `externalTrafficPolicy: Local` the ports of other nodes have other backends; if there are none, all refuse. */
 function frontendsOf(one: ServiceAddress): SocketServiceFrontend[] {
   const { kind, address, port, protocol, backendsInside } = one;
   if (kind !== 'node-port') return [{ address, port, protocol, scope: 'ADDRESS' }];
@@ -98,7 +104,7 @@ function frontendsOf(one: ServiceAddress): SocketServiceFrontend[] {
     protocol,
     scope,
   });
-  return backendsInside === undefined
+  return backendsInside === undefined || !hasEndpoints(one)
     ? [ofNode('THIS_NODE'), ofNode('OTHER_NODES')]
     : [ofNode('THIS_NODE')];
 }

@@ -140,7 +140,8 @@ function answer(
     isOther ? other.name : world.node.name,
     world,
   );
-  if (isOther && backends.length === 0) return undefined;
+  const isServed = backendsOf(service, port, false, world.node.name, world).length > 0;
+  if (isOther && backends.length === 0 && isServed) return undefined;
   const affinity = spec.sessionAffinityConfig?.clientIP?.timeoutSeconds ?? 10_800;
   return {
     service: `${metadata.namespace}/${metadata.name}`,

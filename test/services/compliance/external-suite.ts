@@ -121,6 +121,48 @@ export function externalSuite(start: StartServiceCluster): void {
       }
     });
 
+    it('external addresses without endpoints refuse TCP clients', async () => {
+      const addresses = ['203.0.113.16', '203.0.113.17'];
+      const input = {
+        service_type: 'LoadBalancer' as const,
+        cluster_ip: '10.96.1.18',
+        external_ips: [addresses[0]!],
+        lb_ingress_ips: [addresses[1]!],
+        ports: [{ port: 80, target: 8080 }],
+      };
+      for (const address of addresses) await cluster.routeFromOutside(`${address}/32`, 'node1');
+      const policies = ['Cluster', 'Local'] as const;
+      for (const external_traffic_policy of policies) {
+        const set = (...backends: readonly Place[]) =>
+          apply('empty', { ...input, external_traffic_policy, backends });
+        for (const backends of [[], [b], []]) {
+          await set(...backends);
+          for (const address of addresses)
+            for (const from of [a, 'outside'] as const) {
+              const to = { address, port: 80, protocol: 'TCP' } as const;
+              const [answer] = await cluster.connect(from, to);
+              const expected = backends.length === 0 ? 'refused' : 'answered';
+              assert.equal(answer!.result, expected, `${external_traffic_policy} ${address}`);
+            }
+        }
+        // only on the other node: left without an answer, as with kube-proxy
+        await set(x);
+        for (const address of addresses) {
+          const answers = await connect('outside', address, 80);
+          if (external_traffic_policy === 'Local') assertNone(answers);
+          else assertBackends(answers, ['x']);
+        }
+      }
+      // another service at the same address is served meanwhile
+      const other = { cluster_ip: '10.96.1.19', ports: [{ port: 81, target: 8080 }] };
+      await apply('full', { ...input, ...other, backends: [b] });
+      await apply('empty', { ...input, backends: [] });
+      for (const address of addresses)
+        for (const from of [a, 'outside'] as const)
+          assertBackends(await connect(from, address, 81, 3), ['b'], address);
+      await cluster.apply({ name: 'empty' }, { name: 'full' });
+    });
+
     it('an external IP that is the address of another node takes no other traffic to it', async () => {
       const host = cluster.addressOf({ host: 'node2' });
       await cluster.serve({ host: 'node2' }, 8080);

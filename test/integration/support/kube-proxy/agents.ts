@@ -35,7 +35,7 @@ export class TracedAgents {
     services: readonly KubeService[],
     slices: readonly KubeEndpointSlice[],
   ): Promise<TracedAgents> {
-    const cluster = await TracedCluster.start(true);
+    const cluster = await TracedCluster.start(true, true);
     for (const node of NODES) await cluster.step({ node, zone: zones[node] });
     await cluster.step({ exempt: 'a2' });
     for (const [resource, records] of recordsOf(services, slices))

@@ -277,7 +277,11 @@ describe('an external address of a service', () => {
       IDENTITIES,
       `${NAT}dnat44/default/db`,
       KEY,
-      ...[0, 1].map((vrf) => `config/vpp/v2/route/vrf/${vrf}/dst/10.96.0.11/32/gw/0.0.0.0`),
+      ...[0, 1].flatMap((vrf) =>
+        ['10.96.0.11', ADDRESS].map(
+          (address) => `config/vpp/v2/route/vrf/${vrf}/dst/${address}/32/gw/0.0.0.0`,
+        ),
+      ),
       TABLE,
     ]);
     assert.equal(node.config.has(IDENTITIES), false);
