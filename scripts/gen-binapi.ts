@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type Definitions, readDefinitions } from '#vpp/binapi/definitions.ts';
 import { definitionsText, selectDefinitions } from '#vpp/binapi/gen/select.ts';
+import { targetDefinitions } from '#vpp/binapi/gen/target-release.ts';
 import { enumsText, messagesText } from '#vpp/binapi/gen/typescript.ts';
 import { sessionMessages, usedMessages } from '#vpp/binapi/used-messages.ts';
 
@@ -22,12 +23,13 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { check: { type: 'boolean', default: false } },
 });
-const folder = positionals[0] ?? `${root}../shared/vpp-api/v26.06`;
+const releases = `${root}../shared/vpp-api`;
+const folder = positionals[0] ?? releases;
 
 const files = new Map<string, string>();
 let definitions: Definitions;
 if (existsSync(folder)) {
-  const all = await readDefinitions(folder);
+  const all = await (folder === releases ? targetDefinitions : readDefinitions)(folder);
   definitions = selectDefinitions(all, [...sessionMessages, ...usedMessages]);
   files.set(`${room}/definitions.gen.json`, definitionsText(definitions));
 } else {

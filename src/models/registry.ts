@@ -8,6 +8,7 @@ import { socketNodeAddressModel } from './linux/socket-node-address.ts';
 import { socketServiceModel } from './linux/socket-service.ts';
 import { aclModel } from './vpp/acl.ts';
 import { vppArpModel } from './vpp/arp.ts';
+import { bandwidthLimitModel } from './vpp/bandwidth-limit.ts';
 import { bridgeDomainModel } from './vpp/bridge-domain.ts';
 import { dnat44Model } from './vpp/dnat44.ts';
 import { fibEntryModel } from './vpp/fib-entry.ts';
@@ -31,6 +32,7 @@ export type ConfigModel = MessageModel<any>;
 export const configModels: readonly ConfigModel[] = [
   vppInterfaceModel,
   segmentationModel,
+  bandwidthLimitModel,
   bridgeDomainModel,
   fibEntryModel,
   xConnectModel,

@@ -10,8 +10,9 @@ const nodes: Readonly<Record<string, readonly string[]>> = {
     'nat44-ed-classify',
     'nat44-in2out-worker-handoff',
     'nat44-handoff-classify',
+    'policer-input',
   ],
-  'ip4-output': ['gso-ip4'],
+  'ip4-output': ['gso-ip4', 'policer-output'],
 };
 
 /** Nodes that packets of an interface pass. VPP counts how often each was enabled. */

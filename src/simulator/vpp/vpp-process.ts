@@ -20,6 +20,7 @@ import type { MessageHandlers } from './message-handlers.ts';
 import { Nat44 } from './nat44.ts';
 import { Neighbors } from './neighbors.ts';
 import type { SimNics } from './nics.ts';
+import { policerMessages } from './policers.ts';
 import { proxyArpMessages } from './proxy-arp.ts';
 import { puntMessages } from './punt.ts';
 import { routeMessages } from './routes.ts';
@@ -78,6 +79,7 @@ export function startProcess(deps: {
       afPacketMessages(interfaces, host),
       arcs.handlers(),
       segmentationMessages(interfaces, arcs),
+      policerMessages(interfaces, arcs),
       vxlanMessages({ interfaces, fib, host }),
       addresses.handlers(),
       tableMessages(fib),

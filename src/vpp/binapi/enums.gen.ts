@@ -232,6 +232,42 @@ export const RxMode = {
 } as const;
 export type RxMode = number;
 
+/** `sse2_qos_action_type`, u8 */
+export const Sse2QosActionType = {
+  SSE2_QOS_ACTION_API_DROP: 0,
+  SSE2_QOS_ACTION_API_TRANSMIT: 1,
+  SSE2_QOS_ACTION_API_MARK_AND_TRANSMIT: 2,
+} as const;
+export type Sse2QosActionType = number;
+
+/** `sse2_qos_policer_type`, u8 */
+export const Sse2QosPolicerType = {
+  SSE2_QOS_POLICER_TYPE_API_1R2C: 0,
+  SSE2_QOS_POLICER_TYPE_API_1R3C_RFC_2697: 1,
+  SSE2_QOS_POLICER_TYPE_API_2R3C_RFC_2698: 2,
+  SSE2_QOS_POLICER_TYPE_API_2R3C_RFC_4115: 3,
+  SSE2_QOS_POLICER_TYPE_API_2R3C_RFC_MEF5CF1: 4,
+  SSE2_QOS_POLICER_TYPE_API_MAX: 5,
+} as const;
+export type Sse2QosPolicerType = number;
+
+/** `sse2_qos_rate_type`, u8 */
+export const Sse2QosRateType = {
+  SSE2_QOS_RATE_API_KBPS: 0,
+  SSE2_QOS_RATE_API_PPS: 1,
+  SSE2_QOS_RATE_API_INVALID: 2,
+} as const;
+export type Sse2QosRateType = number;
+
+/** `sse2_qos_round_type`, u8 */
+export const Sse2QosRoundType = {
+  SSE2_QOS_ROUND_API_TO_CLOSEST: 0,
+  SSE2_QOS_ROUND_API_TO_UP: 1,
+  SSE2_QOS_ROUND_API_TO_DOWN: 2,
+  SSE2_QOS_ROUND_API_INVALID: 3,
+} as const;
+export type Sse2QosRoundType = number;
+
 /** `sub_if_flags`, u32 */
 export const SubIfFlags = {
   SUB_IF_API_FLAG_NO_TAGS: 1,

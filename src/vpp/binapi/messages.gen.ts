@@ -24,6 +24,10 @@ import type {
   NatLogLevel,
   PuntType,
   RxMode,
+  Sse2QosActionType,
+  Sse2QosPolicerType,
+  Sse2QosRateType,
+  Sse2QosRoundType,
   SubIfFlags,
   TapFlags,
   IpFlowHashConfig,
@@ -235,6 +239,11 @@ export interface PuntRedirectV2 {
   readonly rx_sw_if_index: InterfaceIndex;
   readonly af: AddressFamily;
   readonly paths: readonly FibPath[];
+}
+
+export interface Sse2QosAction {
+  readonly type: Sse2QosActionType;
+  readonly dscp: number;
 }
 
 /** 4 or 16 bytes; always 16 when decoded */
@@ -1100,6 +1109,79 @@ export interface NatWorkerDetails {
   readonly name: string;
 }
 
+export interface PolicerAddDel {
+  readonly is_add: boolean;
+  /** at most 63 bytes */
+  readonly name: string;
+  readonly cir: number;
+  readonly eir: number;
+  readonly cb: bigint;
+  readonly eb: bigint;
+  readonly rate_type: Sse2QosRateType;
+  readonly round_type: Sse2QosRoundType;
+  readonly type: Sse2QosPolicerType;
+  readonly color_aware: boolean;
+  readonly conform_action: Sse2QosAction;
+  readonly exceed_action: Sse2QosAction;
+  readonly violate_action: Sse2QosAction;
+}
+
+export interface PolicerAddDelReply {
+  readonly retval: number;
+  readonly policer_index: number;
+}
+
+export interface PolicerDumpV2 {
+  readonly policer_index: number;
+}
+
+export interface PolicerDetails {
+  /** at most 63 bytes */
+  readonly name: string;
+  readonly cir: number;
+  readonly eir: number;
+  readonly cb: bigint;
+  readonly eb: bigint;
+  readonly rate_type: Sse2QosRateType;
+  readonly round_type: Sse2QosRoundType;
+  readonly type: Sse2QosPolicerType;
+  readonly conform_action: Sse2QosAction;
+  readonly exceed_action: Sse2QosAction;
+  readonly violate_action: Sse2QosAction;
+  readonly single_rate: boolean;
+  readonly color_aware: boolean;
+  readonly scale: number;
+  readonly cir_tokens_per_period: number;
+  readonly pir_tokens_per_period: number;
+  readonly current_limit: number;
+  readonly current_bucket: number;
+  readonly extended_limit: number;
+  readonly extended_bucket: number;
+  readonly last_update_time: bigint;
+}
+
+export interface PolicerInput {
+  /** at most 63 bytes */
+  readonly name: string;
+  readonly sw_if_index: InterfaceIndex;
+  readonly apply: boolean;
+}
+
+export interface PolicerInputReply {
+  readonly retval: number;
+}
+
+export interface PolicerOutput {
+  /** at most 63 bytes */
+  readonly name: string;
+  readonly sw_if_index: InterfaceIndex;
+  readonly apply: boolean;
+}
+
+export interface PolicerOutputReply {
+  readonly retval: number;
+}
+
 export interface ProxyArpAddDel {
   readonly is_add: boolean;
   readonly proxy: ProxyArp;
@@ -1562,6 +1644,9 @@ export interface Requests {
   readonly nat44_show_running_config: { readonly request: Nat44ShowRunningConfig; readonly reply: Nat44ShowRunningConfigReply };
   readonly nat_set_timeouts: { readonly request: NatSetTimeouts; readonly reply: NatSetTimeoutsReply };
   readonly nat_set_workers: { readonly request: NatSetWorkers; readonly reply: NatSetWorkersReply };
+  readonly policer_add_del: { readonly request: PolicerAddDel; readonly reply: PolicerAddDelReply };
+  readonly policer_input: { readonly request: PolicerInput; readonly reply: PolicerInputReply };
+  readonly policer_output: { readonly request: PolicerOutput; readonly reply: PolicerOutputReply };
   readonly proxy_arp_add_del: { readonly request: ProxyArpAddDel; readonly reply: ProxyArpAddDelReply };
   readonly proxy_arp_intfc_enable_disable: { readonly request: ProxyArpIntfcEnableDisable; readonly reply: ProxyArpIntfcEnableDisableReply };
   readonly punt_socket_deregister: { readonly request: PuntSocketDeregister; readonly reply: PuntSocketDeregisterReply };
@@ -1615,6 +1700,7 @@ export interface Dumps {
   readonly nat44_user_dump: { readonly request: Nat44UserDump; readonly details: Nat44UserDetails };
   readonly nat44_user_session_v3_dump: { readonly request: Nat44UserSessionV3Dump; readonly details: Nat44UserSessionV3Details };
   readonly nat_worker_dump: { readonly request: NatWorkerDump; readonly details: NatWorkerDetails };
+  readonly policer_dump_v2: { readonly request: PolicerDumpV2; readonly details: PolicerDetails };
   readonly proxy_arp_dump: { readonly request: ProxyArpDump; readonly details: ProxyArpDetails };
   readonly proxy_arp_intfc_dump: { readonly request: ProxyArpIntfcDump; readonly details: ProxyArpIntfcDetails };
   readonly punt_socket_dump: { readonly request: PuntSocketDump; readonly details: PuntSocketDetails };

@@ -56,6 +56,12 @@ export const usedMessages = [
   'feature_enable_disable',
   'feature_is_enabled',
 
+  // bandwidth limits
+  'policer_add_del',
+  'policer_input',
+  'policer_output',
+  'policer_dump_v2',
+
   // L2
   'bridge_domain_add_del_v2',
   'bridge_domain_dump',

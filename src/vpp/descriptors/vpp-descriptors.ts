@@ -8,6 +8,7 @@ import { aclDescriptor } from './acl/acl.ts';
 import { aclToInterfaceDescriptor } from './acl/acl-to-interface.ts';
 import { AclBindings } from './acl/bindings.ts';
 import { interfaceAddressDescriptor } from './interface/address.ts';
+import { bandwidthLimitDescriptor } from './interface/bandwidth-limit.ts';
 import { dhcpClientDescriptor } from './interface/dhcp-client.ts';
 import { dhcpLeaseDescriptor } from './interface/dhcp-lease.ts';
 import { interfaceHasAddressDescriptor } from './interface/has-address.ts';
@@ -58,6 +59,7 @@ const factories: readonly Factory[] = [
   interfaceRxModeDescriptor,
   interfaceRxPlacementDescriptor,
   segmentationDescriptor,
+  bandwidthLimitDescriptor,
   linkStateDescriptor,
   dhcpClientDescriptor,
   dhcpLeaseDescriptor,

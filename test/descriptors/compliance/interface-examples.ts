@@ -1,5 +1,7 @@
 /** Interfaces of all kinds. */
+
 import { vppArpModel } from '#models/vpp/arp.ts';
+import { bandwidthLimitModel } from '#models/vpp/bandwidth-limit.ts';
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import { segmentationModel } from '#models/vpp/segmentation.ts';
@@ -9,6 +11,35 @@ import type { Example } from './suite.ts';
 
 const iface = vppInterfaceModel;
 const longName = `vpp-tap-${'0123456789abcdef'.repeat(4)}`;
+
+const limited = { rate_kbps: 10_000, burst_bytes: 262_144 };
+
+export const bandwidthExamples: readonly Example[] = [
+  {
+    name: 'limit of what an interface receives',
+    setup: [loop('limited', { enabled: true })],
+    essential: true,
+    ...changing(
+      bandwidthLimitModel,
+      { interface: 'limited', direction: 'INPUT', ...limited },
+      { rate_kbps: 1 },
+      false,
+    ),
+  },
+  {
+    name: 'limit of what an interface with a long name sends',
+    setup: [
+      loop(longName, { enabled: true }),
+      keyedValue(bandwidthLimitModel, { interface: longName, direction: 'INPUT', ...limited }),
+    ],
+    ...changing(
+      bandwidthLimitModel,
+      { interface: longName, direction: 'OUTPUT', ...limited },
+      { rate_kbps: 0xffff_ffff, burst_bytes: 0x7fff_ffff },
+      false,
+    ),
+  },
+];
 
 export function interfaceExamples(hostLinks: readonly [string, string]): readonly Example[] {
   const [link, otherLink] = hostLinks;
@@ -49,6 +80,7 @@ export function interfaceExamples(hostLinks: readonly [string, string]): readonl
       essential: true,
       value: keyedValue(segmentationModel, { interface: 'out' }),
     },
+    ...bandwidthExamples,
     {
       name: 'loopback with an MTU that is VPP’s own anyway',
       ...changing(iface, { name: 'a', type: 'SOFTWARE_LOOPBACK', mtu: 9000 }, { mtu: 0 }, true),

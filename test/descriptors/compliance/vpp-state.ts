@@ -30,6 +30,8 @@ export async function vppState(client: VppClient): Promise<unknown> {
     ),
     unnumbered: await client.dump('ip_unnumbered_dump', index),
     segmenting: await segmentingInterfaces(client, interfaces),
+    policers: await policers(client),
+    policed: await policedInterfaces(client, interfaces),
     queues: await client.dump('sw_interface_rx_placement_dump', index),
     tables,
     routes: (
@@ -70,23 +72,57 @@ export async function vppState(client: VppClient): Promise<unknown> {
   };
 }
 
-/** Interfaces on which VPP segments; of an interface without any feature, it reports all as enabled. */
-export async function segmentingInterfaces(
+interface Indexed {
+  readonly sw_if_index: number;
+}
+
+/** Interfaces with the feature; of an interface without any feature, VPP reports all as enabled. */
+async function interfacesWith(
   client: VppClient,
-  interfaces: readonly { readonly sw_if_index: number }[],
-): Promise<readonly { readonly sw_if_index: number }[]> {
+  interfaces: readonly Indexed[],
+  { arc, node, end }: { readonly arc: string; readonly node: string; readonly end: string },
+): Promise<readonly Indexed[]> {
   const isEnabled = async (feature_name: string, sw_if_index: number): Promise<boolean> => {
-    const asked = { arc_name: 'ip4-output', feature_name, sw_if_index };
+    const asked = { arc_name: arc, feature_name, sw_if_index };
     return (await client.request('feature_is_enabled', asked)).is_enabled;
   };
-  const found: { sw_if_index: number }[] = [];
+  const found: Indexed[] = [];
   for (const { sw_if_index } of interfaces)
-    if (
-      (await isEnabled('gso-ip4', sw_if_index)) &&
-      !(await isEnabled('interface-output', sw_if_index))
-    )
+    if ((await isEnabled(node, sw_if_index)) && !(await isEnabled(end, sw_if_index)))
       found.push({ sw_if_index });
   return found;
+}
+
+/** Interfaces on which VPP segments. */
+export function segmentingInterfaces(
+  client: VppClient,
+  interfaces: readonly Indexed[],
+): Promise<readonly Indexed[]> {
+  const feature = { arc: 'ip4-output', node: 'gso-ip4', end: 'interface-output' };
+  return interfacesWith(client, interfaces, feature);
+}
+
+/** Interfaces that have a policer, with its node; older releases do not report them. */
+export async function policedInterfaces(
+  client: VppClient,
+  interfaces: readonly Indexed[],
+): Promise<readonly (Indexed & { readonly node: string })[]> {
+  if (!client.has('feature_is_enabled')) return [];
+  const features = [
+    { arc: 'ip4-unicast', node: 'policer-input', end: 'ip4-lookup' },
+    { arc: 'ip4-output', node: 'policer-output', end: 'interface-output' },
+  ];
+  const found = features.map(async (feature) => {
+    const policed = await interfacesWith(client, interfaces, feature);
+    return policed.map(({ sw_if_index }) => ({ sw_if_index, node: feature.node }));
+  });
+  return (await Promise.all(found)).flat();
+}
+
+/** Without what depends on the clock of the processor and the traffic. */
+export async function policers(client: VppClient) {
+  const found = await client.dump('policer_dump_v2', { policer_index: ALL });
+  return sorted(found.map(({ name, cir, cb, type }) => ({ name, cir, cb: Number(cb), type })));
 }
 
 async function nat44World(client: VppClient): Promise<unknown> {

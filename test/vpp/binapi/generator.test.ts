@@ -6,6 +6,7 @@ import { withoutShared } from '#test/support/requirements.ts';
 import { bundledDefinitions } from '#vpp/binapi/bundled-definitions.ts';
 import { crcOf, readDefinitions } from '#vpp/binapi/definitions.ts';
 import { definitionsText, selectDefinitions } from '#vpp/binapi/gen/select.ts';
+import { targetDefinitions } from '#vpp/binapi/gen/target-release.ts';
 import { enumsText, messagesText } from '#vpp/binapi/gen/typescript.ts';
 import { sessionMessages, usedMessages } from '#vpp/binapi/used-messages.ts';
 import { sharedFolder } from './vectors.ts';
@@ -24,12 +25,10 @@ test('the bundle contains exactly the used messages', () => {
   assert.equal(new Set(names).size, names.length);
 });
 
-const api = `${sharedFolder}/vpp-api/v26.06`;
-
 test('the bundle matches the definitions of VPP 26.06', {
   skip: withoutShared('vpp-api'),
 }, async () => {
-  const all = await readDefinitions(api);
+  const all = await targetDefinitions(`${sharedFolder}/vpp-api`);
   const selected = selectDefinitions(all, [...sessionMessages, ...usedMessages]);
   assert.equal(definitionsText(selected), stands('definitions.gen.json'));
 });

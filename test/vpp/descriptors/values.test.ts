@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { DeepInput } from '#models/model.ts';
 import { type VppArpEntry, vppArpModel } from '#models/vpp/arp.ts';
+import { bandwidthLimitModel } from '#models/vpp/bandwidth-limit.ts';
 import { type BridgeDomain, bridgeDomainModel } from '#models/vpp/bridge-domain.ts';
 import { type FIBEntry, fibEntryModel } from '#models/vpp/fib-entry.ts';
 import { type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
@@ -185,6 +186,12 @@ describe('refused before anything is sent', () => {
 
   test('cross-connects and proxy ARP', () => {
     assertRejected('vpp-gso-segmentation', segmentationModel, [[{ interface: '' }, 'interface']]);
+    const limit = { interface: 'a', rate_kbps: 1, burst_bytes: 65_549 };
+    assertRejected('vpp-bandwidth-limit', bandwidthLimitModel, [
+      [{ ...limit, interface: '' }, 'interface'],
+      [{ ...limit, rate_kbps: 0 }, 'rate_kbps'],
+      [{ ...limit, burst_bytes: 65_548 }, 'burst_bytes'],
+    ]);
     assertRejected('vpp-xconnect', xConnectModel, [
       [{ transmit_interface: 'a' }, 'receive_interface'],
       [{ receive_interface: 'a' }, 'transmit_interface'],

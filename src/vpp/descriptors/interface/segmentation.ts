@@ -4,10 +4,10 @@ import type { KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor
 import { vppInterfaceKey } from '#models/vpp/interface.ts';
 import { type Segmentation, segmentationKey, segmentationModel } from '#models/vpp/segmentation.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
-import type { VppClient } from '../../binapi/api.ts';
 import { ignoreNotFound } from '../ignored-retvals.ts';
 import { interfaceNames } from '../names-by-index.ts';
 import type { VppDescriptorOptions } from '../options.ts';
+import { type ArcFeature, isFeatureEnabled } from './feature-state.ts';
 
 /**
  * VPP segments the GSO packets that leave through an interface whose device cannot. VPP counts how often
@@ -43,7 +43,7 @@ export function segmentationDescriptor({
         [...interfaceNames(ctx)].map(async ([swIfIndex, name]) => {
           const key = segmentationKey.build({ iface: name });
           const isRequested = ctx.only?.has(key) ?? true;
-          if (!isRequested || !(await isEnabled(client, swIfIndex))) return [];
+          if (!isRequested || !(await isFeatureEnabled(client, swIfIndex, SEGMENTATION))) return [];
           const value = segmentationModel.canonical({ interface: name });
           return [{ key, value, origin: 'from-NB' as const }];
         }),
@@ -54,16 +54,4 @@ export function segmentationDescriptor({
 }
 
 /** Output of IPv4; the message enables and disables all outputs together. */
-const ARC = 'ip4-output';
-const SEGMENTATION = 'gso-ip4';
-/** End of the arc: VPP reports it as enabled only where it has no state of the interface at all. */
-const END = 'interface-output';
-
-async function isEnabled(client: VppClient, sw_if_index: number): Promise<boolean> {
-  const [segmentation, end] = await Promise.all(
-    [SEGMENTATION, END].map((feature_name) =>
-      client.request('feature_is_enabled', { arc_name: ARC, feature_name, sw_if_index }),
-    ),
-  );
-  return segmentation!.is_enabled && !end!.is_enabled;
-}
+const SEGMENTATION: ArcFeature = { arc: 'ip4-output', node: 'gso-ip4', end: 'interface-output' };

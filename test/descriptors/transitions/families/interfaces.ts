@@ -1,5 +1,6 @@
 import type { KeyedValue } from '#kvscheduler/api/descriptor.ts';
 import { vppArpModel } from '#models/vpp/arp.ts';
+import { bandwidthLimitModel } from '#models/vpp/bandwidth-limit.ts';
 import { bridgeDomainModel } from '#models/vpp/bridge-domain.ts';
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
@@ -45,6 +46,12 @@ export function interfaceFamilies([link, otherLink]: readonly [string, string]):
       model: segmentationModel,
       setup: [loop('segmenting')],
       base: { interface: 'segmenting' },
+    }),
+    family('bandwidth limit', {
+      model: bandwidthLimitModel,
+      setup: [loop('limited')],
+      base: { interface: 'limited', direction: 'OUTPUT', rate_kbps: 1_000, burst_bytes: 262_144 },
+      fields: { rate_kbps: [1, 0xffff_ffff], burst_bytes: [65_549, 0x7fff_ffff] },
     }),
     family('interface that borrows its address', {
       model,

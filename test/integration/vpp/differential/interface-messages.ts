@@ -3,7 +3,11 @@
  * simulated VPP and a real one.
  */
 import fc from 'fast-check';
-import { segmentingInterfaces } from '#test/descriptors/compliance/vpp-state.ts';
+import {
+  policedInterfaces,
+  policers,
+  segmentingInterfaces,
+} from '#test/descriptors/compliance/vpp-state.ts';
 import { type MessageGenerator, message } from '#test/simulator/random-requests.ts';
 import { comparableMac, plain, readVppState } from '#test/simulator/vpp-state.ts';
 import { bytesOfAddress, toMac, toPrefix } from '#vpp/binapi/addresses.ts';
@@ -49,6 +53,25 @@ const dhcp = fc.record({
   dscp: fc.constant(0),
   pid: one(0, 7),
 });
+
+const action = fc.record({ type: one(0, 1), dscp: fc.constant(0) });
+
+const policer = fc.record({
+  is_add: isAdd,
+  name: one('a', 'b', 'contiv/INPUT/x'),
+  cir: one(0, 1, 10_000, 0xffff_ffff),
+  eir: one(0, 0, 0, 5),
+  cb: one(0n, 1n, 262_144n),
+  eb: one(0n, 0n, 0n, 9_000n),
+  rate_type: fc.constant(0),
+  round_type: fc.constant(0),
+  type: fc.constant(0),
+  color_aware: fc.boolean(),
+  conform_action: action,
+  exceed_action: action,
+  violate_action: action,
+});
+const policed = fc.record({ name: one('a', 'b', 'c'), sw_if_index: index, apply: isAdd });
 
 const generators: readonly MessageGenerator[] = [
   message(3, 'create_loopback', fc.record({ mac_address: fc.constant(noMac) })),
@@ -155,6 +178,9 @@ const generators: readonly MessageGenerator[] = [
     'feature_gso_enable_disable',
     fc.record({ sw_if_index: index, enable_disable: fc.boolean() }),
   ),
+  message(3, 'policer_add_del', policer),
+  message(2, 'policer_input', policed),
+  message(2, 'policer_output', policed),
 ];
 
 async function stateOf(client: VppClient) {
@@ -176,7 +202,28 @@ async function stateOf(client: VppClient) {
     proxyArp: (await client.dump('proxy_arp_dump', {})).map(plain),
     proxyArpInterfaces: await client.dump('proxy_arp_intfc_dump', {}),
     segmenting: await segmentingInterfaces(client, interfaces),
+    policers: await policers(client),
+    policed: await policedInterfaces(client, interfaces),
   };
+}
+
+/** VPP writes past the end of a table if a policer is taken off where none ever was. */
+async function lengthenTables(client: VppClient): Promise<void> {
+  const made: number[] = [];
+  while (made.length < 9) {
+    const { sw_if_index } = await client.request('create_loopback', { mac_address: noMac });
+    made.push(sw_if_index);
+  }
+  const [of] = fc.sample(policer, 1);
+  const name = 'lengthens the tables';
+  const config = { ...of!, name, cir: 1, eir: 0, cb: 1n, eb: 0n };
+  await client.request('policer_add_del', { ...config, is_add: true });
+  for (const apply of [true, false])
+    for (const message of ['policer_input', 'policer_output'] as const)
+      await client.request(message, { name, sw_if_index: made.at(-1)!, apply });
+  await client.request('policer_add_del', { ...config, is_add: false });
+  for (const sw_if_index of made.reverse())
+    await client.request('delete_loopback', { sw_if_index });
 }
 
 export const interfaceMessages: Differential = {
@@ -185,5 +232,8 @@ export const interfaceMessages: Differential = {
   source: 'test/integration/vpp/differential/interface-messages.ts',
   generators,
   maxLength: 60,
+  async prepare(...sides) {
+    for (const { client } of sides) await lengthenTables(client);
+  },
   stateOf,
 };
