@@ -33,7 +33,10 @@ export interface ActualInterface {
   readonly enabled: boolean;
   /** Enabled, and its link is up. */
   readonly up: boolean;
+  /** Of IPv4, if `table6` is present. */
   readonly table: number;
+  /** Absent: the same as `table`. */
+  readonly table6?: number;
   readonly mac: string;
   readonly addresses: readonly string[];
   readonly isRouted: boolean;

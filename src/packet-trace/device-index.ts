@@ -1,6 +1,7 @@
 /** Lookup in the configuration of a device: interfaces and neighbors by address, routes by prefix. */
 import { type AddressNumber, addressNumber, firstAddress, network } from './addresses.ts';
 import type { Device, Interface, Neighbor, Route } from './snapshot.ts';
+import { tableOf } from './table-of.ts';
 
 /** Routes of one prefix: of connected networks, of the routing table, to neighbors. */
 type Candidates = readonly [Route[], Route[], Route[]];
@@ -28,9 +29,10 @@ export class DeviceIndex {
       if (!one.enabled) continue;
       for (const address of one.addresses) {
         const number = addressNumber(address);
+        const table = tableOf(one, address);
         if (number !== undefined)
-          setFirst(this.#interfaces, keyOf(one.table, familyOf(number), number), one);
-        this.#addRoute(directRoute(one.name, one.table, address, one.key), 0);
+          setFirst(this.#interfaces, keyOf(table, familyOf(number), number), one);
+        this.#addRoute(directRoute(one.name, table, address, one.key), 0);
       }
     }
     this.#otherAddresses = new Set(device.otherAddresses.map(addressNumber));
@@ -41,7 +43,10 @@ export class DeviceIndex {
       setFirst(this.#neighbors, keyOf(one.interface, familyOf(number), number), one);
       const holder = device.interfaces.get(one.interface);
       if (device.routesToNeighbors && holder?.enabled)
-        this.#addRoute(directRoute(one.interface, holder.table, one.address, one.key), 2);
+        this.#addRoute(
+          directRoute(one.interface, tableOf(holder, one.address), one.address, one.key),
+          2,
+        );
     }
     for (const prefixes of this.#prefixes.values()) prefixes.sort((a, b) => b.length - a.length);
   }

@@ -51,8 +51,10 @@ export interface Interface extends FromValue {
   readonly enabled: boolean;
   /** Whether it passes packets: it is enabled and its link is up. */
   readonly up: boolean;
-  /** Routing table of received packets. */
+  /** Routing table of received packets; of those of IPv4, if `table6` is present. */
   readonly table: number;
+  /** Of received packets of IPv6, which VPP assigns by itself; absent: the same. */
+  readonly table6?: number;
   readonly mac: string;
   /** CIDRs. */
   readonly addresses: readonly string[];

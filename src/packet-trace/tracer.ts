@@ -22,6 +22,7 @@ import { policyDenial } from './policy-denial.ts';
 import { deniedToSockets } from './service-restriction.ts';
 import type { Bridge, Device, Interface, Snapshot, Tunnel } from './snapshot.ts';
 import { connectionOf, mappingOf } from './sockets.ts';
+import { tableOf } from './table-of.ts';
 import { hasAddress, receiverOf, receiversOn, wiresOf } from './wires.ts';
 
 export interface Hop {
@@ -397,7 +398,7 @@ class Tracer {
       nat.input({ interface: port.name, table: port.table }, packet),
     );
     if (!found) return 'dropped';
-    const table = found.table ?? port.table;
+    const table = found.table ?? tableOf(port, packet.destination);
     return this.route(device, table, found.packet, { isOwn: false, input: port });
   }
 

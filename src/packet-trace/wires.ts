@@ -3,6 +3,7 @@
 import { bridgeOf } from './bridge.ts';
 import { findAddress } from './fib.ts';
 import type { Device, Interface, Snapshot, Wire } from './snapshot.ts';
+import { tableOf } from './table-of.ts';
 
 export interface Receiver {
   readonly device: Device;
@@ -55,5 +56,5 @@ export function receiverOf(
 
 /** Linux answers ARP for all its addresses on any interface; VPP for all addresses of the table. */
 export function hasAddress(device: Device, port: Interface, address: string): boolean {
-  return findAddress(device, port.table, address) !== undefined;
+  return findAddress(device, tableOf(port, address), address) !== undefined;
 }

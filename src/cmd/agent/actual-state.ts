@@ -102,8 +102,9 @@ async function readInterface(
   name: string,
 ): Promise<ActualInterface> {
   const { sw_if_index, flags, l2_address, interface_dev_type } = details;
-  const [table, ...addresses] = await Promise.all([
+  const [table, table6, ...addresses] = await Promise.all([
     client.request('sw_interface_get_table', { sw_if_index, is_ipv6: false }),
+    client.request('sw_interface_get_table', { sw_if_index, is_ipv6: true }),
     client.dump('ip_address_dump', { sw_if_index, is_ipv6: false }),
     client.dump('ip_address_dump', { sw_if_index, is_ipv6: true }),
   ]);
@@ -113,6 +114,7 @@ async function readInterface(
     enabled,
     up: enabled && (flags & IfStatusFlags.IF_STATUS_API_FLAG_LINK_UP) !== 0,
     table: table.vrf_id,
+    table6: table6.vrf_id,
     mac: fromMac(l2_address),
     addresses: addresses.flat().map(({ prefix }) => fromPrefix(prefix)),
     isRouted: addresses.flat().length > 0,
