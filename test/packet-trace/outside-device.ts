@@ -2,10 +2,11 @@ import type { Device } from '#packet-trace/snapshot.ts';
 
 /**
  * A machine on the network of the nodes.
+ * @param cidr its address, with prefix length
  * @param routes destination and gateway
  */
 export function outsideDevice(
-  address: string,
+  cidr: string,
   routes: readonly (readonly [destination: string, gateway: string])[],
 ): Device {
   const key = '';
@@ -13,9 +14,7 @@ export function outsideDevice(
   return {
     name: 'outside',
     forwards: false,
-    interfaces: new Map([
-      ['eth0', { ...eth0, addresses: [`${address}/24`], isLoopback: false, key }],
-    ]),
+    interfaces: new Map([['eth0', { ...eth0, addresses: [cidr], isLoopback: false, key }]]),
     routes: routes.map(([destination, nextHop]) => ({
       table: 0,
       destination,

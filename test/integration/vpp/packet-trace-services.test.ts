@@ -73,7 +73,7 @@ describe('packet trace of services', { skip, timeout: 240_000 }, () => {
       const vpp = cluster.vppAddressOf(node);
       return [cluster.natLoopbackOf(node).replace(/\.\d+$/, '.0/24'), vpp] as const;
     });
-    const outside = outsideDevice(cluster.addressOf('outside'), routes);
+    const outside = outsideDevice(`${cluster.addressOf('outside')}/24`, routes);
     const snapshot = snapshotOfDocuments(documents, [outside]);
     const stations = places.map((place): Station => {
       const address = cluster.addressOf(place);

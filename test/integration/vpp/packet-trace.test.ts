@@ -48,7 +48,7 @@ describe('packet trace', { skip: withoutNodes(), timeout: 240_000 }, () => {
       }),
     );
     const routes = cluster.nodes.map(({ id, nodeIp }) => [`10.1.${id}.0/24`, nodeIp] as const);
-    const outside = outsideDevice(cluster.outside.address, routes);
+    const outside = outsideDevice(`${cluster.outside.address}/24`, routes);
     return snapshotOfDocuments(documents, [outside]);
   }
 

@@ -3,6 +3,7 @@
 import { seededRandom } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { SimLinux } from '#simulator/linux/linux.ts';
+import { SimSocketTable } from '#simulator/linux/socket-table.ts';
 import { SimVpp } from '#simulator/vpp/vpp.ts';
 import {
   type AgentOptions,
@@ -22,16 +23,24 @@ export class SimulatedNode {
   /** Of VPP. */
   readonly clock = new ShiftedClock();
   readonly #options: AgentOptions;
+  readonly #sockets: SimSocketTable | undefined;
   #running: RunningAgent | undefined;
   #kill: () => void = () => undefined;
 
-  constructor(name: NodeName, cluster: Node['cluster'], options: AgentOptions) {
+  /** @param hasSockets whether its kernel translates services at sockets */
+  constructor(
+    name: NodeName,
+    cluster: Node['cluster'],
+    hasSockets: boolean,
+    options: AgentOptions,
+  ) {
     const random = seededRandom(Number(name.at(-1)));
     const linux = new SimLinux(random);
     const vpp = new SimVpp({ host: linux, clock: this.clock, random, log: silentLogger });
     this.name = name;
     this.node = { ...makeNode(), cluster, linux, vpp };
     this.#options = { ...options, label: name };
+    this.#sockets = hasSockets ? new SimSocketTable(random, this.clock) : undefined;
   }
 
   /** undefined: the agent does not run. */
@@ -58,6 +67,7 @@ export class SimulatedNode {
       environment: {
         ...stores,
         linux,
+        socketTable: this.#sockets,
         connectVpp: async () => {
           if (!isAlive) throw new Error('the process was killed');
           const transport = await connect();

@@ -21,6 +21,7 @@ import {
   until,
 } from '#test/cmd/agent/harness.ts';
 import { NIC, section } from '#test/cmd/agent/scenario.ts';
+import { type Networks, networks } from '#test/integration/support/networks.ts';
 import { snapshotOfDocuments } from '#test/packet-trace/document-snapshot.ts';
 import { outsideDevice } from '#test/packet-trace/outside-device.ts';
 import { MemoryStore } from '#test/support/memory-store.ts';
@@ -40,8 +41,14 @@ import { SimulatedNode } from './node.ts';
 import { memoryOf, type Network, type Opened, type Station, Traffic } from './traffic.ts';
 
 const NAMESPACE = 'default';
-const OUTSIDE = '192.168.16.200';
 const nodeNames: readonly NodeName[] = ['node1', 'node2'];
+
+export interface SimulatedServiceClusterOptions extends ServiceClusterOptions {
+  /** Whether the kernels of the nodes translate services at the sockets of pods and hosts. */
+  readonly sockets?: boolean;
+  /** Of pods, services and the networks between the nodes; default 4. */
+  readonly family?: 4 | 6;
+}
 
 interface Pod {
   readonly pod: TestPod;
@@ -49,7 +56,9 @@ interface Pod {
 }
 
 export class SimulatedServiceCluster implements ServiceCluster {
-  readonly hasSockets = false;
+  readonly hasSockets: boolean;
+  readonly #family: 4 | 6;
+  readonly #networks: Networks;
   readonly #cluster: MemoryStore;
   readonly #nodes: readonly SimulatedNode[];
   readonly #traffic = new Traffic(seededRandom(1));
@@ -64,7 +73,9 @@ export class SimulatedServiceCluster implements ServiceCluster {
   #network: Promise<Network> | undefined;
   #markers = 0;
 
-  static async start(options: ServiceClusterOptions = {}): Promise<SimulatedServiceCluster> {
+  static async start(
+    options: SimulatedServiceClusterOptions = {},
+  ): Promise<SimulatedServiceCluster> {
     const cluster = new SimulatedServiceCluster(options);
     for (const node of cluster.#nodes) await cluster.#startNode(node, options);
     // the nodes know each other: an entry for a tunnel, or a route through the NIC
@@ -77,31 +88,46 @@ export class SimulatedServiceCluster implements ServiceCluster {
     return cluster;
   }
 
-  private constructor({ contiv, service }: ServiceClusterOptions) {
+  private constructor({
+    contiv,
+    service,
+    sockets = false,
+    family = 4,
+  }: SimulatedServiceClusterOptions) {
+    this.hasSockets = sockets;
+    this.#family = family;
+    this.#networks = networks[family];
+    const { outside, ipamConfig } = this.#networks;
     this.#cluster = new MemoryStore();
     this.#nodes = nodeNames.map(
       (name) =>
-        new SimulatedNode(name, this.#cluster, {
+        new SimulatedNode(name, this.#cluster, sockets, {
           contiv: {
             useTAPInterfaces: true,
             routeServiceCIDRToVPP: true,
             nodeConfig: [
-              { ...section({}), nodeName: name, gateway: OUTSIDE, natExternalTraffic: true },
+              {
+                ...section({}),
+                nodeName: name,
+                gateway: outside.address,
+                natExternalTraffic: true,
+              },
             ],
             ...contiv,
           },
-          service: { ...service },
+          ipam: ipamConfig,
+          service: { ...(sockets && { socketServices: '/sys/fs' }), ...service },
         }),
     );
-    this.#addStation('outside', 'outside', OUTSIDE);
+    this.#addStation('outside', 'outside', outside.address);
   }
 
   async #startNode(node: SimulatedNode, { zones }: ServiceClusterOptions): Promise<void> {
     const { name } = node;
-    const address = `172.16.0.${name.at(-1)}`;
+    const { address, length } = this.#networks.host(idOf(name));
     const { linux } = node.node;
     linux.addNic('eth0');
-    await linux.addAddress(undefined, 'eth0', `${address}/24`);
+    await linux.addAddress(undefined, 'eth0', `${address}/${length}`);
     linux.addNic(NIC);
     const value = nodeModel.canonical({
       name,
@@ -159,7 +185,7 @@ export class SimulatedServiceCluster implements ServiceCluster {
   }
 
   vppAddressOf(node: NodeName): string {
-    return `192.168.16.${idOf(node)}`;
+    return this.#family === 4 ? `192.168.16.${idOf(node)}` : `fd16::${idOf(node)}`;
   }
 
   natLoopbackOf(node: NodeName): string {
@@ -167,7 +193,7 @@ export class SimulatedServiceCluster implements ServiceCluster {
   }
 
   serviceAddress(ipv4: string): string {
-    return serviceAddress(ipv4, 4);
+    return serviceAddress(ipv4, this.#family);
   }
 
   async apply(...records: readonly ServiceRecords[]): Promise<void> {
@@ -329,8 +355,9 @@ export class SimulatedServiceCluster implements ServiceCluster {
   }
 
   #outside(): Device {
-    return outsideDevice(OUTSIDE, [
-      ...nodeNames.map((name) => [`10.1.${idOf(name)}.0/24`, this.vppAddressOf(name)] as const),
+    const { outside, pods } = this.#networks;
+    return outsideDevice(`${outside.address}/${outside.length}`, [
+      ...nodeNames.map((name) => [pods(idOf(name)), this.vppAddressOf(name)] as const),
       ...[...this.#routes].map(([to, name]) => [to, this.vppAddressOf(name)] as const),
     ]);
   }

@@ -83,13 +83,9 @@ export class Traffic {
     return answerTo(network, connection, there, replyFlags);
   }
 
-  #send(
-    { snapshot, memory }: Network,
-    { from, first }: Connection,
-    tcpFlags: readonly TcpFlag[],
-  ): PacketTrace {
+  #send(network: Network, { from, first }: Connection, tcpFlags: readonly TcpFlag[]): PacketTrace {
     const choose = (weights: readonly number[]): number => this.#pick(weights);
-    return tracePacket(snapshot, from.device, { ...first, tcpFlags }, { memory, choose });
+    return traced(network, from.device, { ...first, tcpFlags }, choose);
   }
 
   #pick(weights: readonly number[]): number {
@@ -130,11 +126,12 @@ function firstPacket(
 
 /** Traces the reply to a packet that was traced. */
 function answerTo(
-  { snapshot, memory, stations }: Network,
+  network: Network,
   { from, first }: Connection,
   there: PacketTrace,
   tcpFlags: readonly TcpFlag[],
 ): Answer {
+  const { stations } = network;
   if (there.verdict === 'refused') return { result: 'refused' };
   const server = stations.find(({ device }) => device === there.device);
   if (there.verdict !== 'delivered' || server === undefined) return { result: 'timeout' };
@@ -144,7 +141,7 @@ function answerTo(
     ...replyTo(there.packet),
     tcpFlags: isServed ? tcpFlags : ['RST', 'ACK'],
   };
-  const back = tracePacket(snapshot, there.device, reply, { memory });
+  const back = traced(network, there.device, reply);
   const isReply =
     back.verdict === 'delivered' &&
     back.device === from.device &&
@@ -155,6 +152,23 @@ function answerTo(
   if (!isServed) return { result: 'refused' };
   const { name } = server;
   return { result: 'answered', backend: name, backendPort: destinationPort, client: source };
+}
+
+/** Hosts have a network of their own, of which VPP knows nothing: their packets there have the address of the host. */
+function traced(
+  { snapshot, memory, stations }: Network,
+  device: string,
+  packet: Packet,
+  choose?: (weights: readonly number[]) => number,
+): PacketTrace {
+  const options = { memory, ...(choose && { choose }) };
+  const trace = tracePacket(snapshot, device, packet, options);
+  if (trace.verdict !== 'left') return trace;
+  const sender = stations.find((one) => one.device === device);
+  const receiver = stations.find(({ address }) => address === trace.packet.destination);
+  if (!sender?.device.endsWith('/host') || !receiver?.device.endsWith('/host')) return trace;
+  const sent = { ...trace.packet, source: sender.address };
+  return tracePacket(snapshot, receiver.device, sent, options);
 }
 
 /** The address that Linux chooses: that of the interface by which the packet leaves. */

@@ -1,0 +1,7 @@
+import { clusterIpSuite } from './compliance/cluster-ip-suite.ts';
+import { nodePortAtSocketSuite } from './compliance/node-port-at-socket-suite.ts';
+import { onSimulatorWithSockets } from './simulated/suite.ts';
+
+for (const family of [4, 6] as const)
+  for (const suite of [clusterIpSuite, nodePortAtSocketSuite])
+    onSimulatorWithSockets(suite, family);
