@@ -7,6 +7,7 @@ import { iface, via } from '#test/packet-trace/snapshot-builder.ts';
 import { recordsOf } from '#test/plugins/service/service-objects.ts';
 import { NODES, TracedCluster } from '#test/plugins/service/traced-cluster.ts';
 import { type Network, possibleAnswers, type Station } from '#test/services/simulated/traffic.ts';
+import type { SocketValues } from './kernel-sockets.ts';
 import { type AnswerText, answerText, type Cell, clients } from './matrix.ts';
 import { machines, zones } from './services.ts';
 
@@ -30,6 +31,8 @@ const HOST_NIC = 'eth1';
 
 export class TracedAgents {
   readonly #network: Network;
+  /** Values for the kernel of node-a. */
+  readonly sockets: SocketValues;
 
   static async start(
     services: readonly KubeService[],
@@ -46,6 +49,10 @@ export class TracedAgents {
 
   private constructor(cluster: TracedCluster) {
     const snapshot = withHostNetwork(cluster.snapshot());
+    this.sockets = {
+      services: cluster.sockets('node-a'),
+      nodes: cluster.nodeAddresses('node-a'),
+    };
     this.#network = { snapshot, stations, memory: traceMemory() };
   }
 

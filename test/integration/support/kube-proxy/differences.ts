@@ -40,30 +40,32 @@ export function faultsOf(
   documented: readonly Difference[],
 ): string[] {
   const faults = documented
-    .filter((difference) => !compared.some((one) => isDifference(one, difference)))
+    .filter((difference) => !compared.some((one) => concerns(difference, one)))
     .map(({ text }) => `no such difference: ${text}`);
   for (const one of compared) {
-    const own = documented.filter((difference) => isDifference(one, difference));
-    if (isEqual(one) ? own.length > 0 : own.length !== 1)
-      faults.push(`${cellText(one)}: ${own.length} differences are documented`);
+    const own = documented.filter((difference) => concerns(difference, one));
+    const isRight = own.every(({ agent }) => isOfKind(one.agent, agent));
+    if (own.length !== (isEqual(one) ? 0 : 1) || !isRight)
+      faults.push([cellText(one), ...own.map(({ text }) => text)].join('\ndocumented: '));
   }
   return faults;
 }
 
-/** Whether the answers of a cell are those of a documented difference. */
-function isDifference(
-  { cell, kubeProxy, agent }: Compared,
-  { services, clients, addresses, ...answers }: Difference,
+/** Whether it says what the agent answers where kube-proxy gives this answer. */
+function concerns(
+  { services, clients, addresses, kubeProxy }: Difference,
+  { cell: { client, question }, ...answers }: Compared,
 ): boolean {
-  const { client, question } = cell;
   return (
     (services.includes('all') || services.includes(question.service)) &&
     clients.includes(client) &&
     addresses.includes(question.kind) &&
-    answers.kubeProxy === kindOf(kubeProxy) &&
-    (answers.agent === kindOf(agent) ||
-      (answers.agent === 'other backends' && kindOf(agent) === 'backends'))
+    isOfKind(answers.kubeProxy, kubeProxy)
   );
+}
+
+function isOfKind(answer: AnswerText, kind: string): boolean {
+  return kindOf(answer) === (kind === 'other backends' ? 'backends' : kind);
 }
 
 function isEqual({ kubeProxy, agent, hasAffinity }: Compared): boolean {

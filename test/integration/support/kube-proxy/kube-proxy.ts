@@ -11,17 +11,22 @@ import { until } from '#test/support/wait.ts';
 import { Background } from '../background.ts';
 import { EtcdServer } from '../etcd-server.ts';
 import { KubeApiServer } from '../kube-api-server.ts';
-import { type AnswerText, answerText, type Cell, clients } from './matrix.ts';
+import {
+  type AnswerText,
+  answerText,
+  type Cell,
+  clients,
+  completeAnswers,
+  endpointsOf,
+} from './matrix.ts';
 import { type NodeName, NodeNetwork, nodeNames, POD_LINKS } from './network.ts';
 import { relayTo } from './relay.ts';
 import { machines, serviceObjects, sliceObjects, zones } from './services.ts';
 
 const NAMESPACE = 'shop';
 const API_PORT = 6443;
-/** Connections at a time to an address that answers, until all endpoints of the service have answered, or ... */
+/** Connections of one client to one address at a time. */
 const AT_ONCE = 4;
-/** ... as many as miss one of two backends once in 2^23 times. */
-const CONNECTIONS = 24;
 
 export class KubeProxyCluster implements AsyncDisposable {
   readonly #owned: AsyncDisposableStack;
@@ -92,11 +97,9 @@ export class KubeProxyCluster implements AsyncDisposable {
       answers.set(cell, await this.#connect(cell, 1));
     });
     await inParallel(4, cells, async (cell) => {
-      const own = answers.get(cell)!;
-      if (own.some(({ result }) => result !== 'answered')) return;
-      const all = this.#endpointsOf(cell);
-      while (own.length < CONNECTIONS && answerText(own).split(' ').length < all)
-        own.push(...(await this.#connect(cell, AT_ONCE)));
+      const endpoints = endpointsOf(this.slices, cell.question.service);
+      const connect = () => this.#connect(cell, AT_ONCE);
+      await completeAnswers(answers.get(cell)!, endpoints, connect);
     });
     return new Map([...answers].map(([cell, own]) => [cell, answerText(own)]));
   }
@@ -104,12 +107,6 @@ export class KubeProxyCluster implements AsyncDisposable {
   async #connect({ client, question }: Cell, count: number): Promise<Answer[]> {
     const station = this.#network.station(clients[client]);
     return [...(await station.connect(question.target, count))];
-  }
-
-  #endpointsOf({ question }: Cell): number {
-    const label = 'kubernetes.io/service-name';
-    const own = this.slices.filter(({ metadata }) => metadata.labels?.[label] === question.service);
-    return own.reduce((sum, { endpoints }) => sum + (endpoints ?? []).length, 0);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,6 +1,8 @@
 /** The cells of the comparison: a client asks an address of a service, and gets an answer. */
+import type { KubeEndpointSlice } from '#kubernetes/reflector/objects/endpoints.ts';
 import type { KubeService } from '#kubernetes/reflector/objects/service.ts';
 import type { Answer, Target } from '#test/services/service-cluster.ts';
+import { machines } from './services.ts';
 
 /** Clients by kind: machines of node-a, and one on the network of the nodes that sends by it. */
 export const clients = {
@@ -17,7 +19,38 @@ export type AddressKind =
   | 'other port of the cluster IP'
   | 'external IP'
   | 'load balancer'
+  | 'pod'
   | keyof typeof nodeAddresses;
+
+/** As many connections as miss one of two backends once in 2^23 times. */
+const CONNECTIONS = 24;
+
+/**
+ * Connects until another answer is unlikely, or as many backends have answered as the service has.
+ * @param answers of the first connections; it gets the others
+ * @param connect some connections
+ */
+export async function completeAnswers(
+  answers: Answer[],
+  endpoints: number,
+  connect: () => Promise<readonly Answer[]>,
+): Promise<void> {
+  const isAnswered = answers.every(({ result }) => result === 'answered');
+  while (
+    isAnswered &&
+    answers.length < CONNECTIONS &&
+    answerText(answers).split(' ').length < endpoints
+  )
+    answers.push(...(await connect()));
+}
+
+/** How many endpoints a service has, in all slices. */
+export function endpointsOf(slices: readonly KubeEndpointSlice[], service: string): number {
+  const own = slices.filter(
+    ({ metadata }) => metadata.labels?.['kubernetes.io/service-name'] === service,
+  );
+  return own.reduce((sum, { endpoints }) => sum + (endpoints ?? []).length, 0);
+}
 
 /** Those at which node ports are asked. */
 const nodeAddresses = {
@@ -69,6 +102,8 @@ export function questions(services: readonly KubeService[]): Question[] {
         ...(protocol === 'TCP'
           ? clusterIps.map((one) => at('other port of the cluster IP', one, OTHER_PORT))
           : []),
+        // a headless service is none of the proxy
+        ...(spec.clusterIP === 'None' ? [at('pod', machines.a2.address)] : []),
         ...(nodePort
           ? Object.entries(nodeAddresses).map(([kind, one]) =>
               at(kind as AddressKind, one, nodePort),
