@@ -57,30 +57,28 @@ describe('services compared with kube-proxy', { skip: withoutKubeProxy() }, () =
 
   it('reach the same by the programs of the kernel', { skip: withoutSocketHooks() }, async () => {
     await using sockets = await KernelSockets.start(agents.sockets);
-    const untranslated = new Set<string>();
+    let translated = 0;
     for (const question of questions(cluster.services)) {
       const { service, kind, target } = question;
+      const expected = agents.answer({ client: 'pod', question });
       const first = await sockets.connect(target);
       if (first === undefined) {
-        untranslated.add(kind === 'load balancer' ? `${kind} of ${service}` : kind);
+        assert.ok(['refused', 'no answer'].includes(expected), `${service}, ${kind}: no answer`);
         continue;
       }
+      translated++;
       const answers = [first];
       await completeAnswers(
         answers,
         affine.has(service) ? 1 : endpointsOf(cluster.slices, service),
         async () => [(await sockets.connect(target))!],
       );
-      const expected = agents.answer({ client: 'pod', question });
       const isExpected = affine.has(service)
         ? expected.split(' ').includes(answerText(answers))
         : expected === answerText(answers);
       assert.ok(isExpected, `${service}, ${kind}: ${answerText(answers)}, not ${expected}`);
     }
-    assert.deepEqual([...untranslated].sort(), [
-      'load balancer of proxy-mode',
-      'other port of the cluster IP',
-    ]);
+    assert.ok(translated > 150, `${translated} are translated`);
   });
 });
 

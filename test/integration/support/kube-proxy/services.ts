@@ -37,6 +37,7 @@ interface Slice {
 
 interface ServiceCase {
   readonly name: string;
+  readonly labels?: Readonly<Record<string, string>>;
   readonly spec: object;
   /** Addresses of the load balancer. */
   readonly ingress?: readonly { readonly ip: string; readonly ipMode?: 'VIP' | 'Proxy' }[];
@@ -148,6 +149,13 @@ export const serviceCases: readonly ServiceCase[] = [
     slices: [{ endpoints: [ready('node-a'), ready('node-b')], ports: { web: 9100 } }],
   },
   { name: 'itself', spec: { type: 'NodePort' }, ports: [nodePort()], slices: [slice(ready('a1'))] },
+  {
+    name: 'other-proxy',
+    labels: { 'service.kubernetes.io/service-proxy-name': 'other' },
+    spec: { type: 'NodePort', externalIPs: ['203.0.113.101'] },
+    ports: [nodePort()],
+    slices: [onBoth],
+  },
   { name: 'headless', spec: { clusterIP: 'None' }, ports: [web], slices: [onBoth] },
 ];
 
@@ -158,11 +166,11 @@ export function serviceObjects(): {
   readonly object: { readonly metadata: { readonly name: string } };
   readonly status: object;
 }[] {
-  return serviceCases.map(({ name, spec, ingress = [], ports }, at) => ({
+  return serviceCases.map(({ name, labels = {}, spec, ingress = [], ports }, at) => ({
     object: {
       apiVersion: 'v1',
       kind: 'Service',
-      metadata: { name, namespace: NAMESPACE },
+      metadata: { name, namespace: NAMESPACE, labels },
       spec: { clusterIP: `10.96.0.${at + 100}`, ports, ...spec },
     },
     status: { loadBalancer: { ingress } },
