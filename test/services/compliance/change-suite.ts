@@ -24,7 +24,7 @@ export function changeSuite(start: StartServiceCluster): void {
       cluster.apply(serviceRecords(cluster, name, input));
 
     it('a backend is removed while 50 connections are open: only its own break', async () => {
-      const address = '10.96.3.10';
+      const address = cluster.serviceAddress('10.96.3.10');
       await apply('shrinks', { cluster_ip: address, ports, backends: [b, x, y] });
       const connections = await openFifty(cluster, a, address);
       assertBackends(connections.answers, ['b', 'x', 'y']);
@@ -37,7 +37,7 @@ export function changeSuite(start: StartServiceCluster): void {
     });
 
     it('backends are added one by one: nothing breaks, and each gets connections', async () => {
-      const address = '10.96.3.11';
+      const address = cluster.serviceAddress('10.96.3.11');
       await apply('grows', { cluster_ip: address, ports, backends: [b] });
       const connections = await openFifty(cluster, a, address);
       for (const [backends, names] of [
@@ -63,7 +63,10 @@ export function changeSuite(start: StartServiceCluster): void {
     });
 
     it('changes of other services do not break connections', async () => {
-      const [address, other] = ['10.96.3.12', '10.96.3.13'];
+      const [address, other] = [
+        cluster.serviceAddress('10.96.3.12'),
+        cluster.serviceAddress('10.96.3.13'),
+      ];
       await apply('stays', { cluster_ip: address, ports, backends: [b, x] });
       await apply('changes', { cluster_ip: other, ports, backends: [c, y] });
       const connections = await openFifty(cluster, a, address);
@@ -79,7 +82,7 @@ export function changeSuite(start: StartServiceCluster): void {
     });
 
     it('another pod of the node that starts and ends does not break connections', async () => {
-      const address = '10.96.3.14';
+      const address = cluster.serviceAddress('10.96.3.14');
       await apply('beside', { cluster_ip: address, ports, backends: [b, x] });
       const connections = await openFifty(cluster, a, address);
       await cluster.startPod('late', 'node1', [8080]);

@@ -5,6 +5,7 @@ import { lookUp } from '#packet-trace/fib.ts';
 import { type DeviceMemory, type TraceMemory, traceMemory } from '#packet-trace/memory.ts';
 import { type Packet, replyTo, type TcpFlag } from '#packet-trace/packet.ts';
 import type { Snapshot } from '#packet-trace/snapshot.ts';
+import { mappingOf } from '#packet-trace/sockets.ts';
 import { type PacketTrace, tracePacket } from '#packet-trace/tracer.ts';
 import type { Answer, Target } from '../service-cluster.ts';
 
@@ -28,8 +29,10 @@ export interface Network {
 
 export interface Connection {
   readonly from: Station;
-  /** The first packet of the client. */
+  /** The first packet of the client; after the translation at its socket, as far as the connection is open. */
   readonly first: Packet;
+  /** The end that the client has asked, and sees as the sender of replies. */
+  readonly asked: Pick<Packet, 'destination' | 'destinationPort'>;
 }
 
 export interface Opened {
@@ -53,13 +56,14 @@ export class Traffic {
   open(network: Network, from: Station, to: Target): Opened {
     this.#nextPort = this.#nextPort < 60_999 ? this.#nextPort + 1 : FIRST_PORT;
     const first = firstPacket(network, from, to, this.#nextPort);
-    const connection: Connection = { from, first };
+    const connection: Connection = { from, first, asked: first };
     const there = this.#send(network, connection, ['SYN']);
     const answer = answerTo(network, connection, there, ['SYN', 'ACK']);
     if (answer.result !== 'answered') return { connection, answer };
-    this.#send(network, connection, ['ACK']);
     const { device, packet } = there;
-    return { connection, answer, arrived: { device, packet } };
+    const connected = afterSocket(network, connection, packet);
+    this.#send(network, connected, ['ACK']);
+    return { connection: connected, answer, arrived: { device, packet } };
   }
 
   /** Sends over an open connection. */
@@ -105,7 +109,7 @@ export function possibleAnswers(network: Network, from: Station, to: Target): re
   const first = firstPacket(network, from, to, FIRST_PORT);
   const branches = traceBranches(network.snapshot, from.device, first, network.memory);
   return branches.map(({ trace, memory }) =>
-    answerTo({ ...network, memory }, { from, first }, trace, ['SYN', 'ACK']),
+    answerTo({ ...network, memory }, { from, first, asked: first }, trace, ['SYN', 'ACK']),
   );
 }
 
@@ -124,10 +128,22 @@ function firstPacket(
   };
 }
 
+/** A connected socket of a service sends to the backend that was chosen, whatever happens to the service. */
+function afterSocket(
+  { snapshot }: Network,
+  connection: Connection,
+  { destination, destinationPort }: Packet,
+): Connection {
+  const { first, from } = connection;
+  const sockets = snapshot.devices.get(from.device)?.sockets;
+  if (sockets === undefined || mappingOf(sockets, first) === undefined) return connection;
+  return { ...connection, first: { ...first, destination, destinationPort } };
+}
+
 /** Traces the reply to a packet that was traced. */
 function answerTo(
   network: Network,
-  { from, first }: Connection,
+  { from, first, asked }: Connection,
   there: PacketTrace,
   tcpFlags: readonly TcpFlag[],
 ): Answer {
@@ -145,8 +161,11 @@ function answerTo(
   const isReply =
     back.verdict === 'delivered' &&
     back.device === from.device &&
-    back.packet.source === first.destination &&
-    back.packet.sourcePort === first.destinationPort &&
+    // the sockets of a network that was read again do not know what was asked
+    [asked, first].some(
+      ({ destination, destinationPort: port }) =>
+        back.packet.source === destination && back.packet.sourcePort === port,
+    ) &&
     back.packet.destinationPort === first.sourcePort;
   if (!isReply) return { result: 'timeout' };
   if (!isServed) return { result: 'refused' };
