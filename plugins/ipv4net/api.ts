@@ -20,6 +20,9 @@ export const VRF_LINK_TABLE = 0xffff_fffd;
 /** ID of the table of the link for replies to NAT44. */
 export const NAT_LINK_TABLE = 0xffff_fffc;
 
+/** ID of the table in which the sources of replies are looked up: those of the host go back by it. */
+export const HOST_REPLIES_TABLE = 0xffff_fffb;
+
 /** The way to another node. */
 export interface NodeLink {
   /** Its address on the network of the nodes, without prefix length; undefined: it cannot be reached. */
@@ -39,6 +42,10 @@ export interface Ipv4NetApi {
   defaultGateway(): string;
   /** Addresses of the links of the host as of the last resync, without prefix length. */
   hostAddresses(): readonly string[];
+  /** Links with these addresses, by their names in the kernel. */
+  hostLinks(): readonly string[];
+  /** The link of the host to VPP, by its name in the kernel, and VPP's IPv4 address there; undefined: it has none, or it is unknown. */
+  hostGateway(): { readonly link: string; readonly gateway: string } | undefined;
   /** The main NIC, or the loopback that replaces it. */
   mainInterface(): string;
   /** The main interface if its address is from DHCP; undefined otherwise. */

@@ -16,13 +16,10 @@ import { STN_HOST_MAC, stnGateway, stnHostAddress } from './stn.ts';
 
 export function hostLinkValues(input: NodeInput): KeyValue[] {
   const { addresses, routing } = input;
-  const toHost = input.stn ? nodeIp(input) : withoutPrefixLength(addresses.hostInterconnectLinux());
   return [
     ...(input.interfaces.useTap ? tapLink(input) : vethLink(input)),
     ...(input.stn ? [] : neighbors(input)),
-    ...(toHost === undefined ? [] : input.hostAddresses).map((address) =>
-      routeToHost(input, address, toHost!),
-    ),
+    ...routesToHost(input, routing.mainVrf, input.hostAddresses),
     ...hostRouteToVpp(input, addresses.podSubnetAllNodes()),
     ...(routing.routeServiceCidrToVpp ? hostRouteToVpp(input, addresses.serviceSubnet()) : []),
   ];
@@ -43,7 +40,7 @@ function neighbors(input: NodeInput): KeyValue[] {
       static: true,
     }),
     // the neighbor has no route of its own, and the subnet of the link would resolve the address again
-    routeToHost(input, host, host),
+    routeToHost(input, input.routing.mainVrf, host, host),
     keyValue(linuxArpModel, {
       interface: hostSideName(input),
       ip_address: withoutPrefixLength(input.addresses.hostInterconnectVpp()),
@@ -52,20 +49,36 @@ function neighbors(input: NodeInput): KeyValue[] {
   ];
 }
 
-function routeToHost(input: NodeInput, address: string, nextHop: string): KeyValue {
+/** Routes to addresses over the link. */
+export function routesToHost(
+  input: NodeInput,
+  vrf: number,
+  addresses: readonly string[],
+): KeyValue[] {
+  const toHost = input.stn
+    ? nodeIp(input)
+    : withoutPrefixLength(input.addresses.hostInterconnectLinux());
+  if (toHost === undefined) return [];
+  return addresses.map((address) => routeToHost(input, vrf, address, toHost));
+}
+
+function routeToHost(input: NodeInput, vrf: number, address: string, nextHop: string): KeyValue {
   return keyValue(vppRouteModel, {
-    vrf_id: input.routing.mainVrf,
+    vrf_id: vrf,
     dst_network: hostNetwork(address),
     next_hop_addr: nextHop,
     outgoing_interface: hostInterconnectName(input),
   });
 }
 
+/** Address of VPP for the host; undefined while it is unknown. */
+export function hostGateway(input: NodeInput): string | undefined {
+  return input.stn ? stnGateway(input) : withoutPrefixLength(input.addresses.hostInterconnectVpp());
+}
+
 /** A route of the host to VPP; none while the gateway on the VPP side is unknown. */
 export function hostRouteToVpp(input: NodeInput, destination: string): KeyValue[] {
-  const gateway = input.stn
-    ? stnGateway(input)
-    : withoutPrefixLength(input.addresses.hostInterconnectVpp());
+  const gateway = hostGateway(input);
   if (gateway === undefined) return [];
   return [
     keyValue(linuxRouteModel, {

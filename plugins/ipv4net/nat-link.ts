@@ -8,9 +8,9 @@
  */
 import { vppRouteModel } from '#models/vpp/route.ts';
 import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
-import { NAT_LINK_TABLE } from './api.ts';
+import { HOST_REPLIES_TABLE, NAT_LINK_TABLE } from './api.ts';
 import { dropRoute } from './drop-route.ts';
-import { interVrfRoute } from './inter-vrf-route.ts';
+import { interVrfRoute, sourceRoute } from './inter-vrf-route.ts';
 import { type LoopedLink, loopedLinkValues, routeOverLink } from './looped-link.ts';
 import { NAT_LINK, natLinkMac } from './names.ts';
 import { anyNetwork, hostNetwork, type NodeInput, podNetwork } from './node-input.ts';
@@ -47,7 +47,7 @@ export function natLinkValues(input: NodeInput, hosts: readonly string[]): KeyVa
   return [
     ...loopedLinkValues(link, 4, natLinkMac(nodeId)),
     ...[natLoopback, ...hosts].map((network) => routeOverLink(link, 4, routing.podVrf, network)),
-    interVrfRoute(anyNetwork(4), NAT_LINK_TABLE, routing.mainVrf),
+    sourceRoute(anyNetwork(4), NAT_LINK_TABLE, HOST_REPLIES_TABLE),
     interVrfRoute(podNetwork(input), NAT_LINK_TABLE, routing.podVrf),
     // a packet without a session would come in by the link again
     dropRoute(natLoopback, NAT_LINK_TABLE),

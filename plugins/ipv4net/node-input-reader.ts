@@ -58,7 +58,7 @@ export class NodeInputReader {
       defaultGateway: router ?? conf.defaultGateway(),
       stn: conf.stn(),
       externalIpam: conf.ipam().useExternalIpam,
-      hostAddresses: hostAddressesOf(own, family, ipam.serviceSubnet()),
+      ...addressesOfHost(own, family, ipam.serviceSubnet()),
       addresses: ipam,
       ipv6InPods: await ctx.callPort('host/has IPv6', () => host.hasIpv6()),
     };
@@ -75,7 +75,7 @@ export class NodeInputReader {
     return {
       ...before,
       interfaces: this.#interfaceConfig(ctx, before.interfaces.enableGso, before.main, links),
-      hostAddresses: hostAddressesOf(own, before.family, this.#deps.ipam.serviceSubnet()),
+      ...addressesOfHost(own, before.family, this.#deps.ipam.serviceSubnet()),
     };
   }
 
@@ -163,6 +163,19 @@ export class NodeInputReader {
     );
     return this.#leases;
   }
+}
+
+function addressesOfHost(
+  links: readonly HostLink[],
+  ...[family, serviceSubnet]: [NodeInput['family'], string]
+): Pick<NodeInput, 'hostAddresses' | 'hostLinks'> {
+  const addressed = links.filter(
+    (link) => hostAddressesOf([link], family, serviceSubnet).length > 0,
+  );
+  return {
+    hostAddresses: hostAddressesOf(addressed, family, serviceSubnet),
+    hostLinks: addressed.map(({ name }) => name).sort(),
+  };
 }
 
 async function readOrLast<T>(

@@ -32,6 +32,8 @@ export interface NodeInput {
   readonly externalIpam: boolean;
   /** Without prefix length, of the family of the pods. */
   readonly hostAddresses: readonly string[];
+  /** Names in the kernel of the links that have one of these, sorted. */
+  readonly hostLinks: readonly string[];
   readonly addresses: AddressPlan;
   /** Whether IPv6 is enabled in the pods, also if their address is IPv4. */
   readonly ipv6InPods: boolean;

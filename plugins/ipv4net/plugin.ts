@@ -40,8 +40,9 @@ import {
   podIdText,
 } from '#plugins/podmanager/api.ts';
 import type { Ipv4NetApi, NodeLink, PodInterfaceNames } from './api.ts';
+import { hostGateway } from './host-link.ts';
 import { hostInterconnectName } from './interconnect-names.ts';
-import { NAT_LINK, tunnelNodeId, VRF_LINK, VXLAN_BVI, valueGroup } from './names.ts';
+import { hostTap, NAT_LINK, tunnelNodeId, VRF_LINK, VXLAN_BVI, valueGroup } from './names.ts';
 import { mainInterfaceName } from './nics.ts';
 import { familyOf, type NodeInput } from './node-input.ts';
 import { NodeInputReader } from './node-input-reader.ts';
@@ -175,6 +176,16 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
 
   hostAddresses(): readonly string[] {
     return [...(this.state.known?.input.hostAddresses ?? [])];
+  }
+
+  hostLinks(): readonly string[] {
+    return [...(this.state.known?.input.hostLinks ?? [])];
+  }
+
+  hostGateway(): ReturnType<Ipv4NetApi['hostGateway']> {
+    const { input } = this.state.current;
+    const gateway = input.family === 4 ? hostGateway(input) : undefined;
+    return gateway === undefined ? undefined : { link: hostTap.linuxHost, gateway };
   }
 
   mainInterface(): string {

@@ -5,6 +5,7 @@ import { ipScanNeighborModel } from '#models/vpp/ip-scan-neighbor.ts';
 import { vrfTableModel } from '#models/vpp/vrf-table.ts';
 import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
 import { dropRoute, unreachableRoute } from './drop-route.ts';
+import { hostRepliesValues } from './host-replies.ts';
 import { interVrfRoute } from './inter-vrf-route.ts';
 import { POD_GATEWAY_LOOPBACK } from './names.ts';
 import { natLinkValues } from './nat-link.ts';
@@ -16,7 +17,9 @@ export function vrfValues(input: NodeInput): KeyValue[] {
     ...tables(input),
     podGateway(input),
     ...vrfLinkValues(input),
-    ...(input.family === 4 ? natLinkValues(input, ownHost(input)) : []),
+    ...(input.family === 4
+      ? [...natLinkValues(input, ownHost(input)), ...hostRepliesValues(input)]
+      : []),
     ...betweenVrfs(input),
     ...dropRoutes(input),
     ...unreachableServices(input),

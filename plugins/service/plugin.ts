@@ -60,6 +60,7 @@ import {
   carrierLimits,
   carrierValues,
   isExempt,
+  linkCarrierValues,
   type NodeCarriers,
   nodeCarrierValues,
   podCarrierValues,
@@ -340,6 +341,7 @@ class Services implements EventHandler<State>, ServiceApi {
       ...readCarriers(this.#deps, node, carriers.sockets !== undefined),
     };
     for (const one of addressedNodes(this.#deps, node)) replaceAddresses(ctx, state.carriers, one);
+    ctx.txn.replace(valueGroup.links, linkCarrierValues(this.#deps.net, state.carriers));
     const [before, after] = [carriers, state.carriers].map(({ nat }) => nat?.ownAddresses);
     for (const service of processor.rendered().values())
       if (service.addresses.some(({ address }) => before?.has(address) !== after?.has(address)))

@@ -10,10 +10,12 @@ import {
   nodeValues,
   readNatNode,
 } from './nat44/nat-node.ts';
+import { repliesByHost } from './nat44/replies-by-host.ts';
 import { backendsInVpp, limitsOf, mappingsKey, serviceValues } from './nat44/service-values.ts';
 import type { LocalNode } from './processor/local-node.ts';
 import type { ServiceIndex } from './processor/service-index.ts';
 import type { Backend, RenderedService, ServiceAddress, ServiceName } from './rendered-service.ts';
+import { clientLinkValues } from './socket/client-links.ts';
 import { exemptionKey, exemptionValues, type PodContainer } from './socket/exempt-pods.ts';
 import { type AddressedNode, NodeAddresses } from './socket/node-addresses.ts';
 import {
@@ -131,6 +133,14 @@ export function carrierKeys(service: ServiceName, { nat, sockets }: NodeCarriers
   return [...(nat ? [mappingsKey(service)] : []), ...(sockets ? [socketKey(service)] : [])];
 }
 
+/** The way to NAT44 for clients outside that come by a NIC of the host. */
+export function linkCarrierValues(
+  net: Ipv4NetApi,
+  { nat, sockets }: Pick<Carriers, 'nat' | 'sockets'>,
+): KeyValue[] {
+  return nat && sockets ? clientLinkValues(net) : [];
+}
+
 /** NAT44 of this node, and on the interfaces of VPP that are not those of pods. */
 export function natValues(net: Ipv4NetApi, { nat }: Pick<Carriers, 'nat'>): KeyValue[] {
   return nat ? [...nodeValues(nat), ...nodeInterfaceValues(net, nat)] : [];
@@ -156,6 +166,7 @@ export function podCarrierValues(
   const isTranslated = !sockets || wantsPackets || hasClients;
   return [
     ...(nat && isTranslated ? [interfaceValue(nat, vppInterface)] : []),
+    ...(nat && sockets && hasClients ? repliesByHost() : []),
     ...(sockets && wantsPackets ? exemptionValues(container) : []),
   ];
 }

@@ -11,6 +11,7 @@ import type { RenderedService, ServiceName } from './rendered-service.ts';
 import {
   type Carriers,
   carrierValues,
+  linkCarrierValues,
   natValues,
   nodeCarrierValues,
   podCarrierValues,
@@ -20,6 +21,7 @@ import type { AddressedNode } from './socket/node-addresses.ts';
 /** Names of groups. */
 export const valueGroup = {
   node: 'node',
+  links: 'links',
   addresses: (node: string) => `addresses/${node}`,
   pod: (attachment: AttachmentId) => `pod/${attachment}`,
   service: (service: ServiceName) => `service/${service}`,
@@ -39,6 +41,7 @@ export function* valueGroups(
 ): Generator<readonly [group: string, values: readonly KeyValue[]], void, void> {
   const { carriers, nodes, net, podInterfaces, services } = input;
   yield [valueGroup.node, natValues(net, carriers)];
+  yield [valueGroup.links, linkCarrierValues(net, carriers)];
   for (const one of nodes) yield [valueGroup.addresses(one.name), nodeCarrierValues(one, carriers)];
   for (const one of podInterfaces)
     yield [valueGroup.pod(one.attachment), podCarrierValues(one, carriers)];

@@ -19,5 +19,5 @@ export const laterFields: ReadonlyMap<string, ReadonlySet<string>> = new Map([
 
 /** By enum: the nearest name that the original has. */
 export const laterNames: ReadonlyMap<string, Readonly<Record<string, string>>> = new Map([
-  ['ligato.vpp.l3.Route.RouteType', { UNREACHABLE: 'DROP' }],
+  ['ligato.vpp.l3.Route.RouteType', { UNREACHABLE: 'DROP', SOURCE_VRF: 'INTER_VRF' }],
 ]);

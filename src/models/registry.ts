@@ -3,6 +3,7 @@ import type { MessageModel } from './define.ts';
 import { linuxArpModel } from './linux/arp.ts';
 import { linuxInterfaceModel } from './linux/interface.ts';
 import { linuxRouteModel } from './linux/route.ts';
+import { serviceLinkModel } from './linux/service-link.ts';
 import { socketExemptionModel } from './linux/socket-exemption.ts';
 import { socketNodeAddressModel } from './linux/socket-node-address.ts';
 import { socketServiceModel } from './linux/socket-service.ts';
@@ -54,6 +55,7 @@ export const configModels: readonly ConfigModel[] = [
   linuxArpModel,
   socketServiceModel,
   socketNodeAddressModel,
+  serviceLinkModel,
   socketExemptionModel,
 ];
 

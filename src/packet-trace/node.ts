@@ -131,6 +131,7 @@ function vppDevice(name: string, all: ReadonlyMap<string, unknown>): Device {
 function actionOf(route: VppRoute): RouteAction {
   if (route.type === 'DROP') return { kind: 'drop' };
   if (route.type === 'UNREACHABLE') return { kind: 'refuse' };
+  if (route.type === 'SOURCE_VRF') return { kind: 'source-table', table: route.via_vrf_id };
   const isGiven = !['', '0.0.0.0', '::'].includes(route.next_hop_addr);
   const nextHop = isGiven ? route.next_hop_addr : undefined;
   if (route.type === 'INTER_VRF') {

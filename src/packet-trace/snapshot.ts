@@ -89,6 +89,8 @@ export type RouteAction =
   /** The next hop is looked up in `table`, by default in the same table. */
   | { readonly kind: 'recursive'; readonly nextHop: string; readonly table?: number }
   | { readonly kind: 'table'; readonly table: number }
+  /** The source of the packet is looked up there. */
+  | { readonly kind: 'source-table'; readonly table: number }
   | { readonly kind: 'drop' }
   /** Dropped, and the sender is told by ICMP. */
   | { readonly kind: 'refuse' };

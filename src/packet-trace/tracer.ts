@@ -140,16 +140,21 @@ class Tracer {
     return { ...packet, source: address, sourcePort: port };
   }
 
-  /** Routes a packet that the device sends itself, or that entered by an interface of the table. */
+  /**
+   * Routes a packet that the device sends itself, or that entered by an interface of the table.
+   * @param by which address of the packet is looked up
+   */
   route(
     device: Device,
     table: number,
     packet: CarriedPacket,
     origin: Origin,
+    by: 'destination' | 'source' = 'destination',
   ): PacketTrace['verdict'] {
     if (this.hops.length >= MAX_HOPS)
       return this.#drop(device, 'the packet is in a forwarding loop', '');
-    const holder = findAddress(device, table, packet.destination);
+    const address = packet[by];
+    const holder = by === 'source' ? undefined : findAddress(device, table, address);
     if (holder) return this.#receive(device, table, holder.interface, packet);
     if (!origin.isOwn && !device.forwards)
       return this.#drop(
@@ -157,14 +162,13 @@ class Tracer {
         `${packet.destination} is not a local address, and the device does not forward`,
         '',
       );
-    const found = lookUp(device, table, packet.destination);
+    const found = lookUp(device, table, address);
     if (!found && device.hasOtherRoutes) {
       this.last = packet;
       this.#hop(device, `leaves by an unknown route to ${packet.destination}`, '');
       return 'left';
     }
-    if (!found)
-      return this.#drop(device, `no route to ${packet.destination} in table ${table}`, '');
+    if (!found) return this.#drop(device, `no route to ${address} in table ${table}`, '');
     const { route, action, paths } = found;
     const name = `route ${route.destination} of table ${table}`;
     const choice = paths > 1 ? ` (the first of ${paths} paths)` : '';
@@ -177,6 +181,11 @@ class Tracer {
     if (action.kind === 'table') {
       this.#hop(device, `${name} leads to table ${action.table}${choice}`, route.key);
       return this.route(device, action.table, packet, origin);
+    }
+    if (action.kind === 'source-table') {
+      const text = `${name} leads by the source ${packet.source} to table ${action.table}${choice}`;
+      this.#hop(device, text, route.key);
+      return this.route(device, action.table, packet, origin, 'source');
     }
     const nextHop = action.nextHop ?? packet.destination;
     this.#hop(device, `${name} leads to ${nextHop} on ${action.interface}${choice}`, route.key);

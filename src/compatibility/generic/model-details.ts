@@ -35,6 +35,7 @@ const nameTemplates: Readonly<Record<string, string>> = {
   'ligato.linux.l3.Route': `${DESTINATION}/{{.OutgoingInterface}}`,
   'ligato.linux.socket.SocketService': '{{.Name}}',
   'ligato.linux.socket.SocketNodeAddress': '{{.Address}}',
+  'ligato.linux.socket.ServiceLink': '{{.HostIfName}}',
   'ligato.linux.socket.SocketExemption': '{{.Name}}',
 };
 

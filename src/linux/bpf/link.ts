@@ -1,7 +1,7 @@
-import { type BpfProgram, type Hook, hooks } from './program.ts';
+import type { BpfProgram, HookPlace } from './program.ts';
 import { bpf, close, info, openKept, pin } from './system-call.ts';
 
-/** A program at a hook of a control group; beside those of others, and as long as the link is kept. */
+/** A program at a hook of a control group or of a link; beside those of others, and as long as the link is kept. */
 export class BpfLink {
   readonly #file: number;
 
@@ -9,13 +9,13 @@ export class BpfLink {
     this.#file = file;
   }
 
-  /** @param group descriptor of the folder of a control group of version 2 */
-  static create(program: BpfProgram, group: number, hook: Hook): BpfLink {
+  /** @param at descriptor of the folder of a control group of version 2, or index of a link of the host */
+  static create(program: BpfProgram, at: number, hook: HookPlace): BpfLink {
     return new BpfLink(
-      bpf('createLink', 16, [
+      bpf('createLink', 32, [
         [0, program.file],
-        [4, group],
-        [8, hooks[hook].number],
+        [4, at],
+        [8, hook.number],
       ]),
     );
   }
@@ -46,6 +46,11 @@ export class BpfLink {
   get place(): { readonly program: number; readonly group: bigint } {
     const found = info(this.#file, 32);
     return { program: found.readUInt32LE(8), group: found.readBigUInt64LE(16) };
+  }
+
+  /** Index of the link of the host; 0 if it was deleted. */
+  get index(): number {
+    return info(this.#file, 32).readUInt32LE(16);
   }
 
   close(): void {

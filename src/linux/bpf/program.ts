@@ -1,10 +1,18 @@
 import { Refusal } from '../netlink/refusal.ts';
 import { call, close, cString, type Field, info, write } from './system-call.ts';
 
-/** Types of programs: calls with an address, and sockets. */
-const types = { address: 18, socket: 9 } as const;
+/** Types of programs: packets, calls with an address, and sockets. */
+const types = { packet: 3, address: 18, socket: 9 } as const;
 
-/** Places of the kernel that run a program, by name: type of the program, and number of the attach type. */
+/** A place of the kernel that runs programs. */
+export interface HookPlace {
+  /** Of the programs. */
+  readonly type: number;
+  /** Of the attach type. */
+  readonly number: number;
+}
+
+/** Of a control group, by name. */
 export const hooks = {
   connect4: { type: types.address, number: 10 },
   connect6: { type: types.address, number: 11 },
@@ -17,6 +25,9 @@ export const hooks = {
   /** A socket is closed. */
   release: { type: types.socket, number: 34 },
 } as const;
+
+/** A packet enters by a link. */
+export const packetHook: HookPlace = { type: types.packet, number: 46 };
 
 export type Hook = keyof typeof hooks;
 
@@ -31,14 +42,14 @@ export class BpfProgram {
   }
 
   /** @throws Refusal; its text ends with what the verifier says */
-  static load(name: string, hook: Hook, code: Buffer): BpfProgram {
+  static load(name: string, hook: HookPlace, code: Buffer): BpfProgram {
     const fields: Field[] = [
-      [0, hooks[hook].type],
+      [0, hook.type],
       [4, code.length / 8],
       [8, code],
       // some helpers are only for programs with this licence
       [16, cString('GPL')],
-      [68, hooks[hook].number],
+      [68, hook.number],
     ];
     const attributes = (more: readonly Field[]): Buffer => {
       const bytes = Buffer.alloc(72);

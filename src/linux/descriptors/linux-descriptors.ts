@@ -11,6 +11,7 @@ import { LinkMarks } from './link-marks.ts';
 import { NamespaceDumps } from './namespaces.ts';
 import type { LinuxDescriptorOptions } from './options.ts';
 import { linuxRouteDescriptor } from './route.ts';
+import { serviceLinkDescriptor } from './service-link.ts';
 import { socketExemptionDescriptor } from './socket-exemption.ts';
 import { socketNodeAddressDescriptor } from './socket-node-address.ts';
 import { socketServiceDescriptor } from './socket-service.ts';
@@ -49,5 +50,6 @@ export function linuxDescriptors(options: {
     socketServiceDescriptor(socketTable),
     socketNodeAddressDescriptor(socketTable),
     socketExemptionDescriptor(socketTable),
+    serviceLinkDescriptor({ table: socketTable, host, dumps: shared.dumps }),
   ];
 }

@@ -35,6 +35,16 @@ export interface NodeAddress {
   readonly isLocal: boolean;
 }
 
+/**
+ * A link of the host by which clients outside come that ask node ports, or the link to VPP, by which replies to them come.
+ * They have indexes, not names, because the kernel knows no names of packets.
+ */
+export interface ServiceLink {
+  readonly index: number;
+  /** The way of their packets to VPP; undefined: the link is the one to VPP. */
+  readonly toVpp: { readonly index: number; readonly gateway: string } | undefined;
+}
+
 export interface SocketBackend {
   /** Canonical text, of the family of the frontends. */
   readonly address: string;
@@ -102,6 +112,15 @@ export interface SocketTable {
   /** An address that is not in the table is ignored. */
   deleteNodeAddress(address: string): Promise<void>;
   nodeAddresses(): Promise<readonly NodeAddress[]>;
+  /**
+   * Leads packets to node ports of this node, which enter by the link, to VPP, or back from there.
+   * Rejects with a ServiceLinksUnavailableError if the kernel cannot.
+   */
+  putLink(link: ServiceLink): Promise<void>;
+  /** A link that is not in the table is ignored. */
+  deleteLink(index: number): Promise<void>;
+  /** Those that exist. */
+  links(): Promise<readonly ServiceLink[]>;
   /**
    * Leaves the sockets of a namespace alone from now on. Those that were translated before stay as they are.
    * Rejects with a NamespaceNotFoundError if there is no such namespace.

@@ -3,6 +3,7 @@
  * process finds them. Nothing else belongs into their folder:
  *
  * - `<hook>`: the link of the program that runs there;
+ * - `links/<index>`: the link of the program for packets of a link of the host;
  * - `maps-<layout>`: the maps of these programs, or of those that take their places next;
  * - `maps-<layout>-new`: maps that are being filled, while programs run that have a table of their own.
  *
@@ -18,6 +19,7 @@ import { loadTypes } from '../bpf/types.ts';
 import { Refusal } from '../netlink/refusal.ts';
 import type { SocketPrograms } from './kernel-table.ts';
 import { LAYOUT_VERSION, type MapName, shapes } from './layout.ts';
+import { detachAll, LinkPrograms } from './link-programs.ts';
 import { type MapFiles, program } from './programs.ts';
 
 export interface InstallationPlace {
@@ -39,6 +41,8 @@ interface ControlGroup {
 /** Begin of the name of a folder with maps. */
 const MAPS = 'maps-';
 const ownMaps = `${MAPS}${LAYOUT_VERSION}`;
+/** Name of the folder of links. */
+const LINKS = 'links';
 const newMaps = `${ownMaps}-new`;
 
 const mapNames = Object.keys(shapes) as MapName[];
@@ -47,6 +51,7 @@ const hookNames = Object.keys(hooks) as Hook[];
 /** Programs of this release with their maps; `activate` puts them in the place of those that run. */
 export class Installation implements SocketPrograms {
   readonly maps: InstalledMaps;
+  readonly packets: LinkPrograms;
   readonly #place: InstallationPlace;
   #areMapsNew: boolean;
   /** Until they run. */
@@ -64,6 +69,7 @@ export class Installation implements SocketPrograms {
     const found = openMaps(join(folder, ownMaps));
     this.#areMapsNew = found === undefined;
     this.maps = found ?? makeMaps(join(folder, newMaps));
+    this.packets = new LinkPrograms(join(folder, LINKS), filesOf(this.maps));
     try {
       this.#programs = loadAll(this.maps);
       if (found || !isAnyAttached(folder, group)) this.activate();
@@ -95,6 +101,7 @@ export class Installation implements SocketPrograms {
     withGroup(group, (opened) => {
       for (const [hook, loaded] of programs) attach(loaded, hook, join(folder, hook), opened);
     });
+    this.packets.replaceAll();
     closeAll(programs.values());
     this.#programs = undefined;
     for (const name of readdirSync(folder))
@@ -110,6 +117,7 @@ export class Installation implements SocketPrograms {
 /** Ends the translation and frees all memory; existing connections continue. */
 export function uninstall(folder: string): void {
   for (const hook of hookNames) detach(join(folder, hook));
+  detachAll(join(folder, LINKS));
   rmSync(folder, { recursive: true, force: true });
 }
 
@@ -179,8 +187,12 @@ function kernelName(name: MapName): string {
   return `cv_${name}`;
 }
 
+function filesOf(maps: InstalledMaps): MapFiles {
+  return Object.fromEntries(mapNames.map((name) => [name, maps[name].file])) as MapFiles;
+}
+
 function loadAll(maps: InstalledMaps): LoadedPrograms {
-  const files = Object.fromEntries(mapNames.map((name) => [name, maps[name].file])) as MapFiles;
+  const files = filesOf(maps);
   const loaded = new Map<Hook, BpfProgram>();
   try {
     for (const hook of hookNames) loaded.set(hook, load(hook, files));
@@ -199,10 +211,10 @@ function closeAll(objects: Iterable<BpfMap | BpfProgram>): void {
 function load(hook: Hook, files: MapFiles): BpfProgram {
   const name = `cv_${hook}`;
   try {
-    return BpfProgram.load(name, hook, program(hook, files, true));
+    return BpfProgram.load(name, hooks[hook], program(hook, files, true));
   } catch (thrown) {
     if (!(thrown instanceof Refusal)) throw thrown;
-    return BpfProgram.load(name, hook, program(hook, files, false));
+    return BpfProgram.load(name, hooks[hook], program(hook, files, false));
   }
 }
 
@@ -237,7 +249,7 @@ function attach(loaded: BpfProgram, hook: Hook, path: string, group: ControlGrou
     }
     // the control group is another one, or was deleted
     rmSync(path, { force: true });
-    const made = BpfLink.create(loaded, group.file, hook);
+    const made = BpfLink.create(loaded, group.file, hooks[hook]);
     try {
       made.pin(path);
     } finally {

@@ -8,6 +8,7 @@ import {
   type ExemptNamespace,
   type NodeAddress,
   reduceWeights,
+  type ServiceLink,
   type SocketMapping,
   type SocketService,
   type SocketTable,
@@ -24,10 +25,15 @@ import {
   type LimitedMapName,
   shapes,
 } from './layout.ts';
+import { LinkEntries, type PacketPrograms } from './link-entries.ts';
+import { ServiceLinksUnavailableError } from './link-programs.ts';
 import { NodeAddressEntries } from './node-address-entries.ts';
 
 export type SocketMaps = Readonly<
-  Record<'frontends' | 'nodes' | 'exemptions' | 'groups' | 'slots' | 'members', MapEntries>
+  Record<
+    'frontends' | 'nodes' | 'exemptions' | 'groups' | 'slots' | 'members' | 'links',
+    MapEntries
+  >
 >;
 
 export interface NamespaceCookies {
@@ -65,6 +71,7 @@ export interface KernelTableDeps {
   readonly namespaces: NamespaceCookies;
   readonly clock: Clock;
   readonly programs: SocketPrograms;
+  readonly packets: PacketPrograms;
   readonly stale: StaleSockets;
 }
 
@@ -82,6 +89,7 @@ export class KernelSocketTable implements SocketTable {
   #groups: KnownGroups;
   readonly #nodes: NodeAddressEntries;
   readonly #exemptions: ExemptionEntries;
+  readonly #links: LinkEntries;
   readonly #namespaces: NamespaceCookies;
   /** Also while it is read again. */
   #isKnown = false;
@@ -90,7 +98,7 @@ export class KernelSocketTable implements SocketTable {
   /** The last call. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor({ maps, namespaces, clock, programs, stale }: KernelTableDeps) {
+  constructor({ maps, namespaces, clock, programs, packets, stale }: KernelTableDeps) {
     this.#maps = maps;
     this.#groups = new KnownGroups(maps);
     this.#clock = clock;
@@ -99,6 +107,7 @@ export class KernelSocketTable implements SocketTable {
     this.#stale = stale;
     this.#nodes = new NodeAddressEntries(maps.nodes);
     this.#exemptions = new ExemptionEntries(maps.exemptions);
+    this.#links = new LinkEntries(maps.links, packets);
     this.#namespaces = namespaces;
   }
 
@@ -133,6 +142,27 @@ export class KernelSocketTable implements SocketTable {
     return this.#next('node addresses', async () => {
       await this.#nodes.read(this.#clock);
       return this.#nodes.all();
+    });
+  }
+
+  putLink(link: ServiceLink): Promise<void> {
+    return this.#next(`link ${link.index}`, async () => {
+      await this.#begin();
+      this.#links.set(link);
+    });
+  }
+
+  deleteLink(index: number): Promise<void> {
+    return this.#next(`link ${index}`, async () => {
+      await this.#begin();
+      this.#links.delete(index);
+    });
+  }
+
+  links(): Promise<readonly ServiceLink[]> {
+    return this.#next('links', async () => {
+      await this.#links.read(this.#clock);
+      return this.#links.all();
     });
   }
 
@@ -175,6 +205,7 @@ export class KernelSocketTable implements SocketTable {
       ...this.#groups.sizes(),
       nodes: this.#nodes.size,
       exemptions: this.#exemptions.size,
+      links: this.#links.size,
       connections,
     };
     const names = Object.keys(entries) as LimitedMapName[];
@@ -195,7 +226,7 @@ export class KernelSocketTable implements SocketTable {
   #next<T>(where: string, work: () => Promise<T>): Promise<T> {
     const result = this.#last.then(work).catch((thrown: unknown) => {
       // what the table has is known: nothing was written, or it was read again
-      if (thrown instanceof NamespaceNotFoundError || thrown instanceof LinuxError) throw thrown;
+      if (isKnownRefusal(thrown)) throw thrown;
       this.#isKnown = false;
       this.#isUnchecked = true;
       throw thrown instanceof Refusal ? refused(thrown, where) : thrown;
@@ -315,8 +346,17 @@ export class KernelSocketTable implements SocketTable {
     this.#groups = await KnownGroups.read(this.#maps, this.#clock);
     await this.#nodes.read(this.#clock);
     await this.#exemptions.read(this.#clock);
+    await this.#links.read(this.#clock);
     this.#isKnown = true;
   }
+}
+
+function isKnownRefusal(thrown: unknown): boolean {
+  return (
+    thrown instanceof NamespaceNotFoundError ||
+    thrown instanceof ServiceLinksUnavailableError ||
+    thrown instanceof LinuxError
+  );
 }
 
 function refused(refusal: Refusal, where: string): LinuxError {

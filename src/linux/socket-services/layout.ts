@@ -14,11 +14,12 @@ import {
   maxExemptionLength,
   type NodeAddress,
   nodePortFrontend,
+  type ServiceLink,
   type SocketProtocol,
 } from './api.ts';
 
 /** Changes with every shape: programs and maps of another version are replaced. */
-export const LAYOUT_VERSION = 3;
+export const LAYOUT_VERSION = 4;
 
 /** Memory of one entry is about its length + 64 bytes. */
 export const shapes = {
@@ -26,6 +27,8 @@ export const shapes = {
   frontends: { kind: 'hash', keyLength: 20, valueLength: 4, maxEntries: 1 << 18 },
   /** From an address of a node to the frontend of a node port there, without port and protocol. */
   nodes: { kind: 'hash', keyLength: 16, valueLength: 20, maxEntries: 1 << 15 },
+  /** From the index of a link of the host to what its packets are, see `ServiceLink`. */
+  links: { kind: 'hash', keyLength: 4, valueLength: 8, maxEntries: 1 << 10 },
   /** By the cookie of an exempt network namespace: name and path of the exemption. */
   exemptions: {
     kind: 'hash',
@@ -202,4 +205,19 @@ export function encodeSlot(group: number, slot: number): Buffer {
 
 export function encodeMember(group: number, endpoint: Buffer): Buffer {
   return Buffer.concat([encodeNumber(group), endpoint]);
+}
+
+/** The link to VPP has zeros. */
+export function encodeLink({ toVpp }: ServiceLink): Buffer {
+  const gateway = parseIp(toVpp?.gateway ?? '0.0.0.0');
+  if (gateway?.length !== 4) throw new RangeError(`gateway ${toVpp?.gateway}`);
+  return Buffer.concat([encodeNumber(toVpp?.index ?? 0), gateway]);
+}
+
+export function decodeLink(index: Buffer, bytes: Buffer): ServiceLink {
+  const toVpp = bytes.readUInt32LE(0);
+  return {
+    index: index.readUInt32LE(0),
+    toVpp: toVpp === 0 ? undefined : { index: toVpp, gateway: formatIp(bytes.subarray(4)) },
+  };
 }

@@ -97,6 +97,7 @@ function open(
     namespaces: sockets,
     clock,
     programs: installation,
+    packets: installation.packets,
     stale,
   });
   if (!installation.areActive)

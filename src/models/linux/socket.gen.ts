@@ -4,7 +4,7 @@ import { type MessageType, type ProtoFile, messageType } from '../message.ts';
 export const file: ProtoFile = {
   name: 'linux/socket.proto',
   imports: [],
-  nested: { "ligato": { "nested": { "linux": { "nested": { "socket": { "nested": { "SocketService": { "fields": { "name": { "type": "string", "id": 1 }, "mappings": { "rule": "repeated", "type": "Mapping", "id": 2 } }, "nested": { "Protocol": { "values": { "TCP": 0, "UDP": 1 } }, "Scope": { "values": { "ADDRESS": 0, "THIS_NODE": 1, "OTHER_NODES": 2 } }, "Frontend": { "fields": { "address": { "type": "string", "id": 1 }, "port": { "type": "uint32", "id": 2 }, "protocol": { "type": "Protocol", "id": 3 }, "scope": { "type": "Scope", "id": 4 } } }, "Backend": { "fields": { "address": { "type": "string", "id": 1 }, "port": { "type": "uint32", "id": 2 }, "weight": { "type": "uint32", "id": 3 } } }, "Mapping": { "fields": { "frontends": { "rule": "repeated", "type": "Frontend", "id": 1 }, "backends": { "rule": "repeated", "type": "Backend", "id": 2 }, "affinity_timeout": { "type": "uint32", "id": 3 } } } } }, "SocketNodeAddress": { "fields": { "address": { "type": "string", "id": 1 }, "is_local": { "type": "bool", "id": 2 } } }, "SocketExemption": { "fields": { "name": { "type": "string", "id": 1 }, "namespace": { "type": "string", "id": 2 } } } } } } } } } },
+  nested: { "ligato": { "nested": { "linux": { "nested": { "socket": { "nested": { "SocketService": { "fields": { "name": { "type": "string", "id": 1 }, "mappings": { "rule": "repeated", "type": "Mapping", "id": 2 } }, "nested": { "Protocol": { "values": { "TCP": 0, "UDP": 1 } }, "Scope": { "values": { "ADDRESS": 0, "THIS_NODE": 1, "OTHER_NODES": 2 } }, "Frontend": { "fields": { "address": { "type": "string", "id": 1 }, "port": { "type": "uint32", "id": 2 }, "protocol": { "type": "Protocol", "id": 3 }, "scope": { "type": "Scope", "id": 4 } } }, "Backend": { "fields": { "address": { "type": "string", "id": 1 }, "port": { "type": "uint32", "id": 2 }, "weight": { "type": "uint32", "id": 3 } } }, "Mapping": { "fields": { "frontends": { "rule": "repeated", "type": "Frontend", "id": 1 }, "backends": { "rule": "repeated", "type": "Backend", "id": 2 }, "affinity_timeout": { "type": "uint32", "id": 3 } } } } }, "SocketNodeAddress": { "fields": { "address": { "type": "string", "id": 1 }, "is_local": { "type": "bool", "id": 2 } } }, "SocketExemption": { "fields": { "name": { "type": "string", "id": 1 }, "namespace": { "type": "string", "id": 2 } } }, "ServiceLink": { "fields": { "host_if_name": { "type": "string", "id": 1 }, "vpp_link": { "type": "string", "id": 2 }, "gw_addr": { "type": "string", "id": 3 } } } } } } } } } },
 };
 
 /** A service that the kernel translates at the sockets of this node. */
@@ -65,3 +65,14 @@ export interface SocketExemption {
   readonly namespace: string;
 }
 export const SocketExemption: MessageType<SocketExemption> = messageType(file, 'ligato.linux.socket.SocketExemption');
+
+/** A link of the host where the kernel leads packets to node ports of this node to VPP, or back. */
+export interface ServiceLink {
+  /** Name in the kernel. */
+  readonly host_if_name: string;
+  /** Link to VPP, by its name in the kernel. Empty: it is this one, by which replies come. */
+  readonly vpp_link: string;
+  /** Address of VPP on `vpp_link`. */
+  readonly gw_addr: string;
+}
+export const ServiceLink: MessageType<ServiceLink> = messageType(file, 'ligato.linux.socket.ServiceLink');

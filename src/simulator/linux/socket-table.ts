@@ -7,6 +7,7 @@ import {
   type NodeAddress,
   nodePortFrontend,
   reduceWeights,
+  type ServiceLink,
   type SocketBackend,
   type SocketMapping,
   type SocketService,
@@ -38,6 +39,7 @@ export class SimSocketTable implements SocketTable {
   readonly #services = new Map<string, readonly SimMapping[]>();
   readonly #frontends = new Map<string, SimMapping>();
   readonly #nodes = new Map<string, NodeAddress>();
+  readonly #links = new Map<number, ServiceLink>();
   readonly #exemptions = new Map<string, ExemptNamespace>();
   /** Backends of datagram sockets, by socket and frontend. */
   readonly #flows = new Map<string, SocketBackend>();
@@ -111,6 +113,18 @@ export class SimSocketTable implements SocketTable {
     return [...this.#nodes.values()];
   }
 
+  async putLink(link: ServiceLink): Promise<void> {
+    this.#links.set(link.index, link);
+  }
+
+  async deleteLink(index: number): Promise<void> {
+    this.#links.delete(index);
+  }
+
+  async links(): Promise<readonly ServiceLink[]> {
+    return [...this.#links.values()];
+  }
+
   async exempt(namespace: ExemptNamespace): Promise<void> {
     this.#exemptions.set(namespace.name, namespace);
   }
@@ -134,6 +148,7 @@ export class SimSocketTable implements SocketTable {
     this.#frontends.clear();
     this.#nodes.clear();
     this.#exemptions.clear();
+    this.#links.clear();
   }
 
   /** A socket of a network namespace connects. @param namespace its path */

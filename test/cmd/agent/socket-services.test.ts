@@ -59,6 +59,15 @@ function socketNode(): SocketNode {
       await table.deleteNodeAddress(address);
     },
     nodeAddresses: () => table.nodeAddresses(),
+    putLink: async (one) => {
+      changes.push(`put link ${one.index}`);
+      await table.putLink(one);
+    },
+    deleteLink: async (index) => {
+      changes.push(`delete link ${index}`);
+      await table.deleteLink(index);
+    },
+    links: () => table.links(),
     exempt: async (one) => {
       changes.push(`exempt ${one.name}`);
       await table.exempt(one);

@@ -87,6 +87,16 @@ export const layer3Examples: readonly Example[] = [
     ),
   },
   {
+    name: 'route into another table by the source of packets',
+    setup: [table(1), table(2)],
+    ...changing(
+      vppRouteModel,
+      { type: 'SOURCE_VRF', dst_network: '10.1.0.0/16', via_vrf_id: 1 },
+      { via_vrf_id: 2 },
+      false,
+    ),
+  },
+  {
     name: 'default route from a table into the main one',
     setup: [table(1, 'IPV6')],
     value: keyedValue(vppRouteModel, {

@@ -70,6 +70,8 @@ export class RealCluster implements AsyncDisposable {
   readonly networks: Networks;
   /** A machine on the network of the VPPs that is not a node. */
   readonly outside: Endpoint;
+  /** A machine on the network of the hosts that is not a node. */
+  readonly management: Endpoint;
   readonly #options: ClusterOptions;
   readonly #folder: string;
   readonly #core: Netns;
@@ -103,6 +105,7 @@ export class RealCluster implements AsyncDisposable {
     this.#outside = outside;
     this.etcd = new RealEtcd(middle, join(this.#folder, 'etcd'), `${MANAGEMENT}.1`);
     this.networks = networks[options.family ?? 4];
+    this.management = endpoint(middle, `${MANAGEMENT}.1`);
     this.outside = endpoint(outside, this.networks.outside.address);
   }
 

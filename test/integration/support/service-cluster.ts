@@ -55,6 +55,8 @@ export class RealServiceCluster implements ServiceCluster {
   readonly hasSockets: boolean;
   readonly #cluster: RealCluster;
   readonly #pods = new Map<string, RealPod>();
+  /** On the network of the hosts, by which it reaches their own NICs. */
+  readonly #management: Station;
   /** By the name with which they answer. */
   readonly #stations = new Map<string, Station>();
   #markers = 0;
@@ -78,6 +80,7 @@ export class RealServiceCluster implements ServiceCluster {
   private constructor(cluster: RealCluster, hasSockets: boolean) {
     this.hasSockets = hasSockets;
     this.#cluster = cluster;
+    this.#management = new Station('management', cluster.management);
     for (const { name, host, sysFs } of cluster.nodes)
       this.#stations.set(name, new Station(name, host, sysFs));
     this.#stations.set('outside', new Station('outside', cluster.outside));
@@ -194,6 +197,19 @@ export class RealServiceCluster implements ServiceCluster {
     return this.#station(from).connect(to, count);
   }
 
+  get managementAddress(): string {
+    return this.#cluster.management.address;
+  }
+
+  /** From a machine that reaches the own NICs of the hosts. */
+  connectFromManagement(to: Target, count = 1): Promise<readonly Answer[]> {
+    return this.#management.connect(to, count);
+  }
+
+  transferFromManagement(to: Target, megabytes: number): Promise<Answer> {
+    return this.#management.transfer(to, megabytes);
+  }
+
   async open(from: Place, to: Target, count: number): Promise<OpenConnections> {
     const station = this.#station(from);
     const opened = await station.open(to, count);
@@ -253,7 +269,7 @@ export class RealServiceCluster implements ServiceCluster {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const station of this.#stations.values()) await station.end();
+    for (const station of [this.#management, ...this.#stations.values()]) await station.end();
     await this.#cluster[Symbol.asyncDispose]();
   }
 

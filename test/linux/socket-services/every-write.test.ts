@@ -31,13 +31,14 @@ async function namespaceCookie(path = ''): Promise<bigint> {
   return BigInt(number);
 }
 
-function startAgent({ maps }: MemoryMaps, request = () => {}): KernelSocketTable {
+function startAgent({ maps, packets }: MemoryMaps, request = () => {}): KernelSocketTable {
   const clock = new ManualClock();
   return new KernelSocketTable({
     maps,
     namespaces: { namespaceCookie },
     clock,
     programs: { areActive: true, activate: () => undefined, uninstall: () => undefined },
+    packets,
     stale: { request, failures: 0, connections: 0 },
   });
 }

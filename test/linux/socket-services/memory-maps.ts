@@ -8,6 +8,7 @@ import {
   decodeGroup,
   decodeNodeAddress,
 } from '#linux/socket-services/layout.ts';
+import type { PacketPrograms } from '#linux/socket-services/link-entries.ts';
 import { atDestinations } from './some-services.ts';
 
 /** The agent ended before a write. */
@@ -23,6 +24,23 @@ export type Reached = ReadonlySet<string> | 'refused' | undefined;
 const text = ({ address, port }: { readonly address: string; readonly port: number }): string =>
   `${address} ${port}`;
 
+/** Every link of the host exists. */
+export class MemoryPacketPrograms implements PacketPrograms {
+  readonly #links = new Set<number>();
+
+  attach(index: number): void {
+    this.#links.add(index);
+  }
+
+  detach(index: number): void {
+    this.#links.delete(index);
+  }
+
+  attached(): readonly number[] {
+    return [...this.#links];
+  }
+}
+
 export class MemoryMaps {
   readonly #entries: Readonly<Record<MapName, Map<string, string>>> = {
     frontends: new Map(),
@@ -31,7 +49,9 @@ export class MemoryMaps {
     groups: new Map(),
     slots: new Map(),
     members: new Map(),
+    links: new Map(),
   };
+  readonly packets = new MemoryPacketPrograms();
   /** Called after each write. */
   onWrite: () => void = () => undefined;
   /** Writes until the agent ends. */
@@ -46,6 +66,7 @@ export class MemoryMaps {
     groups: this.#map('groups'),
     slots: this.#map('slots'),
     members: this.#map('members'),
+    links: this.#map('links'),
   };
 
   /** By text of the destination: what programs decide now. */

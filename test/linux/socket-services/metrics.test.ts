@@ -15,6 +15,7 @@ test('every map that can be full has its entries and its capacity', async () => 
     namespaces: { namespaceCookie: async () => 1n },
     clock: new ManualClock(),
     programs: { areActive: true, activate: () => undefined, uninstall: () => undefined },
+    packets: kernel.packets,
     stale: { request: () => undefined, failures: 3, connections: 7 },
   });
   await table.put({
@@ -31,6 +32,7 @@ test('every map that can be full has its entries and its capacity', async () => 
     ],
   });
   await table.putNodeAddress({ address: '172.16.0.1', isLocal: true });
+  await table.putLink({ index: 2, toVpp: undefined });
   await table.exempt({ name: 'c', path: '/run/netns/c' });
   const registry = new Registry();
   new SocketTableMetrics(registry, table);
@@ -45,6 +47,7 @@ test('every map that can be full has its entries and its capacity', async () => 
     slots: '3',
     members: '2',
     connections: '7',
+    links: '1',
   };
   for (const [map, { kind, maxEntries }] of Object.entries(shapes)) {
     const isLimited = kind === 'hash';

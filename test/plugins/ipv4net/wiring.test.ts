@@ -40,6 +40,7 @@ describe('wiring of a node with TAP and VXLAN', () => {
       'config/vpp/v2/route/if/natLink/vrf/1/dst/172.30.1.0/24/gw/169.254.254.250',
       'config/vpp/v2/route/if/tap-vpp2/vrf/0/dst/172.16.0.5/32/gw/172.30.1.2',
       'config/vpp/v2/route/if/tap-vpp2/vrf/0/dst/172.30.1.2/32/gw/172.30.1.2',
+      'config/vpp/v2/route/if/tap-vpp2/vrf/4294967291/dst/172.16.0.5/32/gw/172.30.1.2',
       'config/vpp/v2/route/if/vrfLink/vrf/0/dst/10.1.0.0/16/gw/169.254.254.254',
       'config/vpp/v2/route/if/vrfLink/vrf/1/dst/0.0.0.0/0/gw/169.254.254.254',
       'config/vpp/v2/route/if/vxlanBVI/vrf/1/dst/10.1.2.0/24/gw/192.168.30.2',
@@ -50,6 +51,7 @@ describe('wiring of a node with TAP and VXLAN', () => {
       'config/vpp/v2/route/vrf/1/dst/10.1.0.0/16/gw/0.0.0.0',
       'config/vpp/v2/route/vrf/1/dst/169.254.254.252/30/gw/0.0.0.0',
       'config/vpp/v2/route/vrf/1/dst/172.30.0.0/16/gw/0.0.0.0',
+      'config/vpp/v2/route/vrf/4294967291/dst/0.0.0.0/0/gw/0.0.0.0',
       'config/vpp/v2/route/vrf/4294967292/dst/0.0.0.0/0/gw/0.0.0.0',
       'config/vpp/v2/route/vrf/4294967292/dst/10.1.0.0/16/gw/0.0.0.0',
       'config/vpp/v2/route/vrf/4294967292/dst/10.1.1.254/32/gw/0.0.0.0',
@@ -57,6 +59,7 @@ describe('wiring of a node with TAP and VXLAN', () => {
       'config/vpp/v2/route/vrf/4294967293/dst/10.1.0.0/16/gw/0.0.0.0',
       'config/vpp/v2/vrf-table/id/0/protocol/IPV4',
       'config/vpp/v2/vrf-table/id/1/protocol/IPV4',
+      'config/vpp/v2/vrf-table/id/4294967291/protocol/IPV4',
       'config/vpp/v2/vrf-table/id/4294967292/protocol/IPV4',
       'config/vpp/v2/vrf-table/id/4294967293/protocol/IPV4',
     ]);
@@ -204,6 +207,8 @@ ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}
       'config/vpp/v2/route/if/tap-vpp2/vrf/0/dst/172.16.0.5/32/gw/172.30.1.2',
       'config/vpp/v2/route/if/tap-vpp2/vrf/0/dst/172.16.0.9/32/gw/172.30.1.2',
       'config/vpp/v2/route/if/tap-vpp2/vrf/0/dst/172.30.1.2/32/gw/172.30.1.2',
+      'config/vpp/v2/route/if/tap-vpp2/vrf/4294967291/dst/172.16.0.5/32/gw/172.30.1.2',
+      'config/vpp/v2/route/if/tap-vpp2/vrf/4294967291/dst/172.16.0.9/32/gw/172.30.1.2',
     ]);
   });
 
@@ -275,9 +280,17 @@ ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}
         { ...overNatLink, vrf_id: 1, dst_network },
       );
     const natVrf = 4_294_967_292;
+    const hostVrf = 4_294_967_291;
     assert.deepEqual(route(`${natVrf}/dst/0.0.0.0/0`), {
-      ...inter,
+      type: 'SOURCE_VRF',
+      next_hop_addr: '0.0.0.0',
       vrf_id: natVrf,
+      dst_network: '0.0.0.0/0',
+      via_vrf_id: hostVrf,
+    });
+    assert.deepEqual(route(`${hostVrf}/dst/0.0.0.0/0`), {
+      ...inter,
+      vrf_id: hostVrf,
       dst_network: '0.0.0.0/0',
     });
     assert.deepEqual(route(`${natVrf}/dst/10.1.0.0/16`), {

@@ -36,7 +36,7 @@ function toIpRoute(route: VppRoute, hop: string, swIfIndex: number | undefined):
   };
 }
 
-/** Types of paths that end in VPP. It crashes on invalid types: besides normal paths only these are sent. */
+/** Types of paths that end in VPP. It crashes on invalid types: besides paths that lead on only these are sent. */
 const endingTypes: Readonly<Partial<Record<VppRoute['type'], number>>> = {
   DROP: FibPathType.FIB_API_PATH_TYPE_DROP,
   UNREACHABLE: FibPathType.FIB_API_PATH_TYPE_ICMP_UNREACH,
@@ -64,8 +64,19 @@ function toPath(route: VppRoute, hop: string, swIfIndex: number | undefined): Fi
     table_id: nextHopTable(route),
     weight: weight(route),
     preference: route.preference,
-    type: (end && endingTypes[end]) ?? FibPathType.FIB_API_PATH_TYPE_NORMAL,
+    type: (end && endingTypes[end]) ?? leadingType(route),
   };
+}
+
+function leadingType({ type }: VppRoute): number {
+  return type === 'SOURCE_VRF'
+    ? FibPathType.FIB_API_PATH_TYPE_SOURCE_LOOKUP
+    : FibPathType.FIB_API_PATH_TYPE_NORMAL;
+}
+
+/** Whether the route looks up an address of the packet in another table. */
+export function leadsToTable({ type }: VppRoute): boolean {
+  return type === 'INTER_VRF' || type === 'SOURCE_VRF';
 }
 
 /** @param hop empty: none */
@@ -94,10 +105,10 @@ export function weight(route: Pick<VppRoute, 'weight'>): number {
 }
 
 function nextHopTable(route: VppRoute): number {
-  return route.type === 'INTER_VRF' ? route.via_vrf_id : route.vrf_id;
+  return leadsToTable(route) ? route.via_vrf_id : route.vrf_id;
 }
 
-/** Text that is equal exactly for paths that are the same to VPP. */
+/** Text that is equal exactly for paths that are the same to VPP: it does not compare which address is looked up. */
 export function pathIdentity(route: VppRoute): string {
   const start = `${route.vrf_id}/${route.dst_network}`;
   const end = endOf(route);
@@ -125,7 +136,8 @@ export function isAny(address: string): boolean {
 }
 
 /**
- * Converts a path to a route of the model.
+ * Converts a path to a route of the model. VPP does not tell whether a lookup in another table is one of the source: the
+ * result is INTER_VRF for both.
  * @param names logical names by sw_if_index
  * @returns undefined for a path of a type that the agent never creates, or on an unmanaged interface
  */

@@ -14,7 +14,15 @@ import type { VppDescriptorOptions } from '../options.ts';
 import { deadPaths, isThroughInterface, type TableOfSuspects } from './dead-paths.ts';
 import { FibSourceReader } from './fib-sources.ts';
 import { hiddenRoutes, routeTo } from './hidden-routes.ts';
-import { fromPath, pathIdentity, routeToAdd, routeToDelete, weight } from './route-path.ts';
+import {
+  fromPath,
+  isAny,
+  leadsToTable,
+  pathIdentity,
+  routeToAdd,
+  routeToDelete,
+  weight,
+} from './route-path.ts';
 
 /**
  * Routes. Managed are those whose source is the API. The dump requests only that source and does not
@@ -45,6 +53,7 @@ export function routeDescriptor({
     validate,
     equivalent: (_key, a, b) =>
       pathIdentity(a) === pathIdentity(b) &&
+      (a.type === 'SOURCE_VRF') === (b.type === 'SOURCE_VRF') &&
       weight(a) === weight(b) &&
       a.preference === b.preference,
     claims: (_key, value) => [`path/${pathIdentity(value)}`],
@@ -170,12 +179,12 @@ function validate(key: string, route: VppRoute): void {
   checkField(key, sameFamily, 'next_hop_addr', 'is not of the family of dst_network');
   checkField(key, route.weight <= 255, 'weight', 'above 255');
   checkField(key, route.preference <= 255, 'preference', 'above 255');
-  const inter = route.type === 'INTER_VRF';
+  const inter = leadsToTable(route);
   checkField(
     key,
     inter || route.via_vrf_id === 0,
     'via_vrf_id',
-    'is only valid with type INTER_VRF',
+    'is only valid with types INTER_VRF and SOURCE_VRF',
   );
   const leads = next_hop_addr !== '' || route.outgoing_interface !== '';
   checkField(
@@ -188,7 +197,13 @@ function validate(key: string, route: VppRoute): void {
     key,
     !inter || route.outgoing_interface === '',
     'outgoing_interface',
-    'cannot be combined with type INTER_VRF',
+    'cannot be combined with a lookup in another table',
+  );
+  checkField(
+    key,
+    route.type !== 'SOURCE_VRF' || isAny(next_hop_addr),
+    'next_hop_addr',
+    'cannot be combined with type SOURCE_VRF',
   );
   // a lookup in the same table would never end
   const loops = inter && route.via_vrf_id === route.vrf_id;
@@ -200,7 +215,7 @@ function dependencies(
 ): ReturnType<NonNullable<KvDescriptor<VppRoute>['dependencies']>> {
   const protocol = route.dst_network.includes(':') ? 'IPV6' : 'IPV4';
   const name = route.outgoing_interface;
-  const via = route.type === 'INTER_VRF' ? route.via_vrf_id : 0;
+  const via = leadsToTable(route) ? route.via_vrf_id : 0;
   return [
     ...(name === '' ? [] : [{ label: 'interface-exists', key: vppInterfaceKey.build({ name }) }]),
     ...(route.vrf_id === 0

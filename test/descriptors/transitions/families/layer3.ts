@@ -123,6 +123,11 @@ export const layer3Families: readonly Family[] = [
       'reported as unreachable': { type: 'UNREACHABLE', dst_network: '10.77.0.0/16' },
       'into table 1': { type: 'INTER_VRF', dst_network: '10.77.0.0/16', via_vrf_id: 1 },
       'into table 2': { type: 'INTER_VRF', dst_network: '10.77.0.0/16', via_vrf_id: 2 },
+      'by the source into table 2': {
+        type: 'SOURCE_VRF',
+        dst_network: '10.77.0.0/16',
+        via_vrf_id: 2,
+      },
       'into table 2, less liked': {
         type: 'INTER_VRF',
         dst_network: '10.77.0.0/16',
