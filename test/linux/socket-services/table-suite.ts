@@ -278,6 +278,18 @@ export function testSocketTable(
       assert.equal(await one.connect(0, to), undefined);
     });
 
+    test('links of the host are found by the next agent, changed and removed', async () => {
+      const loopback = { index: 1, toVpp: { index: 1, gateway: '172.30.1.1' } };
+      await one.table.putLink(loopback);
+      await one.restart();
+      assert.deepEqual(await one.table.links(), [loopback]);
+      await one.table.putLink({ index: 1, toVpp: undefined });
+      assert.deepEqual(await one.table.links(), [{ index: 1, toVpp: undefined }]);
+      await one.table.deleteLink(1);
+      await one.table.deleteLink(1);
+      assert.deepEqual(await one.table.links(), []);
+    });
+
     test('a service with the address of a node precedes its node port', async () => {
       const [node] = nodes;
       const to = { address: node!.address, port: nodePort.port };
