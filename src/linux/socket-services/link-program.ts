@@ -18,7 +18,7 @@ const packet = { type: 4, protocol: 16, link: 40 } as const;
 /** Header of IPv4, then the ports. */
 const ip = { start: 0, fragment: 6, protocol: 9, source: 12, destination: 16, ports: 20 } as const;
 const HEADER_LENGTH = 20;
-const DESTINATION_PORT = ip.ports + 2;
+const destinationPort = ip.ports + 2;
 
 /** Places on the stack, aligned to 8 bytes. */
 const stack = {
@@ -93,7 +93,7 @@ function request(code: Assembler, maps: Pick<MapFiles, 'nodes' | 'frontends'>): 
   lookupOwn(code, maps);
   for (const word of [0, 4, 8, 12, 16])
     code.load('r1', 4, 'r0', word).store(4, 'r10', stack.nodePort + word, 'r1');
-  readPacket(code, DESTINATION_PORT, 2, stack.asked + PORT);
+  readPacket(code, destinationPort, 2, stack.asked + PORT);
   code.load('r1', 2, 'r10', stack.asked + PORT).store(2, 'r10', stack.nodePort + PORT, 'r1');
   for (const place of [stack.asked, stack.nodePort]) {
     code.store(1, 'r10', place + PROTOCOL, 'r8');

@@ -48,14 +48,14 @@ export class LinkPrograms {
 
   /** Indexes of the links of the host where a program runs. */
   attached(): readonly number[] {
-    return pinsOf(this.#folder)
+    return keptIn(this.#folder)
       .filter(isAttached)
       .map((path) => Number(path.slice(this.#folder.length + 1)));
   }
 
   /** Each packet meets the program of the release before or this one. */
   replaceAll(): void {
-    for (const path of pinsOf(this.#folder)) {
+    for (const path of keptIn(this.#folder)) {
       const link = BpfLink.open(path);
       try {
         if (link.index === 0) rmSync(path);
@@ -89,10 +89,10 @@ export class LinkPrograms {
 
 /** Ends all of them. */
 export function detachAll(folder: string): void {
-  for (const path of pinsOf(folder)) detach(path);
+  for (const path of keptIn(folder)) detach(path);
 }
 
-function pinsOf(folder: string): string[] {
+function keptIn(folder: string): string[] {
   return existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [];
 }
 
