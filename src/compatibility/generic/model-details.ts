@@ -16,6 +16,7 @@ const DESTINATION = '{{with ipnet .DstNetwork}}{{.IP}}/{{.MaskSize}}{{else}}{{.D
 const nameTemplates: Readonly<Record<string, string>> = {
   'ligato.vpp.interfaces.Interface': '{{.Name}}',
   'ligato.vpp.gso.Segmentation': '{{.Interface}}',
+  'ligato.vpp.policer.BandwidthLimit': 'interface/{{.Interface}}/direction/{{.Direction}}',
   'ligato.vpp.l2.BridgeDomain': '{{.Name}}',
   'ligato.vpp.l2.FIBEntry': '{{.BridgeDomain}}/mac/{{.PhysAddress}}',
   'ligato.vpp.l2.XConnectPair': '{{.ReceiveInterface}}',
