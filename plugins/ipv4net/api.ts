@@ -1,4 +1,5 @@
 /** Interfaces and addresses of this node for other plugins. Interface names are logical names. */
+import type { BandwidthDirection } from '#kubernetes/models/bandwidth-annotations.ts';
 import { defineEvent, type Event, EventMethod } from '#plugins/controller/api/event.ts';
 import type { Node, NodeProblems, OwnNetwork } from '#plugins/nodesync/api.ts';
 import type { Attachment, AttachmentId } from '#plugins/podmanager/api.ts';
@@ -33,6 +34,13 @@ export interface NodeLink {
   readonly whyUnreachable: string | undefined;
 }
 
+export interface PodBandwidth {
+  /** Bits a second, seen from the pod; a direction without a limit is absent. */
+  readonly limits: Readonly<Partial<Record<BandwidthDirection, number>>>;
+  /** Annotations that are not applied, and why. */
+  readonly problems: readonly string[];
+}
+
 export interface Ipv4NetApi {
   /** Features in use that are not supported yet, each with the number of objects. */
   unsupportedFeatures(): readonly string[];
@@ -63,6 +71,10 @@ export interface Ipv4NetApi {
   podInterfaces(attachment: AttachmentId): PodInterfaceNames | undefined;
   /** Keys of all values of an attachment; empty if it is not wired. */
   podKeys(attachment: AttachmentId): readonly string[];
+  /** Limits of the bandwidth of an attachment; undefined: its pod asks for none. */
+  podBandwidth(attachment: AttachmentId): PodBandwidth | undefined;
+  /** Annotations of pods for their bandwidth that are not applied, in sentences for operators. */
+  bandwidthProblems(): readonly string[];
   /** The attachment of a VPP interface; undefined if it is not the interface of a pod. */
   podByInterface(vppInterface: string): Attachment | undefined;
   /** How another node is reached; undefined before the first resync. */

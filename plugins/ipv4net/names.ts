@@ -172,4 +172,5 @@ export const valueGroup = {
   overlay: 'overlay',
   node: (name: string): string => `node/${name}`,
   pod: (attachment: AttachmentId): string => `pod/${attachment}`,
+  bandwidth: (attachment: AttachmentId): string => `bandwidth/${attachment}`,
 };

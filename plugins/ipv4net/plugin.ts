@@ -39,7 +39,7 @@ import {
   type PodManagerApi,
   podIdText,
 } from '#plugins/podmanager/api.ts';
-import type { Ipv4NetApi, NodeLink, PodInterfaceNames } from './api.ts';
+import type { Ipv4NetApi, NodeLink, PodBandwidth, PodInterfaceNames } from './api.ts';
 import { hostGateway } from './host-link.ts';
 import { hostInterconnectName } from './interconnect-names.ts';
 import { hostTap, NAT_LINK, tunnelNodeId, VRF_LINK, VXLAN_BVI, valueGroup } from './names.ts';
@@ -50,6 +50,7 @@ import { nodeLink } from './node-link.ts';
 import { overlayValues } from './overlay.ts';
 import { ownNetwork } from './own-network.ts';
 import { podReply, podValues } from './pod.ts';
+import { changesBandwidth } from './pod-bandwidth.ts';
 import { isUnsupported, UnsupportedFeatures, warnOfPod } from './unsupported-features.ts';
 import {
   baseValues,
@@ -120,7 +121,11 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
   handlesEvent(event: Event): boolean {
     if (event.kind.method(event.payload) !== EventMethod.Update) return true;
     if (KubeStateChange.is(event))
-      return changesTranslation(event.payload) || isUnsupported(event.payload.resource);
+      return (
+        changesTranslation(event.payload) ||
+        changesBandwidth(event.payload) ||
+        isUnsupported(event.payload.resource)
+      );
     return NodeUpdate.is(event) || AddPod.is(event) || DeletePod.is(event);
   }
 
@@ -222,7 +227,17 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
   }
 
   podKeys(attachment: AttachmentId): readonly string[] {
-    return this.#keysOf(valueGroup.pod(attachment));
+    return [valueGroup.pod(attachment), valueGroup.bandwidth(attachment)].flatMap((group) =>
+      this.#keysOf(group),
+    );
+  }
+
+  podBandwidth(attachment: AttachmentId): PodBandwidth | undefined {
+    return this.state.known?.bandwidth.of(attachment);
+  }
+
+  bandwidthProblems(): readonly string[] {
+    return this.state.known?.bandwidth.problems() ?? [];
   }
 
   podInterfaces(attachment: AttachmentId): PodInterfaceNames | undefined {
@@ -386,7 +401,7 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
 
   async #addPod(
     ctx: UpdateContext,
-    { input, links }: State,
+    { input, links, bandwidth }: State,
     payload: AddPodPayload,
   ): Promise<UpdateResult> {
     const id = this.#deps.pods.idOf(payload);
@@ -412,29 +427,37 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
       );
     const values = podValues(input, attachment, address, ctx.kubeState);
     ctx.txn.replace(valueGroup.pod(id), values, { evenUnchanged: true });
-    links.set(input, attachment);
+    const names = links.set(input, attachment);
+    await bandwidth.put(ctx, attachment, names.vpp);
     return {
       change: `wire ${podIdText(attachment.pod)} with ${address}`,
       reply: podReply(input, attachment, address),
     };
   }
 
-  /** The record of a pod says whether its packets pass NAT44. */
-  #putPod(ctx: UpdateContext, { input, links }: State, key: string): UpdateResult {
+  /** The record of a pod says whether its packets pass NAT44, and how many may pass. */
+  async #putPod(
+    ctx: UpdateContext,
+    { input, links, bandwidth }: State,
+    key: string,
+  ): Promise<UpdateResult> {
     const pod = resources.pod.parseKey(key);
     for (const attachment of pod ? this.#deps.pods.attachmentsOf(pod) : []) {
       const id = attachmentId(attachment);
-      if (!links.names(id)) continue;
+      const names = links.names(id);
+      if (!names) continue;
       const [address] = this.#deps.ipam.podAddresses(id);
       const values = podValues(input, attachment, address, ctx.kubeState);
       ctx.txn.replace(valueGroup.pod(id), values);
+      await bandwidth.put(ctx, attachment, names.vpp);
     }
     return {};
   }
 
-  #deletePod(ctx: UpdateContext, { links }: State, id: AttachmentId): UpdateResult {
+  #deletePod(ctx: UpdateContext, { links, bandwidth }: State, id: AttachmentId): UpdateResult {
     if (!links.names(id)) return {};
     ctx.txn.replace(valueGroup.pod(id), []);
+    bandwidth.delete(ctx, id);
     links.delete(id);
     return { change: `unwire ${id}` };
   }

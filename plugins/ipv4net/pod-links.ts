@@ -15,10 +15,12 @@ export class PodLinks {
     this.#byInterface = new Table(journal);
   }
 
-  set(input: NodeInput, attachment: Attachment): void {
+  set(input: NodeInput, attachment: Attachment): PodInterfaceNames {
     const { vpp, linux, loopback } = podLinkNames(attachment, input.interfaces.useTap);
-    this.#names.set(attachmentId(attachment), { vpp, linux, loopback });
+    const names = { vpp, linux, loopback };
+    this.#names.set(attachmentId(attachment), names);
     this.#byInterface.set(vpp, attachment);
+    return names;
   }
 
   delete(id: AttachmentId): void {

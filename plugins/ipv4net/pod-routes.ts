@@ -21,12 +21,12 @@ import {
 } from '#plugins/podmanager/api.ts';
 import type { PolicyApi } from '#plugins/policy/api.ts';
 import type { Backend, ServiceApi, ServiceName } from '#plugins/service/api.ts';
-import type { Ipv4NetApi } from './api.ts';
+import type { Ipv4NetApi, PodBandwidth } from './api.ts';
 
 export interface PodRoutesDeps {
   readonly pods: Pick<PodManagerApi, 'attachments' | 'attachmentsOf' | 'isDisplaced'>;
   readonly ipam: Pick<IpamApi, 'podAddresses'>;
-  readonly net: Pick<Ipv4NetApi, 'podInterfaces' | 'podKeys'>;
+  readonly net: Pick<Ipv4NetApi, 'podInterfaces' | 'podKeys' | 'podBandwidth'>;
   readonly services: Pick<
     ServiceApi,
     'servicesOfPod' | 'describeService' | 'translationOf' | 'renderedServices' | 'carriersOf'
@@ -125,8 +125,19 @@ function podSummary(deps: PodRoutesDeps, one: Attachment): PodSummary {
     isAdopted: one.adopted !== undefined,
     isDisplaced: pods.isDisplaced(id),
     serviceTranslation: services.translationOf(one) ?? null,
+    bandwidth: bandwidthOf(net.podBandwidth(id)),
     attachedAt: one.attachedAt ?? null,
     values: values.summaryOf(net.podKeys(id)),
+  };
+}
+
+function bandwidthOf(one: PodBandwidth | undefined): PodSummary['bandwidth'] {
+  if (!one) return null;
+  const { limits, problems } = one;
+  return {
+    ingress: limits.ingress ?? null,
+    egress: limits.egress ?? null,
+    problems: [...problems],
   };
 }
 

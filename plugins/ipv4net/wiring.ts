@@ -7,6 +7,7 @@ import type {
   UpdateContext,
 } from '#plugins/controller/api/event-handler.ts';
 import type { KeyValue } from '#plugins/controller/api/key-value.ts';
+import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
 import {
   addressProblem,
@@ -19,6 +20,7 @@ import {
   whyNoHost,
 } from '#plugins/nodesync/api.ts';
 import { type Attachment, attachmentId, type PodManagerApi } from '#plugins/podmanager/api.ts';
+import { BandwidthLimits } from './bandwidth-limits.ts';
 import { hostLinkValues } from './host-link.ts';
 import { valueGroup } from './names.ts';
 import { nicValues } from './nics.ts';
@@ -40,6 +42,7 @@ export interface Wiring {
   reachable: ReachableNodes;
   readonly tunnels: TunnelMembers;
   readonly links: PodLinks;
+  readonly bandwidth: BandwidthLimits;
 }
 
 export interface WiringDeps {
@@ -47,6 +50,7 @@ export interface WiringDeps {
   readonly nodes: NodeSyncApi;
   readonly pods: PodManagerApi;
   readonly ipam: IpamApi;
+  readonly vpp: Pick<VppPort, 'hasPolicers'>;
   readonly nodeProblems: NodeProblems;
 }
 
@@ -64,12 +68,14 @@ export async function wiringOf(
   ctx.txn.replace(valueGroup.overlay, overlayValues(input, tunnels.of(others.reachable.ids())));
 
   const links = new PodLinks(ctx.journal);
+  const bandwidth = new BandwidthLimits(ctx.journal, deps.vpp);
   for (const [attachment, values] of wiredPods(input, deps, ctx.kubeState)) {
     ctx.txn.replace(valueGroup.pod(attachmentId(attachment)), values);
-    links.set(input, attachment);
+    const names = links.set(input, attachment);
+    await bandwidth.put(ctx, attachment, names.vpp);
     if (slices.due()) await slices.turn();
   }
-  return { input, ...others, tunnels, links };
+  return { input, ...others, tunnels, links, bandwidth };
 }
 
 type ProblemsByNode = ReadonlyMap<string, readonly NodeProblem[]>;

@@ -28,6 +28,14 @@ const attachmentFields = {
     Type.Enum(['sockets', 'packets']),
     'Where addresses of services are translated for the pod: at its `sockets`, or in its `packets` by VPP; null: it reaches none, because nothing carries services for it.',
   ),
+  bandwidth: orNull(
+    Type.Object({
+      ingress: orNull(Type.Number(), 'Bits a second that the pod may receive; null: no limit.'),
+      egress: orNull(Type.Number(), 'Bits a second that the pod may send; null: no limit.'),
+      problems: texts('Annotations that are not applied, and why.'),
+    }),
+    'Limits that the annotations of the pod ask for; null: none.',
+  ),
   attachedAt: orNull(Type.String(), 'RFC 3339; null: unknown.'),
   values: ValueStates,
 };
@@ -44,13 +52,14 @@ export const PodList = Type.Object({
 });
 export type PodList = DocumentOf<typeof PodList>;
 
-/** The part of `PodList` by which it is known where addresses of services are translated. */
-export const PodTranslations = Type.Object({
+/** The part of `PodList` that netctl adds to what the original says. */
+export const PodSettings = Type.Object({
   pods: Type.Array(
     Type.Object({
       addresses: Type.Array(Type.String()),
-      // earlier releases do not say it
+      // earlier releases do not say these
       serviceTranslation: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+      bandwidth: Type.Optional(attachmentFields.bandwidth),
     }),
   ),
 });

@@ -31,6 +31,7 @@ export function vppPort(client: VppClient): VppPort {
       }));
     },
     permittedConnections: (prefix) => readPermittedConnections(client, prefix),
+    hasPolicers: async () => client.has('policer_add_del'),
     async segmentationVariant() {
       const { reply } = await client.request('cli_inband', { cmd: 'show node gso-ip4' });
       // name, priority and whether it is active, in one line for each variant

@@ -121,7 +121,7 @@ export function requestLines(
     reads.clear();
   };
   for (const { name, fields } of requests)
-    if (/_dump$|_get$|_get_table$|_is_enabled$|show_/.test(name))
+    if (/_dump(_v2)?$|_get$|_get_table$|_is_enabled$|show_/.test(name))
       reads.set(name, (reads.get(name) ?? 0) + 1);
     else {
       endReads();

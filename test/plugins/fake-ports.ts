@@ -108,6 +108,12 @@ export class FakeVpp implements VppPort {
     return this.nics;
   }
 
+  policers = true;
+
+  async hasPolicers(): Promise<boolean> {
+    return this.policers;
+  }
+
   async segmentationVariant(): Promise<string> {
     if (this.failing) throw this.failing;
     return this.variant;

@@ -17,7 +17,7 @@ export interface Pod {
   /** Address of the pod's node. Equal to ip_address for a pod in the host's network. */
   readonly host_ip_address: string;
   readonly container: readonly PodContainer[];
-  /** Only those with the prefix contivpp.io. */
+  /** Only those with the prefix contivpp.io and, not in the original, those for the bandwidth. */
   readonly annotations: Readonly<Record<string, string>>;
   readonly labels: Readonly<Record<string, string>>;
   /** Distinguishes a pod from its predecessor of the same name. Not in the original. */

@@ -1,7 +1,17 @@
+import { bandwidthAnnotations } from '../models/bandwidth-annotations.ts';
+
 type Texts = Readonly<Record<string, string>>;
 
 export function labelList(labels: Texts | undefined): { key: string; value: string }[] {
   return Object.entries(labels ?? {}).map(([key, value]) => ({ key, value }));
+}
+
+const ofBandwidth: readonly string[] = Object.values(bandwidthAnnotations);
+
+/** The annotations of a pod for Contiv, and those for its bandwidth. */
+export function podAnnotations(annotations: Texts | undefined): Texts {
+  const asked = Object.entries(annotations ?? {}).filter(([key]) => ofBandwidth.includes(key));
+  return { ...contivAnnotations(annotations), ...Object.fromEntries(asked) };
 }
 
 /** Only the annotations for Contiv; objects have many others. */

@@ -1,6 +1,6 @@
 import type { DeepInput } from '#models/model.ts';
 import { type Pod, type PodContainer, podModel } from '../models/pod.ts';
-import { contivAnnotations, labelList } from './labels.ts';
+import { contivAnnotations, labelList, podAnnotations } from './labels.ts';
 import { namespaceOf } from './objects/meta.ts';
 import {
   hasEnded,
@@ -24,7 +24,7 @@ export function podValue(pod: KubePod, readers: Readers): Pod {
     ip_address: addresses[0],
     host_ip_address: status?.hostIP,
     container: longRunningContainers(pod).map(containerValue),
-    annotations: contivAnnotations(metadata.annotations),
+    annotations: (readers === 'own' ? podAnnotations : contivAnnotations)(metadata.annotations),
     labels: metadata.labels,
     uid: readers === 'own' ? runtimeUid(pod) : undefined,
     ip_addresses: readers === 'own' && addresses.length > 1 ? addresses : undefined,

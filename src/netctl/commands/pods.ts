@@ -1,5 +1,6 @@
 /** `netctl pods`: the pods of nodes, their interfaces in VPP, and where addresses of services are translated for them. */
 import type { Allocations } from '#documents/ipam.ts';
+import type { PodSummary } from '#documents/pods.ts';
 import type {
   ClusterNode,
   ClusterPod,
@@ -18,11 +19,13 @@ interface VppInterface {
   readonly name: string;
 }
 
+type Settings = Pick<PodEntry, 'serviceTranslation' | 'bandwidth'>;
+
 interface NodeInterfaces {
   /** By the address of the pod. */
   readonly interfaces: ReadonlyMap<string, VppInterface>;
-  /** By the address of the pod: `sockets` or `packets`. */
-  readonly translations: ReadonlyMap<string, string>;
+  /** By the address of the pod. */
+  readonly settings: ReadonlyMap<string, Settings>;
   /** The pods that are attached to VPP; undefined: those of the cluster are known. */
   readonly pods: readonly ClusterPod[] | undefined;
 }
@@ -34,7 +37,9 @@ interface PodEntry {
   readonly node: string;
   readonly interfaceIndex: number | undefined;
   readonly interfaceName: string | undefined;
+  /** `sockets` or `packets`. */
   readonly serviceTranslation: string | undefined;
+  readonly bandwidth: PodSummary['bandwidth'] | undefined;
   readonly isInHostNetwork: boolean;
   readonly failure: string | undefined;
 }
@@ -73,10 +78,10 @@ async function interfacesOf(
 ): Promise<NodeInterfaces> {
   const { Allocations } = await import('#documents/ipam.ts');
   const { ArpValues, VppInterfaces } = await import('#documents/original.ts');
-  const [arps, interfaces, translations, allocations] = await Promise.all([
+  const [arps, interfaces, settings, allocations] = await Promise.all([
     context.ask(node, 'scheduler/dump?view=NB&descriptor=vpp-arp', ArpValues),
     context.ask(node, 'dump/vpp/v2/interfaces', VppInterfaces),
-    translationsOf(context, node),
+    settingsOf(context, node),
     withPods ? context.ask(node, 'contiv/v1/ipam/allocations', Allocations) : undefined,
   ]);
   const byName = new Map<string, VppInterface>();
@@ -88,21 +93,25 @@ async function interfacesOf(
     if (found) byAddress.set(Value.ipAddress, found);
   }
   const pods = allocations && attachedPods(allocations);
-  return { interfaces: byAddress, translations, pods };
+  return { interfaces: byAddress, settings, pods };
 }
 
 /** Of an agent that is too old to say it: none. */
-async function translationsOf(
+async function settingsOf(
   context: CommandContext,
   node: ClusterNode,
-): Promise<ReadonlyMap<string, string>> {
-  const { PodTranslations } = await import('#documents/pods.ts');
+): Promise<ReadonlyMap<string, Settings>> {
+  const { PodSettings } = await import('#documents/pods.ts');
   try {
-    const found = await context.ask(node, 'contiv/v1/pods', PodTranslations);
+    const found = await context.ask(node, 'contiv/v1/pods', PodSettings);
     return new Map(
-      found.pods.flatMap(({ addresses, serviceTranslation }) =>
-        addresses.map((address) => [address, serviceTranslation ?? ''] as const),
-      ),
+      found.pods.flatMap(({ addresses, serviceTranslation, bandwidth }) => {
+        const settings = {
+          serviceTranslation: serviceTranslation ?? undefined,
+          bandwidth: bandwidth ?? undefined,
+        };
+        return addresses.map((address) => [address, settings] as const);
+      }),
     );
   } catch (thrown) {
     if (isUnknownRoute(thrown)) return new Map();
@@ -130,6 +139,7 @@ function entriesOf(
     [];
   return ofNode.toSorted(byNamespace).map(({ name, namespace, address = '', hostAddress }) => {
     const found = value?.interfaces.get(address);
+    const settings = value?.settings.get(address);
     return {
       name,
       namespace,
@@ -137,7 +147,8 @@ function entriesOf(
       node: node.name,
       interfaceIndex: found?.index,
       interfaceName: found?.name,
-      serviceTranslation: value?.translations.get(address) || undefined,
+      serviceTranslation: settings?.serviceTranslation,
+      bandwidth: settings?.bandwidth,
       isInHostNetwork: address !== '' && address === hostAddress,
       failure: failure?.text,
     };
@@ -165,6 +176,7 @@ function tableOf(
       { title: 'IF-NAME' },
       { title: 'NODE-NAME' },
       { title: 'SERVICES' },
+      { title: 'BANDWIDTH', whenNarrow: 'drop' },
     ],
     rows: [...entries.map(rowOf), ...failed],
   };
@@ -178,5 +190,25 @@ function rowOf(pod: PodEntry): TableRow {
   // As in the original.
   if (interfaceName === undefined) return { cells: [...known, '0', 'N/A', node], color: 'yellow' };
   const translation = pod.serviceTranslation ?? '';
-  return { cells: [...known, String(interfaceIndex ?? ''), interfaceName, node, translation] };
+  const cells = [...known, String(interfaceIndex ?? ''), interfaceName, node, translation];
+  return { cells: [...cells, bandwidthText(pod.bandwidth)] };
+}
+
+/** `in 10M, out 1.5G`, in bits a second. */
+function bandwidthText(bandwidth: PodEntry['bandwidth']): string {
+  if (!bandwidth) return '';
+  const { ingress, egress, problems } = bandwidth;
+  const texts = [
+    ...(ingress === null ? [] : [`in ${rateText(ingress)}`]),
+    ...(egress === null ? [] : [`out ${rateText(egress)}`]),
+    ...(problems.length === 0 ? [] : ['not as annotated']),
+  ];
+  return texts.join(', ');
+}
+
+/** As annotations say it, with three digits after the point at most. */
+function rateText(rate: number): string {
+  const prefixes = ['', 'k', 'M', 'G', 'T', 'P'];
+  const steps = Math.min(prefixes.length - 1, Math.floor(Math.log10(Math.max(rate, 1)) / 3));
+  return `${Number((rate / 1000 ** steps).toFixed(3))}${prefixes[steps]}`;
 }

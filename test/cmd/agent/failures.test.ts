@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { bandwidthAnnotations } from '#kubernetes/models/bandwidth-annotations.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { DbResync } from '#plugins/controller/api/events.ts';
 import { FakeStnDaemon } from '#test/stn/fake-daemon.ts';
@@ -41,6 +42,14 @@ async function reason({ running }: Scenario, component: string): Promise<string>
   const { body } = await running.get('/readiness');
   const { PluginStatus } = body as { PluginStatus: Record<string, { error?: string }> };
   return PluginStatus[component]?.error ?? '';
+}
+
+async function tellOfBandwidth({ cluster }: Node, egress: string): Promise<void> {
+  const { model } = resources.pod;
+  const annotations = { [bandwidthAnnotations.egress]: egress };
+  const value = model.canonical({ name: web.name, namespace: 'default', annotations });
+  const key = REFLECTOR_PREFIX + resources.pod.key(web.name, 'default');
+  await cluster.put(key, JSON.stringify(model.toJson(value)));
 }
 
 const shows =
@@ -155,6 +164,14 @@ function plays(): Record<string, Played> {
       seen: shows(/node node2: 127\.0\.0\.1\/8 is a loopback address/, 'nodes'),
       undo: ({ node }) =>
         tellOfNode(node, 'node2', { address: '172.16.0.6', id: 2, vpp: '192.168.16.2/24' }),
+    },
+    'an annotation for the bandwidth of a pod that cannot be used, or a VPP without policers': {
+      cause: async ({ node, running }) => {
+        await tellOfBandwidth(node, '10 Mbit');
+        assert.equal((await addPod(running, web)).error, '');
+      },
+      seen: shows(/web: .* "10 Mbit" is no quantity/, 'bandwidth'),
+      undo: ({ node }) => tellOfBandwidth(node, '10M'),
     },
     'a Node object of this node with another case of its name': {
       options: { label: 'Node1' },

@@ -40,5 +40,5 @@ export class MessageTrace {
 
 function isRead(name: string, text: string): boolean {
   if (name === 'cli_inband') return /cmd: "?show /.test(text);
-  return /_(dump|get)$/.test(name) || isReading(name) || HOUSEKEEPING.test(name);
+  return /_(dump|dump_v2|get)$/.test(name) || isReading(name) || HOUSEKEEPING.test(name);
 }

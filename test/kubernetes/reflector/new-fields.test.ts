@@ -62,6 +62,17 @@ test('a pod that has ended has no address: another pod may have it by now', () =
     assert.deepEqual(addressesOf(phase), [undefined, undefined]);
 });
 
+test('a pod has the annotations for its bandwidth for the agents of this project alone', () => {
+  const asked = {
+    'kubernetes.io/ingress-bandwidth': '10M',
+    'kubernetes.io/egress-bandwidth': '20M',
+  };
+  const metadata = { annotations: { ...asked, 'contivpp.io/x': '1', 'kubernetes.io/other': '2' } };
+  const annotationsOf = (readers: Readers) => json(pod({ metadata }), readers)['annotations'];
+  assert.deepEqual(annotationsOf('own'), { ...asked, 'contivpp.io/x': '1' });
+  assert.deepEqual(annotationsOf('mixed'), { 'contivpp.io/x': '1' });
+});
+
 test('the UID of a static pod is the one that the runtime passes, not that of its mirror pod', () => {
   const annotations = {
     'kubernetes.io/config.mirror': '5e6f',

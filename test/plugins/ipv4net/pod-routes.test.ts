@@ -74,6 +74,7 @@ describe(LIST, () => {
       isAdopted: false,
       isDisplaced: false,
       serviceTranslation: 'packets',
+      bandwidth: null,
       values: {
         state: 'CONFIGURED',
         total: node.net.podKeys('c1/eth0').length,
@@ -81,6 +82,22 @@ describe(LIST, () => {
       },
     });
     assert.equal(pods[0]!.interfaces!.vpp.swIfIndex, null);
+  });
+
+  it('shows the limits of bandwidth, and what of them is not applied', async () => {
+    const node = await withPods();
+    const web = podValue('web', '10.1.1.2');
+    const annotations = {
+      'kubernetes.io/ingress-bandwidth': '10M',
+      'kubernetes.io/egress-bandwidth': 'much',
+    };
+    await node.put({ ...web, value: { ...web.value, annotations } });
+    const { pods } = await get<PodList>(node, LIST, { query: { search: 'web' } });
+    assert.deepEqual(pods[0]!.bandwidth, {
+      ingress: 10_000_000,
+      egress: null,
+      problems: ['kubernetes.io/egress-bandwidth: "much" is no quantity, such as 10M'],
+    });
   });
 
   it('keeps the time of an attachment across a restart, and when the runtime repeats its request', async () => {

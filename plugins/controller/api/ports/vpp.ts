@@ -50,6 +50,8 @@ export interface VppPort {
    * the output up to the first one with the prefix of names, and no other.
    */
   permittedConnections(prefix: string): Promise<readonly PermittedConnections[]>;
+  /** Whether VPP can limit the bandwidth of interfaces. */
+  hasPolicers(): Promise<boolean>;
   /** CPU variant of the code by which VPP segments packets, for example `hsw`; empty: unknown. */
   segmentationVariant(): Promise<string>;
   /**

@@ -13,6 +13,10 @@ export function registerFeatureProblems(
     const features = ipv4net.unsupportedFeatures();
     return features.length === 0 ? undefined : `without effect: ${features.join('; ')}`;
   });
+  status.registerProblem('bandwidth', 'none', () => {
+    const problems = ipv4net.bandwidthProblems();
+    return problems.length === 0 ? undefined : `${someOf(problems)} (GET /contiv/v1/pods)`;
+  });
   status.registerProblem('nodes', 'none', () => {
     const problems = ipv4net.nodeProblems();
     const names = [...problems.nodes()].sort();

@@ -10,7 +10,7 @@ import { ageText } from '../../components/times.ts';
 import { href } from '../../location.ts';
 import { TrafficCharts } from '../../traffic/charts.tsx';
 import { CountersTable } from '../../traffic/counters-table.tsx';
-import { trafficText } from '../../traffic/traffic-text.ts';
+import { bitRateText, trafficText } from '../../traffic/traffic-text.ts';
 import { type PodTraffic, usePodTraffic } from './pod-traffic.ts';
 
 const MAX_ROWS = 200;
@@ -86,6 +86,14 @@ function Attachment({ attachment, traffic, isOnly }: AttachmentProps) {
         </dd>
         <dt>Addresses</dt>
         <dd>{addresses.join(', ') || 'none'}</dd>
+        {attachment.bandwidth && (
+          <>
+            <dt>Bandwidth</dt>
+            <dd>
+              <Bandwidth bandwidth={attachment.bandwidth} />
+            </dd>
+          </>
+        )}
         <dt>Attached</dt>
         <dd>
           {attachedAt === null
@@ -123,6 +131,24 @@ function Attachment({ attachment, traffic, isOnly }: AttachmentProps) {
       </dl>
       {interfaces && <Traffic name={interfaces.vpp.name} traffic={traffic} />}
     </section>
+  );
+}
+
+interface BandwidthProps {
+  readonly bandwidth: NonNullable<PodAttachment['bandwidth']>;
+}
+
+function Bandwidth({ bandwidth: { ingress, egress, problems } }: BandwidthProps) {
+  const limit = (rate: number | null) => (rate === null ? 'no limit' : bitRateText(rate));
+  return (
+    <>
+      in: {limit(ingress)}, out: {limit(egress)}
+      {problems.map((problem) => (
+        <div key={problem} class="fault">
+          Not applied: {problem}
+        </div>
+      ))}
+    </>
   );
 }
 
