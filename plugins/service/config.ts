@@ -42,12 +42,12 @@ export const serviceSchema = Type.Object({
   socketServices: Type.String({
     default: '',
     description:
-      'The folder /sys/fs of the host, with a bpf file system in `bpf` and control groups of version 2 in `cgroup` or `cgroup/unified`: services are translated at the sockets of the processes in these groups, before there is a packet. Empty: in VPP only. Not a key of the original.',
+      'The folder /sys/fs of the host, with a bpf file system in `bpf` and control groups of version 2 in `cgroup` or `cgroup/unified`: services are translated at the sockets of the processes in these groups, before there is a packet. Empty: in VPP only, which has none of IPv6. Not a key of the original.',
   }),
   disableSocketServices: Type.Boolean({
     default: false,
     description:
-      'Removes services at sockets, so that VPP alone has them: for nodes whose pods have proxies that need the address of the service (Istio, Linkerd); the annotation `contivpp.io/service-translation: packets` does it for a pod. Not a key of the original.',
+      'Removes services at sockets, so that VPP alone has them, and those of IPv6 are not carried: for nodes whose pods have proxies that need the address of the service (Istio, Linkerd); the annotation `contivpp.io/service-translation: packets` does it for a pod. Not a key of the original.',
   }),
   disableNATVirtualReassembly: Type.Boolean({
     default: false,

@@ -30,7 +30,7 @@ export interface Environment {
   /** Present in the embedded environment: a real VPP shows its statistics in shared memory. */
   readonly vppStatistics: StatsPort | undefined;
   readonly linux: LinuxHost;
-  /** Services at the sockets of this node; undefined: VPP alone has services. */
+  /** Services at the sockets of this node; undefined: VPP alone has services, of IPv4. */
   readonly socketTable?: SocketTable | undefined;
   /** Why the table could not be opened; undefined: it was, or is not configured. */
   readonly socketFault?: string | undefined;

@@ -11,7 +11,7 @@ export function registerSocketServicesMetrics(
   if (!isActive && socketFault === undefined) return;
   new Gauge({
     name: 'contiv_socket_services_active',
-    help: 'Whether the kernel translates services at sockets (1), or VPP has all services because it cannot (0); absent where socketServices is not configured.',
+    help: 'Whether the kernel translates services at sockets (1), or VPP has all services of IPv4, and nothing those of IPv6, because it cannot (0); absent where socketServices is not configured.',
     registers: [registry],
   }).set(Number(isActive));
   if (socketTable) new SocketTableMetrics(registry, socketTable);
