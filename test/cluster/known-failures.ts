@@ -1,8 +1,12 @@
 /** Failures of published tests whose cause is known, with that cause; docs/services.md describes these limits. */
 const known: readonly (readonly [name: RegExp, cause: string])[] = [
   [
-    /externalTrafficPolicy=Local for type=NodePort|NodePort and HealthCheckNodePort correctly|TCP CLOSE_WAIT/,
-    'a client asks the management address of a node, which kube-proxy translates in its kernel, and the reply of the pod leaves by VPP',
+    /externalTrafficPolicy=Local for type=NodePort/,
+    'its client is a process of a node, which pods see with the address of the host on its link to VPP, not with that of the node',
+  ],
+  [
+    /TCP CLOSE_WAIT/,
+    'it looks for the connection in the kernel of the node, and the packets pass VPP instead',
   ],
   [
     /Topology Hints should distribute endpoints evenly/,
@@ -15,10 +19,6 @@ const known: readonly (readonly [name: RegExp, cause: string])[] = [
   [
     /KubeProxyNFAcct|check kube-proxy urls/,
     'it asks kube-proxy itself, which this cluster does not have',
-  ],
-  [
-    /node-Service: udp|service endpoints using hostNetwork|NodePort and HealthCheckNodePort correctly/,
-    'a host asks the node port of another node at its management address, which only kube-proxy serves',
   ],
 ];
 

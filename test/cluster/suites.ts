@@ -21,6 +21,9 @@ const unavailable = {
   '\\[Slow\\]': 'tests of more than five minutes',
 };
 
+/** Tests at a time where most of them wait for timeouts and probes: three keep two cores less than half busy. */
+const MOSTLY_WAITING = 6;
+
 function e2e(
   title: string,
   selection: Omit<E2eSelection, 'nodes'>,
@@ -59,7 +62,7 @@ export const suites: Readonly<Record<string, Suite>> = {
     {
       focus: '\\[sig-network\\]',
       skip: [...otherThanSuites, ...Object.keys(unavailable)].join('|'),
-      processes: 3,
+      processes: MOSTLY_WAITING,
     },
     Object.values(unavailable),
   ),
@@ -67,7 +70,7 @@ export const suites: Readonly<Record<string, Suite>> = {
     focus:
       '\\[sig-node\\] (Probing container|Pods|PodTemplates|Container Lifecycle Hook|Pods Extended)|\\[sig-scheduling\\].*hostPort',
     skip: '\\[Serial\\]|\\[Disruptive\\]|\\[Slow\\]|\\[Feature:',
-    processes: 3,
+    processes: MOSTLY_WAITING,
   }),
   cyclonus: {
     title: 'Generated network policies (cyclonus)',
