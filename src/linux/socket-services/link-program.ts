@@ -2,7 +2,7 @@
  * The program that the kernel runs for each packet that enters by a link of the host. At a NIC, packets to a node port at
  * an address of this node go to VPP; at the link to VPP, packets from an address of this node are replies to these, and go
  * where the host routes them. The rest of the kernel does not see either. Everything else passes unchanged, and
- * so do fragments, IPv6 and packets with IP options.
+ * so do fragments, IPv6, packets with IP options, and those of VLANs, which enter by the link of their VLAN, too.
  *
  * `r6` is the packet (`struct __sk_buff`), `r7` the link to VPP, 0 at this link itself.
  */
@@ -13,7 +13,7 @@ import type { MapFiles } from './programs.ts';
 const helper = { lookup: 1, loadBytes: 68, lookupRoute: 69, redirectToNeighbor: 152 } as const;
 
 /** `struct __sk_buff` */
-const packet = { type: 4, protocol: 16, link: 40 } as const;
+const packet = { type: 4, protocol: 16, hasTag: 20, link: 40 } as const;
 
 /** Header of IPv4, then the ports. */
 const ip = { start: 0, fragment: 6, protocol: 9, source: 12, destination: 16, ports: 20 } as const;
@@ -65,6 +65,8 @@ export function linkProgram(maps: Pick<MapFiles, 'links' | 'nodes' | 'frontends'
   code.set('r6', 'r1');
   code.load('r1', 4, 'r6', packet.type).jumpIf('r1', 'notEqual', TO_HOST, 'pass');
   code.load('r1', 4, 'r6', packet.protocol).jumpIf('r1', 'notEqual', ETHERTYPE, 'pass');
+  // of a VLAN whose link is above this one: it would leave with its tag
+  code.load('r1', 4, 'r6', packet.hasTag).jumpIf('r1', 'notEqual', 0, 'pass');
   readPacket(code, 0, HEADER_LENGTH);
   code.load('r1', 1, 'r10', stack.header + ip.start).jumpIf('r1', 'notEqual', PLAIN_HEADER, 'pass');
   code.load('r1', 4, 'r6', packet.link).store(4, 'r10', stack.link, 'r1');

@@ -1,0 +1,111 @@
+/**
+ * Clients at a NIC of the host, with a namespace in the place of VPP: it has the addresses of the host, so an answer has
+ * passed the programs at both links.
+ */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { withoutSocketHooks } from '#test/support/requirements.ts';
+import { Netns, runIn } from '../../support/netns.ts';
+import { SysFs } from '../../support/sys-fs.ts';
+import type { Frames } from './frames.ts';
+import type { LedNodePort } from './links-agent.ts';
+import { SocketClient, SocketMachine } from './machine.ts';
+
+const PORT = 30_080;
+const ADDRESS = '172.16.1.1';
+/** More frames than others that a link carries meanwhile. */
+const COUNT = 100;
+/** Of IPv4, from 172.16.1.2 to the node port, with its EtherType. */
+const datagram = '08004500001c000000004011209bac100102ac1001010400758000080000'.padEnd(96, '0');
+const toVpp = { links: ['nic'], vppLink: 'vpp1', gateway: '172.30.1.1' };
+const VPP_MAC = '02:fe:00:00:00:01';
+
+describe('clients at a NIC of the host', { skip: withoutSocketHooks() }, () => {
+  const machine = new SocketMachine();
+  /** Sockets of clients outside are not translated. */
+  const outside = new SysFs();
+  let host: Netns;
+  let vpp: SocketClient;
+  let client: SocketClient;
+
+  before(async () => {
+    host = await Netns.create('host');
+    [vpp, client] = [
+      await SocketClient.start(outside.group),
+      await SocketClient.start(outside.group),
+    ];
+    const ip = (namespace: string, command: string) =>
+      runIn(namespace, 'ip', ...command.split(' '));
+    await ip(host.path, `link add nic type veth peer name eth0 netns ${nameOf(client)}`);
+    await ip(host.path, `link add vpp1 type veth peer name tap netns ${nameOf(vpp)}`);
+    await ip(vpp.namespace, `link set tap address ${VPP_MAC}`);
+    for (const [namespace, link, own] of [
+      [host.path, 'nic', `${ADDRESS}/24`],
+      [host.path, 'vpp1', '172.30.1.2/24'],
+      [client.namespace, 'eth0', '172.16.1.2/24'],
+      [vpp.namespace, 'tap', '172.30.1.1/24'],
+      [vpp.namespace, 'lo', `${ADDRESS}/32`],
+    ] as const) {
+      await ip(namespace, `address add ${own} dev ${link}`);
+      await ip(namespace, `link set ${link} up`);
+    }
+    await ip(vpp.namespace, 'route add default via 172.30.1.2');
+    await runIn(host.path, 'sysctl', '-qw', 'net.ipv4.ip_forward=1');
+    await vpp.serve({ address: ADDRESS, port: PORT });
+    const led: LedNodePort = { sysFs: machine.sysFs, port: PORT, addresses: [ADDRESS], ...toVpp };
+    const agent = join(import.meta.dirname, 'links-agent.ts');
+    await host.run(process.execPath, agent, JSON.stringify(led));
+  });
+
+  after(async () => {
+    await client?.close();
+    await vpp?.close();
+    await machine.close();
+    outside[Symbol.dispose]();
+    await host?.remove();
+  });
+
+  it('are led to VPP, and its replies back', { timeout: 10_000 }, async () => {
+    const to = { address: ADDRESS, port: PORT };
+    const server = `${ADDRESS} ${PORT}`;
+    const sent = await client.request({ kind: 'send', socket: 'outside', to, family: 4 });
+    assert.equal(sent.server, server);
+    assert.equal((await client.request({ kind: 'connect', to })).server, server);
+  });
+
+  it('of a VLAN above it meet the program of the VLAN, not that of the NIC', async () => {
+    const { ifindex: link } = await linkOf(client.namespace, 'eth0');
+    const mac = (await linkOf(host.path, 'nic')).address;
+    const sent = async (tag: string): Promise<number> => {
+      const received = async () => (await linkOf(vpp.namespace, 'tap')).stats64.rx.packets;
+      const before = await received();
+      const script = join(import.meta.dirname, 'frames.ts');
+      const digits = `${mac.replaceAll(':', '')}020000000001${tag}${datagram}`;
+      const frames: Frames = { link, digits, count: COUNT };
+      await runIn(client.namespace, process.execPath, script, JSON.stringify(frames));
+      return (await received()) - before;
+    };
+    const untagged = await sent('');
+    assert.ok(untagged >= COUNT, `${untagged} of ${COUNT}`);
+    const tagged = await sent('81000064');
+    assert.ok(tagged < COUNT, `${tagged} of ${COUNT}`);
+  });
+});
+
+interface LinkJson {
+  readonly ifindex: number;
+  readonly address: string;
+  readonly stats64: { readonly rx: { readonly packets: number } };
+}
+
+async function linkOf(namespace: string, name: string): Promise<LinkJson> {
+  const text = await runIn(namespace, 'ip', '-j', '-s', 'link', 'show', name);
+  const [found] = JSON.parse(text) as [LinkJson];
+  return found;
+}
+
+/** Name of the namespace of a client. */
+function nameOf({ namespace }: SocketClient): string {
+  return namespace.slice(namespace.lastIndexOf('/') + 1);
+}
