@@ -16,6 +16,7 @@ import { aclsOfValues } from './acl-values.ts';
 import { type ActualState, withActualState } from './actual-state.ts';
 import type { NodeIsolation } from './isolation.ts';
 import { natOfValues } from './nat-values.ts';
+import { linkPrograms } from './service-links.ts';
 import type {
   Bridge,
   Device,
@@ -179,6 +180,10 @@ function linuxDevices(
   const host = `${node}/host`;
   const sockets = socketsOfValues(all);
   const exempt = new Set([...exemptNamespaces(all)].map((path) => `${node}/${path}`));
+  const programs = linkPrograms(
+    all,
+    new Map([...links].filter(([, link]) => deviceOf(node, link) === host)),
+  );
   const linksByDevice = Map.groupBy([...links], ([, link]) => deviceOf(node, link));
   if (!linksByDevice.has(host)) linksByDevice.set(host, []);
   return [...linksByDevice].map(([name, own]) => {
@@ -205,6 +210,7 @@ function linuxDevices(
       otherAddresses: name === host ? hostAddresses : [],
       hasOtherRoutes: name === host,
       sockets: exempt.has(name) ? undefined : sockets,
+      linkPrograms: name === host ? programs : undefined,
     };
   });
 }

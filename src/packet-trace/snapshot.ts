@@ -6,6 +6,7 @@
 import type { AclConfig } from './acl-config.ts';
 import type { NodeIsolation } from './isolation.ts';
 import type { NatConfig } from './nat-config.ts';
+import type { LinkProgram } from './service-links.ts';
 import type { SocketServices } from './sockets.ts';
 
 export interface Snapshot {
@@ -34,6 +35,8 @@ export interface Device {
   readonly nat?: NatConfig | undefined;
   /** Services that its kernel translates at sockets. Absent: none. */
   readonly sockets?: SocketServices | undefined;
+  /** By interface: programs of its kernel that lead clients of services to VPP, and replies back. Absent: none. */
+  readonly linkPrograms?: ReadonlyMap<string, LinkProgram> | undefined;
   /** Absent: every packet passes. */
   readonly acls?: AclConfig | undefined;
   /** Of what the ACLs of its node are made. Absent: unknown, hops name the ACL only. */

@@ -25,8 +25,8 @@ export interface SocketBackend {
 export interface SocketServices {
   /** By protocol, end and port; an end is an address, or those of nodes. */
   readonly mappings: ReadonlyMap<string, SocketMapping>;
-  /** By address of a node: the end of its node ports. */
-  readonly nodes: ReadonlyMap<string, string>;
+  /** By address of a node: which of its node ports it has. */
+  readonly nodes: ReadonlyMap<string, 'THIS_NODE' | 'OTHER_NODES'>;
 }
 
 /** Other end of the connections of a device, by `connectionOf` a packet that it sends or receives. */
@@ -46,10 +46,7 @@ export function socketsOfValues(all: ReadonlyMap<string, unknown>): SocketServic
   return {
     mappings: new Map(services),
     nodes: new Map(
-      [...nodes].map(({ address, is_local }) => {
-        const scope = is_local ? 'THIS_NODE' : 'OTHER_NODES';
-        return [address, `${scope} ${unspecifiedOf(address)}`];
-      }),
+      [...nodes].map(({ address, is_local }) => [address, is_local ? 'THIS_NODE' : 'OTHER_NODES']),
     ),
   };
 }
@@ -66,12 +63,14 @@ export function mappingOf(
   packet: Packet,
 ): SocketMapping | undefined {
   const { protocol, destination, destinationPort = 0 } = packet;
-  const nodePorts = nodes.get(destination);
+  const scope = nodes.get(destination);
   return (
     mappings.get(endText(protocol ?? '', destination, destinationPort)) ??
-    (nodePorts === undefined
+    (scope === undefined
       ? undefined
-      : mappings.get(endText(protocol ?? '', nodePorts, destinationPort)))
+      : mappings.get(
+          endText(protocol ?? '', `${scope} ${unspecifiedOf(destination)}`, destinationPort),
+        ))
   );
 }
 

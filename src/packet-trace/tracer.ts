@@ -12,6 +12,7 @@ import { sameAddress } from './addresses.ts';
 import { bridgeOf, forwardingBlock } from './bridge.ts';
 import { DeviceIndex } from './device-index.ts';
 import { findAddress, lookUp } from './fib.ts';
+import { ledPacket } from './led-packet.ts';
 import { type TraceMemory, traceMemory } from './memory.ts';
 import { NatIndex } from './nat-index.ts';
 import { natText } from './nat-text.ts';
@@ -402,6 +403,12 @@ class Tracer {
 
   /** Routes a packet that entered by an interface, or by the BVI of a bridge. */
   #input(device: Device, port: Interface, packet: CarriedPacket): PacketTrace['verdict'] {
+    const led = ledPacket(device, port.name, packet);
+    if (led) this.#hop(device, led.description, led.key);
+    if (led?.toVpp) {
+      const { interface: exit, address } = led.toVpp;
+      return this.#send(device, exit, address, packet, { isOwn: false, input: port });
+    }
     if (!this.#passesAcls(device, port.name, 'input', packet)) return 'dropped';
     const found = this.#translate(device, packet, (nat) =>
       nat.input({ interface: port.name, table: port.table }, packet),

@@ -42,6 +42,7 @@ const socketDescriptors = [
   'linux-socket-service',
   'linux-socket-node-address',
   'linux-socket-exemption',
+  'linux-service-link',
 ] as const;
 
 const views = ['SB', 'NB'] as const satisfies readonly View[];

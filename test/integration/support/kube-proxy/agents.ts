@@ -27,7 +27,10 @@ const stations: readonly Station[] = [
   },
 ];
 
-const HOST_NIC = 'eth1';
+/** Of a host, by which its agent lets clients in. */
+const HOST_NIC = 'eth0';
+/** Of the machine outside, in the same network. */
+const OUTSIDE_NIC = 'eth1';
 
 export class TracedAgents {
   readonly #network: Network;
@@ -63,23 +66,22 @@ export class TracedAgents {
   }
 }
 
-/** The network of the hosts' own NICs, where the machine outside is, too. The agents do not configure it. */
+/** The network of the hosts' own NICs, where the machine outside is, too. */
 function withHostNetwork(snapshot: Snapshot): Snapshot {
   const devices = new Map(snapshot.devices);
-  const addresses = {
-    'node-a/host': machines['node-a'].address,
-    'node-b/host': machines['node-b'].address,
-    'outside by node-a': '172.16.0.200',
-  };
-  for (const [name, address] of Object.entries(addresses)) {
+  const ends = [
+    ['node-a/host', HOST_NIC, machines['node-a'].address],
+    ['node-b/host', HOST_NIC, machines['node-b'].address],
+    ['outside by node-a', OUTSIDE_NIC, '172.16.0.200'],
+  ] as const;
+  for (const [name, nic, address] of ends) {
     const device = devices.get(name)!;
-    const nic = iface(HOST_NIC, [`${address}/24`]);
     devices.set(name, {
       ...device,
-      interfaces: new Map([...device.interfaces, [nic.name, nic]]),
-      routes: [...device.routes, via('172.16.0.0/24', nic.name)],
+      interfaces: new Map([...device.interfaces, [nic, iface(nic, [`${address}/24`])]]),
+      routes: [...device.routes, via('172.16.0.0/24', nic)],
     });
   }
-  const ports = Object.keys(addresses).map((device) => ({ device, interface: HOST_NIC }));
+  const ports = ends.map(([device, nic]) => ({ device, interface: nic }));
   return { devices, wires: [...snapshot.wires, { ports, isOpen: false }] };
 }
