@@ -54,19 +54,16 @@ export function serviceLinkDescriptor({
       const all = await dumps.links(ctx.readBack, undefined);
       const names = new Map(all.map(({ index, name }) => [index, name]));
       const found = await table.links();
-      return found.flatMap(({ index, toVpp }) => {
-        const host_if_name = names.get(index);
-        if (host_if_name === undefined) return [];
+      // a program follows a link that is moved to another namespace, and goes as any value that is not desired
+      const nameOf = (index: number): string => names.get(index) ?? `index ${index}`;
+      return found.map(({ index, toVpp }) => {
         const value = serviceLinkModel.canonical({
-          host_if_name,
+          host_if_name: nameOf(index),
           // the link to VPP may have been replaced meanwhile
-          ...(toVpp && {
-            vpp_link: names.get(toVpp.index) ?? `index ${toVpp.index}`,
-            gw_addr: toVpp.gateway,
-          }),
+          ...(toVpp && { vpp_link: nameOf(toVpp.index), gw_addr: toVpp.gateway }),
         });
         const key = serviceLinkModel.key(value);
-        return [{ key, value, metadata: { index }, origin: 'from-NB' as const }];
+        return { key, value, metadata: { index }, origin: 'from-NB' as const };
       });
     },
   });

@@ -99,6 +99,14 @@ describe('links of services', () => {
     assert.deepEqual((await table.links()).toSorted(byIndex), (await expected()).sort(byIndex));
   });
 
+  test('a link that was moved to another namespace meanwhile is led no more', async () => {
+    for (const name of ['eth0', 'vpp1']) host.addNic(name);
+    await table.putLink({ index: 4711, toVpp: undefined });
+    const scheduler = await resync();
+    assert.deepEqual((await table.links()).toSorted(byIndex), (await expected()).sort(byIndex));
+    assert.deepEqual((await scheduler.drift()).Differences, []);
+  });
+
   test('an address of VPP is needed with a link to it, and only there', async () => {
     const [descriptor] = linuxDescriptors({
       host,
