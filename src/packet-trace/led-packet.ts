@@ -27,6 +27,8 @@ export function ledPacket(device: Device, entry: string, packet: Packet): LedPac
   const { key, toVpp } = program;
   if (toVpp === undefined) {
     if (!isOwn(source) || findAddress(device, 0, destination)) return undefined;
+    const request = { ...packet, destination: source, destinationPort: packet.sourcePort };
+    if (protocol !== 'ICMP' && !mappingOf(sockets, request)) return undefined;
     const description = `the program at ${entry} leads the reply from ${source} as the host routes it`;
     return { description, key, toVpp };
   }

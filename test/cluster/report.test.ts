@@ -35,7 +35,7 @@ describe('report of the tests of Kubernetes', () => {
     );
     assert.match(
       text,
-      /## Networks\n\n2 nodes, kube-proxy: iptables:\n\n- failed: answers: timed out after 5 s\n- failed: set TCP CLOSE_WAIT timeout: cause: a client [^\n]*\n- skipped: needs IPv6: no IPv6\n- 10 requests, none lost\n\n- not run: SCTP\n/,
+      /## Networks\n\n2 nodes, kube-proxy: iptables:\n\n- failed: answers: timed out after 5 s\n- failed: set TCP CLOSE_WAIT timeout: cause: it looks [^\n]*\n- skipped: needs IPv6: no IPv6\n- 10 requests, none lost\n\n- not run: SCTP\n/,
     );
     assert.match(text, /\n- no NIC\n/);
     assert.match(text, /```\nsrc\/vpp 1\nplugins 2\n```/);

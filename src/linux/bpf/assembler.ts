@@ -23,7 +23,7 @@ const ALU32 = 0x04;
 const FROM_REGISTER = 0x08;
 
 const operations = { add: 0x00, multiply: 0x20, modulo: 0x90, move: 0xb0, subtract: 0x10 } as const;
-const conditions = { equal: 0x15, notEqual: 0x55, greater: 0x25 } as const;
+const conditions = { equal: 0x15, notEqual: 0x55, greater: 0x25, hasAnyOf: 0x45 } as const;
 
 type Operand = Register | number;
 

@@ -1,8 +1,8 @@
 /**
  * The program that the kernel runs for each packet that enters by a link of the host. At a NIC, packets to a node port at
- * an address of this node go to VPP; at the link to VPP, packets from an address of this node are replies to these, and go
+ * an address of this node go to VPP; at the link to VPP, packets from such an endpoint are replies to these, and go
  * where the host routes them. The rest of the kernel does not see either. Everything else passes unchanged, and
- * so do fragments, IPv6, packets with IP options, and those of VLANs, which enter by the link of their VLAN, too.
+ * so do fragments of requests, IPv6, packets with IP options, and those of VLANs, which enter by the link of their VLAN, too.
  *
  * `r6` is the packet (`struct __sk_buff`), `r7` the link to VPP, 0 at this link itself.
  */
@@ -18,7 +18,7 @@ const packet = { type: 4, protocol: 16, hasTag: 20, link: 40 } as const;
 /** Header of IPv4, then the ports. */
 const ip = { start: 0, fragment: 6, protocol: 9, source: 12, destination: 16, ports: 20 } as const;
 const HEADER_LENGTH = 20;
-const destinationPort = ip.ports + 2;
+const ports = { source: ip.ports, destination: ip.ports + 2 } as const;
 
 /** Places on the stack, aligned to 8 bytes. */
 const stack = {
@@ -43,13 +43,16 @@ const PORT = 16;
 const PROTOCOL = 18;
 const SCOPE = 19;
 const THIS_NODE = 1;
+const ICMP = 1;
 const TCP = 6;
 const UDP = 17;
 /** To this machine, in the field `type`. */
 const TO_HOST = 0;
 /** Of IPv4, as the machine reads it. */
 const ETHERTYPE = 0x0008;
-const DO_NOT_FRAGMENT = 0x0040;
+/** All bits of that field but DF; and those of the offset, which the first fragment has not. */
+const FRAGMENT_BITS = 0xffbf;
+const OFFSET_BITS = 0xff1f;
 /** Version 4, 5 words. */
 const PLAIN_HEADER = 0x45;
 const IPV4 = 2;
@@ -87,28 +90,23 @@ export function linkProgram(maps: Pick<MapFiles, 'links' | 'nodes' | 'frontends'
 
 /** A packet at a NIC: `redirect` if NAT44 serves what it asks. */
 function request(code: Assembler, maps: Pick<MapFiles, 'nodes' | 'frontends'>): void {
-  code.load('r1', 2, 'r10', stack.header + ip.fragment).jumpIf('r1', 'equal', 0, 'whole');
-  code.jumpIf('r1', 'notEqual', DO_NOT_FRAGMENT, 'pass').label('whole');
-  code.load('r8', 1, 'r10', stack.header + ip.protocol).jumpIf('r8', 'equal', TCP, 'ports');
-  code.jumpIf('r8', 'notEqual', UDP, 'pass').label('ports');
-  readAddress(code, ip.destination);
-  lookupOwn(code, maps);
-  for (const word of [0, 4, 8, 12, 16])
-    code.load('r1', 4, 'r0', word).store(4, 'r10', stack.nodePort + word, 'r1');
-  readPacket(code, destinationPort, 2, stack.asked + PORT);
-  code.load('r1', 2, 'r10', stack.asked + PORT).store(2, 'r10', stack.nodePort + PORT, 'r1');
-  for (const place of [stack.asked, stack.nodePort]) {
-    code.store(1, 'r10', place + PROTOCOL, 'r8');
-    lookup(code, maps.frontends, place);
-    code.jumpIf('r0', 'notEqual', 0, 'redirect');
-  }
-  code.jump('pass');
+  code.load('r1', 2, 'r10', stack.header + ip.fragment);
+  code.jumpIf('r1', 'hasAnyOf', FRAGMENT_BITS, 'pass');
+  lookupServed(code, maps, 'destination', 'redirect');
 }
 
-/** A packet from VPP: `redirect` by the link to which the host routes it. */
-function reply(code: Assembler, maps: Pick<MapFiles, 'nodes'>): void {
-  readAddress(code, ip.source);
+/**
+ * A packet from VPP: `redirect` by the link to which the host routes it. A pod may send with any source: its packet is a
+ * reply only if a client can have asked that port. Later fragments and errors of ICMP have none.
+ */
+function reply(code: Assembler, maps: Pick<MapFiles, 'nodes' | 'frontends'>): void {
+  code.load('r1', 2, 'r10', stack.header + ip.fragment);
+  code.jumpIf('r1', 'hasAnyOf', OFFSET_BITS, 'without port');
+  code.load('r1', 1, 'r10', stack.header + ip.protocol).jumpIf('r1', 'equal', ICMP, 'without port');
+  lookupServed(code, maps, 'source', 'reply to a client');
+  readAddress(code.label('without port'), ip.source);
   lookupOwn(code, maps);
+  code.label('reply to a client');
   for (let word = 0; word < route.length; word += 8) code.store(8, 'r10', stack.route + word, 0);
   code.store(1, 'r10', stack.route, IPV4);
   code.load('r1', 4, 'r10', stack.link).store(4, 'r10', stack.route + route.link, 'r1');
@@ -143,6 +141,30 @@ function readAddress(code: Assembler, from: number): void {
   code.store(8, 'r10', stack.asked, 0).store(4, 'r10', stack.asked + 8, MAPPED);
   code.load('r1', 4, 'r10', stack.header + from).store(4, 'r10', stack.asked + 12, 'r1');
   code.store(4, 'r10', stack.asked + PORT, 0);
+}
+
+/** Jumps to the label if NAT44 serves that end of the packet, an address of this node with a port, else to `pass`. */
+function lookupServed(
+  code: Assembler,
+  maps: Pick<MapFiles, 'nodes' | 'frontends'>,
+  end: 'source' | 'destination',
+  served: string,
+): void {
+  const hasPorts = `${end} with a port`;
+  code.load('r8', 1, 'r10', stack.header + ip.protocol).jumpIf('r8', 'equal', TCP, hasPorts);
+  code.jumpIf('r8', 'notEqual', UDP, 'pass').label(hasPorts);
+  readAddress(code, ip[end]);
+  lookupOwn(code, maps);
+  for (const word of [0, 4, 8, 12, 16])
+    code.load('r1', 4, 'r0', word).store(4, 'r10', stack.nodePort + word, 'r1');
+  readPacket(code, ports[end], 2, stack.asked + PORT);
+  code.load('r1', 2, 'r10', stack.asked + PORT).store(2, 'r10', stack.nodePort + PORT, 'r1');
+  for (const place of [stack.asked, stack.nodePort]) {
+    code.store(1, 'r10', place + PROTOCOL, 'r8');
+    lookup(code, maps.frontends, place);
+    code.jumpIf('r0', 'notEqual', 0, served);
+  }
+  code.jump('pass');
 }
 
 /** `r0` is the entry of the address, which is one of this node. */

@@ -16,8 +16,11 @@ const PORT = 30_080;
 const ADDRESS = '172.16.1.1';
 /** More frames than others that a link carries meanwhile. */
 const COUNT = 100;
-/** Of IPv4, from 172.16.1.2 to the node port, with its EtherType. */
-const datagram = '08004500001c000000004011209bac100102ac1001010400758000080000'.padEnd(96, '0');
+/** Of IPv4, hexadecimal, from 172.16.1.2 to the node port. */
+const datagram = '4500001c000000004011209bac100102ac1001010400758000080000';
+/** To that client. @param port hexadecimal */
+const replyFrom = (port: string): string =>
+  `4500001c000000004011209bac100101ac100102${port}040000080000`;
 const toVpp = { links: ['nic'], vppLink: 'vpp1', gateway: '172.30.1.1' };
 const VPP_MAC = '02:fe:00:00:00:01';
 
@@ -75,22 +78,50 @@ describe('clients at a NIC of the host', { skip: withoutSocketHooks() }, () => {
   });
 
   it('of a VLAN above it meet the program of the VLAN, not that of the NIC', async () => {
-    const { ifindex: link } = await linkOf(client.namespace, 'eth0');
-    const mac = (await linkOf(host.path, 'nic')).address;
-    const sent = async (tag: string): Promise<number> => {
-      const received = async () => (await linkOf(vpp.namespace, 'tap')).stats64.rx.packets;
-      const before = await received();
-      const script = join(import.meta.dirname, 'frames.ts');
-      const digits = `${mac.replaceAll(':', '')}020000000001${tag}${datagram}`;
-      const frames: Frames = { link, digits, count: COUNT };
-      await runIn(client.namespace, process.execPath, script, JSON.stringify(frames));
-      return (await received()) - before;
-    };
+    const sent = (tag: string) =>
+      passed({ from: client, link: 'eth0', by: 'nic', type: `${tag}0800`, datagram }, vpp);
     const untagged = await sent('');
     assert.ok(untagged >= COUNT, `${untagged} of ${COUNT}`);
     const tagged = await sent('81000064');
     assert.ok(tagged < COUNT, `${tagged} of ${COUNT}`);
   });
+
+  it('get no packet of a pod that sends with an address of the host', async () => {
+    const sent = (port: string) =>
+      passed(
+        { from: vpp, link: 'tap', by: 'vpp1', type: '0800', datagram: replyFrom(port) },
+        client,
+      );
+    const reply = await sent('7580');
+    assert.ok(reply >= COUNT, `${reply} of ${COUNT}`);
+    const forged = await sent('7581');
+    assert.ok(forged < COUNT, `${forged} of ${COUNT}`);
+  });
+
+  interface Sent {
+    readonly from: SocketClient;
+    /** Of the sender. */
+    readonly link: string;
+    /** Of the host, at the other end. */
+    readonly by: string;
+    /** Hexadecimal, as `datagram`. */
+    readonly type: string;
+    readonly datagram: string;
+  }
+
+  /** Sends COUNT frames. @returns how many packets more the other one has received */
+  async function passed(sent: Sent, to: SocketClient): Promise<number> {
+    const link = to === vpp ? 'tap' : 'eth0';
+    const received = async () => (await linkOf(to.namespace, link)).stats64.rx.packets;
+    const before = await received();
+    const script = join(import.meta.dirname, 'frames.ts');
+    const mac = (await linkOf(host.path, sent.by)).address.replaceAll(':', '');
+    const digits = `${mac}020000000001${sent.type}${sent.datagram}`.padEnd(124, '0');
+    const { ifindex } = await linkOf(sent.from.namespace, sent.link);
+    const frames: Frames = { link: ifindex, digits, count: COUNT };
+    await runIn(sent.from.namespace, process.execPath, script, JSON.stringify(frames));
+    return (await received()) - before;
+  }
 });
 
 interface LinkJson {
