@@ -141,7 +141,7 @@ describe('a packet from VPP', () => {
     assert.equal(found.at(-1), 'client: delivered: 172.16.0.200 is local on eth0');
   });
 
-  it('is none if it is from somewhere else, from a port that nobody serves, or for the host', () => {
+  it('is none if it is from somewhere else, from a port without a service, or for the host', () => {
     const others = [
       { source: '10.1.1.2', destination: CLIENT },
       { source: HOST, sourcePort: NODE_PORT, destination: HOST },

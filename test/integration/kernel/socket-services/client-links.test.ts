@@ -17,7 +17,7 @@ const ADDRESS = '172.16.1.1';
 /** More frames than others that a link carries meanwhile. */
 const COUNT = 100;
 /** Of IPv4, hexadecimal, from 172.16.1.2 to the node port. */
-const datagram = '4500001c000000004011209bac100102ac1001010400758000080000';
+const REQUEST = '4500001c000000004011209bac100102ac1001010400758000080000';
 /** To that client. @param port hexadecimal */
 const replyFrom = (port: string): string =>
   `4500001c000000004011209bac100101ac100102${port}040000080000`;
@@ -79,7 +79,7 @@ describe('clients at a NIC of the host', { skip: withoutSocketHooks() }, () => {
 
   it('of a VLAN above it meet the program of the VLAN, not that of the NIC', async () => {
     const sent = (tag: string) =>
-      passed({ from: client, link: 'eth0', by: 'nic', type: `${tag}0800`, datagram }, vpp);
+      passed({ from: client, link: 'eth0', by: 'nic', type: `${tag}0800`, datagram: REQUEST }, vpp);
     const untagged = await sent('');
     assert.ok(untagged >= COUNT, `${untagged} of ${COUNT}`);
     const tagged = await sent('81000064');
@@ -104,7 +104,7 @@ describe('clients at a NIC of the host', { skip: withoutSocketHooks() }, () => {
     readonly link: string;
     /** Of the host, at the other end. */
     readonly by: string;
-    /** Hexadecimal, as `datagram`. */
+    /** Hexadecimal, as the datagram. */
     readonly type: string;
     readonly datagram: string;
   }
