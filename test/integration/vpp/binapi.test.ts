@@ -164,6 +164,7 @@ describe('binary API of a real VPP', { skip: withoutVpp(), timeout: 180_000 }, (
 
       nat44_user_session_v3_dump: { ip_address: new Uint8Array(4), vrf_id: 0 },
 
+      policer_dump_v2: { policer_index: NONE },
       punt_socket_dump: { type: 0 },
       sw_interface_dump: { name_filter_valid: false, name_filter: '' },
       sw_interface_rx_placement_dump: { sw_if_index: NONE },
