@@ -6,6 +6,7 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { describe, it } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import type { ManagedProcess } from '#infra/process-manager/managed-process.ts';
 import type { ProcessStatus } from '#infra/process-manager/status-channel.ts';
 import { withoutProgram, withoutRoot } from '#test/support/requirements.ts';
@@ -445,6 +446,8 @@ describe('an attached process', () => {
     const one = manager.attach('one', '', pid);
     const deleted = manager.attach('deleted', '', pid);
     manager.delete('deleted');
+    // the kernel tells the start of a process in ticks of 10 ms
+    await setTimeout(50);
     child.kill('SIGKILL');
     await once(child, 'exit');
     let other: ChildProcess | undefined;
