@@ -446,7 +446,7 @@ describe('an attached process', () => {
     const one = manager.attach('one', '', pid);
     const deleted = manager.attach('deleted', '', pid);
     manager.delete('deleted');
-    // the kernel tells the start of a process in ticks of 10 ms
+    // the kernel reports the start of a process in ticks of 10 ms
     await setTimeout(50);
     child.kill('SIGKILL');
     await once(child, 'exit');
