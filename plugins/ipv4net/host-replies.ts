@@ -1,7 +1,8 @@
 /**
  * Replies that go back by the host. A client outside may ask a node port at a NIC of the host, which is none of VPP; the
  * kernel leads it to VPP (`socket/client-links.ts` of the services). After NAT44 such a reply has an address of the
- * host as its source, and no other packet has it that leads outside: so it is routed by its source, in this table.
+ * host as its source, and no other packet has it that leads outside: so it is routed by its source, in this table. A pod
+ * can forge such a source: the program at the link to VPP lets only replies of served ports leave.
  */
 import { vrfTableModel } from '#models/vpp/vrf-table.ts';
 import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';

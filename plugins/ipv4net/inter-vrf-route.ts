@@ -1,25 +1,21 @@
-import { vppRouteModel } from '#models/vpp/route.ts';
+import { type VppRouteType, vppRouteModel } from '#models/vpp/route.ts';
 import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
 import { anyAddress, familyOf } from './node-input.ts';
 
 /** A route that looks the packet up in another VRF. */
 export function interVrfRoute(destination: string, vrf: number, viaVrf: number): KeyValue {
-  return keyValue(vppRouteModel, {
-    type: 'INTER_VRF',
-    vrf_id: vrf,
-    via_vrf_id: viaVrf,
-    dst_network: destination,
-    next_hop_addr: anyAddress(familyOf(destination) ?? 4),
-  });
+  return lookupRoute('INTER_VRF', destination, vrf, viaVrf);
 }
 
 /** A route that looks the source of the packet up in another VRF. */
 export function sourceRoute(destination: string, vrf: number, viaVrf: number): KeyValue {
-  return keyValue(vppRouteModel, {
-    type: 'SOURCE_VRF',
-    vrf_id: vrf,
-    via_vrf_id: viaVrf,
-    dst_network: destination,
-    next_hop_addr: anyAddress(familyOf(destination) ?? 4),
-  });
+  return lookupRoute('SOURCE_VRF', destination, vrf, viaVrf);
+}
+
+function lookupRoute(
+  type: VppRouteType,
+  ...[dst_network, vrf_id, via_vrf_id]: Parameters<typeof interVrfRoute>
+): KeyValue {
+  const next_hop_addr = anyAddress(familyOf(dst_network) ?? 4);
+  return keyValue(vppRouteModel, { type, vrf_id, via_vrf_id, dst_network, next_hop_addr });
 }
