@@ -41,6 +41,7 @@ function serviceAt(n: number, backends = BACKENDS): SocketService {
           weight: 1,
         })),
         affinityTimeout: 0,
+        hostSource: '',
       },
     ],
   };

@@ -1,20 +1,11 @@
-import { type VppRouteType, vppRouteModel } from '#models/vpp/route.ts';
+import { vppRouteModel } from '#models/vpp/route.ts';
 import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
 import { anyAddress, familyOf } from './node-input.ts';
 
 /** Drops packets to a network that no more specific route of the VRF leads on. */
 export function dropRoute(destination: string, vrf: number): KeyValue {
-  return endOfWay('DROP', destination, vrf);
-}
-
-/** As a route that drops, but the sender gets an error. */
-export function unreachableRoute(destination: string, vrf: number): KeyValue {
-  return endOfWay('UNREACHABLE', destination, vrf);
-}
-
-function endOfWay(type: VppRouteType, destination: string, vrf: number): KeyValue {
   return keyValue(vppRouteModel, {
-    type,
+    type: 'DROP',
     vrf_id: vrf,
     dst_network: destination,
     next_hop_addr: anyAddress(familyOf(destination) ?? 4),

@@ -2,9 +2,11 @@
 import type { IpFamily } from '#models/ip.ts';
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { ipScanNeighborModel } from '#models/vpp/ip-scan-neighbor.ts';
+import { refusingRoutes } from '#models/vpp/refusing-routes.ts';
+import { vppRouteModel } from '#models/vpp/route.ts';
 import { vrfTableModel } from '#models/vpp/vrf-table.ts';
 import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
-import { dropRoute, unreachableRoute } from './drop-route.ts';
+import { dropRoute } from './drop-route.ts';
 import { hostRepliesValues } from './host-replies.ts';
 import { interVrfRoute } from './inter-vrf-route.ts';
 import { POD_GATEWAY_LOOPBACK } from './names.ts';
@@ -83,8 +85,9 @@ function dropRoutes({ addresses, routing }: NodeInput): KeyValue[] {
 
 /** A packet to an address of services that is not translated must not leave the cluster by the default route. */
 function unreachableServices({ addresses, routing }: NodeInput): KeyValue[] {
-  return [routing.mainVrf, routing.podVrf].map((vrf) =>
-    unreachableRoute(addresses.serviceSubnet(), vrf),
+  const tables = [routing.mainVrf, routing.podVrf];
+  return refusingRoutes(addresses.serviceSubnet(), tables).map((one) =>
+    keyValue(vppRouteModel, one),
   );
 }
 

@@ -1,4 +1,4 @@
-import { parseIp } from '#models/ip.ts';
+import { type IpFamily, ipFamily, parseIp } from '#models/ip.ts';
 import { VXLAN_PORT } from '#models/vpp/interface.ts';
 import type { ContivConfApi } from '#plugins/contivconf/api.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
@@ -59,6 +59,11 @@ function withoutPrefixLength(cidr: string): string {
 
 const DHCP_CLIENT_PORT = 68;
 
+function isOfFamily(text: string, family: IpFamily): boolean {
+  const address = parseIp(text);
+  return address !== undefined && ipFamily(address) === family;
+}
+
 /** This node as the processor needs it. */
 export function localNode({ nodeName, conf, nodes, ipam, net }: LocalNodeDeps): LocalNode {
   const cidrs = [
@@ -70,11 +75,17 @@ export function localNode({ nodeName, conf, nodes, ipam, net }: LocalNodeDeps): 
     ...net.hostAddresses(),
     ...nodes.thisNode().managementAddresses,
   ];
+  const family = ipam.hostPrefixLength === 32 ? 4 : 6;
+  const ofHost = new Set(net.hostAddresses());
   const hasOverlay = net.vxlanBvi() !== undefined;
   const otherNodes = [...nodes.allNodes().values()].filter(({ name }) => name !== nodeName);
   return {
     name: nodeName,
-    family: ipam.hostPrefixLength === 32 ? 4 : 6,
+    family,
+    hostSource:
+      nodes
+        .thisNode()
+        .managementAddresses.find((one) => ofHost.has(one) && isOfFamily(one, family)) ?? '',
     addresses: [...new Set(addresses)].filter((address) => address !== ''),
     podSubnet: ipam.podSubnetAllNodes(),
     ownPodSubnet: ipam.podSubnetThisNode(),

@@ -26,6 +26,11 @@ export interface RenderedService {
   readonly atOtherNodes?: readonly OtherNodePort[];
 }
 
+/** Whether backends see clients outside with their own addresses. */
+export function keepsClient({ kind, replacesClient }: ServiceAddress): boolean {
+  return kind !== 'cluster-ip' && !replacesClient;
+}
+
 /** A node port at an address of another node, with the backends of that node. */
 export interface OtherNodePort {
   /** Without prefix length. */

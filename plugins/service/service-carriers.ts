@@ -20,6 +20,7 @@ import { exemptionKey, exemptionValues, type PodContainer } from './socket/exemp
 import { type AddressedNode, NodeAddresses } from './socket/node-addresses.ts';
 import {
   backendsAtSockets,
+  type SocketRendering,
   socketKey,
   socketLimitsOf,
   socketValue,
@@ -38,22 +39,22 @@ export interface Carriers {
 export type NodeCarriers = Pick<Carriers, 'nat' | 'sockets'>;
 
 /** This node as its kernel translates at sockets. */
-export interface SocketNode {
+export interface SocketNode extends SocketRendering {
   readonly addresses: NodeAddresses;
-  /** Weight of a backend on this node. */
-  readonly localWeight: number;
 }
 
 /** @param hasSockets whether the kernel translates at sockets */
 export function readCarriers(
   deps: NatNodeDeps,
-  node: Pick<LocalNode, 'addresses' | 'family'>,
+  node: Pick<LocalNode, 'addresses' | 'family' | 'hostSource'>,
   hasSockets: boolean,
 ): NodeCarriers {
   const localWeight = deps.config.serviceLocalEndpointWeight;
   return {
     nat: node.family === 4 ? readNatNode(deps, hasSockets) : undefined,
-    sockets: hasSockets ? { addresses: new NodeAddresses(node), localWeight } : undefined,
+    sockets: hasSockets
+      ? { addresses: new NodeAddresses(node), localWeight, hostSource: node.hostSource }
+      : undefined,
   };
 }
 
@@ -67,7 +68,7 @@ export function carrierValues(
 ): KeyValue[] {
   return [
     ...(nat ? serviceValues(service, nat) : []),
-    ...(sockets ? [socketValue(service, sockets.localWeight)] : []),
+    ...(sockets ? [socketValue(service, sockets)] : []),
   ];
 }
 

@@ -14,6 +14,8 @@ export interface SocketMapping {
   readonly key: string;
   /** None: clients are refused. */
   readonly backends: readonly SocketBackend[];
+  /** Source of a process in the network of the host; absent: that of the packet. */
+  readonly hostSource: string | undefined;
 }
 
 export interface SocketBackend {
@@ -36,10 +38,11 @@ export type SocketConnections = Map<string, Pick<SocketBackend, 'address' | 'por
 export function socketsOfValues(all: ReadonlyMap<string, unknown>): SocketServices | undefined {
   const services: [string, SocketMapping][] = [];
   for (const [key, { mappings }] of valuesOf<SocketService>(socketServiceModel, all))
-    for (const { frontends, backends } of mappings)
+    for (const { frontends, backends, host_source } of mappings)
       for (const { protocol, address, port, scope } of frontends) {
         const end = scope === 'ADDRESS' ? address : `${scope} ${address}`;
-        services.push([endText(protocol, end, port), { key, backends }]);
+        const hostSource = host_source === '' ? undefined : host_source;
+        services.push([endText(protocol, end, port), { key, backends, hostSource }]);
       }
   if (services.length === 0) return undefined;
   const nodes = valuesOf<SocketNodeAddress>(socketNodeAddressModel, all).values();

@@ -107,7 +107,7 @@ class Tracer {
   connect(device: Device, packet: Packet): Packet | 'refused' {
     const mapping = device.sockets && mappingOf(device.sockets, packet);
     if (!mapping) return packet;
-    const { backends, key } = mapping;
+    const { backends, key, hostSource } = mapping;
     const { destination, destinationPort = 0 } = packet;
     const service = `${destination} port ${destinationPort}`;
     if (backends.length === 0) {
@@ -120,14 +120,17 @@ class Tracer {
       sockets?.get(connectionOf('sent', packet)) ??
       backends[backends.length === 1 ? 0 : this.#choose(backends.map(({ weight }) => weight))]!;
     const { address, port } = backend;
-    const sent = { ...packet, destination: address, destinationPort: port };
+    // only the host forwards
+    const source = (device.forwards ? hostSource : undefined) ?? packet.source;
+    const sent = { ...packet, source, destination: address, destinationPort: port };
     sockets?.set(connectionOf('sent', packet), backend);
     sockets?.set(connectionOf('received', replyTo(sent)), {
       address: destination,
       port: destinationPort,
     });
     const among = backends.length === 1 ? '' : `, one of ${backends.length}`;
-    this.#hop(device, `the socket: ${service} becomes ${address} port ${port}${among}`, key);
+    const from = source === packet.source ? '' : `, from ${source}`;
+    this.#hop(device, `the socket: ${service} becomes ${address} port ${port}${among}${from}`, key);
     return sent;
   }
 

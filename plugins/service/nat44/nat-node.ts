@@ -7,6 +7,7 @@ import { VXLAN_PORT } from '#models/vpp/interface.ts';
 import { nat44AddressPoolModel } from '#models/vpp/nat44-address-pool.ts';
 import { nat44GlobalModel } from '#models/vpp/nat44-global.ts';
 import { type Nat44Interface, nat44InterfaceModel } from '#models/vpp/nat44-interface.ts';
+import { refusingRoutes } from '#models/vpp/refusing-routes.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import { vrfTableModel } from '#models/vpp/vrf-table.ts';
 import type { ContivConfApi } from '#plugins/contivconf/api.ts';
@@ -143,13 +144,8 @@ export function nodeValues(node: NatNode): KeyValue[] {
  * translate. A route to the address itself precedes that.
  */
 export function refusalValues({ mainVrf, podVrf }: NatNode, address: string): KeyValue[] {
-  return [mainVrf, podVrf].map((vrf_id) =>
-    keyValue(vppRouteModel, {
-      type: 'UNREACHABLE',
-      vrf_id,
-      dst_network: `${address}/32`,
-      next_hop_addr: '0.0.0.0',
-    }),
+  return refusingRoutes(`${address}/32`, [mainVrf, podVrf]).map((one) =>
+    keyValue(vppRouteModel, one),
   );
 }
 

@@ -6,6 +6,7 @@ import { NAT_LINK_TABLE } from '#plugins/ipv4net/api.ts';
 import {
   type Backend,
   hasEndpoints,
+  keepsClient,
   type RenderedService,
   type ServiceAddress,
   type ServiceName,
@@ -99,11 +100,6 @@ function isReachedFromOutside({ kind, address }: ServiceAddress, node: NatNode):
   // VPP would take the whole address from the host
   if (ownAddresses.has(address)) return false;
   return kind === 'external-ip' || kind === 'load-balancer';
-}
-
-/** Whether backends see clients outside with their own addresses. */
-function keepsClient({ kind, replacesClient }: ServiceAddress): boolean {
-  return kind !== 'cluster-ip' && !replacesClient;
 }
 
 function mappingOf(

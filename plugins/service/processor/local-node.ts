@@ -20,6 +20,8 @@ export interface LocalNode {
   readonly family: IpFamily;
   /** At which node ports answer, without prefix length: the addresses of VPP and of the host. */
   readonly addresses: readonly string[];
+  /** Address by which other nodes know the host of this one; empty: it has none besides that of the link to VPP. */
+  readonly hostSource: string;
   /** CIDR of the pods of all nodes. */
   readonly podSubnet: string;
   /** CIDR of the pods of this node. */

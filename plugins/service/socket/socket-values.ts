@@ -10,6 +10,7 @@ import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
 import {
   type Backend,
   hasEndpoints,
+  keepsClient,
   type RenderedService,
   type ServiceAddress,
   type ServiceName,
@@ -20,15 +21,22 @@ export function socketKey(service: ServiceName): string {
   return socketServiceKey.build({ name: service });
 }
 
+/** Properties of this node on which the values depend. */
+export interface SocketRendering {
+  /** Share of a backend on this node, when one on another node has 1. */
+  readonly localWeight: number;
+  /** Address that processes of the host have as their own where clients keep theirs; empty: that of the link to VPP. */
+  readonly hostSource: string;
+}
+
 /**
  * All addresses, with any number of backends. Addresses with the same backends are one mapping. A node port is one
  * frontend for all addresses of this node, and one for those of other nodes, or one for each address of another node that
  * has backends of its own there.
- * @param localWeight share of a backend on this node, when one on another node has 1
  */
 export function socketValue(
   { name, addresses, atOtherNodes = [] }: RenderedService,
-  localWeight: number,
+  { localWeight, hostSource }: SocketRendering,
 ): KeyValue {
   const mappings = new Map<string, SocketServiceMapping>();
   const frontends = new Map<string, Map<string, SocketServiceFrontend>>();
@@ -37,21 +45,23 @@ export function socketValue(
       affinityTimeout: one.affinityTimeout,
       forwarded: backendsAtSockets(one),
       reachedBy: frontendsOf(one),
+      host_source: keepsClient(one) ? hostSource : '',
     })),
     ...atOtherNodes.map(({ address, port, protocol, affinityTimeout, backends }) => ({
       affinityTimeout,
       forwarded: backends,
       reachedBy: [{ address, port, protocol, scope: 'ADDRESS' } as const],
+      host_source: hostSource,
     })),
   ];
   const textOf = textsOfBackends();
-  for (const { affinityTimeout, forwarded, reachedBy } of asked) {
+  for (const { affinityTimeout, forwarded, reachedBy, host_source } of asked) {
     const backends = forwarded.map((backend) => ({
       address: backend.address,
       port: backend.port,
       weight: backend.isLocal ? localWeight : 1,
     }));
-    const key = `${affinityTimeout} ${textOf(forwarded)}`;
+    const key = `${affinityTimeout} ${host_source} ${textOf(forwarded)}`;
     const own = frontends.get(key) ?? new Map<string, SocketServiceFrontend>();
     frontends.set(key, own);
     for (const frontend of reachedBy) own.set(Object.values(frontend).join(), frontend);
@@ -59,6 +69,7 @@ export function socketValue(
       frontends: [...own.values()],
       backends,
       affinity_timeout: affinityTimeout,
+      host_source,
     });
   }
   return keyValue(socketServiceModel, { name, mappings: [...mappings.values()] });

@@ -13,6 +13,7 @@ import type { LevelOptions } from '#datastore/sealed-level.ts';
 import { type DurationValue, durationMs } from '#infra/config/duration.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
+import { LinuxError } from '#linux/api.ts';
 import { kernelHost } from '#linux/kernel/host.ts';
 import { thisMachine } from '#linux/kernel/machine.ts';
 import { prepareHost } from '#linux/kernel/prepare-host.ts';
@@ -100,7 +101,7 @@ export async function openEnvironment(
       },
     ));
   const linux = kernelHost({ clock });
-  const sockets = openSockets(settings.service, linux, parts);
+  const sockets = await openSockets(settings.service, linux, parts);
   // Its thread starts with the first call; until a handler needs it, the agent reads the database.
   void linux.dump(undefined).catch(() => undefined);
   const cluster = etcd ? await openEtcd(etcdOptions(etcd, env), clock) : local;
@@ -130,11 +131,11 @@ export async function openEnvironment(
 }
 
 /** Without the table VPP has all services: a node that was upgraded must not fail by it. */
-function openSockets(
+async function openSockets(
   { socketServices: sysFs, disableSocketServices }: Settings['service'],
   sockets: DatagramSockets & NamespaceCookies,
   { clock, random, loggers }: EnvironmentDeps,
-): { readonly table?: SocketTable; readonly fault?: string } {
+): Promise<{ readonly table?: SocketTable; readonly fault?: string }> {
   if (sysFs === '') return {};
   const log = loggers.get('linux');
   try {
@@ -142,12 +143,23 @@ function openSockets(
       removeSocketTable(sysFs);
       return {};
     }
-    return { table: openSocketTable(sysFs, { clock, random, sockets, log }) };
+    const hostNamespace = await hostCookie(sockets);
+    return { table: openSocketTable(sysFs, { clock, random, sockets, hostNamespace, log }) };
   } catch (thrown) {
     if (!(thrown instanceof SocketServicesUnavailableError)) throw thrown;
     const { message, remedy } = thrown;
     log.warn({ error: message, remedy }, 'no services at sockets');
     return { fault: errorText(thrown) };
+  }
+}
+
+/** undefined: the kernel does not tell it (before 5.14). */
+async function hostCookie(namespaces: NamespaceCookies): Promise<bigint | undefined> {
+  try {
+    return await namespaces.namespaceCookie(undefined);
+  } catch (thrown) {
+    if (thrown instanceof LinuxError) return undefined;
+    throw thrown;
   }
 }
 

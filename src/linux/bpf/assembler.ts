@@ -11,8 +11,9 @@ const widthCodes: Readonly<Record<Width, number>> = { 4: 0x00, 2: 0x08, 1: 0x10,
 const LOAD = 0x61;
 const STORE_IMMEDIATE = 0x62;
 const STORE_REGISTER = 0x63;
-const LOAD_MAP = 0x18;
-/** Of `LOAD_MAP`: the number is the descriptor of a map. */
+/** Of two instructions. */
+const LOAD_LONG = 0x18;
+/** Of `LOAD_LONG`: the number is the descriptor of a map. */
 const MAP_FILE = 1;
 const CALL = 0x85;
 const EXIT = 0x95;
@@ -73,9 +74,15 @@ export class Assembler {
     return this.#operate(ALU32 | operations.modulo, to, value);
   }
 
+  setLong(to: Register, value: bigint): this {
+    const low = Number(BigInt.asIntN(32, value));
+    this.#code.push(instruction(LOAD_LONG, to, 0, 0, low));
+    return this.#emit(0, 'r0', 'r0', 0, Number(BigInt.asIntN(32, value >> 32n)));
+  }
+
   /** Sets a register to a map. @param file descriptor of the map */
   map(to: Register, file: number): this {
-    this.#code.push(instruction(LOAD_MAP, to, MAP_FILE, 0, file));
+    this.#code.push(instruction(LOAD_LONG, to, MAP_FILE, 0, file));
     return this.#emit(0, 'r0', 'r0', 0, 0);
   }
 

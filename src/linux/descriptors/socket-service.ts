@@ -44,12 +44,13 @@ function claimsOf({ frontends }: SocketServiceMapping): string[] {
   );
 }
 
-function toTable({ name, mappings }: SocketService): table.SocketService {
+export function toTable({ name, mappings }: SocketService): table.SocketService {
   return {
     name,
-    mappings: mappings.map(({ affinity_timeout, ...one }) => ({
+    mappings: mappings.map(({ affinity_timeout, host_source, ...one }) => ({
       ...one,
       affinityTimeout: affinity_timeout,
+      hostSource: host_source,
     })),
   };
 }
@@ -57,10 +58,11 @@ function toTable({ name, mappings }: SocketService): table.SocketService {
 function fromTable({ name, mappings }: table.SocketService): SocketService {
   return socketServiceModel.canonical({
     name,
-    mappings: mappings.map(({ affinityTimeout, frontends, backends }) => ({
+    mappings: mappings.map(({ affinityTimeout, hostSource, frontends, backends }) => ({
       frontends: [...frontends],
       backends: [...backends],
       affinity_timeout: affinityTimeout,
+      host_source: hostSource,
     })),
   });
 }
@@ -75,9 +77,12 @@ function validate(key: string, { name, mappings }: SocketService): void {
   checkField(key, !name.includes('\0'), 'name', 'must not have a zero byte');
   const addresses = mappings.flatMap(claimsOf);
   checkField(key, new Set(addresses).size === addresses.length, 'frontends', 'must differ');
-  for (const { frontends, backends } of mappings) {
+  for (const { frontends, backends, host_source } of mappings) {
     checkField(key, frontends.length > 0, 'frontends', 'missing');
-    const families = [...frontends, ...backends].map(({ address }) => familyOf(address));
+    const sources = host_source === '' ? [] : [{ address: host_source }];
+    const families = [...frontends, ...backends, ...sources].map(({ address }) =>
+      familyOf(address),
+    );
     checkField(key, !families.includes(undefined), 'address', 'missing');
     checkField(key, new Set(families).size === 1, 'address', 'all must be of one family');
     for (const { address, scope } of frontends) {

@@ -60,6 +60,11 @@ export interface SocketMapping {
   readonly backends: readonly SocketBackend[];
   /** Seconds during which a network namespace reaches the backend that it had before; 0: no session affinity. */
   readonly affinityTimeout: number;
+  /**
+   * Address of this node that a process in the network of the host gets as its own when it connects, if it has chosen
+   * none; empty: the kernel chooses.
+   */
+  readonly hostSource: string;
 }
 
 /** A network namespace whose sockets are not translated. */

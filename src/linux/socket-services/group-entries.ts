@@ -1,6 +1,12 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '#infra/clock/clock.ts';
 import type { Entry, MapEntries } from '../bpf/map.ts';
 import { encodeGroup, encodeMember, encodeNumber, encodeSlot, type GroupHead } from './layout.ts';
+
+/** Properties of a group besides its backends. */
+export type GroupProperties = Pick<GroupHead, 'affinityTimeout' | 'hostSource'>;
+
+const noProperties: GroupProperties = { affinityTimeout: 0, hostSource: '' };
 
 export interface GroupMaps {
   readonly groups: MapEntries;
@@ -29,7 +35,7 @@ export class GroupEntries {
     this.#maps = maps;
     this.number = number;
     this.name = name;
-    this.#head = found ?? { name, slots: 0, affinityTimeout: 0 };
+    this.#head = found ?? { ...noProperties, name, slots: 0 };
     this.#isWritten = found !== undefined;
   }
 
@@ -74,10 +80,10 @@ export class GroupEntries {
    */
   async fill(
     weights: ReadonlyMap<string, number>,
-    affinityTimeout: number,
+    { affinityTimeout, hostSource }: GroupProperties,
     clock: Clock,
   ): Promise<boolean> {
-    const head = { name: this.name, slots: sum(weights.values()), affinityTimeout };
+    const head = { name: this.name, slots: sum(weights.values()), affinityTimeout, hostSource };
     if (!this.#isWritten) this.#writeHead({ ...head, slots: 0 });
     const members = [...weights].filter(([one, count]) => this.#members.get(one) !== count);
     await this.#maps.members.setAll(
@@ -94,8 +100,7 @@ export class GroupEntries {
     );
     const { length } = this.#slots;
     this.#slots = [...slots, ...this.#slots.slice(slots.length)];
-    if (head.slots !== this.#head.slots || affinityTimeout !== this.#head.affinityTimeout)
-      this.#writeHead(head);
+    if (!isDeepStrictEqual(head, this.#head)) this.#writeHead(head);
     for (let at = slots.length; at < length; at++)
       this.#maps.slots.delete(encodeSlot(this.number, at));
     this.#slots = slots;
@@ -110,11 +115,11 @@ export class GroupEntries {
   /** Deletes what a change has added that failed before clients found it. */
   async deleteUnused(clock: Clock): Promise<void> {
     const used = countsOf(this.#slots.slice(0, this.#head.slots));
-    await this.fill(used, this.#head.affinityTimeout, clock);
+    await this.fill(used, this.#head, clock);
   }
 
   async remove(clock: Clock): Promise<void> {
-    await this.fill(new Map(), 0, clock);
+    await this.fill(new Map(), noProperties, clock);
     this.#maps.groups.delete(encodeNumber(this.number));
     this.#isWritten = false;
   }

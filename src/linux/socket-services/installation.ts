@@ -27,6 +27,8 @@ export interface InstallationPlace {
   readonly folder: string;
   /** Folder of the control group (version 2) whose processes, and those of the groups below, are served. */
   readonly group: string;
+  /** Cookie of the network namespace of the host; undefined: unknown. */
+  readonly hostNamespace: bigint | undefined;
 }
 
 export type InstalledMaps = Readonly<Record<MapName, BpfMap>>;
@@ -63,7 +65,7 @@ export class Installation implements SocketPrograms {
    * @throws Refusal, or an error of the file system
    */
   constructor(place: InstallationPlace) {
-    const { folder, group } = place;
+    const { folder, group, hostNamespace } = place;
     this.#place = place;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const found = openMaps(join(folder, ownMaps));
@@ -71,7 +73,7 @@ export class Installation implements SocketPrograms {
     this.maps = found ?? makeMaps(join(folder, newMaps));
     this.packets = new LinkPrograms(join(folder, LINKS), filesOf(this.maps));
     try {
-      this.#programs = loadAll(this.maps);
+      this.#programs = loadAll(this.maps, hostNamespace);
       if (found || !isAnyAttached(folder, group)) this.activate();
     } catch (thrown) {
       closeAll(Object.values(this.maps));
@@ -191,11 +193,11 @@ function filesOf(maps: InstalledMaps): MapFiles {
   return Object.fromEntries(mapNames.map((name) => [name, maps[name].file])) as MapFiles;
 }
 
-function loadAll(maps: InstalledMaps): LoadedPrograms {
+function loadAll(maps: InstalledMaps, hostNamespace: bigint | undefined): LoadedPrograms {
   const files = filesOf(maps);
   const loaded = new Map<Hook, BpfProgram>();
   try {
-    for (const hook of hookNames) loaded.set(hook, load(hook, files));
+    for (const hook of hookNames) loaded.set(hook, load(hook, files, hostNamespace));
     return loaded;
   } catch (thrown) {
     closeAll(loaded.values());
@@ -208,13 +210,14 @@ function closeAll(objects: Iterable<BpfMap | BpfProgram>): void {
 }
 
 /** Kernels before 5.18 let no program choose the error of a call. */
-function load(hook: Hook, files: MapFiles): BpfProgram {
-  const name = `cv_${hook}`;
+function load(hook: Hook, files: MapFiles, hostNamespace: bigint | undefined): BpfProgram {
+  const loadWith = (canRefuse: boolean): BpfProgram =>
+    BpfProgram.load(`cv_${hook}`, hooks[hook], program(hook, files, { canRefuse, hostNamespace }));
   try {
-    return BpfProgram.load(name, hooks[hook], program(hook, files, true));
+    return loadWith(true);
   } catch (thrown) {
     if (!(thrown instanceof Refusal)) throw thrown;
-    return BpfProgram.load(name, hooks[hook], program(hook, files, false));
+    return loadWith(false);
   }
 }
 

@@ -15,7 +15,7 @@ import {
   type SocketTableStatistics,
 } from './api.ts';
 import { ExemptionEntries } from './exemption-entries.ts';
-import { GroupEntries } from './group-entries.ts';
+import { GroupEntries, type GroupProperties } from './group-entries.ts';
 import { KnownGroups } from './known-groups.ts';
 import {
   datagramFrontend,
@@ -42,10 +42,9 @@ export interface NamespaceCookies {
 }
 
 /** A mapping as entries of maps; endpoints and frontends as text of their bytes (`latin1`). */
-interface Target {
+interface Target extends GroupProperties {
   readonly frontends: readonly string[];
   readonly weights: ReadonlyMap<string, number>;
-  readonly affinityTimeout: number;
 }
 
 export interface SocketPrograms {
@@ -275,7 +274,7 @@ export class KernelSocketTable implements SocketTable {
     for (const target of targets) {
       const group = this.#groupFor(name, target, unused);
       unused.delete(group.number);
-      const hasRemoved = await group.fill(target.weights, target.affinityTimeout, this.#clock);
+      const hasRemoved = await group.fill(target.weights, target, this.#clock);
       if (hasRemoved) this.#stale.request();
       for (const frontend of target.frontends) this.#claim(frontend, group);
     }
@@ -369,18 +368,19 @@ function refused(refusal: Refusal, where: string): LinuxError {
 
 /** Properties that all addresses of a group have in common. */
 function contentOf(of: Target | GroupEntries): unknown {
-  return of instanceof GroupEntries
-    ? [of.weights(), of.head.affinityTimeout]
-    : [of.weights, of.affinityTimeout];
+  const [weights, { affinityTimeout, hostSource }] =
+    of instanceof GroupEntries ? [of.weights(), of.head] : [of.weights, of];
+  return { weights, affinityTimeout, hostSource };
 }
 
-function targetOf({ frontends, backends, affinityTimeout }: SocketMapping): Target {
+function targetOf({ frontends, backends, affinityTimeout, hostSource }: SocketMapping): Target {
   return {
     frontends: frontends.map((one) => encodeFrontend(one).toString('latin1')),
     weights: new Map(
       reduceWeights(backends).map((one) => [encodeEndpoint(one).toString('latin1'), one.weight]),
     ),
     affinityTimeout,
+    hostSource,
   };
 }
 

@@ -134,7 +134,8 @@ function mappingOf({ frontends, weights, head }: GroupEntries): SocketMapping {
   const backends = [...weights()]
     .sort()
     .map(([text, weight]): SocketBackend => ({ ...decodeEndpoint(bytesOf(text)), weight }));
-  return { frontends: sorted, backends, affinityTimeout: head.affinityTimeout };
+  const { affinityTimeout, hostSource } = head;
+  return { frontends: sorted, backends, affinityTimeout, hostSource };
 }
 
 function bytesOf(text: string): Buffer {

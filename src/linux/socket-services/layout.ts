@@ -19,7 +19,11 @@ import {
 } from './api.ts';
 
 /** Changes with every shape: programs and maps of another version are replaced. */
-export const LAYOUT_VERSION = 4;
+export const LAYOUT_VERSION = 5;
+
+/** Offsets in the entry of a group: behind slots and affinity. */
+export const GROUP_SOURCE = 8;
+const GROUP_NAME = 24;
 
 /** Memory of one entry is about its length + 64 bytes. */
 export const shapes = {
@@ -37,7 +41,12 @@ export const shapes = {
     maxEntries: 1 << 13,
   },
   /** The agent anchors all other entries here: a group is the last that goes. */
-  groups: { kind: 'hash', keyLength: 4, valueLength: 8 + MAX_NAME_LENGTH, maxEntries: 1 << 17 },
+  groups: {
+    kind: 'hash',
+    keyLength: 4,
+    valueLength: GROUP_NAME + MAX_NAME_LENGTH,
+    maxEntries: 1 << 17,
+  },
   /** From group and number of a slot to a backend; one with weight 3 has 3 slots. */
   slots: { kind: 'hash', keyLength: 8, valueLength: 20, maxEntries: 1 << 19 },
   /** From group and backend to the number of its slots: whether a backend is still there. */
@@ -131,9 +140,15 @@ export function encodeAddress(address: string): Buffer {
   return addressOf(encodeEndpoint({ address, port: 0 }));
 }
 
+function decodeAddress(bytes: Buffer): string {
+  return decodeEndpoint(Buffer.concat([bytes, Buffer.alloc(4)])).address;
+}
+
 export function decodeNodeAddress(address: Buffer, nodePort: Buffer): NodeAddress {
-  const { address: text } = decodeEndpoint(Buffer.concat([address, Buffer.alloc(4)]));
-  return { address: text, isLocal: decodeFrontend(nodePort).scope === 'THIS_NODE' };
+  return {
+    address: decodeAddress(address),
+    isLocal: decodeFrontend(nodePort).scope === 'THIS_NODE',
+  };
 }
 
 /** As programs make it: the frontend at the address of a node, with port and protocol of the one that is asked. */
@@ -181,21 +196,26 @@ export interface GroupHead {
   readonly slots: number;
   /** Seconds. */
   readonly affinityTimeout: number;
+  /** Empty: none. */
+  readonly hostSource: string;
 }
 
-export function encodeGroup({ name, slots, affinityTimeout }: GroupHead): Buffer {
+export function encodeGroup({ name, slots, affinityTimeout, hostSource }: GroupHead): Buffer {
   const bytes = Buffer.alloc(shapes.groups.valueLength);
   bytes.writeUInt32LE(slots, 0);
   bytes.writeUInt32LE(affinityTimeout, 4);
-  bytes.write(name, 8);
+  if (hostSource !== '') encodeAddress(hostSource).copy(bytes, GROUP_SOURCE);
+  bytes.write(name, GROUP_NAME);
   return bytes;
 }
 
 export function decodeGroup(bytes: Buffer): GroupHead {
+  const source = decodeAddress(bytes.subarray(GROUP_SOURCE, GROUP_NAME));
   return {
     slots: bytes.readUInt32LE(0),
     affinityTimeout: bytes.readUInt32LE(4),
-    name: textOf(bytes.subarray(8)),
+    hostSource: source === '::' ? '' : source,
+    name: textOf(bytes.subarray(GROUP_NAME)),
   };
 }
 

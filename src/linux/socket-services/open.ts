@@ -29,6 +29,8 @@ export interface SocketTableDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly sockets: DatagramSockets & NamespaceCookies;
+  /** Cookie of the network namespace of the host; undefined: unknown. */
+  readonly hostNamespace: bigint | undefined;
   readonly log: Logger;
 }
 
@@ -77,12 +79,12 @@ export function removeSocketTable(sysFs: string): void {
 function open(
   sysFs: string,
   folder: string,
-  { clock, random, sockets, log }: SocketTableDeps,
+  { clock, random, sockets, hostNamespace, log }: SocketTableDeps,
 ): SocketTable {
   const bpf = join(sysFs, 'bpf');
   if (typeOf(bpf) !== BPF) throw unsuitable(bpf, 'a bpf file system');
   const group = groupOf(join(sysFs, 'cgroup'));
-  const installation = new Installation({ folder, group });
+  const installation = new Installation({ folder, group, hostNamespace });
   const { maps } = installation;
   const stale = new StaleSockets({
     sockets,

@@ -7,7 +7,7 @@
  */
 import { Assembler } from '../bpf/assembler.ts';
 import type { Hook } from '../bpf/program.ts';
-import type { MapName } from './layout.ts';
+import { GROUP_SOURCE, type MapName } from './layout.ts';
 
 /** Descriptors of the maps. */
 export type MapFiles = Readonly<Record<MapName, number>>;
@@ -19,6 +19,7 @@ const helper = {
   delete: 3,
   time: 5,
   random: 7,
+  bind: 64,
   socketCookie: 46,
   socketStorage: 107,
   deleteSocketStorage: 108,
@@ -29,7 +30,7 @@ const helper = {
 /** `struct bpf_sock_addr` */
 const call = { ip4: 4, ip6: 8, port: 24, protocol: 36, socket: 64 } as const;
 /** `struct bpf_sock` */
-const socket = { protocol: 12 } as const;
+const socket = { protocol: 12, sourceIp4: 24, sourceIp6: 28 } as const;
 
 /** Places on the stack, aligned to 8 bytes. */
 const stack = {
@@ -51,6 +52,8 @@ const stack = {
   nodePort: -288,
   /** Cookie of the network namespace. */
   namespace: -296,
+  /** `struct sockaddr_in` or `sockaddr_in6`. */
+  source: -328,
 } as const;
 
 /** Offset of the port in an endpoint. */
@@ -61,17 +64,28 @@ const MAPPED = 0xffff_0000;
 const NANOSECONDS = 1_000_000_000;
 const CONNECTION_REFUSED = 111;
 const CREATE = 1;
+/** Address family, and length of its `struct sockaddr`. */
+const families = { 4: { number: 2, length: 16 }, 6: { number: 10, length: 28 } } as const;
 const UDP = 17;
 
+/** Offsets of the words of an address of IPv6. */
+const words = [0, 4, 8, 12] as const;
 const TRANSLATED = 0;
 /** Direction of an entry of `flows`. */
 const REVERSE = 1;
 
-/**
- * @param canRefuse whether the kernel lets a program choose the error (5.18 and later): without it the process
- *   gets EPERM instead of ECONNREFUSED
- */
-export function program(hook: Hook, maps: MapFiles, canRefuse: boolean): Buffer {
+/** How the programs of a kernel and a host differ. */
+export interface ProgramTraits {
+  /**
+   * Whether the kernel lets a program choose the error of a call (5.18 and later): without it the process
+   * gets EPERM instead of ECONNREFUSED.
+   */
+  readonly canRefuse: boolean;
+  /** Cookie of the network namespace of the host; undefined: unknown, and the source of the host stays as it is. */
+  readonly hostNamespace: bigint | undefined;
+}
+
+export function program(hook: Hook, maps: MapFiles, traits: ProgramTraits): Buffer {
   const code = new Assembler();
   code.set('r6', 'r1');
   if (hook === 'release') {
@@ -81,7 +95,7 @@ export function program(hook: Hook, maps: MapFiles, canRefuse: boolean): Buffer 
   const family = hook.endsWith('4') ? 4 : 6;
   readAddress(code, family);
   if (hook.startsWith('connect') || hook.startsWith('sendmsg'))
-    translate(code, { family, maps, canRefuse, isConnect: hook.startsWith('connect') });
+    translate(code, { ...traits, family, maps, isConnect: hook.startsWith('connect') });
   else restore(code, { family, maps, isDatagram: hook.startsWith('recvmsg') });
   return code.bytes();
 }
@@ -94,7 +108,7 @@ function readAddress(code: Assembler, family: 4 | 6): void {
     code.store(4, 'r10', at + 8, MAPPED);
     code.load('r1', 4, 'r6', call.ip4).store(4, 'r10', at + 12, 'r1');
   } else
-    for (const word of [0, 4, 8, 12])
+    for (const word of words)
       code.load('r1', 4, 'r6', call.ip6 + word).store(4, 'r10', at + word, 'r1');
   code.load('r1', 4, 'r6', call.port).store(2, 'r10', at + PORT, 'r1');
   code.store(2, 'r10', at + PROTOCOL, 0);
@@ -104,7 +118,7 @@ function readAddress(code: Assembler, family: 4 | 6): void {
 function writeAddress(code: Assembler, family: 4 | 6, at: number): void {
   if (family === 4) code.load('r1', 4, 'r10', at + 12).store(4, 'r6', call.ip4, 'r1');
   else
-    for (const word of [0, 4, 8, 12])
+    for (const word of words)
       code.load('r1', 4, 'r10', at + word).store(4, 'r6', call.ip6 + word, 'r1');
   code.load('r1', 2, 'r10', at + PORT).store(4, 'r6', call.port, 'r1');
 }
@@ -150,14 +164,14 @@ function pass(code: Assembler): void {
   code.label('pass').set('r0', 1).exit();
 }
 
-interface Translation {
+interface Translation extends ProgramTraits {
   readonly family: 4 | 6;
   readonly maps: MapFiles;
-  readonly canRefuse: boolean;
   readonly isConnect: boolean;
 }
 
-function translate(code: Assembler, { family, maps, canRefuse, isConnect }: Translation): void {
+function translate(code: Assembler, translation: Translation): void {
+  const { family, maps, canRefuse, hostNamespace, isConnect } = translation;
   code.load('r1', 4, 'r6', call.protocol).store(1, 'r10', stack.service + PROTOCOL, 'r1');
   lookup(code, maps.frontends, stack.service);
   code.jumpIf('r0', 'notEqual', 0, 'found');
@@ -181,7 +195,10 @@ function translate(code: Assembler, { family, maps, canRefuse, isConnect }: Tran
   keepAffinity(code, maps);
   if (!isConnect) keepFlow(code.label('keep-flow'), maps);
   code.label('translate');
-  if (isConnect) keepInSocket(code, maps);
+  if (isConnect) {
+    keepInSocket(code, maps);
+    if (hostNamespace !== undefined) bindHost(code, family, hostNamespace);
+  }
   writeAddress(code, family, stack.backend);
   code.jump('pass');
 
@@ -303,6 +320,30 @@ function keepInSocket(code: Assembler, maps: MapFiles): void {
   copyEndpoint(code, onStack(stack.backend), onStack(stack.connection + 20));
   update(code, maps.connections, stack.cookie, stack.connection);
   code.label('kept-in-socket');
+}
+
+/**
+ * Gives the socket of a process of the host the source of the group, if it has none yet. A pod may be permitted to have addresses
+ * that are not its own, so that the kernel alone does not refuse it. A source that is refused is left to the kernel.
+ */
+function bindHost(code: Assembler, family: 4 | 6, hostNamespace: bigint): void {
+  code.load('r1', 8, 'r10', stack.namespace).setLong('r2', hostNamespace);
+  code.jumpIf('r1', 'notEqual', 'r2', 'unbound');
+  code.load('r1', 4, 'r8', GROUP_SOURCE + 12).jumpIf('r1', 'equal', 0, 'unbound');
+  code.load('r2', 8, 'r6', call.socket);
+  const own = family === 4 ? [socket.sourceIp4] : words.map((word) => socket.sourceIp6 + word);
+  for (const word of own) code.load('r1', 4, 'r2', word).jumpIf('r1', 'notEqual', 0, 'unbound');
+  const { number, length } = families[family];
+  for (let at = 0; at < length; at += 4) code.store(4, 'r10', stack.source + at, 0);
+  code.store(2, 'r10', stack.source, number);
+  if (family === 4)
+    code.load('r1', 4, 'r8', GROUP_SOURCE + 12).store(4, 'r10', stack.source + 4, 'r1');
+  else
+    for (const word of words)
+      code.load('r1', 4, 'r8', GROUP_SOURCE + word).store(4, 'r10', stack.source + 8 + word, 'r1');
+  code.set('r1', 'r6').set('r2', 'r10').add('r2', stack.source).set('r3', length);
+  code.call(helper.bind);
+  code.label('unbound');
 }
 
 function deleteConnection(code: Assembler, maps: MapFiles): void {

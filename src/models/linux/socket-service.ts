@@ -21,6 +21,7 @@ export const socketServiceModel = defineModel<SocketService>({
     mappings: unordered(({ frontends: [first] }) => (first ? endText(first) : ''), {
       frontends: unordered(endText, { address: ipAddressRule }),
       backends: unordered(({ address, port }) => `${address} ${port}`, { address: ipAddressRule }),
+      host_source: ipAddressRule,
     }),
   },
 });

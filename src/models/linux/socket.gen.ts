@@ -4,7 +4,7 @@ import { type MessageType, type ProtoFile, messageType } from '../message.ts';
 export const file: ProtoFile = {
   name: 'linux/socket.proto',
   imports: [],
-  nested: { "ligato": { "nested": { "linux": { "nested": { "socket": { "nested": { "SocketService": { "fields": { "name": { "type": "string", "id": 1 }, "mappings": { "rule": "repeated", "type": "Mapping", "id": 2 } }, "nested": { "Protocol": { "values": { "TCP": 0, "UDP": 1 } }, "Scope": { "values": { "ADDRESS": 0, "THIS_NODE": 1, "OTHER_NODES": 2 } }, "Frontend": { "fields": { "address": { "type": "string", "id": 1 }, "port": { "type": "uint32", "id": 2 }, "protocol": { "type": "Protocol", "id": 3 }, "scope": { "type": "Scope", "id": 4 } } }, "Backend": { "fields": { "address": { "type": "string", "id": 1 }, "port": { "type": "uint32", "id": 2 }, "weight": { "type": "uint32", "id": 3 } } }, "Mapping": { "fields": { "frontends": { "rule": "repeated", "type": "Frontend", "id": 1 }, "backends": { "rule": "repeated", "type": "Backend", "id": 2 }, "affinity_timeout": { "type": "uint32", "id": 3 } } } } }, "SocketNodeAddress": { "fields": { "address": { "type": "string", "id": 1 }, "is_local": { "type": "bool", "id": 2 } } }, "SocketExemption": { "fields": { "name": { "type": "string", "id": 1 }, "namespace": { "type": "string", "id": 2 } } }, "ServiceLink": { "fields": { "host_if_name": { "type": "string", "id": 1 }, "vpp_link": { "type": "string", "id": 2 }, "gw_addr": { "type": "string", "id": 3 } } } } } } } } } },
+  nested: { "ligato": { "nested": { "linux": { "nested": { "socket": { "nested": { "SocketService": { "fields": { "name": { "type": "string", "id": 1 }, "mappings": { "rule": "repeated", "type": "Mapping", "id": 2 } }, "nested": { "Protocol": { "values": { "TCP": 0, "UDP": 1 } }, "Scope": { "values": { "ADDRESS": 0, "THIS_NODE": 1, "OTHER_NODES": 2 } }, "Frontend": { "fields": { "address": { "type": "string", "id": 1 }, "port": { "type": "uint32", "id": 2 }, "protocol": { "type": "Protocol", "id": 3 }, "scope": { "type": "Scope", "id": 4 } } }, "Backend": { "fields": { "address": { "type": "string", "id": 1 }, "port": { "type": "uint32", "id": 2 }, "weight": { "type": "uint32", "id": 3 } } }, "Mapping": { "fields": { "frontends": { "rule": "repeated", "type": "Frontend", "id": 1 }, "backends": { "rule": "repeated", "type": "Backend", "id": 2 }, "affinity_timeout": { "type": "uint32", "id": 3 }, "host_source": { "type": "string", "id": 4 } } } } }, "SocketNodeAddress": { "fields": { "address": { "type": "string", "id": 1 }, "is_local": { "type": "bool", "id": 2 } } }, "SocketExemption": { "fields": { "name": { "type": "string", "id": 1 }, "namespace": { "type": "string", "id": 2 } } }, "ServiceLink": { "fields": { "host_if_name": { "type": "string", "id": 1 }, "vpp_link": { "type": "string", "id": 2 }, "gw_addr": { "type": "string", "id": 3 } } } } } } } } } },
 };
 
 /** A service that the kernel translates at the sockets of this node. */
@@ -46,6 +46,8 @@ export interface SocketServiceMapping {
   readonly backends: readonly SocketServiceBackend[];
   /** Seconds; 0: no session affinity. */
   readonly affinity_timeout: number;
+  /** Address of this node that processes in the network of the host have as their own; empty: the kernel chooses. */
+  readonly host_source: string;
 }
 export const SocketServiceMapping: MessageType<SocketServiceMapping> = messageType(file, 'ligato.linux.socket.SocketService.Mapping');
 

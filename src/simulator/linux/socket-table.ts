@@ -207,8 +207,8 @@ function decision({ address, port }: SocketBackend): SocketDecision {
 }
 
 /** Properties that all addresses of a mapping have in common. */
-function contentOf({ backends, affinityTimeout }: SocketMapping): unknown {
-  return { backends: sorted(backends), affinityTimeout };
+function contentOf({ backends, affinityTimeout, hostSource }: SocketMapping): unknown {
+  return { backends: sorted(backends), affinityTimeout, hostSource };
 }
 
 function isMember({ backends }: SocketMapping, { address, port }: SocketBackend): boolean {

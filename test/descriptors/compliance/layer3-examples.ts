@@ -123,12 +123,7 @@ export const layer3Examples: readonly Example[] = [
   },
   {
     name: 'route that reports its destination as unreachable',
-    setup: [table(1)],
-    value: keyedValue(vppRouteModel, {
-      type: 'UNREACHABLE',
-      vrf_id: 1,
-      dst_network: '10.2.0.0/16',
-    }),
+    value: keyedValue(vppRouteModel, { type: 'UNREACHABLE', dst_network: '10.2.0.0/16' }),
   },
   {
     name: 'IPv6 route on an interface',

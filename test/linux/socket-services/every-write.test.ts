@@ -225,6 +225,7 @@ const mapping = (port: number, backends: number): SocketMapping => ({
     weight: 1,
   })),
   affinityTimeout: 0,
+  hostSource: '',
 });
 const service = (name: string, ...mappings: readonly SocketMapping[]): SocketService => ({
   name,

@@ -28,6 +28,7 @@ test('every map that can be full has its entries and its capacity', async () => 
           { address: '10.1.1.3', port: 80, weight: 2 },
         ],
         affinityTimeout: 0,
+        hostSource: '',
       },
     ],
   });

@@ -110,6 +110,7 @@ function mappings(service: number, family: number, shape: Shape): SocketMapping[
         weight === 0 ? [] : [{ address: `${backend}${number + 1}`, port: 8080, weight }],
       ),
       affinityTimeout: shape.affinity[at]!,
+      hostSource: shape.affinity[at] === 0 ? '' : families[family]!.nodes[0],
     }))
     .filter((mapping) => mapping.frontends.length > 0);
 }

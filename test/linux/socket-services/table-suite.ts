@@ -68,6 +68,7 @@ function mapping(
     ),
     backends: backends.map((one) => ({ weight: 1, ...one })),
     affinityTimeout,
+    hostSource: '',
   };
 }
 

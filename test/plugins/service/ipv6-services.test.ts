@@ -81,6 +81,7 @@ describe('a service of an IPv6 cluster', () => {
         ],
         backends: [insideBackend, remoteBackend],
         affinity_timeout: 0,
+        host_source: '',
       },
     ]);
     assert.equal(node.services.rendererName(), 'socket');
@@ -217,10 +218,13 @@ describe('without services at sockets an IPv6 cluster', () => {
   it('refuses the clients of its services, instead of sending them out of the cluster', async () => {
     for (const hasSockets of [false, true]) {
       const node = await ipv6Node(hasSockets);
-      for (const vrf of [0, 1]) {
-        const route = node.at<VppRoute>(`config/vpp/v2/route/vrf/${vrf}/dst/fd05::/108/gw/::`);
-        assert.equal(route.type, 'UNREACHABLE');
-      }
+      const routes = [0, 1].map((vrf) =>
+        node.at<VppRoute>(`config/vpp/v2/route/vrf/${vrf}/dst/fd05::/108/gw/::`),
+      );
+      assert.deepEqual(
+        routes.map(({ type }) => type),
+        ['UNREACHABLE', 'INTER_VRF'],
+      );
     }
   });
 });

@@ -17,6 +17,7 @@ import { ServiceProcessor } from '#plugins/service/processor/service-processor.t
 export const localNode: LocalNode = {
   name: 'node-a',
   family: 4,
+  hostSource: '172.16.0.1',
   addresses: ['192.168.16.1', '10.20.0.1'],
   podSubnet: '10.1.0.0/16',
   ownPodSubnet: '10.1.1.0/24',

@@ -84,9 +84,14 @@ describe('a service', () => {
     const node = await startedNode();
     const { txn } = await node.put(web);
     assert.deepEqual([...txn.values.keys()], REFUSALS);
-    const refused = nonDefaultFields(node.at(REFUSALS[1]!));
-    const route = { vrf_id: 1, type: 'UNREACHABLE', dst_network: '10.96.0.10/32' };
-    assert.deepEqual(refused, { ...route, next_hop_addr: '0.0.0.0' });
+    const route = { dst_network: '10.96.0.10/32', next_hop_addr: '0.0.0.0' };
+    assert.deepEqual(
+      REFUSALS.map((key) => nonDefaultFields(node.at(key))),
+      [
+        { ...route, type: 'UNREACHABLE' },
+        { ...route, type: 'INTER_VRF', vrf_id: 1 },
+      ],
+    );
     const { txn: first } = await node.put(webEndpoints);
     assert.deepEqual(
       [...first.values].filter(([, value]) => value === null).map(([key]) => key),

@@ -189,6 +189,12 @@ function validate(key: string, route: VppRoute): void {
   const leads = next_hop_addr !== '' || route.outgoing_interface !== '';
   checkField(
     key,
+    route.type !== 'UNREACHABLE' || route.vrf_id === 0,
+    'vrf_id',
+    'must be 0 with type UNREACHABLE: before v26.02 VPP crashes on such a route in another table',
+  );
+  checkField(
+    key,
     route.type !== 'INTRA_VRF' || leads,
     'next_hop_addr',
     'either next_hop_addr or outgoing_interface must be set',

@@ -16,6 +16,8 @@ export interface Place {
 export type Request =
   | { readonly kind: 'serve'; readonly at: Place }
   | { readonly kind: 'connect'; readonly to: Place }
+  /** Own address of a connected stream. */
+  | { readonly kind: 'source'; readonly to: Place; readonly from?: string }
   /** A datagram of a socket with this name, which is made with the first. */
   | { readonly kind: 'send'; readonly socket: string; readonly to: Place; readonly family: 4 | 6 }
   /** A datagram of a socket with this name, which is connected with the first, and again after its end. */
@@ -26,6 +28,7 @@ export interface Answer {
   readonly server?: string;
   /** From whom the answer is, as the socket says. */
   readonly peer?: string;
+  readonly source?: string;
   /** Code of the error. */
   readonly error?: string;
 }
@@ -60,6 +63,15 @@ function ask(to: Place): Promise<Answer> {
     socket.on('end', () => resolve({ server, peer }));
     socket.on('error', ({ code }: NodeJS.ErrnoException) => resolve({ error: String(code) }));
   });
+}
+
+async function sourceOf(to: Place, from?: string): Promise<Answer> {
+  const socket = connect({ port: to.port, host: to.address, localAddress: from });
+  await once(socket, 'connect');
+  const source = String(socket.localAddress);
+  socket.resume();
+  await once(socket, 'close');
+  return { source };
 }
 
 async function send(name: string, to: Place, family: 4 | 6): Promise<Answer> {
@@ -131,6 +143,8 @@ function answer(request: Request): Promise<Answer> {
       return serve(request.at);
     case 'connect':
       return ask(request.to);
+    case 'source':
+      return sourceOf(request.to, request.from);
     case 'send':
       return send(request.socket, request.to, request.family);
     case 'send-connected':

@@ -19,7 +19,13 @@ const led = JSON.parse(process.argv[2] ?? '') as LedNodePort;
 const { vppLink, gateway } = led;
 const host = kernelHost({ clock: systemClock });
 const sockets = { ...host, namespaces: async () => [] };
-const deps = { clock: systemClock, random: systemRandom, sockets, log: silentLogger };
+const deps = {
+  clock: systemClock,
+  random: systemRandom,
+  sockets,
+  hostNamespace: undefined,
+  log: silentLogger,
+};
 const table = openSocketTable(led.sysFs, deps);
 const found = await host.findLinks(undefined, [...led.links, vppLink]);
 const indexOf = (name: string): number => found.find((one) => one.name === name)!.index;
@@ -32,6 +38,7 @@ await table.put({
     frontends: [{ scope: 'THIS_NODE', address: '0.0.0.0', port, protocol }],
     backends: [{ address: '10.1.1.2', port: 8080, weight: 1 }],
     affinityTimeout: 0,
+    hostSource: '',
   })),
 });
 await table.putLink({ index: indexOf(vppLink), toVpp: undefined });

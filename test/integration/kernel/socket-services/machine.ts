@@ -23,14 +23,21 @@ export class SocketMachine {
   /**
    * As an agent that starts: existing programs and maps are taken over.
    * @param faults calls of the kernel that differ
+   * @param hostNamespace cookie of the network namespace that stands for that of the host
    */
-  table(faults: Partial<DatagramSockets> = {}): SocketTable {
+  table(faults: Partial<DatagramSockets> = {}, hostNamespace?: bigint): SocketTable {
     const all = { ...this.#kernel, ...faults };
     const agent = ++this.#agents;
     // those before have ended
     const namespaces = async () => (agent === this.#agents ? await all.namespaces() : []);
     const sockets = { ...all, namespaces };
-    const deps = { clock: systemClock, random: systemRandom, sockets, log: silentLogger };
+    const deps = {
+      clock: systemClock,
+      random: systemRandom,
+      sockets,
+      hostNamespace,
+      log: silentLogger,
+    };
     return openSocketTable(this.sysFs, deps);
   }
 

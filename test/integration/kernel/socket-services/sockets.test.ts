@@ -29,6 +29,7 @@ function mapping(vip: string, backends: readonly Place[]): SocketMapping {
     })),
     backends: backends.map((one) => ({ ...one, weight: 1 })),
     affinityTimeout: 0,
+    hostSource: '',
   };
 }
 
@@ -97,6 +98,41 @@ describe('services at sockets', { skip: withoutSocketHooks() }, () => {
     assert.equal(mapped.peer, `::ffff:${ipv4.vip} ${PORT}`);
     assert.ok(mapped.server);
     await table.delete('default/six');
+  });
+
+  test('a process of the host gets the source of the mapping, unless it has chosen one; other namespaces do not', async () => {
+    const another = new SocketMachine();
+    try {
+      const [host, pod] = [await another.client(), await another.client()];
+      const sources = ['172.16.0.1', 'fd16::1'] as const;
+      for (const one of [host, pod]) {
+        for (const source of sources) await one.addAddress(source);
+        await one.serve(place('127.0.0.2'), { address: '::1', port: 8081 });
+      }
+      const cookie = await kernelHost({ clock: systemClock }).namespaceCookie(host.namespace);
+      const mappings = [
+        { ...mapping(ipv4.vip, [place('127.0.0.2')]), hostSource: sources[0] },
+        { ...mapping('fd96::10', [{ address: '::1', port: 8081 }]), hostSource: sources[1] },
+        mapping('10.96.0.11', [place('127.0.0.2')]),
+        { ...mapping('10.96.0.12', [place('127.0.0.2')]), hostSource: '172.16.0.77' },
+      ];
+      const own = another.table({}, cookie);
+      await own.put({ name: 'default/web', mappings });
+      const sourceOf = async (address: string, from?: string) => {
+        const to = { address, port: PORT };
+        return (await host.request({ kind: 'source', to, ...(from && { from }) })).source;
+      };
+      assert.equal(await sourceOf(ipv4.vip), '172.16.0.1');
+      assert.equal(await sourceOf('fd96::10'), 'fd16::1');
+      assert.equal(await sourceOf('10.96.0.11'), '127.0.0.1', 'none in the mapping');
+      assert.equal(await sourceOf('10.96.0.12'), '127.0.0.1', 'an address that the host has lost');
+      assert.equal(await sourceOf(`::ffff:${ipv4.vip}`), '::ffff:172.16.0.1');
+      assert.equal(await sourceOf(ipv4.vip, '127.0.0.9'), '127.0.0.9');
+      const to = { address: ipv4.vip, port: PORT };
+      assert.equal((await pod.request({ kind: 'source', to })).source, '127.0.0.1');
+    } finally {
+      await another.close();
+    }
   });
 
   test('a connection to the backend itself sees the backend', async () => {

@@ -20,6 +20,7 @@ function web(backend: string): SocketService {
         frontends: [{ address: VIP, port: 80, protocol: 'TCP', scope: 'ADDRESS' }],
         backends: [{ address: backend, port: 8080, weight: 1 }],
         affinityTimeout: 0,
+        hostSource: '',
       },
     ],
   };

@@ -1,4 +1,5 @@
 /** The answers of a process at whose socket the kernel translates, with the values that the agent of node-a has for it. */
+import { toTable } from '#linux/descriptors/socket-service.ts';
 import type { SocketNodeAddress } from '#models/linux/socket-node-address.ts';
 import type { SocketService } from '#models/linux/socket-service.ts';
 import type { Answer, Target } from '#test/services/service-cluster.ts';
@@ -19,14 +20,7 @@ export class KernelSockets implements AsyncDisposable {
   static async start({ services, nodes }: SocketValues): Promise<KernelSockets> {
     const machine = new SocketMachine();
     const table = machine.table();
-    for (const { name, mappings } of services)
-      await table.put({
-        name,
-        mappings: mappings.map(({ affinity_timeout, ...one }) => ({
-          ...one,
-          affinityTimeout: affinity_timeout,
-        })),
-      });
+    for (const service of services) await table.put(toTable(service));
     for (const { address, is_local } of nodes)
       await table.putNodeAddress({ address, isLocal: is_local });
     const client = await machine.client();

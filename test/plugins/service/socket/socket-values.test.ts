@@ -45,6 +45,7 @@ describe('a service at sockets', () => {
         ],
         backends: [inside, remote],
         affinity_timeout: 600,
+        host_source: '',
       },
     ]);
     assert.equal(node.services.rendererName(), 'nat44, socket');
@@ -59,6 +60,7 @@ describe('a service at sockets', () => {
         frontends: [{ address: '10.96.0.10', port: 80, protocol: 'TCP', scope: 'ADDRESS' }],
         backends: [],
         affinity_timeout: 0,
+        host_source: '',
       },
     ]);
   });
@@ -70,20 +72,17 @@ describe('a service at sockets', () => {
     await node.put(
       serviceValue('web', '10.96.0.10', { ...fields, external_traffic_policy: 'Local' }),
     );
-    assert.deepEqual(
-      mappingsOf(node).map(({ backends }) => backends),
-      [[inside, remote], [remote]],
-    );
-    const [own, others] = mappingsOf(node).map(({ frontends }) => frontends);
-    assert.deepEqual(
-      own!.map(({ scope }) => scope),
-      ['THIS_NODE', 'ADDRESS'],
-    );
-    assert.deepEqual(
-      others!.map(({ address, scope }) => `${scope} ${address}`),
-      ['ADDRESS 172.16.0.6', 'ADDRESS 192.168.16.2'],
-      'another node has its own backends',
-    );
+    const inWords = mappingsOf(node).map(({ frontends, backends, host_source }) => [
+      frontends.map(({ address, scope }) => `${scope} ${address}`).join(),
+      backends,
+      host_source,
+    ]);
+    assert.deepEqual(inWords, [
+      ['THIS_NODE 0.0.0.0', [inside, remote], '172.16.0.5'],
+      ['ADDRESS 10.96.0.10', [inside, remote], ''],
+      // another node has its own backends
+      ['ADDRESS 172.16.0.6,ADDRESS 192.168.16.2', [remote], '172.16.0.5'],
+    ]);
     await node.put(
       serviceValue('web', '10.96.0.10', { ...fields, internal_traffic_policy: 'Local' }),
     );

@@ -21,6 +21,7 @@ interface SocketMapping {
     readonly weight: number;
   }[];
   readonly affinity_timeout: number;
+  readonly host_source: string;
 }
 
 export interface MappingInWords {
@@ -28,19 +29,22 @@ export interface MappingInWords {
   readonly asked: readonly string[];
   readonly backends: readonly string[];
   readonly affinity: string;
+  /** Address that processes of the host have at the backends. */
+  readonly hostSource: string;
 }
 
 /** undefined: the value is no service at sockets. */
 export function mappingsInWords(key: string, value: unknown): MappingInWords[] | undefined {
   if (!key.startsWith(SERVICE_KEY) || value === null) return undefined;
   return (value as SocketServiceValue).mappings.map(
-    ({ frontends, backends, affinity_timeout }) => ({
+    ({ frontends, backends, affinity_timeout, host_source }) => ({
       asked: frontends.map(
         ({ address, port, protocol, scope }) =>
           `${nodeAddresses[scope] ?? hostText(address)}:${port} ${protocol}`,
       ),
       backends: backendTexts(backends),
       affinity: affinity_timeout === 0 ? 'none' : `${affinity_timeout} s for each pod`,
+      hostSource: host_source || 'that of the link to VPP',
     }),
   );
 }
