@@ -1,10 +1,6 @@
 /** Failures of published tests whose cause is known, with that cause; docs/services.md describes these limits. */
 const known: readonly (readonly [name: RegExp, cause: string])[] = [
   [
-    /externalTrafficPolicy=Local for type=NodePort/,
-    'its client is a process of a node, which pods see with the address of the host on its link to VPP, not with that of the node',
-  ],
-  [
     /TCP CLOSE_WAIT/,
     'it looks for the connection in the kernel of the node, and the packets pass VPP instead',
   ],

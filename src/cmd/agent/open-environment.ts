@@ -153,7 +153,7 @@ async function openSockets(
   }
 }
 
-/** undefined: the kernel does not tell it (before 5.14). */
+/** undefined: the kernel does not report it (before 5.14). */
 async function hostCookie(namespaces: NamespaceCookies): Promise<bigint | undefined> {
   try {
     return await namespaces.namespaceCookie(undefined);

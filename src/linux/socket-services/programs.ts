@@ -28,7 +28,15 @@ const helper = {
 } as const;
 
 /** `struct bpf_sock_addr` */
-const call = { ip4: 4, ip6: 8, port: 24, protocol: 36, socket: 64 } as const;
+const call = {
+  ip4: 4,
+  ip6: 8,
+  port: 24,
+  protocol: 36,
+  sourceIp4: 40,
+  sourceIp6: 44,
+  socket: 64,
+} as const;
 /** `struct bpf_sock` */
 const socket = { protocol: 12, sourceIp4: 24, sourceIp6: 28 } as const;
 
@@ -195,9 +203,12 @@ function translate(code: Assembler, translation: Translation): void {
   keepAffinity(code, maps);
   if (!isConnect) keepFlow(code.label('keep-flow'), maps);
   code.label('translate');
-  if (isConnect) {
-    keepInSocket(code, maps);
-    if (hostNamespace !== undefined) bindHost(code, family, hostNamespace);
+  if (isConnect) keepInSocket(code, maps);
+  if (hostNamespace !== undefined) {
+    const setSource = isConnect ? bindSocket : setSourceOfDatagram;
+    unlessHasSource(code, hostNamespace, 'source');
+    setSource(code, family, 'source');
+    code.label('source');
   }
   writeAddress(code, family, stack.backend);
   code.jump('pass');
@@ -323,16 +334,20 @@ function keepInSocket(code: Assembler, maps: MapFiles): void {
 }
 
 /**
- * Gives the socket of a process of the host the source of the group, if it has none yet. A pod may be permitted to have addresses
- * that are not its own, so that the kernel alone does not refuse it. A source that is refused is left to the kernel.
+ * Jumps unless the caller is a process of the host that gets a source of its own. A pod may be permitted to have
+ * addresses that are not its own, so that the kernel alone does not refuse it.
  */
-function bindHost(code: Assembler, family: 4 | 6, hostNamespace: bigint): void {
+function unlessHasSource(code: Assembler, hostNamespace: bigint, otherwise: string): void {
   code.load('r1', 8, 'r10', stack.namespace).setLong('r2', hostNamespace);
-  code.jumpIf('r1', 'notEqual', 'r2', 'unbound');
-  code.load('r1', 4, 'r8', GROUP_SOURCE + 12).jumpIf('r1', 'equal', 0, 'unbound');
+  code.jumpIf('r1', 'notEqual', 'r2', otherwise);
+  code.load('r1', 4, 'r8', GROUP_SOURCE + 12).jumpIf('r1', 'equal', 0, otherwise);
+}
+
+/** Unless the process has chosen a source, or a port. What the kernel refuses is left to it. */
+function bindSocket(code: Assembler, family: 4 | 6, otherwise: string): void {
   code.load('r2', 8, 'r6', call.socket);
   const own = family === 4 ? [socket.sourceIp4] : words.map((word) => socket.sourceIp6 + word);
-  for (const word of own) code.load('r1', 4, 'r2', word).jumpIf('r1', 'notEqual', 0, 'unbound');
+  for (const word of own) code.load('r1', 4, 'r2', word).jumpIf('r1', 'notEqual', 0, otherwise);
   const { number, length } = families[family];
   for (let at = 0; at < length; at += 4) code.store(4, 'r10', stack.source + at, 0);
   code.store(2, 'r10', stack.source, number);
@@ -343,7 +358,17 @@ function bindHost(code: Assembler, family: 4 | 6, hostNamespace: bigint): void {
       code.load('r1', 4, 'r8', GROUP_SOURCE + word).store(4, 'r10', stack.source + 8 + word, 'r1');
   code.set('r1', 'r6').set('r2', 'r10').add('r2', stack.source).set('r3', length);
   code.call(helper.bind);
-  code.label('unbound');
+}
+
+/** Unless the process has chosen one. */
+function setSourceOfDatagram(code: Assembler, family: 4 | 6, otherwise: string): void {
+  const own = family === 4 ? [call.sourceIp4] : words.map((word) => call.sourceIp6 + word);
+  for (const word of own) code.load('r1', 4, 'r6', word).jumpIf('r1', 'notEqual', 0, otherwise);
+  if (family === 4)
+    code.load('r1', 4, 'r8', GROUP_SOURCE + 12).store(4, 'r6', call.sourceIp4, 'r1');
+  else
+    for (const word of words)
+      code.load('r1', 4, 'r8', GROUP_SOURCE + word).store(4, 'r6', call.sourceIp6 + word, 'r1');
 }
 
 function deleteConnection(code: Assembler, maps: MapFiles): void {

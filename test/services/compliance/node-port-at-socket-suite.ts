@@ -71,6 +71,9 @@ export function nodePortAtSocketSuite(start: StartServiceCluster): void {
           assertClient(answers, cluster.addressOf(from));
           const host = { host: cluster.nodeOf(from)! };
           assertBackends(await connectBoth(cluster, host, address, 30081, ENOUGH), own, address);
+          // the clients of this suite give a socket of datagrams its port before they connect it: it keeps its address
+          const streams = { address, port: 30081, protocol: 'TCP' } as const;
+          assertClient(await cluster.connect(host, streams, 3), cluster.addressOf(host));
         }
       await set(x);
       const left = cluster.addressOf({ host: 'node1' });
