@@ -21,6 +21,7 @@ describe('a service at sockets in words', () => {
             { address: '10.1.2.2', port: 8080, weight: 1 },
           ],
           affinity_timeout: 10_800,
+          host_source: '172.16.0.5',
         },
         { frontends: [{ address: 'fd00::9', port: 80 }] },
       ],
@@ -34,8 +35,14 @@ describe('a service at sockets in words', () => {
         ],
         backends: ['10.1.1.2:8080 (75 %)', '10.1.2.2:8080 (25 %)'],
         affinity: '10800 s for each pod',
+        hostSource: '172.16.0.5',
       },
-      { asked: ['[fd00::9]:80 TCP'], backends: ['no backend: refused'], affinity: 'none' },
+      {
+        asked: ['[fd00::9]:80 TCP'],
+        backends: ['no backend: refused'],
+        affinity: 'none',
+        hostSource: 'that of the link to VPP',
+      },
     ]);
   });
 

@@ -12,10 +12,11 @@ export function SocketMappings({ mappings }: { readonly mappings: readonly Mappi
             <th scope="col">Address</th>
             <th scope="col">Backends</th>
             <th scope="col">Session affinity</th>
+            <th scope="col">Source of the host</th>
           </tr>
         </thead>
         <tbody>
-          {mappings.map(({ asked, backends, affinity }) => (
+          {mappings.map(({ asked, backends, affinity, hostSource }) => (
             <tr key={asked[0]}>
               <td>
                 <Lines of={asked} />
@@ -24,6 +25,7 @@ export function SocketMappings({ mappings }: { readonly mappings: readonly Mappi
                 <Lines of={backends} />
               </td>
               <td>{affinity}</td>
+              <td>{hostSource}</td>
             </tr>
           ))}
         </tbody>
