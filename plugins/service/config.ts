@@ -49,6 +49,11 @@ export const serviceSchema = Type.Object({
     description:
       'Removes services at sockets, so that VPP alone has them, and those of IPv6 are not carried: for nodes whose pods have proxies that need the address of the service (Istio, Linkerd); the annotation `contivpp.io/service-translation: packets` does it for a pod. Not a key of the original.',
   }),
+  disableExternalIPs: Type.Boolean({
+    default: false,
+    description:
+      'Services are not reached at their `externalIPs`, which any author of services chooses and Kubernetes deprecates, as with kube-proxy without `AllowServiceExternalIPs`. Addresses of load balancers stay. Not a key of the original.',
+  }),
   disableNATVirtualReassembly: Type.Boolean({
     default: false,
     description:

@@ -4,11 +4,13 @@ import type { ContivConfApi } from '#plugins/contivconf/api.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
 import { AddressRules, type Node, type NodeSyncApi } from '#plugins/nodesync/api.ts';
+import type { ServiceConfig } from './config.ts';
 import type { LocalNode } from './processor/local-node.ts';
 import type { OtherNode } from './processor/other-nodes.ts';
 import type { AddressedNode } from './socket/node-addresses.ts';
 
 export interface LocalNodeDeps {
+  readonly config: Pick<ServiceConfig, 'disableExternalIPs'>;
   readonly nodeName: string;
   readonly conf: ContivConfApi;
   readonly nodes: NodeSyncApi;
@@ -65,7 +67,7 @@ function isOfFamily(text: string, family: IpFamily): boolean {
 }
 
 /** This node as the processor needs it. */
-export function localNode({ nodeName, conf, nodes, ipam, net }: LocalNodeDeps): LocalNode {
+export function localNode({ nodeName, config, conf, nodes, ipam, net }: LocalNodeDeps): LocalNode {
   const cidrs = [
     net.nodeAddress() ?? '',
     ...conf.otherInterfaces().flatMap((one) => one.addresses),
@@ -82,6 +84,7 @@ export function localNode({ nodeName, conf, nodes, ipam, net }: LocalNodeDeps): 
   return {
     name: nodeName,
     family,
+    hasExternalIps: !config.disableExternalIPs,
     hostSource:
       nodes
         .thisNode()

@@ -22,6 +22,8 @@ export interface LocalNode {
   readonly addresses: readonly string[];
   /** Address by which other nodes know the host of this one; empty: it has none besides that of the link to VPP. */
   readonly hostSource: string;
+  /** Whether services are reached at their `externalIPs`. */
+  readonly hasExternalIps: boolean;
   /** CIDR of the pods of all nodes. */
   readonly podSubnet: string;
   /** CIDR of the pods of this node. */
@@ -57,6 +59,7 @@ export function askedAddresses({
 export class NodeView {
   readonly name: string;
   readonly family: IpFamily;
+  readonly hasExternalIps: boolean;
   /** Those of the family at which clients can ask, each once. */
   readonly addresses: readonly string[];
   readonly #pods: Cidr | undefined;
@@ -71,6 +74,7 @@ export class NodeView {
   constructor(node: LocalNode) {
     this.name = node.name;
     this.family = node.family;
+    this.hasExternalIps = node.hasExternalIps;
     this.addresses = askedAddresses(node);
     this.#own = new Set(this.addresses);
     this.#pods = parseCidr(node.podSubnet);

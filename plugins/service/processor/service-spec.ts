@@ -113,7 +113,10 @@ class AddressReader {
         });
       }
     }
-    for (const ip of service.external_ips) this.#addAll('external-ip', ip);
+    const whyNone = this.#node.hasExternalIps
+      ? undefined
+      : { reason: 'disableExternalIPs is set', isProblem: false };
+    for (const ip of service.external_ips) this.#addAll('external-ip', ip, whyNone);
     return this.#addresses;
   }
 

@@ -18,6 +18,7 @@ export const localNode: LocalNode = {
   name: 'node-a',
   family: 4,
   hostSource: '172.16.0.1',
+  hasExternalIps: true,
   addresses: ['192.168.16.1', '10.20.0.1'],
   podSubnet: '10.1.0.0/16',
   ownPodSubnet: '10.1.1.0/24',
