@@ -161,6 +161,23 @@ test('an external address must not take traffic of pods or of the node itself', 
   }
 });
 
+test('external addresses are not served where they are disabled, those of the load balancer are', async () => {
+  const input: ServiceInput = {
+    type: 'LoadBalancer',
+    externalIPs: ['198.51.100.7', '203.0.113.9'],
+    ingress: [{ ip: '203.0.113.9' }],
+  };
+  const node = { ...localNode, hasExternalIps: false };
+  const processor = await processed([service(input)], slices, { node });
+  assert.deepEqual(Object.keys(backendsOf(processor)), ['TCP 10.96.0.9:80', 'TCP 203.0.113.9:80']);
+  const whyNot = 'disableExternalIPs is set';
+  assert.deepEqual(unrenderedOf(processor), {
+    'TCP 198.51.100.7:80': whyNot,
+    'TCP 203.0.113.9:80': whyNot,
+  });
+  assert.equal(problemsOf(processor).size, 0);
+});
+
 test('an external address that another node has is served by that node alone', async () => {
   const externalIPs = ['10.20.0.2', '192.168.16.2', '198.51.100.7'];
   const processor = await processed([service({ externalIPs })], slices);
