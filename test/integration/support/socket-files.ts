@@ -2,8 +2,11 @@
 import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '#infra/clock/system.ts';
+import { BpfLink } from '#linux/bpf/link.ts';
 import { BpfMap } from '#linux/bpf/map.ts';
-import { LAYOUT_VERSION, shapes } from '#linux/socket-services/layout.ts';
+import { BpfProgram, type Hook, hooks } from '#linux/bpf/program.ts';
+import { LAYOUT_VERSION, type MapName, shapes } from '#linux/socket-services/layout.ts';
+import { type MapFiles, type ProgramTraits, program } from '#linux/socket-services/programs.ts';
 
 /** Name of the folder with the maps of this release. */
 export const ownLayout = `maps-${LAYOUT_VERSION}`;
@@ -58,6 +61,21 @@ export class SocketFiles {
     rmdirSync(join(this.#folder, 'release'));
   }
 
+  /** The running programs become those of a kernel with these traits. */
+  replacePrograms(traits: ProgramTraits): void {
+    const names = Object.keys(shapes) as MapName[];
+    const maps = names.map((name) => [name, this.#open(name)] as const);
+    const files = Object.fromEntries(maps.map(([name, { file }]) => [name, file])) as MapFiles;
+    for (const hook of Object.keys(hooks) as Hook[]) {
+      const loaded = BpfProgram.load(`cv_${hook}`, hooks[hook], program(hook, files, traits));
+      const link = BpfLink.open(join(this.#folder, hook));
+      link.replace(loaded);
+      link.close();
+      loaded.close();
+    }
+    for (const [, map] of maps) map.close();
+  }
+
   /** Names of the folders with maps. */
   layouts(): string[] {
     return readdirSync(this.#folder).filter((name) => name.startsWith('maps-'));
@@ -65,10 +83,13 @@ export class SocketFiles {
 
   /** Number of connected datagram sockets that programs know. */
   async connections(): Promise<number> {
-    const path = join(this.#maps, 'connections');
-    const map = BpfMap.open(path, 'cv_connections', shapes.connections)!;
+    const map = this.#open('connections');
     const found = await map.entries(systemClock);
     map.close();
     return found.length;
+  }
+
+  #open(name: MapName): BpfMap {
+    return BpfMap.open(join(this.#maps, name), `cv_${name}`, shapes[name])!;
   }
 }
