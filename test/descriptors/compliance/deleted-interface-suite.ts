@@ -105,6 +105,7 @@ async function deleteInterface(client: VppClient, name: string): Promise<void> {
       await client.request('delete_loopback', { sw_if_index });
       return;
     case 'tap':
+    case 'virtio': // a TAP, before v26.02
       await client.request('tap_delete_v2', { sw_if_index });
       return;
     case 'memif':

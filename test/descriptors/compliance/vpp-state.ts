@@ -76,12 +76,16 @@ interface Indexed {
   readonly sw_if_index: number;
 }
 
-/** Interfaces with the feature; of an interface without any feature, VPP reports all as enabled. */
+/**
+ * Interfaces with the feature; of an interface without any feature, VPP reports all as enabled. Releases before v25.10
+ * report none.
+ */
 async function interfacesWith(
   client: VppClient,
   interfaces: readonly Indexed[],
   { arc, node, end }: { readonly arc: string; readonly node: string; readonly end: string },
 ): Promise<readonly Indexed[]> {
+  if (!client.has('feature_is_enabled')) return [];
   const isEnabled = async (feature_name: string, sw_if_index: number): Promise<boolean> => {
     const asked = { arc_name: arc, feature_name, sw_if_index };
     return (await client.request('feature_is_enabled', asked)).is_enabled;
@@ -102,12 +106,11 @@ export function segmentingInterfaces(
   return interfacesWith(client, interfaces, feature);
 }
 
-/** Interfaces that have a policer, with its node; older releases do not report them. */
+/** Interfaces that have a policer, with its node. */
 export async function policedInterfaces(
   client: VppClient,
   interfaces: readonly Indexed[],
 ): Promise<readonly (Indexed & { readonly node: string })[]> {
-  if (!client.has('feature_is_enabled')) return [];
   const features = [
     { arc: 'ip4-unicast', node: 'policer-input', end: 'ip4-lookup' },
     { arc: 'ip4-output', node: 'policer-output', end: 'interface-output' },
