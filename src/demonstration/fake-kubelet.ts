@@ -1,32 +1,17 @@
 /**
- * Replaces Kubernetes for the agent of the demonstration: writes the state that the manifests describe into the
- * store as the reflector does, creates a sandbox for each pod of this node, attaches it through the
- * real CNI socket, and writes the address into the Pod record and into the endpoints of its
- * services, as the API server does.
+ * Replaces kubelet and the container runtime of a node: creates a sandbox for each pod of the node and attaches it
+ * through the real CNI socket.
  */
-import type { KvStore } from '#datastore/api.ts';
 import type { Random } from '#infra/clock/clock.ts';
 import type { Logger } from '#infra/log/log.ts';
-import { endpointsOf, selectsPod } from '#kubernetes/reflector/backends.ts';
-import { type Cluster, clusterOf } from '#kubernetes/reflector/cluster.ts';
-import { readManifestFolder } from '#kubernetes/reflector/manifest-folder.ts';
-import type { ManifestProblem } from '#kubernetes/reflector/manifest-problem.ts';
 import { namespaceOf } from '#kubernetes/reflector/objects/meta.ts';
 import type { KubePod } from '#kubernetes/reflector/objects/pod.ts';
-import { reflect } from '#kubernetes/reflector/reflect.ts';
-import { REFLECTOR_PREFIX, resourceList, resources } from '#kubernetes/resources/resources.ts';
-import { valueText } from '#kubernetes/resources/value-text.ts';
 import { addressIn, CniClient } from './cni-client.ts';
-
-/** Address of the Node object, from a range for documentation: no packet is sent to it. */
-const NODE_ADDRESS = '192.0.2.1';
+import { type FakeCluster, podName } from './fake-cluster.ts';
 
 export interface FakeKubeletDeps {
-  readonly store: KvStore;
-  /** Folder with manifests, which are read in the order of their names. */
-  readonly manifests: string;
+  readonly cluster: Pick<FakeCluster, 'podsOf' | 'setAddress'>;
   readonly nodeName: string;
-  readonly serviceCidr: string;
   /** Creates the network namespace of a sandbox. */
   readonly addNamespace: (path: string) => void;
   readonly random: Random;
@@ -42,52 +27,21 @@ export interface PodAttachment {
 
 export class FakeKubelet {
   readonly #deps: FakeKubeletDeps;
-  readonly #cluster: Cluster;
-  /** Content of the manifests that is ignored, with file and line. */
-  readonly problems: readonly ManifestProblem[];
 
-  /** Reads the manifests. @throws ManifestsError */
   constructor(deps: FakeKubeletDeps) {
     this.#deps = deps;
-    const { objects, problems } = readManifestFolder(deps.manifests);
-    this.#cluster = clusterOf(objects, {
-      node: { name: deps.nodeName, address: NODE_ADDRESS },
-      serviceCidr: deps.serviceCidr,
-      readers: 'own',
-    });
-    this.problems = [...problems, ...this.#cluster.problems];
   }
 
-  /**
-   * Replaces the reflected state in the store with that of the manifests. Records that agents write
-   * (node IDs) stay.
-   */
-  async fillStore(): Promise<void> {
-    const { store } = this.#deps;
-    const changes = new Map<string, string | undefined>();
-    for (const resource of resourceList) {
-      if (writtenByAgents.has(resource.keyword)) continue;
-      const { entries } = await store.list(REFLECTOR_PREFIX + resource.keyPrefix);
-      for (const { key } of entries) changes.set(key, undefined);
-      for (const [key, value] of Object.entries(this.#cluster.state[resource.keyword] ?? {}))
-        changes.set(REFLECTOR_PREFIX + key, valueText(resource, value));
-    }
-    await store.putAll(changes);
-  }
-
-  /** Attaches the pods of this node one after the other, as kubelet does at the start of a node. */
+  /** Attaches the pods of the node one after the other, as kubelet does at the start of a node. */
   async startPods(socketPath: string): Promise<PodAttachment[]> {
+    const { cluster, nodeName } = this.#deps;
     const client = new CniClient(socketPath);
-    const pods = new Map(this.#cluster.pods.map((pod) => [podName(pod), pod]));
     const attachments: PodAttachment[] = [];
     try {
-      for (const pod of this.#cluster.localPods) {
+      for (const pod of cluster.podsOf(nodeName)) {
         const result = await this.#attach(client, pod);
         attachments.push(result);
-        if (result.address === undefined) continue;
-        const running = withAddress(pod, result.address);
-        pods.set(podName(pod), running);
-        await this.#publish(running, [...pods.values()]);
+        if (result.address !== undefined) await cluster.setAddress(pod, result.address);
       }
     } finally {
       client.close();
@@ -121,32 +75,4 @@ export class FakeKubelet {
     const address = addressIn(reply);
     return { name, address, error: address === undefined ? 'no address in the reply' : undefined };
   }
-
-  /** Updates the Pod record and the endpoints of its services with the address of the pod. */
-  async #publish(pod: KubePod, pods: readonly KubePod[]): Promise<void> {
-    const { reflected } = reflect(pod, 'own');
-    if (!reflected) return;
-    const changes = new Map([
-      [REFLECTOR_PREFIX + reflected.key, valueText(reflected.resource, reflected.value)],
-    ]);
-    for (const service of this.#cluster.services) {
-      if (!selectsPod(service, pod)) continue;
-      const value = endpointsOf(service, pods, 'own', this.#cluster.zones);
-      const key = REFLECTOR_PREFIX + resources.endpoints.model.key(value);
-      changes.set(key, valueText(resources.endpoints, value));
-    }
-    await this.#deps.store.putAll(changes);
-  }
-}
-
-/** Resources that the reflector does not write. */
-const writtenByAgents: ReadonlySet<string> = new Set(['vppnode', 'custom-ipam', 'idalloc']);
-
-function podName(pod: KubePod): string {
-  return `${namespaceOf(pod)}/${pod.metadata.name}`;
-}
-
-function withAddress(pod: KubePod, address: string): KubePod {
-  const status = { ...pod.status, phase: 'Running', podIP: address, podIPs: [{ ip: address }] };
-  return { ...pod, status };
 }

@@ -5,25 +5,36 @@ import type { Loggers } from '#infra/log/loggers.ts';
 import { SimLinux } from '#simulator/linux/linux.ts';
 import { SimVpp } from '#simulator/vpp/vpp.ts';
 
+/** By it VPP reaches the other nodes. */
+const NIC = 'GigabitEthernet0/8/0';
+
 export interface SimulatedEnvironmentDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly loggers: Loggers;
 }
 
-/** Simulated VPP and Linux in this process, and one store in place of etcd and the local store. */
+export interface SimulatedNodeStores {
+  readonly local: KvStore;
+  /** Disk of the local store; undefined: it is in memory. */
+  readonly localDisk: DiskStore | undefined;
+  /** The store that several nodes share, which stays open; undefined: the node is alone, with the local store. */
+  readonly cluster?: KvStore | undefined;
+  readonly external?: (KvStore & DiskStore) | undefined;
+}
+
+/** Simulated VPP and Linux in this process, in place of those of a node. */
 export function simulatedEnvironment(
-  store: KvStore,
-  localDisk: DiskStore | undefined,
+  { local, localDisk, cluster, external }: SimulatedNodeStores,
   { clock, random, loggers }: SimulatedEnvironmentDeps,
-  external?: KvStore & DiskStore,
 ) {
   const linux = new SimLinux(random);
   const log = loggers.get('sim-vpp');
-  const vpp = new SimVpp({ host: linux, clock, random, log, keepsRequests: false });
+  const nics = cluster ? [NIC] : [];
+  const vpp = new SimVpp({ host: linux, nics, clock, random, log, keepsRequests: false });
   return {
-    cluster: store,
-    local: store,
+    cluster: cluster ?? local,
+    local,
     mirror: undefined,
     localDisk,
     mirrorDisk: undefined,
@@ -32,11 +43,12 @@ export function simulatedEnvironment(
     connectVpp: vpp.connect(),
     vppStatistics: vpp.statistics,
     linux,
+    vpp,
     prepareHost: async () => ({ ipv6: true }),
     addNamespace: (path: string) => linux.addNamespace(path),
     close: async () => {
       await external?.close();
-      await store.close();
+      await local.close();
     },
   };
 }

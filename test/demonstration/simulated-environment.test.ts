@@ -28,11 +28,14 @@ it('does not keep the messages to the simulated VPP', async () => {
   const loggers = new Loggers({ 'default-level': 'error', loggers: [] }, undefined, {
     write: () => undefined,
   });
-  const { connectVpp } = simulatedEnvironment(new MemoryStore(), undefined, {
-    clock,
-    random,
-    loggers,
-  });
+  const { connectVpp } = simulatedEnvironment(
+    { local: new MemoryStore(), localDisk: undefined },
+    {
+      clock,
+      random,
+      loggers,
+    },
+  );
   const client = new BinapiClient({ connect: connectVpp, clock, random, log: silentLogger });
   client.start();
   await client.whenConnected();

@@ -60,7 +60,7 @@ function makeAgent(): void {
     ...parts,
     settings: readSettings(flags, {}),
     environment: {
-      ...simulatedEnvironment(new MemoryStore(), undefined, parts),
+      ...simulatedEnvironment({ local: new MemoryStore(), localDisk: undefined }, parts),
       external: new MemoryStore(),
       socketTable: new SimSocketTable(systemRandom, systemClock),
     },

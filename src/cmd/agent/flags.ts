@@ -41,6 +41,8 @@ export interface AgentFlags {
   readonly configDir: string;
   /** Run on an embedded store, a simulated VPP and Linux, and a fake kubelet for the manifests. */
   readonly embedded: boolean;
+  /** Number of simulated nodes with `embedded`, each with an agent. */
+  readonly nodes: number;
   /** Folder of Kubernetes manifests for the embedded store; undefined: the examples. */
   readonly manifests: string | undefined;
   /** Instead of running, remove the configuration of the agent from this node. */
@@ -74,6 +76,7 @@ export function parseFlags(
     .option(`--${LABEL_FLAG} <name>`, 'name of this node (variable MICROSERVICE_LABEL)')
     .option('--http-port <port>', 'port of the REST server; overrides http.conf')
     .option('--embedded', 'run with an embedded store and simulated VPP and Linux', false)
+    .option('--nodes <number>', 'for --embedded: number of simulated nodes', nodeCount, 1)
     .option(
       '--manifests <dir>',
       'Kubernetes manifests for --embedded (default: examples) and for connectivity',
@@ -132,6 +135,7 @@ export function parseFlags(
   return {
     configDir: values['config-dir'] || configDir,
     embedded: options['embedded'] === true,
+    nodes: command.opts<{ nodes: number }>().nodes,
     manifests: values['manifests'],
     undeploy: action === 'undeploy',
     printConfig: options['printConfig'] === true,
@@ -214,6 +218,15 @@ function portOf(text: string): DestinationPort {
   const protocol = policyProtocols.find((one) => one === parts[0]?.toUpperCase());
   if (parts.length === 2 && protocol) return { protocol, number };
   throw new InvalidArgumentError('The port must be a number, or such as TCP/80.');
+}
+
+/** All nodes are in one process. */
+const MOST_NODES = 9;
+
+function nodeCount(text: string): number {
+  const count = Number(text);
+  if (/^\d$/.test(text) && count >= 1 && count <= MOST_NODES) return count;
+  throw new InvalidArgumentError(`The number of nodes must be from 1 to ${MOST_NODES}.`);
 }
 
 function portNumber(text: string): number {

@@ -1,16 +1,12 @@
 /**
  * Opens the environment of the agent: either the real stores, VPP and Linux, or embedded ones in the
- * same process, which need neither root nor installed programs.
+ * same process.
  */
-import { chmodSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { etcdOptions } from '#datastore/config.ts';
 import { levelFolder, mirrorFolder } from '#datastore/level-folder.ts';
-import { LevelStore } from '#datastore/level-store.ts';
 import { openEtcd } from '#datastore/open-etcd.ts';
-import { StoreLockedError } from '#datastore/open-level.ts';
-import type { LevelOptions } from '#datastore/sealed-level.ts';
-import { type DurationValue, durationMs } from '#infra/config/duration.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { LinuxError } from '#linux/api.ts';
@@ -27,6 +23,7 @@ import {
 import type { DatagramSockets } from '#linux/socket-services/stale-sockets.ts';
 import { unixConnect } from '#vpp/binapi/transport/unix.ts';
 import type { Environment, EnvironmentDeps } from './environment.ts';
+import { openExternal, openLevel, openOwnStore } from './open-level.ts';
 import type { Settings } from './settings.ts';
 
 /** File names of the Go agent's databases: its mirror of etcd, and external configuration. */
@@ -44,36 +41,19 @@ export async function openEnvironment(
   parts: EnvironmentDeps,
 ): Promise<Environment> {
   const { bolt, mirror: mirrorConfig, etcd, env } = settings;
-  const { clock, random, loggers } = parts;
+  if (settings.embedded) {
+    // Loads the simulator only when it is used.
+    const { openSimulated } = await import('./open-simulated.ts');
+    return openSimulated(settings, parts);
+  }
+  const { clock, loggers } = parts;
   const log = loggers.get('local-store');
-  const open = (
-    folder: string,
-    lockTimeout: DurationValue,
-    options?: Pick<LevelOptions, 'isExpendable' | 'syncDelayMs'>,
-  ) =>
-    LevelStore.open({
-      ...options,
-      folder,
-      log,
-      lockWait: { clock, limitMs: durationMs(lockTimeout) },
-      random,
-    });
   const folder = localFolder(bolt['db-path'], log);
-  const isCluster = settings.embedded || !etcd;
-  const local = await open(folder, bolt['lock-timeout'], {
-    syncDelayMs: isCluster ? 0 : LOCAL_SYNC_DELAY_MS,
-  }).catch(async (thrown: unknown) => {
-    if (!settings.embedded || !(thrown instanceof StoreLockedError)) throw thrown;
-    const { DemonstrationRunningError } = await import('#demonstration/already-running.ts');
-    throw new DemonstrationRunningError(
-      `an agent of yours runs as node ${settings.label} already: ${thrown.holder}`,
-      { cause: thrown },
-    );
+  const local = await openOwnStore(folder, bolt, parts, {
+    syncDelayMs: etcd ? LOCAL_SYNC_DELAY_MS : 0,
   });
-  chmodSync(folder, folderMode(bolt['file-mode']));
-  const external = settings.grpc2 && (await open(`${folder}.external`, bolt['lock-timeout']));
+  const external = settings.grpc2 && (await openExternal(folder, bolt, parts));
   if (external) {
-    chmodSync(external.folder, folderMode(bolt['file-mode']));
     const file = join(dirname(folder), EXTERNAL_BOLT_FILE);
     if (isFile(file))
       log.warn(
@@ -81,18 +61,13 @@ export async function openEnvironment(
         'ignoring the external configuration of the Go agent: its client has to send it again',
       );
   }
-  if (settings.embedded) {
-    // Loads the simulator only when it is used.
-    const { simulatedEnvironment } = await import('#demonstration/simulated-environment.ts');
-    return simulatedEnvironment(local, local, parts, external);
-  }
   // A damaged mirror is discarded, because etcd has its content. The local store is not: nothing
   // else has the attachments and addresses.
   const mirrorPath = mirrorFolder(folder, mirrorConfig['db-path']);
   let mirrorFault: string | undefined;
   const mirror =
     etcd &&
-    (await open(mirrorPath, mirrorConfig['lock-timeout'], { isExpendable: true }).catch(
+    (await openLevel(mirrorPath, mirrorConfig['lock-timeout'], parts, { isExpendable: true }).catch(
       (thrown: unknown) => {
         const error = errorText(thrown);
         mirrorFault = error;
@@ -168,12 +143,6 @@ function localFolder(path: string, log: Logger): string {
   for (const file of new Set([path, join(dirname(path), BOLT_FILE)]))
     if (isFile(file)) log.warn({ file }, 'ignoring the database of the Go agent');
   return levelFolder(path);
-}
-
-/** The mode of the folder protects the files in it: LevelDB sets that of each file itself. */
-function folderMode(fileMode: number): number {
-  const readable = fileMode & 0o444;
-  return fileMode | (readable >> 2);
 }
 
 function isFile(path: string): boolean {

@@ -3,17 +3,13 @@
  * those of the agent are a second of CPU time.
  */
 import { CommanderError } from 'commander';
-import type { DemonstrationLog } from '#demonstration/demonstration-log.ts';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { CodedError, defineError, errorText, traitsOf } from '#infra/errors/errors.ts';
 import { Loggers } from '#infra/log/loggers.ts';
 import { Output } from '#infra/log/output.ts';
 import { buildInfo } from '#infra/process/build-info.ts';
-import { createUserNodeFolder, userNodeFolder } from '#infra/process/user-folder.ts';
 import type { Agent } from './agent.ts';
-import type { AgentDeps } from './assembly/agent-part.ts';
 import { type AgentFlags, parseFlags } from './flags.ts';
-import type { Settings } from './settings.ts';
 
 /** The configuration or an argument is invalid; a restart does not help. */
 const EXIT_CONFIG = 2;
@@ -79,10 +75,15 @@ async function runCommand(
     return 0;
   }
   const output = new Output(STANDARD_OUTPUT, systemClock);
-  const demonstration = settings.embedded && (await openDemonstration(settings, output));
-  const log = demonstration ?? output;
-  const print = (text: string): void => log.write(text);
-  const loggers = new Loggers(settings.logs, env['INITIAL_LOGLVL'], log);
+  if (flags.embedded && !flags.undeploy) {
+    const { embeddedNodes } = await import('./embedded-nodes.ts');
+    const nodes = embeddedNodes(flags, env);
+    const { runDemonstration } = await import('./run-demonstration.ts');
+    await runDemonstration(nodes, output, ended);
+    return 0;
+  }
+  const print = (text: string): void => output.write(text);
+  const loggers = new Loggers(settings.logs, env['INITIAL_LOGLVL'], output);
   const parts = { ...ports, loggers };
   const { openEnvironment } = await import('./open-environment.ts');
   const { createAgent } = await import('./agent.ts');
@@ -93,54 +94,14 @@ async function runCommand(
       await undeploy(agent, ended);
       return 0;
     }
-    const started = startAgent(
-      agent,
-      { ...parts, settings, environment },
-      output,
-      demonstration?.file,
-    );
     // A start that waits for VPP must not block the stop.
-    const signal = await Promise.race([ended, started.then(() => ended)]);
-    const left = settings.embedded ? '' : '; the configuration stays in place';
-    loggers.get('agent').info({ signal }, `stopping${left}`);
+    const signal = await Promise.race([ended, agent.start().then(() => ended)]);
+    loggers.get('agent').info({ signal }, 'stopping; the configuration stays in place');
     return 0;
   } finally {
     await agent.stop();
     await environment.close();
   }
-}
-
-/** With --embedded: creates the folder of the node. */
-async function openDemonstration({ label }: Settings, output: Output): Promise<DemonstrationLog> {
-  createUserNodeFolder(label);
-  const { demonstrationLog } = await import('#demonstration/demonstration-log.ts');
-  return demonstrationLog(userNodeFolder(label), STANDARD_OUTPUT, output, systemClock);
-}
-
-/** With --embedded, Kubernetes and kubelet are simulated, too. */
-async function startAgent(
-  agent: Agent,
-  deps: Omit<AgentDeps, 'build' | 'print'>,
-  output: Output,
-  logFile: string | undefined,
-): Promise<void> {
-  const { settings, environment, clock, random, loggers } = deps;
-  const { cluster: store, addNamespace } = environment;
-  if (!settings.embedded || !addNamespace) return agent.start();
-  const { demonstrate } = await import('#demonstration/demonstration.ts');
-  await demonstrate(agent, {
-    store,
-    manifests: settings.embedded.manifests,
-    nodeName: settings.label,
-    serviceCidr: settings.contiv.ipamConfig.serviceCIDR,
-    addNamespace,
-    cniSocket: settings.grpc.endpoint,
-    clock,
-    random,
-    log: loggers.get('kubelet'),
-    logFile,
-    print: (text) => output.write(text),
-  });
 }
 
 /** Commands that change nothing on the node. @returns undefined: the arguments name none */

@@ -128,8 +128,9 @@ export function readSettings(
   return embeddedSettings(settings, flags.manifests ?? join(root, 'examples'));
 }
 
-function checkFlags({ configDir, embedded, manifests }: AgentFlags): void {
+function checkFlags({ configDir, embedded, manifests, nodes }: AgentFlags): void {
   checkConfigFolder(configDir);
+  if (nodes > 1 && !embedded) throw new ConfigError('requires --embedded', { where: '--nodes' });
   if (manifests !== undefined && !embedded)
     throw new ConfigError('requires --embedded', { where: '--manifests' });
 }

@@ -15,7 +15,7 @@ import { namespaceOf } from './objects/meta.ts';
 import { readObject } from './objects/object.ts';
 import type { KubePod } from './objects/pod.ts';
 import type { KubeService } from './objects/service.ts';
-import { isLocalPod, podSet } from './pod-set.ts';
+import { podSet } from './pod-set.ts';
 import type { Readers } from './reflected.ts';
 import { remarksOf } from './remarks.ts';
 import { withAllocations } from './service-ips.ts';
@@ -28,14 +28,18 @@ import {
 } from './sourced-object.ts';
 import { type NodeZones, nodeZones } from './topology-hints.ts';
 
+interface NodeOptions {
+  readonly name: string;
+  /** Plain address of the host; empty when unknown. */
+  readonly address: string;
+  readonly podCidr?: string;
+}
+
 export interface ClusterOptions {
   /** The node of all pods that do not specify another node. */
-  readonly node: {
-    readonly name: string;
-    /** Plain address of the host; empty when unknown. */
-    readonly address: string;
-    readonly podCidr?: string;
-  };
+  readonly node: NodeOptions;
+  /** Nodes over which such pods are spread, too; default: none. */
+  readonly otherNodes?: readonly NodeOptions[];
   /** CIDR from which services without an address get one. */
   readonly serviceCidr: string;
   readonly readers: Readers;
@@ -44,8 +48,6 @@ export interface ClusterOptions {
 export interface Cluster {
   readonly state: KubeState;
   readonly problems: readonly ManifestProblem[];
-  /** Pods that this node must start and attach to the network. */
-  readonly localPods: readonly KubePod[];
   /** All pods, including those in the host network and on other nodes. */
   readonly pods: readonly KubePod[];
   /** Services whose endpoints are computed from pods: recompute them when a pod changes. */
@@ -60,7 +62,8 @@ export function clusterOf(manifests: readonly ManifestObject[], options: Cluster
   const nodes = nodesOf(given, options);
   const nodeObjects = nodes.map(({ object }) => object);
   const zones = nodeZones(nodeObjects);
-  const pods = podSet(given, options.node.name, nodeObjects);
+  const otherNames = (options.otherNodes ?? []).map(({ name }) => name);
+  const pods = podSet(given, [options.node.name, ...otherNames], nodeObjects);
   const services = servicesOf(given, options, problems);
 
   const state = new KubeStateBuilder(options.readers, problems);
@@ -77,7 +80,6 @@ export function clusterOf(manifests: readonly ManifestObject[], options: Cluster
     zones,
     state: state.done(),
     problems,
-    localPods: allPods.filter((pod) => isLocalPod(pod, options.node.name)),
     pods: allPods,
   };
 }
@@ -111,21 +113,28 @@ const generatedSource = { file: '', document: 0, line: 0 };
 
 function nodesOf(
   given: readonly SourcedObject[],
-  { node }: ClusterOptions,
+  { node, otherNodes = [] }: ClusterOptions,
 ): SourcedObject<KubeNode>[] {
   const nodes = ofKind(given, 'Node');
-  if (nodes.some(({ object }) => object.metadata.name === node.name)) return nodes;
-  const addresses = [
-    ...(node.address === '' ? [] : [{ type: 'InternalIP', address: node.address }]),
-    { type: 'Hostname', address: node.name },
+  const names = new Set(nodes.map(({ object }) => object.metadata.name));
+  const missing = [node, ...otherNodes].filter(({ name }) => !names.has(name));
+  return [
+    ...nodes,
+    ...missing.map((one) => ({ object: nodeObject(one), source: generatedSource })),
   ];
-  const object: KubeNode = {
+}
+
+function nodeObject({ name, address, podCidr }: NodeOptions): KubeNode {
+  const addresses = [
+    ...(address === '' ? [] : [{ type: 'InternalIP', address }]),
+    { type: 'Hostname', address: name },
+  ];
+  return {
     kind: 'Node',
-    metadata: { name: node.name },
-    spec: { ...(node.podCidr !== undefined && { podCIDR: node.podCidr }) },
+    metadata: { name },
+    spec: { ...(podCidr !== undefined && { podCIDR: podCidr }) },
     status: { addresses },
   };
-  return [...nodes, { object, source: generatedSource }];
 }
 
 /** The given namespaces, and those of the given objects. */

@@ -17,14 +17,15 @@ const workloadKinds = [
 ] as const;
 
 /**
- * @param thisNode node of all pods that do not specify another node
+ * @param nodeNames nodes of the pods that specify no other node: workloads use them in turn, single pods the first
  * @param nodes nodes with their host addresses
  */
 export function podSet(
   given: readonly SourcedObject[],
-  thisNode: string,
+  nodeNames: readonly [string, ...string[]],
   nodes: readonly KubeNode[],
 ): SourcedObject<KubePod>[] {
+  const [thisNode] = nodeNames;
   const hosts = hostAddresses(nodes);
   const owners = ownersOf(given);
   const pods = new Map<string, SourcedObject<KubePod>>();
@@ -32,7 +33,7 @@ export function podSet(
     for (const { object, source } of ofKind(given, kind)) {
       // an export of a cluster contains the workload and the objects that it created
       if (owners.has(ownerId(object.kind, displayName(object)))) continue;
-      for (const pod of podsOf(object, thisNode)) {
+      for (const pod of podsOf(object, nodeNames)) {
         pods.set(displayName(pod), { object: pod, source });
       }
     }
@@ -88,7 +89,7 @@ function withScheduling(
   };
 }
 
-/** Whether this node must start the pod and attach it to the network. */
-export function isLocalPod(pod: KubePod, thisNode: string): boolean {
-  return pod.spec?.nodeName === thisNode && !pod.spec.hostNetwork && !hasEnded(pod);
+/** Whether the node must start the pod and attach it to the network. */
+export function isPodOf(nodeName: string, pod: KubePod): boolean {
+  return pod.spec?.nodeName === nodeName && !pod.spec.hostNetwork && !hasEnded(pod);
 }

@@ -1,4 +1,4 @@
-/** The pods that workloads create on this node. */
+/** The pods that workloads create. */
 import { createHash } from 'node:crypto';
 import { namespaceOf } from './objects/meta.ts';
 import type { KubePod } from './objects/pod.ts';
@@ -12,13 +12,17 @@ interface PlannedPod {
 
 /**
  * Names are stable: the same workload creates the same pods, so that re-reading a file changes
- * nothing. A pod runs on `nodeName` unless its template specifies another node.
+ * nothing. Pods run on the nodes in turn, beginning with one that depends on the name of the workload,
+ * unless their template specifies a node.
+ * @param nodeNames names of the nodes; a DaemonSet has a pod on each
  */
-export function podsOf(workload: Workload, nodeName: string): KubePod[] {
-  const { template, pods, serviceName } = workloadPods(workload);
+export function podsOf(workload: Workload, nodeNames: readonly string[]): KubePod[] {
+  const { template, pods, serviceName } = workloadPods(workload, nodeNames.length);
   const { labels, annotations } = template.metadata ?? {};
   const namespace = namespaceOf(workload);
-  return pods.map((pod) => ({
+  const uid = stableUid(namespace, workload.metadata.name);
+  const first = Number.parseInt(uid.slice(0, 8), 16) % nodeNames.length;
+  return pods.map((pod, n) => ({
     kind: 'Pod',
     metadata: {
       name: pod.name,
@@ -29,7 +33,7 @@ export function podsOf(workload: Workload, nodeName: string): KubePod[] {
       ownerReferences: [{ kind: workload.kind, name: workload.metadata.name }],
     },
     spec: {
-      nodeName,
+      nodeName: nodeNames[(first + n) % nodeNames.length] ?? '',
       ...(pod.hostname !== undefined && { hostname: pod.hostname }),
       ...(serviceName !== undefined && { subdomain: serviceName }),
       ...template.spec,
@@ -43,7 +47,7 @@ interface WorkloadPods {
   readonly serviceName?: string | undefined;
 }
 
-function workloadPods(workload: Workload): WorkloadPods {
+function workloadPods(workload: Workload, nodeCount: number): WorkloadPods {
   const { name } = workload.metadata;
   switch (workload.kind) {
     case 'Deployment': {
@@ -63,7 +67,7 @@ function workloadPods(workload: Workload): WorkloadPods {
     case 'DaemonSet': {
       const { template } = workload.spec;
       const labels = { 'controller-revision-hash': templateHash(template) };
-      return { template, pods: [{ name: `${name}-0`, labels }] };
+      return { template, pods: times(nodeCount, (n) => ({ name: `${name}-${n}`, labels })) };
     }
     case 'StatefulSet':
       return statefulPlan(name, workload.spec);

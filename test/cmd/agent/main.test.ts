@@ -1,73 +1,17 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  closeSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join, resolve } from 'node:path';
 import { describe, it } from 'node:test';
-import { programFile } from '#test/support/program-command.ts';
 import { temporaryFolder } from '#test/support/temporary-folder.ts';
+import { agentFile, runAgentProgram as run } from './agent-program.ts';
 import { until } from './harness.ts';
 
-const main = programFile('agent');
 const netctlFile = resolve(import.meta.dirname, '../../../src/cmd/netctl/main.ts');
 /** Runs a program on a terminal. */
 const hasScript = spawnSync('script', ['--version']).status === 0;
-
-interface Program {
-  /** Resolves when the text was written. */
-  said(text: string): Promise<void>;
-  readonly pid: number | undefined;
-  signal(name: NodeJS.Signals): void;
-  /** Closes the pipe, so that the output has no reader. */
-  deafen(): void;
-  readonly ended: Promise<{ code: number | null; signal: string | null; text: string }>;
-}
-
-/** The agent as a separate process, with its own folder for files and sockets. */
-function run(folder: string, ...args: (string | { readonly stdout: string })[]): Program {
-  // debug: the tests of the output need much of it
-  const env = { ...process.env, TMPDIR: folder, INITIAL_LOGLVL: 'debug' };
-  const argv = args.filter((one) => typeof one === 'string');
-  const files = args.filter((one) => typeof one !== 'string');
-  const stdout = files[0] ? openSync(files[0].stdout, 'a') : 'pipe';
-  const child = spawn(process.execPath, [main, ...argv], {
-    env,
-    cwd: folder,
-    stdio: ['pipe', stdout, 'pipe'],
-  });
-  if (typeof stdout === 'number') closeSync(stdout);
-  let text = '';
-  const { promise, resolve: end } = Promise.withResolvers<Awaited<Program['ended']>>();
-  const streams = [child.stdout, child.stderr].filter((stream) => stream !== null);
-  for (const stream of streams)
-    stream.on('data', (chunk) => {
-      text += chunk;
-    });
-  child.on('close', (code, signal) => end({ code, signal, text }));
-  return {
-    async said(wanted) {
-      while (!text.includes(wanted)) {
-        const heard = new AbortController();
-        const data = streams.map((stream) => once(stream, 'data', { signal: heard.signal }));
-        const closed = promise.then(() => assert.fail(`never said "${wanted}":\n${text}`));
-        await Promise.race([...data, closed]).finally(() => heard.abort());
-      }
-    },
-    pid: child.pid,
-    signal: (name) => child.kill(name),
-    deafen: () => child.stdout?.destroy(),
-    ended: promise,
-  };
-}
 
 /** Files for an agent without VPP that writes only to its folder. */
 function ownFolder(): string {
@@ -240,7 +184,7 @@ describe('contiv-agent as a process', () => {
   }, async () => {
     const folder = temporaryFolder('terminal');
     const env = { ...process.env, TMPDIR: folder, KUBECONFIG: '', ETCD_ENDPOINTS: '' };
-    const command = `exec ${process.execPath} ${main} --embedded --http-port 0`;
+    const command = `exec ${process.execPath} ${agentFile} --embedded --http-port 0`;
     const child = spawn('script', ['-qec', command, '/dev/null'], { env, cwd: folder });
     const ended = once(child, 'close');
     let text = '';

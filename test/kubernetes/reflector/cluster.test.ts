@@ -11,6 +11,7 @@ import { endpointsOf } from '#kubernetes/reflector/backends.ts';
 import { type Cluster, type ClusterOptions, clusterOf } from '#kubernetes/reflector/cluster.ts';
 import { problemText } from '#kubernetes/reflector/manifest-problem.ts';
 import { type ManifestObject, readManifests } from '#kubernetes/reflector/manifests.ts';
+import { isPodOf } from '#kubernetes/reflector/pod-set.ts';
 import { parseResourceKey, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/value-text.ts';
 import { withoutShared } from '#test/support/requirements.ts';
@@ -43,8 +44,8 @@ const service = (name: string, spec: string): string =>
   `{apiVersion: v1, kind: Service, metadata: {name: ${name}, namespace: shop}, spec: ${spec}}`;
 
 test('without manifests, the cluster has one node', () => {
-  const { state, problems, localPods } = clusterOf([], options);
-  assert.deepEqual([problems, localPods], [[], []]);
+  const { state, problems, pods } = clusterOf([], options);
+  assert.deepEqual([problems, pods], [[], []]);
   assert.deepEqual(Object.keys(state).sort(), Object.keys(resources).sort());
   assert.equal(
     valueText(resources.node, state['node']?.['k8s/node/node-a'] as never),
@@ -167,9 +168,9 @@ test('the node starts its own pods, not those in the host network, of other node
     pod('away', ', nodeName: node-b'),
     '{apiVersion: v1, kind: Pod, metadata: {name: done}, status: {phase: Succeeded}}',
   ].join('\n---\n');
-  const { localPods, pods, state } = cluster(text);
+  const { pods, state } = cluster(text);
   assert.deepEqual(
-    localPods.map(({ metadata }) => metadata.name),
+    pods.filter((one) => isPodOf(options.node.name, one)).map(({ metadata }) => metadata.name),
     ['mine'],
   );
   assert.equal(pods.length, 4);
@@ -307,8 +308,22 @@ test('the example shop is read without problems', () => {
     ['namespace', 'pod', 'policy', 'service', 'endpoints'].map(count),
     [2, 24, 24, 13, 13],
   );
-  assert.equal(made.localPods.length, 24);
+  assert.equal(made.pods.length, 24);
   assert.deepEqual(clusterOf(objects.toReversed(), options).state, made.state);
+});
+
+test('the pods of the example shop are spread over several nodes', () => {
+  const otherNodes = ['node-b', 'node-c'].map((name) => ({ name, address: '' }));
+  const objects = manifestsIn(shop);
+  const made = clusterOf(objects, { ...options, otherNodes });
+  assert.equal(Object.keys(made.state['node'] ?? {}).length, 3);
+  const byNode = Map.groupBy(made.pods, ({ spec }) => spec?.nodeName);
+  assert.deepEqual(
+    [...byNode.values()].map(({ length }) => length),
+    [8, 8, 10],
+  );
+  const reversed = clusterOf(objects.toReversed(), { ...options, otherNodes });
+  assert.deepEqual(reversed.state, made.state);
 });
 
 test('every service of the example shop has backends once its pods run', () => {

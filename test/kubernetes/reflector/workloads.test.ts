@@ -10,15 +10,15 @@ const template: PodTemplate = {
 };
 
 const names = (workload: Workload): string[] =>
-  podsOf(workload, 'node-a').map((pod) => pod.metadata.name);
+  podsOf(workload, ['node-a']).map((pod) => pod.metadata.name);
 
 test('a deployment creates its replicas with stable names', () => {
   const deployment: Workload = { kind: 'Deployment', metadata, spec: { replicas: 3, template } };
-  const made = podsOf(deployment, 'node-a');
+  const made = podsOf(deployment, ['node-a']);
   const hash = made[0]?.metadata.labels?.['pod-template-hash'] ?? '';
   assert.match(hash, /^[bcdfghjklmnpqrstvwxz2456789]{10}$/);
   assert.deepEqual(names(deployment), [`web-${hash}-0`, `web-${hash}-1`, `web-${hash}-2`]);
-  assert.deepEqual(podsOf(structuredClone(deployment), 'node-a'), made);
+  assert.deepEqual(podsOf(structuredClone(deployment), ['node-a']), made);
   assert.deepEqual(made[0]?.metadata.labels, { app: 'web', 'pod-template-hash': hash });
   assert.deepEqual(made[0]?.metadata.annotations, { 'contivpp.io/x': '1' });
   assert.equal(made[0]?.metadata.namespace, 'shop');
@@ -47,7 +47,7 @@ test('the default number of replicas is one; zero creates none', () => {
 
 test('a stateful set gives its pods numbers and host names', () => {
   const spec = { replicas: 2, serviceName: 'members', ordinals: { start: 5 }, template };
-  const made = podsOf({ kind: 'StatefulSet', metadata, spec }, 'node-a');
+  const made = podsOf({ kind: 'StatefulSet', metadata, spec }, ['node-a']);
   assert.deepEqual(
     made.map(({ metadata: { name, labels }, spec: { hostname, subdomain } = {} }) => [
       name,
@@ -74,10 +74,9 @@ test('a job creates the pods that run in parallel, and none while it is suspende
   assert.deepEqual(job({ parallelism: 3, completions: 2 }), ['web-0', 'web-1']);
   assert.deepEqual(job({ completions: 5 }), ['web-0']);
   assert.deepEqual(job({ parallelism: 3, suspend: true }), []);
-  const [first] = podsOf(
-    { kind: 'Job', metadata, spec: { template, completionMode: 'Indexed' } },
+  const [first] = podsOf({ kind: 'Job', metadata, spec: { template, completionMode: 'Indexed' } }, [
     'node-a',
-  );
+  ]);
   assert.equal(first?.metadata.labels?.['batch.kubernetes.io/job-name'], 'web');
   assert.equal(first?.metadata.labels?.['batch.kubernetes.io/job-completion-index'], '0');
 });
@@ -90,6 +89,17 @@ test('a cron job has one running job', () => {
 
 test('a template may specify another node', () => {
   const away = { ...template, spec: { ...template.spec, nodeName: 'node-b' } };
-  const [pod] = podsOf({ kind: 'Deployment', metadata, spec: { template: away } }, 'node-a');
+  const [pod] = podsOf({ kind: 'Deployment', metadata, spec: { template: away } }, ['node-a']);
   assert.equal(pod?.spec?.nodeName, 'node-b');
+});
+
+test('pods run on the nodes in turn, and those of a daemon set on each node', () => {
+  const nodes = ['node-a', 'node-b', 'node-c'];
+  const made = podsOf({ kind: 'Deployment', metadata, spec: { template, replicas: 6 } }, nodes);
+  const used = made.map(({ spec }) => spec?.nodeName);
+  assert.deepEqual(used.slice(0, 3).toSorted(), nodes);
+  assert.deepEqual(used.slice(3), used.slice(0, 3));
+  const daemons = podsOf({ kind: 'DaemonSet', metadata, spec: { template } }, nodes);
+  assert.deepEqual(daemons.map(({ spec }) => spec?.nodeName).toSorted(), nodes);
+  assert.equal(new Set(daemons.map((one) => one.metadata.name)).size, 3);
 });

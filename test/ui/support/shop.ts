@@ -1,6 +1,7 @@
 /** An agent on a simulated node with the shop of `examples/shop`, and its page. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { FakeCluster } from '#demonstration/fake-cluster.ts';
 import { FakeKubelet } from '#demonstration/fake-kubelet.ts';
 import { systemRandom } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
@@ -23,16 +24,20 @@ export async function startShop(
   options: AgentOptions = {},
   node: Node = makeNode(),
 ): Promise<RunningAgent> {
-  const kubelet = new FakeKubelet({
+  const cluster = new FakeCluster({
     store: node.cluster,
     manifests,
-    nodeName: 'node1',
+    nodeNames: ['node1'],
     serviceCidr: contivDefaults.ipamConfig.serviceCIDR,
+  });
+  const kubelet = new FakeKubelet({
+    cluster,
+    nodeName: 'node1',
     addNamespace: (path) => node.linux.addNamespace(path),
     random: systemRandom,
     log: silentLogger,
   });
-  await kubelet.fillStore();
+  await cluster.fillStore();
   const running = await startAgent(node, options);
   await kubelet.startPods(running.socket);
   await untilSettled(running);

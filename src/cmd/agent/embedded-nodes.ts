@@ -1,0 +1,45 @@
+/** The settings of the nodes of a simulated cluster. */
+import { LABEL_FLAG } from '#infra/service-label/service-label.ts';
+import type { AgentFlags } from './flags.ts';
+import { readSettings, type Settings } from './settings.ts';
+
+/** Names of nodes without `--microservice-label`: node-1, node-2 … */
+const DEFAULT_PREFIX = 'node';
+
+/** Of a machine on the network of the nodes, in the subnet that they have unless the configuration sets another. */
+const GATEWAY = '192.168.16.254';
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/**
+ * One node has the settings that are given. Of several each has a name and a port of its own, which count up.
+ * @throws ConfigError
+ */
+export function embeddedNodes(
+  flags: AgentFlags,
+  env: Variables,
+): readonly [Settings, ...Settings[]] {
+  const given = readSettings(flags, env);
+  if (flags.nodes === 1) return [given];
+  const prefix = flags.values[LABEL_FLAG] || env['MICROSERVICE_LABEL'] || DEFAULT_PREFIX;
+  const port = Number(given.http.endpoint.slice(given.http.endpoint.lastIndexOf(':') + 1));
+  const settingsOf = (index: number): Settings => {
+    const values = {
+      ...flags.values,
+      [LABEL_FLAG]: `${prefix}-${index + 1}`,
+      // 0 lets the kernel choose
+      'http-port': String(port === 0 ? 0 : port + index),
+    };
+    const settings = readSettings({ ...flags, values }, env);
+    const { ipamConfig } = settings.contiv;
+    const defaultGateway = ipamConfig.defaultGateway || GATEWAY;
+    return {
+      ...settings,
+      contiv: { ...settings.contiv, ipamConfig: { ...ipamConfig, defaultGateway } },
+      // one port
+      grpc2: index === 0 ? settings.grpc2 : undefined,
+    };
+  };
+  const others = Array.from({ length: flags.nodes - 1 }, (_, n) => settingsOf(n + 1));
+  return [settingsOf(0), ...others];
+}

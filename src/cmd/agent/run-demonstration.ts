@@ -1,0 +1,118 @@
+/** Runs the agents of a demonstration in this process, each on a simulated VPP and Linux, until a signal stops them. */
+import { join } from 'node:path';
+import type { KvStore } from '#datastore/api.ts';
+import type { LevelStore } from '#datastore/level-store.ts';
+import { explainedOpenError } from '#demonstration/already-running.ts';
+import { type DemonstratedNode, demonstrate } from '#demonstration/demonstration.ts';
+import { type DemonstrationLog, demonstrationLog } from '#demonstration/demonstration-log.ts';
+import { summaryText } from '#demonstration/summary.ts';
+import { systemClock, systemRandom } from '#infra/clock/system.ts';
+import { Loggers } from '#infra/log/loggers.ts';
+import type { Output } from '#infra/log/output.ts';
+import { buildInfo } from '#infra/process/build-info.ts';
+import { createUserNodeFolder, userNodeFolder } from '#infra/process/user-folder.ts';
+import { type Agent, createAgent } from './agent.ts';
+import { openOwnStore } from './open-level.ts';
+import { openSimulated, type SimulatedEnvironment } from './open-simulated.ts';
+import type { Settings } from './settings.ts';
+
+const STANDARD_OUTPUT = 1;
+
+interface RunningNode {
+  readonly settings: Settings;
+  readonly agent: Agent;
+  readonly environment: SimulatedEnvironment;
+  readonly loggers: Loggers;
+}
+
+/**
+ * @param ended resolves with the name of the signal that stops the agents
+ * @throws DemonstrationRunningError
+ */
+export async function runDemonstration(
+  all: readonly [Settings, ...Settings[]],
+  output: Output,
+  ended: Promise<string>,
+): Promise<void> {
+  const [first] = all;
+  for (const { label } of all) createUserNodeFolder(label);
+  const folder = userNodeFolder(first.label);
+  const log = demonstrationLog(folder, STANDARD_OUTPUT, output, systemClock);
+  const running: RunningNode[] = [];
+  let shared: LevelStore | undefined;
+  try {
+    if (all.length > 1) shared = await openShared(first, loggersOf(first, log, true));
+    for (const settings of all) running.push(await openNode(settings, log, shared));
+    const started = start(running, (text) => output.write(text), log.file);
+    // A start that waits must not block the stop.
+    const signal = await Promise.race([ended, started.then(() => ended)]);
+    for (const { loggers } of running) loggers.get('agent').info({ signal }, 'stopping');
+  } finally {
+    await Promise.all(running.map(({ agent }) => agent.stop()));
+    for (const { environment } of running) await environment.close();
+    await shared?.close();
+  }
+}
+
+/** The store of the cluster, in the folder of its first node. */
+async function openShared({ bolt, label }: Settings, loggers: Loggers): Promise<LevelStore> {
+  const parts = { clock: systemClock, random: systemRandom, loggers };
+  const folder = join(userNodeFolder(label), 'cluster');
+  return openOwnStore(folder, bolt, parts).catch((thrown: unknown) => {
+    throw explainedOpenError(thrown, label);
+  });
+}
+
+async function openNode(
+  settings: Settings,
+  log: DemonstrationLog,
+  shared: KvStore | undefined,
+): Promise<RunningNode> {
+  const loggers = loggersOf(settings, log, shared !== undefined);
+  const parts = { clock: systemClock, random: systemRandom, loggers };
+  const environment = await openSimulated(settings, parts, shared);
+  const build = buildInfo(settings.env);
+  const print = (text: string): void => log.write(text);
+  const agent = createAgent({ ...parts, settings, environment, build, print });
+  return { settings, agent, environment, loggers };
+}
+
+/** @param hasNode whether lines name their node */
+function loggersOf(
+  { logs, env, label }: Settings,
+  log: DemonstrationLog,
+  hasNode: boolean,
+): Loggers {
+  const start = `{"node":${JSON.stringify(label)},`;
+  const write = hasNode ? (line: string) => log.write(start + line.slice(1)) : log.write;
+  return new Loggers(logs, env['INITIAL_LOGLVL'], { write });
+}
+
+async function start(
+  running: readonly RunningNode[],
+  print: (text: string) => void,
+  logFile: string | undefined,
+): Promise<void> {
+  const [first, ...others] = running.map(demonstratedNode);
+  const [{ settings, environment, loggers }] = running as [RunningNode];
+  const { cluster, nodes } = await demonstrate([first!, ...others], {
+    store: environment.cluster,
+    manifests: settings.embedded!.manifests,
+    serviceCidr: settings.contiv.ipamConfig.serviceCIDR,
+    clock: systemClock,
+    random: systemRandom,
+    log: loggers.get('kubelet'),
+  });
+  print(summaryText({ nodes, ignored: cluster.problems.length, logFile }));
+}
+
+function demonstratedNode({ settings, agent, environment }: RunningNode): DemonstratedNode {
+  return {
+    name: settings.label,
+    controller: agent.controller,
+    cniSocket: settings.grpc.endpoint,
+    addNamespace: environment.addNamespace,
+    port: () => agent.port,
+    start: () => agent.start(),
+  };
+}

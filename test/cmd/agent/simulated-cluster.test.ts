@@ -1,0 +1,64 @@
+/** `npm start`: a cluster of simulated nodes in one process. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { InterfaceList } from '#documents/interfaces.ts';
+import type { PairTrace } from '#documents/pair-trace.ts';
+import { temporaryFolder } from '#test/support/temporary-folder.ts';
+import { runAgentProgram } from './agent-program.ts';
+
+describe('a simulated cluster', { timeout: 240_000 }, () => {
+  it('has a page for each node, pods that reach each other, and one end', async () => {
+    const folder = temporaryFolder('cluster');
+    const start = () => runAgentProgram(folder, '--embedded', '--nodes', '3', '--http-port', '0');
+    const program = start();
+    await program.said('Ctrl-C stops them.\n');
+    const rows = [...program.text().matchAll(/^ {2}(node-\d) +(\d+) +(http:\S+)ui\/ /gm)];
+    assert.deepEqual(
+      rows.map(([, name]) => name),
+      ['node-1', 'node-2', 'node-3'],
+    );
+    assert.match(program.text(), /^3 nodes: 26 of 26 pods attached$/m);
+    const urls = rows.map(([, , , url]) => url!);
+    for (const url of urls) assert.equal((await fetch(`${url}ui/`)).status, 200, url);
+
+    const pods = await Promise.all(urls.map(podNames));
+    assert.deepEqual(
+      pods.map((names) => names.length),
+      rows.map(([, , count]) => Number(count)),
+    );
+    const from = pods[0]!.find((name) => name.startsWith('backoffice/warehouse-'))!;
+    const trace = (await document(
+      `${urls[0]}trace/pair?from=${from}&to=backoffice/ledger-0&to-port=5432`,
+    )) as PairTrace;
+    assert.equal(trace.verdict, 'continues', JSON.stringify(trace));
+    assert.equal(trace.paths[0]?.trace.continuesOn?.node, 'node-3');
+
+    const second = await start().ended;
+    assert.equal(second.code, 1);
+    const running = /an agent of yours runs as node node-1 already: process (\d+)/;
+    assert.equal(Number(running.exec(second.text)?.[1]), program.pid);
+
+    program.signal('SIGTERM');
+    const { code, text } = await program.ended;
+    assert.equal(code, 0, text);
+    assert.doesNotMatch(text, /"level":"(error|fatal)"/);
+    const stopped = [...text.matchAll(/"node":"(node-\d)",[^\n]*"signal":"SIGTERM"/g)];
+    assert.deepEqual(
+      stopped.map(([, node]) => node),
+      ['node-1', 'node-2', 'node-3'],
+    );
+  });
+});
+
+async function podNames(url: string): Promise<string[]> {
+  const { interfaces } = (await document(
+    `${url}contiv/v1/interfaces?owner=pod&limit=1000`,
+  )) as InterfaceList;
+  return interfaces.map(({ owner }) => owner.pod ?? '');
+}
+
+async function document(url: string): Promise<unknown> {
+  const response = await fetch(url);
+  assert.equal(response.status, 200, url);
+  return await response.json();
+}
