@@ -44,6 +44,7 @@ const table = {
   ],
   'src/demonstration': [
     'src/simulator',
+    'src/packet-trace',
     'src/kubernetes',
     'src/datastore',
     'src/models',

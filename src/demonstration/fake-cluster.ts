@@ -14,6 +14,7 @@ import { isPodOf } from '#kubernetes/reflector/pod-set.ts';
 import { reflect } from '#kubernetes/reflector/reflect.ts';
 import { REFLECTOR_PREFIX, resourceList, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/value-text.ts';
+import { type Client, trafficClients } from './traffic-ends.ts';
 
 export interface FakeClusterDeps {
   readonly store: KvStore;
@@ -66,6 +67,11 @@ export class FakeCluster {
   /** Pods that the node must start and attach to the network. */
   podsOf(nodeName: string): KubePod[] {
     return this.#cluster.pods.filter((pod) => isPodOf(nodeName, pod));
+  }
+
+  /** @param nodeAddresses of the VPPs of the nodes */
+  trafficClients(nodeAddresses: readonly string[]): Client[] {
+    return trafficClients([...this.#pods.values()], this.#cluster.services, nodeAddresses);
   }
 
   /** Updates the record of a pod, and the endpoints of its services, with its address. */

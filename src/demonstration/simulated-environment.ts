@@ -5,8 +5,8 @@ import type { Loggers } from '#infra/log/loggers.ts';
 import { SimLinux } from '#simulator/linux/linux.ts';
 import { SimVpp } from '#simulator/vpp/vpp.ts';
 
-/** By it VPP reaches the other nodes. */
-const NIC = 'GigabitEthernet0/8/0';
+/** Of the VPP of each node of a cluster: by it VPP reaches the other nodes. */
+export const NIC = 'GigabitEthernet0/8/0';
 
 export interface SimulatedEnvironmentDeps {
   readonly clock: Clock;

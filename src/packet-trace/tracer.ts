@@ -44,6 +44,16 @@ export interface PacketTrace {
   readonly device: string;
 }
 
+/** A packet at an interface, as the counters of the device notice it. */
+export interface Sighting {
+  readonly device: string;
+  readonly interface: string;
+  /** `permitted` and `denied`: by the ACLs of the interface on one side. */
+  readonly kind: 'received' | 'sent' | 'permitted' | 'denied';
+  /** Of the ACLs; of the interface for `received` and `sent`. */
+  readonly side: AclSide;
+}
+
 export interface TraceOptions {
   /**
    * Sessions of NATs and ACLs. The trace adds to it; give it to the trace of the reply. Default: empty.
@@ -51,6 +61,8 @@ export interface TraceOptions {
   readonly memory?: TraceMemory;
   /** Chooses a backend of a balanced mapping; default: the first one. */
   readonly choose?: Choose;
+  /** Called in the order of the events. Copies of a flooded frame that are not delivered are among them. */
+  readonly observe?: (sighting: Sighting) => void;
 }
 
 /** A longer trace is considered a loop; the longest path in a cluster has 20 hops. */
@@ -64,9 +76,9 @@ export function tracePacket(
   snapshot: Snapshot,
   start: string,
   packet: Packet,
-  { memory = traceMemory(), choose = () => 0 }: TraceOptions = {},
+  { memory = traceMemory(), choose = () => 0, observe = () => undefined }: TraceOptions = {},
 ): PacketTrace {
-  const tracer = new Tracer(snapshot, memory, choose);
+  const tracer = new Tracer(snapshot, { memory, choose, observe });
   const device = snapshot.devices.get(start);
   if (!device) throw new Error(`unknown device ${start}`);
   const sent = tracer.connect(device, packet);
@@ -94,13 +106,15 @@ class Tracer {
 
   readonly #memory: TraceMemory;
   readonly #choose: Choose;
+  readonly #observe: (sighting: Sighting) => void;
   /** The packet that arrived, or that left. */
   last: Packet | undefined;
 
-  constructor(snapshot: Snapshot, memory: TraceMemory, choose: Choose) {
+  constructor(snapshot: Snapshot, { memory, choose, observe }: Required<TraceOptions>) {
     this.#snapshot = snapshot;
     this.#memory = memory;
     this.#choose = choose;
+    this.#observe = observe;
   }
 
   /** The packet that leaves the socket which sends it. */
@@ -250,11 +264,13 @@ class Tracer {
       if (!known) return this.#drop(device, `the MAC of ${nextHop} is unknown`, '');
       // the packet enters the bridge by the BVI
       if (!this.#passesAcls(device, exit, 'input', packet)) return 'dropped';
+      this.#see(device, exit, 'sent');
       return this.#bridge(device, bridge, exit, known.mac, packet);
     }
     const { tunnel, key } = out;
     if (tunnel) {
       if (!known) return this.#drop(device, `the MAC of ${nextHop} is unknown`, '');
+      this.#see(device, exit, 'sent');
       return this.#encapsulate(device, { tunnel, key }, { mac: known.mac, input }, packet);
     }
     return this.#transmit(device, out, { mac: known?.mac, nextHop }, packet);
@@ -276,6 +292,7 @@ class Tracer {
     if (routed && routed.name !== from && routed.mac === mac) {
       this.#hop(device, `bridge ${bridge.name}: ${mac} is the BVI ${routed.name}`, bridge.key);
       if (!routed.up) return this.#drop(device, `${routed.name} is down`, routed.key);
+      this.#see(device, routed.name, 'received');
       return this.#input(device, routed, packet);
     }
     const entry = bridge.entries.find((one) => one.mac === mac);
@@ -336,6 +353,7 @@ class Tracer {
     const { tunnel, key } = out;
     if (tunnel) {
       const input = device.interfaces.get(from);
+      this.#see(device, to, 'sent');
       return this.#encapsulate(device, { tunnel, key }, { mac, input }, packet);
     }
     return this.#transmit(device, out, { mac, nextHop: undefined }, packet);
@@ -368,6 +386,7 @@ class Tracer {
     { mac, nextHop }: { readonly mac: string | undefined; readonly nextHop: string | undefined },
     packet: CarriedPacket,
   ): PacketTrace['verdict'] {
+    this.#see(device, out.name, 'sent');
     // what a loopback transmits, it receives
     if (out.isLoopback && mac !== undefined && mac === out.mac)
       return this.#enter(device, out, mac, packet);
@@ -393,6 +412,7 @@ class Tracer {
     mac: string,
     packet: CarriedPacket,
   ): PacketTrace['verdict'] {
+    this.#see(device, port.name, 'received');
     const bridge = bridgeOf(device, port.name);
     if (bridge) {
       if (!this.#passesAcls(device, port.name, 'input', packet)) return 'dropped';
@@ -428,6 +448,8 @@ class Tracer {
     const outcome = evaluateAcls({ config, sessions }, { interface: name, side }, packet);
     if (!outcome) return true;
     const { isPermitted, description, key } = outcome;
+    const kind = isPermitted ? 'permitted' : 'denied';
+    this.#observe({ device: device.name, interface: name, kind, side });
     if (isPermitted) this.#hop(device, description, key);
     else {
       const reason = policyDenial(device, key, packet);
@@ -464,6 +486,11 @@ class Tracer {
     this.#hop(device, natText(session, rule, index), session.key);
     const { source, sourcePort, destination, destinationPort, table } = rule;
     return { packet: { ...packet, source, sourcePort, destination, destinationPort }, table };
+  }
+
+  #see(device: Device, name: string, kind: 'received' | 'sent'): void {
+    const side = kind === 'received' ? 'input' : 'output';
+    this.#observe({ device: device.name, interface: name, kind, side });
   }
 
   #hop(device: Device, description: string, key: string): void {

@@ -26,6 +26,26 @@ describe('a packet trace', () => {
     assert.match(verdict(lost), /no route to 10\.9\.0\.1 in table 0/);
   });
 
+  it('reports the interfaces that it passes, in their order', () => {
+    const router = device('r', {
+      interfaces: [iface('in', ['10.0.0.254/24']), iface('out', ['10.1.0.254/24'])],
+    });
+    const b = device('b', { interfaces: [iface('eth0', ['10.1.0.1/24'])], forwards: false });
+    const all = snapshot([a, router, b], 'a.eth0-r.in', 'r.out-b.eth0');
+    const seen: string[] = [];
+    const packet = { source: '10.0.0.1', destination: '10.1.0.1' };
+    tracePacket(all, 'a', packet, {
+      observe: ({ device: at, interface: name, kind, side }) =>
+        seen.push(`${at}.${name} ${kind} ${side}`),
+    });
+    assert.deepEqual(seen, [
+      'a.eth0 sent output',
+      'r.in received input',
+      'r.out sent output',
+      'b.eth0 received input',
+    ]);
+  });
+
   it('leaves on an open wire, and ends at a loopback', () => {
     const open = snapshot([a], 'a.eth0-');
     const left = tracePacket(open, 'a', { source: '10.0.0.1', destination: '8.8.8.8' });

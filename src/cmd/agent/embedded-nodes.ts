@@ -1,13 +1,11 @@
 /** The settings of the nodes of a simulated cluster. */
+import { GATEWAY } from '#demonstration/outside.ts';
 import { LABEL_FLAG } from '#infra/service-label/service-label.ts';
 import type { AgentFlags } from './flags.ts';
 import { readSettings, type Settings } from './settings.ts';
 
 /** Names of nodes without `--microservice-label`: node-1, node-2 … */
 const DEFAULT_PREFIX = 'node';
-
-/** Of a machine on the network of the nodes, in the subnet that they have unless the configuration sets another. */
-const GATEWAY = '192.168.16.254';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 

@@ -5,18 +5,27 @@ import type { LevelStore } from '#datastore/level-store.ts';
 import { explainedOpenError } from '#demonstration/already-running.ts';
 import { type DemonstratedNode, demonstrate } from '#demonstration/demonstration.ts';
 import { type DemonstrationLog, demonstrationLog } from '#demonstration/demonstration-log.ts';
+import type { FakeCluster } from '#demonstration/fake-cluster.ts';
+import { LiveNetwork, type TrafficNode } from '#demonstration/live-network.ts';
 import { summaryText } from '#demonstration/summary.ts';
+import { Traffic } from '#demonstration/traffic.ts';
+import { seededRandom } from '#infra/clock/manual.ts';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { Loggers } from '#infra/log/loggers.ts';
 import type { Output } from '#infra/log/output.ts';
 import { buildInfo } from '#infra/process/build-info.ts';
 import { createUserNodeFolder, userNodeFolder } from '#infra/process/user-folder.ts';
+import type { NodeSnapshot } from '#packet-trace/node-document.ts';
 import { type Agent, createAgent } from './agent.ts';
 import { openOwnStore } from './open-level.ts';
 import { openSimulated, type SimulatedEnvironment } from './open-simulated.ts';
+import { getJson } from './report/agent-requests.ts';
 import type { Settings } from './settings.ts';
 
 const STANDARD_OUTPUT = 1;
+
+/** Of the traffic: demonstrations look alike. */
+const SEED = 1;
 
 interface RunningNode {
   readonly settings: Settings;
@@ -39,15 +48,20 @@ export async function runDemonstration(
   const folder = userNodeFolder(first.label);
   const log = demonstrationLog(folder, STANDARD_OUTPUT, output, systemClock);
   const running: RunningNode[] = [];
+  const aborter = new AbortController();
   let shared: LevelStore | undefined;
+  let traffic: Promise<Traffic | undefined> = Promise.resolve(undefined);
   try {
     if (all.length > 1) shared = await openShared(first, loggersOf(first, log, true));
     for (const settings of all) running.push(await openNode(settings, log, shared));
     const started = start(running, (text) => output.write(text), log.file);
+    traffic = started.then((cluster) => startTraffic(running, cluster, aborter.signal));
     // A start that waits must not block the stop.
-    const signal = await Promise.race([ended, started.then(() => ended)]);
+    const signal = await Promise.race([ended, traffic.then(() => ended)]);
     for (const { loggers } of running) loggers.get('agent').info({ signal }, 'stopping');
   } finally {
+    aborter.abort();
+    void traffic.then((one) => one?.stop()).catch(() => undefined);
     await Promise.all(running.map(({ agent }) => agent.stop()));
     for (const { environment } of running) await environment.close();
     await shared?.close();
@@ -92,7 +106,7 @@ async function start(
   running: readonly RunningNode[],
   print: (text: string) => void,
   logFile: string | undefined,
-): Promise<void> {
+): Promise<FakeCluster> {
   const [first, ...others] = running.map(demonstratedNode);
   const [{ settings, environment, loggers }] = running as [RunningNode];
   const { cluster, nodes } = await demonstrate([first!, ...others], {
@@ -104,6 +118,35 @@ async function start(
     log: loggers.get('kubelet'),
   });
   print(summaryText({ nodes, ignored: cluster.problems.length, logFile }));
+  return cluster;
+}
+
+async function startTraffic(
+  running: readonly RunningNode[],
+  cluster: FakeCluster,
+  signal: AbortSignal,
+): Promise<Traffic> {
+  const [{ loggers }] = running as [RunningNode];
+  const nodes = running.map(({ settings, agent, environment }): TrafficNode => {
+    const socket = settings.http['local-socket'];
+    return {
+      name: settings.label,
+      vpp: environment.vpp,
+      eventCount: () => agent.controller.eventCount,
+      readSnapshot: async () =>
+        (await getJson(socket, '/trace/node', signal, systemClock)) as NodeSnapshot,
+    };
+  });
+  const network = new LiveNetwork(nodes, systemClock);
+  const traffic = new Traffic({
+    network,
+    clients: cluster.trafficClients(await network.nodeAddresses()),
+    clock: systemClock,
+    random: seededRandom(SEED),
+    log: loggers.get('traffic'),
+  });
+  traffic.start();
+  return traffic;
 }
 
 function demonstratedNode({ settings, agent, environment }: RunningNode): DemonstratedNode {

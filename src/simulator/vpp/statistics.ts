@@ -1,9 +1,11 @@
 /**
- * The statistics of a simulated VPP, in place of a statistics segment: those of a VPP with one thread that forwards no packets, so
- * that counters of packets are 0. Interfaces and the session table of NAT44 are those of the process.
+ * The statistics of a simulated VPP, in place of a statistics segment: those of a VPP with one thread. It forwards no
+ * packets: their counters are 0 unless traffic is simulated. Interfaces and the session table of NAT44 are those of
+ * the process.
  */
 import type { StatsPort } from '#plugins/controller/api/ports/stats.ts';
 import type { Interfaces } from './interfaces.ts';
+import type { TrafficCounters } from './traffic-counters.ts';
 
 /** Defaults of VPP. */
 const HEAP_BYTES = 1 << 30;
@@ -14,29 +16,25 @@ const COLLECTOR = { index: 1, name: 'statseg-collector-process', calls: 0n, vect
 
 interface Process {
   readonly interfaces: Interfaces;
+  readonly traffic: TrafficCounters;
   readonly nat: { readonly sessionCount: number; readonly sessionLimit: number };
 }
 
-export function simulatedStatistics({ interfaces, nat }: Process): StatsPort {
+export function simulatedStatistics({ interfaces, traffic, nat }: Process): StatsPort {
   return {
     interfaces: async () =>
       interfaces.all().map(({ index, name }) => ({
         swIfIndex: index,
         internalName: name,
-        rxPackets: 0n,
-        rxBytes: 0n,
-        txPackets: 0n,
-        txBytes: 0n,
-        drops: 0n,
+        ...traffic.of(index),
         punts: 0n,
-        ip4: 0n,
         ip6: 0n,
         rxNoBuffer: 0n,
         rxMiss: 0n,
         rxErrors: 0n,
         txErrors: 0n,
       })),
-    nodeErrors: async () => [],
+    nodeErrors: async () => traffic.errors(),
     nodes: async () => [{ ...COLLECTOR, suspends: 1n, clocks: 1n }],
     system: async () => ({
       workers: 0,

@@ -31,6 +31,7 @@ import { stnMessages } from './stn.ts';
 import { SubInterfaces } from './sub-interfaces.ts';
 import { tableMessages } from './tables.ts';
 import { tapMessages } from './tap.ts';
+import { TrafficCounters } from './traffic-counters.ts';
 import { vxlanMessages } from './vxlan.ts';
 
 /** A simulated VPP process: all state from its start to its end. */
@@ -39,6 +40,7 @@ export interface SimVppProcess {
   /** For packet traces. */
   readonly memory: DeviceMemory;
   readonly statistics: StatsPort;
+  readonly traffic: TrafficCounters;
   forget(peer: Peer): void;
   /** Ends the process: the kernel closes its TAPs. */
   end(): void;
@@ -57,6 +59,7 @@ export function startProcess(deps: {
   const events = new InterfaceEvents();
   const interfaces = new Interfaces(events);
   deps.nics?.attachTo(interfaces, host);
+  const traffic = new TrafficCounters(interfaces);
   const subInterfaces = new SubInterfaces(interfaces);
   const fib = new Fib();
   const addresses = new Addresses(interfaces, fib, crash);
@@ -99,6 +102,7 @@ export function startProcess(deps: {
     },
     end: () => taps.close(),
     memory: { nat: nat.sessions, acl: acls.sessions },
-    statistics: simulatedStatistics({ interfaces, nat }),
+    statistics: simulatedStatistics({ interfaces, traffic, nat }),
+    traffic,
   };
 }

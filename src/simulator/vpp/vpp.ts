@@ -14,6 +14,7 @@ import type { SimLinux } from '../linux/linux.ts';
 import { SimDhcpServer } from './dhcp.ts';
 import { SimNics } from './nics.ts';
 import { retval } from './retval.ts';
+import type { TrafficCounters } from './traffic-counters.ts';
 import { type SimVppProcess, startProcess } from './vpp-process.ts';
 
 /** A received message of a client. */
@@ -99,6 +100,11 @@ export class SimVpp {
   get memory(): DeviceMemory {
     if (!this.#process) throw new VppDisconnectedError('the simulated VPP is not running');
     return this.#process.memory;
+  }
+
+  /** Counts simulated packets; undefined while VPP is not running. */
+  get traffic(): TrafficCounters | undefined {
+    return this.#process?.traffic;
   }
 
   /** In place of a statistics segment. Its calls reject while VPP is not running. */

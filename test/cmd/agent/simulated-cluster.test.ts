@@ -5,6 +5,7 @@ import type { InterfaceList } from '#documents/interfaces.ts';
 import type { PairTrace } from '#documents/pair-trace.ts';
 import { temporaryFolder } from '#test/support/temporary-folder.ts';
 import { runAgentProgram } from './agent-program.ts';
+import { until } from './harness.ts';
 
 describe('a simulated cluster', { timeout: 240_000 }, () => {
   it('has a page for each node, pods that reach each other, and one end', async () => {
@@ -33,6 +34,16 @@ describe('a simulated cluster', { timeout: 240_000 }, () => {
     assert.equal(trace.verdict, 'continues', JSON.stringify(trace));
     assert.equal(trace.paths[0]?.trace.continuesOn?.node, 'node-3');
 
+    for (const url of urls) await until(async () => (await total(url, 'rxPackets')) > 1_000);
+    const before = await Promise.all(urls.map((url) => total(url, 'rxPackets')));
+    for (const [at, url] of urls.entries())
+      await until(async () => (await total(url, 'rxPackets')) > before[at]!);
+    // the policies of the shop deny by default
+    for (const url of urls) await until(async () => (await total(url, 'drops')) > 0);
+    const metrics = await (await fetch(`${urls[0]}metrics`)).text();
+    assert.match(metrics, /^contiv_vpp_acl_packets_total\{.*verdict="denied"\} [1-9]/m);
+    assert.match(metrics, /^vpp_nat44_sessions\{.*\} [1-9]/m);
+
     const second = await start().ended;
     assert.equal(second.code, 1);
     const running = /an agent of yours runs as node node-1 already: process (\d+)/;
@@ -55,6 +66,14 @@ async function podNames(url: string): Promise<string[]> {
     `${url}contiv/v1/interfaces?owner=pod&limit=1000`,
   )) as InterfaceList;
   return interfaces.map(({ owner }) => owner.pod ?? '');
+}
+
+/** Of the interfaces of the pods of a node. */
+async function total(url: string, counter: 'rxPackets' | 'drops'): Promise<number> {
+  const { interfaces } = (await document(
+    `${url}contiv/v1/interfaces?owner=pod&limit=1000`,
+  )) as InterfaceList;
+  return interfaces.reduce((sum, { counters }) => sum + counters[counter], 0);
 }
 
 async function document(url: string): Promise<unknown> {

@@ -17,7 +17,15 @@ export async function getStream(
   return await send(socketPath, 'GET', path, undefined, signal, clock);
 }
 
-/** @returns the text of the reply, which is JSON */
+export async function getJson(
+  socketPath: string,
+  path: string,
+  signal: AbortSignal,
+  clock: Clock,
+): Promise<unknown> {
+  return await jsonOf(await send(socketPath, 'GET', path, undefined, signal, clock));
+}
+
 export async function postJson(
   socketPath: string,
   path: string,
@@ -25,7 +33,10 @@ export async function postJson(
   signal: AbortSignal,
   clock: Clock,
 ): Promise<unknown> {
-  const reply = await send(socketPath, 'POST', path, JSON.stringify(body), signal, clock);
+  return await jsonOf(await send(socketPath, 'POST', path, JSON.stringify(body), signal, clock));
+}
+
+async function jsonOf(reply: Readable): Promise<unknown> {
   return JSON.parse((await reply.setEncoding('utf8').toArray()).join(''));
 }
 
