@@ -5,8 +5,11 @@ import type { Loggers } from '#infra/log/loggers.ts';
 import { SimLinux } from '#simulator/linux/linux.ts';
 import { SimVpp } from '#simulator/vpp/vpp.ts';
 
-/** Of the VPP of each node of a cluster: by it VPP reaches the other nodes. */
-export const NIC = 'GigabitEthernet0/8/0';
+/** Link of the host of each node of a cluster. */
+const LINK = 'eth1';
+
+/** The interface of VPP with this link: by it VPP reaches the other nodes. */
+export const NIC = `host-${LINK}`;
 
 export interface SimulatedEnvironmentDeps {
   readonly clock: Clock;
@@ -30,8 +33,8 @@ export function simulatedEnvironment(
 ) {
   const linux = new SimLinux(random);
   const log = loggers.get('sim-vpp');
-  const nics = cluster ? [NIC] : [];
-  const vpp = new SimVpp({ host: linux, nics, clock, random, log, keepsRequests: false });
+  if (cluster) linux.addNic(LINK);
+  const vpp = new SimVpp({ host: linux, clock, random, log, keepsRequests: false });
   return {
     cluster: cluster ?? local,
     local,

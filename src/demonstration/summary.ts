@@ -1,6 +1,7 @@
 /** The text on the terminal when the demonstration has started. */
 import type { StartedNode } from './demonstration.ts';
 import type { PodAttachment } from './fake-kubelet.ts';
+import type { TourStop } from './tour.ts';
 
 /** Pods that could not be attached. */
 const SHOWN_FAILURES = 5;
@@ -9,20 +10,26 @@ export interface SummaryInput {
   readonly nodes: readonly StartedNode[];
   /** Number of manifests that were ignored. */
   readonly ignored: number;
+  /** Empty: the manifests are not those of the shop. */
+  readonly tour: readonly TourStop[];
   /** undefined: the log is on the standard output. */
   readonly logFile: string | undefined;
 }
 
 /** Fits on a small terminal, below the lines of npm. */
-export function summaryText({ nodes, ignored, logFile }: SummaryInput): string {
+export function summaryText(input: SummaryInput): string {
+  const { nodes, ignored, logFile } = input;
   const [first, ...others] = nodes;
   if (first === undefined) return '';
+  const isAlone = others.length === 0;
   return [
     '',
-    ...(others.length === 0 ? nodeLines(first, ignored) : clusterLines(nodes, ignored)),
+    ...(isAlone ? nodeLines(first, ignored) : clusterLines(input)),
     '',
     ...(logFile === undefined ? [] : [`The log is ${logFile}.`]),
-    `${others.length === 0 ? 'The agent keeps' : 'The agents keep'} running; Ctrl-C stops ${others.length === 0 ? 'it' : 'them'}.`,
+    isAlone
+      ? 'The agent keeps running; Ctrl-C stops it.'
+      : 'The agents keep running; Ctrl-C stops them.',
     '',
   ].join('\n');
 }
@@ -46,18 +53,20 @@ function nodeLines({ name, port, pods }: StartedNode, ignored: number): string[]
   ];
 }
 
-function clusterLines(nodes: readonly StartedNode[], ignored: number): string[] {
+function clusterLines({ nodes, ignored, tour }: SummaryInput): string[] {
   const all = nodes.flatMap(({ pods }) => pods);
   return [
     `${nodes.length} nodes: ${attachedText(all, ignored)}`,
     ...failureLines(all),
     '',
-    `  ${'NODE'.padEnd(10)} ${'PODS'.padEnd(4)}  ${'PAGE'.padEnd(26)}  METRICS`,
+    `  ${'NODE'.padEnd(10)} ${'PODS'.padEnd(4)}  ${'PAGE'.padEnd(27)}  REST`,
     ...nodes.map(({ name, port, pods }) => {
       const page = `${urlOf(port)}/ui/`;
       const count = String(attached(pods).length);
-      return `  ${name.padEnd(10)} ${count.padEnd(4)}  ${page.padEnd(26)}  ${urlOf(port)}/metrics`;
+      return `  ${name.padEnd(10)} ${count.padEnd(4)}  ${page.padEnd(27)}  ${urlOf(port)}/`;
     }),
+    ...(tour.length === 0 ? [] : ['', 'In another terminal:']),
+    ...tour.flatMap(({ command, shows }) => [`  # ${shows}`, `  ${command}`]),
   ];
 }
 

@@ -1,11 +1,39 @@
 /** The settings of the nodes of a simulated cluster. */
+import { join } from 'node:path';
 import { GATEWAY } from '#demonstration/outside.ts';
+import { NIC } from '#demonstration/simulated-environment.ts';
+import { userNodeFolder } from '#infra/process/user-folder.ts';
 import { LABEL_FLAG } from '#infra/service-label/service-label.ts';
 import type { AgentFlags } from './flags.ts';
 import { readSettings, type Settings } from './settings.ts';
 
 /** Names of nodes without `--microservice-label`: node-1, node-2 … */
 const DEFAULT_PREFIX = 'node';
+
+/** Without a section for the node, VPP has the simulated NIC. */
+function withNic({ contiv, label }: Settings): Settings['contiv'] {
+  if (contiv.nodeConfig.some(({ nodeName }) => nodeName === label)) return contiv;
+  const section = {
+    nodeName: label,
+    mainVPPInterface: { interfaceName: NIC, ip: '', useDHCP: false },
+    otherVPPInterfaces: [],
+    stealInterface: '',
+    gateway: GATEWAY,
+    natExternalTraffic: contiv.natExternalTraffic,
+  };
+  return { ...contiv, nodeConfig: [...contiv.nodeConfig, section] };
+}
+
+/** A folder of its own for each node: all are recorded by one process. */
+function withRecording({ controller, label }: Settings): Settings['controller'] {
+  const given = controller['record-run'];
+  return { ...controller, 'record-run': given ? join(given, label) : ownRecordings(label) };
+}
+
+/** Of the last start, unless the configuration sets a folder. */
+export function ownRecordings(label: string): string {
+  return join(userNodeFolder(label), 'recordings');
+}
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -29,11 +57,10 @@ export function embeddedNodes(
       'http-port': String(port === 0 ? 0 : port + index),
     };
     const settings = readSettings({ ...flags, values }, env);
-    const { ipamConfig } = settings.contiv;
-    const defaultGateway = ipamConfig.defaultGateway || GATEWAY;
     return {
       ...settings,
-      contiv: { ...settings.contiv, ipamConfig: { ...ipamConfig, defaultGateway } },
+      contiv: withNic(settings),
+      controller: withRecording(settings),
       // one port
       grpc2: index === 0 ? settings.grpc2 : undefined,
     };

@@ -79,7 +79,7 @@ export function parseFlags(
     .option('--nodes <number>', 'for --embedded: number of simulated nodes', nodeCount, 1)
     .option(
       '--manifests <dir>',
-      'Kubernetes manifests for --embedded (default: examples) and for connectivity',
+      'Kubernetes manifests for --embedded (default: examples/shop) and for connectivity',
     )
     .option('--print-config', 'print each effective value with its origin, and exit', false)
     .option('--from <pod>', 'for trace and connectivity: source, as namespace/name')

@@ -78,6 +78,8 @@ async function runCommand(
   if (flags.embedded && !flags.undeploy) {
     const { embeddedNodes } = await import('./embedded-nodes.ts');
     const nodes = embeddedNodes(flags, env);
+    const { bannerText } = await import('#demonstration/banner.ts');
+    output.write(bannerText(nodes.length, buildInfo(env).version));
     const { runDemonstration } = await import('./run-demonstration.ts');
     await runDemonstration(nodes, output, ended);
     return 0;

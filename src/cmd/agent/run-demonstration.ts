@@ -1,4 +1,5 @@
 /** Runs the agents of a demonstration in this process, each on a simulated VPP and Linux, until a signal stops them. */
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { KvStore } from '#datastore/api.ts';
 import type { LevelStore } from '#datastore/level-store.ts';
@@ -8,6 +9,7 @@ import { type DemonstrationLog, demonstrationLog } from '#demonstration/demonstr
 import type { FakeCluster } from '#demonstration/fake-cluster.ts';
 import { LiveNetwork, type TrafficNode } from '#demonstration/live-network.ts';
 import { summaryText } from '#demonstration/summary.ts';
+import { tour } from '#demonstration/tour.ts';
 import { Traffic } from '#demonstration/traffic.ts';
 import { seededRandom } from '#infra/clock/manual.ts';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
@@ -17,10 +19,11 @@ import { buildInfo } from '#infra/process/build-info.ts';
 import { createUserNodeFolder, userNodeFolder } from '#infra/process/user-folder.ts';
 import type { NodeSnapshot } from '#packet-trace/node-document.ts';
 import { type Agent, createAgent } from './agent.ts';
+import { ownRecordings } from './embedded-nodes.ts';
 import { openOwnStore } from './open-level.ts';
 import { openSimulated, type SimulatedEnvironment } from './open-simulated.ts';
 import { getJson } from './report/agent-requests.ts';
-import type { Settings } from './settings.ts';
+import { type Settings, shopManifests } from './settings.ts';
 
 const STANDARD_OUTPUT = 1;
 
@@ -46,13 +49,17 @@ export async function runDemonstration(
   const [first] = all;
   for (const { label } of all) createUserNodeFolder(label);
   const folder = userNodeFolder(first.label);
-  const log = demonstrationLog(folder, STANDARD_OUTPUT, output, systemClock);
+  const log = demonstrationLog(folder, STANDARD_OUTPUT, output, systemClock, first.env);
   const running: RunningNode[] = [];
   const aborter = new AbortController();
   let shared: LevelStore | undefined;
   let traffic: Promise<Traffic | undefined> = Promise.resolve(undefined);
   try {
-    if (all.length > 1) shared = await openShared(first, loggersOf(first, log, true));
+    if (all.length > 1) {
+      shared = await openShared(first, loggersOf(first, log, true));
+      // a replay of these needs the build that has recorded them
+      for (const { label } of all) rmSync(ownRecordings(label), { recursive: true, force: true });
+    }
     for (const settings of all) running.push(await openNode(settings, log, shared));
     const started = start(running, (text) => output.write(text), log.file);
     traffic = started.then((cluster) => startTraffic(running, cluster, aborter.signal));
@@ -117,7 +124,9 @@ async function start(
     random: systemRandom,
     log: loggers.get('kubelet'),
   });
-  print(summaryText({ nodes, ignored: cluster.problems.length, logFile }));
+  const isShop = settings.embedded!.manifests === shopManifests;
+  const stops = isShop ? tour(settings.controller['record-run']) : [];
+  print(summaryText({ nodes, ignored: cluster.problems.length, tour: stops, logFile }));
   return cluster;
 }
 

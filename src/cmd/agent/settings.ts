@@ -41,6 +41,9 @@ import type { AgentFlags } from './flags.ts';
 /** Root folder of the agent, which contains `examples/`. */
 const root = resolve(import.meta.dirname, '../../..');
 
+/** Default of `--manifests`. */
+export const shopManifests = join(root, 'examples/shop');
+
 /** Start limit of the Go agent. */
 const DEFAULT_START_LIMIT = '45s';
 const LEAST_START_LIMIT_MS = 1_000;
@@ -125,7 +128,7 @@ export function readSettings(
     warnings,
   };
   if (!flags.embedded) return settings;
-  return embeddedSettings(settings, flags.manifests ?? join(root, 'examples'));
+  return embeddedSettings(settings, flags.manifests ?? shopManifests);
 }
 
 function checkFlags({ configDir, embedded, manifests, nodes }: AgentFlags): void {

@@ -37,8 +37,15 @@ export function sessionMessages(interfaces: Interfaces): MessageHandlers {
       }),
 
       cli_inband: ({ cmd }) => {
-        const command = commands[cmd.trim().replaceAll(/\s+/g, ' ')];
+        const words = cmd.trim().replaceAll(/\s+/g, ' ');
+        const command = commands[words];
         if (command) return { reply: command() };
+        const [, name, to] = /^set interface state (\S+) (up|down)$/.exec(words) ?? [];
+        const found = interfaces.all().find((one) => one.name === name);
+        if (found) {
+          interfaces.setAdmin(found, to === 'up');
+          return { reply: '' };
+        }
         return { retval: retval.UNSPECIFIED, reply: `unknown input \`${cmd}'` };
       },
     },

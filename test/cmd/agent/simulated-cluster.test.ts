@@ -1,11 +1,15 @@
 /** `npm start`: a cluster of simulated nodes in one process. */
 import assert from 'node:assert/strict';
+import { resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import type { InterfaceList } from '#documents/interfaces.ts';
 import type { PairTrace } from '#documents/pair-trace.ts';
+import { NetctlProgram } from '#test/netctl/support/program.ts';
 import { temporaryFolder } from '#test/support/temporary-folder.ts';
 import { runAgentProgram } from './agent-program.ts';
 import { until } from './harness.ts';
+
+const CHANGE = resolve(import.meta.dirname, '../../../examples/tour/web-reads-orders.yaml');
 
 describe('a simulated cluster', { timeout: 240_000 }, () => {
   it('has a page for each node, pods that reach each other, and one end', async () => {
@@ -43,6 +47,21 @@ describe('a simulated cluster', { timeout: 240_000 }, () => {
     const metrics = await (await fetch(`${urls[0]}metrics`)).text();
     assert.match(metrics, /^contiv_vpp_acl_packets_total\{.*verdict="denied"\} [1-9]/m);
     assert.match(metrics, /^vpp_nat44_sessions\{.*\} [1-9]/m);
+
+    using netctl = new NetctlProgram({ TMPDIR: folder });
+    const plan = await netctl.run('plan');
+    assert.equal(plan.stdout.match(/nothing to do: \d+ values are as desired/g)?.length, 3);
+    await netctl.run('vppcli', 'node-2', 'set', 'interface', 'state', 'tap1', 'down');
+    const drift = await netctl.run('plan', 'node-2');
+    assert.match(drift.stdout, /^node-2 +different +update +config.*enabled$/m);
+    const change = await netctl.run('plan', '-f', CHANGE);
+    assert.match(
+      change.stdout,
+      /^ {2}\+ storefront\/web\[Deployment\] => backoffice\/orders\[Deployment\] : TCP 7000$/m,
+    );
+    const [, recordings = ''] = /agent -- replay (\S+)/.exec(program.text()) ?? [];
+    const replay = await runAgentProgram(folder, 'replay', recordings).ended;
+    assert.equal(replay.code, 0, replay.text);
 
     const second = await start().ended;
     assert.equal(second.code, 1);

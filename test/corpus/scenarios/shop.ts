@@ -7,7 +7,7 @@ import { silentLogger } from '#infra/log/log.ts';
 import { makeMachine, RecordedAgent } from '../record.ts';
 import type { Recording } from '../recording.ts';
 
-const examplesFolder = resolve(import.meta.dirname, '../../../examples');
+const examplesFolder = resolve(import.meta.dirname, '../../../examples/shop');
 
 export async function shop(recording: Recording): Promise<void> {
   const machine = await makeMachine({ nics: false });
