@@ -223,7 +223,7 @@ describe('contiv-agent as a process', () => {
     assert.equal(code, 2, text);
     assert.match(
       text,
-      /^contiv-agent: .*contiv-vswitch-\d+: cannot be created: EEXIST.*\nCV_USER_FOLDER: Set TMPDIR/,
+      /^contiv-agent: .*contiv-vswitch-\d+: cannot be created: EEXIST.*\nCV_USER_FOLDER: Set TMPDIR/m,
     );
     assert.doesNotMatch(text, /\n +at /);
   });
