@@ -4,6 +4,7 @@
  * services.
  */
 import type { KvStore } from '#datastore/api.ts';
+import { vppNodeModel } from '#kubernetes/models/vpp-node.ts';
 import { endpointsOf, selectsPod } from '#kubernetes/reflector/backends.ts';
 import { type Cluster, clusterOf } from '#kubernetes/reflector/cluster.ts';
 import { readManifestFolder } from '#kubernetes/reflector/manifest-folder.ts';
@@ -50,10 +51,11 @@ export class FakeCluster {
 
   /**
    * Replaces the reflected state in the store with that of the manifests. Records that agents write
-   * (node IDs) stay.
+   * (node IDs) stay, except those of nodes that an earlier cluster had.
    */
   async fillStore(): Promise<void> {
     const changes = new Map<string, string | undefined>();
+    for (const key of await this.#keysOfGoneNodes()) changes.set(key, undefined);
     for (const resource of resourceList) {
       if (writtenByAgents.has(resource.keyword)) continue;
       const { entries } = await this.#store.list(REFLECTOR_PREFIX + resource.keyPrefix);
@@ -62,6 +64,16 @@ export class FakeCluster {
         changes.set(REFLECTOR_PREFIX + key, valueText(resource, value));
     }
     await this.#store.putAll(changes);
+  }
+
+  async #keysOfGoneNodes(): Promise<string[]> {
+    const { vppnode, node } = resources;
+    const known = this.#cluster.state[node.keyword] ?? {};
+    const { entries } = await this.#store.list(REFLECTOR_PREFIX + vppnode.keyPrefix);
+    return entries.flatMap(({ key, value }) => {
+      const { name } = vppNodeModel.parseKnown(JSON.parse(value), key).value;
+      return node.key(name, '') in known ? [] : [key];
+    });
   }
 
   /** Pods that the node must start and attach to the network. */
