@@ -31,7 +31,10 @@ export const nameText = fc.oneof(
 const texts: readonly (readonly [RegExp, fc.Arbitrary<string>])[] = [
   [/^(phys_address|hw_address|host_phys_address|source_mac_address|.*_mask)$/, macText],
   [/^(dst_network|ip_addresses|host_ip_address|router_ip_address|.*_network)$/, cidrText],
-  [/(_ip|_addr|^ip_address|^address|_address|^next_hop|^first_ip.*|^last_ip.*|^gw_.*|^host_source)$/, ipText],
+  [
+    /(_ip|_addr|^ip_address|^address|_address|^next_hop|^first_ip.*|^last_ip.*|^gw_.*|^host_source)$/,
+    ipText,
+  ],
 ];
 
 function textOf(typeName: string, field: string): fc.Arbitrary<string> {
