@@ -13,6 +13,7 @@ import { tour } from '#demonstration/tour.ts';
 import { Traffic } from '#demonstration/traffic.ts';
 import { seededRandom } from '#infra/clock/manual.ts';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
+import { errorText } from '#infra/errors/errors.ts';
 import { Loggers } from '#infra/log/loggers.ts';
 import type { Output } from '#infra/log/output.ts';
 import { buildInfo } from '#infra/process/build-info.ts';
@@ -62,7 +63,15 @@ export async function runDemonstration(
     }
     for (const settings of all) running.push(await openNode(settings, log, shared));
     const started = start(running, (text) => output.write(text), log.file);
-    traffic = started.then((cluster) => startTraffic(running, cluster, aborter.signal));
+    traffic = started.then((cluster) =>
+      // the agents are of use without traffic
+      startTraffic(running, cluster, aborter.signal).catch((thrown: unknown) => {
+        const error = errorText(thrown);
+        if (!aborter.signal.aborted)
+          running[0]!.loggers.get('traffic').warn({ error }, 'no simulated traffic');
+        return undefined;
+      }),
+    );
     // A start that waits must not block the stop.
     const signal = await Promise.race([ended, traffic.then(() => ended)]);
     for (const { loggers } of running) loggers.get('agent').info({ signal }, 'stopping');

@@ -9,12 +9,14 @@ import { join } from 'node:path';
 import { nodeModel } from '#kubernetes/models/node.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/value-text.ts';
+import type { FakeStnDaemon } from '#test/stn/fake-daemon.ts';
 import { until } from '#test/support/wait.ts';
 import type { AgentConfig, Links } from './agent.ts';
 import { RealEtcd } from './etcd.ts';
 import { Netns } from './netns.ts';
 import { type Networks, networks } from './networks.ts';
 import { RealNode } from './node.ts';
+import { stolenUplink } from './stolen-uplink.ts';
 import { SysFs } from './sys-fs.ts';
 import type { Endpoint, NetworkNamespace } from './traffic.ts';
 
@@ -37,6 +39,8 @@ export interface ClusterOptions {
   readonly links?: Links;
   /** Default gateway of the VPPs. */
   readonly gateway?: string;
+  /** Whether each VPP has taken its uplink from the host (STN), which shares the address; default: no. */
+  readonly stn?: boolean;
   /** By the name of the node. */
   readonly zones?: Readonly<Record<string, string>>;
   /** `ipamConfig` of all nodes; default: the addresses that are named above. */
@@ -77,6 +81,8 @@ export class RealCluster implements AsyncDisposable {
   readonly #core: Netns;
   readonly #outside: Netns;
   readonly #nodes = new Map<string, ClusterNode>();
+  /** Of the nodes, with STN. */
+  readonly #daemons: FakeStnDaemon[] = [];
   #joined = 0;
 
   /** A cluster whose nodes are all ready and have routes to each other. */
@@ -165,6 +171,7 @@ export class RealCluster implements AsyncDisposable {
       sysFs?.[Symbol.dispose]();
     }
     this.#nodes.clear();
+    for (const daemon of this.#daemons) daemon.close();
     await this.etcd.close();
     await this.#outside.remove();
     await this.#core.remove();
@@ -202,7 +209,12 @@ export class RealCluster implements AsyncDisposable {
   }
 
   async #createUplink({ netns, vpp }: RealNode, port: string): Promise<void> {
-    if (this.#mainInterface !== UPLINK_TAP) return this.#connect(netns, UPLINK, 'under', port);
+    if (this.#mainInterface !== UPLINK_TAP) {
+      await this.#connect(netns, UPLINK, 'under', port);
+      // the host still has the NIC here, and must not answer for the address that it shares with VPP
+      if (this.#options.stn) await netns.run('ip', 'link', 'set', UPLINK, 'arp', 'off');
+      return;
+    }
     const gso = this.#options.uplink === 'TAP with GSO' ? ' gso' : '';
     const host = `host-ns ${this.#core.path} host-if-name ${port}`;
     await vpp.cli(`create tap id ${UPLINK_TAP.slice(3)} ${host}${gso}`);
@@ -214,6 +226,11 @@ export class RealCluster implements AsyncDisposable {
     const name = `node${number}`;
     const host = this.networks.host(number);
     const { gateway } = this.#options;
+    const stnSocketFile = join(this.#folder, `${name}.stn`);
+    if (this.#options.stn)
+      this.#daemons.push(
+        await stolenUplink(stnSocketFile, UPLINK, `192.168.16.${number}/24`, gateway),
+      );
     const sysFs = this.#options.sockets ? new SysFs() : undefined;
     const service = { ...this.#options.service, ...(sysFs && { socketServices: sysFs.path }) };
     const node = await RealNode.create({
@@ -224,10 +241,12 @@ export class RealCluster implements AsyncDisposable {
       ...(this.#options.links && { links: this.#options.links }),
       contiv: {
         ...this.#options.contiv,
+        stnSocketFile,
         ipamConfig: this.#options.ipam ?? this.networks.ipamConfig,
         nodeConfig: [
           {
             nodeName: name,
+            ...(this.#options.stn && { stealInterface: UPLINK }),
             mainVPPInterface: { interfaceName: this.#mainInterface },
             ...(gateway !== undefined && { gateway }),
           },

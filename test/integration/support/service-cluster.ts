@@ -44,6 +44,8 @@ export interface RealServiceClusterOptions extends ServiceClusterOptions {
   readonly sockets?: boolean;
   /** Of pods, services and the networks between the nodes; default 4. */
   readonly family?: 4 | 6;
+  /** Whether each VPP has taken its uplink from the host (STN). */
+  readonly stn?: boolean;
 }
 
 /** A connection over which a message goes out and returns all the time, from its end on never again. */
@@ -53,6 +55,7 @@ export interface RunningFlow {
 
 export class RealServiceCluster implements ServiceCluster {
   readonly hasSockets: boolean;
+  readonly #hasStn: boolean;
   readonly #cluster: RealCluster;
   readonly #pods = new Map<string, RealPod>();
   /** On the network of the hosts, by which it reaches their own NICs. */
@@ -62,23 +65,33 @@ export class RealServiceCluster implements ServiceCluster {
   #markers = 0;
 
   static async start(options: RealServiceClusterOptions = {}): Promise<RealServiceCluster> {
-    const { contiv, service, zones, workers = 0, family = 4, sockets = false } = options;
+    const {
+      contiv,
+      service,
+      zones,
+      workers = 0,
+      family = 4,
+      sockets = false,
+      stn = false,
+    } = options;
     const cluster = await RealCluster.create({
       nodes: 2,
       workers,
       family,
       sockets,
+      stn,
       contiv: { routeServiceCIDRToVPP: true, enableGSO: true, ...contiv },
       // the machine outside: with a default gateway, the agents know the interface that leads out
       gateway: networks[family].outside.address,
       ...(service && { service }),
       ...(zones && { zones }),
     });
-    return new RealServiceCluster(cluster, sockets);
+    return new RealServiceCluster(cluster, sockets, stn);
   }
 
-  private constructor(cluster: RealCluster, hasSockets: boolean) {
+  private constructor(cluster: RealCluster, hasSockets: boolean, hasStn: boolean) {
     this.hasSockets = hasSockets;
+    this.#hasStn = hasStn;
     this.#cluster = cluster;
     this.#management = new Station('management', cluster.management);
     for (const { name, host, sysFs } of cluster.nodes)
@@ -117,7 +130,7 @@ export class RealServiceCluster implements ServiceCluster {
   async serve(at: Place, port: number): Promise<void> {
     const own =
       typeof at === 'object' && 'host' in at
-        ? [this.addressOf(at), this.#cluster.networks.hostLink(this.#node(at.host).id)]
+        ? [this.addressOf(at), this.#hostLinkAddress(at.host)]
         : undefined;
     await this.#station(at).serve(port, this.#anyAddress, own);
   }
@@ -271,6 +284,12 @@ export class RealServiceCluster implements ServiceCluster {
   async [Symbol.asyncDispose](): Promise<void> {
     for (const station of [this.#management, ...this.#stations.values()]) await station.end();
     await this.#cluster[Symbol.asyncDispose]();
+  }
+
+  /** Of the host on its link to VPP; with STN that of the node. */
+  #hostLinkAddress(name: NodeName): string {
+    const { id, nodeIp } = this.#node(name);
+    return this.#hasStn ? nodeIp : this.#cluster.networks.hostLink(id);
   }
 
   get #anyAddress(): '0.0.0.0' | '::' {

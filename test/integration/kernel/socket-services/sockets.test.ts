@@ -126,6 +126,12 @@ describe('services at sockets', { skip: withoutSocketHooks() }, () => {
       assert.equal(await sourceOf('fd96::10'), 'fd16::1');
       assert.equal(await sourceOf('10.96.0.11'), '127.0.0.1', 'none in the mapping');
       assert.equal(await sourceOf('10.96.0.12'), '127.0.0.1', 'an address that the host has lost');
+      const lost = {
+        kind: 'send',
+        socket: 'lost',
+        to: { address: '10.96.0.12', port: PORT },
+      } as const;
+      assert.equal((await host.request({ ...lost, family: 4 })).error, 'ENETUNREACH');
       assert.equal(await sourceOf(`::ffff:${ipv4.vip}`), '::ffff:172.16.0.1');
       assert.equal(await sourceOf(ipv4.vip, '127.0.0.9'), '127.0.0.9');
       const to = { address: ipv4.vip, port: PORT };
@@ -187,7 +193,7 @@ describe('services at sockets', { skip: withoutSocketHooks() }, () => {
       const { server } = await sendConnected(ipv4.vip, 'late');
       return server === text(second!);
     });
-    // that of `default/other` of IPv4, whose address is gone, ends some time after the change
+    // that of `default/other` of IPv4, whose address was deleted, ends some time after the change
     await until(
       'the sockets of `late` and of the other service of IPv6 are left',
       async () => (await machine.files.connections()) === 2,
