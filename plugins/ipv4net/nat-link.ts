@@ -44,9 +44,12 @@ export function podOverNatLink({ routing }: NodeInput, way: PodRoute): KeyValue[
 export function natLinkValues(input: NodeInput, hosts: readonly string[]): KeyValue[] {
   const { addresses, nodeId, routing } = input;
   const natLoopback = hostNetwork(addresses.natLoopback());
+  const overLink = (vrf: number, network: string): KeyValue => routeOverLink(link, 4, vrf, network);
   return [
     ...loopedLinkValues(link, 4, natLinkMac(nodeId)),
-    ...[natLoopback, ...hosts].map((network) => routeOverLink(link, 4, routing.podVrf, network)),
+    ...[natLoopback, ...hosts].map((network) => overLink(routing.podVrf, network)),
+    // replies of other nodes come in there
+    ...(routing.transport === 'vxlan' ? [] : [overLink(routing.mainVrf, natLoopback)]),
     sourceRoute(anyNetwork(4), NAT_LINK_TABLE, HOST_REPLIES_TABLE),
     interVrfRoute(podNetwork(input), NAT_LINK_TABLE, routing.podVrf),
     // a packet without a session would come in by the link again

@@ -129,13 +129,13 @@ function mappingOf(
 }
 
 /**
- * The table in which replies of the backend come to NAT44: those of a machine outside come through a NIC, those of
- * other nodes and their pods through a tunnel. At the edge, replies to a client whose address is replaced come over the
- * link for replies, and the others from the backend's own interface.
+ * The table in which replies of the backend come to NAT44: those of a machine outside come through a NIC. At the edge, replies
+ * to a client whose address is replaced come over the link for replies, and the others from the backend's own interface. Without
+ * sockets those of other nodes and their pods come through a tunnel, or without an overlay through a NIC.
  */
 function vrfOf({ place, isLocal }: Backend, keepsClient: boolean, node: NatNode): number {
   const { mainVrf, podVrf, hasOverlay, hasSockets } = node;
   if (place === 'outside' || (isLocal && place === 'node')) return mainVrf;
-  if (!isLocal && !hasOverlay) return mainVrf;
-  return hasSockets && !keepsClient ? NAT_LINK_TABLE : podVrf;
+  if (hasSockets && !keepsClient) return NAT_LINK_TABLE;
+  return isLocal || hasOverlay ? podVrf : mainVrf;
 }

@@ -24,15 +24,13 @@ const nodeNames: readonly NodeName[] = ['node1', 'node2'];
 
 /** Cases that not every cluster has to show; default: all. */
 export interface HostNicCases {
-  /** With the policy Cluster, at another node than that of the backend. */
-  readonly otherNodes?: boolean;
   readonly restart?: boolean;
 }
 
 export function hostNicSuite(
   name: string,
   options: RealServiceClusterOptions,
-  { otherNodes = true, restart = true }: HostNicCases = {},
+  { restart = true }: HostNicCases = {},
 ): void {
   const skip = withoutNodes() || withoutVhostNet() || withoutSocketHooks();
 
@@ -76,7 +74,7 @@ export function hostNicSuite(
       assertClient(answers, cluster.natLoopbackOf('node1'));
     });
 
-    it('with the policy Cluster backends of all nodes answer', { skip: !otherNodes }, async () => {
+    it('with the policy Cluster backends of all nodes answer', async () => {
       await apply('np-all', {
         service_type: 'NodePort',
         cluster_ip: '10.96.1.16',
@@ -172,9 +170,7 @@ export function hostNicSuite(
       );
     });
 
-    it('a network policy decides by the NAT loopback at another node, with the policy Cluster', {
-      skip: !otherNodes,
-    }, async () => {
+    it('a network policy decides by the NAT loopback at another node, with the policy Cluster', async () => {
       await apply('guarded', {
         service_type: 'NodePort',
         cluster_ip: '10.96.1.15',

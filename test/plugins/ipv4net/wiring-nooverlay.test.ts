@@ -36,6 +36,7 @@ describe('wiring of a node without an overlay', () => {
       'config/vpp/v2/route/vrf/4294967293/dst/10.1.1.0/24/gw/0.0.0.0',
     ]);
     assert.deepEqual(keys(node, 'route/if/natLink'), [
+      'config/vpp/v2/route/if/natLink/vrf/0/dst/10.1.1.254/32/gw/169.254.254.250',
       'config/vpp/v2/route/if/natLink/vrf/1/dst/10.1.1.254/32/gw/169.254.254.250',
       'config/vpp/v2/route/if/natLink/vrf/1/dst/172.16.0.5/32/gw/169.254.254.250',
     ]);
