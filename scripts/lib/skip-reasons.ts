@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { clusterSettingsFile } from '../../test/cluster/folder.ts';
+import { type Capability, hasCapability } from '../../test/support/capabilities.ts';
 import { hasSocketHooks } from '../../test/support/socket-hooks.ts';
 
 export interface Machine {
@@ -13,6 +14,7 @@ export interface Machine {
   readonly canCreateNamespaces: () => boolean;
   readonly canScheduleRealTime: () => boolean;
   readonly hasSocketHooks: () => boolean;
+  readonly hasCapability: (name: Capability) => boolean;
 }
 
 export const thisMachine: Machine = {
@@ -23,6 +25,7 @@ export const thisMachine: Machine = {
   canCreateNamespaces: () => spawnSync('unshare', ['--net', 'true']).status === 0,
   canScheduleRealTime: () => spawnSync('chrt', ['--fifo', '10', 'true']).status === 0,
   hasSocketHooks,
+  hasCapability,
 };
 
 /** Only what `.ci/run` cannot install; all the rest must not be missing there. */
@@ -74,6 +77,10 @@ const rules: readonly {
   {
     pattern: /^needs BPF at control groups:/,
     isMissing: (machine) => !machine.hasSocketHooks(),
+  },
+  {
+    pattern: /^needs the capability (SYS_RESOURCE):/,
+    isMissing: (machine, name) => !machine.hasCapability(name as Capability),
   },
   {
     pattern: /^needs real-time scheduling:/,

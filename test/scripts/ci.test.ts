@@ -17,6 +17,7 @@ const minimal: Machine = {
   canCreateNamespaces: () => false,
   canScheduleRealTime: () => false,
   hasSocketHooks: () => false,
+  hasCapability: () => false,
 };
 const full: Machine = {
   isRoot: () => true,
@@ -25,6 +26,7 @@ const full: Machine = {
   canCreateNamespaces: () => true,
   canScheduleRealTime: () => true,
   hasSocketHooks: () => true,
+  hasCapability: () => true,
 };
 
 describe('the reason of a skipped test', () => {
@@ -34,6 +36,7 @@ describe('the reason of a skipped test', () => {
     'needs root on Linux: run as root',
     'needs network namespaces: grant CAP_SYS_ADMIN',
     'needs real-time scheduling: grant CAP_SYS_NICE',
+    'needs the capability SYS_RESOURCE: grant CAP_SYS_RESOURCE',
     'needs /dev/vhost-net: load the kernel module vhost_net',
     'needs cnitool in the PATH: install it',
     'needs IPv6 on the loopback',

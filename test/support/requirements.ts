@@ -12,6 +12,7 @@ import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:f
 import { delimiter, join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { clusterFolder, clusterSettingsFile } from '../cluster/folder.ts';
+import { type Capability, hasCapability } from './capabilities.ts';
 import { hasSocketHooks } from './socket-hooks.ts';
 import { hasVhostNet } from './vhost-net.ts';
 
@@ -30,6 +31,7 @@ const packages = {
   ping: 'iputils-ping',
   nsenter: 'util-linux',
   setpriv: 'util-linux',
+  prlimit: 'util-linux',
   chrt: 'util-linux',
   containerd: 'containerd',
   crun: 'crun',
@@ -162,6 +164,14 @@ export function withoutRoot(): SkipReason {
   return process.platform === 'linux' && process.getuid?.() === 0
     ? false
     : 'needs root on Linux: run as root';
+}
+
+/** A right that root lacks on some machines. */
+export function withoutCapability(name: Capability): SkipReason {
+  return (
+    withoutRoot() ||
+    (hasCapability(name) ? false : `needs the capability ${name}: grant CAP_${name}`)
+  );
 }
 
 export function withoutEtcd(): SkipReason {

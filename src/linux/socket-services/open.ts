@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Clock, Random } from '#infra/clock/clock.ts';
 import { defineError, errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
+import { liftLockedMemoryLimit } from '../bpf/locked-memory.ts';
 import { Refusal } from '../netlink/refusal.ts';
 import type { SocketTable } from './api.ts';
 import { Installation, uninstall } from './installation.ts';
@@ -22,7 +23,7 @@ export const SocketServicesUnavailableError = defineError({
   isRetriable: false,
   unavailable: 'environment',
   remedy:
-    'NAT44 of VPP carries all services of this node; if its pods have addresses of IPv6, it has none. For services at the socket the agent needs Linux 5.10 or later, CAP_BPF and CAP_NET_ADMIN (or CAP_SYS_ADMIN), a bpf file system, and the control groups of version 2 of the host, as the manifest mounts them; then restart the agent.',
+    'NAT44 of VPP carries all services of this node; if its pods have addresses of IPv6, it has none. For services at the socket the agent needs Linux 5.10 or later, CAP_BPF and CAP_NET_ADMIN (or CAP_SYS_ADMIN), before Linux 5.11 CAP_SYS_RESOURCE, too, a bpf file system, and the control groups of version 2 of the host, as the manifest mounts them; then restart the agent.',
 });
 
 export interface SocketTableDeps {
@@ -42,6 +43,7 @@ export interface SocketTableDeps {
  */
 export function openSocketTable(sysFs: string, deps: SocketTableDeps): SocketTable {
   const folder = join(sysFs, 'bpf', FOLDER);
+  const isLimited = !isLockedMemoryLifted();
   try {
     return open(sysFs, folder, deps);
   } catch (thrown) {
@@ -57,8 +59,27 @@ export function openSocketTable(sysFs: string, deps: SocketTableDeps): SocketTab
     const isRefused =
       thrown instanceof Refusal || (thrown as NodeJS.ErrnoException).syscall !== undefined;
     if (!isRefused) throw thrown;
-    throw new SocketServicesUnavailableError(errorText(thrown), { where: folder, cause: thrown });
+    const text = errorText(thrown) + (isLimited ? limitText(thrown) : '');
+    throw new SocketServicesUnavailableError(text, { where: folder, cause: thrown });
   }
+}
+
+/** Newer kernels do not need it: that the limit stays is a fault only if the kernel refuses a map. */
+function isLockedMemoryLifted(): boolean {
+  try {
+    liftLockedMemoryLimit();
+    return true;
+  } catch (thrown) {
+    if (!(thrown instanceof Refusal)) throw thrown;
+    return false;
+  }
+}
+
+/** A possible cause of a refusal. */
+function limitText(thrown: unknown): string {
+  return thrown instanceof Refusal && thrown.errno === 'EPERM'
+    ? '; before Linux 5.11 maps and programs count as locked memory, whose limit the agent cannot lift without CAP_SYS_RESOURCE'
+    : '';
 }
 
 /**
