@@ -8,7 +8,12 @@ import type {
 import { AbortEventError, causedError } from '#plugins/controller/api/errors.ts';
 import type { ResyncContext } from '#plugins/controller/api/event-handler.ts';
 import type { HostLink, HostPort } from '#plugins/controller/api/ports/host.ts';
-import type { DhcpLease, VppInterfaceInfo, VppPort } from '#plugins/controller/api/ports/vpp.ts';
+import type {
+  DhcpLease,
+  SegmentationTraits,
+  VppInterfaceInfo,
+  VppPort,
+} from '#plugins/controller/api/ports/vpp.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
 import type { NodeSyncApi, PortContext } from '#plugins/nodesync/api.ts';
 import { podMtu } from './mtu.ts';
@@ -30,8 +35,9 @@ export class NodeInputReader {
   #links: readonly HostLink[] | undefined;
   #interfaces: readonly VppInterfaceInfo[] | undefined;
   #leases: readonly DhcpLease[] | undefined;
-  #variant: string | undefined;
-  /** Problem of the configured MTU that is in the log. */
+  #segmentation: SegmentationTraits | undefined;
+  /** Problems of the configured GSO and MTU that are in the log. */
+  #gsoProblem: string | undefined;
   #mtuProblem: string | undefined;
 
   constructor(deps: NodeInputReaderDeps) {
@@ -133,11 +139,13 @@ export class NodeInputReader {
   }
 
   async #canSegment(ctx: ResyncContext): Promise<boolean> {
-    this.#variant = await readOrLast(ctx, "the variants of VPP's code", this.#variant, () =>
-      ctx.callPort('vpp/segmentation variant', () => this.#deps.vpp.segmentationVariant()),
+    this.#segmentation = await readOrLast(ctx, 'the segmentation of VPP', this.#segmentation, () =>
+      ctx.callPort('vpp/segmentation', () => this.#deps.vpp.segmentation()),
     );
-    const problem = gsoProblem(this.#variant);
-    if (problem) ctx.log.warn({ err: problem }, 'GSO is off');
+    const problem = gsoProblem(this.#segmentation);
+    if (problem && problem.message !== this.#gsoProblem)
+      ctx.log.warn({ err: problem }, 'GSO is off');
+    this.#gsoProblem = problem?.message;
     return problem === undefined;
   }
 

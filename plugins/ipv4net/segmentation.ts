@@ -7,6 +7,7 @@ import { type CodedError, defineError } from '#infra/errors/errors.ts';
 import { segmentationModel } from '#models/vpp/segmentation.ts';
 import type { InterfaceConfig } from '#plugins/contivconf/api.ts';
 import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
+import type { SegmentationTraits } from '#plugins/controller/api/ports/vpp.ts';
 import { hostInterconnectName } from './interconnect-names.ts';
 import type { NodeInput } from './node-input.ts';
 
@@ -14,7 +15,7 @@ export const GsoNotUsableError = defineError({
   name: 'GsoNotUsableError',
   code: 'CV_NET_GSO_NOT_USABLE',
   remedy:
-    'Nothing is required: GSO is off on this node. To use it, select another variant of the code in startup.conf of VPP, for example `node { default { variant hsw } }`; otherwise set enableGSO: false.',
+    'Nothing is required: GSO is off on this node. To use it where a variant of the code is the reason, select another one in startup.conf of VPP, for example `node { default { variant hsw } }`; where the release is, use VPP v25.10 or later. Otherwise set enableGSO: false.',
 });
 
 /**
@@ -23,8 +24,12 @@ export const GsoNotUsableError = defineError({
  */
 const defectiveVariants: ReadonlySet<string> = new Set(['icl', 'spr', 'znver4']);
 
-/** @param variant of VPP's code that segments; empty: unknown. @returns why GSO is not usable */
-export function gsoProblem(variant: string): CodedError | undefined {
+/** @returns why GSO is not usable */
+export function gsoProblem({ variant, isReported }: SegmentationTraits): CodedError | undefined {
+  if (!isReported)
+    return new GsoNotUsableError(
+      'enableGSO is ignored: this release of VPP does not report on which interfaces it segments packets, so each resync would enable it once more',
+    );
   if (!defectiveVariants.has(variant)) return undefined;
   return new GsoNotUsableError(
     `enableGSO is ignored: the variant ${variant} of VPP's code corrupts the packets that it segments`,

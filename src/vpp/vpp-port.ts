@@ -32,10 +32,11 @@ export function vppPort(client: VppClient): VppPort {
     },
     permittedConnections: (prefix) => readPermittedConnections(client, prefix),
     hasPolicers: async () => client.has('policer_add_del'),
-    async segmentationVariant() {
+    async segmentation() {
       const { reply } = await client.request('cli_inband', { cmd: 'show node gso-ip4' });
       // name, priority and whether it is active, in one line for each variant
-      return /^\s+(\S+)\s+-?\d+\s+yes\b/m.exec(reply)?.[1] ?? '';
+      const variant = /^\s+(\S+)\s+-?\d+\s+yes\b/m.exec(reply)?.[1] ?? '';
+      return { variant, isReported: client.has('feature_is_enabled') };
     },
     async neighborsOf(sw_if_index) {
       const [details, ...neighbors] = await Promise.all([

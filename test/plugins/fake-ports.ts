@@ -17,6 +17,7 @@ import type {
   DhcpLease,
   InterfaceNeighbors,
   PermittedConnections,
+  SegmentationTraits,
   VppInterfaceInfo,
   VppPort,
 } from '#plugins/controller/api/ports/vpp.ts';
@@ -90,7 +91,7 @@ export class FakeVpp implements VppPort {
   nics: VppInterfaceInfo[] = [];
   dhcp: DhcpLease[] = [];
   traces = 0;
-  variant = 'default';
+  segmentationTraits: SegmentationTraits = { variant: 'default', isReported: true };
   failing: Error | undefined;
   /** By index of the interface. */
   readonly neighbors = new Map<number, InterfaceNeighbors>();
@@ -114,9 +115,9 @@ export class FakeVpp implements VppPort {
     return this.policers;
   }
 
-  async segmentationVariant(): Promise<string> {
+  async segmentation(): Promise<SegmentationTraits> {
     if (this.failing) throw this.failing;
-    return this.variant;
+    return this.segmentationTraits;
   }
 
   async tracePackets(): Promise<readonly string[]> {

@@ -26,6 +26,8 @@ export function sessionMessages(interfaces: Interfaces): MessageHandlers {
   // It counts nothing and has no buffers; GET /vpp/telemetry asks for these.
   for (const nothing of ['node counters', 'runtime', 'buffers', 'memory', 'ip fib', 'ip6 fib'])
     commands[`show ${nothing}`] = () => 'not simulated\n';
+  // no variants of code; the agent asks with enableGSO
+  commands['show node gso-ip4'] = () => 'not simulated\n';
   return {
     requests: {
       control_ping: () => ({ vpe_pid: 1 }),

@@ -26,16 +26,22 @@ nodeConfig:
     assert.deepEqual(keys(veth, SEGMENTATION), []);
   });
 
-  it('is not used, and no TAP has GSO, where the code of VPP segments wrongly', async () => {
+  it('is not used, and no TAP has GSO, where VPP segments wrongly or does not report where it segments', async () => {
     const vpp = fakeVppWithNics('Gig1');
-    vpp.variant = 'icl';
     const node = await startedNode({ yaml: 'enableGSO: true', vpp });
     await node.add('web', 'c1');
-    assert.deepEqual(keys(node, SEGMENTATION), []);
-    for (const name of ['tap-vpp2', 'vpp-tap-c1']) assert.equal(usesGso(node, name), false);
-    assert.deepEqual((await node.heal()).warnings, ['CV_NET_GSO_NOT_USABLE']);
-    vpp.variant = 'hsw';
-    await node.heal();
-    assert.deepEqual(keys(node, SEGMENTATION), [`${SEGMENTATION}Gig1`]);
+    for (const traits of [
+      { variant: 'icl', isReported: true },
+      { variant: 'default', isReported: false },
+    ]) {
+      vpp.segmentationTraits = traits;
+      assert.deepEqual((await node.heal()).warnings, ['CV_NET_GSO_NOT_USABLE']);
+      assert.deepEqual((await node.heal()).warnings, [], 'the log has it once');
+      assert.deepEqual(keys(node, SEGMENTATION), []);
+      for (const name of ['tap-vpp2', 'vpp-tap-c1']) assert.equal(usesGso(node, name), false);
+      vpp.segmentationTraits = { variant: 'hsw', isReported: true };
+      await node.heal();
+      assert.deepEqual(keys(node, SEGMENTATION), [`${SEGMENTATION}Gig1`]);
+    }
   });
 });

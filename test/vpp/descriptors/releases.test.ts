@@ -1,4 +1,6 @@
 /** The descriptors against the simulated VPP with the messages of the older releases. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import { complianceSuite } from '#test/descriptors/compliance/suite.ts';
 import { vppExamples } from '#test/descriptors/compliance/vpp-examples.ts';
 import { writtenFamilies } from '#test/descriptors/transitions/families/vpp.ts';
@@ -10,6 +12,7 @@ import { Catalog } from '#vpp/binapi/catalog.ts';
 import { mergeDefinitions, readDefinitions } from '#vpp/binapi/definitions.ts';
 import { selectDefinitions } from '#vpp/binapi/gen/select.ts';
 import { sessionMessages, usedMessages } from '#vpp/binapi/used-messages.ts';
+import { vppPort } from '#vpp/vpp-port.ts';
 import { sharedFolder } from '../binapi/vectors.ts';
 import { hostLinks, simulatedVpp, withHostLinkNotifications } from './backends.ts';
 
@@ -23,10 +26,20 @@ for (const [release, own] of Map.groupBy(cases, (one) => one.release)) {
   const folder = `${sharedFolder}/vpp-api/${release}`;
   const title = `descriptors with the messages of ${release}`;
   await declareUnless(withoutShared(`vpp-api/${release}`), title, async () => {
-    // definitions that a release lacks (the module punt) are those of the bundled release
-    const all = mergeDefinitions([bundledDefinitions, await readDefinitions(folder)]);
+    const defined = await readDefinitions(folder);
+    // messages that a release lacks are those of the bundled release
+    const all = mergeDefinitions([bundledDefinitions, defined]);
     const catalog = new Catalog(selectDefinitions(all, [...sessionMessages, ...usedMessages]));
     complianceSuite(() => simulatedVpp(catalog), vppExamples(hostLinks), release);
+    test(`${release} reports where it segments packets, from v25.10 on`, async () => {
+      const messages = usedMessages.filter((name) => name in defined.services);
+      const { client, stop } = await simulatedVpp(
+        new Catalog(selectDefinitions(all, [...sessionMessages, ...messages])),
+      );
+      const { isReported } = await vppPort(client).segmentation();
+      assert.equal(isReported, release !== 'v24.10');
+      await stop();
+    });
     const families = own.map(({ family }) => family);
     pairSuite(async () => withHostLinkNotifications(await simulatedVpp(catalog)), families, {
       release,

@@ -40,6 +40,14 @@ export interface PermittedConnections {
   }[];
 }
 
+/** How VPP segments packets. */
+export interface SegmentationTraits {
+  /** CPU variant of the code, for example `hsw`; empty: unknown. */
+  readonly variant: string;
+  /** Whether VPP reports on which interfaces it segments (since v25.10). */
+  readonly isReported: boolean;
+}
+
 export interface VppPort {
   interfaces(): Promise<readonly VppInterfaceInfo[]>;
   neighborsOf(swIfIndex: number): Promise<InterfaceNeighbors>;
@@ -52,8 +60,7 @@ export interface VppPort {
   permittedConnections(prefix: string): Promise<readonly PermittedConnections[]>;
   /** Whether VPP can limit the bandwidth of interfaces. */
   hasPolicers(): Promise<boolean>;
-  /** CPU variant of the code by which VPP segments packets, for example `hsw`; empty: unknown. */
-  segmentationVariant(): Promise<string>;
+  segmentation(): Promise<SegmentationTraits>;
   /**
    * Makes VPP trace the next received packets, for `vppctl show trace`.
    * @returns VPP's messages about input nodes that do not exist
