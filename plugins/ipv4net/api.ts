@@ -1,6 +1,7 @@
 /** Interfaces and addresses of this node for other plugins. Interface names are logical names. */
 import type { BandwidthDirection } from '#kubernetes/models/bandwidth-annotations.ts';
 import { defineEvent, type Event, EventMethod } from '#plugins/controller/api/event.ts';
+import type { HostLink } from '#plugins/controller/api/ports/host.ts';
 import type { Node, NodeProblems, OwnNetwork } from '#plugins/nodesync/api.ts';
 import type { Attachment, AttachmentId } from '#plugins/podmanager/api.ts';
 
@@ -52,6 +53,11 @@ export interface Ipv4NetApi {
   hostAddresses(): readonly string[];
   /** Links with these addresses, by their names in the kernel. */
   hostLinks(): readonly string[];
+  /**
+   * The addresses that these links of the host have now; undefined if they are those above, on the same links, and before
+   * the first resync.
+   */
+  otherHostAddresses(links: readonly HostLink[]): readonly string[] | undefined;
   /** The link of the host to VPP, by its name in the kernel, and VPP's IPv4 address there; undefined: it has none, or it is unknown. */
   hostGateway(): { readonly link: string; readonly gateway: string } | undefined;
   /** The main NIC, or the loopback that replaces it. */
@@ -108,5 +114,20 @@ export const NodeIpChange = defineEvent<NodeIpChangePayload>({
   describe: ({ addresses, defaultGateway }) =>
     `Node IP Change\n* addresses: ${addresses.join(', ') || '<none>'}` +
     `\n* default gateway: ${defaultGateway || '<none>'}`,
+  method: EventMethod.UpstreamResync,
+});
+
+export interface HostAddressChangePayload {
+  /** Current addresses of the host in the family of the pods, without prefix length. */
+  readonly addresses: readonly string[];
+}
+
+/** The host has other addresses than before. Routes, policies and node ports derive from them. */
+export const HostAddressChange = defineEvent<HostAddressChangePayload>({
+  id: 'host-address-change',
+  blocking: false,
+  name: 'Host Address Change',
+  describe: ({ addresses }) =>
+    `Host Address Change\n* addresses: ${addresses.join(', ') || '<none>'}`,
   method: EventMethod.UpstreamResync,
 });

@@ -173,7 +173,8 @@ export class NodeInputReader {
   }
 }
 
-function addressesOfHost(
+/** The parts of the input that the links of the host decide. */
+export function addressesOfHost(
   links: readonly HostLink[],
   ...[family, serviceSubnet]: [NodeInput['family'], string]
 ): Pick<NodeInput, 'hostAddresses' | 'hostLinks'> {

@@ -17,7 +17,7 @@ import type {
 } from '#plugins/controller/api/event-handler.ts';
 import { KubeStateChange } from '#plugins/controller/api/events.ts';
 import { HandlerState } from '#plugins/controller/api/handler-state.ts';
-import type { HostPort } from '#plugins/controller/api/ports/host.ts';
+import type { HostLink, HostPort } from '#plugins/controller/api/ports/host.ts';
 import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
 import {
@@ -44,8 +44,8 @@ import { hostGateway } from './host-link.ts';
 import { hostInterconnectName } from './interconnect-names.ts';
 import { hostTap, NAT_LINK, tunnelNodeId, VRF_LINK, VXLAN_BVI, valueGroup } from './names.ts';
 import { mainInterfaceName } from './nics.ts';
-import { familyOf, type NodeInput } from './node-input.ts';
-import { NodeInputReader } from './node-input-reader.ts';
+import { familyOf, isHostLink, type NodeInput } from './node-input.ts';
+import { addressesOfHost, NodeInputReader } from './node-input-reader.ts';
 import { nodeLink } from './node-link.ts';
 import { overlayValues } from './overlay.ts';
 import { ownNetwork } from './own-network.ts';
@@ -185,6 +185,18 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
 
   hostLinks(): readonly string[] {
     return [...(this.state.known?.input.hostLinks ?? [])];
+  }
+
+  otherHostAddresses(links: readonly HostLink[]): readonly string[] | undefined {
+    const { known } = this.state;
+    if (!known) return undefined;
+    const { input } = known;
+    const own = links.filter(isHostLink);
+    const now = addressesOfHost(own, input.family, this.#deps.ipam.serviceSubnet());
+    const isSame =
+      now.hostAddresses.join() === input.hostAddresses.join() &&
+      now.hostLinks.join() === input.hostLinks.join();
+    return isSame ? undefined : now.hostAddresses;
   }
 
   hostGateway(): ReturnType<Ipv4NetApi['hostGateway']> {

@@ -19,7 +19,7 @@ import {
   VerificationResync,
 } from '#plugins/controller/api/events.ts';
 import { PodCidrChange } from '#plugins/ipam/api.ts';
-import { NodeIpChange } from '#plugins/ipv4net/api.ts';
+import { HostAddressChange, NodeIpChange } from '#plugins/ipv4net/api.ts';
 import { NodeUpdate } from '#plugins/nodesync/api.ts';
 import { AddPod, DeletePod } from '#plugins/podmanager/api.ts';
 import { NewPolicyTables } from '#plugins/policy/api.ts';
@@ -106,6 +106,11 @@ const catalog: readonly (readonly [event: Event, line: string, description: stri
     NodeIpChange.event({ addresses: ['10.0.0.5/24'], defaultGateway: '10.0.0.1' }),
     'Node IP Change: UpstreamResync, blocking false',
     'Node IP Change\n* addresses: 10.0.0.5/24\n* default gateway: 10.0.0.1',
+  ],
+  [
+    HostAddressChange.event({ addresses: [] }),
+    'Host Address Change: UpstreamResync, blocking false',
+    'Host Address Change\n* addresses: <none>',
   ],
   [
     PodCidrChange.event({ localPodCidr: '10.1.7.0/24' }),

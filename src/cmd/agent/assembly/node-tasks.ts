@@ -1,6 +1,7 @@
 /** Work beside the event loop, on the state of the event handlers. */
 import type { DHCPLease } from '#models/vpp/interface-state.ts';
 import { wireNodeConfigStatus } from '#plugins/contivconf/wire-node-config.ts';
+import { HostAddressWatch } from '#plugins/ipv4net/host-address-watch.ts';
 import { wireLeaseWatch } from '#plugins/ipv4net/wire-lease-watch.ts';
 import { IdReleaser } from '#plugins/nodesync/id-releaser.ts';
 import { sessionTimeouts } from '#plugins/service/config.ts';
@@ -23,7 +24,7 @@ export interface NodeTasks extends AgentPart {
 export function nodeTasks(
   deps: PartDeps,
   { cluster, isShared, gate }: NodeStores,
-  { vpp }: Southbound,
+  { vpp, linux }: Southbound,
   { scheduler }: Scheduling,
   { plugins, controller }: Control,
 ): NodeTasks {
@@ -36,6 +37,13 @@ export function nodeTasks(
     loop: controller,
     clock,
     log: loggers.get('dhcp'),
+  });
+  const hostAddresses = new HostAddressWatch({
+    host: linux.port,
+    net: ipv4net,
+    loop: controller,
+    clock,
+    log: loggers.get('ipv4net'),
   });
   const { tcp, other } = sessionTimeouts(service);
   const idleSessions = wireNatSessions({
@@ -76,6 +84,7 @@ export function nodeTasks(
     healthChecks,
     components: [
       leaseWatch,
+      hostAddresses,
       idleSessions,
       healthChecks.component,
       ...(isShared ? [idReleaser.component, nodeConfigStatus] : []),

@@ -1,0 +1,67 @@
+/**
+ * Pushes an event when the host has other addresses than those of the last resync or change of the Node. They are read at
+ * intervals: nothing that waits for the kernel's notification could be ended with the agent.
+ */
+import type { Clock, Timer } from '#infra/clock/clock.ts';
+import type { Logger } from '#infra/log/log.ts';
+import type { Component } from '#infra/process/lifecycle.ts';
+import type { EventLoop } from '#plugins/controller/api/event-handler.ts';
+import type { HostPort } from '#plugins/controller/api/ports/host.ts';
+import { HostAddressChange, type Ipv4NetApi } from './api.ts';
+
+/** A datagram of the host whose source was lost fails for so long. */
+const INTERVAL_MS = 10_000;
+
+export interface HostAddressWatchDeps {
+  readonly host: Pick<HostPort, 'links'>;
+  readonly net: Pick<Ipv4NetApi, 'otherHostAddresses'>;
+  readonly loop: Pick<EventLoop, 'push'>;
+  readonly clock: Pick<Clock, 'timer'>;
+  readonly log: Logger;
+}
+
+export class HostAddressWatch implements Component {
+  readonly name = 'host address watch';
+  readonly #deps: HostAddressWatchDeps;
+  #isClosed = false;
+  #timer: Timer | undefined;
+  #reading: Promise<void> = Promise.resolve();
+  /** Addresses of the last event, as text, until they are those of this node. */
+  #pushed: string | undefined;
+
+  constructor(deps: HostAddressWatchDeps) {
+    this.#deps = deps;
+  }
+
+  init(): void {
+    this.#schedule();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#timer?.cancel();
+    await this.#reading;
+  }
+
+  #schedule(): void {
+    if (this.#isClosed) return;
+    this.#timer = this.#deps.clock.timer(INTERVAL_MS, () => {
+      this.#reading = this.#read().then(() => this.#schedule());
+    });
+  }
+
+  async #read(): Promise<void> {
+    const { host, net, loop, log } = this.#deps;
+    try {
+      const links = await host.links();
+      const addresses = net.otherHostAddresses(links);
+      const text = addresses?.join();
+      if (addresses && text !== this.#pushed && !this.#isClosed)
+        loop.push(HostAddressChange.event({ addresses }));
+      this.#pushed = text;
+    } catch (error) {
+      // tried again after the interval
+      log.warn({ err: error }, 'a change of the addresses of the host may be noticed late');
+    }
+  }
+}
