@@ -9,6 +9,8 @@ import type {
 import type { KubeService, KubeServicePort } from '#kubernetes/reflector/objects/service.ts';
 
 export interface World {
+  /** Of the pods; addresses of the other one are not served. */
+  readonly family: 4 | 6;
   readonly services: readonly KubeService[];
   readonly slices: readonly KubeEndpointSlice[];
   /** The node on which a client asks. */
@@ -17,8 +19,8 @@ export interface World {
     /** Empty: unknown. */
     readonly zone: string;
     readonly addresses: readonly string[];
-    /** The beginning of the addresses of its pods. */
-    readonly pods: string;
+    /** First and last address of the subnet of its pods. */
+    readonly podRange: readonly [first: string, last: string];
   };
   readonly otherNodes: readonly { readonly name: string; readonly addresses: readonly string[] }[];
   /** Whether users may not choose the address for their services. */
@@ -39,7 +41,7 @@ export interface Answer {
 }
 
 /**
- * Answers of IPv4 addresses by `TCP 10.96.0.1 80`. The other ones are not served.
+ * Answers of the addresses of the family by `TCP 10.96.0.1 80`.
  * @param client for a socket in the cluster the external traffic policy has no meaning
  */
 export function answers(world: World, client: 'packet' | 'socket' = 'packet'): Map<string, Answer> {
@@ -47,7 +49,7 @@ export function answers(world: World, client: 'packet' | 'socket' = 'packet'): M
   const nodePorts = new Set<string>();
   for (const rank of [0, 1, 2, 3]) {
     for (const service of bySeniority(world.services)) {
-      if (!isServed(service)) continue;
+      if (!isServed(service, world)) continue;
       for (const port of service.spec.ports ?? []) {
         if (port.protocol === 'SCTP') continue;
         const number = rank === 1 ? port.nodePort : port.port;
@@ -74,19 +76,19 @@ function bySeniority(services: readonly KubeService[]): KubeService[] {
   return [...services].sort((a, b) => (age(a) < age(b) ? -1 : 1));
 }
 
-function isServed({ metadata, spec }: KubeService): boolean {
+function isServed({ metadata, spec }: KubeService, world: World): boolean {
   const labels = metadata.labels ?? {};
   if ('service.kubernetes.io/service-proxy-name' in labels) return false;
   if ('service.kubernetes.io/headless' in labels || spec.type === 'ExternalName') return false;
-  return clusterIps(spec).some(isIpv4);
+  return clusterIps(spec).some((address) => isOfFamily(address, world));
 }
 
 function clusterIps(spec: KubeService['spec']): string[] {
   return spec.clusterIPs ?? [spec.clusterIP ?? ''];
 }
 
-function isIpv4(address: string): boolean {
-  return /^\d+\.\d+\.\d+\.\d+$/.test(address);
+function isOfFamily(address: string, { family }: World): boolean {
+  return (family === 4 ? /^\d+\.\d+\.\d+\.\d+$/ : /:/).test(address);
 }
 
 /**
@@ -102,9 +104,10 @@ function addressesOf(
   const others = client === 'socket' ? world.otherNodes.flatMap(({ addresses }) => addresses) : [];
   const chosen = (addresses: readonly string[]) =>
     addresses.filter(
-      (address) => isIpv4(address) && !world.isForbidden(address) && !others.includes(address),
+      (address) =>
+        isOfFamily(address, world) && !world.isForbidden(address) && !others.includes(address),
     );
-  if (rank === 0) return clusterIps(spec).filter(isIpv4);
+  if (rank === 0) return clusterIps(spec).filter((address) => isOfFamily(address, world));
   if (rank === 1) {
     return [...world.node.addresses, ...others];
   }
@@ -148,14 +151,20 @@ function answer(
     backends,
     seesClient: isInternal || isLocal,
     affinity: spec.sessionAffinity === 'ClientIP' ? affinity : 0,
-    ranges: rank === 2 ? rangesOf(spec) : undefined,
+    ranges: rank === 2 ? rangesOf(spec, world) : undefined,
   };
 }
 
-/** Those of IPv4: others permit no client. */
-function rangesOf({ loadBalancerSourceRanges: all = [] }: KubeService['spec']) {
+/** Those of the family: others permit no client. */
+function rangesOf({ loadBalancerSourceRanges: all = [] }: KubeService['spec'], world: World) {
   if (all.length === 0) return undefined;
-  return all.filter((one) => one.includes('.') && Number(one.split('/')[1]) <= 32).sort();
+  const longest = world.family === 4 ? 32 : 128;
+  return all
+    .filter((one) => {
+      const [network = '', length] = one.split('/');
+      return isOfFamily(network, world) && Number(length) <= longest;
+    })
+    .sort();
 }
 
 /**
@@ -168,18 +177,23 @@ export function isInRanges(
   { node }: World,
 ): boolean {
   if (ranges === undefined) return true;
-  const asking = client.isSocket ? [`${node.pods}0`, `${node.pods}255`] : [client.address];
+  const asking = client.isSocket ? node.podRange : [client.address];
   return ranges.some((range) => asking.every((address) => isIn(range, address)));
 }
 
 function isIn(range: string, address: string): boolean {
   const [network = '', length] = range.split('/');
-  const size = 2 ** (32 - Number(length));
-  return Math.floor(numberOf(address) / size) === Math.floor(numberOf(network) / size);
+  const rest = BigInt((range.includes(':') ? 128 : 32) - Number(length));
+  return numberOf(address) >> rest === numberOf(network) >> rest;
 }
 
-function numberOf(address: string): number {
-  return address.split('.').reduce((all, byte) => all * 256 + Number(byte), 0);
+function numberOf(address: string): bigint {
+  const number = (parts: readonly string[], base: bigint, prefix: string): bigint =>
+    parts.reduce((all, part) => all * base + BigInt(`${prefix}${part}`), 0n);
+  if (!address.includes(':')) return number(address.split('.'), 256n, '');
+  const [head = [], tail = []] = address.split('::').map((text) => text.split(':').filter(Boolean));
+  const zeros = Array.from({ length: 8 - head.length - tail.length }, () => '0');
+  return number([...head, ...zeros, ...tail], 65_536n, '0x');
 }
 
 function backendsOf(
@@ -217,7 +231,8 @@ function endpointsOf(service: KubeService, port: KubeServicePort, world: World):
   const { name, namespace } = service.metadata;
   return world.slices.flatMap(({ metadata, addressType, ports, endpoints }) => {
     const isOfService = metadata.labels?.['kubernetes.io/service-name'] === name;
-    if (addressType !== 'IPv4' || metadata.namespace !== namespace || !isOfService) return [];
+    if (addressType !== `IPv${world.family}` || metadata.namespace !== namespace || !isOfService)
+      return [];
     const same = (ports ?? []).filter(
       (one) =>
         (one.name ?? '') === (port.name ?? '') &&

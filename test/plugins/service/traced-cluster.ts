@@ -17,7 +17,8 @@ import { device, iface, via } from '../../packet-trace/snapshot-builder.ts';
 import { FakeHost } from '../fake-ports.ts';
 import { fakeVppWithNics } from '../ipv4net/vpp-with.ts';
 import { addressOf, type KubeValue, TestNode, vppNodeValue } from '../test-node.ts';
-import { slicesOf, someEndpoints, someName, someService } from './random-objects.ts';
+import { type AddressPlan, inOtherFamily, ipv4, slicesIn } from './address-plan.ts';
+import { someEndpoints, someName, someService } from './random-objects.ts';
 import { type Answer, answers, isInRanges, type World } from './reference.ts';
 import { recordsOf, service } from './service-objects.ts';
 
@@ -26,6 +27,12 @@ type Value<A> = A extends fc.Arbitrary<infer T> ? T : never;
 
 export const NODES = ['node-a', 'node-b'] as const;
 export type NodeName = (typeof NODES)[number];
+
+/** Families of endpoints: that of the cluster, the other one, or both. */
+const someFamilies = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom('own' as const, 'both' as const) },
+  { weight: 1, arbitrary: fc.constant('other' as const) },
+);
 
 const somePods = someEndpoints('10.1.1.2', '10.1.1.3', '10.1.2.2', '10.1.2.3');
 
@@ -40,6 +47,7 @@ export const someStep = fc.oneof(
     arbitrary: fc.record({
       name: someName,
       endpoints: fc.option(somePods, { freq: 8 }),
+      families: someFamilies,
     }),
   },
   // node-b leaves the cluster, or joins it again
@@ -65,7 +73,9 @@ export const someFirstSteps = fc
       ),
     ),
     fc.tuple(
-      ...['a', 'b', 'c'].map((name) => fc.record({ name: fc.constant(name), endpoints: somePods })),
+      ...['a', 'b', 'c'].map((name) =>
+        fc.record({ name: fc.constant(name), endpoints: somePods, families: someFamilies }),
+      ),
     ),
   )
   .map(([services, endpoints]): Step[] => [...services, ...endpoints]);
@@ -84,6 +94,7 @@ export interface Client {
 export class TracedCluster {
   readonly #nodes: Readonly<Record<NodeName, TestNode>>;
   readonly #hasSockets: boolean;
+  readonly #plan: AddressPlan;
   readonly #zones = new Map<NodeName, string>();
   /** Attached pods by name, with their addresses. */
   readonly #pods = new Map<string, string>();
@@ -94,21 +105,28 @@ export class TracedCluster {
 
   /**
    * @param hasSockets whether the kernels of the nodes translate services at sockets
-   * @param hasUplink whether the nodes have a gateway, hence source NAT and several addresses for twice-NAT
+   * @param hasUplink whether the nodes have a gateway, hence source NAT and several addresses for twice-NAT; with IPv4
    */
-  static async start(hasSockets = false, hasUplink = false): Promise<TracedCluster> {
+  static async start(
+    hasSockets = false,
+    hasUplink = false,
+    plan: AddressPlan = ipv4,
+  ): Promise<TracedCluster> {
     const cluster = new MemoryStore();
     const make = (name: NodeName, at: number) => {
       const host = new FakeHost();
-      host.hostLinks = [{ name: 'eth0', mtu: 1500, addresses: [`172.16.0.${at}/24`] }];
+      const [, address] = plan.nodeAddresses(at);
+      const addresses = [`${address}/${plan.length}`];
+      host.hostLinks = [{ name: 'eth0', mtu: 1500, addresses }];
+      host.ipv6 = plan.family === 6;
       host.socketServices = hasSockets;
-      const gateway = hasUplink ? ', defaultGateway: 192.168.16.100' : '';
-      const yaml = `mtuSize: 1400\nipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24${gateway}}`;
+      const gateway = hasUplink ? ', defaultGateway: 192.168.16.100}' : '}';
+      const yaml = `mtuSize: 1400\n${plan.yaml.replace(/\}$/, gateway)}`;
       const service = { socketServices: '/sys/fs' };
       return new TestNode({ name, cluster, host, vpp: fakeVppWithNics('Gig1'), yaml, service });
     };
     const nodes = { 'node-a': make('node-a', 1), 'node-b': make('node-b', 2) };
-    const made = new TracedCluster(nodes, hasSockets);
+    const made = new TracedCluster(nodes, hasSockets, plan);
     for (const name of NODES) {
       const { error } = await made.#nodes[name].resync(NODES.flatMap((one) => made.#records(one)));
       if (error) throw error;
@@ -117,9 +135,14 @@ export class TracedCluster {
     return made;
   }
 
-  private constructor(nodes: Readonly<Record<NodeName, TestNode>>, hasSockets: boolean) {
+  private constructor(
+    nodes: Readonly<Record<NodeName, TestNode>>,
+    hasSockets: boolean,
+    plan: AddressPlan,
+  ) {
     this.#nodes = nodes;
     this.#hasSockets = hasSockets;
+    this.#plan = plan;
   }
 
   async step(step: Step): Promise<void> {
@@ -137,18 +160,19 @@ export class TracedCluster {
       const { services } = this.objects;
       this.objects.services = services.filter((one) => one.metadata.name !== name);
       if (step.service !== null) {
-        const clusterIP = step.service.clusterIPs[0] ?? '';
-        this.objects.services = [
-          ...this.objects.services,
-          service({ name, ...step.service, clusterIP }),
-        ];
+        const input = this.#plan.family === 4 ? step.service : inOtherFamily(step.service);
+        const clusterIP = input.clusterIPs[0] ?? '';
+        this.objects.services = [...this.objects.services, service({ name, ...input, clusterIP })];
       }
       return this.#publishService('service', name);
     }
     const { slices } = this.objects;
     this.objects.slices = slices.filter((one) => !one.metadata.name.startsWith(name));
     if (step.endpoints !== null)
-      this.objects.slices = [...this.objects.slices, ...slicesOf(name, step.endpoints)];
+      this.objects.slices = [
+        ...this.objects.slices,
+        ...slicesIn(this.#plan, name, step.endpoints, step.families),
+      ];
     return this.#publishService('endpoints', name);
   }
 
@@ -160,12 +184,10 @@ export class TracedCluster {
 
   /** All that Kubernetes says about a node. */
   world(node: NodeName): World {
-    const addressesOf = (one: NodeName): string[] => {
-      const at = NODES.indexOf(one) + 1;
-      return [`192.168.16.${at}`, `172.16.0.${at}`];
-    };
+    const addressesOf = (one: NodeName) => this.#plan.nodeAddresses(NODES.indexOf(one) + 1);
     return {
       ...this.objects,
+      family: this.#plan.family,
       otherNodes: NODES.filter((one) => one !== node && this.#isMember(one)).map((name) => ({
         name,
         addresses: addressesOf(name),
@@ -174,9 +196,9 @@ export class TracedCluster {
         name: node,
         zone: this.#zones.get(node) ?? '',
         addresses: addressesOf(node),
-        pods: `10.1.${NODES.indexOf(node) + 1}.`,
+        podRange: this.#plan.podRange(NODES.indexOf(node) + 1),
       },
-      isForbidden: (address) => address.startsWith('10.1.'),
+      isForbidden: this.#plan.isForbidden,
     };
   }
 
@@ -291,14 +313,15 @@ export class TracedCluster {
 
   #records(name: NodeName): KubeValue[] {
     const at = NODES.indexOf(name) + 1;
+    const [vpp, address] = this.#plan.nodeAddresses(at);
     const value = nodeModel.canonical({
       name,
       zone: this.#zones.get(name) ?? '',
-      addresses: [{ type: 'NodeInternalIP', address: `172.16.0.${at}` }],
+      addresses: [{ type: 'NodeInternalIP', address }],
     });
     return [
       { resource: 'node', key: resources.node.key(name, ''), value },
-      vppNodeValue(at, name, `192.168.16.${at}/24`),
+      vppNodeValue(at, name, `${vpp}/${this.#plan.length}`),
     ];
   }
 }

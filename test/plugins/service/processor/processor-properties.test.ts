@@ -64,7 +64,13 @@ class Cluster {
   readonly world: Mutable<World> = {
     services: [],
     slices: [],
-    node: { name: 'node-a', zone: 'north', addresses: [...localNode.addresses], pods: '10.1.1.' },
+    family: 4,
+    node: {
+      name: 'node-a',
+      zone: 'north',
+      addresses: [...localNode.addresses],
+      podRange: ['10.1.1.0', '10.1.1.255'],
+    },
     otherNodes: [],
     isForbidden: (address) => address.startsWith('10.1.'),
   };

@@ -1,11 +1,12 @@
 /**
- * Two nodes whose services, endpoints, pods and membership change at random. At every step the sockets of each node
+ * Two nodes of one family whose services, endpoints, pods and membership change at random. At every step the sockets of each node
  * reach at each address, port and protocol exactly the backends that Kubernetes says, and no other address is translated.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { checkProperty } from '../../../support/random-cases.ts';
+import { ipv4, ipv6 } from '../address-plan.ts';
 import { answers, isInRanges } from '../reference.ts';
 import { type NodeName, someFirstSteps, someStep, TracedCluster } from '../traced-cluster.ts';
 
@@ -23,8 +24,9 @@ test(TITLE, async () => {
     fc.asyncProperty(
       someFirstSteps,
       fc.array(someStep, { minLength: 2, maxLength: 10 }),
-      async (first, others) => {
-        const cluster = await TracedCluster.start(true);
+      fc.constantFrom(ipv4, ipv6),
+      async (first, others, plan) => {
+        const cluster = await TracedCluster.start(true, false, plan);
         for (const step of [...first, ...others]) {
           await cluster.step(step);
           for (const node of new Set(cluster.clients().map((client) => client.node)))
