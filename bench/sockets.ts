@@ -1,19 +1,20 @@
 /**
- * Services at sockets: what a call of `connect` costs more with 10,000 services in the table, against a process outside of
- * the control group in the same run; and how long the table takes for its changes, against bare calls of the kernel
+ * Services at sockets: what calls of `connect` and datagrams cost more with 10,000 services in the table, against a process
+ * outside of the control group in the same run; and how long the table takes for its changes, against bare calls of the kernel
  * that write as many entries.
  */
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { systemClock } from '#infra/clock/system.ts';
 import { BpfMap } from '#linux/bpf/map.ts';
 import type { SocketService, SocketTable } from '#linux/socket-services/api.ts';
 import { SocketMachine } from '#test/integration/kernel/socket-services/machine.ts';
+import { Netns } from '#test/integration/support/netns.ts';
 import { withoutSocketHooks } from '#test/support/requirements.ts';
-import type { ConnectRequest } from './lib/connects.ts';
 import { median, milliseconds } from './lib/floor/row.ts';
 import { measure } from './lib/measure.ts';
+import { type CallRequest, RECEIVER_PORT } from './lib/socket-call-request.ts';
 import type { Print } from './main.ts';
 
 export const NAME = 'sockets';
@@ -23,10 +24,12 @@ const BACKENDS = 10;
 const ROUNDS = 41;
 const CALLS = 5_000;
 
-const direct = { address: '127.0.0.1', port: 9 };
-const service = { address: '10.97.7.7', port: 80 };
+type Place = Pick<CallRequest, 'address' | 'port'>;
 
-/** @param backends of the service; they are addresses of loopback, so that `connect` finds a route */
+const direct: Place = { address: '127.0.0.1', port: RECEIVER_PORT };
+const service: Place = { address: '10.97.7.7', port: 80 };
+
+/** @param backends of the service; they are addresses of loopback, so that calls find a route */
 function serviceAt(n: number, backends = BACKENDS): SocketService {
   return {
     name: `namespace/service-${n}`,
@@ -37,7 +40,7 @@ function serviceAt(n: number, backends = BACKENDS): SocketService {
         ],
         backends: Array.from({ length: backends }, (_, at) => ({
           address: `127.${at + 1}.${n >> 8}.${n & 255}`,
-          port: 8080,
+          port: RECEIVER_PORT,
           weight: 1,
         })),
         affinityTimeout: 0,
@@ -101,11 +104,34 @@ async function writeBare(count: number): Promise<void> {
   map.close();
 }
 
+/** Each call at addresses outside of the group, and in it; in a network namespace of their own. */
 async function calls(machine: SocketMachine, print: Print): Promise<void> {
-  const outside = await start();
-  const inside = await start(machine.group);
-  const ask = async (process: ChildProcess, to: Omit<ConnectRequest, 'count'>): Promise<number> => {
-    process.send({ ...to, count: CALLS } satisfies ConnectRequest);
+  const namespace = await Netns.create('bench');
+  const outside = await start(namespace);
+  const inside = await start(namespace, machine.group);
+  try {
+    for (const [call, title] of [
+      ['connect', 'connect of a UDP socket'],
+      ['sendto', 'sendto of a UDP socket without a connection'],
+      ['send', 'send of a connected UDP socket'],
+    ] as const)
+      print(`${title} ${await compare(call, outside, inside)}`);
+  } finally {
+    for (const process of [outside, inside]) {
+      process.disconnect();
+      await once(process, 'exit');
+    }
+    await namespace.remove();
+  }
+}
+
+async function compare(
+  call: CallRequest['call'],
+  outside: ChildProcess,
+  inside: ChildProcess,
+): Promise<string> {
+  const ask = async (process: ChildProcess, to: Place): Promise<number> => {
+    process.send({ call, ...to, count: CALLS } satisfies CallRequest);
     const [nanoseconds] = (await once(process, 'message')) as [number];
     return nanoseconds;
   };
@@ -116,22 +142,22 @@ async function calls(machine: SocketMachine, print: Print): Promise<void> {
     rows['miss']!.push((await ask(inside, direct)) - reference);
     rows['hit']!.push((await ask(inside, service)) - reference);
   }
-  for (const process of [outside, inside]) {
-    process.disconnect();
-    await once(process, 'exit');
-  }
   const text = (name: string): string => `${(median(rows[name]!) / 1000).toFixed(2)} µs`;
-  print(
-    `connect of a UDP socket outside the group: ${text('reference')}; more in the group: ${text('miss')} to an address ` +
-      `that is no service, ${text('hit')} to a service (medians of ${ROUNDS} pairs)`,
+  return (
+    `outside the group: ${text('reference')}; more in the group: ${text('miss')} to an address ` +
+    `that is no service, ${text('hit')} to a service (medians of ${ROUNDS} pairs)`
   );
 }
 
-async function start(group?: string): Promise<ChildProcess> {
-  const child = fork(
-    join(import.meta.dirname, 'lib/connects.ts'),
-    group === undefined ? [] : [group],
-  );
+async function start(namespace: Netns, group?: string): Promise<ChildProcess> {
+  const program = join(import.meta.dirname, 'lib/socket-calls.ts');
+  const [command, ...args] = [
+    ...namespace.enter,
+    process.execPath,
+    program,
+    ...(group === undefined ? [] : [group]),
+  ];
+  const child = spawn(command!, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   await once(child, 'message');
   return child;
 }

@@ -1,0 +1,65 @@
+/** A process that makes calls on a socket of datagrams again and again, to the address that its parent names. */
+import { writeFileSync } from 'node:fs';
+import koffi from 'koffi';
+import { type CallRequest, RECEIVER_PORT } from './socket-call-request.ts';
+
+const libc = koffi.load(null);
+const socket = libc.func('int socket(int domain, int type, int protocol)') as (
+  ...args: readonly [number, number, number]
+) => number;
+type AddressCall = (...args: readonly [number, Uint8Array, number]) => number;
+const connect = libc.func(
+  'int connect(int socket, const uint8_t *address, uint32_t length)',
+) as AddressCall;
+const bind = libc.func(
+  'int bind(int socket, const uint8_t *address, uint32_t length)',
+) as AddressCall;
+const sendto = libc.func(
+  'intptr_t sendto(int socket, const uint8_t *bytes, size_t length, int flags, const uint8_t *address, uint32_t addressLength)',
+) as (...args: readonly [number, Uint8Array, number, number, Uint8Array | null, number]) => number;
+const closeFile = libc.func('int close(int file)') as (file: number) => number;
+
+const INTERNET = 2;
+const DATAGRAMS = 2;
+/** As a query of DNS. */
+const datagram = new Uint8Array(64);
+
+function addressOf(address: string, port: number): Buffer {
+  const bytes = Buffer.alloc(16);
+  bytes.writeUInt16LE(INTERNET, 0);
+  bytes.writeUInt16BE(port, 2);
+  bytes.set(address.split('.').map(Number), 4);
+  return bytes;
+}
+
+function checked(result: number, name: string): void {
+  if (result < 0) throw new Error(`${name}: errno ${koffi.errno()}`);
+}
+
+/** Nanoseconds of one call. */
+function measure({ call, address, port, count }: CallRequest): number {
+  const file = socket(INTERNET, DATAGRAMS, 0);
+  const to = addressOf(address, port);
+  const calls = {
+    connect: () => connect(file, to, to.length),
+    sendto: () => sendto(file, datagram, datagram.length, 0, to, to.length),
+    send: () => sendto(file, datagram, datagram.length, 0, null, 0),
+  };
+  if (call === 'send') checked(calls.connect(), 'connect');
+  const one = calls[call];
+  const start = process.hrtime.bigint();
+  for (let each = 0; each < count; each++) checked(one(), call);
+  const taken = Number(process.hrtime.bigint() - start) / count;
+  closeFile(file);
+  return taken;
+}
+
+const [, , group] = process.argv;
+if (group === undefined) {
+  const receiver = socket(INTERNET, DATAGRAMS, 0);
+  const any = addressOf('0.0.0.0', RECEIVER_PORT);
+  checked(bind(receiver, any, any.length), 'bind');
+} else writeFileSync(`${group}/cgroup.procs`, String(process.pid));
+process.on('message', (request: CallRequest) => process.send!(measure(request)));
+process.on('disconnect', () => process.exit());
+process.send!('ready');
