@@ -115,7 +115,7 @@ async function calls(machine: SocketMachine, print: Print): Promise<void> {
       ['sendto', 'sendto of a UDP socket without a connection'],
       ['send', 'send of a connected UDP socket'],
     ] as const)
-      print(`${title} ${await compare(call, outside, inside)}`);
+      print(`processor time of ${title} ${await compare(call, outside, inside)}`);
   } finally {
     for (const process of [outside, inside]) {
       process.disconnect();
