@@ -13,8 +13,8 @@
  * Rules for output:
  * - The result goes to `output`, exactly once per run (streams excepted): `output.list` for tables, which
  *   prints the document instead with `-o json` and `-o yaml`; `output.document` for one object;
- *   `output.text` for text of people. All three escape control characters: names and texts from the
- *   cluster cannot move the cursor of the terminal.
+ *   `output.text` for text of people, `output.prose` for their sentences. All of them escape control
+ *   characters: names and texts from the cluster cannot move the cursor of the terminal.
  * - Progress and warnings go to the standard error: `progress`, `warn`.
  * - A node that does not answer never stops the others: `askAll` returns one `NodeReply` per node. Show its
  *   failure where the row of the node would be (`note` of `TableRow`), put it into the document
@@ -33,7 +33,7 @@ export const ExitCode = {
   Failure: 1,
   /** Some nodes have answered and some have not; the output has those that have. */
   Partial: 2,
-  /** The answer is complete and is "no": not delivered, not permitted, differences found. */
+  /** The answer is complete and is "no": not delivered, not permitted, differences or problems found. */
   Negative: 3,
 } as const;
 export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
@@ -127,9 +127,15 @@ export interface CommandContext {
   pods(): Promise<readonly ClusterPod[] | undefined>;
   /**
    * The document of a path such as `contiv/v1/ipam`, in the form of its schema.
+   * @param repliesWith statuses besides those of success that come with the document
    * @throws RequestFailure
    */
-  ask<S extends TSchema>(node: ClusterNode, path: string, schema: S): Promise<DocumentOf<S>>;
+  ask<S extends TSchema>(
+    node: ClusterNode,
+    path: string,
+    schema: S,
+    repliesWith?: readonly number[],
+  ): Promise<DocumentOf<S>>;
   /** The text of a path. @throws RequestFailure */
   askText(node: ClusterNode, path: string): Promise<string>;
   /** Sends JSON; the document of the reply. @throws RequestFailure */
@@ -183,6 +189,8 @@ export interface Output {
   document(document: unknown): void;
   /** As it is but for control characters; a line end is added if there is none. */
   text(text: string): void;
+  /** Sentences for people: lines that the terminal is too narrow for continue on the next, indented as they are. */
+  prose(text: string): void;
   /** One line of a stream: text, or the document on one line with `-o json`, or after `---` with `-o yaml`. */
   event(text: string, document: unknown): void;
 }

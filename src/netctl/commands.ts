@@ -10,11 +10,13 @@ import { pods } from './commands/pods.ts';
 import { policies } from './commands/policies.ts';
 import { report } from './commands/report.ts';
 import { services } from './commands/services.ts';
+import { status } from './commands/status.ts';
 import { trace } from './commands/trace.ts';
 import { vppcli } from './commands/vppcli.ts';
 import { vppdump } from './commands/vppdump.ts';
 
 export const commands: readonly Command[] = [
+  status,
   nodes,
   pods,
   ipam,

@@ -33,7 +33,8 @@ export function createContext(deps: ContextDeps): CommandContext {
   return {
     nodes: (selectors) => directory.nodes(selectors),
     pods: () => directory.pods(),
-    ask: (node, path, schema) => client.json(node, { method: 'GET', path }, schema),
+    ask: (node, path, schema, repliesWith) =>
+      client.json(node, { method: 'GET', path, repliesWith }, schema),
     askText: (node, path) => client.text(node, { method: 'GET', path, accept: 'text/plain' }),
     post: (node, path, body, schema) =>
       client.json(node, { method: 'POST', path, body: JSON.stringify(body) }, schema),

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { CHART } from '../deploy/chart.ts';
 import { valuesSchema } from '../deploy/values-schema.ts';
 import { addressReasonTable } from './address-reasons.ts';
+import { componentTable } from './components.ts';
 import {
   configDocuments,
   configFileText,
@@ -40,6 +41,7 @@ export async function documents(): Promise<Document[]> {
     ['docs/metrics.md', 'statistics', () => metricTable('/stats')],
     ['docs/networking.md', 'address reasons', addressReasonTable],
     ['docs/services.md', 'socket maps', socketMapTable],
+    ['docs/status.md', 'components', componentTable],
     ['docs/rest.md', 'statuses', statusTable],
     ['docs/rest.md', 'routes', routeTable],
     ['docs/rest.md', 'documents', await documentTable()],

@@ -13,7 +13,7 @@ import { NodeDirectory, type OwnAgent } from '#netctl/nodes/node-directory.ts';
 import { createOutput } from '#netctl/output/output.ts';
 import { askPassword } from '#netctl/output/password-prompt.ts';
 import { createProgress } from '#netctl/output/progress.ts';
-import { folded } from '#netctl/output/table-text.ts';
+import { foldedLines } from '#netctl/output/table-text.ts';
 import { safeLine } from '#netctl/output/terminal-text.ts';
 import { Credentials } from '#netctl/requests/credentials.ts';
 import { httpOptions } from '#netctl/requests/http-options.ts';
@@ -67,10 +67,8 @@ function printError(thrown: unknown): void {
 /** On the standard error, folded into the width of a terminal; lines keep their indentation. */
 function printLine(text: string): void {
   const { isTTY, columns } = process.stderr;
-  const [indentation = ''] = /^ */.exec(text) ?? [];
-  const width = isTTY ? (columns || DEFAULT_WIDTH) - indentation.length : Infinity;
-  for (const line of folded(safeLine(text.trimStart()), width))
-    process.stderr.write(`${indentation}${line}\n`);
+  const width = isTTY ? columns || DEFAULT_WIDTH : Infinity;
+  for (const line of foldedLines(safeLine(text), width)) process.stderr.write(`${line}\n`);
 }
 
 async function run(

@@ -45,7 +45,8 @@ export const nodes: Command = {
     const { ProbeDocument } = await import('#documents/probes.ts');
     const replies = await context.askAll(all, async (node) => {
       const [status, ipam] = await Promise.all([
-        context.ask(node, 'liveness', ProbeDocument),
+        // With 500, too: the agent has to be restarted, and the document says why.
+        context.ask(node, 'liveness', ProbeDocument, [500]),
         // With etcd as the source it is known.
         node.id === undefined ? identityOf(context, node) : undefined,
       ]);

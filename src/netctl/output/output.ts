@@ -1,6 +1,6 @@
 /** The result of a command: tables, documents, text. */
 import type { Output, OutputFormat, Table } from '../command.ts';
-import { type TableStyle, tableLines } from './table-text.ts';
+import { foldedLines, type TableStyle, tableLines } from './table-text.ts';
 import { safeLine, safeText } from './terminal-text.ts';
 
 export interface OutputOptions extends TableStyle {
@@ -25,6 +25,10 @@ export function createOutput(options: OutputOptions): Output {
     text(text: string) {
       const safe = safeText(text);
       write(safe.endsWith('\n') ? safe : `${safe}\n`);
+    },
+    prose(text: string) {
+      const lines = foldedLines(safeText(text), options.width ?? Infinity);
+      write(lines.map((line) => `${line}\n`).join(''));
     },
     event(text: string, value: unknown) {
       if (format === 'yaml' && yamlText) write(`---\n${yamlText(value)}`);

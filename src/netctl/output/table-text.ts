@@ -97,6 +97,15 @@ function rowLines(
   });
 }
 
+/** The lines of a text, folded; what continues a line is indented as it is. */
+export function foldedLines(text: string, width: number): string[] {
+  return text.split('\n').flatMap((line) => {
+    const [indentation = ''] = /^ */.exec(line) ?? [];
+    const room = Math.max(MIN_WIDTH, width - indentation.length);
+    return folded(line.trimStart(), room).map((part) => indentation + part);
+  });
+}
+
 /** Folds at spaces, else after the punctuation of names and addresses, else anywhere. */
 export function folded(text: string, width: number): string[] {
   if (widthOf(text) <= width) return [text];

@@ -32,6 +32,8 @@ export interface NodeRequest {
   readonly path: string;
   readonly body?: string;
   readonly accept?: string;
+  /** Statuses besides those of success whose body is a reply, too. */
+  readonly repliesWith?: readonly number[] | undefined;
   /** How long the reply may be silent, when it is not as long as all others. */
   readonly silenceMs?: number;
   /** Without credentials: the body has them. */
@@ -115,7 +117,8 @@ export class NodeClient {
       const either = AbortSignal.any([signal, silence.signal]);
       const reply = await this.#send(node, request, authorization, either, onConnected);
       const { statusCode: status = 0, headers } = reply;
-      if (status < 200 || status > 299) {
+      const isReply = (status >= 200 && status <= 299) || request.repliesWith?.includes(status);
+      if (!isReply) {
         const body = (await reply.setEncoding('utf8').toArray()).join('');
         const why = failureOfStatus(status, body);
         throw new RequestError({ ...why, challenge: headers['www-authenticate'] }, { where });

@@ -9,6 +9,7 @@ import { NodeDirectory } from '#netctl/nodes/node-directory.ts';
 import { createOutput } from '#netctl/output/output.ts';
 import { Credentials } from '#netctl/requests/credentials.ts';
 import { NodeClient } from '#netctl/requests/node-client.ts';
+import { SIMULATED_VERSION } from '#simulator/vpp/session.ts';
 import { addPod, makeNode, type RunningAgent, startAgent, until } from '#test/cmd/agent/harness.ts';
 
 const pods = [
@@ -101,6 +102,28 @@ describe('netctl with two nodes', { timeout: 120_000 }, () => {
     const trace = netctl('trace');
     await trace.run({ arguments: { from: ['web'], to: ['db'] } });
     assert.match(trace.text(), /node1\/vpp/);
+  });
+
+  it('shows the state of both, with the releases of agent and VPP', async () => {
+    const { run, text } = netctl('status', 'json');
+    assert.equal(await run(), ExitCode.Negative, text());
+    const { nodes, problems } = JSON.parse(text()) as {
+      nodes: { state: string; vpp: object }[];
+      problems: { text: string }[];
+    };
+    const vpp = { version: SIMULATED_VERSION };
+    assert.deepEqual(
+      nodes.map((node) => [node.state, node.vpp]),
+      [
+        ['ready', vpp],
+        ['ready', vpp],
+      ],
+    );
+    // there is no API server
+    const [first, second, ...more] = problems.map((one) => one.text);
+    assert.match(first!, /node2 cannot be reached: its Node object has no address/);
+    assert.match(second!, /node1 cannot be reached: its Node object has no address/);
+    assert.deepEqual(more, []);
   });
 
   it('explains a pod that no node knows', async () => {

@@ -19,6 +19,7 @@ import { nodeSnapshot, traceRoutes } from '../node-snapshot.ts';
 import { pairTraceRoutes } from '../pair-trace/routes.ts';
 import { parseValue } from '../parse-value.ts';
 import { reflectedObject } from '../reflected-object.ts';
+import { vppVersionRoute } from '../vpp-version.ts';
 import type { PartDeps } from './agent-part.ts';
 import type { Control } from './control.ts';
 import { registerFeatureProblems } from './feature-problems.ts';
@@ -109,6 +110,7 @@ export function stateRoutes(
       reflectObject: reflectedObject,
       clock,
     }),
+    vppVersionRoute(vpp.client),
     ...traceRoutes({ ...traced, clock }),
     ...pairTraceRoutes({
       ...traced,

@@ -1,0 +1,87 @@
+/** The problems of a node, from the documents of its agent. */
+import type { NodeList } from '#documents/nodes.ts';
+import type { ProbeDocument } from '#documents/probes.ts';
+import { components, STARTING_REMEDY, unknownComponent } from './components.ts';
+
+export interface NodeProblem {
+  readonly component: string;
+  /** `error`: the node is not ready because of it. */
+  readonly severity: 'error' | 'warning';
+  readonly text: string;
+  /** Of the error in docs/errors.md. */
+  readonly code: string | undefined;
+  readonly remedy: string;
+  /** Seconds since 1970, by the clock of the node. */
+  readonly since: number | undefined;
+}
+
+/** Numbers of the states in the document; the encoder of the agent leaves out zeros. */
+const STARTING = 0;
+const OK = 1;
+
+/** Names what is not a component: the way to another node. */
+const LINK = 'link';
+
+export function probeProblems({ PluginStatus }: ProbeDocument): NodeProblem[] {
+  return Object.entries(PluginStatus).flatMap(([component, { state, error, last_change }]) => {
+    if (state === OK) return [];
+    const { fails, remedy } = components[component] ?? unknownComponent;
+    const severity = fails === 'nothing' ? 'warning' : 'error';
+    const known = { component, since: last_change } as const;
+    if ((state ?? STARTING) === STARTING)
+      return [
+        {
+          ...known,
+          severity: 'warning',
+          text: 'has not started yet',
+          code: undefined,
+          remedy: STARTING_REMEDY,
+        } as const,
+      ];
+    return reportedProblems(error ?? '').map((one) => ({
+      ...known,
+      severity,
+      text: one.text || 'is in error',
+      code: one.code,
+      remedy: one.remedy ?? remedy,
+    }));
+  });
+}
+
+/** Nodes that this one cannot reach. */
+export function linkProblems({ nodes }: NodeList): NodeProblem[] {
+  return nodes.flatMap(({ name, link }) => {
+    const why = link?.whyUnreachable ?? '';
+    if (why === '') return [];
+    return [
+      {
+        component: LINK,
+        severity: 'error',
+        text: `node ${name} cannot be reached: ${why}`,
+        code: undefined,
+        remedy: `kubectl get node ${name} -o wide shows whether it has an address; netctl status, whether its agent answers.`,
+        since: undefined,
+      } as const,
+    ];
+  });
+}
+
+interface ReportedProblem {
+  readonly text: string;
+  readonly code?: string;
+  readonly remedy?: string;
+}
+
+/** A text of the agent has one problem after the other, with `[code]: remedy` of those that have a code. */
+export function reportedProblems(text: string): readonly ReportedProblem[] {
+  const problems: ReportedProblem[] = [];
+  let rest = text;
+  for (;;) {
+    // Remedies are sentences: the first period at a separator ends one.
+    const [all, its, code, remedy] = /^(.+?) \[(CV_\w+)\]: (.+?\.)(?:; |$)/s.exec(rest) ?? [];
+    if (all === undefined) break;
+    problems.push({ text: its!, code: code!, remedy: remedy! });
+    rest = rest.slice(all.length);
+  }
+  return rest === '' && problems.length > 0 ? problems : [...problems, { text: rest }];
+}
