@@ -155,6 +155,11 @@ export interface CommandContext {
    * @throws RequestFailure
    */
   download(node: ClusterNode, path: string): AsyncIterable<Uint8Array>;
+  /**
+   * The etcd of the command line, or of the variables, and how long it took to answer; undefined: none is named.
+   * @throws CodedError when it does not answer
+   */
+  etcd(): Promise<{ readonly name: string; readonly tookMs: number } | undefined>;
   /** Runs `task` for all nodes, a limited number at once, with progress; replies in the order of `nodes`. */
   askAll<T>(
     nodes: readonly ClusterNode[],

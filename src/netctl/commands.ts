@@ -1,5 +1,6 @@
 /** All commands, in the order of the help. */
 import type { Command } from './command.ts';
+import { check } from './commands/check.ts';
 import { completion } from './commands/completion.ts';
 import { connectivity } from './commands/connectivity.ts';
 import { events } from './commands/events.ts';
@@ -17,6 +18,7 @@ import { vppdump } from './commands/vppdump.ts';
 
 export const commands: readonly Command[] = [
   status,
+  check,
   nodes,
   pods,
   ipam,

@@ -20,6 +20,7 @@ const MAX_AT_ONCE = 32;
 export interface ContextDeps {
   readonly directory: NodeDirectory;
   readonly client: NodeClient;
+  readonly etcd: CommandContext['etcd'];
   readonly output: Output;
   readonly progress: (text: string) => void;
   /** Prints a line on the standard error, with control characters escaped. */
@@ -29,7 +30,7 @@ export interface ContextDeps {
 }
 
 export function createContext(deps: ContextDeps): CommandContext {
-  const { directory, client, output, progress, warn, clock, signal } = deps;
+  const { directory, client, etcd, output, progress, warn, clock, signal } = deps;
   return {
     nodes: (selectors) => directory.nodes(selectors),
     pods: () => directory.pods(),
@@ -48,6 +49,7 @@ export function createContext(deps: ContextDeps): CommandContext {
         }),
       ),
     download: (node, path) => client.read(node, { method: 'GET', path, accept: '*/*' }),
+    etcd,
     askAll: (nodes, task) => askAll(nodes, task, progress, signal),
     explainFailures: (replies) => explainFailures(replies, warn),
     output,

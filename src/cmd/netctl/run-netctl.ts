@@ -166,6 +166,12 @@ async function contextOf(
   const context = createContext({
     directory,
     client,
+    etcd: async () => {
+      const file = global.etcdConfig || env['ETCD_CONFIG'] || undefined;
+      if (file === undefined && !env['ETCD_ENDPOINTS']) return undefined;
+      const { probeEtcd } = await import('#netctl/nodes/etcd-source.ts');
+      return await probeEtcd({ file, env, clock: systemClock });
+    },
     output: createOutput({
       format: global.output,
       write: (text) => {

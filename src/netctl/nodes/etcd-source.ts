@@ -60,6 +60,22 @@ export async function openEtcdSource(options: EtcdSourceOptions): Promise<NodeSo
   }
 }
 
+/** Reads one key, as agents do. @throws CodedError when etcd does not answer or the file is invalid */
+export async function probeEtcd({
+  file,
+  env,
+  clock,
+}: Pick<EtcdSourceOptions, 'file' | 'env' | 'clock'>): Promise<{ name: string; tookMs: number }> {
+  const store = new EtcdStore(etcdOptions(configOf(file), env), clock);
+  try {
+    const start = clock.now();
+    await store.list(`${REFLECTOR_PREFIX}netctl/check`);
+    return { name: store.name, tookMs: clock.now() - start };
+  } finally {
+    await store.close();
+  }
+}
+
 function configOf(file: string | undefined): EtcdConfig {
   if (file === undefined) return parseConfig(etcdSchema, '', undefined).value;
   const flags = { 'etcd-config': file };

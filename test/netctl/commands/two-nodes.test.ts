@@ -67,6 +67,7 @@ describe('netctl with two nodes', { timeout: 120_000 }, () => {
         clock: systemClock,
         signal,
       }),
+      etcd: async () => undefined,
       output: createOutput({ ...style, format, write, yamlText: undefined }),
       progress: () => undefined,
       warn: (text) => void warned.push(text),
