@@ -1,17 +1,19 @@
-import { type IpFamily, ipFamily, parseIp } from '#models/ip.ts';
+import { formatIp, type IpFamily, ipFamily, parseIp } from '#models/ip.ts';
 import { VXLAN_PORT } from '#models/vpp/interface.ts';
 import type { ContivConfApi } from '#plugins/contivconf/api.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
 import { AddressRules, type Node, type NodeSyncApi } from '#plugins/nodesync/api.ts';
 import type { ServiceConfig } from './config.ts';
-import type { LocalNode } from './processor/local-node.ts';
+import type { EtcdEndpoint, LocalNode } from './processor/local-node.ts';
 import type { OtherNode } from './processor/other-nodes.ts';
 import type { AddressedNode } from './socket/node-addresses.ts';
 
 export interface LocalNodeDeps {
   readonly config: Pick<ServiceConfig, 'disableExternalIPs'>;
   readonly nodeName: string;
+  /** Endpoints of the etcd of the agent, as it is configured. */
+  readonly etcdEndpoints: readonly string[];
   readonly conf: ContivConfApi;
   readonly nodes: NodeSyncApi;
   readonly ipam: IpamApi;
@@ -66,8 +68,20 @@ function isOfFamily(text: string, family: IpFamily): boolean {
   return address !== undefined && ipFamily(address) === family;
 }
 
+/** With or without scheme; a name is none: it may lead to other addresses later. */
+const ENDPOINT = /^(?:\w+:\/\/)?(?:\[(?<ipv6>[^\]]+)\]|(?<ipv4>[\d.]+)):(?<port>\d+)\/?$/;
+
+function endpointsOfEtcd(texts: readonly string[]): EtcdEndpoint[] {
+  return texts.flatMap((text) => {
+    const { ipv6, ipv4, port } = ENDPOINT.exec(text)?.groups ?? {};
+    const address = parseIp(ipv6 ?? ipv4 ?? '');
+    return address === undefined ? [] : [{ address: formatIp(address), port: Number(port) }];
+  });
+}
+
 /** This node as the processor needs it. */
-export function localNode({ nodeName, config, conf, nodes, ipam, net }: LocalNodeDeps): LocalNode {
+export function localNode(deps: LocalNodeDeps): LocalNode {
+  const { nodeName, etcdEndpoints, config, conf, nodes, ipam, net } = deps;
   const cidrs = [
     net.nodeAddress() ?? '',
     ...conf.otherInterfaces().flatMap((one) => one.addresses),
@@ -94,6 +108,7 @@ export function localNode({ nodeName, config, conf, nodes, ipam, net }: LocalNod
     ownPodSubnet: ipam.podSubnetThisNode(),
     network: net.ownNetwork(),
     otherNodes: otherNodes.map((node) => otherNode(net, node)),
+    etcdEndpoints: endpointsOfEtcd(etcdEndpoints),
     neededPorts: [
       ...(hasOverlay ? [{ protocol: 'UDP' as const, port: VXLAN_PORT, user: 'VXLAN' }] : []),
       ...(conf.mainInterface().useDhcp

@@ -42,6 +42,7 @@ export function contivConfig(yaml = ''): ContivConfig {
 }
 
 export interface TestNodeOptions {
+  readonly etcdEndpoints?: readonly string[];
   readonly name?: string;
   readonly yaml?: string;
   /** Shared by the nodes of a test. */
@@ -92,6 +93,7 @@ export class TestNode extends HandlerBench {
     const settings = {
       contiv: contivConfig(options.yaml ?? DEFAULT_YAML),
       service: { ...serviceDefaults, ...options.service },
+      etcdEndpoints: options.etcdEndpoints,
     };
     const ports = { cluster, local, localDisk: options.disk, vpp, host, stn, desired };
     const plugins = createPlugins(name, settings, ports, options.createIpam);

@@ -31,6 +31,8 @@ export interface LocalNode {
   readonly network: OwnNetwork;
   /** Ports that the node needs on every address. */
   readonly neededPorts: readonly NeededPort[];
+  /** Those of the etcd of the agent: no service may take one as its external address. */
+  readonly etcdEndpoints: readonly EtcdEndpoint[];
   readonly otherNodes: Iterable<OtherNode>;
 }
 
@@ -39,6 +41,11 @@ export interface NeededPort {
   readonly port: number;
   /** For operators, for example `VXLAN`. */
   readonly user: string;
+}
+
+export interface EtcdEndpoint {
+  readonly address: string;
+  readonly port: number;
 }
 
 /** Addresses of the family at which clients can ask, each once. */
@@ -66,6 +73,7 @@ export class NodeView {
   /** The network of the pods of this node. */
   readonly ownPods: Cidr | undefined;
   readonly #neededPorts: readonly NeededPort[];
+  readonly #etcdEndpoints: readonly EtcdEndpoint[];
   readonly #rules: AddressRules;
   readonly #own: ReadonlySet<string>;
   /** Changes with the other nodes. */
@@ -80,6 +88,7 @@ export class NodeView {
     this.#pods = parseCidr(node.podSubnet);
     this.ownPods = parseCidr(node.ownPodSubnet);
     this.#neededPorts = node.neededPorts;
+    this.#etcdEndpoints = node.etcdEndpoints;
     this.#rules = new AddressRules(node.network);
     this.otherNodes = new OtherNodes(node.otherNodes);
   }
@@ -103,14 +112,21 @@ export class NodeView {
 
   /**
    * Why an address has no such use, as text after the address; undefined if it may have. VPP makes an external address of a
-   * service its own, with all ports.
+   * service its own, with all ports, unless it is one of the host; an agent that is cut off from etcd by that does not learn
+   * that the service was deleted.
    * @param address undefined: the text is none
    */
   whyNot(
     use: 'endpoint' | 'cluster IP' | 'external address',
     address: IpBytes | undefined,
   ): string | undefined {
-    return this.#rules.whyNot(use, address)?.phrase;
+    const refusal = this.#rules.whyNot(use, address)?.phrase;
+    if (refusal !== undefined || use !== 'external address' || address === undefined)
+      return refusal;
+    const text = formatIp(address);
+    const isOfEtcd =
+      !this.#own.has(text) && this.#etcdEndpoints.some((one) => one.address === text);
+    return isOfEtcd ? 'is an address of etcd, which the agent needs' : undefined;
   }
 
   /** The other node that serves the external address of a service, because it has it; undefined: none. */
@@ -118,8 +134,17 @@ export class NodeView {
     return this.#own.has(address) ? undefined : this.otherNodes.ownerOf(address);
   }
 
-  /** The user of a port that the node needs itself; undefined: none. */
-  userOf(port: number, protocol: ServiceProtocol): string | undefined {
+  /**
+   * The user of a port that the node needs itself; undefined: none.
+   * @param externalAddress undefined: it is asked at another kind of address, as etcd itself may be, by a node port
+   */
+  userOf(
+    port: number,
+    protocol: ServiceProtocol,
+    externalAddress: string | undefined,
+  ): string | undefined {
+    const isOfEtcd = (one: EtcdEndpoint) => one.address === externalAddress && one.port === port;
+    if (protocol === 'TCP' && this.#etcdEndpoints.some(isOfEtcd)) return 'etcd';
     return this.#neededPorts.find((one) => one.port === port && one.protocol === protocol)?.user;
   }
 }

@@ -67,13 +67,15 @@ export class RequestedAddresses {
 
   #whyNotPort({
     kind,
+    address,
     port,
     protocol,
-  }: Pick<UnrenderedAddress, 'kind' | 'port' | 'protocol'>): NotRendered | undefined {
+  }: Omit<UnrenderedAddress, 'reason' | 'isProblem'>): NotRendered | undefined {
     if (!isPort(port)) return problem(`${port} is not a port`);
     if (protocol !== 'TCP' && protocol !== 'UDP') return unsupported(protocol);
     if (kind === 'cluster-ip') return undefined;
-    const user = this.#node.userOf(port, protocol);
+    const isExternal = kind === 'external-ip' || kind === 'load-balancer';
+    const user = this.#node.userOf(port, protocol, isExternal ? address : undefined);
     if (user === undefined) return undefined;
     return problem(`the node needs ${protocol} port ${port} for ${user}`);
   }

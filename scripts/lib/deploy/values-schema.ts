@@ -50,7 +50,12 @@ export function valuesSchema(documents: readonly ConfigDocument[]): Schema {
         pullPolicy: { enum: ['Always', 'IfNotPresent', 'Never'] },
         pullSecrets: texts,
       }),
-      agent: object({ resources, config: files(configNames), tlsSecretName: text }),
+      agent: object({
+        resources,
+        config: files(configNames),
+        tlsSecretName: text,
+        moreCapabilities: texts,
+      }),
       cni: object({ binFolder: folder, configFolder: folder }),
       vpp: object({
         resources,

@@ -27,6 +27,8 @@ import { createStatsCollector, type StatsCollector } from '#plugins/statscollect
 export interface PluginSettings {
   readonly contiv: ContivConfig;
   readonly service: ServiceConfig;
+  /** Of etcd; absent: there is none. */
+  readonly etcdEndpoints?: readonly string[] | undefined;
 }
 
 /** The inputs of the handlers, besides their events and the clock. */
@@ -89,6 +91,7 @@ export function createPlugins(
   const config = settings.service;
   const services = createService({
     nodeName,
+    etcdEndpoints: settings.etcdEndpoints ?? [],
     config,
     conf,
     nodes,

@@ -59,6 +59,8 @@ const RecordedSettings = Type.Object({
   contiv: contivConfigSchema,
   // agents without services have recorded none
   service: Type.Optional(serviceSchema),
+  // and earlier ones no endpoints
+  etcdEndpoints: Type.Optional(Type.Array(Type.String())),
 });
 
 /** @throws RecordingError */
@@ -69,8 +71,8 @@ function recordedSettings(settings: HeaderLine['settings']): PluginSettings {
       `the recorded settings are invalid: ${first?.instancePath} ${first?.message}`,
     );
   }
-  const { contiv, service = serviceDefaults } = settings;
-  return { contiv, service };
+  const { contiv, service = serviceDefaults, etcdEndpoints } = settings;
+  return { contiv, service, etcdEndpoints };
 }
 
 /** Ports that throw when they are used: a replay takes all answers from the recording. */

@@ -7,12 +7,14 @@ export function registerSocketServicesMetrics(
   registry: Registry,
   { socketTable, socketFault }: Pick<Environment, 'socketTable' | 'socketFault'>,
 ): void {
-  const isActive = socketTable !== undefined;
-  if (!isActive && socketFault === undefined) return;
+  if (!socketTable && socketFault === undefined) return;
   new Gauge({
     name: 'contiv_socket_services_active',
-    help: 'Whether the kernel translates services at sockets (1), or VPP has all services of IPv4, and nothing those of IPv6, because it cannot (0); absent where socketServices is not configured.',
+    help: 'Whether the kernel translates services at sockets (1), or it does not (0), because its programs were removed, or because it cannot: then VPP has all services of IPv4, and nothing those of IPv6; absent where socketServices is not configured.',
     registers: [registry],
-  }).set(Number(isActive));
+    collect() {
+      this.set(Number(socketTable?.lostParts().length === 0));
+    },
+  });
   if (socketTable) new SocketTableMetrics(registry, socketTable);
 }

@@ -28,8 +28,10 @@ export function socketServiceDescriptor(
     async delete(_key, value) {
       await services.delete(value.name);
     },
-    async retrieve() {
+    async retrieve(_correlate, ctx) {
       const found = await services.services();
+      for (const { name, what } of services.lostParts())
+        ctx.leftover({ name, what, precedes: [], remove: () => services.restore() });
       return found.map((one) => {
         const value = fromTable(one);
         return { key: socketServiceModel.key(value), value, origin: 'from-NB' as const };

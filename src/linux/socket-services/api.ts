@@ -94,6 +94,13 @@ export interface MapUsage {
   readonly capacity: number;
 }
 
+/** A part of the translation that another program or an operator has removed. */
+export interface LostPart {
+  /** Unique, and the same until it is restored. */
+  readonly name: string;
+  readonly what: string;
+}
+
 export interface SocketTableStatistics {
   readonly maps: readonly MapUsage[];
   /** Failures to end connected sockets of removed backends: each is repeated. */
@@ -140,6 +147,10 @@ export interface SocketTable {
    * sockets of removed backends are ended.
    */
   resynced(): Promise<void>;
+  /** What the kernel should have besides the table, and has not. Nothing is changed. */
+  lostParts(): readonly LostPart[];
+  /** Makes the lost parts again, with this table. */
+  restore(): Promise<void>;
   /** As the agent knows them: nothing is read. */
   statistics(): SocketTableStatistics;
   /** Removes the table with all that translates; existing connections continue. It is not used afterwards. */

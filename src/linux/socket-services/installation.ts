@@ -17,6 +17,7 @@ import { BpfProgram, type Hook, hooks } from '../bpf/program.ts';
 import { close, openFolder } from '../bpf/system-call.ts';
 import { loadTypes } from '../bpf/types.ts';
 import { Refusal } from '../netlink/refusal.ts';
+import type { LostPart } from './api.ts';
 import type { SocketPrograms } from './kernel-table.ts';
 import { LAYOUT_VERSION, type MapName, shapes } from './layout.ts';
 import { detachAll, LinkPrograms } from './link-programs.ts';
@@ -100,15 +101,43 @@ export class Installation implements SocketPrograms {
       renameSync(join(folder, newMaps), join(folder, ownMaps));
       this.#areMapsNew = false;
     }
-    withGroup(group, (opened) => {
-      for (const [hook, loaded] of programs) attach(loaded, hook, join(folder, hook), opened);
-    });
+    attachAll(programs, folder, group);
     this.packets.replaceAll();
     closeAll(programs.values());
     this.#programs = undefined;
     for (const name of readdirSync(folder))
       if (name.startsWith(MAPS) && name !== ownMaps)
         rmSync(join(folder, name), { recursive: true });
+  }
+
+  lostParts(): readonly LostPart[] {
+    if (!this.areActive) return [];
+    const { folder, group } = this.#place;
+    const { ino } = statSync(group, { bigint: true });
+    const stopped = hookNames.filter((hook) => !isAttached(join(folder, hook), ino));
+    const lost = stopped.map((name) => ({ name, what: `no program runs at ${name}` }));
+    if (this.#unnamedMaps().length === 0) return lost;
+    return [
+      ...lost,
+      { name: 'maps', what: 'files of maps are missing: the next agent needs them' },
+    ];
+  }
+
+  /** The maps first: an agent that finds programs without maps lets them continue, with a table that no process writes. */
+  restore(): void {
+    const { folder, group, hostNamespace } = this.#place;
+    mkdirSync(join(folder, ownMaps), { recursive: true, mode: 0o700 });
+    for (const name of this.#unnamedMaps()) this.maps[name].pin(join(folder, ownMaps, name));
+    const programs = loadAll(this.maps, hostNamespace);
+    try {
+      attachAll(programs, folder, group);
+    } finally {
+      closeAll(programs.values());
+    }
+  }
+
+  #unnamedMaps(): readonly MapName[] {
+    return mapNames.filter((name) => !existsSync(join(this.#place.folder, ownMaps, name)));
   }
 
   uninstall(): void {
@@ -233,13 +262,22 @@ function withGroup<T>(folder: string, work: (group: ControlGroup) => T): T {
 /** Whether a program of an earlier agent runs for sockets of the group. */
 function isAnyAttached(folder: string, group: string): boolean {
   const { ino } = statSync(group, { bigint: true });
-  return hookNames.some((hook) => {
-    const link = openLink(join(folder, hook));
-    try {
-      return link?.place.group === ino;
-    } finally {
-      link?.close();
-    }
+  return hookNames.some((hook) => isAttached(join(folder, hook), ino));
+}
+
+/** @param group number of the control group */
+function isAttached(path: string, group: bigint): boolean {
+  const link = openLink(path);
+  try {
+    return link?.place.group === group;
+  } finally {
+    link?.close();
+  }
+}
+
+function attachAll(programs: LoadedPrograms, folder: string, group: string): void {
+  withGroup(group, (opened) => {
+    for (const [hook, loaded] of programs) attach(loaded, hook, join(folder, hook), opened);
   });
 }
 

@@ -6,6 +6,7 @@ import { type MapEntries, MapFullError } from '../bpf/map.ts';
 import { Refusal } from '../netlink/refusal.ts';
 import {
   type ExemptNamespace,
+  type LostPart,
   type NodeAddress,
   reduceWeights,
   type ServiceLink,
@@ -51,6 +52,9 @@ export interface SocketPrograms {
   /** Whether they run; until then sockets are translated by those of an earlier agent, with its table. */
   readonly areActive: boolean;
   activate(): void;
+  /** Of programs that run, and of the files by which the next agent finds them and the maps. */
+  lostParts(): readonly LostPart[];
+  restore(): void;
   /** Removes programs and maps from the kernel. */
   uninstall(): void;
 }
@@ -195,6 +199,16 @@ export class KernelSocketTable implements SocketTable {
         this.#programs.activate();
       }
       this.#stale.request();
+    });
+  }
+
+  lostParts(): readonly LostPart[] {
+    return this.#programs.lostParts();
+  }
+
+  restore(): Promise<void> {
+    return this.#next('socket services', async () => {
+      if (this.#programs.lostParts().length > 0) this.#programs.restore();
     });
   }
 

@@ -46,6 +46,10 @@ const THIS_NODE = 1;
 const ICMP = 1;
 const TCP = 6;
 const UDP = 17;
+/** Destination unreachable, time exceeded, parameter problem. */
+const ICMP_ERRORS = [3, 11, 12] as const;
+/** Flags of TCP, in the byte at this offset of its header. */
+const tcpFlags = { at: 13, syn: 0x02, ack: 0x10 } as const;
 /** To this machine, in the field `type`. */
 const TO_HOST = 0;
 /** Of IPv4, as the machine reads it. */
@@ -97,13 +101,22 @@ function request(code: Assembler, maps: Pick<MapFiles, 'nodes' | 'frontends'>): 
 
 /**
  * A packet from VPP: `redirect` by the link to which the host routes it. A pod may send with any source: its packet is a
- * reply only if a client can have asked that port. Later fragments and errors of ICMP have none.
+ * reply only if a client can have asked that port, and if it does not open a connection. Later fragments and errors of ICMP
+ * have no port.
  */
 function reply(code: Assembler, maps: Pick<MapFiles, 'nodes' | 'frontends'>): void {
   code.load('r1', 2, 'r10', stack.header + ip.fragment);
   code.jumpIf('r1', 'hasAnyOf', OFFSET_BITS, 'without port');
-  code.load('r1', 1, 'r10', stack.header + ip.protocol).jumpIf('r1', 'equal', ICMP, 'without port');
+  code.load('r1', 1, 'r10', stack.header + ip.protocol).jumpIf('r1', 'equal', ICMP, 'ICMP');
+  code.jumpIf('r1', 'notEqual', TCP, 'with a port');
+  readByte(code, HEADER_LENGTH + tcpFlags.at);
+  code.jumpIf('r1', 'hasAnyOf', tcpFlags.ack, 'with a port');
+  code.jumpIf('r1', 'hasAnyOf', tcpFlags.syn, 'pass');
+  code.label('with a port');
   lookupServed(code, maps, 'source', 'reply to a client');
+  readByte(code.label('ICMP'), HEADER_LENGTH);
+  for (const type of ICMP_ERRORS) code.jumpIf('r1', 'equal', type, 'without port');
+  code.jump('pass');
   readAddress(code.label('without port'), ip.source);
   lookupOwn(code, maps);
   code.label('reply to a client');
@@ -134,6 +147,12 @@ function readPacket(
 ): void {
   code.set('r1', 'r6').set('r2', from).set('r3', 'r10').add('r3', to).set('r4', length);
   code.set('r5', FROM_NETWORK).call(helper.loadBytes).jumpIf('r0', 'notEqual', 0, 'pass');
+}
+
+/** A byte of the packet to `r1`. */
+function readByte(code: Assembler, from: number): void {
+  readPacket(code, from, 1, stack.asked);
+  code.load('r1', 1, 'r10', stack.asked);
 }
 
 /** An address of the header as the endpoint `asked`, without port and protocol. */

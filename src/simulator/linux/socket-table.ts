@@ -4,6 +4,7 @@ import {
   type Destination,
   type ExemptNamespace,
   type Frontend,
+  type LostPart,
   type NodeAddress,
   nodePortFrontend,
   reduceWeights,
@@ -43,6 +44,8 @@ export class SimSocketTable implements SocketTable {
   readonly #exemptions = new Map<string, ExemptNamespace>();
   /** Backends of datagram sockets, by socket and frontend. */
   readonly #flows = new Map<string, SocketBackend>();
+  /** Calls whose program another process has removed. */
+  readonly #stopped = new Set<'connect' | 'send'>();
 
   constructor(random: Random, clock: Clock) {
     this.#random = random;
@@ -139,6 +142,19 @@ export class SimSocketTable implements SocketTable {
 
   async resynced(): Promise<void> {}
 
+  lostParts(): readonly LostPart[] {
+    return [...this.#stopped].map((name) => ({ name, what: `no program runs at ${name}` }));
+  }
+
+  async restore(): Promise<void> {
+    this.#stopped.clear();
+  }
+
+  /** As a process does that removes the file of the program. */
+  stop(call: 'connect' | 'send'): void {
+    this.#stopped.add(call);
+  }
+
   statistics(): SocketTableStatistics {
     return { maps: [], failedEnds: 0 };
   }
@@ -153,7 +169,7 @@ export class SimSocketTable implements SocketTable {
 
   /** A socket of a network namespace connects. @param namespace its path */
   connect(namespace: string, to: Destination): SocketDecision {
-    const found = this.#mappingAt(namespace, to);
+    const found = this.#stopped.has('connect') ? undefined : this.#mappingAt(namespace, to);
     if (!found) return { to: 'unchanged' };
     const backend = this.#choose(namespace, found);
     return backend ? decision(backend) : { to: 'refused' };
@@ -161,7 +177,7 @@ export class SimSocketTable implements SocketTable {
 
   /** A socket of a network namespace sends a datagram without a connection. */
   send(namespace: string, socket: string, to: Destination): SocketDecision {
-    const found = this.#mappingAt(namespace, to);
+    const found = this.#stopped.has('send') ? undefined : this.#mappingAt(namespace, to);
     if (!found) return { to: 'unchanged' };
     const flow = `${namespace} ${socket} ${to.address} ${to.port}`;
     const known = this.#flows.get(flow);

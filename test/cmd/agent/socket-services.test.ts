@@ -5,6 +5,7 @@ import type { PairTrace } from '#documents/pair-trace.ts';
 import type { ServiceDocument } from '#documents/services.ts';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import type { SocketTable } from '#linux/socket-services/api.ts';
+import { HealingResync } from '#plugins/controller/api/events.ts';
 import { SimSocketTable } from '#simulator/linux/socket-table.ts';
 import { endpointsValue, serviceValue } from '../../plugins/service/service-values.ts';
 import {
@@ -79,6 +80,11 @@ function socketNode(): SocketNode {
     exemptNamespaces: () => table.exemptNamespaces(),
     resynced: async () => {
       made.resyncedAt ??= changes.length;
+    },
+    lostParts: () => table.lostParts(),
+    restore: async () => {
+      changes.push('restore');
+      await table.restore();
     },
     statistics: () => table.statistics(),
     remove: async () => {
@@ -156,6 +162,29 @@ describe('services at sockets of an agent', () => {
     await until(async () => made.resyncedAt !== undefined);
     assert.ok(made.changes.slice(0, made.resyncedAt).includes('put default/web'));
     assert.equal(await readiness(running), 'ready');
+  });
+
+  it('are in drift, readiness and metric when another process has removed a program, and the next resync makes it again', async () => {
+    const made = socketNode();
+    await using running = await made.start();
+    await publishWeb(made, await create(running, web));
+    made.table.stop('connect');
+    made.changes.length = 0;
+    const drift = JSON.stringify((await running.get('/scheduler/drift')).body);
+    assert.match(drift, /leftover\/linux-socket-service\/connect/);
+    assert.match(drift, /no program runs at connect/);
+    assert.match(await metrics(running), /^contiv_socket_services_active 0$/m);
+    const { status, body } = await running.get('/readiness');
+    assert.equal(status, 200);
+    assert.match(JSON.stringify(body), /CV_SOCKET_PROGRAMS_LOST|no program runs at connect/);
+    assert.deepEqual(made.changes, []);
+    await running.agent.controller.pushAndWait(
+      HealingResync.event({ type: 'after-error', error: 'test' }),
+    );
+    assert.deepEqual(made.changes, ['restore']);
+    assert.deepEqual(made.table.lostParts(), []);
+    // documents of metrics are kept for a moment
+    await until(async () => /^contiv_socket_services_active 1$/m.test(await metrics(running)));
   });
 
   it('have no metric where they are not configured', async () => {

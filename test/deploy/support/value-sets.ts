@@ -91,6 +91,7 @@ export const valueSets: readonly ValueSet[] = [
     values: {
       agent: {
         tlsSecretName: 'agent-tls',
+        moreCapabilities: ['SYS_RESOURCE'],
         config: {
           http: { 'client-basic-auth': ['user:password'], 'open-mutating-routes': true },
           grpc2: { endpoint: '127.0.0.1:9111' },

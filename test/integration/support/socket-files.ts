@@ -45,6 +45,11 @@ export class SocketFiles {
     rmSync(this.#maps, { recursive: true });
   }
 
+  /** As an operator does who removes the file of a program: the kernel ends it some time later. */
+  loseProgram(hook: Hook): void {
+    rmSync(join(this.#folder, hook));
+  }
+
   /** As if the agent had ended after it has named the new maps, before it has replaced a program. */
   nameNewMaps(): void {
     renameSync(`${this.#maps}-new`, this.#maps);

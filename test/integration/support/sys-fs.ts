@@ -33,6 +33,13 @@ export class SysFs implements Disposable {
     writeFileSync(join(this.group, 'cgroup.procs'), String(processId));
   }
 
+  /** The bpf file system is replaced by an empty one. */
+  remountBpf(): void {
+    const folder = join(this.path, 'bpf');
+    execFileSync('umount', [folder]);
+    execFileSync('mount', ['-t', 'bpf', 'none', folder]);
+  }
+
   /** Needs the end of the processes in the group. */
   [Symbol.dispose](): void {
     execFileSync('umount', [join(this.path, 'bpf')]);

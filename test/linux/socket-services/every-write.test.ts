@@ -12,6 +12,7 @@ import type { Frontend, SocketMapping, SocketService } from '#linux/socket-servi
 import { KernelSocketTable } from '#linux/socket-services/kernel-table.ts';
 import { encodeEndpoint } from '#linux/socket-services/layout.ts';
 import { checkProperty } from '../../support/random-cases.ts';
+import { idlePrograms } from './idle-programs.ts';
 import { AgentEndedError, type MapName, MemoryMaps, type Reached } from './memory-maps.ts';
 import {
   atDestinations,
@@ -37,7 +38,7 @@ function startAgent({ maps, packets }: MemoryMaps, request = () => {}): KernelSo
     maps,
     namespaces: { namespaceCookie },
     clock,
-    programs: { areActive: true, activate: () => undefined, uninstall: () => undefined },
+    programs: idlePrograms,
     packets,
     stale: { request, failures: 0, connections: 0 },
   });

@@ -6,6 +6,7 @@ import { ManualClock } from '#infra/clock/manual.ts';
 import { KernelSocketTable } from '#linux/socket-services/kernel-table.ts';
 import { shapes } from '#linux/socket-services/layout.ts';
 import { SocketTableMetrics } from '#linux/socket-services/metrics.ts';
+import { idlePrograms } from './idle-programs.ts';
 import { MemoryMaps } from './memory-maps.ts';
 
 test('every map that can be full has its entries and its capacity', async () => {
@@ -14,7 +15,7 @@ test('every map that can be full has its entries and its capacity', async () => 
     maps: kernel.maps,
     namespaces: { namespaceCookie: async () => 1n },
     clock: new ManualClock(),
-    programs: { areActive: true, activate: () => undefined, uninstall: () => undefined },
+    programs: idlePrograms,
     packets: kernel.packets,
     stale: { request: () => undefined, failures: 3, connections: 7 },
   });

@@ -32,6 +32,32 @@ function whyNotServed(node: TestNode, address: string): (string | undefined)[] {
   return found.filter((one) => one.address === address).map((one) => one.whyNotRendered);
 }
 
+describe('an external address of a service that is one of the etcd of the agent', () => {
+  const why = async (...etcdEndpoints: readonly string[]) => {
+    const node = await startedNode({ etcdEndpoints });
+    for (const one of service) assert.equal((await node.put(one)).error, undefined);
+    const hasNone = !served(node).includes(EXTERNAL_IP);
+    const [reason] = whyNotServed(node, EXTERNAL_IP);
+    assert.equal(reason !== undefined, hasNone);
+    return reason;
+  };
+
+  it('is not served, at no port', async () => {
+    const refused = new RegExp(`${EXTERNAL_IP} is an address of etcd`);
+    for (const endpoint of [
+      `http://${EXTERNAL_IP}:2379`,
+      `${EXTERNAL_IP}:32379`,
+      `https://${EXTERNAL_IP}:80/`,
+    ])
+      assert.match((await why('http://127.0.0.1:2379', endpoint)) ?? '', refused, endpoint);
+  });
+
+  it('is served, if etcd has another one, or a name', async () => {
+    const others = ['http://198.51.100.8:80', 'http://[2001:db8::1]:2379', 'etcd.example:2379', ''];
+    for (const endpoint of others) assert.equal(await why(endpoint), undefined, endpoint);
+  });
+});
+
 /** Number of routes to the address of a node. */
 const routesTo = (node: TestNode, address: string) => keys(node, `/dst/${address}/32/`).length;
 

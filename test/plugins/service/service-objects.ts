@@ -28,6 +28,7 @@ export const localNode: LocalNode = {
     subnets: { 'pod subnet': '10.1.0.0/16', 'VXLAN subnet': '192.168.30.0/24' },
   },
   neededPorts: [{ protocol: 'UDP', port: 4789, user: 'VXLAN' }],
+  etcdEndpoints: [],
   otherNodes: [
     {
       name: 'node-b',

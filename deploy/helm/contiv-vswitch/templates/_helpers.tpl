@@ -153,11 +153,10 @@ contiv/config-checksum: {{ . | toJson | sha256sum | trunc 16 | quote }}
 {{- /*
 NET_ADMIN and SYS_ADMIN connect pods by TAPs: test/deploy/capabilities.test.ts. In addition, VPP opens AF_PACKET
 sockets for links of the host (NET_RAW), and locks huge pages (IPC_LOCK). The agent reads the statistics segment among
-VPP's open files, which the kernel shows to a process with the same capabilities or with SYS_PTRACE. Before Linux 5.11
-maps for services at sockets count as locked memory, whose limit it lifts (SYS_RESOURCE): test/deploy/locked-memory.test.ts.
+VPP's open files, which the kernel shows to a process with the same capabilities or with SYS_PTRACE.
 */ -}}
 {{- define "contiv.agentCapabilities" -}}
-NET_ADMIN, SYS_ADMIN, SYS_PTRACE, SYS_RESOURCE
+NET_ADMIN, SYS_ADMIN, SYS_PTRACE{{ range .Values.agent.moreCapabilities }}, {{ . }}{{ end }}
 {{- end }}
 {{- define "contiv.vppCapabilities" -}}
 IPC_LOCK, NET_ADMIN, NET_RAW, SYS_ADMIN

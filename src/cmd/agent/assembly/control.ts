@@ -1,4 +1,5 @@
 /** The event handlers, the event loop, and its producers: the watcher of the datastore and clients by gRPC. */
+import { etcdOptions } from '#datastore/config.ts';
 import type { Component } from '#infra/process/lifecycle.ts';
 import { agentPrefix } from '#infra/service-label/service-label.ts';
 import { mergeValues } from '#models/merge.ts';
@@ -40,12 +41,13 @@ export function control(
   onProcessed: ((record: EventRecord) => void) | undefined,
 ): Control {
   const { settings, environment, build, status, registry, clock, random, loggers, print } = deps;
-  const { label, contiv, service } = settings;
+  const { label, contiv, service, etcd, env } = settings;
+  const etcdEndpoints = etcd && etcdOptions(etcd, env).endpoints;
   const { cluster, local, localDisk, mirror, isShared, gate } = stores;
   const desired = new DesiredState();
   const plugins = createPlugins(
     label,
-    { contiv, service },
+    { contiv, service, etcdEndpoints },
     {
       cluster,
       local,
@@ -86,7 +88,7 @@ export function control(
       onProcessed?.(processed.record);
     },
     isStartDelayed: () => gate.missing !== undefined,
-    recorded: { version: build.version, label, settings: { contiv, service } },
+    recorded: { version: build.version, label, settings: { contiv, service, etcdEndpoints } },
     registry,
     status,
     clock,

@@ -5,6 +5,7 @@ import { podFamily } from '#plugins/contivconf/node-settings.ts';
 import type { EventRecord } from '#plugins/controller/event-record.ts';
 import { isAgentKey } from '#plugins/ipv4net/agent-keys.ts';
 import { type WiredVpp, wireVpp } from '#vpp/wire-vpp.ts';
+import { lostPartsProblem } from '../lost-parts.ts';
 import { ResyncedTable } from '../resynced-table.ts';
 import { registerSocketServicesMetrics } from '../socket-services-metrics.ts';
 import type { AgentPart, PartDeps } from './agent-part.ts';
@@ -51,7 +52,11 @@ export function southbound(deps: PartDeps, stores: NodeStores): Southbound {
   const resynced =
     socketTable && new ResyncedTable({ table: socketTable, log: loggers.get('linux') });
   if (resynced || socketFault !== undefined)
-    status.registerProblem('socket-services', 'none', () => resynced?.fault ?? socketFault);
+    status.registerProblem(
+      'socket-services',
+      'none',
+      () => resynced?.fault ?? socketFault ?? lostPartsProblem(socketTable),
+    );
   registerSocketServicesMetrics(registry, environment);
   return {
     vpp,

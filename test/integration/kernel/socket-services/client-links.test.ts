@@ -98,6 +98,42 @@ describe('clients at a NIC of the host', { skip: withoutSocketHooks() }, () => {
     assert.ok(forged < COUNT, `${forged} of ${COUNT}`);
   });
 
+  it('get from a served port no packet that opens a connection, and of ICMP errors alone', async () => {
+    const sent = (protocol: string, content: string) =>
+      passed(
+        {
+          from: vpp,
+          link: 'tap',
+          by: 'vpp1',
+          type: '0800',
+          datagram: `4500002800000000 40${protocol}0000 ac100101 ac100102 ${content}`.replaceAll(
+            ' ',
+            '',
+          ),
+        },
+        client,
+      );
+    const ofTcp = (flags: string) =>
+      sent('06', `75800400 00000001 00000000 50${flags}0400 00000000`);
+    const ofIcmp = (type: string) =>
+      sent('01', `${type}000000 00000000 4500001c 00000000 40110000`);
+    for (const [name, count] of [
+      ['SYN with ACK', await ofTcp('12')],
+      ['ACK', await ofTcp('10')],
+      ['RST', await ofTcp('04')],
+      ['destination unreachable', await ofIcmp('03')],
+      ['time exceeded', await ofIcmp('0b')],
+    ] as const)
+      assert.ok(count >= COUNT, `${name}: ${count} of ${COUNT}`);
+    for (const [name, count] of [
+      ['SYN', await ofTcp('02')],
+      ['echo request', await ofIcmp('08')],
+      ['echo reply', await ofIcmp('00')],
+      ['redirect', await ofIcmp('05')],
+    ] as const)
+      assert.ok(count < COUNT, `${name}: ${count} of ${COUNT}`);
+  });
+
   interface Sent {
     readonly from: SocketClient;
     /** Of the sender. */

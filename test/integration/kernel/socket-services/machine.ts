@@ -51,6 +51,11 @@ export class SocketMachine {
     return this.#sysFs.group;
   }
 
+  /** Files and folders of the bpf file system go, as after `umount` and `mount`. */
+  remountBpf(): void {
+    this.#sysFs.remountBpf();
+  }
+
   /** A process in the group, in a network namespace of its own. */
   async client(): Promise<SocketClient> {
     const client = await SocketClient.start(this.group);

@@ -212,6 +212,24 @@ test('a port that the node needs is not taken from it', async () => {
   ]);
 });
 
+test('etcd keeps its port at an address of this node, but not from a node port, by which etcd may be reached', async () => {
+  const address = '10.20.0.1';
+  const ports = [port({ name: 'a', port: 32379, nodePort: 32379 }), port({ name: 'b', port: 80 })];
+  const object = service({ type: 'NodePort', ports, externalIPs: [address] });
+  const etcd = { ...localNode, etcdEndpoints: [{ address, port: 32379 }] };
+  const served = async (node: typeof localNode) =>
+    Object.keys(backendsOf(await processed([object], slices, { node }))).filter((key) =>
+      key.startsWith(`TCP ${address}:`),
+    );
+  assert.deepEqual(await served(etcd), [`TCP ${address}:32379`, `TCP ${address}:80`]);
+  const withoutNodePort = service({ ports, externalIPs: [address] });
+  const processor = await processed([withoutNodePort], slices, { node: etcd });
+  assert.ok(
+    problemsOf(processor).get('shop/web')?.includes('the node needs TCP port 32379 for etcd'),
+  );
+  assert.ok(!Object.keys(backendsOf(processor)).includes(`TCP ${address}:32379`));
+});
+
 test('clients outside the cluster are replaced unless the traffic policy is Local', async () => {
   const replaced = async (externalTrafficPolicy: 'Cluster' | 'Local'): Promise<unknown> => {
     const input: ServiceInput = {

@@ -1,0 +1,68 @@
+/** Programs and maps that another process removes from the bpf file system while the agent runs. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { SocketTable } from '#linux/socket-services/api.ts';
+import { withoutSocketHooks } from '#test/support/requirements.ts';
+import { until } from '#test/support/wait.ts';
+import { type SocketClient, SocketMachine } from './machine.ts';
+
+const VIP = '10.96.0.10';
+const BACKEND = { address: '127.0.0.2', port: 8080 } as const;
+
+describe('lost parts of services at sockets', { skip: withoutSocketHooks() }, () => {
+  let machine: SocketMachine;
+  let table: SocketTable;
+  let client: SocketClient;
+
+  before(async () => {
+    machine = new SocketMachine();
+    table = machine.table();
+    client = await machine.client();
+    await client.serve(BACKEND);
+    await put(table, VIP);
+  });
+  after(() => machine.close());
+
+  const names = () => table.lostParts().map(({ name }) => name);
+  const isServed = async (address = VIP): Promise<boolean> => {
+    const to = { address, port: 80 };
+    const { server } = await client.request({ kind: 'connect', to });
+    return server === `${BACKEND.address} ${BACKEND.port}`;
+  };
+
+  test('none are lost at first', async () => {
+    assert.deepEqual(names(), []);
+    assert.ok(await isServed());
+  });
+
+  test('a program whose file was removed is named, and runs again', async () => {
+    machine.files.loseProgram('connect4');
+    assert.deepEqual(names(), ['connect4']);
+    await until('the kernel has ended the program', async () => !(await isServed()));
+    await table.restore();
+    assert.deepEqual(names(), []);
+    assert.ok(await isServed());
+  });
+
+  test('so do all after the file system was mounted again, with the maps, which the next agent finds', async () => {
+    machine.remountBpf();
+    assert.ok(names().includes('connect4') && names().includes('maps'), names().join());
+    await table.restore();
+    assert.deepEqual(names(), []);
+    assert.ok(await isServed());
+    const next = machine.table();
+    assert.deepEqual(
+      (await next.services()).map(({ name }) => name),
+      ['default/web'],
+    );
+    await put(next, '10.96.0.11');
+    assert.ok(await isServed('10.96.0.11'));
+    assert.ok(!(await isServed(VIP)));
+  });
+});
+
+async function put(table: SocketTable, address: string): Promise<void> {
+  const frontends = [{ address, port: 80, protocol: 'TCP', scope: 'ADDRESS' }] as const;
+  const mapping = { frontends, backends: [{ ...BACKEND, weight: 1 }], affinityTimeout: 0 };
+  await table.put({ name: 'default/web', mappings: [{ ...mapping, hostSource: '' }] });
+}
