@@ -38,8 +38,17 @@ const Echo = defineEvent<{ readonly of: string }>({
   method: EventMethod.Update,
 });
 
+/** Whether the handler waits for the clock, and not for files. */
+interface Waiting {
+  isWaiting: boolean;
+}
+
 /** A handler that does whatever the event says, through all that a context offers. */
-function asker(port: () => Promise<string> | string, suffix = ''): EventHandler {
+function asker(
+  port: () => Promise<string> | string,
+  suffix = '',
+  waiting: Waiting = { isWaiting: false },
+): EventHandler {
   return {
     name: 'asker',
     handlesEvent: () => true,
@@ -61,12 +70,16 @@ function asker(port: () => Promise<string> | string, suffix = ''): EventHandler 
           more: ctx.random.next(),
         });
       else if (what === 'sleep') {
+        waiting.isWaiting = true;
         await ctx.clock.sleep(4_000);
+        waiting.isWaiting = false;
         put({ slept: true });
       } else if (what === 'echo') ctx.followUp(Echo.event({ of: what + suffix }));
       else if (what === 'past') put({ text: await port() });
-      else if (what === 'hang') await ctx.callPort('port', () => new Promise(() => undefined));
-      else if (what === 'fatal') throw new FatalError('the end');
+      else if (what === 'hang') {
+        waiting.isWaiting = true;
+        await ctx.callPort('port', () => new Promise(() => undefined));
+      } else if (what === 'fatal') throw new FatalError('the end');
     },
   };
 }
@@ -101,8 +114,12 @@ describe('a recording', () => {
     };
   }
 
-  async function untilIdle(controller: Controller): Promise<void> {
-    for (let turn = 0; turn < 2000 && !controller.isIdle; turn++) await settle();
+  /** However long the files take: with time that passes meanwhile the handler would exceed its limit. */
+  async function untilIdle(controller: Controller, waiting: Waiting): Promise<void> {
+    while (!controller.isIdle) {
+      await settle();
+      if (waiting.isWaiting) await clock.advance(1000);
+    }
   }
 
   async function record(
@@ -120,14 +137,13 @@ describe('a recording', () => {
       log: silentLogger,
       ...(mostBytes !== undefined && { maxBytes: mostBytes }),
     });
-    const controller = new Controller(recorder.wrap(deps([asker(port)], sink)));
+    const waiting: Waiting = { isWaiting: false };
+    const controller = new Controller(recorder.wrap(deps([asker(port, '', waiting)], sink)));
     controller.start();
     controller.push(emptyResync);
     for (const what of events) {
       controller.push(Ask.event({ what }));
-      await untilIdle(controller);
-      for (let second = 0; second < 70 && !controller.isIdle; second++) await clock.advance(1000);
-      await untilIdle(controller);
+      await untilIdle(controller, waiting);
     }
     await settle();
     await recorder.close();
