@@ -14,7 +14,7 @@ import { Netns } from '#test/integration/support/netns.ts';
 import { withoutSocketHooks } from '#test/support/requirements.ts';
 import { median, milliseconds } from './lib/floor/row.ts';
 import { measure } from './lib/measure.ts';
-import { type CallRequest, RECEIVER_PORT } from './lib/socket-call-request.ts';
+import type { CallRequest } from './lib/socket-calls.ts';
 import type { Print } from './main.ts';
 
 export const NAME = 'sockets';
@@ -23,6 +23,9 @@ const SERVICES = 10_000;
 const BACKENDS = 10;
 const ROUNDS = 41;
 const CALLS = 5_000;
+
+/** Datagrams are received there, at all addresses of loopback. */
+const RECEIVER_PORT = 8080;
 
 type Place = Pick<CallRequest, 'address' | 'port'>;
 
@@ -107,7 +110,7 @@ async function writeBare(count: number): Promise<void> {
 /** Each call at addresses outside of the group, and in it; in a network namespace of their own. */
 async function calls(machine: SocketMachine, print: Print): Promise<void> {
   const namespace = await Netns.create('bench');
-  const outside = await start(namespace);
+  const outside = await start(namespace, '', String(RECEIVER_PORT));
   const inside = await start(namespace, machine.group);
   try {
     for (const [call, title] of [
@@ -149,14 +152,9 @@ async function compare(
   );
 }
 
-async function start(namespace: Netns, group?: string): Promise<ChildProcess> {
+async function start(namespace: Netns, ...words: readonly string[]): Promise<ChildProcess> {
   const program = join(import.meta.dirname, 'lib/socket-calls.ts');
-  const [command, ...args] = [
-    ...namespace.enter,
-    process.execPath,
-    program,
-    ...(group === undefined ? [] : [group]),
-  ];
+  const [command, ...args] = [...namespace.enter, process.execPath, program, ...words];
   const child = spawn(command!, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   await once(child, 'message');
   return child;

@@ -1,7 +1,14 @@
 /** A process that makes calls on a socket of datagrams again and again, to the address that its parent names. */
 import { writeFileSync } from 'node:fs';
 import koffi from 'koffi';
-import { type CallRequest, RECEIVER_PORT } from './socket-call-request.ts';
+
+export interface CallRequest {
+  /** `sendto`: a socket without a connection; `send`: one that is connected. */
+  readonly call: 'connect' | 'sendto' | 'send';
+  readonly address: string;
+  readonly port: number;
+  readonly count: number;
+}
 
 const libc = koffi.load(null);
 const socket = libc.func('int socket(int domain, int type, int protocol)') as (
@@ -54,12 +61,14 @@ function measure({ call, address, port, count }: CallRequest): number {
   return ((user + system) * 1000) / count;
 }
 
-const [, , group] = process.argv;
-if (group === undefined) {
+// the control group to join; or the port of a socket that takes datagrams, and reads none
+const [, , group = '', port] = process.argv;
+if (port === undefined) writeFileSync(`${group}/cgroup.procs`, String(process.pid));
+else {
   const receiver = socket(INTERNET, DATAGRAMS, 0);
-  const any = addressOf('0.0.0.0', RECEIVER_PORT);
+  const any = addressOf('0.0.0.0', Number(port));
   checked(bind(receiver, any, any.length), 'bind');
-} else writeFileSync(`${group}/cgroup.procs`, String(process.pid));
+}
 process.on('message', (request: CallRequest) => process.send!(measure(request)));
 process.on('disconnect', () => process.exit());
 process.send!('ready');
