@@ -222,7 +222,7 @@ test('etcd keeps its port at an address of this node, but not from a node port, 
       key.startsWith(`TCP ${address}:`),
     );
   assert.deepEqual(await served(etcd), [`TCP ${address}:32379`, `TCP ${address}:80`]);
-  const withoutNodePort = service({ ports, externalIPs: [address] });
+  const withoutNodePort = service({ ports: [port({ port: 32379 })], externalIPs: [address] });
   const processor = await processed([withoutNodePort], slices, { node: etcd });
   assert.ok(
     problemsOf(processor).get('shop/web')?.includes('the node needs TCP port 32379 for etcd'),
