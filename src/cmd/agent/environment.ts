@@ -27,6 +27,8 @@ export interface Environment {
   /** Its disk; undefined: it is in memory. */
   readonly externalDisk?: DiskStore | undefined;
   readonly connectVpp: Connect;
+  /** Path of VPP's CLI socket; undefined: VPP is simulated. */
+  readonly vppCliSocket?: string | undefined;
   /** Present in the embedded environment: a real VPP shows its statistics in shared memory. */
   readonly vppStatistics: StatsPort | undefined;
   readonly linux: LinuxHost;

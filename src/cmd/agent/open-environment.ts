@@ -90,6 +90,8 @@ export async function openEnvironment(
     external,
     externalDisk: external,
     connectVpp: unixConnect(settings.govpp['binapi-socket-path'], clock),
+    // contiv-init and the startup configuration of the manifest put both sockets into one folder.
+    vppCliSocket: join(dirname(settings.govpp['binapi-socket-path']), 'cli.sock'),
     vppStatistics: undefined,
     linux,
     socketTable: sockets.table,

@@ -1,4 +1,4 @@
-/** `netctl check`: whether this machine has what Contiv needs, before it is installed. */
+/** `netctl check`: whether this machine has what Contiv needs, and whether nodes reach each other. */
 import { errorText } from '#infra/errors/errors.ts';
 import { error, type Finding, ok, skipped } from '../check/finding.ts';
 import { type Command, type CommandContext, ExitCode, type Table } from '../command.ts';
@@ -6,11 +6,24 @@ import { isForPeople } from '../failures.ts';
 
 export const check: Command = {
   name: 'check',
-  summary: 'Check whether this machine has what Contiv needs; no agent has to run',
-  arguments: [],
-  options: [],
-  examples: ['check', 'check --etcd-config etcd.conf', 'check -o json'],
-  async run(context) {
+  summary: 'Check this machine before the installation, or the ways between nodes by packets',
+  arguments: [
+    {
+      name: 'node',
+      description: 'nodes that probe the others, instead of a check of this machine',
+      isOptional: true,
+      isVariadic: true,
+      completes: 'nodes',
+    },
+  ],
+  options: [{ name: 'nodes', description: 'all nodes probe the others' }],
+  examples: ['check', 'check --etcd-config etcd.conf', 'check --nodes', 'check node1 -o json'],
+  async run(context, { arguments: given, options }) {
+    const nodes = given['node'] ?? [];
+    if (nodes.length > 0 || options['nodes'] === true) {
+      const { checkNodes } = await import('../check/between-nodes.ts');
+      return await checkNodes(context, await context.nodes(nodes));
+    }
     const { HostFiles } = await import('../check/host-files.ts');
     const { kernelFindings } = await import('../check/kernel.ts');
     const { networkFindings } = await import('../check/network.ts');

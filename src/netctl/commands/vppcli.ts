@@ -6,6 +6,10 @@ import { RequestError } from '../requests/request-failure.ts';
 const REMEDY =
   'Commands of VPP can change its state, so an agent runs them on its unix socket only: run netctl as root on this node, or in its pod (kubectl -n kube-system exec POD -c contiv-agent -- netctl vppcli NODE …). With open-mutating-routes and users in http.conf of the agent, --user works from everywhere.';
 
+/** VPP 26.06 leaves requests that arrive meanwhile unanswered until the next one. */
+const PING_WARNING =
+  'ping of VPP over the agent keeps requests of the agent waiting, and the agent may disconnect. netctl check NODE probes the other nodes without this.';
+
 export const vppcli: Command = {
   name: 'vppcli',
   summary: 'Run a command of the command line of VPP on a node',
@@ -19,6 +23,7 @@ export const vppcli: Command = {
   async run(context, { arguments: { node: names = [], command: words = [] } }) {
     const nodes = await context.nodes(names);
     const command = words.join(' ');
+    if (words[0] === 'ping') context.warn(PING_WARNING);
     const replies = await context.askAll(nodes, (node) => outputOf(context, node, command));
     for (const { node, value } of replies) {
       if (value === undefined) showFailures(context, replies);

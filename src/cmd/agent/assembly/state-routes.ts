@@ -15,6 +15,8 @@ import { policyRoutes } from '#plugins/policy/rest.ts';
 import { serviceRoutes } from '#plugins/service/rest.ts';
 import { SocketServiceMetrics } from '#plugins/service/socket/metrics.ts';
 import { wireStats } from '#plugins/statscollector/wire-stats.ts';
+import { nodeProbeRoutes } from '../node-probe/routes.ts';
+import { vppName } from '../node-probe/vpp-name.ts';
 import { nodeSnapshot, traceRoutes } from '../node-snapshot.ts';
 import { pairTraceRoutes } from '../pair-trace/routes.ts';
 import { parseValue } from '../parse-value.ts';
@@ -111,6 +113,16 @@ export function stateRoutes(
       clock,
     }),
     vppVersionRoute(vpp.client),
+    ...nodeProbeRoutes({
+      label,
+      conf: plugins.conf,
+      ipam,
+      net,
+      nodes,
+      vppNameOf: (name) => vppName(vpp.client, interfaces.getValue(name)?.swIfIndex),
+      cliSocket: environment.vppCliSocket,
+      clock,
+    }),
     ...traceRoutes({ ...traced, clock }),
     ...pairTraceRoutes({
       ...traced,
