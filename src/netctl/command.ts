@@ -23,6 +23,7 @@
 import type { TSchema } from 'typebox';
 import type { DocumentOf } from '#documents/document.ts';
 import type { Clock } from '#infra/clock/clock.ts';
+import type { BuildInfo } from '#infra/status/status.ts';
 import type { RequestFailure } from './requests/request-failure.ts';
 
 /** Documented in docs/netctl.md: scripts rely on the numbers. */
@@ -173,6 +174,8 @@ export interface CommandContext {
   /** A line on the standard error. */
   warn(text: string): void;
   readonly clock: Clock;
+  /** Of netctl. */
+  readonly build: BuildInfo;
   /** Aborted when the user ends the program: end streams and return. */
   readonly signal: AbortSignal;
 }

@@ -13,6 +13,7 @@ import { report } from './commands/report.ts';
 import { services } from './commands/services.ts';
 import { status } from './commands/status.ts';
 import { trace } from './commands/trace.ts';
+import { version } from './commands/version.ts';
 import { vppcli } from './commands/vppcli.ts';
 import { vppdump } from './commands/vppdump.ts';
 
@@ -31,5 +32,6 @@ export const commands: readonly Command[] = [
   report,
   vppdump,
   vppcli,
+  version,
   completion,
 ];

@@ -26,11 +26,12 @@ export interface ContextDeps {
   /** Prints a line on the standard error, with control characters escaped. */
   readonly warn: (text: string) => void;
   readonly clock: Clock;
+  readonly build: CommandContext['build'];
   readonly signal: AbortSignal;
 }
 
 export function createContext(deps: ContextDeps): CommandContext {
-  const { directory, client, etcd, output, progress, warn, clock, signal } = deps;
+  const { directory, client, etcd, output, progress, warn, clock, build, signal } = deps;
   return {
     nodes: (selectors) => directory.nodes(selectors),
     pods: () => directory.pods(),
@@ -56,6 +57,7 @@ export function createContext(deps: ContextDeps): CommandContext {
     progress,
     warn,
     clock,
+    build,
     signal,
   };
 }

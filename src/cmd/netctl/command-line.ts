@@ -1,6 +1,8 @@
 /** The command line of netctl, from the descriptions of its commands. */
 import { Argument, Command as CommanderCommand, InvalidArgumentError, Option } from 'commander';
+import type { BuildInfo } from '#infra/status/status.ts';
 import type { Command, CommandInput, OutputFormat } from '#netctl/command.ts';
+import { versionText } from '#netctl/commands/version.ts';
 import { globalOptions } from '#netctl/global-options.ts';
 
 export interface GlobalOptions {
@@ -29,14 +31,16 @@ export interface CommandLine {
 
 /**
  * @param argv arguments after the program's name
- * @throws CommanderError after its text is printed: for invalid arguments, and for --help
+ * @throws CommanderError after its text is printed: for invalid arguments, for --help and --version
  */
 export async function parseCommandLine(
   argv: readonly string[],
   commands: readonly Command[],
+  build: BuildInfo,
 ): Promise<CommandLine> {
   const program = new CommanderCommand('netctl')
     .description('Shows and tests the network of a Contiv/VPP cluster.')
+    .version(`netctl ${versionText(build)}`, '--version', 'print the release of netctl')
     .configureHelp({ subcommandTerm: termOf })
     .enablePositionalOptions()
     .showHelpAfterError('(--help lists all options)')

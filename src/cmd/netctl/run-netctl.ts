@@ -4,6 +4,7 @@ import { homedir, networkInterfaces } from 'node:os';
 import { CommanderError } from 'commander';
 import { systemClock } from '#infra/clock/system.ts';
 import { CodedError, errorText } from '#infra/errors/errors.ts';
+import { buildInfo } from '#infra/process/build-info.ts';
 import { userAgents } from '#infra/process/user-folder.ts';
 import { type CommandContext, ExitCode } from '#netctl/command.ts';
 import { commands } from '#netctl/commands.ts';
@@ -78,7 +79,7 @@ async function run(
 ): Promise<ExitCode> {
   const [first, ...words] = argv;
   if (first === '__complete') return await complete(words, env, signal);
-  const { command, input, global } = await parseCommandLine(argv, commands);
+  const { command, input, global } = await parseCommandLine(argv, commands, buildInfo(env));
   const { context, close } = await contextOf(global, env, signal, true);
   try {
     return await command.run(context, input);
@@ -97,7 +98,7 @@ async function complete(
   const { values } = typedWords(commands, words.slice(0, -1));
   const options = [...values].flatMap(([name, its]) => its.map((value) => [`--${name}`, value]));
   const given = options.flat().filter((word) => word !== '');
-  const { global } = await parseCommandLine(['nodes', ...given], commands);
+  const { global } = await parseCommandLine(['nodes', ...given], commands, buildInfo(env));
   const limits = { ...global, timeout: COMPLETION_TIMEOUT_S };
   const { context, close } = await contextOf(limits, env, signal, false);
   try {
@@ -178,6 +179,7 @@ async function contextOf(
         progress.clear();
         stdout.write(text);
       },
+      warn,
       yamlText: global.output === 'yaml' ? (await import('yaml')).stringify : undefined,
       isWide: global.output === 'wide',
       hasHeaders: global.headers,
@@ -190,6 +192,7 @@ async function contextOf(
     },
     warn,
     clock: systemClock,
+    build: buildInfo(env),
     signal,
   });
   return { context, close: () => directory.close() };

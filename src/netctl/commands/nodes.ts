@@ -133,7 +133,9 @@ function tableOf(replies: readonly NodeReply<NodeStatus>[]): Table {
 
 function rowOf({ node, value, failure }: NodeReply<NodeStatus>): TableRow {
   const { id, name, vppAddress = '' } = value ?? node;
-  const known = [String(id ?? ''), name, vppAddress, node.host ?? node.socket ?? ''];
+  // A path would not fit, and is no address.
+  const host = node.host ?? (node.socket === undefined ? '' : 'unix socket');
+  const known = [String(id ?? ''), name, vppAddress, host];
   if (failure) return { cells: known, note: failure.text, color: 'red' };
   const { started, state, version, built, commit, problems } = value;
   const time = started === undefined ? '' : originalTime(started * 1000);

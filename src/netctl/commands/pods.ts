@@ -169,10 +169,10 @@ function tableOf(
   );
   return {
     columns: [
-      { title: 'POD-NAME' },
+      { title: 'POD-NAME', whenNarrow: 'keep' },
       { title: 'NAMESPACE' },
       { title: 'POD-IP', whenNarrow: 'keep' },
-      { title: 'IF-IDX', whenNarrow: 'keep' },
+      { title: 'IF-IDX', whenNarrow: 'drop' },
       { title: 'IF-NAME' },
       { title: 'NODE-NAME' },
       { title: 'SERVICES' },

@@ -84,7 +84,7 @@ async function list(
       {
         columns: [
           { title: 'NODE', whenNarrow: 'keep' },
-          { title: 'POD' },
+          { title: 'POD', whenNarrow: 'keep' },
           { title: 'IP', isWide: true },
           { title: 'INGRESS' },
           { title: 'EGRESS' },

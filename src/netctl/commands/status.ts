@@ -10,7 +10,7 @@ import {
   type TableRow,
 } from '../command.ts';
 import { failuresOf, isForPeople, noteRow, shortList } from '../failures.ts';
-import { RequestError } from '../requests/request-failure.ts';
+import { ifAnswered } from '../requests/missing.ts';
 import { ageText } from '../status/age.ts';
 import { type ClusterProblem, clusterProblems } from '../status/cluster-problems.ts';
 import { linkProblems, type NodeProblem, probeProblems } from '../status/node-problems.ts';
@@ -121,15 +121,6 @@ async function statusOf(context: CommandContext, node: ClusterNode): Promise<Nod
     problems: [...probeProblems(probe), ...(nodes === undefined ? [] : linkProblems(nodes))],
     clusterSize: nodes?.total,
   };
-}
-
-async function ifAnswered<T>(reply: Promise<T>): Promise<T | undefined> {
-  try {
-    return await reply;
-  } catch (thrown) {
-    if (thrown instanceof RequestError) return undefined;
-    throw thrown;
-  }
 }
 
 function stateOf({ state = 0 }: ProbeDocument): State {

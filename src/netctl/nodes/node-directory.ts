@@ -52,7 +52,9 @@ export class NodeDirectory {
       if (isAddress && thrown instanceof NodeSourceError) return [];
       throw thrown;
     });
-    const named = nodes.find((node) => [node.name, node.given, node.host].includes(selector));
+    const named =
+      nodes.find((node) => [node.name, node.given, node.host].includes(selector)) ??
+      nodes.find(({ vppAddress }) => vppAddress === selector);
     if (named) return named;
     if (isAddress) return { name: selector, id: undefined, host: selector, vppAddress: undefined };
     const names = nodes.map(({ name }) => name).join(', ');

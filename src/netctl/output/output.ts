@@ -1,17 +1,19 @@
 /** The result of a command: tables, documents, text. */
 import type { Output, OutputFormat, Table } from '../command.ts';
-import { foldedLines, type TableStyle, tableLines } from './table-text.ts';
+import { foldedLines, leftOutColumns, type TableStyle, tableLines } from './table-text.ts';
 import { safeLine, safeText } from './terminal-text.ts';
 
 export interface OutputOptions extends TableStyle {
   readonly format: OutputFormat;
   readonly write: (text: string) => void;
   /** Loaded only for `-o yaml`. */
+  /** For what the terminal is too narrow for; it is no part of the result. */
+  readonly warn: (text: string) => void;
   readonly yamlText: ((document: unknown) => string) | undefined;
 }
 
 export function createOutput(options: OutputOptions): Output {
-  const { format, write, yamlText } = options;
+  const { format, write, warn, yamlText } = options;
   const isDocument = format === 'json' || format === 'yaml';
   const document = (value: unknown): void =>
     write(format === 'yaml' && yamlText ? yamlText(value) : `${safeJson(value, 2)}\n`);
@@ -19,8 +21,13 @@ export function createOutput(options: OutputOptions): Output {
     format,
     document,
     list(table: Table, value: unknown) {
-      if (isDocument) document(value);
-      else for (const line of tableLines(table, options)) write(`${line}\n`);
+      if (isDocument) {
+        document(value);
+        return;
+      }
+      for (const line of tableLines(table, options)) write(`${line}\n`);
+      const titles = leftOutColumns(table, options).join(', ');
+      if (titles !== '') warn(`Left out: ${titles}. -o wide shows all columns.`);
     },
     text(text: string) {
       const safe = safeText(text);

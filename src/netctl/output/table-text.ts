@@ -18,14 +18,28 @@ export interface TableStyle {
 const colors = { red: 31, green: 32, yellow: 33 } as const;
 
 export function tableLines(table: Table, style: TableStyle): string[] {
-  const all = shownTable(table, ({ isWide }) => style.isWide || !isWide);
-  const isNarrow = lineWidth(naturalWidths(all, style)) > (style.width ?? Infinity);
-  const shown =
-    isNarrow && !style.isWide ? shownTable(all, ({ whenNarrow }) => whenNarrow !== 'drop') : all;
+  const isLeftOut = leftOut(table, style);
+  const shown = shownTable(table, (column) => isOffered(column, style) && !isLeftOut(column));
   const widths = columnWidths(shown, style);
   const titles = { cells: shown.columns.map(({ title }) => title) };
   const rows: readonly TableRow[] = style.hasHeaders ? [titles, ...shown.rows] : shown.rows;
   return rows.flatMap((row) => rowLines(row, shown.columns, widths, style));
+}
+
+/** Titles of columns for which the terminal is too narrow. */
+export function leftOutColumns(table: Table, style: TableStyle): string[] {
+  return table.columns.filter(leftOut(table, style)).map(({ title }) => title);
+}
+
+function isOffered({ isWide }: Column, style: TableStyle): boolean {
+  return style.isWide || !isWide;
+}
+
+function leftOut(table: Table, style: TableStyle): (column: Column) => boolean {
+  if (style.isWide) return () => false;
+  const all = shownTable(table, (column) => isOffered(column, style));
+  const isNarrow = lineWidth(naturalWidths(all, style)) > (style.width ?? Infinity);
+  return (column) => isNarrow && isOffered(column, style) && column.whenNarrow === 'drop';
 }
 
 /** The table with some of its columns, and with texts that a terminal may show. */

@@ -51,6 +51,16 @@ export async function postRoute<S extends TSchema>(
   }
 }
 
+/** undefined: the request failed, which says nothing about the node as a whole. */
+export async function ifAnswered<T>(reply: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reply;
+  } catch (thrown) {
+    if (thrown instanceof RequestError) return undefined;
+    throw thrown;
+  }
+}
+
 export function isUnknownRoute(thrown: unknown): boolean {
   if (!(thrown instanceof RequestError)) return false;
   // 405: the path exists with another method only.

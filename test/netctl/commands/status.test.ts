@@ -41,6 +41,7 @@ describe('netctl status', () => {
     const cluster = { thisNode: 'node1', total: 3, nodes: names };
     const one = await fakeAgent({
       readiness: { state: 1, build_version: 'v1', ...times, PluginStatus: { vpp: { state: 1 } } },
+      liveness: { state: 1, build_version: 'v1', PluginStatus: {} },
       'contiv/v1/ipam': node(1),
       'contiv/v1/nodes': cluster,
       'vpp/version': { program: 'vpe', version: '26.06-release', buildDate: '' },
@@ -105,6 +106,23 @@ describe('netctl status', () => {
       [[STOPPED, 'refused']],
     );
     assert.equal((await status(STOPPED)).code, 1);
+  });
+
+  it('has the releases of all nodes, and its own without a node, in version', async () => {
+    const own = await program.run('--version');
+    assert.equal(own.code, 0);
+    assert.match(own.stdout, /^netctl v\d+\.\d+\.\d+$/m);
+    const all = await program.run('version', '-o', 'json', '--server', good, '--server', STOPPED);
+    assert.equal(all.code, 2);
+    const { client, nodes } = JSON.parse(all.stdout) as {
+      client: { version: string };
+      nodes: { name: string; version: string; vpp: string }[];
+    };
+    assert.equal(`netctl ${client.version}`, own.stdout.trim());
+    assert.deepEqual(
+      nodes.map(({ name, version, vpp }) => [name, version, vpp]),
+      [['node1', 'v1', '26.06-release']],
+    );
   });
 
   it('tells all of it to people', async () => {

@@ -68,10 +68,11 @@ describe('netctl with two nodes', { timeout: 120_000 }, () => {
         signal,
       }),
       etcd: async () => undefined,
-      output: createOutput({ ...style, format, write, yamlText: undefined }),
+      output: createOutput({ ...style, format, write, warn: () => undefined, yamlText: undefined }),
       progress: () => undefined,
       warn: (text) => void warned.push(text),
       clock: systemClock,
+      build: { version: 'v1', date: '', commit: '' },
       signal,
     });
     const command = commands.find((one) => one.name === name)!;

@@ -85,6 +85,22 @@ describe('the source of the nodes', () => {
     await assert.rejects(nodesOf(['http://10.0.0.1']), { code: 'CV_NETCTL_SERVER' });
   });
 
+  it('has nodes by name, address and, where it knows that, address of VPP', async () => {
+    const nodes = [
+      { name: 'a', id: 1, host: '10.0.0.1', vppAddress: '192.168.16.1' },
+      // Its host has the address that the VPP of the other one has.
+      { name: 'b', id: 2, host: '192.168.16.1', vppAddress: '192.168.16.2' },
+    ];
+    const none = async () => undefined;
+    const source = { name: 'test', nodes, pods: none, close: none };
+    const directory = new NodeDirectory(async () => source, undefined, none);
+    const named = async (selector: string) => (await directory.nodes([selector]))[0]?.name;
+    assert.equal(await named('a'), 'a');
+    assert.equal(await named('10.0.0.1'), 'a');
+    assert.equal(await named('192.168.16.2'), 'b');
+    assert.equal(await named('192.168.16.1'), 'b');
+  });
+
   it('is the API server of a kubeconfig', async () => {
     await using kubernetes = await fakeKubernetes({
       '/api/v1/nodes': [nodeObject('b', '10.0.0.2'), nodeObject('a', '10.0.0.1')],

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { widthOf } from '#infra/text/text-width.ts';
 import type { Table } from '#netctl/command.ts';
-import { type TableStyle, tableLines } from '#netctl/output/table-text.ts';
+import { leftOutColumns, type TableStyle, tableLines } from '#netctl/output/table-text.ts';
 
 const style: TableStyle = { isWide: false, hasHeaders: true, width: undefined, hasColors: false };
 
@@ -27,6 +27,19 @@ describe('a table', () => {
       '1   k8s-master-frankfurt  Mon Nov 23 01:36:42 2026',
       '2   k8s-worker            no answer within 5 s',
     ]);
+  });
+
+  it('names the columns that it leaves out', () => {
+    const columns = table.columns.map((column) =>
+      column.title === 'START-TIME' ? { ...column, whenNarrow: 'drop' as const } : column,
+    );
+    const leftOut = (changes: Partial<TableStyle>) =>
+      leftOutColumns({ ...table, columns }, { ...style, ...changes });
+    assert.deepEqual(leftOut({ width: 40 }), ['START-TIME']);
+    assert.deepEqual(
+      [leftOut({ width: 80 }), leftOut({}), leftOut({ width: 40, isWide: true })],
+      [[], [], []],
+    );
   });
 
   it('continues cells on the next line where the terminal is too narrow', () => {
