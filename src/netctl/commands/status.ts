@@ -81,7 +81,9 @@ export const status: Command = {
           ? [`${replies.length - shown.length} more nodes are not shown: netctl status -o wide`]
           : []),
         ...(all?.length
-          ? [`Not asked, although nodes of the cluster: ${shortList(all, MAX_NODES)}.`]
+          ? [
+              `${replies.some(isNameless) ? 'Without an answer, or not asked' : 'Not asked'}, although nodes of the cluster: ${shortList(all, MAX_NODES)}.`,
+            ]
           : []),
         ...problemTexts(problems, times, isShort),
       ];
@@ -135,12 +137,18 @@ async function unaskedNodes(
   context: CommandContext,
   replies: readonly NodeReply<NodeStatus>[],
 ): Promise<readonly string[]> {
-  const most = replies.find(({ value }) => (value?.clusterSize ?? 0) > replies.length);
+  // An agent that was named by its address and does not answer has not told its name.
+  const named = replies.length - replies.filter(isNameless).length;
+  const most = replies.find(({ value }) => (value?.clusterSize ?? 0) > named);
   if (most === undefined) return [];
   const { NodeList } = await import('#documents/nodes.ts');
   const list = await ifAnswered(context.ask(most.node, 'contiv/v1/nodes', NodeList));
   const names = new Set(replies.map(({ node }) => node.name));
   return (list?.nodes ?? []).map(({ name }) => name).filter((name) => !names.has(name));
+}
+
+function isNameless({ node, failure }: NodeReply<unknown>): boolean {
+  return failure !== undefined && node.given !== undefined;
 }
 
 // ---- for people

@@ -135,6 +135,10 @@ describe('netctl status', () => {
     assert.match(stdout, /^127.0.0.1:1 +connection refused$/m);
     assert.match(
       stdout,
+      /^Without an answer, or not asked, although nodes of the cluster: node3.$/m,
+    );
+    assert.match(
+      stdout,
       /^ERROR configuration on node2, since 2027-01-15 05:58:20 UTC \(2h\)\n {2}eth7: does not exist \[CV_CONF_NO_SUCH_INTERFACE\]\n {2}Do: Compare the name.$/m,
     );
     assert.match(stderr, /127.0.0.1:1: connection refused/);
