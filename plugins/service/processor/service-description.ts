@@ -90,7 +90,8 @@ export function describeService(
     addresses: [...requested, ...unrendered].sort(
       (a, b) => Number(a.whyNotRendered !== undefined) - Number(b.whyNotRendered !== undefined),
     ),
-    problems: [...spec.problems, ...endpoints.problems],
+    // two ports over two protocols would say the same of an address four times
+    problems: [...new Set([...spec.problems, ...endpoints.problems])],
   };
 }
 

@@ -147,7 +147,7 @@ export interface SocketTable {
    * sockets of removed backends are ended.
    */
   resynced(): Promise<void>;
-  /** What the kernel should have besides the table, and has not. Nothing is changed. */
+  /** Those that the kernel should have besides the table, and has not. Nothing is changed. */
   lostParts(): readonly LostPart[];
   /** Makes the lost parts again, with this table. */
   restore(): Promise<void>;

@@ -47,7 +47,7 @@ const ICMP = 1;
 const TCP = 6;
 const UDP = 17;
 /** Destination unreachable, time exceeded, parameter problem. */
-const ICMP_ERRORS = [3, 11, 12] as const;
+const icmpErrors = [3, 11, 12] as const;
 /** Flags of TCP, in the byte at this offset of its header. */
 const tcpFlags = { at: 13, syn: 0x02, ack: 0x10 } as const;
 /** To this machine, in the field `type`. */
@@ -115,7 +115,7 @@ function reply(code: Assembler, maps: Pick<MapFiles, 'nodes' | 'frontends'>): vo
   code.label('with a port');
   lookupServed(code, maps, 'source', 'reply to a client');
   readByte(code.label('ICMP'), HEADER_LENGTH);
-  for (const type of ICMP_ERRORS) code.jumpIf('r1', 'equal', type, 'without port');
+  for (const type of icmpErrors) code.jumpIf('r1', 'equal', type, 'without port');
   code.jump('pass');
   readAddress(code.label('without port'), ip.source);
   lookupOwn(code, maps);
