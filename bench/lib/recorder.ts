@@ -8,6 +8,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import net, { type NetConnectOpts, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import type { Command } from '#linux/kernel/commands.ts';
+import { answersOf } from './kernel-answers.ts';
 import { now, type RecordedEntry } from './recording.ts';
 
 const IDLE_MS = 100;
@@ -56,7 +57,7 @@ Worker.prototype.postMessage = function (batch: readonly Command[]) {
   const at = now();
   const id = batches++;
   record(() => ({ at, kind: 'started', id, batch }));
-  this.once('message', () => {
+  void answersOf(this, batch.length).then(() => {
     const ended = now();
     record(() => ({ at: ended, kind: 'ended', id }));
   });

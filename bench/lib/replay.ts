@@ -2,6 +2,9 @@
  * replay.ts <API socket of VPP>: replays recorded messages to VPP and batches to the kernel without an
  * agent. An entry waits for the answers that were recorded before it, and for nothing else. Reads
  * one `ReplayRequest` a line and prints a `ReplayResult` for each.
+ *
+ * VPP makes all TAPs in its own namespace here, and the kernel moves them, as before VPP made them in place: the
+ * reference stays the same.
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -11,8 +14,10 @@ import type { NamespacePath } from '#linux/api.ts';
 import type { Command } from '#linux/kernel/commands.ts';
 import { SocketRegister } from '#linux/kernel/socket-register.ts';
 import { bundledCatalog } from '#vpp/binapi/catalog.ts';
+import { Writer } from '#vpp/binapi/codec/writer.ts';
 import { FrameReader } from '#vpp/binapi/frame.ts';
 import { HANDSHAKE_ID, HANDSHAKE_REPLY_ID } from '#vpp/binapi/handshake-ids.ts';
+import { answersOf } from './kernel-answers.ts';
 import type { RecordedEntry, ReplayRequest, ReplayResult } from './recording.ts';
 
 const LIMIT_MS = 10_000;
@@ -25,6 +30,8 @@ class Replies {
   readonly #byContext = new Map<number, Message[]>();
   readonly #events = new Set<number>();
   clientIndex = 0;
+  /** Number of the message that creates a TAP. */
+  tapCreate: number | undefined;
 
   /** @returns whether it is a reply */
   add(message: Message): boolean {
@@ -47,19 +54,34 @@ class Replies {
   }
 
   #readHandshake(message: Message): void {
-    const reader = {
-      bytes: message,
-      view: new DataView(message.buffer, message.byteOffset, message.length),
-      position: 0,
-      end: message.length,
-    };
     const { index, message_table } = bundledCatalog()
       .codec('sockclnt_create_reply')
-      .decode(reader) as { index: number; message_table: { index: number; name: string }[] };
+      .decode(readerOf(message)) as {
+      index: number;
+      message_table: { index: number; name: string }[];
+    };
     this.clientIndex = index;
+    this.tapCreate = message_table.find(({ name }) => name === tapCodec.tableName)?.index;
     for (const entry of message_table)
       if (/_event_[0-9a-f]{8}$/.test(entry.name)) this.#events.add(entry.index);
   }
+}
+
+function readerOf(message: Message) {
+  const view = new DataView(message.buffer, message.byteOffset, message.length);
+  return { bytes: message, view, position: 0, end: message.length };
+}
+
+const tapCodec = bundledCatalog().codec('tap_create_v3');
+
+/** The same TAP, made in the namespace of VPP. */
+function inOwnNamespace(message: Message): Message {
+  const fields = tapCodec.decode(readerOf(message));
+  const writer = new Writer(message.length);
+  const made = { ...fields, host_namespace_set: false, host_namespace: '' };
+  const [id, context] = [message.readUInt16BE(0), message.readUInt32BE(tapCodec.contextOffset!)];
+  tapCodec.encode(writer, made, id, 0, context);
+  return writer.bytes.subarray(0, writer.length);
 }
 
 /** Splits a byte stream into messages. */
@@ -109,7 +131,9 @@ class Replayer {
   }
 
   /** Replaces the client index: this connection has another one than the recorded. */
-  #send(message: Message): void {
+  #send(recorded: Message): void {
+    const isTap = recorded.readUInt16BE(0) === this.#actualReplies.tapCreate;
+    const message = isTap ? inOwnNamespace(recorded) : recorded;
     if (message.readUInt16BE(0) !== HANDSHAKE_ID)
       message.writeUInt32BE(this.#actualReplies.clientIndex, 2);
     const header = Buffer.alloc(16);
@@ -140,23 +164,34 @@ const kernel = new Worker(new URL('../../src/linux/kernel/thread.ts', import.met
   workerData: new SocketRegister().memory,
 });
 
+/** One batch after the other, as the agent sends them. */
+let lastBatch: Promise<unknown> = Promise.resolve();
+
 function run(batch: readonly Command[], namespaces: ReplayRequest['namespaces']): Promise<unknown> {
-  const answered = once(kernel, 'message');
-  kernel.postMessage(batch.map((command) => elsewhere(command, namespaces)));
-  return answered;
+  lastBatch = lastBatch.then(() => {
+    const answered = answersOf(kernel, batch.length);
+    kernel.postMessage(batch.map((command) => elsewhere(command, namespaces)));
+    return answered;
+  });
+  return lastBatch;
 }
 
 /** The command in the namespaces of the replaying node. */
 function elsewhere(command: Command, namespaces: ReplayRequest['namespaces']): Command {
   // the agent looks for its links in all namespaces of the machine; to read them changes nothing
   if (command.kind === 'dump') return command;
-  const namespace = mapped(command.namespace, namespaces);
+  const place = (path: NamespacePath, name: string): NamespacePath =>
+    /^tap-\d+$/.test(name) ? undefined : mapped(path, namespaces);
+  const namespace =
+    'name' in command
+      ? place(command.namespace, command.name)
+      : mapped(command.namespace, namespaces);
   if (command.kind === 'createVeth') {
     const peer = { ...command.peer, namespace: mapped(command.peer.namespace, namespaces) };
     return { ...command, namespace, peer };
   }
   if (command.kind === 'moveLink') {
-    const to = { ...command.to, namespace: mapped(command.to.namespace, namespaces) };
+    const to = { ...command.to, namespace: place(command.to.namespace, command.to.name) };
     return { ...command, namespace, to };
   }
   return { ...command, namespace };

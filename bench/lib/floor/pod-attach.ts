@@ -1,6 +1,7 @@
 /**
  * ADD of a pod through contiv-cni, on a real VPP with TAPs, against the same messages to VPP and the same
- * work in Linux without agent and executable; and the executable alone, against an empty one.
+ * work in Linux without agent and executable, in which the kernel moves the link; and the executable alone, against an
+ * empty one.
  */
 import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -22,7 +23,12 @@ const WARM_UP = 3;
 const ADDS = 150;
 const AT_ONCE = 10;
 const EXECUTABLE_RUNS = 100;
-const RATIO_TARGET = 1.5;
+/** Of p50 and p99 of one ADD, to those of the replay, in which the kernel moves the link. */
+const targets = [
+  { quantile: 0.5, ratio: 0.8 },
+  { quantile: 0.99, ratio: 1 },
+] as const;
+const AT_ONCE_TARGET = 1.5;
 const executableTarget = { ms: 5, kb: 5_000 };
 
 export const podAttach: Part = {
@@ -63,14 +69,17 @@ async function* rows(): AsyncGenerator<Row> {
 
 function single(pods: readonly Attached[]): Row {
   const [ours, bare] = [pods.map(({ ms }) => ms), pods.map(({ replayedMs }) => replayedMs)];
-  const ratios = [0.5, 0.99].map((of) => quantile(ours, of) / quantile(bare, of));
+  const reached = targets.map((target) => ({
+    ...target,
+    is: quantile(ours, target.quantile) / quantile(bare, target.quantile),
+  }));
   return {
     name: 'pod ADD through the executable, TAP on real VPP',
     reference: `bare ${spread(bare)}`,
     ours: spread(ours),
-    ratio: ratios.map((ratio) => ratio.toFixed(2)).join(', '),
-    target: 'ratio ≤ 1.5, p50 and p99',
-    met: ratios.every((ratio) => ratio <= RATIO_TARGET),
+    ratio: reached.map(({ is }) => is.toFixed(2)).join(', '),
+    target: `ratio ≤ ${targets.map(({ ratio }) => ratio).join(', ')}: p50, p99`,
+    met: reached.every(({ is, ratio }) => is <= ratio),
   };
 }
 
@@ -99,8 +108,8 @@ async function atOnce(
     reference: `bare, serial ${(bare / 1000).toFixed(2)} s`,
     ours: `${(own / 1000).toFixed(2)} s`,
     ratio: (own / bare).toFixed(2),
-    target: 'ratio ≤ 1.5',
-    met: own <= RATIO_TARGET * bare,
+    target: `ratio ≤ ${AT_ONCE_TARGET}`,
+    met: own <= AT_ONCE_TARGET * bare,
   };
 }
 
