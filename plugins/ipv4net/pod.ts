@@ -200,7 +200,7 @@ function tapVppSide(input: NodeInput, attachment: Attachment, names: PodLinkName
     keyValue(vppInterfaceModel, {
       ...vppSide(input, attachment, names),
       type: 'TAP',
-      tap: tapSettings(input.interfaces),
+      tap: { ...tapSettings(input.interfaces), host_namespace: attachment.networkNamespace },
     }),
   ];
 }

@@ -8,7 +8,7 @@ export const laterFields: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['ligato.linux.interfaces.Interface', new Set(['vrf_master_interface', 'vrf_dev'])],
   ['ligato.vpp.acl.ACL.Rule.IpRule.Ip', new Set(['protocol'])],
   ['ligato.vpp.interfaces.Interface', new Set(['ip6_nd'])],
-  ['ligato.vpp.interfaces.TapLink', new Set(['enable_tunnel'])],
+  ['ligato.vpp.interfaces.TapLink', new Set(['enable_tunnel', 'host_namespace'])],
   ['ligato.vpp.l3.ProxyARP.Range', new Set(['vrf_id'])],
   ['ligato.vpp.nat.DNat44.IdentityMapping', new Set(['requires_pool'])],
   ['ligato.vpp.nat.DNat44.StaticMapping', new Set(['twice_nat_pool_ip'])],

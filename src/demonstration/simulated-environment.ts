@@ -45,6 +45,7 @@ export function simulatedEnvironment(
     externalDisk: external,
     connectVpp: vpp.connect(),
     vppStatistics: vpp.statistics,
+    vppNamespaces: vpp.namespaces,
     linux,
     vpp,
     prepareHost: async () => ({ ipv6: true }),

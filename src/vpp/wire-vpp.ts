@@ -16,10 +16,11 @@ import { BinapiClient } from './binapi/client/client.ts';
 import { registerCallMetrics } from './calls/metrics.ts';
 import { callRoutes } from './calls/routes.ts';
 import type { GovppConfig } from './config.ts';
-import type { LostTapLinks } from './descriptors/options.ts';
+import type { LostTapLinks, NamespaceSight } from './descriptors/options.ts';
 import { vppDescriptors } from './descriptors/vpp-descriptors.ts';
 import { InterfaceStateReports } from './interface-state-reports.ts';
 import { InterfaceWatch, type InterfaceWatchOptions } from './interface-watch.ts';
+import { namespaceSight } from './namespace-sight.ts';
 import { natSessionPort } from './nat-session-port.ts';
 import { ObjectRecords, type RecordStore } from './object-records.ts';
 import { vppRoutes } from './routes.ts';
@@ -37,6 +38,8 @@ export interface VppWiringDeps {
   readonly telemetry: TelemetryConfig;
   /** Of a simulated VPP, which has no statistics segment. */
   readonly statistics: StatsPort | undefined;
+  /** Of a simulated VPP, which has no process. */
+  readonly namespaces: NamespaceSight | undefined;
   /** Service label. */
   readonly label: string;
   readonly lostTapLinks: LostTapLinks;
@@ -84,7 +87,8 @@ export function wireVpp(deps: VppWiringDeps): WiredVpp {
       maxMisses: config['health-check-threshold'],
     },
   });
-  const segment = new SegmentStatistics(new ConnectedProcess(client), clock);
+  const process = new ConnectedProcess(client);
+  const segment = new SegmentStatistics(process, clock);
   const statistics = deps.statistics ?? segment;
   const report = status.register('vpp', 'state');
   const reconnectListeners: (() => void)[] = [];
@@ -95,6 +99,7 @@ export function wireVpp(deps: VppWiringDeps): WiredVpp {
       clock,
       log,
       lostTapLinks,
+      namespaces: deps.namespaces ?? namespaceSight(process),
       managedKeys: new ObjectRecords({ store, isAgentKey, log }),
     }),
     port: vppPort(client),

@@ -178,6 +178,7 @@ export class RecordedAgent {
         linux: machine.linux,
         connectVpp: machine.vpp.connect(),
         vppStatistics: machine.vpp.statistics,
+        vppNamespaces: machine.vpp.namespaces,
         addNamespace: (path) => machine.linux.addNamespace(path),
         prepareHost: async () => ({ ipv6: true }),
         close: async () => undefined,

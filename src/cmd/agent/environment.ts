@@ -7,6 +7,7 @@ import type { HostFacts, HostRequirements } from '#linux/kernel/prepare-host.ts'
 import type { SocketTable } from '#linux/socket-services/api.ts';
 import type { StatsPort } from '#plugins/controller/api/ports/stats.ts';
 import type { Connect } from '#vpp/binapi/api.ts';
+import type { NamespaceSight } from '#vpp/descriptors/options.ts';
 
 /** The environment of the agent: stores, VPP and Linux. */
 export interface Environment {
@@ -31,6 +32,8 @@ export interface Environment {
   readonly vppCliSocket?: string | undefined;
   /** Present in the embedded environment: a real VPP shows its statistics in shared memory. */
   readonly vppStatistics: StatsPort | undefined;
+  /** Present in the embedded environment: whether VPP reaches the namespaces of pods by the paths of the agent. */
+  readonly vppNamespaces: NamespaceSight | undefined;
   readonly linux: LinuxHost;
   /** Services at the sockets of this node; undefined: VPP alone has services, of IPv4. */
   readonly socketTable?: SocketTable | undefined;

@@ -93,6 +93,7 @@ export async function openEnvironment(
     // contiv-init and the startup configuration of the manifest put both sockets into one folder.
     vppCliSocket: join(dirname(settings.govpp['binapi-socket-path']), 'cli.sock'),
     vppStatistics: undefined,
+    vppNamespaces: undefined,
     linux,
     socketTable: sockets.table,
     socketFault: sockets.fault,

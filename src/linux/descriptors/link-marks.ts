@@ -18,7 +18,12 @@ export type LinkMark =
       readonly vppTap: string;
       /** The name that VPP gave to the link. */
       readonly vppHostIfName: string;
+      /** Whether VPP made it in the namespace of its value; otherwise, in that of the agent. */
+      readonly isInPlace: boolean;
     };
+
+/** Fourth part of the mark of a TAP that VPP made in place. Earlier agents do not read it, and move the link. */
+const IN_PLACE = '.';
 
 const ROOT = '/vnf-agent/';
 
@@ -39,15 +44,16 @@ export class LinkMarks {
     return `${this.#prefix}${name}/${peer}`;
   }
 
-  tap(name: string, vppTap: string, vppHostIfName: string): string {
-    return `${this.#prefix}${name}/${vppTap}/${vppHostIfName}`;
+  tap(name: string, vppTap: string, vppHostIfName: string, isInPlace: boolean): string {
+    const made = isInPlace ? [vppHostIfName, IN_PLACE] : [vppHostIfName];
+    return `${this.#prefix}${[name, vppTap, ...made].join('/')}`;
   }
 
   /** The longest possible mark of the value. */
   longest(value: LinuxInterface): string {
     const { name, veth, tap } = value;
     return veth === undefined
-      ? this.tap(name, tap?.vpp_tap_if_name ?? '', 'x'.repeat(15))
+      ? this.tap(name, tap?.vpp_tap_if_name ?? '', 'x'.repeat(15), true)
       : this.veth(name, veth.peer_if_name);
   }
 
@@ -66,10 +72,11 @@ export function markOfAnyLabel(alias: string | undefined): LinkMark | undefined 
 }
 
 function parseMark(text: string): LinkMark | undefined {
-  const [name = '', second = '', third] = text.split('/');
+  const [name = '', second = '', third, fourth] = text.split('/');
   if (name === '' || second === '') return undefined;
   if (third === undefined) return { type: 'VETH', name, peer: second };
-  return { type: 'TAP_TO_VPP', name, vppTap: second, vppHostIfName: third };
+  const isInPlace = fourth === IN_PLACE;
+  return { type: 'TAP_TO_VPP', name, vppTap: second, vppHostIfName: third, isInPlace };
 }
 
 /** Name in the agent's namespace of a pending end. */

@@ -123,6 +123,10 @@ export class SimVpp {
     };
   }
 
+  /** Whether it reaches the namespaces of pods by the paths of the agent; false: as in a container of its own. */
+  seesNamespaces = true;
+  readonly namespaces = { sees: async () => this.seesNamespaces };
+
   /** Starts a new process with empty state, and listens on the same sockets as before. */
   async start(): Promise<void> {
     if (this.#process) return;

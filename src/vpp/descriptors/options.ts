@@ -7,8 +7,20 @@ import type { ManagedKeys } from './managed-keys.ts';
 
 /** The links in the kernel that a read-back did not find. */
 export interface LostTapLinks {
-  /** @param hostIfName VPP's name for the link */
-  has(readBack: object, tap: string, hostIfName: string): boolean;
+  /** @param made where VPP made the link */
+  has(readBack: object, tap: string, made: MadeLink): boolean;
+}
+
+export interface MadeLink {
+  /** undefined: the namespace of the agent. */
+  readonly namespace: string | undefined;
+  readonly name: string;
+}
+
+/** VPP may run in a container of its own, with other files and processes than the agent. */
+export interface NamespaceSight {
+  /** Whether a path leads VPP to the same network namespace as the agent. */
+  sees(path: string): Promise<boolean>;
 }
 
 /** Dependencies of all VPP descriptors. */
@@ -21,4 +33,6 @@ export interface VppDescriptorOptions {
   readonly managedKeys: ManagedKeys;
   /** Absent: the links of TAPs are not known. */
   readonly lostTapLinks?: LostTapLinks | undefined;
+  /** Absent: VPP makes all links in its own namespace. */
+  readonly namespaces?: NamespaceSight | undefined;
 }

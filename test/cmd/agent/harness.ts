@@ -137,6 +137,7 @@ export function prepareAgent(node: Node, options: AgentOptions = {}) {
       mirror: node.mirror,
       localDisk: undefined,
       vppStatistics: node.vpp.statistics,
+      vppNamespaces: node.vpp.namespaces,
       mirrorDisk: undefined,
       ...(options.environment ?? { ...node, connectVpp: node.vpp.connect() }),
       addNamespace: (path) => node.linux.addNamespace(path),

@@ -7,7 +7,7 @@ import { configuration } from './configuration.ts';
 import {
   addPod,
   cniRequest,
-  makeNode,
+  makeNode as emptyNode,
   type RunningAgent,
   reflectPod,
   replyAddress,
@@ -56,15 +56,39 @@ async function assertUndoneInReverse(running: RunningAgent): Promise<void> {
   );
 }
 
-/** The expected configuration of the two pods, reviewed line by line. */
-function expected(mode: 'tap' | 'veth'): unknown {
-  const file = join(import.meta.dirname, 'expected', `${mode}.json`);
-  return JSON.parse(readFileSync(file, 'utf8'));
+interface Links {
+  readonly name: string;
+  readonly useTAPInterfaces: boolean;
+  /** Whether VPP makes them in the namespaces of the pods. */
+  readonly inPlace: boolean;
 }
 
-for (const useTAPInterfaces of [true, false]) {
-  describe(`pods by ${useTAPInterfaces ? 'TAP' : 'VETH + AF_PACKET'}`, () => {
+const kinds: readonly Links[] = [
+  { name: 'TAP', useTAPInterfaces: true, inPlace: true },
+  {
+    name: 'TAP, with VPP in a container of its own',
+    useTAPInterfaces: true,
+    inPlace: false,
+  },
+  { name: 'VETH + AF_PACKET', useTAPInterfaces: false, inPlace: false },
+];
+
+/** The expected configuration of the two pods, reviewed line by line. */
+function expected({ useTAPInterfaces, inPlace }: Links): unknown {
+  const name = useTAPInterfaces ? 'tap' : 'veth';
+  const text = readFileSync(join(import.meta.dirname, 'expected', `${name}.json`), 'utf8');
+  return JSON.parse(inPlace ? text : text.replaceAll(/(alias \S*)\/\./g, '$1'));
+}
+
+for (const links of kinds) {
+  describe(`pods by ${links.name}`, () => {
+    const { useTAPInterfaces } = links;
     const contiv = { useTAPInterfaces };
+    const makeNode = () => {
+      const node = emptyNode();
+      node.vpp.seesNamespaces = links.inPlace;
+      return node;
+    };
 
     it('are configured as expected, returned to CNI, and leave no orphans', async () => {
       const node = makeNode();
@@ -78,10 +102,7 @@ for (const useTAPInterfaces of [true, false]) {
       assert.deepEqual(reply.routes, [{ dst: '0.0.0.0/0', gw: '10.1.1.1' }]);
       assert.equal(reply.interfaces.at(-1)!.ip_addresses[0]!.gateway, '10.1.1.1');
       assert.equal(replyAddress(await addPod(running, db)), '10.1.1.3');
-      assert.deepEqual(
-        await configuration(node, [web.netns, db.netns]),
-        expected(useTAPInterfaces ? 'tap' : 'veth'),
-      );
+      assert.deepEqual(await configuration(node, [web.netns, db.netns]), expected(links));
 
       for (const pod of [web, db])
         await reflectPod(node, pod, pod === web ? '10.1.1.2' : '10.1.1.3');
@@ -116,6 +137,33 @@ for (const useTAPInterfaces of [true, false]) {
     });
   });
 }
+
+describe('a TAP that VPP cannot make in the namespace of its pod', () => {
+  for (const refuse of [-12, -13])
+    it(`is moved there, after VPP has answered ${refuse}`, async () => {
+      const node = emptyNode();
+      await using running = await startAgent(node);
+      const empty = await configuration(node);
+      node.vpp.faults.add(1, { refuse }, ({ name }) => name === 'tap_create_v3');
+      assert.equal((await addPod(running, web)).error, '');
+      assert.equal((await addPod(running, db)).error, '');
+      const marks = async ({ netns }: typeof web) =>
+        (await node.linux.dump(netns)).links.map(({ name, alias }) => [
+          name,
+          alias?.endsWith('/.'),
+        ]);
+      assert.deepEqual(await marks(web), [
+        ['lo', undefined],
+        ['eth0', false],
+      ]);
+      assert.deepEqual(await marks(db), [
+        ['lo', undefined],
+        ['eth0', true],
+      ]);
+      for (const pod of [web, db]) await remove(running, pod);
+      assert.deepEqual(await configuration(node), empty);
+    });
+});
 
 describe('two interfaces of one pod', () => {
   const gateway = '10.1.1.1';
@@ -157,7 +205,7 @@ describe('two interfaces of one pod', () => {
 
 describe('bad input', () => {
   it('is logged and ignored, and the agent continues', async () => {
-    const node = makeNode();
+    const node = emptyNode();
     await node.cluster.put('/vnf-agent/contiv-ksr/k8s/pod/bad/namespace/x', '{not json');
     await using running = await startAgent(node);
     await node.cluster.put('/vnf-agent/contiv-ksr/k8s/pod/worse/namespace/x', '{"name": 7}');
@@ -183,7 +231,7 @@ describe('bad input', () => {
 
 describe('operators', () => {
   it('see probes, history, configuration, addresses and metrics', async () => {
-    const node = makeNode();
+    const node = emptyNode();
     await using running = await startAgent(node);
     await addPod(running, web);
     assert.equal((await running.get('/liveness')).status, 200);
@@ -215,7 +263,7 @@ describe('operators', () => {
   });
 
   it('find both boxes of every event and of every transaction in the log, at level debug', async () => {
-    await using running = await startAgent(makeNode(), { logLevel: 'debug' });
+    await using running = await startAgent(emptyNode(), { logLevel: 'debug' });
     await addPod(running, web);
     const text = running.printed.join('');
     const boxes = text.split('\n').filter((line) => /^[<>]{130}$/.test(line));
@@ -228,7 +276,7 @@ describe('operators', () => {
 
 describe('VPP that is restarted', () => {
   it('is configured by a healing resync', async () => {
-    const node = makeNode();
+    const node = emptyNode();
     await using running = await startAgent(node);
     await addPod(running, web);
     const before = node.vpp.snapshot();

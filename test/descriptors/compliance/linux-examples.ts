@@ -1,3 +1,4 @@
+import { namespacePath } from '#linux/descriptors/namespaces.ts';
 import { linuxArpModel } from '#models/linux/arp.ts';
 import { linuxInterfaceModel, type NetNamespace } from '#models/linux/interface.ts';
 import { linuxRouteModel } from '#models/linux/route.ts';
@@ -16,6 +17,11 @@ export function linuxExamples(
     name: 'vpp-tap-1',
     type: 'TAP',
     tap: { version: 2, host_if_name: 'tap-12345' },
+  });
+  const placedTap = keyedValue(vppInterfaceModel, {
+    name: 'vpp-tap-1',
+    type: 'TAP',
+    tap: { version: 2, host_if_name: 'tap-12345', host_namespace: namespacePath(pod) ?? '' },
   });
   const hostEnd = {
     name: 'veth2',
@@ -96,6 +102,37 @@ export function linuxExamples(
         { host_if_name: 'eth1' },
         false,
       ),
+    },
+    {
+      name: 'the kernel’s side of a TAP that VPP made in the pod',
+      setup: [placedTap],
+      ...changing(
+        link,
+        {
+          name: 'linux-tap-1',
+          type: 'TAP_TO_VPP',
+          namespace: pod,
+          host_if_name: 'eth0',
+          enabled: true,
+          phys_address: '02:fe:00:00:00:01',
+          ip_addresses: ['10.1.1.2/32'],
+          tap: { vpp_tap_if_name: 'vpp-tap-1' },
+        },
+        { host_if_name: 'eth1' },
+        false,
+      ),
+    },
+    {
+      name: 'the kernel’s side of a TAP that VPP made in another pod',
+      setup: [placedTap],
+      value: keyedValue(link, {
+        name: 'linux-tap-1',
+        type: 'TAP_TO_VPP',
+        namespace: otherPod,
+        host_if_name: 'eth0',
+        enabled: true,
+        tap: { vpp_tap_if_name: 'vpp-tap-1' },
+      }),
     },
     {
       name: 'the kernel’s side of a TAP, renamed in place',

@@ -6,7 +6,7 @@ import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadat
 /** Stub of VPP for tests of Linux: creates the kernel's side of its TAPs. */
 export class VppTapStub {
   readonly #taps = new Map<string, VppInterface>();
-  readonly #makeTap: (name: string) => Promise<void>;
+  readonly #makeTap: (name: string, namespace: NamespacePath) => Promise<void>;
   readonly #host: LinuxHost;
   readonly #namespaces: readonly NamespacePath[];
 
@@ -14,7 +14,7 @@ export class VppTapStub {
   constructor(
     host: LinuxHost,
     namespaces: readonly NamespacePath[],
-    makeTap: (name: string) => Promise<void>,
+    makeTap: (name: string, namespace: NamespacePath) => Promise<void>,
   ) {
     this.#host = host;
     this.#namespaces = namespaces;
@@ -25,23 +25,28 @@ export class VppTapStub {
   async #close(name: string): Promise<void> {
     for (const namespace of this.#namespaces) {
       const { links } = await this.#host.dump(namespace);
-      const link = links.find((each) => each.name === name || each.alias?.endsWith(`/${name}`));
+      const link = links.find((each) => each.name === name || each.alias?.includes(`/${name}`));
       if (link !== undefined) await this.#host.deleteLink(namespace, link.name);
     }
   }
 
   descriptor(): KvDescriptor<VppInterface, VppInterfaceMetadata> {
-    const metadata = (value: VppInterface): VppInterfaceMetadata => ({
-      swIfIndex: 1,
-      type: 'TAP',
-      hostIfName: value.tap?.host_if_name ?? '',
-    });
+    const namespaceOf = ({ tap }: VppInterface): NamespacePath => tap?.host_namespace || undefined;
+    const metadata = (value: VppInterface): VppInterfaceMetadata => {
+      const hostNamespace = namespaceOf(value);
+      return {
+        swIfIndex: 1,
+        type: 'TAP',
+        hostIfName: value.tap?.host_if_name ?? '',
+        ...(hostNamespace !== undefined && { hostNamespace }),
+      };
+    };
     return {
       name: 'vpp-interface',
       typeName: vppInterfaceModel.typeName,
       keyPrefixes: [vppInterfaceModel.keyPrefix],
       create: async (key, value) => {
-        await this.#makeTap(value.tap?.host_if_name ?? '');
+        await this.#makeTap(value.tap?.host_if_name ?? '', namespaceOf(value));
         this.#taps.set(key, value);
         return metadata(value);
       },

@@ -51,6 +51,10 @@ class Canary implements AsyncDisposable {
 async function destroy(canary: Canary, sandbox: Sandbox): Promise<void> {
   assert.equal(await canary.isGone(sandbox), false);
   await sandbox.remove();
+  await destroyed(canary, sandbox);
+}
+
+async function destroyed(canary: Canary, sandbox: Sandbox): Promise<void> {
   await until(`the namespace of ${sandbox.pod} is destroyed`, () => canary.isGone(sandbox));
 }
 
@@ -157,7 +161,7 @@ describe('pods on a real VPP', { skip: withoutNodes(), timeout: 120_000 }, () =>
     assert.doesNotMatch(await node.vpp.cli('show errors'), /tx ring overrun/);
   });
 
-  it('are deleted without their namespace, which nothing keeps alive', async () => {
+  it('are deleted after their namespace, which nothing but the TAP in it has kept alive', async () => {
     await using canary = await Canary.create();
     await using node = await RealNode.create();
     await node.agent.start();
@@ -169,7 +173,7 @@ describe('pods on a real VPP', { skip: withoutNodes(), timeout: 120_000 }, () =>
       await canary.watch(sandbox);
       await node.attach(sandbox);
     }
-    for (const sandbox of [named, nameless]) await destroy(canary, sandbox);
+    for (const sandbox of [named, nameless]) await sandbox.remove();
     for (const [sandbox, path] of [
       [named, named.path],
       [nameless, ''],
@@ -182,6 +186,7 @@ describe('pods on a real VPP', { skip: withoutNodes(), timeout: 120_000 }, () =>
       const reply = await node.agent.delete(sandbox, path);
       assert.deepEqual([reply.result, reply.error], [0, '']);
     }
+    for (const sandbox of [named, nameless]) await destroyed(canary, sandbox);
     await destroy(canary, present);
     assert.deepEqual(await node.configuration(), empty);
     await node.agent.end('SIGTERM');

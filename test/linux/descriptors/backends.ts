@@ -76,7 +76,9 @@ export async function backendOn(machine: Machine): Promise<LinuxBackend> {
   );
   await plain.setLink(undefined, EXISTING_LINK, { up: true });
   await plain.setLink(undefined, 'nic1', { up: true });
-  const taps = new VppTapStub(plain, [undefined, ...pods], (tap) => machine.makeTap(own, tap));
+  const taps = new VppTapStub(plain, [undefined, ...pods], (tap, namespace = own) =>
+    machine.makeTap(namespace, tap),
+  );
   return {
     name,
     plain,

@@ -85,7 +85,11 @@ describe('descriptors of Linux', () => {
   beforeEach(() => {
     host = new SimLinux(seededRandom(1));
     host.addNamespace(POD_PATH);
-    taps = new VppTapStub(host, [undefined, POD_PATH], async (name) => void host.openTap(name));
+    taps = new VppTapStub(
+      host,
+      [undefined, POD_PATH],
+      async (name, namespace) => void host.openTap(name, namespace),
+    );
   });
 
   test('an unmanaged link with the desired name keeps its settings', async () => {
@@ -99,35 +103,36 @@ describe('descriptors of Linux', () => {
     assert.deepEqual(await linksIn(), ['lo', 'other']);
   });
 
-  test('a TAP that finds its place taken leaves both links as they were', async () => {
-    await host.createVeth(
-      { namespace: POD_PATH, name: 'eth0' },
-      { namespace: undefined, name: 'other' },
-    );
-    const vppTap = keyed(vppInterfaceModel, {
-      name: 'vpp-tap',
-      type: 'TAP',
-      tap: { host_if_name: 'tap-1' },
-    });
-    const driver = await driven(vppTap);
-    const states = [await host.dump(undefined), await host.dump(POD_PATH)];
-    const linuxTap = keyed(linuxInterfaceModel, {
-      name: 'linux-tap',
-      type: 'TAP_TO_VPP',
-      namespace: pod,
-      host_if_name: 'eth0',
-      phys_address: '02:fe:00:00:00:09',
-      tap: { vpp_tap_if_name: 'vpp-tap' },
-    });
-    await assert.rejects(driver.put(linuxTap.key, linuxTap.value), { errno: 'EEXIST' });
-    const after = [await host.dump(undefined), await host.dump(POD_PATH)];
-    for (const [position, { links }] of after.entries()) {
-      assert.deepEqual(
-        links.map(({ name, mac, alias }) => [name, mac, alias || undefined]),
-        states[position]?.links.map(({ name, mac, alias }) => [name, mac, alias || undefined]),
+  for (const host_namespace of ['', POD_PATH])
+    test(`a TAP that finds its place taken leaves both links as they were, made in '${host_namespace}'`, async () => {
+      await host.createVeth(
+        { namespace: POD_PATH, name: 'eth0' },
+        { namespace: undefined, name: 'other' },
       );
-    }
-  });
+      const vppTap = keyed(vppInterfaceModel, {
+        name: 'vpp-tap',
+        type: 'TAP',
+        tap: { host_if_name: 'tap-1', host_namespace },
+      });
+      const driver = await driven(vppTap);
+      const states = [await host.dump(undefined), await host.dump(POD_PATH)];
+      const linuxTap = keyed(linuxInterfaceModel, {
+        name: 'linux-tap',
+        type: 'TAP_TO_VPP',
+        namespace: pod,
+        host_if_name: 'eth0',
+        phys_address: '02:fe:00:00:00:09',
+        tap: { vpp_tap_if_name: 'vpp-tap' },
+      });
+      await assert.rejects(driver.put(linuxTap.key, linuxTap.value), { errno: 'EEXIST' });
+      const after = [await host.dump(undefined), await host.dump(POD_PATH)];
+      for (const [position, { links }] of after.entries()) {
+        assert.deepEqual(
+          links.map(({ name, mac, alias }) => [name, mac, alias || undefined]),
+          states[position]?.links.map(({ name, mac, alias }) => [name, mac, alias || undefined]),
+        );
+      }
+    });
 
   test('links of another agent, and unmarked links, are not reported as managed', async () => {
     await driven(...all);

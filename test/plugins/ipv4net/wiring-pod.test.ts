@@ -43,6 +43,7 @@ describe('wiring of a pod', () => {
           tx_ring_size: 0,
           enable_gso: false,
           enable_tunnel: false,
+          host_namespace: '/run/netns/c1',
         },
       },
       [`${LINUX_IF}linux-tap-c1`]: {

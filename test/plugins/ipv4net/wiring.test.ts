@@ -157,6 +157,7 @@ ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}
         tx_ring_size: 512,
         enable_gso: true,
         enable_tunnel: false,
+        host_namespace: '',
       },
     });
     assert.deepEqual(nonDefaultFields(node.at(`${LINUX_IF}tap-vpp1`)), {

@@ -12,6 +12,8 @@ export interface VppInterfaceMetadata {
    * the name of the link that it is bound to.
    */
   readonly hostIfName?: string;
+  /** Of a TAP: path of the namespace in which VPP made the host side; absent: that of the agent. */
+  readonly hostNamespace?: string;
 }
 
 export interface LinuxInterfaceMetadata {
@@ -21,6 +23,8 @@ export interface LinuxInterfaceMetadata {
   readonly hostIfName: string;
   /** Of the host side of a TAP: the name that VPP gave it, which is restored on delete. */
   readonly vppHostIfName?: string;
+  /** The namespace in which VPP made it; absent: that of the agent. */
+  readonly vppHostNamespace?: string;
 }
 
 export interface BridgeDomainMetadata {

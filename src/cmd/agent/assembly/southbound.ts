@@ -38,6 +38,7 @@ export function southbound(deps: PartDeps, stores: NodeStores): Southbound {
     connect: environment.connectVpp,
     telemetry: settings.telemetry,
     statistics: environment.vppStatistics,
+    namespaces: environment.vppNamespaces,
     label,
     lostTapLinks: linux.lostTapLinks,
     store: stores.local,

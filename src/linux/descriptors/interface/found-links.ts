@@ -86,7 +86,10 @@ export function managedValue(
     metadata: {
       namespace: space.path,
       hostIfName: link.name,
-      ...(mark.type === 'TAP_TO_VPP' && { vppHostIfName: mark.vppHostIfName }),
+      ...(mark.type === 'TAP_TO_VPP' && {
+        vppHostIfName: mark.vppHostIfName,
+        ...(mark.isInPlace && space.path !== undefined && { vppHostNamespace: space.path }),
+      }),
     },
   };
 }

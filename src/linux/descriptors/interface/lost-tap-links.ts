@@ -3,30 +3,32 @@
  * keeps and reports a TAP that transfers nothing. The read-back of Linux records which links it found; the
  * read-back of VPP asks afterwards.
  */
+import type { LinkLocation, NamespacePath } from '../../api.ts';
+
 export interface FoundTapLinks {
   /** TAPs of VPP whose links are desired. Others may be anywhere. */
   readonly desired: readonly string[];
   /** TAPs of VPP whose links have a mark, in any namespace. */
   readonly marked: readonly string[];
-  /** Names of all links in the agent's namespace, where VPP creates them. */
-  readonly own: readonly string[];
+  /** Names of all links in the namespaces that were read: that of the agent, and those of the desired links. */
+  readonly names: ReadonlyMap<NamespacePath, ReadonlySet<string>>;
 }
 
 export class LostTapLinks {
-  readonly #byReadBack = new WeakMap<object, (tap: string, hostIfName: string) => boolean>();
+  readonly #byReadBack = new WeakMap<object, (tap: string, made: LinkLocation) => boolean>();
 
-  record(readBack: object, { desired, marked, own }: FoundTapLinks): void {
+  record(readBack: object, { desired, marked, names }: FoundTapLinks): void {
     const present = new Set(marked);
     const lost = new Set(desired.filter((tap) => !present.has(tap)));
-    const links = new Set(own);
-    this.#byReadBack.set(readBack, (tap, hostIfName) => lost.has(tap) && !links.has(hostIfName));
+    const isThere = ({ namespace, name }: LinkLocation) => names.get(namespace)?.has(name) ?? false;
+    this.#byReadBack.set(readBack, (tap, made) => lost.has(tap) && !isThere(made));
   }
 
   /**
-   * @param hostIfName VPP's name for the link
+   * @param made where VPP made the link
    * @returns false if the links were not read in this read-back
    */
-  has(readBack: object, tap: string, hostIfName: string): boolean {
-    return this.#byReadBack.get(readBack)?.(tap, hostIfName) ?? false;
+  has(readBack: object, tap: string, made: LinkLocation): boolean {
+    return this.#byReadBack.get(readBack)?.(tap, made) ?? false;
   }
 }

@@ -99,8 +99,8 @@ function isUnmoved(found: FoundLink, value: LinuxInterface | undefined): boolean
   if (isPendingEnd(found)) return true;
   const { space, link, mark } = found;
   if (mark.type !== 'TAP_TO_VPP' || value?.tap?.vpp_tap_if_name !== mark.vppTap) return false;
-  const isBack = link.name === mark.vppHostIfName && space.path === undefined;
-  return isBack && !isAtLocation(found, value);
+  const isWhereMade = mark.isInPlace || space.path === undefined;
+  return isWhereMade && link.name === mark.vppHostIfName && !isAtLocation(found, value);
 }
 
 /**
@@ -149,7 +149,7 @@ function wrongMarks(name: string, what: string, remove: () => Promise<void>): Le
 function markText(marks: LinkMarks, mark: LinkMark): string {
   return mark.type === 'VETH'
     ? marks.veth(mark.name, mark.peer)
-    : marks.tap(mark.name, mark.vppTap, mark.vppHostIfName);
+    : marks.tap(mark.name, mark.vppTap, mark.vppHostIfName, mark.isInPlace);
 }
 
 /**
@@ -226,7 +226,9 @@ function recordTapLinks(
   lostTapLinks.record(readBack, {
     desired: [...desired.values()].flatMap(({ tap }) => tap?.vpp_tap_if_name ?? []),
     marked: marks.flatMap((mark) => (mark.type === 'TAP_TO_VPP' ? mark.vppTap : [])),
-    own: (namespaces.get(undefined)?.links ?? []).map(({ name }) => name),
+    names: new Map(
+      [...namespaces].map(([path, { links }]) => [path, new Set(links.map(({ name }) => name))]),
+    ),
   });
 }
 

@@ -9,9 +9,9 @@ export function faultOfTap(
   { lostTapLinks }: Pick<VppDescriptorOptions, 'lostTapLinks'>,
   readBack: object,
   name: string,
-  { fields, hostIfName }: Pick<FoundInterface, 'fields' | 'hostIfName'>,
+  { fields, hostIfName, hostNamespace: namespace }: FoundInterface,
 ): string | undefined {
   if (fields.tap === undefined || hostIfName === undefined) return undefined;
-  if (lostTapLinks?.has(readBack, name, hostIfName) !== true) return undefined;
+  if (lostTapLinks?.has(readBack, name, { namespace, name: hostIfName }) !== true) return undefined;
   return `its link ${hostIfName} was deleted from the kernel`;
 }

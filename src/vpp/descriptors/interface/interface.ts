@@ -26,7 +26,7 @@ type Metadata = VppInterfaceMetadata;
 export function interfaceDescriptor(
   options: VppDescriptorOptions,
 ): KvDescriptor<VppInterface, Metadata> {
-  const { client, log, aclBindings } = options;
+  const { client, log, aclBindings, namespaces } = options;
   return defineDescriptor('vpp-interface', vppInterfaceModel, {
     retrieveDependencies: ['linux-interface'],
     validate,
@@ -50,7 +50,7 @@ export function interfaceDescriptor(
     create: (_key, value, ctx) =>
       allOrNothing(log, async (undo) => {
         const kind = requireHandler(value);
-        const made = await kind.create(client, value, ctx);
+        const made = await kind.create(client, value, ctx, namespaces);
         const metadata = metadataOf(value, made);
         undo.add(() => kind.delete(client, value, metadata));
         const bound = aclBindings.setAll(made.swIfIndex, value.name);
@@ -110,11 +110,15 @@ function requireHandler(value: VppInterface): InterfaceTypeHandler {
   return kind;
 }
 
-function metadataOf(value: VppInterface, { swIfIndex, hostIfName }: CreatedInterface): Metadata {
+function metadataOf(
+  value: VppInterface,
+  { swIfIndex, hostIfName, hostNamespace }: CreatedInterface,
+): Metadata {
   return {
     swIfIndex,
     type: value.type,
     ...(hostIfName !== undefined && { hostIfName }),
+    ...(hostNamespace !== undefined && { hostNamespace }),
   };
 }
 

@@ -335,6 +335,7 @@ function assemble(
       swIfIndex: details.sw_if_index,
       type: kind.type,
       ...(found.hostIfName !== undefined && { hostIfName: found.hostIfName }),
+      ...(found.hostNamespace !== undefined && { hostNamespace: found.hostNamespace }),
     },
   };
 }

@@ -1,4 +1,5 @@
 /** All families of values of Linux: a new one is added here. */
+import { namespacePath } from '#linux/descriptors/namespaces.ts';
 import { linuxArpModel } from '#models/linux/arp.ts';
 import { linuxInterfaceModel, type NetNamespace } from '#models/linux/interface.ts';
 import { linuxRouteModel } from '#models/linux/route.ts';
@@ -53,6 +54,11 @@ export function linuxFamilies(
     }),
   );
   const tap = { vpp_tap_if_name: 'vpp-tap' };
+  const placedTap = keyedValue(vppInterfaceModel, {
+    name: 'vpp-tap',
+    type: 'TAP',
+    tap: { version: 2, host_if_name: 'tap-0', host_namespace: namespacePath(pod) ?? '' },
+  });
   return [
     family('end of a veth pair on which much hangs', {
       model,
@@ -116,6 +122,24 @@ export function linuxFamilies(
         phys_address: macs,
         ip_addresses: [['10.1.1.2/32']],
         tap: [{ vpp_tap_if_name: 'other-tap' }],
+      },
+    }),
+    family('the kernel’s side of a TAP that VPP made in a pod', {
+      model,
+      setup: [placedTap],
+      base: {
+        name: 'linux-tap',
+        type: 'TAP_TO_VPP',
+        namespace: pod,
+        host_if_name: 'eth0',
+        enabled: true,
+        tap,
+      },
+      fields: {
+        namespace: [byProcess, byFile],
+        host_if_name: ['eth1'],
+        mtu: [1450],
+        ip_addresses: [['10.1.1.2/32']],
       },
     }),
     family('interface that changes its type', {

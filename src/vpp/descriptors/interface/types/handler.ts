@@ -3,12 +3,14 @@ import type { VppInterface } from '#models/vpp/interface.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import type { VppClient } from '../../../binapi/api.ts';
 import type { SwInterfaceDetails } from '../../../binapi/messages.gen.ts';
+import type { NamespaceSight } from '../../options.ts';
 
 /** Result of the message that creates an interface. */
 export interface CreatedInterface {
   readonly swIfIndex: number;
   /** As in the metadata. */
   readonly hostIfName?: string;
+  readonly hostNamespace?: string;
 }
 
 /** The fields of an interface that its type adds. */
@@ -22,6 +24,7 @@ export interface FoundInterface {
   /** As `InterfaceTypeHandler.identity` computes it from a value. */
   readonly identity: string | undefined;
   readonly hostIfName?: string;
+  readonly hostNamespace?: string;
 }
 
 /** Information for a handler that reads back interfaces. */
@@ -67,7 +70,12 @@ export interface InterfaceTypeHandler {
    * identity.
    */
   identity(value: VppInterface): string | undefined;
-  create(client: VppClient, value: VppInterface, ctx: OperationContext): Promise<CreatedInterface>;
+  create(
+    client: VppClient,
+    value: VppInterface,
+    ctx: OperationContext,
+    namespaces: NamespaceSight | undefined,
+  ): Promise<CreatedInterface>;
   /** Requests besides tag, MAC, MTU and state; sent together with these. */
   configure?(
     client: VppClient,
