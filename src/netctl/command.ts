@@ -197,6 +197,8 @@ export interface Output {
   document(document: unknown): void;
   /** As it is but for control characters; a line end is added if there is none. */
   text(text: string): void;
+  /** Part of a file, as it is. */
+  bytes(bytes: Uint8Array): void;
   /** Sentences for people: lines that the terminal is too narrow for continue on the next, indented as they are. */
   prose(text: string): void;
   /** One line of a stream: text, or the document on one line with `-o json`, or after `---` with `-o yaml`. */

@@ -1,5 +1,6 @@
 /** All commands, in the order of the help. */
 import type { Command } from './command.ts';
+import { capture } from './commands/capture.ts';
 import { check } from './commands/check.ts';
 import { completion } from './commands/completion.ts';
 import { connectivity } from './commands/connectivity.ts';
@@ -27,6 +28,7 @@ export const commands: readonly Command[] = [
   policies,
   connectivity,
   trace,
+  capture,
   events,
   plan,
   report,

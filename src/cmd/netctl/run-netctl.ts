@@ -179,6 +179,7 @@ async function contextOf(
         progress.clear();
         stdout.write(text);
       },
+      writeBytes: (bytes) => stdout.write(bytes),
       warn,
       yamlText: global.output === 'yaml' ? (await import('yaml')).stringify : undefined,
       isWide: global.output === 'wide',

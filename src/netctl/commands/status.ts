@@ -137,7 +137,7 @@ async function unaskedNodes(
   context: CommandContext,
   replies: readonly NodeReply<NodeStatus>[],
 ): Promise<readonly string[]> {
-  // An agent that was named by its address and does not answer has not told its name.
+  // An agent that was named by its address and does not answer has not reported its name.
   const named = replies.length - replies.filter(isNameless).length;
   const most = replies.find(({ value }) => (value?.clusterSize ?? 0) > named);
   if (most === undefined) return [];

@@ -6,6 +6,7 @@ import { safeLine, safeText } from './terminal-text.ts';
 export interface OutputOptions extends TableStyle {
   readonly format: OutputFormat;
   readonly write: (text: string) => void;
+  readonly writeBytes: (bytes: Uint8Array) => void;
   /** Loaded only for `-o yaml`. */
   /** For what the terminal is too narrow for; it is no part of the result. */
   readonly warn: (text: string) => void;
@@ -33,6 +34,7 @@ export function createOutput(options: OutputOptions): Output {
       const safe = safeText(text);
       write(safe.endsWith('\n') ? safe : `${safe}\n`);
     },
+    bytes: (bytes) => options.writeBytes(bytes),
     prose(text: string) {
       const lines = foldedLines(safeText(text), options.width ?? Infinity);
       write(lines.map((line) => `${line}\n`).join(''));

@@ -15,12 +15,13 @@ import { policyRoutes } from '#plugins/policy/rest.ts';
 import { serviceRoutes } from '#plugins/service/rest.ts';
 import { SocketServiceMetrics } from '#plugins/service/socket/metrics.ts';
 import { wireStats } from '#plugins/statscollector/wire-stats.ts';
+import { captureRoutes } from '../capture/routes.ts';
 import { nodeProbeRoutes } from '../node-probe/routes.ts';
-import { vppName } from '../node-probe/vpp-name.ts';
 import { nodeSnapshot, traceRoutes } from '../node-snapshot.ts';
 import { pairTraceRoutes } from '../pair-trace/routes.ts';
 import { parseValue } from '../parse-value.ts';
 import { reflectedObject } from '../reflected-object.ts';
+import { vppName } from '../vpp-interface-name.ts';
 import { vppVersionRoute } from '../vpp-version.ts';
 import type { PartDeps } from './agent-part.ts';
 import type { Control } from './control.ts';
@@ -113,6 +114,12 @@ export function stateRoutes(
       clock,
     }),
     vppVersionRoute(vpp.client),
+    ...captureRoutes({
+      client: vpp.client,
+      clock,
+      rootOf: (pid) => `/proc/${pid}/root`,
+      isSimulated: environment.vppCliSocket === undefined,
+    }),
     ...nodeProbeRoutes({
       label,
       conf: plugins.conf,
