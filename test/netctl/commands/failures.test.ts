@@ -41,6 +41,18 @@ describe('netctl with nodes that fail', () => {
     for (const agent of agents) await agent[Symbol.asyncDispose]();
   });
 
+  it('warns of a ping of VPP, which disturbs the agent', async () => {
+    const { stderr } = await program.run(
+      '--server',
+      STOPPED,
+      'vppcli',
+      STOPPED,
+      'ping',
+      '10.0.0.1',
+    );
+    assert.match(stderr, /^ping of VPP over the agent .* netctl check NODE probes/m);
+  });
+
   for (const args of [
     ['vppdump', STOPPED],
     ['vppcli', STOPPED, 'show', 'version'],
