@@ -134,6 +134,31 @@ describe('descriptors of Linux', () => {
       }
     });
 
+  test('a TAP whose first name the pod has given to another link ends where it is', async () => {
+    const vppTap = keyed(vppInterfaceModel, {
+      name: 'vpp-tap',
+      type: 'TAP',
+      tap: { host_if_name: 'tap-1', host_namespace: POD_PATH },
+    });
+    const linuxTap = keyed(linuxInterfaceModel, {
+      name: 'linux-tap',
+      type: 'TAP_TO_VPP',
+      namespace: pod,
+      host_if_name: 'eth0',
+      enabled: true,
+      tap: { vpp_tap_if_name: 'vpp-tap' },
+    });
+    const driver = await driven(vppTap, linuxTap);
+    await host.createVeth(
+      { namespace: POD_PATH, name: 'tap-1' },
+      { namespace: POD_PATH, name: 'other' },
+    );
+    await driver.delete(linuxTap.key);
+    const { links } = await host.dump(POD_PATH);
+    const eth0 = links.find(({ name }) => name === 'eth0');
+    assert.deepEqual([eth0?.kind, eth0?.up, eth0?.alias || undefined], ['tun', false, undefined]);
+  });
+
   test('links of another agent, and unmarked links, are not reported as managed', async () => {
     await driven(...all);
     host.addNic('nic0');

@@ -75,16 +75,19 @@ export function tapToVpp(host: LinuxHost, marks: LinkMarks): LinkTypeHandler {
       return metadata;
     },
 
-    /** VPP may have deleted the link already, or the pod's end its namespace. */
+    /**
+     * VPP may have deleted the link already, or the pod's end its namespace. A pod that may configure its links may have
+     * given that name to another one: then the link stays, and VPP deletes it where it is.
+     */
     async delete(_value, { namespace, hostIfName, vppHostIfName = '', vppHostNamespace }) {
       const location = { namespace, name: hostIfName };
       const back = { namespace: vppHostNamespace, name: vppHostIfName };
-      if (isSame(location, back)) {
-        await ignoreNotFound(host.setLink(namespace, hostIfName, { up: false, alias: '' }));
-        return;
-      }
-      await ignoreNotFound(host.moveLink(location, back));
-      await ignoreNotFound(mark(back, ''));
+      const isBack =
+        !isSame(location, back) &&
+        (await ignoreErrno('EEXIST', ignoreNotFound(host.moveLink(location, back))));
+      await ignoreNotFound(
+        isBack ? mark(back, '') : host.setLink(namespace, hostIfName, { up: false, alias: '' }),
+      );
     },
   };
 }
