@@ -11,6 +11,7 @@
  */
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { errorText } from '#infra/errors/errors.ts';
 import { BpfLink } from '../bpf/link.ts';
 import { BpfMap } from '../bpf/map.ts';
 import { BpfProgram, type Hook, hooks } from '../bpf/program.ts';
@@ -110,17 +111,28 @@ export class Installation implements SocketPrograms {
         rmSync(join(folder, name), { recursive: true });
   }
 
+  /** Always answers: readiness, metrics and the resync of the services do not depend on these files. */
   lostParts(): readonly LostPart[] {
     if (!this.areActive) return [];
+    try {
+      return [...this.#stoppedPrograms(), ...this.#lostMaps()];
+    } catch (thrown) {
+      // as in a file system that has become read-only
+      return [{ name: 'files', what: `files of programs cannot be opened: ${errorText(thrown)}` }];
+    }
+  }
+
+  #stoppedPrograms(): readonly LostPart[] {
     const { folder, group } = this.#place;
     const { ino } = statSync(group, { bigint: true });
-    const stopped = hookNames.filter((hook) => !isAttached(join(folder, hook), ino));
-    const lost = stopped.map((name) => ({ name, what: `no program runs at ${name}` }));
-    if (this.#unnamedMaps().length === 0) return lost;
-    return [
-      ...lost,
-      { name: 'maps', what: 'files of maps are missing: the next agent needs them' },
-    ];
+    return hookNames
+      .filter((hook) => !isAttached(join(folder, hook), ino))
+      .map((name) => ({ name, what: `no program runs at ${name}` }));
+  }
+
+  #lostMaps(): readonly LostPart[] {
+    if (this.#unnamedMaps().length === 0) return [];
+    return [{ name: 'maps', what: 'files of maps are missing: the next agent needs them' }];
   }
 
   /** The maps first: an agent that finds programs without maps lets them continue, with a table that no process writes. */

@@ -40,6 +40,11 @@ export class SysFs implements Disposable {
     execFileSync('mount', ['-t', 'bpf', 'none', folder]);
   }
 
+  setBpfReadOnly(isReadOnly: boolean): void {
+    const mode = isReadOnly ? 'ro' : 'rw';
+    execFileSync('mount', ['-o', `remount,${mode}`, join(this.path, 'bpf')]);
+  }
+
   /** Needs the end of the processes in the group. */
   [Symbol.dispose](): void {
     execFileSync('umount', [join(this.path, 'bpf')]);

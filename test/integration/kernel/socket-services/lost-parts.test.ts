@@ -44,6 +44,21 @@ describe('lost parts of services at sockets', { skip: withoutSocketHooks() }, ()
     assert.ok(await isServed());
   });
 
+  test('files that cannot be opened are named, and the table changes nevertheless', async () => {
+    machine.setBpfReadOnly(true);
+    try {
+      assert.deepEqual(names(), ['files']);
+      await assert.rejects(table.restore(), { errno: 'EROFS' });
+      await put(table, '10.96.0.11');
+      assert.ok(await isServed('10.96.0.11'));
+    } finally {
+      machine.setBpfReadOnly(false);
+    }
+    assert.deepEqual(names(), []);
+    await put(table, VIP);
+    assert.ok(await isServed());
+  });
+
   test('so do all after the file system was mounted again, with the maps, which the next agent finds', async () => {
     machine.remountBpf();
     assert.ok(names().includes('connect4') && names().includes('maps'), names().join());

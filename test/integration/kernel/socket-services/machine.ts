@@ -56,6 +56,10 @@ export class SocketMachine {
     this.#sysFs.remountBpf();
   }
 
+  setBpfReadOnly(isReadOnly: boolean): void {
+    this.#sysFs.setBpfReadOnly(isReadOnly);
+  }
+
   /** A process in the group, in a network namespace of its own. */
   async client(): Promise<SocketClient> {
     const client = await SocketClient.start(this.group);
