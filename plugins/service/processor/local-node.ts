@@ -112,26 +112,27 @@ export class NodeView {
 
   /**
    * Why an address has no such use, as text after the address; undefined if it may have. VPP makes an external address of a
-   * service its own, with all ports, unless it is one of the host; an agent that is cut off from etcd by that does not learn
-   * that the service was deleted.
+   * service its own, with all ports.
    * @param address undefined: the text is none
    */
   whyNot(
     use: 'endpoint' | 'cluster IP' | 'external address',
     address: IpBytes | undefined,
   ): string | undefined {
-    const refusal = this.#rules.whyNot(use, address)?.phrase;
-    if (refusal !== undefined || use !== 'external address' || address === undefined)
-      return refusal;
-    const text = formatIp(address);
-    const isOfEtcd =
-      !this.#own.has(text) && this.#etcdEndpoints.some((one) => one.address === text);
-    return isOfEtcd ? 'is an address of etcd, which the agent needs' : undefined;
+    return this.#rules.whyNot(use, address)?.phrase;
   }
 
   /** The other node that serves the external address of a service, because it has it; undefined: none. */
   serverOf(address: string): string | undefined {
     return this.#own.has(address) ? undefined : this.otherNodes.ownerOf(address);
+  }
+
+  /**
+   * Whether VPP would take the address from the agent, which then does not learn that the service was deleted. Those of the
+   * host stay with it.
+   */
+  isOfEtcd(address: string): boolean {
+    return !this.#own.has(address) && this.#etcdEndpoints.some((one) => one.address === address);
   }
 
   /**

@@ -61,7 +61,7 @@ export function describeService(
     const { key, ...address } = one;
     const policy = policyOf(spec, one);
     const clients = clientsOf(spec, one);
-    const whyNotRendered = whyNotCarried(one, spec.name, context);
+    const whyNotRendered = whyNotCarried(one, spec.name, context)?.reason;
     const isRendered = whyNotRendered === undefined;
     const all = endpoints.byPort.get(portKey(one.portName, one.protocol)) ?? [];
     return {

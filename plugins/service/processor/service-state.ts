@@ -20,7 +20,7 @@ import {
 } from './endpoint-list.ts';
 import { judgmentFor, type Topology } from './endpoint-selection.ts';
 import { otherNodePorts } from './other-node-ports.ts';
-import type { RequestedAddress } from './requested-addresses.ts';
+import { type NotRendered, problem, type RequestedAddress } from './requested-addresses.ts';
 import type { ServiceSpec, TrafficPolicy } from './service-spec.ts';
 
 /** Input of the rendering of a service, besides its objects. */
@@ -73,14 +73,21 @@ export function whyNotCarried(
   one: RequestedAddress,
   service: ServiceName,
   { node, ownerOf }: Pick<RenderingContext, 'node' | 'ownerOf'>,
-): string | undefined {
+): NotRendered | undefined {
   const owner = ownerOf(one.key);
   if (owner !== undefined && owner !== service)
-    return `${ownerText(owner)} has ${one.address} ${one.protocol} port ${one.port}`;
+    return problem(`${ownerText(owner)} has ${one.address} ${one.protocol} port ${one.port}`);
   if (!isExternal(one)) return undefined;
   // VPP would make the address its own, and not reach the node any more
   const other = node.serverOf(one.address);
-  return other && `${one.address} is an address of node ${other}, which serves it`;
+  if (other !== undefined)
+    return {
+      reason: `${one.address} is an address of node ${other}, which serves it`,
+      isProblem: false,
+    };
+  return node.isOfEtcd(one.address)
+    ? problem(`${one.address} is an address of etcd, which the agent needs`)
+    : undefined;
 }
 
 function isExternal({ kind }: Pick<RequestedAddress, 'kind'>): boolean {
@@ -105,13 +112,13 @@ export function* serviceState(
   /** By port and policy: the addresses of a port share them. */
   const backendLists = new Map<string, readonly Backend[]>();
   const addresses: ServiceAddress[] = [];
-  const conflicts: string[] = [];
+  const refused: string[] = [];
   for (const one of spec.addresses) {
     yield;
-    const { key, ...address } = one;
+    const { key: _, ...address } = one;
     const whyNot = whyNotCarried(one, spec.name, context);
     if (whyNot !== undefined) {
-      if (context.ownerOf(key) !== spec.name) conflicts.push(whyNot);
+      if (whyNot.isProblem) refused.push(whyNot.reason);
       continue;
     }
     const policy = policyOf(spec, one);
@@ -145,7 +152,7 @@ export function* serviceState(
     problems: [
       ...spec.problems,
       ...spec.unrendered.filter(({ isProblem }) => isProblem).map(({ reason }) => reason),
-      ...conflicts,
+      ...refused,
       ...endpoints.problems,
     ],
     ownedAddresses: ownedAddresses(spec, endpoints),

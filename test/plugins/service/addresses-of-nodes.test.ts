@@ -43,7 +43,7 @@ describe('an external address of a service that is one of the etcd of the agent'
   };
 
   it('is not served, at no port', async () => {
-    const refused = new RegExp(`${EXTERNAL_IP} is an address of etcd`);
+    const refused = new RegExp(`${EXTERNAL_IP} is an address of etcd|TCP port 80 for etcd`);
     for (const endpoint of [
       `http://${EXTERNAL_IP}:2379`,
       `${EXTERNAL_IP}:32379`,

@@ -230,6 +230,22 @@ test('etcd keeps its port at an address of this node, but not from a node port, 
   assert.ok(!Object.keys(backendsOf(processor)).includes(`TCP ${address}:32379`));
 });
 
+test('an external address of another node is served by that node, also if etcd is there', async () => {
+  const address = '10.20.0.2';
+  const etcdEndpoints = [{ address, port: 2379 }];
+  const object = service({ externalIPs: [address] });
+  const why = async (otherNodes: typeof localNode.otherNodes) => {
+    const node = { ...localNode, etcdEndpoints, otherNodes };
+    const processor = await processed([object], slices, { node });
+    const found = processor.describe('shop/web')?.addresses.find((one) => one.address === address);
+    return [found?.whyNotRendered, problemsOf(processor).get('shop/web')];
+  };
+  const ofNode = `${address} is an address of node node-b, which serves it`;
+  assert.deepEqual(await why(localNode.otherNodes), [ofNode, undefined]);
+  const ofEtcd = `${address} is an address of etcd, which the agent needs`;
+  assert.deepEqual(await why([]), [ofEtcd, [ofEtcd]]);
+});
+
 test('clients outside the cluster are replaced unless the traffic policy is Local', async () => {
   const replaced = async (externalTrafficPolicy: 'Cluster' | 'Local'): Promise<unknown> => {
     const input: ServiceInput = {
