@@ -15,5 +15,5 @@ export function lostPartsProblem(
 ): string | undefined {
   const lost = table?.lostParts() ?? [];
   if (lost.length === 0) return undefined;
-  return errorText(new SocketProgramsLostError(lost.map(({ what }) => what).join('; ')));
+  return errorText(new SocketProgramsLostError(lost.join('; ')));
 }

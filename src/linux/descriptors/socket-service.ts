@@ -30,8 +30,9 @@ export function socketServiceDescriptor(
     },
     async retrieve(_correlate, ctx) {
       const found = await services.services();
-      for (const { name, what } of services.lostParts())
-        ctx.leftover({ name, what, precedes: [], remove: () => services.restore() });
+      const what = services.lostParts().join('; ');
+      if (what !== '')
+        ctx.leftover({ name: 'programs', what, precedes: [], remove: () => services.restore() });
       return found.map((one) => {
         const value = fromTable(one);
         return { key: socketServiceModel.key(value), value, origin: 'from-NB' as const };

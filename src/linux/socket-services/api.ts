@@ -94,13 +94,6 @@ export interface MapUsage {
   readonly capacity: number;
 }
 
-/** A part of the translation that another program or an operator has removed. */
-export interface LostPart {
-  /** Unique, and the same until it is restored. */
-  readonly name: string;
-  readonly what: string;
-}
-
 export interface SocketTableStatistics {
   readonly maps: readonly MapUsage[];
   /** Failures to end connected sockets of removed backends: each is repeated. */
@@ -147,8 +140,11 @@ export interface SocketTable {
    * sockets of removed backends are ended.
    */
   resynced(): Promise<void>;
-  /** Those that the kernel should have besides the table, and has not. Nothing is changed. */
-  lostParts(): readonly LostPart[];
+  /**
+   * Those that the kernel should have besides the table, and has not, because another program or an operator has removed
+   * them: each as text. Nothing is changed.
+   */
+  lostParts(): readonly string[];
   /** Makes the lost parts again, with this table. */
   restore(): Promise<void>;
   /** As the agent knows them: nothing is read. */

@@ -18,7 +18,6 @@ import { BpfProgram, type Hook, hooks } from '../bpf/program.ts';
 import { close, openFolder } from '../bpf/system-call.ts';
 import { loadTypes } from '../bpf/types.ts';
 import { Refusal } from '../netlink/refusal.ts';
-import type { LostPart } from './api.ts';
 import type { SocketPrograms } from './kernel-table.ts';
 import { LAYOUT_VERSION, type MapName, shapes } from './layout.ts';
 import { detachAll, LinkPrograms } from './link-programs.ts';
@@ -112,27 +111,27 @@ export class Installation implements SocketPrograms {
   }
 
   /** Always answers: readiness, metrics and the resync of the services do not depend on these files. */
-  lostParts(): readonly LostPart[] {
+  lostParts(): readonly string[] {
     if (!this.areActive) return [];
     try {
       return [...this.#stoppedPrograms(), ...this.#lostMaps()];
     } catch (thrown) {
       // as in a file system that has become read-only
-      return [{ name: 'files', what: `files of programs cannot be opened: ${errorText(thrown)}` }];
+      return [`files of programs cannot be opened: ${errorText(thrown)}`];
     }
   }
 
-  #stoppedPrograms(): readonly LostPart[] {
+  #stoppedPrograms(): readonly string[] {
     const { folder, group } = this.#place;
     const { ino } = statSync(group, { bigint: true });
     return hookNames
       .filter((hook) => !isAttached(join(folder, hook), ino))
-      .map((name) => ({ name, what: `no program runs at ${name}` }));
+      .map((hook) => `no program runs at ${hook}`);
   }
 
-  #lostMaps(): readonly LostPart[] {
+  #lostMaps(): readonly string[] {
     if (this.#unnamedMaps().length === 0) return [];
-    return [{ name: 'maps', what: 'files of maps are missing: the next agent needs them' }];
+    return ['files of maps are missing: the next agent needs them'];
   }
 
   /** The maps first: an agent that finds programs without maps lets them continue, with a table that no process writes. */

@@ -6,7 +6,6 @@ import { type MapEntries, MapFullError } from '../bpf/map.ts';
 import { Refusal } from '../netlink/refusal.ts';
 import {
   type ExemptNamespace,
-  type LostPart,
   type NodeAddress,
   reduceWeights,
   type ServiceLink,
@@ -53,7 +52,7 @@ export interface SocketPrograms {
   readonly areActive: boolean;
   activate(): void;
   /** Of programs that run, and of the files by which the next agent finds them and the maps. */
-  lostParts(): readonly LostPart[];
+  lostParts(): readonly string[];
   restore(): void;
   /** Removes programs and maps from the kernel. */
   uninstall(): void;
@@ -202,7 +201,7 @@ export class KernelSocketTable implements SocketTable {
     });
   }
 
-  lostParts(): readonly LostPart[] {
+  lostParts(): readonly string[] {
     return this.#programs.lostParts();
   }
 

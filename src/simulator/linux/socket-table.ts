@@ -4,7 +4,6 @@ import {
   type Destination,
   type ExemptNamespace,
   type Frontend,
-  type LostPart,
   type NodeAddress,
   nodePortFrontend,
   reduceWeights,
@@ -142,8 +141,8 @@ export class SimSocketTable implements SocketTable {
 
   async resynced(): Promise<void> {}
 
-  lostParts(): readonly LostPart[] {
-    return [...this.#stopped].map((name) => ({ name, what: `no program runs at ${name}` }));
+  lostParts(): readonly string[] {
+    return [...this.#stopped].map((name) => `no program runs at ${name}`);
   }
 
   async restore(): Promise<void> {

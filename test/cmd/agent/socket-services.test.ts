@@ -171,7 +171,7 @@ describe('services at sockets of an agent', () => {
     made.table.stop('connect');
     made.changes.length = 0;
     const drift = JSON.stringify((await running.get('/scheduler/drift')).body);
-    assert.match(drift, /leftover\/linux-socket-service\/connect/);
+    assert.match(drift, /leftover\/linux-socket-service\/programs/);
     assert.match(drift, /no program runs at connect/);
     assert.match(await metrics(running), /^contiv_socket_services_active 0$/m);
     const { status, body } = await running.get('/readiness');
