@@ -11,6 +11,8 @@ import { HostAddressChange, type Ipv4NetApi } from './api.ts';
 
 /** A datagram of the host whose source was lost fails for so long. */
 const INTERVAL_MS = 10_000;
+/** An event that is processed while the host does not answer changes nothing: it is repeated after so many intervals. */
+const PATIENCE = 6;
 
 export interface HostAddressWatchDeps {
   readonly host: Pick<HostPort, 'links'>;
@@ -26,8 +28,8 @@ export class HostAddressWatch implements Component {
   #isClosed = false;
   #timer: Timer | undefined;
   #reading: Promise<void> = Promise.resolve();
-  /** Addresses of the last event, as text, until they are those of this node. */
-  #pushed: string | undefined;
+  /** Addresses of the last event, as text, until they are those of this node; how often they were read since then. */
+  #pushed: { readonly text: string; readonly readings: number } | undefined;
 
   constructor(deps: HostAddressWatchDeps) {
     this.#deps = deps;
@@ -56,9 +58,11 @@ export class HostAddressWatch implements Component {
       const links = await host.links();
       const addresses = net.otherHostAddresses(links);
       const text = addresses?.join();
-      if (addresses && text !== this.#pushed && !this.#isClosed)
-        loop.push(HostAddressChange.event({ addresses }));
-      this.#pushed = text;
+      const before = this.#pushed;
+      const waits = before && before.text === text && before.readings < PATIENCE;
+      if (addresses && !waits && !this.#isClosed) loop.push(HostAddressChange.event({ addresses }));
+      this.#pushed =
+        text === undefined ? undefined : { text, readings: waits ? before.readings + 1 : 1 };
     } catch (error) {
       // tried again after the interval
       log.warn({ err: error }, 'a change of the addresses of the host may be noticed late');

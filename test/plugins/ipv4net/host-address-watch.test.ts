@@ -98,6 +98,21 @@ describe('the addresses of the host', () => {
     }
   });
 
+  it('cause another event after a minute, if the host did not answer when the first one was processed', async () => {
+    const { host, has, start, interval, run } = await watched();
+    await start();
+    has(ADDRESS, OTHER);
+    await interval();
+    const { links } = host;
+    host.links = () => Promise.reject(new Error('no answer'));
+    await run();
+    host.links = links;
+    for (let round = 0; round < 5; round++) assert.deepEqual(await interval(), []);
+    assert.deepEqual(await interval(), [{ addresses: [ADDRESS, OTHER] }]);
+    await run();
+    for (let round = 0; round < 12; round++) assert.deepEqual(await interval(), []);
+  });
+
   it('are read again after the host or the loop has refused, until the watch ends', async () => {
     const { host, has, start, interval, run, refuse, watch } = await watched();
     await start();
