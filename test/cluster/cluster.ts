@@ -88,7 +88,8 @@ export async function clusterDown(): Promise<void> {
   for (const node of nodes) removeNode(node);
   removeNetworks(settings.nodes);
   restoreSysctls();
-  rmSync(folderOf('run'), { recursive: true });
+  // what a killed command has started may still write there
+  rmSync(folderOf('run'), { recursive: true, maxRetries: 10, retryDelay: 500 });
 }
 
 export const nodeNumbers = ({ nodes }: ClusterSettings): number[] =>
