@@ -12,7 +12,7 @@ import { HostAddressChange, type Ipv4NetApi } from './api.ts';
 /** A datagram of the host whose source was lost fails for so long. */
 const INTERVAL_MS = 10_000;
 /** An event that is processed while the host does not answer changes nothing: it is repeated after so many intervals. */
-const PATIENCE = 6;
+const READINGS_UNTIL_REPEATED = 6;
 
 export interface HostAddressWatchDeps {
   readonly host: Pick<HostPort, 'links'>;
@@ -59,7 +59,7 @@ export class HostAddressWatch implements Component {
       const addresses = net.otherHostAddresses(links);
       const text = addresses?.join();
       const before = this.#pushed;
-      const waits = before && before.text === text && before.readings < PATIENCE;
+      const waits = before && before.text === text && before.readings < READINGS_UNTIL_REPEATED;
       if (addresses && !waits && !this.#isClosed) loop.push(HostAddressChange.event({ addresses }));
       this.#pushed =
         text === undefined ? undefined : { text, readings: waits ? before.readings + 1 : 1 };

@@ -8,6 +8,7 @@ export const eventKinds = [
   'External Config Change',
   'External Config Resync',
   'Healing Resync',
+  'Host Address Change',
   'Kubernetes State Change',
   'New Policy Tables',
   'Node IP Change',
