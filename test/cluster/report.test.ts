@@ -41,6 +41,13 @@ describe('report of the tests of Kubernetes', () => {
     assert.match(text, /```\nsrc\/vpp 1\nplugins 2\n```/);
   });
 
+  it('has no paths of the machine, but those of URLs', () => {
+    const message =
+      'error running /home/a/kubectl at: /root/go/k8s.io/a@v1/b.go:7 http://10.0.0.1:80/x/y';
+    const text = render({ ...result, cases: [{ name: 'a', outcome: 'failed', message }] });
+    assert.match(text, /a: error running kubectl at: b\.go:7 http:\/\/10\.0\.0\.1:80\/x\/y/);
+  });
+
   it('marks a suite that ran on another tree, or never', () => {
     assert.match(render({ ...result, trees: ['src/vpp 0'] }), /\| an earlier one \|/);
     assert.match(render(), /\| Networks \| – \| not run \|/);

@@ -96,5 +96,9 @@ function line({ name, outcome, message }: CaseResult): string {
     .join(': ');
 }
 
-/** Messages of tests have lines, and addresses of this run, of which the first ones say enough. */
-const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim().slice(0, 300);
+/** Messages of tests have lines, paths of this machine, and addresses of this run, of which the first ones say enough. */
+const oneLine = (text: string): string =>
+  text.replaceAll(/\s+/g, ' ').replaceAll(ABSOLUTE_PATH, '$1').trim().slice(0, 300);
+
+/** With its last part; not within a URL. */
+const ABSOLUTE_PATH = /(?<![\w.:/~-])\/(?:[\w.@+-]+\/)+([\w.@+-]+)/g;
