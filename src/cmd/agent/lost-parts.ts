@@ -1,5 +1,6 @@
-import { defineError, errorText } from '#infra/errors/errors.ts';
+import { defineError } from '#infra/errors/errors.ts';
 import type { SocketTable } from '#linux/socket-services/api.ts';
+import { problemText } from '#plugins/controller/problems.ts';
 
 export const SocketProgramsLostError = defineError({
   name: 'SocketProgramsLostError',
@@ -15,5 +16,5 @@ export function lostPartsProblem(
 ): string | undefined {
   const lost = table?.lostParts() ?? [];
   if (lost.length === 0) return undefined;
-  return errorText(new SocketProgramsLostError(lost.join('; ')));
+  return problemText(new SocketProgramsLostError(lost.join('; ')));
 }

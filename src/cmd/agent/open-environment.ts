@@ -21,6 +21,7 @@ import {
   SocketServicesUnavailableError,
 } from '#linux/socket-services/open.ts';
 import type { DatagramSockets } from '#linux/socket-services/stale-sockets.ts';
+import { problemText } from '#plugins/controller/problems.ts';
 import { unixConnect } from '#vpp/binapi/transport/unix.ts';
 import type { Environment, EnvironmentDeps } from './environment.ts';
 import { openExternal, openLevel, openOwnStore } from './open-level.ts';
@@ -127,7 +128,7 @@ async function openSockets(
     if (!(thrown instanceof SocketServicesUnavailableError)) throw thrown;
     const { message, remedy } = thrown;
     log.warn({ error: message, remedy }, 'no services at sockets');
-    return { fault: errorText(thrown) };
+    return { fault: problemText(thrown) };
   }
 }
 

@@ -3,6 +3,7 @@ import type { Logger } from '#infra/log/log.ts';
 import type { SocketTable } from '#linux/socket-services/api.ts';
 import { EventMethod } from '#plugins/controller/api/event.ts';
 import type { EventRecord } from '#plugins/controller/event-record.ts';
+import { problemText } from '#plugins/controller/problems.ts';
 
 export const SocketProgramsOutdatedError = defineError({
   name: 'SocketProgramsOutdatedError',
@@ -55,10 +56,13 @@ export class ResyncedTable {
         `programs of an earlier release still translate: ${errorText(cause)}`,
         { cause },
       );
-      const text = errorText(error);
-      if (text !== this.#fault)
-        log.error({ error: text, remedy: error.remedy }, 'cannot replace programs of sockets');
-      this.#fault = text;
+      const fault = problemText(error);
+      if (fault !== this.#fault)
+        log.error(
+          { error: errorText(error), remedy: error.remedy },
+          'cannot replace programs of sockets',
+        );
+      this.#fault = fault;
     }
   }
 }

@@ -2,8 +2,8 @@
 import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import { defineError } from '#infra/errors/errors.ts';
+import { parsePcap } from '#infra/pcap/pcap.ts';
 import { filterProtocols, hostOf, matches, type PacketFilter } from '../capture/packet-filter.ts';
-import { parsePcap } from '../capture/pcap.ts';
 import {
   type ClusterNode,
   type Command,

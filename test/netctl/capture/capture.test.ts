@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { parsePcap } from '#netctl/capture/pcap.ts';
+import { parsePcap } from '#infra/pcap/pcap.ts';
 import { type FakeAgent, fakeAgent } from '../support/fake-agent.ts';
 import { NetctlProgram } from '../support/program.ts';
 import { ip4Frame, pcapOf } from './packets.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { parsePcap } from '#infra/pcap/pcap.ts';
 import { hostOf, matches, type PacketFilter } from '#netctl/capture/packet-filter.ts';
-import { parsePcap } from '#netctl/capture/pcap.ts';
 import { ip4Frame, pcapOf, tunneled } from './packets.ts';
 
 const TCP = 6;

@@ -2,11 +2,13 @@
  * Captures of VPP (`pcap trace`). VPP collects packets in its memory, and writes them to a file when the capture ends, so
  * a capture that is read while it continues is a sequence of slices.
  */
+import { constants } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import type { CaptureSlice } from '#documents/capture.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import { defineError } from '#infra/errors/errors.ts';
 import { BusyError } from '#infra/http/route.ts';
+import { parsePcap } from '#infra/pcap/pcap.ts';
 import type { VppClient } from '#vpp/binapi/api.ts';
 
 /** VPP does not capture packets, or the agent cannot read its file. */
@@ -22,9 +24,6 @@ const FILE = 'contiv-capture.pcap';
 /** Of a slice: VPP keeps them in its main heap. */
 const MAX_PACKETS = 2_000;
 const MAX_BYTES_OF_PACKET = 1_600;
-
-const HEADER_LENGTH = 24;
-const RECORD_HEADER_LENGTH = 16;
 
 export interface CaptureDeps {
   readonly client: VppClient;
@@ -70,13 +69,15 @@ export class Capture {
     } finally {
       await this.#end();
     }
-    const file = await readFile(path).catch((thrown: NodeJS.ErrnoException) => {
+    // everyone may write to /tmp of a host: no link of another one is followed
+    const flag = constants.O_RDONLY | constants.O_NOFOLLOW;
+    const file = await readFile(path, { flag }).catch((thrown: NodeJS.ErrnoException) => {
       // VPP writes none without a packet.
       if (thrown.code === 'ENOENT') return Buffer.alloc(0);
       throw new CaptureError(thrown.message, { where: path, cause: thrown });
     });
     await rm(path, { force: true });
-    const packets = packetsOf(file);
+    const packets = parsePcap(file).records.length;
     return { packets, isFull: packets >= MAX_PACKETS, pcap: file.toString('base64') };
   }
 
@@ -96,12 +97,4 @@ export class Capture {
   async #cli(cmd: string): Promise<string> {
     return (await this.#deps.client.request('cli_inband', { cmd })).reply;
   }
-}
-
-/** The number of records of a pcap file. */
-function packetsOf(file: Buffer): number {
-  let count = 0;
-  for (let at = HEADER_LENGTH; at + RECORD_HEADER_LENGTH <= file.length; count++)
-    at += RECORD_HEADER_LENGTH + file.readUInt32LE(at + 8);
-  return count;
 }
