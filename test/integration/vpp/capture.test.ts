@@ -4,8 +4,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { hostOf, matches, type PacketFilter } from '#netctl/capture/packet-filter.ts';
 import { parsePcap } from '#infra/pcap/pcap.ts';
+import { hostOf, matches, type PacketFilter } from '#netctl/capture/packet-filter.ts';
 import { NetctlProgram } from '#test/netctl/support/program.ts';
 import { withoutNodes } from '#test/support/requirements.ts';
 import { until } from '#test/support/wait.ts';
