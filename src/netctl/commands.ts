@@ -5,6 +5,7 @@ import { check } from './commands/check.ts';
 import { completion } from './commands/completion.ts';
 import { connectivity } from './commands/connectivity.ts';
 import { events } from './commands/events.ts';
+import { flows } from './commands/flows.ts';
 import { ipam } from './commands/ipam.ts';
 import { nodes } from './commands/nodes.ts';
 import { plan } from './commands/plan.ts';
@@ -29,6 +30,7 @@ export const commands: readonly Command[] = [
   connectivity,
   trace,
   capture,
+  flows,
   events,
   plan,
   report,

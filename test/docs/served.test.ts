@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
+import { SimFlowSource } from '#simulator/linux/flow-source.ts';
 import { SimSocketTable } from '#simulator/linux/socket-table.ts';
 import { makeNode, type RunningAgent, startAgent } from '#test/cmd/agent/harness.ts';
 import { MemoryStore } from '#test/support/memory-store.ts';
@@ -20,7 +21,12 @@ describe('the running agent', () => {
     const node = { ...makeNode(), external: new MemoryStore() };
     const socketTable = new SimSocketTable(systemRandom, systemClock);
     running = await startAgent(node, {
-      environment: { ...node, connectVpp: node.vpp.connect(), socketTable },
+      environment: {
+        ...node,
+        connectVpp: node.vpp.connect(),
+        socketTable,
+        flowSource: new SimFlowSource(),
+      },
     });
   });
   after(() => running?.stop());

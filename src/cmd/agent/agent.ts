@@ -9,6 +9,7 @@ import { Lifecycle } from '#infra/process/lifecycle.ts';
 import type { Controller } from '#plugins/controller/controller.ts';
 import type { AgentDeps } from './assembly/agent-part.ts';
 import { control } from './assembly/control.ts';
+import { flows } from './assembly/flows.ts';
 import { nodeStores } from './assembly/node-stores.ts';
 import { nodeTasks } from './assembly/node-tasks.ts';
 import { reporting } from './assembly/reporting.ts';
@@ -50,6 +51,7 @@ export function createAgent(inputs: AgentDeps): Agent {
   const south = southbound(deps, stores);
   const schedule = scheduling(deps, south, notifications.interfaceState);
   const loop = control(deps, stores, south, schedule, notifications.event);
+  const seen = flows(deps, loop);
   const tasks = nodeTasks(deps, stores, south, schedule, loop);
   const served = servers(deps, stores, south, schedule, loop, [
     ...reports.routes,
@@ -59,6 +61,7 @@ export function createAgent(inputs: AgentDeps): Agent {
     ...schedule.routes,
     ...loop.routes,
     ...tasks.routes,
+    ...seen.routes,
     ...stateRoutes(deps, south, schedule, loop, tasks),
   ]);
 
@@ -77,6 +80,7 @@ export function createAgent(inputs: AgentDeps): Agent {
       ...schedule.components,
       ...loop.components,
       ...tasks.components,
+      ...seen.components,
       ...served.last,
     ],
     limits,
@@ -108,6 +112,7 @@ export function createAgent(inputs: AgentDeps): Agent {
         local: environment.local,
         external: environment.external,
         socketTable: environment.socketTable,
+        flowSource: environment.flowSource,
       }),
   };
 }

@@ -4,6 +4,7 @@ import type { Clock, Random } from '#infra/clock/clock.ts';
 import type { Loggers } from '#infra/log/loggers.ts';
 import type { LinuxHost } from '#linux/api.ts';
 import type { HostFacts, HostRequirements } from '#linux/kernel/prepare-host.ts';
+import type { FlowSource } from '#linux/socket-flows/api.ts';
 import type { SocketTable } from '#linux/socket-services/api.ts';
 import type { StatsPort } from '#plugins/controller/api/ports/stats.ts';
 import type { Connect } from '#vpp/binapi/api.ts';
@@ -39,6 +40,10 @@ export interface Environment {
   readonly socketTable?: SocketTable | undefined;
   /** Why the table could not be opened; undefined: it was, or is not configured. */
   readonly socketFault?: string | undefined;
+  /** Connections of the sockets of this node; undefined: none are reported. */
+  readonly flowSource?: FlowSource | undefined;
+  /** Why they are not; undefined: they are, or are not configured. */
+  readonly flowFault?: string | undefined;
   /** Prepares the host for the pods. @throws HostNotReadyError */
   prepareHost(needs: HostRequirements): Promise<HostFacts>;
   /** Present in the embedded environment: creates the network namespace of a pod. */

@@ -13,6 +13,12 @@ import { LinuxError } from '#linux/api.ts';
 import { kernelHost } from '#linux/kernel/host.ts';
 import { thisMachine } from '#linux/kernel/machine.ts';
 import { prepareHost } from '#linux/kernel/prepare-host.ts';
+import type { FlowSource } from '#linux/socket-flows/api.ts';
+import {
+  FlowsUnavailableError,
+  openFlowSource,
+  removeFlowSource,
+} from '#linux/socket-flows/open.ts';
 import type { SocketTable } from '#linux/socket-services/api.ts';
 import type { NamespaceCookies } from '#linux/socket-services/kernel-table.ts';
 import {
@@ -78,6 +84,8 @@ export async function openEnvironment(
     ));
   const linux = kernelHost({ clock });
   const sockets = await openSockets(settings.service, linux, parts);
+  // its programs use a map of services
+  const flows = await openFlows(settings, linux, parts);
   // Its thread starts with the first call; until a handler needs it, the agent reads the database.
   void linux.dump(undefined).catch(() => undefined);
   const cluster = etcd ? await openEtcd(etcdOptions(etcd, env), clock) : local;
@@ -98,6 +106,8 @@ export async function openEnvironment(
     linux,
     socketTable: sockets.table,
     socketFault: sockets.fault,
+    flowSource: flows.source,
+    flowFault: flows.fault,
     prepareHost: (needs) => prepareHost(thisMachine(clock), needs),
     addNamespace: undefined,
     close: async () => {
@@ -128,6 +138,28 @@ async function openSockets(
     if (!(thrown instanceof SocketServicesUnavailableError)) throw thrown;
     const { message, remedy } = thrown;
     log.warn({ error: message, remedy }, 'no services at sockets');
+    return { fault: problemText(thrown) };
+  }
+}
+
+/** An agent without flows forwards packets as ever. */
+async function openFlows(
+  { service: { socketServices: sysFs }, flows: { disableFlows } }: Settings,
+  namespaces: NamespaceCookies,
+  { clock, loggers }: EnvironmentDeps,
+): Promise<{ readonly source?: FlowSource; readonly fault?: string }> {
+  if (sysFs === '') return {};
+  try {
+    if (disableFlows) {
+      removeFlowSource(sysFs);
+      return {};
+    }
+    const hostNamespace = await hostCookie(namespaces);
+    return { source: openFlowSource(sysFs, { hostNamespace, clock }) };
+  } catch (thrown) {
+    if (!(thrown instanceof FlowsUnavailableError)) throw thrown;
+    const { message, remedy } = thrown;
+    loggers.get('flows').warn({ error: message, remedy }, 'no flows');
     return { fault: problemText(thrown) };
   }
 }

@@ -10,6 +10,7 @@ import {
   type MirrorConfig,
   mirrorSchema,
 } from '#datastore/config.ts';
+import { type FlowsConfig, flowsSchema } from '#flows/config.ts';
 import { checkConfigFolder } from '#infra/config/config-folder.ts';
 import { durationMs, parseDuration } from '#infra/config/duration.ts';
 import {
@@ -19,7 +20,6 @@ import {
   type LoadedConfig,
   loadConfig,
 } from '#infra/config/load.ts';
-
 import { type GrpcConfig, grpc2Schema, grpcSchema } from '#infra/grpc/config.ts';
 import { type HttpConfig, httpSchema } from '#infra/http/config.ts';
 import { withPort } from '#infra/http/port.ts';
@@ -71,6 +71,7 @@ export interface Settings {
   readonly govpp: GovppConfig;
   readonly kvscheduler: KvSchedulerConfig;
   readonly service: ServiceConfig;
+  readonly flows: FlowsConfig;
   readonly statusCheck: StatusCheckConfig;
   /** undefined: the agent does not use Kafka. */
   readonly kafka: KafkaConfig | undefined;
@@ -119,6 +120,7 @@ export function readSettings(
     govpp: load({ name: 'govpp', schema: govppSchema }).value,
     kvscheduler: load({ name: 'kvscheduler', schema: kvschedulerSchema }).value,
     service: serviceConfig(load({ name: 'service', schema: serviceSchema }), warnings),
+    flows: load({ name: 'flows', schema: flowsSchema }).value,
     statusCheck: load({ name: 'status-check', schema: statusCheckSchema }).value,
     kafka: kafka.file === undefined ? undefined : kafka.value,
     telemetry: load({ name: 'telemetry', schema: telemetrySchema }).value,

@@ -2,6 +2,7 @@ import type { KvStore } from '#datastore/api.ts';
 import { defineError, errorText } from '#infra/errors/errors.ts';
 import type { Lifecycle } from '#infra/process/lifecycle.ts';
 import type { Scheduler } from '#kvscheduler/scheduler.ts';
+import type { FlowSource } from '#linux/socket-flows/api.ts';
 import type { SocketTable } from '#linux/socket-services/api.ts';
 import type { Controller } from '#plugins/controller/controller.ts';
 import type { BinapiClient } from '#vpp/binapi/client/client.ts';
@@ -24,6 +25,8 @@ export interface UndeployDeps {
   readonly local: KvStore;
   /** Services at the sockets of this node. */
   readonly socketTable: Pick<SocketTable, 'remove'> | undefined;
+  /** Connections of the sockets of this node. */
+  readonly flowSource: Pick<FlowSource, 'remove'> | undefined;
   /** External configuration of gRPC clients. */
   readonly external: KvStore | undefined;
 }
@@ -33,13 +36,15 @@ export interface UndeployDeps {
  * @throws UndeployIncompleteError; other errors are those of the connection to VPP and of the stores
  */
 export async function undeploy(deps: UndeployDeps): Promise<void> {
-  const { client, connection, controller, scheduler, local, external, socketTable } = deps;
+  const { client, connection, controller, scheduler, local, external, socketTable, flowSource } =
+    deps;
   client.start();
   try {
     await connection.start();
     controller.start();
     await removeConfiguration(controller);
     await socketTable?.remove();
+    flowSource?.remove();
     // Last: a second attempt needs the stored state to find what the agent owns.
     await deleteAll(local, LOCAL_PREFIX);
     if (external) await deleteAll(external, '');

@@ -10,7 +10,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock/clock.ts';
 import { Admission, type Client } from './admission.ts';
 import type { Authentication } from './authentication/authentication.ts';
-import type { HttpConfig } from './config.ts';
+import { type HttpConfig, parseEndpoint } from './config.ts';
 import { isAcceptedHost, isOwnSite } from './host-header.ts';
 import { RateLimiter } from './rate-limiter.ts';
 import { send } from './reply.ts';
@@ -44,6 +44,8 @@ export function guardEndpoint(
   const uploads = new Admission(clock);
   const rate = rateLimiterOf(config, clock);
   const machine = hostname();
+  const isPrivate =
+    authentication.isRequired || isLoopback(parseEndpoint(config.endpoint)?.host ?? '');
 
   server.addHook('onRequest', async (request, reply) => {
     const replied = once(reply.raw, 'close').then(() => undefined);
@@ -67,6 +69,7 @@ export function guardEndpoint(
     if (rate && !isWithinRate(rate, request, reply)) return reply;
     if (route?.mutating && !config['open-mutating-routes'])
       return send(reply, failure(403, closedText(config)));
+    if (route?.permission && !isPrivate) return send(reply, failure(403, privateText(config)));
     if (!hasBody(request)) return undefined;
     const leave = await admit(uploads, request, reply, replied);
     if (!leave) return reply;
@@ -139,6 +142,15 @@ function isWithinRate(rate: RateLimiter, request: FastifyRequest, reply: Fastify
 function closedText(config: HttpConfig): string {
   const socket = config['local-socket'];
   return `this route changes state: use the unix socket ${socket}, or set open-mutating-routes in http.conf`;
+}
+
+function privateText(config: HttpConfig): string {
+  const socket = config['local-socket'];
+  return `this route has private data, and pods can reach this port: use the unix socket ${socket}, or configure users with the permission flows in http.conf`;
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host.startsWith('127.');
 }
 
 function unknownHost({ headers }: FastifyRequest) {

@@ -8,6 +8,9 @@
 import type { TSchema } from 'typebox';
 import { defineError, errorText, traitsOf } from '../errors/errors.ts';
 
+/** Permission groups of routes with private data. */
+export type PermissionGroup = 'flows';
+
 export interface RouteRequest {
   /** Each argument with its values, in order. */
   readonly query: Readonly<Record<string, readonly string[]>>;
@@ -60,6 +63,11 @@ export interface Route {
   readonly isPublic?: true;
   /** Its reply waits for events: others are handled beside it. It limits the number of its clients. */
   readonly isStream?: true;
+  /**
+   * Its data are private: only users with this permission group, or `admin`, may call it. On the port it is served where
+   * clients have to identify themselves, or where pods cannot reach it: on a loopback address.
+   */
+  readonly permission?: PermissionGroup;
   /** Whether the body may be a form instead of JSON. */
   readonly acceptsForm?: true;
   /** One line for the table of routes. */

@@ -23,7 +23,18 @@ const ALU32 = 0x04;
 /** Added to an operation: the operand is a register. */
 const FROM_REGISTER = 0x08;
 
-const operations = { add: 0x00, multiply: 0x20, modulo: 0x90, move: 0xb0, subtract: 0x10 } as const;
+/** Of 64 bits, in one step for all processors; the immediate 0 adds. */
+const ATOMIC = 0xdb;
+
+const operations = {
+  add: 0x00,
+  subtract: 0x10,
+  multiply: 0x20,
+  or: 0x40,
+  and: 0x50,
+  modulo: 0x90,
+  move: 0xb0,
+} as const;
 const conditions = { equal: 0x15, notEqual: 0x55, greater: 0x25, hasAnyOf: 0x45 } as const;
 
 type Operand = Register | number;
@@ -67,6 +78,19 @@ export class Assembler {
 
   multiply(to: Register, value: Operand): this {
     return this.#operate(ALU64 | operations.multiply, to, value);
+  }
+
+  or(to: Register, value: Operand): this {
+    return this.#operate(ALU64 | operations.or, to, value);
+  }
+
+  and(to: Register, value: Operand): this {
+    return this.#operate(ALU64 | operations.and, to, value);
+  }
+
+  /** Adds 64 bits to memory that other processors may change at the same time. */
+  addTo(to: Register, offset: number, value: Register): this {
+    return this.#emit(ATOMIC, to, value, offset, 0);
   }
 
   /** Remainder of 32 bits without sign. */

@@ -1,3 +1,4 @@
+import { Refusal } from '../netlink/refusal.ts';
 import type { BpfProgram, HookPlace } from './program.ts';
 import { bpf, close, info, openKept, pin } from './system-call.ts';
 
@@ -56,4 +57,9 @@ export class BpfLink {
   close(): void {
     close(this.#file);
   }
+}
+
+/** Whether there is no object of this name. */
+export function isMissing(thrown: unknown): boolean {
+  return thrown instanceof Refusal && thrown.errno === 'ENOENT';
 }

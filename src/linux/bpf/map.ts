@@ -16,18 +16,22 @@ import type { TypeIds } from './types.ts';
 
 /** Kind and size of a map; lengths in bytes. */
 export interface MapShape {
-  /** `lru`: the oldest entries go when it is full. `socket`: an entry lives and dies with its socket. */
+  /**
+   * `array`: keys are the numbers from 0 on, and all entries exist. `lru`: the oldest entries go when it is full. `socket`: an
+   * entry lives and dies with its socket. `ring`: a `RingBuffer`, without entries.
+   */
   readonly kind: keyof typeof kinds;
   readonly keyLength: number;
   readonly valueLength: number;
-  /** 0 for `socket`. */
+  /** 0 for `socket`; for `ring` the length in bytes, a power of 2. */
   readonly maxEntries: number;
 }
 
-const kinds = { hash: 1, lru: 9, socket: 24 } as const;
+const kinds = { hash: 1, array: 2, lru: 9, socket: 24, ring: 27 } as const;
 
-/** Memory is used by entries that exist; `lru` has them from the start. */
+/** Memory is used by entries that exist; the others have it from the start. */
 const NO_PREALLOCATION = 1;
+const growing: ReadonlySet<MapShape['kind']> = new Set(['hash', 'socket']);
 
 /** Entries of one call: up to 1 ms. The kernel wants space for the longest chain of its hash table. */
 const BATCH = 2048;
@@ -64,7 +68,7 @@ export class BpfMap {
       [4, keyLength],
       [8, valueLength],
       [12, maxEntries],
-      [16, kind === 'lru' ? 0 : NO_PREALLOCATION],
+      [16, growing.has(kind) ? NO_PREALLOCATION : 0],
     ];
     if (types) fields.push([48, types.file], [52, types.key], [56, types.value]);
     const attributes = Buffer.alloc(72);
@@ -90,6 +94,22 @@ export class BpfMap {
 
   close(): void {
     close(this.file);
+  }
+
+  /** @returns undefined: there is no such entry */
+  get(key: Buffer): Buffer | undefined {
+    const value = Buffer.alloc(this.#shape.valueLength);
+    try {
+      bpf('lookup', 32, [
+        [0, this.file],
+        [8, key],
+        [16, value],
+      ]);
+      return value;
+    } catch (thrown) {
+      if (thrown instanceof Refusal && thrown.errno === 'ENOENT') return undefined;
+      throw thrown;
+    }
   }
 
   /** Adds or replaces an entry. */

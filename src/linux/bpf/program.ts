@@ -1,8 +1,8 @@
 import { Refusal } from '../netlink/refusal.ts';
 import { call, close, cString, type Field, info, write } from './system-call.ts';
 
-/** Types of programs: packets, calls with an address, and sockets. */
-const types = { packet: 3, address: 18, socket: 9 } as const;
+/** Types of programs: packets, calls with an address, sockets, and what happens to connections. */
+const types = { packet: 3, address: 18, socket: 9, connection: 13 } as const;
 
 /** A place of the kernel that runs programs. */
 export interface HookPlace {
@@ -12,7 +12,7 @@ export interface HookPlace {
   readonly number: number;
 }
 
-/** Of a control group, by name. */
+/** Of a control group, by name, for services. */
 export const hooks = {
   connect4: { type: types.address, number: 10 },
   connect6: { type: types.address, number: 11 },
@@ -25,6 +25,15 @@ export const hooks = {
   /** A socket is closed. */
   release: { type: types.socket, number: 34 },
 } as const;
+
+/** Of a control group, by name, for flows. */
+export const flowHooks = {
+  /** A connection begins, waits or ends. */
+  connection: { type: types.connection, number: 3 },
+  release: hooks.release,
+} as const;
+
+export type FlowHook = keyof typeof flowHooks;
 
 /** A packet enters by a link. */
 export const packetHook: HookPlace = { type: types.packet, number: 46 };

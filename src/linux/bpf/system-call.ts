@@ -14,6 +14,7 @@ const NUMBERS: Readonly<Partial<Record<NodeJS.Architecture, number>>> = { x64: 3
 
 export const bpfCommand = {
   createMap: 0,
+  lookup: 1,
   update: 2,
   delete: 3,
   loadProgram: 5,

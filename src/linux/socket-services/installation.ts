@@ -9,18 +9,25 @@
  *
  * An earlier release removes folders of maps that are not its own, and so does this one.
  */
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorText } from '#infra/errors/errors.ts';
-import { BpfLink } from '../bpf/link.ts';
+import { detachAll, GroupPrograms } from '../bpf/group-programs.ts';
+import { isMissing } from '../bpf/link.ts';
 import { BpfMap } from '../bpf/map.ts';
+import {
+  closeAll,
+  filesOf,
+  type Maps,
+  makeMaps,
+  openMaps,
+  unnamedMaps,
+} from '../bpf/map-folder.ts';
 import { BpfProgram, type Hook, hooks } from '../bpf/program.ts';
-import { close, openFolder } from '../bpf/system-call.ts';
-import { loadTypes } from '../bpf/types.ts';
 import { Refusal } from '../netlink/refusal.ts';
 import type { SocketPrograms } from './kernel-table.ts';
 import { LAYOUT_VERSION, type MapName, shapes } from './layout.ts';
-import { detachAll, LinkPrograms } from './link-programs.ts';
+import { detachAllLinks, LinkPrograms } from './link-programs.ts';
 import { type MapFiles, program } from './programs.ts';
 
 export interface InstallationPlace {
@@ -32,14 +39,9 @@ export interface InstallationPlace {
   readonly hostNamespace: bigint | undefined;
 }
 
-export type InstalledMaps = Readonly<Record<MapName, BpfMap>>;
+export type InstalledMaps = Maps<MapName>;
 
 type LoadedPrograms = ReadonlyMap<Hook, BpfProgram>;
-
-interface ControlGroup {
-  readonly file: number;
-  readonly number: bigint;
-}
 
 /** Begin of the name of a folder with maps. */
 const MAPS = 'maps-';
@@ -48,7 +50,6 @@ const ownMaps = `${MAPS}${LAYOUT_VERSION}`;
 const LINKS = 'links';
 const newMaps = `${ownMaps}-new`;
 
-const mapNames = Object.keys(shapes) as MapName[];
 const hookNames = Object.keys(hooks) as Hook[];
 
 /** Programs of this release with their maps; `activate` puts them in the place of those that run. */
@@ -56,6 +57,7 @@ export class Installation implements SocketPrograms {
   readonly maps: InstalledMaps;
   readonly packets: LinkPrograms;
   readonly #place: InstallationPlace;
+  readonly #attached: GroupPrograms<Hook>;
   #areMapsNew: boolean;
   /** Until they run. */
   #programs: LoadedPrograms | undefined;
@@ -68,14 +70,15 @@ export class Installation implements SocketPrograms {
   constructor(place: InstallationPlace) {
     const { folder, group, hostNamespace } = place;
     this.#place = place;
+    this.#attached = new GroupPrograms(folder, group, hooks);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const found = openMaps(join(folder, ownMaps));
+    const found = openMaps(join(folder, ownMaps), shapes);
     this.#areMapsNew = found === undefined;
-    this.maps = found ?? makeMaps(join(folder, newMaps));
+    this.maps = found ?? makeMaps(join(folder, newMaps), shapes);
     this.packets = new LinkPrograms(join(folder, LINKS), filesOf(this.maps));
     try {
       this.#programs = loadAll(this.maps, hostNamespace);
-      if (found || !isAnyAttached(folder, group)) this.activate();
+      if (found || !this.#attached.isAnyAttached) this.activate();
     } catch (thrown) {
       closeAll(Object.values(this.maps));
       closeAll(this.#programs?.values() ?? []);
@@ -94,14 +97,14 @@ export class Installation implements SocketPrograms {
   activate(): void {
     const programs = this.#programs;
     if (!programs) return;
-    const { folder, group } = this.#place;
+    const { folder } = this.#place;
     if (this.#areMapsNew) {
       // of other shapes
       rmSync(join(folder, ownMaps), { recursive: true, force: true });
       renameSync(join(folder, newMaps), join(folder, ownMaps));
       this.#areMapsNew = false;
     }
-    attachAll(programs, folder, group);
+    this.#attached.attach(programs);
     this.packets.replaceAll();
     closeAll(programs.values());
     this.#programs = undefined;
@@ -114,19 +117,12 @@ export class Installation implements SocketPrograms {
   lostParts(): readonly string[] {
     if (!this.areActive) return [];
     try {
-      return [...this.#stoppedPrograms(), ...this.#lostMaps()];
+      const stopped = this.#attached.stopped().map((hook) => `no program runs at ${hook}`);
+      return [...stopped, ...this.#lostMaps()];
     } catch (thrown) {
       // as in a file system that has become read-only
       return [`files of programs cannot be opened: ${errorText(thrown)}`];
     }
-  }
-
-  #stoppedPrograms(): readonly string[] {
-    const { folder, group } = this.#place;
-    const { ino } = statSync(group, { bigint: true });
-    return hookNames
-      .filter((hook) => !isAttached(join(folder, hook), ino))
-      .map((hook) => `no program runs at ${hook}`);
   }
 
   #lostMaps(): readonly string[] {
@@ -136,19 +132,19 @@ export class Installation implements SocketPrograms {
 
   /** The maps first: an agent that finds programs without maps lets them continue, with a table that no process writes. */
   restore(): void {
-    const { folder, group, hostNamespace } = this.#place;
+    const { folder, hostNamespace } = this.#place;
     mkdirSync(join(folder, ownMaps), { recursive: true, mode: 0o700 });
     for (const name of this.#unnamedMaps()) this.maps[name].pin(join(folder, ownMaps, name));
     const programs = loadAll(this.maps, hostNamespace);
     try {
-      attachAll(programs, folder, group);
+      this.#attached.attach(programs);
     } finally {
       closeAll(programs.values());
     }
   }
 
   #unnamedMaps(): readonly MapName[] {
-    return mapNames.filter((name) => !existsSync(join(this.#place.folder, ownMaps, name)));
+    return unnamedMaps(join(this.#place.folder, ownMaps), shapes);
   }
 
   uninstall(): void {
@@ -156,81 +152,25 @@ export class Installation implements SocketPrograms {
   }
 }
 
+/**
+ * The map with the service and the backend of each connected socket, for programs that report connections.
+ * @returns undefined: no services were ever translated
+ */
+export function openSocketMap(folder: string): BpfMap | undefined {
+  for (const maps of [ownMaps, newMaps])
+    try {
+      return BpfMap.open(join(folder, maps, 'sockets'), 'cv_sockets', shapes.sockets);
+    } catch (thrown) {
+      if (!isMissing(thrown)) throw thrown;
+    }
+  return undefined;
+}
+
 /** Ends the translation and frees all memory; existing connections continue. */
 export function uninstall(folder: string): void {
-  for (const hook of hookNames) detach(join(folder, hook));
-  detachAll(join(folder, LINKS));
+  detachAll(folder, hooks);
+  detachAllLinks(join(folder, LINKS));
   rmSync(folder, { recursive: true, force: true });
-}
-
-/** @returns undefined: not all of them are there, with these shapes */
-function openMaps(folder: string): InstalledMaps | undefined {
-  if (!existsSync(folder)) return undefined;
-  const opened: [MapName, BpfMap][] = [];
-  let isWhole = false;
-  try {
-    for (const name of mapNames) {
-      const map = openMap(join(folder, name), name);
-      if (!map) return undefined;
-      opened.push([name, map]);
-    }
-    isWhole = true;
-    return Object.fromEntries(opened) as InstalledMaps;
-  } finally {
-    if (!isWhole) closeAll(opened.map(([, map]) => map));
-  }
-}
-
-/** An agent may have ended while it made or filled them. */
-function makeMaps(folder: string): InstalledMaps {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const made: [MapName, BpfMap][] = [];
-  try {
-    for (const name of mapNames) {
-      const path = join(folder, name);
-      made.push([name, openMap(path, name) ?? makeMap(path, name)]);
-    }
-    return Object.fromEntries(made) as InstalledMaps;
-  } catch (thrown) {
-    closeAll(made.map(([, map]) => map));
-    throw thrown;
-  }
-}
-
-/** @returns undefined: there is none of this shape */
-function openMap(path: string, name: MapName): BpfMap | undefined {
-  try {
-    return BpfMap.open(path, kernelName(name), shapes[name]);
-  } catch (thrown) {
-    if (isMissing(thrown)) return undefined;
-    throw thrown;
-  }
-}
-
-function makeMap(path: string, name: MapName): BpfMap {
-  const shape = shapes[name];
-  rmSync(path, { force: true });
-  const types = shape.kind === 'socket' ? loadTypes(shape.valueLength) : undefined;
-  try {
-    const map = BpfMap.create(kernelName(name), shape, types);
-    try {
-      map.pin(path);
-    } catch (thrown) {
-      map.close();
-      throw thrown;
-    }
-    return map;
-  } finally {
-    if (types) close(types.file);
-  }
-}
-
-function kernelName(name: MapName): string {
-  return `cv_${name}`;
-}
-
-function filesOf(maps: InstalledMaps): MapFiles {
-  return Object.fromEntries(mapNames.map((name) => [name, maps[name].file])) as MapFiles;
 }
 
 function loadAll(maps: InstalledMaps, hostNamespace: bigint | undefined): LoadedPrograms {
@@ -245,10 +185,6 @@ function loadAll(maps: InstalledMaps, hostNamespace: bigint | undefined): Loaded
   }
 }
 
-function closeAll(objects: Iterable<BpfMap | BpfProgram>): void {
-  for (const one of objects) one.close();
-}
-
 /** Kernels before 5.18 let no program choose the error of a call. */
 function load(hook: Hook, files: MapFiles, hostNamespace: bigint | undefined): BpfProgram {
   const loadWith = (canRefuse: boolean): BpfProgram =>
@@ -259,82 +195,4 @@ function load(hook: Hook, files: MapFiles, hostNamespace: bigint | undefined): B
     if (!(thrown instanceof Refusal)) throw thrown;
     return loadWith(false);
   }
-}
-
-function withGroup<T>(folder: string, work: (group: ControlGroup) => T): T {
-  const file = openFolder(folder);
-  try {
-    return work({ file, number: statSync(folder, { bigint: true }).ino });
-  } finally {
-    close(file);
-  }
-}
-
-/** Whether a program of an earlier agent runs for sockets of the group. */
-function isAnyAttached(folder: string, group: string): boolean {
-  const { ino } = statSync(group, { bigint: true });
-  return hookNames.some((hook) => isAttached(join(folder, hook), ino));
-}
-
-/** @param group number of the control group */
-function isAttached(path: string, group: bigint): boolean {
-  const link = openLink(path);
-  try {
-    return link?.place.group === group;
-  } finally {
-    link?.close();
-  }
-}
-
-function attachAll(programs: LoadedPrograms, folder: string, group: string): void {
-  withGroup(group, (opened) => {
-    for (const [hook, loaded] of programs) attach(loaded, hook, join(folder, hook), opened);
-  });
-}
-
-function attach(loaded: BpfProgram, hook: Hook, path: string, group: ControlGroup): void {
-  const found = openLink(path);
-  try {
-    if (found?.place.group === group.number) {
-      found.replace(loaded);
-      return;
-    }
-    // the control group is another one, or was deleted
-    rmSync(path, { force: true });
-    const made = BpfLink.create(loaded, group.file, hooks[hook]);
-    try {
-      made.pin(path);
-    } finally {
-      made.close();
-    }
-  } finally {
-    found?.close();
-  }
-}
-
-/** Without the right to do so the kernel still ends the program, with the file. */
-function detach(path: string): void {
-  try {
-    const link = openLink(path);
-    try {
-      link?.detach();
-    } finally {
-      link?.close();
-    }
-  } catch (thrown) {
-    if (!(thrown instanceof Refusal)) throw thrown;
-  }
-}
-
-function openLink(path: string): BpfLink | undefined {
-  try {
-    return BpfLink.open(path);
-  } catch (thrown) {
-    if (isMissing(thrown)) return undefined;
-    throw thrown;
-  }
-}
-
-function isMissing(thrown: unknown): boolean {
-  return thrown instanceof Refusal && thrown.errno === 'ENOENT';
 }

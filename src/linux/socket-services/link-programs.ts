@@ -88,7 +88,7 @@ export class LinkPrograms {
 }
 
 /** Ends all of them. */
-export function detachAll(folder: string): void {
+export function detachAllLinks(folder: string): void {
   for (const path of keptIn(folder)) detach(path);
 }
 

@@ -1,21 +1,18 @@
-import { existsSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock, Random } from '#infra/clock/clock.ts';
 import { defineError, errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
-import { liftLockedMemoryLimit } from '../bpf/locked-memory.ts';
+import { bpfFolder, bpfPlaces } from '../bpf/file-systems.ts';
+import { isLockedMemoryLifted, lockedMemoryText } from '../bpf/locked-memory.ts';
+import type { BpfMap } from '../bpf/map.ts';
 import { Refusal } from '../netlink/refusal.ts';
 import type { SocketTable } from './api.ts';
-import { Installation, uninstall } from './installation.ts';
+import { Installation, openSocketMap, uninstall } from './installation.ts';
 import { KernelSocketTable, type NamespaceCookies } from './kernel-table.ts';
 import { type DatagramSockets, StaleSockets } from './stale-sockets.ts';
 
 /** Of the agent, in the bpf file system. */
 const FOLDER = 'contiv-vswitch';
-
-/** Types of file systems, of `statfs(2)`. */
-const CGROUP2 = 0x6367_7270;
-const BPF = 0xcafe_4a11;
 
 export const SocketServicesUnavailableError = defineError({
   name: 'SocketServicesUnavailableError',
@@ -42,7 +39,7 @@ export interface SocketTableDeps {
  * @throws SocketServicesUnavailableError
  */
 export function openSocketTable(sysFs: string, deps: SocketTableDeps): SocketTable {
-  const folder = join(sysFs, 'bpf', FOLDER);
+  const folder = join(bpfFolder(sysFs), FOLDER);
   const isLimited = !isLockedMemoryLifted();
   try {
     return open(sysFs, folder, deps);
@@ -59,27 +56,17 @@ export function openSocketTable(sysFs: string, deps: SocketTableDeps): SocketTab
     const isRefused =
       thrown instanceof Refusal || (thrown as NodeJS.ErrnoException).syscall !== undefined;
     if (!isRefused) throw thrown;
-    const text = errorText(thrown) + (isLimited ? limitText(thrown) : '');
+    const text = errorText(thrown) + (isLimited ? lockedMemoryText(thrown) : '');
     throw new SocketServicesUnavailableError(text, { where: folder, cause: thrown });
   }
 }
 
-/** Newer kernels do not need it: that the limit stays is a fault only if the kernel refuses a map. */
-function isLockedMemoryLifted(): boolean {
-  try {
-    liftLockedMemoryLimit();
-    return true;
-  } catch (thrown) {
-    if (!(thrown instanceof Refusal)) throw thrown;
-    return false;
-  }
-}
-
-/** A possible cause of a refusal. */
-function limitText(thrown: unknown): string {
-  return thrown instanceof Refusal && thrown.errno === 'EPERM'
-    ? '; before Linux 5.11 maps and programs count as locked memory, whose limit the agent cannot lift without CAP_SYS_RESOURCE'
-    : '';
+/**
+ * The map of connected sockets, from which others learn which service a client has asked.
+ * @returns undefined: there is none
+ */
+export function openServiceSockets(sysFs: string): BpfMap | undefined {
+  return openSocketMap(join(bpfFolder(sysFs), FOLDER));
 }
 
 /**
@@ -88,7 +75,7 @@ function limitText(thrown: unknown): string {
  * @throws SocketServicesUnavailableError: it may still be there
  */
 export function removeSocketTable(sysFs: string): void {
-  const folder = join(sysFs, 'bpf', FOLDER);
+  const folder = join(bpfFolder(sysFs), FOLDER);
   try {
     uninstall(folder);
   } catch (cause) {
@@ -102,10 +89,9 @@ function open(
   folder: string,
   { clock, random, sockets, hostNamespace, log }: SocketTableDeps,
 ): SocketTable {
-  const bpf = join(sysFs, 'bpf');
-  if (typeOf(bpf) !== BPF) throw unsuitable(bpf, 'a bpf file system');
-  const group = groupOf(join(sysFs, 'cgroup'));
-  const installation = new Installation({ folder, group, hostNamespace });
+  const places = bpfPlaces(sysFs);
+  if (typeof places === 'string') throw new SocketServicesUnavailableError(places);
+  const installation = new Installation({ folder, group: places.group, hostNamespace });
   const { maps } = installation;
   const stale = new StaleSockets({
     sockets,
@@ -129,19 +115,4 @@ function open(
       'services at sockets: programs of an earlier release continue until the first resync has filled the table',
     );
   return table;
-}
-
-/** With control groups of both versions, those of version 2 are in a folder of the others. */
-function groupOf(group: string): string {
-  const found = [group, join(group, 'unified')].find((one) => typeOf(one) === CGROUP2);
-  if (found === undefined) throw unsuitable(group, 'control groups of version 2');
-  return found;
-}
-
-function typeOf(folder: string): number | undefined {
-  return existsSync(folder) ? statfsSync(folder).type : undefined;
-}
-
-function unsuitable(folder: string, name: string): Error {
-  return new SocketServicesUnavailableError(`${folder} is not in ${name}`);
 }

@@ -19,16 +19,15 @@ import {
 } from '../event-line.ts';
 import { failureRows, failuresOf, isForPeople } from '../failures.ts';
 import { inForm } from '../requests/agent-document.ts';
+import { followNode } from '../requests/follow-node.ts';
 import { askItems, parseReply } from '../requests/item-stream.ts';
 import { isUnknownRoute } from '../requests/missing.ts';
-import { RequestError } from '../requests/request-failure.ts';
+import { timeOfOption } from '../time-option.ts';
 
 /** Without a filter. */
 const DEFAULT_LAST = 50;
 /** Of an agent that has no stream of events. */
 const POLL_MS = 2_000;
-const FIRST_RETRY_MS = 1_000;
-const LAST_RETRY_MS = 30_000;
 
 export const events: Command = {
   name: 'events',
@@ -106,14 +105,9 @@ function requestOf({ clock }: CommandContext, { options }: CommandInput): Events
   return { filter, query, hasPast };
 }
 
-const units: Readonly<Record<string, number>> = { s: 1e3, m: 60e3, h: 3_600e3, d: 86_400e3 };
-
 function timeOf(text: string, now: number): string {
-  const [, count, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
-  // Agents know no time before 1970.
-  if (count !== undefined)
-    return new Date(Math.max(0, now - Number(count) * units[unit]!)).toISOString();
-  if (/^\d{4}-\d\d-\d\dT/.test(text) && !Number.isNaN(Date.parse(text))) return text;
+  const time = timeOfOption(text, now);
+  if (time !== undefined) return time;
   throw new EventsArgumentError(`--since ${text}: not a duration and not a time`);
 }
 
@@ -206,9 +200,7 @@ class FollowedNode {
   readonly #request: EventsRequest;
   /** ID or number of the last event; undefined: none is known yet. */
   #after: string | undefined;
-  /** Whether the user knows that the node does not answer. */
-  #isReported = false;
-  #retryMs = FIRST_RETRY_MS;
+  #answers: () => void = () => undefined;
 
   constructor(context: CommandContext, node: ClusterNode, request: EventsRequest) {
     this.#context = context;
@@ -216,22 +208,12 @@ class FollowedNode {
     this.#request = request;
   }
 
-  /** Until the user ends it: a node that does not answer is asked again. */
-  async follow(): Promise<void> {
-    const { clock, signal, warn } = this.#context;
-    while (!signal.aborted) {
-      try {
-        if (this.#after === undefined) await this.#begin();
-        await this.#stream();
-      } catch (thrown) {
-        if (signal.aborted) return;
-        if (!(thrown instanceof RequestError)) throw thrown;
-        if (!this.#isReported) warn(`${this.#node.name}: ${thrown.failure.text}; trying again`);
-        this.#isReported = true;
-        await clock.sleep(this.#retryMs, signal).catch(() => undefined);
-        this.#retryMs = Math.min(2 * this.#retryMs, LAST_RETRY_MS);
-      }
-    }
+  follow(): Promise<void> {
+    return followNode(this.#context, this.#node, async (answers) => {
+      this.#answers = answers;
+      if (this.#after === undefined) await this.#begin();
+      await this.#stream();
+    });
   }
 
   /** Shows the events of the past that are asked for. */
@@ -282,12 +264,6 @@ class FollowedNode {
       this.#answers();
       await clock.sleep(POLL_MS, signal).catch(() => undefined);
     }
-  }
-
-  #answers(): void {
-    if (this.#isReported) this.#context.warn(`${this.#node.name}: answers again`);
-    this.#isReported = false;
-    this.#retryMs = FIRST_RETRY_MS;
   }
 
   #show(event: ShownEvent): void {

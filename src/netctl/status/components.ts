@@ -77,6 +77,11 @@ export const components: Readonly<Record<string, ComponentHelp>> = {
     remedy:
       'Mount the bpf file system and cgroup v2 of the host into the agent; netctl check on the node looks for both.',
   },
+  flows: {
+    fails: 'nothing',
+    remedy:
+      'Mount the bpf file system and cgroup v2 of the host into the agent; netctl check on the node looks for both.',
+  },
   bandwidth: {
     fails: 'nothing',
     remedy: 'Correct the annotation of the pod, or load policer_plugin.so in VPP.',

@@ -212,6 +212,7 @@ describe('every route with the permissions of a user', () => {
         user('reader', 'read'),
         user('prometheus', 'telemetry'),
         user('both', 'info', 'telemetry'),
+        user('watcher', 'flows'),
         user('guest'),
       ],
     };
@@ -219,13 +220,15 @@ describe('every route with the permissions of a user', () => {
     const { port } = running.agent;
     const routes = await routesOf(port, { headers: token('root') });
     const mutating = await mutatingRoutes(port, { headers: token('root') });
+    const flows = ['GET /contiv/v1/flows', 'GET /contiv/v1/flows/events'];
     const info = ['GET /', 'GET /openapi', 'GET /openapi.json'];
     const telemetry = [
       ...['/', '/metrics', '/stats', '/vpp/telemetry', '/vpp/telemetry/memory'],
       ...['/vpp/telemetry/nodecount', '/vpp/telemetry/runtime'],
     ].map((path) => `GET ${path}`);
     for (const [name, permitted] of Object.entries<string[]>({
-      reader: routes.filter((route) => !mutating.includes(route)),
+      reader: routes.filter((route) => !mutating.includes(route) && !flows.includes(route)),
+      watcher: ['GET /', ...flows],
       prometheus: telemetry,
       both: [...info, ...telemetry],
       guest: [],

@@ -74,6 +74,8 @@ export interface AgentOptions {
         | 'externalDisk'
         | 'socketTable'
         | 'socketFault'
+        | 'flowSource'
+        | 'flowFault'
       >
     >;
   readonly contiv?: Partial<Settings['contiv']>;

@@ -61,6 +61,7 @@ const routes: Route[] = [
   },
   { ...route, method: 'POST', path: '/accept', handle: ({ body }) => json(body) },
   { ...route, method: 'POST', path: '/change', mutating: true, handle: () => json({}) },
+  { ...route, path: '/private', permission: 'flows', handle: () => json({}) },
 ];
 
 function statusOf(make: typeof request, options: object): Promise<number | undefined> {
@@ -77,6 +78,29 @@ function statusOf(make: typeof request, options: object): Promise<number | undef
 beforeEach(() => {
   handled = 0;
   most = 0;
+});
+
+describe('a route with private data', () => {
+  const statusAt = async (values: Partial<HttpConfig>, headers = {}): Promise<unknown> => {
+    const server = await startHttpServer(config(values), routes, systemClock, silentLogger);
+    try {
+      const socketPath = join(folder, 'agent.sock');
+      return [
+        await statusOf(request, { port: server.port, path: '/private', headers }),
+        await statusOf(request, { socketPath, path: '/private' }),
+      ];
+    } finally {
+      await server.close();
+    }
+  };
+
+  it('is served where pods cannot ask, or clients identify themselves', async () => {
+    assert.deepEqual(await statusAt({}), [200, 200]);
+    assert.deepEqual(await statusAt({ endpoint: '0.0.0.0:0' }), [403, 200]);
+    const users = { endpoint: '0.0.0.0:0', 'client-basic-auth': ['user:password'] };
+    assert.deepEqual(await statusAt(users), [401, 200]);
+    assert.deepEqual(await statusAt(users, basic('user', 'password')), [200, 200]);
+  });
 });
 
 describe('requests that share a connection', () => {

@@ -3,6 +3,7 @@ import { etcdOptions } from '#datastore/config.ts';
 import type { Component } from '#infra/process/lifecycle.ts';
 import { agentPrefix } from '#infra/service-label/service-label.ts';
 import { mergeValues } from '#models/merge.ts';
+import type { Event } from '#plugins/controller/api/event.ts';
 import type { Controller } from '#plugins/controller/controller.ts';
 import { DesiredState } from '#plugins/controller/desired-state.ts';
 import type { EventRecord } from '#plugins/controller/event-record.ts';
@@ -26,6 +27,8 @@ import type { Southbound } from './southbound.ts';
 export interface Control extends AgentPart {
   readonly plugins: Plugins;
   readonly controller: Controller;
+  /** Calls back after each event. For one listener, before the loop starts. */
+  watchEvents(listener: (event: Event) => void): void;
   /** Services for clients that send external configuration; undefined: they are not served. */
   readonly clients: Pick<WiredConfigServices, 'services' | 'writer'> | undefined;
   /** Start while VPP is being connected, and may delay that. */
@@ -67,6 +70,7 @@ export function control(
       clock,
       log: loggers.get('extconfig'),
     });
+  let eventListener: (event: Event) => void = () => undefined;
   const programming = new ProgrammingLatency(registry, clock);
   const { controller, component: controllerComponent } = wireController({
     config: settings.controller,
@@ -83,6 +87,7 @@ export function control(
       vpp.client.state === 'connected' ? vpp.client.generation : undefined,
     externalSources: [...(deps.externalSources ?? []), ...(stored ? [stored.stored] : [])],
     onProcessed: (processed) => {
+      eventListener(processed.event);
       programming.observe(processed.event, processed.error);
       tellSouthbound(processed.record);
       onProcessed?.(processed.record);
@@ -147,6 +152,9 @@ export function control(
   return {
     plugins,
     controller,
+    watchEvents: (listener) => {
+      eventListener = listener;
+    },
     clients,
     // VPP may start only when the node can do without the database.
     beforeVpp: copy ? [copy] : [],

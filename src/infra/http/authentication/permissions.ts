@@ -3,7 +3,7 @@ import type { Route } from '../route.ts';
 
 /** Its users may call every route. */
 const ADMIN = 'admin';
-/** Its users may call every route that changes nothing. */
+/** Its users may call every route that changes nothing, without those that have a permission group. */
 const READ = 'read';
 
 /** Paths whose GET a group permits. */
@@ -20,6 +20,8 @@ const groups: Readonly<Record<string, readonly string[]>> = {
     '/vpp/telemetry/runtime',
   ],
   dump: ['/', '/dump/'],
+  // with the routes that name it
+  flows: ['/'],
   // The routes of these groups of the original do not exist.
   nbConfigRead: ['/'],
   nbConfigValidation: ['/'],
@@ -34,11 +36,12 @@ export const groupNames: readonly string[] = [ADMIN, READ, ...Object.keys(groups
 /** @param route undefined when no route has the path and method of the request */
 export function isPermitted(
   permissions: readonly string[],
-  route: Pick<Route, 'method' | 'path' | 'mutating'> | undefined,
+  route: Pick<Route, 'method' | 'path' | 'mutating' | 'permission'> | undefined,
 ): boolean {
   if (permissions.includes(ADMIN)) return true;
   if (!route) return false;
   if (everyUser.includes(route.path)) return true;
+  if (route.permission !== undefined) return permissions.includes(route.permission);
   if (permissions.includes(READ) && !route.mutating) return true;
   return (
     route.method === 'GET' &&

@@ -16,6 +16,8 @@ export interface Place {
 export type Request =
   | { readonly kind: 'serve'; readonly at: Place }
   | { readonly kind: 'connect'; readonly to: Place }
+  /** Waits for an answer to its first packet, and closes the socket. */
+  | { readonly kind: 'give-up'; readonly to: Place; readonly afterMs: number }
   /** Own address of a connected stream. */
   | { readonly kind: 'source'; readonly to: Place; readonly from?: string }
   /** A datagram of a socket with this name, which is made with the first. */
@@ -63,6 +65,14 @@ function ask(to: Place): Promise<Answer> {
     socket.on('end', () => resolve({ server, peer }));
     socket.on('error', ({ code }: NodeJS.ErrnoException) => resolve({ error: String(code) }));
   });
+}
+
+async function giveUp(to: Place, afterMs: number): Promise<Answer> {
+  const socket = connect(to.port, to.address);
+  socket.on('error', () => undefined);
+  await new Promise((resolve) => setTimeout(resolve, afterMs));
+  socket.destroy();
+  return {};
 }
 
 async function sourceOf(to: Place, from?: string): Promise<Answer> {
@@ -143,6 +153,8 @@ function answer(request: Request): Promise<Answer> {
       return serve(request.at);
     case 'connect':
       return ask(request.to);
+    case 'give-up':
+      return giveUp(request.to, request.afterMs);
     case 'source':
       return sourceOf(request.to, request.from);
     case 'send':

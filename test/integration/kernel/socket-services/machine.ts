@@ -111,6 +111,18 @@ export class SocketClient {
     await this.#namespace.run('ip', 'address', 'add', address, 'dev', 'lo');
   }
 
+  /** A link whose packets are lost, with an address, and a neighbor on it. */
+  async addLossyLink(address: string, neighbor: string): Promise<void> {
+    for (const command of [
+      'link add lossy type veth peer name other',
+      'link set other up',
+      `address add ${address} dev lossy`,
+      'link set lossy up',
+      `neighbor add ${neighbor} lladdr 02:00:00:00:00:01 dev lossy`,
+    ])
+      await this.#namespace.run('ip', ...command.split(' '));
+  }
+
   async serve(...places: readonly Place[]): Promise<void> {
     for (const at of places) await this.request({ kind: 'serve', at });
   }

@@ -1,0 +1,72 @@
+import { Type } from 'typebox';
+import { count, type DocumentOf, text } from './document.ts';
+
+/** Outcomes of a connection. */
+export const flowVerdicts = ['open', 'refused', 'no-answer', 'denied'] as const;
+
+export const FlowEnd = Type.Object({
+  address: text('As the socket sees it; a prefix if addresses outside are shortened.'),
+  port: Type.Optional(count('Absent: that of a client whose address is shortened.')),
+  kind: Type.Union(
+    [Type.Literal('pod'), Type.Literal('node'), Type.Literal('service'), Type.Literal('outside')],
+    { description: 'service: VPP translates its address; which pod has answered is not known.' },
+  ),
+  name: text(
+    '`<namespace>/<name>` of a pod or service, the name of a node; empty for an address outside.',
+  ),
+  workload: text('`<namespace>/<name>` of the controller of the pod; for other ends as `name`.'),
+});
+export type FlowEnd = DocumentOf<typeof FlowEnd>;
+
+export const Flow = Type.Object({
+  id: text('Distinguishes the records of one node, also after a restart of its agent.'),
+  node: text('Name of the node whose kernel has seen it.'),
+  side: Type.Union([Type.Literal('client'), Type.Literal('server')], {
+    description:
+      'The end that this node has. A connection between sockets of two nodes, or of one, has two records.',
+  }),
+  time: text('RFC 3339: when it began.'),
+  ended: Type.Optional(text('RFC 3339; absent: it is still open.')),
+  protocol: text('TCP.'),
+  verdict: Type.Union([
+    Type.Literal('open'),
+    Type.Literal('refused'),
+    Type.Literal('no-answer'),
+    Type.Literal('denied'),
+  ]),
+  reason: text('Of a connection that was not opened, if it is known.'),
+  client: FlowEnd,
+  server: FlowEnd,
+  service: Type.Optional(
+    Type.Object(
+      {
+        name: text('`<namespace>/<name>`; empty: no service has the address any more.'),
+        address: Type.String(),
+        port: Type.Integer(),
+      },
+      { description: 'What the client has asked for, when a backend has answered.' },
+    ),
+  ),
+  clientBytes: count('Acknowledged bytes from the client, without headers; 0 until it has ended.'),
+  serverBytes: count('Likewise, from the server.'),
+  rttUs: count('Smoothed round-trip time in microseconds at the end; 0: not measured.'),
+  retransmissions: count('Segments that this end has sent again.'),
+  isSimulated: Type.Optional(Type.Literal(true, { description: 'Of a demonstration.' })),
+});
+export type Flow = DocumentOf<typeof Flow>;
+
+export const FlowsDocument = Type.Object({
+  node: Type.String(),
+  flows: Type.Array(Flow, { description: 'In the order of their last change.' }),
+  state: Type.Object({
+    isRecording: Type.Boolean({
+      description: 'false: flows are disabled, or the kernel cannot report them: see readiness.',
+    }),
+    records: count('In memory now.'),
+    capacity: count('Records that fit; the oldest go first.'),
+    lost: count(
+      'Events that the kernel had no space for, since its programs were loaded: what they report is not recorded.',
+    ),
+  }),
+});
+export type FlowsDocument = DocumentOf<typeof FlowsDocument>;

@@ -1,0 +1,91 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Flow } from '#documents/flows.ts';
+import type { FlowSource } from '#linux/socket-flows/api.ts';
+import type { FlowRing } from './flow-ring.ts';
+
+/** A node has some hundred pods; names of workloads come and go with them. */
+const MAX_WORKLOADS = 200;
+const OTHERS = 'others';
+
+const rttBuckets = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1];
+
+/** By the workload of this node's end. */
+export class FlowMetrics {
+  readonly #connections: Counter<'workload' | 'side' | 'verdict'>;
+  readonly #bytes: Counter<'workload' | 'direction'>;
+  readonly #retransmissions: Counter<'workload'>;
+  readonly #rtt: Histogram<'workload'>;
+  readonly #workloads = new Set<string>();
+
+  constructor(
+    registry: Registry,
+    { ring, source }: { readonly ring: FlowRing; readonly source: Pick<FlowSource, 'lost'> },
+  ) {
+    const registers = [registry];
+    this.#connections = new Counter({
+      name: 'contiv_flow_connections_total',
+      help: 'Connections of TCP by the workload of their end on this node (the node itself: its name; beyond 200 workloads: others), by this end (client, server) and verdict: open, refused, no-answer, denied. One that is found to be denied after it got no answer, or is answered late, counts for both.',
+      labelNames: ['workload', 'side', 'verdict'],
+      registers,
+    });
+    this.#bytes = new Counter({
+      name: 'contiv_flow_bytes_total',
+      help: 'Bytes of connections that have ended, without headers and repetitions, by the workload of their end on this node and the direction: sent, received.',
+      labelNames: ['workload', 'direction'],
+      registers,
+    });
+    this.#retransmissions = new Counter({
+      name: 'contiv_flow_retransmissions_total',
+      help: 'Segments that a workload of this node has sent again, in connections that have ended.',
+      labelNames: ['workload'],
+      registers,
+    });
+    this.#rtt = new Histogram({
+      name: 'contiv_flow_rtt_seconds',
+      help: 'Smoothed round-trip time of connections at their end, by the workload of their end on this node.',
+      labelNames: ['workload'],
+      buckets: rttBuckets,
+      registers,
+    });
+    new Gauge({
+      name: 'contiv_flow_records',
+      help: 'Records of connections in memory.',
+      registers,
+      collect() {
+        this.set(ring.size);
+      },
+    });
+    new Counter({
+      name: 'contiv_flow_events_lost_total',
+      help: 'Events of connections that the kernel had no space for, since its programs were loaded: what they report is not recorded.',
+      registers,
+      collect() {
+        this.reset();
+        this.inc(source.lost());
+      },
+    });
+  }
+
+  /** @param before what the record was; undefined: it is new */
+  observe(flow: Flow, before: Flow | undefined): void {
+    const { side, verdict } = flow;
+    const workload = this.#labelOf(side === 'client' ? flow.client.workload : flow.server.workload);
+    if (before?.verdict !== verdict) this.#connections.inc({ workload, side, verdict });
+    if (flow.ended === undefined || before?.ended !== undefined || verdict !== 'open') return;
+    const [sent, received] =
+      side === 'client'
+        ? [flow.clientBytes, flow.serverBytes]
+        : [flow.serverBytes, flow.clientBytes];
+    this.#bytes.inc({ workload, direction: 'sent' }, sent);
+    this.#bytes.inc({ workload, direction: 'received' }, received);
+    if (flow.retransmissions > 0) this.#retransmissions.inc({ workload }, flow.retransmissions);
+    if (flow.rttUs > 0) this.#rtt.observe({ workload }, flow.rttUs / 1_000_000);
+  }
+
+  #labelOf(workload: string): string {
+    if (this.#workloads.has(workload)) return workload;
+    if (this.#workloads.size >= MAX_WORKLOADS) return OTHERS;
+    this.#workloads.add(workload);
+    return workload;
+  }
+}

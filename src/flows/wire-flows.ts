@@ -1,0 +1,61 @@
+/** Wiring of flows: their source, records, routes and metrics. */
+import type { Registry } from 'prom-client';
+import type { Clock } from '#infra/clock/clock.ts';
+import type { CodedError } from '#infra/errors/errors.ts';
+import type { Route } from '#infra/http/route.ts';
+import type { Logger } from '#infra/log/log.ts';
+import type { Component } from '#infra/process/lifecycle.ts';
+import type { FlowSource } from '#linux/socket-flows/api.ts';
+import type { FlowsConfig } from './config.ts';
+import { FlowReader } from './flow-reader.ts';
+import { FlowRing } from './flow-ring.ts';
+import { FlowMetrics } from './metrics.ts';
+import type { Peers } from './peers.ts';
+import { Recorder } from './recorder.ts';
+import { flowRoutes } from './routes.ts';
+
+export interface FlowsDeps {
+  /** Name of this node. */
+  readonly label: string;
+  readonly config: FlowsConfig;
+  /** undefined: none are recorded. */
+  readonly source: FlowSource | undefined;
+  readonly isSimulated: boolean;
+  readonly peers: Peers;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export interface WiredFlows {
+  readonly components: readonly Component[];
+  readonly routes: readonly Route[];
+  /** Why connections are not reported although they should be; undefined: they are. */
+  readonly fault: () => CodedError | undefined;
+}
+
+export function wireFlows(deps: FlowsDeps): WiredFlows {
+  const { label, config, source, isSimulated, peers, registry, clock, log } = deps;
+  const ring = new FlowRing(source ? config.flowRecords : 0);
+  const routes = flowRoutes({
+    label,
+    ring,
+    state: () => ({ isRecording: source !== undefined, lost: source?.lost() ?? 0 }),
+    clock,
+  });
+  if (!source) return { components: [], routes, fault: () => undefined };
+  const metrics = new FlowMetrics(registry, { ring, source });
+  const recorder = new Recorder({
+    label,
+    peers,
+    ring,
+    isSimulated,
+    onChange: (flow, before) => metrics.observe(flow, before),
+  });
+  const reader = new FlowReader({ source, recorder, ring, clock, log });
+  return {
+    components: [{ name: 'flows', afterInit: () => reader.start(), close: () => reader.close() }],
+    routes,
+    fault: () => reader.fault,
+  };
+}

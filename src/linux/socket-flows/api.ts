@@ -1,0 +1,69 @@
+/**
+ * Reports of the kernel about the connections of its sockets, whatever network namespace they are in. A connection between
+ * two sockets of this kernel is reported at both ends.
+ */
+
+export interface ConnectionEnd {
+  /** Canonical text; IPv4-mapped addresses are those of IPv4. */
+  readonly address: string;
+  readonly port: number;
+}
+
+export type ConnectionEvent = OpenedConnection | UnansweredConnection | EndedConnection;
+
+interface AnyConnectionEvent {
+  /** Distinguishes connections of this kernel, also those of one socket. */
+  readonly id: string;
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+  /** When the client has sent its first packet, or when the server has accepted the connection. */
+  readonly begun: number;
+  /** The end that is seen. */
+  readonly side: 'client' | 'server';
+  /** Whether its socket is in the network namespace of the host; undefined: the kernel does not report it (before 5.15). */
+  readonly isOfHost: boolean | undefined;
+  readonly local: ConnectionEnd;
+  readonly remote: ConnectionEnd;
+  /** The service that the client has asked, if the kernel has translated its address; `remote` is a backend then. */
+  readonly service: ConnectionEnd | undefined;
+}
+
+export interface OpenedConnection extends AnyConnectionEvent {
+  readonly kind: 'opened';
+}
+
+/** The client sends its first packet again; it may yet be answered. */
+export interface UnansweredConnection extends AnyConnectionEvent {
+  readonly kind: 'unanswered';
+}
+
+export interface EndedConnection extends AnyConnectionEvent {
+  readonly kind: 'ended';
+  /** `refused`: by a reset, or an ICMP error. `unanswered`: the client, or its kernel, has given up. */
+  readonly outcome: 'closed' | 'refused' | 'unanswered';
+  /** Bytes that the other end has acknowledged. */
+  readonly sent: number;
+  readonly received: number;
+  /** Smoothed, in microseconds; 0: not measured. */
+  readonly rttUs: number;
+  /** Segments that were sent again, without those that open the connection. */
+  readonly retransmissions: number;
+}
+
+/** The events of the kernel, for one reader. */
+export interface FlowSource {
+  /**
+   * Calls back with events since the last call, in the order of the kernel.
+   * @param limit of their number
+   * @returns whether there may be more
+   */
+  read(each: (event: ConnectionEvent) => void, limit: number): boolean;
+  /** Events that the kernel could not keep since its programs were loaded: they were read too slowly. */
+  lost(): number;
+  /** Parts that the kernel should have, and has not, because another program or an operator has removed it: each as text. */
+  lostParts(): readonly string[];
+  /** Makes the lost parts again. */
+  restore(): void;
+  /** Removes what reports from the kernel. It is not used afterwards. */
+  remove(): void;
+}

@@ -1,0 +1,82 @@
+/**
+ * The maps that the program and the agent share, and their entries as bytes. Addresses of both families have 16 bytes, IPv4 as
+ * `::ffff:a.b.c.d`. Numbers have the byte order of the machine, but for ports of the other end and those of services.
+ */
+import { formatIp } from '#models/ip.ts';
+import type { MapShape } from '../bpf/map.ts';
+
+/** Changes with every shape, and with the meaning of a field: programs and maps of another version are replaced. */
+export const FLOW_LAYOUT_VERSION = 1;
+
+/** Longer than the agent ever pauses: some 30,000 events. */
+const RING_LENGTH = 1 << 22;
+
+/** Of a connection, from its begin until its socket is closed. */
+export const connectionState = {
+  /** Nanoseconds of the kernel when it began. */
+  begun: 0,
+  /** Endpoint of the service, as services at sockets have it; zeros: none. */
+  service: 8,
+  flags: 28,
+  /** Bytes that had come when the other end had acknowledged the end of this one: a later FIN counts as one byte. */
+  receivedBefore: 32,
+  length: 40,
+} as const;
+
+/** Of `connectionState`. */
+export const connectionFlags = {
+  isServer: 1,
+  /** The process has closed the socket before it was answered. */
+  isGivenUp: 2,
+  /** The kernel has waited for an answer as long as it does. */
+  isExpired: 4,
+} as const;
+
+export const flowShapes = {
+  events: { kind: 'ring', keyLength: 0, valueLength: 0, maxEntries: RING_LENGTH },
+  /** One entry: events for which the ring had no space. */
+  lost: { kind: 'array', keyLength: 4, valueLength: 8, maxEntries: 1 },
+  states: {
+    kind: 'socket',
+    keyLength: 4,
+    valueLength: connectionState.length,
+    maxEntries: 0,
+  },
+} as const satisfies Record<string, MapShape>;
+
+export type FlowMapName = keyof typeof flowShapes;
+
+/** Kinds of events. */
+export const eventKinds = { opened: 1, unanswered: 2, ended: 3 } as const;
+
+/** Offsets in an event. */
+export const flowEvent = {
+  time: 0,
+  socket: 8,
+  /** Cookie of the network namespace; 0: unknown. */
+  namespace: 16,
+  sent: 24,
+  received: 32,
+  /** A copy of `connectionState`. */
+  state: 40,
+  localAddress: 80,
+  remoteAddress: 96,
+  localPort: 112,
+  /** A word: the port is the last two bytes, in the byte order of the network. */
+  remotePort: 116,
+  kind: 120,
+  /** State of the connection before. */
+  oldState: 124,
+  /** In eighths of a microsecond. */
+  rtt: 128,
+  retransmissions: 132,
+  length: 136,
+} as const;
+
+const MAPPED = '00000000000000000000ffff';
+
+/** Text of the address at an offset. */
+export function addressAt(bytes: Buffer, offset: number): string {
+  const isMapped = bytes.toString('hex', offset, offset + 12) === MAPPED;
+  return formatIp(bytes.subarray(isMapped ? offset + 12 : offset, offset + 16));
+}

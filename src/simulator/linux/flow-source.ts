@@ -1,0 +1,40 @@
+import type { ConnectionEvent, FlowSource } from '#linux/socket-flows/api.ts';
+
+/** Connections of a simulated kernel, as tests and the demonstration report them. */
+export class SimFlowSource implements FlowSource {
+  #events: ConnectionEvent[] = [];
+  #lost = 0;
+  #isRemoved = false;
+
+  push(...events: readonly ConnectionEvent[]): void {
+    this.#events.push(...events);
+  }
+
+  /** As if the agent had read too slowly. */
+  lose(count: number): void {
+    this.#lost += count;
+  }
+
+  read(each: (event: ConnectionEvent) => void, limit: number): boolean {
+    const events = this.#events.slice(0, limit);
+    this.#events = this.#events.slice(limit);
+    for (const event of events) each(event);
+    return this.#events.length > 0;
+  }
+
+  lost(): number {
+    return this.#lost;
+  }
+
+  lostParts(): readonly string[] {
+    return this.#isRemoved ? ['no program runs at connection'] : [];
+  }
+
+  restore(): void {
+    this.#isRemoved = false;
+  }
+
+  remove(): void {
+    this.#isRemoved = true;
+  }
+}
