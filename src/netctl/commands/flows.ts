@@ -134,11 +134,11 @@ async function list(
   const all = replies
     .flatMap(({ value }) => value?.flows ?? [])
     .sort((a, b) => Date.parse(a.time) - Date.parse(b.time));
-  for (const { node, value } of replies) {
+  for (const { value } of replies) {
     if (value?.state.isRecording === false)
-      context.warn(`${node.name}: records no flows; netctl status says why`);
+      context.warn(`${value.node}: records no flows; netctl status says why`);
     else if (value && value.state.lost > 0)
-      context.warn(`${node.name}: ${value.state.lost} events of connections were lost`);
+      context.warn(`${value.node}: ${value.state.lost} events of connections were lost`);
   }
   const answered = replies.some(({ failure }) => failure === undefined);
   if (answered && all.length === 0 && isForPeople(context)) context.output.text('No such flow.');
