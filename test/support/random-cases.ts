@@ -65,7 +65,9 @@ export async function checkProperty<T extends [unknown, ...unknown[]]>(
       const { seed: failed, counterexamplePath } = details;
       const path = counterexamplePath === null ? '' : ` CV_PATH=${counterexamplePath}`;
       const command = `CV_SEED=${failed}${path} node --test --test-name-pattern '${name}' ${file}`;
-      throw new Error(`${command}\n${await fc.asyncDefaultReportMessage(details)}`, {
+      // before the case, which may be longer than a report shows
+      const reason = String(details.errorInstance);
+      throw new Error(`${command}\n${reason}\n${await fc.asyncDefaultReportMessage(details)}`, {
         cause: details.errorInstance,
       });
     },

@@ -17,6 +17,11 @@ import { leaveCore, withCoresFor, workerConfiguration } from './vpp-workers.ts';
 const run = promisify(execFile);
 /** Far more than it needs: on a busy machine it gets little of the CPU. */
 const START_LIMIT_MS = 120_000;
+/** For the same reason; a request that VPP never answers still ends the test. */
+const patient = {
+  replyTimeoutMs: 60_000,
+  health: { intervalMs: 3000, timeoutMs: 3000, maxMisses: 20 },
+} as const;
 
 export interface VppOptions {
   /** Words before the command, each of which becomes the command: `nsenter --net=…`, `chrt …`. */
@@ -118,6 +123,7 @@ export class VppProcess {
       random: systemRandom,
       log: silentLogger,
       name: 'test',
+      ...patient,
     });
     client.start();
     await client.whenConnected();
