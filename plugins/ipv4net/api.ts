@@ -25,6 +25,18 @@ export const NAT_LINK_TABLE = 0xffff_fffc;
 /** ID of the table in which the sources of replies are looked up: those of the host go back by it. */
 export const HOST_REPLIES_TABLE = 0xffff_fffb;
 
+/** ID of the table in which the sources of what leaves the pods are looked up, while replies to clients at the host leave them. */
+export const POD_REPLIES_TABLE = 0xffff_fffa;
+
+/** The interface through which traffic leaves the cluster with the address of the node as its source. */
+export interface Uplink {
+  readonly interface: string;
+  /** Without prefix length. */
+  readonly address: string;
+  /** The link that leads to it, at which sources are translated; undefined: at the interface itself. */
+  readonly edgeLink: string | undefined;
+}
+
 /** The way to another node. */
 export interface NodeLink {
   /** Its address on the network of the nodes, without prefix length; undefined: it cannot be reached. */
@@ -67,6 +79,8 @@ export interface Ipv4NetApi {
   otherInterfaces(): readonly string[];
   /** The VPP side of the link between VPP and the host. */
   hostInterconnect(): string;
+  /** undefined: no traffic leaves the cluster with another source. */
+  uplink(): Uplink | undefined;
   /** Packets between pods and the networks outside pass it, before source NAT. */
   vrfLink(): string;
   /** Replies whose destination NAT44 replaces pass it, and packets of pods to the host of this node. */

@@ -6,7 +6,8 @@
  */
 import { vrfTableModel } from '#models/vpp/vrf-table.ts';
 import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
-import { HOST_REPLIES_TABLE, NAT_LINK_TABLE, VRF_LINK_TABLE } from './api.ts';
+import { HOST_REPLIES_TABLE, NAT_LINK_TABLE, POD_REPLIES_TABLE, VRF_LINK_TABLE } from './api.ts';
+import { toOutside } from './edge-link.ts';
 import { routesToHost } from './host-link.ts';
 import { interVrfRoute } from './inter-vrf-route.ts';
 import { anyNetwork, type NodeInput, nodeIp } from './node-input.ts';
@@ -18,14 +19,16 @@ export function hostRepliesValues(input: NodeInput): KeyValue[] {
   const ofHost = input.hostAddresses.filter((one) => one !== own);
   // the host would send replies to pods of other nodes back to VPP
   const toPods = routing.transport === 'vxlan' ? [] : [addresses.podSubnetAllNodes()];
+  const tableOfSources = (id: number, label: string): KeyValue[] => [
+    keyValue(vrfTableModel, { id, protocol: 'IPV4', label: `${label}-IPv4` }),
+    ...routesToHost(input, id, ofHost),
+  ];
   return [
-    keyValue(vrfTableModel, {
-      id: HOST_REPLIES_TABLE,
-      protocol: 'IPV4',
-      label: 'hostReplies-IPv4',
-    }),
-    ...routesToHost(input, HOST_REPLIES_TABLE, ofHost),
+    ...tableOfSources(HOST_REPLIES_TABLE, 'hostReplies'),
     interVrfRoute(anyNetwork(4), HOST_REPLIES_TABLE, routing.mainVrf),
+    // what is no reply may be a packet of a pod whose source is to be translated
+    ...tableOfSources(POD_REPLIES_TABLE, 'podReplies'),
+    toOutside(input, POD_REPLIES_TABLE),
     ...[NAT_LINK_TABLE, VRF_LINK_TABLE].flatMap((table) =>
       toPods.map((network) => interVrfRoute(network, table, routing.mainVrf)),
     ),

@@ -1,5 +1,5 @@
 /**
- * A link between VRFs: a loopback in a VRF of its own. A packet that is routed to the neighbor behind it comes in
+ * A link between VRFs: a loopback, in a VRF of its own or in that to which it leads. A packet that is routed to the neighbor behind it comes in
  * again by the same interface, because a loopback receives what it transmits, and the routes of that VRF lead it on.
  * So a packet that changes its VRF has an interface at which VPP filters or translates it.
  */
@@ -20,15 +20,19 @@ export interface LoopedLink {
   >;
 }
 
-/** The VRF, the interface and its neighbor. */
+/** The VRF of the link alone. */
+export function linkTable(link: LoopedLink, family: IpFamily): KeyValue {
+  return keyValue(vrfTableModel, {
+    id: link.table,
+    protocol: `IPV${family}`,
+    label: `${link.name}-IPv${family}`,
+  });
+}
+
+/** The interface and its neighbor. */
 export function loopedLinkValues(link: LoopedLink, family: IpFamily, mac: string): KeyValue[] {
   const { own, neighbor } = addressesOf(link, family);
   return [
-    keyValue(vrfTableModel, {
-      id: link.table,
-      protocol: `IPV${family}`,
-      label: `${link.name}-IPv${family}`,
-    }),
     keyValue(vppInterfaceModel, {
       name: link.name,
       type: 'SOFTWARE_LOOPBACK',

@@ -8,6 +8,7 @@ import type { PodInterfaceNames } from './api.ts';
 const MAX_LOGICAL_NAME_LENGTH = 63;
 const MAX_HOST_NAME_LENGTH = 15;
 
+export const EDGE_LINK = 'edgeLink';
 export const LOOPBACK_NIC = 'loopbackNIC';
 export const NAT_LINK = 'natLink';
 export const POD_GATEWAY_LOOPBACK = 'podGwLoop';
@@ -60,6 +61,11 @@ export function vrfLinkMac(nodeId: number): string {
 /** MAC of the link for replies to NAT44. */
 export function natLinkMac(nodeId: number): string {
   return nodeMac(0x3a, 0x3c, nodeId);
+}
+
+/** MAC of the link at which source NAT translates. */
+export function edgeLinkMac(nodeId: number): string {
+  return nodeMac(0x3c, 0x3c, nodeId);
 }
 
 /** Prefix of the name of a VPP interface that is bound to a link of the kernel. */

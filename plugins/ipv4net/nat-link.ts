@@ -11,7 +11,7 @@ import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
 import { HOST_REPLIES_TABLE, NAT_LINK_TABLE } from './api.ts';
 import { dropRoute } from './drop-route.ts';
 import { interVrfRoute, sourceRoute } from './inter-vrf-route.ts';
-import { type LoopedLink, loopedLinkValues, routeOverLink } from './looped-link.ts';
+import { type LoopedLink, linkTable, loopedLinkValues, routeOverLink } from './looped-link.ts';
 import { NAT_LINK, natLinkMac } from './names.ts';
 import { anyNetwork, hostNetwork, type NodeInput, podNetwork } from './node-input.ts';
 
@@ -46,6 +46,7 @@ export function natLinkValues(input: NodeInput, hosts: readonly string[]): KeyVa
   const natLoopback = hostNetwork(addresses.natLoopback());
   const overLink = (vrf: number, network: string): KeyValue => routeOverLink(link, 4, vrf, network);
   return [
+    linkTable(link, 4),
     ...loopedLinkValues(link, 4, natLinkMac(nodeId)),
     ...[natLoopback, ...hosts].map((network) => overLink(routing.podVrf, network)),
     // replies of other nodes come in there

@@ -62,6 +62,7 @@ export class NodeInputReader {
       main,
       others: conf.otherInterfaces(),
       defaultGateway: router ?? conf.defaultGateway(),
+      natExternalTraffic: conf.natExternalTraffic(),
       stn: conf.stn(),
       externalIpam: conf.ipam().useExternalIpam,
       ...addressesOfHost(own, family, ipam.serviceSubnet()),

@@ -26,6 +26,8 @@ export interface NodeInput {
   readonly others: readonly NodeInterfaceConfig[];
   /** Without prefix length, with DHCP that of the lease; empty if there is none. */
   readonly defaultGateway: string;
+  /** Whether what leaves the cluster gets the address of the node as its source. */
+  readonly natExternalTraffic: boolean;
   /** undefined: the host keeps its NICs. */
   readonly stn: StnConfig | undefined;
   /** Pods have addresses of an external IPAM, which may be outside of the pod subnet of this node. */

@@ -39,7 +39,7 @@ import {
   type PodManagerApi,
   podIdText,
 } from '#plugins/podmanager/api.ts';
-import type { Ipv4NetApi, NodeLink, PodBandwidth, PodInterfaceNames } from './api.ts';
+import type { Ipv4NetApi, NodeLink, PodBandwidth, PodInterfaceNames, Uplink } from './api.ts';
 import { hostGateway } from './host-link.ts';
 import { hostInterconnectName } from './interconnect-names.ts';
 import { hostTap, NAT_LINK, tunnelNodeId, VRF_LINK, VXLAN_BVI, valueGroup } from './names.ts';
@@ -52,6 +52,7 @@ import { ownNetwork } from './own-network.ts';
 import { podReply, podValues } from './pod.ts';
 import { changesBandwidth } from './pod-bandwidth.ts';
 import { isUnsupported, UnsupportedFeatures, warnOfPod } from './unsupported-features.ts';
+import { uplinkOf } from './uplink.ts';
 import {
   baseValues,
   ownProblems,
@@ -220,6 +221,10 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
 
   hostInterconnect(): string {
     return hostInterconnectName(this.state.current.input);
+  }
+
+  uplink(): Uplink | undefined {
+    return uplinkOf(this.state.current.input);
   }
 
   vrfLink(): string {

@@ -7,8 +7,9 @@
 import type { KeyValue } from '#plugins/controller/api/key-value.ts';
 import { VRF_LINK_TABLE } from './api.ts';
 import { dropRoute } from './drop-route.ts';
+import { pastEdgeLink, toOutside } from './edge-link.ts';
 import { interVrfRoute } from './inter-vrf-route.ts';
-import { type LoopedLink, loopedLinkValues, routeOverLink } from './looped-link.ts';
+import { type LoopedLink, linkTable, loopedLinkValues, routeOverLink } from './looped-link.ts';
 import { VRF_LINK, vrfLinkMac } from './names.ts';
 import { anyNetwork, type NodeInput, podNetwork } from './node-input.ts';
 
@@ -29,11 +30,13 @@ export function vrfLinkValues(input: NodeInput): KeyValue[] {
   const overLink = (vrf: number, destination: string): KeyValue =>
     routeOverLink(link, family, vrf, destination);
   return [
+    linkTable(link, family),
     ...loopedLinkValues(link, family, vrfLinkMac(nodeId)),
     overLink(routing.podVrf, anyNetwork(family)),
     // a packet of a pod to the neighbor would come in by the link again and again
     dropRoute(networks[family], routing.podVrf),
-    interVrfRoute(anyNetwork(family), VRF_LINK_TABLE, routing.mainVrf),
+    toOutside(input, VRF_LINK_TABLE),
+    ...pastEdgeLink(input, VRF_LINK_TABLE),
     overLink(routing.mainVrf, podNetwork(input)),
     interVrfRoute(podNetwork(input), VRF_LINK_TABLE, routing.podVrf),
   ];

@@ -7,6 +7,7 @@ import { vppRouteModel } from '#models/vpp/route.ts';
 import { vrfTableModel } from '#models/vpp/vrf-table.ts';
 import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
 import { dropRoute } from './drop-route.ts';
+import { edgeLinkValues } from './edge-link.ts';
 import { hostRepliesValues } from './host-replies.ts';
 import { interVrfRoute } from './inter-vrf-route.ts';
 import { POD_GATEWAY_LOOPBACK } from './names.ts';
@@ -19,6 +20,7 @@ export function vrfValues(input: NodeInput): KeyValue[] {
     ...tables(input),
     podGateway(input),
     ...vrfLinkValues(input),
+    ...edgeLinkValues(input),
     ...(input.family === 4
       ? [...natLinkValues(input, ownHost(input)), ...hostRepliesValues(input)]
       : []),

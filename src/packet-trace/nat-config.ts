@@ -20,7 +20,7 @@ export interface NatFeature {
    * `in` and `out` translate at the input of the interface, and `classify` does as both; `output` excludes
    * them.
    */
-  readonly side: 'in' | 'out' | 'classify' | 'output';
+  readonly side: 'in' | 'out' | 'classify' | 'output' | 'output-only';
 }
 
 export interface NatMapping {

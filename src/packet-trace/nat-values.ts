@@ -67,13 +67,15 @@ function featuresOf({
   nat_inside,
   nat_outside,
   output_feature,
+  output_only,
   classify,
 }: Nat44Interface): readonly NatFeature[] {
   const features: NatFeature[] = [];
   if (nat_inside) features.push({ interface: name, side: 'in' });
   if (nat_outside) features.push({ interface: name, side: 'out' });
   if (classify) features.push({ interface: name, side: 'classify' });
-  if (output_feature) features.push({ interface: name, side: 'output' });
+  if (output_feature)
+    features.push({ interface: name, side: output_only ? 'output-only' : 'output' });
   return features;
 }
 

@@ -50,7 +50,7 @@ export class Nat44 {
   input(input: NatInput & { readonly interface: string }, packet: Packet): NatOutcome {
     const sides = this.#deps.index.sides(input.interface);
     const flow = flowOf(packet, input.table);
-    if (flow === undefined || sides.size === 0) return untranslated;
+    if (flow === undefined || sides.size === 0 || sides.has('output-only')) return untranslated;
     const isEither = sides.has('classify') || (sides.has('in') && sides.has('out'));
     const comesFromOutside = isEither
       ? this.#isToOutsideAddress(flow)
@@ -67,8 +67,7 @@ export class Nat44 {
     packet: Packet,
   ): NatOutcome {
     const flow = flowOf(packet, input.table);
-    if (flow === undefined || !this.#deps.index.sides(out.interface).has('output'))
-      return untranslated;
+    if (flow === undefined || !this.#isOutput(out.interface)) return untranslated;
     return this.#in2out(flow, packet, input, out.table);
   }
 
@@ -155,11 +154,16 @@ export class Nat44 {
   }
 
   #passesOutput(flow: NatFlow, input: NatInput, outTable: number): boolean {
-    const { index, sessions } = this.#deps;
+    const { sessions } = this.#deps;
     if (sessions.find({ ...flow, table: outTable })) return true;
     const reply = sessions.find(reverse(flow, flow.table));
     if (reply === undefined || reply.kind === 'bypass') return false;
-    return input.interface === undefined || !index.sides(input.interface).has('output');
+    return input.interface === undefined || !this.#isOutput(input.interface);
+  }
+
+  #isOutput(interfaceName: string): boolean {
+    const sides = this.#deps.index.sides(interfaceName);
+    return sides.has('output') || sides.has('output-only');
   }
 
   #use(session: NatSession, rule: NatRule, direction: NatDirection, packet: Packet): NatOutcome {

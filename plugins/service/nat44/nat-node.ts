@@ -1,6 +1,6 @@
 /** NAT44 of this node, besides its services: source NAT, the NAT loopback, the features of interfaces. */
 
-import { contains, ipFamily, parseCidr, parseIp } from '#models/ip.ts';
+import { contains, parseCidr, parseIp } from '#models/ip.ts';
 import type { DeepInput } from '#models/model.ts';
 import { dnat44Model } from '#models/vpp/dnat44.ts';
 import { VXLAN_PORT } from '#models/vpp/interface.ts';
@@ -13,7 +13,12 @@ import { vrfTableModel } from '#models/vpp/vrf-table.ts';
 import type { ContivConfApi } from '#plugins/contivconf/api.ts';
 import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
-import { type Ipv4NetApi, NAT_LINK_TABLE, VRF_LINK_TABLE } from '#plugins/ipv4net/api.ts';
+import {
+  type Ipv4NetApi,
+  NAT_LINK_TABLE,
+  type Uplink,
+  VRF_LINK_TABLE,
+} from '#plugins/ipv4net/api.ts';
 import { type ServiceConfig, sessionTimeouts } from '../config.ts';
 
 /** An address of a pool that all tables use. */
@@ -24,13 +29,6 @@ const IDENTITIES = 'DNAT-identities';
 const UNUSED_VRF = 0xffff_fffe;
 /** The pool of the address that replaces clients of backends in the main VRF. */
 const MAIN_VRF_CLIENTS = 'clients-of-main-vrf';
-
-/** The interface through which traffic leaves the cluster with the address of the node as its source. */
-export interface Uplink {
-  readonly interface: string;
-  /** Without prefix length. */
-  readonly address: string;
-}
 
 /** Constant between two resyncs, except the addresses of the host. */
 export interface NatNode {
@@ -77,7 +75,7 @@ export function readNatNode(deps: NatNodeDeps, hasSockets: boolean): NatNode {
     podVrf,
     hasOverlay: transport === 'vxlan',
     servesHost: routeServiceCidrToVpp,
-    uplink: conf.natExternalTraffic() ? uplinkOf(conf, net) : undefined,
+    uplink: net.uplink(),
     natLoopback: ipam.natLoopback(),
     podGateway: ipam.podGateway(),
     hostLinkAddress:
@@ -91,34 +89,6 @@ export function readNatNode(deps: NatNodeDeps, hasSockets: boolean): NatNode {
     hasSockets,
     config,
   };
-}
-
-/** The NIC in whose network the default gateway is. With STN or DHCP that is the main one. */
-function uplinkOf(conf: ContivConfApi, net: Ipv4NetApi): Uplink | undefined {
-  const main = conf.mainInterface();
-  const nodeAddress = net.nodeAddress();
-  const gateway = parseIp(net.defaultGateway());
-  const isGatewayIn = (cidr: string): boolean => {
-    const parsed = parseCidr(cidr);
-    return gateway !== undefined && parsed !== undefined && contains(parsed, gateway);
-  };
-  if (main.name !== undefined && nodeAddress !== undefined && isV4(nodeAddress)) {
-    if (conf.stn() !== undefined || main.useDhcp || isGatewayIn(nodeAddress)) {
-      // without an overlay, packets between the nodes take this interface and must not be translated
-      if (conf.routing().transport === 'nooverlay') return undefined;
-      return { interface: main.name, address: withoutPrefixLength(nodeAddress) };
-    }
-  }
-  for (const { name, addresses } of conf.otherInterfaces()) {
-    const address = addresses.find((one) => isV4(one) && isGatewayIn(one));
-    if (address !== undefined) return { interface: name, address: withoutPrefixLength(address) };
-  }
-  return undefined;
-}
-
-function isV4(cidr: string): boolean {
-  const parsed = parseCidr(cidr);
-  return parsed !== undefined && ipFamily(parsed.address) === 4;
 }
 
 function withoutPrefixLength(cidr: string): string {
@@ -252,13 +222,15 @@ export function externalAddressValues(node: NatNode, address: string): KeyValue[
 }
 
 /**
- * On every other interface VPP decides for each packet, and creates no session for packets that it does not
- * translate.
+ * At the uplink packets come from outside. Where the edge link leads to it, sources are translated there. On every other
+ * interface VPP decides for each packet, and creates no session for packets that it does not translate.
  */
 export function interfaceValue({ uplink }: NatNode, name: string): KeyValue {
-  const isUplink = name === uplink?.interface;
-  const value: DeepInput<Nat44Interface> = isUplink
-    ? { name, output_feature: true }
-    : { name, nat_inside: true, classify: true };
-  return keyValue(nat44InterfaceModel, value);
+  return keyValue(nat44InterfaceModel, { name, ...featuresOf(uplink, name) });
+}
+
+function featuresOf(uplink: Uplink | undefined, name: string): DeepInput<Nat44Interface> {
+  if (name === uplink?.edgeLink) return { output_feature: true, output_only: true };
+  if (name !== uplink?.interface) return { nat_inside: true, classify: true };
+  return uplink.edgeLink === undefined ? { output_feature: true } : { nat_outside: true };
 }

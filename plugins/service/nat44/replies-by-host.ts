@@ -1,6 +1,6 @@
 import { vppRouteModel } from '#models/vpp/route.ts';
 import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
-import { HOST_REPLIES_TABLE, VRF_LINK_TABLE } from '#plugins/ipv4net/api.ts';
+import { POD_REPLIES_TABLE, VRF_LINK_TABLE } from '#plugins/ipv4net/api.ts';
 
 /** All networks, more specific than a default route. */
 const halves = ['0.0.0.0/1', '128.0.0.0/1'] as const;
@@ -14,7 +14,7 @@ export function repliesByHost(): KeyValue[] {
     keyValue(vppRouteModel, {
       type: 'SOURCE_VRF',
       vrf_id: VRF_LINK_TABLE,
-      via_vrf_id: HOST_REPLIES_TABLE,
+      via_vrf_id: POD_REPLIES_TABLE,
       dst_network,
     }),
   );

@@ -11,7 +11,7 @@ import type {
 import { textOfBytes } from '#vpp/binapi/addresses.ts';
 import type { VppClient } from '#vpp/binapi/api.ts';
 import { NatConfigFlags } from '#vpp/binapi/enums.gen.ts';
-import { canClassify, isClassifying } from '#vpp/descriptors/nat44/classifier.ts';
+import { hasInputNode, knowsInputNodes } from '#vpp/descriptors/nat44/input-nodes.ts';
 import { protocolName } from '#vpp/descriptors/nat44/mapping.ts';
 import { tagReader } from '#vpp/descriptors/nat44/mapping-tag.ts';
 import { readWorkers } from '#vpp/descriptors/nat44/session-settings.ts';
@@ -83,22 +83,21 @@ async function readFeatures(
     client.dump('nat44_ed_output_interface_get', {}),
     readWorkers(client),
   ]);
+  const [knows, hasWorkers] = [knowsInputNodes(client), workers.length > 0];
   const inputs = sides.map(async ({ sw_if_index, flags }) => {
     const found: NatFeature[] = [];
     const name = nameOf(sw_if_index);
     if (flags & NatConfigFlags.NAT_IS_INSIDE) found.push({ interface: name, side: 'in' });
     if (flags & NatConfigFlags.NAT_IS_OUTSIDE) found.push({ interface: name, side: 'out' });
-    else if (canClassify(client) && (await isClassifying(client, sw_if_index, workers.length > 0)))
+    else if (knows && (await hasInputNode(client, sw_if_index, 'classify', hasWorkers)))
       found.push({ interface: name, side: 'classify' });
     return found;
   });
-  return [
-    ...(await Promise.all(inputs)).flat(),
-    ...outputs.map(({ sw_if_index }) => ({
-      interface: nameOf(sw_if_index),
-      side: 'output' as const,
-    })),
-  ];
+  const outgoing = outputs.map(async ({ sw_if_index }): Promise<NatFeature> => {
+    const isBoth = !knows || (await hasInputNode(client, sw_if_index, 'out2in', hasWorkers));
+    return { interface: nameOf(sw_if_index), side: isBoth ? 'output' : 'output-only' };
+  });
+  return [...(await Promise.all(inputs)).flat(), ...(await Promise.all(outgoing))];
 }
 
 async function readMappings(client: VppClient, readTag: ReadTag): Promise<readonly NatMapping[]> {

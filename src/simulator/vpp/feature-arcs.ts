@@ -9,6 +9,8 @@ const nodes: Readonly<Record<string, readonly string[]>> = {
     'nat-pre-out2in',
     'nat44-ed-classify',
     'nat44-in2out-worker-handoff',
+    'nat44-out2in-worker-handoff',
+    'ip4-sv-reassembly-feature',
     'nat44-handoff-classify',
     'policer-input',
   ],

@@ -102,6 +102,17 @@ export const nat44Examples: readonly Example[] = [
     ...changing(nat44InterfaceModel, { name: 'a', nat_inside: true }, { classify: true }, true),
   },
   {
+    name: 'NAT44 interface that translates packets that leave alone, and then both ways',
+    setup: [nat, loop('a', { ip_addresses: ['10.71.5.1/24'] })],
+    essential: true,
+    ...changing(
+      nat44InterfaceModel,
+      { name: 'a', output_feature: true, output_only: true },
+      { output_only: false },
+      true,
+    ),
+  },
+  {
     name: 'NAT44 interface that changes its side',
     setup: [nat, loop('a', { ip_addresses: ['10.71.5.1/24'] })],
     ...changing(

@@ -135,14 +135,15 @@ async function nat44World(client: VppClient): Promise<unknown> {
   );
   const balanced = await client.dump('nat44_lb_static_mapping_dump', {});
   const sides = await client.dump('nat44_interface_dump', {});
+  const outputs = await client.dump('nat44_ed_output_interface_get', {});
   return {
     sessions,
     forwarding_enabled,
     // VPP keeps those of a disabled plugin until it is enabled again
     ...(sessions > 0 && { timeouts }),
     interfaces: sorted(sides),
-    nodes: await inputNodes(client, sides),
-    outputs: sorted(await client.dump('nat44_ed_output_interface_get', {})),
+    nodes: await inputNodes(client, [...sides, ...outputs]),
+    outputs: sorted(outputs),
     addresses: sorted(await client.dump('nat44_address_dump', {})),
     mappings: sorted(await client.dump('nat44_static_mapping_dump', {})),
     balanced: sorted(balanced.map((each) => ({ ...each, locals: sorted(each.locals) }))),

@@ -26,6 +26,7 @@ describe('wiring of a node without an overlay', () => {
     const routes = keys(node, 'route/vrf').filter((key) => !key.includes('/dst/10.96.0.0/12/'));
     assert.deepEqual(routes, [
       'config/vpp/v2/route/vrf/1/dst/169.254.254.252/30/gw/0.0.0.0',
+      'config/vpp/v2/route/vrf/4294967290/dst/0.0.0.0/0/gw/0.0.0.0',
       'config/vpp/v2/route/vrf/4294967291/dst/0.0.0.0/0/gw/0.0.0.0',
       'config/vpp/v2/route/vrf/4294967292/dst/0.0.0.0/0/gw/0.0.0.0',
       'config/vpp/v2/route/vrf/4294967292/dst/10.1.0.0/16/gw/0.0.0.0',

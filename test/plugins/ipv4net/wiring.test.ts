@@ -40,6 +40,7 @@ describe('wiring of a node with TAP and VXLAN', () => {
       'config/vpp/v2/route/if/natLink/vrf/1/dst/172.30.1.0/24/gw/169.254.254.250',
       'config/vpp/v2/route/if/tap-vpp2/vrf/0/dst/172.16.0.5/32/gw/172.30.1.2',
       'config/vpp/v2/route/if/tap-vpp2/vrf/0/dst/172.30.1.2/32/gw/172.30.1.2',
+      'config/vpp/v2/route/if/tap-vpp2/vrf/4294967290/dst/172.16.0.5/32/gw/172.30.1.2',
       'config/vpp/v2/route/if/tap-vpp2/vrf/4294967291/dst/172.16.0.5/32/gw/172.30.1.2',
       'config/vpp/v2/route/if/vrfLink/vrf/0/dst/10.1.0.0/16/gw/169.254.254.254',
       'config/vpp/v2/route/if/vrfLink/vrf/1/dst/0.0.0.0/0/gw/169.254.254.254',
@@ -51,6 +52,7 @@ describe('wiring of a node with TAP and VXLAN', () => {
       'config/vpp/v2/route/vrf/1/dst/10.1.0.0/16/gw/0.0.0.0',
       'config/vpp/v2/route/vrf/1/dst/169.254.254.252/30/gw/0.0.0.0',
       'config/vpp/v2/route/vrf/1/dst/172.30.0.0/16/gw/0.0.0.0',
+      'config/vpp/v2/route/vrf/4294967290/dst/0.0.0.0/0/gw/0.0.0.0',
       'config/vpp/v2/route/vrf/4294967291/dst/0.0.0.0/0/gw/0.0.0.0',
       'config/vpp/v2/route/vrf/4294967292/dst/0.0.0.0/0/gw/0.0.0.0',
       'config/vpp/v2/route/vrf/4294967292/dst/10.1.0.0/16/gw/0.0.0.0',
@@ -59,6 +61,7 @@ describe('wiring of a node with TAP and VXLAN', () => {
       'config/vpp/v2/route/vrf/4294967293/dst/10.1.0.0/16/gw/0.0.0.0',
       'config/vpp/v2/vrf-table/id/0/protocol/IPV4',
       'config/vpp/v2/vrf-table/id/1/protocol/IPV4',
+      'config/vpp/v2/vrf-table/id/4294967290/protocol/IPV4',
       'config/vpp/v2/vrf-table/id/4294967291/protocol/IPV4',
       'config/vpp/v2/vrf-table/id/4294967292/protocol/IPV4',
       'config/vpp/v2/vrf-table/id/4294967293/protocol/IPV4',
@@ -75,6 +78,34 @@ describe('wiring of a node with TAP and VXLAN', () => {
     });
     assert.equal(node.net.mainInterface(), 'Gig1');
     assert.equal(node.net.nodeAddress(), '192.168.16.1/24');
+  });
+
+  it('leads what leaves the pods for the networks outside over a link at which sources are translated', async () => {
+    const yaml = `
+ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24, defaultGateway: 192.168.16.100}
+nodeConfig: [{nodeName: node-a, otherVPPInterfaces: [{interfaceName: Gig2, ip: 203.0.113.7/24}]}]
+`;
+    const ways = (node: TestNode) =>
+      keys(node, 'edgeLink')
+        .filter((key) => !key.includes('nat44'))
+        .map((key) => key.split('/v2/')[1]);
+    const node = await startedNode({ yaml });
+    assert.deepEqual(ways(node), [
+      'arp/edgeLink/169.254.254.246',
+      'interfaces/edgeLink',
+      'route/if/edgeLink/vrf/4294967290/dst/0.0.0.0/0/gw/169.254.254.246',
+      'route/if/edgeLink/vrf/4294967293/dst/0.0.0.0/0/gw/169.254.254.246',
+    ]);
+    const past = ['192.168.16.1/32', '203.0.113.0/24'].map(
+      (to) => node.at(`config/vpp/v2/route/vrf/4294967293/dst/${to}/gw/0.0.0.0`)['via_vrf_id'],
+    );
+    assert.deepEqual(past, [0, 0]);
+    assert.equal(
+      node.at('config/vpp/v2/route/vrf/0/dst/169.254.254.246/32/gw/0.0.0.0')['type'],
+      'DROP',
+    );
+    for (const change of ['natExternalTraffic: false', 'nodeToNodeTransport: nooverlay'])
+      assert.deepEqual(ways(await startedNode({ yaml: `${change}\n${yaml}` }, [])), [], change);
   });
 
   it('says RX modes only where they are asked for', async () => {
@@ -208,6 +239,8 @@ ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}
       'config/vpp/v2/route/if/tap-vpp2/vrf/0/dst/172.16.0.5/32/gw/172.30.1.2',
       'config/vpp/v2/route/if/tap-vpp2/vrf/0/dst/172.16.0.9/32/gw/172.30.1.2',
       'config/vpp/v2/route/if/tap-vpp2/vrf/0/dst/172.30.1.2/32/gw/172.30.1.2',
+      'config/vpp/v2/route/if/tap-vpp2/vrf/4294967290/dst/172.16.0.5/32/gw/172.30.1.2',
+      'config/vpp/v2/route/if/tap-vpp2/vrf/4294967290/dst/172.16.0.9/32/gw/172.30.1.2',
       'config/vpp/v2/route/if/tap-vpp2/vrf/4294967291/dst/172.16.0.5/32/gw/172.30.1.2',
       'config/vpp/v2/route/if/tap-vpp2/vrf/4294967291/dst/172.16.0.9/32/gw/172.30.1.2',
     ]);

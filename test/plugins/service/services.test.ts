@@ -208,6 +208,7 @@ describe('a pod', () => {
       nat_outside: false,
       output_feature: false,
       classify: true,
+      output_only: false,
     };
     assert.deepEqual(natOf(txn.values), [[`${INTERFACE}vpp-tap-c1`, value]]);
     const { txn: removal } = await node.del('web', 'c1');

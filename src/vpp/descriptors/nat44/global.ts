@@ -13,9 +13,9 @@ import { Nat44ConfigFlags, NatConfigFlags } from '../../binapi/enums.gen.ts';
 import type { Nat44ShowRunningConfigReply, NatWorkerDetails } from '../../binapi/messages.gen.ts';
 import type { VppDescriptorOptions } from '../options.ts';
 import { addressClaim, readAddresses } from './addresses.ts';
-import { setInputNode } from './classifier.ts';
 import { type Feature, readFeatures } from './features.ts';
 import { ignoreAlreadyDisabled, ignoreAlreadyEnabled, ignoreNotFound } from './ignored-retvals.ts';
+import { setInputNode } from './input-nodes.ts';
 import {
   hasDefaultTimeouts,
   readWorkers,

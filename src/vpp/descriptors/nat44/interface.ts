@@ -16,46 +16,67 @@ import {
 } from '#models/vpp/nat44-interface.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import type { VppDescriptorOptions } from '../options.ts';
-import { canClassify, isClassifying, setInputNode } from './classifier.ts';
 import { type Feature, featureClaims, readFeatures, setFeature } from './features.ts';
 import { globalEntries, type Nat44GlobalMetadata } from './global.ts';
 import { ignoreNotFound } from './ignored-retvals.ts';
+import {
+  hasInputNode,
+  type InputNodes,
+  isInputNode,
+  knowsInputNodes,
+  setInputNode,
+} from './input-nodes.ts';
 
-type Role = Feature | 'classify';
+type InputNode = keyof InputNodes;
+type Role = Feature | 'classify' | 'output-only';
 
 function rolesOf(value: Nat44Interface): readonly Role[] {
   const roles: Role[] = [];
   if (value.nat_inside) roles.push('in');
   if (value.nat_outside) roles.push('out');
   if (value.output_feature) roles.push('output');
+  if (value.output_only) roles.push('output-only');
   if (value.classify) roles.push('classify');
   return roles;
 }
 
+/** The nodes that VPP enables with a feature, and that are disabled for the role. */
+const replacedNodes: Readonly<Partial<Record<Role, readonly InputNode[]>>> = {
+  classify: ['in2out'],
+  // the last one is the one that is asked for
+  'output-only': ['reassembly', 'out2in'],
+};
+
+function isFeature(role: Role): role is Feature {
+  return role !== 'classify' && role !== 'output-only';
+}
+
 interface Step {
-  readonly what: Role | 'in2out';
+  readonly what: Feature | InputNode;
   readonly isOn: boolean;
 }
 
 /**
  * A new side is enabled before the old one is disabled, so that no packet passes without NAT44. VPP refuses
  * the output feature beside a side: then what is old has to go first. VPP enables and disables the nodes
- * of the sides by itself, so the classifier comes after them, and goes before.
+ * of the features by itself, so what replaces them comes after them, and goes before.
  */
 function stepsBetween(before: readonly Role[], after: readonly Role[]): readonly Step[] {
   const removed = before.filter((role) => !after.includes(role));
   const added = after.filter((role) => !before.includes(role));
-  const ofSides = (roles: readonly Role[], isOn: boolean): readonly Step[] =>
-    roles.filter((role) => role !== 'classify').map((what) => ({ what, isOn }));
-  const [on, off] = [ofSides(added, true), ofSides(removed, false)];
-  const isEnd = removed.includes('classify');
-  const isStart = added.includes('classify');
+  const features = (roles: readonly Role[], isOn: boolean): readonly Step[] =>
+    roles.filter(isFeature).map((what) => ({ what, isOn }));
+  const nodes = (roles: readonly Role[], isOn: boolean): readonly Step[] =>
+    roles.flatMap((role) => replacedNodes[role] ?? []).map((what) => ({ what, isOn }));
+  const [on, off] = [features(added, true), features(removed, false)];
   const steps: Step[] = [];
-  if (isEnd) steps.push({ what: 'classify', isOn: false });
+  if (removed.includes('classify')) steps.push({ what: 'classify', isOn: false });
   if (before.includes('output') || after.includes('output')) steps.push(...off, ...on);
   else steps.push(...on, ...off);
-  if (isStart) steps.push({ what: 'in2out', isOn: false }, { what: 'classify', isOn: true });
-  if (isEnd && after.length === 1 && after[0] === 'in') steps.push({ what: 'in2out', isOn: true });
+  steps.push(...nodes(added, false));
+  if (added.includes('classify')) steps.push({ what: 'classify', isOn: true });
+  const staysAsBefore = after.length === 1 && before.includes(after[0]!);
+  if (staysAsBefore) steps.push(...nodes(removed, true));
   return steps;
 }
 
@@ -66,13 +87,19 @@ export function nat44InterfaceDescriptor({
 }: VppDescriptorOptions): KvDescriptor<Nat44Interface, undefined> {
   const indexOf = (value: Nat44Interface, ctx: OperationContext): number =>
     ctx.metadata<VppInterfaceMetadata>(vppInterfaceKey.build({ name: value.name })).swIfIndex;
-  /** A classifier that VPP cannot report is the one that VPP enables on both sides. */
-  const rolesIn = (value: Nat44Interface): readonly Role[] =>
-    canClassify(client)
-      ? rolesOf(value)
-      : rolesOf(value).map((role) => (role === 'classify' ? 'out' : role));
+  /**
+   * Without a report of the nodes at the input they are those of VPP: its classifier on both sides, and translation of both
+   * directions at an output, which costs packets that come in there a search, and changes none.
+   */
+  const rolesIn = (value: Nat44Interface): readonly Role[] => {
+    const roles = rolesOf(value);
+    if (knowsInputNodes(client)) return roles;
+    return roles
+      .filter((role) => role !== 'output-only')
+      .map((role) => (role === 'classify' ? 'out' : role));
+  };
   const set = (index: number, { what, isOn }: Step, hasWorkers: boolean): Promise<unknown> =>
-    what === 'classify' || what === 'in2out'
+    isInputNode(what)
       ? setInputNode(client, index, what, isOn, hasWorkers)
       : setFeature(client, index, what, isOn);
   /**
@@ -87,18 +114,19 @@ export function nat44InterfaceDescriptor({
   ): Promise<undefined> =>
     allOrNothing(log, async (undo) => {
       const { hasWorkers } = ctx.metadata<Nat44GlobalMetadata>(NAT44_GLOBAL_KEY);
-      let haveSidesChanged = true;
+      let haveFeaturesChanged = true;
       const take = async (step: Step): Promise<void> => {
         const request = set(index, step, hasWorkers);
         await (step.isOn ? request : ignoreNotFound(request));
       };
       const takeBack = async ({ what, isOn }: Step): Promise<void> => {
-        // VPP enables this node with a side: if that failed, it was not enabled
-        if (what === 'in2out' && !isOn && !haveSidesChanged) return;
+        // VPP enables such a node with a feature: if that failed, it was not enabled
+        if (what !== 'classify' && isInputNode(what) && !isOn && !haveFeaturesChanged) return;
         await set(index, { what, isOn: !isOn }, hasWorkers);
       };
-      // the last step back: a side that is enabled again brings the node that the classifier replaces
-      if (before.includes('classify')) undo.add(() => take({ what: 'in2out', isOn: false }));
+      // the last steps back: a feature that is enabled again brings the nodes that are replaced
+      for (const what of before.flatMap((role) => replacedNodes[role] ?? []))
+        undo.add(() => take({ what, isOn: false }));
       const steps = stepsBetween(before, after);
       const taken = new Set<Step>();
       // in the order of the steps, not of their answers: VPP refuses a side until the output feature is off
@@ -107,11 +135,10 @@ export function nat44InterfaceDescriptor({
           if (taken.has(step)) await takeBack(step);
         });
       const results = steps.map(async (step) => {
-        const isOfSide = step.what !== 'classify' && step.what !== 'in2out';
         try {
           await take(step);
         } catch (error) {
-          if (isOfSide) haveSidesChanged = false;
+          if (!isInputNode(step.what)) haveFeaturesChanged = false;
           throw error;
         }
         taken.add(step);
@@ -120,21 +147,28 @@ export function nat44InterfaceDescriptor({
       return undefined;
     });
 
-  const classifies = async (
+  /** The value with the nodes at the input, which it has beside the features. */
+  const withInputNodes = async (
     found: Nat44Interface,
     known: Nat44Interface | undefined,
     ctx: RetrieveContext,
-  ): Promise<boolean> => {
-    if (!found.nat_inside) return false;
-    if (!canClassify(client)) return found.nat_outside && known?.classify === true;
-    if (found.nat_outside) return false;
+  ): Promise<Nat44Interface> => {
+    const [mayClassify, mayBeOutput] = [found.nat_inside, found.output_feature];
+    if (!knowsInputNodes(client)) {
+      const classify = mayClassify && found.nat_outside && known?.classify === true;
+      if (classify) return { ...found, nat_outside: false, classify };
+      return { ...found, output_only: mayBeOutput && known?.output_only === true };
+    }
     const { hasWorkers } = ctx
       .retrieved<Nat44GlobalMetadata>('vpp-nat44-global')
       .get(NAT44_GLOBAL_KEY)!;
     const { swIfIndex } = ctx
       .retrieved<VppInterfaceMetadata>('vpp-interface')
       .get(vppInterfaceKey.build({ name: found.name }))!;
-    return isClassifying(client, swIfIndex, hasWorkers);
+    const has = (node: InputNode): Promise<boolean> =>
+      hasInputNode(client, swIfIndex, node, hasWorkers);
+    if (mayClassify && !found.nat_outside) return { ...found, classify: await has('classify') };
+    return mayBeOutput ? { ...found, output_only: !(await has('out2in')) } : found;
   };
 
   return defineDescriptor('vpp-nat44-interface', nat44InterfaceModel, {
@@ -149,6 +183,12 @@ export function nat44InterfaceDescriptor({
         'excludes nat_inside and nat_outside',
       );
       checkField(key, value.output_feature || sides, 'nat_inside', 'no feature is enabled');
+      checkField(
+        key,
+        !value.output_only || value.output_feature,
+        'output_only',
+        'requires output_feature',
+      );
       checkField(
         key,
         !value.classify || (value.nat_inside && !value.nat_outside),
@@ -167,9 +207,10 @@ export function nat44InterfaceDescriptor({
       },
     ],
     claims: (_key, value) =>
-      rolesOf(value).flatMap((role) =>
-        featureClaims(value.name, role === 'classify' ? 'out' : role),
-      ),
+      rolesOf(value)
+        .map((role) => (role === 'classify' ? 'out' : role))
+        .filter(isFeature)
+        .flatMap((role) => featureClaims(value.name, role)),
     create: (_key, value, ctx) => change(ctx, indexOf(value, ctx), [], rolesIn(value)),
     update: (_key, before, after, _metadata, ctx) =>
       change(ctx, indexOf(after, ctx), rolesIn(before), rolesIn(after)),
@@ -195,8 +236,7 @@ export function nat44InterfaceDescriptor({
           nat_outside: on.includes('out'),
           output_feature: on.includes('output'),
         });
-        const classify = await classifies(value, known.get(name), ctx);
-        const shown = classify ? { ...value, nat_outside: false, classify } : value;
+        const shown = await withInputNodes(value, known.get(name), ctx);
         return [{ key, value: shown, origin: 'from-NB' as const }];
       });
       return (await Promise.all(found)).flat();

@@ -100,6 +100,7 @@ export const nat44Families: readonly Family[] = [
     others: {
       out: { name: 'nat-a', nat_outside: true },
       output: { name: 'nat-a', output_feature: true },
+      outputOnly: { name: 'nat-a', output_feature: true, output_only: true },
       classify: { name: 'nat-a', nat_inside: true, classify: true },
     },
   }),

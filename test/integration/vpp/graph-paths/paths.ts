@@ -7,7 +7,7 @@
 const outToPod = ['tap-output', 'tap-tx'];
 const outToUplink = ['interface-output', 'gso-ip4', 'uplink-output', 'uplink-tx'];
 
-/** Source NAT: the uplink has it for all that leaves by it, the tunnels to other nodes included. */
+/** Source NAT at the link that leads from the pods to the uplink; the tunnels to other nodes do not pass it. */
 const natOutput = [
   'ip4-sv-reassembly-output-featu',
   'nat-pre-in2out-output',
@@ -32,8 +32,6 @@ export const paths = {
     ...['tap-input', 'ethernet-input', 'ip4-input', 'ip4-lookup', 'ip4-rewrite ×2'],
     // the routed interface of the bridge domain of the tunnels
     ...['loop-output', 'loop-tx', 'l2-input', 'l2-fwd', 'l2-output', 'vxlan4-encap'],
-    ...natOutput,
-    'nat44-ed-in2out-output-slowpat',
     ...outToUplink,
   ],
   otherNodeToPod: [
@@ -45,10 +43,11 @@ export const paths = {
   ],
   podToOutside: [
     'tap-input',
-    ...overVrfLink,
-    ...['ip4-input ×2', 'ip4-lookup ×2', 'ip4-rewrite ×2'],
+    // the link of the VRFs, where ACLs see the address of the pod, and that with source NAT
+    ...['loop-output', 'loop-tx', 'loop-output', 'loop-tx', 'ethernet-input ×3'],
+    ...['ip4-input ×3', 'ip4-lookup ×3', 'ip4-rewrite ×3'],
     ...natOutput,
-    ...outToUplink,
+    ...outToUplink.map((node) => (node === 'interface-output' ? 'interface-output ×2' : node)),
   ],
   outsideToPod: [
     'af-packet-input',

@@ -23,16 +23,18 @@ function natOf(node: TestNode): Record<string, unknown> {
 const features = (node: TestNode): Record<string, string> =>
   Object.fromEntries(
     Object.entries(natOf(node)).flatMap(([key, value]) => {
-      const { name, nat_inside, classify, output_feature } = value as Record<string, unknown>;
+      const { name, ...sides } = value as Record<string, unknown>;
       if (!key.startsWith('nat44-interface/')) return [];
-      const sides = [nat_inside && 'in', classify && 'classify', output_feature && 'output'];
-      return [[String(name), sides.filter(Boolean).join(' ')]];
+      return [[String(name), Object.keys(sides).sort().join(' ')]];
     }),
   );
 
 const pool = (node: TestNode): string[] =>
   Object.keys(natOf(node)).filter((key) => key.startsWith('nat44-pool/'));
 
+const CLASSIFIES = 'classify nat_inside';
+/** With the link before the uplink, at which sources are translated. */
+const atTheEdge = { Gig1: 'nat_outside', edgeLink: 'output_feature output_only' };
 const ANY_TABLE = 'nat44-pool/vrf/4294967295/address/';
 const LOOPBACK = 'nat44-pool/vrf/1/address/10.1.1.254';
 const MAIN_VRF_CLIENTS = 'nat44-pool/clients-of-main-vrf';
@@ -64,7 +66,8 @@ describe('NAT44 of a node', () => {
           several_workers: false,
         },
       },
-      'nat44-interface/Gig1': { name: 'Gig1', output_feature: true },
+      'nat44-interface/Gig1': { name: 'Gig1', nat_outside: true },
+      'nat44-interface/edgeLink': { name: 'edgeLink', output_feature: true, output_only: true },
       'nat44-interface/tap-vpp2': classifying('tap-vpp2'),
       'nat44-interface/vxlanBVI': classifying('vxlanBVI'),
       'nat44-pool/clients-of-main-vrf': {
@@ -89,13 +92,13 @@ describe('NAT44 of a node', () => {
     ]) {
       const node = await startedNode({ yaml });
       assert.deepEqual(pool(node), [`${ANY_TABLE}10.1.1.254`], yaml);
-      assert.equal(features(node)['Gig1'], 'in classify', yaml);
+      assert.equal(features(node)['Gig1'], CLASSIFIES, yaml);
     }
   });
 
   it('translates no sources on the NIC by which other nodes are reached without an overlay', async () => {
     const node = await startedNode({ yaml: `nodeToNodeTransport: nooverlay\n${GATEWAY}` }, []);
-    assert.deepEqual(features(node), { Gig1: 'in classify', 'tap-vpp2': 'in classify' });
+    assert.deepEqual(features(node), { Gig1: CLASSIFIES, 'tap-vpp2': CLASSIFIES });
     assert.deepEqual(pool(node), [`${ANY_TABLE}10.1.1.254`]);
   });
 
@@ -108,8 +111,9 @@ nodeConfig:
 `;
     for (const transport of ['vxlan', 'nooverlay']) {
       const node = await startedNode({ yaml: `nodeToNodeTransport: ${transport}${other}` }, []);
-      assert.equal(features(node)['Gig2'], 'output');
-      assert.equal(features(node)['Gig1'], 'in classify');
+      assert.equal(features(node)['Gig2'], 'output_feature');
+      assert.equal(features(node)['edgeLink'], undefined);
+      assert.equal(features(node)['Gig1'], CLASSIFIES);
       assert.deepEqual(pool(node), [MAIN_VRF_CLIENTS, LOOPBACK, `${ANY_TABLE}203.0.113.7`]);
     }
   });
@@ -118,10 +122,11 @@ nodeConfig:
     const vpp = fakeVppWithNics('Gig1');
     const yaml = 'ipamConfig: {nodeInterconnectDHCP: true}';
     const node = await startedNode({ vpp, yaml }, []);
-    assert.equal(features(node)['Gig1'], 'in classify');
+    assert.equal(features(node)['Gig1'], CLASSIFIES);
     vpp.dhcp = [{ interfaceName: 'Gig1', address: '172.20.0.9/16', router: '172.20.0.1' }];
     await node.heal();
-    assert.equal(features(node)['Gig1'], 'output');
+    const { Gig1, edgeLink } = features(node);
+    assert.deepEqual({ Gig1, edgeLink }, atTheEdge);
     assert.deepEqual(pool(node), [MAIN_VRF_CLIENTS, LOOPBACK, `${ANY_TABLE}172.20.0.9`]);
   });
 
@@ -135,7 +140,8 @@ nodeConfig:
     });
     const vpp = fakeVppWithNics('Gig1');
     const node = await startedNode({ vpp, stn, yaml: 'stealInterface: eth1' }, []);
-    assert.equal(features(node)['Gig1'], 'output');
+    const { Gig1, edgeLink } = features(node);
+    assert.deepEqual({ Gig1, edgeLink }, atTheEdge);
     assert.deepEqual(pool(node), [LOOPBACK, `${ANY_TABLE}10.20.0.5`]);
   });
 
