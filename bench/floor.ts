@@ -12,6 +12,7 @@ import { dumpPause } from './lib/floor/dump-pause.ts';
 import { growth } from './lib/floor/growth.ts';
 import { logVolume } from './lib/floor/log-volume.ts';
 import { podAttach } from './lib/floor/pod-attach.ts';
+import { podBurst } from './lib/floor/pod-burst.ts';
 import type { Part, Row } from './lib/floor/row.ts';
 import { scheduler } from './lib/floor/scheduler.ts';
 import type { Print } from './main.ts';
@@ -20,6 +21,7 @@ export const NAME = 'floor: every row of docs/performance.md against its referen
 
 const parts: readonly Part[] = [
   podAttach,
+  podBurst,
   binapi,
   scheduler,
   coldStart,

@@ -155,6 +155,28 @@ export class ReplayedNode implements AsyncDisposable {
     return { ms: end - start, replayedMs, batches };
   }
 
+  /**
+   * Makes sandboxes, replays what the agent did until the work has ended, and removes them.
+   * @param work attaches and detaches each of them
+   */
+  async together<T>(number: number, work: (pods: readonly Sandbox[]) => Promise<T>): Promise<T> {
+    const pods: Sandbox[] = [];
+    const mirrors: Netns[] = [];
+    const namespaces: Record<string, string> = {};
+    for (let i = 0; i < number; i++) {
+      const pod = await this.node.sandbox(`pod-${this.#pods++}`);
+      const mirror = await Netns.create('mirror');
+      namespaces[pod.path] = mirror.path;
+      pods.push(pod);
+      mirrors.push(mirror);
+    }
+    await sleep(SETTLE_MS);
+    const result = await work(pods);
+    await this.#replayed.replay(await this.#recording.next(), namespaces);
+    for (const one of [...pods, ...mirrors]) await one.remove();
+    return result;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#replayed.end();
     await this.#vpp.kill();
