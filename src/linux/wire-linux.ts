@@ -6,6 +6,7 @@ import type { HostPort } from '#plugins/controller/api/ports/host.ts';
 import type { LinuxHost } from './api.ts';
 import { LostTapLinks } from './descriptors/interface/lost-tap-links.ts';
 import { linuxDescriptors } from './descriptors/linux-descriptors.ts';
+import { type TapLinks, tapLinks } from './descriptors/tap-links.ts';
 import { hostPort } from './host-port.ts';
 import type { HostFacts } from './kernel/prepare-host.ts';
 import type { SocketTable } from './socket-services/api.ts';
@@ -25,6 +26,8 @@ export interface WiredLinux {
   readonly descriptors: readonly AnyDescriptor[];
   /** For the descriptors of VPP, which are read back later. */
   readonly lostTapLinks: LostTapLinks;
+  /** For the descriptors of VPP. */
+  readonly tapLinks: TapLinks;
   readonly port: HostPort;
   /** Prepares the host. */
   readonly component: Component;
@@ -36,6 +39,7 @@ export function wireLinux({ host, socketTable, prepare, label, log }: LinuxWirin
   return {
     descriptors: linuxDescriptors({ host, label, log, lostTapLinks, socketTable }),
     lostTapLinks,
+    tapLinks: tapLinks(host, log),
     port: hostPort(host, () => facts.ipv6, socketTable !== undefined),
     component: {
       name: 'host',

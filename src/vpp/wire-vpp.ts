@@ -16,7 +16,7 @@ import { BinapiClient } from './binapi/client/client.ts';
 import { registerCallMetrics } from './calls/metrics.ts';
 import { callRoutes } from './calls/routes.ts';
 import type { GovppConfig } from './config.ts';
-import type { LostTapLinks, NamespaceSight } from './descriptors/options.ts';
+import type { LostTapLinks, NamespaceSight, TapLinks } from './descriptors/options.ts';
 import { vppDescriptors } from './descriptors/vpp-descriptors.ts';
 import { InterfaceStateReports } from './interface-state-reports.ts';
 import { InterfaceWatch, type InterfaceWatchOptions } from './interface-watch.ts';
@@ -43,6 +43,7 @@ export interface VppWiringDeps {
   /** Service label. */
   readonly label: string;
   readonly lostTapLinks: LostTapLinks;
+  readonly tapLinks: TapLinks;
   readonly store: RecordStore;
   readonly isAgentKey: (key: string) => boolean;
   readonly status: StatusCheck;
@@ -99,6 +100,7 @@ export function wireVpp(deps: VppWiringDeps): WiredVpp {
       clock,
       log,
       lostTapLinks,
+      tapLinks: deps.tapLinks,
       namespaces: deps.namespaces ?? namespaceSight(process),
       managedKeys: new ObjectRecords({ store, isAgentKey, log }),
     }),

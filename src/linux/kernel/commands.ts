@@ -26,6 +26,7 @@ import {
 type Operation =
   | { readonly kind: 'createVeth'; readonly name: string; readonly peer: LinkLocation }
   | { readonly kind: 'deleteLink'; readonly name: string }
+  | { readonly kind: 'beginDeleteTap'; readonly name: string }
   | { readonly kind: 'moveLink'; readonly name: string; readonly to: LinkLocation }
   | { readonly kind: 'setLink'; readonly name: string; readonly settings: LinkSettings }
   | { readonly kind: 'addAddress' | 'deleteAddress'; readonly name: string; readonly cidr: string }
@@ -95,6 +96,11 @@ export function createVeth(a: LinkLocation, b: LinkLocation): Command {
 export function deleteLink(namespace: NamespacePath, name: string): Command {
   checkLinkName(name);
   return { kind: 'deleteLink', namespace, name, where: at(`link ${name}`, namespace) };
+}
+
+export function beginDeleteTap(namespace: NamespacePath, name: string): Command {
+  checkLinkName(name);
+  return { kind: 'beginDeleteTap', namespace, name, where: at(`link ${name}`, namespace) };
 }
 
 export function moveLink({ namespace, name }: LinkLocation, to: LinkLocation): Command {

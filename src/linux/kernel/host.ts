@@ -31,6 +31,8 @@ export function kernelHost({
   thread = new URL('thread.ts', import.meta.url),
 }: KernelHostOptions): LinuxHost & DatagramSockets & NamespaceCookies {
   const queue = new CommandQueue({ clock, limitMs, thread });
+  // its thread answers first, and then waits for the kernel
+  const deletions = new CommandQueue({ clock, limitMs, thread });
   const run = async (command: commands.Command): Promise<void> => {
     await queue.run(command);
   };
@@ -40,6 +42,9 @@ export function kernelHost({
     bootId: async () => (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim(),
     createVeth: async (a, b) => run(commands.createVeth(a, b)),
     deleteLink: async (namespace, name) => run(commands.deleteLink(namespace, name)),
+    beginDeleteTap: async (namespace, name) => {
+      await deletions.run(commands.beginDeleteTap(namespace, name));
+    },
     moveLink: async (from, to) => run(commands.moveLink(from, to)),
     setLink: async (namespace, name, settings) => run(commands.setLink(namespace, name, settings)),
     addAddress: async (namespace, name, address) =>

@@ -261,6 +261,19 @@ export class SimLinux implements LinuxHost {
     );
   }
 
+  beginDeleteTap(namespace: NamespacePath, name: string): Promise<void> {
+    return this.#checked(
+      'beginDeleteTap',
+      namespace,
+      [name],
+      () => text.checkLinkName(name),
+      (space) => {
+        if (space.link(name).kind !== 'tun') throw linuxError('EINVAL', `link ${name}`);
+        space.deleteLink(name);
+      },
+    );
+  }
+
   /** Rejects invalid arguments before the operation is counted or recorded, as the real host does. */
   async #checked(
     operation: LinuxOperation['name'],

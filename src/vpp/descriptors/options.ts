@@ -17,6 +17,15 @@ export interface MadeLink {
   readonly name: string;
 }
 
+/** The links of TAPs in the kernel. */
+export interface TapLinks {
+  /**
+   * Begins to delete a link, so that VPP need not wait for the kernel when it deletes the TAP. If that is not possible,
+   * nothing happens: VPP deletes the link, too.
+   */
+  beginDelete(made: MadeLink): Promise<void>;
+}
+
 /** VPP may run in a container of its own, with other files and processes than the agent. */
 export interface NamespaceSight {
   /** Whether a path leads VPP to the same network namespace as the agent. */
@@ -33,6 +42,8 @@ export interface VppDescriptorOptions {
   readonly managedKeys: ManagedKeys;
   /** Absent: the links of TAPs are not known. */
   readonly lostTapLinks?: LostTapLinks | undefined;
+  /** Absent: VPP deletes the links. */
+  readonly tapLinks?: TapLinks | undefined;
   /** Absent: VPP makes all links in its own namespace. */
   readonly namespaces?: NamespaceSight | undefined;
 }

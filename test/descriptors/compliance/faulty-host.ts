@@ -31,6 +31,8 @@ export class FaultyHost {
       reportLinks: (ns) => inner.reportLinks(at(ns)),
       createVeth: (a, b) => change('createVeth', () => inner.createVeth(place(a), place(b))),
       deleteLink: (ns, name) => change('deleteLink', () => inner.deleteLink(at(ns), name)),
+      beginDeleteTap: (ns, name) =>
+        change('beginDeleteTap', () => inner.beginDeleteTap(at(ns), name)),
       moveLink: (from, to) => change('moveLink', () => inner.moveLink(place(from), place(to))),
       setLink: (ns, name, settings) =>
         change('setLink', () => inner.setLink(at(ns), name, settings)),

@@ -6,7 +6,13 @@ import { LinuxError } from '#linux/api.ts';
 /** The calls of a network stack that read or change a namespace. */
 export type Changes = Omit<
   LinuxHost,
-  'namespaceIdentity' | 'namespaces' | 'bootId' | 'findLinks' | 'connections' | 'reportLinks'
+  | 'namespaceIdentity'
+  | 'namespaces'
+  | 'bootId'
+  | 'beginDeleteTap'
+  | 'findLinks'
+  | 'connections'
+  | 'reportLinks'
 >;
 
 export interface Call {

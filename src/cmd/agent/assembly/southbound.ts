@@ -41,6 +41,7 @@ export function southbound(deps: PartDeps, stores: NodeStores): Southbound {
     namespaces: environment.vppNamespaces,
     label,
     lostTapLinks: linux.lostTapLinks,
+    tapLinks: linux.tapLinks,
     store: stores.local,
     isAgentKey,
     status,

@@ -26,7 +26,7 @@ type Metadata = VppInterfaceMetadata;
 export function interfaceDescriptor(
   options: VppDescriptorOptions,
 ): KvDescriptor<VppInterface, Metadata> {
-  const { client, log, aclBindings, namespaces } = options;
+  const { client, log, aclBindings, namespaces, tapLinks } = options;
   return defineDescriptor('vpp-interface', vppInterfaceModel, {
     retrieveDependencies: ['linux-interface'],
     validate,
@@ -52,7 +52,7 @@ export function interfaceDescriptor(
         const kind = requireHandler(value);
         const made = await kind.create(client, value, ctx, namespaces);
         const metadata = metadataOf(value, made);
-        undo.add(() => kind.delete(client, value, metadata));
+        undo.add(() => kind.delete(client, value, metadata, tapLinks));
         const bound = aclBindings.setAll(made.swIfIndex, value.name);
         await allSettled(configureCreated(client, kind, value, made.swIfIndex, bound));
         return metadata;
@@ -96,7 +96,7 @@ export function interfaceDescriptor(
       const down = kind.downOnDelete ? [ignoreNotFound(setState(client, swIfIndex, false))] : [];
       // VPP clears the tag of an interface that it deletes. Cleared before, it would leave an
       // unrecognizable interface if the agent crashed in between.
-      await allSettled([...down, ignoreNotFound(kind.delete(client, value, metadata))]);
+      await allSettled([...down, ignoreNotFound(kind.delete(client, value, metadata, tapLinks))]);
     },
 
     retrieve: (correlate, ctx) => retrieveInterfaces(options, correlate, ctx),

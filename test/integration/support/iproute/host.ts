@@ -67,7 +67,13 @@ async function move({ namespace, name }: LinkLocation, to: LinkLocation): Promis
 
 export const iprouteHost: Omit<
   LinuxHost,
-  'namespaceIdentity' | 'namespaces' | 'bootId' | 'findLinks' | 'connections' | 'reportLinks'
+  | 'namespaceIdentity'
+  | 'namespaces'
+  | 'bootId'
+  | 'beginDeleteTap'
+  | 'findLinks'
+  | 'connections'
+  | 'reportLinks'
 > = {
   createVeth: (a, b) =>
     change(

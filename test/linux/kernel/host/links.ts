@@ -1,7 +1,8 @@
 /** Links of the kernel: made, set, moved and deleted. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { LinkReport } from '#linux/api.ts';
+import { type LinkReport, NamespaceNotFoundError } from '#linux/api.ts';
+import { until } from '#test/support/wait.ts';
 import { HostBench, type LinuxBackend, linkOf, refusedWith, route } from './bench.ts';
 
 export function linkSuite(name: string, make: () => Promise<LinuxBackend>): void {
@@ -262,6 +263,23 @@ export function linkSuite(name: string, make: () => Promise<LinuxBackend>): void
         [tap.kind, tap.up, tap.running, tap.peerIndex, tap.addresses],
         ['tun', true, false, undefined, ['10.1.1.2/32']],
       );
+    });
+
+    test('the deletion of a TAP begins, and nothing else is deleted so', async () => {
+      const [space] = await bench.pair();
+      await bench.makeTap(space, 'tap0');
+      await bench.makeTap(space, 'tap1');
+      await Promise.all(['tap0', 'tap1'].map((name) => bench.host.beginDeleteTap(space, name)));
+      const links = async () => (await bench.host.dump(space)).links.map(({ name }) => name);
+      await until('both are deleted', async () => (await links()).join() === 'lo,va');
+      await assert.rejects(bench.host.beginDeleteTap(space, 'tap0'), refusedWith('ENODEV'));
+      await assert.rejects(bench.host.beginDeleteTap(space, 'va'), refusedWith('EINVAL'));
+      await assert.rejects(bench.host.beginDeleteTap(space, 'a b'), refusedWith('EINVAL'));
+      await assert.rejects(
+        bench.host.beginDeleteTap('/run/netns/none', 'tap0'),
+        NamespaceNotFoundError,
+      );
+      assert.deepEqual(await links(), ['lo', 'va']);
     });
 
     test('deleting one end deletes the other; the loopback stays', async () => {

@@ -3,7 +3,7 @@ import type { VppInterface } from '#models/vpp/interface.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import type { VppClient } from '../../../binapi/api.ts';
 import type { SwInterfaceDetails } from '../../../binapi/messages.gen.ts';
-import type { NamespaceSight } from '../../options.ts';
+import type { NamespaceSight, TapLinks } from '../../options.ts';
 
 /** Result of the message that creates an interface. */
 export interface CreatedInterface {
@@ -82,7 +82,12 @@ export interface InterfaceTypeHandler {
     value: VppInterface,
     swIfIndex: number,
   ): readonly Promise<unknown>[];
-  delete(client: VppClient, value: VppInterface, metadata: VppInterfaceMetadata): Promise<void>;
+  delete(
+    client: VppClient,
+    value: VppInterface,
+    metadata: VppInterfaceMetadata,
+    tapLinks: TapLinks | undefined,
+  ): Promise<void>;
   /** Reads at least the interfaces of the type that are in `details`; none if VPP lacks the plugin. */
   dump(client: VppClient, ctx: TypeRetrieveContext): Promise<readonly FoundInterface[]>;
   /** The fields that were found, in the spelling of the desired value where both are equivalent. */

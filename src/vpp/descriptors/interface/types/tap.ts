@@ -146,7 +146,13 @@ export const tap: InterfaceTypeHandler = {
     }
   },
 
-  async delete(client, _value, { swIfIndex }) {
+  /**
+   * VPP forwards nothing while the kernel deletes a link of VPP, for 12 to 30 ms. Only a link in a namespace that VPP
+   * has entered is known to be the one with this name.
+   */
+  async delete(client, _value, { swIfIndex, hostIfName, hostNamespace }, tapLinks) {
+    if (hostNamespace !== undefined && hostIfName !== undefined)
+      await tapLinks?.beginDelete({ namespace: hostNamespace, name: hostIfName });
     await client.request('tap_delete_v2', { sw_if_index: swIfIndex });
   },
 
