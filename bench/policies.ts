@@ -50,12 +50,9 @@ async function resyncs(print: Print, cluster: PolicyCluster, node: PolicyBenchNo
   const [, , steady] = warm.toSorted((a, b) => a.ms - b.ms);
   printResync(print, 'resync in a warm process', steady!);
   const policies = node.policies();
-  const permits = policies.flatMap(({ ingress, egress }) => [
-    ...ingress.permits,
-    ...egress.permits,
-  ]);
-  const prefixes = permits.reduce((sum, { peers }) => sum + peers.prefixes().length, 0);
-  print(`    ${policies.length} pods, ${permits.length} permits with ${prefixes} prefixes`);
+  const all = policies.flatMap(({ ingress, egress }) => [...ingress.rules, ...egress.rules]);
+  const prefixes = all.reduce((sum, { peers }) => sum + peers.prefixes().length, 0);
+  print(`    ${policies.length} pods, ${all.length} policy rules with ${prefixes} prefixes`);
   const acls = node.acls();
   const rules = acls.reduce((sum, acl) => sum + acl.rules.length, 0);
   const lists = new Set(acls.map((acl) => acl.rules));

@@ -31,10 +31,10 @@ import { AclRenderer, type TableOwner } from './acl/renderer.ts';
 import { NewPolicyTables, type PolicyApi, type WiredPod } from './api.ts';
 import { type CheckedServices, checkedChanges, checkedServices } from './checked-services.ts';
 import { OpenConnections } from './open-connections.ts';
-import type { Isolation, PodPolicy, PolicyName } from './pod-policy.ts';
+import type { PodPolicy, PolicyName, RuleList } from './pod-policy.ts';
 import { type PolicyNodeDeps, policyNode } from './policy-node.ts';
 import { PolicyProblemLog } from './policy-problem-log.ts';
-import { PolicyProcessor } from './processor/policy-processor.ts';
+import { PolicyProcessor, policyInputs } from './processor/policy-processor.ts';
 import type { ProcessorChange } from './processor/processor-change.ts';
 import type {
   CheckedAddress,
@@ -64,9 +64,6 @@ type ChangeContext = RendererContext & Pick<UpdateContext, 'log' | 'followUp'>;
 /** A change before the interfaces of its pods are known. */
 type PolicyChange = Omit<RenderedChange, 'pods'> & ProcessorChange;
 
-/** Resources of Kubernetes that decide what policies permit, besides those of services. */
-const inputs: ReadonlySet<string> = new Set(['pod', 'namespace', 'policy']);
-
 interface PolicyState {
   readonly attached: Map<AttachmentId, WiredPod>;
   readonly processor: PolicyProcessor;
@@ -90,7 +87,7 @@ class Policies implements EventHandler<PolicyState>, PolicyApi {
     if (event.kind.method(event.payload) !== EventMethod.Update) return true;
     if (KubeStateChange.is(event)) {
       const { resource } = event.payload;
-      return inputs.has(resource) || serviceInputs.has(resource);
+      return policyInputs.has(resource) || serviceInputs.has(resource);
     }
     return (
       NodeUpdate.is(event) || AddPod.is(event) || DeletePod.is(event) || NewPolicyTables.is(event)
@@ -329,11 +326,13 @@ function changeText(pods: ReadonlyMap<AttachmentId, RenderedPod | undefined>): s
 
 /** Equal for equal policies. */
 function policyText({ pod, addresses, ingress, egress }: PodPolicy): object {
-  const textOf = ({ policies, permits }: Isolation): object => ({
+  const textOf = ({ policies, rules }: RuleList): object => ({
     policies,
-    permits: permits.map(({ peers, ports, policy, rule }) => [
+    rules: rules.map(({ peers, ports, policy, rule, tier, action }) => [
+      tier,
+      action,
       policy,
-      rule,
+      rule ?? null,
       peers.prefixes().join(),
       ports.text,
     ]),

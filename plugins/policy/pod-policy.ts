@@ -1,59 +1,112 @@
 /**
- * The permissions of pods of this node by network policies: made by the configurator, configured by a renderer.
+ * The rules for pods of this node by network policies: made by the configurator, configured by a renderer.
  * Selectors, namespaces and names of ports are resolved: only addresses and numbers are left.
  */
-import type { AddressNumber, AddressSet } from './address-set.ts';
+import { type AddressNumber, AddressSet } from './address-set.ts';
 import { PortSet } from './port-set.ts';
 
 /** `<namespace>/<name>`. */
 export type PodName = string;
+/** `<namespace>/<name>`, of a policy of the cluster `<name>`. */
 export type PolicyName = string;
 
 /** Directions are those of Kubernetes: ingress is traffic to the pod. */
 export type PolicyDirection = 'ingress' | 'egress';
 
-/** An attached pod of this node. Pods in the network of the host are not attached, hence not isolated. */
+/** In the order in which they decide. What no tier decides is permitted. */
+export const policyTiers = ['Admin', 'NetworkPolicy', 'Baseline'] as const;
+
+export type PolicyTier = (typeof policyTiers)[number];
+
+/** Pass leaves the decision to the next tier. */
+export type RuleAction = 'Accept' | 'Deny' | 'Pass';
+
+/** An attached pod of this node. Pods in the network of the host are not attached, hence no policy applies to them. */
 export interface PodPolicy {
   readonly pod: PodName;
   /** Of its attachment, not of the Pod record, which may not contain it yet. */
   readonly addresses: readonly AddressNumber[];
-  readonly ingress: Isolation;
-  readonly egress: Isolation;
+  readonly ingress: RuleList;
+  readonly egress: RuleList;
 }
 
 /** One direction of a pod. The same object as before if nothing changed. */
-export interface Isolation {
-  /** Policies that isolate the pod in this direction, sorted; none: everything is permitted. */
+export interface RuleList {
+  /** Policies that apply to the pod in this direction, in the order of their tiers and priorities. */
   readonly policies: readonly PolicyName[];
-  /** The permits of all policies; everything else is denied if there is a policy. */
-  readonly permits: readonly Permit[];
+  /** Of all tiers: the first rule that matches decides, or passes to the next tier. */
+  readonly rules: readonly PolicyRule[];
 }
 
-/** One rule of a policy. */
-export interface Permit {
+export interface PolicyRule {
+  readonly tier: PolicyTier;
+  readonly action: RuleAction;
   /** The other ends. */
   readonly peers: AddressSet;
   /** Ports of the pod that receives. */
   readonly ports: PortSet;
   readonly policy: PolicyName;
-  /** Position in the list of ingress or egress rules of the policy, from 0. */
-  readonly rule: number;
+  /**
+   * Position in the list of ingress or egress rules of the policy, from 0. Absent: the policy denies what none of its tier
+   * accepts, as a NetworkPolicy does, or as one does of which it is unknown what it says about the pod.
+   */
+  readonly rule?: number;
+  /** As the policy names it. */
+  readonly name?: string;
 }
 
-export function isIsolated({ policies }: Isolation): boolean {
-  return policies.length > 0;
+/** No policy applies. */
+export const noRules: RuleList = { policies: [], rules: [] };
+
+/** Whether something is denied. */
+export function isRestricted({ rules }: RuleList): boolean {
+  return rules.some(({ action }) => action === 'Deny');
 }
 
-/** Without the permits of some of its policies. */
-export function withoutPolicies(isolation: Isolation, without: ReadonlySet<PolicyName>): Isolation {
-  if (without.size === 0) return isolation;
-  const permits = isolation.permits.filter(({ policy }) => !without.has(policy));
-  return { ...isolation, permits };
+/** As if some policies could not be read: they accept nothing, and deny everything that they do not leave to others. */
+export function withoutPolicies(list: RuleList, without: ReadonlySet<PolicyName>): RuleList {
+  if (without.size === 0) return list;
+  const rules = list.rules.flatMap((one) => (without.has(one.policy) ? closed(one) : [one]));
+  return { ...list, rules };
+}
+
+/** As ClusterNetworkPolicies fail closed: a rule that does not accept denies all. */
+function closed(rule: PolicyRule): PolicyRule[] {
+  if (rule.action === 'Accept') return [];
+  return [{ ...rule, action: 'Deny', peers: AddressSet.any, ports: PortSet.any }];
+}
+
+/** The ports of one address of the other end about which a rule decides. */
+export interface RuleVerdict {
+  readonly rule: PolicyRule;
+  readonly ports: PortSet;
+}
+
+/** The rules that decide about one address of the other end, in their order, each with the ports that it is the first for. */
+export function decidingRules({ rules }: RuleList, address: AddressNumber): RuleVerdict[] {
+  const found: RuleVerdict[] = [];
+  let undecided = PortSet.any;
+  let passed = PortSet.none;
+  let tier: PolicyTier | undefined;
+  for (const rule of rules) {
+    if (rule.tier !== tier) {
+      undecided = PortSet.union([undecided, passed]);
+      passed = PortSet.none;
+      tier = rule.tier;
+    }
+    if (undecided.isEmpty || !rule.peers.has(address)) continue;
+    const ports = undecided.intersect(rule.ports);
+    if (ports.isEmpty) continue;
+    found.push({ rule, ports });
+    undecided = undecided.minus(ports);
+    if (rule.action === 'Pass') passed = PortSet.union([passed, ports]);
+  }
+  return found;
 }
 
 /** The ports that the policies of one direction permit for one address of the other end. */
-export function permittedPorts(isolation: Isolation, address: AddressNumber): PortSet {
-  if (!isIsolated(isolation)) return PortSet.any;
-  const permits = isolation.permits.filter(({ peers }) => peers.has(address));
-  return PortSet.union(permits.map(({ ports }) => ports));
+export function permittedPorts(list: RuleList, address: AddressNumber): PortSet {
+  if (!isRestricted(list)) return PortSet.any;
+  const denied = decidingRules(list, address).filter(({ rule }) => rule.action === 'Deny');
+  return PortSet.union(denied.map(({ ports }) => ports)).complement();
 }

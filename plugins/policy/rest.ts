@@ -1,10 +1,10 @@
-/** REST of policies: which policies isolate each pod of this node, what they permit, and the ACLs that carry them. */
+/** REST of policies: which policies apply to each pod of this node, their rules, and the ACLs that carry them. */
 import {
-  type Isolation as IsolationDocument,
   type PolicyAttachment,
   PolicyPodDocument,
   PolicyPodList,
   type PolicyPodSummary,
+  type RuleList as RuleListDocument,
 } from '#documents/policies.ts';
 import type { ValueState } from '#documents/value-states.ts';
 import type { Clock } from '#infra/clock/clock.ts';
@@ -13,7 +13,8 @@ import { streamedJson, streamedList } from '#infra/http/streamed.ts';
 import type { AttachmentId } from '#plugins/podmanager/api.ts';
 import { formatAddress } from './address-set.ts';
 import type { PolicyApi } from './api.ts';
-import type { Isolation, PodName, PodPolicy, PolicyName } from './pod-policy.ts';
+import { ruleDocument } from './connectivity/rule-document.ts';
+import type { PodName, PodPolicy, PolicyDirection, PolicyName, RuleList } from './pod-policy.ts';
 
 export interface PolicyRoutesDeps {
   readonly policies: PolicyApi;
@@ -30,7 +31,7 @@ export function policyRoutes(deps: PolicyRoutesDeps): Route[] {
       method: 'GET',
       path: '/contiv/v1/policy/pods',
       mutating: false,
-      summary: 'pods of this node: the policies that isolate them, and the state of their ACLs',
+      summary: 'pods of this node: the policies that apply to them, and the state of their ACLs',
       reply: PolicyPodList,
       handle: () => streamedList(summaries(deps), clock),
     },
@@ -39,7 +40,7 @@ export function policyRoutes(deps: PolicyRoutesDeps): Route[] {
       path: '/contiv/v1/policy/pods/:namespace/:name',
       mutating: false,
       summary:
-        'one pod: what each rule of its policies permits; its ACLs, desired and read from VPP',
+        'one pod: the rules of its policies in the order in which they decide; its ACLs, desired and read from VPP',
       reply: PolicyPodDocument,
       async handle({ params }) {
         const name = `${params['namespace']}/${params['name']}`;
@@ -98,8 +99,8 @@ function attachmentDocument(
   return {
     attachment,
     addresses: addresses.map(formatAddress),
-    ingress: isolationDocument(ingress),
-    egress: isolationDocument(egress),
+    ingress: listDocument(ingress, 'ingress'),
+    egress: listDocument(egress, 'egress'),
     values: [...policies.valuesOf(attachment)].map(([key, desired]) => ({
       key,
       ...stateOf(key),
@@ -109,14 +110,13 @@ function attachmentDocument(
   };
 }
 
-function isolationDocument({ policies, permits }: Isolation): IsolationDocument {
+function listDocument({ policies, rules }: RuleList, direction: PolicyDirection): RuleListDocument {
   return {
-    isolatedBy: policies,
-    permits: permits.map(({ policy, rule, peers, ports }) => ({
-      policy,
-      rule,
-      peers: peers.prefixes(),
-      ports: ports.text,
+    policies,
+    rules: rules.map((rule) => ({
+      ...ruleDocument(rule, direction),
+      peers: rule.peers.prefixes(),
+      ports: rule.ports.text,
     })),
   };
 }

@@ -1,6 +1,7 @@
 /** Documents about who may reach whom in the whole cluster, and what a change would do. */
 import { Type } from 'typebox';
 import { type DocumentOf, orNull, text, texts } from './document.ts';
+import { PolicyRule } from './policy-rule.ts';
 
 export const Endpoint = Type.Object({
   name: text('default/web[Deployment], or a range of addresses outside of the cluster.'),
@@ -35,10 +36,9 @@ export const ConnectivityDocument = Type.Object({
 export type ConnectivityDocument = DocumentOf<typeof ConnectivityDocument>;
 
 const Direction = Type.Object({
-  isolatedBy: texts('Empty: everything is permitted.'),
-  permits: Type.Array(
-    Type.Object({ policy: Type.String(), rule: Type.Integer(), ports: Type.String() }),
-  ),
+  policies: texts('That apply to the pod, in the order in which they decide.'),
+  rules: Type.Array(PolicyRule, { description: 'That match, with the ports that they decide.' }),
+  undecided: text('Ports that are permitted because no rule decides about them.'),
 });
 export type Direction = DocumentOf<typeof Direction>;
 

@@ -1,14 +1,15 @@
-/** Documents about the policies that isolate the pods of this node. */
+/** Documents about the policies that apply to the pods of this node. */
 import { Type } from 'typebox';
 import { type DocumentOf, orNull, text, texts } from './document.ts';
+import { PolicyRule } from './policy-rule.ts';
 import { CarryingValue, ValueState } from './value-states.ts';
 
 const PolicyPodSummary = Type.Object({
   name: text('namespace/name.'),
   attachment: text('container ID/interface.'),
   addresses: texts('Without prefix length.'),
-  ingress: texts('Policies that isolate the pod.'),
-  egress: texts('Policies that isolate the pod.'),
+  ingress: texts('Policies that apply to the pod.'),
+  egress: texts('Policies that apply to the pod.'),
   notAsDefined: texts('Those of them that are not carried as defined: they permit less.'),
   values: Type.Array(ValueState, { description: 'The ACLs that carry the policies.' }),
 });
@@ -16,24 +17,19 @@ export type PolicyPodSummary = DocumentOf<typeof PolicyPodSummary>;
 
 export const PolicyPodList = Type.Array(PolicyPodSummary);
 
-const Isolation = Type.Object({
-  isolatedBy: texts('Empty: everything is permitted.'),
-  permits: Type.Array(
-    Type.Object({
-      policy: Type.String(),
-      rule: Type.Integer({ description: 'Position in the rules of the policy, from 0.' }),
-      peers: texts('Prefixes.'),
-      ports: Type.String(),
-    }),
-  ),
+const RuleList = Type.Object({
+  policies: texts('In the order in which they decide. Empty: everything is permitted.'),
+  rules: Type.Array(Type.Object({ ...PolicyRule.properties, peers: texts('Prefixes.') }), {
+    description: 'The first one that matches decides, or passes to the next tier.',
+  }),
 });
-export type Isolation = DocumentOf<typeof Isolation>;
+export type RuleList = DocumentOf<typeof RuleList>;
 
 const PolicyAttachment = Type.Object({
   attachment: text('container ID/interface.'),
   addresses: texts('Without prefix length.'),
-  ingress: Isolation,
-  egress: Isolation,
+  ingress: RuleList,
+  egress: RuleList,
   values: Type.Array(CarryingValue, { description: 'The ACLs that carry the policies.' }),
 });
 export type PolicyAttachment = DocumentOf<typeof PolicyAttachment>;
@@ -47,7 +43,7 @@ export const PolicyPodDocument = Type.Object({
   attachments: Type.Array(PolicyAttachment, {
     description: 'More than one if a predecessor of the same name is not deleted yet.',
   }),
-  problems: byPolicy('Of the policies that isolate the pod.'),
-  limits: byPolicy('Of the policies that isolate the pod.'),
+  problems: byPolicy('Of the policies that apply to the pod.'),
+  limits: byPolicy('Of the policies that apply to the pod.'),
 });
 export type PolicyPodDocument = DocumentOf<typeof PolicyPodDocument>;

@@ -12,7 +12,7 @@ import { enterNetns, OUTSIDE } from './network.ts';
 import type { CaseResult } from './results.ts';
 import type { Suite } from './suite.ts';
 
-const CRD = 'config/crd/standard/policy.networking.k8s.io_clusternetworkpolicies.yaml';
+const CRD = 'config/crd/experimental/policy.networking.k8s.io_clusternetworkpolicies.yaml';
 
 /** Below the tests, one of each policy; a part of each of these sends SCTP. */
 const sctpTests = ['SCTP', 'cidr-peer', 'node-peer', 'different_protocols'];
@@ -22,7 +22,6 @@ export const networkPolicyApiSuite: Suite = {
   notRun: [
     'SCTP and tests that use it beside others: the kernel of the machine has no such sockets',
   ],
-  missing: 'policies of clusters are not implemented',
   run: async () => ({ cases: await runConformance() }),
 };
 
@@ -37,6 +36,7 @@ async function runConformance(): Promise<CaseResult[]> {
     [
       ...['--pdeathsig', 'KILL', ...enterNetns(OUTSIDE), programPath('network-policy-api.test')],
       ...['-test.v', '-test.timeout=2h', `-test.skip=TestConformance//(${sctpTests.join('|')})`],
+      ...['-test.run=^TestConformance$', '-all-features'],
     ],
     { stdio: ['ignore', log, log], env: { ...process.env, KUBECONFIG: kubeconfig() } },
   );

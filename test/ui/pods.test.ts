@@ -141,7 +141,7 @@ describe('pods', { skip: withoutProgram('chromium'), timeout: 120_000 }, () => {
       attachment.networkNamespace,
       attachment.interfaces!.vpp.name,
       `sw_if_index ${attachment.interfaces!.vpp.swIfIndex}`,
-      `isolated by ${attachment.policies!.ingress.join(', ')}`,
+      `decided by ${attachment.policies!.ingress.join(', ')}`,
       `${attachment.values.total} of ${attachment.values.total} values`,
     ])
       assert.ok(text.includes(part), `${part} in ${text}`);

@@ -25,7 +25,7 @@ export function tableRules(table: Table): AclRule[] {
   const rules: AclRule[] = isPermitAll(table) ? [] : [...neededRules];
   for (const entry of table) {
     const action: Action = entry.action === 'permit' ? 'PERMIT' : 'DENY';
-    for (const match of matchesOf(entry.ports, 'destination'))
+    for (const match of matchesOf(entry, 'destination'))
       for (const [source, destination] of networkPairs(entry))
         rules.push(canonicalRule(action, source, destination, match));
   }
@@ -35,10 +35,11 @@ export function tableRules(table: Table): AclRule[] {
 /** Of the rules of a table, without those that every table has. */
 export function ruleCount(table: Table): number {
   let count = 0;
-  for (const { sources, destinations, ports } of table) {
+  for (const entry of table) {
+    const { sources, destinations, ports } = entry;
     const [from, to] = [prefixLists(sources), prefixLists(destinations)];
     const pairs = from.v4.length * to.v4.length + from.v6.length * to.v6.length;
-    count += pairs * (ports.isAny ? 1 : ports.ranges.filter(isComparable).length);
+    count += pairs * (ports.isAny ? 1 : comparableRanges(entry).length);
   }
   return count;
 }
@@ -56,7 +57,7 @@ export function reflectingRules(reflected: Table): AclRule[] {
   const rules = [...tcpReflectingRules];
   for (const entry of reflected) {
     const action: Action = entry.action === 'permit' ? 'PERMIT' : 'REFLECT';
-    for (const match of matchesOf(entry.ports, 'source'))
+    for (const match of matchesOf(entry, 'source'))
       for (const [source, destination] of networkPairs(entry))
         rules.push(canonicalRule(action, destination, source, match));
   }
@@ -74,8 +75,8 @@ const tcpReflectingRules: readonly AclRule[] = [ANY_V4, ANY_V6].flatMap((any) =>
 export function reflectedTable(table: Table): Table {
   const others = table.flatMap((entry) => {
     if (entry.ports.isAny) return [entry];
-    const ranges = entry.ports.ranges.filter(({ protocol }) => protocol !== 'TCP');
-    const ports = PortSet.of(ranges.filter(isComparable));
+    const ranges = comparableRanges(entry).filter(({ protocol }) => protocol !== 'TCP');
+    const ports = PortSet.of(ranges);
     return ports.isEmpty ? [] : [{ ...entry, ports }];
   });
   return withoutRedundantEnd(others);
@@ -112,10 +113,16 @@ export function isComparable({ protocol, first, last }: ProtocolPorts): boolean 
   return protocol !== 'SCTP' || (first === allPorts.first && last === allPorts.last);
 }
 
-/** Ports that VPP does not compare are left out, which is stricter. */
-function matchesOf(ports: PortSet, side: 'source' | 'destination'): RuleMatch[] {
-  if (ports.isAny) return [anyPacket];
-  return ports.ranges.filter(isComparable).map(({ protocol, first, last }) => {
+/** The stricter ones where VPP compares no ports: what permits some permits none, what denies some denies all. */
+function comparableRanges({ action, ports: { ranges } }: TableEntry): readonly ProtocolPorts[] {
+  const comparable = ranges.filter(isComparable);
+  if (action === 'permit' || comparable.length === ranges.length) return comparable;
+  return [...comparable, { protocol: 'SCTP', ...allPorts }];
+}
+
+function matchesOf(entry: TableEntry, side: 'source' | 'destination'): RuleMatch[] {
+  if (entry.ports.isAny) return [anyPacket];
+  return comparableRanges(entry).map(({ protocol, first, last }) => {
     // a whole protocol includes port 0
     const isWhole = first === allPorts.first && last === allPorts.last;
     const range = isWhole ? {} : { [side]: { first, last } };

@@ -1,36 +1,56 @@
 /** The table of the node: where the pods of this node may send to outside of it. */
-import { AddressSet } from '../address-set.ts';
-import type { EgressIsolatedPod } from './local-table.ts';
-import { mergedPermits, type PeerPorts } from './merged-permits.ts';
-import { prefixLists } from './prefix-lists.ts';
+import { type AddressNumber, AddressSet } from '../address-set.ts';
+import type { Decisions } from './decisions.ts';
+import type { Sender } from './local-table.ts';
+import { entriesText, matchesAll } from './merged-entries.ts';
 import { denyAll, permitAll, type Table, type TableEntry, withoutRedundantEnd } from './table.ts';
 
-/**
- * Pods with the same permits share their entries.
- * @param nodeAddresses destinations that the pods of this node always reach
- */
-export function globalTable(
-  nodeAddresses: AddressSet,
-  senders: readonly EgressIsolatedPod[],
-): Table {
-  const all = AddressSet.ofAddresses(senders.flatMap(({ addresses }) => addresses));
-  if (all.isEmpty) return [permitAll];
-  const bySamePermits = Map.groupBy(senders, ({ permits }) => permitsText(mergedPermits(permits)));
-  const sorted = [...bySamePermits].sort(([a], [b]) => (a < b ? -1 : 1));
-  const permitted = sorted.flatMap(([, same]) => {
-    const sources = AddressSet.ofAddresses(same.flatMap(({ addresses }) => addresses));
-    return mergedPermits((same[0] as EgressIsolatedPod).permits).map(
-      ({ peers, ports }): TableEntry => ({ ...permitAll, sources, destinations: peers, ports }),
-    );
-  });
+/** Pods with the same decisions share their entries. */
+export function globalTable(senders: readonly Sender[]): Table {
+  const bySameDecisions = Map.groupBy(senders, ({ decisions }) => decisionsText(decisions));
+  const sorted = [...bySameDecisions].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, same]) => same);
+  const entries = sorted.flatMap((same) => entriesOf(same));
+  // the same for all that end with it
+  const denied = sorted.filter((same) => entriesOf(same).length < countOf(same));
   return withoutRedundantEnd([
-    { ...permitAll, sources: all, destinations: nodeAddresses },
-    ...permitted,
-    { ...denyAll, sources: all },
+    ...alwaysPermitted(sorted),
+    ...entries,
+    ...(denied.length === 0 ? [] : [{ ...denyAll, sources: addressesOf(denied.flat()) }]),
     permitAll,
   ]);
 }
 
-function permitsText(permits: readonly PeerPorts[]): string {
-  return permits.map(({ peers, ports }) => `${prefixLists(peers).text} ${ports.text}`).join('\n');
+function alwaysPermitted(groups: readonly (readonly Sender[])[]): TableEntry[] {
+  const byAlways = Map.groupBy(groups.flat(), ({ decisions: { always } }) => always);
+  return [...byAlways].flatMap(([always, same]) =>
+    always.isEmpty ? [] : [{ ...permitAll, sources: addressesOf(same), destinations: always }],
+  );
+}
+
+/** Without a last one that denies everything. */
+function entriesOf(same: readonly Sender[]): TableEntry[] {
+  const sources = addressesOf(same);
+  const { runs } = (same[0] as Sender).decisions;
+  return runs.flatMap(({ action, entries }, at) => {
+    const isEnd = action === 'deny' && at === runs.length - 1 && entries.some(matchesAll);
+    if (isEnd) return [];
+    return entries.map(
+      ({ peers, ports }): TableEntry => ({ action, sources, destinations: peers, ports }),
+    );
+  });
+}
+
+function countOf(same: readonly Sender[]): number {
+  return (same[0] as Sender).decisions.runs.reduce((sum, { entries }) => sum + entries.length, 0);
+}
+
+function addressesOf(senders: readonly Sender[]): AddressSet {
+  return AddressSet.ofAddresses(
+    senders.flatMap(({ addresses }): readonly AddressNumber[] => addresses),
+  );
+}
+
+function decisionsText({ always, runs }: Decisions): string {
+  const texts = runs.map(({ action, entries }) => `${action}\n${entriesText(entries)}`);
+  return [always.isEmpty ? '' : 'always', ...texts].join('\n');
 }

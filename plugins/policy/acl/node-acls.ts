@@ -1,7 +1,7 @@
 /** The ACLs of the interfaces by which packets leave this node, and by which clients from elsewhere reach it. */
 import type { KeyValue } from '#plugins/controller/api/key-value.ts';
 import { AddressSet } from '../address-set.ts';
-import { type Permit, type PolicyName, withoutPolicies } from '../pod-policy.ts';
+import { type PolicyName, type PolicyRule, withoutPolicies } from '../pod-policy.ts';
 import type { PolicyNode } from '../rendered-state.ts';
 import { CLIENT_ACL, HOST_CLIENT_ACL, nodeAclNames } from './acl-names.ts';
 import { ruleCount } from './acl-rules.ts';
@@ -9,7 +9,7 @@ import { boundAcls, inputAcl } from './bound-acls.ts';
 import { type ClientRule, clientRuleCount, clientRules } from './exceptional-rules.ts';
 import { globalTable } from './global-table.ts';
 import type { KeptConnection } from './kept-connections.ts';
-import { egressIsolated } from './local-table.ts';
+import { senderOf } from './local-table.ts';
 import type { Omissions } from './omissions.ts';
 import type { AclSurroundings } from './pod-acls.ts';
 import { policiesWithSctpPorts, withinLimit } from './rule-limit.ts';
@@ -30,19 +30,15 @@ export function nodeAcls(
   kept: readonly KeptConnection[],
   { nodeAddresses, senders, maxRules }: AclSurroundings,
 ): NodeAcls {
-  const permits = () => senders.flatMap(({ egress }) => egress.permits);
+  const rules = () => senders.flatMap(({ egress }) => egress.rules);
   const { result: table, omitted } = withinLimit(
-    permits,
-    (without) =>
-      globalTable(
-        nodeAddresses,
-        senders.map((sender) => egressIsolated(sender, without)),
-      ),
+    rules,
+    (without) => globalTable(senders.map((sender) => senderOf(sender, without, nodeAddresses))),
     ruleCount,
     maxRules,
   );
   const clients = withinLimit(
-    () => guarded.flatMap(permitsOfClients),
+    () => guarded.flatMap(rulesForClients),
     (without) => guarded.flatMap((one) => clientRule(one, without)),
     clientRuleCount,
     maxRules,
@@ -67,16 +63,16 @@ export function nodeAcls(
     ],
     omissions: {
       omitted: [...new Set([...omitted, ...clients.omitted])],
-      withSctpPorts: policiesWithSctpPorts(permits()),
+      withSctpPorts: policiesWithSctpPorts(rules()),
       isWidened: false,
     },
   };
 }
 
-/** Permits of backends for their ports. */
-function permitsOfClients({ address: { protocol }, backends }: GuardedAddress): Permit[] {
+/** Rules of backends about their ports. */
+function rulesForClients({ address: { protocol }, backends }: GuardedAddress): PolicyRule[] {
   return backends.flatMap(({ pod, port }) =>
-    pod.ingress.permits.filter(({ ports }) => ports.has(protocol, port)),
+    pod.ingress.rules.filter(({ ports }) => ports.has(protocol, port)),
   );
 }
 

@@ -1,14 +1,14 @@
 /** The ACLs at the interface of a pod. */
 import type { KeyValue } from '#plugins/controller/api/key-value.ts';
 import { AddressSet } from '../address-set.ts';
-import { type Permit, type PodPolicy, withoutPolicies } from '../pod-policy.ts';
+import { type PodPolicy, type PolicyRule, withoutPolicies } from '../pod-policy.ts';
 import type { CheckedAddress, RenderedPod } from '../rendered-state.ts';
 import { podAclNames } from './acl-names.ts';
 import { ruleCount } from './acl-rules.ts';
 import { boundAcls } from './bound-acls.ts';
 import { deniedPorts, deniedRuleCount, deniedRules, widened } from './exceptional-rules.ts';
 import type { KeptConnection } from './kept-connections.ts';
-import { egressIsolated, localTable } from './local-table.ts';
+import { localTable, senderOf } from './local-table.ts';
 import type { Omissions } from './omissions.ts';
 import { policiesWithSctpPorts, withinLimit } from './rule-limit.ts';
 import { isPermitAll } from './table.ts';
@@ -17,7 +17,7 @@ import { isPermitAll } from './table.ts';
 export interface AclSurroundings {
   /** Ends that always reach the pods of this node, and are reached by them. */
   readonly nodeAddresses: AddressSet;
-  /** The pods of this node that egress policies isolate. */
+  /** The pods of this node that egress policies restrict. */
   readonly senders: readonly PodPolicy[];
   /** Of one table. */
   readonly maxRules: number;
@@ -41,13 +41,13 @@ export function podAcls(
 ): PodAcls {
   const { ingress } = policy;
   const { result: table, omitted } = withinLimit(
-    () => [...ingress.permits, ...senders.flatMap((sender) => permitsTo(policy, sender))],
+    () => [...ingress.rules, ...senders.flatMap((sender) => rulesAbout(policy, sender))],
     (without) =>
       localTable(
         policy,
         withoutPolicies(ingress, without),
         nodeAddresses,
-        senders.map((sender) => egressIsolated(sender, without)),
+        senders.map((sender) => senderOf(sender, without, nodeAddresses)),
       ),
     ruleCount,
     maxRules,
@@ -59,14 +59,14 @@ export function podAcls(
   return {
     values: boundAcls({ names: podAclNames(name), interfaces: [name], table, first, kept }),
     hasTable: !isPermitAll(table),
-    omissions: { omitted, withSctpPorts: policiesWithSctpPorts(ingress.permits), isWidened },
+    omissions: { omitted, withSctpPorts: policiesWithSctpPorts(ingress.rules), isWidened },
   };
 }
 
 /** The part of egress policies in the table of a pod: the sender is the only peer. */
-function permitsTo({ addresses: to }: PodPolicy, { addresses, egress }: PodPolicy): Permit[] {
+function rulesAbout({ addresses: to }: PodPolicy, { addresses, egress }: PodPolicy): PolicyRule[] {
   const peers = AddressSet.ofAddresses(addresses);
-  return egress.permits
-    .filter((permit) => to.some((address) => permit.peers.has(address)))
-    .map((permit) => ({ ...permit, peers }));
+  return egress.rules
+    .filter((rule) => to.some((address) => rule.peers.has(address)))
+    .map((rule) => ({ ...rule, peers }));
 }

@@ -10,7 +10,7 @@ import { Slices } from '#infra/clock/slices.ts';
 import type { AttachmentId } from '#plugins/podmanager/api.ts';
 import type { ServiceName } from '#plugins/service/api.ts';
 import { AddressSet, formatAddress } from '../address-set.ts';
-import { isIsolated, type PolicyName } from '../pod-policy.ts';
+import { isRestricted, type PolicyName } from '../pod-policy.ts';
 import type {
   PolicyNode,
   RenderedChange,
@@ -126,7 +126,7 @@ export class AclRenderer {
     return new Map([...this.#kept].filter(([, kept]) => kept.length > 0 && !isUnread(kept)));
   }
 
-  /** Pods of this node that egress policies isolate. */
+  /** Pods of this node that egress policies restrict. */
   senders(): readonly AttachmentId[] {
     return [...this.#pods].flatMap(([id, pod]) => (isSender(pod) ? [id] : []));
   }
@@ -256,7 +256,7 @@ function podGroup(id: AttachmentId): string {
 }
 
 function isSender(pod: RenderedPod | undefined): pod is RenderedPod {
-  return pod !== undefined && isIsolated(pod.policy.egress);
+  return pod !== undefined && isRestricted(pod.policy.egress);
 }
 
 /** Whether the tables of other pods, and that of the node, are the same for both. */

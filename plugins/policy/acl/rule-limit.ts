@@ -1,5 +1,5 @@
 /** Keeps lists of rules within what VPP carries. */
-import type { Permit, PolicyName } from '../pod-policy.ts';
+import type { PolicyName, PolicyRule } from '../pod-policy.ts';
 import { isComparable } from './acl-rules.ts';
 
 /** VPP forwards nothing while it takes in a table: about a quarter of a second with so many rules. */
@@ -7,19 +7,19 @@ export const MAX_RULES = 5000;
 
 export interface Limited<T> {
   readonly result: T;
-  /** Policies whose permits are left out, because there would be more rules than the limit. */
+  /** Policies that are left out, because there would be more rules than the limit. */
   readonly omitted: readonly PolicyName[];
 }
 
 /**
  * Leaves out whole policies, those with most rules first, until the rules are within the limit: less is
  * permitted than they say, never more.
- * @param permits of all policies that the rules are made from, as far as these depend on them
+ * @param rules of all policies that the rules are made from, as far as these depend on them
  * @param build the result without these policies
  * @param count its number of rules
  */
 export function withinLimit<T>(
-  permits: () => Iterable<Permit>,
+  rules: () => Iterable<PolicyRule>,
   build: (without: ReadonlySet<PolicyName>) => T,
   count: (result: T) => number,
   limit: number,
@@ -28,8 +28,10 @@ export function withinLimit<T>(
   let result = build(omitted);
   if (count(result) <= limit) return { result, omitted: [] };
   const sizes = new Map<PolicyName, number>();
-  for (const permit of permits())
-    sizes.set(permit.policy, (sizes.get(permit.policy) ?? 0) + sizeOf(permit));
+  // what a policy denies beside its rules stays without it
+  for (const rule of rules())
+    if (rule.rule !== undefined)
+      sizes.set(rule.policy, (sizes.get(rule.policy) ?? 0) + sizeOf(rule));
   const largestFirst = [...sizes].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
   for (const [policy] of largestFirst) {
     if (count(result) <= limit) break;
@@ -39,15 +41,15 @@ export function withinLimit<T>(
   return { result, omitted: [...omitted].sort() };
 }
 
-function sizeOf({ peers, ports }: Permit): number {
+function sizeOf({ peers, ports }: PolicyRule): number {
   const count = ports.isAny ? 1 : ports.ranges.length;
   return peers.prefixes().length * count;
 }
 
-/** Policies with ports of SCTP, which VPP cannot tell apart: they are denied. */
-export function policiesWithSctpPorts(permits: Iterable<Permit>): Set<PolicyName> {
+/** Policies with ports of SCTP, which VPP does not compare: they are denied. */
+export function policiesWithSctpPorts(rules: Iterable<PolicyRule>): Set<PolicyName> {
   const found = new Set<PolicyName>();
-  for (const { policy, ports } of permits)
+  for (const { policy, ports } of rules)
     if (!ports.isAny && !ports.ranges.every(isComparable)) found.add(policy);
   return found;
 }

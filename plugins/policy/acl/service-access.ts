@@ -5,33 +5,25 @@
 import type { AttachmentId } from '#plugins/podmanager/api.ts';
 import type { ServiceName } from '#plugins/service/api.ts';
 import { type AddressNumber, AddressSet } from '../address-set.ts';
-import {
-  type Isolation,
-  isIsolated,
-  type Permit,
-  type PodPolicy,
-  type PolicyName,
-  permittedPorts,
-} from '../pod-policy.ts';
+import { isRestricted, type PodPolicy, type PolicyName, type RuleList } from '../pod-policy.ts';
 import type { CheckedAddress } from '../rendered-state.ts';
-import { mergedPermits } from './merged-permits.ts';
-import { portsFor } from './permitted-ports.ts';
+import { egressDecisions, ingressDecisions, peersFor, portsFor } from './decisions.ts';
 
 type Addresses = readonly CheckedAddress[];
 
-/** An address that not every client may use: by its service, or because ingress policies isolate backends on this node. */
+/** An address that not every client may use: by its service, or because ingress policies restrict backends on this node. */
 export interface GuardedAddress {
   readonly address: CheckedAddress;
-  readonly backends: readonly IsolatedBackend[];
+  readonly backends: readonly RestrictedBackend[];
 }
 
-interface IsolatedBackend {
+interface RestrictedBackend {
   readonly pod: PodPolicy;
   readonly port: number;
 }
 
 type ForbiddenBackends = WeakMap<
-  readonly Permit[],
+  RuleList,
   WeakMap<CheckedAddress['backends'], readonly AddressNumber[]>
 >;
 
@@ -42,15 +34,15 @@ export class ServiceAccess {
   readonly #services = new Map<ServiceName, Addresses>();
   readonly #byBackend = new Map<AddressNumber, Set<ServiceName>>();
   readonly #pods = new Map<AttachmentId, PodPolicy>();
-  /** Pods of this node that ingress policies isolate, by address. */
-  readonly #isolated = new Map<AddressNumber, PodPolicy>();
+  /** Pods of this node that ingress policies restrict, by address. */
+  readonly #restricted = new Map<AddressNumber, PodPolicy>();
   /** Services with an address that not every client may use. */
   readonly #guarded = new Set<ServiceName>();
   /** Addresses that the pods of this node may not use; without empty lists. */
   readonly #denied = new Map<AttachmentId, Map<ServiceName, Addresses>>();
-  /** Destinations that the pods of this node always reach. */
+  /** Destinations that NetworkPolicies let the pods of this node reach. */
   #nodeAddresses = AddressSet.none;
-  /** Backends that permits deny. */
+  /** Backends that egress policies deny. */
   #forbidden: ForbiddenBackends = new WeakMap();
 
   /** With at least one address. */
@@ -92,9 +84,9 @@ export class ServiceAccess {
       this.#denied.delete(id);
     } else this.#pods.set(id, pod);
     for (const address of before?.addresses ?? [])
-      if (this.#isolated.get(address) === before) this.#isolated.delete(address);
-    if (pod !== undefined && isIsolated(pod.ingress))
-      for (const address of pod.addresses) this.#isolated.set(address, pod);
+      if (this.#restricted.get(address) === before) this.#restricted.delete(address);
+    if (pod !== undefined && isRestricted(pod.ingress))
+      for (const address of pod.addresses) this.#restricted.set(address, pod);
     const affected = new Set<ServiceName>();
     if (before?.ingress === pod?.ingress && before?.addresses === pod?.addresses) return affected;
     for (const address of [...(before?.addresses ?? []), ...(pod?.addresses ?? [])])
@@ -108,7 +100,7 @@ export class ServiceAccess {
     this.#denied.delete(id);
     const pod = this.#pods.get(id);
     if (pod !== undefined)
-      this.decide(id, isIsolated(pod.egress) ? this.#services.keys() : this.#guarded);
+      this.decide(id, isRestricted(pod.egress) ? this.#services.keys() : this.#guarded);
   }
 
   /**
@@ -142,7 +134,7 @@ export class ServiceAccess {
   denyingPolicies(id: AttachmentId): ReadonlySet<PolicyName> {
     const policies = new Set(this.#pods.get(id)?.egress.policies);
     for (const address of this.deniedTo(id))
-      for (const { pod } of this.#isolatedBackends(address))
+      for (const { pod } of this.#restrictedBackends(address))
         for (const policy of pod.ingress.policies) policies.add(policy);
     return policies;
   }
@@ -151,7 +143,7 @@ export class ServiceAccess {
   guarded(): readonly GuardedAddress[] {
     return [...this.#guarded].sort().flatMap((name) =>
       (this.#services.get(name) ?? noAddresses).flatMap((address) => {
-        const backends = this.#isolatedBackends(address);
+        const backends = this.#restrictedBackends(address);
         return backends.length === 0 && address.clients === undefined
           ? []
           : [{ address, backends }];
@@ -162,22 +154,22 @@ export class ServiceAccess {
   /** Whether a pod is a backend because of which clients are denied addresses. */
   isGuarded(id: AttachmentId): boolean {
     const pod = this.#pods.get(id);
-    if (pod === undefined || !isIsolated(pod.ingress)) return false;
+    if (pod === undefined || !isRestricted(pod.ingress)) return false;
     return pod.addresses.some((address) => this.#byBackend.has(address));
   }
 
   #setGuarded(name: ServiceName): void {
     const addresses = this.#services.get(name) ?? noAddresses;
     const isGuarded = addresses.some(
-      (one) => one.clients !== undefined || this.#isolatedBackends(one).length > 0,
+      (one) => one.clients !== undefined || this.#restrictedBackends(one).length > 0,
     );
     if (isGuarded) this.#guarded.add(name);
     else this.#guarded.delete(name);
   }
 
-  #isolatedBackends({ backends }: CheckedAddress): IsolatedBackend[] {
+  #restrictedBackends({ backends }: CheckedAddress): RestrictedBackend[] {
     return backends.flatMap(({ address, port }) => {
-      const pod = this.#isolated.get(address);
+      const pod = this.#restricted.get(address);
       return pod === undefined ? [] : [{ pod, port }];
     });
   }
@@ -189,43 +181,40 @@ export class ServiceAccess {
     if (this.#forbiddenBackends(pod.egress, address).some((one) => !pod.addresses.includes(one)))
       return true;
     const { protocol } = address;
-    return this.#isolatedBackends(address).some(({ pod: backend, port }) => {
+    return this.#restrictedBackends(address).some(({ pod: backend, port }) => {
       if (backend === pod) return false;
-      const permits = mergedPermits(backend.ingress.permits);
-      return !pod.addresses.some((from) => portsFor(permits, from).has(protocol, port));
+      const decisions = ingressDecisions(backend.ingress);
+      return !pod.addresses.some((from) => portsFor(decisions, from).has(protocol, port));
     });
   }
 
   /** A pod that may not reach each backend does not reach the service at all. */
   #forbiddenBackends(
-    egress: Isolation,
+    egress: RuleList,
     { backends, protocol }: CheckedAddress,
   ): readonly AddressNumber[] {
-    if (!isIsolated(egress)) return noBackends;
-    const known = this.#forbidden.get(egress.permits) ?? new WeakMap();
-    this.#forbidden.set(egress.permits, known);
+    if (!isRestricted(egress)) return noBackends;
+    const known = this.#forbidden.get(egress) ?? new WeakMap();
+    this.#forbidden.set(egress, known);
     const before: readonly AddressNumber[] | undefined = known.get(backends);
     if (before !== undefined) return before;
-    const forbidden = backends.flatMap(({ address, port }) => {
-      const isPermitted =
-        this.#nodeAddresses.has(address) || permittedPorts(egress, address).has(protocol, port);
-      return isPermitted ? [] : [address];
-    });
+    const decisions = egressDecisions(egress, this.#nodeAddresses);
+    const forbidden = backends.flatMap(({ address, port }) =>
+      portsFor(decisions, address).has(protocol, port) ? [] : [address],
+    );
     known.set(backends, forbidden);
     return forbidden;
   }
 }
 
-/** The clients that the service permits, and all backends of the address which policies of this node isolate. */
+/** The clients that the service permits, and all backends of the address which policies of this node restrict. */
 export function permittedClients(
   { address: { protocol, clients = AddressSet.any }, backends }: GuardedAddress,
-  withoutPolicies: (ingress: Isolation) => Isolation,
+  withoutPolicies: (ingress: RuleList) => RuleList,
 ): AddressSet {
-  const permitted = backends.map(({ pod, port }) => {
-    const permits = mergedPermits(withoutPolicies(pod.ingress).permits);
-    const matching = permits.filter(({ ports }) => ports.has(protocol, port));
-    return AddressSet.union(matching.map(({ peers }) => peers));
-  });
+  const permitted = backends.map(({ pod, port }) =>
+    peersFor(ingressDecisions(withoutPolicies(pod.ingress)), protocol, port),
+  );
   return permitted.reduce((common, one) => common.intersect(one), clients);
 }
 

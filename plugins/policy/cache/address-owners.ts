@@ -18,11 +18,11 @@ export interface PodAttachment {
   readonly addresses: readonly AddressNumber[];
 }
 
-/** undefined: a pod that no selector selects. */
+/** undefined: a pod of this node whose labels are unknown. */
 export type AddressOwner = PolicyPod | undefined;
 
 /** No selector selects pods in the network of the host, hence none has such an address. */
-const noOwner: readonly AddressOwner[] = [undefined];
+const noOwner: readonly AddressOwner[] = [];
 
 export class AddressOwners {
   readonly #pods: PodTable;
@@ -60,6 +60,13 @@ export class AddressOwners {
     if (attached !== undefined) return attached.map((one) => this.recordOf(one));
     const found = [...this.#pods.at(address)];
     return found.some(({ isHostNetwork }) => isHostNetwork) ? noOwner : found;
+  }
+
+  /** Those of attached pods whose labels are unknown. */
+  unknown(): AddressNumber[] {
+    const all = [...this.#byPod.values()].flat();
+    const unknown = all.filter((one) => this.recordOf(one) === undefined);
+    return unknown.flatMap(({ addresses }) => addresses);
   }
 
   /** Those that the record contains, and those of attachments. */

@@ -6,6 +6,8 @@ import type { Labels } from './labels.ts';
 /** Kubernetes sets it on each namespace. */
 const NAME_LABEL = 'kubernetes.io/metadata.name';
 
+export type Selection = 'selected' | 'none' | 'unknown';
+
 export class NamespaceTable {
   /** With the label of the name. */
   readonly #labels = new Map<string, Labels>();
@@ -15,11 +17,14 @@ export class NamespaceTable {
     return this.#labels.get(namespace) ?? [{ key: NAME_LABEL, value: namespace }];
   }
 
-  /** A selector by other labels than the name does not match a namespace whose labels cannot be read. */
-  isSelected(namespace: string, selector: LabelSelector): boolean {
-    const labels = this.labelsOf(namespace);
-    const isKnown = unreadableReason(labels) === undefined || selector.needsOnly(NAME_LABEL);
-    return isKnown && selector.matches(labels);
+  /** Unknown by other labels than the name, if the labels of the namespace cannot be read. */
+  selection(namespace: string, selector: LabelSelector): Selection {
+    if (!this.isReadable(namespace) && !selector.needsOnly(NAME_LABEL)) return 'unknown';
+    return selector.matches(this.labelsOf(namespace)) ? 'selected' : 'none';
+  }
+
+  isReadable(namespace: string): boolean {
+    return unreadableReason(this.labelsOf(namespace)) === undefined;
   }
 
   /** @param labels undefined: there is no record any more */

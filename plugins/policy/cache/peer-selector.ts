@@ -9,12 +9,21 @@ import type { PodSelector } from './selector-index.ts';
 export interface PeerSelectorSpec extends PodSelector {
   /** Names that rules resolve for each selected pod. */
   readonly portNames: readonly PortName[];
+  /**
+   * Its rule denies. If an address has several owners, one that is selected is enough, and an unknown one counts as
+   * selected. Else all must be selected.
+   */
+  readonly isDenying: boolean;
 }
+
+/** In place of the number of a port that is unknown. */
+export const ANY_PORT = 0;
 
 export class PeerSelector implements PeerSelectorSpec {
   readonly pods: PeerSelectorSpec['pods'];
   readonly namespaces: PeerSelectorSpec['namespaces'];
   readonly portNames: readonly PortName[];
+  readonly isDenying: boolean;
   readonly #namespaceTable: NamespaceTable;
   readonly #members = new MemberSet();
   readonly #withPort: readonly MembersWithPort[];
@@ -24,6 +33,7 @@ export class PeerSelector implements PeerSelectorSpec {
     this.pods = spec.pods;
     this.namespaces = spec.namespaces;
     this.portNames = spec.portNames;
+    this.isDenying = spec.isDenying;
     this.#namespaceTable = namespaceTable;
     this.#withPort = spec.portNames.map((portName) => ({ portName, byNumber: new Map() }));
   }
@@ -49,7 +59,8 @@ export class PeerSelector implements PeerSelectorSpec {
   selectsNamespace(namespace: string): boolean {
     const { namespaces } = this;
     if (typeof namespaces === 'string') return namespaces === namespace;
-    return this.#namespaceTable.isSelected(namespace, namespaces);
+    const selection = this.#namespaceTable.selection(namespace, namespaces);
+    return selection === 'selected' || (this.isDenying && selection === 'unknown');
   }
 
   selects(pod: PolicyPod): boolean {
@@ -58,13 +69,15 @@ export class PeerSelector implements PeerSelectorSpec {
 
   /** Judges an address again. Members change with `apply`. */
   judge(address: AddressNumber, owners: readonly AddressOwner[]): void {
-    const isMember =
-      owners.length > 0 && owners.every((pod) => pod !== undefined && this.selects(pod));
-    this.#members.judge(address, isMember);
+    const members = this.#selected(owners);
+    this.#members.judge(address, members.length > 0);
     for (const { portName, byNumber } of this.#withPort) {
-      const number = isMember ? commonPort(owners, portName) : undefined;
-      if (number !== undefined && !byNumber.has(number)) byNumber.set(number, new MemberSet());
-      for (const [one, members] of byNumber) members.judge(address, one === number);
+      const numbers = portNumbers(members, portName);
+      // a port that is not the same for all is that of none
+      const found = this.isDenying || numbers.size === 1 ? numbers : new Set();
+      for (const number of numbers)
+        if (number !== undefined && !byNumber.has(number)) byNumber.set(number, new MemberSet());
+      for (const [one, set] of byNumber) set.judge(address, found.has(one));
     }
   }
 
@@ -80,13 +93,16 @@ export class PeerSelector implements PeerSelectorSpec {
     if (hasChanged) this.#revision++;
     return hasChanged;
   }
+
+  /** None: the address is no member. */
+  #selected(owners: readonly AddressOwner[]): readonly AddressOwner[] {
+    if (this.isDenying) return owners.filter((pod) => pod === undefined || this.selects(pod));
+    return owners.every((pod) => pod !== undefined && this.selects(pod)) ? owners : [];
+  }
 }
 
-/** The number that the port has in all pods. */
-function commonPort(pods: readonly AddressOwner[], name: PortName): number | undefined {
-  const numbers = new Set(pods.map((pod) => pod && portNumber(pod, name)));
-  const [number] = numbers;
-  return numbers.size === 1 ? number : undefined;
+function portNumbers(pods: readonly AddressOwner[], name: PortName): Set<number | undefined> {
+  return new Set(pods.map((pod) => (pod === undefined ? ANY_PORT : portNumber(pod, name))));
 }
 
 interface MembersWithPort {

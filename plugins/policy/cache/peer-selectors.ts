@@ -21,6 +21,8 @@ export class PeerSelectors {
   readonly #namespaces: NamespaceTable;
   readonly #interned = new Map<string, Interned>();
   readonly #index: SelectorIndex<PeerSelector>;
+  /** Those that pods with unknown labels may concern, too. */
+  readonly #denying = new Set<PeerSelector>();
 
   constructor(pods: PodTable, owners: AddressOwners, namespaces: NamespaceTable) {
     this.#pods = pods;
@@ -40,12 +42,14 @@ export class PeerSelectors {
     const selector = new PeerSelector(spec, this.#namespaces);
     this.#interned.set(text, { selector, users: 1 });
     this.#index.add(selector);
+    if (selector.isDenying) this.#denying.add(selector);
     const isInScope = (namespace: string) => selector.selectsNamespace(namespace);
     const addresses: AddressNumber[] = [];
     for (const pod of this.#pods.candidates(spec, isInScope)) {
       if (selector.selects(pod)) addresses.push(...this.#owners.addressesOf(pod.name));
       if (slices.due()) await slices.turn();
     }
+    if (selector.isDenying) addresses.push(...this.#owners.unknown());
     await this.#judge(selector, addresses, slices);
     return selector;
   }
@@ -56,6 +60,7 @@ export class PeerSelectors {
     if (interned === undefined || --interned.users > 0) return;
     this.#interned.delete(text);
     this.#index.delete(selector);
+    this.#denying.delete(selector);
   }
 
   /**
@@ -102,8 +107,11 @@ export class PeerSelectors {
 
   #collect(addresses: readonly AddressNumber[], found: Set<PeerSelector>): void {
     for (const address of addresses)
-      for (const pod of this.#owners.ownersOf(address))
+      for (const pod of this.#owners.ownersOf(address)) {
         if (pod !== undefined) this.#index.collect(pod, found);
+        if (pod === undefined || !this.#namespaces.isReadable(pod.namespace))
+          for (const selector of this.#denying) found.add(selector);
+      }
   }
 
   async #judgeAll(
@@ -130,7 +138,7 @@ export class PeerSelectors {
   }
 }
 
-function textOf({ pods, namespaces, portNames }: PeerSelectorSpec): string {
+function textOf({ pods, namespaces, portNames, isDenying }: PeerSelectorSpec): string {
   const scope = typeof namespaces === 'string' ? `in ${namespaces}` : `of ${namespaces.text}`;
-  return `${pods.text} ${scope} ports ${JSON.stringify(portNames)}`;
+  return `${isDenying} ${pods.text} ${scope} ports ${JSON.stringify(portNames)}`;
 }

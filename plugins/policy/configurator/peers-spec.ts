@@ -12,9 +12,12 @@ export interface PeersSpec {
   readonly isEveryone: boolean;
   readonly selectors: readonly PeerSelectorSpec[];
   readonly blocks: AddressSet;
+  /** Of nodes, by the labels of their objects. */
+  readonly nodes: readonly LabelSelector[];
 }
 
 type Report = (problem: string) => void;
+type ScopedSelector = Omit<PeerSelectorSpec, 'portNames' | 'isDenying'>;
 
 /**
  * @param namespace of the policy
@@ -35,6 +38,7 @@ export function peersSpec(
       pods: LabelSelector.everything,
       namespaces: LabelSelector.everything,
       portNames,
+      isDenying: false,
     });
   for (const [at, peer] of peers.entries()) {
     const tell: Report = (problem) => report(`peer ${at} permits nothing: ${problem}`);
@@ -47,17 +51,17 @@ export function peersSpec(
       if (block !== undefined) blocks.push(block);
     } else {
       const selector = podSelector(peer, namespace, tell);
-      if (selector !== undefined) selectors.push({ ...selector, portNames });
+      if (selector !== undefined) selectors.push({ ...selector, portNames, isDenying: false });
     }
   }
-  return { isEveryone, selectors, blocks: AddressSet.union(blocks) };
+  return { isEveryone, selectors, blocks: AddressSet.union(blocks), nodes: [] };
 }
 
 function podSelector(
   { pods, namespaces, pods_in_namespaces: both }: PolicyPeer,
   namespace: string,
   tell: Report,
-): Omit<PeerSelectorSpec, 'portNames'> | undefined {
+): ScopedSelector | undefined {
   if (pods !== undefined) return scoped(selectorOf(pods, tell), namespace);
   if (namespaces !== undefined)
     return scoped(LabelSelector.everything, selectorOf(namespaces, tell));
@@ -70,7 +74,7 @@ function podSelector(
 function scoped(
   pods: LabelSelector | undefined,
   namespaces: NamespaceScope | undefined,
-): Omit<PeerSelectorSpec, 'portNames'> | undefined {
+): ScopedSelector | undefined {
   return pods === undefined || namespaces === undefined ? undefined : { pods, namespaces };
 }
 

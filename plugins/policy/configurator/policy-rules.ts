@@ -1,49 +1,54 @@
 /** The rules of a policy in use: its peers are followed from `acquire` to `release`. */
 import type { Slices } from '#infra/clock/slices.ts';
+import type { NodeTable } from '../cache/node-table.ts';
 import type { PeerSelector } from '../cache/peer-selector.ts';
 import type { PeerSelectors } from '../cache/peer-selectors.ts';
 import type { PolicyPod } from '../cache/policy-pod.ts';
-import type { Permit, PolicyDirection } from '../pod-policy.ts';
+import type { PolicyDirection, PolicyRule } from '../pod-policy.ts';
 import type { PolicySpec, RuleSpec } from './policy-spec.ts';
-import { RulePermits } from './rule-permits.ts';
+import { ResolvedRule } from './resolved-rule.ts';
 
 export class PolicyRules {
   readonly selectors: readonly PeerSelector[];
-  readonly #rules: Readonly<Record<PolicyDirection, readonly RulePermits[]>>;
+  readonly #rules: Readonly<Record<PolicyDirection, readonly ResolvedRule[]>>;
 
   private constructor(
     selectors: readonly PeerSelector[],
-    rules: Readonly<Record<PolicyDirection, readonly RulePermits[]>>,
+    rules: Readonly<Record<PolicyDirection, readonly ResolvedRule[]>>,
   ) {
     this.selectors = selectors;
     this.#rules = rules;
   }
 
   static async acquire(
-    { name, ingress, egress }: PolicySpec,
+    spec: PolicySpec,
     peers: PeerSelectors,
+    nodes: NodeTable,
     slices: Slices,
   ): Promise<PolicyRules> {
     const all: PeerSelector[] = [];
-    const rules = async (specs: readonly RuleSpec[]): Promise<RulePermits[]> => {
-      const made: RulePermits[] = [];
-      for (const spec of specs) {
+    const rules = async (specs: readonly RuleSpec[]): Promise<ResolvedRule[]> => {
+      const made: ResolvedRule[] = [];
+      for (const one of specs) {
         const selectors: PeerSelector[] = [];
-        for (const one of spec.peers.selectors) selectors.push(await peers.acquire(one, slices));
+        for (const peer of one.peers.selectors) selectors.push(await peers.acquire(peer, slices));
         all.push(...selectors);
-        made.push(new RulePermits(name, spec, selectors));
+        made.push(new ResolvedRule(spec, one, selectors, nodes));
       }
       return made;
     };
-    return new PolicyRules(all, { ingress: await rules(ingress), egress: await rules(egress) });
+    return new PolicyRules(all, {
+      ingress: await rules(spec.ingress),
+      egress: await rules(spec.egress),
+    });
   }
 
   release(peers: PeerSelectors): void {
     for (const selector of this.selectors) peers.release(selector);
   }
 
-  permitsFor(pod: PolicyPod, direction: PolicyDirection): Permit[] {
-    return this.#rules[direction].flatMap((rule) => [...rule.permitsFor(pod)]);
+  rulesFor(pod: PolicyPod, direction: PolicyDirection): PolicyRule[] {
+    return this.#rules[direction].flatMap((rule) => [...rule.rulesFor(pod)]);
   }
 
   /** @param selected pods of this node that the policy selects */

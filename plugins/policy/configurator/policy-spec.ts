@@ -8,14 +8,16 @@ import type {
 } from '#kubernetes/models/policy.ts';
 import { LabelSelector } from '../cache/label-selector.ts';
 import type { PodSelector } from '../cache/selector-index.ts';
-import type { PolicyDirection, PolicyName } from '../pod-policy.ts';
+import type { PolicyDirection, PolicyName, PolicyTier, RuleAction } from '../pod-policy.ts';
 import { type PeersSpec, peersSpec } from './peers-spec.ts';
 import { type PortsSpec, portsSpec } from './ports-spec.ts';
 
 export interface PolicySpec extends PodSelector {
   readonly name: PolicyName;
-  readonly namespaces: string;
-  /** Directions in which it isolates the pods that it selects. */
+  readonly tier: PolicyTier;
+  /** Within its tier; the lowest decides first, then the name. */
+  readonly priority: number;
+  /** Directions in which it denies the pods that it selects what no policy of its tier accepts. */
   readonly isolates: Readonly<Record<PolicyDirection, boolean>>;
   readonly ingress: readonly RuleSpec[];
   readonly egress: readonly RuleSpec[];
@@ -27,6 +29,8 @@ export interface RuleSpec {
   readonly direction: PolicyDirection;
   /** Position in the list of the policy. */
   readonly index: number;
+  readonly name?: string;
+  readonly action: RuleAction;
   readonly peers: PeersSpec;
   readonly ports: PortsSpec;
 }
@@ -50,6 +54,8 @@ export function policySpec(name: string, namespace: string, record: Policy): Pol
   const hasSubject = pods !== undefined;
   return {
     name: `${namespace}/${name}`,
+    tier: 'NetworkPolicy',
+    priority: 0,
     namespaces: namespace,
     pods: pods ?? LabelSelector.everything,
     isolates,
@@ -84,5 +90,11 @@ function ruleSpec(
   const report = (problem: string) => problems.push(`${direction} rule ${index}: ${problem}`);
   const portSpec = portsSpec(ports, report);
   const names = direction === 'egress' ? portSpec.names : [];
-  return { direction, index, ports: portSpec, peers: peersSpec(peers, namespace, names, report) };
+  return {
+    direction,
+    index,
+    action: 'Accept',
+    ports: portSpec,
+    peers: peersSpec(peers, namespace, names, report),
+  };
 }

@@ -48,11 +48,14 @@ type Section = (typeof sections)[number];
 /** Resources that decide about connectivity and services, by the kind of their objects. */
 const resourcesOfKinds = {
   NetworkPolicy: resources.policy,
+  ClusterNetworkPolicy: resources.clusternetworkpolicy,
   Namespace: resources.namespace,
   Pod: resources.pod,
   Service: resources.service,
   Endpoints: resources.endpoints,
 } as const;
+
+const clusterWide: ReadonlySet<string> = new Set(['Namespace', 'ClusterNetworkPolicy']);
 
 type Records = Map<string, Map<string, object>>;
 
@@ -166,7 +169,7 @@ class AppliedChange {
     if (typeof kind !== 'string' || !isKnownKind(kind))
       return `the kind has to be one of ${Object.keys(resourcesOfKinds).join(', ')}`;
     const { keyword, key } = resourcesOfKinds[kind];
-    const id = key(name, kind === 'Namespace' ? '' : namespace);
+    const id = key(name, clusterWide.has(kind) ? '' : namespace);
     if (!recordsOf(this.#records, keyword).delete(id)) return `${id} does not exist`;
     this.#name(keyword, id);
     if (kind === 'Service') {

@@ -1,5 +1,7 @@
 /** One state of a cluster: what its policies permit each of its pods, not only those of this node. */
 import type { Slices } from '#infra/clock/slices.ts';
+import type { ClusterNetworkPolicy } from '#kubernetes/models/cluster-network-policy.ts';
+import type { Node } from '#kubernetes/models/node.ts';
 import type { Policy, PolicyIpBlock } from '#kubernetes/models/policy.ts';
 import type { KubeState } from '#plugins/controller/api/event-handler.ts';
 import { AddressSet } from '../address-set.ts';
@@ -34,7 +36,7 @@ export interface PodOwner {
   readonly name: string;
 }
 
-/** The addresses of each ipBlock of the rules, by direction; those with an invalid CIDR are left out. */
+/** The addresses of each network and of each node in the rules, by direction; invalid CIDRs are left out. */
 export type AddressBlocks = Readonly<Record<PolicyDirection, readonly AddressSet[]>>;
 
 /** Computes the policies of all pods as this node computes those of its own pods. */
@@ -52,19 +54,34 @@ export async function clusterPolicies(
     connected.set(name, { policy, owner: pods.get(name)?.owner });
   return {
     pods: connected,
-    blocks: addressBlocks((kube.get('policy')?.values() ?? []) as Iterable<Policy>),
+    blocks: addressBlocks(kube),
     problems: processor.problems(),
   };
 }
 
-function addressBlocks(policies: Iterable<Policy>): AddressBlocks {
+function addressBlocks(kube: KubeState): AddressBlocks {
   const ingress: AddressSet[] = [];
   const egress: AddressSet[] = [];
-  for (const { ingress_rule, egress_rule } of policies) {
+  for (const { ingress_rule, egress_rule } of recordsOf<Policy>(kube, 'policy')) {
     for (const { from } of ingress_rule) ingress.push(...blocksOf(from));
     for (const { to } of egress_rule) egress.push(...blocksOf(to));
   }
+  let hasNodes = false;
+  for (const policy of recordsOf<ClusterNetworkPolicy>(kube, 'clusternetworkpolicy')) {
+    for (const { networks, nodes } of policy.egress.flatMap(({ peer }) => peer)) {
+      if (networks !== undefined)
+        egress.push(...networks.cidr.map((cidr) => AddressSet.of([cidr])));
+      if (nodes !== undefined) hasNodes = true;
+    }
+  }
+  if (!hasNodes) return { ingress, egress };
+  for (const { addresses } of recordsOf<Node>(kube, 'node'))
+    egress.push(...addresses.map(({ address }) => AddressSet.of([address])));
   return { ingress, egress };
+}
+
+function recordsOf<T>(kube: KubeState, keyword: string): Iterable<T> {
+  return (kube.get(keyword)?.values() ?? []) as Iterable<T>;
 }
 
 function blocksOf(peers: readonly { readonly ip_block?: PolicyIpBlock }[]): AddressSet[] {

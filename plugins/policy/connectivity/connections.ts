@@ -1,6 +1,6 @@
 /** Permitted connections: who may reach whom on which ports. Computed while they are read: a cluster has many pairs. */
 import { familyOf } from '../address-set.ts';
-import { type PodPolicy, permittedPorts } from '../pod-policy.ts';
+import { noRules, type PodPolicy, permittedPorts } from '../pod-policy.ts';
 import { PortSet } from '../port-set.ts';
 import { type Endpoint, type Endpoints, isOutside } from './endpoints.ts';
 
@@ -61,10 +61,9 @@ function portsBetween(state: number, from: Endpoint, to: Endpoint): PortSet {
 /** An end of a connection, with its policies. */
 export type Party = Pick<PodPolicy, 'addresses' | 'ingress' | 'egress'>;
 
-/** No policy isolates an address outside of the cluster. */
+/** No policy applies to an address outside of the cluster. */
 export function outside(address: Party['addresses'][number]): Party {
-  const open = { policies: [], permits: [] };
-  return { addresses: [address], ingress: open, egress: open };
+  return { addresses: [address], ingress: noRules, egress: noRules };
 }
 
 /** The ports of the receiver on which at least one of its addresses may be reached. */

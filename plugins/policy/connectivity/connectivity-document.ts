@@ -8,10 +8,12 @@ import type {
 } from '#documents/connectivity.ts';
 import { jsonPieces } from '#infra/http/streamed.ts';
 import { formatAddress } from '../address-set.ts';
+import type { PolicyDirection } from '../pod-policy.ts';
 import type { ChangedConnection, Connection as PermittedConnection } from './connections.ts';
 import { type Endpoints, isOutside } from './endpoints.ts';
 import type { Explanation } from './explanation.ts';
 import { portsText } from './ports-text.ts';
+import { ruleDocument } from './rule-document.ts';
 
 /** A list whose items are made when they are read, with undefined for work without a result; or an object. */
 type Field<T> = T extends readonly (infer Item)[] ? Iterable<Item | undefined> : T;
@@ -90,14 +92,21 @@ export function explanationDocument(explanation: Explanation): PairDocument {
     verdict: permitted.isEmpty ? 'denied' : 'permitted',
     ports: portsText(permitted),
     otherFamilies,
-    egress: egress ? directionDocument(egress) : null,
-    ingress: ingress ? directionDocument(ingress) : null,
+    egress: egress ? directionDocument(egress, 'egress') : null,
+    ingress: ingress ? directionDocument(ingress, 'ingress') : null,
   };
 }
 
-function directionDocument({ isolatedBy, permits }: NonNullable<Explanation['egress']>): Direction {
+function directionDocument(
+  { policies, rules, undecided }: NonNullable<Explanation['egress']>,
+  direction: PolicyDirection,
+): Direction {
   return {
-    isolatedBy,
-    permits: permits.map(({ policy, rule, ports }) => ({ policy, rule, ports: portsText(ports) })),
+    policies,
+    rules: rules.map(({ rule, ports }) => ({
+      ...ruleDocument(rule, direction),
+      ports: portsText(ports),
+    })),
+    undecided: portsText(undecided),
   };
 }

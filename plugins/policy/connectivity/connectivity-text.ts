@@ -3,6 +3,7 @@ import type { ChangedConnection, Connection } from './connections.ts';
 import { type Endpoint, isOutside } from './endpoints.ts';
 import type { DirectionExplanation, Explanation } from './explanation.ts';
 import { portsText } from './ports-text.ts';
+import { ruleText } from './rule-document.ts';
 
 /** undefined: connections between the pods of one workload have no line. */
 export function connectionLine({ from, to, ports }: Connection): string | undefined {
@@ -66,15 +67,12 @@ export function explanationText(explanation: Explanation): string {
 function directionLines(
   subject: string,
   direction: 'ingress' | 'egress',
-  { isolatedBy, permits }: DirectionExplanation,
+  { policies, rules, undecided }: DirectionExplanation,
 ): string[] {
-  if (isolatedBy.length === 0) return [`${subject}: permitted, no policy isolates it`];
-  const isolated = `isolated by ${isolatedBy.join(', ')}`;
-  if (permits.length === 0) return [`${subject}: denied, ${isolated}; no rule permits this`];
-  return [
-    `${subject}: ${isolated}; permitted by`,
-    ...permits.map(
-      ({ policy, rule, ports }) => `  ${policy}, spec.${direction}[${rule}]: ${portsText(ports)}`,
-    ),
-  ];
+  if (policies.length === 0) return [`${subject}: permitted, no policy applies to it`];
+  const lines = rules.map(
+    ({ rule, ports }) => `  ${ruleText(rule, direction)}: ${portsText(ports)}`,
+  );
+  const rest = undecided.isEmpty ? [] : [`  permitted, no rule denies it: ${portsText(undecided)}`];
+  return [`${subject}: decided by ${policies.join(', ')}`, ...lines, ...rest];
 }

@@ -1,7 +1,12 @@
 /** Which policies and which of their rules decide about the connections of one pair. */
 import { type AddressNumber, addressNumber, familyOf } from '../address-set.ts';
-import type { Permit, PodName, PolicyDirection, PolicyName } from '../pod-policy.ts';
-import { isIsolated } from '../pod-policy.ts';
+import {
+  decidingRules,
+  type PodName,
+  type PolicyDirection,
+  type PolicyName,
+  type RuleVerdict,
+} from '../pod-policy.ts';
 import { type PolicyProtocol, PortSet } from '../port-set.ts';
 import type { ClusterPolicies } from './cluster-policies.ts';
 import { outside, type Party, permittedBetween } from './connections.ts';
@@ -28,10 +33,12 @@ export interface AskedPort {
 }
 
 export interface DirectionExplanation {
-  /** Policies that isolate the pod in this direction; none: everything is permitted. */
-  readonly isolatedBy: readonly PolicyName[];
-  /** Rules that permit connections with the other end, of the asked port. */
-  readonly permits: readonly Pick<Permit, 'policy' | 'rule' | 'ports'>[];
+  /** Policies that apply to the pod in this direction; none: everything is permitted. */
+  readonly policies: readonly PolicyName[];
+  /** Rules that decide about connections with the other end, of the asked port. */
+  readonly rules: readonly RuleVerdict[];
+  /** Ports that are permitted because no rule decides about them. */
+  readonly undecided: PortSet;
 }
 
 /**
@@ -114,11 +121,29 @@ function explainDirection(
   asked: PortSet,
 ): DirectionExplanation | undefined {
   if (!isPod) return undefined;
-  const isolation = party[direction];
-  if (!isIsolated(isolation)) return { isolatedBy: [], permits: [] };
-  const permits = isolation.permits
-    .filter(({ peers }) => other.addresses.some((address) => peers.has(address)))
-    .map(({ policy, rule, ports }) => ({ policy, rule, ports: ports.intersect(asked) }))
-    .filter(({ ports }) => !ports.isEmpty);
-  return { isolatedBy: isolation.policies, permits };
+  const list = party[direction];
+  const found = other.addresses.map((address) =>
+    decidingRules(list, address).flatMap(({ rule, ports }) => {
+      const decided = ports.intersect(asked);
+      return decided.isEmpty ? [] : [{ rule, ports: decided }];
+    }),
+  );
+  const undecided = found.map((rules) =>
+    rules
+      .filter(({ rule }) => rule.action !== 'Pass')
+      .reduce((rest, { ports }) => rest.minus(ports), asked),
+  );
+  return {
+    policies: list.policies,
+    rules: ofAllAddresses(found.flat()),
+    undecided: PortSet.union(undecided),
+  };
+}
+
+/** Each rule once, in the order of the list. */
+function ofAllAddresses(found: readonly RuleVerdict[]): RuleVerdict[] {
+  return [...Map.groupBy(found, ({ rule }) => rule)].map(([rule, same]) => ({
+    rule,
+    ports: PortSet.union(same.map(({ ports }) => ports)),
+  }));
 }

@@ -4,13 +4,7 @@
  */
 import type { Slices } from '#infra/clock/slices.ts';
 import { AddressSet, familyOf } from '../address-set.ts';
-import {
-  type Isolation,
-  isIsolated,
-  type Permit,
-  type PodName,
-  type PodPolicy,
-} from '../pod-policy.ts';
+import type { PodName, PodPolicy, PolicyRule, RuleList } from '../pod-policy.ts';
 import type { ClusterPolicies } from './cluster-policies.ts';
 
 /** @returns for each pod a text that is equal for pods of one class */
@@ -18,16 +12,16 @@ export async function podClasses(
   { pods }: ClusterPolicies,
   slices: Slices,
 ): Promise<ReadonlyMap<PodName, string>> {
-  const permits = new PermitKeys();
-  const isolations = new Map<PodName, string>();
+  const keys = new RuleKeys();
+  const lists = new Map<PodName, string>();
   for (const [name, { policy }] of pods) {
     if (slices.due()) await slices.turn();
-    isolations.set(name, `${permits.keyOf(policy.ingress)} ${permits.keyOf(policy.egress)}`);
+    lists.set(name, `${keys.keyOf(policy.ingress)} ${keys.keyOf(policy.egress)}`);
   }
   const classes = new Map<PodName, string>();
   for (const [name, { policy }] of pods) {
     if (slices.due()) await slices.turn();
-    classes.set(name, `${isolations.get(name)} ${membership(policy, permits.peerSets)}`);
+    classes.set(name, `${lists.get(name)} ${membership(policy, keys.peerSets)}`);
   }
   return classes;
 }
@@ -42,27 +36,35 @@ function membership({ addresses }: PodPolicy, sets: readonly AddressSet[]): stri
   return found.sort().join(' ');
 }
 
-/** Texts for isolations that are equal if these permit the same. */
-class PermitKeys {
+/** Texts for lists of rules that are equal only if these permit the same. */
+class RuleKeys {
   /** All different sets of peers but that of all addresses. */
   readonly peerSets: AddressSet[] = [];
-  readonly #isolations = new Map<Isolation, string>();
+  readonly #lists = new Map<RuleList, string>();
   readonly #numbers = new Map<AddressSet, number>();
   /** Positions of different sets that begin and end alike. */
   readonly #similar = new Map<string, number[]>();
 
-  keyOf(isolation: Isolation): string {
-    let key = this.#isolations.get(isolation);
+  keyOf(list: RuleList): string {
+    let key = this.#lists.get(list);
     if (key === undefined) {
-      const permits = isolation.permits.map((permit) => this.#permitKey(permit));
-      key = isIsolated(isolation) ? `[${[...new Set(permits)].sort().join(';')}]` : 'open';
-      this.#isolations.set(isolation, key);
+      key = this.#keyOf(list.rules);
+      this.#lists.set(list, key);
     }
     return key;
   }
 
-  #permitKey({ peers, ports }: Permit): string {
-    return `${this.#numberOf(peers)}:${ports.text}`;
+  /** The order of neighbors with the same action does not matter. */
+  #keyOf(rules: readonly PolicyRule[]): string {
+    const runs: { action: string; keys: Set<string> }[] = [];
+    for (const rule of rules) {
+      const action = `${rule.tier} ${rule.action}`;
+      const key = `${this.#numberOf(rule.peers)}:${rule.ports.text}`;
+      const last = runs.at(-1);
+      if (last?.action === action) last.keys.add(key);
+      else runs.push({ action, keys: new Set([key]) });
+    }
+    return runs.map(({ action, keys }) => `${action} [${[...keys].sort().join(';')}]`).join(' ');
   }
 
   #numberOf(peers: AddressSet): number {

@@ -1,16 +1,32 @@
-/** An attached pod of this node with the policies that isolate it. */
+/** An attached pod of this node with the policies that apply to it. */
+import { AddressSet } from '../address-set.ts';
 import type { PodAttachment } from '../cache/address-owners.ts';
 import type { PolicyPod } from '../cache/policy-pod.ts';
-import { isolation, notIsolated } from '../configurator/isolation.ts';
-import type { Isolation, Permit, PodPolicy, PolicyDirection } from '../pod-policy.ts';
+import { ruleList } from '../configurator/rule-list.ts';
+import {
+  noRules,
+  type PodPolicy,
+  type PolicyDirection,
+  type PolicyRule,
+  policyTiers,
+  type RuleList,
+} from '../pod-policy.ts';
+import { PortSet } from '../port-set.ts';
 import type { PolicyEntry } from './policy-entry.ts';
+
+/** A policy that selects a pod, or may do so. */
+export interface AppliedPolicy {
+  readonly policy: PolicyEntry;
+  /** Whether it is known what the policy says about the pod. */
+  readonly isKnown: boolean;
+}
 
 export class AttachmentEntry {
   readonly attachment: PodAttachment;
   /** undefined: unknown. */
   record: PolicyPod | undefined;
-  /** Those that select it, or all policies of its namespace if the pod is unknown; sorted by name. */
-  policies: readonly PolicyEntry[] = [];
+  /** In the order in which they decide. */
+  policies: readonly AppliedPolicy[] = [];
   /** undefined before the first `refresh`. */
   #policy: PodPolicy | undefined;
   /** Of the attachment that this one replaces: what does not change stays. */
@@ -29,27 +45,40 @@ export class AttachmentEntry {
   /** Computes the policy of the pod again. @returns whether it has changed */
   refresh(): boolean {
     const before = this.#policy ?? this.#before;
-    const ingress = this.#isolation('ingress', before?.ingress ?? notIsolated);
-    const egress = this.#isolation('egress', before?.egress ?? notIsolated);
+    const ingress = this.#rules('ingress', before?.ingress ?? noRules);
+    const egress = this.#rules('egress', before?.egress ?? noRules);
     if (this.#policy?.ingress === ingress && this.#policy.egress === egress) return false;
     const { pod, addresses } = this.attachment;
     this.#policy = { pod, addresses, ingress, egress };
     return true;
   }
 
-  #isolation(direction: PolicyDirection, before: Isolation): Isolation {
-    const policies = this.policies.filter(({ spec }) => spec.isolates[direction]);
-    const permits: Permit[] = [];
-    // whether a policy selects an unknown pod is unknown, too: it is permitted nothing
-    if (this.record !== undefined)
-      for (const { rules } of policies)
-        permits.push(...(rules?.permitsFor(this.record, direction) ?? []));
-    return isolation(
-      policies.map(({ spec }) => spec.name),
-      permits,
+  #rules(direction: PolicyDirection, before: RuleList): RuleList {
+    const applied = this.policies.filter(({ policy, isKnown }) =>
+      isKnown ? policy.concerns(direction) : policy.restricts(direction),
+    );
+    const rules = policyTiers.flatMap((tier) => {
+      const ofTier = applied.filter(({ policy }) => policy.spec.tier === tier);
+      const explicit = ofTier.flatMap((one) => this.#explicitRules(one, direction));
+      // after what all policies of the tier accept
+      const isolating = ofTier.filter(({ policy }) => policy.spec.isolates[direction]);
+      return [...explicit, ...isolating.map(({ policy }) => denyAll(policy))];
+    });
+    return ruleList(
+      applied.map(({ policy }) => policy.spec.name),
+      rules,
       before,
     );
   }
+
+  #explicitRules({ policy, isKnown }: AppliedPolicy, direction: PolicyDirection): PolicyRule[] {
+    if (isKnown && this.record) return policy.rules?.rulesFor(this.record, direction) ?? [];
+    return policy.spec.isolates[direction] ? [] : [denyAll(policy)];
+  }
+}
+
+function denyAll({ spec: { name: policy, tier } }: PolicyEntry): PolicyRule {
+  return { tier, action: 'Deny', peers: AddressSet.any, ports: PortSet.any, policy };
 }
 
 function isOf({ pod, addresses }: PodPolicy, attachment: PodAttachment): boolean {

@@ -1,11 +1,14 @@
 /** A policy of the cluster. Its peers are followed only while it selects an attached pod. */
 import type { Slices } from '#infra/clock/slices.ts';
 import type { AttachmentId } from '#plugins/podmanager/api.ts';
+import type { NamespaceTable, Selection } from '../cache/namespace-table.ts';
+import type { NodeTable } from '../cache/node-table.ts';
 import type { PeerSelectors } from '../cache/peer-selectors.ts';
 import type { PolicyPod } from '../cache/policy-pod.ts';
 import type { PodSelector } from '../cache/selector-index.ts';
 import { PolicyRules } from '../configurator/policy-rules.ts';
 import type { PolicySpec } from '../configurator/policy-spec.ts';
+import { type PolicyDirection, policyTiers } from '../pod-policy.ts';
 
 export class PolicyEntry implements PodSelector {
   readonly spec: PolicySpec;
@@ -21,7 +24,7 @@ export class PolicyEntry implements PodSelector {
     return this.spec.pods;
   }
 
-  get namespaces(): string {
+  get namespaces(): PolicySpec['namespaces'] {
     return this.spec.namespaces;
   }
 
@@ -30,12 +33,38 @@ export class PolicyEntry implements PodSelector {
     return this.#rules;
   }
 
-  selects(pod: PolicyPod): boolean {
-    return pod.namespace === this.namespaces && this.pods.matches(pod.labels);
+  get hasNodePeers(): boolean {
+    const { ingress, egress } = this.spec;
+    return [...ingress, ...egress].some(({ peers }) => peers.nodes.length > 0);
   }
 
-  async activate(peers: PeerSelectors, slices: Slices): Promise<PolicyRules> {
-    const rules = await PolicyRules.acquire(this.spec, peers, slices);
+  /** @param namespace empty: unknown */
+  selectsNamespace(namespace: string, table: NamespaceTable): Selection {
+    const { namespaces } = this;
+    if (namespace === '') return 'unknown';
+    if (typeof namespaces !== 'string') return table.selection(namespace, namespaces);
+    return namespaces === namespace ? 'selected' : 'none';
+  }
+
+  selects(pod: PolicyPod, table: NamespaceTable): Selection {
+    return this.pods.matches(pod.labels) ? this.selectsNamespace(pod.namespace, table) : 'none';
+  }
+
+  /** Whether it has a rule of the direction, or denies what none accepts. */
+  concerns(direction: PolicyDirection): boolean {
+    return this.spec.isolates[direction] || this.spec[direction].length > 0;
+  }
+
+  /** Whether pods would be permitted more without it. */
+  restricts(direction: PolicyDirection): boolean {
+    return (
+      this.spec.isolates[direction] ||
+      this.spec[direction].some(({ action }) => action !== 'Accept')
+    );
+  }
+
+  async activate(peers: PeerSelectors, nodes: NodeTable, slices: Slices): Promise<PolicyRules> {
+    const rules = await PolicyRules.acquire(this.spec, peers, nodes, slices);
     this.#rules = rules;
     return rules;
   }
@@ -51,4 +80,10 @@ export class PolicyEntry implements PodSelector {
     const ofRules = selected.length === 0 ? [] : (this.#rules?.problems(selected) ?? []);
     return [...this.spec.problems, ...ofRules];
   }
+}
+
+/** The order in which policies decide: by tier and priority, those of the same priority by name. */
+export function inOrder({ spec: a }: PolicyEntry, { spec: b }: PolicyEntry): number {
+  const byTier = policyTiers.indexOf(a.tier) - policyTiers.indexOf(b.tier);
+  return byTier || a.priority - b.priority || (a.name < b.name ? -1 : 1);
 }

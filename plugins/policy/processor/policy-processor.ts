@@ -1,11 +1,13 @@
 /**
- * Kubernetes semantics of network policies: computes from Pod, Namespace and NetworkPolicy objects what
- * is permitted for each attached pod of this node. A change looks only at the pods and policies that it
+ * Kubernetes semantics of network policies: computes from Pod, Namespace, Node, NetworkPolicy and ClusterNetworkPolicy
+ * objects which rules each attached pod of this node has. A change looks only at the pods and policies that it
  * can concern; a resync reaches the same state.
  */
 import type { Slices } from '#infra/clock/slices.ts';
 import { closedPods } from '#kubernetes/models/closed-pod.ts';
+import type { ClusterNetworkPolicy } from '#kubernetes/models/cluster-network-policy.ts';
 import type { Namespace } from '#kubernetes/models/namespace.ts';
+import type { Node } from '#kubernetes/models/node.ts';
 import type { Pod } from '#kubernetes/models/pod.ts';
 import type { Policy } from '#kubernetes/models/policy.ts';
 import { type KeyNames, resources } from '#kubernetes/resources/resources.ts';
@@ -14,8 +16,10 @@ import type { KubeStateChangePayload } from '#plugins/controller/api/events.ts';
 import type { AttachmentId } from '#plugins/podmanager/api.ts';
 import { addressNumber } from '../address-set.ts';
 import type { PodAttachment } from '../cache/address-owners.ts';
+import { policyNodeObject } from '../cache/node-table.ts';
 import { type PolicyPod, policyPod } from '../cache/policy-pod.ts';
-import { policySpec } from '../configurator/policy-spec.ts';
+import { clusterPolicySpec } from '../configurator/cluster-policy-spec.ts';
+import { type PolicySpec, policySpec } from '../configurator/policy-spec.ts';
 import type { PodName, PodPolicy, PolicyName } from '../pod-policy.ts';
 import { PolicyTable } from './policy-table.ts';
 import type { ProcessorChange } from './processor-change.ts';
@@ -47,9 +51,11 @@ export class PolicyProcessor {
           (value as Namespace).label,
         ]),
         pods: recordsOf(state, 'pod', (names, value) => readablePod(names, value as Pod)),
-        policies: recordsOf(state, 'policy', ({ name, namespace }, value) =>
-          policySpec(name, namespace, value as Policy),
-        ),
+        nodes: recordsOf(state, 'node', ({ name }, value) => [
+          name,
+          policyNodeObject(value as Node),
+        ]),
+        policies: policySpecs(state),
         attachments: Array.from(attachments, ([id, pod]) => podAttachment(id, pod)),
       },
       slices,
@@ -77,6 +83,12 @@ export class PolicyProcessor {
       }
       case 'namespace':
         return this.#table.setNamespace(name, (current as Namespace | undefined)?.label, slices);
+      case 'node':
+        return this.#table.setNode(name, current && policyNodeObject(current as Node), slices);
+      case 'clusternetworkpolicy': {
+        const spec = current && clusterPolicySpec(name, current as ClusterNetworkPolicy);
+        return this.#table.setPolicy(name, spec, slices);
+      }
       case 'policy': {
         const spec = current && policySpec(name, namespace, current as Policy);
         return this.#table.setPolicy(`${namespace}/${name}`, spec, slices);
@@ -110,10 +122,24 @@ function readablePod({ name, namespace }: KeyNames, record: Pod): PolicyPod | un
   return isReadable ? policyPod(name, namespace, record) : undefined;
 }
 
-type Input = 'pod' | 'namespace' | 'policy';
+const inputs = ['pod', 'namespace', 'node', 'policy', 'clusternetworkpolicy'] as const;
+
+type Input = (typeof inputs)[number];
+
+/** Resources of Kubernetes that decide what policies permit. */
+export const policyInputs: ReadonlySet<string> = new Set(inputs);
 
 function isInput(resource: string): resource is Input {
-  return resource === 'pod' || resource === 'namespace' || resource === 'policy';
+  return policyInputs.has(resource);
+}
+
+function* policySpecs(state: KubeState): Generator<PolicySpec, void, void> {
+  yield* recordsOf(state, 'policy', ({ name, namespace }, value) =>
+    policySpec(name, namespace, value as Policy),
+  );
+  yield* recordsOf(state, 'clusternetworkpolicy', ({ name }, value) =>
+    clusterPolicySpec(name, value as ClusterNetworkPolicy),
+  );
 }
 
 function* recordsOf<T>(

@@ -4,6 +4,7 @@ import type { AttachmentId } from '#plugins/podmanager/api.ts';
 import { AddressOwners, type PodAttachment } from '../cache/address-owners.ts';
 import type { Labels } from '../cache/labels.ts';
 import { NamespaceTable } from '../cache/namespace-table.ts';
+import { NodeTable, type PolicyNodeObject } from '../cache/node-table.ts';
 import type { PeerSelector } from '../cache/peer-selector.ts';
 import { PeerSelectors } from '../cache/peer-selectors.ts';
 import { PodTable } from '../cache/pod-table.ts';
@@ -12,11 +13,13 @@ import type { PolicySpec } from '../configurator/policy-spec.ts';
 import type { PodName, PodPolicy, PolicyName } from '../pod-policy.ts';
 import { AttachmentEntry } from './attachment-entry.ts';
 import { PolicyEntries } from './policy-entries.ts';
+import type { PolicyEntry } from './policy-entry.ts';
 import type { ProcessorChange } from './processor-change.ts';
 
 /** Everything that decides. Iterables are read once, in slices. */
 export interface PolicyInput {
   readonly namespaces: Iterable<readonly [string, Labels]>;
+  readonly nodes: Iterable<readonly [string, PolicyNodeObject]>;
   readonly pods: Iterable<PolicyPod>;
   readonly policies: Iterable<PolicySpec>;
   readonly attachments: Iterable<PodAttachment>;
@@ -29,7 +32,12 @@ export class PolicyTable {
   readonly #namespaces = new NamespaceTable();
   readonly #owners = new AddressOwners(this.#pods);
   readonly #peers = new PeerSelectors(this.#pods, this.#owners, this.#namespaces);
-  readonly #policies = new PolicyEntries(this.#namespaces, this.#peers);
+  readonly #nodes = new NodeTable();
+  readonly #policies = new PolicyEntries({
+    namespaces: this.#namespaces,
+    nodes: this.#nodes,
+    peers: this.#peers,
+  });
   readonly #attachments = new Map<AttachmentId, AttachmentEntry>();
   readonly #inNamespace = new Map<string, Set<AttachmentEntry>>();
   readonly #results = new Map<AttachmentId, PodPolicy>();
@@ -44,6 +52,10 @@ export class PolicyTable {
   async #fill(input: PolicyInput, slices: Slices): Promise<void> {
     for (const [name, labels] of input.namespaces) {
       this.#namespaces.set(name, labels);
+      if (slices.due()) await slices.turn();
+    }
+    for (const [name, node] of input.nodes) {
+      this.#nodes.set(name, node);
       if (slices.due()) await slices.turn();
     }
     for (const pod of input.pods) {
@@ -99,12 +111,28 @@ export class PolicyTable {
     slices: Slices,
   ): Promise<ProcessorChange> {
     const change = new Change();
+    const before = this.#policies.selectionOf(name);
     const selectors = await this.#peers.changeNamespace(
       name,
       () => this.#namespaces.set(name, labels),
       slices,
     );
-    await this.#apply(change, [], selectors, slices);
+    const after = this.#policies.selectionOf(name);
+    const isSame = [...after].every(([policy, selection]) => selection === before.get(policy));
+    const entries = isSame ? [] : [...(this.#inNamespace.get(name) ?? [])];
+    await this.#apply(change, entries, selectors, slices);
+    return change;
+  }
+
+  /** @param node undefined: it was deleted */
+  async setNode(
+    name: string,
+    node: PolicyNodeObject | undefined,
+    slices: Slices,
+  ): Promise<ProcessorChange> {
+    const change = new Change();
+    if (!this.#nodes.set(name, node)) return change;
+    await this.#apply(change, [], noSelectors, slices, this.#policies.usersOfNodes());
     return change;
   }
 
@@ -116,16 +144,13 @@ export class PolicyTable {
   ): Promise<ProcessorChange> {
     const change = new Change();
     const { before, after } = this.#policies.set(name, spec);
-    const namespace = (before ?? after)?.namespaces ?? '';
     const entries: AttachmentEntry[] = [];
-    // a pod that is unknown may be in any namespace
-    const inNamespace = this.#inNamespace.get(namespace) ?? [];
-    for (const entry of [...inNamespace, ...(this.#inNamespace.get('') ?? [])]) {
-      const { record } = entry;
+    for (const entry of this.#candidates((before ?? after)?.namespaces)) {
+      const { record, policies } = entry;
       if (
         record === undefined ||
-        before?.attachments.has(entry.attachment.id) ||
-        after?.selects(record)
+        policies.some(({ policy }) => policy === before) ||
+        (after?.selects(record, this.#namespaces) ?? 'none') !== 'none'
       )
         entries.push(entry);
     }
@@ -161,6 +186,14 @@ export class PolicyTable {
     return change;
   }
 
+  /** Attachments to which a policy of the scope may apply. */
+  #candidates(namespaces: PolicyEntry['namespaces'] | undefined): Iterable<AttachmentEntry> {
+    if (typeof namespaces !== 'string') return this.#attachments.values();
+    // a pod that is unknown may be in any namespace
+    const unknown = this.#inNamespace.get('') ?? [];
+    return [...(this.#inNamespace.get(namespaces) ?? []), ...unknown];
+  }
+
   #add(attachment: PodAttachment, before: AttachmentEntry | undefined): AttachmentEntry {
     const { id, namespace } = attachment;
     const entry = new AttachmentEntry(attachment, before?.policy);
@@ -177,7 +210,7 @@ export class PolicyTable {
     const others = this.#inNamespace.get(namespace);
     others?.delete(entry);
     if (others?.size === 0) this.#inNamespace.delete(namespace);
-    for (const policy of entry.policies) {
+    for (const { policy } of entry.policies) {
       this.#policies.detach(policy, id);
       change.policies.add(policy.spec.name);
     }
@@ -186,19 +219,21 @@ export class PolicyTable {
   /**
    * @param entries attachments that other policies may select
    * @param selectors peers that have changed
+   * @param others policies that have changed for other reasons
    */
   async #apply(
     change: Change,
     entries: readonly AttachmentEntry[],
     selectors: ReadonlySet<PeerSelector>,
     slices: Slices,
+    others: readonly PolicyEntry[] = [],
   ): Promise<void> {
     for (const entry of entries) {
       await this.#select(entry, change, slices);
       if (slices.due()) await slices.turn();
     }
     const affected = new Set(entries);
-    for (const policy of this.#policies.usersOf(selectors)) {
+    for (const policy of [...this.#policies.usersOf(selectors), ...others]) {
       change.policies.add(policy.spec.name);
       for (const id of policy.attachments.keys())
         affected.add(this.#attachments.get(id) as AttachmentEntry);
@@ -231,14 +266,15 @@ export class PolicyTable {
       record === undefined
         ? this.#policies.ofNamespace(namespace)
         : this.#policies.selecting(record);
-    const after = new Set(entry.policies);
-    for (const policy of before) {
+    const attached = new Set<PolicyEntry>();
+    for (const { policy, isKnown } of entry.policies) if (isKnown) attached.add(policy);
+    for (const { policy } of before) {
       change.policies.add(policy.spec.name);
-      if (record === undefined || !after.has(policy)) this.#policies.detach(policy, id);
+      if (!attached.has(policy)) this.#policies.detach(policy, id);
     }
-    for (const policy of after) {
+    for (const { policy } of entry.policies) {
       change.policies.add(policy.spec.name);
-      if (record !== undefined) await this.#policies.attach(policy, id, record, slices);
+      if (attached.has(policy) && record) await this.#policies.attach(policy, id, record, slices);
     }
   }
 }

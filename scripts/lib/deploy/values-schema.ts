@@ -69,6 +69,7 @@ export function valuesSchema(documents: readonly ConfigDocument[]): Schema {
         resources,
         config: files(ksrFiles),
       }),
+      clusterNetworkPolicies: object({ installCrd: flag }),
       stn: object({ enabled: flag, resources }),
       etcd: etcdSchema(),
     }),

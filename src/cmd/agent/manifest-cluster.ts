@@ -13,6 +13,7 @@ import {
   podAddresses,
   runtimeUid,
 } from '#kubernetes/reflector/objects/pod.ts';
+import { displayName } from '#kubernetes/reflector/sourced-object.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import { contivDefaults } from '#plugins/contivconf/config.ts';
 import type { KubeState } from '#plugins/controller/api/event-handler.ts';
@@ -25,7 +26,7 @@ export interface ManifestCluster {
   readonly pods: ReadonlyMap<string, ManifestPod>;
   /** With file and line. */
   readonly problems: readonly string[];
-  /** By `<namespace>/<name>` of a policy. */
+  /** By name of a policy, as problems have it. */
   readonly policySources: ReadonlyMap<string, SourceLocation>;
 }
 
@@ -98,8 +99,8 @@ function policySources(objects: readonly ManifestObject[]): ReadonlyMap<string, 
   const sources = new Map<string, SourceLocation>();
   for (const { object: input, source } of objects) {
     const { object } = readObject(input);
-    if (object?.kind === 'NetworkPolicy')
-      sources.set(`${namespaceOf(object)}/${object.metadata.name}`, source);
+    if (object?.kind === 'NetworkPolicy' || object?.kind === 'ClusterNetworkPolicy')
+      sources.set(displayName(object), source);
   }
   return sources;
 }

@@ -14,7 +14,7 @@ import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
 import { podIdText } from '#plugins/podmanager/api.ts';
 import { formatAddress } from '#plugins/policy/address-set.ts';
 import type { PolicyApi } from '#plugins/policy/api.ts';
-import { isIsolated } from '#plugins/policy/pod-policy.ts';
+import { isRestricted } from '#plugins/policy/pod-policy.ts';
 import type { ServiceApi } from '#plugins/service/api.ts';
 import type { VppClient } from '#vpp/binapi/api.ts';
 import { readActualState } from './actual-state.ts';
@@ -135,7 +135,7 @@ function restrictedAddresses(services: NodeSnapshotDeps['services']): Restricted
 
 function isolatedPods(policies: PolicyApi): NodeIsolation['pods'] {
   return [...policies.policies().values()]
-    .filter(({ ingress, egress }) => isIsolated(ingress) || isIsolated(egress))
+    .filter(({ ingress, egress }) => isRestricted(ingress) || isRestricted(egress))
     .map(({ pod, addresses, ingress, egress }) => ({
       pod,
       addresses: addresses.map(formatAddress),

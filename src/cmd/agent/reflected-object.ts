@@ -41,6 +41,7 @@ function withDefaults(object: KubeObject): ReflectedObject | undefined {
     case 'NetworkPolicy':
       return withPolicyDefaults(object);
     case 'Endpoints':
+    case 'ClusterNetworkPolicy':
       return object;
     default:
       return undefined;

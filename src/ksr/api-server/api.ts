@@ -4,6 +4,8 @@ export interface WatchedKind {
   readonly kind: string;
   /** e.g. `/api/v1/pods`, `/apis/discovery.k8s.io/v1/endpointslices` */
   readonly path: string;
+  /** Those of other versions with the same objects, for servers that do not serve the first one. */
+  readonly otherPaths?: readonly string[];
 }
 
 /** `namespace` is empty for objects of the cluster. */

@@ -60,6 +60,11 @@ export class ApiKindWatch implements KindWatch {
   /** Watches in a row that the server answered with something useless. */
   #uselessWatches = 0;
   #isAbsent = false;
+  /** Of the kind; another one follows when the server does not know it. */
+  readonly #paths: readonly string[];
+  #pathAt = 0;
+  /** Paths that the server does not know, since it has answered by one. */
+  #unknownPaths = 0;
   /** Whether the handlers know that the objects may be out of date. */
   #isInterrupted = false;
   /** Version of the server after the interruption: a watch that has reached it has delivered what was missed. */
@@ -70,6 +75,7 @@ export class ApiKindWatch implements KindWatch {
     this.#options = options;
     this.#since = options.clock.now();
     this.#retry = new RetryPolicy(options.random);
+    this.#paths = [options.kind.path, ...(options.kind.otherPaths ?? [])];
     void this.#run();
   }
 
@@ -119,8 +125,11 @@ export class ApiKindWatch implements KindWatch {
   }
 
   #lists(): ListReader {
-    const { client, kind } = this.#options;
-    return new ListReader(client, kind.path, this.#attempt.signal);
+    return new ListReader(this.#options.client, this.#path, this.#attempt.signal);
+  }
+
+  get #path(): string {
+    return this.#paths[this.#pathAt] as string;
   }
 
   async #list(): Promise<string> {
@@ -131,6 +140,7 @@ export class ApiKindWatch implements KindWatch {
       began: () => {
         this.#assertOpen();
         this.#isAbsent = false;
+        this.#unknownPaths = 0;
         this.#enter('listing');
         count = 0;
         handlers.listing();
@@ -151,10 +161,10 @@ export class ApiKindWatch implements KindWatch {
 
   /** One watch, to the end that the server declares. */
   async #watch(from: string): Promise<void> {
-    const { client, clock, random, kind } = this.#options;
+    const { client, clock, random } = this.#options;
     const timeoutSeconds = Math.round(SHORTEST_WATCH_S * (1 + random.next() / 2));
     const request = {
-      path: kind.path,
+      path: this.#path,
       resourceVersion: from,
       timeoutSeconds,
       signal: this.#attempt.signal,
@@ -173,7 +183,7 @@ export class ApiKindWatch implements KindWatch {
       if (lasted() >= PROVEN_MS) this.#progressed();
     }
     if (lasted() < SHORTEST_UNEVENTFUL_MS && this.#version === from)
-      throw new ApiUnreachableError('the watch ended at once', { where: kind.path });
+      throw new ApiUnreachableError('the watch ended at once', { where: this.#path });
   }
 
   #opened(): void {
@@ -277,6 +287,8 @@ export class ApiKindWatch implements KindWatch {
       this.#version = undefined;
       this.#uselessWatches = 0;
     }
+    if (isAbsent) this.#pathAt = (this.#pathAt + 1) % this.#paths.length;
+    if (isAbsent && ++this.#unknownPaths % this.#paths.length > 0) return 0;
     const delay = this.#retry.delayAfter(error);
     // The history of the server is short: this is no failure unless it repeats.
     if (delay > 0) this.#report(error);

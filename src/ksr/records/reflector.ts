@@ -39,12 +39,22 @@ const SFC_PREFIX = 'sfc-controller/v2/status/network-pod-to-node-map/';
 interface KindRow {
   readonly type: ObjectType;
   readonly path: string;
+  readonly otherPaths?: readonly string[];
   readonly resource: AnyResource;
 }
 
 const rows: readonly KindRow[] = [
   row('Namespace', 'v1', 'namespaces', resources.namespace),
   row('NetworkPolicy', 'networking.k8s.io/v1', 'networkpolicies', resources.policy),
+  {
+    ...row(
+      'ClusterNetworkPolicy',
+      'policy.networking.k8s.io/v1beta1',
+      'clusternetworkpolicies',
+      resources.clusternetworkpolicy,
+    ),
+    otherPaths: [pathOf('policy.networking.k8s.io/v1alpha2', 'clusternetworkpolicies')],
+  },
   row('Service', 'v1', 'services', resources.service),
   row('Node', 'v1', 'nodes', resources.node),
 ];
@@ -103,7 +113,11 @@ export function createReflector({ prefix, readers, clock, log }: ReflectorDeps):
     texts: recordTexts(resource, prefix, readers),
   });
   const watchOf = (kind: KindRow, outputs: readonly RecordOutput[]): ReflectedKind => ({
-    kind: { kind: kind.type.kind, path: kind.path },
+    kind: {
+      kind: kind.type.kind,
+      path: kind.path,
+      ...(kind.otherPaths && { otherPaths: kind.otherPaths }),
+    },
     handlers: new ObjectRecords({ type: kind.type, outputs, prefix, log }),
   });
 

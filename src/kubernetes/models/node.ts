@@ -1,7 +1,7 @@
 import { defineModel } from '#models/define.ts';
 import { clusterKey } from './keys.ts';
 import { Node } from './node.gen.ts';
-import { addressOrText, cidrOrText } from './shared-rules.ts';
+import { addressOrText, cidrOrText, labels } from './shared-rules.ts';
 
 export type { Node, NodeAddress } from './node.gen.ts';
 
@@ -11,5 +11,5 @@ export const nodeModel = defineModel<Node>({
   message: Node,
   keyPrefix: nodeKey.prefix(),
   key: ({ name }) => nodeKey.build({ name }),
-  rules: { pod_CIDR: cidrOrText, addresses: { address: addressOrText } },
+  rules: { pod_CIDR: cidrOrText, addresses: { address: addressOrText }, label: labels },
 });

@@ -85,6 +85,7 @@ export function clusterOf(manifests: readonly ManifestObject[], options: Cluster
 }
 
 const customResourceKinds = [
+  'ClusterNetworkPolicy',
   'NodeConfig',
   'CustomNetwork',
   'ExternalInterface',

@@ -1,4 +1,5 @@
 import { type Node, nodeModel } from '../models/node.ts';
+import { labelList } from './labels.ts';
 import type { KubeNode } from './objects/cluster.ts';
 import type { Readers } from './reflected.ts';
 
@@ -32,6 +33,7 @@ export function nodeValue({ metadata, spec, status }: KubeNode, readers: Readers
       OperatingSystem: info?.operatingSystem,
       Architecture: info?.architecture,
     },
+    label: readers === 'own' ? labelList(metadata.labels) : [],
     zone: readers === 'own' ? metadata.labels?.['topology.kubernetes.io/zone'] : undefined,
   });
 }

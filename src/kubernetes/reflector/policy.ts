@@ -163,7 +163,7 @@ function readRule(
   return { port, from: peer, to: peer };
 }
 
-function selectorValue(selector: LabelSelector): DeepInput<PolicyLabelSelector> {
+export function selectorValue(selector: LabelSelector): DeepInput<PolicyLabelSelector> {
   return {
     match_label: labelList(selector.matchLabels),
     match_expression: selector.matchExpressions?.map(({ key, operator, values }) => ({

@@ -1,6 +1,7 @@
 /** Converts a Kubernetes object to its value for the datastore. */
 import { InvalidModelError } from '#models/model.ts';
 import { resources } from '../resources/resources.ts';
+import { clusterNetworkPolicyValue } from './cluster-network-policy.ts';
 import {
   customNetworkValue,
   externalInterfaceValue,
@@ -50,6 +51,8 @@ function reflectedAs(object: ReflectedObject, readers: Readers): Reflected {
       return reflected(resources.namespace, namespaceValue(object));
     case 'NetworkPolicy':
       return reflected(resources.policy, policyValue(object));
+    case 'ClusterNetworkPolicy':
+      return reflected(resources.clusternetworkpolicy, clusterNetworkPolicyValue(object));
     case 'Service':
       return {
         ...reflected(resources.service, serviceValue(object, readers)),

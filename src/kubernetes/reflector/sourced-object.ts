@@ -21,6 +21,7 @@ export function ofKind<K extends KubeObject['kind']>(
 const clusterWide: ReadonlySet<string> = new Set<KubeObject['kind']>([
   'Namespace',
   'Node',
+  'ClusterNetworkPolicy',
   'NodeConfig',
   'CustomNetwork',
   'ExternalInterface',

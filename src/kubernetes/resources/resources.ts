@@ -3,9 +3,14 @@
  * resource to the watch, to resyncs, to the kube state of each event and to the reflection.
  */
 import type { MessageModel } from '#models/define.ts';
+import { closedClusterPolicies } from '../models/closed-cluster-policy.ts';
 import { closedNamespaces } from '../models/closed-namespace.ts';
 import { closedPods } from '../models/closed-pod.ts';
 import { closedPolicies } from '../models/closed-policy.ts';
+import {
+  clusterNetworkPolicyKey,
+  clusterNetworkPolicyModel,
+} from '../models/cluster-network-policy.ts';
 import { customIpamKey, customIpamModel } from '../models/custom-ipam.ts';
 import { customNetworkKey, customNetworkModel } from '../models/custom-network.ts';
 import { endpointsKey, endpointsModel } from '../models/endpoints.ts';
@@ -102,6 +107,12 @@ export const resources = {
   pod: resource('pod', podModel, podKey, closedPods),
   namespace: resource('namespace', namespaceModel, namespaceKey, closedNamespaces),
   policy: resource('policy', policyModel, policyKey, closedPolicies),
+  clusternetworkpolicy: resource(
+    'clusternetworkpolicy',
+    clusterNetworkPolicyModel,
+    clusterNetworkPolicyKey,
+    closedClusterPolicies,
+  ),
   service: resource('service', serviceModel, serviceKey),
   endpoints: resource('endpoints', endpointsModel, endpointsKey),
   customnetwork: resource('customnetwork', customNetworkModel, customNetworkKey),

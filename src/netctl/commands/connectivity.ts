@@ -262,13 +262,11 @@ function directionLines(
 ): string[] {
   if (document === null) return [];
   const subject = `${direction} of ${end}`;
-  const { isolatedBy, permits } = document;
-  if (isolatedBy.length === 0) return [`${subject}: permitted, no policy isolates it`];
+  const { policies, rules, undecided } = document;
+  if (policies.length === 0) return [`${subject}: permitted, no policy applies to it`];
   return [
-    `${subject}: ${permits.length > 0 ? 'permitted' : 'denied, no rule permits this'}`,
-    `  isolated by ${isolatedBy.join(', ')}`,
-    ...permits.map(
-      ({ policy, rule, ports }) => `  permitted by ${policy}, spec.${direction}[${rule}]: ${ports}`,
-    ),
+    `${subject}: decided by ${policies.join(', ')}`,
+    ...rules.map(({ text, ports }) => `  ${text}: ${ports}`),
+    ...(undecided === 'No Connections' ? [] : [`  permitted, no rule denies it: ${undecided}`]),
   ];
 }

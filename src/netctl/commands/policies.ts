@@ -1,9 +1,9 @@
 /** `netctl policies`: which network policies isolate pods, and for one pod what they permit. */
 import type {
-  Isolation,
   PolicyAttachment,
   PolicyPodDocument,
   PolicyPodSummary,
+  RuleList,
 } from '#documents/policies.ts';
 import type { ValueState } from '#documents/value-states.ts';
 import {
@@ -76,7 +76,7 @@ async function list(
   if (answered && count === 0 && isForPeople(context))
     context.output.text(
       onlyIsolated
-        ? 'No policy isolates a pod: all pods may send and receive everything.'
+        ? 'No policy applies to a pod: all pods may send and receive everything.'
         : 'No pod is attached. netctl pods lists the pods of the cluster.',
     );
   else
@@ -235,20 +235,17 @@ function podText(
 function directionLines(
   pod: string,
   direction: 'ingress' | 'egress',
-  { isolatedBy, permits }: Isolation,
+  { policies, rules }: RuleList,
   pods: readonly ClusterPod[] | undefined,
 ): string[] {
   const title = direction === 'ingress' ? 'To the pod' : 'From the pod';
   const word = direction === 'ingress' ? 'from' : 'to';
-  if (isolatedBy.length === 0) return [`${title}: everything is permitted, no policy isolates it`];
-  const lines = [`${title}: isolated by ${policyNames(isolatedBy, pod)}`];
-  if (permits.length === 0) return [...lines, '  permitted: nothing'];
-  for (const permit of permits) {
-    const ports = portsInWords(permit.ports);
-    const peers = peersInWords(permit.peers, pods);
-    const rule = `spec.${direction}[${permit.rule}]`;
-    lines.push(`  permitted: ${ports} ${word} ${peers}`);
-    lines.push(`    by ${permit.policy}, ${rule}`);
+  if (policies.length === 0) return [`${title}: everything is permitted, no policy applies to it`];
+  const lines = [`${title}: the first that matches of ${policyNames(policies, pod)} decides`];
+  for (const rule of rules) {
+    const peers = peersInWords(rule.peers, pods);
+    lines.push(`  ${portsInWords(rule.ports)} ${word} ${peers}`);
+    lines.push(`    ${rule.text}`);
   }
   return lines;
 }

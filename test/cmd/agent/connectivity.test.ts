@@ -204,10 +204,10 @@ describe('contiv-agent connectivity', () => {
         text,
         [
           'default/web => default/db, TCP 8080: permitted',
-          'egress of default/web: isolated by default/web-out; permitted by',
-          '  default/web-out, spec.egress[0]: TCP 8080',
-          'ingress of default/db: isolated by default/db-from-web; permitted by',
-          '  default/db-from-web, spec.ingress[1]: TCP 8080',
+          'egress of default/web: decided by default/web-out',
+          '  accepted by default/web-out, spec.egress[0]: TCP 8080',
+          'ingress of default/db: decided by default/db-from-web',
+          '  accepted by default/db-from-web, spec.ingress[1]: TCP 8080',
           '',
         ].join('\n'),
       );
@@ -217,7 +217,7 @@ describe('contiv-agent connectivity', () => {
       const { text, isPermitted } = await run(path, pair('default/web', 'default/db', 53, 'UDP'));
       assert.equal(isPermitted, false);
       assert.match(text, /^default\/web => default\/db, UDP 53: denied\n/);
-      assert.match(text, /^egress of default\/web: denied, isolated by default\/web-out; no rule/m);
+      assert.match(text, /^ {2}denied by default\/web-out, whose rules do not permit it: UDP 53$/m);
       assert.match(text, /spec\.ingress\[1\]: UDP 53$/m);
       assert.match(
         (await run(path, pair('default/db', 'default/other'))).text,
@@ -255,6 +255,8 @@ describe('contiv-agent connectivity', () => {
 
     it('prints JSON', async () => {
       const { text } = await run(path, { ...pair('default/web', 'default/db'), output: 'json' });
+      const accepted = { tier: 'NetworkPolicy', action: 'Accept' };
+      const denied = { tier: 'NetworkPolicy', action: 'Deny' };
       assert.deepEqual(JSON.parse(text), {
         from: 'default/web',
         to: 'default/db',
@@ -263,12 +265,44 @@ describe('contiv-agent connectivity', () => {
         ports: 'TCP 8080',
         otherFamilies: null,
         egress: {
-          isolatedBy: ['default/web-out'],
-          permits: [{ policy: 'default/web-out', rule: 0, ports: 'TCP 8080' }],
+          policies: ['default/web-out'],
+          rules: [
+            {
+              ...accepted,
+              policy: 'default/web-out',
+              rule: 0,
+              text: 'accepted by default/web-out, spec.egress[0]',
+              ports: 'TCP 8080',
+            },
+            {
+              ...denied,
+              policy: 'default/web-out',
+              rule: null,
+              text: 'denied by default/web-out, whose rules do not permit it',
+              ports: 'All Connections but TCP 8080',
+            },
+          ],
+          undecided: 'No Connections',
         },
         ingress: {
-          isolatedBy: ['default/db-from-web'],
-          permits: [{ policy: 'default/db-from-web', rule: 1, ports: 'TCP 8080,UDP 53' }],
+          policies: ['default/db-from-web'],
+          rules: [
+            {
+              ...accepted,
+              policy: 'default/db-from-web',
+              rule: 1,
+              text: 'accepted by default/db-from-web, spec.ingress[1]',
+              ports: 'TCP 8080,UDP 53',
+            },
+            {
+              ...denied,
+              policy: 'default/db-from-web',
+              rule: null,
+              text: 'denied by default/db-from-web, whose rules do not permit it',
+              ports: 'All Connections but TCP 8080,UDP 53',
+            },
+          ],
+          undecided: 'No Connections',
         },
       });
     });

@@ -475,6 +475,29 @@ test('a kind that is not installed is absent, once, and is listed when it is ins
   assert.deepEqual(watched.view.calls.slice(3), ['absent']);
 });
 
+test('a server without the first version of a kind is asked for the others', async () => {
+  const older = '/api/v0/pods';
+  const prepare = (cluster: WatchedCluster['cluster']) => {
+    cluster.uninstall(pods.path);
+    cluster.install(older);
+    cluster.put(older, pod('a'));
+  };
+  using watched = new WatchedCluster(prepare, 1, [older]);
+  await watched.settle();
+  assert.equal(watched.watch.state, 'watching');
+  assert.deepEqual([...watched.view.objects.keys()], ['default/a']);
+  assert.deepEqual(watched.logged.lines.slice(0, 1), ['info list is complete']);
+  // it goes away, which deletes nothing, and the first version comes
+  watched.cluster.uninstall(older);
+  await watched.advance(100);
+  assert.equal(watched.view.calls.at(-1), 'absent');
+  assert.deepEqual([...watched.view.objects.keys()], ['default/a']);
+  watched.cluster.install(pods.path);
+  watched.cluster.put(pods.path, pod('b'));
+  await watched.advance(13);
+  assert.deepEqual([...watched.view.objects.keys()], ['default/b']);
+});
+
 test('a database that was restored is listed again', async () => {
   using watched = new WatchedCluster((cluster) => {
     for (let i = 0; i < 20; i++) cluster.put(pods.path, pod(`pod-${i}`));

@@ -38,7 +38,11 @@ export class WatchedCluster implements Disposable {
   readonly logged = recordingLogger();
   readonly watch: ApiKindWatch;
 
-  constructor(prepare: (cluster: FakeCluster) => void = () => undefined, seed = 1) {
+  constructor(
+    prepare: (cluster: FakeCluster) => void = () => undefined,
+    seed = 1,
+    otherPaths: readonly string[] = [],
+  ) {
     this.cluster.install(pods.path);
     prepare(this.cluster);
     this.watch = new ApiKindWatch({
@@ -46,7 +50,7 @@ export class WatchedCluster implements Disposable {
       clock: this.clock,
       random: seededRandom(seed),
       log: this.logged.log,
-      kind: pods,
+      kind: { ...pods, otherPaths },
       handlers: this.view,
     });
   }

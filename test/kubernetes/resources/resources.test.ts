@@ -20,6 +20,11 @@ test('keywords and prefixes are those of the original', () => {
       ['pod', 'k8s/pod/', 'pod.Pod'],
       ['namespace', 'k8s/namespace/', 'namespace.Namespace'],
       ['policy', 'k8s/policy/', 'policy.Policy'],
+      [
+        'clusternetworkpolicy',
+        'k8s/clusternetworkpolicy/',
+        'clusternetworkpolicy.ClusterNetworkPolicy',
+      ],
       ['service', 'k8s/service/', 'service.Service'],
       ['endpoints', 'k8s/endpoints/', 'endpoints.Endpoints'],
       ['customnetwork', 'k8s/customnetwork/', 'model.CustomNetwork'],

@@ -17,7 +17,7 @@ it('netctl policies names the policies that permit less than defined', async () 
 
 it('netctl policies explains a pod of a workload', async () => {
   using program = new NetctlProgram();
-  const isolation = { isolatedBy: [], permits: [] };
+  const isolation = { policies: [], rules: [] };
   const attachment = { attachment: 'c1/eth0', addresses: ['10.1.1.2'], values: [] };
   await using agent = await fakeAgent({
     'contiv/v1/policy/connectivity': {

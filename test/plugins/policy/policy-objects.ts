@@ -1,7 +1,12 @@
 /** Records of Kubernetes objects that decide about policies, and processors that have read them. */
 import { ManualClock } from '#infra/clock/manual.ts';
 import { Slices } from '#infra/clock/slices.ts';
+import {
+  type ClusterNetworkPolicy,
+  clusterNetworkPolicyModel,
+} from '#kubernetes/models/cluster-network-policy.ts';
 import { type Namespace, namespaceModel } from '#kubernetes/models/namespace.ts';
+import { type Node, nodeModel } from '#kubernetes/models/node.ts';
 import { type Pod, podModel } from '#kubernetes/models/pod.ts';
 import {
   type Policy,
@@ -12,7 +17,7 @@ import {
 import { resources } from '#kubernetes/resources/resources.ts';
 import type { DeepInput } from '#models/model.ts';
 import type { KubeState } from '#plugins/controller/api/event-handler.ts';
-import type { Isolation, PodPolicy, PolicyDirection } from '#plugins/policy/pod-policy.ts';
+import type { PodPolicy, PolicyDirection, RuleList } from '#plugins/policy/pod-policy.ts';
 import { type AttachedPod, PolicyProcessor } from '#plugins/policy/processor/policy-processor.ts';
 
 /** The knowledge of a node: the records, and the pods that are attached to it. */
@@ -20,8 +25,19 @@ export interface Cluster {
   readonly pods: readonly Pod[];
   readonly namespaces: readonly Namespace[];
   readonly policies: readonly Policy[];
+  readonly clusterPolicies: readonly ClusterNetworkPolicy[];
+  readonly nodes: readonly Node[];
   readonly attachments: ReadonlyMap<string, AttachedPod>;
 }
+
+export const emptyCluster: Cluster = {
+  pods: [],
+  namespaces: [],
+  policies: [],
+  clusterPolicies: [],
+  nodes: [],
+  attachments: new Map(),
+};
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -70,6 +86,19 @@ export function policy(input: DeepInput<Policy> = {}): Policy {
   return policyModel.canonical({ name: 'web', namespace: 'shop', pods: {}, ...input });
 }
 
+/** An Admin policy `admin` that applies to all pods. */
+export function clusterPolicy(input: DeepInput<ClusterNetworkPolicy> = {}): ClusterNetworkPolicy {
+  return clusterNetworkPolicyModel.canonical({ name: 'admin', ...input });
+}
+
+export function node(name: string, addresses: readonly string[], labels?: Labels): Node {
+  return nodeModel.canonical({
+    name,
+    label: labelList(labels),
+    addresses: addresses.map((address) => ({ type: 'NodeInternalIP', address })),
+  });
+}
+
 export function selector(labels: Labels = {}): DeepInput<PolicyLabelSelector> {
   return { match_label: labelList(labels) };
 }
@@ -96,7 +125,8 @@ export function attached(...input: (readonly [name: string, address: string, uid
   );
 }
 
-export function kubeState({ pods: all, namespaces: spaces, policies }: Cluster): KubeState {
+export function kubeState(cluster: Partial<Cluster>): KubeState {
+  const { pods: all, namespaces: spaces, policies, clusterPolicies, nodes } = complete(cluster);
   return new Map<string, ReadonlyMap<string, object>>([
     ['pod', new Map(all.map((one) => [resources.pod.key(one.name, one.namespace), one]))],
     ['namespace', new Map(spaces.map((one) => [resources.namespace.key(one.name, ''), one]))],
@@ -104,6 +134,13 @@ export function kubeState({ pods: all, namespaces: spaces, policies }: Cluster):
       'policy',
       new Map(policies.map((one) => [resources.policy.key(one.name, one.namespace), one])),
     ],
+    [
+      'clusternetworkpolicy',
+      new Map(
+        clusterPolicies.map((one) => [resources.clusternetworkpolicy.key(one.name, ''), one]),
+      ),
+    ],
+    ['node', new Map(nodes.map((one) => [resources.node.key(one.name, ''), one]))],
   ]);
 }
 
@@ -111,15 +148,13 @@ export function testSlices(): Slices {
   return new Slices(new ManualClock());
 }
 
+function complete(cluster: Partial<Cluster>): Cluster {
+  return { ...emptyCluster, ...cluster };
+}
+
 /** A processor that has read the cluster. */
 export async function processed(input: Partial<Cluster>): Promise<PolicyProcessor> {
-  const cluster: Cluster = {
-    pods: [],
-    namespaces: [],
-    policies: [],
-    attachments: new Map(),
-    ...input,
-  };
+  const cluster = complete(input);
   return PolicyProcessor.read(kubeState(cluster), cluster.attachments, testSlices());
 }
 
@@ -133,20 +168,20 @@ export function plainPolicies(policies: ReadonlyMap<string, PodPolicy>): object 
         {
           pod: name,
           addresses: addresses.map(String),
-          ingress: plainIsolation(ingress),
-          egress: plainIsolation(egress),
+          ingress: plainRules(ingress),
+          egress: plainRules(egress),
         },
       ]),
   );
 }
 
-/** `open`, or the permits as `<policy>#<rule>: <ports> from/to <prefixes>`. */
-export function plainIsolation({ policies, permits }: Isolation): object {
+/** The rules as `<tier> <action> <policy>#<rule>: <ports> with <prefixes>`. */
+export function plainRules({ policies, rules }: RuleList): object {
   return {
     policies,
-    permits: permits.map(
-      ({ policy: name, rule, ports, peers }) =>
-        `${name}#${rule}: ${ports.text} with ${peers.prefixes().join(' ')}`,
+    rules: rules.map(
+      ({ tier, action, policy: name, rule, ports, peers }) =>
+        `${tier} ${action} ${name}#${rule}: ${ports.text} with ${peers.prefixes().join(' ')}`,
     ),
   };
 }
@@ -159,7 +194,6 @@ export function permitsOf(
 ): string | readonly string[] {
   const found = processor.policies().get(id)?.[direction];
   if (found === undefined || found.policies.length === 0) return 'open';
-  return found.permits.map(
-    ({ ports, peers }) => `${ports.text} with ${peers.prefixes().join(' ')}`,
-  );
+  const permits = found.rules.filter(({ action }) => action === 'Accept');
+  return permits.map(({ ports, peers }) => `${ports.text} with ${peers.prefixes().join(' ')}`);
 }

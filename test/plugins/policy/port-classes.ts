@@ -4,14 +4,14 @@ import { allPorts, type ProtocolPorts, policyProtocols } from '#plugins/policy/p
 
 export type PortClass = ProtocolPorts;
 
-/** A packet that only permits for all protocols let pass. */
+/** A packet that only rules for all protocols match. */
 export const allProtocols = { protocol: 'ICMP', port: 0 } as const;
 
 /** For each protocol all ports, ascending, cut where a range of a permit begins or ends. */
 export function portClasses(policies: Iterable<PodPolicy>): PortClass[] {
   const begins = new Map(policyProtocols.map((protocol) => [protocol, new Set([allPorts.first])]));
   for (const { ingress, egress } of policies) {
-    for (const { ports } of [...ingress.permits, ...egress.permits]) {
+    for (const { ports } of [...ingress.rules, ...egress.rules]) {
       for (const { protocol, first, last } of ports.ranges) {
         begins.get(protocol)?.add(first);
         if (last < allPorts.last) begins.get(protocol)?.add(last + 1);

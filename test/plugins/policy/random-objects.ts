@@ -4,7 +4,13 @@
  * 10.1.2.0/24 and fd00:2::/64.
  */
 import fc from 'fast-check';
+import type {
+  ClusterNetworkPolicy,
+  ClusterNetworkPolicyPeer,
+  ClusterNetworkPolicyPort,
+} from '#kubernetes/models/cluster-network-policy.ts';
 import type { Namespace } from '#kubernetes/models/namespace.ts';
+import type { Node } from '#kubernetes/models/node.ts';
 import type { Pod } from '#kubernetes/models/pod.ts';
 import type {
   Policy,
@@ -16,7 +22,16 @@ import { resources } from '#kubernetes/resources/resources.ts';
 import type { DeepInput } from '#models/model.ts';
 import type { AttachedPod, PolicyProcessor } from '#plugins/policy/processor/policy-processor.ts';
 import type { ProcessorChange } from '#plugins/policy/processor/processor-change.ts';
-import { type Cluster, namespace, pod, policy, testSlices } from './policy-objects.ts';
+import {
+  type Cluster,
+  clusterPolicy,
+  emptyCluster,
+  namespace,
+  node,
+  pod,
+  policy,
+  testSlices,
+} from './policy-objects.ts';
 
 export const hostAddresses = ['172.16.0.1', '172.16.0.2'] as const;
 const localAddresses = ['10.1.1.2', '10.1.1.3', '10.1.1.4', '10.1.1.5'];
@@ -219,6 +234,78 @@ export const somePolicy: fc.Arbitrary<Policy> = fc
   })
   .map(policy);
 
+const someNode: fc.Arbitrary<Node> = fc
+  .tuple(
+    fc.constantFrom('n1', 'n2'),
+    fc.subarray([...hostAddresses]),
+    fc.dictionary(fc.constantFrom('zone'), fc.constantFrom('a', 'b'), { maxKeys: 1 }),
+  )
+  .map(([name, addresses, labels]) => node(name, addresses, labels));
+
+const somePods = fc.record(
+  { pods: somePodSelector, namespaces: someNamespaceSelector },
+  { requiredKeys: ['namespaces'] },
+);
+
+const someClusterPeer: fc.Arbitrary<DeepInput<ClusterNetworkPolicyPeer>> = mostly(
+  fc.oneof(
+    { weight: 3, arbitrary: fc.record({ pods: somePods }) },
+    { weight: 1, arbitrary: fc.record({ nodes: someSelector(['zone'], ['a', 'b']) }) },
+    {
+      weight: 2,
+      arbitrary: fc
+        .subarray(
+          ['10.1.0.0/16', '10.1.1.3/32', '0.0.0.0/0', 'fd00::/16', '::/0', '172.16.0.2/32'],
+          {
+            minLength: 1,
+            maxLength: 2,
+          },
+        )
+        .map((cidr) => ({ networks: { cidr } })),
+    },
+  ),
+  fc.constantFrom<DeepInput<ClusterNetworkPolicyPeer>[]>(
+    {},
+    { networks: { cidr: ['10.1.0.0/33'] } },
+    { pods: {}, nodes: {} },
+  ),
+);
+
+const someClusterPort: fc.Arbitrary<DeepInput<ClusterNetworkPolicyPort>> = mostly(
+  fc.oneof(
+    fc.record({ protocol: someProtocol }),
+    fc
+      .tuple(someProtocol, fc.constantFrom([80, 80], [8080, 8090], [8080, 65_535]))
+      .map(([protocol, [first, last]]) => ({ protocol, first: first!, last: last! })),
+    fc.record({ name: fc.constantFrom('http', 'dns') }),
+  ),
+  fc.constantFrom<DeepInput<ClusterNetworkPolicyPort>[]>(
+    { first: 8080, last: 80 },
+    { first: 80, last: 70_000 },
+  ),
+);
+
+const someClusterRules = fc.array(
+  fc.record({
+    action: fc.constantFrom('ACCEPT' as const, 'DENY' as const, 'PASS' as const),
+    closed: mostly(fc.constant(false), fc.boolean()),
+    peer: fc.array(someClusterPeer, { minLength: 1, maxLength: 2 }),
+    port: fc.array(someClusterPort, { maxLength: 2 }),
+  }),
+  { maxLength: 3 },
+);
+
+export const someClusterPolicy: fc.Arbitrary<ClusterNetworkPolicy> = fc
+  .record({
+    name: fc.constantFrom('c1', 'c2', 'c3', 'c4'),
+    tier: fc.constantFrom('ADMIN' as const, 'BASELINE' as const),
+    priority: fc.constantFrom(0, 1, 1000),
+    subject: mostly(somePods, fc.constant(undefined)),
+    ingress: someClusterRules,
+    egress: someClusterRules,
+  })
+  .map(clusterPolicy);
+
 /** The attachment has its address alone: whichever had it is not attached any more. */
 const someAttachment = fc
   .record({
@@ -242,6 +329,8 @@ export type ClusterChange =
   | ObjectChange<'pod', Pod>
   | ObjectChange<'namespace', Namespace>
   | ObjectChange<'policy', Policy>
+  | ObjectChange<'clusternetworkpolicy', ClusterNetworkPolicy>
+  | ObjectChange<'node', Node>
   | {
       readonly kind: 'attachment';
       readonly id: string;
@@ -263,6 +352,10 @@ export const someChange: fc.Arbitrary<ClusterChange> = fc.oneof(
   { weight: 1, arbitrary: someNamespaceRecord.map((value) => namespaceChange(value)) },
   { weight: 5, arbitrary: somePolicy.map((value) => policyChange(value, value)) },
   { weight: 2, arbitrary: somePolicy.map((value) => policyChange(value)) },
+  { weight: 5, arbitrary: someClusterPolicy.map((value) => clusterChange(value, value)) },
+  { weight: 2, arbitrary: someClusterPolicy.map((value) => clusterChange(value)) },
+  { weight: 2, arbitrary: someNode.map((value) => nodeChange(value, value)) },
+  { weight: 1, arbitrary: someNode.map((value) => nodeChange(value)) },
   { weight: 4, arbitrary: someAttachment.map(({ id, pod: value }) => attachmentChange(id, value)) },
   { weight: 2, arbitrary: someAttachment.map(({ id }) => attachmentChange(id)) },
 );
@@ -279,37 +372,45 @@ function policyChange({ name, namespace: space }: Policy, value?: Policy): Clust
   return { kind: 'policy', name, namespace: space, value };
 }
 
+function clusterChange(
+  { name }: ClusterNetworkPolicy,
+  value?: ClusterNetworkPolicy,
+): ClusterChange {
+  return { kind: 'clusternetworkpolicy', name, namespace: '', value };
+}
+
+function nodeChange({ name }: Node, value?: Node): ClusterChange {
+  return { kind: 'node', name, namespace: '', value };
+}
+
 function attachmentChange(id: string, value?: AttachedPod): ClusterChange {
   return { kind: 'attachment', id, value };
 }
-
-export const emptyCluster: Cluster = {
-  pods: [],
-  namespaces: [],
-  policies: [],
-  attachments: new Map(),
-};
 
 /** Most of the objects that there can be. */
 export const someCluster: fc.Arbitrary<Cluster> = fc
   .tuple(
     fc.array(somePod, { minLength: 3, maxLength: 8 }),
     fc.array(someNamespaceRecord, { maxLength: 2 }),
-    fc.array(somePolicy, { minLength: 1, maxLength: 5 }),
+    fc.array(somePolicy, { maxLength: 5 }),
+    fc.array(someClusterPolicy, { maxLength: 5 }),
+    fc.array(someNode, { maxLength: 2 }),
     fc.array(someAttachment, { minLength: 1, maxLength: 5 }),
   )
-  .map(([pods, namespaces, policies, attachments]) =>
+  .map(([pods, namespaces, policies, clusterPolicies, nodes, attachments]) =>
     [
       ...pods.map((value) => podChange(value, value)),
       ...namespaces.map((value) => namespaceChange(value, value)),
       ...policies.map((value) => policyChange(value, value)),
+      ...clusterPolicies.map((value) => clusterChange(value, value)),
+      ...nodes.map((value) => nodeChange(value, value)),
       ...attachments.map(({ id, pod: value }) => attachmentChange(id, value)),
     ].reduce(afterChange, emptyCluster),
   );
 
 /** The cluster after a change, and after the ones that `withDetached` puts before it. */
 export function afterChange(cluster: Cluster, change: ClusterChange): Cluster {
-  const { pods, namespaces, policies, attachments } = cluster;
+  const { pods, namespaces, policies, clusterPolicies, nodes, attachments } = cluster;
   switch (change.kind) {
     case 'pod':
       return { ...cluster, pods: replaced(pods, change, change.value) };
@@ -317,6 +418,10 @@ export function afterChange(cluster: Cluster, change: ClusterChange): Cluster {
       return { ...cluster, namespaces: replaced(namespaces, change, change.value) };
     case 'policy':
       return { ...cluster, policies: replaced(policies, change, change.value) };
+    case 'clusternetworkpolicy':
+      return { ...cluster, clusterPolicies: replaced(clusterPolicies, change, change.value) };
+    case 'node':
+      return { ...cluster, nodes: replaced(nodes, change, change.value) };
     case 'attachment': {
       const after = new Map(attachments);
       after.delete(change.id);

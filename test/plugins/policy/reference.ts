@@ -11,6 +11,7 @@ import type {
 } from '#kubernetes/models/policy.ts';
 import type { PolicyDirection } from '#plugins/policy/pod-policy.ts';
 import type { AttachedPod } from '#plugins/policy/processor/policy-processor.ts';
+import { decisionOfTier } from './cluster-reference.ts';
 import type { Cluster } from './policy-objects.ts';
 
 type Protocol = 'TCP' | 'UDP' | 'SCTP';
@@ -46,6 +47,21 @@ export function permits(
   other: string,
   target: Pick<Target, 'protocol' | 'port'>,
 ): boolean {
+  const ofAdmin = decisionOfTier(cluster, 'ADMIN', direction, own, other, target);
+  if (ofAdmin !== undefined) return ofAdmin === 'ACCEPT';
+  const ofNamespace = networkPoliciesPermit(cluster, direction, own, other, target);
+  if (ofNamespace !== undefined) return ofNamespace;
+  return decisionOfTier(cluster, 'BASELINE', direction, own, other, target) !== 'DENY';
+}
+
+/** undefined: none isolates the pod. */
+function networkPoliciesPermit(
+  cluster: Cluster,
+  direction: PolicyDirection,
+  own: AttachedPod,
+  other: string,
+  target: Pick<Target, 'protocol' | 'port'>,
+): boolean | undefined {
   const namespace = own.pod.split('/')[0];
   const record = recordOf(cluster, own);
   const policies = cluster.policies.filter(
@@ -54,7 +70,7 @@ export function permits(
       isolates(one, direction) &&
       (record === undefined || selectsSubject(one, record)),
   );
-  if (policies.length === 0) return true;
+  if (policies.length === 0) return undefined;
   if (record === undefined) return false;
   return policies.some((policy) => {
     if (policy.pods !== undefined && !isValid(policy.pods)) return false;
@@ -78,20 +94,20 @@ function attachedAt(cluster: Cluster, address: string): AttachedPod[] {
   return [...cluster.attachments.values()].filter((one) => one.addresses.includes(address));
 }
 
-function recordOf(cluster: Cluster, { pod, podUid }: AttachedPod): Pod | undefined {
+export function recordOf(cluster: Cluster, { pod, podUid }: AttachedPod): Pod | undefined {
   const record = cluster.pods.find((one) => `${one.namespace}/${one.name}` === pod);
   return record && podUid && record.uid && record.uid !== podUid ? undefined : record;
 }
 
-/** undefined: a pod that no selector selects. */
-function podsAt(cluster: Cluster, address: string): (Pod | undefined)[] {
+/** undefined: a pod of this node whose labels are unknown. Pods in the network of a host are selected by none. */
+export function podsAt(cluster: Cluster, address: string): (Pod | undefined)[] {
   const attached = attachedAt(cluster, address);
   if (attached.length > 0) return attached.map((one) => recordOf(cluster, one));
-  return cluster.pods
-    .filter((one) => one.ip_address === address || one.ip_addresses.includes(address))
-    .map((one) =>
-      one.ip_address !== '' && one.ip_address === one.host_ip_address ? undefined : one,
-    );
+  const found = cluster.pods.filter(
+    (one) => one.ip_address === address || one.ip_addresses.includes(address),
+  );
+  const isHost = (one: Pod) => one.ip_address !== '' && one.ip_address === one.host_ip_address;
+  return found.some(isHost) ? [] : found;
 }
 
 function isolates({ policy_type: type, egress_rule: egress }: Policy, direction: PolicyDirection) {
@@ -123,20 +139,20 @@ function isPeer(cluster: Cluster, own: string, peer: PolicyPeer, address: string
   });
 }
 
-function namespaceLabels(cluster: Cluster, name: string): Labels {
+export function namespaceLabels(cluster: Cluster, name: string): Labels {
   const record = cluster.namespaces.find((one) => one.name === name);
   const others = (record?.label ?? []).filter(({ key }) => key !== 'kubernetes.io/metadata.name');
   return [...others, { key: 'kubernetes.io/metadata.name', value: name }];
 }
 
-function isValid({ match_expression: expressions }: PolicyLabelSelector): boolean {
+export function isValid({ match_expression: expressions }: PolicyLabelSelector): boolean {
   return expressions.every(({ key, operator, value }) => {
     const needsValues = operator === 'IN' || operator === 'NOT_IN';
     return key !== '' && needsValues === value.length > 0;
   });
 }
 
-function selects(selector: PolicyLabelSelector | undefined, labels: Labels): boolean {
+export function selects(selector: PolicyLabelSelector | undefined, labels: Labels): boolean {
   return selector !== undefined && isValid(selector) && matches(selector, labels);
 }
 
@@ -175,7 +191,7 @@ function isPort(
 }
 
 /** undefined: the text is not a CIDR. */
-function isInCidr(address: string, cidr: string): boolean | undefined {
+export function isInCidr(address: string, cidr: string): boolean | undefined {
   const [, base = '', length = ''] = /^([^/]*)\/(\d+)$/.exec(cidr) ?? [];
   const bits = bitsOf(base);
   if (bits === undefined || `${Number(length)}` !== length || Number(length) > bits.length)

@@ -86,11 +86,29 @@ describe('GET /contiv/v1/policy/pods/<namespace>/<name>', () => {
     const { attachments, renderer } = body as PolicyPodDocument;
     assert.equal(renderer, 'acl');
     assert.equal(attachments.length, 1);
+    const closed = { tier: 'NetworkPolicy', policy: 'default/closed' };
     assert.deepEqual(attachments[0]!.ingress, {
-      isolatedBy: ['default/closed'],
-      permits: [{ policy: 'default/closed', rule: 0, peers: ['192.0.2.0/24'], ports: 'TCP 80' }],
+      policies: ['default/closed'],
+      rules: [
+        {
+          ...closed,
+          action: 'Accept',
+          rule: 0,
+          text: 'accepted by default/closed, spec.ingress[0]',
+          peers: ['192.0.2.0/24'],
+          ports: 'TCP 80',
+        },
+        {
+          ...closed,
+          action: 'Deny',
+          rule: null,
+          text: 'denied by default/closed, whose rules do not permit it',
+          peers: ['0.0.0.0/0', '::/0'],
+          ports: 'any',
+        },
+      ],
     });
-    assert.deepEqual(attachments[0]!.egress, { isolatedBy: [], permits: [] });
+    assert.deepEqual(attachments[0]!.egress, { policies: [], rules: [] });
     const [first, ...others] = attachments[0]!.values;
     assert.deepEqual(first, {
       key,

@@ -23,7 +23,7 @@ import {
   someStep,
   TracedCluster,
 } from '../service/traced-cluster.ts';
-import { block, type Cluster, pod, policy, selector } from './policy-objects.ts';
+import { block, type Cluster, emptyCluster, pod, policy, selector } from './policy-objects.ts';
 import { isPermitted, permits, type Target } from './reference.ts';
 
 const podNames = ['a1', 'a2', 'b1', 'b2'];
@@ -141,8 +141,8 @@ class GuardedCluster {
 
   #cluster(): Cluster {
     return {
+      ...emptyCluster,
       pods: [...this.#pods.values()],
-      namespaces: [],
       policies: [...this.#policies.values()],
       attachments: new Map(
         Array.from(this.traced.pods(), ([name, address]) => [

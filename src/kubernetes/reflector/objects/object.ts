@@ -2,6 +2,7 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
 import { KubeNamespace, KubeNode } from './cluster.ts';
+import { KubeClusterNetworkPolicy } from './cluster-network-policy.ts';
 import {
   KubeCustomNetwork,
   KubeExternalInterface,
@@ -28,6 +29,7 @@ const schemas = {
   Namespace: KubeNamespace,
   Node: KubeNode,
   NetworkPolicy: KubePolicy,
+  ClusterNetworkPolicy: KubeClusterNetworkPolicy,
   Service: KubeService,
   Endpoints: KubeEndpoints,
   EndpointSlice: KubeEndpointSlice,
@@ -53,6 +55,7 @@ const groups: Readonly<Record<Kind, readonly string[]>> = {
   Namespace: [''],
   Node: [''],
   NetworkPolicy: ['networking.k8s.io', 'extensions'],
+  ClusterNetworkPolicy: ['policy.networking.k8s.io'],
   Service: [''],
   Endpoints: [''],
   EndpointSlice: ['discovery.k8s.io'],

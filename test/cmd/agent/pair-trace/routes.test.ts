@@ -62,7 +62,7 @@ describe('GET /trace/pair', { timeout: 120_000 }, () => {
     assert.equal(path.reply, null);
     const { body } = await shop.get(`/contiv/v1/policy/pods/${to}`);
     const { attachments } = body as PolicyPodDocument;
-    const isolating = attachments[0]?.ingress.isolatedBy.join(', ');
+    const isolating = attachments[0]?.ingress.policies.join(', ');
     const { description } = path.trace.hops.at(-1)!;
     assert.ok(description.includes(`${to} is isolated for ingress by ${isolating}`), description);
     assert.match(description, /^dropped: no policy permits it.*; denied .* of ACL/);

@@ -1,7 +1,13 @@
 /** Random pods with policies, as the configurator hands them to a renderer. */
 import fc from 'fast-check';
 import { AddressSet, addressNumber } from '#plugins/policy/address-set.ts';
-import type { Isolation, Permit, PodPolicy } from '#plugins/policy/pod-policy.ts';
+import {
+  noRules as open,
+  type PodPolicy,
+  type PolicyRule,
+  policyTiers,
+  type RuleList,
+} from '#plugins/policy/pod-policy.ts';
 import { PortSet, type ProtocolPorts } from '#plugins/policy/port-set.ts';
 import type { CheckedAddress, PolicyNode, RenderedPod } from '#plugins/policy/rendered-state.ts';
 
@@ -17,23 +23,34 @@ export const node: PolicyNode = {
 export const localAddresses = Array.from({ length: 8 }, (_, at) => `10.1.1.${at + 2}`);
 export const otherAddresses = ['10.1.2.2', '10.1.2.3', '10.1.2.4', '192.0.2.1', '198.51.100.7'];
 
-export const isolated = (...permits: readonly Partial<Permit>[]): Isolation => ({
-  policies: ['ns/p'],
-  permits: permits.map((one, rule) => ({
-    peers: AddressSet.any,
-    ports: PortSet.any,
-    policy: 'ns/p',
-    rule,
-    ...one,
-  })),
+const everything = {
+  tier: 'NetworkPolicy',
+  peers: AddressSet.any,
+  ports: PortSet.any,
+  policy: 'ns/p',
+} as const;
+
+/** By NetworkPolicies that accept what the rules say. */
+export const isolatedBy = (
+  policies: readonly string[],
+  ...rules: readonly Partial<PolicyRule>[]
+): RuleList => ({
+  policies,
+  rules: [
+    ...rules.map((one, rule): PolicyRule => ({ ...everything, action: 'Accept', rule, ...one })),
+    ...policies.map((policy): PolicyRule => ({ ...everything, action: 'Deny', policy })),
+  ],
 });
 
-export const open: Isolation = { policies: [], permits: [] };
+export const isolated = (...rules: readonly Partial<PolicyRule>[]): RuleList =>
+  isolatedBy(['ns/p'], ...rules);
+
+export { open };
 
 export function podAt(
   address: string,
-  ingress: Isolation = open,
-  egress: Isolation = open,
+  ingress: RuleList = open,
+  egress: RuleList = open,
 ): RenderedPod {
   const policy: PodPolicy = {
     pod: `ns/pod-${address}`,
@@ -102,7 +119,37 @@ const ports = fc.oneof(
   },
 );
 
-const isolation: fc.Arbitrary<Isolation> = fc.oneof(
+/** Of all tiers. */
+const tiered: fc.Arbitrary<RuleList> = fc
+  .tuple(
+    fc.option(
+      fc.array(fc.record({ peers, ports }), { maxLength: 3 }).map((all) => isolated(...all)),
+      { nil: open },
+    ),
+    ...(['Admin', 'Baseline'] as const).map((tier) =>
+      fc.array(
+        fc
+          .record({
+            peers,
+            ports,
+            action: fc.constantFrom('Accept' as const, 'Deny' as const, 'Pass' as const),
+            policy: fc.constantFrom('p1', 'p2'),
+          })
+          .map((one, at = 0): PolicyRule => ({ ...one, tier, rule: at })),
+        { maxLength: 4 },
+      ),
+    ),
+  )
+  .map(([own, ...others]) => {
+    const all = [...own.rules, ...others.flat()];
+    return {
+      policies: [...new Set(all.map(({ policy }) => policy))],
+      rules: policyTiers.flatMap((tier) => all.filter((rule) => rule.tier === tier)),
+    };
+  });
+
+const ruleList: fc.Arbitrary<RuleList> = fc.oneof(
+  { weight: 2, arbitrary: tiered },
   { weight: 1, arbitrary: fc.constant(open) },
   {
     weight: 2,
@@ -113,7 +160,7 @@ const isolation: fc.Arbitrary<Isolation> = fc.oneof(
 );
 
 export const pod = (address: string): fc.Arbitrary<RenderedPod> =>
-  fc.tuple(isolation, isolation).map(([ingress, egress]) => podAt(address, ingress, egress));
+  fc.tuple(ruleList, ruleList).map(([ingress, egress]) => podAt(address, ingress, egress));
 
 export const pods: fc.Arbitrary<ReadonlyMap<string, RenderedPod>> = fc
   .subarray(localAddresses, { minLength: 1 })

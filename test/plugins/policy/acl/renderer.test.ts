@@ -8,7 +8,7 @@ import {
   addressNumber,
   formatAddress,
 } from '#plugins/policy/address-set.ts';
-import { permittedPorts } from '#plugins/policy/pod-policy.ts';
+import { type PolicyRule, permittedPorts, type RuleList } from '#plugins/policy/pod-policy.ts';
 import { PortSet } from '#plugins/policy/port-set.ts';
 import type { CheckedAddress, RenderedPod } from '#plugins/policy/rendered-state.ts';
 import { ACK, boundRules, decide, reply, SYN, type TestPacket } from './acl-evaluator.ts';
@@ -28,7 +28,22 @@ import {
 import { inputRules, mapOf, type Pods, packet, passes, rendered } from './rendered-tables.ts';
 
 function isPermitted(set: PortSet, { protocol, port }: TestPacket): boolean {
-  return protocol === 'ICMP' ? set.isAny : set.has(protocol, port);
+  return protocol === 'ICMP' ? set.isComplement : set.has(protocol, port);
+}
+
+/** A NetworkPolicy lets each pod reach its node. */
+function withNode({ policies, rules }: RuleList): RuleList {
+  const first = rules.findIndex(({ tier }) => tier === 'NetworkPolicy');
+  if (first < 0) return { policies, rules };
+  const peers = AddressSet.of([...node.addresses, node.natLoopback]);
+  const permit: PolicyRule = {
+    tier: 'NetworkPolicy',
+    action: 'Accept',
+    policy: '',
+    peers,
+    ports: PortSet.any,
+  };
+  return { policies, rules: rules.toSpliced(first, 0, permit) };
 }
 
 /** Whether the policies permit a packet to or from pods of this node. */
@@ -36,8 +51,13 @@ function isWanted(all: Pods, one: TestPacket): boolean {
   const byAddress = (text: string) =>
     [...all.values()].find(({ policy }) => policy.addresses.includes(addressNumber(text)!));
   const isNode = (text: string) => [...node.addresses, node.natLoopback].includes(text);
-  if (isNode(one.from) || isNode(one.to)) return true;
+  if (isNode(one.from)) return true;
   const sender = byAddress(one.from)?.policy;
+  if (isNode(one.to))
+    return (
+      sender === undefined ||
+      isPermitted(permittedPorts(withNode(sender.egress), addressNumber(one.to)!), one)
+    );
   const receiver = byAddress(one.to)?.policy;
   return (
     (sender === undefined ||
@@ -64,7 +84,7 @@ function* packets(all: Pods): Generator<{ readonly at: string; readonly packet: 
   }
 }
 
-/** Whether the policies permit a client the backend of a service; a pod always reaches itself and its node. */
+/** Whether the policies permit a client the backend of a service; a pod always reaches itself. */
 function isBackendPermitted(
   all: Pods,
   client: AddressNumber,
@@ -73,10 +93,9 @@ function isBackendPermitted(
   const [from, to] = [client, address].map((one) =>
     [...all.values()].find(({ policy }) => policy.addresses.includes(one)),
   );
-  const isNode = node.addresses.includes(formatAddress(address));
   if (from !== undefined && from === to) return true;
   const isSent =
-    isNode || from === undefined || permittedPorts(from.policy.egress, address).has(protocol, port);
+    from === undefined || permittedPorts(withNode(from.policy.egress), address).has(protocol, port);
   const isTaken = to === undefined || permittedPorts(to.policy.ingress, client).has(protocol, port);
   return isSent && isTaken;
 }
@@ -90,6 +109,18 @@ function isService(
 /** The evaluator compares no port of SCTP; 0 stands for all. */
 const asPolicy = (one: TestPacket): TestPacket =>
   one.protocol === 'SCTP' ? { ...one, port: 1 } : one;
+
+function neighborsReversed(rules: readonly PolicyRule[]): PolicyRule[] {
+  const runs: PolicyRule[][] = [];
+  for (const rule of rules) {
+    const run = runs.at(-1);
+    const last = run?.[0];
+    const isSame = last?.tier === rule.tier && last.action === rule.action;
+    if (isSame && rule.action !== 'Pass') run?.unshift(rule);
+    else runs.push([rule]);
+  }
+  return runs.flat();
+}
 
 describe('rendered tables', () => {
   it('decide about every packet as the policies do', async () => {
@@ -215,14 +246,14 @@ describe('rendered tables', () => {
     );
   });
 
-  it('do not depend on the order of pods and permits', async () => {
+  it('do not depend on the order of pods, and of neighbors with one action', async () => {
     await fc.assert(
       fc.asyncProperty(pods, async (all) => {
         const { recorded } = await rendered(all);
         const reversed = [...all].reverse().map(([id, one]): [string, RenderedPod] => {
           const turned = (of: 'ingress' | 'egress') => ({
             ...one.policy[of],
-            permits: one.policy[of].permits.toReversed(),
+            rules: neighborsReversed(one.policy[of].rules),
           });
           const policy = { ...one.policy, ingress: turned('ingress'), egress: turned('egress') };
           return [id, { ...one, policy }];

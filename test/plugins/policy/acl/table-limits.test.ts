@@ -2,10 +2,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AddressSet, addressNumber } from '#plugins/policy/address-set.ts';
-import type { Isolation } from '#plugins/policy/pod-policy.ts';
 import { PortSet } from '#plugins/policy/port-set.ts';
 import { decide } from './acl-evaluator.ts';
-import { interfaceOf, isolated, localAddresses, node, open, podAt } from './rendered-pods.ts';
+import {
+  interfaceOf,
+  isolated,
+  isolatedBy,
+  localAddresses,
+  node,
+  open,
+  podAt,
+} from './rendered-pods.ts';
 import { inputRules, mapOf, packet, passes, rendered } from './rendered-tables.ts';
 
 describe('limits of tables', () => {
@@ -14,13 +21,11 @@ describe('limits of tables', () => {
     AddressSet.of(Array.from({ length: count }, (_, at) => `10.9.${at >> 7}.${(at & 127) * 2}`));
 
   it('deny what the largest policies permit, and name them', async () => {
-    const ingress = {
-      policies: ['ns/large', 'ns/small'],
-      permits: [
-        { policy: 'ns/large', rule: 0, peers: scattered(40), ports: PortSet.any },
-        { policy: 'ns/small', rule: 0, peers: AddressSet.of(['10.1.2.2']), ports: PortSet.any },
-      ],
-    };
+    const ingress = isolatedBy(
+      ['ns/large', 'ns/small'],
+      { policy: 'ns/large', rule: 0, peers: scattered(40), ports: PortSet.any },
+      { policy: 'ns/small', rule: 0, peers: AddressSet.of(['10.1.2.2']), ports: PortSet.any },
+    );
     const all = mapOf(podAt(a, ingress));
     const { renderer, recorded } = await rendered(all, 30);
     assert.deepEqual(
@@ -40,25 +45,21 @@ describe('limits of tables', () => {
 
   it('keep policies without rules in the table, however large they are for other destinations', async () => {
     const [, b] = localAddresses as [string, string];
-    const ingress = {
-      policies: ['ns/large', 'ns/small'],
-      permits: [
-        { policy: 'ns/large', rule: 0, peers: scattered(40), ports: PortSet.any },
-        { policy: 'ns/small', rule: 0, peers: AddressSet.of([b]), ports: PortSet.any },
-      ],
-    };
-    const egress = {
-      policies: ['ns/larger', 'ns/other'],
-      permits: [
-        {
-          policy: 'ns/larger',
-          rule: 0,
-          peers: AddressSet.union([scattered(60), AddressSet.of([a])]),
-          ports: PortSet.any,
-        },
-        { policy: 'ns/other', rule: 0, peers: AddressSet.of(['10.1.2.2']), ports: PortSet.any },
-      ],
-    };
+    const ingress = isolatedBy(
+      ['ns/large', 'ns/small'],
+      { policy: 'ns/large', rule: 0, peers: scattered(40), ports: PortSet.any },
+      { policy: 'ns/small', rule: 0, peers: AddressSet.of([b]), ports: PortSet.any },
+    );
+    const egress = isolatedBy(
+      ['ns/larger', 'ns/other'],
+      {
+        policy: 'ns/larger',
+        rule: 0,
+        peers: AddressSet.union([scattered(60), AddressSet.of([a])]),
+        ports: PortSet.any,
+      },
+      { policy: 'ns/other', rule: 0, peers: AddressSet.of(['10.1.2.2']), ports: PortSet.any },
+    );
     const { renderer, recorded } = await rendered(
       mapOf(podAt(a, ingress), podAt(b, open, egress)),
       30,
@@ -74,13 +75,11 @@ describe('limits of tables', () => {
 
   it('keep policies of backends for other ports than that of a service', async () => {
     const ports = (port: number) => PortSet.of([{ protocol: 'TCP', first: port, last: port }]);
-    const ingress = {
-      policies: ['ns/larger', 'ns/large'],
-      permits: [
-        { policy: 'ns/larger', rule: 0, peers: scattered(60), ports: ports(81) },
-        { policy: 'ns/large', rule: 0, peers: scattered(40), ports: ports(80) },
-      ],
-    };
+    const ingress = isolatedBy(
+      ['ns/larger', 'ns/large'],
+      { policy: 'ns/larger', rule: 0, peers: scattered(60), ports: ports(81) },
+      { policy: 'ns/large', rule: 0, peers: scattered(40), ports: ports(80) },
+    );
     const backends = [{ address: addressNumber(a)!, port: 80 }];
     const address = {
       address: node.addresses[0]!,
@@ -147,7 +146,7 @@ describe('limits of tables', () => {
 
   it('name the policies that deny ports of services now', async () => {
     const [, b, c] = localAddresses as [string, string, string];
-    const of = (policy: string): Isolation => ({ policies: [policy], permits: [] });
+    const of = (policy: string) => isolatedBy([policy]);
     const servicesWith = (backend: string) =>
       new Map(
         Array.from({ length: 20 }, (_, at) => {

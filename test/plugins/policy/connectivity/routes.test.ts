@@ -174,8 +174,21 @@ describe(LIST, () => {
       verdict: 'denied',
       ports: 'No Connections',
       otherFamilies: null,
-      egress: { isolatedBy: [], permits: [] },
-      ingress: { isolatedBy: ['default/db'], permits: [] },
+      egress: { policies: [], rules: [], undecided: 'TCP 80' },
+      ingress: {
+        policies: ['default/db'],
+        rules: [
+          {
+            tier: 'NetworkPolicy',
+            action: 'Deny',
+            policy: 'default/db',
+            rule: null,
+            text: 'denied by default/db, whose rules do not permit it',
+            ports: 'TCP 80',
+          },
+        ],
+        undecided: 'No Connections',
+      },
     });
     const { status, body } = await pair('default/far', 'default/none');
     assert.equal(status, 404);
@@ -314,7 +327,7 @@ describe(PLAN, () => {
         'added[2]: objects of kind Node do not decide about connectivity or services',
         `changed[0]: ${resources.policy.key('new', 'default')} does not exist; it is added`,
         `removed[0]: ${resources.policy.key('absent', 'default')} does not exist`,
-        'removed[1]: the kind has to be one of NetworkPolicy, Namespace, Pod, Service, Endpoints',
+        'removed[1]: the kind has to be one of NetworkPolicy, ClusterNetworkPolicy, Namespace, Pod, Service, Endpoints',
         'removed[2]: metadata.name is missing',
       ],
     );

@@ -195,7 +195,7 @@ test('an IP block matches the addresses of pods as well, without its exceptions'
     policies: [policy({ ingress_rule: [{ from: [block('10.1.2.7/24', '10.1.2.2/32')] }] })],
     attachments,
   });
-  const [permit] = processor.policies().get('db')!.ingress.permits;
+  const [permit] = processor.policies().get('db')!.ingress.rules;
   assert.equal(permit!.peers.has(0x0a010201), true);
   assert.equal(permit!.peers.has(0x0a010202), false);
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AddressOwners } from '#plugins/policy/cache/address-owners.ts';
 import { NamespaceTable } from '#plugins/policy/cache/namespace-table.ts';
+import { NodeTable } from '#plugins/policy/cache/node-table.ts';
 import { PeerSelectors } from '#plugins/policy/cache/peer-selectors.ts';
 import { PodTable } from '#plugins/policy/cache/pod-table.ts';
 import { policyPod } from '#plugins/policy/cache/policy-pod.ts';
@@ -20,7 +21,7 @@ test('peers are followed only while a policy that has them selects an attached p
   const podTable = new PodTable();
   const namespaces = new NamespaceTable();
   const peers = new PeerSelectors(podTable, new AddressOwners(podTable), namespaces);
-  const entries = new PolicyEntries(namespaces, peers);
+  const entries = new PolicyEntries({ namespaces, nodes: new NodeTable(), peers });
   podTable.set(web.name, web);
   const toggle = async (): Promise<number> => {
     const set = (present: boolean) => () => podTable.set(web.name, present ? web : undefined);

@@ -5,7 +5,7 @@ import {
   attached,
   namespace,
   namespaces,
-  plainIsolation,
+  plainRules,
   pod,
   pods,
   policy,
@@ -15,14 +15,16 @@ import {
 
 const key = resources.pod.key('db', 'shop');
 
+const OTHERS = 'NetworkPolicy Deny shop/web#undefined: any with 0.0.0.0/0 ::/0';
+
 test('a pod without policies is not isolated', async () => {
   const processor = await processed({
     pods: [pod({ name: 'db', ips: ['10.1.1.2'] })],
     attachments: attached(['db', '10.1.1.2']),
   });
   const found = processor.policies().get('db');
-  assert.deepEqual(found?.ingress, { policies: [], permits: [] });
-  assert.deepEqual(found?.egress, { policies: [], permits: [] });
+  assert.deepEqual(found?.ingress, { policies: [], rules: [] });
+  assert.deepEqual(found?.egress, { policies: [], rules: [] });
 });
 
 test('a label that is set later makes a pod a peer, and one that is removed ends it', async () => {
@@ -39,8 +41,8 @@ test('a label that is set later makes a pod a peer, and one that is removed ends
     ],
     attachments: attached(['db', '10.1.1.2']),
   });
-  const ingress = () => plainIsolation(processor.policies().get('db')!.ingress);
-  assert.deepEqual(ingress(), { policies: ['shop/web'], permits: [] });
+  const ingress = () => plainRules(processor.policies().get('db')!.ingress);
+  assert.deepEqual(ingress(), { policies: ['shop/web'], rules: [OTHERS] });
   const webKey = resources.pod.key('web', 'shop');
   const labelled = await processor.change(
     { resource: 'pod', key: webKey, current: web({ app: 'web' }) },
@@ -49,10 +51,10 @@ test('a label that is set later makes a pod a peer, and one that is removed ends
   assert.deepEqual([...labelled.pods.keys()], ['db']);
   assert.deepEqual(ingress(), {
     policies: ['shop/web'],
-    permits: ['shop/web#0: TCP 80 with 10.1.2.2/32'],
+    rules: ['NetworkPolicy Accept shop/web#0: TCP 80 with 10.1.2.2/32', OTHERS],
   });
   await processor.change({ resource: 'pod', key: webKey, current: web({}) }, testSlices());
-  assert.deepEqual(ingress(), { policies: ['shop/web'], permits: [] });
+  assert.deepEqual(ingress(), { policies: ['shop/web'], rules: [OTHERS] });
   const same = await processor.change(
     { resource: 'pod', key: webKey, current: web({}) },
     testSlices(),
@@ -66,13 +68,13 @@ test('an attachment without a record is isolated where a policy of its namespace
     attachments: attached(['db', '10.1.1.2']),
   });
   const unknown = processor.policies().get('db')!;
-  assert.deepEqual(plainIsolation(unknown.ingress), { policies: [], permits: [] });
-  assert.deepEqual(plainIsolation(unknown.egress), { policies: ['shop/web'], permits: [] });
+  assert.deepEqual(plainRules(unknown.ingress), { policies: [], rules: [] });
+  assert.deepEqual(plainRules(unknown.egress), { policies: ['shop/web'], rules: [OTHERS] });
   const record = pod({ name: 'db', ips: [] });
   await processor.change({ resource: 'pod', key, current: record }, testSlices());
   const known = processor.policies().get('db')!;
-  assert.deepEqual(plainIsolation(known.egress), {
+  assert.deepEqual(plainRules(known.egress), {
     policies: ['shop/web'],
-    permits: ['shop/web#0: any with 10.1.1.2/32'],
+    rules: ['NetworkPolicy Accept shop/web#0: any with 10.1.1.2/32', OTHERS],
   });
 });

@@ -1,4 +1,4 @@
-/** One pair in words: which policies isolate its ends, and which of their rules permit connections. */
+/** One pair in words: which policies apply to its ends, and which of their rules decide about connections. */
 
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { PairDocument } from '#documents/connectivity.ts';
@@ -92,32 +92,32 @@ interface DirectionProps {
   readonly document: NonNullable<PairDocument['egress']>;
 }
 
-function Direction({ of, other, name, document: { isolatedBy, permits } }: DirectionProps) {
+function Direction({ of, other, name, document: { policies, rules, undecided } }: DirectionProps) {
   const what = name === 'egress' ? `What ${of} sends` : `What ${of} receives`;
-  const towards = name === 'egress' ? `to ${other}` : `from ${other}`;
+  const towards = name === 'egress' ? `To ${other}` : `From ${other}`;
   return (
     <>
       <h3>
         {name === 'egress' ? 'Egress' : 'Ingress'} of {of}
       </h3>
-      {isolatedBy.length === 0 ? (
-        <p>{what} is permitted: no policy isolates it in this direction.</p>
+      {policies.length === 0 ? (
+        <p>{what} is permitted: no policy applies to it in this direction.</p>
       ) : (
         <p>
-          {what} is restricted by {isolatedBy.length === 1 ? 'policy' : 'policies'}{' '}
-          {isolatedBy.join(', ')}.{' '}
-          {permits.length === 0
-            ? `None of their rules permits this ${towards}, so it is denied.`
-            : `Permitted ${towards} by:`}
+          {what} is decided by {policies.length === 1 ? 'policy' : 'policies'} {policies.join(', ')}
+          . {towards}:
         </p>
       )}
-      {permits.length > 0 && (
+      {policies.length > 0 && (
         <ul>
-          {permits.map(({ policy, rule, ports }) => (
-            <li key={`${policy} ${rule}`}>
-              {policy}, <code>{`spec.${name}[${rule}]`}</code>: {portsInWords(ports)}
+          {rules.map((rule) => (
+            <li key={`${rule.policy} ${rule.rule}`}>
+              {rule.text}: {portsInWords(rule.ports)}
             </li>
           ))}
+          {undecided !== 'No Connections' && (
+            <li>permitted, because no rule denies it: {portsInWords(undecided)}</li>
+          )}
         </ul>
       )}
     </>

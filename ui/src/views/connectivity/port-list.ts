@@ -1,7 +1,8 @@
-/** Ports as the documents of policies write them: `TCP 80,8080-8090,UDP 53`. */
+/** Ports as the documents of policies write them: `TCP 80,8080-8090,UDP 53`, or `All Connections but` them. */
 
 export const ALL = 'All Connections';
 export const NONE = 'No Connections';
+const ALL_BUT = `${ALL} but `;
 
 interface ProtocolPorts {
   readonly protocol: string;
@@ -26,6 +27,7 @@ const NAMED = 2;
 export function shortPorts(text: string | undefined): string {
   if (text === undefined || text === NONE) return '–';
   if (text === ALL) return 'all';
+  if (text.startsWith(ALL_BUT)) return `all but ${shortPorts(text.slice(ALL_BUT.length))}`;
   return byProtocol(text)
     .map(({ protocol, ports }) => {
       const named = ports.map((one) => (one === '1-65535' ? 'all' : one)).slice(0, NAMED);
@@ -39,6 +41,7 @@ export function shortPorts(text: string | undefined): string {
 export function portsInWords(text: string): string {
   if (text === ALL) return 'everything';
   if (text === NONE) return 'nothing';
+  if (text.startsWith(ALL_BUT)) return `everything but ${portsInWords(text.slice(ALL_BUT.length))}`;
   return byProtocol(text)
     .map(({ protocol, ports }) => `${protocol} ${ports.join(', ')}`)
     .join(' and ');
@@ -46,7 +49,7 @@ export function portsInWords(text: string): string {
 
 /** The first permitted port, such as `TCP/80`; empty for all ports and none, and for protocols that cannot be traced. */
 export function firstPort(text: string): string {
-  if (text === ALL || text === NONE) return '';
+  if (text.startsWith(ALL) || text === NONE) return '';
   const found = byProtocol(text).find(({ protocol }) => protocol === 'TCP' || protocol === 'UDP');
   const port = found?.ports[0]?.split('-')[0];
   return found && port !== undefined ? `${found.protocol}/${port}` : '';

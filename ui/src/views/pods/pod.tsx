@@ -194,9 +194,9 @@ function Connectivity({ name, attachments }: ConnectivityProps) {
       {policies ? (
         <dl class="facts">
           <dt>To the pod (ingress)</dt>
-          <dd>{isolation(policies.ingress)}</dd>
+          <dd>{deciding(policies.ingress)}</dd>
           <dt>From the pod (egress)</dt>
-          <dd>{isolation(policies.egress)}</dd>
+          <dd>{deciding(policies.egress)}</dd>
         </dl>
       ) : (
         <p class="quiet">The policies of the pod are not known.</p>
@@ -210,10 +210,10 @@ function Connectivity({ name, attachments }: ConnectivityProps) {
   );
 }
 
-function isolation(policies: readonly string[]): string {
+function deciding(policies: readonly string[]): string {
   return policies.length === 0
     ? 'no policy: everything is permitted'
-    : `isolated by ${policies.join(', ')}`;
+    : `decided by ${policies.join(', ')}`;
 }
 
 interface ServicesProps {
