@@ -64,7 +64,8 @@ export async function connectivity(
     for (const [policy, texts] of policies.problems)
       for (const reason of texts) {
         const source = policySources.get(policy);
-        const problem = { kind: 'NetworkPolicy', name: policy, reason };
+        const kind = policy.includes('/') ? 'NetworkPolicy' : 'ClusterNetworkPolicy';
+        const problem = { kind, name: policy, reason };
         warn(`${source ? problemText({ ...source, ...problem }) : reason}\n`);
       }
     return policies;

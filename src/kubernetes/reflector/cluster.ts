@@ -132,7 +132,8 @@ function nodeObject({ name, address, podCidr }: NodeOptions): KubeNode {
   ];
   return {
     kind: 'Node',
-    metadata: { name },
+    // kubelet sets it
+    metadata: { name, labels: { 'kubernetes.io/hostname': name } },
     spec: { ...(podCidr !== undefined && { podCIDR: podCidr }) },
     status: { addresses },
   };
