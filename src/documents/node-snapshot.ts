@@ -2,6 +2,25 @@
 import { Type } from 'typebox';
 import { texts } from './document.ts';
 
+const TracedRules = Type.Array(
+  Type.Object({
+    tier: Type.String(),
+    action: Type.Enum(['Accept', 'Deny', 'Pass']),
+    text: Type.String({ description: 'For people: the action, and where the rule is.' }),
+    peers: texts('Networks of the other ends.'),
+    ports: Type.Optional(
+      Type.Array(
+        Type.Object({
+          protocol: Type.String(),
+          first: Type.Integer(),
+          last: Type.Integer(),
+        }),
+        { description: 'Absent: all, and protocols without ports.' },
+      ),
+    ),
+  }),
+);
+
 export const NodeSnapshot = Type.Object({
   name: Type.String(),
   hostAddresses: texts('Of the host, without prefix length, that the agent has not configured.'),
@@ -17,8 +36,14 @@ export const NodeSnapshot = Type.Object({
           Type.Object({
             pod: Type.String({ description: 'namespace/name' }),
             addresses: texts('Without prefix length.'),
-            ingress: texts('Policies that isolate it for ingress, as namespace/name.'),
-            egress: texts('Policies that isolate it for egress, as namespace/name.'),
+            ingress: texts('Policies that apply to what it receives, as namespace/name.'),
+            egress: texts('Policies that apply to what it sends, as namespace/name.'),
+            rules: Type.Optional(
+              Type.Object(
+                { ingress: TracedRules, egress: TracedRules },
+                { description: 'In the order in which they decide. Absent: only NetworkPolicies.' },
+              ),
+            ),
           }),
         ),
         services: Type.Optional(

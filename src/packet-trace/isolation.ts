@@ -28,7 +28,23 @@ export interface IsolatedPod {
   readonly pod: string;
   /** Without prefix length. */
   readonly addresses: readonly string[];
-  /** Policies that isolate it, as `<namespace>/<name>`. */
+  /** Policies that apply to it: `<namespace>/<name>`, of policies of the cluster `<name>`. */
   readonly ingress: readonly string[];
   readonly egress: readonly string[];
+  /** Absent: only NetworkPolicies apply, or the agent is of an earlier version. */
+  readonly rules?: Readonly<Record<'ingress' | 'egress', readonly TracedRule[]>> | undefined;
+}
+
+/** A rule of a pod. The first one that matches decides, or passes to the next tier. */
+export interface TracedRule {
+  readonly tier: string;
+  readonly action: 'Accept' | 'Deny' | 'Pass';
+  /** For people: the action, and where the rule is. */
+  readonly text: string;
+  /** Networks of the other ends. */
+  readonly peers: readonly string[];
+  /** Absent: all, and protocols without ports. */
+  readonly ports?:
+    | readonly { readonly protocol: string; readonly first: number; readonly last: number }[]
+    | undefined;
 }

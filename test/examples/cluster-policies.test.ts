@@ -1,4 +1,4 @@
-/** The policies of the cluster in examples/: their effect on a small cluster with two tenants, as connectivity tells it. */
+/** The policies of the cluster in examples/: their effect on a small cluster with two tenants, by `contiv-agent connectivity`. */
 import assert from 'node:assert/strict';
 import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ const pod = (name: string, space: string, ip: string, labels = '{}') =>
   `spec: {containers: [{name: c}]}, status: {podIP: ${ip}, hostIP: 192.0.2.2}}`;
 
 /** A NetworkPolicy that isolates web, and lets it send to db only. */
-const isolated =
+const ISOLATED =
   '{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: web, namespace: blue}, ' +
   'spec: {podSelector: {matchLabels: {app: web}}, policyTypes: [Ingress, Egress], ' +
   'egress: [{to: [{podSelector: {matchLabels: {app: db}}}]}]}}';
@@ -35,7 +35,7 @@ const cluster = [
   pod('db', 'blue', '10.1.1.5', '{app: db}'),
   pod('web', 'green', '10.1.1.6', '{app: web}'),
   pod('other', 'green', '10.1.1.7'),
-  isolated,
+  ISOLATED,
 ].join('\n---\n');
 
 describe('examples of policies of the cluster', () => {

@@ -168,6 +168,42 @@ describe('a packet that the ACLs of policies deny', () => {
     assert.ok(because({ acls: [key], pods }, OUTSIDE).includes(`it: ${BY_WEB}; denied`));
   });
 
+  it('is dropped by a rule of a policy of the cluster, with its tier', () => {
+    const all = { tier: 'NetworkPolicy', peers: ['0.0.0.0/0'] } as const;
+    const rule = (
+      action: 'Accept' | 'Deny' | 'Pass',
+      peers: string[],
+      first = 1,
+      last = 65_535,
+    ) => ({
+      tier: 'Admin',
+      action,
+      text: `${action} of ${peers} ${first}`,
+      peers,
+      ports: [{ protocol: 'TCP', first, last }],
+    });
+    const rules = {
+      ingress: [],
+      egress: [
+        rule('Deny', [DB], 81),
+        rule('Pass', [DB]),
+        rule('Deny', ['0.0.0.0/0']),
+        { ...all, action: 'Deny' as const, text: 'denied by shop/out' },
+      ],
+    };
+    const web = { pod: 'shop/web', addresses: [WEB], ingress: [], egress: ['admin'], rules };
+    assert.ok(
+      because({ acls: [key], pods: [web] }, DB).includes(
+        'egress of shop/web is denied by shop/out',
+      ),
+    );
+    assert.ok(
+      because({ acls: [key], pods: [web] }, OUTSIDE).includes('is Deny of 0.0.0.0/0 1; denied at'),
+    );
+    const open = { ...web, rules: { ...rules, egress: [rule('Accept', ['0.0.0.0/0'])] } };
+    assert.equal(because({ acls: [key], pods: [open] }, DB), `dropped: dropped: ${DENIED}`);
+  });
+
   it('to a service is dropped by the policies of its backends', () => {
     assert.ok(because({ acls: [key], pods: [pods[1]!] }, CLUSTER_IP).includes(BY_DB));
   });

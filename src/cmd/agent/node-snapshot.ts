@@ -6,7 +6,7 @@ import { streamedJson } from '#infra/http/streamed.ts';
 import type { View } from '#kvscheduler/graph/dump.ts';
 import type { Scheduler } from '#kvscheduler/scheduler.ts';
 import type { LinuxHost } from '#linux/api.ts';
-import type { NodeIsolation, RestrictedAddress } from '#packet-trace/isolation.ts';
+import type { NodeIsolation, RestrictedAddress, TracedRule } from '#packet-trace/isolation.ts';
 import type { NodeSnapshot } from '#packet-trace/node-document.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
 import { isPolicyAclKey } from '#plugins/ipv4net/agent-keys.ts';
@@ -14,7 +14,8 @@ import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
 import { podIdText } from '#plugins/podmanager/api.ts';
 import { formatAddress } from '#plugins/policy/address-set.ts';
 import type { PolicyApi } from '#plugins/policy/api.ts';
-import { isRestricted } from '#plugins/policy/pod-policy.ts';
+import { ruleText } from '#plugins/policy/connectivity/rule-document.ts';
+import { isRestricted, type PolicyDirection, type RuleList } from '#plugins/policy/pod-policy.ts';
 import type { ServiceApi } from '#plugins/service/api.ts';
 import type { VppClient } from '#vpp/binapi/api.ts';
 import { readActualState } from './actual-state.ts';
@@ -141,5 +142,22 @@ function isolatedPods(policies: PolicyApi): NodeIsolation['pods'] {
       addresses: addresses.map(formatAddress),
       ingress: ingress.policies,
       egress: egress.policies,
+      ...([ingress, egress].some(hasTiers) && {
+        rules: { ingress: tracedRules(ingress, 'ingress'), egress: tracedRules(egress, 'egress') },
+      }),
     }));
+}
+
+function hasTiers({ rules }: RuleList): boolean {
+  return rules.some(({ tier }) => tier !== 'NetworkPolicy');
+}
+
+function tracedRules({ rules }: RuleList, direction: PolicyDirection): TracedRule[] {
+  return rules.map((rule) => ({
+    tier: rule.tier,
+    action: rule.action,
+    text: ruleText(rule, direction),
+    peers: rule.peers.prefixes(),
+    ...(!rule.ports.isAny && { ports: rule.ports.ranges }),
+  }));
 }
