@@ -1,6 +1,7 @@
 import type { Flow } from '#documents/flows.ts';
 import { rfc3339 } from '#infra/clock/rfc3339.ts';
 import type { ConnectionEvent } from '#linux/socket-flows/api.ts';
+import type { FlowReason } from './flow-reason.ts';
 import type { FlowRing } from './flow-ring.ts';
 import type { Peers } from './peers.ts';
 
@@ -32,13 +33,14 @@ export class Recorder {
   }
 
   /** The reason why a connection was not answered, found later. */
-  explain(id: string, verdict: 'denied' | 'no-answer', reason: string): void {
+  explain(id: string, { verdict, reason }: FlowReason): void {
     const { ring, onChange } = this.#deps;
     const record = ring.get(id);
     if (record?.flow.verdict !== 'no-answer') return;
     const flow = { ...record.flow, verdict, reason };
     ring.put({ ...record, flow });
     onChange(flow, record.flow);
+    ring.notify();
   }
 
   #begun({ id, side, begun, isOfHost, local, remote, service }: ConnectionEvent): Flow {

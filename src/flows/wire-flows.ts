@@ -8,9 +8,11 @@ import type { Component } from '#infra/process/lifecycle.ts';
 import type { FlowSource } from '#linux/socket-flows/api.ts';
 import type { FlowsConfig } from './config.ts';
 import { FlowReader } from './flow-reader.ts';
+import type { FindReason } from './flow-reason.ts';
 import { FlowRing } from './flow-ring.ts';
 import { FlowMetrics } from './metrics.ts';
 import type { Peers } from './peers.ts';
+import { ReasonFinder } from './reason-finder.ts';
 import { Recorder } from './recorder.ts';
 import { flowRoutes } from './routes.ts';
 
@@ -22,6 +24,7 @@ export interface FlowsDeps {
   readonly source: FlowSource | undefined;
   readonly isSimulated: boolean;
   readonly peers: Peers;
+  readonly findReason: FindReason;
   readonly registry: Registry;
   readonly clock: Clock;
   readonly log: Logger;
@@ -50,8 +53,12 @@ export function wireFlows(deps: FlowsDeps): WiredFlows {
     peers,
     ring,
     isSimulated,
-    onChange: (flow, before) => metrics.observe(flow, before),
+    onChange: (flow, before) => {
+      metrics.observe(flow, before);
+      reasons.observe(flow, before);
+    },
   });
+  const reasons = new ReasonFinder({ find: deps.findReason, recorder, log });
   const reader = new FlowReader({ source, recorder, ring, clock, log });
   return {
     components: [{ name: 'flows', afterInit: () => reader.start(), close: () => reader.close() }],

@@ -76,6 +76,8 @@ function started({ shortens = false, records = 1_000 } = {}) {
     source,
     isSimulated: false,
     peers,
+    findReason: async ({ server }) =>
+      server.port === 5_432 ? { verdict: 'denied', reason: 'a policy' } : undefined,
     registry,
     clock,
     log: silentLogger,
@@ -196,6 +198,23 @@ describe('flows', () => {
         ['no-answer', false],
         ['open', false],
         ['no-answer', true],
+      ],
+    );
+  });
+
+  it('are denied, with the reason, until they are open', async () => {
+    const { source, flows } = started();
+    const remote = { address: '10.1.2.3', port: 5_432 };
+    source.push(unanswered('1', { remote }), unanswered('2', { remote }), unanswered('3'));
+    await flows();
+    source.push(ended('1', { remote, outcome: 'unanswered' }), opened('2', { remote }));
+    const found = await flows();
+    assert.deepEqual(
+      found.map(({ id, verdict, reason }) => [id, verdict, reason]),
+      [
+        ['3', 'no-answer', ''],
+        ['1', 'denied', 'a policy'],
+        ['2', 'open', ''],
       ],
     );
   });

@@ -2,10 +2,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FlowsDocument } from '#documents/flows.ts';
+import { policyModel } from '#kubernetes/models/policy.ts';
+import { resources } from '#kubernetes/resources/resources.ts';
 import { SimFlowSource } from '#simulator/linux/flow-source.ts';
-import { opened } from '../../flows/connection-events.ts';
+import { opened, unanswered } from '../../flows/connection-events.ts';
 import { makeNode, prepareAgent, type RunningAgent, startAgent, until } from './harness.ts';
-import { create, web } from './test-pods.ts';
+import { writeChange } from './kube-change.ts';
+import { create, db, web } from './test-pods.ts';
 
 async function flowsOf(running: RunningAgent): Promise<FlowsDocument> {
   return (await running.get('/contiv/v1/flows')).body as FlowsDocument;
@@ -30,6 +33,36 @@ describe('flows of an agent', () => {
     assert.equal(flows[0]?.client.name, 'default/web');
     assert.equal(flows[0]?.isSimulated, true);
     assert.equal(state.isRecording, true);
+  });
+
+  it('name the policy that denies them', async () => {
+    const { node, flowSource, options } = flowNode();
+    await using running = await startAgent(node, options);
+    const [client, server] = [await create(running, web), await create(running, db)];
+    const value = policyModel.canonical({
+      name: 'closed',
+      namespace: 'default',
+      pods: {},
+      policy_type: 'INGRESS',
+    });
+    await writeChange(node, {
+      resource: 'policy',
+      key: resources.policy.key('closed', 'default'),
+      value,
+    });
+    const event = { local: { address: client, port: 1 }, remote: { address: server, port: 80 } };
+    await until(async () => {
+      const id = String(performance.now());
+      flowSource.push(unanswered(id, event));
+      await until(async () => (await flowsOf(running)).flows.some((one) => one.id === id));
+      const { flows } = await flowsOf(running);
+      return flows.some(({ verdict }) => verdict === 'denied');
+    });
+    const { flows } = await flowsOf(running);
+    assert.equal(
+      flows.find(({ verdict }) => verdict === 'denied')?.reason,
+      'default/db is isolated for ingress by default/closed: no rule permits TCP port 80 from default/web',
+    );
   });
 
   it('are none where they are not configured', async () => {

@@ -2,6 +2,7 @@
 import { Peers } from '#flows/peers.ts';
 import { wireFlows } from '#flows/wire-flows.ts';
 import { problemText } from '#plugins/controller/problems.ts';
+import { PolicyReasons } from '../policy-reasons.ts';
 import type { AgentPart, PartDeps } from './agent-part.ts';
 import type { Control } from './control.ts';
 
@@ -19,12 +20,19 @@ export function flows(
     shortenOutsideAddresses: config.shortenOutsideAddresses,
   });
   watchEvents((event) => peers.observe(event));
+  const reasons = new PolicyReasons({
+    policies: plugins.policies,
+    kubeState: () => controller.kubeState,
+    eventCount: () => controller.eventCount,
+    clock,
+  });
   const wired = wireFlows({
     label,
     config,
     source,
     isSimulated: embedded !== undefined,
     peers,
+    findReason: (flow) => reasons.find(flow),
     registry,
     clock,
     log: loggers.get('flows'),

@@ -1,0 +1,92 @@
+import type { Flow, FlowEnd } from '#documents/flows.ts';
+import type { FlowReason } from '#flows/flow-reason.ts';
+import type { Clock } from '#infra/clock/clock.ts';
+import { Slices } from '#infra/clock/slices.ts';
+import type { KubeState } from '#plugins/controller/api/event-handler.ts';
+import type { PolicyApi } from '#plugins/policy/api.ts';
+import type { ClusterPolicies } from '#plugins/policy/connectivity/cluster-policies.ts';
+import {
+  type DirectionExplanation,
+  type Explanation,
+  explain,
+} from '#plugins/policy/connectivity/explanation.ts';
+import { recordedCluster } from '#plugins/policy/connectivity/plan.ts';
+
+export interface PolicyReasonsDeps {
+  readonly policies: Pick<PolicyApi, 'attachedPods'>;
+  /** Current at any time. */
+  readonly kubeState: () => KubeState;
+  /** Number of events that the agent has handled: without another one no policy has changed. */
+  readonly eventCount: () => number;
+  readonly clock: Clock;
+}
+
+interface Computed {
+  readonly events: number;
+  readonly at: number;
+  readonly cluster: ClusterPolicies;
+}
+
+/** The policies of a large cluster take a second; a changing one is computed this often at most. */
+const SHORTEST_AGE_MS = 5_000;
+/** Resources that decide about policies. */
+const inputs = ['pod', 'namespace', 'policy', 'node'] as const;
+
+/** Why connections get no answer, by the network policies of the whole cluster. */
+export class PolicyReasons {
+  readonly #deps: PolicyReasonsDeps;
+  #computed: Computed | undefined;
+
+  constructor(deps: PolicyReasonsDeps) {
+    this.#deps = deps;
+  }
+
+  /** @returns undefined: policies do not decide about it, or permit it */
+  async find({ client, server }: Flow): Promise<FlowReason | undefined> {
+    // which pod VPP has chosen is unknown, and so is an address that is shortened; no policy denies anything to a node
+    if (server.kind === 'service' || server.port === undefined || client.kind === 'node') return;
+    const ends = [client, server].map(nameOf);
+    if (ends.some((name) => name.includes('/') && !isPodName(name))) return;
+    const port = { protocol: 'TCP', port: server.port } as const;
+    const explanation = explain(await this.#current(), ends[0]!, ends[1]!, port);
+    if ('unknown' in explanation || !explanation.permitted.isEmpty) return;
+    const reason = denialText(explanation, server.port);
+    return reason === '' ? undefined : { verdict: 'denied', reason };
+  }
+
+  async #current(): Promise<ClusterPolicies> {
+    const { policies, kubeState, eventCount, clock } = this.#deps;
+    const events = eventCount();
+    const now = clock.monotonic();
+    const last = this.#computed;
+    if (last && (last.events === events || now - last.at < SHORTEST_AGE_MS)) return last.cluster;
+    const kube = kubeState();
+    const copy = new Map(inputs.map((keyword) => [keyword, new Map(kube.get(keyword) ?? [])]));
+    const cluster = await recordedCluster(copy, policies.attachedPods(), new Slices(clock));
+    this.#computed = { events, at: now, cluster };
+    return cluster;
+  }
+}
+
+function nameOf({ kind, name, address }: FlowEnd): string {
+  return kind === 'pod' ? name : address;
+}
+
+function isPodName(text: string): boolean {
+  return /^[a-z0-9]/.test(text) && !/[:/]\d+$/.test(text);
+}
+
+function denialText({ from, to, egress, ingress }: Explanation, port: number): string {
+  const denies = (one: DirectionExplanation | undefined): boolean =>
+    one !== undefined && one.isolatedBy.length > 0 && one.permits.length === 0;
+  const texts: string[] = [];
+  if (denies(egress))
+    texts.push(
+      `${from} is isolated for egress by ${egress!.isolatedBy.join(', ')}: no rule permits TCP port ${port} of ${to}`,
+    );
+  if (denies(ingress))
+    texts.push(
+      `${to} is isolated for ingress by ${ingress!.isolatedBy.join(', ')}: no rule permits TCP port ${port} from ${from}`,
+    );
+  return texts.join('; ');
+}

@@ -1,0 +1,10 @@
+import type { Flow } from '#documents/flows.ts';
+
+/** Why a connection was not answered. */
+export interface FlowReason {
+  readonly verdict: 'denied' | 'no-answer';
+  readonly reason: string;
+}
+
+/** @returns undefined: it is not known */
+export type FindReason = (flow: Flow) => Promise<FlowReason | undefined>;

@@ -1,0 +1,46 @@
+import type { Flow } from '#documents/flows.ts';
+import { errorText } from '#infra/errors/errors.ts';
+import type { Logger } from '#infra/log/log.ts';
+import type { FindReason } from './flow-reason.ts';
+import type { Recorder } from './recorder.ts';
+
+export interface ReasonFinderDeps {
+  readonly find: FindReason;
+  readonly recorder: Pick<Recorder, 'explain'>;
+  readonly log: Logger;
+}
+
+/** More that wait get no reason: a scan of ports must not keep the agent busy. */
+const MAX_WAITING = 500;
+
+/** Finds out why connections of clients of this node get no answer, one after the other. */
+export class ReasonFinder {
+  readonly #deps: ReasonFinderDeps;
+  readonly #waiting: Flow[] = [];
+  #isRunning = false;
+
+  constructor(deps: ReasonFinderDeps) {
+    this.#deps = deps;
+  }
+
+  /** @param before what the record was; undefined: it is new */
+  observe(flow: Flow, before: Flow | undefined): void {
+    if (flow.side !== 'client' || flow.verdict !== 'no-answer') return;
+    if (before?.verdict === 'no-answer' || this.#waiting.length >= MAX_WAITING) return;
+    this.#waiting.push(flow);
+    if (!this.#isRunning) void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    const { find, recorder, log } = this.#deps;
+    this.#isRunning = true;
+    for (let flow = this.#waiting.shift(); flow; flow = this.#waiting.shift())
+      try {
+        const found = await find(flow);
+        if (found) recorder.explain(flow.id, found);
+      } catch (thrown) {
+        log.debug({ flow: flow.id, error: errorText(thrown) }, 'no reason was found');
+      }
+    this.#isRunning = false;
+  }
+}
