@@ -45,6 +45,7 @@ const table = {
   ],
   'src/demonstration': [
     'src/simulator',
+    'src/linux/socket-flows/api.ts',
     'src/packet-trace',
     'src/kubernetes',
     'src/datastore',

@@ -2,6 +2,7 @@ import type { KvStore } from '#datastore/api.ts';
 import type { DiskStore } from '#datastore/disk-store.ts';
 import type { Clock, Random } from '#infra/clock/clock.ts';
 import type { Loggers } from '#infra/log/loggers.ts';
+import { SimFlowSource } from '#simulator/linux/flow-source.ts';
 import { SimLinux } from '#simulator/linux/linux.ts';
 import { SimVpp } from '#simulator/vpp/vpp.ts';
 
@@ -47,6 +48,7 @@ export function simulatedEnvironment(
     vppStatistics: vpp.statistics,
     vppNamespaces: vpp.namespaces,
     linux,
+    flowSource: new SimFlowSource(),
     vpp,
     prepareHost: async () => ({ ipv6: true }),
     addNamespace: (path: string) => linux.addNamespace(path),

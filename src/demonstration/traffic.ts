@@ -11,6 +11,7 @@ import { type Packet, replyTo } from '#packet-trace/packet.ts';
 import type { Snapshot } from '#packet-trace/snapshot.ts';
 import { type PacketTrace, type Sighting, tracePacket } from '#packet-trace/tracer.ts';
 import type { LiveNetwork } from './live-network.ts';
+import type { ReportedFlows } from './reported-flows.ts';
 import type { Client, Target } from './traffic-ends.ts';
 
 const ROUND_MS = 1_000;
@@ -34,6 +35,7 @@ const LARGEST_CONNECTION = 400;
 export interface TrafficDeps {
   readonly network: Pick<LiveNetwork, 'snapshot' | 'memory' | 'vppOf'>;
   readonly clients: readonly Client[];
+  readonly flows: Pick<ReportedFlows, 'report'>;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -101,7 +103,7 @@ export class Traffic {
   }
 
   #connect(snapshot: Snapshot, client: Client, target: Target): void {
-    const { random } = this.#deps;
+    const { random, flows } = this.#deps;
     const start = deviceByAddress(snapshot, client.address);
     // the pod was deleted
     if (start === undefined) return;
@@ -124,9 +126,17 @@ export class Traffic {
       const packets = 1 + Math.floor(random.next() * LARGEST_CONNECTION);
       this.#count(there, packets, REQUEST_BYTES);
       this.#count(back, packets, REPLY_BYTES);
+      flows.report({
+        client: start,
+        first,
+        answered: { server: there.trace.device, packet: there.trace.packet },
+        sent: packets * REQUEST_BYTES,
+        received: packets * REPLY_BYTES,
+      });
       return;
     }
     this.#silent.add(name);
+    flows.report({ client: start, first, answered: undefined, sent: 0, received: 0 });
     this.#count(there, ATTEMPTS, FIRST_BYTES);
     if (back) this.#count(back, ATTEMPTS, FIRST_BYTES);
   }

@@ -11,7 +11,7 @@ export const flowsSchema = Type.Object({
     minimum: 100,
     maximum: 1_000_000,
     default: 50_000,
-    description: 'Records in memory; about 0.6 KiB each. The oldest go first.',
+    description: 'Records in memory; about 0.9 KiB each. The oldest go first.',
   }),
   shortenOutsideAddresses: Type.Boolean({
     default: false,

@@ -2,13 +2,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { LiveNetwork } from '#demonstration/live-network.ts';
+import { ReportedFlows, type SimulatedConnection } from '#demonstration/reported-flows.ts';
 import { Traffic } from '#demonstration/traffic.ts';
 import { type Client, trafficClients } from '#demonstration/traffic-ends.ts';
 import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
+import type { ConnectionEvent } from '#linux/socket-flows/api.ts';
 import { aclModel } from '#models/vpp/acl.ts';
 import type { NodeSnapshot } from '#packet-trace/node-document.ts';
 import type { Snapshot } from '#packet-trace/snapshot.ts';
+import { SimFlowSource } from '#simulator/linux/flow-source.ts';
 import { SimVpp } from '#simulator/vpp/vpp.ts';
 import { device, iface, snapshot, via } from '#test/packet-trace/snapshot-builder.ts';
 import { toMac } from '#vpp/binapi/addresses.ts';
@@ -63,7 +66,10 @@ function pod(name: string, address: string, gateway: string) {
 }
 
 /** Interfaces of VPP by name, after some rounds. */
-async function countersAfter(rounds: number) {
+async function countersAfter(
+  rounds: number,
+  report: (connection: SimulatedConnection) => void = () => undefined,
+) {
   const clock = new ManualClock();
   const [random, log] = [seededRandom(1), silentLogger];
   const vpp = new SimVpp({ clock, random, log });
@@ -81,6 +87,7 @@ async function countersAfter(rounds: number) {
       vppOf: (name) => (name === 'n/vpp' ? vpp : undefined),
     },
     clients,
+    flows: { report },
     clock,
     random: seededRandom(2),
     log,
@@ -122,6 +129,51 @@ describe('simulated traffic', () => {
     const { byName } = await countersAfter(10);
     const { rxPackets, drops } = byName.get('loop0')!;
     assert.ok(drops > 3n && drops < rxPackets / 100n, `${drops} of ${rxPackets}`);
+  });
+
+  it('reports its connections to the nodes of their ends', async () => {
+    const connections: SimulatedConnection[] = [];
+    await countersAfter(10, (one) => connections.push(one));
+    const [answered, silent] = [
+      connections.find((one) => one.answered)!,
+      connections.find((one) => !one.answered)!,
+    ];
+    assert.equal(answered.first.destinationPort, 80);
+    assert.notEqual(silent.first.destinationPort, 80);
+    const [clientNode, serverNode] = [new SimFlowSource(), new SimFlowSource()];
+    const flows = new ReportedFlows(
+      [
+        { name: 'a', flowSource: clientNode },
+        { name: 'b', flowSource: serverNode },
+      ],
+      new ManualClock(),
+      seededRandom(1),
+    );
+    const { packet } = answered.answered!;
+    flows.report({ ...answered, client: 'a/ns', answered: { server: 'b/ns', packet } });
+    flows.report({ ...silent, client: 'b/host' });
+    flows.report({ ...silent, client: 'outside' });
+    const read = (source: SimFlowSource): ConnectionEvent[] => {
+      const found: ConnectionEvent[] = [];
+      source.read((event) => found.push(event), 100);
+      return found;
+    };
+    const [atClient, atServer] = [read(clientNode), read(serverNode)];
+    const texts = (events: readonly ConnectionEvent[]) =>
+      events.map(({ side, kind, isOfHost }) => `${side} ${kind} ${isOfHost}`);
+    assert.deepEqual(texts(atClient), ['client opened false', 'client ended false']);
+    assert.deepEqual(texts(atServer), [
+      'server opened false',
+      'server ended false',
+      'client unanswered true',
+      'client ended true',
+    ]);
+    const [sent, received] = [atClient[1], atServer[1]].map(
+      (event) => event?.kind === 'ended' && [event.sent, event.received],
+    );
+    assert.deepEqual(sent, [answered.sent, answered.received]);
+    assert.deepEqual(received, [answered.received, answered.sent]);
+    assert.deepEqual(atServer[0]?.local, atClient[0]?.remote);
   });
 
   it('has no counters of a VPP that was started again', async () => {

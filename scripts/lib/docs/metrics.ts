@@ -7,7 +7,6 @@ import { readSettings } from '#cmd/agent/settings.ts';
 import { simulatedEnvironment } from '#demonstration/simulated-environment.ts';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { Loggers } from '#infra/log/loggers.ts';
-import { SimFlowSource } from '#simulator/linux/flow-source.ts';
 import { SimSocketTable } from '#simulator/linux/socket-table.ts';
 import { MemoryStore } from '#test/support/memory-store.ts';
 import { moduleOf } from './source.ts';
@@ -64,7 +63,6 @@ function makeAgent(): void {
       ...simulatedEnvironment({ local: new MemoryStore(), localDisk: undefined }, parts),
       external: new MemoryStore(),
       socketTable: new SimSocketTable(systemRandom, systemClock),
-      flowSource: new SimFlowSource(),
     },
     build: { version: '', date: '', commit: '' },
     print: () => undefined,

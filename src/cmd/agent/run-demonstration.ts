@@ -8,6 +8,7 @@ import { type DemonstratedNode, demonstrate } from '#demonstration/demonstration
 import { type DemonstrationLog, demonstrationLog } from '#demonstration/demonstration-log.ts';
 import type { FakeCluster } from '#demonstration/fake-cluster.ts';
 import { LiveNetwork, type TrafficNode } from '#demonstration/live-network.ts';
+import { ReportedFlows } from '#demonstration/reported-flows.ts';
 import { summaryText } from '#demonstration/summary.ts';
 import { tour } from '#demonstration/tour.ts';
 import { Traffic } from '#demonstration/traffic.ts';
@@ -159,6 +160,14 @@ async function startTraffic(
   const traffic = new Traffic({
     network,
     clients: cluster.trafficClients(await network.nodeAddresses()),
+    flows: new ReportedFlows(
+      running.map(({ settings, environment }) => ({
+        name: settings.label,
+        flowSource: environment.flowSource,
+      })),
+      systemClock,
+      seededRandom(SEED),
+    ),
     clock: systemClock,
     random: seededRandom(SEED),
     log: loggers.get('traffic'),
