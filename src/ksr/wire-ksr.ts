@@ -18,6 +18,7 @@ import { type BuildInfo, StatusCheck } from '#infra/status/status.ts';
 import type { Readers } from '#kubernetes/reflector/reflected.ts';
 import type { ApiServer, KindWatch } from './api-server/api.ts';
 import { ApiNotFoundError } from './api-server/api-errors.ts';
+import { ClusterPolicyStatusWriter } from './cluster-policy-status.ts';
 import { Leader } from './leader.ts';
 import { registerMetrics } from './metrics.ts';
 import { NodeConfigStatusWriter } from './node-config-status.ts';
@@ -96,9 +97,16 @@ export function createKsr(deps: KsrDeps): Ksr {
     log,
     onSweep,
     startWork: () => {
-      const writer = new NodeConfigStatusWriter({ apiServer, store, clock, random, log });
-      writer.start();
-      return writer;
+      const writers = [
+        new NodeConfigStatusWriter({ apiServer, store, clock, random, log }),
+        new ClusterPolicyStatusWriter({ apiServer, clock, log }),
+      ];
+      for (const writer of writers) writer.start();
+      return {
+        close: async () => {
+          await Promise.all(writers.map((writer) => writer.close()));
+        },
+      };
     },
   });
   const storeProbe = wireStoreProbe(store, status, clock);

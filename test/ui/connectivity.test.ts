@@ -56,7 +56,7 @@ describe('connectivity', { skip: withoutProgram('chromium'), timeout: 120_000 },
     await view.show('connectivity');
     await cell('storefront/web', 'storefront/catalog').click();
     const pair = view.page.locator('.pair');
-    await pair.getByText('Permitted from').waitFor();
+    await pair.getByText('accepted by').last().waitFor();
     const text = await pair.innerText();
     assert.match(text, /may reach TCP 8081 of storefront\/catalog-/);
     assert.match(text, /storefront\/web-egress, spec\.egress\[0\]/);

@@ -43,17 +43,19 @@ interface KindRow {
   readonly resource: AnyResource;
 }
 
+/** Of both versions, which have the same objects. */
+export const clusterPolicyPaths: readonly string[] = ['v1beta1', 'v1alpha2'].map((version) =>
+  pathOf(`policy.networking.k8s.io/${version}`, 'clusternetworkpolicies'),
+);
+
 const rows: readonly KindRow[] = [
   row('Namespace', 'v1', 'namespaces', resources.namespace),
   row('NetworkPolicy', 'networking.k8s.io/v1', 'networkpolicies', resources.policy),
   {
-    ...row(
-      'ClusterNetworkPolicy',
-      'policy.networking.k8s.io/v1beta1',
-      'clusternetworkpolicies',
-      resources.clusternetworkpolicy,
-    ),
-    otherPaths: [pathOf('policy.networking.k8s.io/v1alpha2', 'clusternetworkpolicies')],
+    type: { kind: 'ClusterNetworkPolicy', apiVersion: 'policy.networking.k8s.io/v1beta1' },
+    path: clusterPolicyPaths[0] as string,
+    otherPaths: clusterPolicyPaths.slice(1),
+    resource: resources.clusternetworkpolicy,
   },
   row('Service', 'v1', 'services', resources.service),
   row('Node', 'v1', 'nodes', resources.node),
