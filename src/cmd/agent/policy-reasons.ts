@@ -11,6 +11,8 @@ import {
   explain,
 } from '#plugins/policy/connectivity/explanation.ts';
 import { recordedCluster } from '#plugins/policy/connectivity/plan.ts';
+import { ruleText } from '#plugins/policy/connectivity/rule-document.ts';
+import type { PolicyDirection } from '#plugins/policy/pod-policy.ts';
 
 export interface PolicyReasonsDeps {
   readonly policies: Pick<PolicyApi, 'attachedPods'>;
@@ -30,7 +32,7 @@ interface Computed {
 /** The policies of a large cluster take a second; a changing one is computed this often at most. */
 const SHORTEST_AGE_MS = 5_000;
 /** Resources that decide about policies. */
-const inputs = ['pod', 'namespace', 'policy', 'node'] as const;
+const inputs = ['pod', 'namespace', 'policy', 'clusternetworkpolicy', 'node'] as const;
 
 /** Why connections get no answer, by the network policies of the whole cluster. */
 export class PolicyReasons {
@@ -77,16 +79,31 @@ function isPodName(text: string): boolean {
 }
 
 function denialText({ from, to, egress, ingress }: Explanation, port: number): string {
-  const denies = (one: DirectionExplanation | undefined): boolean =>
-    one !== undefined && one.isolatedBy.length > 0 && one.permits.length === 0;
-  const texts: string[] = [];
-  if (denies(egress))
-    texts.push(
-      `${from} is isolated for egress by ${egress!.isolatedBy.join(', ')}: no rule permits TCP port ${port} of ${to}`,
-    );
-  if (denies(ingress))
-    texts.push(
-      `${to} is isolated for ingress by ${ingress!.isolatedBy.join(', ')}: no rule permits TCP port ${port} from ${from}`,
-    );
-  return texts.join('; ');
+  const of = `TCP port ${port}`;
+  return [
+    ...denials('egress', from, egress, `${of} of ${to}`),
+    ...denials('ingress', to, ingress, `${of} from ${from}`),
+  ].join('; ');
+}
+
+/** None, if the direction permits it. */
+function denials(
+  direction: PolicyDirection,
+  pod: string,
+  explanation: DirectionExplanation | undefined,
+  asked: string,
+): string[] {
+  const { policies = [], rules = [] } = explanation ?? {};
+  const denying = rules.find(({ rule }) => rule.action === 'Deny')?.rule;
+  if (denying === undefined) return [];
+  if (denying.rule !== undefined)
+    return [`${direction} of ${pod} is ${ruleText(denying, direction)}: ${asked}`];
+  // the names of policies of the cluster are without a namespace
+  const isolating =
+    denying.tier === 'NetworkPolicy'
+      ? policies.filter((name) => name.includes('/'))
+      : [denying.policy];
+  return [
+    `${pod} is isolated for ${direction} by ${isolating.join(', ')}: no rule permits ${asked}`,
+  ];
 }
