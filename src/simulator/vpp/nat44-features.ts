@@ -6,6 +6,7 @@ import { retval } from './retval.ts';
 const { NAT_IS_INSIDE: inside, NAT_IS_OUTSIDE: outside } = NatConfigFlags;
 
 const CLASSIFY = 'nat44-ed-classify';
+const REASSEMBLY = 'ip4-sv-reassembly-feature';
 
 /** The node of an interface with this side alone. */
 function nodeOf(side: number): string {
@@ -52,6 +53,7 @@ export class NatFeatures {
         this.#set(index, CLASSIFY, true);
       }
       this.#sides.set(index, (known ?? 0) | side);
+      if (known === undefined) this.#set(index, REASSEMBLY, true);
       return 0;
     }
     if (known === undefined) return retval.NO_SUCH_ENTRY;
@@ -62,6 +64,7 @@ export class NatFeatures {
     } else {
       // a feature of the other side alone is lost, as in VPP, which leaves its node enabled
       this.#set(index, nodeOf(side), false);
+      this.#set(index, REASSEMBLY, false);
       this.#sides.delete(index);
     }
     return 0;
@@ -74,12 +77,12 @@ export class NatFeatures {
   setOutput(index: number, isAdd: boolean): number {
     if (!isAdd) {
       if (!this.#outputs.delete(index)) return retval.NO_SUCH_ENTRY;
-      this.#set(index, nodeOf(outside), false);
+      for (const node of [nodeOf(outside), REASSEMBLY]) this.#set(index, node, false);
       return 0;
     }
     if (this.#sides.has(index) || this.#outputs.has(index)) return retval.VALUE_EXIST;
     this.#outputs.add(index);
-    this.#set(index, nodeOf(outside), true);
+    for (const node of [nodeOf(outside), REASSEMBLY]) this.#set(index, node, true);
     return 0;
   }
 

@@ -1,0 +1,68 @@
+/** Source NAT at the link before the uplink: pods and a machine outside of the cluster, and packets that would go round. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { withoutNodes } from '#test/support/requirements.ts';
+import { type ClusterNode, RealCluster } from '../support/cluster.ts';
+import type { Sandbox } from '../support/sandbox.ts';
+import { EchoServer, echo, ping, transfer } from '../support/traffic.ts';
+
+/** Of the edge link; no interface has it. */
+const NEIGHBOR = '169.254.254.246';
+
+describe('source NAT at the edge link', { skip: withoutNodes(), timeout: 300_000 }, () => {
+  let cluster: RealCluster;
+  let node: ClusterNode;
+  let web: Sandbox;
+  let far: Sandbox;
+
+  before(async () => {
+    cluster = await RealCluster.create({ nodes: 2, gateway: '192.168.16.200' });
+    const [one, two] = cluster.nodes;
+    node = one!;
+    [web, far] = [await one!.node.pod('web'), await two!.node.pod('far')];
+  });
+  after(() => cluster?.[Symbol.asyncDispose]());
+
+  /** Packets that the loopback has received: those that went over the link. */
+  const packetsOverLink = async (): Promise<number> => {
+    const { stdout } = await showEdgeLink();
+    return Number(/rx packets +(\d+)/.exec(stdout)?.[1] ?? 0);
+  };
+
+  const showEdgeLink = async () => {
+    const addresses = await node.node.vpp.cli('show interface address');
+    const name = /^(loop\d+) \(up\):\s+L3 169\.254\.254\.245\/30/m.exec(addresses)?.[1];
+    assert.ok(name, addresses);
+    return { name, stdout: await node.node.vpp.cli(`show interface ${name}`) };
+  };
+
+  it('lets pods out with the address of the node, by TCP, UDP and ICMP, and in fragments', async () => {
+    // outside has no route to pods: only what is translated gets an answer
+    await ping(web, cluster.outside.address);
+    await web.run('ping', '-c', '2', '-i', '0.2', '-W', '2', '-s', '4000', cluster.outside.address);
+    const { sent, received } = await transfer(web, cluster.outside, 4);
+    assert.deepEqual(received, sent);
+    await using _server = await EchoServer.start(cluster.outside);
+    await echo(web, cluster.outside.address);
+    const sessions = await node.node.vpp.cli('show nat44 sessions');
+    assert.match(sessions, new RegExp(`o2i .*${node.nodeIp}`));
+  });
+
+  it('lets a pod reach the own address of its node, its host and pods of other nodes with its own address', async () => {
+    const before = await packetsOverLink();
+    await ping(web, node.nodeIp);
+    await ping(web, node.host.address);
+    await ping(web, far.address);
+    assert.equal(await packetsOverLink(), before);
+  });
+
+  it('leads no packet round', async () => {
+    await cluster.routeOutside(`${NEIGHBOR}/32`, node.nodeIp);
+    await node.host.run('ip', 'route', 'replace', `${NEIGHBOR}/32`, 'dev', 'vpp1');
+    const before = await packetsOverLink();
+    for (const from of [cluster.outside, node.host, web])
+      await assert.rejects(from.run('ping', '-c', '1', '-W', '1', NEIGHBOR));
+    // the packet of the pod went over the link once
+    assert.ok((await packetsOverLink()) - before <= 1);
+  });
+});
