@@ -4,6 +4,8 @@ import { zeroOrAtLeast } from '#infra/config/numbers.ts';
 
 /** Fewer are in use on a node with a few pods. */
 const LEAST_SESSIONS = 256;
+/** Of VPP; the same in all releases. */
+export const DEFAULT_TABLE_SIZE = 63 * 1024;
 const DEFAULT_TCP_MINUTES = 180;
 const DEFAULT_OTHER_MINUTES = 5;
 

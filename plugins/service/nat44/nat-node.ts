@@ -4,6 +4,7 @@ import { contains, parseCidr, parseIp } from '#models/ip.ts';
 import type { DeepInput } from '#models/model.ts';
 import { dnat44Model } from '#models/vpp/dnat44.ts';
 import { VXLAN_PORT } from '#models/vpp/interface.ts';
+import type { TableLimit } from '#models/vpp/nat.gen.ts';
 import { nat44AddressPoolModel } from '#models/vpp/nat44-address-pool.ts';
 import { nat44GlobalModel } from '#models/vpp/nat44-global.ts';
 import { type Nat44Interface, nat44InterfaceModel } from '#models/vpp/nat44-interface.ts';
@@ -19,7 +20,7 @@ import {
   type Uplink,
   VRF_LINK_TABLE,
 } from '#plugins/ipv4net/api.ts';
-import { type ServiceConfig, sessionTimeouts } from '../config.ts';
+import { DEFAULT_TABLE_SIZE, type ServiceConfig, sessionTimeouts } from '../config.ts';
 
 /** An address of a pool that all tables use. */
 const ANY_VRF = 0xffff_ffff;
@@ -29,6 +30,9 @@ const IDENTITIES = 'DNAT-identities';
 const UNUSED_VRF = 0xffff_fffe;
 /** The pool of the address that replaces clients of backends in the main VRF. */
 const MAIN_VRF_CLIENTS = 'clients-of-main-vrf';
+
+/** The last of so many equal parts of the session table is not for all senders. */
+const RESERVED_PART = 16;
 
 /** Constant between two resyncs, except the addresses of the host. */
 export interface NatNode {
@@ -125,7 +129,8 @@ export function isInServiceSubnet({ serviceSubnet }: NatNode, text: string): boo
   return subnet !== undefined && address !== undefined && contains(subnet, address);
 }
 
-function globalInput({ config }: NatNode): Parameters<typeof nat44GlobalModel.canonical>[0] {
+function globalInput(node: NatNode): Parameters<typeof nat44GlobalModel.canonical>[0] {
+  const { config } = node;
   const { tcp, other } = sessionTimeouts(config);
   return {
     forwarding: true,
@@ -135,8 +140,25 @@ function globalInput({ config }: NatNode): Parameters<typeof nat44GlobalModel.ca
       tcp_established_timeout: tcp,
       udp_timeout: other,
       icmp_timeout: other,
+      table_limits: tableLimits(node),
     },
   };
+}
+
+/**
+ * VPP has one session table for all senders, and where it is full, it drops also what needs no session: the packets of
+ * tunnels, which enter by the BVI of the pods' table, and replies of node ports, which enter by the link for replies. So
+ * packets of the outside, of the host, and of pods to the outside leave the last part of the table to these.
+ */
+function tableLimits({ mainVrf, podVrf, config }: NatNode): TableLimit[] {
+  const all = config.natSessionTableSize || DEFAULT_TABLE_SIZE;
+  const most = all - Math.floor(all / RESERVED_PART);
+  return [
+    { vrf_id: mainVrf, max_sessions: most },
+    { vrf_id: VRF_LINK_TABLE, max_sessions: most },
+    { vrf_id: podVrf, max_sessions: all },
+    { vrf_id: NAT_LINK_TABLE, max_sessions: all },
+  ];
 }
 
 /** Packets of the node and of its tunnels are not translated where they leave by the uplink. */

@@ -64,6 +64,8 @@ export const nat44FeatureKey = keyTemplate('vpp/nat44/interface/{iface}/feature/
 export const nat44AddressKey = keyTemplate('vpp/nat44/address/{address}/twice-nat/{twice}', {
   twice: 'on|off',
 });
+/** Of the session table, by the VRF of the interface at which packets enter. */
+export const nat44TableLimitKey = keyTemplate('vpp/nat44/session-limit/vrf/{vrf}', { vrf: DIGITS });
 /** Exists while a pool for sources has the address. */
 export const natPoolAddressKey = keyTemplate('vpp/nat44/pool-address/{address}');
 /** `range` is one address, or the first and last address: `10.1.1.1-10.1.1.9`. */

@@ -15,5 +15,6 @@ export const nat44GlobalModel = defineModel<Nat44Global>({
   rules: {
     nat_interfaces: unordered(({ name }) => name, { name: interfaceNameRule }),
     address_pool: unordered(({ address }) => address, { address: ipAddressRule }),
+    sessions: { table_limits: unordered(({ vrf_id }) => String(vrf_id)) },
   },
 });

@@ -87,6 +87,11 @@ export class Nat44 {
     return this.#sessions;
   }
 
+  /** The limit of a table that has one of its own: the main table always. */
+  limitOf(table: number): number | undefined {
+    return this.#limits.get(table) ?? (table === 0 ? this.#sessions : undefined);
+  }
+
   get isEnabled(): boolean {
     return this.#isEnabled;
   }

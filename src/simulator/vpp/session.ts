@@ -1,11 +1,13 @@
+import type { Fib } from './fib.ts';
 import type { Interfaces } from './interfaces.ts';
 import type { MessageHandlers } from './message-handlers.ts';
+import type { Nat44 } from './nat44.ts';
 import { retval } from './retval.ts';
 
 export const SIMULATED_VERSION = '26.06-simulated';
 
 /** Ping, version, and a few CLI commands. */
-export function sessionMessages(interfaces: Interfaces): MessageHandlers {
+export function sessionMessages(interfaces: Interfaces, fib: Fib, nat: Nat44): MessageHandlers {
   const state = ({ adminUp }: { adminUp: boolean }) => (adminUp ? 'up' : 'down');
   const commands: Record<string, () => string> = {
     'show version': () => `vpp v${SIMULATED_VERSION}\n`,
@@ -23,6 +25,18 @@ export function sessionMessages(interfaces: Interfaces): MessageHandlers {
         .map((iface) => `${iface.name}  ${iface.deviceType}  ${iface.mac}\n`)
         .join(''),
   };
+  const tables = () => fib.tables.filter(({ family }) => family === 4);
+  commands['show ip table'] = () =>
+    tables()
+      .map(({ id, name }, index) => `[${index}] table_id:${id} ${name}\n`)
+      .join('');
+  commands['show nat44 summary'] = () =>
+    tables()
+      .map(({ id }, index) => {
+        const limit = nat.limitOf(id);
+        return limit === undefined ? '' : `max translations per thread: ${limit} fib ${index}\n`;
+      })
+      .join('');
   // It counts nothing and has no buffers; GET /vpp/telemetry asks for these.
   for (const nothing of ['node counters', 'runtime', 'buffers', 'memory', 'ip fib', 'ip6 fib'])
     commands[`show ${nothing}`] = () => 'not simulated\n';

@@ -72,7 +72,7 @@ export function startProcess(deps: {
   const nat = new Nat44({ clock, interfaces, addresses, fib, arcs, crash });
   return {
     handlerGroups: [
-      sessionMessages(interfaces),
+      sessionMessages(interfaces, fib, nat),
       events.handlers(),
       interfaceMessages(interfaces, subInterfaces),
       subInterfaces.handlers(),

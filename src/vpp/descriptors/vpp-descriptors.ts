@@ -42,6 +42,7 @@ import {
   nat44GlobalInterfaceDescriptor,
 } from './nat44/global-entries.ts';
 import { nat44InterfaceDescriptor } from './nat44/interface.ts';
+import { nat44TableLimitDescriptor } from './nat44/table-limits.ts';
 import type { VppDescriptorOptions } from './options.ts';
 import { ipRedirectDescriptor } from './punt/ip-redirect.ts';
 import { puntToHostDescriptor } from './punt/punt-to-host.ts';
@@ -76,6 +77,7 @@ const factories: readonly Factory[] = [
   nat44GlobalDescriptor,
   nat44GlobalInterfaceDescriptor,
   nat44GlobalAddressDescriptor,
+  nat44TableLimitDescriptor,
   nat44InterfaceDescriptor,
   nat44AddressPoolDescriptor,
   dnat44Descriptor,

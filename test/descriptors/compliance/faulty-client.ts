@@ -9,6 +9,8 @@ const reading = new Set([
   'ip_route_lookup_v2',
   'nat44_show_running_config',
   'show_version',
+  // the descriptors only show
+  'cli_inband',
   'control_ping',
 ]);
 

@@ -47,6 +47,23 @@ export const nat44Examples: readonly Example[] = [
     ),
   },
   {
+    name: 'NAT44 with limits of tables',
+    setup: [table(1)],
+    ...changing(
+      nat44GlobalModel,
+      {
+        sessions: {
+          table_limits: [
+            { vrf_id: 0, max_sessions: 60_000 },
+            { vrf_id: 1, max_sessions: 64_000 },
+          ],
+        },
+      },
+      { sessions: { table_limits: [{ vrf_id: 0, max_sessions: 50_000 }] } },
+      true,
+    ),
+  },
+  {
     name: 'NAT44 with interfaces and addresses listed in it',
     setup: [loop('nat-1'), loop('nat-2'), table(1)],
     ...changing(

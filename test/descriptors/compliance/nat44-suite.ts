@@ -164,6 +164,39 @@ export function nat44Suite(start: () => Promise<VppBackend>): void {
       await bench.agent.assertSettled();
     });
 
+    test('limits of tables are set when the tables exist, read back and corrected', async () => {
+      const limited = (max_sessions: number) =>
+        keyedValue(nat44GlobalModel, {
+          forwarding: true,
+          sessions: {
+            max_sessions: 2048,
+            table_limits: [
+              { vrf_id: 0, max_sessions },
+              { vrf_id: 7, max_sessions: 2048 },
+            ],
+          },
+        });
+      const set = ['nat44_set_session_limit'];
+      await bench.agent.resync(new Map([[limited(1900).key, limited(1900).value]]));
+      // of the main table
+      assert.equal(bench.taken().filter((name) => name === set[0]).length, 1);
+      await bench.put(table(7));
+      assert.deepEqual(bench.taken().slice(1), set);
+      assert.deepEqual(await bench.restart(limited(1900), table(7)), []);
+      await bench.put(limited(1800));
+      assert.deepEqual(bench.taken(), set);
+      await bench.client.request('nat44_set_session_limit', { vrf_id: 0, session_limit: 100 });
+      assert.equal((await bench.restart(limited(1800), table(7))).length, 1);
+      assert.deepEqual(bench.taken(), set);
+      // NAT44 that was created again, by hand, has no limits
+      await enable(false);
+      await enable(true, 2048);
+      await bench.restart(limited(1800), table(7));
+      assert.equal(bench.taken().filter((name) => name === set[0]).length, 2);
+      assert.deepEqual(await bench.restart(limited(1800), table(7)), []);
+      await bench.agent.assertSettled();
+    });
+
     test('a feature is disabled before an incompatible one is enabled', async () => {
       const on = (features: object) => keyedValue(nat44InterfaceModel, { name: 'a', ...features });
       await bench.apply(nat, a, on({ nat_inside: true, nat_outside: true }));

@@ -1,4 +1,5 @@
 import type { VppClient } from '#vpp/binapi/api.ts';
+import { readTableLimits } from '#vpp/descriptors/nat44/table-limits.ts';
 
 const ALL = 0xffff_ffff;
 
@@ -140,7 +141,7 @@ async function nat44World(client: VppClient): Promise<unknown> {
     sessions,
     forwarding_enabled,
     // VPP keeps those of a disabled plugin until it is enabled again
-    ...(sessions > 0 && { timeouts }),
+    ...(sessions > 0 && { timeouts, limits: await sessionLimits(client, sessions) }),
     interfaces: sorted(sides),
     nodes: await inputNodes(client, [...sides, ...outputs]),
     outputs: sorted(outputs),
@@ -149,6 +150,13 @@ async function nat44World(client: VppClient): Promise<unknown> {
     balanced: sorted(balanced.map((each) => ({ ...each, locals: sorted(each.locals) }))),
     identities: sorted(await client.dump('nat44_identity_mapping_dump', {})),
   };
+}
+
+/** Of the first tables, without those that are the size of the session table, as a removed one is. */
+async function sessionLimits(client: VppClient, size: number): Promise<unknown> {
+  const first = [0, 1].map((vrf_id) => ({ vrf_id, max_sessions: 0 }));
+  const found = await readTableLimits(client, first);
+  return found.filter(({ max_sessions }) => max_sessions !== size);
 }
 
 export interface InputNode {

@@ -6,6 +6,7 @@ import {
   NAT44_ENDPOINT_DEPENDENT_KEY,
   nat44AddressKey,
   nat44FeatureKey,
+  nat44TableLimitKey,
 } from '#models/vpp/derived.ts';
 import type { Nat44GlobalAddress, Nat44GlobalInterface } from '#models/vpp/nat.gen.ts';
 import { NAT44_GLOBAL_KEY, type Nat44Global, nat44GlobalModel } from '#models/vpp/nat44-global.ts';
@@ -26,6 +27,7 @@ import {
   useOneWorker,
   validateSettings,
 } from './session-settings.ts';
+import { readTableLimits } from './table-limits.ts';
 
 /** Objects of VPP that belong to the lists of the global value, not to values of their own. */
 interface GlobalEntries {
@@ -136,6 +138,10 @@ export function nat44GlobalDescriptor({
         }),
         value: entry,
       })),
+      ...(value.sessions?.table_limits ?? []).map((limit) => ({
+        key: nat44TableLimitKey.build({ vrf: String(limit.vrf_id) }),
+        value: limit,
+      })),
     ],
 
     create: (_key, value) =>
@@ -181,6 +187,7 @@ export function nat44GlobalDescriptor({
       ]);
       const found = settingsIn(...config, known);
       if (found === undefined) return [];
+      const limits = await readTableLimits(client, known?.sessions?.table_limits ?? []);
       const inVpp = new Set(addresses.map((each) => `${addressClaim(each)} ${each.vrf}`));
       const value = nat44GlobalModel.canonical({
         ...found,
@@ -191,6 +198,7 @@ export function nat44GlobalDescriptor({
           inVpp.has(`${addressName(entry)} ${entry.vrf_id}`),
         ),
         virtual_reassembly: known?.virtual_reassembly,
+        ...(found.sessions && { sessions: { ...found.sessions, table_limits: limits } }),
       });
       const metadata = metadataOf(value, config[1]);
       return [{ key: NAT44_GLOBAL_KEY, value, metadata, origin: 'from-NB' as const }];

@@ -5,7 +5,7 @@ import type { Nat44Global } from '#models/vpp/nat44-global.ts';
 import type { VppClient } from '../../binapi/api.ts';
 import type { Nat44ShowRunningConfigReply, NatWorkerDetails } from '../../binapi/messages.gen.ts';
 
-type Numbers = Omit<SessionSettings, 'several_workers'>;
+type Numbers = Omit<SessionSettings, 'several_workers' | 'table_limits'>;
 
 /** Of VPP; the same in all releases. */
 const defaults: Numbers = {
@@ -47,7 +47,10 @@ export function sameTimeouts(a: Nat44Global, b: Nat44Global): boolean {
 }
 
 export function hasDefaultTimeouts(value: Nat44Global): boolean {
-  return sameTimeouts(value, { ...value, sessions: { ...defaults, several_workers: false } });
+  return sameTimeouts(value, {
+    ...value,
+    sessions: { ...defaults, several_workers: false, table_limits: [] },
+  });
 }
 
 /**
@@ -80,7 +83,7 @@ export function setTimeouts(client: VppClient, value: Nat44Global): Promise<unkn
 
 /**
  * The settings that VPP has, spelled as they are desired: a default is 0, and nothing at all if all are
- * defaults and none is desired.
+ * defaults and none is desired. Without the limits of tables, which are read by themselves.
  */
 export function settingsOf(
   { sessions, timeouts }: Nat44ShowRunningConfigReply,
@@ -100,7 +103,8 @@ export function settingsOf(
     return found[field] === defaults[field] ? 0 : found[field];
   });
   const isDefault = !several_workers && fields.every((field) => settings[field] === 0);
-  return isDefault && asked === undefined ? undefined : { ...settings, several_workers };
+  if (isDefault && asked === undefined) return undefined;
+  return { ...settings, several_workers, table_limits: [] };
 }
 
 export function validateSettings(key: string, { sessions }: Nat44Global): void {
@@ -109,4 +113,7 @@ export function validateSettings(key: string, { sessions }: Nat44Global): void {
   checkField(key, size <= MAX_TABLE_SIZE, 'sessions.max_sessions', reason);
   const crash = 'not supported: VPP crashes when backends of one service are on several workers';
   checkField(key, sessions?.several_workers !== true, 'sessions.several_workers', crash);
+  const vrfs = sessions?.table_limits.map(({ vrf_id }) => vrf_id) ?? [];
+  const twice = 'a table is listed twice';
+  checkField(key, new Set(vrfs).size === vrfs.length, 'sessions.table_limits', twice);
 }

@@ -71,6 +71,8 @@ export const nat44Families: readonly Family[] = [
       sessions: [
         { udp_timeout: 60, icmp_timeout: 30 },
         { max_sessions: 1024, tcp_established_timeout: 600 },
+        { table_limits: [{ vrf_id: 0, max_sessions: 900 }] },
+        { table_limits: [{ vrf_id: 0, max_sessions: 800 }] },
       ],
       nat_interfaces: [
         [{ name: 'nat-b' }],

@@ -64,6 +64,13 @@ describe('NAT44 of a node', () => {
           tcp_transitory_timeout: 0,
           icmp_timeout: 300,
           several_workers: false,
+          // one part of 16 is for packets of tunnels and replies of node ports
+          table_limits: [
+            { vrf_id: 0, max_sessions: 60_480 },
+            { vrf_id: 1, max_sessions: 64_512 },
+            { vrf_id: 4_294_967_292, max_sessions: 64_512 },
+            { vrf_id: 4_294_967_293, max_sessions: 60_480 },
+          ],
         },
       },
       'nat44-interface/Gig1': { name: 'Gig1', nat_outside: true },
@@ -162,6 +169,12 @@ nodeConfig:
       udp_timeout: 60,
       icmp_timeout: 60,
       several_workers: false,
+      table_limits: [
+        { vrf_id: 0, max_sessions: 938 },
+        { vrf_id: 1, max_sessions: 1000 },
+        { vrf_id: 4_294_967_292, max_sessions: 1000 },
+        { vrf_id: 4_294_967_293, max_sessions: 938 },
+      ],
     });
     assert.deepEqual(nonDefaultFields(virtual_reassembly!), { drop_fragments: true });
   });
