@@ -1,4 +1,14 @@
 /** The startup configuration of VPP for a node without one. */
+import { join } from 'node:path';
+
+/** File with commands of VPP's CLI, which VPP executes at its start. */
+export const COMMANDS_FILE = 'startup.commands';
+
+/**
+ * VPP's default keeps a UDP session of ACLs for ten minutes, so that few new flows a second fill the table. Two minutes
+ * are the default of Linux for connections over UDP that were answered.
+ */
+export const STARTUP_COMMANDS = 'set acl-plugin session timeout udp idle 120\n';
 
 export interface GeneratedStartup {
   /** Folder of the sockets. */
@@ -23,6 +33,7 @@ unix {
   cli-listen ${folder}/cli.sock
   # Without traffic VPP sleeps this long between two polls of its sockets.
   poll-sleep-usec 100
+  startup-config ${join(folder, COMMANDS_FILE)}
 }
 socksvr { socket-name ${folder}/api.sock }
 # Counters of graph nodes, for the metrics vpp_runtime_….

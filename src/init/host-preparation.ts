@@ -13,7 +13,13 @@ import type { AgentCopy } from './agent-copy.ts';
 import { whenFree } from './api-socket.ts';
 import type { ApiSocketLock } from './api-socket-lock.ts';
 import { RuntimeFolderError, StartupConfigError } from './errors.ts';
-import { generatedStartup, type PciNic, pciNicOf } from './generated-startup.ts';
+import {
+  COMMANDS_FILE,
+  generatedStartup,
+  type PciNic,
+  pciNicOf,
+  STARTUP_COMMANDS,
+} from './generated-startup.ts';
 import type { FoundNodeConfig, NodeConfigReader } from './node-config-reader.ts';
 import { startupSettings } from './startup-settings.ts';
 import type { StolenNic } from './stolen-nic.ts';
@@ -144,6 +150,7 @@ export class HostPreparation implements Preparation {
     const configuration = join(folder, 'startup.conf');
     try {
       createFolder(folder);
+      writeFileSync(join(folder, COMMANDS_FILE), STARTUP_COMMANDS);
       writeFileSync(configuration, generatedStartup({ folder, devices }));
     } catch (cause) {
       throw new RuntimeFolderError(

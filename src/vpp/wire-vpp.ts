@@ -24,6 +24,7 @@ import { namespaceSight } from './namespace-sight.ts';
 import { natSessionPort } from './nat-session-port.ts';
 import { ObjectRecords, type RecordStore } from './object-records.ts';
 import { vppRoutes } from './routes.ts';
+import { AclSessionTable } from './stats/acl-sessions.ts';
 import { ConnectedProcess } from './stats/connected-process.ts';
 import { VppMetrics } from './stats/metrics.ts';
 import { SegmentStatistics } from './stats/statistics.ts';
@@ -112,7 +113,13 @@ export function wireVpp(deps: VppWiringDeps): WiredVpp {
       ...telemetryRoutes({ client, statistics, clock }),
     ],
     statistics,
-    metrics: new VppMetrics(statistics, registry, label, log),
+    metrics: new VppMetrics({
+      statistics,
+      aclTable: new AclSessionTable({ client, clock, log }),
+      registry,
+      agent: label,
+      log,
+    }),
     telemetry: wireTelemetry({
       config: deps.telemetry,
       client,

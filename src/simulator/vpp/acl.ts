@@ -33,6 +33,9 @@ function ruleError(rules: readonly AclRule[]): number {
 }
 
 /** ACLs and the interfaces that they are bound to. */
+/** VPP's default. */
+const MAX_SESSIONS = 500_000n;
+
 export class Acls {
   readonly #interfaces: Interfaces;
   readonly #lists = new Map<number, Acl>();
@@ -127,6 +130,7 @@ export class Acls {
           this.#addDel(sw_if_index, acl_index, is_input ? 'in' : 'out', is_add),
         acl_interface_set_acl_list: ({ sw_if_index, n_input, acls }) =>
           this.#setAll(sw_if_index, n_input, acls),
+        acl_plugin_get_conn_table_max_entries: () => ({ conn_table_max_entries: MAX_SESSIONS }),
       },
       dumps: {
         acl_dump: ({ acl_index }) => details(this.#lists, acl_index),

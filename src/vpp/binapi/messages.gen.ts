@@ -320,6 +320,12 @@ export interface AclInterfaceSetAclListReply {
   readonly retval: number;
 }
 
+export type AclPluginGetConnTableMaxEntries = Readonly<Record<string, never>>;
+
+export interface AclPluginGetConnTableMaxEntriesReply {
+  readonly conn_table_max_entries: bigint;
+}
+
 export interface AddDelIpPuntRedirectV2 {
   /** default true */
   readonly is_add?: boolean;
@@ -1599,6 +1605,7 @@ export interface Requests {
   readonly acl_del: { readonly request: AclDel; readonly reply: AclDelReply };
   readonly acl_interface_add_del: { readonly request: AclInterfaceAddDel; readonly reply: AclInterfaceAddDelReply };
   readonly acl_interface_set_acl_list: { readonly request: AclInterfaceSetAclList; readonly reply: AclInterfaceSetAclListReply };
+  readonly acl_plugin_get_conn_table_max_entries: { readonly request: AclPluginGetConnTableMaxEntries; readonly reply: AclPluginGetConnTableMaxEntriesReply };
   readonly add_del_ip_punt_redirect_v2: { readonly request: AddDelIpPuntRedirectV2; readonly reply: AddDelIpPuntRedirectV2Reply };
   readonly af_packet_create_v3: { readonly request: AfPacketCreateV3; readonly reply: AfPacketCreateV3Reply };
   readonly af_packet_delete: { readonly request: AfPacketDelete; readonly reply: AfPacketDeleteReply };

@@ -96,6 +96,7 @@ export const usedMessages = [
   'acl_add_replace',
   'acl_del',
   'acl_dump',
+  'acl_plugin_get_conn_table_max_entries',
   'acl_interface_set_acl_list',
   'acl_interface_add_del',
   'acl_interface_list_dump',

@@ -9,14 +9,27 @@ import type {
   SystemCounters,
 } from '#plugins/controller/api/ports/stats.ts';
 import { aclCounters } from './acl-counters.ts';
+import type { AclSessionTable } from './acl-sessions.ts';
+import { SessionAlarm } from './session-alarm.ts';
 
 /** Share of NAT44's session table above which it is reported as nearly full. */
 const NEARLY_FULL = 0.8;
 
+export interface VppMetricsDeps {
+  readonly statistics: StatsPort;
+  readonly aclTable: Pick<AclSessionTable, 'read'>;
+  readonly registry: Registry;
+  /** Service label, which is a label of the metrics `vpp_…` as in the original. */
+  readonly agent: string;
+  readonly log: Logger;
+}
+
 /** Exports VPP's figures of this node as metrics. Call `refresh` before each scrape. */
 export class VppMetrics {
   readonly #statistics: StatsPort;
+  readonly #aclTable: Pick<AclSessionTable, 'read'>;
   readonly #log: Logger;
+  readonly #natAlarm: SessionAlarm;
   readonly #agent: string;
   /** All metrics but `up`. */
   readonly #values: (Gauge | Counter)[] = [];
@@ -35,12 +48,15 @@ export class VppMetrics {
   readonly #natDrops: Counter;
   readonly #aclPackets: Counter;
   readonly #aclRefused: Counter;
+  readonly #aclSessions: Gauge;
+  readonly #aclLimit: Gauge;
   #lastError = '';
 
-  /** @param agent service label, which is a label of the metrics `vpp_…` as in the original */
-  constructor(statistics: StatsPort, registry: Registry, agent: string, log: Logger) {
+  constructor({ statistics, aclTable, registry, agent, log }: VppMetricsDeps) {
     this.#statistics = statistics;
+    this.#aclTable = aclTable;
     this.#log = log;
+    this.#natAlarm = new SessionAlarm('the session table of NAT44 on a thread of VPP', log);
     this.#agent = agent;
     const registers = [registry];
     const gauge = (name: string, help: string, labelNames: string[] = []): Gauge => {
@@ -111,6 +127,16 @@ export class VppMetrics {
       'Packets for which the ACLs had no space for another session.',
       ['direction', 'family'],
     );
+    this.#aclSessions = gauge(
+      'contiv_vpp_acl_sessions',
+      'There are not more sessions of ACLs in VPP, on all threads: the number of the last minute if it is above 90 %, else all that were made since the last look.',
+      ['agent'],
+    );
+    this.#aclLimit = gauge(
+      'contiv_vpp_acl_sessions_limit',
+      'Sessions that the ACLs of VPP can hold.',
+      ['agent'],
+    );
   }
 
   /** Never rejects: if the statistics cannot be read, `vpp_stats_up` is 0 and the rest is absent. */
@@ -122,10 +148,15 @@ export class VppMetrics {
       const system = await this.#statistics.system();
       const sessions = await this.#statistics.natSessions();
       const packets = await this.#statistics.natPackets();
+      const acl = await this.#aclTable.read(madeAclSessions(errors));
       this.#setSystem(system);
       this.#setErrors(errors);
       this.#setSessions(sessions);
       this.#setPackets(packets);
+      if (acl) {
+        this.#aclSessions.set({ agent }, acl.atMost);
+        this.#aclLimit.set({ agent }, acl.limit);
+      }
       this.#up.set({ agent }, 1);
       this.#lastError = '';
     } catch (error) {
@@ -170,7 +201,9 @@ export class VppMetrics {
       this.#natSessions.set({ agent, thread }, count);
     });
     this.#natLimit.set({ agent }, limit);
-    const isNearlyFull = Math.max(0, ...sessions) >= NEARLY_FULL * limit && limit > 0;
+    const most = Math.max(0, ...sessions);
+    this.#natAlarm.update(most, limit);
+    const isNearlyFull = most >= NEARLY_FULL * limit && limit > 0;
     this.#natNearlyFull.set({ agent }, isNearlyFull ? 1 : 0);
   }
 
@@ -183,4 +216,9 @@ export class VppMetrics {
   #clear(): void {
     for (const metric of this.#values) metric.reset();
   }
+}
+
+function madeAclSessions(errors: readonly NodeErrorCounter[]): number {
+  const made = aclCounters(errors).filter(({ verdict }) => verdict === 'new_session');
+  return made.reduce((sum, { packets }) => sum + packets, 0);
 }

@@ -169,7 +169,13 @@ await declareUnless(withoutIsolatedVpp(), 'NAT sessions of a real VPP', () => {
 
   test('are reported before their table is full', async () => {
     const registry = new Registry();
-    const metrics = new VppMetrics(statistics, registry, 'node1', silentLogger);
+    const metrics = new VppMetrics({
+      statistics,
+      aclTable: { read: async () => undefined },
+      registry,
+      agent: 'node1',
+      log: silentLogger,
+    });
     const isNearlyFull = async (): Promise<boolean> => {
       await metrics.refresh();
       return /^vpp_nat44_sessions_nearly_full\{agent="node1"\} 1$/m.test(await registry.metrics());

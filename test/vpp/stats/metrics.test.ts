@@ -11,10 +11,17 @@ const ACL_NODE = 'acl-plugin-in-ip4-fa';
 describe('the metrics of VPP', () => {
   const statistics = new FakeStatistics();
   const registry = new Registry();
-  const metrics = new VppMetrics(statistics, registry, 'node1', silentLogger);
+  const metrics = new VppMetrics({
+    statistics,
+    aclTable: { read: async (made) => ({ atMost: made, limit: 500_000 }) },
+    registry,
+    agent: 'node1',
+    log: silentLogger,
+  });
   Object.assign(statistics.found, {
     nodeErrors: [
       { node: ACL_NODE, reason: 'ACL deny packets', count: 7n },
+      { node: ACL_NODE, reason: 'new sessions added', count: 30n },
       { node: ACL_NODE, reason: 'too many sessions to add new', count: 2n },
     ],
     natPackets: [
@@ -34,6 +41,8 @@ describe('the metrics of VPP', () => {
       'vpp_stats_up{agent="node1"} 1',
       'contiv_vpp_acl_packets_total{direction="in",family="4",verdict="denied"} 7',
       'contiv_vpp_acl_packets_total{direction="out",family="6",verdict="new_session"} 0',
+      'contiv_vpp_acl_sessions{agent="node1"} 30',
+      'contiv_vpp_acl_sessions_limit{agent="node1"} 500000',
       'contiv_vpp_acl_refused_sessions_total{direction="in",family="4"} 2',
       `contiv_vpp_errors_total{node="${ACL_NODE}",reason="ACL deny packets"} 7`,
       'contiv_vpp_nat_packets_total{direction="in2out",path="fast",protocol="tcp"} 5',
