@@ -4,7 +4,9 @@ import { type WiredLinux, wireLinux } from '#linux/wire-linux.ts';
 import { podFamily } from '#plugins/contivconf/node-settings.ts';
 import type { EventRecord } from '#plugins/controller/event-record.ts';
 import { isAgentKey } from '#plugins/ipv4net/agent-keys.ts';
+import { podLinkNaming } from '#plugins/ipv4net/link-naming.ts';
 import { type WiredVpp, wireVpp } from '#vpp/wire-vpp.ts';
+import { QueueBalance } from '#vpp/workers/queue-balance.ts';
 import { lostPartsProblem } from '../lost-parts.ts';
 import { ResyncedTable } from '../resynced-table.ts';
 import { registerSocketServicesMetrics } from '../socket-services-metrics.ts';
@@ -50,6 +52,13 @@ export function southbound(deps: PartDeps, stores: NodeStores): Southbound {
     random,
     log: loggers.get('vpp'),
   });
+  const queueBalance = new QueueBalance({
+    client: vpp.client,
+    statistics: vpp.statistics,
+    isPodLink: (tag) => podLinkNaming.ofVppInterface(tag) !== undefined,
+    clock,
+    log: loggers.get('vpp'),
+  });
   const { socketTable, socketFault } = environment;
   const resynced =
     socketTable && new ResyncedTable({ table: socketTable, log: loggers.get('linux') });
@@ -65,7 +74,7 @@ export function southbound(deps: PartDeps, stores: NodeStores): Southbound {
     linux,
     components: [vpp.component],
     connection: vpp.connection,
-    connected: [linux.component, vpp.telemetry],
+    connected: [linux.component, vpp.telemetry, queueBalance],
     routes: vpp.routes,
     onProcessed: (record) => void resynced?.observe(record),
   };
