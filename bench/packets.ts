@@ -25,7 +25,9 @@ export const NAME = 'packets';
 
 const ROUNDS = 5;
 const RULES = [1, 100, 1000];
+const REMOTE_RULES = 100;
 const THROUGHPUT_ROUNDS = 3;
+const WORKERS = 2;
 
 export async function run(print: Print): Promise<void> {
   const missing = withoutNodes() || withoutVhostNet() || withoutSocketHooks();
@@ -40,6 +42,10 @@ export async function run(print: Print): Promise<void> {
       await isolate(ours, rules);
       const title = `IPv${family}, pod → pod under a policy of ${rules} rules`;
       await comparePath(print, title, 'pod → pod', bare, ours);
+      if (rules === REMOTE_RULES) {
+        const remote = `IPv${family}, pod of another node → pod under a policy of ${rules} rules`;
+        await comparePath(print, remote, 'pod of another node → pod', bare, ours);
+      }
     }
     await isolate(ours, undefined);
     // without a policy again
@@ -52,13 +58,28 @@ export async function run(print: Print): Promise<void> {
     }
     await compareThroughput(print, `IPv${family}`, bare, ours);
   }
+  await compareWorkers(print);
 }
 
-/** Permits the receiving pod its sender, by the last of as many rules. */
+/** Each of two workers sends the same packets; the paths differ in what the workers share. */
+async function compareWorkers(print: Print): Promise<void> {
+  await using bare = await startBareNode(4, WORKERS);
+  await using ours = await startOurNode(4, WORKERS);
+  const compare = (title: string, path: PathName) =>
+    comparePath(print, `IPv4, ${title}, two workers`, path, bare, ours, path, WORKERS);
+  for (const path of ['pod → pod', 'pod → pod of another node', 'pod → outside'] as const)
+    await compare(path, path);
+  await isolate(ours, 100);
+  await compare('pod → pod under a policy of 100 rules', 'pod → pod');
+}
+
+/** Permits the receiving pod its sender, on this node and on the other one, by the last of as many rules. */
 async function isolate({ cluster, ends }: OurNode, rules: number | undefined): Promise<void> {
   const names = { name: 'bench', namespace: 'default' };
   const other = (n: number) => (ends.pod.includes(':') ? `2001:db8::${n * 2}` : unused(n));
-  const peers = Array.from({ length: (rules ?? 1) - 1 }, (_, n) => hostBlock(other(n)));
+  const peers = Array.from({ length: Math.max((rules ?? 1) - 2, 0) }, (_, n) =>
+    hostBlock(other(n)),
+  );
   const value =
     rules === undefined
       ? undefined
@@ -66,7 +87,7 @@ async function isolate({ cluster, ends }: OurNode, rules: number | undefined): P
           ...names,
           pods: selector({ app: 'b' }),
           policy_type: 'INGRESS',
-          ingress_rule: [{ from: [...peers, hostBlock(ends.pod)] }],
+          ingress_rule: [{ from: [...peers, hostBlock(ends.remotePod), hostBlock(ends.pod)] }],
         });
   await cluster.write({ resource: resources.policy, ...names, value });
 }
@@ -117,11 +138,12 @@ async function comparePath(
   bare: MeasuredNode,
   ours: MeasuredNode,
   barePath = path,
+  workers = 0,
 ): Promise<void> {
   const costs: Record<'bare' | 'ours', GraphCost[]> = { bare: [], ours: [] };
   for (let round = 0; round < ROUNDS; round++) {
-    costs.bare.push(await graphCost(bare.vpp, packetsOf(barePath, bare.ends)));
-    costs.ours.push(await graphCost(ours.vpp, packetsOf(path, ours.ends)));
+    costs.bare.push(await graphCost(bare.vpp, packetsOf(barePath, bare.ends), workers));
+    costs.ours.push(await graphCost(ours.vpp, packetsOf(path, ours.ends), workers));
   }
   const [least, cost] = [costs.bare, costs.ours].map((all) => median(all.map(total))) as [
     number,

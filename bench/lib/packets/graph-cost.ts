@@ -18,22 +18,36 @@ const DEVICE = /^(pg-input|.*-tx|tap-input|af-packet-input|virtio-input|unix-epo
 /** A line of `show runtime`: name, state, calls, vectors, suspends, clocks, vectors a call. */
 const LINE = /^(\S+)\s+[a-z ]+?\s+(\d+)\s+(\d+)\s+\d+\s+(\S+)\s+\S+$/;
 
-/** Sends the packets again and again. */
-export async function graphCost(vpp: VppProcess, packets: Packets): Promise<GraphCost> {
+/**
+ * Sends the packets again and again.
+ * @param workers of VPP, each of which sends the same packets; 0: the main thread sends
+ */
+export async function graphCost(
+  vpp: VppProcess,
+  packets: Packets,
+  workers = 0,
+): Promise<GraphCost> {
   const file = join(vpp.folder, 'packets.pcap');
   writeFileSync(file, captureFile(packets.frames));
   const place = `interface ${packets.interface} node ethernet-input`;
-  await vpp.cli(`packet-generator new { name bench limit ${ENDLESS} ${place} pcap ${file} }`);
+  const streams = Array.from({ length: Math.max(workers, 1) }, (_, worker) => `bench${worker}`);
+  for (const [worker, name] of streams.entries())
+    await vpp.cli(
+      `packet-generator new { name ${name} worker ${worker} limit ${ENDLESS} ${place} pcap ${file} }`,
+    );
+  const each = async (command: string) => {
+    for (const name of streams) await vpp.cli(`packet-generator ${command} ${name}`);
+  };
   try {
-    await vpp.cli('packet-generator enable-stream bench');
+    await each('enable-stream');
     await sleep(MEASURED_MS / 4);
     await vpp.cli('clear runtime');
     await sleep(MEASURED_MS);
     const runtime = await vpp.cli('show runtime');
     return costOf(runtime);
   } finally {
-    await vpp.cli('packet-generator disable-stream bench');
-    await vpp.cli('packet-generator delete bench');
+    await each('disable-stream');
+    await each('delete');
   }
 }
 
@@ -41,14 +55,22 @@ export function total(cost: GraphCost): number {
   return [...cost.values()].reduce((sum, clocks) => sum + clocks, 0);
 }
 
-/** Nodes that at least half of the packets visit. */
+/** Nodes that at least half of the packets visit, on all threads together. */
 function costOf(runtime: string): GraphCost {
-  const nodes = runtime.split('\n').flatMap((line) => {
+  const nodes = new Map<string, { readonly vectors: number; readonly clocks: number }>();
+  for (const line of runtime.split('\n')) {
     const [, name = '', , vectors, clocks] = LINE.exec(line.trim()) ?? [];
-    return vectors ? [{ name, vectors: Number(vectors), clocks: Number(clocks) }] : [];
-  });
-  const sent = nodes.find(({ name }) => name === SENDER)?.vectors ?? 0;
+    if (vectors === undefined) continue;
+    const known = nodes.get(name) ?? { vectors: 0, clocks: 0 };
+    nodes.set(name, {
+      vectors: known.vectors + Number(vectors),
+      clocks: known.clocks + Number(vectors) * Number(clocks),
+    });
+  }
+  const sent = nodes.get(SENDER)?.vectors ?? 0;
   if (sent === 0) throw new Error(`VPP sent no packet: ${runtime}`);
-  const visited = nodes.filter(({ name, vectors }) => !DEVICE.test(name) && vectors * 2 >= sent);
-  return new Map(visited.map(({ name, vectors, clocks }) => [name, (clocks * vectors) / sent]));
+  const visited = [...nodes].filter(
+    ([name, { vectors }]) => !DEVICE.test(name) && vectors * 2 >= sent,
+  );
+  return new Map(visited.map(([name, { clocks }]) => [name, clocks / sent]));
 }
