@@ -10,6 +10,7 @@ import { nat44GlobalModel } from '#models/vpp/nat44-global.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import { keyedValue, loop, table } from '#test/descriptors/compliance/example-values.ts';
 import { withoutVpp } from '#test/support/requirements.ts';
+import { toPrefix } from '#vpp/binapi/addresses.ts';
 import type { VppClient } from '#vpp/binapi/api.ts';
 import { median, milliseconds, thousands } from './lib/floor/row.ts';
 import { commit, VppNode } from './lib/vpp-node.ts';
@@ -27,6 +28,8 @@ interface Load {
 
 const numbers = Array.from({ length: COUNT }, (_, n) => n);
 
+const networkOf = (n: number) => `100.${64 + (n >> 8)}.${n & 255}.0/24`;
+
 const loads: readonly Load[] = [
   {
     what: 'routes',
@@ -36,7 +39,7 @@ const loads: readonly Load[] = [
       ...numbers.map((n) =>
         keyedValue(vppRouteModel, {
           vrf_id: 1,
-          dst_network: `100.${64 + (n >> 8)}.${n & 255}.0/24`,
+          dst_network: networkOf(n),
           next_hop_addr: '192.168.30.2',
           outgoing_interface: 'a',
         }),
@@ -72,6 +75,43 @@ export async function run(print: (line: string) => void): Promise<void> {
     return;
   }
   for (const load of loads) await measure(print, load);
+  await compareQuestions(print, loads[0]!);
+}
+
+/** Other questions about routes, by the processor time of VPP: its longest run depends on the load of the machine. */
+async function compareQuestions(print: (line: string) => void, { values, dump }: Load) {
+  await using node = await VppNode.start();
+  await commit(node.agent(), 'full-resync', new Map(values.map(({ key, value }) => [key, value])));
+  const { client } = node;
+  const inTable = { table_id: 1, is_ip6: false, name: '' };
+  const sources = await client.dump('fib_source_dump', {});
+  const unused = sources.find(({ src }) => src.name === 'DHCP')!.src.id;
+  const questions: Readonly<Record<string, () => Promise<unknown>>> = {
+    'a ping': () => client.request('control_ping', {}),
+    'dump of all routes': () => dump(client),
+    'dump of a source that has none': () =>
+      client.dump('ip_route_v2_dump', { src: unused, table: inTable }),
+    'each route by itself, 100 in flight': () =>
+      Promise.all(
+        numbers.map((n) =>
+          client.request('ip_route_lookup_v2', {
+            table_id: 1,
+            exact: 1,
+            prefix: toPrefix(networkOf(n)),
+          }),
+        ),
+      ),
+    'number of entries by prefix length': () =>
+      client.request('cli_inband', { cmd: 'show ip fib table 1 summary' }),
+  };
+  print(`${thousands(COUNT)} routes: processor time of VPP`);
+  for (const [name, ask] of Object.entries(questions)) {
+    const times: number[] = [];
+    for (let round = 0; round < ROUNDS; round++) times.push(await node.processorTime(ask));
+    print(
+      `    ${name}: median ${milliseconds(median(times))}, least ${milliseconds(Math.min(...times))}`,
+    );
+  }
 }
 
 async function measure(print: (line: string) => void, { what, values, dump }: Load): Promise<void> {

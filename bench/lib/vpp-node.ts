@@ -1,5 +1,5 @@
 /** A VPP of the bench, a client, and timed commits of schedulers on it. */
-
+import { readFileSync } from 'node:fs';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import type { TransactionMode, Value } from '#kvscheduler/api/transaction.ts';
@@ -52,6 +52,16 @@ export class VppNode implements AsyncDisposable {
   /** Runs a command of VPP's CLI. @returns what it printed */
   cli(command: string): Promise<string> {
     return this.#vpp.cli(command);
+  }
+
+  /** Time, in milliseconds, for which VPP's main thread had a processor while `work` ran. */
+  async processorTime(work: () => Promise<unknown>): Promise<number> {
+    const { vpe_pid: pid } = await this.client.request('control_ping', {});
+    const nanoseconds = () =>
+      Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[0]);
+    const before = nanoseconds();
+    await work();
+    return (nanoseconds() - before) / 1e6;
   }
 
   /** The longest time, in milliseconds, in which VPP handled the API without a pause while `work` ran. */

@@ -249,10 +249,12 @@ class ServerSession implements Peer {
   }
 
   #reply(service: Service & { reply: MessageCodec }, answer: unknown, context: number): void {
+    const zero = service.reply.zero();
+    // a few replies have no retval
     const fields =
       typeof answer === 'number'
-        ? { ...service.reply.zero(), retval: answer }
-        : { retval: 0, ...(answer as object) };
+        ? { ...zero, retval: answer }
+        : { ...('retval' in zero && { retval: 0 }), ...(answer as object) };
     this.#send(service.reply, fields, context);
   }
 
