@@ -21,14 +21,16 @@ export { dpdkNics } from './dpdk-nics.ts';
 export { type EffectiveOption, effectiveOptions } from './effective-config.ts';
 export { ipamConfig } from './global-settings.ts';
 export type { NodeConfigGate } from './node-config-gate.ts';
+export { nodePrefixLength } from './node-prefix-length.ts';
+export { addressList } from './node-section.ts';
 export { type ConfigSources, firstHostNic, resolveNode, stolenNic } from './node-settings.ts';
 export type * from './settings.ts';
+export { podFamilies } from './subnet-problems.ts';
 export { VALID_NODE_CONFIG_KEY } from './valid-node-config.ts';
 export type { NodeConfigVerdict } from './verdict.ts';
 
 /** As of the last resync; values of the file are available before it. */
 export interface ContivConfApi {
-  useIpv6(): boolean;
   mainInterface(): MainInterfaceConfig;
   otherInterfaces(): readonly NodeInterfaceConfig[];
   /** Address without prefix length; empty if there is none. */

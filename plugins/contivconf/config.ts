@@ -4,6 +4,8 @@
  */
 import { type Static, Type } from 'typebox';
 import Value from 'typebox/value';
+import type { IpFamily } from '#models/ip.ts';
+import { secondaryPrefixLength } from './node-prefix-length.ts';
 
 const flag = (byDefault: boolean, description: string) =>
   Type.Boolean({ default: byDefault, description });
@@ -88,6 +90,13 @@ const srv6 = Type.Object(
   { default: {} },
 );
 
+const ofFamily = (subnet: string, family: IpFamily) =>
+  number(
+    8,
+    0,
+    `Prefix length of the ${subnet} of one node in IPv${family}; 0: in the first family the key without a family, in the second one ${secondaryPrefixLength[family]}.`,
+  );
+
 const ipamConfig = Type.Object(
   {
     useExternalIPAM: flag(
@@ -96,29 +105,43 @@ const ipamConfig = Type.Object(
     ),
     contivCIDR: text(
       '',
-      'One network that is divided into all subnets; takes precedence over the individual subnets.',
+      'One network of each family that is divided into all subnets; takes precedence over the individual subnets.',
     ),
     serviceCIDR: text(
       '10.96.0.0/12',
-      'Service subnet (ClusterIPs), as configured in the API server.',
+      'Service subnet (ClusterIPs) of each family, as configured in the API server.',
     ),
     nodeInterconnectDHCP: flag(false, 'Assign node addresses by DHCP.'),
-    podSubnetCIDR: text('10.1.0.0/16', 'Pod subnet of all nodes.'),
-    podSubnetOneNodePrefixLen: number(8, 24, 'Prefix length of the pod subnet of one node.'),
+    podSubnetCIDR: text(
+      '10.1.0.0/16',
+      'Pod subnet of all nodes: one network, or one of each family, the primary one first (docs/networking.md).',
+    ),
+    podSubnetOneNodePrefixLen: number(
+      8,
+      24,
+      'Prefix length of the pod subnet of one node, in the first family.',
+    ),
+    podSubnetOneNodePrefixLenIPv4: ofFamily('pod subnet', 4),
+    podSubnetOneNodePrefixLenIPv6: ofFamily('pod subnet', 6),
     vppHostSubnetCIDR: text(
       '172.30.0.0/16',
-      'Subnet of the links between VPP and the host, of all nodes.',
+      'Subnet of the links between VPP and the host, of all nodes, for each family of the pods.',
     ),
     vppHostSubnetOneNodePrefixLen: number(
       8,
       24,
-      'Prefix length of the VPP-host subnet of one node.',
+      'Prefix length of the VPP-host subnet of one node, in the first family.',
     ),
+    vppHostSubnetOneNodePrefixLenIPv4: ofFamily('VPP-host subnet', 4),
+    vppHostSubnetOneNodePrefixLenIPv6: ofFamily('VPP-host subnet', 6),
     nodeInterconnectCIDR: text(
       '',
-      'Subnet of the node addresses in the network between the nodes.',
+      'Subnet of the node addresses in the network between the nodes; with one of each family, nodes have two.',
     ),
-    vxlanCIDR: text('192.168.30.0/24', 'Subnet of the nodes in the VXLAN overlay.'),
+    vxlanCIDR: text(
+      '192.168.30.0/24',
+      'Subnet of the nodes in the VXLAN overlay, for each family of the pods.',
+    ),
     defaultGateway: text('', 'Gateway to networks outside of the cluster.'),
     srv6,
   },

@@ -39,8 +39,12 @@ export function ipamConfig(file: ContivConfig): IpamConfig {
     nodeInterconnectCidr: ipam.nodeInterconnectCIDR,
     podSubnetCidr: ipam.podSubnetCIDR,
     podSubnetOneNodePrefixLen: ipam.podSubnetOneNodePrefixLen,
+    podSubnetOneNodePrefixLenIpv4: ipam.podSubnetOneNodePrefixLenIPv4,
+    podSubnetOneNodePrefixLenIpv6: ipam.podSubnetOneNodePrefixLenIPv6,
     vppHostSubnetCidr: ipam.vppHostSubnetCIDR,
     vppHostSubnetOneNodePrefixLen: ipam.vppHostSubnetOneNodePrefixLen,
+    vppHostSubnetOneNodePrefixLenIpv4: ipam.vppHostSubnetOneNodePrefixLenIPv4,
+    vppHostSubnetOneNodePrefixLenIpv6: ipam.vppHostSubnetOneNodePrefixLenIPv6,
     vxlanCidr: ipam.vxlanCIDR,
     defaultGateway: ipam.defaultGateway,
   };

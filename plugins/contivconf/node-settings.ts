@@ -11,7 +11,6 @@
  */
 
 import type { NodeConfig, NodeConfigInterfaceConfig } from '#kubernetes/models/node-config.ts';
-import type { IpFamily } from '#models/ip.ts';
 import type { StolenInterface } from '#plugins/controller/api/ports/stn.ts';
 import type { ContivConfig, NodeSection } from './config.ts';
 import { gatewayFault, interfaceAddressFault } from './host-address.ts';
@@ -25,6 +24,7 @@ import {
   stolenRoutes,
   unsupportedDriver,
 } from './stn-interface.ts';
+import { podFamilies } from './subnet-problems.ts';
 
 /** Source of a value. */
 export type Origin =
@@ -112,11 +112,6 @@ function firstSet<T extends string | readonly unknown[]>(
   candidates: readonly (readonly [T | undefined, Origin])[],
 ): readonly [T | undefined, Origin] {
   return candidates.find(([value]) => value !== undefined && value.length > 0) ?? [undefined, none];
-}
-
-/** Family of the pods. */
-export function podFamily({ ipamConfig }: ContivConfig): IpFamily {
-  return (ipamConfig.contivCIDR || ipamConfig.podSubnetCIDR).includes(':') ? 6 : 4;
 }
 
 /**
@@ -242,7 +237,7 @@ export function resolveNode(sources: ConfigSources): NodeSettings {
 }
 
 function stnConfig({ file: config, stolen }: ConfigSources, interfaceName: string): StnConfig {
-  const family = podFamily(config);
+  const [family] = podFamilies(config);
   return {
     interfaceName,
     // a file without the key means version 1
@@ -318,7 +313,7 @@ function mainInterface(
   const dhcp = dhcpCandidates.find(([enabled]) => enabled);
   const useDhcp = dhcp !== undefined && configured[0] === undefined && name !== undefined;
   const inherited =
-    takesOver && stolen && !useDhcp ? stolenAddresses(stolen, podFamily(config)) : [];
+    takesOver && stolen && !useDhcp ? stolenAddresses(stolen, podFamilies(config)[0]) : [];
   const [addresses = [], mainAddresses] = firstSet<readonly string[]>([
     [inherited, { source: 'stn' }],
     configured,
@@ -341,7 +336,7 @@ function defaultGateway(
   takesOver: boolean,
 ): readonly [string, Origin] {
   const found = nodeSection(config, nodeName);
-  const inherited = takesOver && stolen ? stolenGateway(stolen, podFamily(config)) : undefined;
+  const inherited = takesOver && stolen ? stolenGateway(stolen, podFamilies(config)[0]) : undefined;
   const [address] = main.addresses;
   const inSection = file(`nodeConfig.${found?.index}.gateway`);
   const [gateway = '', origin] = firstSet([

@@ -29,7 +29,7 @@ import {
   routingConfig,
 } from './global-settings.ts';
 import { Evaluator, type NicAndConfig } from './node-evaluation.ts';
-import { type NodeSettings, podFamily, stolenNic } from './node-settings.ts';
+import { type NodeSettings, stolenNic } from './node-settings.ts';
 import { type ValidNodeConfig, ValidNodeConfigRecord } from './valid-node-config.ts';
 import type { NodeConfigVerdict } from './verdict.ts';
 
@@ -59,7 +59,6 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
   const routing = deepFreeze(routingConfig(config));
   const ipam = deepFreeze(ipamConfig(config));
   const neighborScan = deepFreeze(neighborScanConfig(config));
-  const ipv6 = podFamily(config) === 6;
 
   const state = new HandlerState<State>('contivconf');
   /** A fact, which an aborted resync has learned, too. Undefined: not read yet. */
@@ -139,7 +138,6 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
   return {
     name: 'contivconf',
     state,
-    useIpv6: () => ipv6,
     mainInterface: () => current().settings.main,
     otherInterfaces: () => current().settings.others,
     defaultGateway: () => current().settings.defaultGateway,

@@ -19,15 +19,20 @@ export interface RoutingConfig {
 
 export interface IpamConfig {
   readonly useExternalIpam: boolean;
-  /** CIDRs as text; empty when not set. */
+  /** Each one CIDR, or one of each family with a comma between them; empty when not set. */
   readonly contivCidr: string;
   readonly serviceCidr: string;
   readonly nodeInterconnectDhcp: boolean;
   readonly nodeInterconnectCidr: string;
   readonly podSubnetCidr: string;
   readonly podSubnetOneNodePrefixLen: number;
+  /** 0: not set, see `nodePrefixLength`. */
+  readonly podSubnetOneNodePrefixLenIpv4: number;
+  readonly podSubnetOneNodePrefixLenIpv6: number;
   readonly vppHostSubnetCidr: string;
   readonly vppHostSubnetOneNodePrefixLen: number;
+  readonly vppHostSubnetOneNodePrefixLenIpv4: number;
+  readonly vppHostSubnetOneNodePrefixLenIpv6: number;
   readonly vxlanCidr: string;
   readonly defaultGateway: string;
 }

@@ -1,3 +1,4 @@
+import type { IpFamily } from '#models/ip.ts';
 import { FreeIndex } from './free-index.ts';
 import {
   addressText,
@@ -28,6 +29,10 @@ export class AddressPool {
     const size = 2 ** Math.min(hostBits(prefix), MAX_BITS) - 2;
     this.#index = new FreeIndex(size);
     for (let number = 0; number < FIRST_NUMBER; number++) this.#index.add(number);
+  }
+
+  get family(): IpFamily {
+    return this.#prefix.family;
   }
 
   /** Whether an address, in its canonical text, is in the network of the pool. */

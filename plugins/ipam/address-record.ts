@@ -1,9 +1,16 @@
+import type { IpFamily } from '#models/ip.ts';
 import type { AttachmentId, PodId } from '#plugins/podmanager/api.ts';
 
 export const ADDRESS_PREFIX = 'local/ipam/address/';
 /** Records that could not be read, kept for the analysis. */
 export const INVALID_PREFIX = 'local/ipam/invalid/';
+/** The last allocated address of the primary family. */
 export const LAST_KEY = 'local/ipam/last';
+
+/** Key of the last allocated address of another family than the primary one. */
+export function lastKey(family: IpFamily): string {
+  return `${LAST_KEY}/${family}`;
+}
 
 /** An address in the local store: one record per address, so that none is allocated twice. */
 export interface AddressRecord {

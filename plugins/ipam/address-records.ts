@@ -2,8 +2,10 @@
 import type { KvStore } from '#datastore/api.ts';
 import { defineError, errorText } from '#infra/errors/errors.ts';
 import { allSettled } from '#infra/rollback/rollback.ts';
+import type { IpFamily } from '#models/ip.ts';
 import { causedError, FatalError } from '#plugins/controller/api/errors.ts';
 import type { ResyncContext, RevertContext } from '#plugins/controller/api/event-handler.ts';
+import { familyOfAddress } from './address-pools.ts';
 import {
   ADDRESS_PREFIX,
   type AddressRecord,
@@ -11,6 +13,7 @@ import {
   addressRecordText,
   INVALID_PREFIX,
   LAST_KEY,
+  lastKey,
   readAddressRecord,
 } from './address-record.ts';
 
@@ -25,6 +28,7 @@ type PortContext = Pick<RevertContext, 'callPort'>;
 
 export class AddressRecords {
   readonly #store: KvStore;
+  readonly #primary: IpFamily | undefined;
   /**
    * Those that lost their owner are in the order in which they lost it, after those of an earlier process,
    * which are in the order of their keys.
@@ -32,22 +36,31 @@ export class AddressRecords {
   readonly #byAddress = new Map<string, AddressRecord>();
   /** Addresses whose last write failed, so that the disk may have another record than the memory. */
   readonly #uncertain = new Set<string>();
-  #last: string | undefined;
+  /** The last allocated address of each family. */
+  readonly #last = new Map<IpFamily, string>();
 
   /** @throws FatalError: without the records the agent would allocate addresses twice */
-  static async readBack(ctx: ResyncContext, store: KvStore): Promise<AddressRecords> {
-    const records = new AddressRecords(store);
+  static async readBack(
+    ctx: ResyncContext,
+    store: KvStore,
+    families: readonly IpFamily[],
+  ): Promise<AddressRecords> {
+    const records = new AddressRecords(store, families);
     let entries: readonly { key: string; value: string }[];
     try {
       entries = await ctx.callPort(
         'local store/list addresses',
         async () => (await store.list(ADDRESS_PREFIX)).entries,
       );
-      const last = await ctx.callPort(
-        'local store/get last address',
-        async () => (await store.get(LAST_KEY)) ?? null,
-      );
-      records.#last = last ?? undefined;
+      for (const key of lastKeys(families)) {
+        const last = await ctx.callPort(
+          `local store/get last address${key === LAST_KEY ? '' : ` ${key}`}`,
+          async () => (await store.get(key)) ?? null,
+        );
+        // that of the primary family comes first: the others may be of the time before it was the primary one
+        const family = last === null ? undefined : familyOfAddress(last);
+        if (family && !records.#last.has(family)) records.#last.set(family, last!);
+      }
     } catch (cause) {
       throw causedError(
         FatalError,
@@ -79,13 +92,18 @@ export class AddressRecords {
     return records;
   }
 
-  private constructor(store: KvStore) {
+  private constructor(store: KvStore, families: readonly IpFamily[]) {
     this.#store = store;
+    this.#primary = families[0];
   }
 
-  /** The last allocated address. */
-  get last(): string | undefined {
-    return this.#last;
+  /** The last allocated address of each family. */
+  last(): readonly string[] {
+    return [...this.#last.values()];
+  }
+
+  isLast(address: string): boolean {
+    return this.#last.get(familyOfAddress(address)) === address;
   }
 
   get(address: string): AddressRecord | undefined {
@@ -133,8 +151,10 @@ export class AddressRecords {
   }
 
   async #setLast(ctx: PortContext, address: string): Promise<void> {
-    await ctx.callPort(`local store/put ${LAST_KEY}`, () => this.#store.put(LAST_KEY, address));
-    this.#last = address;
+    const family = familyOfAddress(address);
+    const key = family === this.#primary ? LAST_KEY : lastKey(family);
+    await ctx.callPort(`local store/put ${key}`, () => this.#store.put(key, address));
+    this.#last.set(family, address);
   }
 
   /** Creates the record of a free address. @returns whether the attachment owns the address now */
@@ -224,4 +244,8 @@ export class AddressRecords {
     this.#uncertain.delete(address);
     this.#byAddress.delete(address);
   }
+}
+
+function lastKeys([, ...others]: readonly IpFamily[]): readonly string[] {
+  return [LAST_KEY, ...others.map(lastKey)];
 }

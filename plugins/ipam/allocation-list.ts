@@ -6,16 +6,16 @@ import type { PodRecordAddresses } from './pod-record-addresses.ts';
 
 /**
  * The addresses that are in use, by address: those with a record, and those that only Pod records contain.
- * @param owned address of each attachment that owns one
+ * @param owned addresses of each attachment that owns some
  */
 export function allocationList(
   records: readonly AddressRecord[],
-  owned: ReadonlyMap<AttachmentId, string>,
+  owned: ReadonlyMap<AttachmentId, readonly string[]>,
   podRecords: PodRecordAddresses | undefined,
 ): SharedMap<string, Allocation> {
   const allocations = new SharedMap<string, Allocation>();
   for (const { address, pod, podUid, attachment } of records) {
-    const holds = attachment !== '' && owned.get(attachment) === address;
+    const holds = attachment !== '' && (owned.get(attachment)?.includes(address) ?? false);
     const holder = holds ? attachment : undefined;
     allocations.set(address, { address, pod, podUid, attachment: holder });
   }

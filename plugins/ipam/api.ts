@@ -12,7 +12,10 @@ import {
   whyNoAddresses,
 } from './subnets.ts';
 
-export { BaseIpam as PlannedAddresses, type Plan, planOf } from './base-ipam.ts';
+export { familyOfAddress } from './address-pools.ts';
+export { BaseIpam as PlannedAddresses } from './base-ipam.ts';
+export type { FamilyPlan } from './family-plan.ts';
+export { type Plan, planOf } from './plan.ts';
 export {
   allocationsDocument,
   effectiveSubnets,
@@ -64,7 +67,7 @@ export interface Allocation {
 }
 
 export interface IpamApi extends AddressPlan {
-  /** Addresses of an attachment by family, without prefix length; empty if it has none. */
+  /** Addresses of an attachment, one of each family, the primary one first; without prefix length; empty if it has none. */
   podAddresses(attachment: AttachmentId): readonly string[];
   /** All allocations by address: owned and reserved ones. */
   allocations(): ReadonlyMap<string, Allocation>;

@@ -19,15 +19,22 @@ interface IpConfig {
  * @throws ExternalAddressError
  */
 export function externalAddress(data: string, family: IpFamily): string {
-  for (const { address } of ipConfigs(data)) {
-    const cidr = typeof address === 'string' ? parseCidr(address, 'bare') : undefined;
-    if (cidr && ipFamily(cidr.address) === family) return formatIp(cidr.address);
-  }
+  const found = findAddress(data, family);
+  if (found !== undefined) return found;
   throw new ExternalAddressError(
     data === ''
       ? 'the CNI request has no address, and the agent does not allocate any (useExternalIPAM)'
       : `the CNI request has no IPv${family} address: ${data.slice(0, 200)}`,
   );
+}
+
+/** @returns undefined: there is none */
+export function findAddress(data: string, family: IpFamily): string | undefined {
+  for (const { address } of ipConfigs(data)) {
+    const cidr = typeof address === 'string' ? parseCidr(address, 'bare') : undefined;
+    if (cidr && ipFamily(cidr.address) === family) return formatIp(cidr.address);
+  }
+  return undefined;
 }
 
 function ipConfigs(data: string): readonly IpConfig[] {

@@ -16,6 +16,11 @@ const RecordedSettings = Type.Object({
   podSubnetOneNodePrefixLen: Type.Number(),
   vppHostSubnetCidr: Type.String(),
   vppHostSubnetOneNodePrefixLen: Type.Number(),
+  // records of earlier releases lack those of one family; 0 is not written
+  podSubnetOneNodePrefixLenIpv4: Type.Number({ default: 0 }),
+  podSubnetOneNodePrefixLenIpv6: Type.Number({ default: 0 }),
+  vppHostSubnetOneNodePrefixLenIpv4: Type.Number({ default: 0 }),
+  vppHostSubnetOneNodePrefixLenIpv6: Type.Number({ default: 0 }),
   nodeInterconnectCidr: Type.String(),
   vxlanCidr: Type.String(),
 });
@@ -28,6 +33,10 @@ const configKeys: Readonly<Record<keyof RecordedSettings, string>> = {
   podSubnetOneNodePrefixLen: 'podSubnetOneNodePrefixLen',
   vppHostSubnetCidr: 'vppHostSubnetCIDR',
   vppHostSubnetOneNodePrefixLen: 'vppHostSubnetOneNodePrefixLen',
+  podSubnetOneNodePrefixLenIpv4: 'podSubnetOneNodePrefixLenIPv4',
+  podSubnetOneNodePrefixLenIpv6: 'podSubnetOneNodePrefixLenIPv6',
+  vppHostSubnetOneNodePrefixLenIpv4: 'vppHostSubnetOneNodePrefixLenIPv4',
+  vppHostSubnetOneNodePrefixLenIpv6: 'vppHostSubnetOneNodePrefixLenIPv6',
   nodeInterconnectCidr: 'nodeInterconnectCIDR',
   vxlanCidr: 'vxlanCIDR',
 };
@@ -89,7 +98,7 @@ export class PlanRecord {
   async ensureWritten(ctx: Pick<UpdateContext, 'callPort'>, config: IpamConfig): Promise<void> {
     if (this.#recorded && !this.#isUncertain && this.changes(config).length === 0) return;
     const settings = settingsOf(config);
-    const text = JSON.stringify(settings);
+    const text = recordText(settings);
     this.#isUncertain = true;
     await ctx.callPort('local store/put subnets', () => this.#store.put(PLAN_KEY, text));
     this.#isUncertain = false;
@@ -97,34 +106,25 @@ export class PlanRecord {
   }
 }
 
-function settingsOf({
-  contivCidr,
-  podSubnetCidr,
-  podSubnetOneNodePrefixLen,
-  vppHostSubnetCidr,
-  vppHostSubnetOneNodePrefixLen,
-  nodeInterconnectCidr,
-  vxlanCidr,
-}: RecordedSettings): RecordedSettings {
-  return {
-    contivCidr,
-    podSubnetCidr,
-    podSubnetOneNodePrefixLen,
-    vppHostSubnetCidr,
-    vppHostSubnetOneNodePrefixLen,
-    nodeInterconnectCidr,
-    vxlanCidr,
-  };
+function settingsOf(config: RecordedSettings): RecordedSettings {
+  return Object.fromEntries(settings.map((name) => [name, config[name]])) as RecordedSettings;
 }
 
 function shown(value: string | number): string {
   return value === '' ? '(none)' : String(value);
 }
 
+/** The record of a cluster without keys of one family is as earlier releases write it. */
+function recordText(recorded: RecordedSettings): string {
+  return JSON.stringify(recorded, (key, value) =>
+    /Ipv[46]$/.test(key) && value === 0 ? undefined : value,
+  );
+}
+
 /** @returns undefined for a text that is not a record; it is replaced */
 function recordedSettings(text: string | null): RecordedSettings | undefined {
   try {
-    const value: unknown = JSON.parse(text ?? 'null');
+    const value: unknown = Value.Default(RecordedSettings, JSON.parse(text ?? 'null'));
     return Value.Check(RecordedSettings, value) ? settingsOf(value) : undefined;
   } catch {
     return undefined;

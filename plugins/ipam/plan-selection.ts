@@ -7,7 +7,7 @@ import { type CodedError, defineError } from '#infra/errors/errors.ts';
 import type { IpamConfig } from '#plugins/contivconf/api.ts';
 import type { ResyncContext } from '#plugins/controller/api/event-handler.ts';
 import type { AddressRecord } from './address-record.ts';
-import type { Plan } from './base-ipam.ts';
+import type { Plan } from './plan.ts';
 import type { PlanRecord } from './plan-record.ts';
 import { podList } from './subnet-problems.ts';
 

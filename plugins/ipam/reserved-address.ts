@@ -1,6 +1,7 @@
 import { contains, parseCidr, parseIp } from '#models/ip.ts';
 import type { Node, NodeSyncApi } from '#plugins/nodesync/api.ts';
-import type { AddressPlan } from './base-ipam.ts';
+import { familyOfAddress } from './address-pools.ts';
+import type { FamilyPlan } from './family-plan.ts';
 import { addressText, lastAddress, parsePrefix } from './prefix.ts';
 
 /**
@@ -9,9 +10,11 @@ import { addressText, lastAddress, parsePrefix } from './prefix.ts';
  */
 export function whyReserved(
   address: string,
-  plan: AddressPlan,
+  families: readonly FamilyPlan[],
   nodes: Pick<NodeSyncApi, 'thisNode' | 'allNodes'>,
 ): string | undefined {
+  const plan = families.find(({ family }) => family === familyOfAddress(address));
+  if (!plan) return 'of another family than the pods';
   const podSubnet = parsePrefix(plan.podSubnetThisNode(), 'podCIDR');
   const { family, base } = podSubnet;
   if (address === addressText(family, base)) return 'the network address of the pod subnet';

@@ -2,7 +2,7 @@
 import { type CodedError, defineError } from '#infra/errors/errors.ts';
 import { podIdText } from '#plugins/podmanager/api.ts';
 import type { AddressRecord } from './address-record.ts';
-import type { Plan } from './base-ipam.ts';
+import type { Plan } from './plan.ts';
 import { contains, prefixText } from './prefix.ts';
 
 export const PodOutsideSubnetError = defineError({
@@ -26,22 +26,23 @@ const MAX_NAMED = 10;
 
 /** @param outside running pods with addresses outside of the pod subnet of this node */
 export function subnetProblems(
-  { pods, cluster }: Plan,
+  { own, cluster }: Plan,
   outside: readonly AddressRecord[],
 ): readonly CodedError[] {
-  const own = prefixText(pods);
-  const all = prefixText(cluster.pods);
   const problems: CodedError[] = [];
-  if (!(pods.length >= cluster.pods.length && contains(cluster.pods, pods.family, pods.base)))
-    problems.push(
-      new PodSubnetOutsideError(
-        `the pod subnet of this node, ${own}, is outside of that of the cluster, ${all}: services and hosts cannot reach its pods`,
-      ),
-    );
+  for (const [at, { pods }] of own.entries()) {
+    const all = cluster.families[at]!.pods;
+    if (!(pods.length >= all.length && contains(all, pods.family, pods.base)))
+      problems.push(
+        new PodSubnetOutsideError(
+          `the pod subnet of this node, ${prefixText(pods)}, is outside of that of the cluster, ${prefixText(all)}: services and hosts cannot reach its pods`,
+        ),
+      );
+  }
   if (outside.length > 0)
     problems.push(
       new PodOutsideSubnetError(
-        `${podList(outside)} cannot be reached from other nodes: outside of ${own}`,
+        `${podList(outside)} cannot be reached from other nodes: outside of ${own.map(({ pods }) => prefixText(pods)).join(',')}`,
       ),
     );
   return problems;

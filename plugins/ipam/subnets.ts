@@ -3,7 +3,8 @@
  * configuration and the node ID, so that all nodes compute the same plan without communication.
  */
 import { errorText } from '#infra/errors/errors.ts';
-import type { IpamConfig } from '#plugins/contivconf/api.ts';
+import type { IpFamily } from '#models/ip.ts';
+import { addressList, type IpamConfig, nodePrefixLength } from '#plugins/contivconf/api.ts';
 import {
   AddressPlanError,
   addressBits,
@@ -21,82 +22,135 @@ import {
 
 /** Host bits for network, gateway, NAT loopback, broadcast, and pods. */
 export const MIN_POD_BITS = 3;
+type DividedSubnet = Parameters<typeof nodePrefixLength>[1];
+
 const GATEWAY_INDEX = 1n;
 const HOST_LINK_VPP_INDEX = 1n;
 const HOST_LINK_LINUX_INDEX = 2n;
 
-/** The subnets of the whole cluster. */
-export interface ClusterSubnets {
+/** The subnets of the whole cluster in one family. */
+export interface FamilySubnets {
+  readonly family: IpFamily;
   readonly pods: Prefix;
   readonly podsOneNode: number;
   readonly vppHost: Prefix;
   readonly vppHostOneNode: number;
-  /** undefined: node addresses have another source (DHCP, per-node configuration). */
-  readonly nodes: Prefix | undefined;
-  readonly vxlan: Prefix;
-  readonly services: Prefix;
+  /** undefined: no service has an address of the family. */
+  readonly services: Prefix | undefined;
+}
+
+/** The subnets of the whole cluster. */
+export interface ClusterSubnets {
+  /** Those of the pods: of one or two families, the primary one first. */
+  readonly families: readonly [FamilySubnets, ...FamilySubnets[]];
+  /** Of one or two families, which may differ from those of the pods; empty: node addresses have another source (DHCP, per-node configuration). */
+  readonly nodes: readonly Prefix[];
+  /** Without an overlay its families may differ from those of the pods. */
+  readonly vxlan: readonly Prefix[];
 }
 
 /** @throws AddressPlanError naming the key of the configuration */
 export function clusterSubnets(config: IpamConfig): ClusterSubnets {
   const given = config.contivCidr === '' ? configuredSubnets(config) : subnetsOfContivCidr(config);
-  // each subnet must have an address for at least one node; otherwise the plan is rejected
-  subnet(given.pods, given.podsOneNode, 0n, 'podSubnetOneNodePrefixLen');
-  subnet(given.vppHost, given.vppHostOneNode, 0n, 'vppHostSubnetOneNodePrefixLen');
-  if (addressBits(given.pods.family) - given.podsOneNode < MIN_POD_BITS)
-    throw new AddressPlanError(
-      `leaves no addresses for pods: at least ${MIN_POD_BITS} host bits are required`,
-      {
-        where: 'podSubnetOneNodePrefixLen',
-      },
-    );
-  if (addressBits(given.vppHost.family) - given.vppHostOneNode < 2)
-    throw new AddressPlanError(
-      'leaves no addresses for both ends of the link: at least 2 host bits are required',
-      {
-        where: 'vppHostSubnetOneNodePrefixLen',
-      },
-    );
+  for (const family of given.families) checkDivisions(config, given.families[0], family);
   return given;
 }
 
-function optional(text: string, where: string): Prefix | undefined {
-  return text === '' ? undefined : parsePrefix(text, where);
+/** Each subnet must have an address for at least one node; otherwise the plan is rejected. */
+function checkDivisions(
+  config: IpamConfig,
+  primary: FamilySubnets,
+  { family, pods, podsOneNode, vppHost, vppHostOneNode }: FamilySubnets,
+): void {
+  const keyOf = (subnet: DividedSubnet): string =>
+    nodePrefixLength(config, subnet, family, family === primary.family).key;
+  subnet(pods, podsOneNode, 0n, keyOf('podSubnet'));
+  subnet(vppHost, vppHostOneNode, 0n, keyOf('vppHostSubnet'));
+  if (addressBits(pods.family) - podsOneNode < MIN_POD_BITS)
+    throw new AddressPlanError(
+      `leaves no addresses for pods: at least ${MIN_POD_BITS} host bits are required`,
+      { where: keyOf('podSubnet') },
+    );
+  if (addressBits(vppHost.family) - vppHostOneNode < 2)
+    throw new AddressPlanError(
+      'leaves no addresses for both ends of the link: at least 2 host bits are required',
+      { where: keyOf('vppHostSubnet') },
+    );
+}
+
+/** One network, or one of each family. */
+function prefixes(text: string, where: string): Prefix[] {
+  return addressList(text).map((one) => parsePrefix(one, where));
 }
 
 function configuredSubnets(config: IpamConfig): ClusterSubnets {
+  const vppHost = prefixes(config.vppHostSubnetCidr, 'vppHostSubnetCIDR');
+  const services = prefixes(config.serviceCidr, 'serviceCIDR');
+  const families = prefixes(config.podSubnetCidr, 'podSubnetCIDR').map(
+    (pods, at): FamilySubnets => {
+      const { family } = pods;
+      const lengthOf = (one: DividedSubnet): number =>
+        nodePrefixLength(config, one, family, at === 0).length;
+      return {
+        family,
+        pods,
+        podsOneNode: lengthOf('podSubnet'),
+        vppHost: ofFamily(vppHost, family, 'vppHostSubnetCIDR'),
+        vppHostOneNode: lengthOf('vppHostSubnet'),
+        services: services.find((one) => one.family === family),
+      };
+    },
+  );
   return {
-    pods: parsePrefix(config.podSubnetCidr, 'podSubnetCIDR'),
-    podsOneNode: config.podSubnetOneNodePrefixLen,
-    vppHost: parsePrefix(config.vppHostSubnetCidr, 'vppHostSubnetCIDR'),
-    vppHostOneNode: config.vppHostSubnetOneNodePrefixLen,
-    nodes: optional(config.nodeInterconnectCidr, 'nodeInterconnectCIDR'),
-    vxlan: parsePrefix(config.vxlanCidr, 'vxlanCIDR'),
-    services: parsePrefix(config.serviceCidr, 'serviceCIDR'),
+    families: someFamilies(families, 'podSubnetCIDR'),
+    nodes: prefixes(config.nodeInterconnectCidr, 'nodeInterconnectCIDR'),
+    vxlan: prefixes(config.vxlanCidr, 'vxlanCIDR'),
   };
+}
+
+function ofFamily(networks: readonly Prefix[], family: IpFamily, where: string): Prefix {
+  const found = networks.find((one) => one.family === family);
+  if (!found) throw new AddressPlanError(`has no network of IPv${family}`, { where });
+  return found;
+}
+
+function someFamilies(
+  families: readonly FamilySubnets[],
+  where: string,
+): ClusterSubnets['families'] {
+  const [first, ...more] = families;
+  if (!first) throw new AddressPlanError('has no network such as 10.1.0.0/16', { where });
+  return [first, ...more];
 }
 
 /** One network, divided: 16 bits for pods, 16 for the links to the hosts, 9 each for the others. */
 function subnetsOfContivCidr(config: IpamConfig): ClusterSubnets {
   const where = 'contivCIDR';
-  const all = parsePrefix(config.contivCidr, where);
-  if (hostBits(all) < 18)
-    throw new AddressPlanError(
-      `${prefixText(all)} is too small: at least 18 host bits are required`,
-      {
-        where,
-      },
-    );
-  const bits = addressBits(all.family);
-  const nodes = optional(config.nodeInterconnectCidr, 'nodeInterconnectCIDR');
+  const services = prefixes(config.serviceCidr, 'serviceCIDR');
+  const all = prefixes(config.contivCidr, where);
+  const families = all.map((whole): FamilySubnets => {
+    if (hostBits(whole) < 18)
+      throw new AddressPlanError(
+        `${prefixText(whole)} is too small: at least 18 host bits are required`,
+        { where },
+      );
+    const bits = addressBits(whole.family);
+    return {
+      family: whole.family,
+      pods: subnet(whole, bits - 16, 0n, where),
+      podsOneNode: bits - 7,
+      vppHost: subnet(whole, bits - 16, 1n, where),
+      vppHostOneNode: bits - 7,
+      services: services.find(({ family }) => family === whole.family),
+    };
+  });
+  const nodes = prefixes(config.nodeInterconnectCidr, 'nodeInterconnectCIDR');
+  const part = (index: bigint): Prefix[] =>
+    all.map((whole) => subnet(whole, addressBits(whole.family) - 9, index, where));
   return {
-    pods: subnet(all, bits - 16, 0n, where),
-    podsOneNode: bits - 7,
-    vppHost: subnet(all, bits - 16, 1n, where),
-    vppHostOneNode: bits - 7,
-    nodes: nodes ?? (config.nodeInterconnectDhcp ? undefined : subnet(all, bits - 9, 256n, where)),
-    vxlan: subnet(all, bits - 9, 257n, where),
-    services: parsePrefix(config.serviceCidr, 'serviceCIDR'),
+    families: someFamilies(families, where),
+    nodes: nodes.length > 0 || config.nodeInterconnectDhcp ? nodes : part(256n),
+    vxlan: part(257n),
   };
 }
 
@@ -115,12 +169,15 @@ function nodeHost(base: Prefix, nodeId: number, where: string): bigint {
   return host(base, id, where);
 }
 
-export function podSubnetOfNode(cluster: ClusterSubnets, nodeId: number): Prefix {
-  return nodeSubnet(cluster.pods, cluster.podsOneNode, nodeId, 'podSubnetCIDR');
+export function podSubnetOfNode({ pods, podsOneNode }: FamilySubnets, nodeId: number): Prefix {
+  return nodeSubnet(pods, podsOneNode, nodeId, 'podSubnetCIDR');
 }
 
-export function vppHostSubnetOfNode(cluster: ClusterSubnets, nodeId: number): Prefix {
-  return nodeSubnet(cluster.vppHost, cluster.vppHostOneNode, nodeId, 'vppHostSubnetCIDR');
+export function vppHostSubnetOfNode(
+  { vppHost, vppHostOneNode }: FamilySubnets,
+  nodeId: number,
+): Prefix {
+  return nodeSubnet(vppHost, vppHostOneNode, nodeId, 'vppHostSubnetCIDR');
 }
 
 export function podGateway(podSubnet: Prefix): bigint {
@@ -146,24 +203,26 @@ export function hostLink(vppHostSubnet: Prefix): { vpp: bigint; linux: bigint } 
 }
 
 /**
- * Address of a node in the network between the nodes as CIDR; undefined if none is configured.
+ * Addresses of a node in the networks between the nodes as CIDRs; empty if none is configured.
  * @param gateway address without prefix length that no node may use: it shifts all addresses from it
  *   on by one
  */
-export function nodeAddress(
-  cluster: ClusterSubnets,
+export function nodeAddresses(
+  { nodes }: Pick<ClusterSubnets, 'nodes'>,
   nodeId: number,
   gateway: string,
-): string | undefined {
-  const { nodes } = cluster;
-  if (!nodes) return undefined;
-  const where = 'nodeInterconnectCIDR';
-  let value = nodeHost(nodes, nodeId, where);
+): readonly string[] {
   const excluded = parseAddress(gateway);
-  if (excluded && excluded.family === nodes.family && excluded.value <= value) value += 1n;
-  if (!contains(nodes, nodes.family, value))
-    throw new AddressPlanError(`${prefixText(nodes)} has no address for node ${nodeId}`, { where });
-  return `${addressText(nodes.family, value)}/${nodes.length}`;
+  return nodes.map((network) => {
+    const where = 'nodeInterconnectCIDR';
+    let value = nodeHost(network, nodeId, where);
+    if (excluded && excluded.family === network.family && excluded.value <= value) value += 1n;
+    if (!contains(network, network.family, value))
+      throw new AddressPlanError(`${prefixText(network)} has no address for node ${nodeId}`, {
+        where,
+      });
+    return `${addressText(network.family, value)}/${network.length}`;
+  });
 }
 
 /**
@@ -176,36 +235,47 @@ export function whyNoAddresses(
   nodeId: number,
   gateway: string,
 ): string | undefined {
-  const shared: [string, Prefix | undefined, string | undefined][] = [];
+  let shared: readonly (readonly [
+    where: string,
+    networks: readonly Prefix[],
+    addresses: readonly string[],
+  ])[];
   try {
-    podSubnetOfNode(cluster, nodeId);
-    vppHostSubnetOfNode(cluster, nodeId);
-    shared.push(
-      ['nodeInterconnectCIDR', cluster.nodes, nodeAddress(cluster, nodeId, gateway)],
-      ['vxlanCIDR', cluster.vxlan, vxlanAddress(cluster, nodeId)],
-    );
+    for (const family of cluster.families) {
+      podSubnetOfNode(family, nodeId);
+      vppHostSubnetOfNode(family, nodeId);
+    }
+    shared = [
+      ['nodeInterconnectCIDR', cluster.nodes, nodeAddresses(cluster, nodeId, gateway)],
+      ['vxlanCIDR', cluster.vxlan, cluster.vxlan.map((one) => vxlanAddress(one, nodeId))],
+    ];
   } catch (thrown) {
     return errorText(thrown);
   }
-  for (const [where, network, cidr] of shared) {
-    if (network?.family !== 4 || hostBits(network) < 2) continue;
-    if (parseAddress(cidr!.split('/')[0]!)?.value === lastAddress(network))
-      return `${where}: its address ${cidr} is the broadcast address`;
-  }
+  for (const [where, networks, addresses] of shared)
+    for (const [at, network] of networks.entries()) {
+      if (network.family !== 4 || hostBits(network) < 2) continue;
+      const cidr = addresses[at]!;
+      if (parseAddress(cidr.split('/')[0]!)?.value === lastAddress(network))
+        return `${where}: its address ${cidr} is the broadcast address`;
+    }
   return undefined;
 }
 
-/** Address of a node in the VXLAN overlay, as CIDR. */
-export function vxlanAddress(cluster: ClusterSubnets, nodeId: number): string {
-  const value = nodeHost(cluster.vxlan, nodeId, 'vxlanCIDR');
-  return `${addressText(cluster.vxlan.family, value)}/${cluster.vxlan.length}`;
+/** Address of a node in a network of the VXLAN overlay, as CIDR. */
+export function vxlanAddress(network: Prefix, nodeId: number): string {
+  const value = nodeHost(network, nodeId, 'vxlanCIDR');
+  return `${addressText(network.family, value)}/${network.length}`;
 }
 
 /** ID of the node that owns a pod address; undefined for any other address. */
 export function nodeIdOfPodAddress(cluster: ClusterSubnets, address: string): number | undefined {
-  const { pods, podsOneNode } = cluster;
   const parsed = parseAddress(address);
-  if (!parsed || !contains(pods, parsed.family, parsed.value)) return undefined;
+  const found = cluster.families.find(
+    ({ pods }) => parsed && contains(pods, parsed.family, parsed.value),
+  );
+  if (!parsed || !found) return undefined;
+  const { pods, podsOneNode } = found;
   const part = (parsed.value - pods.base) >> BigInt(addressBits(pods.family) - podsOneNode);
   // subnet number 0 belongs to the highest possible ID
   return Number(part === 0n ? 1n << BigInt(podsOneNode - pods.length) : part);

@@ -59,6 +59,8 @@ export interface Ipv4NetApi {
   unsupportedFeatures(): readonly string[];
   /** Address of this node on the main interface as CIDR; undefined if there is none. */
   nodeAddress(): string | undefined;
+  /** All of them, the one above first. */
+  nodeAddresses(): readonly string[];
   /** Configured gateway, or with DHCP that of the lease, without prefix length; empty if there is none. */
   defaultGateway(): string;
   /** Addresses of the links of the host as of the last resync, without prefix length. */
@@ -132,7 +134,7 @@ export const NodeIpChange = defineEvent<NodeIpChangePayload>({
 });
 
 export interface HostAddressChangePayload {
-  /** Current addresses of the host in the family of the pods, without prefix length. */
+  /** Current addresses of the host in the families of the pods, without prefix length. */
   readonly addresses: readonly string[];
 }
 

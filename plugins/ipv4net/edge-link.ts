@@ -12,7 +12,14 @@ import { dropRoute } from './drop-route.ts';
 import { interVrfRoute } from './inter-vrf-route.ts';
 import { type LoopedLink, loopedLinkValues, routeOverLink } from './looped-link.ts';
 import { EDGE_LINK, edgeLinkMac } from './names.ts';
-import { anyNetwork, familyOf, hostNetwork, type NodeInput, nodeIp } from './node-input.ts';
+import {
+  anyNetwork,
+  type FamilyInput,
+  familyOf,
+  hostNetwork,
+  type NodeInput,
+  nodeIp,
+} from './node-input.ts';
 import { uplinkOf } from './uplink.ts';
 
 const address = { own: '169.254.254.245/30', neighbor: '169.254.254.246' } as const;
@@ -21,23 +28,23 @@ export function edgeLinkValues(input: NodeInput): KeyValue[] {
   const { nodeId, routing } = input;
   if (!hasEdgeLink(input)) return [];
   return [
-    ...loopedLinkValues(linkTo(routing.mainVrf), 4, edgeLinkMac(nodeId)),
+    ...loopedLinkValues(linkTo(routing.mainVrf), [4], edgeLinkMac(nodeId)),
     // a packet to the neighbor would come in by the link again and again
     dropRoute(hostNetwork(address.neighbor), routing.mainVrf),
   ];
 }
 
 /** The way of a table of packets from pods to the networks outside. */
-export function toOutside(input: NodeInput, table: number): KeyValue {
+export function toOutside(input: FamilyInput, table: number): KeyValue {
   const { family, routing } = input;
-  return hasEdgeLink(input)
+  return family === 4 && hasEdgeLink(input)
     ? routeOverLink(linkTo(routing.mainVrf), 4, table, anyNetwork(4))
     : interVrfRoute(anyNetwork(family), table, routing.mainVrf);
 }
 
 /** Destinations of pods in the main VRF for which they keep their source: this node, and the networks of its other NICs. */
-export function pastEdgeLink(input: NodeInput, table: number): KeyValue[] {
-  if (!hasEdgeLink(input)) return [];
+export function pastEdgeLink(input: FamilyInput, table: number): KeyValue[] {
+  if (input.family !== 4 || !hasEdgeLink(input)) return [];
   const own = nodeIp(input);
   const networks = input.others
     .flatMap(({ addresses }) => addresses)

@@ -11,17 +11,31 @@ import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
 import { hostInterconnectName, hostSideName } from './interconnect-names.ts';
 import { hostLinkMac, hostSideMac, hostTap, hostVeth } from './names.ts';
 import { mainInterfaceName, rxModes } from './nics.ts';
-import { hostNetwork, type NodeInput, nodeIp, withoutPrefixLength } from './node-input.ts';
+import {
+  type FamilyInput,
+  familyOf,
+  hostNetwork,
+  type NodeInput,
+  nodeIp,
+  ofAllFamilies,
+  withoutPrefixLength,
+} from './node-input.ts';
 import { STN_HOST_MAC, stnGateway, stnHostAddress } from './stn.ts';
 
 export function hostLinkValues(input: NodeInput): KeyValue[] {
-  const { addresses, routing } = input;
   return [
     ...(input.interfaces.useTap ? tapLink(input) : vethLink(input)),
-    ...(input.stn ? [] : neighbors(input)),
+    ...ofAllFamilies(input, (one) => [...(one.stn ? [] : neighbors(one)), ...routes(one)]),
+  ];
+}
+
+function routes(input: FamilyInput): KeyValue[] {
+  const { addresses, routing } = input;
+  const services = routing.routeServiceCidrToVpp ? addresses.serviceSubnet() : '';
+  return [
     ...routesToHost(input, routing.mainVrf, input.hostAddresses),
     ...hostRouteToVpp(input, addresses.podSubnetAllNodes()),
-    ...(routing.routeServiceCidrToVpp ? hostRouteToVpp(input, addresses.serviceSubnet()) : []),
+    ...(services === '' ? [] : hostRouteToVpp(input, services)),
   ];
 }
 
@@ -30,7 +44,7 @@ export function hostLinkValues(input: NodeInput): KeyValue[] {
  * packet that makes it resolve an address. And it does not answer ARP requests from an address outside the
  * subnet of the link, as Linux sends them when it replies to a pod from another address of the host.
  */
-function neighbors(input: NodeInput): KeyValue[] {
+function neighbors(input: FamilyInput): KeyValue[] {
   const host = withoutPrefixLength(input.addresses.hostInterconnectLinux());
   return [
     keyValue(vppArpModel, {
@@ -51,12 +65,12 @@ function neighbors(input: NodeInput): KeyValue[] {
 
 /** Routes to addresses over the link. */
 export function routesToHost(
-  input: NodeInput,
+  input: FamilyInput,
   vrf: number,
   addresses: readonly string[],
 ): KeyValue[] {
   const toHost = input.stn
-    ? nodeIp(input)
+    ? ofFamily(input, nodeIp(input))
     : withoutPrefixLength(input.addresses.hostInterconnectLinux());
   if (toHost === undefined) return [];
   return addresses.map((address) => routeToHost(input, vrf, address, toHost));
@@ -72,12 +86,19 @@ function routeToHost(input: NodeInput, vrf: number, address: string, nextHop: st
 }
 
 /** Address of VPP for the host; undefined while it is unknown. */
-export function hostGateway(input: NodeInput): string | undefined {
-  return input.stn ? stnGateway(input) : withoutPrefixLength(input.addresses.hostInterconnectVpp());
+export function hostGateway(input: FamilyInput): string | undefined {
+  return input.stn
+    ? ofFamily(input, stnGateway(input))
+    : withoutPrefixLength(input.addresses.hostInterconnectVpp());
+}
+
+/** With STN, host and VPP share an address of the primary family alone. */
+function ofFamily({ family }: FamilyInput, address: string | undefined): string | undefined {
+  return address !== undefined && familyOf(address) === family ? address : undefined;
 }
 
 /** A route of the host to VPP; none while the gateway on the VPP side is unknown. */
-export function hostRouteToVpp(input: NodeInput, destination: string): KeyValue[] {
+export function hostRouteToVpp(input: FamilyInput, destination: string): KeyValue[] {
   const gateway = hostGateway(input);
   if (gateway === undefined) return [];
   return [
@@ -100,20 +121,24 @@ function vppSide(input: NodeInput): DeepInput<VppInterface> {
     // with STN, host and VPP share the address of the NIC
     ...(input.stn
       ? { unnumbered: { interface_with_ip: mainInterfaceName(input) } }
-      : { ip_addresses: [input.addresses.hostInterconnectVpp()] }),
+      : { ip_addresses: input.networks.map(({ addresses }) => addresses.hostInterconnectVpp()) }),
     rx_modes: rxModes(input.interfaces),
   };
 }
 
 function hostSide(input: NodeInput): DeepInput<LinuxInterface> {
-  const own = input.stn ? stnHostAddress(input) : input.addresses.hostInterconnectLinux();
+  const own = input.stn ? [stnHostAddress(input)] : hostEnds(input);
   return {
     name: hostSideName(input),
     enabled: true,
     mtu: input.interfaces.mtu,
     phys_address: input.stn ? STN_HOST_MAC : hostSideMac(input.nodeId),
-    ip_addresses: own === undefined ? [] : [own],
+    ip_addresses: own.filter((one) => one !== undefined),
   };
+}
+
+function hostEnds({ networks }: NodeInput): readonly string[] {
+  return networks.map(({ addresses }) => addresses.hostInterconnectLinux());
 }
 
 function tapLink(input: NodeInput): KeyValue[] {

@@ -10,9 +10,9 @@ import { HOST_REPLIES_TABLE, NAT_LINK_TABLE, POD_REPLIES_TABLE, VRF_LINK_TABLE }
 import { toOutside } from './edge-link.ts';
 import { routesToHost } from './host-link.ts';
 import { interVrfRoute } from './inter-vrf-route.ts';
-import { anyNetwork, type NodeInput, nodeIp } from './node-input.ts';
+import { anyNetwork, type FamilyInput, nodeIp } from './node-input.ts';
 
-export function hostRepliesValues(input: NodeInput): KeyValue[] {
+export function hostRepliesValues(input: FamilyInput): KeyValue[] {
   const { addresses, routing } = input;
   // with STN the host and VPP share that address, and its clients come by VPP
   const own = nodeIp(input);

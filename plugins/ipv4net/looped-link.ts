@@ -29,9 +29,12 @@ export function linkTable(link: LoopedLink, family: IpFamily): KeyValue {
   });
 }
 
-/** The interface and its neighbor. */
-export function loopedLinkValues(link: LoopedLink, family: IpFamily, mac: string): KeyValue[] {
-  const { own, neighbor } = addressesOf(link, family);
+/** The interface and its neighbor in each family. */
+export function loopedLinkValues(
+  link: LoopedLink,
+  families: readonly IpFamily[],
+  mac: string,
+): KeyValue[] {
   return [
     keyValue(vppInterfaceModel, {
       name: link.name,
@@ -39,14 +42,16 @@ export function loopedLinkValues(link: LoopedLink, family: IpFamily, mac: string
       enabled: true,
       vrf: link.table,
       phys_address: mac,
-      ip_addresses: [own],
+      ip_addresses: families.map((family) => addressesOf(link, family).own),
     }),
-    keyValue(vppArpModel, {
-      interface: link.name,
-      ip_address: neighbor,
-      phys_address: mac,
-      static: true,
-    }),
+    ...families.map((family) =>
+      keyValue(vppArpModel, {
+        interface: link.name,
+        ip_address: addressesOf(link, family).neighbor,
+        phys_address: mac,
+        static: true,
+      }),
+    ),
   ];
 }
 

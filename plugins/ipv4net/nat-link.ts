@@ -13,7 +13,13 @@ import { dropRoute } from './drop-route.ts';
 import { interVrfRoute, sourceRoute } from './inter-vrf-route.ts';
 import { type LoopedLink, linkTable, loopedLinkValues, routeOverLink } from './looped-link.ts';
 import { NAT_LINK, natLinkMac } from './names.ts';
-import { anyNetwork, hostNetwork, type NodeInput, podNetwork } from './node-input.ts';
+import {
+  anyNetwork,
+  type FamilyInput,
+  hostNetwork,
+  type NodeInput,
+  podNetwork,
+} from './node-input.ts';
 
 /** Fields of a route to a pod, as those of its model, without the VRF. */
 export interface PodRoute {
@@ -41,13 +47,13 @@ export function podOverNatLink({ routing }: NodeInput, way: PodRoute): KeyValue[
 }
 
 /** @param hosts networks of the host of this node, to which pods send over the link */
-export function natLinkValues(input: NodeInput, hosts: readonly string[]): KeyValue[] {
+export function natLinkValues(input: FamilyInput, hosts: readonly string[]): KeyValue[] {
   const { addresses, nodeId, routing } = input;
   const natLoopback = hostNetwork(addresses.natLoopback());
   const overLink = (vrf: number, network: string): KeyValue => routeOverLink(link, 4, vrf, network);
   return [
     linkTable(link, 4),
-    ...loopedLinkValues(link, 4, natLinkMac(nodeId)),
+    ...loopedLinkValues(link, [4], natLinkMac(nodeId)),
     ...[natLoopback, ...hosts].map((network) => overLink(routing.podVrf, network)),
     // replies of other nodes come in there
     ...(routing.transport === 'vxlan' ? [] : [overLink(routing.mainVrf, natLoopback)]),

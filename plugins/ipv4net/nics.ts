@@ -17,7 +17,7 @@ export function nicValues(input: NodeInput): KeyValue[] {
     values.push(
       keyValue(vppRouteModel, {
         vrf_id: routing.mainVrf,
-        dst_network: anyNetwork(familyOf(defaultGateway) ?? input.family),
+        dst_network: anyNetwork(familyOf(defaultGateway) ?? input.networks[0].family),
         next_hop_addr: defaultGateway,
         outgoing_interface: main.name,
       }),

@@ -14,11 +14,17 @@ import type {
   VppInterfaceInfo,
   VppPort,
 } from '#plugins/controller/api/ports/vpp.ts';
-import type { IpamApi } from '#plugins/ipam/api.ts';
+import type { FamilyPlan, IpamApi } from '#plugins/ipam/api.ts';
 import type { NodeSyncApi, PortContext } from '#plugins/nodesync/api.ts';
 import { podMtu } from './mtu.ts';
 import { boundLink } from './names.ts';
-import { familyOf, hostAddressesOf, isHostLink, type NodeInput } from './node-input.ts';
+import {
+  type FamilyNetwork,
+  familyOf,
+  hostAddressesOf,
+  isHostLink,
+  type NodeInput,
+} from './node-input.ts';
 import { gsoProblem, mtuForSegmentation, usesGso } from './segmentation.ts';
 
 export interface NodeInputReaderDeps {
@@ -47,14 +53,11 @@ export class NodeInputReader {
   /** @throws AbortEventError: an incomplete configuration would remove the missing values */
   async read(ctx: ResyncContext): Promise<NodeInput> {
     const { conf, nodes, ipam, host } = this.#deps;
-    // not the configured one, while running pods keep the subnets of the other family in use
-    const family = ipam.hostPrefixLength === 32 ? 4 : 6;
     const nodeId = nodes.thisNode().id;
     const links = await this.#readLinks(ctx);
     const own = links.filter(isHostLink);
     const { main, router } = await this.#readMainInterface(ctx, nodeId);
     return {
-      family,
       nodeId,
       interfaces: await this.#readInterfaceConfig(ctx, main, links),
       routing: conf.routing(),
@@ -65,8 +68,8 @@ export class NodeInputReader {
       natExternalTraffic: conf.natExternalTraffic(),
       stn: conf.stn(),
       externalIpam: conf.ipam().useExternalIpam,
-      ...addressesOfHost(own, family, ipam.serviceSubnet()),
-      addresses: ipam,
+      // not of the configured families, while running pods keep the subnets of others in use
+      ...addressesOfHost(own, ipam.families()),
       ipv6InPods: await ctx.callPort('host/has IPv6', () => host.hasIpv6()),
     };
   }
@@ -82,7 +85,7 @@ export class NodeInputReader {
     return {
       ...before,
       interfaces: this.#interfaceConfig(ctx, before.interfaces.enableGso, before.main, links),
-      ...addressesOfHost(own, before.family, this.#deps.ipam.serviceSubnet()),
+      ...addressesOfHost(own, this.#deps.ipam.families()),
     };
   }
 
@@ -99,8 +102,7 @@ export class NodeInputReader {
       return { main: { ...main, addresses: lease ? [lease.address] : [] }, router: lease?.router };
     }
     if (main.addresses.length > 0) return { main, router: undefined };
-    const computed = ipam.nodeAddress(nodeId);
-    return { main: { ...main, addresses: computed ? [computed] : [] }, router: undefined };
+    return { main: { ...main, addresses: ipam.nodeAddresses(nodeId) }, router: undefined };
   }
 
   async #readInterfaceConfig(
@@ -177,13 +179,19 @@ export class NodeInputReader {
 /** The parts of the input that the links of the host decide. */
 export function addressesOfHost(
   links: readonly HostLink[],
-  ...[family, serviceSubnet]: [NodeInput['family'], string]
-): Pick<NodeInput, 'hostAddresses' | 'hostLinks'> {
-  const addressed = links.filter(
-    (link) => hostAddressesOf([link], family, serviceSubnet).length > 0,
-  );
+  plans: readonly [FamilyPlan, ...FamilyPlan[]],
+): Pick<NodeInput, 'networks' | 'hostLinks'> {
+  const of = (plan: FamilyPlan, ...some: readonly HostLink[]): readonly string[] =>
+    hostAddressesOf(some, plan.family, plan.serviceSubnet());
+  const addressed = links.filter((link) => plans.some((plan) => of(plan, link).length > 0));
+  const network = (plan: FamilyPlan): FamilyNetwork => ({
+    family: plan.family,
+    addresses: plan,
+    hostAddresses: of(plan, ...addressed),
+  });
+  const [primary, ...others] = plans;
   return {
-    hostAddresses: hostAddressesOf(addressed, family, serviceSubnet),
+    networks: [network(primary), ...others.map(network)],
     hostLinks: addressed.map(({ name }) => name).sort(),
   };
 }

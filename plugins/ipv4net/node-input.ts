@@ -7,16 +7,22 @@ import type {
   RoutingConfig,
   StnConfig,
 } from '#plugins/contivconf/api.ts';
+import type { KeyValue } from '#plugins/controller/api/key-value.ts';
 import type { HostLink } from '#plugins/controller/api/ports/host.ts';
-import type { IpamApi } from '#plugins/ipam/api.ts';
+import type { FamilyPlan } from '#plugins/ipam/api.ts';
 
-/** The part of the IPAM API that the wiring uses. */
-export type AddressPlan = Omit<IpamApi, 'allocations' | 'podAddresses'>;
+/** The network of the pods and of the host in one family. */
+export interface FamilyNetwork {
+  readonly family: IpFamily;
+  readonly addresses: FamilyPlan;
+  /** Of the host, without prefix length. */
+  readonly hostAddresses: readonly string[];
+}
 
 /** Input of the wiring of this node; constant between two resyncs. */
 export interface NodeInput {
-  /** Address family of the pods. */
-  readonly family: IpFamily;
+  /** Those of the pods: of one family or of both, the primary one first. */
+  readonly networks: readonly [FamilyNetwork, ...FamilyNetwork[]];
   readonly nodeId: number;
   readonly interfaces: InterfaceConfig;
   readonly routing: RoutingConfig;
@@ -32,13 +38,36 @@ export interface NodeInput {
   readonly stn: StnConfig | undefined;
   /** Pods have addresses of an external IPAM, which may be outside of the pod subnet of this node. */
   readonly externalIpam: boolean;
-  /** Without prefix length, of the family of the pods. */
-  readonly hostAddresses: readonly string[];
-  /** Names in the kernel of the links that have one of these, sorted. */
+  /** Names in the kernel of the links that have one of the addresses of the host, sorted. */
   readonly hostLinks: readonly string[];
-  readonly addresses: AddressPlan;
   /** Whether IPv6 is enabled in the pods, also if their address is IPv4. */
   readonly ipv6InPods: boolean;
+}
+
+/** The input with the network of one family: of it, a function makes the values of this family. */
+export type FamilyInput = NodeInput & FamilyNetwork;
+
+/** The values of all families, those of the primary one first. */
+export function ofAllFamilies(
+  input: NodeInput,
+  valuesOf: (input: FamilyInput) => readonly KeyValue[],
+): KeyValue[] {
+  return familyInputs(input).flatMap(valuesOf);
+}
+
+/** One for each family, the primary one first. */
+export function familyInputs(input: NodeInput): readonly FamilyInput[] {
+  return input.networks.map((network) => ({ ...input, ...network }));
+}
+
+/** undefined: the pods have no addresses of this family. */
+export function familyInput(input: NodeInput, family: IpFamily): FamilyInput | undefined {
+  return familyInputs(input).find((one) => one.family === family);
+}
+
+/** Addresses of the host in all families of the pods, without prefix length. */
+export function hostAddresses({ networks }: NodeInput): readonly string[] {
+  return networks.flatMap((network) => network.hostAddresses);
 }
 
 /** Address of this node for other nodes, without prefix length; undefined if there is none. */
@@ -69,7 +98,7 @@ export function hostNetwork(address: string): string {
 }
 
 /** Network of the pods that the VRF of the pods reaches. */
-export function podNetwork({ addresses, routing }: NodeInput): string {
+export function podNetwork({ addresses, routing }: FamilyInput): string {
   return routing.transport === 'vxlan'
     ? addresses.podSubnetAllNodes()
     : addresses.podSubnetThisNode();

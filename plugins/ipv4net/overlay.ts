@@ -11,10 +11,13 @@ import { NAT_LINK_TABLE } from './api.ts';
 import { interVrfRoute } from './inter-vrf-route.ts';
 import { bviMac, VXLAN_BRIDGE_DOMAIN, VXLAN_BVI, vxlanTunnel } from './names.ts';
 import {
+  type FamilyInput,
+  type FamilyNetwork,
   familyOf,
   hostNetwork,
   type NodeInput,
   nodeIp,
+  ofAllFamilies,
   withoutPrefixLength,
 } from './node-input.ts';
 import { SPLIT_HORIZON_GROUP } from './tunnel-members.ts';
@@ -35,8 +38,16 @@ export function reachableAt(
   if (own === undefined || node.managementAddresses.length === 0) return undefined;
   if (input.routing.transport === 'vxlan')
     return addresses.find((address) => familyOf(address) === familyOf(own));
-  // next hops have the family of the pods; see `whyUnreachable` about nodes without such an address
-  return addresses.find((address) => familyOf(address) === input.family) ?? addresses[0];
+  // next hops have the families of the pods; see `whyUnreachable` about nodes without such an address
+  return nextHop(input.networks[0], addresses) ?? addresses[0];
+}
+
+/** Address of another node, of those of its VPP, that can be the next hop of routes of a family. */
+function nextHop(
+  { family }: Pick<FamilyNetwork, 'family'>,
+  addresses: readonly string[],
+): string | undefined {
+  return addresses.find((address) => familyOf(address) === family);
 }
 
 /**
@@ -46,17 +57,34 @@ export function reachableAt(
 export function whyUnreachable(input: NodeInput, node: Node): string | undefined {
   if (node.id === input.nodeId) return `it has the ID ${node.id} of this node`;
   try {
-    networksOf(input, node);
-    if (input.routing.transport !== 'vxlan') return whyNoNextHop(input, node);
-    input.addresses.vxlanAddress(node.id);
-    return undefined;
+    for (const network of input.networks) {
+      networksOf(network, node);
+      if (input.routing.transport === 'vxlan') network.addresses.vxlanAddress(node.id);
+    }
   } catch (thrown) {
     return `the address plan has no addresses for its ID ${node.id}: ${errorText(thrown)}`;
   }
+  if (input.routing.transport === 'vxlan') return undefined;
+  return whyNoNextHop(input.networks[0], input, node);
+}
+
+/**
+ * Why pods reach those of a node only in their primary family; undefined if they reach them in all. It is so while
+ * a cluster gets its second family node by node.
+ */
+export function whyInOneFamily(input: NodeInput, node: Node): string | undefined {
+  if (input.routing.transport === 'vxlan') return undefined;
+  const [, ...others] = input.networks;
+  const reasons = others.map((network) => whyNoNextHop(network, input, node));
+  return reasons.find((reason) => reason !== undefined);
 }
 
 /** Why a node cannot be the next hop of routes to its pods; undefined if it can. */
-function whyNoNextHop({ main, family }: NodeInput, node: Node): string | undefined {
+function whyNoNextHop(
+  { family }: FamilyNetwork,
+  { main }: NodeInput,
+  node: Node,
+): string | undefined {
   const isOfPods = (cidr: string): boolean => familyOf(cidr) === family;
   const needed = `IPv${family} address of its VPP, which pods of IPv${family} need without an overlay`;
   if (!main.addresses.some(isOfPods)) return `this node has no ${needed}`;
@@ -64,7 +92,7 @@ function whyNoNextHop({ main, family }: NodeInput, node: Node): string | undefin
 }
 
 /** Networks behind a node, besides its own addresses. */
-function networksOf({ addresses }: NodeInput, { id }: Node): string[] {
+function networksOf({ addresses }: FamilyNetwork, { id }: Node): string[] {
   return [addresses.podSubnetOtherNode(id), addresses.hostInterconnectSubnetOtherNode(id)];
 }
 
@@ -94,7 +122,7 @@ export function overlayValues(
       enabled: true,
       vrf: input.routing.podVrf,
       phys_address: bviMac(input.nodeId),
-      ip_addresses: [input.addresses.vxlanAddress(input.nodeId)],
+      ip_addresses: input.networks.map(({ addresses }) => addresses.vxlanAddress(input.nodeId)),
       // VPP fragments what comes from outside for pods of other nodes, and would be too large in a tunnel
       mtu: input.interfaces.mtu,
     }),
@@ -107,49 +135,37 @@ export function overlayValues(
 
 /**
  * @param address of the node, see `reachableAt`
+ * @param ends all addresses of its VPP that can be used
  * @param management addresses of its host that get routes
  */
 export function remoteNodeValues(
   input: NodeInput,
   node: Node,
   address: string,
+  ends: readonly string[],
   management: readonly string[],
 ): KeyValue[] {
-  const networks = networksOf(input, node);
-  return input.routing.transport === 'vxlan'
-    ? throughTunnel(input, node, address, networks, management)
-    : withoutOverlay(input, address, networks, management);
+  const isTunneled = input.routing.transport === 'vxlan';
+  return [
+    ...(isTunneled ? tunnel(input, node, address) : []),
+    ...ofAllFamilies(input, (one) => {
+      const ofHost = management.filter((each) => familyOf(each) === one.family);
+      return isTunneled
+        ? throughTunnel(one, node, ofHost)
+        : withoutOverlay(one, node, nextHop(one, [address, ...ends]), ofHost);
+    }),
+  ];
 }
 
-function throughTunnel(
-  input: NodeInput,
-  node: Node,
-  address: string,
-  networks: readonly string[],
-  management: readonly string[],
-): KeyValue[] {
-  const { routing } = input;
-  const nextHop = withoutPrefixLength(input.addresses.vxlanAddress(node.id));
-  const route = (destination: string): KeyValue =>
-    keyValue(vppRouteModel, {
-      vrf_id: routing.podVrf,
-      dst_network: destination,
-      next_hop_addr: nextHop,
-      outgoing_interface: VXLAN_BVI,
-    });
-  const values = [
+/** The tunnel carries all families. */
+function tunnel(input: NodeInput, node: Node, address: string): KeyValue[] {
+  return [
     keyValue(vppInterfaceModel, {
       name: vxlanTunnel(node.id),
       type: 'VXLAN_TUNNEL',
       enabled: true,
-      vrf: routing.mainVrf,
+      vrf: input.routing.mainVrf,
       vxlan: { src_address: nodeIp(input)!, dst_address: address, vni: DEFAULT_VNI },
-    }),
-    keyValue(vppArpModel, {
-      interface: VXLAN_BVI,
-      ip_address: nextHop,
-      phys_address: bviMac(node.id),
-      static: true,
     }),
     keyValue(fibEntryModel, {
       bridge_domain: VXLAN_BRIDGE_DOMAIN,
@@ -158,7 +174,27 @@ function throughTunnel(
       outgoing_interface: vxlanTunnel(node.id),
       static_config: true,
     }),
-    ...networks.map(route),
+  ];
+}
+
+function throughTunnel(input: FamilyInput, node: Node, management: readonly string[]): KeyValue[] {
+  const { routing } = input;
+  const gateway = withoutPrefixLength(input.addresses.vxlanAddress(node.id));
+  const route = (destination: string): KeyValue =>
+    keyValue(vppRouteModel, {
+      vrf_id: routing.podVrf,
+      dst_network: destination,
+      next_hop_addr: gateway,
+      outgoing_interface: VXLAN_BVI,
+    });
+  const values = [
+    keyValue(vppArpModel, {
+      interface: VXLAN_BVI,
+      ip_address: gateway,
+      phys_address: bviMac(node.id),
+      static: true,
+    }),
+    ...networksOf(input, node).map(route),
   ];
   const vppSide = node.vppAddresses.map(withoutPrefixLength);
   for (const one of management) {
@@ -167,20 +203,22 @@ function throughTunnel(
     // address than its VPP. Then the main VRF does not lead there what NAT44 sends to the host
     const isTunnelEnd = vppSide.includes(one) || input.stn;
     if (!isTunnelEnd) values.push(interVrfRoute(hostNetwork(one), routing.mainVrf, routing.podVrf));
-    else if (input.family === 4 && familyOf(one) === 4)
+    else if (input.family === 4)
       values.push(interVrfRoute(hostNetwork(one), NAT_LINK_TABLE, routing.podVrf));
   }
   return values;
 }
 
+/** @param address next hop of the family; undefined: the node has announced none, see `whyInOneFamily` */
 function withoutOverlay(
-  input: NodeInput,
-  address: string,
-  networks: readonly string[],
+  input: FamilyInput,
+  node: Node,
+  address: string | undefined,
   management: readonly string[],
 ): KeyValue[] {
+  if (address === undefined) return [];
   const destinations = [
-    ...networks,
+    ...networksOf(input, node),
     ...management.filter((one) => one !== address).map(hostNetwork),
   ];
   return destinations.map((destination) =>

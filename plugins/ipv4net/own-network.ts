@@ -1,20 +1,20 @@
-import { effectiveSubnets } from '#plugins/ipam/api.ts';
 import type { OwnNetwork } from '#plugins/nodesync/api.ts';
-import { type NodeInput, withoutPrefixLength } from './node-input.ts';
+import { hostAddresses, type NodeInput, withoutPrefixLength } from './node-input.ts';
 
 /** Addresses and subnets that this node uses itself. */
 export function ownNetwork(input: NodeInput): OwnNetwork {
-  const { addresses, defaultGateway, hostAddresses, main, others, routing } = input;
+  const { defaultGateway, main, others, routing } = input;
+  const plans = input.networks.map(({ addresses }) => addresses);
   const ofNics = [main, ...others].flatMap((nic) => nic.addresses.map(withoutPrefixLength));
   return {
-    addresses: [...ofNics, ...hostAddresses],
+    addresses: [...ofNics, ...hostAddresses(input)],
     gateway: defaultGateway,
     subnets: {
-      'pod subnet': addresses.podSubnetAllNodes(),
-      'service subnet': addresses.serviceSubnet(),
-      'host link subnet': addresses.hostInterconnectSubnetAllNodes(),
+      'pod subnet': plans.map((one) => one.podSubnetAllNodes()),
+      'service subnet': plans.map((one) => one.serviceSubnet()),
+      'host link subnet': plans.map((one) => one.hostInterconnectSubnetAllNodes()),
       ...(routing.transport === 'vxlan' && {
-        'VXLAN subnet': String(effectiveSubnets(addresses.settings())['vxlanCIDR']),
+        'VXLAN subnet': plans.map((one) => one.vxlanSubnet()),
       }),
     },
   };

@@ -44,7 +44,7 @@ import { hostGateway } from './host-link.ts';
 import { hostInterconnectName } from './interconnect-names.ts';
 import { hostTap, NAT_LINK, tunnelNodeId, VRF_LINK, VXLAN_BVI, valueGroup } from './names.ts';
 import { mainInterfaceName } from './nics.ts';
-import { familyOf, isHostLink, type NodeInput } from './node-input.ts';
+import { familyInput, familyOf, hostAddresses, isHostLink, type NodeInput } from './node-input.ts';
 import { addressesOfHost, NodeInputReader } from './node-input-reader.ts';
 import { nodeLink } from './node-link.ts';
 import { overlayValues } from './overlay.ts';
@@ -173,7 +173,11 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
   }
 
   nodeAddress(): string | undefined {
-    return this.state.known?.input.main.addresses[0];
+    return this.nodeAddresses()[0];
+  }
+
+  nodeAddresses(): readonly string[] {
+    return this.state.known?.input.main.addresses ?? [];
   }
 
   defaultGateway(): string {
@@ -181,7 +185,8 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
   }
 
   hostAddresses(): readonly string[] {
-    return [...(this.state.known?.input.hostAddresses ?? [])];
+    const { known } = this.state;
+    return known ? hostAddresses(known.input) : [];
   }
 
   hostLinks(): readonly string[] {
@@ -193,16 +198,16 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
     if (!known) return undefined;
     const { input } = known;
     const own = links.filter(isHostLink);
-    const now = addressesOfHost(own, input.family, this.#deps.ipam.serviceSubnet());
+    const now = { ...input, ...addressesOfHost(own, this.#deps.ipam.families()) };
     const isSame =
-      now.hostAddresses.join() === input.hostAddresses.join() &&
+      hostAddresses(now).join() === hostAddresses(input).join() &&
       now.hostLinks.join() === input.hostLinks.join();
-    return isSame ? undefined : now.hostAddresses;
+    return isSame ? undefined : hostAddresses(now);
   }
 
   hostGateway(): ReturnType<Ipv4NetApi['hostGateway']> {
-    const { input } = this.state.current;
-    const gateway = input.family === 4 ? hostGateway(input) : undefined;
+    const ipv4 = familyInput(this.state.current.input, 4);
+    const gateway = ipv4 && hostGateway(ipv4);
     return gateway === undefined ? undefined : { link: hostTap.linuxHost, gateway };
   }
 
@@ -299,9 +304,10 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
   describeInternalData(): string {
     const { known } = this.state;
     if (!known) return '';
-    const { addresses: _, ...input } = known.input;
+    const { networks, ...input } = known.input;
+    const families = networks.map(({ addresses: _, ...network }) => network);
     return JSON.stringify({
-      site: input,
+      site: { ...input, networks: families },
       neighbors: known.reachable.ids(),
       wired: known.links.entries(),
     });
@@ -327,7 +333,8 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
   #publishAddresses(ctx: ResyncContext, input: NodeInput): void {
     const families = new Set(input.main.addresses.map(familyOf));
     for (const family of [4, 6] as const) {
-      if (!families.has(family) && family !== input.family) continue;
+      const isOfPods = input.networks.some((network) => network.family === family);
+      if (!families.has(family) && !isOfPods) continue;
       const addresses = input.main.addresses.filter((address) => familyOf(address) === family);
       this.#deps.nodes.publishAddresses(ctx, addresses, family);
     }
@@ -344,9 +351,9 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
   ): Promise<UpdateResult> {
     const { input: before } = state;
     const input = await this.#inputReader.withCurrentHost(ctx, before);
-    const { hostAddresses, interfaces } = input;
-    const hasOtherAddresses = hostAddresses.join() !== before.hostAddresses.join();
-    const hasOtherMtu = interfaces.mtu !== before.interfaces.mtu;
+    const ofHost = hostAddresses(input).join(', ');
+    const hasOtherAddresses = ofHost !== hostAddresses(before).join(', ');
+    const hasOtherMtu = input.interfaces.mtu !== before.interfaces.mtu;
     state.input = input;
     if (hasOtherAddresses) await this.#putAllNodes(ctx, state);
     else this.#putNodes(ctx, state, state.remote.set(nodeName, current));
@@ -354,10 +361,8 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
     ctx.txn.replace(valueGroup.base, baseValues(input));
     if (hasOtherMtu) await this.#changeMtu(ctx, state);
     const changes = [
-      ...(hasOtherAddresses
-        ? [`addresses of the host: ${hostAddresses.join(', ') || 'none'}`]
-        : []),
-      ...(hasOtherMtu ? [`MTU of pods and host: ${interfaces.mtu}`] : []),
+      ...(hasOtherAddresses ? [`addresses of the host: ${ofHost || 'none'}`] : []),
+      ...(hasOtherMtu ? [`MTU of pods and host: ${input.interfaces.mtu}`] : []),
     ];
     return { change: changes.join('; ') };
   }
@@ -423,8 +428,8 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
   ): Promise<UpdateResult> {
     const id = this.#deps.pods.idOf(payload);
     const attachment = this.#deps.pods.attachments().get(id);
-    const [address] = this.#deps.ipam.podAddresses(id);
-    if (!attachment || address === undefined)
+    const addresses = this.#deps.ipam.podAddresses(id);
+    if (!attachment || addresses.length === 0)
       throw new PodAddressError('ipam has no address for the pod', {
         where: podIdText(payload.pod),
       });
@@ -442,13 +447,13 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
           this.#deps.host.enableIpv6(networkNamespace),
         ),
       );
-    const values = podValues(input, attachment, address, ctx.kubeState);
+    const values = podValues(input, attachment, addresses, ctx.kubeState);
     ctx.txn.replace(valueGroup.pod(id), values, { evenUnchanged: true });
     const names = links.set(input, attachment);
     await bandwidth.put(ctx, attachment, names.vpp);
     return {
-      change: `wire ${podIdText(attachment.pod)} with ${address}`,
-      reply: podReply(input, attachment, address),
+      change: `wire ${podIdText(attachment.pod)} with ${addresses.join(', ')}`,
+      reply: podReply(input, attachment, addresses),
     };
   }
 
@@ -463,8 +468,8 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
       const id = attachmentId(attachment);
       const names = links.names(id);
       if (!names) continue;
-      const [address] = this.#deps.ipam.podAddresses(id);
-      const values = podValues(input, attachment, address, ctx.kubeState);
+      const addresses = this.#deps.ipam.podAddresses(id);
+      const values = podValues(input, attachment, addresses, ctx.kubeState);
       ctx.txn.replace(valueGroup.pod(id), values);
       await bandwidth.put(ctx, attachment, names.vpp);
     }

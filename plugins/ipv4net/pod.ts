@@ -8,6 +8,7 @@ import { type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import type { KubeState } from '#plugins/controller/api/event-handler.ts';
 import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
+import { familyOfAddress } from '#plugins/ipam/api.ts';
 import { type AddPodReply, type Attachment, wantsPackets } from '#plugins/podmanager/api.ts';
 import { hostRouteToVpp, tapSettings, vethSettings } from './host-link.ts';
 import {
@@ -19,39 +20,58 @@ import {
 } from './names.ts';
 import { podOverNatLink } from './nat-link.ts';
 import { rxModes } from './nics.ts';
-import { anyNetwork, hostNetwork, type NodeInput } from './node-input.ts';
+import {
+  anyNetwork,
+  type FamilyInput,
+  familyInput,
+  hostNetwork,
+  type NodeInput,
+} from './node-input.ts';
+
+/** An address of a pod, and the network of the node in its family. */
+interface PodAddress {
+  readonly address: string;
+  readonly input: FamilyInput;
+}
 
 /**
- * @param address of the pod, without prefix length; undefined only if neither it nor the namespace of an
- *   adopted attachment is known
+ * @param addresses of the pod, without prefix length; none only if neither they nor the namespace of an
+ *   adopted attachment are known
  */
 export function podValues(
   input: NodeInput,
   attachment: Attachment,
-  address: string | undefined,
+  addresses: readonly string[],
   kubeState: KubeState,
 ): KeyValue[] {
   const names = podLinkNames(attachment, input.interfaces.useTap);
-  const passesNat = input.family === 4 && wantsPackets(kubeState, attachment.pod);
+  const passesNat = wantsPackets(kubeState, attachment.pod);
+  const own = inTheirFamilies(input, addresses);
   return [
     ...(input.interfaces.useTap ? tapVppSide : vethHostSide)(input, attachment, names),
-    ...(address === undefined ? [] : wayToPod(input, attachment, { names, address, passesNat })),
+    ...own.flatMap((one) => wayToPod(one, attachment, names, passesNat)),
     // without its namespace the pod keeps what it has
-    ...(address === undefined || attachment.networkNamespace === ''
+    ...(own.length === 0 || attachment.networkNamespace === ''
       ? []
-      : insidePod(input, attachment, names, address)),
+      : insidePod(input, attachment, names, own)),
   ];
+}
+
+/** Without those of a family that the pods of the cluster do not have any more. */
+function inTheirFamilies(input: NodeInput, addresses: readonly string[]): PodAddress[] {
+  return addresses.flatMap((address) => {
+    const found = familyInput(input, familyOfAddress(address));
+    return found ? [{ address, input: found }] : [];
+  });
 }
 
 function insidePod(
   input: NodeInput,
   attachment: Attachment,
   names: PodLinkNames,
-  address: string,
+  addresses: readonly PodAddress[],
 ): KeyValue[] {
-  const gateway = input.addresses.podGateway();
-  const metric = routeMetric(attachment.interfaceName);
-  const end = podEnd(input, attachment, names, address);
+  const end = podEnd(input, attachment, names, addresses);
   return [
     podLoopback(input, attachment, names),
     input.interfaces.useTap
@@ -65,6 +85,15 @@ function insidePod(
           type: 'VETH',
           veth: vethSettings(names.peer),
         }),
+    ...addresses.flatMap((one) => gatewayOfPod(one.input, attachment, names)),
+  ];
+}
+
+/** The gateway of a family, and the routes to and over it. */
+function gatewayOfPod(input: FamilyInput, attachment: Attachment, names: PodLinkNames): KeyValue[] {
+  const gateway = input.addresses.podGateway();
+  const metric = routeMetric(attachment.interfaceName);
+  return [
     keyValue(linuxArpModel, {
       interface: names.linux,
       ip_address: gateway,
@@ -86,19 +115,14 @@ function insidePod(
   ];
 }
 
-interface WayToPod {
-  readonly names: PodLinkNames;
-  readonly address: string;
-  /** Whether packets to the pod pass NAT44. */
-  readonly passesNat: boolean;
-}
-
+/** @param passesNat whether packets to the pod pass NAT44 */
 function wayToPod(
-  input: NodeInput,
+  { input, address }: PodAddress,
   attachment: Attachment,
-  { names, address, passesNat }: WayToPod,
+  names: PodLinkNames,
+  passesNat: boolean,
 ): KeyValue[] {
-  const podNetwork = podNetworkOf(input, address);
+  const podNetwork = hostNetwork(address);
   const way = {
     dst_network: podNetwork,
     next_hop_addr: address,
@@ -111,7 +135,7 @@ function wayToPod(
       phys_address: podMacs(attachment).linux,
       static: true,
     }),
-    ...(passesNat
+    ...(passesNat && input.family === 4
       ? podOverNatLink(input, way)
       : [keyValue(vppRouteModel, { ...way, vrf_id: input.routing.podVrf })]),
     // the host's route to the pod subnet does not cover addresses of an external IPAM
@@ -119,13 +143,13 @@ function wayToPod(
   ];
 }
 
-function podNetworkOf(input: NodeInput, address: string): string {
-  return `${address}/${input.addresses.hostPrefixLength}`;
-}
-
 /** Reply to the CNI. */
-export function podReply(input: NodeInput, attachment: Attachment, address: string): AddPodReply {
-  const gateway = input.addresses.podGateway();
+export function podReply(
+  input: NodeInput,
+  attachment: Attachment,
+  addresses: readonly string[],
+): AddPodReply {
+  const own = inTheirFamilies(input, addresses);
   const names = podLinkNames(attachment, input.interfaces.useTap);
   return {
     // The interface of the pod must be the last one: the original contiv-cni assigns all addresses to
@@ -139,16 +163,17 @@ export function podReply(input: NodeInput, attachment: Attachment, address: stri
         name: names.linuxHost,
         mac: podMacs(attachment).linux,
         sandbox: attachment.networkNamespace,
-        addresses: [
-          {
-            family: input.family,
-            address: podNetworkOf(input, address),
-            gateway,
-          },
-        ],
+        addresses: own.map((one) => ({
+          family: one.input.family,
+          address: hostNetwork(one.address),
+          gateway: one.input.addresses.podGateway(),
+        })),
       },
     ],
-    routes: [{ destination: anyNetwork(input.family), gateway }],
+    routes: own.map((one) => ({
+      destination: anyNetwork(one.input.family),
+      gateway: one.input.addresses.podGateway(),
+    })),
   };
 }
 
@@ -183,7 +208,12 @@ function vppSide(
   };
 }
 
-function podEnd(input: NodeInput, attachment: Attachment, names: PodLinkNames, address: string) {
+function podEnd(
+  input: NodeInput,
+  attachment: Attachment,
+  names: PodLinkNames,
+  addresses: readonly PodAddress[],
+) {
   return {
     name: names.linux,
     namespace: namespaceOf(attachment),
@@ -191,7 +221,7 @@ function podEnd(input: NodeInput, attachment: Attachment, names: PodLinkNames, a
     enabled: true,
     mtu: input.interfaces.mtu,
     phys_address: podMacs(attachment).linux,
-    ip_addresses: [podNetworkOf(input, address)],
+    ip_addresses: addresses.map(({ address }) => hostNetwork(address)),
   };
 }
 

@@ -56,11 +56,12 @@ export class RemoteAddresses {
     return this.#nodes.get(name);
   }
 
-  /** Addresses of the host of another node that get routes, of the family of the pods. */
+  /** Addresses of the host of another node that get routes, of the families of the pods. */
   routes(node: Node): readonly string[] {
+    const isOfPods = (address: string): boolean =>
+      this.#input.networks.some(({ family }) => family === familyOf(address));
     return node.managementAddresses.filter(
-      (address) =>
-        familyOf(address) === this.#input.family && this.#whyNoRoute(node, address) === undefined,
+      (address) => isOfPods(address) && this.#whyNoRoute(node, address) === undefined,
     );
   }
 
@@ -103,8 +104,10 @@ export class RemoteAddresses {
   }
 
   #isOfLink({ id }: Node, address: IpBytes): boolean {
-    const subnet = parseCidr(this.#input.addresses.hostInterconnectSubnetOtherNode(id));
-    return subnet !== undefined && contains(subnet, address);
+    return this.#input.networks.some(({ addresses }) => {
+      const subnet = parseCidr(addresses.hostInterconnectSubnetOtherNode(id));
+      return subnet !== undefined && contains(subnet, address);
+    });
   }
 }
 

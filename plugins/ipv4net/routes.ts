@@ -1,17 +1,20 @@
 /** REST routes about addresses, which need the node address of ipv4net. */
 import { Allocations, IpamDocument } from '#documents/ipam.ts';
 import { json, type Route } from '#infra/http/route.ts';
-import { allocationsDocument, type IpamApi, ipamDocument, NO_NODE_IP } from '#plugins/ipam/api.ts';
+import {
+  allocationsDocument,
+  type FamilyPlan,
+  type IpamApi,
+  ipamDocument,
+  NO_NODE_IP,
+} from '#plugins/ipam/api.ts';
 import type { NodeSyncApi } from '#plugins/nodesync/api.ts';
 import type { Ipv4NetApi } from './api.ts';
 
 export interface IpamRoutesDeps {
   readonly nodes: Pick<NodeSyncApi, 'thisNode'>;
-  readonly ipam: Pick<
-    IpamApi,
-    'allocations' | 'podSubnetThisNode' | 'hostInterconnectSubnetThisNode' | 'settings'
-  >;
-  readonly net: Pick<Ipv4NetApi, 'nodeAddress'>;
+  readonly ipam: Pick<IpamApi, 'allocations' | 'family' | 'families' | 'settings'>;
+  readonly net: Pick<Ipv4NetApi, 'nodeAddresses'>;
 }
 
 export function ipamRoutes({ nodes, ipam, net }: IpamRoutesDeps): Route[] {
@@ -23,12 +26,12 @@ export function ipamRoutes({ nodes, ipam, net }: IpamRoutesDeps): Route[] {
       summary: 'ID, address and subnets of this node',
       reply: IpamDocument,
       handle() {
-        const address = net.nodeAddress();
-        if (address === undefined) return json(NO_NODE_IP, 500);
+        const addresses = net.nodeAddresses();
+        if (addresses.length === 0) return json(NO_NODE_IP, 500);
         const { id, name } = nodes.thisNode();
-        const podSubnet = ipam.podSubnetThisNode();
-        const vppHostSubnet = ipam.hostInterconnectSubnetThisNode();
-        return json(ipamDocument(ipam.settings(), { id, name, address, podSubnet, vppHostSubnet }));
+        const [primary, ...others] = ipam.families();
+        const networks = [networkOf(primary), ...others.map(networkOf)] as const;
+        return json(ipamDocument(ipam.settings(), { id, name, addresses, networks }));
       },
     },
     {
@@ -37,7 +40,15 @@ export function ipamRoutes({ nodes, ipam, net }: IpamRoutesDeps): Route[] {
       mutating: false,
       summary: 'addresses of the pods of this node',
       reply: Allocations,
-      handle: () => json(allocationsDocument(ipam.allocations().values())),
+      handle: () => json(allocationsDocument(ipam.allocations().values(), ipam.family)),
     },
   ];
+}
+
+function networkOf(plan: FamilyPlan) {
+  return {
+    family: plan.family,
+    podSubnet: plan.podSubnetThisNode(),
+    vppHostSubnet: plan.hostInterconnectSubnetThisNode(),
+  };
 }

@@ -18,7 +18,7 @@ export function uplinkOf(input: NodeInput): Uplink | undefined {
       return {
         interface: main.name,
         address: withoutPrefixLength(nodeAddress),
-        edgeLink: input.family === 4 ? EDGE_LINK : undefined,
+        edgeLink: input.networks[0].family === 4 ? EDGE_LINK : undefined,
       };
     }
   }

@@ -11,7 +11,13 @@ import { pastEdgeLink, toOutside } from './edge-link.ts';
 import { interVrfRoute } from './inter-vrf-route.ts';
 import { type LoopedLink, linkTable, loopedLinkValues, routeOverLink } from './looped-link.ts';
 import { VRF_LINK, vrfLinkMac } from './names.ts';
-import { anyNetwork, type NodeInput, podNetwork } from './node-input.ts';
+import {
+  anyNetwork,
+  type FamilyInput,
+  type NodeInput,
+  ofAllFamilies,
+  podNetwork,
+} from './node-input.ts';
 
 const link: LoopedLink = {
   name: VRF_LINK,
@@ -26,12 +32,19 @@ const link: LoopedLink = {
 const networks = { 4: '169.254.254.252/30', 6: 'fdfe:feed:c0de::/126' } as const;
 
 export function vrfLinkValues(input: NodeInput): KeyValue[] {
-  const { family, nodeId, routing } = input;
+  const families = input.networks.map(({ family }) => family);
+  return [
+    ...loopedLinkValues(link, families, vrfLinkMac(input.nodeId)),
+    ...ofAllFamilies(input, linkRoutes),
+  ];
+}
+
+function linkRoutes(input: FamilyInput): KeyValue[] {
+  const { family, routing } = input;
   const overLink = (vrf: number, destination: string): KeyValue =>
     routeOverLink(link, family, vrf, destination);
   return [
     linkTable(link, family),
-    ...loopedLinkValues(link, family, vrfLinkMac(nodeId)),
     overLink(routing.podVrf, anyNetwork(family)),
     // a packet of a pod to the neighbor would come in by the link again and again
     dropRoute(networks[family], routing.podVrf),

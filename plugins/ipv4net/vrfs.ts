@@ -12,49 +12,59 @@ import { hostRepliesValues } from './host-replies.ts';
 import { interVrfRoute } from './inter-vrf-route.ts';
 import { POD_GATEWAY_LOOPBACK } from './names.ts';
 import { natLinkValues } from './nat-link.ts';
-import { hostNetwork, type NodeInput, prefixLength } from './node-input.ts';
+import {
+  type FamilyInput,
+  familyInput,
+  hostNetwork,
+  type NodeInput,
+  ofAllFamilies,
+  prefixLength,
+} from './node-input.ts';
 import { vrfLinkValues } from './vrf-link.ts';
 
 export function vrfValues(input: NodeInput): KeyValue[] {
+  const ipv4 = familyInput(input, 4);
   return [
     ...tables(input),
     podGateway(input),
     ...vrfLinkValues(input),
     ...edgeLinkValues(input),
-    ...(input.family === 4
-      ? [...natLinkValues(input, ownHost(input)), ...hostRepliesValues(input)]
-      : []),
-    ...betweenVrfs(input),
-    ...dropRoutes(input),
-    ...unreachableServices(input),
+    ...(ipv4 ? [...natLinkValues(ipv4, ownHost(ipv4)), ...hostRepliesValues(ipv4)] : []),
+    ...ofAllFamilies(input, (one) => [
+      ...betweenVrfs(one),
+      ...dropRoutes(one),
+      ...unreachableServices(one),
+    ]),
     ...neighborScan(input),
   ];
 }
 
 /** Table 0 always exists; its value sets the label. */
-function tables({ routing, family }: NodeInput): KeyValue[] {
+function tables({ routing, networks }: NodeInput): KeyValue[] {
   const table = (id: number, label: string, of: IpFamily): KeyValue =>
     keyValue(vrfTableModel, { id, protocol: `IPV${of}`, label: `${label}-IPv${of}` });
   return [
     table(routing.mainVrf, 'mainVRF', 4),
-    ...(family === 6 ? [table(routing.mainVrf, 'mainVRF', 6)] : []),
-    table(routing.podVrf, 'podVRF', family),
+    ...(networks.some(({ family }) => family === 6) ? [table(routing.mainVrf, 'mainVRF', 6)] : []),
+    ...networks.map(({ family }) => table(routing.podVrf, 'podVRF', family)),
   ];
 }
 
 /** Gateway of the pods; their VPP interfaces borrow its address. */
-function podGateway({ addresses, routing }: NodeInput): KeyValue {
+function podGateway({ networks, routing }: NodeInput): KeyValue {
   return keyValue(vppInterfaceModel, {
     name: POD_GATEWAY_LOOPBACK,
     type: 'SOFTWARE_LOOPBACK',
     enabled: true,
     vrf: routing.podVrf,
-    ip_addresses: [`${addresses.podGateway()}/${prefixLength(addresses.podSubnetThisNode())}`],
+    ip_addresses: networks.map(
+      ({ addresses }) => `${addresses.podGateway()}/${prefixLength(addresses.podSubnetThisNode())}`,
+    ),
   });
 }
 
 /** Between this node and its pods, and between hosts; everything else passes a link of VRFs. */
-function betweenVrfs(input: NodeInput): KeyValue[] {
+function betweenVrfs(input: FamilyInput): KeyValue[] {
   const { addresses, routing, family } = input;
   const toMain = family === 6 ? ownHost(input) : [];
   const toPods = routing.transport === 'vxlan' ? [addresses.hostInterconnectSubnetAllNodes()] : [];
@@ -65,7 +75,7 @@ function betweenVrfs(input: NodeInput): KeyValue[] {
 }
 
 /** Networks of the host of this node, for which pods need a route of their own. */
-function ownHost({ addresses, routing, family, hostAddresses, stn }: NodeInput): string[] {
+function ownHost({ addresses, routing, family, hostAddresses, stn }: FamilyInput): string[] {
   // with STN the link has no subnet: the main VRF would return its packets to the VRF of the pods
   const hasLinkSubnet = routing.transport === 'vxlan' && stn === undefined;
   return [
@@ -77,7 +87,7 @@ function ownHost({ addresses, routing, family, hostAddresses, stn }: NodeInput):
 }
 
 /** Drop packets to removed pods and nodes, which would loop between the VRFs. */
-function dropRoutes({ addresses, routing }: NodeInput): KeyValue[] {
+function dropRoutes({ addresses, routing }: FamilyInput): KeyValue[] {
   const networks =
     routing.transport === 'vxlan'
       ? [addresses.podSubnetAllNodes(), addresses.hostInterconnectSubnetAllNodes()]
@@ -86,18 +96,19 @@ function dropRoutes({ addresses, routing }: NodeInput): KeyValue[] {
 }
 
 /** A packet to an address of services that is not translated must not leave the cluster by the default route. */
-function unreachableServices({ addresses, routing }: NodeInput): KeyValue[] {
+function unreachableServices({ addresses, routing }: FamilyInput): KeyValue[] {
+  if (addresses.serviceSubnet() === '') return [];
   const tables = [routing.mainVrf, routing.podVrf];
   return refusingRoutes(addresses.serviceSubnet(), tables).map((one) =>
     keyValue(vppRouteModel, one),
   );
 }
 
-function neighborScan({ neighborScan: scan, family }: NodeInput): KeyValue[] {
+function neighborScan({ neighborScan: scan, networks }: NodeInput): KeyValue[] {
   if (!scan.scan) return [];
   return [
     keyValue(ipScanNeighborModel, {
-      mode: family === 4 ? 'IPV4' : 'BOTH',
+      mode: networks.every(({ family }) => family === 4) ? 'IPV4' : 'BOTH',
       scan_interval: scan.interval,
       stale_threshold: scan.staleThreshold,
     }),

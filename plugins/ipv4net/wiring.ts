@@ -25,7 +25,13 @@ import { hostLinkValues } from './host-link.ts';
 import { valueGroup } from './names.ts';
 import { nicValues } from './nics.ts';
 import type { NodeInput } from './node-input.ts';
-import { overlayValues, reachableAt, remoteNodeValues, whyUnreachable } from './overlay.ts';
+import {
+  overlayValues,
+  reachableAt,
+  remoteNodeValues,
+  whyInOneFamily,
+  whyUnreachable,
+} from './overlay.ts';
 import { podValues } from './pod.ts';
 import { PodLinks } from './pod-links.ts';
 import { ReachableNodes } from './reachable-nodes.ts';
@@ -121,7 +127,13 @@ export function putNode(
   const { name, namesake } = node;
   const found = reachable.find(name);
   const values = found
-    ? remoteNodeValues(input, found.node, found.address, remote.routes(node))
+    ? remoteNodeValues(
+        input,
+        found.node,
+        found.address,
+        remote.tunnelEnds(node),
+        remote.routes(node),
+      )
     : [];
   txn.replace(valueGroup.node(name), values);
   const conflict = reachable.conflict(name);
@@ -129,8 +141,14 @@ export function putNode(
   return [
     ...(namesake === undefined ? [] : [nodeNameProblem(name, namesake)]),
     ...(conflict === undefined ? [] : [unreachableProblem(name, conflict)]),
+    ...(found ? inOneFamily(input, found.node) : []),
     ...ignored.map(({ address, refusal }) => addressProblem(name, address, refusal)),
   ];
+}
+
+function inOneFamily(input: NodeInput, node: Node): NodeProblem[] {
+  const reason = whyInOneFamily(input, node);
+  return reason === undefined ? [] : [unreachableProblem(node.name, reason)];
 }
 
 /** Addresses in the Node object of this node that none can have: it is not reached at them. */
@@ -149,11 +167,11 @@ export function* wiredPods(
 ): Generator<readonly [Attachment, readonly KeyValue[]], void, void> {
   for (const attachment of pods.attachments().values()) {
     const id = attachmentId(attachment);
-    const [address] = ipam.podAddresses(id);
+    const addresses = ipam.podAddresses(id);
     const isKept = attachment.networkNamespace === '';
     // nothing is configured through a path that leads to another namespace now
-    if ((address === undefined && !isKept) || pods.isDisplaced(id)) continue;
-    yield [attachment, podValues(input, attachment, address, kubeState)];
+    if ((addresses.length === 0 && !isKept) || pods.isDisplaced(id)) continue;
+    yield [attachment, podValues(input, attachment, addresses, kubeState)];
   }
 }
 

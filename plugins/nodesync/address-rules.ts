@@ -105,8 +105,8 @@ export interface OwnNetwork {
   readonly addresses: readonly string[];
   /** Without prefix length; empty: there is none. */
   readonly gateway: string;
-  /** CIDRs; those that do not exist are absent. */
-  readonly subnets: Readonly<Partial<Record<SubnetReason, string>>>;
+  /** CIDRs, one of each family; those that do not exist are absent or empty. */
+  readonly subnets: Readonly<Partial<Record<SubnetReason, readonly string[]>>>;
 }
 
 const subnetReasons = [
@@ -126,10 +126,12 @@ export class AddressRules {
   constructor({ addresses, gateway, subnets }: OwnNetwork) {
     this.#own = new Set(addresses);
     this.#gateway = gateway;
-    this.#subnets = subnetReasons.flatMap((reason) => {
-      const cidr = parseCidr(subnets[reason] ?? '');
-      return cidr === undefined ? [] : [{ reason, cidr: network(cidr) }];
-    });
+    this.#subnets = subnetReasons.flatMap((reason) =>
+      (subnets[reason] ?? []).flatMap((text) => {
+        const cidr = parseCidr(text);
+        return cidr === undefined ? [] : [{ reason, cidr: network(cidr) }];
+      }),
+    );
   }
 
   /** @param address undefined: the text is none */

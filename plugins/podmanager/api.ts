@@ -55,6 +55,16 @@ export interface AdoptedLink {
   readonly macs: { readonly linux: string; readonly vpp: string };
   /** Without prefix length; undefined: unknown. */
   readonly address: string | undefined;
+  /** Those of the second family; absent: there is none. */
+  readonly furtherAddresses?: readonly string[];
+}
+
+/** All addresses of an adopted link. */
+export function addressesOfLink({
+  address,
+  furtherAddresses = [],
+}: Pick<AdoptedLink, 'address' | 'furtherAddresses'>): readonly string[] {
+  return address === undefined ? [] : [address, ...furtherAddresses];
 }
 
 /** Prefix of the attachments in the local store: without one of this boot, no pod of this node has an address. */
@@ -121,8 +131,8 @@ export interface PodManagerApi {
   attachmentsOf(pod: PodId): readonly Attachment[];
   /** Key of the attachment, which may contain only the beginning of the container ID if it was adopted. */
   idOf(link: ContainerInterface): AttachmentId;
-  /** The address to which VPP sends the packets for an attachment; undefined if there is none. */
-  addressInVpp(ctx: PortContext, id: AttachmentId): Promise<string | undefined>;
+  /** The addresses to which VPP sends the packets for an attachment, at most one of each family. */
+  addressesInVpp(ctx: PortContext, id: AttachmentId): Promise<readonly string[]>;
   /**
    * Whether the path of the attachment, at the last resync, led to another namespace than when the
    * pod was added (paths and PIDs are reused): nothing may be configured through it.

@@ -49,7 +49,7 @@ export function findAttachments(
     const inPod = inPods.find(isOf);
     if (inPod) used.add(inPod);
     const owner = (inPod ?? owned.find(isOf))?.owner ?? each.owner;
-    return attachmentOf(owner, inPod?.link, each);
+    return attachmentOf(owner, inPod?.link, each, isOfPod);
   });
   // a veth pair stays when VPP has lost its interface; without its host end it is that of another agent
   const hostEnds = new Set(
@@ -68,7 +68,7 @@ export function findAttachments(
   return [
     ...found,
     ...withoutInterface.map(({ owner, link }) =>
-      attachmentOf(owner, link, { mac: link.neighbors[0]!.mac, neighbors: [] }),
+      attachmentOf(owner, link, { mac: link.neighbors[0]!.mac, neighbors: [] }, isOfPod),
     ),
   ];
 }
@@ -78,6 +78,7 @@ function attachmentOf(
   { containerId, interfaceName, isIdCut }: LinkOwner,
   link: MarkedLink | undefined,
   { mac, neighbors }: InterfaceNeighbors,
+  isOfPod: Evidence['isOfPod'],
 ): FoundAttachment {
   const onLink = link?.addresses.map(withoutLength) ?? [];
   const neighbor = neighbors.find(({ address }) => onLink.includes(address)) ?? neighbors[0];
@@ -85,6 +86,12 @@ function attachmentOf(
     neighbor && onLink.includes(neighbor.address)
       ? neighbor.address
       : (onLink[0] ?? neighbor?.address);
+  // the link may have others, which the pod has added itself
+  const inVpp = neighbors.map((one) => one.address);
+  const all = !link
+    ? inVpp
+    : onLink.filter((one) => (neighbors.length > 0 ? inVpp.includes(one) : isOfPod(one)));
+  const [, ...furtherAddresses] = address === undefined ? [] : onePerFamily([address, ...all]);
   return {
     containerId,
     interfaceName,
@@ -92,9 +99,18 @@ function attachmentOf(
       isIdCut,
       macs: { linux: link?.mac ?? neighbor?.mac ?? '', vpp: mac },
       address,
+      ...(furtherAddresses.length > 0 && { furtherAddresses }),
     },
     namespace: link && { path: link.namespace!, identity: link.namespaceIdentity },
   };
+}
+
+/** The first address of each family, in their order. */
+export function onePerFamily(addresses: readonly string[]): readonly string[] {
+  const isIpv6 = (address: string): boolean => address.includes(':');
+  return addresses.filter(
+    (one, at) => addresses.findIndex((other) => isIpv6(other) === isIpv6(one)) === at,
+  );
 }
 
 function withoutLength(cidr: string): string {

@@ -14,8 +14,10 @@ import type {
 } from '#plugins/controller/api/ports/host.ts';
 import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
 import {
+  type AdoptedLink,
   type Attachment,
   type AttachmentId,
+  addressesOfLink,
   attachmentId,
   type ContainerInterface,
   type LinkNaming,
@@ -26,6 +28,7 @@ import {
 import {
   type FoundAttachment,
   findAttachments,
+  onePerFamily,
   type UnexplainedInterface,
 } from './lost-attachments.ts';
 import { PodRecordsByAddress } from './pod-records.ts';
@@ -102,12 +105,12 @@ export class LostPods {
     return this.#interfaceOf(link) !== undefined;
   }
 
-  async addressInVpp(ctx: PortContext, link: ContainerInterface): Promise<string | undefined> {
+  async addressesInVpp(ctx: PortContext, link: ContainerInterface): Promise<readonly string[]> {
     await this.readVpp(ctx);
     const swIfIndex = this.#interfaceOf(link);
-    if (swIfIndex === undefined) return undefined;
+    if (swIfIndex === undefined) return [];
     const { neighbors } = await this.#neighborsOf(ctx, swIfIndex);
-    return neighbors[0]?.address;
+    return onePerFamily(neighbors.map(({ address }) => address));
   }
 
   async readVpp(ctx: PortContext): Promise<void> {
@@ -202,7 +205,7 @@ export class LostPods {
     if (unknown.length === 0) return [];
     const pods = new PodRecordsByAddress(ctx.kubeState);
     return unknown.flatMap(({ containerId, interfaceName, adopted }) => {
-      const pod = pods.at(adopted?.address ?? '');
+      const pod = adopted && podAt(pods, adopted);
       return pod ? [{ containerId, interfaceName, ...podOf(pod) }] : [];
     });
   }
@@ -247,7 +250,7 @@ export class LostPods {
     const known = [...state.unsure].find(([, record]) => isSameContainer(record, one));
     if (known && !namespace) return;
     if (known && known[0] !== attachmentId(one)) state.removed.add(known[0]);
-    const record = state.pods.at(one.adopted.address ?? '');
+    const record = podAt(state.pods, one.adopted);
     const { pod, podUid } = record ? podOf(record) : (known?.[1] ?? { pod: unknownPod });
     state.found.push({
       ...one,
@@ -375,6 +378,15 @@ function isNotThere(
 function isSameContainer(a: ContainerInterface, b: ContainerInterface): boolean {
   const isPart = a.containerId.startsWith(b.containerId) || b.containerId.startsWith(a.containerId);
   return a.interfaceName === b.interfaceName && isPart;
+}
+
+/** The pod whose record has one of the addresses. */
+function podAt(pods: PodRecordsByAddress, link: AdoptedLink): Pod | undefined {
+  for (const address of addressesOfLink(link)) {
+    const pod = pods.at(address);
+    if (pod) return pod;
+  }
+  return undefined;
 }
 
 function podOf({ name, namespace, uid }: Pod): Pick<Attachment, 'pod' | 'podUid'> {

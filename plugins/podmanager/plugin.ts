@@ -148,10 +148,10 @@ class Manager implements PodManager, EventHandler<State> {
     return this.state.known?.displaced.has(attachment) ?? false;
   }
 
-  async addressInVpp(ctx: PortContext, id: AttachmentId): Promise<string | undefined> {
+  async addressesInVpp(ctx: PortContext, id: AttachmentId): Promise<readonly string[]> {
     const { known } = this.state;
     const record = known?.table.get(id);
-    return record && known?.lost.addressInVpp(ctx, record);
+    return record && known ? known.lost.addressesInVpp(ctx, record) : [];
   }
 
   problems(): readonly CodedError[] {

@@ -47,5 +47,12 @@ export class CniClient {
 
 /** Address of the pod in the reply to an ADD, without prefix length; undefined for none. */
 export function addressIn(reply: CNIReply): string | undefined {
-  return reply.interfaces.flatMap(({ ip_addresses }) => ip_addresses)[0]?.address.split('/')[0];
+  return addressesIn(reply)[0];
+}
+
+/** All addresses in a reply, without prefix length. */
+export function addressesIn(reply: CNIReply): readonly string[] {
+  return reply.interfaces
+    .flatMap(({ ip_addresses }) => ip_addresses)
+    .map(({ address }) => address.split('/')[0]!);
 }

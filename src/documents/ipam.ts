@@ -2,18 +2,34 @@
 import { Type } from 'typebox';
 import { type DocumentOf, orNull, text } from './document.ts';
 
+const config = Type.Object(
+  { podSubnetCIDR: Type.Optional(Type.String()) },
+  {
+    additionalProperties: true,
+    description: 'Keys as in the configuration file; empty, 0 and false values are omitted.',
+  },
+);
+
 export const IpamDocument = Type.Object({
   nodeId: Type.Integer(),
   nodeName: Type.String(),
   nodeIP: text('Without prefix length.'),
   podSubnetThisNode: Type.String(),
   vppHostNetwork: Type.String(),
-  config: Type.Object(
-    { podSubnetCIDR: Type.Optional(Type.String()) },
-    {
-      additionalProperties: true,
-      description: 'Keys as in the configuration file; empty, 0 and false values are omitted.',
-    },
+  config,
+  furtherNetworks: Type.Optional(
+    Type.Array(
+      Type.Object({
+        nodeIP: text('Without prefix length; empty: the node has none of this family.'),
+        podSubnetThisNode: Type.String(),
+        vppHostNetwork: Type.String(),
+        config,
+      }),
+      {
+        description:
+          'Those of the second family of the pods; the other fields are about the primary one. Absent: the pods have one family.',
+      },
+    ),
   ),
 });
 export type IpamDocument = DocumentOf<typeof IpamDocument>;
@@ -26,6 +42,11 @@ export const Allocations = Type.Object({
       CustomIfIPs: orNull(
         Type.Record(Type.String(), Type.String()),
         'Addresses of further interfaces by their names; null if there are none.',
+      ),
+      FurtherIPs: Type.Optional(
+        Type.Record(Type.String(), Type.Array(Type.String()), {
+          description: 'Addresses of the second family by the names of interfaces.',
+        }),
       ),
     }),
   ),

@@ -105,6 +105,8 @@ export interface ClusterPod {
   readonly name: string;
   /** undefined: none yet. */
   readonly address: string | undefined;
+  /** Those of its second family. */
+  readonly furtherAddresses?: readonly string[];
   /** Address of the node that runs it; undefined: not scheduled. */
   readonly hostAddress: string | undefined;
 }

@@ -111,7 +111,8 @@ export async function nodeSnapshot(
     hostAddresses: net.hostAddresses(),
     pods: Object.fromEntries(
       [...ipam.allocations()]
-        .filter(([, { attachment }]) => attachment !== undefined)
+        // of several families the primary one
+        .filter(([address, { attachment = '' }]) => ipam.podAddresses(attachment)[0] === address)
         .map(([address, { pod }]) => [podIdText(pod), address]),
     ),
     ...(view === 'SB' && { actual: await readActualState(deps) }),

@@ -17,7 +17,7 @@ export interface HostRequirements {
   /** Links to pods and host are TAPs; otherwise VETH pairs. */
   readonly tap: boolean;
   /** Of the pods. */
-  readonly family: 4 | 6;
+  readonly families: readonly (4 | 6)[];
 }
 
 export interface HostFacts {
@@ -44,9 +44,10 @@ export async function prepareHost(machine: Machine, needs: HostRequirements): Pr
   const ipv6 = (await machine.list(IPV6_FOLDER)).length > 0;
   missing.push(...(await missingRights(machine)));
   if (needs.tap) missing.push(...(await missingDevices(machine)));
-  if (needs.family === 6 && !ipv6)
+  if (needs.families.includes(6) && !ipv6)
     missing.push('IPv6 in the kernel, which the pods are configured for');
-  else missing.push(...(await missingSysctls(machine, needs)));
+  else
+    for (const family of needs.families) missing.push(...(await missingSysctls(machine, family)));
   if (missing.length > 0) throw new HostNotReadyError(`this node lacks ${missing.join('; ')}`);
   return { ipv6 };
 }
@@ -78,7 +79,7 @@ function hasMisc(file: string | undefined, name: string): boolean {
   return (file ?? '').split('\n').some((line) => line.trim().split(/\s+/)[1] === name);
 }
 
-async function missingSysctls(machine: Machine, { family }: HostRequirements): Promise<string[]> {
+async function missingSysctls(machine: Machine, family: 4 | 6): Promise<string[]> {
   if (family === 4) return set(machine, '/proc/sys/net/ipv4/ip_forward', '1');
   const missing = await set(machine, `${IPV6_FOLDER}/all/disable_ipv6`, '0');
   // a host that forwards ignores router advertisements unless accept_ra is 2, and would lose a default

@@ -13,7 +13,14 @@ interface NodeSubnets {
   readonly podSubnet: string;
   readonly vppHostNetwork: string;
   readonly podClusterSubnet: string;
+  /** Those of the second family of the pods. */
+  readonly furtherNetworks?: readonly FurtherNetwork[];
 }
+
+type FurtherNetwork = Pick<
+  NodeSubnets,
+  'vppAddress' | 'bviAddress' | 'podSubnet' | 'vppHostNetwork' | 'podClusterSubnet'
+>;
 
 /** The name that plugins/ipv4net gives it, as the original did. */
 const BVI = 'vxlanBVI';
@@ -53,20 +60,26 @@ export const ipam: Command = {
 };
 
 function subnetsOf(own: IpamDocument, interfaces: InterfaceValues): NodeSubnets {
+  const [primary, ...others] = [own, ...(own.furtherNetworks ?? [])].map((one) => ({
+    vppAddress: one.nodeIP,
+    bviAddress: bviAddressOf(interfaces, one.podSubnetThisNode),
+    podSubnet: one.podSubnetThisNode,
+    vppHostNetwork: one.vppHostNetwork,
+    podClusterSubnet: one.config.podSubnetCIDR ?? '',
+  }));
   return {
     id: own.nodeId,
     name: own.nodeName,
-    vppAddress: own.nodeIP,
-    bviAddress: bviAddressOf(interfaces),
-    podSubnet: own.podSubnetThisNode,
-    vppHostNetwork: own.vppHostNetwork,
-    podClusterSubnet: own.config.podSubnetCIDR ?? '',
+    ...primary!,
+    ...(others.length > 0 && { furtherNetworks: others }),
   };
 }
 
-function bviAddressOf(interfaces: InterfaceValues): string {
-  const bvi = interfaces.find(({ Value }) => Value.name === BVI);
-  return bvi?.Value.ipAddresses[0]?.split('/')[0] ?? '';
+/** @param podSubnet of the same family */
+function bviAddressOf(interfaces: InterfaceValues, podSubnet: string): string {
+  const addresses = interfaces.find(({ Value }) => Value.name === BVI)?.Value.ipAddresses ?? [];
+  const isOfFamily = (text: string): boolean => text.includes(':') === podSubnet.includes(':');
+  return addresses.find(isOfFamily)?.split('/')[0] ?? '';
 }
 
 function tableOf(replies: readonly NodeReply<NodeSubnets>[]): Table {
@@ -87,9 +100,18 @@ function tableOf(replies: readonly NodeReply<NodeSubnets>[]): Table {
 function rowOf({ node, value, failure }: NodeReply<NodeSubnets>): TableRow {
   if (failure)
     return { cells: [String(node.id ?? ''), node.name], note: failure.text, color: 'red' };
-  const { id, name, vppAddress, bviAddress, podSubnet, vppHostNetwork, podClusterSubnet } = value;
-  const bvi = bviAddress || 'Not Available';
+  const networks = [value, ...(value.furtherNetworks ?? [])];
+  const list = (textOf: (one: FurtherNetwork) => string): string =>
+    networks.map(textOf).filter(Boolean).join(',');
   return {
-    cells: [String(id), name, vppAddress, bvi, podSubnet, vppHostNetwork, podClusterSubnet],
+    cells: [
+      String(value.id),
+      value.name,
+      list(({ vppAddress }) => vppAddress),
+      list(({ bviAddress }) => bviAddress) || 'Not Available',
+      list(({ podSubnet }) => podSubnet),
+      list(({ vppHostNetwork }) => vppHostNetwork),
+      list(({ podClusterSubnet }) => podClusterSubnet),
+    ],
   };
 }

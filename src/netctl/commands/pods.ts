@@ -34,6 +34,7 @@ interface PodEntry {
   readonly name: string;
   readonly namespace: string;
   readonly address: string;
+  readonly furtherAddresses?: readonly string[];
   readonly node: string;
   readonly interfaceIndex: number | undefined;
   readonly interfaceName: string | undefined;
@@ -120,10 +121,11 @@ async function settingsOf(
 }
 
 function attachedPods({ Pods }: Allocations): ClusterPod[] {
-  return Pods.map(({ PodID: { Name, Namespace }, MainIP }) => ({
+  return Pods.map(({ PodID: { Name, Namespace }, MainIP, FurtherIPs = {} }) => ({
     name: Name,
     namespace: Namespace,
     address: MainIP || undefined,
+    ...(FurtherIPs['eth0'] && { furtherAddresses: FurtherIPs['eth0'] }),
     hostAddress: undefined,
   }));
 }
@@ -137,13 +139,15 @@ function entriesOf(
     known?.filter(({ hostAddress: its }) => its !== undefined && its === node.host) ??
     value?.pods ??
     [];
-  return ofNode.toSorted(byNamespace).map(({ name, namespace, address = '', hostAddress }) => {
+  return ofNode.toSorted(byNamespace).map((pod) => {
+    const { name, namespace, address = '', hostAddress, furtherAddresses } = pod;
     const found = value?.interfaces.get(address);
     const settings = value?.settings.get(address);
     return {
       name,
       namespace,
       address,
+      ...(furtherAddresses && { furtherAddresses }),
       node: node.name,
       interfaceIndex: found?.index,
       interfaceName: found?.name,
@@ -184,7 +188,7 @@ function tableOf(
 
 function rowOf(pod: PodEntry): TableRow {
   const { name, namespace, address, node, interfaceIndex, interfaceName, failure } = pod;
-  const known = [name, namespace, address];
+  const known = [name, namespace, [address, ...(pod.furtherAddresses ?? [])].join(',')];
   if (pod.isInHostNetwork) return { cells: [...known, '', '', node] };
   if (failure !== undefined) return { cells: known, note: `${node}: ${failure}`, color: 'red' };
   // As in the original.

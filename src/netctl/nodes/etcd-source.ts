@@ -10,6 +10,7 @@ import { type VppNode, vppNodeModel } from '#kubernetes/models/vpp-node.ts';
 import { REFLECTOR_PREFIX } from '#kubernetes/resources/resources.ts';
 import type { MessageModel } from '#models/define.ts';
 import type { ClusterNode } from '../command.ts';
+import { furtherAddresses } from './further-addresses.ts';
 import type { NodeSource } from './node-source.ts';
 
 export interface EtcdSourceOptions {
@@ -45,10 +46,11 @@ export async function openEtcdSource(options: EtcdSourceOptions): Promise<NodeSo
       nodes: joined(hosts, vppNodes),
       async pods() {
         const pods = await records(podModel);
-        return pods.map(({ namespace, name, ip_address, host_ip_address }) => ({
+        return pods.map(({ namespace, name, ip_address, ip_addresses, host_ip_address }) => ({
           namespace,
           name,
           address: ip_address || undefined,
+          ...furtherAddresses(ip_address, ip_addresses),
           hostAddress: host_ip_address || undefined,
         }));
       },

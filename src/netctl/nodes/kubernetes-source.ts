@@ -4,6 +4,7 @@ import { ApiClient, type RequestLimits } from '#ksr/api-server/api-client.ts';
 import { Credentials } from '#ksr/api-server/credentials.ts';
 import { HttpTransport } from '#ksr/api-server/http-transport.ts';
 import type { ClusterNode, ClusterPod } from '../command.ts';
+import { furtherAddresses } from './further-addresses.ts';
 import type { NodeSource } from './node-source.ts';
 
 /** Objects per request: some megabytes. */
@@ -24,6 +25,7 @@ interface ApiObject {
   readonly status?: {
     readonly addresses?: readonly { readonly type?: string; readonly address?: string }[];
     readonly podIP?: string;
+    readonly podIPs?: readonly { readonly ip?: string }[];
     readonly hostIP?: string;
   };
 }
@@ -57,6 +59,10 @@ export async function openKubernetesSource(options: KubernetesSourceOptions): Pr
           namespace: metadata?.namespace ?? '',
           name: metadata?.name ?? '',
           address: status?.podIP || undefined,
+          ...furtherAddresses(
+            status?.podIP,
+            (status?.podIPs ?? []).map(({ ip = '' }) => ip),
+          ),
           hostAddress: status?.hostIP || undefined,
         });
       return pods;

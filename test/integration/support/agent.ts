@@ -67,6 +67,7 @@ export interface HistoryEvent {
 export class RealAgent {
   readonly #netns: Netns;
   readonly #folder: string;
+  readonly #contiv: Readonly<Record<string, unknown>>;
   #label: string;
   readonly #env: Readonly<Record<string, string | undefined>>;
   #command: readonly string[];
@@ -84,8 +85,9 @@ export class RealAgent {
     this.#flags = config.flags ?? [];
     this.#wrapper = config.wrapper ?? [];
     this.#hasTaps = config.links === undefined ? hasVhostNet() : config.links === 'TAP';
+    this.#contiv = { useTAPInterfaces: this.#hasTaps, ...config.contiv };
     const files = {
-      contiv: { useTAPInterfaces: this.#hasTaps, ...config.contiv },
+      contiv: this.#contiv,
       controller: { ...config.controller },
       service: { ...config.service },
       http: { endpoint: '127.0.0.1:9999', 'local-socket': this.restSocket, ...config.http },
@@ -116,6 +118,12 @@ export class RealAgent {
   /** The next start uses another name of the node. */
   rename(label: string): void {
     this.#label = label;
+  }
+
+  /** The next start uses other keys of contiv.conf. */
+  configure(keys: Readonly<Record<string, unknown>>): void {
+    const text = JSON.stringify({ ...this.#contiv, ...keys });
+    writeFileSync(join(this.#folder, 'contiv.conf'), text);
   }
 
   /** The next start uses another program. @param file of JavaScript */

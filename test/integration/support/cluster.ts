@@ -14,7 +14,7 @@ import { until } from '#test/support/wait.ts';
 import type { AgentConfig, Links } from './agent.ts';
 import { RealEtcd } from './etcd.ts';
 import { Netns } from './netns.ts';
-import { type Networks, networks } from './networks.ts';
+import { bothFamilies, type Networks, networks } from './networks.ts';
 import { RealNode } from './node.ts';
 import { stolenUplink } from './stolen-uplink.ts';
 import { SysFs } from './sys-fs.ts';
@@ -30,6 +30,8 @@ export interface ClusterOptions {
   readonly nodes: number;
   /** Of the pods and of the networks between the nodes; default 4. */
   readonly family?: 4 | 6;
+  /** Whether pods and nodes have addresses of the other family, too. */
+  readonly isDual?: boolean;
   /** Additional keys of contiv.conf of all nodes. */
   readonly contiv?: AgentConfig['contiv'];
   /** Keys of service.conf of all nodes. */
@@ -110,7 +112,8 @@ export class RealCluster implements AsyncDisposable {
     this.#core = middle;
     this.#outside = outside;
     this.etcd = new RealEtcd(middle, join(this.#folder, 'etcd'), `${MANAGEMENT}.1`);
-    this.networks = networks[options.family ?? 4];
+    const family = options.family ?? 4;
+    this.networks = options.isDual ? bothFamilies(family) : networks[family];
     this.management = endpoint(middle, `${MANAGEMENT}.1`);
     this.outside = endpoint(outside, this.networks.outside.address);
   }
@@ -178,6 +181,11 @@ export class RealCluster implements AsyncDisposable {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
+  get #families(): readonly Networks[] {
+    const { networks: one } = this;
+    return [one, ...(one.second ? [one.second] : [])];
+  }
+
   /** Without an overlay the routes to other nodes are in the table of the NICs. */
   get #tableOfNeighbors(): number {
     return this.#options.contiv?.['nodeToNodeTransport'] === 'nooverlay' ? 0 : 1;
@@ -192,7 +200,7 @@ export class RealCluster implements AsyncDisposable {
     await this.#connect(this.#outside, 'eth0', 'under', 'outside');
     // No device behind AF_PACKET completes checksums.
     await this.#outside.run('ethtool', '-K', 'eth0', 'tx', 'off');
-    await addAddress(this.#outside, 'eth0', this.networks.outside);
+    for (const one of this.#families) await addAddress(this.#outside, 'eth0', one.outside);
     await this.etcd.start();
   }
 
@@ -256,15 +264,19 @@ export class RealCluster implements AsyncDisposable {
     try {
       await this.#connect(node.netns, 'mgmt', 'mgmt', `m-${name}`);
       await addAddress(node.netns, 'mgmt', networks[4].host(number));
-      if (this.networks !== networks[4]) await addAddress(node.netns, 'mgmt', host);
+      for (const one of this.#families)
+        if (!isIpv4(one)) await addAddress(node.netns, 'mgmt', one.host(number));
       await this.#createUplink(node, `u-${name}`);
-      const { register = (...node) => this.#writeNodeRecord(...node) } = this.#options;
-      await register(name, host.address);
+      const { register } = this.#options;
+      const addresses = this.#families.map((one) => one.host(number).address);
+      await (register ? register(name, host.address) : this.#writeNodeRecord(name, addresses));
       await node.agent.start();
-      const { id, nodeIp } = await nodeIdentity(node);
+      const { id, nodeIp, nodeIps } = await nodeIdentity(node);
       const joined = { name, node, id, nodeIp, host: endpoint(node.netns, host.address), sysFs };
       this.#nodes.set(name, joined);
       await this.routeFromOutside(joined, nodeIp);
+      const { second } = this.networks;
+      if (second) await this.routeOutside(second.pods(id), nodeIps[1]!);
       return joined;
     } catch (error) {
       const tail = node.agent.tail();
@@ -275,18 +287,22 @@ export class RealCluster implements AsyncDisposable {
   }
 
   /** As the reflector writes it. */
-  async #writeNodeRecord(name: string, address: string): Promise<void> {
+  async #writeNodeRecord(name: string, addresses: readonly string[]): Promise<void> {
     const value = nodeModel.canonical({
       name,
       zone: this.#options.zones?.[name] ?? '',
       addresses: [
         { type: 'NodeHostName', address: name },
-        { type: 'NodeInternalIP', address },
+        ...addresses.map((address) => ({ type: 'NodeInternalIP' as const, address })),
       ],
     });
     const key = REFLECTOR_PREFIX + resources.node.key(name, '');
     await this.etcd.store.put(key, valueText(resources.node, value));
   }
+}
+
+function isIpv4({ outside }: Networks): boolean {
+  return !outside.address.includes(':');
 }
 
 /** Without duplicate address detection, which takes a second. */
@@ -303,14 +319,24 @@ function endpoint(place: NetworkNamespace, address: string): Endpoint {
   return { path: place.path, address, run: (...command) => place.run(...command) };
 }
 
-/** ID and address of a node, as soon as it has an address. */
-export async function nodeIdentity(node: RealNode): Promise<{ id: number; nodeIp: string }> {
-  let identity: { nodeId: number; nodeIP: string } | undefined;
+interface Identity {
+  readonly nodeId: number;
+  readonly nodeIP: string;
+  readonly furtherNetworks?: readonly { readonly nodeIP: string }[];
+}
+
+/** ID and addresses of a node, as soon as it has an address. */
+export async function nodeIdentity(
+  node: RealNode,
+): Promise<{ id: number; nodeIp: string; nodeIps: readonly string[] }> {
+  let identity: Identity | undefined;
   await until('the node has an address', async () => {
     node.agent.assertRunning();
     const { status, body } = await node.agent.get('/contiv/v1/ipam');
-    if (status === 200) identity = body as typeof identity;
+    if (status === 200) identity = body as Identity;
     return status === 200;
   });
-  return { id: identity!.nodeId, nodeIp: identity!.nodeIP };
+  const { nodeId, nodeIP, furtherNetworks = [] } = identity!;
+  const others = furtherNetworks.map((one) => one.nodeIP);
+  return { id: nodeId, nodeIp: nodeIP, nodeIps: [nodeIP, ...others] };
 }

@@ -13,6 +13,8 @@ export interface Networks {
   /** CLI command that shows a table of VPP, and the pattern of pod subnets in its output. */
   readonly fib: (table: number) => string;
   readonly podsInFib: RegExp;
+  /** Of the other family, with both. */
+  readonly second?: Networks;
 }
 
 export const networks: Readonly<Record<4 | 6, Networks>> = {
@@ -43,3 +45,31 @@ export const networks: Readonly<Record<4 | 6, Networks>> = {
     podsInFib: /^fd01:0:0:(\d+)::\/64/gm,
   },
 };
+
+/** Subnets of both families, those of the first one first; the other functions are those of the first one. */
+export function bothFamilies(first: 4 | 6): Networks {
+  const second = first === 4 ? 6 : 4;
+  const one = networks[first];
+  const other = networks[second];
+  const lists = {
+    nodeInterconnectCIDR: both('192.168.16.0/24', 'fd16::/64'),
+    podSubnetCIDR: both('10.1.0.0/16', 'fd01::/48'),
+    vppHostSubnetCIDR: both('172.30.0.0/16', 'fd02::/48'),
+    vxlanCIDR: both('192.168.30.0/24', 'fd04::/64'),
+    serviceCIDR: both('10.96.0.0/12', 'fd05::/108'),
+  };
+  function both(ipv4: string, ipv6: string): string {
+    return first === 4 ? `${ipv4},${ipv6}` : `${ipv6},${ipv4}`;
+  }
+  return {
+    ...one,
+    ipamConfig: {
+      ...lists,
+      podSubnetOneNodePrefixLenIPv4: 24,
+      podSubnetOneNodePrefixLenIPv6: 64,
+      vppHostSubnetOneNodePrefixLenIPv4: 24,
+      vppHostSubnetOneNodePrefixLenIPv6: 64,
+    },
+    second: other,
+  };
+}

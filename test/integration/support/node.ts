@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { addressIn } from '#demonstration/cni-client.ts';
+import { addressesIn, addressIn } from '#demonstration/cni-client.ts';
 import { systemClock } from '#infra/clock/system.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/value-text.ts';
@@ -111,6 +111,7 @@ export class RealNode implements AsyncDisposable {
     assert.equal(reply.error, '', this.agent.tail());
     assert.equal(reply.result, 0);
     sandbox.address = addressIn(reply) ?? '';
+    sandbox.addresses = addressesIn(reply);
   }
 
   /** Writes the record of a pod as the reflector does. */

@@ -10,6 +10,13 @@ export class Sandbox {
   readonly #netns: Netns;
   /** From the CNI reply, without prefix length. */
   address = '';
+  /** All of them, in the order of the reply. */
+  addresses: readonly string[] = [];
+
+  /** The one of a family. */
+  addressOf(family: 4 | 6): string {
+    return this.addresses.find((one) => one.includes(':') === (family === 6)) ?? '';
+  }
 
   static async create(pod: string, namespace = 'default'): Promise<Sandbox> {
     return new Sandbox(pod, namespace, await Netns.create('pod'));

@@ -51,7 +51,7 @@ class FakeMachine implements Machine {
   }
 }
 
-const tap4: HostRequirements = { tap: true, family: 4 };
+const tap4: HostRequirements = { tap: true, families: [4] };
 
 const lacks = (text: RegExp) => (error: Error) => {
   assert.ok(error instanceof HostNotReadyError);
@@ -70,7 +70,7 @@ describe('a host is made ready for pods', () => {
 
   it('of IPv6, without losing the routers that it listens to', async () => {
     const machine = new FakeMachine();
-    await prepareHost(machine, { tap: false, family: 6 });
+    await prepareHost(machine, { tap: false, families: [6] });
     assert.deepEqual(machine.written, [
       `${CONF}/all/accept_ra`,
       `${CONF}/eth0/accept_ra`,
@@ -119,7 +119,7 @@ describe('a host is made ready for pods', () => {
   it('without TAP devices where VETH is asked for', async () => {
     const machine = new FakeMachine();
     machine.devices.clear();
-    await prepareHost(machine, { tap: false, family: 4 });
+    await prepareHost(machine, { tap: false, families: [4] });
   });
 
   it('whose kernel has no IPv6, for pods of IPv4 alone', async () => {
@@ -128,7 +128,7 @@ describe('a host is made ready for pods', () => {
       if (path.startsWith(CONF)) machine.files.delete(path);
     assert.deepEqual(await prepareHost(machine, tap4), { ipv6: false });
     await assert.rejects(
-      prepareHost(machine, { tap: true, family: 6 }),
+      prepareHost(machine, { tap: true, families: [6] }),
       lacks(/lacks IPv6 in the kernel, which the pods are configured for$/),
     );
   });

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { nodeConfigModel } from '#kubernetes/models/node-config.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
-import { firstHostNic, NodeConfigChange, resolveNode } from '#plugins/contivconf/api.ts';
+import {
+  firstHostNic,
+  NodeConfigChange,
+  podFamilies,
+  resolveNode,
+} from '#plugins/contivconf/api.ts';
 import { AbortEventError } from '#plugins/controller/api/errors.ts';
 import { FakeStn, FakeVpp } from '../fake-ports.ts';
 import { contivConfig, type KubeValue, TestNode } from '../test-node.ts';
@@ -198,15 +203,16 @@ describe('configuration of a node', () => {
     assert.equal(node.conf.mainInterface().name, 'Gig1');
   });
 
-  it('knows the family of the pods from their subnet', () => {
-    const useIpv6 = (yaml: string) => new TestNode({ yaml }).conf.useIpv6();
-    assert.equal(useIpv6(''), false);
-    assert.equal(useIpv6('ipamConfig: {podSubnetCIDR: "fd00::/48"}'), true);
-    assert.equal(
-      useIpv6('ipamConfig: {podSubnetCIDR: "fd00::/48", contivCIDR: 10.0.0.0/8}'),
-      false,
+  it('knows the families of the pods from their subnets, the primary one first', () => {
+    const families = (yaml: string) => podFamilies(contivConfig(yaml));
+    assert.deepEqual(families(''), [4]);
+    assert.deepEqual(families('ipamConfig: {podSubnetCIDR: "fd00::/48"}'), [6]);
+    assert.deepEqual(families('ipamConfig: {podSubnetCIDR: "fd00::/48, 10.1.0.0/16"}'), [6, 4]);
+    assert.deepEqual(
+      families('ipamConfig: {podSubnetCIDR: "fd00::/48", contivCIDR: 10.0.0.0/8}'),
+      [4],
     );
-    assert.equal(useIpv6('ipamConfig: {contivCIDR: "fd00::/48"}'), true);
+    assert.deepEqual(families('ipamConfig: {contivCIDR: "10.0.0.0/8,fd00::/48"}'), [4, 6]);
   });
 });
 

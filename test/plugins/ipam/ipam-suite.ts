@@ -74,7 +74,7 @@ export function ipamSuite(name: string, make: MakeIpam): void {
         assert.ok(within(subnet.split('/')[0]!, ipam.podSubnetAllNodes()));
       assert.ok(within(ipam.podGateway(), own) && within(ipam.natLoopback(), own));
       assert.equal(ipam.hostPrefixLength, 32);
-      assert.equal(ipam.nodeAddress(1), '192.168.16.1/24');
+      assert.deepEqual(ipam.nodeAddresses(1), ['192.168.16.1/24']);
       assert.notEqual(ipam.vxlanAddress(1), ipam.vxlanAddress(2));
       for (const end of [ipam.hostInterconnectVpp(), ipam.hostInterconnectLinux()])
         assert.ok(within(end.split('/')[0]!, ipam.hostInterconnectSubnetThisNode()));

@@ -5,7 +5,7 @@ import { StoreUnavailableError } from '#datastore/api.ts';
 import { AbortEventError, FatalError } from '#plugins/controller/api/errors.ts';
 import { AddressRecordedError } from '#plugins/ipam/address-records.ts';
 import { allocationsDocument, ipamDocument } from '#plugins/ipam/api.ts';
-import { AddressesExhaustedError } from '#plugins/ipam/plugin.ts';
+import { AddressesExhaustedError } from '#plugins/ipam/pod-allocation.ts';
 import { podLinkNames } from '#plugins/ipv4net/names.ts';
 import type { AddPodReply } from '#plugins/podmanager/api.ts';
 import { addressOf, nodeValue, podValue, TestNode } from '../test-node.ts';
@@ -619,10 +619,9 @@ describe('documents of ipam', () => {
     const node = {
       id: 3,
       name: 'n',
-      address: '10.130.0.3/23',
-      podSubnet: '10.128.1.128/25',
-      vppHostSubnet: '10.129.1.128/25',
-    };
+      addresses: ['10.130.0.3/23'],
+      networks: [{ family: 4, podSubnet: '10.128.1.128/25', vppHostSubnet: '10.129.1.128/25' }],
+    } as const;
     assert.deepEqual(ipamDocument(conf.ipam(), node), {
       nodeId: 3,
       nodeName: 'n',
@@ -651,7 +650,7 @@ describe('documents of ipam', () => {
     const address = addressOf(await node.add('gone', 'c2'));
     await node.put(podValue('gone', address));
     await node.del('gone', 'c2');
-    assert.deepEqual(allocationsDocument(node.ipam.allocations().values()), {
+    assert.deepEqual(allocationsDocument(node.ipam.allocations().values(), 4), {
       Pods: [
         {
           PodID: { Name: 'web', Namespace: 'default' },

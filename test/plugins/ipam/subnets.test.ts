@@ -15,7 +15,7 @@ import {
   clusterSubnets,
   hostLink,
   natLoopback,
-  nodeAddress,
+  nodeAddresses,
   nodeIdOfPodAddress,
   podGateway,
   podSubnetOfNode,
@@ -31,8 +31,12 @@ const defaults: IpamConfig = {
   nodeInterconnectCidr: '192.168.16.0/24',
   podSubnetCidr: '10.1.0.0/16',
   podSubnetOneNodePrefixLen: 24,
+  podSubnetOneNodePrefixLenIpv4: 0,
+  podSubnetOneNodePrefixLenIpv6: 0,
   vppHostSubnetCidr: '172.30.0.0/16',
   vppHostSubnetOneNodePrefixLen: 24,
+  vppHostSubnetOneNodePrefixLenIpv4: 0,
+  vppHostSubnetOneNodePrefixLenIpv6: 0,
   vxlanCidr: '192.168.30.0/24',
   defaultGateway: '',
 };
@@ -40,15 +44,15 @@ const defaults: IpamConfig = {
 describe('the address plan', () => {
   it('is that of the original by default', () => {
     const cluster = clusterSubnets(defaults);
-    const pods = podSubnetOfNode(cluster, 1);
+    const pods = podSubnetOfNode(cluster.families[0], 1);
     assert.equal(prefixText(pods), '10.1.1.0/24');
     assert.equal(addressText(4, podGateway(pods)), '10.1.1.1');
     assert.equal(addressText(4, natLoopback(pods)), '10.1.1.254');
-    const link = hostLink(vppHostSubnetOfNode(cluster, 1));
+    const link = hostLink(vppHostSubnetOfNode(cluster.families[0], 1));
     assert.equal(addressText(4, link.vpp), '172.30.1.1');
     assert.equal(addressText(4, link.linux), '172.30.1.2');
-    assert.equal(nodeAddress(cluster, 1, ''), '192.168.16.1/24');
-    assert.equal(vxlanAddress(cluster, 7), '192.168.30.7/24');
+    assert.deepEqual(nodeAddresses(cluster, 1, ''), ['192.168.16.1/24']);
+    assert.equal(vxlanAddress(cluster.vxlan[0]!, 7), '192.168.30.7/24');
   });
 
   it('gives the highest node ID network number 0, but no address among the nodes', () => {
@@ -58,20 +62,20 @@ describe('the address plan', () => {
       podSubnetOneNodePrefixLen: 28,
       nodeInterconnectCidr: '3.4.5.192/28',
     });
-    assert.equal(prefixText(podSubnetOfNode(cluster, 1)), '1.4.1.16/28');
-    assert.equal(prefixText(podSubnetOfNode(cluster, 16)), '1.4.1.0/28');
-    assert.throws(() => podSubnetOfNode(cluster, 17), AddressPlanError);
-    assert.equal(nodeAddress(cluster, 15, ''), '3.4.5.207/28');
-    assert.throws(() => nodeAddress(cluster, 16, ''), AddressPlanError);
-    assert.throws(() => nodeAddress(cluster, 15, '3.4.5.193'), /has no address for node 15/);
+    assert.equal(prefixText(podSubnetOfNode(cluster.families[0], 1)), '1.4.1.16/28');
+    assert.equal(prefixText(podSubnetOfNode(cluster.families[0], 16)), '1.4.1.0/28');
+    assert.throws(() => podSubnetOfNode(cluster.families[0], 17), AddressPlanError);
+    assert.deepEqual(nodeAddresses(cluster, 15, ''), ['3.4.5.207/28']);
+    assert.throws(() => nodeAddresses(cluster, 16, ''), AddressPlanError);
+    assert.throws(() => nodeAddresses(cluster, 15, '3.4.5.193'), /has no address for node 15/);
   });
 
   it('moves the addresses of the nodes past the gateway', () => {
     const cluster = clusterSubnets(defaults);
-    assert.equal(nodeAddress(cluster, 4, '192.168.16.5'), '192.168.16.4/24');
-    assert.equal(nodeAddress(cluster, 5, '192.168.16.5'), '192.168.16.6/24');
-    assert.equal(nodeAddress(cluster, 5, '192.168.16.1'), '192.168.16.6/24');
-    assert.equal(nodeAddress(cluster, 5, 'fe80::1'), '192.168.16.5/24');
+    assert.deepEqual(nodeAddresses(cluster, 4, '192.168.16.5'), ['192.168.16.4/24']);
+    assert.deepEqual(nodeAddresses(cluster, 5, '192.168.16.5'), ['192.168.16.6/24']);
+    assert.deepEqual(nodeAddresses(cluster, 5, '192.168.16.1'), ['192.168.16.6/24']);
+    assert.deepEqual(nodeAddresses(cluster, 5, 'fe80::1'), ['192.168.16.5/24']);
   });
 
   it('cuts one super-net up', () => {
@@ -80,18 +84,18 @@ describe('the address plan', () => {
       contivCidr: '10.128.0.0/14',
       nodeInterconnectCidr: '',
     });
-    assert.equal(prefixText(cluster.pods), '10.128.0.0/16');
-    assert.equal(prefixText(cluster.vppHost), '10.129.0.0/16');
-    assert.equal(prefixText(podSubnetOfNode(cluster, 3)), '10.128.1.128/25');
-    assert.equal(nodeAddress(cluster, 1, ''), '10.130.0.1/23');
-    assert.equal(vxlanAddress(cluster, 1), '10.130.2.1/23');
+    assert.equal(prefixText(cluster.families[0].pods), '10.128.0.0/16');
+    assert.equal(prefixText(cluster.families[0].vppHost), '10.129.0.0/16');
+    assert.equal(prefixText(podSubnetOfNode(cluster.families[0], 3)), '10.128.1.128/25');
+    assert.deepEqual(nodeAddresses(cluster, 1, ''), ['10.130.0.1/23']);
+    assert.equal(vxlanAddress(cluster.vxlan[0]!, 1), '10.130.2.1/23');
   });
 
   it('keeps an explicit network of the nodes beside the super-net, and none with DHCP', () => {
     const config = { ...defaults, contivCidr: '10.128.0.0/14' };
-    assert.equal(nodeAddress(clusterSubnets(config), 1, ''), '192.168.16.1/24');
+    assert.deepEqual(nodeAddresses(clusterSubnets(config), 1, ''), ['192.168.16.1/24']);
     const dhcp = { ...config, nodeInterconnectCidr: '', nodeInterconnectDhcp: true };
-    assert.equal(nodeAddress(clusterSubnets(dhcp), 1, ''), undefined);
+    assert.deepEqual(nodeAddresses(clusterSubnets(dhcp), 1, ''), []);
   });
 
   it('divides IPv6 alike', () => {
@@ -104,10 +108,10 @@ describe('the address plan', () => {
       nodeInterconnectCidr: 'fe10:f00d::/90',
       vxlanCidr: 'fe20:f00d::/120',
     });
-    assert.equal(prefixText(podSubnetOfNode(cluster, 5)), 'fe10:f00d::500/120');
-    assert.equal(prefixText(vppHostSubnetOfNode(cluster, 5)), 'fe30:f00d::14/126');
-    assert.equal(nodeAddress(cluster, 5, ''), 'fe10:f00d::5/90');
-    assert.equal(vxlanAddress(cluster, 5), 'fe20:f00d::5/120');
+    assert.equal(prefixText(podSubnetOfNode(cluster.families[0], 5)), 'fe10:f00d::500/120');
+    assert.equal(prefixText(vppHostSubnetOfNode(cluster.families[0], 5)), 'fe30:f00d::14/126');
+    assert.deepEqual(nodeAddresses(cluster, 5, ''), ['fe10:f00d::5/90']);
+    assert.equal(vxlanAddress(cluster.vxlan[0]!, 5), 'fe20:f00d::5/120');
   });
 
   it('names the key that does not work out', () => {
@@ -198,7 +202,7 @@ describe('arithmetic of networks', () => {
     const cluster = clusterSubnets(defaults);
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 256 }), fc.nat(255), (nodeId, offset) => {
-        const pods = podSubnetOfNode(cluster, nodeId);
+        const pods = podSubnetOfNode(cluster.families[0], nodeId);
         const address = addressText(4, pods.base + BigInt(offset));
         assert.equal(nodeIdOfPodAddress(cluster, address), nodeId);
       }),

@@ -7,10 +7,10 @@ const rules = new AddressRules({
   addresses: ['192.168.16.1', '172.16.0.5'],
   gateway: '192.168.16.254',
   subnets: {
-    'pod subnet': '10.1.0.0/16',
-    'service subnet': '10.96.0.0/12',
-    'host link subnet': '172.30.0.0/16',
-    'VXLAN subnet': '192.168.30.0/24',
+    'pod subnet': ['10.1.0.0/16'],
+    'service subnet': ['10.96.0.0/12'],
+    'host link subnet': ['172.30.0.0/16'],
+    'VXLAN subnet': ['192.168.30.0/24'],
   },
 });
 

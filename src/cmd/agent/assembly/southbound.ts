@@ -1,7 +1,7 @@
 /** VPP and Linux. */
 import type { Component } from '#infra/process/lifecycle.ts';
 import { type WiredLinux, wireLinux } from '#linux/wire-linux.ts';
-import { podFamily } from '#plugins/contivconf/node-settings.ts';
+import { podFamilies } from '#plugins/contivconf/api.ts';
 import type { EventRecord } from '#plugins/controller/event-record.ts';
 import { isAgentKey } from '#plugins/ipv4net/agent-keys.ts';
 import { podLinkNaming } from '#plugins/ipv4net/link-naming.ts';
@@ -31,7 +31,7 @@ export function southbound(deps: PartDeps, stores: NodeStores): Southbound {
     host: environment.linux,
     socketTable: environment.socketTable,
     prepare: () =>
-      environment.prepareHost({ tap: contiv.useTAPInterfaces, family: podFamily(contiv) }),
+      environment.prepareHost({ tap: contiv.useTAPInterfaces, families: podFamilies(contiv) }),
     label,
     log: loggers.get('linux'),
   });
