@@ -5,14 +5,25 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
+import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
+import { valueText } from '#kubernetes/resources/value-text.ts';
+import { pod, policy } from '#test/plugins/policy/policy-objects.ts';
+import { only } from '#test/policies/compliance/policy-suite.ts';
 import { selectCases } from '#test/support/part-of-cases.ts';
 import { withoutNodes } from '#test/support/requirements.ts';
+import { until } from '#test/support/wait.ts';
 import type { Links } from '../support/agent.ts';
 import { RealCluster } from '../support/cluster.ts';
 import { bothFamilies, networks } from '../support/networks.ts';
 import { underTraffic } from '../support/pings.ts';
 import type { Sandbox } from '../support/sandbox.ts';
-import { type NetworkNamespace, ping, pingUnfragmented, transfer } from '../support/traffic.ts';
+import {
+  isReachable,
+  type NetworkNamespace,
+  ping,
+  pingUnfragmented,
+  transfer,
+} from '../support/traffic.ts';
 
 const families = [4, 6] as const;
 type Transport = 'vxlan' | 'nooverlay';
@@ -62,10 +73,10 @@ const matrix = (first: 4 | 6, transport: Transport, links: Links) =>
     after(() => cluster?.[Symbol.asyncDispose]());
 
     it('pods have an address of each family, the primary one first', () => {
-      for (const pod of [web, db, far]) {
-        assert.equal(pod.addresses.length, 2);
-        assert.equal(pod.address, pod.addressOf(first));
-        assert.ok(pod.addressOf(4) && pod.addressOf(6));
+      for (const one of [web, db, far]) {
+        assert.equal(one.addresses.length, 2);
+        assert.equal(one.address, one.addressOf(first));
+        assert.ok(one.addressOf(4) && one.addressOf(6));
       }
     });
 
@@ -98,6 +109,29 @@ const matrix = (first: 4 | 6, transport: Transport, links: Links) =>
         await ping(web, networks[family].outside.address);
         await ping(far, networks[family].outside.address);
       }
+    });
+
+    it('a policy isolates a pod in both families', async () => {
+      const { store } = cluster.etcd;
+      const write = (key: string, text: string) => store.put(REFLECTOR_PREFIX + key, text);
+      for (const { pod: name, addresses } of [web, db, far]) {
+        const value = pod({ name, namespace: 'default', labels: { app: name }, ips: addresses });
+        await write(resources.pod.key(name, 'default'), valueText(resources.pod, value));
+      }
+      const isolation = policy({ name: 'isolation', namespace: 'default', ...only('web') });
+      const key = resources.policy.key('isolation', 'default');
+      await write(key, valueText(resources.policy, isolation));
+      for (const family of families) {
+        for (const from of [db, far])
+          await until(`IPv${family} is refused`, async () => {
+            return !(await isReachable(from, web.addressOf(family)));
+          });
+        // it may still send
+        await ping(web, far.addressOf(family));
+      }
+      await store.delete(REFLECTOR_PREFIX + key);
+      for (const family of families)
+        await until(`IPv${family} is permitted`, () => isReachable(db, web.addressOf(family)));
     });
 
     it('a restarted agent changes nothing, and one without its store adopts both addresses', async () => {
@@ -137,7 +171,7 @@ const addition = (first: 4 | 6, links: Links) =>
       assert.ok(lost < 100, `${lost} packets lost`);
       const late = await one!.node.pod('late');
       const remote = await two!.node.pod('remote');
-      for (const pod of [late, remote]) assert.equal(pod.addresses.length, 2);
+      for (const one of [late, remote]) assert.equal(one.addresses.length, 2);
       await reach(late, remote);
       for (const pod of [web, db, far]) {
         const shown = await pod.run(
