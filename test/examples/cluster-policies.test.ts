@@ -88,7 +88,7 @@ describe('examples of policies of the cluster', () => {
       'blue/db',
       'TCP 5432',
       false,
-      /ingress of blue\/db:[^]*Baseline policy default-deny/,
+      /ingress of blue\/db:[\s\S]*Baseline policy default-deny/,
     ],
     ['blue/db', 'blue/web', 'TCP 80', false, /passed on by Admin policy tenant-blue/],
     [

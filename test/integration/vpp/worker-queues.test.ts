@@ -85,7 +85,7 @@ describe('the pods of a node whose VPP has two workers', { skip, timeout: 580_00
       const found = await client.dump('sw_interface_dump', all);
       return found.filter(({ sw_if_index }) => gone.includes(sw_if_index)).map(({ tag }) => tag);
     });
-    const isGone = ({ containerId }: Sandbox) => 
+    const isGone = ({ containerId }: Sandbox) =>
       tags.some((tag) => tag.startsWith(`vpp-tap-${containerId.slice(0, 16)}`));
     const deleted = sandboxes.filter(isGone);
     assert.equal(deleted.length, gone.length);
