@@ -25,8 +25,12 @@ const MAX_PORT = 65_535;
 
 const actions = { ACCEPT: 'Accept', DENY: 'Deny', PASS: 'Pass' } as const;
 
-const nobody: PeersSpec = { isEveryone: false, selectors: [], blocks: AddressSet.none, nodes: [] };
-const everyone: PeersSpec = { ...nobody, isEveryone: true };
+const everyone: PeersSpec = {
+  isEveryone: true,
+  selectors: [],
+  blocks: AddressSet.none,
+  nodes: [],
+};
 const everyPort: PortsSpec = { numbers: PortSet.any, names: [] };
 
 export function clusterPolicySpec(name: string, record: ClusterNetworkPolicy): PolicySpec {
@@ -90,6 +94,8 @@ function ruleSpec(
     problems.push(`${direction} rule ${index} ${effect}: ${problem}`);
   };
   const ports = portsOf(record.port, close);
+  // a closed record has none; another one without peers would deny nothing
+  if (record.peer.length === 0 && !record.closed) close('it has no peers');
   const peers = peersOf(record.peer, ports.names, action === 'Deny', close);
   if (!isClosed) return [{ ...named, action, ports, peers }];
   if (action === 'Accept') return [];
@@ -124,8 +130,6 @@ function peersOf(
   const selectors: PeerSelectorSpec[] = [];
   const blocks: AddressSet[] = [];
   const nodes: LabelSelector[] = [];
-  // a closed record has none
-  if (peers.length === 0) return nobody;
   for (const [at, peer] of peers.entries()) {
     const tell = (problem: string) => close(`peer ${at}: ${problem}`);
     const isSeveral = Object.values(peer).filter((field) => field !== undefined).length !== 1;
@@ -142,6 +146,7 @@ function peersOf(
       if (selector) nodes.push(selector);
     } else {
       const cidrs = peer.networks?.cidr ?? [];
+      if (cidrs.length === 0) tell('it has no networks');
       const invalid = cidrs.find((text) => parseCidr(text) === undefined);
       if (invalid !== undefined) tell(`"${invalid}" is not a CIDR`);
       blocks.push(AddressSet.of(cidrs));
