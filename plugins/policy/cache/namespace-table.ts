@@ -23,6 +23,15 @@ export class NamespaceTable {
     return selector.matches(this.labelsOf(namespace)) ? 'selected' : 'none';
   }
 
+  /**
+   * Of a namespace that has pods, and thus an object: without its record, which may come after those of the pods, its labels are
+   * unknown.
+   */
+  selectionOfSubject(namespace: string, selector: LabelSelector): Selection {
+    const isKnown = this.#labels.has(namespace) || selector.needsOnly(NAME_LABEL);
+    return isKnown ? this.selection(namespace, selector) : 'unknown';
+  }
+
   isReadable(namespace: string): boolean {
     return unreadableReason(this.labelsOf(namespace)) === undefined;
   }

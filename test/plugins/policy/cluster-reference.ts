@@ -73,6 +73,7 @@ function effective(rule: ClusterNetworkPolicyRule, isBroken: boolean): Effective
 function isValidRule({ peer: peers, port: ports }: ClusterNetworkPolicyRule): boolean {
   const hasNames = ports.some(({ name }) => name !== '');
   return (
+    peers.length > 0 &&
     ports.every(
       ({ name, first, last }) =>
         name !== '' ||
@@ -85,7 +86,8 @@ function isValidRule({ peer: peers, port: ports }: ClusterNetworkPolicyRule): bo
         return [pods.pods, pods.namespaces].every((one) => one === undefined || isValid(one));
       if (hasNames) return false;
       if (nodes) return isValid(nodes);
-      return (networks?.cidr ?? []).every((cidr) => isInCidr('10.0.0.1', cidr) !== undefined);
+      const cidrs = networks?.cidr ?? [];
+      return cidrs.length > 0 && cidrs.every((cidr) => isInCidr('10.0.0.1', cidr) !== undefined);
     })
   );
 }
@@ -104,9 +106,13 @@ function isSubject(
   const everything = { match_label: [], match_expression: [] };
   const valid = isValidSubject(policy) ? policy.subject : undefined;
   const { pods = everything, namespaces = everything } = valid ?? {};
+  if (record !== undefined && !selects(pods, record.label)) return false;
+  const needsRecord = [...namespaces.match_label, ...namespaces.match_expression].some(
+    ({ key }) => key !== 'kubernetes.io/metadata.name',
+  );
+  if (needsRecord && cluster.namespaces.every(({ name }) => name !== namespace)) return 'unknown';
   if (!selects(namespaces, namespaceLabels(cluster, namespace))) return false;
-  if (record === undefined) return 'unknown';
-  return selects(pods, record.label);
+  return record === undefined ? 'unknown' : true;
 }
 
 function match(
