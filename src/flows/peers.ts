@@ -7,7 +7,7 @@ import type { Event } from '#plugins/controller/api/event.ts';
 import { EventMethod } from '#plugins/controller/api/event.ts';
 import type { KubeState } from '#plugins/controller/api/event-handler.ts';
 import { KubeStateChange, type KubeStateChangePayload } from '#plugins/controller/api/events.ts';
-import type { IpamApi } from '#plugins/ipam/api.ts';
+import type { Allocation, IpamApi } from '#plugins/ipam/api.ts';
 import { type NodeSyncApi, NodeUpdate } from '#plugins/nodesync/api.ts';
 import { workloadOf } from './workload.ts';
 
@@ -36,6 +36,8 @@ export class Peers {
   readonly #nodes = new Map<string, Peer>();
   /** By `servicePlace`. */
   readonly #services = new Map<string, Peer>();
+  /** Between two events; they are many, and few connections are between pods alone. */
+  #allocations: ReadonlyMap<string, Allocation> | undefined;
   #areStale = true;
   #areNodesStale = true;
 
@@ -45,6 +47,7 @@ export class Peers {
 
   /** After each event of the loop. */
   observe(event: Event): void {
+    this.#allocations = undefined;
     if (KubeStateChange.is(event)) this.#change(event.payload);
     else if (NodeUpdate.is(event)) this.#areNodesStale = true;
     else if (event.kind.method(event.payload) !== EventMethod.Update) this.#areStale = true;
@@ -54,8 +57,8 @@ export class Peers {
   find(address: string, port: number | undefined): Peer {
     this.#refresh();
     return (
-      this.#pods.get(address) ??
       this.#attachedPod(address) ??
+      this.#pods.get(address) ??
       this.#nodes.get(address) ??
       (port === undefined ? undefined : this.#services.get(servicePlace(address, port))) ??
       OUTSIDE
@@ -137,9 +140,10 @@ export class Peers {
     for (const place of placesOf(service)) this.#services.set(place, peer);
   }
 
-  /** Kubernetes may not know yet that a pod of this node has the address. */
+  /** Kubernetes may not know yet that a pod of this node has the address, nor that another one has it no more. */
   #attachedPod(address: string): Peer | undefined {
-    const found = this.#deps.ipam.allocations().get(address);
+    this.#allocations ??= this.#deps.ipam.allocations();
+    const found = this.#allocations.get(address);
     if (found?.attachment === undefined || found.pod.name === '') return undefined;
     const { namespace, name } = found.pod;
     const record = this.#deps

@@ -1,4 +1,6 @@
 import type { Flow } from '#documents/flows.ts';
+import type { Clock } from '#infra/clock/clock.ts';
+import { Slices } from '#infra/clock/slices.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { FindReason } from './flow-reason.ts';
@@ -7,6 +9,7 @@ import type { Recorder } from './recorder.ts';
 export interface ReasonFinderDeps {
   readonly find: FindReason;
   readonly recorder: Pick<Recorder, 'explain'>;
+  readonly clock: Clock;
   readonly log: Logger;
 }
 
@@ -32,15 +35,19 @@ export class ReasonFinder {
   }
 
   async #run(): Promise<void> {
-    const { find, recorder, log } = this.#deps;
+    const { find, recorder, clock, log } = this.#deps;
+    const slices = new Slices(clock);
     this.#isRunning = true;
-    for (let flow = this.#waiting.shift(); flow; flow = this.#waiting.shift())
+    for (let flow = this.#waiting.shift(); flow; flow = this.#waiting.shift()) {
+      // an address that is none of a pod is compared with those of all pods of the cluster
+      if (slices.dueNow()) await slices.turn();
       try {
         const found = await find(flow);
         if (found) recorder.explain(flow.id, found);
       } catch (thrown) {
         log.debug({ flow: flow.id, error: errorText(thrown) }, 'no reason was found');
       }
+    }
     this.#isRunning = false;
   }
 }

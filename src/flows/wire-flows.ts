@@ -58,7 +58,7 @@ export function wireFlows(deps: FlowsDeps): WiredFlows {
       reasons.observe(flow, before);
     },
   });
-  const reasons = new ReasonFinder({ find: deps.findReason, recorder, log });
+  const reasons = new ReasonFinder({ find: deps.findReason, recorder, clock, log });
   const reader = new FlowReader({ source, recorder, ring, clock, log });
   return {
     components: [{ name: 'flows', afterInit: () => reader.start(), close: () => reader.close() }],

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
 import { Registry } from 'prom-client';
 import type { Flow, FlowsDocument } from '#documents/flows.ts';
+import type { FindReason } from '#flows/flow-reason.ts';
 import { Peers, type PeersDeps } from '#flows/peers.ts';
 import { wireFlows } from '#flows/wire-flows.ts';
 import { ManualClock } from '#infra/clock/manual.ts';
@@ -47,7 +48,22 @@ function node(name: string, id: number): Node {
   };
 }
 
-function started({ shortens = false, records = 1_000 } = {}) {
+interface Given {
+  readonly shortens?: boolean;
+  readonly records?: number;
+  readonly allocations?: PeersDeps['ipam']['allocations'];
+  readonly findReason?: FindReason;
+}
+
+const isDenied: FindReason = async ({ server }) =>
+  server.port === 5_432 ? { verdict: 'denied', reason: 'a policy' } : undefined;
+
+function started({
+  shortens = false,
+  records = 1_000,
+  allocations = () => new Map(),
+  findReason = isDenied,
+}: Given = {}) {
   const pods = new Map<string, Value>([
     ['pod/client/shop', pod('client-abc-1', '10.1.1.2', { 'pod-template-hash': 'abc' })],
     ['pod/server/shop', pod('server', '10.1.2.3')],
@@ -63,7 +79,7 @@ function started({ shortens = false, records = 1_000 } = {}) {
     nodes: {
       allNodes: () => new Map([node('node1', 1), node('node2', 2)].map((n) => [n.name, n])),
     },
-    ipam: { allocations: () => new Map() },
+    ipam: { allocations },
     shortenOutsideAddresses: shortens,
   };
   const peers = new Peers(deps);
@@ -76,8 +92,7 @@ function started({ shortens = false, records = 1_000 } = {}) {
     source,
     isSimulated: false,
     peers,
-    findReason: async ({ server }) =>
-      server.port === 5_432 ? { verdict: 'denied', reason: 'a policy' } : undefined,
+    findReason,
     registry,
     clock,
     log: silentLogger,
@@ -217,6 +232,48 @@ describe('flows', () => {
         ['2', 'open', ''],
       ],
     );
+  });
+
+  it('name the pod that has an address now, although the record of another one still contains it', async () => {
+    let asked = 0;
+    const { source, flows } = started({
+      allocations() {
+        asked++;
+        const pod = { namespace: 'shop', name: 'next' };
+        return new Map([
+          ['10.1.1.2', { address: '10.1.1.2', pod, podUid: undefined, attachment: 'a' }],
+        ]);
+      },
+    });
+    const remote = { address: '198.51.100.7', port: 443 };
+    source.push(opened('1', { remote }), opened('2', { remote }));
+    assert.deepEqual(
+      (await flows()).map(({ client }) => client.name),
+      ['shop/next', 'shop/next'],
+    );
+    // the list of a node has some hundred addresses, and is made when it is asked for
+    assert.equal(asked, 1);
+  });
+
+  it('have reasons that take long one after the other, with turns of the event loop in between', async () => {
+    let turns = 0;
+    const seen: number[] = [];
+    const { source, clock, flows } = started({
+      findReason: async () => {
+        clock.jump(4);
+        seen.push(turns);
+        return undefined;
+      },
+    });
+    const turn = clock.turn.bind(clock);
+    clock.turn = () => {
+      turns++;
+      return turn();
+    };
+    source.push(...Array.from({ length: 20 }, (_, at) => unanswered(`${at}`)));
+    await flows();
+    while (seen.length < 20) await turn();
+    assert.ok(new Set(seen).size >= 8, seen.join());
   });
 
   it('are selected', async () => {
