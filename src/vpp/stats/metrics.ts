@@ -9,7 +9,7 @@ import type {
   SystemCounters,
 } from '#plugins/controller/api/ports/stats.ts';
 import { aclCounters } from './acl-counters.ts';
-import type { AclSessionTable } from './acl-sessions.ts';
+import type { AclSessions, AclSessionTable } from './acl-sessions.ts';
 import { SessionAlarm } from './session-alarm.ts';
 
 /** Share of NAT44's session table above which it is reported as nearly full. */
@@ -51,6 +51,7 @@ export class VppMetrics {
   readonly #aclSessions: Gauge;
   readonly #aclLimit: Gauge;
   #lastError = '';
+  #lastAclError = '';
 
   constructor({ statistics, aclTable, registry, agent, log }: VppMetricsDeps) {
     this.#statistics = statistics;
@@ -148,7 +149,7 @@ export class VppMetrics {
       const system = await this.#statistics.system();
       const sessions = await this.#statistics.natSessions();
       const packets = await this.#statistics.natPackets();
-      const acl = await this.#aclTable.read(madeAclSessions(errors));
+      const acl = await this.#readAclSessions(errors);
       this.#setSystem(system);
       this.#setErrors(errors);
       this.#setSessions(sessions);
@@ -169,6 +170,21 @@ export class VppMetrics {
       this.#lastError = text;
     }
   };
+
+  /** VPP is asked for them by its API, which may fail while the statistics can be read from its memory. */
+  async #readAclSessions(errors: readonly NodeErrorCounter[]): Promise<AclSessions | undefined> {
+    try {
+      const read = await this.#aclTable.read(madeAclSessions(errors));
+      this.#lastAclError = '';
+      return read;
+    } catch (error) {
+      const text = errorText(error);
+      if (text !== this.#lastAclError)
+        this.#log.warn({ err: error }, 'cannot read the number of ACL sessions of VPP');
+      this.#lastAclError = text;
+      return undefined;
+    }
+  }
 
   #setSystem(system: SystemCounters): void {
     const agent = this.#agent;

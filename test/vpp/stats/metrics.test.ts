@@ -11,12 +11,19 @@ const ACL_NODE = 'acl-plugin-in-ip4-fa';
 describe('the metrics of VPP', () => {
   const statistics = new FakeStatistics();
   const registry = new Registry();
+  let aclFailure: Error | undefined;
+  let warnings = 0;
   const metrics = new VppMetrics({
     statistics,
-    aclTable: { read: async (made) => ({ atMost: made, limit: 500_000 }) },
+    aclTable: {
+      async read(made) {
+        if (aclFailure) throw aclFailure;
+        return { atMost: made, limit: 500_000 };
+      },
+    },
     registry,
     agent: 'node1',
-    log: silentLogger,
+    log: { ...silentLogger, warn: () => void warnings++ },
   });
   Object.assign(statistics.found, {
     nodeErrors: [
@@ -67,6 +74,22 @@ describe('the metrics of VPP', () => {
         'contiv_vpp_nat_dropped_packets_total{direction="out2in",path="slow"} 3',
       ),
     );
+  });
+
+  it('have all but the ACL sessions while the API of VPP does not answer, with one warning', async () => {
+    aclFailure = new Error('not connected');
+    warnings = 0;
+    await lines();
+    const shown = await lines();
+    aclFailure = undefined;
+    assert.ok(shown.includes('vpp_stats_up{agent="node1"} 1'));
+    assert.ok(shown.includes('vpp_nat44_sessions{agent="node1",thread="1"} 10'));
+    assert.deepEqual(
+      shown.filter((line) => line.startsWith('contiv_vpp_acl_sessions')),
+      [],
+    );
+    assert.equal(warnings, 1);
+    assert.ok((await lines()).includes('contiv_vpp_acl_sessions{agent="node1"} 30'));
   });
 });
 
