@@ -24,6 +24,8 @@ export interface FlowReaderDeps {
   readonly source: FlowSource;
   readonly recorder: Pick<Recorder, 'record'>;
   readonly ring: Pick<FlowRing, 'notify'>;
+  /** Whether ends have names. Until then the kernel keeps the events, those of the time without an agent, too. */
+  readonly isReady: () => boolean;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -57,13 +59,13 @@ export class FlowReader {
   }
 
   async #round(): Promise<void> {
-    const { source, recorder, ring, clock } = this.#deps;
+    const { source, recorder, ring, isReady, clock } = this.#deps;
     let count = 0;
     const record: Parameters<FlowSource['read']>[0] = (event) => {
       count++;
       recorder.record(event);
     };
-    while (!this.#isClosed && source.read(record, EVENTS_OF_TURN)) await clock.turn();
+    while (!this.#isClosed && isReady() && source.read(record, EVENTS_OF_TURN)) await clock.turn();
     if (this.#isClosed) return;
     if (count > 0) ring.notify();
     this.#check();

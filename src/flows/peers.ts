@@ -38,6 +38,7 @@ export class Peers {
   readonly #services = new Map<string, Peer>();
   /** Between two events; they are many, and few connections are between pods alone. */
   #allocations: ReadonlyMap<string, Allocation> | undefined;
+  #isKnown = false;
   #areStale = true;
   #areNodesStale = true;
 
@@ -45,9 +46,15 @@ export class Peers {
     this.#deps = deps;
   }
 
+  /** Whether the state of Kubernetes was read: before, each address is outside. */
+  get isKnown(): boolean {
+    return this.#isKnown;
+  }
+
   /** After each event of the loop. */
   observe(event: Event): void {
     this.#allocations = undefined;
+    if (event.kind.method(event.payload) === EventMethod.FullResync) this.#isKnown = true;
     if (KubeStateChange.is(event)) this.#change(event.payload);
     else if (NodeUpdate.is(event)) this.#areNodesStale = true;
     else if (event.kind.method(event.payload) !== EventMethod.Update) this.#areStale = true;

@@ -59,7 +59,14 @@ export function wireFlows(deps: FlowsDeps): WiredFlows {
     },
   });
   const reasons = new ReasonFinder({ find: deps.findReason, recorder, clock, log });
-  const reader = new FlowReader({ source, recorder, ring, clock, log });
+  const reader = new FlowReader({
+    source,
+    recorder,
+    ring,
+    isReady: () => peers.isKnown,
+    clock,
+    log,
+  });
   return {
     components: [{ name: 'flows', afterInit: () => reader.start(), close: () => reader.close() }],
     routes,

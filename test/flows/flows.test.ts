@@ -13,7 +13,7 @@ import { silentLogger } from '#infra/log/log.ts';
 import { podModel } from '#kubernetes/models/pod.ts';
 import { serviceModel } from '#kubernetes/models/service.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
-import { KubeStateChange } from '#plugins/controller/api/events.ts';
+import { HealingResync, KubeStateChange } from '#plugins/controller/api/events.ts';
 import type { Node } from '#plugins/nodesync/api.ts';
 import { SimFlowSource } from '#simulator/linux/flow-source.ts';
 import { ask } from '../plugins/policy/asked-route.ts';
@@ -83,6 +83,7 @@ function started({
     shortenOutsideAddresses: shortens,
   };
   const peers = new Peers(deps);
+  peers.observe(HealingResync.event({ type: 'after-error', error: 'a test' }));
   const source = new SimFlowSource();
   const clock = new ManualClock();
   const registry = new Registry();

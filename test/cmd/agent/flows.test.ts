@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FlowsDocument } from '#documents/flows.ts';
+import { podModel } from '#kubernetes/models/pod.ts';
 import { policyModel } from '#kubernetes/models/policy.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import { SimFlowSource } from '#simulator/linux/flow-source.ts';
@@ -33,6 +34,18 @@ describe('flows of an agent', () => {
     assert.equal(flows[0]?.client.name, 'default/web');
     assert.equal(flows[0]?.isSimulated, true);
     assert.equal(state.isRecording, true);
+  });
+
+  it('have the names of pods that were known before the agent started', async () => {
+    const { node, flowSource, options } = flowNode();
+    const address = '10.1.9.9';
+    const key = resources.pod.key('far', 'default');
+    const value = podModel.canonical({ name: 'far', namespace: 'default', ip_address: address });
+    await writeChange(node, { resource: 'pod', key, value });
+    flowSource.push(opened('1', { remote: { address, port: 80 } }));
+    await using running = await startAgent(node, options);
+    await until(async () => (await flowsOf(running)).flows.length === 1);
+    assert.equal((await flowsOf(running)).flows[0]?.server.name, 'default/far');
   });
 
   it('name the policy that denies them', async () => {
