@@ -36,7 +36,7 @@ async function runConformance(): Promise<CaseResult[]> {
     [
       ...['--pdeathsig', 'KILL', ...enterNetns(OUTSIDE), programPath('network-policy-api.test')],
       ...['-test.v', '-test.timeout=2h', `-test.skip=TestConformance//(${sctpTests.join('|')})`],
-      ...['-test.run=^TestConformance$', '-all-features'],
+      '-test.run=^TestConformance$',
     ],
     { stdio: ['ignore', log, log], env: { ...process.env, KUBECONFIG: kubeconfig() } },
   );

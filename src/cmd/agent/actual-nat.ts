@@ -11,7 +11,7 @@ import type {
 import { textOfBytes } from '#vpp/binapi/addresses.ts';
 import type { VppClient } from '#vpp/binapi/api.ts';
 import { NatConfigFlags } from '#vpp/binapi/enums.gen.ts';
-import { hasInputNode, knowsInputNodes } from '#vpp/descriptors/nat44/input-nodes.ts';
+import { hasNode, knowsNodes, type NatNode } from '#vpp/descriptors/nat44/interface-nodes.ts';
 import { protocolName } from '#vpp/descriptors/nat44/mapping.ts';
 import { tagReader } from '#vpp/descriptors/nat44/mapping-tag.ts';
 import { readWorkers } from '#vpp/descriptors/nat44/session-settings.ts';
@@ -83,21 +83,26 @@ async function readFeatures(
     client.dump('nat44_ed_output_interface_get', {}),
     readWorkers(client),
   ]);
-  const [knows, hasWorkers] = [knowsInputNodes(client), workers.length > 0];
+  const [knows, hasWorkers] = [knowsNodes(client), workers.length > 0];
   const inputs = sides.map(async ({ sw_if_index, flags }) => {
     const found: NatFeature[] = [];
     const name = nameOf(sw_if_index);
+    const has = async (node: NatNode) =>
+      knows && (await hasNode(client, sw_if_index, node, hasWorkers));
+    if (flags === NatConfigFlags.NAT_IS_INSIDE && (await has('output')))
+      return [{ interface: name, side: 'output-only' as const }];
     if (flags & NatConfigFlags.NAT_IS_INSIDE) found.push({ interface: name, side: 'in' });
     if (flags & NatConfigFlags.NAT_IS_OUTSIDE) found.push({ interface: name, side: 'out' });
-    else if (knows && (await hasInputNode(client, sw_if_index, 'classify', hasWorkers)))
-      found.push({ interface: name, side: 'classify' });
+    else if (await has('classify')) found.push({ interface: name, side: 'classify' });
     return found;
   });
-  const outgoing = outputs.map(async ({ sw_if_index }): Promise<NatFeature> => {
-    const isBoth = !knows || (await hasInputNode(client, sw_if_index, 'out2in', hasWorkers));
-    return { interface: nameOf(sw_if_index), side: isBoth ? 'output' : 'output-only' };
-  });
-  return [...(await Promise.all(inputs)).flat(), ...(await Promise.all(outgoing))];
+  return [
+    ...(await Promise.all(inputs)).flat(),
+    ...outputs.map(({ sw_if_index }) => ({
+      interface: nameOf(sw_if_index),
+      side: 'output' as const,
+    })),
+  ];
 }
 
 async function readMappings(client: VppClient, readTag: ReadTag): Promise<readonly NatMapping[]> {

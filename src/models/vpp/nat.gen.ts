@@ -84,7 +84,10 @@ export interface Nat44Interface {
    * that is inside and outside, without routes to the external addresses in the table of the interface.
    */
   readonly classify: boolean;
-  /** Not a field of the original. With output_feature: packets that come in by the interface are not translated. */
+  /**
+   * Not a field of the original. With output_feature: packets that enter by the interface are not translated, and external addresses
+   * are not those of the interface.
+   */
   readonly output_only: boolean;
 }
 export const Nat44Interface: MessageType<Nat44Interface> = messageType(file, 'ligato.vpp.nat.Nat44Interface');

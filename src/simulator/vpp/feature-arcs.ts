@@ -9,12 +9,17 @@ const nodes: Readonly<Record<string, readonly string[]>> = {
     'nat-pre-out2in',
     'nat44-ed-classify',
     'nat44-in2out-worker-handoff',
-    'nat44-out2in-worker-handoff',
     'ip4-sv-reassembly-feature',
     'nat44-handoff-classify',
     'policer-input',
   ],
-  'ip4-output': ['gso-ip4', 'policer-output'],
+  'ip4-output': [
+    'gso-ip4',
+    'nat-pre-in2out-output',
+    'nat44-in2out-output-worker-handoff',
+    'ip4-sv-reassembly-output-feature',
+    'policer-output',
+  ],
 };
 
 /** Nodes that packets of an interface pass. VPP counts how often each was enabled. */

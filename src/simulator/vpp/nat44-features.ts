@@ -7,6 +7,7 @@ const { NAT_IS_INSIDE: inside, NAT_IS_OUTSIDE: outside } = NatConfigFlags;
 
 const CLASSIFY = 'nat44-ed-classify';
 const REASSEMBLY = 'ip4-sv-reassembly-feature';
+const outputNodes = ['ip4-sv-reassembly-output-feature', 'nat-pre-in2out-output'] as const;
 
 /** The node of an interface with this side alone. */
 function nodeOf(side: number): string {
@@ -77,13 +78,18 @@ export class NatFeatures {
   setOutput(index: number, isAdd: boolean): number {
     if (!isAdd) {
       if (!this.#outputs.delete(index)) return retval.NO_SUCH_ENTRY;
-      for (const node of [nodeOf(outside), REASSEMBLY]) this.#set(index, node, false);
+      this.#setOutputNodes(index, false);
       return 0;
     }
     if (this.#sides.has(index) || this.#outputs.has(index)) return retval.VALUE_EXIST;
     this.#outputs.add(index);
-    for (const node of [nodeOf(outside), REASSEMBLY]) this.#set(index, node, true);
+    this.#setOutputNodes(index, true);
     return 0;
+  }
+
+  #setOutputNodes(index: number, isOn: boolean): void {
+    for (const node of [nodeOf(outside), REASSEMBLY]) this.#set(index, node, isOn);
+    for (const node of outputNodes) this.#arcs.set(index, 'ip4-output', node, isOn);
   }
 
   dumpSides() {

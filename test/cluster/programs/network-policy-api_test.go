@@ -30,10 +30,11 @@ func TestConformance(t *testing.T) {
 	clientSet, err := kubernetes.NewForConfig(cluster)
 	require.NoError(t, err)
 	conformance := suite.New(suite.Options{
-		Client:               interceptor.NewClient(objects, interceptor.Funcs{Create: createWithoutSCTP}),
-		ClientSet:            clientSet,
-		KubeConfig:           *cluster,
-		CleanupBaseResources: true,
+		Client:                     interceptor.NewClient(objects, interceptor.Funcs{Create: createWithoutSCTP}),
+		ClientSet:                  clientSet,
+		KubeConfig:                 *cluster,
+		CleanupBaseResources:       true,
+		EnableAllSupportedFeatures: true,
 	})
 	conformance.Setup(t)
 	conformance.Run(t, tests.ConformanceTests)

@@ -164,7 +164,15 @@ export interface InputNode {
   readonly feature_name: string;
 }
 
-/** Nodes of NAT44 that packets enter; older releases do not report them. */
+const natNodes = [
+  'nat-pre-in2out',
+  'nat-pre-out2in',
+  'nat44-ed-classify',
+  'nat-pre-in2out-output',
+  'ip4-sv-reassembly-output-feature',
+];
+
+/** Nodes of NAT44 at interfaces; older releases do not report them. */
 export async function inputNodes(
   client: VppClient,
   interfaces: readonly { readonly sw_if_index: number }[],
@@ -172,8 +180,9 @@ export async function inputNodes(
   if (!client.has('feature_is_enabled')) return [];
   const found: InputNode[] = [];
   for (const { sw_if_index } of interfaces)
-    for (const feature_name of ['nat-pre-in2out', 'nat-pre-out2in', 'nat44-ed-classify']) {
-      const asked = { arc_name: 'ip4-unicast', feature_name, sw_if_index };
+    for (const feature_name of natNodes) {
+      const arc_name = feature_name.includes('output') ? 'ip4-output' : 'ip4-unicast';
+      const asked = { arc_name, feature_name, sw_if_index };
       const { is_enabled } = await client.request('feature_is_enabled', asked);
       if (is_enabled) found.push({ sw_if_index, feature_name });
     }

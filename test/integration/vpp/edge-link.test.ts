@@ -1,6 +1,7 @@
 /** Source NAT at the link before the uplink: pods and a machine outside of the cluster, and packets that would go round. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { NAT_LINK_TABLE } from '#plugins/ipv4net/api.ts';
 import { withoutNodes } from '#test/support/requirements.ts';
 import { type ClusterNode, RealCluster } from '../support/cluster.ts';
 import type { Sandbox } from '../support/sandbox.ts';
@@ -54,6 +55,23 @@ describe('source NAT at the edge link', { skip: withoutNodes(), timeout: 300_000
     await ping(web, node.host.address);
     await ping(web, far.address);
     assert.equal(await packetsOverLink(), before);
+  });
+
+  it('leaves external addresses to the uplink, which answers ARP requests for them', async () => {
+    const external = '192.168.16.77';
+    const ip = Uint8Array.from(external.split('.').map(Number));
+    // the pool of an external address of a service, in a table without interfaces of pods
+    await node.node.vpp.withClient((client) =>
+      client.request('nat44_add_del_address_range', {
+        is_add: true,
+        flags: 0,
+        first_ip_address: ip,
+        last_ip_address: ip,
+        vrf_id: NAT_LINK_TABLE,
+      }),
+    );
+    // VPP has the address as its own now
+    await ping(cluster.outside, external);
   });
 
   it('leads no packet round', async () => {

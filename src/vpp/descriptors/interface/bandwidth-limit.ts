@@ -95,11 +95,18 @@ export function bandwidthLimitDescriptor({
       : client.request('policer_output', request);
   };
   /**
-   * Requests after which the interface has no policer, whatever it had before: VPP counts how often one is
-   * applied, and when one is taken off where none ever was, it writes past the end of a table.
+   * Afterwards the interface has no policer, whatever it had before: VPP counts how often one is applied, and when one is taken off
+   * where none ever was, it writes past the end of a table or crashes. So one is taken off only after one was applied.
    */
-  const detach = (value: BandwidthLimit, ctx: OperationContext): Promise<void>[] =>
-    [true, false, false].map((isOn) => ignoreNotFound(apply(value, isOn, ctx)));
+  const detach = async (value: BandwidthLimit, ctx: OperationContext): Promise<void> => {
+    let isOn = false;
+    const applied = apply(value, true, ctx).then(() => {
+      isOn = true;
+    });
+    await ignoreNotFound(applied);
+    if (isOn)
+      await allSettled([apply(value, false, ctx), ignoreNotFound(apply(value, false, ctx))]);
+  };
   /** If VPP cannot tell, a policer that exists is taken for one that is applied. */
   const isApplied = async (swIfIndex: number, direction: Direction): Promise<boolean> =>
     !client.has('feature_is_enabled') ||
@@ -124,17 +131,21 @@ export function bandwidthLimitDescriptor({
       allOrNothing(log, async (undo) => {
         const name = policerName(value);
         creations.set(name, {});
-        undo.add(() => allSettled([...detach(value, ctx), remove(name)]));
-        // all at once: between the first and the last one packets pass without a limit
+        undo.add(async () => {
+          await detach(value, ctx);
+          await remove(name);
+        });
+        // until the last one packets pass without a limit
         await allSettled([
           client.request('policer_add_del', policerMessage(name, true, value)),
-          ...detach(value, ctx),
-          apply(value, true, ctx),
+          detach(value, ctx),
         ]);
+        await apply(value, true, ctx);
         return undefined;
       }),
     async delete(_key, value, _metadata, ctx) {
-      await allSettled([...detach(value, ctx), remove(policerName(value))]);
+      await detach(value, ctx);
+      await remove(policerName(value));
     },
 
     async retrieve(correlate, ctx) {

@@ -16,7 +16,7 @@ import type { VppDescriptorOptions } from '../options.ts';
 import { addressClaim, readAddresses } from './addresses.ts';
 import { type Feature, readFeatures } from './features.ts';
 import { ignoreAlreadyDisabled, ignoreAlreadyEnabled, ignoreNotFound } from './ignored-retvals.ts';
-import { setInputNode } from './input-nodes.ts';
+import { addedNodes, setNode } from './interface-nodes.ts';
 import {
   hasDefaultTimeouts,
   readWorkers,
@@ -86,7 +86,7 @@ export function nat44GlobalDescriptor({
     });
   /**
    * VPP crashes if a mapping of several backends, of any owner, is left when it disables NAT44, or at the
-   * next packet if a classifier is left.
+   * next packet if a node is left that it has not enabled.
    */
   const disable = async (): Promise<unknown> => {
     const [balanced, interfaces, workers] = await Promise.all([
@@ -104,8 +104,8 @@ export function nat44GlobalDescriptor({
       ),
       ...interfaces
         .filter(({ flags }) => flags === NatConfigFlags.NAT_IS_INSIDE)
-        .map(({ sw_if_index }) =>
-          setInputNode(client, sw_if_index, 'classify', false, workers.length > 0),
+        .flatMap(({ sw_if_index }) =>
+          addedNodes.map((node) => setNode(client, sw_if_index, node, false, workers.length > 0)),
         ),
     ];
     await Promise.all(removals.map(ignoreNotFound));

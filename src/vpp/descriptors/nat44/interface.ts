@@ -19,42 +19,45 @@ import type { VppDescriptorOptions } from '../options.ts';
 import { type Feature, featureClaims, readFeatures, setFeature } from './features.ts';
 import { globalEntries, type Nat44GlobalMetadata } from './global.ts';
 import { ignoreNotFound } from './ignored-retvals.ts';
-import {
-  hasInputNode,
-  type InputNodes,
-  isInputNode,
-  knowsInputNodes,
-  setInputNode,
-} from './input-nodes.ts';
+import { addedNodes, hasNode, knowsNodes, type NatNode, setNode } from './interface-nodes.ts';
 
-type InputNode = keyof InputNodes;
-type Role = Feature | 'classify' | 'output-only';
+/** `edge`: an inside interface that translates packets that leave instead of those that enter. */
+type Role = Feature | 'classify' | 'edge';
 
 function rolesOf(value: Nat44Interface): readonly Role[] {
   const roles: Role[] = [];
-  if (value.nat_inside) roles.push('in');
+  if (value.nat_inside || value.output_only) roles.push('in');
   if (value.nat_outside) roles.push('out');
-  if (value.output_feature) roles.push('output');
-  if (value.output_only) roles.push('output-only');
+  if (value.output_feature && !value.output_only) roles.push('output');
   if (value.classify) roles.push('classify');
+  if (value.output_only) roles.push('edge');
   return roles;
 }
 
-/** The nodes that VPP enables with a feature, and that are disabled for the role. */
-const replacedNodes: Readonly<Partial<Record<Role, readonly InputNode[]>>> = {
-  classify: ['in2out'],
+/** Nodes that replace those of an inside interface. */
+const replacements: Readonly<
+  Partial<Record<Role, { readonly own: readonly NatNode[]; readonly replaced: readonly NatNode[] }>>
+> = {
+  classify: { own: ['classify'], replaced: ['in2out'] },
   // the last one is the one that is asked for
-  'output-only': ['reassembly', 'out2in'],
+  edge: { own: ['output-reassembly', 'output'], replaced: ['reassembly', 'in2out'] },
 };
 
-function isFeature(role: Role): role is Feature {
-  return role !== 'classify' && role !== 'output-only';
+function ownNodes(roles: readonly Role[]): readonly NatNode[] {
+  return roles.flatMap((role) => replacements[role]?.own ?? []);
 }
 
-interface Step {
-  readonly what: Feature | InputNode;
-  readonly isOn: boolean;
+function replacedNodes(roles: readonly Role[]): readonly NatNode[] {
+  return roles.flatMap((role) => replacements[role]?.replaced ?? []);
 }
+
+function isFeature(role: Role): role is Feature {
+  return replacements[role] === undefined;
+}
+
+type Step =
+  | { readonly feature: Feature; readonly isOn: boolean }
+  | { readonly node: NatNode; readonly isOn: boolean };
 
 /**
  * A new side is enabled before the old one is disabled, so that no packet passes without NAT44. VPP refuses
@@ -65,19 +68,23 @@ function stepsBetween(before: readonly Role[], after: readonly Role[]): readonly
   const removed = before.filter((role) => !after.includes(role));
   const added = after.filter((role) => !before.includes(role));
   const features = (roles: readonly Role[], isOn: boolean): readonly Step[] =>
-    roles.filter(isFeature).map((what) => ({ what, isOn }));
-  const nodes = (roles: readonly Role[], isOn: boolean): readonly Step[] =>
-    roles.flatMap((role) => replacedNodes[role] ?? []).map((what) => ({ what, isOn }));
+    roles.filter(isFeature).map((feature) => ({ feature, isOn }));
+  const nodes = (all: readonly NatNode[], isOn: boolean): readonly Step[] =>
+    all.map((node) => ({ node, isOn }));
   const [on, off] = [features(added, true), features(removed, false)];
-  const steps: Step[] = [];
-  if (removed.includes('classify')) steps.push({ what: 'classify', isOn: false });
-  if (before.includes('output') || after.includes('output')) steps.push(...off, ...on);
-  else steps.push(...on, ...off);
-  steps.push(...nodes(added, false));
-  if (added.includes('classify')) steps.push({ what: 'classify', isOn: true });
-  const staysAsBefore = after.length === 1 && before.includes(after[0]!);
-  if (staysAsBefore) steps.push(...nodes(removed, true));
-  return steps;
+  const hasOutput = before.includes('output') || after.includes('output');
+  const steps = [
+    ...nodes(ownNodes(removed), false),
+    ...(hasOutput ? [...off, ...on] : [...on, ...off]),
+    ...nodes(replacedNodes(added), false),
+    ...nodes(ownNodes(added), true),
+  ];
+  const staysRegistered = before.includes('in') && (after.includes('in') || after.includes('out'));
+  if (!staysRegistered) return steps;
+  // with the other side VPP enables and disables this node itself
+  const others = after.includes('out') ? ['in2out'] : replacedNodes(added);
+  const back = replacedNodes(removed).filter((node) => !others.includes(node));
+  return [...steps, ...nodes(back, true)];
 }
 
 /** The NAT44 features of one interface: one value per interface, so that a new pod adds one value. */
@@ -88,20 +95,18 @@ export function nat44InterfaceDescriptor({
   const indexOf = (value: Nat44Interface, ctx: OperationContext): number =>
     ctx.metadata<VppInterfaceMetadata>(vppInterfaceKey.build({ name: value.name })).swIfIndex;
   /**
-   * Without a report of the nodes at the input they are those of VPP: its classifier on both sides, and translation of both
-   * directions at an output, which costs packets that come in there a search, and changes none.
+   * Without a report of its nodes an interface has those of VPP: its classifier on both sides, and for an output alone the
+   * output feature, which costs packets that enter a search, and changes none.
    */
   const rolesIn = (value: Nat44Interface): readonly Role[] => {
-    const roles = rolesOf(value);
-    if (knowsInputNodes(client)) return roles;
-    return roles
-      .filter((role) => role !== 'output-only')
-      .map((role) => (role === 'classify' ? 'out' : role));
+    if (knowsNodes(client)) return rolesOf(value);
+    if (value.output_only) return ['output'];
+    return rolesOf(value).map((role) => (role === 'classify' ? 'out' : role));
   };
-  const set = (index: number, { what, isOn }: Step, hasWorkers: boolean): Promise<unknown> =>
-    isInputNode(what)
-      ? setInputNode(client, index, what, isOn, hasWorkers)
-      : setFeature(client, index, what, isOn);
+  const set = (index: number, step: Step, hasWorkers: boolean): Promise<unknown> =>
+    'node' in step
+      ? setNode(client, index, step.node, step.isOn, hasWorkers)
+      : setFeature(client, index, step.feature, step.isOn);
   /**
    * All requests are sent at once: until an inside interface has its classifier, VPP translates each packet
    * to a service as one from inside, and crashes at one to a mapping with affinity.
@@ -119,14 +124,14 @@ export function nat44InterfaceDescriptor({
         const request = set(index, step, hasWorkers);
         await (step.isOn ? request : ignoreNotFound(request));
       };
-      const takeBack = async ({ what, isOn }: Step): Promise<void> => {
+      const takeBack = async (step: Step): Promise<void> => {
         // VPP enables such a node with a feature: if that failed, it was not enabled
-        if (what !== 'classify' && isInputNode(what) && !isOn && !haveFeaturesChanged) return;
-        await set(index, { what, isOn: !isOn }, hasWorkers);
+        const isOfFeature = 'node' in step && !addedNodes.includes(step.node);
+        if (isOfFeature && !step.isOn && !haveFeaturesChanged) return;
+        await set(index, { ...step, isOn: !step.isOn }, hasWorkers);
       };
       // the last steps back: a feature that is enabled again brings the nodes that are replaced
-      for (const what of before.flatMap((role) => replacedNodes[role] ?? []))
-        undo.add(() => take({ what, isOn: false }));
+      for (const node of replacedNodes(before)) undo.add(() => take({ node, isOn: false }));
       const steps = stepsBetween(before, after);
       const taken = new Set<Step>();
       // in the order of the steps, not of their answers: VPP refuses a side until the output feature is off
@@ -138,7 +143,7 @@ export function nat44InterfaceDescriptor({
         try {
           await take(step);
         } catch (error) {
-          if (!isInputNode(step.what)) haveFeaturesChanged = false;
+          if ('feature' in step) haveFeaturesChanged = false;
           throw error;
         }
         taken.add(step);
@@ -147,28 +152,28 @@ export function nat44InterfaceDescriptor({
       return undefined;
     });
 
-  /** The value with the nodes at the input, which it has beside the features. */
-  const withInputNodes = async (
+  /** The value with what its nodes say beside its features. */
+  const withNodes = async (
     found: Nat44Interface,
     known: Nat44Interface | undefined,
     ctx: RetrieveContext,
   ): Promise<Nat44Interface> => {
-    const [mayClassify, mayBeOutput] = [found.nat_inside, found.output_feature];
-    if (!knowsInputNodes(client)) {
-      const classify = mayClassify && found.nat_outside && known?.classify === true;
+    if (!knowsNodes(client)) {
+      const classify = found.nat_inside && found.nat_outside && known?.classify === true;
       if (classify) return { ...found, nat_outside: false, classify };
-      return { ...found, output_only: mayBeOutput && known?.output_only === true };
+      return { ...found, output_only: found.output_feature && known?.output_only === true };
     }
+    if (!found.nat_inside || found.nat_outside) return found;
     const { hasWorkers } = ctx
       .retrieved<Nat44GlobalMetadata>('vpp-nat44-global')
       .get(NAT44_GLOBAL_KEY)!;
     const { swIfIndex } = ctx
       .retrieved<VppInterfaceMetadata>('vpp-interface')
       .get(vppInterfaceKey.build({ name: found.name }))!;
-    const has = (node: InputNode): Promise<boolean> =>
-      hasInputNode(client, swIfIndex, node, hasWorkers);
-    if (mayClassify && !found.nat_outside) return { ...found, classify: await has('classify') };
-    return mayBeOutput ? { ...found, output_only: !(await has('out2in')) } : found;
+    const has = (node: NatNode): Promise<boolean> => hasNode(client, swIfIndex, node, hasWorkers);
+    const [classify, isEdge] = await Promise.all([has('classify'), has('output')]);
+    if (isEdge) return { ...found, nat_inside: false, output_feature: true, output_only: true };
+    return { ...found, classify };
   };
 
   return defineDescriptor('vpp-nat44-interface', nat44InterfaceModel, {
@@ -207,10 +212,10 @@ export function nat44InterfaceDescriptor({
       },
     ],
     claims: (_key, value) =>
-      rolesOf(value)
-        .map((role) => (role === 'classify' ? 'out' : role))
-        .filter(isFeature)
-        .flatMap((role) => featureClaims(value.name, role)),
+      // those of the output feature exclude others of the interface
+      (value.output_feature ? (['output'] as const) : rolesIn(value).filter(isFeature)).flatMap(
+        (feature) => featureClaims(value.name, feature),
+      ),
     create: (_key, value, ctx) => change(ctx, indexOf(value, ctx), [], rolesIn(value)),
     update: (_key, before, after, _metadata, ctx) =>
       change(ctx, indexOf(after, ctx), rolesIn(before), rolesIn(after)),
@@ -236,7 +241,7 @@ export function nat44InterfaceDescriptor({
           nat_outside: on.includes('out'),
           output_feature: on.includes('output'),
         });
-        const shown = await withInputNodes(value, known.get(name), ctx);
+        const shown = await withNodes(value, known.get(name), ctx);
         return [{ key, value: shown, origin: 'from-NB' as const }];
       });
       return (await Promise.all(found)).flat();
