@@ -171,9 +171,12 @@ export function nat44InterfaceDescriptor({
       .retrieved<VppInterfaceMetadata>('vpp-interface')
       .get(vppInterfaceKey.build({ name: found.name }))!;
     const has = (node: NatNode): Promise<boolean> => hasNode(client, swIfIndex, node, hasWorkers);
-    const [classify, isEdge] = await Promise.all([has('classify'), has('output')]);
-    if (isEdge) return { ...found, nat_inside: false, output_feature: true, output_only: true };
-    return { ...found, classify };
+    // nearly all interfaces classify: one question for each of them
+    if (await has('classify')) return { ...found, classify: true };
+    const isEdge = await has('output');
+    return isEdge
+      ? { ...found, nat_inside: false, output_feature: true, output_only: true }
+      : found;
   };
 
   return defineDescriptor('vpp-nat44-interface', nat44InterfaceModel, {
