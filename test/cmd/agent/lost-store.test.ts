@@ -32,7 +32,9 @@ async function southbound(node: Node): Promise<unknown> {
 
 /** `rtm_protocol` of routes that are added without one. */
 const BOOT_PROTOCOL = 3;
-const READS = /show_|^feature_is_enabled$|^want_|^control_ping$|_get$|^sw_interface_get_table$/;
+/** The descriptors only show by commands. */
+const READS =
+  /show_|^feature_is_enabled$|^want_|^control_ping$|^cli_inband$|_get$|^sw_interface_get_table$/;
 
 /** Requests and operations that change VPP or Linux, since the counts. */
 function writes(node: Node, since: { requests: number; operations: number }): string[] {

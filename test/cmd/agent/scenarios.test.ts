@@ -176,8 +176,8 @@ describe('a node on the simulator', options, () => {
     await linux.addAddress(undefined, 'eth0', '172.16.0.9/24');
     // kubelet updates the Node record
     await tellOfNode(scenario.node, 'node1', { address: '172.16.0.9' });
-    // to the host, from the table of the pods to that of the host, and for replies that go back by it
-    await scenario.until(async () => (await scenario.configured('dst/172.16.0.9/32')).length === 3);
+    // to the host, from the table of the pods to that of the host, and in both tables of sources for replies that go back by it
+    await scenario.until(async () => (await scenario.configured('dst/172.16.0.9/32')).length === 4);
     assert.deepEqual(await scenario.configured('dst/172.16.0.5/32'), []);
     await scenario.assertSettled();
   });

@@ -11,6 +11,7 @@ const reading = new Set([
   'show_version',
   // the descriptors only show
   'cli_inband',
+  'acl_plugin_get_conn_table_max_entries',
   'control_ping',
 ]);
 
