@@ -1,4 +1,5 @@
 import type { VppClient } from '../../binapi/api.ts';
+import { isFeatureEnabled } from '../interface/feature-state.ts';
 
 /**
  * The nodes of NAT44 at an interface. VPP enables those of a side when the interface is registered for it. Outside interfaces and
@@ -68,13 +69,23 @@ export function setNode(
   });
 }
 
-/** @param sw_if_index of an interface with features: VPP reports all as enabled where it has no state */
+/**
+ * @param sw_if_index of an interface with NAT44. VPP reports all nodes of an arc as enabled where an interface has none there,
+ * as one that is inside has none at its output.
+ */
 export async function hasNode(
   client: VppClient,
   sw_if_index: number,
   node: NatNode,
   hasWorkers: boolean,
 ): Promise<boolean> {
-  const asked = { ...nodesOf(hasWorkers)[node], sw_if_index };
-  return (await client.request('feature_is_enabled', asked)).is_enabled;
+  const { arc_name, feature_name } = nodesOf(hasWorkers)[node];
+  if (arc_name === 'ip4-output')
+    return isFeatureEnabled(client, sw_if_index, {
+      arc: arc_name,
+      node: feature_name,
+      end: 'interface-output',
+    });
+  return (await client.request('feature_is_enabled', { arc_name, feature_name, sw_if_index }))
+    .is_enabled;
 }
