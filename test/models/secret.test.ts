@@ -19,6 +19,7 @@ const noSecrets = new Set([
   '.ligato.generic.ModelDetail.Option.key',
   '.ligato.generic.UpdateResult.key',
   '.namespace.Namespace.Label.key',
+  '.node.Node.Label.key',
   '.pod.Pod.Label.key',
   '.policy.Policy.Label.key',
   '.policy.Policy.LabelSelector.LabelExpression.key',
