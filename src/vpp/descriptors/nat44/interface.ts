@@ -215,10 +215,13 @@ export function nat44InterfaceDescriptor({
       },
     ],
     claims: (_key, value) =>
-      // those of the output feature exclude others of the interface
-      (value.output_feature ? (['output'] as const) : rolesIn(value).filter(isFeature)).flatMap(
-        (feature) => featureClaims(value.name, feature),
-      ),
+      // those of the output feature exclude others of the interface; VPP need not be connected
+      (value.output_feature
+        ? (['output'] as const)
+        : rolesOf(value)
+            .map((role) => (role === 'classify' ? 'out' : role))
+            .filter(isFeature)
+      ).flatMap((feature) => featureClaims(value.name, feature)),
     create: (_key, value, ctx) => change(ctx, indexOf(value, ctx), [], rolesIn(value)),
     update: (_key, before, after, _metadata, ctx) =>
       change(ctx, indexOf(after, ctx), rolesIn(before), rolesIn(after)),
