@@ -9,7 +9,7 @@ import { buildPrograms, checkMachine } from '#test/cluster/programs.ts';
 import { CLUSTER_REPORT, renderClusterReport } from '#test/cluster/report.ts';
 import { readResults, type SuiteResult, writeResult } from '#test/cluster/results.ts';
 import { clusterText, readSettings, settingsOf } from '#test/cluster/settings.ts';
-import { suites, supportedSuites } from '#test/cluster/suites.ts';
+import { suites, suitesFor } from '#test/cluster/suites.ts';
 import { provenTrees } from '#test/cluster/trees.ts';
 import { vppVersion } from '#test/cluster/vpp-version.ts';
 
@@ -24,8 +24,8 @@ npm run test:kubernetes -- down              ends it, also one that a killed com
 
 suites: ${Object.keys(suites).join(', ')}
 
-CLUSTER_NODES is the number of nodes, CLUSTER_KUBE_PROXY is iptables, nftables or none, CLUSTER_FOLDER
-the folder for all that it makes. Exit code 1 when a test failed.`;
+CLUSTER_NODES is the number of nodes, CLUSTER_KUBE_PROXY is iptables, nftables or none, CLUSTER_FAMILIES ipv4, ipv6,
+ipv4,ipv6 or ipv6,ipv4, CLUSTER_FOLDER the folder for all that it makes. Exit code 1 when a test failed.`;
 
 const print = (line: string): void => console.log(line);
 
@@ -36,7 +36,7 @@ const stages: Readonly<Record<string, (words: readonly string[]) => void | Promi
   run: async (names) => {
     const unknown = names.find((name) => suites[name] === undefined);
     if (unknown !== undefined) endWithUsage(`no suite ${unknown}`);
-    for (const name of names.length > 0 ? names : supportedSuites) await runSuite(name);
+    for (const name of names.length > 0 ? names : suitesFor(readSettings())) await runSuite(name);
     writeReport();
   },
   kubectl: (words) => {
@@ -79,10 +79,10 @@ function printResult({ suite, seconds, cases, measures }: SuiteResult): void {
 }
 
 function writeReport(): void {
-  const reported = Object.entries(suites).map(([name, { title, notRun, missing }]) => ({
+  const reported = Object.entries(suites).map(([name, { title, notRun, needs }]) => ({
     title,
     notRun,
-    missing,
+    needs: needs?.what,
     results: readResults(name),
   }));
   const facts = { vpp: vppVersion(), exceptions: allExceptions(), trees: provenTrees() };

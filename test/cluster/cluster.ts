@@ -2,20 +2,14 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { bracketed, networksOf } from './address-family.ts';
 import { startControlPlane, stopControlPlane } from './control-plane.ts';
 import { detachedNames, startDetached, stopDetached } from './detached-process.ts';
 import { folderOf } from './folder.ts';
 import { imageArchives } from './images.ts';
 import { apply, getObject, kubectl } from './kubectl.ts';
 import { clusterObjects, ownDeployment } from './manifests.ts';
-import {
-  createNetworks,
-  enterNetns,
-  INTERNET_ADDRESS,
-  nodeName,
-  OUTSIDE,
-  removeNetworks,
-} from './network.ts';
+import { createNetworks, enterNetns, nodeName, OUTSIDE, removeNetworks } from './network.ts';
 import { importImages, killNode, removeNode, startNode } from './node.ts';
 import { type ClusterSettings, readSettings, writeSettings } from './settings.ts';
 import { readImageTrees } from './trees.ts';
@@ -48,14 +42,17 @@ export async function clusterUp(
   const timed = timer(print);
   writeSettings({ ...settings, trees: readImageTrees() });
   saveSysctls(settings.nodes);
-  createNetworks(settings.nodes);
-  const listen = `TCP-LISTEN:53,bind=${INTERNET_ADDRESS},reuseaddr,fork`;
-  startDetached('internet', [...enterNetns(OUTSIDE), 'socat', listen, 'EXEC:cat']);
-  await startControlPlane(settings.nodes);
+  createNetworks(settings);
+  for (const family of settings.families) {
+    const kind = family === 'ipv6' ? 'TCP6' : 'TCP4';
+    const listen = `${kind}-LISTEN:53,bind=${bracketed(networksOf[family].internet)},reuseaddr,fork`;
+    startDetached(`internet-${family}`, [...enterNetns(OUTSIDE), 'socat', listen, 'EXEC:cat']);
+  }
+  await startControlPlane(settings);
   timed('control plane');
   const nodes = nodeNumbers(settings);
   await Promise.all(nodes.map((node) => startNode(node, settings)));
-  apply(...clusterObjects());
+  apply(...clusterObjects(settings));
   for (const node of nodes) importImages(node, imageArchives());
   timed('nodes with images');
   await whenever('all nodes are registered', () => registeredNodes().length === nodes.length);

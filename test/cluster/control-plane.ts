@@ -6,6 +6,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { makeCertificate } from '#test/support/certificates.ts';
 import { until } from '#test/support/wait.ts';
+import { type AddressFamily, networksOf } from './address-family.ts';
 import { startDetached, stopDetached } from './detached-process.ts';
 import { folderOf } from './folder.ts';
 import { type GoProgramName, programPath } from './go-programs.ts';
@@ -19,14 +20,16 @@ import {
 } from './kubeconfig.ts';
 import { kubectl } from './kubectl.ts';
 import { enterNetns, hostAddress, netnsOf } from './network.ts';
+import type { ClusterSettings } from './settings.ts';
 
 const ETCD = '127.0.0.1:2379';
-export const SERVICE_CIDR = '10.96.0.0/12';
 /** It needs 5 s of CPU, on a machine that may be busy. */
 const READY_LIMIT_MS = 180_000;
 
 /** Resolves when the API server answers. */
-export async function startControlPlane(nodes: number): Promise<void> {
+export async function startControlPlane({ nodes, families }: ClusterSettings): Promise<void> {
+  const [primary] = families as [AddressFamily];
+  const serviceSubnets = families.map((family) => networksOf[family].serviceSubnet).join();
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   writeFileSync(file('accounts.key'), privateKey.export({ type: 'pkcs1', format: 'pem' }));
   const folder = folderOf('run/control-plane');
@@ -46,7 +49,7 @@ export async function startControlPlane(nodes: number): Promise<void> {
   ]);
   run('kube-apiserver', [
     `--etcd-servers=http://${ETCD}`,
-    `--advertise-address=${hostAddress(1)}`,
+    `--advertise-address=${hostAddress(1, primary)}`,
     `--secure-port=${API_PORT}`,
     `--cert-dir=${folder}`,
     `--token-auth-file=${tokenFile(nodes)}`,
@@ -56,7 +59,7 @@ export async function startControlPlane(nodes: number): Promise<void> {
     '--service-account-issuer=https://kubernetes.default.svc.cluster.local',
     `--service-account-key-file=${file('accounts.key')}`,
     `--service-account-signing-key-file=${file('accounts.key')}`,
-    `--service-cluster-ip-range=${SERVICE_CIDR}`,
+    `--service-cluster-ip-range=${serviceSubnets}`,
     '--authorization-mode=Node,RBAC',
     '--enable-admission-plugins=NodeRestriction',
     '--allow-privileged=true',
@@ -70,7 +73,7 @@ export async function startControlPlane(nodes: number): Promise<void> {
     `--cluster-signing-cert-file=${authorityFile()}`,
     `--cluster-signing-key-file=${file('authority.key')}`,
     '--use-service-account-credentials=true',
-    `--service-cluster-ip-range=${SERVICE_CIDR}`,
+    `--service-cluster-ip-range=${serviceSubnets}`,
     '--leader-elect=false',
     '--kube-api-qps=100',
     '--kube-api-burst=150',

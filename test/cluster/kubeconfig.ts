@@ -1,12 +1,18 @@
 /** The clients of the API server: a token for each, which a file gives to the server. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { bracketed } from './address-family.ts';
 import { folderOf } from './folder.ts';
 import { hostAddress, nodeName } from './network.ts';
+import { readSettings } from './settings.ts';
 
 export const API_PORT = 6443;
 
-const url = (): string => `https://${hostAddress(1)}:${API_PORT}`;
+function url(): string {
+  const family = readSettings()?.families[0];
+  if (family === undefined) throw new Error('there is no cluster');
+  return `https://${bracketed(hostAddress(1, family))}:${API_PORT}`;
+}
 
 export const controlPlaneFile = (name: string): string => join(folderOf('run/control-plane'), name);
 

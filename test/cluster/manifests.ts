@@ -4,8 +4,9 @@ import { join, resolve } from 'node:path';
 import { parse, parseAllDocuments, stringify } from 'yaml';
 import { vhostNetLibrary } from '#test/support/vhost-net.ts';
 import { MANIFEST } from '../../scripts/lib/deploy/chart.ts';
+import { type AddressFamily, addressFamilies, bracketed, networksOf } from './address-family.ts';
 import { API_PORT } from './kubeconfig.ts';
-import { GATEWAY, hostAddress, nodeName, vppAddress } from './network.ts';
+import { gateway, hostAddress, nodeName, vppAddress } from './network.ts';
 import { type ClusterSettings, defaultSettings, kubeProxyModes } from './settings.ts';
 
 interface KubeObject {
@@ -45,7 +46,7 @@ const REMOUNT = 'mount -o remount,rw,bind /proc/sys\n';
 
 /** The manifest of this tree, for a cluster. @param root another checkout */
 export function ownDeployment(
-  { nodes, kubeProxy }: ClusterSettings,
+  { nodes, kubeProxy, families }: ClusterSettings,
   root = repository,
 ): Deployment {
   const text = readFileSync(join(root, MANIFEST), 'utf8');
@@ -54,16 +55,22 @@ export function ownDeployment(
     'contiv.conf: nodeConfig names the link that each VPP has to the network (docs/install.md)',
   ];
   const { data } = find<ConfigMap>(objects, 'ConfigMap', 'contiv-agent-cfg');
+  const shipped = parse(data['contiv.conf']!) as { readonly ipamConfig: object };
   data['contiv.conf'] = stringify({
-    ...(parse(data['contiv.conf']!) as object),
+    ...shipped,
+    ipamConfig: { ...shipped.ipamConfig, ...ipamOf(families) },
     nodeConfig: Array.from({ length: nodes }, (_, i) => ({
       nodeName: nodeName(i + 1),
-      mainVPPInterface: { interfaceName: 'host-eth1', ip: `${vppAddress(i + 1)}/24` },
-      gateway: GATEWAY,
+      mainVPPInterface: { interfaceName: 'host-eth1', ip: vppAddresses(i + 1, families) },
+      gateway: gateway(families[0]!),
     })),
   });
+  if (families.join() !== 'ipv4')
+    exceptions.push(
+      'other families than IPv4: ipamConfig has the networks of each (docs/networking.md)',
+    );
   if (kubeProxy === 'none') {
-    nameAddresses(objects);
+    nameAddresses(objects, families[0]!);
     exceptions.push(
       'with kube-proxy: none, etcd.address and ksr.apiServer.address are those of n1 (docs/install.md)',
     );
@@ -81,23 +88,38 @@ export function ownDeployment(
 
 /** In what the deployment of any kind of cluster differs from the manifest, a sentence each. */
 export function allExceptions(): string[] {
-  const deployments = kubeProxyModes.map((kubeProxy) =>
-    ownDeployment({ ...defaultSettings, kubeProxy }),
-  );
+  const deployments = [
+    ...kubeProxyModes.map((kubeProxy) => ownDeployment({ ...defaultSettings, kubeProxy })),
+    ownDeployment({ ...defaultSettings, families: addressFamilies }),
+  ];
   return [...new Set(deployments.flatMap(({ exceptions }) => exceptions))];
 }
 
+/** Networks of each family, those of IPv4 as shipped. */
+const ipamOf = (families: readonly AddressFamily[]): Record<string, string> =>
+  families.join() === 'ipv4'
+    ? {}
+    : Object.fromEntries(
+        Object.keys(networksOf.ipv4.ipam).map((key) => [
+          key,
+          families.map((family) => networksOf[family].ipam[key]).join(),
+        ]),
+      );
+
+const vppAddresses = (node: number, families: readonly AddressFamily[]): string =>
+  families.map((family) => `${vppAddress(node, family)}/${networksOf[family].prefixLength}`).join();
+
 /** As the chart does it for these two values. */
-function nameAddresses(objects: readonly KubeObject[]): void {
+function nameAddresses(objects: readonly KubeObject[], family: AddressFamily): void {
   const pods = [
     find<Workload>(objects, 'DaemonSet', 'contiv-vswitch'),
     find<Workload>(objects, 'Deployment', 'contiv-ksr'),
   ];
   for (const { env } of pods.flatMap(({ spec }) => spec.template.spec.containers)) {
     const etcd = env.find(({ name }) => name === 'ETCD_ENDPOINTS');
-    if (etcd) etcd.value = `${hostAddress(1)}:12379`;
+    if (etcd) etcd.value = `${bracketed(hostAddress(1, family))}:12379`;
     env.push(
-      { name: 'KUBERNETES_SERVICE_HOST', value: hostAddress(1) },
+      { name: 'KUBERNETES_SERVICE_HOST', value: hostAddress(1, family) },
       { name: 'KUBERNETES_SERVICE_PORT', value: String(API_PORT) },
     );
   }
@@ -130,7 +152,10 @@ function find<T extends KubeObject>(objects: readonly KubeObject[], kind: string
 }
 
 /** Rights that kubeadm gives, and CoreDNS as it deploys it. */
-export function clusterObjects(): unknown[] {
-  const text = readFileSync(join(import.meta.dirname, 'cluster.yaml'), 'utf8');
+export function clusterObjects({ families }: ClusterSettings): unknown[] {
+  const text = readFileSync(join(import.meta.dirname, 'cluster.yaml'), 'utf8').replace(
+    'CLUSTER_DNS',
+    networksOf[families[0]!].dns,
+  );
   return parseAllDocuments(text).map((document) => document.toJS());
 }

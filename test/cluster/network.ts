@@ -4,6 +4,8 @@
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { type AddressFamily, networksOf } from './address-family.ts';
+import type { ClusterSettings } from './settings.ts';
 
 export const OUTSIDE = 'cv-out';
 
@@ -12,38 +14,39 @@ export const nodeName = (node: number): string => `n${node}`;
 export const netnsOf = (node: number): string => `cv-${nodeName(node)}`;
 
 /** Of the host, on the management network. */
-export const hostAddress = (node: number): string => `192.168.100.${10 + node}`;
+export const hostAddress = (node: number, family: AddressFamily): string =>
+  networksOf[family].management(10 + node);
 /** Of VPP, on the network that it has for itself. */
-export const vppAddress = (node: number): string => `192.168.16.${node}`;
-export const OUTSIDE_ADDRESS = '192.168.100.1';
+export const vppAddress = (node: number, family: AddressFamily): string =>
+  networksOf[family].data(node);
+export const outsideAddress = (family: AddressFamily): string => networksOf[family].management(1);
 /** Next hop of VPP's default route. */
-export const GATEWAY = '192.168.16.254';
+export const gateway = (family: AddressFamily): string => networksOf[family].data(254);
 
 export const enterNetns = (netns: string): string[] => ['ip', 'netns', 'exec', netns];
-
-/** A host of the Internet, at port 53 over TCP, as a test expects it. */
-export const INTERNET_ADDRESS = '8.8.8.8';
 
 /** Offloads would give VPP's packets of its AF_PACKET link without checksums. */
 const OFFLOADS = ['gro', 'lro', 'tx', 'rx', 'gso', 'tso'];
 
-export function createNetworks(nodes: number): void {
+export function createNetworks({ nodes, families }: ClusterSettings): void {
   ip('netns', 'add', OUTSIDE);
   inNetns(OUTSIDE, 'link', 'set', 'lo', 'up');
-  for (const [bridge, address] of [
-    ['management', OUTSIDE_ADDRESS],
-    ['data', GATEWAY],
+  for (const [bridge, addressOf] of [
+    ['management', outsideAddress],
+    ['data', gateway],
   ] as const) {
     inNetns(OUTSIDE, 'link', 'add', bridge, 'type', 'bridge');
     inNetns(OUTSIDE, 'link', 'set', bridge, 'up');
-    inNetns(OUTSIDE, 'addr', 'add', `${address}/24`, 'dev', bridge);
+    for (const family of families) addAddress(OUTSIDE, bridge, addressOf(family), family);
   }
-  inNetns(OUTSIDE, 'addr', 'add', `${INTERNET_ADDRESS}/32`, 'dev', 'lo');
-  run([...enterNetns(OUTSIDE), 'sysctl', '-qw', 'net.ipv4.ip_forward=1']);
-  for (let node = 1; node <= nodes; node++) connectNode(node);
+  for (const family of families)
+    inNetns(OUTSIDE, 'addr', 'add', networksOf[family].internet, 'dev', 'lo');
+  for (const name of ['net.ipv4.ip_forward', 'net.ipv6.conf.all.forwarding'])
+    run([...enterNetns(OUTSIDE), 'sysctl', '-qw', `${name}=1`]);
+  for (let node = 1; node <= nodes; node++) connectNode(node, families);
 }
 
-function connectNode(node: number): void {
+function connectNode(node: number, families: readonly AddressFamily[]): void {
   const netns = netnsOf(node);
   ip('netns', 'add', netns);
   inNetns(netns, 'link', 'set', 'lo', 'up');
@@ -56,10 +59,19 @@ function connectNode(node: number): void {
     inNetns(OUTSIDE, 'link', 'set', outer, 'master', bridge, 'up');
     inNetns(netns, 'link', 'set', nic, 'up');
   }
-  inNetns(netns, 'addr', 'add', `${hostAddress(node)}/24`, 'dev', 'eth0');
-  inNetns(netns, 'route', 'add', 'default', 'via', OUTSIDE_ADDRESS);
+  for (const family of families) {
+    addAddress(netns, 'eth0', hostAddress(node, family), family);
+    inNetns(netns, 'route', 'add', 'default', 'via', outsideAddress(family));
+  }
   disableOffloads(netns, 'eth1');
   disableOffloads(OUTSIDE, `d${node}`);
+}
+
+/** Usable at once, also with IPv6. */
+function addAddress(netns: string, link: string, address: string, family: AddressFamily): void {
+  const flags = family === 'ipv6' ? ['nodad'] : [];
+  const { prefixLength } = networksOf[family];
+  inNetns(netns, 'addr', 'add', `${address}/${prefixLength}`, 'dev', link, ...flags);
 }
 
 function disableOffloads(netns: string, nic: string): void {

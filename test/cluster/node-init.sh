@@ -5,7 +5,7 @@
 #   DISK      folder that survives when the node is switched off
 #   RUN       folder for files with process ids, and logs
 #   PROGRAMS  folder of the programs of Kubernetes
-#   ADDRESS   of the host
+#   ADDRESSES of the host, of each family, with commas
 set -e
 hostname "$NODE"
 mount --make-rshared /
@@ -52,7 +52,7 @@ mount -t bpf bpf /sys/fs/bpf
 mkdir -p /dev/hugepages
 mount -t hugetlbfs none /dev/hugepages
 cp "$CNI_PLUGINS"/{loopback,portmap,bridge,host-local} /opt/cni/bin/
-sysctl -qw net.ipv4.ip_forward=1
+sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1
 set +e
 
 # keep NAME COMMAND...: starts it again when it ends, as systemd does.
@@ -70,7 +70,7 @@ keep() {
 keep containerd containerd --config /etc/containerd/config.toml --log-level info &
 for _ in $(seq 150); do [ -S /run/containerd/containerd.sock ] && break; sleep 0.2; done
 keep kubelet "$PROGRAMS/kubelet" --config="$RUN/kubelet.yaml" --kubeconfig="$RUN/kubelet.conf" \
-  --hostname-override="$NODE" --node-ip="$ADDRESS" --node-labels="topology.kubernetes.io/zone=zone-$NODE" --v=2 &
+  --hostname-override="$NODE" --node-ip="$ADDRESSES" --node-labels="topology.kubernetes.io/zone=zone-$NODE" --v=2 &
 case " $SERVICES " in *' kube-proxy '*)
   keep kube-proxy "$PROGRAMS/kube-proxy" --config="$RUN/kube-proxy.yaml" --hostname-override="$NODE" --v=1 &
 esac

@@ -7,11 +7,12 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CNI_PLUGINS } from '#test/support/requirements.ts';
 import { until } from '#test/support/wait.ts';
+import { networksOf } from './address-family.ts';
 import { pidOf, startDetached, stopDetached } from './detached-process.ts';
 import { folderOf } from './folder.ts';
 import { programPath } from './go-programs.ts';
 import { authorityFile, kubeconfig } from './kubeconfig.ts';
-import { enterNetns, GATEWAY, hostAddress, netnsOf, nodeName } from './network.ts';
+import { enterNetns, gateway, hostAddress, netnsOf, nodeName } from './network.ts';
 import type { ClusterSettings } from './settings.ts';
 
 const BOOT_LIMIT_MS = 120_000;
@@ -28,7 +29,7 @@ export async function startNode(node: number, settings: ClusterSettings): Promis
   const run = runFolder(node);
   rmSync(join(run, 'booted'), { force: true });
   const documents = {
-    'kubelet.yaml': kubeletConfiguration(node),
+    'kubelet.yaml': kubeletConfiguration(node, settings),
     'kube-proxy.yaml': kubeProxyConfiguration(settings),
   };
   // JSON is YAML
@@ -42,8 +43,8 @@ export async function startNode(node: number, settings: ClusterSettings): Promis
     DISK: diskFolder(node),
     RUN: run,
     PROGRAMS: join(programPath('kubelet'), '..'),
-    ADDRESS: hostAddress(node),
-    GATEWAY,
+    ADDRESSES: settings.families.map((family) => hostAddress(node, family)).join(),
+    GATEWAY: gateway(settings.families[0]!),
     CNI_PLUGINS,
     CGROUPS: isUnified() ? '2' : '1',
     SERVICES: settings.kubeProxy === 'none' ? '' : 'kube-proxy',
@@ -114,7 +115,7 @@ export function importImages(node: number, archives: readonly string[]): void {
 
 const isUnified = (): boolean => existsSync(join(CGROUP, 'cgroup.controllers'));
 
-function kubeletConfiguration(node: number): object {
+function kubeletConfiguration(node: number, { families }: ClusterSettings): object {
   return {
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
     kind: 'KubeletConfiguration',
@@ -127,7 +128,7 @@ function kubeletConfiguration(node: number): object {
     cgroupDriver: 'cgroupfs',
     cgroupRoot: `/cv-${nodeName(node)}`,
     failCgroupV1: false,
-    clusterDNS: ['10.96.0.10'],
+    clusterDNS: [networksOf[families[0]!].dns],
     clusterDomain: 'cluster.local',
     containerRuntimeEndpoint: 'unix:///run/containerd/containerd.sock',
     resolvConf: '/etc/resolv.conf',
@@ -146,13 +147,14 @@ function kubeletConfiguration(node: number): object {
   };
 }
 
-function kubeProxyConfiguration({ kubeProxy }: ClusterSettings): object {
+function kubeProxyConfiguration({ kubeProxy, families }: ClusterSettings): object {
   return {
     apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
     kind: 'KubeProxyConfiguration',
     clientConnection: { kubeconfig: kubeconfig('kube-proxy') },
     mode: kubeProxy,
-    clusterCIDR: '10.1.0.0/16',
+    clusterCIDR: families.map((family) => networksOf[family].ipam['podSubnetCIDR']).join(),
+    bindAddress: networksOf[families[0]!].anyAddress,
     // Limits of the machine, which are not those of a node.
     conntrack: { maxPerCore: 0, min: 0, tcpEstablishedTimeout: '0s', tcpCloseWaitTimeout: '0s' },
   };

@@ -21,10 +21,7 @@ const result: SuiteResult = {
 };
 
 const render = (...results: readonly SuiteResult[]): string =>
-  renderClusterReport(
-    [{ title: 'Networks', notRun: ['SCTP'], missing: undefined, results }],
-    facts,
-  );
+  renderClusterReport([{ title: 'Networks', notRun: ['SCTP'], needs: undefined, results }], facts);
 
 describe('report of the tests of Kubernetes', () => {
   it('names each failure, skip and measure, and what did not run', () => {
@@ -53,8 +50,8 @@ describe('report of the tests of Kubernetes', () => {
     assert.match(render(), /\| Networks \| – \| not run \|/);
   });
 
-  it('says what a suite lacks that cannot pass', () => {
-    const suite = { title: 'Clusters', notRun: [], missing: 'no such policies', results: [] };
+  it('says what a suite needs that did not run', () => {
+    const suite = { title: 'Clusters', notRun: [], needs: 'no such policies', results: [] };
     assert.match(
       renderClusterReport([suite], facts),
       /\| Clusters \| – \| not run: no such policies \|/,

@@ -19,8 +19,8 @@ export interface ReportedSuite {
   readonly title: string;
   /** Tests that it leaves out, a sentence each. */
   readonly notRun: readonly string[];
-  /** Subject of its tests that this tree lacks. */
-  readonly missing: string | undefined;
+  /** What a cluster needs for it that others lack. */
+  readonly needs: string | undefined;
   /** Of its last run on each kind of cluster. */
   readonly results: readonly SuiteResult[];
 }
@@ -33,9 +33,9 @@ export interface ReportFacts {
 }
 
 export function renderClusterReport(suites: readonly ReportedSuite[], facts: ReportFacts): string {
-  const rows = suites.flatMap(({ title, missing, results }) =>
+  const rows = suites.flatMap(({ title, needs, results }) =>
     results.length === 0
-      ? [`| ${title} | – | ${['not run', missing].filter(Boolean).join(': ')} | | | | |`]
+      ? [`| ${title} | – | ${['not run', needs].filter(Boolean).join(': ')} | | | | |`]
       : results.map((result) => row(title, result, facts.trees)),
   );
   const details = suites.flatMap((suite) => section(suite));

@@ -1,10 +1,13 @@
 /** Size and parts of a cluster, which `up` stores for the commands that come later. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { type AddressFamily, addressFamilies } from './address-family.ts';
 import { clusterSettingsFile, folderOf } from './folder.ts';
 
 export interface ClusterSettings {
   readonly nodes: number;
   readonly kubeProxy: (typeof kubeProxyModes)[number];
+  /** Of pods, services and nodes, one or two; the primary one is the first. */
+  readonly families: readonly AddressFamily[];
   /** Folders of the tree of which its images were made, with their hashes; undefined: it is not up yet. */
   readonly trees?: readonly string[];
 }
@@ -24,7 +27,11 @@ export function writeSettings(settings: ClusterSettings): void {
   writeFileSync(clusterSettingsFile, JSON.stringify(settings));
 }
 
-export const defaultSettings: ClusterSettings = { nodes: 2, kubeProxy: 'iptables' };
+export const defaultSettings: ClusterSettings = {
+  nodes: 2,
+  kubeProxy: 'iptables',
+  families: ['ipv4'],
+};
 
 /** @throws Error for a value that no cluster has */
 export function settingsOf(env: Readonly<Record<string, string | undefined>>): ClusterSettings {
@@ -36,8 +43,22 @@ export function settingsOf(env: Readonly<Record<string, string | undefined>>): C
   );
   if (kubeProxy === undefined)
     throw new Error(`CLUSTER_KUBE_PROXY: say ${kubeProxyModes.join(', ')}`);
-  return { nodes, kubeProxy };
+  return { nodes, kubeProxy, families: familiesOf(env['CLUSTER_FAMILIES']) };
 }
 
-export const clusterText = ({ nodes, kubeProxy }: ClusterSettings): string =>
-  `${nodes} nodes, kube-proxy: ${kubeProxy}`;
+function familiesOf(text: string | undefined): readonly AddressFamily[] {
+  if (text === undefined) return defaultSettings.families;
+  const families = text.split(',').map((word) => addressFamilies.find((name) => name === word));
+  const known = families.filter((family) => family !== undefined);
+  if (known.length < families.length || new Set(known).size < known.length)
+    throw new Error('CLUSTER_FAMILIES: say ipv4, ipv6, ipv4,ipv6 or ipv6,ipv4');
+  return known;
+}
+
+/** Results of clusters of IPv4 do not name the family. */
+export const clusterText = ({ nodes, kubeProxy, families }: ClusterSettings): string =>
+  [
+    `${nodes} nodes`,
+    `kube-proxy: ${kubeProxy}`,
+    ...(families.join() === 'ipv4' ? [] : [families.join(' and ')]),
+  ].join(', ');

@@ -12,7 +12,7 @@ export interface Suite {
   readonly title: string;
   /** Tests that it leaves out, a sentence each. */
   readonly notRun: readonly string[];
-  /** Subject of its tests that this tree lacks: what passes proves nothing, and the suite runs only when it is named. */
-  readonly missing?: string;
+  /** Without it what passes proves nothing, and the suite runs only when it is named. */
+  readonly needs?: { readonly what: string; isMet(settings: ClusterSettings): boolean };
   run(settings: ClusterSettings): Promise<SuiteRun>;
 }

@@ -5,14 +5,16 @@ import { measureSuite } from './measures.ts';
 import { networkPolicyApiSuite } from './network-policy-api.ts';
 import { restartSuite } from './restarts.ts';
 import { rollingUpdateSuite } from './rolling-update.ts';
+import { type ClusterSettings, defaultSettings } from './settings.ts';
 import type { Suite } from './suite.ts';
 import { upgradeSuite } from './upgrade.ts';
 
 /** Tests that need a cloud, an address family, or a program that the cluster has not. */
 const unavailable = {
   '\\[Feature:(SCTP[^\\]]*)\\]': 'SCTP: the kernel of the machine has no such sockets',
-  '\\[Feature:(IPv6DualStack|Ingress|NEG|.*GCE.*|LoadBalancer|KubeProxyDaemonSet\\w*|PerformanceDNS|NoSNAT|BGP)\\]':
-    'dual stack, clouds, load balancers and large clusters',
+  '\\[Feature:IPv6DualStack\\]': 'dual stack, which is a suite of its own',
+  '\\[Feature:(Ingress|NEG|.*GCE.*|LoadBalancer|KubeProxyDaemonSet\\w*|PerformanceDNS|NoSNAT|BGP)\\]':
+    'clouds, load balancers and large clusters',
   '\\[Feature:(Networking-IPv6|Networking-DNS)\\]': 'the Internet by IPv6, and its names',
   '\\[Feature:OffByDefault\\]': 'alpha features, which the API server has switched off',
   '\\[Feature:Networking-Performance\\]':
@@ -66,6 +68,10 @@ export const suites: Readonly<Record<string, Suite>> = {
     },
     Object.values(unavailable),
   ),
+  'dual-stack': {
+    ...e2e('Dual stack', { focus: '\\[Feature:IPv6DualStack\\]', skip: 'SCTP', processes: 3 }),
+    needs: { what: 'a cluster with both families', isMet: ({ families }) => families.length === 2 },
+  },
   node: e2e('Pods, host ports and probes', {
     focus:
       '\\[sig-node\\] (Probing container|Pods|PodTemplates|Container Lifecycle Hook|Pods Extended)|\\[sig-scheduling\\].*hostPort',
@@ -85,7 +91,6 @@ export const suites: Readonly<Record<string, Suite>> = {
   measures: measureSuite,
 };
 
-/** Those of which this tree has what they test. */
-export const supportedSuites = Object.keys(suites).filter(
-  (name) => suites[name]!.missing === undefined,
-);
+/** Those for which a cluster has what they test. */
+export const suitesFor = (settings: ClusterSettings = defaultSettings): string[] =>
+  Object.keys(suites).filter((name) => suites[name]!.needs?.isMet(settings) ?? true);
