@@ -14,7 +14,7 @@ interface Networks {
   readonly serviceSubnet: string;
   /** Of the cluster's DNS. */
   readonly dns: string;
-  /** `ipamConfig` of an agent; that of IPv4 is that of the shipped manifest. */
+  /** `ipamConfig` of an agent; that of IPv4 has the values of the chart. */
   readonly ipam: Readonly<Record<string, string>>;
   readonly anyAddress: string;
 }

@@ -8,7 +8,7 @@ import { detachedNames, startDetached, stopDetached } from './detached-process.t
 import { folderOf } from './folder.ts';
 import { imageArchives } from './images.ts';
 import { apply, getObject, kubectl } from './kubectl.ts';
-import { clusterObjects, ownDeployment } from './manifests.ts';
+import { clusterObjects, exceptionsOf, ownDeployment } from './manifests.ts';
 import { createNetworks, enterNetns, nodeName, OUTSIDE, removeNetworks } from './network.ts';
 import { importImages, killNode, removeNode, startNode } from './node.ts';
 import { type ClusterSettings, readSettings, writeSettings } from './settings.ts';
@@ -57,9 +57,8 @@ export async function clusterUp(
   timed('nodes with images');
   await whenever('all nodes are registered', () => registeredNodes().length === nodes.length);
   kubectl('label', 'node', nodeName(1), 'node-role.kubernetes.io/control-plane=', '--overwrite');
-  const { objects, exceptions } = ownDeployment(settings);
-  apply(...objects);
-  for (const exception of exceptions) print(`not as shipped: ${exception}`);
+  apply(...ownDeployment(settings));
+  for (const exception of exceptionsOf(settings)) print(`not as shipped: ${exception}`);
   await whenReady(settings);
   timed('Ready');
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parse, parseAllDocuments, stringify } from 'yaml';
 import { vhostNetLibrary } from '#test/support/vhost-net.ts';
-import { MANIFEST } from '../../scripts/lib/deploy/chart.ts';
+import { MANIFEST, renderChart } from '../../scripts/lib/deploy/chart.ts';
 import { type AddressFamily, addressFamilies, bracketed, networksOf } from './address-family.ts';
 import { API_PORT } from './kubeconfig.ts';
 import { gateway, hostAddress, nodeName, vppAddress } from './network.ts';
@@ -33,78 +33,76 @@ interface Workload extends KubeObject {
   };
 }
 
-export interface Deployment {
-  readonly objects: readonly KubeObject[];
-  /** In what it differs from the manifest, a sentence each. */
-  readonly exceptions: readonly string[];
-}
-
 const repository = resolve(import.meta.dirname, '../..');
 const PRELOADED = '/usr/local/lib/vhost-net';
 /** Command of the agent's container before which the list of devices is replaced. */
 const REMOUNT = 'mount -o remount,rw,bind /proc/sys\n';
 
-/** The manifest of this tree, for a cluster. @param root another checkout */
+/** The manifest of this tree, or its chart with other families, for a cluster. @param root another checkout, for IPv4 */
 export function ownDeployment(
   { nodes, kubeProxy, families }: ClusterSettings,
   root = repository,
-): Deployment {
-  const text = readFileSync(join(root, MANIFEST), 'utf8');
+): readonly KubeObject[] {
+  const text = isShipped(families)
+    ? readFileSync(join(root, MANIFEST), 'utf8')
+    : renderChart({ agent: { config: { contiv: { ipamConfig: ipamOf(families) } } } });
   const objects = parseAllDocuments(text).map((document) => document.toJS() as KubeObject);
-  const exceptions = [
-    'contiv.conf: nodeConfig names the link that each VPP has to the network (docs/install.md)',
-  ];
   const { data } = find<ConfigMap>(objects, 'ConfigMap', 'contiv-agent-cfg');
-  const shipped = parse(data['contiv.conf']!) as { readonly ipamConfig: object };
   data['contiv.conf'] = stringify({
-    ...shipped,
-    ipamConfig: { ...shipped.ipamConfig, ...ipamOf(families) },
+    ...(parse(data['contiv.conf']!) as object),
     nodeConfig: Array.from({ length: nodes }, (_, i) => ({
       nodeName: nodeName(i + 1),
       mainVPPInterface: { interfaceName: 'host-eth1', ip: vppAddresses(i + 1, families) },
       gateway: gateway(families[0]!),
     })),
   });
-  if (families.join() !== 'ipv4')
+  if (kubeProxy === 'none') nameAddresses(objects, families[0]!);
+  const library = vhostNetLibrary();
+  if (library !== undefined) replaceVhostNet(objects, library);
+  return objects;
+}
+
+/** In what the deployment differs from the manifest, a sentence each. */
+export function exceptionsOf({ kubeProxy, families }: ClusterSettings): string[] {
+  const exceptions = [
+    'contiv.conf: nodeConfig names the link that each VPP has to the network (docs/install.md)',
+  ];
+  if (!isShipped(families))
     exceptions.push(
-      'other families than IPv4: ipamConfig has the networks of each (docs/networking.md)',
+      'families other than IPv4 alone: the chart, rendered with their networks (docs/networking.md)',
     );
-  if (kubeProxy === 'none') {
-    nameAddresses(objects, families[0]!);
+  if (kubeProxy === 'none')
     exceptions.push(
       'with kube-proxy: none, etcd.address and ksr.apiServer.address are those of n1 (docs/install.md)',
     );
-  }
-  const library = vhostNetLibrary();
-  if (library !== undefined) {
-    replaceVhostNet(objects, library);
+  if (vhostNetLibrary() !== undefined)
     exceptions.push(
       'VPP preloads a library that stands for /dev/vhost-net, which the kernel of this machine lacks; ' +
         'the agent sees the device in a copy of /proc/misc',
     );
-  }
-  return { objects, exceptions };
+  return exceptions;
 }
 
-/** In what the deployment of any kind of cluster differs from the manifest, a sentence each. */
+/** Those of any kind of cluster. */
 export function allExceptions(): string[] {
-  const deployments = [
-    ...kubeProxyModes.map((kubeProxy) => ownDeployment({ ...defaultSettings, kubeProxy })),
-    ownDeployment({ ...defaultSettings, families: addressFamilies }),
+  const kinds = [
+    ...kubeProxyModes.map((kubeProxy) => ({ ...defaultSettings, kubeProxy })),
+    { ...defaultSettings, families: addressFamilies },
   ];
-  return [...new Set(deployments.flatMap(({ exceptions }) => exceptions))];
+  return [...new Set(kinds.flatMap(exceptionsOf))];
 }
 
-/** Networks of each family, those of IPv4 as shipped. */
+/** The networks of the manifest. */
+const isShipped = (families: readonly AddressFamily[]): boolean => families.join() === 'ipv4';
+
+/** `ipamConfig`, each key with the networks of all families. */
 const ipamOf = (families: readonly AddressFamily[]): Record<string, string> =>
-  families.join() === 'ipv4'
-    ? {}
-    : Object.fromEntries(
-        Object.keys(networksOf.ipv4.ipam).map((key) => [
-          key,
-          families.map((family) => networksOf[family].ipam[key]).join(),
-        ]),
-      );
+  Object.fromEntries(
+    Object.keys(networksOf.ipv4.ipam).map((key) => [
+      key,
+      families.map((family) => networksOf[family].ipam[key]).join(),
+    ]),
+  );
 
 const vppAddresses = (node: number, families: readonly AddressFamily[]): string =>
   families.map((family) => `${vppAddress(node, family)}/${networksOf[family].prefixLength}`).join();

@@ -45,6 +45,7 @@ const disturbances: readonly Disturbance[] = [
 
 export const upgradeSuite: Suite = {
   title: 'Upgrade from the agent before its last change',
+  needs: { what: 'IPv4', isMet: ({ families }) => families.join() === 'ipv4' },
   notRun: ['VPP by another release, which is not installed'],
   run: async (settings) => {
     const archive = await buildBefore();

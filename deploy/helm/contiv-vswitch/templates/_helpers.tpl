@@ -22,10 +22,10 @@ imagePullSecrets:
 {{- end }}
 {{- end }}
 
-{{- /* Whether the pods have IPv6 addresses: the family of all addresses of the cluster. */ -}}
+{{- /* Whether IPv6 is the primary family, that of the addresses of nodes and pods in Kubernetes. */ -}}
 {{- define "contiv.isIPv6" -}}
 {{- $ipam := .Values.agent.config.contiv.ipamConfig | default dict }}
-{{- if contains ":" (coalesce $ipam.contivCIDR $ipam.podSubnetCIDR "") }}true{{ end }}
+{{- if contains ":" (coalesce $ipam.contivCIDR $ipam.podSubnetCIDR "" | splitList "," | first) }}true{{ end }}
 {{- end }}
 
 {{- define "contiv.anyAddress" -}}
