@@ -22,6 +22,8 @@ const workers: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     thread: 'src/linux/kernel/thread.ts',
     'trace-worker': 'src/cmd/agent/pair-trace/trace-worker.ts',
     'svg-worker': 'src/kvscheduler/rest/drawing/svg-worker.ts',
+    // the module that plugins of plugins.conf import
+    'plugin-api': 'src/cmd/agent/plugin-modules/plugin-api.ts',
   },
 };
 

@@ -19,7 +19,7 @@ export interface ReportedSuite {
   readonly title: string;
   /** Tests that it leaves out, a sentence each. */
   readonly notRun: readonly string[];
-  /** What a cluster needs for it that others lack. */
+  /** A property of clusters that it needs. */
   readonly needs: string | undefined;
   /** Of its last run on each kind of cluster. */
   readonly results: readonly SuiteResult[];

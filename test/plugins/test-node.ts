@@ -96,7 +96,9 @@ export class TestNode extends HandlerBench {
       etcdEndpoints: options.etcdEndpoints,
     };
     const ports = { cluster, local, localDisk: options.disk, vpp, host, stn, desired };
-    const plugins = createPlugins(name, settings, ports, options.createIpam);
+    const plugins = createPlugins(name, settings, ports, {
+      makeIpam: options.createIpam,
+    });
     super(plugins.handlers, desired);
     this.name = name;
     this.options = options;

@@ -22,6 +22,8 @@ import type { ServiceApi } from '#plugins/service/api.ts';
 import type { ServiceConfig } from '#plugins/service/config.ts';
 import { createService } from '#plugins/service/plugin.ts';
 import { createStatsCollector, type StatsCollector } from '#plugins/statscollector/plugin.ts';
+import { handlersOf } from './plugin-modules/handlers-of.ts';
+import type { PluginModule } from './plugin-modules/plugin-host.ts';
 
 /** The configuration files of the handlers. */
 export interface PluginSettings {
@@ -62,11 +64,17 @@ export interface Plugins {
 /** An IPAM of one's own takes the place of that of the agent. */
 export type MakeIpam = (deps: IpamDeps) => EventHandler & IpamApi;
 
+export interface Extensions {
+  readonly makeIpam?: MakeIpam | undefined;
+  /** Their handlers follow all others. */
+  readonly modules?: readonly PluginModule[] | undefined;
+}
+
 export function createPlugins(
   nodeName: string,
   settings: PluginSettings,
   ports: Ports,
-  makeIpam: MakeIpam = createIpam,
+  { makeIpam = createIpam, modules = [] }: Extensions = {},
 ): Plugins {
   const { cluster, local, localDisk, vpp, host, stn, desired } = ports;
   const conf = createContivConf({
@@ -114,8 +122,11 @@ export function createPlugins(
     vpp,
   });
   const stats = createStatsCollector({ nodeName, net: ipv4net });
+  const apis = { conf, nodes, pods, ipam, net: ipv4net, services, policies };
+  const own = [conf, nodes, pods, ipam, ipv4net, services, policies, stats];
+  const added = handlersOf(modules, { nodeName, ...apis, vpp, host, cluster, local }, own);
   return {
-    handlers: [conf, nodes, pods, ipam, ipv4net, services, policies, stats],
+    handlers: [...own, ...added],
     conf,
     nodes,
     pods,

@@ -19,6 +19,9 @@ import '#linux/api.ts';
 import '#vpp/binapi/api.ts';
 import { contivConfigSchema } from '#plugins/contivconf/config.ts';
 import { serviceDefaults, serviceSchema } from '#plugins/service/config.ts';
+import { type PluginsConfig, pluginsSchema } from './plugin-modules/config.ts';
+import { loadPluginModules } from './plugin-modules/load.ts';
+import type { PluginModule } from './plugin-modules/plugin-host.ts';
 import { createPlugins, type PluginSettings, type Ports } from './plugins.ts';
 import { withRecordings } from './report/archived-recordings.ts';
 
@@ -41,7 +44,10 @@ async function replayFiles(path: string, print: (text: string) => void): Promise
     const run = await readRecording(file);
     const { version, label, at } = run.header;
     print(`${file}: contiv-agent ${version} on ${label}, started ${rfc3339(at)}\n`);
-    const report = await replayRecording(run, replayedParts);
+    const modules = await loadPluginModules(recordedSettings(run.header.settings).plugins);
+    const report = await replayRecording(run, (header, desired) =>
+      replayedParts(header, desired, modules),
+    );
     print(reportText(report));
     isSame &&= report.differences.length === 0;
   }
@@ -49,30 +55,40 @@ async function replayFiles(path: string, print: (text: string) => void): Promise
 }
 
 /** The handlers of an agent, created with the recorded configuration. */
-export function replayedParts({ label, settings }: HeaderLine, desired: DesiredValues): ReplayDeps {
-  const { handlers } = createPlugins(label, recordedSettings(settings), portsOf(desired));
+export function replayedParts(
+  { label, settings }: HeaderLine,
+  desired: DesiredValues,
+  modules: readonly PluginModule[] = [],
+): ReplayDeps {
+  const ports = portsOf(desired);
+  const { handlers } = createPlugins(label, recordedSettings(settings), ports, { modules });
   return { handlers, merge: mergeValues };
 }
 
+interface RecordedSettings extends PluginSettings {
+  readonly plugins: PluginsConfig;
+}
+
 /** As in the header of a recording. */
-const RecordedSettings = Type.Object({
+const recordedSchema = Type.Object({
   contiv: contivConfigSchema,
   // agents without services have recorded none
   service: Type.Optional(serviceSchema),
   // and earlier ones no endpoints
   etcdEndpoints: Type.Optional(Type.Array(Type.String())),
+  plugins: Type.Optional(pluginsSchema),
 });
 
 /** @throws RecordingError */
-function recordedSettings(settings: HeaderLine['settings']): PluginSettings {
-  if (!Value.Check(RecordedSettings, settings)) {
-    const [first] = Value.Errors(RecordedSettings, settings);
+function recordedSettings(settings: HeaderLine['settings']): RecordedSettings {
+  if (!Value.Check(recordedSchema, settings)) {
+    const [first] = Value.Errors(recordedSchema, settings);
     throw new RecordingError(
       `the recorded settings are invalid: ${first?.instancePath} ${first?.message}`,
     );
   }
-  const { contiv, service = serviceDefaults, etcdEndpoints } = settings;
-  return { contiv, service, etcdEndpoints };
+  const { contiv, service = serviceDefaults, etcdEndpoints, plugins = { modules: [] } } = settings;
+  return { contiv, service, etcdEndpoints, plugins };
 }
 
 /** Ports that throw when they are used: a replay takes all answers from the recording. */

@@ -89,8 +89,11 @@ async function runCommand(
   const parts = { ...ports, loggers };
   const { openEnvironment } = await import('./open-environment.ts');
   const { createAgent } = await import('./agent.ts');
+  const { loadPluginModules } = await import('./plugin-modules/load.ts');
+  const pluginModules = await loadPluginModules(settings.plugins);
   const environment = await openEnvironment(settings, parts);
-  const agent = createAgent({ ...parts, settings, environment, build: buildInfo(env), print });
+  const build = buildInfo(env);
+  const agent = createAgent({ ...parts, settings, environment, pluginModules, build, print });
   try {
     if (flags.undeploy) {
       await undeploy(agent, ended);

@@ -24,6 +24,7 @@ import { type Agent, createAgent } from './agent.ts';
 import { ownRecordings } from './embedded-nodes.ts';
 import { openOwnStore } from './open-level.ts';
 import { openSimulated, type SimulatedEnvironment } from './open-simulated.ts';
+import { loadPluginModules } from './plugin-modules/load.ts';
 import { getJson } from './report/agent-requests.ts';
 import { type Settings, shopManifests } from './settings.ts';
 
@@ -101,10 +102,11 @@ async function openNode(
 ): Promise<RunningNode> {
   const loggers = loggersOf(settings, log, shared !== undefined);
   const parts = { clock: systemClock, random: systemRandom, loggers };
+  const pluginModules = await loadPluginModules(settings.plugins);
   const environment = await openSimulated(settings, parts, shared);
   const build = buildInfo(settings.env);
   const print = (text: string): void => log.write(text);
-  const agent = createAgent({ ...parts, settings, environment, build, print });
+  const agent = createAgent({ ...parts, settings, environment, pluginModules, build, print });
   return { settings, agent, environment, loggers };
 }
 

@@ -37,6 +37,7 @@ import { type ServiceConfig, serviceSchema } from '#plugins/service/config.ts';
 import { type GovppConfig, govppSchema } from '#vpp/config.ts';
 import { type TelemetryConfig, telemetrySchema } from '#vpp/telemetry/config.ts';
 import type { AgentFlags } from './flags.ts';
+import { type PluginsConfig, pluginsSchema } from './plugin-modules/config.ts';
 
 /** Root folder of the agent, which contains `examples/`. */
 const root = resolve(import.meta.dirname, '../../..');
@@ -72,6 +73,7 @@ export interface Settings {
   readonly kvscheduler: KvSchedulerConfig;
   readonly service: ServiceConfig;
   readonly flows: FlowsConfig;
+  readonly plugins: PluginsConfig;
   readonly statusCheck: StatusCheckConfig;
   /** undefined: the agent does not use Kafka. */
   readonly kafka: KafkaConfig | undefined;
@@ -121,6 +123,7 @@ export function readSettings(
     kvscheduler: load({ name: 'kvscheduler', schema: kvschedulerSchema }).value,
     service: serviceConfig(load({ name: 'service', schema: serviceSchema }), warnings),
     flows: load({ name: 'flows', schema: flowsSchema }).value,
+    plugins: load({ name: 'plugins', schema: pluginsSchema }).value,
     statusCheck: load({ name: 'status-check', schema: statusCheckSchema }).value,
     kafka: kafka.file === undefined ? undefined : kafka.value,
     telemetry: load({ name: 'telemetry', schema: telemetrySchema }).value,

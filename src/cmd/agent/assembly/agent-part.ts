@@ -7,6 +7,7 @@ import type { Component } from '#infra/process/lifecycle.ts';
 import type { BuildInfo, StatusCheck } from '#infra/status/status.ts';
 import type { ExternalConfigSource } from '#plugins/controller/api/events.ts';
 import type { Environment } from '../environment.ts';
+import type { PluginModule } from '../plugin-modules/plugin-host.ts';
 import type { Settings } from '../settings.ts';
 
 export interface AgentDeps {
@@ -18,6 +19,8 @@ export interface AgentDeps {
   readonly build: BuildInfo;
   /** Prints the boxes of events and transactions. */
   readonly print: (text: string) => void;
+  /** Those of plugins.conf. */
+  readonly pluginModules?: readonly PluginModule[];
   /** Sources of external configuration besides the datastore; the last one has precedence. */
   readonly externalSources?: readonly ExternalConfigSource[];
 }

@@ -60,6 +60,7 @@ export function control(
       stn: stnDaemonClient(contiv.stnSocketFile, clock),
       desired,
     },
+    { modules: deps.pluginModules },
   );
   const stored =
     environment.external &&
@@ -93,7 +94,11 @@ export function control(
       onProcessed?.(processed.record);
     },
     isStartDelayed: () => gate.missing !== undefined,
-    recorded: { version: build.version, label, settings: { contiv, service, etcdEndpoints } },
+    recorded: {
+      version: build.version,
+      label,
+      settings: { contiv, service, etcdEndpoints, plugins: settings.plugins },
+    },
     registry,
     status,
     clock,
