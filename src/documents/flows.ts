@@ -62,10 +62,13 @@ export const FlowsDocument = Type.Object({
     isRecording: Type.Boolean({
       description: 'false: flows are disabled, or the kernel cannot report them: see readiness.',
     }),
+    notReadSince: Type.Optional(
+      text('RFC 3339: flows are not read since then: see readiness. Absent: they are.'),
+    ),
     records: count('In memory now.'),
     capacity: count('Records that fit; the oldest go first.'),
     lost: count(
-      'Events that the kernel had no space for, since its programs were loaded: what they report is not recorded.',
+      'Events that the kernel had no space for, since its programs were loaded, or that the agent could not record.',
     ),
   }),
 });

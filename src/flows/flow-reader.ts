@@ -7,6 +7,8 @@ import type { Recorder } from './recorder.ts';
 
 /** A denial is known 1 s after its first packet, and has to be shown a second later. */
 const INTERVAL_MS = 250;
+/** After a failure. */
+const RETRY_MS = 1_000;
 /** In one turn of the event loop: some milliseconds. */
 const EVENTS_OF_TURN = 500;
 /** Losses are logged, and lost programs are made again, once in this time. */
@@ -20,6 +22,15 @@ export const FlowsStoppedError = defineError({
     'Find the process that has removed the programs from the bpf file system of the host, or has unmounted it. The agent tries every minute to make them again.',
 });
 
+export const FlowsReadError = defineError({
+  name: 'FlowsReadError',
+  code: 'CV_FLOWS_READ',
+  isRetriable: true,
+  unavailable: 'environment',
+  remedy:
+    'The agent tries again every second; meanwhile the kernel keeps some 29,000 events. With EPERM the agent has lost CAP_BPF. If it continues, restart the agent, and report the error.',
+});
+
 export interface FlowReaderDeps {
   readonly source: FlowSource;
   readonly recorder: Pick<Recorder, 'record'>;
@@ -30,14 +41,21 @@ export interface FlowReaderDeps {
   readonly log: Logger;
 }
 
-/** Reads what the kernel reports, at intervals. */
+/** Reads what the kernel reports, at intervals. What fails is reported and tried again: nothing else depends on it. */
 export class FlowReader {
   readonly #deps: FlowReaderDeps;
   #timer: Timer | undefined;
   #isClosed = false;
   #checkedAt = Number.NEGATIVE_INFINITY;
-  #lost = 0;
-  #fault: CodedError | undefined;
+  /** Events that the kernel had no space for, as it was asked last. */
+  #lostByKernel = 0;
+  /** Events that were read, and have no record. */
+  #unrecorded = 0;
+  /** Lost ones that were logged; undefined: before the first check. */
+  #logged: number | undefined;
+  #readFault: CodedError | undefined;
+  #programFault: CodedError | undefined;
+  #faultSince: number | undefined;
 
   constructor(deps: FlowReaderDeps) {
     this.#deps = deps;
@@ -45,11 +63,20 @@ export class FlowReader {
 
   /** Why connections are not reported; undefined: they are. */
   get fault(): CodedError | undefined {
-    return this.#fault;
+    return this.#programFault ?? this.#readFault;
+  }
+
+  /** Milliseconds since the epoch: since when there is a fault. */
+  get faultSince(): number | undefined {
+    return this.#faultSince;
+  }
+
+  /** Events without a record, since the programs were loaded. */
+  get lost(): number {
+    return this.#lostByKernel + this.#unrecorded;
   }
 
   start(): void {
-    this.#lost = this.#deps.source.lost();
     void this.#round();
   }
 
@@ -59,17 +86,47 @@ export class FlowReader {
   }
 
   async #round(): Promise<void> {
-    const { source, recorder, ring, isReady, clock } = this.#deps;
+    const { clock, log } = this.#deps;
+    try {
+      await this.#read();
+      if (this.#readFault) log.info('connections are read again');
+      this.#readFault = undefined;
+    } catch (thrown) {
+      const fault = new FlowsReadError(errorText(thrown), { cause: thrown });
+      const { code, message, remedy } = fault;
+      if (!this.#readFault) log.warn({ code, error: message, remedy }, 'connections are not read');
+      this.#readFault = fault;
+    }
+    this.#faultSince = this.fault ? (this.#faultSince ?? clock.now()) : undefined;
+    if (this.#isClosed) return;
+    const pause = this.#readFault ? RETRY_MS : INTERVAL_MS;
+    this.#timer = clock.timer(pause, () => void this.#round());
+  }
+
+  async #read(): Promise<void> {
+    const { source, ring, isReady, clock } = this.#deps;
     let count = 0;
+    let failure: unknown;
     const record: Parameters<FlowSource['read']>[0] = (event) => {
       count++;
-      recorder.record(event);
+      try {
+        this.#deps.recorder.record(event);
+      } catch (thrown) {
+        // it would fail again: those behind it must not wait for it
+        this.#unrecorded++;
+        failure = thrown;
+      }
     };
-    while (!this.#isClosed && isReady() && source.read(record, EVENTS_OF_TURN)) await clock.turn();
-    if (this.#isClosed) return;
-    if (count > 0) ring.notify();
-    this.#check();
-    this.#timer = clock.timer(INTERVAL_MS, () => void this.#round());
+    try {
+      while (!this.#isClosed && isReady() && source.read(record, EVENTS_OF_TURN))
+        await clock.turn();
+      if (this.#isClosed) return;
+      this.#lostByKernel = source.lost();
+      this.#check();
+    } finally {
+      if (count > 0) ring.notify();
+    }
+    if (failure !== undefined) throw failure;
   }
 
   #check(): void {
@@ -77,25 +134,33 @@ export class FlowReader {
     const now = clock.monotonic();
     if (now - this.#checkedAt < CHECK_MS) return;
     this.#checkedAt = now;
-    const lost = source.lost();
-    if (lost > this.#lost)
+    const { lost } = this;
+    // those that earlier agents have lost were logged by them
+    const more = lost - (this.#logged ?? this.#lostByKernel);
+    if (more > 0)
       log.warn(
-        { events: lost - this.#lost },
-        'events of connections were lost: they came faster than the agent has read them',
+        { events: more },
+        'events of connections were lost: they came faster than the agent has read them, or could not be recorded',
       );
-    this.#lost = lost;
-    const parts = source.lostParts();
+    this.#logged = lost;
+    this.#checkParts(source.lostParts());
+  }
+
+  #checkParts(parts: readonly string[]): void {
+    const { source, log } = this.#deps;
     if (parts.length === 0) {
-      this.#fault = undefined;
+      this.#programFault = undefined;
       return;
     }
     const text = parts.join('; ');
     try {
       source.restore();
       log.warn({ lost: text }, 'programs that report connections were removed: they run again');
-      this.#fault = undefined;
+      this.#programFault = undefined;
     } catch (thrown) {
-      this.#fault = new FlowsStoppedError(`${text}; cannot be made again: ${errorText(thrown)}`);
+      this.#programFault = new FlowsStoppedError(
+        `${text}; cannot be made again: ${errorText(thrown)}`,
+      );
     }
   }
 }

@@ -1,6 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Flow } from '#documents/flows.ts';
-import type { FlowSource } from '#linux/socket-flows/api.ts';
 import type { FlowRing } from './flow-ring.ts';
 
 /** A node has some hundred pods; names of workloads come and go with them. */
@@ -19,7 +18,7 @@ export class FlowMetrics {
 
   constructor(
     registry: Registry,
-    { ring, source }: { readonly ring: FlowRing; readonly source: Pick<FlowSource, 'lost'> },
+    { ring, lost }: { readonly ring: FlowRing; readonly lost: () => number },
   ) {
     const registers = [registry];
     this.#connections = new Counter({
@@ -57,11 +56,11 @@ export class FlowMetrics {
     });
     new Counter({
       name: 'contiv_flow_events_lost_total',
-      help: 'Events of connections that the kernel had no space for, since its programs were loaded: what they report is not recorded.',
+      help: 'Events of connections that the kernel had no space for, since its programs were loaded, or that this agent could not record.',
       registers,
       collect() {
         this.reset();
-        this.inc(source.lost());
+        this.inc(lost());
       },
     });
   }

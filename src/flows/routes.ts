@@ -14,12 +14,14 @@ import {
 import { streamedJson } from '#infra/http/streamed.ts';
 import { TIME_ARGUMENT, timeArgument } from '#infra/http/time-argument.ts';
 import { type FlowFilter, flowFilter } from './filter.ts';
+import type { FlowReader } from './flow-reader.ts';
 import type { FlowRing } from './flow-ring.ts';
 
 export interface FlowRoutesDeps {
   readonly label: string;
   readonly ring: FlowRing;
-  readonly state: () => Pick<FlowsDocument['state'], 'isRecording' | 'lost'>;
+  /** undefined: nothing is recorded. */
+  readonly reader: Pick<FlowReader, 'lost' | 'faultSince'> | undefined;
   readonly clock: Clock;
 }
 
@@ -45,7 +47,7 @@ const filterArguments: Readonly<Record<string, QueryArgument>> = {
   since: { description: `only flows that have changed since then: ${TIME_ARGUMENT}` },
 };
 
-export function flowRoutes({ label, ring, state, clock }: FlowRoutesDeps): Route[] {
+export function flowRoutes({ label, ring, reader, clock }: FlowRoutesDeps): Route[] {
   const streams = new EventStreams(clock, 'flows');
   const started = Math.floor(clock.now());
 
@@ -104,7 +106,7 @@ export function flowRoutes({ label, ring, state, clock }: FlowRoutesDeps): Route
         const document: FlowsDocument = {
           node: label,
           flows: ring.newest(limit, filterOf(request)).map(({ flow }) => flow),
-          state: { ...state(), records: ring.size, capacity: ring.capacity },
+          state: stateOf(ring, reader),
         };
         return streamedJson(document, clock);
       },
@@ -128,6 +130,20 @@ export function flowRoutes({ label, ring, state, clock }: FlowRoutesDeps): Route
       },
     },
   ];
+}
+
+function stateOf(
+  { size: records, capacity }: FlowRing,
+  reader: FlowRoutesDeps['reader'],
+): FlowsDocument['state'] {
+  const { lost = 0, faultSince } = reader ?? {};
+  return {
+    isRecording: reader !== undefined,
+    ...(faultSince !== undefined && { notReadSince: rfc3339(faultSince) }),
+    records,
+    capacity,
+    lost,
+  };
 }
 
 /** @throws BadRequestError */

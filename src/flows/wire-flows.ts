@@ -40,14 +40,10 @@ export interface WiredFlows {
 export function wireFlows(deps: FlowsDeps): WiredFlows {
   const { label, config, source, isSimulated, peers, registry, clock, log } = deps;
   const ring = new FlowRing(source ? config.flowRecords : 0);
-  const routes = flowRoutes({
-    label,
-    ring,
-    state: () => ({ isRecording: source !== undefined, lost: source?.lost() ?? 0 }),
-    clock,
-  });
-  if (!source) return { components: [], routes, fault: () => undefined };
-  const metrics = new FlowMetrics(registry, { ring, source });
+  const routesOf = (reader: FlowReader | undefined): Route[] =>
+    flowRoutes({ label, ring, reader, clock });
+  if (!source) return { components: [], routes: routesOf(undefined), fault: () => undefined };
+  const metrics = new FlowMetrics(registry, { ring, lost: () => reader.lost });
   const recorder = new Recorder({
     label,
     peers,
@@ -69,7 +65,7 @@ export function wireFlows(deps: FlowsDeps): WiredFlows {
   });
   return {
     components: [{ name: 'flows', afterInit: () => reader.start(), close: () => reader.close() }],
-    routes,
+    routes: routesOf(reader),
     fault: () => reader.fault,
   };
 }

@@ -417,4 +417,40 @@ describe('flows', () => {
     source.push(opened('1'));
     assert.equal((await flows()).length, 1);
   });
+
+  it('that cannot be read are reported, and read later', async () => {
+    const { source, flows, fault, routes, clock } = started();
+    const state = async () => ((await ask(routes, DOCUMENT)).body as FlowsDocument).state;
+    await flows();
+    source.fail(new Error('EPERM'));
+    source.push(opened('1'));
+    assert.deepEqual(await flows(), []);
+    assert.equal(fault()?.code, 'CV_FLOWS_READ');
+    assert.match(fault()?.message ?? '', /EPERM/);
+    const since = (await state()).notReadSince;
+    assert.ok(since);
+    await clock.advance(5_000);
+    assert.equal((await state()).notReadSince, since);
+    source.fail(undefined);
+    await clock.advance(1_000);
+    assert.equal((await flows()).length, 1);
+    assert.equal(fault(), undefined);
+    assert.equal((await state()).notReadSince, undefined);
+  });
+
+  it('that cannot be recorded are counted, and hold up no others', async () => {
+    const { source, flows, fault, routes, clock } = started();
+    const remote = { address: 'no address', port: 1 };
+    const broken = { ...opened('1', { remote }), begun: Number.NaN };
+    source.push(opened('0'), broken, opened('2'));
+    assert.deepEqual(
+      (await flows()).map(({ id }) => id),
+      ['0', '2'],
+    );
+    assert.equal(fault()?.code, 'CV_FLOWS_READ');
+    await clock.advance(1_000);
+    assert.equal(fault(), undefined);
+    const { state } = (await ask(routes, DOCUMENT)).body as FlowsDocument;
+    assert.equal(state.lost, 1);
+  });
 });

@@ -85,9 +85,13 @@ export class RingBuffer {
       if (header & BUSY) return false;
       const length = header & LENGTH_BITS;
       const begin = at + HEADER_LENGTH;
-      if (!(header & DISCARDED)) each(this.#data.subarray(begin, begin + length));
       position += BigInt(HEADER_LENGTH + Math.ceil(length / 8) * 8);
-      Atomics.store(this.#consumed, 0, position);
+      try {
+        if (!(header & DISCARDED)) each(this.#data.subarray(begin, begin + length));
+      } finally {
+        // also of a record that its reader does not understand: it would stop there for ever
+        Atomics.store(this.#consumed, 0, position);
+      }
     }
     return false;
   }

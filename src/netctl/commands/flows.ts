@@ -135,10 +135,14 @@ async function list(
     .flatMap(({ value }) => value?.flows ?? [])
     .sort((a, b) => Date.parse(a.time) - Date.parse(b.time));
   for (const { value } of replies) {
-    if (value?.state.isRecording === false)
-      context.warn(`${value.node}: records no flows; netctl status says why`);
-    else if (value && value.state.lost > 0)
-      context.warn(`${value.node}: ${value.state.lost} events of connections were lost`);
+    if (!value) continue;
+    const { isRecording, notReadSince, lost } = value.state;
+    if (!isRecording) context.warn(`${value.node}: records no flows; netctl status says why`);
+    if (notReadSince !== undefined)
+      context.warn(
+        `${value.node}: flows are not read since ${notReadSince}; netctl status says why`,
+      );
+    if (lost > 0) context.warn(`${value.node}: ${lost} events of connections were lost`);
   }
   const answered = replies.some(({ failure }) => failure === undefined);
   if (answered && all.length === 0 && isForPeople(context)) context.output.text('No such flow.');

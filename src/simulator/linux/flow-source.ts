@@ -5,6 +5,7 @@ export class SimFlowSource implements FlowSource {
   #events: ConnectionEvent[] = [];
   #lost = 0;
   #isRemoved = false;
+  #fault: Error | undefined;
 
   push(...events: readonly ConnectionEvent[]): void {
     this.#events.push(...events);
@@ -15,7 +16,13 @@ export class SimFlowSource implements FlowSource {
     this.#lost += count;
   }
 
+  /** Reading fails from now on; undefined: no longer. */
+  fail(fault: Error | undefined): void {
+    this.#fault = fault;
+  }
+
   read(each: (event: ConnectionEvent) => void, limit: number): boolean {
+    if (this.#fault) throw this.#fault;
     const events = this.#events.slice(0, limit);
     this.#events = this.#events.slice(limit);
     for (const event of events) each(event);

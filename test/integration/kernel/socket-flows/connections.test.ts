@@ -185,6 +185,17 @@ describe('connections of the kernel', { skip: withoutSocketHooks() }, () => {
     );
   });
 
+  test('removed files end the programs, as an operator removes them who goes back to a release without flows', async () => {
+    rmSync(join(sysFs.path, 'bpf/contiv-vswitch-flows'), { recursive: true });
+    await connect(SERVER);
+    await systemClock.sleep(100);
+    assert.deepEqual(read(), []);
+    assert.equal(source.lostParts().length, 3);
+    source.restore();
+    await connect(SERVER);
+    assert.equal((await events(2)).length, 4);
+  });
+
   test('nothing is left after removal', async () => {
     removeFlowSource(sysFs.path);
     assert.ok(!existsSync(join(sysFs.path, 'bpf/contiv-vswitch-flows')));
