@@ -10,6 +10,7 @@ import type { HttpConfig } from '#infra/http/config.ts';
 import { wireHttpServer } from '#infra/http/wire-http-server.ts';
 import { type Loggers, logRoutes } from '#infra/log/loggers.ts';
 import { registerBuildInfo } from '#infra/metrics/build-info.ts';
+import { type CertificateFiles, registerCertificates } from '#infra/metrics/certificates.ts';
 import { metricsRoute } from '#infra/metrics/routes.ts';
 import { type Component, Lifecycle } from '#infra/process/lifecycle.ts';
 import { agentPrefix } from '#infra/service-label/service-label.ts';
@@ -40,6 +41,7 @@ export interface KsrDeps {
   readonly store: RecordStore & Pick<KvStore, 'compareAndSwap' | 'compareAndDelete' | 'probe'>;
   readonly election: Election;
   readonly build: BuildInfo;
+  readonly certificates: CertificateFiles;
   readonly clock: Clock;
   readonly random: Random;
   readonly loggers: Loggers;
@@ -62,6 +64,7 @@ export function createKsr(deps: KsrDeps): Ksr {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   registerBuildInfo(registry, deps.build);
+  registerCertificates(registry, deps.certificates);
   const statistics = new Registry();
 
   const reflector = createReflector({ prefix, readers, clock, log });

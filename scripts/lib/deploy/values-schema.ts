@@ -70,6 +70,11 @@ export function valuesSchema(documents: readonly ConfigDocument[]): Schema {
         config: files(ksrFiles),
       }),
       clusterNetworkPolicies: object({ installCrd: flag }),
+      monitoring: object({
+        enabled: flag,
+        labels: { type: 'object', additionalProperties: text },
+        runbooks: { type: 'string', minLength: 1 },
+      }),
       stn: object({ enabled: flag, resources }),
       etcd: etcdSchema(),
     }),

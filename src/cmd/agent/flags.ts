@@ -29,6 +29,8 @@ export const configNames = [
   'govpp',
   'kvscheduler',
   'service',
+  'flows',
+  'plugins',
   'status-check',
   'kafka',
   'telemetry',

@@ -77,6 +77,11 @@ async function run(argv: readonly string[], env: Variables, ended: Promise<strin
     store,
     election,
     build: buildInfo(env),
+    certificates: {
+      'etcd authority': settings.etcd['ca-file'],
+      'etcd client': settings.etcd['cert-file'],
+      rest: settings.http['server-cert-file'],
+    },
     loggers,
   });
   try {

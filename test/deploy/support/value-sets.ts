@@ -39,6 +39,10 @@ export const valueSets: readonly ValueSet[] = [
     },
   },
   {
+    title: 'the Prometheus operator',
+    values: { monitoring: { enabled: true, labels: { release: 'prometheus' } } },
+  },
+  {
     title: 'STN',
     values: {
       stn: { enabled: true },

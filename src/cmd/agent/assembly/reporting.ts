@@ -3,6 +3,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import { logRoutes } from '#infra/log/loggers.ts';
 import { wireMessaging } from '#infra/messaging/wire-messaging.ts';
 import { registerBuildInfo } from '#infra/metrics/build-info.ts';
+import { registerCertificates } from '#infra/metrics/certificates.ts';
 import { probeRoutes } from '#infra/status/routes.ts';
 import { StatusCheck } from '#infra/status/status.ts';
 import type { AgentDeps, AgentPart, PartDeps } from './agent-part.ts';
@@ -19,6 +20,12 @@ export function reporting(deps: AgentDeps): Reporting {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   registerBuildInfo(registry, build);
+  registerCertificates(registry, {
+    'etcd authority': settings.etcd?.['ca-file'],
+    'etcd client': settings.etcd?.['cert-file'],
+    rest: settings.http['server-cert-file'],
+    grpc: settings.grpc2?.['cert-file'],
+  });
   const messaging = wireMessaging({
     config: kafka,
     label,

@@ -4,6 +4,7 @@ import type { Route } from '#infra/http/route.ts';
 import { metricsRoute } from '#infra/metrics/routes.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import { schedulerRoutes } from '#kvscheduler/rest/scheduler-routes.ts';
+import { IpamMetrics } from '#plugins/ipam/metrics.ts';
 import { podRoutes } from '#plugins/ipv4net/pod-routes.ts';
 import { ipamRoutes } from '#plugins/ipv4net/routes.ts';
 import { NodeSyncMetrics } from '#plugins/nodesync/metrics.ts';
@@ -44,6 +45,7 @@ export function stateRoutes(
   const { nodes, pods, ipam, ipv4net: net, services, policies, stats } = plugins;
   new NodeSyncMetrics(registry, nodes, net.nodeProblems());
   new PodManagerMetrics(registry, pods);
+  new IpamMetrics(registry, ipam);
   new PolicyMetrics(registry, policies);
   if (environment.socketTable !== undefined) new SocketServiceMetrics(registry, services);
   registerFeatureProblems(status, plugins);

@@ -11,7 +11,9 @@ export const pluginsSchema = Type.Object({
       }),
       options: Type.Record(Type.String(), Type.Unknown(), {
         default: {},
-        description: 'What the module gets as `options`.',
+        isSecret: true,
+        description:
+          'What the module gets as `options`. It is in recordings: secrets belong into files.',
       }),
     }),
     {

@@ -2,6 +2,7 @@
 import { type TObject, Type } from 'typebox';
 import { parse } from 'yaml';
 import { boltSchema, etcdSchema, mirrorSchema } from '#datastore/config.ts';
+import { flowsSchema } from '#flows/config.ts';
 import { findConfigFile } from '#infra/config/load.ts';
 import { CodedError } from '#infra/errors/errors.ts';
 import { grpc2Schema, grpcSchema } from '#infra/grpc/config.ts';
@@ -17,6 +18,7 @@ import { serviceSchema } from '#plugins/service/config.ts';
 import { govppSchema } from '#vpp/config.ts';
 import { telemetrySchema } from '#vpp/telemetry/config.ts';
 import { type AgentFlags, configNames } from '../flags.ts';
+import { pluginsSchema } from '../plugin-modules/config.ts';
 import type { Settings } from '../settings.ts';
 
 interface Configuration {
@@ -37,6 +39,8 @@ const configurations: Readonly<Record<(typeof configNames)[number], Configuratio
   govpp: { schema: govppSchema, effective: ({ govpp }) => govpp },
   kvscheduler: { schema: kvschedulerSchema, effective: ({ kvscheduler }) => kvscheduler },
   service: { schema: serviceSchema, effective: ({ service }) => service },
+  flows: { schema: flowsSchema, effective: ({ flows }) => flows },
+  plugins: { schema: pluginsSchema, effective: ({ plugins }) => plugins },
   'status-check': { schema: statusCheckSchema, effective: ({ statusCheck }) => statusCheck },
   telemetry: { schema: telemetrySchema, effective: ({ telemetry }) => telemetry },
   kafka: { schema: kafkaSchema, effective: ({ kafka }) => kafka },
