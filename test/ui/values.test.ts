@@ -138,7 +138,7 @@ describe('values of the shop', { skip: withoutProgram('chromium'), timeout: 120_
     await page.getByRole('heading', { level: 2, name: key }).waitFor();
     await page.getByText(`interface-exists: ${ABSENT} does not exist`).waitFor();
     assert.equal(await page.evaluate('document.activeElement.id'), 'value');
-    assert.equal(await page.title(), `${key} – Configuration – contiv-vswitch`);
+    assert.equal(await page.title(), `${key} – Configuration – node1 – contiv-vswitch`);
     await assertAccessible();
     const needs = page.getByRole('list', { name: 'Needs', exact: true });
     assert.match(await needs.innerText(), /NONEXISTENT[\s\S]*missing interface-exists/);

@@ -2,12 +2,17 @@
 import { signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import type { IpamDocument } from '#documents/ipam.ts';
+import { useDocument } from './agent/use-document.ts';
 import { ConnectionNotice, StreamIndicator } from './connection.tsx';
 import { href, place } from './location.ts';
+import { setTitle } from './title.ts';
 import { type View, views } from './views.ts';
 
 const loadedViews = signal<ReadonlyMap<View, ComponentType>>(new Map());
 const loadFailure = signal('');
+/** Until the agent has an address, and after an upgrade. */
+const NODE_MS = 30_000;
 
 async function load(view: View): Promise<void> {
   if (loadedViews.value.has(view)) return;
@@ -24,6 +29,13 @@ async function load(view: View): Promise<void> {
 export function App() {
   const { view: name } = place.value;
   const view = views.find((one) => one.name === name);
+  // the name of a node stays, its address may change
+  const { document: ipam } = useDocument<IpamDocument>('contiv/v1/ipam', { everyMs: NODE_MS });
+  const node = ipam?.nodeName ?? '';
+  useLayoutEffect(() => {
+    setTitle('view', view?.title ?? 'Not found');
+    setTitle('node', node);
+  }, [view, node]);
   return (
     <>
       <button type="button" class="skip" onClick={skipToMain}>
@@ -31,6 +43,7 @@ export function App() {
       </button>
       <header>
         <strong>contiv-vswitch</strong>
+        {node !== '' && <span class="node-name">node {node}</span>}
         <nav aria-label="Views">
           {views.map((one) => (
             <a
@@ -63,7 +76,6 @@ function CurrentView({ view }: { readonly view: View }) {
   // Before `keepFocus` looks for another place.
   useLayoutEffect(() => {
     void load(view);
-    document.title = `${view.title} – contiv-vswitch`;
     // A screen reader announces the view that a link has opened.
     if (!isFirst.current) heading.current?.focus();
     isFirst.current = false;

@@ -40,6 +40,16 @@ export const views: readonly View[] = [
     load: async () => (await import('./views/nodes/nodes.tsx')).Nodes,
   },
   {
+    name: 'services',
+    title: 'Services',
+    load: async () => (await import('./views/services/services.tsx')).Services,
+  },
+  {
+    name: 'policies',
+    title: 'Policies',
+    load: async () => (await import('./views/policies/policies.tsx')).Policies,
+  },
+  {
     name: 'connectivity',
     title: 'Connectivity',
     load: async () => (await import('./views/connectivity/connectivity.tsx')).Connectivity,

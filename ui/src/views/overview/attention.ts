@@ -28,6 +28,9 @@ const viewsOfComponents: Readonly<Record<string, readonly [string, Record<string
   controller: ['events', { failed: 'true' }],
   configuration: ['values', { state: 'problem' }],
   kvscheduler: ['transactions', {}],
+  services: ['services', { show: 'problems' }],
+  policies: ['policies', { show: 'problems' }],
+  nodes: ['nodes', { show: 'problems' }],
 };
 
 type ProblemValue = Pick<ValueSummary, 'key' | 'state' | 'error'>;

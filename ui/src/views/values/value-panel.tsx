@@ -7,6 +7,7 @@ import { useDocument } from '../../agent/use-document.ts';
 import { ValueStateBadge } from '../../components/badge.tsx';
 import { Loading } from '../../components/loading.tsx';
 import { href, place } from '../../location.ts';
+import { setTitle } from '../../title.ts';
 import { Neighborhood } from './neighborhood.tsx';
 import { isFiltered, searchQuery } from './search-address.ts';
 import { ValueContent } from './value-content.tsx';
@@ -27,10 +28,10 @@ export function ValuePanel({ valueKey, takesFocus }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
   // Before `keepFocus` looks for another place.
   useLayoutEffect(() => {
-    document.title = `${valueKey} – Configuration – contiv-vswitch`;
+    setTitle('subject', valueKey);
     if (takesFocus) heading.current?.focus();
     return () => {
-      document.title = 'Configuration – contiv-vswitch';
+      setTitle('subject', '');
     };
   }, []);
   const { query } = place.value;
