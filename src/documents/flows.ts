@@ -47,10 +47,18 @@ export const Flow = Type.Object({
       { description: 'What the client has asked for, when a backend has answered.' },
     ),
   ),
-  clientBytes: count('Acknowledged bytes from the client, without headers; 0 until it has ended.'),
+  clientBytes: count(
+    'Acknowledged bytes from the client, without headers; of an open connection at `measured`, 0 before.',
+  ),
   serverBytes: count('Likewise, from the server.'),
-  rttUs: count('Smoothed round-trip time in microseconds at the end; 0: not measured.'),
+  rttUs: count('Smoothed round-trip time in microseconds; 0: not measured.'),
   retransmissions: count('Segments that this end has sent again.'),
+  stalledMs: count(
+    'Milliseconds in which the other end took no more bytes of this one, because its window was full; at the last time when it was measured.',
+  ),
+  measured: Type.Optional(
+    text('RFC 3339: when the bytes of a connection that is open were read, once a minute.'),
+  ),
   isSimulated: Type.Optional(Type.Literal(true, { description: 'Of a demonstration.' })),
 });
 export type Flow = DocumentOf<typeof Flow>;

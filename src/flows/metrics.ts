@@ -29,13 +29,13 @@ export class FlowMetrics {
     });
     this.#bytes = new Counter({
       name: 'contiv_flow_bytes_total',
-      help: 'Bytes of connections that have ended, without headers and repetitions, by the workload of their end on this node and the direction: sent, received.',
+      help: 'Bytes of connections, counted once a minute and at their end, without headers and repetitions, by the workload of their end on this node and the direction: sent, received.',
       labelNames: ['workload', 'direction'],
       registers,
     });
     this.#retransmissions = new Counter({
       name: 'contiv_flow_retransmissions_total',
-      help: 'Segments that a workload of this node has sent again, in connections that have ended.',
+      help: 'Segments that a workload of this node has sent again, counted once a minute and at the end of a connection.',
       labelNames: ['workload'],
       registers,
     });
@@ -69,16 +69,21 @@ export class FlowMetrics {
   observe(flow: Flow, before: Flow | undefined): void {
     const { side, verdict } = flow;
     const workload = this.#labelOf(side === 'client' ? flow.client.workload : flow.server.workload);
+    // an earlier agent has counted it
+    if (before === undefined && flow.measured !== undefined) return;
     if (before?.verdict !== verdict) this.#connections.inc({ workload, side, verdict });
-    if (flow.ended === undefined || before?.ended !== undefined || verdict !== 'open') return;
+    if (before?.ended !== undefined || verdict !== 'open') return;
+    const { clientBytes = 0, serverBytes = 0, retransmissions = 0 } = before ?? {};
+    const fromClient = Math.max(0, flow.clientBytes - clientBytes);
+    const fromServer = Math.max(0, flow.serverBytes - serverBytes);
     const [sent, received] =
-      side === 'client'
-        ? [flow.clientBytes, flow.serverBytes]
-        : [flow.serverBytes, flow.clientBytes];
-    this.#bytes.inc({ workload, direction: 'sent' }, sent);
-    this.#bytes.inc({ workload, direction: 'received' }, received);
-    if (flow.retransmissions > 0) this.#retransmissions.inc({ workload }, flow.retransmissions);
-    if (flow.rttUs > 0) this.#rtt.observe({ workload }, flow.rttUs / 1_000_000);
+      side === 'client' ? [fromClient, fromServer] : [fromServer, fromClient];
+    if (sent > 0) this.#bytes.inc({ workload, direction: 'sent' }, sent);
+    if (received > 0) this.#bytes.inc({ workload, direction: 'received' }, received);
+    const again = flow.retransmissions - retransmissions;
+    if (again > 0) this.#retransmissions.inc({ workload }, again);
+    if (flow.ended !== undefined && flow.rttUs > 0)
+      this.#rtt.observe({ workload }, flow.rttUs / 1_000_000);
   }
 
   #labelOf(workload: string): string {

@@ -1,6 +1,12 @@
 import type { Flow } from '#documents/flows.ts';
+import type { Clock } from '#infra/clock/clock.ts';
 import { rfc3339 } from '#infra/clock/rfc3339.ts';
-import type { ConnectionEvent } from '#linux/socket-flows/api.ts';
+import type {
+  AnyConnectionEvent,
+  ConnectionCounters,
+  ConnectionEvent,
+  OngoingConnection,
+} from '#linux/socket-flows/api.ts';
 import type { FlowReason } from './flow-reason.ts';
 import type { FlowRing } from './flow-ring.ts';
 import type { Peers } from './peers.ts';
@@ -11,6 +17,7 @@ export interface RecorderDeps {
   readonly peers: Peers;
   readonly ring: FlowRing;
   readonly isSimulated: boolean;
+  readonly clock: Clock;
   /** A record is new, or has changed; `before` is what it was. */
   readonly onChange: (flow: Flow, before: Flow | undefined) => void;
 }
@@ -24,26 +31,53 @@ export class Recorder {
   }
 
   record(event: ConnectionEvent): void {
-    const { ring, onChange } = this.#deps;
-    const before = ring.get(event.id)?.flow;
-    const base = before ?? this.#begun(event);
-    const flow = changed(base, event);
-    ring.put({ flow, changedAt: event.time });
-    onChange(flow, before);
+    const before = this.#deps.ring.get(event.id)?.flow;
+    this.#put(changed(before ?? this.#begun(event), event), before, event.time);
+  }
+
+  /** A connection goes on; it may be one of the time before this agent. */
+  measure(connection: OngoingConnection): void {
+    const { ring } = this.#deps;
+    const { id, side, time, isAnswered, stalledMs } = connection;
+    const before = ring.get(id)?.flow;
+    // its end was read meanwhile
+    if (before?.ended !== undefined || !isAnswered) return;
+    const base = before ?? this.#begun(connection);
+    const counters = { ...countersOf(side, connection), stalledMs: Math.round(stalledMs) };
+    if (before?.verdict === 'open' && before.measured !== undefined && isSame(before, counters))
+      return;
+    this.#put(
+      { ...base, verdict: 'open', reason: '', ...counters, measured: rfc3339(time) },
+      before,
+      time,
+    );
+  }
+
+  /** A connection has ended, and no event has told it. */
+  endUnreported(id: string): void {
+    const { ring, clock } = this.#deps;
+    const before = ring.get(id)?.flow;
+    if (!before || before.ended !== undefined) return;
+    const now = clock.now();
+    const { measured: _, ...flow } = before;
+    this.#put({ ...flow, ended: rfc3339(now), reason: flow.reason || UNREPORTED }, before, now);
   }
 
   /** The reason why a connection was not answered, found later. */
   explain(id: string, { verdict, reason }: FlowReason): void {
-    const { ring, onChange } = this.#deps;
+    const { ring } = this.#deps;
     const record = ring.get(id);
     if (record?.flow.verdict !== 'no-answer') return;
-    const flow = { ...record.flow, verdict, reason };
-    ring.put({ ...record, flow });
-    onChange(flow, record.flow);
+    this.#put({ ...record.flow, verdict, reason }, record.flow, record.changedAt);
     ring.notify();
   }
 
-  #begun({ id, side, begun, isOfHost, local, remote, service }: ConnectionEvent): Flow {
+  #put(flow: Flow, before: Flow | undefined, changedAt: number): void {
+    this.#deps.ring.put({ flow, changedAt });
+    this.#deps.onChange(flow, before);
+  }
+
+  #begun({ id, side, begun, isOfHost, local, remote, service }: AnyConnectionEvent): Flow {
     const { label, peers, isSimulated } = this.#deps;
     const isClient = side === 'client';
     const own = isOfHost
@@ -69,23 +103,48 @@ export class Recorder {
       serverBytes: 0,
       rttUs: 0,
       retransmissions: 0,
+      stalledMs: 0,
       ...(isSimulated && { isSimulated }),
     };
   }
 }
 
-function changed(flow: Flow, event: ConnectionEvent): Flow {
+function changed({ measured: _, ...flow }: Flow, event: ConnectionEvent): Flow {
   if (event.kind === 'opened') return { ...flow, verdict: 'open', reason: '' };
   // what was found out stays
   const unanswered = flow.verdict === 'denied' ? {} : ({ verdict: 'no-answer' } as const);
   if (event.kind === 'unanswered') return { ...flow, ...unanswered };
-  const { side, time, outcome, sent, received, rttUs, retransmissions } = event;
+  const { side, time, outcome } = event;
   const ended = rfc3339(time);
   if (outcome === 'refused') return { ...flow, verdict: 'refused', ended, reason: REFUSED };
   if (outcome === 'unanswered') return { ...flow, ...unanswered, ended };
-  const [clientBytes, serverBytes] = side === 'client' ? [sent, received] : [received, sent];
-  return { ...flow, ended, clientBytes, serverBytes, rttUs, retransmissions };
+  return { ...flow, ended, ...countersOf(side, event) };
 }
+
+type FlowCounters = Pick<Flow, 'clientBytes' | 'serverBytes' | 'rttUs' | 'retransmissions'>;
+
+function countersOf(
+  side: Flow['side'],
+  { sent, received, rttUs, retransmissions }: ConnectionCounters,
+): FlowCounters {
+  const [clientBytes, serverBytes] = side === 'client' ? [sent, received] : [received, sent];
+  return { clientBytes, serverBytes, rttUs, retransmissions };
+}
+
+/** Without the time of a round trip, which differs a little each time. */
+function isSame(
+  flow: Flow,
+  { clientBytes, serverBytes, retransmissions, stalledMs }: FlowCounters & Pick<Flow, 'stalledMs'>,
+): boolean {
+  return (
+    flow.clientBytes === clientBytes &&
+    flow.serverBytes === serverBytes &&
+    flow.retransmissions === retransmissions &&
+    flow.stalledMs === stalledMs
+  );
+}
+
+const UNREPORTED = 'its end was not reported: the event was lost, and what it has sent since, too';
 
 const REFUSED =
   'the other end has refused it: no process listens there, or a service has no endpoints';

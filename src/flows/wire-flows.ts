@@ -7,6 +7,7 @@ import type { Logger } from '#infra/log/log.ts';
 import type { Component } from '#infra/process/lifecycle.ts';
 import type { FlowSource } from '#linux/socket-flows/api.ts';
 import type { FlowsConfig } from './config.ts';
+import { FlowMeter } from './flow-meter.ts';
 import { FlowReader } from './flow-reader.ts';
 import type { FindReason } from './flow-reason.ts';
 import { FlowRing } from './flow-ring.ts';
@@ -49,23 +50,28 @@ export function wireFlows(deps: FlowsDeps): WiredFlows {
     peers,
     ring,
     isSimulated,
+    clock,
     onChange: (flow, before) => {
       metrics.observe(flow, before);
       reasons.observe(flow, before);
     },
   });
   const reasons = new ReasonFinder({ find: deps.findReason, recorder, clock, log });
-  const reader = new FlowReader({
-    source,
-    recorder,
-    ring,
-    isReady: () => peers.isKnown,
-    clock,
-    log,
-  });
+  const isReady = () => peers.isKnown;
+  const reader = new FlowReader({ source, recorder, ring, isReady, clock, log });
+  const meter = new FlowMeter({ source, recorder, ring, isReady, clock, log });
+  const start = (): void => {
+    // what happened before comes first
+    reader.start();
+    meter.start();
+  };
+  const close = (): void => {
+    reader.close();
+    meter.close();
+  };
   return {
-    components: [{ name: 'flows', afterInit: () => reader.start(), close: () => reader.close() }],
+    components: [{ name: 'flows', afterInit: start, close }],
     routes: routesOf(reader),
-    fault: () => reader.fault,
+    fault: () => reader.fault ?? meter.fault,
   };
 }

@@ -2,6 +2,7 @@
 import type {
   ConnectionEvent,
   EndedConnection,
+  OngoingConnection,
   OpenedConnection,
   UnansweredConnection,
 } from '#linux/socket-flows/api.ts';
@@ -41,6 +42,20 @@ export function ended(id: string, given: Partial<EndedConnection> = {}): Connect
     received: 2_000,
     rttUs: 250,
     retransmissions: 1,
+    ...given,
+  };
+}
+
+export function goesOn(id: string, given: Partial<OngoingConnection> = {}): OngoingConnection {
+  return {
+    ...base(id, { time: BEGUN + 60_000 }),
+    kind: 'goes-on',
+    isAnswered: true,
+    sent: 0,
+    received: 0,
+    rttUs: 250,
+    retransmissions: 0,
+    stalledMs: 0,
     ...given,
   };
 }

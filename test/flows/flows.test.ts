@@ -17,7 +17,7 @@ import { HealingResync, KubeStateChange } from '#plugins/controller/api/events.t
 import type { Node } from '#plugins/nodesync/api.ts';
 import { SimFlowSource } from '#simulator/linux/flow-source.ts';
 import { ask } from '../plugins/policy/asked-route.ts';
-import { ended, opened, unanswered } from './connection-events.ts';
+import { ended, goesOn, opened, unanswered } from './connection-events.ts';
 
 const DOCUMENT = 'GET /contiv/v1/flows';
 
@@ -452,5 +452,85 @@ describe('flows', () => {
     assert.equal(fault(), undefined);
     const { state } = (await ask(routes, DOCUMENT)).body as FlowsDocument;
     assert.equal(state.lost, 1);
+  });
+
+  it('have bytes while they are open, counted once', async () => {
+    const { source, flows, clock, registry } = started();
+    source.push(opened('1'));
+    source.setOngoing(goesOn('1', { sent: 40, received: 50, stalledMs: 3.4 }));
+    await flows();
+    await clock.advance(60_000);
+    const [open] = await flows();
+    assert.deepEqual(
+      [open?.clientBytes, open?.serverBytes, open?.stalledMs, open?.measured, open?.ended],
+      [40, 50, 3, '2026-01-31T12:01:00Z', undefined],
+    );
+    source.push(ended('1'));
+    source.setOngoing();
+    const [closed] = await flows();
+    assert.deepEqual([closed?.clientBytes, closed?.serverBytes], [100, 2_000]);
+    assert.equal(closed?.measured, undefined);
+    const text = await registry.metrics();
+    for (const line of [
+      'contiv_flow_bytes_total{workload="shop/client",direction="sent"} 100',
+      'contiv_flow_bytes_total{workload="shop/client",direction="received"} 2000',
+      'contiv_flow_connections_total{workload="shop/client",side="client",verdict="open"} 1',
+    ])
+      assert.ok(text.includes(`${line}\n`), `${line} is not in\n${text}`);
+  });
+
+  it('of the agent before go on, and none is told twice', async () => {
+    const { source, flows, clock, registry } = started();
+    // the first was closed without an agent, the second is open
+    source.push(ended('1'));
+    source.setOngoing(goesOn('2', { service: { address: '10.96.0.10', port: 80 } }));
+    await clock.advance(60_000);
+    const found = await flows();
+    assert.deepEqual(
+      found.map(({ id, ended: end, service: asked }) => [id, end !== undefined, asked?.name]),
+      [
+        ['1', true, undefined],
+        ['2', false, 'shop/web'],
+      ],
+    );
+    assert.equal(found[1]?.time, '2026-01-31T12:00:00Z');
+    source.setOngoing();
+    source.push(ended('2'));
+    await clock.advance(60_000);
+    assert.deepEqual(
+      (await flows()).map(({ id }) => id),
+      ['1', '2'],
+    );
+    // the agent before has counted that it began
+    assert.match(await registry.metrics(), /side="client",verdict="open"} 1\n/);
+  });
+
+  it('whose end was not reported end', async () => {
+    const { source, flows, clock } = started();
+    const time = clock.now();
+    source.push(opened('1', { time }), opened('2', { time }));
+    source.setOngoing(goesOn('2'));
+    await flows();
+    await clock.advance(60_000);
+    assert.ok((await flows()).every(({ ended: end }) => end === undefined));
+    await clock.advance(60_000);
+    const found = await flows();
+    const lost = found.find(({ id }) => id === '1');
+    assert.ok(lost?.ended);
+    assert.match(lost.reason, /not reported/);
+    assert.equal(found.find(({ id }) => id === '2')?.ended, undefined);
+  });
+
+  it('that cannot be measured are reported', async () => {
+    const { source, flows, fault, clock } = started();
+    await flows();
+    source.measure = async () => {
+      throw new Error('EPERM');
+    };
+    await clock.advance(60_000);
+    assert.equal(fault()?.code, 'CV_FLOWS_MEASURE');
+    source.measure = async () => undefined;
+    await clock.advance(60_000);
+    assert.equal(fault(), undefined);
   });
 });

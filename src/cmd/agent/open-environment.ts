@@ -14,6 +14,7 @@ import { kernelHost } from '#linux/kernel/host.ts';
 import { thisMachine } from '#linux/kernel/machine.ts';
 import { prepareHost } from '#linux/kernel/prepare-host.ts';
 import type { FlowSource } from '#linux/socket-flows/api.ts';
+import type { SeenConnections } from '#linux/socket-flows/kernel-flows.ts';
 import {
   FlowsUnavailableError,
   openFlowSource,
@@ -145,7 +146,7 @@ async function openSockets(
 /** An agent without flows forwards packets as ever. */
 async function openFlows(
   { service: { socketServices: sysFs }, flows: { disableFlows } }: Settings,
-  namespaces: NamespaceCookies,
+  linux: NamespaceCookies & SeenConnections,
   { clock, loggers }: EnvironmentDeps,
 ): Promise<{ readonly source?: FlowSource; readonly fault?: string }> {
   if (sysFs === '') return {};
@@ -154,8 +155,8 @@ async function openFlows(
       removeFlowSource(sysFs);
       return {};
     }
-    const hostNamespace = await hostCookie(namespaces);
-    return { source: openFlowSource(sysFs, { hostNamespace, clock }) };
+    const hostNamespace = await hostCookie(linux);
+    return { source: openFlowSource(sysFs, { hostNamespace, connections: linux, clock }) };
   } catch (thrown) {
     if (!(thrown instanceof FlowsUnavailableError)) throw thrown;
     const { message, remedy } = thrown;

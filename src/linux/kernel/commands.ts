@@ -44,6 +44,7 @@ type Operation =
   | { readonly kind: 'reportLinks' }
   | { readonly kind: 'namespaceCookie' }
   | { readonly kind: 'datagramSockets' | 'tcpConnections' }
+  | { readonly kind: 'seenConnections'; readonly states: number }
   | { readonly kind: 'endDatagramSocket'; readonly socket: FoundSocket };
 
 export interface Offload {
@@ -64,6 +65,7 @@ export type Answer =
   | readonly LinkReport[]
   | readonly FoundSocket[]
   | readonly Connection[]
+  | Uint8Array
   | bigint
   | undefined;
 
@@ -199,6 +201,12 @@ export function datagramSockets(namespace: NamespacePath): Command {
 
 export function tcpConnections(namespace: NamespacePath): Command {
   return { kind: 'tcpConnections', namespace, where: at('connections', namespace) };
+}
+
+/** @param states descriptor of a map, which is valid in all threads */
+export function seenConnections(namespace: NamespacePath, states: number): Command {
+  checkNumber('descriptor', states);
+  return { kind: 'seenConnections', namespace, states, where: at('connections', namespace) };
 }
 
 export function endDatagramSocket(namespace: NamespacePath, socket: FoundSocket): Command {

@@ -11,6 +11,7 @@ import { Refusal } from '../netlink/refusal.ts';
 import { changeRoute } from '../netlink/routes.ts';
 import * as sockets from '../netlink/sockets.ts';
 import { findLinks, readState } from '../netlink/state.ts';
+import { readSeenConnections } from '../socket-flows/seen-connections.ts';
 import type { Answer, Command, Failure, Offload, Outcome } from './commands.ts';
 import { NoNamespaceError } from './namespace-file.ts';
 import type { OpenNamespace, OpenNamespaces } from './open-namespaces.ts';
@@ -145,9 +146,21 @@ function carryOut(
       return Object.values(sockets.socketFamilies).flatMap((family) =>
         here.processSockets.dump(dumpTcpConnections(family), decodeTcpConnection, MAXIMUM_DUMP),
       );
+    case 'seenConnections':
+      return readSeenConnections(here.processSockets, command.states, cookieOf(here));
     case 'endDatagramSocket':
       here.processSockets.change(sockets.endDatagramSocket(command.socket));
       return undefined;
+  }
+}
+
+/** undefined: the kernel does not report it (before 5.14). */
+function cookieOf({ socket }: OpenNamespace): bigint | undefined {
+  try {
+    return namespaceCookie(socket);
+  } catch (thrown) {
+    if (thrown instanceof LinuxError || thrown instanceof Refusal) return undefined;
+    throw thrown;
   }
 }
 

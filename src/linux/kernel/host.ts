@@ -3,6 +3,7 @@ import type { Clock } from '#infra/clock/clock.ts';
 import type { Connection } from '#plugins/controller/api/ports/host.ts';
 import type { LinkReport, LinuxHost, LinuxLink, NamespaceState } from '../api.ts';
 import type { FoundSocket } from '../netlink/sockets.ts';
+import type { SeenConnections } from '../socket-flows/kernel-flows.ts';
 import type { NamespaceCookies } from '../socket-services/kernel-table.ts';
 import type { DatagramSockets } from '../socket-services/stale-sockets.ts';
 import { CommandQueue } from './command-queue.ts';
@@ -29,7 +30,7 @@ export function kernelHost({
   clock,
   limitMs = 10_000,
   thread = new URL('thread.ts', import.meta.url),
-}: KernelHostOptions): LinuxHost & DatagramSockets & NamespaceCookies {
+}: KernelHostOptions): LinuxHost & DatagramSockets & NamespaceCookies & SeenConnections {
   const queue = new CommandQueue({ clock, limitMs, thread });
   // its thread answers first, and then waits for the kernel
   const deletions = new CommandQueue({ clock, limitMs, thread });
@@ -72,6 +73,8 @@ export function kernelHost({
       (await queue.run(commands.datagramSockets(namespace))) as readonly FoundSocket[],
     connections: async (namespace) =>
       (await queue.run(commands.tcpConnections(namespace))) as readonly Connection[],
+    seenConnections: async (namespace, states) =>
+      (await queue.run(commands.seenConnections(namespace, states))) as Uint8Array,
     endDatagramSocket: async (namespace, socket) =>
       run(commands.endDatagramSocket(namespace, socket)),
   };

@@ -13,26 +13,38 @@ import {
   socketRequest,
 } from './sockets.ts';
 
-const TCP = 6;
+export const TCP = 6;
 /** FIN_WAIT1, FIN_WAIT2, LAST_ACK, CLOSING: the process has closed its direction. */
 const closedStates = [4, 5, 9, 11];
 const CLOSE_WAIT = 8;
+export const openStates = [CONNECTED, CLOSE_WAIT, ...closedStates] as const;
 
-const STATE_IN_ANSWER = 1;
+export const STATE_IN_ANSWER = 1;
 /** Bytes that the other end has not acknowledged, or that were not sent. */
 const UNACKNOWLEDGED_IN_ANSWER = 60;
 
-const INFO = 2;
+export const INFO = 2;
 /** `struct tcp_info` of Linux 4.19 and later. */
-const INFO_LENGTH = 216;
-const inInfo = { acknowledged: 120, unsent: 144, sent: 200, sentAgain: 208 } as const;
+export const INFO_LENGTH = 216;
+export const inInfo = {
+  /** Smoothed, in microseconds. */
+  rtt: 68,
+  /** Segments. */
+  allSentAgain: 100,
+  acknowledged: 120,
+  received: 128,
+  unsent: 144,
+  /** Microseconds in which the window of the other end was full. */
+  stalled: 176,
+  sent: 200,
+  sentAgain: 208,
+} as const;
 
 /** Of one family: about 20,000 connections. The event loop takes a hundred milliseconds to take over so many. */
 export const MAXIMUM_DUMP = 8 * 1024 * 1024;
 
 export function dumpTcpConnections(family: number): Request {
-  const states = [CONNECTED, CLOSE_WAIT, ...closedStates];
-  return dumpSockets(socketRequest(family, TCP, states, 1 << (INFO - 1)));
+  return dumpSockets(socketRequest(family, TCP, openStates, 1 << (INFO - 1)));
 }
 
 /** @returns undefined if the kernel does not tell who has opened it */

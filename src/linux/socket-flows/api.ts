@@ -11,7 +11,18 @@ export interface ConnectionEnd {
 
 export type ConnectionEvent = OpenedConnection | UnansweredConnection | EndedConnection;
 
-interface AnyConnectionEvent {
+/** What the kernel counts of a connection. */
+export interface ConnectionCounters {
+  /** Bytes that the other end has acknowledged. */
+  readonly sent: number;
+  readonly received: number;
+  /** Smoothed, in microseconds; 0: not measured. */
+  readonly rttUs: number;
+  /** Segments that were sent again, without those that open the connection. */
+  readonly retransmissions: number;
+}
+
+export interface AnyConnectionEvent {
   /** Distinguishes connections of this kernel, also those of one socket. */
   readonly id: string;
   /** Milliseconds since the epoch. */
@@ -37,17 +48,19 @@ export interface UnansweredConnection extends AnyConnectionEvent {
   readonly kind: 'unanswered';
 }
 
-export interface EndedConnection extends AnyConnectionEvent {
+export interface EndedConnection extends AnyConnectionEvent, ConnectionCounters {
   readonly kind: 'ended';
   /** `refused`: by a reset, or an ICMP error. `unanswered`: the client, or its kernel, has given up. */
   readonly outcome: 'closed' | 'refused' | 'unanswered';
-  /** Bytes that the other end has acknowledged. */
-  readonly sent: number;
-  readonly received: number;
-  /** Smoothed, in microseconds; 0: not measured. */
-  readonly rttUs: number;
-  /** Segments that were sent again, without those that open the connection. */
-  readonly retransmissions: number;
+}
+
+/** A connection that has not ended, as the kernel has it when it is asked. */
+export interface OngoingConnection extends AnyConnectionEvent, ConnectionCounters {
+  readonly kind: 'goes-on';
+  /** Whether the other end has answered. */
+  readonly isAnswered: boolean;
+  /** Milliseconds in which the other end took no more bytes: its window was full. */
+  readonly stalledMs: number;
 }
 
 /** The events of the kernel, for one reader. */
@@ -58,6 +71,12 @@ export interface FlowSource {
    * @returns whether there may be more
    */
   read(each: (event: ConnectionEvent) => void, limit: number): boolean;
+  /**
+   * Calls back with each connection that was reported to begin, also to an earlier agent, and has not ended; the event loop turns in
+   * between.
+   * @throws LinuxError: some could not be read
+   */
+  measure(each: (connection: OngoingConnection) => void): Promise<void>;
   /** Events that the kernel could not keep since its programs were loaded: they were read too slowly. */
   lost(): number;
   /** Parts that the kernel should have, and has not, because another program or an operator has removed it: each as text. */

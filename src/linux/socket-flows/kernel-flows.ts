@@ -1,9 +1,27 @@
 import type { Clock } from '#infra/clock/clock.ts';
+import { Slices } from '#infra/clock/slices.ts';
+import { errorText } from '#infra/errors/errors.ts';
+import { LinuxError, type LinuxHost, NamespaceNotFoundError, type NamespacePath } from '../api.ts';
 import type { BpfMap } from '../bpf/map.ts';
 import type { RingBuffer } from '../bpf/ring-buffer.ts';
-import type { ConnectionEnd, ConnectionEvent, EndedConnection, FlowSource } from './api.ts';
+import type {
+  AnyConnectionEvent,
+  ConnectionCounters,
+  ConnectionEnd,
+  ConnectionEvent,
+  EndedConnection,
+  FlowSource,
+  OngoingConnection,
+} from './api.ts';
 import type { FlowInstallation } from './installation.ts';
-import { addressAt, connectionFlags, connectionState, eventKinds, flowEvent } from './layout.ts';
+import {
+  addressAt,
+  connectionFlags,
+  connectionState,
+  eventKinds,
+  flowEvent,
+  measuredEvent,
+} from './layout.ts';
 
 /** States of a connection before it is closed. */
 const states = { synSent: 2, finWait2: 5, closeWait: 8, lastAck: 9, closing: 11 } as const;
@@ -14,13 +32,26 @@ const isFinReceived: ReadonlySet<number> = new Set([
   states.closing,
 ]);
 const isFinSent: ReadonlySet<number> = new Set([states.finWait2, states.lastAck, states.closing]);
+/** Likewise, of a connection that goes on: its state is that of now. */
+const isFinAcknowledged: ReadonlySet<number> = new Set([states.finWait2]);
 /** Of the kernel's clock. */
 const NS_PER_MS = 1_000_000;
+const US_PER_MS = 1_000;
+/** Failures that an error names. */
+const NAMED = 5;
+
+/** Connections of the machine that go on, of which a map has states. */
+export interface SeenConnections extends Pick<LinuxHost, 'namespaces'> {
+  /** @param states descriptor of the map @returns events of the layout */
+  seenConnections(namespace: NamespacePath, states: number): Promise<Uint8Array>;
+}
 
 export interface KernelFlowsDeps {
   readonly installation: Pick<FlowInstallation, 'lostParts' | 'restore' | 'uninstall'>;
   readonly ring: Pick<RingBuffer, 'read' | 'close'>;
   readonly lost: Pick<BpfMap, 'get'>;
+  readonly states: Pick<BpfMap, 'file'>;
+  readonly connections: SeenConnections;
   /** Cookie of the network namespace of the host; undefined: unknown. */
   readonly hostNamespace: bigint | undefined;
   readonly clock: Clock;
@@ -43,6 +74,26 @@ export class KernelFlows implements FlowSource {
     return ring.read((bytes) => each(this.#decode(bytes)), limit);
   }
 
+  async measure(each: (connection: OngoingConnection) => void): Promise<void> {
+    const { connections, states, clock } = this.#deps;
+    const slices = new Slices(clock);
+    const failures = new Set<string>();
+    for (const namespace of [undefined, ...(await connections.namespaces())]) {
+      try {
+        const found = Buffer.from(await connections.seenConnections(namespace, states.file));
+        this.#boot = clock.now() - monotonicMs();
+        const { length } = measuredEvent;
+        for (let at = 0; at < found.length; at += length) {
+          if (slices.due()) await slices.turn();
+          each(this.#decodeOngoing(found.subarray(at, at + length)));
+        }
+      } catch (thrown) {
+        if (!(thrown instanceof NamespaceNotFoundError)) failures.add(errorText(thrown));
+      }
+    }
+    if (failures.size > 0) throw new LinuxError([...failures].slice(0, NAMED).join('; '));
+  }
+
   lost(): number {
     const found = this.#deps.lost.get(Buffer.alloc(4));
     return Number(found?.readBigUInt64LE() ?? 0n);
@@ -62,9 +113,37 @@ export class KernelFlows implements FlowSource {
   }
 
   #decode(bytes: Buffer): ConnectionEvent {
+    const any = this.#decodeAny(bytes);
+    switch (bytes.readUInt32LE(flowEvent.kind)) {
+      case eventKinds.opened:
+        return { kind: 'opened', ...any };
+      case eventKinds.unanswered:
+        return { kind: 'unanswered', ...any };
+      default:
+        return {
+          kind: 'ended',
+          ...any,
+          outcome: outcomeOf(bytes),
+          ...countersOf(bytes, any.side, isFinSent),
+        };
+    }
+  }
+
+  #decodeOngoing(bytes: Buffer): OngoingConnection {
+    const any = this.#decodeAny(bytes);
+    return {
+      kind: 'goes-on',
+      ...any,
+      isAnswered: bytes.readUInt32LE(flowEvent.oldState) !== states.synSent,
+      stalledMs: Number(bytes.readBigUInt64LE(measuredEvent.stalled)) / US_PER_MS,
+      ...countersOf(bytes, any.side, isFinAcknowledged),
+    };
+  }
+
+  #decodeAny(bytes: Buffer): AnyConnectionEvent {
     const flags = bytes.readUInt32LE(flowEvent.state + connectionState.flags);
     const begun = bytes.readBigUInt64LE(flowEvent.state + connectionState.begun);
-    const any = {
+    return {
       id: `${bytes.readBigUInt64LE(flowEvent.socket)}-${begun}`,
       time: this.#timeAt(bytes, flowEvent.time),
       begun: this.#timeAt(bytes, flowEvent.state + connectionState.begun),
@@ -79,22 +158,7 @@ export class KernelFlows implements FlowSource {
         port: bytes.readUInt16BE(flowEvent.remotePort + 2),
       },
       service: serviceOf(bytes),
-    } as const;
-    switch (bytes.readUInt32LE(flowEvent.kind)) {
-      case eventKinds.opened:
-        return { kind: 'opened', ...any };
-      case eventKinds.unanswered:
-        return { kind: 'unanswered', ...any };
-      default:
-        return {
-          kind: 'ended',
-          ...any,
-          outcome: outcomeOf(bytes.readUInt32LE(flowEvent.oldState), flags),
-          ...bytesOf(bytes, any.side),
-          rttUs: bytes.readUInt32LE(flowEvent.rtt) >>> 3,
-          retransmissions: bytes.readUInt32LE(flowEvent.retransmissions),
-        };
-    }
+    };
   }
 
   #timeAt(bytes: Buffer, offset: number): number {
@@ -120,26 +184,31 @@ function serviceOf(bytes: Buffer): ConnectionEnd | undefined {
   return port === 0 ? undefined : { address: addressAt(bytes, at), port };
 }
 
-function outcomeOf(oldState: number, flags: number): EndedConnection['outcome'] {
+function outcomeOf(bytes: Buffer): EndedConnection['outcome'] {
+  const flags = bytes.readUInt32LE(flowEvent.state + connectionState.flags);
+  const oldState = bytes.readUInt32LE(flowEvent.oldState);
   if (oldState !== states.synSent) return 'closed';
   const { isGivenUp, isExpired } = connectionFlags;
   return flags & (isGivenUp | isExpired) ? 'unanswered' : 'refused';
 }
 
 /** The kernel counts SYN and FIN as bytes; those of the peer's SYN, and of SYN-ACK, are left out. */
-function bytesOf(
+function countersOf(
   bytes: Buffer,
   side: 'client' | 'server',
-): Pick<EndedConnection, 'sent' | 'received'> {
+  isFinCounted: ReadonlySet<number>,
+): ConnectionCounters {
   const oldState = bytes.readUInt32LE(flowEvent.oldState);
   const acknowledged = Number(bytes.readBigUInt64LE(flowEvent.sent));
   const received = Number(bytes.readBigUInt64LE(flowEvent.received));
   const before = bytes.readBigUInt64LE(flowEvent.state + connectionState.receivedBefore);
   const hasFin =
     isFinReceived.has(oldState) || (oldState === states.finWait2 && received > Number(before));
-  const controls = Number(side === 'client') + Number(isFinSent.has(oldState));
+  const controls = Number(side === 'client') + Number(isFinCounted.has(oldState));
   return {
     sent: Math.max(0, acknowledged - controls),
     received: Math.max(0, received - Number(hasFin)),
+    rttUs: bytes.readUInt32LE(flowEvent.rtt) >>> 3,
+    retransmissions: bytes.readUInt32LE(flowEvent.retransmissions),
   };
 }

@@ -46,8 +46,8 @@ export const flowShapes = {
 
 export type FlowMapName = keyof typeof flowShapes;
 
-/** Kinds of events. */
-export const eventKinds = { opened: 1, unanswered: 2, ended: 3 } as const;
+/** Kinds of events; programs do not send the last one. */
+export const eventKinds = { opened: 1, unanswered: 2, ended: 3, goesOn: 4 } as const;
 
 /** Offsets in an event. */
 export const flowEvent = {
@@ -71,6 +71,13 @@ export const flowEvent = {
   rtt: 128,
   retransmissions: 132,
   length: 136,
+} as const;
+
+/** Behind the fields of an event: what the kernel tells of a connection that goes on. */
+export const measuredEvent = {
+  /** Microseconds in which the window of the other end was full. */
+  stalled: 136,
+  length: 144,
 } as const;
 
 const MAPPED = '00000000000000000000ffff';

@@ -8,7 +8,7 @@ import { Refusal } from '../netlink/refusal.ts';
 import { openServiceSockets } from '../socket-services/open.ts';
 import type { FlowSource } from './api.ts';
 import { FlowInstallation, uninstallFlows } from './installation.ts';
-import { KernelFlows } from './kernel-flows.ts';
+import { KernelFlows, type SeenConnections } from './kernel-flows.ts';
 import { flowShapes } from './layout.ts';
 
 /** Of the agent, in the bpf file system. */
@@ -26,6 +26,7 @@ export const FlowsUnavailableError = defineError({
 export interface FlowSourceDeps {
   /** Cookie of the network namespace of the host; undefined: unknown. */
   readonly hostNamespace: bigint | undefined;
+  readonly connections: SeenConnections;
   readonly clock: Clock;
 }
 
@@ -36,7 +37,7 @@ export interface FlowSourceDeps {
  */
 export function openFlowSource(
   sysFs: string,
-  { hostNamespace, clock }: FlowSourceDeps,
+  { hostNamespace, connections, clock }: FlowSourceDeps,
 ): FlowSource {
   const folder = join(bpfFolder(sysFs), FOLDER);
   const isLimited = !isLockedMemoryLifted();
@@ -48,9 +49,17 @@ export function openFlowSource(
       group: places.group,
       openServices: () => openServiceSockets(sysFs),
     });
-    const { events, lost } = installation.maps;
+    const { events, lost, states } = installation.maps;
     const ring = new RingBuffer(events.file, flowShapes.events.maxEntries);
-    return new KernelFlows({ installation, ring, lost, hostNamespace, clock });
+    return new KernelFlows({
+      installation,
+      ring,
+      lost,
+      states,
+      connections,
+      hostNamespace,
+      clock,
+    });
   } catch (thrown) {
     if (thrown instanceof FlowsUnavailableError) throw thrown;
     const isRefused =

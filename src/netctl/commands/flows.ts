@@ -9,7 +9,7 @@ import {
   ExitCode,
   type TableRow,
 } from '../command.ts';
-import { timeText } from '../event-line.ts';
+import { durationText, timeText } from '../event-line.ts';
 import { failureRows, failuresOf, isForPeople } from '../failures.ts';
 import {
   bytesText,
@@ -162,6 +162,7 @@ async function list(
           { title: 'LASTED', isRightAligned: true, whenNarrow: 'keep' },
           { title: 'RTT', isRightAligned: true, isWide: true },
           { title: 'SENT-AGAIN', isRightAligned: true, isWide: true },
+          { title: 'STALLED', isRightAligned: true, isWide: true },
           { title: 'REASON' },
         ],
         rows: [
@@ -189,7 +190,7 @@ const colors: Readonly<Partial<Record<Flow['verdict'], TableRow['color']>>> = {
 function rowOf(flow: Flow, isWide: boolean): TableRow {
   const { node, side, time, verdict, reason, clientBytes, serverBytes, rttUs } = flow;
   const at = Date.parse(time);
-  const isClosed = flow.ended !== undefined && verdict === 'open';
+  const hasBytes = verdict === 'open' && (flow.ended ?? flow.measured) !== undefined;
   const color = colors[verdict];
   return {
     cells: [
@@ -200,11 +201,12 @@ function rowOf(flow: Flow, isWide: boolean): TableRow {
       clientText(flow, isWide),
       serverText(flow, isWide),
       serviceText(flow),
-      isClosed ? bytesText(clientBytes) : '',
-      isClosed ? bytesText(serverBytes) : '',
+      hasBytes ? bytesText(clientBytes) : '',
+      hasBytes ? bytesText(serverBytes) : '',
       lastedText(flow),
       rttUs > 0 ? `${(rttUs / 1_000).toFixed(2)}ms` : '',
       String(flow.retransmissions),
+      flow.stalledMs > 0 ? durationText(flow.stalledMs) : '',
       reason,
     ],
     ...(color && { color }),
@@ -220,7 +222,11 @@ async function follow(
 ): Promise<void> {
   const { Flow, FlowsDocument } = await import('#documents/flows.ts');
   const { output } = context;
-  const show = (flow: Flow): void => output.event(flowText(flow, output.format === 'wide'), flow);
+  const show = (flow: Flow): void => {
+    // bytes of what goes on would be a line for each open connection, every minute
+    if (flow.measured === undefined || !isForPeople(context))
+      output.event(flowText(flow, output.format === 'wide'), flow);
+  };
   let after: string | undefined;
   let hasPast = since === undefined && last === undefined;
   await followNode(context, node, async (answers) => {

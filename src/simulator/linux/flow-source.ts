@@ -1,8 +1,9 @@
-import type { ConnectionEvent, FlowSource } from '#linux/socket-flows/api.ts';
+import type { ConnectionEvent, FlowSource, OngoingConnection } from '#linux/socket-flows/api.ts';
 
 /** Connections of a simulated kernel, as tests and the demonstration report them. */
 export class SimFlowSource implements FlowSource {
   #events: ConnectionEvent[] = [];
+  #ongoing: readonly OngoingConnection[] = [];
   #lost = 0;
   #isRemoved = false;
   #fault: Error | undefined;
@@ -27,6 +28,16 @@ export class SimFlowSource implements FlowSource {
     this.#events = this.#events.slice(limit);
     for (const event of events) each(event);
     return this.#events.length > 0;
+  }
+
+  /** Connections that go on from now on. */
+  setOngoing(...connections: readonly OngoingConnection[]): void {
+    this.#ongoing = connections;
+  }
+
+  async measure(each: (connection: OngoingConnection) => void): Promise<void> {
+    if (this.#fault) throw this.#fault;
+    for (const connection of this.#ongoing) each(connection);
   }
 
   lost(): number {

@@ -1,12 +1,13 @@
 /** Reports of the kernel about connections, in network namespaces of the test. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { systemClock } from '#infra/clock/system.ts';
 import { kernelHost } from '#linux/kernel/host.ts';
-import type { ConnectionEvent, FlowSource } from '#linux/socket-flows/api.ts';
+import type { ConnectionEvent, FlowSource, OngoingConnection } from '#linux/socket-flows/api.ts';
 import { openFlowSource, removeFlowSource } from '#linux/socket-flows/open.ts';
 import { withoutSocketHooks } from '#test/support/requirements.ts';
 import { SysFs } from '../../support/sys-fs.ts';
@@ -26,6 +27,7 @@ describe('connections of the kernel', { skip: withoutSocketHooks() }, () => {
   const open = async (): Promise<FlowSource> =>
     openFlowSource(sysFs.path, {
       hostNamespace: await host.namespaceCookie(undefined),
+      connections: host,
       clock: systemClock,
     });
 
@@ -141,6 +143,36 @@ describe('connections of the kernel', { skip: withoutSocketHooks() }, () => {
     assert.equal((await events(2, next)).length, 4);
   });
 
+  test('what goes on is measured, also by the next agent', async () => {
+    const [command, ...args] = ['nsenter', `--net=${client.namespace}`, 'python3', '-c', HOLD];
+    const process = spawn(command!, [...args, sysFs.group], { stdio: ['pipe', 'pipe', 'inherit'] });
+    await once(process.stdout, 'data');
+    const begun = await events(0);
+    for (let tries = 0; begun.length < 2 && tries < 100; tries++) {
+      await systemClock.sleep(20);
+      begun.push(...read());
+    }
+    const next = await open();
+    const found: OngoingConnection[] = [];
+    await next.measure((connection) => found.push(connection));
+    assert.deepEqual(found.map(({ id }) => id).sort(), begun.map(({ id }) => id).sort());
+    for (const { side, sent, received, rttUs, isAnswered, isOfHost, local, remote } of found) {
+      const isClient = side === 'client';
+      assert.deepEqual([sent, received], isClient ? [1000, 50] : [50, 1000]);
+      assert.ok(rttUs > 0 && isAnswered);
+      assert.equal(isOfHost, false);
+      const opened = begun.find((event) => event.side === side);
+      assert.deepEqual([local, remote], [opened?.local, opened?.remote]);
+    }
+    process.stdin.end();
+    await once(process, 'exit');
+    const ends = await events(2, next);
+    assert.deepEqual(ends.map(({ id }) => id).sort(), found.map(({ id }) => id).sort());
+    const none: OngoingConnection[] = [];
+    await next.measure((connection) => none.push(connection));
+    assert.deepEqual(none, []);
+  });
+
   test('events that find no space are counted', async () => {
     assert.equal(source.lost(), 0);
     // each connection that opens has 4 events of 144 bytes with their headers
@@ -206,6 +238,21 @@ describe('connections of the kernel', { skip: withoutSocketHooks() }, () => {
     assert.equal((await events(2)).length, 4);
   });
 });
+
+/** A connection that has sent 1000 bytes, and 50 back, and waits for the end of the input. */
+const HOLD = `
+import os, socket, sys
+open(sys.argv[1] + '/cgroup.procs', 'w').write(str(os.getpid()))
+server = socket.socket(); server.bind(('10.1.1.1', 0)); server.listen(16)
+client = socket.socket(); client.connect(server.getsockname())
+accepted, _ = server.accept()
+client.sendall(b'x' * 1000)
+got = 0
+while got < 1000: got += len(accepted.recv(1000))
+accepted.sendall(b'y' * 50); client.recv(50)
+print('ready', flush=True)
+sys.stdin.read()
+`;
 
 /** Connections one after the other, of a process of the group. */
 const PYTHON = `

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { systemClock } from '#infra/clock/system.ts';
+import { kernelHost } from '#linux/kernel/host.ts';
 import type { ConnectionEvent, FlowSource } from '#linux/socket-flows/api.ts';
 import { openFlowSource } from '#linux/socket-flows/open.ts';
 import type { SocketTable } from '#linux/socket-services/api.ts';
@@ -20,7 +21,11 @@ describe('connections to services of the kernel', { skip: withoutSocketHooks() }
   let source: FlowSource;
 
   const open = (): FlowSource =>
-    openFlowSource(machine.sysFs, { hostNamespace: undefined, clock: systemClock });
+    openFlowSource(machine.sysFs, {
+      hostNamespace: undefined,
+      connections: kernelHost({ clock: systemClock }),
+      clock: systemClock,
+    });
   const fill = (): Promise<void> =>
     table.put({
       name: 'shop/web',
