@@ -8,6 +8,7 @@ import { addressText, parsePrefix } from './prefix.ts';
 import {
   clusterSubnets,
   nodeIdOfPodAddress,
+  podGateway,
   podRange as rangeOf,
   whyNoAddresses,
 } from './subnets.ts';
@@ -54,6 +55,15 @@ export function podRange(podSubnet: string): { readonly first: string; readonly 
   const prefix = parsePrefix(podSubnet, 'podCIDR');
   const { first, last } = rangeOf(prefix);
   return { first: addressText(prefix.family, first), last: addressText(prefix.family, last) };
+}
+
+/**
+ * Without prefix length.
+ * @param podSubnet CIDR of the pods of a node
+ */
+export function podGatewayOf(podSubnet: string): string {
+  const prefix = parsePrefix(podSubnet, 'podCIDR');
+  return addressText(prefix.family, podGateway(prefix));
 }
 
 /** An address that an attachment owns, or that is reserved because a Pod record still contains it. */

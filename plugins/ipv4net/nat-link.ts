@@ -3,8 +3,7 @@
  * what pods send to the host of this node. NAT44 finds the session of a reply by the VRF in which the reply comes in: it
  * is that of this link, whatever interface the backend has. So the interfaces of pods need no NAT.
  *
- * No ACL is bound to it: packets to the host, and replies to clients outside, are permitted where the
- * pod sends them.
+ * No ACL is bound to it: packets to the host pass a table where they leave to it, and replies to clients outside are permitted.
  */
 import { vppRouteModel } from '#models/vpp/route.ts';
 import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';

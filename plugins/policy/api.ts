@@ -3,6 +3,7 @@ import type { Value } from '#kvscheduler/api/transaction.ts';
 import { defineEvent, EventMethod } from '#plugins/controller/api/event.ts';
 import type { AttachmentId } from '#plugins/podmanager/api.ts';
 import type { ServiceName } from '#plugins/service/api.ts';
+import type { OwnAddresses } from './cache/node-table.ts';
 import type { PodPolicy, PolicyName } from './pod-policy.ts';
 import type { AttachedPod } from './processor/policy-processor.ts';
 import type { CheckedAddress, PolicyNode } from './rendered-state.ts';
@@ -39,6 +40,8 @@ export interface PolicyApi {
   valuesOf(attachment: AttachmentId): ReadonlyMap<string, Value>;
   /** As the renderer knows this node; undefined: no renderer carries policies. */
   node(): PolicyNode | undefined;
+  /** Addresses and networks of nodes beside those of their objects, by the names of these. */
+  ownAddresses(): OwnAddresses;
   /** The services whose clients the renderer checks where their packets enter. */
   checkedServices(): ReadonlyMap<ServiceName, readonly CheckedAddress[]>;
 }

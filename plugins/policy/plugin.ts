@@ -15,7 +15,7 @@ import { KubeStateChange } from '#plugins/controller/api/events.ts';
 import { HandlerState } from '#plugins/controller/api/handler-state.ts';
 import type { HostPort } from '#plugins/controller/api/ports/host.ts';
 import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
-import { NodeUpdate } from '#plugins/nodesync/api.ts';
+import { type Node, NodeUpdate, type NodeUpdatePayload } from '#plugins/nodesync/api.ts';
 import {
   AddPod,
   type Attachment,
@@ -29,8 +29,10 @@ import { ACL_PREFIX } from './acl/acl-names.ts';
 import { unread } from './acl/kept-connections.ts';
 import { AclRenderer, type TableOwner } from './acl/renderer.ts';
 import { NewPolicyTables, type PolicyApi, type WiredPod } from './api.ts';
+import type { OwnAddresses } from './cache/node-table.ts';
 import { type CheckedServices, checkedChanges, checkedServices } from './checked-services.ts';
 import { OpenConnections } from './open-connections.ts';
+import { allOwnAddresses, objectName, ownAddressesOf } from './own-addresses.ts';
 import type { PodPolicy, PolicyName, RuleList } from './pod-policy.ts';
 import { type PolicyNodeDeps, policyNode } from './policy-node.ts';
 import { PolicyProblemLog } from './policy-problem-log.ts';
@@ -103,7 +105,8 @@ class Policies implements EventHandler<PolicyState>, PolicyApi {
     for (const [id, attachment] of this.#deps.pods.attachments())
       attached.set(id, this.#attachedPod(id, attachment));
     const pods = new Map([...attached].map(([id, { pod }]) => [id, pod]));
-    const processor = await PolicyProcessor.read(kubeState, pods, slices);
+    const ownAddresses = await allOwnAddresses(this.#deps, slices);
+    const processor = await PolicyProcessor.read(kubeState, pods, slices, ownAddresses);
     const rendered = renderedPods(attached, processor.policies());
     const kept = await this.#keptByVpp(ctx);
     const renderer = await AclRenderer.render(
@@ -127,7 +130,7 @@ class Policies implements EventHandler<PolicyState>, PolicyApi {
     if (NewPolicyTables.is(event)) return this.#keepConnections(ctx, state, event.payload.owners);
     const changed = this.#deps.services.changedBy(event);
     const services = checkedChanges(state.renderer.services, changed);
-    if (NodeUpdate.is(event)) return this.#nodeUpdate(ctx, state, services);
+    if (NodeUpdate.is(event)) return this.#nodeUpdate(ctx, state, event.payload, services);
     if (!KubeStateChange.is(event)) return {};
     const slices = new Slices(ctx.clock);
     const { pods } = await state.processor.change(event.payload, slices);
@@ -165,6 +168,10 @@ class Policies implements EventHandler<PolicyState>, PolicyApi {
 
   node(): PolicyNode | undefined {
     return this.state.known?.renderer.node;
+  }
+
+  ownAddresses(): OwnAddresses {
+    return this.state.known?.processor.ownAddresses() ?? none;
   }
 
   checkedServices(): ReadonlyMap<ServiceName, readonly CheckedAddress[]> {
@@ -210,13 +217,33 @@ class Policies implements EventHandler<PolicyState>, PolicyApi {
   async #nodeUpdate(
     ctx: UpdateContext,
     state: PolicyState,
+    { previous, current }: NodeUpdatePayload,
     services: CheckedServices,
   ): Promise<UpdateResult> {
+    const pods = await this.#setOwnAddresses(state, previous, current, new Slices(ctx.clock));
     const node = policyNode(this.#deps);
     if (isDeepStrictEqual(node, state.renderer.node))
-      return this.#apply(ctx, state, { pods: none, services });
-    await this.#apply(ctx, state, { pods: none, services, node });
+      return this.#apply(ctx, state, { pods, services });
+    await this.#apply(ctx, state, { pods, services, node });
     return { change: 'policies with other addresses of this node' };
+  }
+
+  /** @returns pods with other policies */
+  async #setOwnAddresses(
+    { processor }: PolicyState,
+    previous: Node | undefined,
+    current: Node | undefined,
+    slices: Slices,
+  ): Promise<ProcessorChange['pods']> {
+    const addresses = new Map<string, readonly string[]>();
+    if (previous !== undefined) addresses.set(objectName(previous), []);
+    if (current !== undefined)
+      addresses.set(objectName(current), ownAddressesOf(this.#deps)(current));
+    const all = new Map<AttachmentId, PodPolicy | undefined>();
+    for (const [name, own] of addresses)
+      for (const [id, policy] of (await processor.setOwnAddresses(name, own, slices)).pods)
+        all.set(id, policy);
+    return all;
   }
 
   /** @param added the id, if the pod is just being attached */

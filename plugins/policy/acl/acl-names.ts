@@ -21,8 +21,11 @@ export const nodeAclNames: AclNames = {
  */
 export const CLIENT_ACL = '~contiv-policy-NODE-CLIENTS';
 
-/** Clients that come by the host, at its link: services restrict them, policies do not. */
-export const HOST_CLIENT_ACL = '~contiv-policy-HOST-CLIENTS';
+/** At the link to the host. What comes by it services may restrict, policies do not: that is at its input. */
+export const hostAclNames: AclNames = {
+  output: 'contiv-policy-NODE-HOST',
+  input: '~contiv-policy-HOST-CLIENTS',
+};
 
 /** Of all ACLs with tables. */
 export const ACL_PREFIX = 'contiv-policy-';

@@ -1,15 +1,16 @@
 /** The ACLs of the interfaces by which packets leave this node, and by which clients from elsewhere reach it. */
 import type { KeyValue } from '#plugins/controller/api/key-value.ts';
-import { AddressSet } from '../address-set.ts';
+import { AddressSet, addressNumber } from '../address-set.ts';
 import { type PolicyName, type PolicyRule, withoutPolicies } from '../pod-policy.ts';
 import type { PolicyNode } from '../rendered-state.ts';
-import { CLIENT_ACL, HOST_CLIENT_ACL, nodeAclNames } from './acl-names.ts';
+import { CLIENT_ACL, hostAclNames, nodeAclNames } from './acl-names.ts';
 import { ruleCount } from './acl-rules.ts';
 import { boundAcls, inputAcl } from './bound-acls.ts';
+import { portsFor } from './decisions.ts';
 import { type ClientRule, clientRuleCount, clientRules } from './exceptional-rules.ts';
 import { globalTable } from './global-table.ts';
 import type { KeptConnection } from './kept-connections.ts';
-import { senderOf } from './local-table.ts';
+import { type Sender, senderOf } from './local-table.ts';
 import type { Omissions } from './omissions.ts';
 import type { AclSurroundings } from './pod-acls.ts';
 import { policiesWithSctpPorts, withinLimit } from './rule-limit.ts';
@@ -19,24 +20,36 @@ import { isPermitAll } from './table.ts';
 export interface NodeAcls {
   readonly values: readonly KeyValue[];
   readonly hasTable: boolean;
-  /** At the NICs and the link to the host, while clients that are no pods of this node are denied services. */
+  /** At the link to the host: packets of pods to it pass no other interface with a table. */
+  readonly hasHostTable: boolean;
+  /**
+   * At the NICs, while clients that are no pods of this node are denied services, and at the link to the host, while its
+   * clients are, or pods are denied the host.
+   */
   readonly clientValues: readonly KeyValue[];
   readonly omissions: Omissions;
 }
 
 export function nodeAcls(
-  { interfaces, nics, hostLink, podSubnet }: PolicyNode,
+  { addresses, interfaces, nics, hostLink, podSubnet }: PolicyNode,
   guarded: readonly GuardedAddress[],
   kept: readonly KeptConnection[],
   { nodeAddresses, senders, maxRules }: AclSurroundings,
 ): NodeAcls {
   const rules = () => senders.flatMap(({ egress }) => egress.rules);
-  const { result: table, omitted } = withinLimit(
+  const {
+    result: { all, table },
+    omitted,
+  } = withinLimit(
     rules,
-    (without) => globalTable(senders.map((sender) => senderOf(sender, without, nodeAddresses))),
-    ruleCount,
+    (without) => {
+      const made = senders.map((sender) => senderOf(sender, without, nodeAddresses));
+      return { all: made, table: globalTable(made) };
+    },
+    ({ table: made }) => ruleCount(made),
     maxRules,
   );
+  const hostTable = globalTable(deniedTheHost(all, addresses));
   const clients = withinLimit(
     () => guarded.flatMap(rulesForClients),
     (without) => guarded.flatMap((one) => clientRule(one, without)),
@@ -57,9 +70,16 @@ export function nodeAcls(
       kept,
     }),
     hasTable: !isPermitAll(table),
+    hasHostTable: !isPermitAll(hostTable),
     clientValues: [
       ...(clients.result.length > 0 ? [inputAcl(CLIENT_ACL, nics, first)] : []),
-      ...(byHost.length > 0 ? [inputAcl(HOST_CLIENT_ACL, [hostLink], clientRules(byHost))] : []),
+      ...boundAcls({
+        names: hostAclNames,
+        interfaces: [hostLink],
+        table: hostTable,
+        first: clientRules(byHost),
+        kept,
+      }),
     ],
     omissions: {
       omitted: [...new Set([...omitted, ...clients.omitted])],
@@ -67,6 +87,12 @@ export function nodeAcls(
       isWidened: false,
     },
   };
+}
+
+/** Pods that reach an address of their node not at all, or at some ports: only policies of the cluster deny that. */
+function deniedTheHost(all: readonly Sender[], addresses: PolicyNode['addresses']): Sender[] {
+  const numbers = addresses.flatMap((text) => addressNumber(text) ?? []);
+  return all.filter(({ decisions }) => numbers.some((one) => !portsFor(decisions, one).isAny));
 }
 
 /** Rules of backends about their ports. */

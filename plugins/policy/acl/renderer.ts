@@ -3,7 +3,8 @@
  * - at its output a table, which decides about each packet, after connections that were open before the table came;
  * - at its input rules that let the replies to what passed there return through the table, after those about clients of
  *   services.
- * The NICs and the link to the host have one at their input while clients from there are denied services.
+ * The NICs and the link to the host have one at their input while clients from there are denied services; the link to the
+ * host has both while policies of the cluster deny pods the host.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { Slices } from '#infra/clock/slices.ts';
@@ -18,7 +19,7 @@ import type {
   RenderedState,
   RendererContext,
 } from '../rendered-state.ts';
-import { type AclNames, nodeAclNames, podAclNames } from './acl-names.ts';
+import { type AclNames, hostAclNames, nodeAclNames, podAclNames } from './acl-names.ts';
 import { isUnread, type KeptConnection, unread } from './kept-connections.ts';
 import { nodeAcls } from './node-acls.ts';
 import { lacksNothing, OmissionReasons, type Omissions } from './omissions.ts';
@@ -46,6 +47,7 @@ export class AclRenderer {
   /** Of all that have a table: connections that were open before it came. */
   readonly #kept = new Map<TableOwner, readonly KeptConnection[]>();
   readonly #newTables = new Set<TableOwner>();
+  #hasHostTable: boolean;
 
   /** Replaces all groups. @param maxRules of one table */
   static async render(
@@ -66,6 +68,7 @@ export class AclRenderer {
       if (found) this.#setKept(owner, found);
     };
     keepFound(NODE, nodeAclNames);
+    this.#hasHostTable = kept?.has(hostAclNames.output) ?? false;
     for (const [id, pod] of pods) if (pod) keepFound(id, podAclNames(pod.interface));
   }
 
@@ -205,12 +208,21 @@ export class AclRenderer {
   }
 
   #renderNode(txn: RendererContext['txn'], surroundings: AclSurroundings): void {
-    const kept = this.#kept.get(NODE) ?? [unread];
-    const acls = nodeAcls(this.#node, this.#access.guarded(), kept, surroundings);
+    const render = () => {
+      const kept = this.#kept.get(NODE) ?? [unread];
+      return { kept, ...nodeAcls(this.#node, this.#access.guarded(), kept, surroundings) };
+    };
+    let acls = render();
+    if (acls.hasHostTable && !this.#hasHostTable) {
+      // connections that the host opened to pods pass no other interface of the node
+      this.#readNodeAgain();
+      acls = render();
+    }
+    this.#hasHostTable = acls.hasHostTable;
     this.#setOmissions(NODE, acls.omissions);
     txn.replace(NODE, acls.values);
     txn.replace(CLIENTS, acls.clientValues);
-    this.#setTable(NODE, acls.hasTable ? kept : undefined);
+    this.#setTable(NODE, acls.hasTable ? acls.kept : undefined);
   }
 
   /** @param kept undefined: the owner has no table */

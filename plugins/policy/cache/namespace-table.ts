@@ -12,28 +12,23 @@ export class NamespaceTable {
   /** With the label of the name. */
   readonly #labels = new Map<string, Labels>();
 
-  /** A namespace without a record has only the label of its name. */
+  /** Of a namespace without a record that of its name is known. */
   labelsOf(namespace: string): Labels {
     return this.#labels.get(namespace) ?? [{ key: NAME_LABEL, value: namespace }];
   }
 
-  /** Unknown by other labels than the name, if the labels of the namespace cannot be read. */
+  /**
+   * Unknown by other labels than the name, if the labels of the namespace cannot be read, or there is no record: each namespace
+   * with pods has an object, whose record may come after those of the pods.
+   */
   selection(namespace: string, selector: LabelSelector): Selection {
-    if (!this.isReadable(namespace) && !selector.needsOnly(NAME_LABEL)) return 'unknown';
+    if (!this.isKnown(namespace) && !selector.needsOnly(NAME_LABEL)) return 'unknown';
     return selector.matches(this.labelsOf(namespace)) ? 'selected' : 'none';
   }
 
-  /**
-   * Of a namespace that has pods, and thus an object: without its record, which may come after those of the pods, its labels are
-   * unknown.
-   */
-  selectionOfSubject(namespace: string, selector: LabelSelector): Selection {
-    const isKnown = this.#labels.has(namespace) || selector.needsOnly(NAME_LABEL);
-    return isKnown ? this.selection(namespace, selector) : 'unknown';
-  }
-
-  isReadable(namespace: string): boolean {
-    return unreadableReason(this.labelsOf(namespace)) === undefined;
+  isKnown(namespace: string): boolean {
+    const labels = this.#labels.get(namespace);
+    return labels !== undefined && unreadableReason(labels) === undefined;
   }
 
   /** @param labels undefined: there is no record any more */

@@ -2,23 +2,36 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Node } from '#kubernetes/models/node.ts';
-import { type AddressNumber, AddressSet, addressNumber } from '../address-set.ts';
+import { AddressSet } from '../address-set.ts';
 import type { LabelSelector } from './label-selector.ts';
 import type { Labels } from './labels.ts';
 
+/** Of a Node object. */
 export interface PolicyNodeObject {
   /** Empty: unknown, each node has some. */
   readonly labels: Labels;
-  readonly addresses: readonly AddressNumber[];
+  /** Without prefix length. */
+  readonly addresses: readonly string[];
 }
 
 export function policyNodeObject({ label: labels, addresses }: Node): PolicyNodeObject {
-  const numbers = addresses.flatMap(({ address }) => addressNumber(address) ?? []);
-  return { labels, addresses: numbers };
+  const texts = addresses.map(({ address }) => address);
+  return { labels, addresses: texts.filter((text) => !text.includes('/')) };
 }
 
+/** By name of the Node object: addresses and networks that the node has beside those of its object. */
+export type OwnAddresses = ReadonlyMap<string, readonly string[]>;
+
+interface KnownNode {
+  readonly object: PolicyNodeObject | undefined;
+  readonly own: readonly string[];
+  readonly all: AddressSet;
+}
+
+const nothing: Pick<KnownNode, 'object' | 'own'> = { object: undefined, own: [] };
+
 export class NodeTable {
-  readonly #nodes = new Map<string, PolicyNodeObject>();
+  readonly #nodes = new Map<string, KnownNode>();
   #revision = 0;
 
   /** Grows with each change. */
@@ -26,25 +39,46 @@ export class NodeTable {
     return this.#revision;
   }
 
-  /** @param node undefined: it was deleted. @returns whether it was another one */
-  set(name: string, node: PolicyNodeObject | undefined): boolean {
-    if (isDeepStrictEqual(this.#nodes.get(name), node)) return false;
-    if (node === undefined) this.#nodes.delete(name);
-    else this.#nodes.set(name, node);
+  /** @param object undefined: it was deleted. @returns whether it was another one */
+  set(name: string, object: PolicyNodeObject | undefined): boolean {
+    const { own } = this.#nodes.get(name) ?? nothing;
+    return this.#set(name, object, own);
+  }
+
+  /** @param own empty: it has no others than those of its object. @returns whether they were others */
+  setOwn(name: string, own: readonly string[]): boolean {
+    const { object } = this.#nodes.get(name) ?? nothing;
+    return this.#set(name, object, own);
+  }
+
+  #set(name: string, object: PolicyNodeObject | undefined, own: readonly string[]): boolean {
+    const before = this.#nodes.get(name) ?? nothing;
+    if (isDeepStrictEqual(before.object, object) && isDeepStrictEqual(before.own, own))
+      return false;
+    if (object === undefined && own.length === 0) this.#nodes.delete(name);
+    else {
+      const all = AddressSet.of([...(object?.addresses ?? []), ...own]);
+      this.#nodes.set(name, { object, own, all });
+    }
     this.#revision++;
     return true;
   }
 
-  /** How many nodes have unknown labels. */
-  get unknown(): number {
-    return [...this.#nodes.values()].filter(({ labels }) => labels.length === 0).length;
+  ownAddresses(): OwnAddresses {
+    return new Map(Array.from(this.#nodes, ([name, { own }]) => [name, own]));
   }
 
-  /** @param isDenying nodes whose labels are unknown are among them */
+  /** How many Node objects have unknown labels. */
+  get unknown(): number {
+    return [...this.#nodes.values()].filter(({ object }) => object?.labels.length === 0).length;
+  }
+
+  /** @param isDenying nodes whose labels are unknown are among them, also those without an object */
   addressesOf(selector: LabelSelector, isDenying: boolean): AddressSet {
-    const selected = [...this.#nodes.values()].filter(({ labels }) =>
-      labels.length === 0 ? isDenying : selector.matches(labels),
-    );
-    return AddressSet.ofAddresses(new Set(selected.flatMap(({ addresses }) => addresses)));
+    const selected = [...this.#nodes.values()].filter(({ object }) => {
+      const labels = object?.labels ?? [];
+      return labels.length === 0 ? isDenying : selector.matches(labels);
+    });
+    return AddressSet.union(selected.map(({ all }) => all));
   }
 }

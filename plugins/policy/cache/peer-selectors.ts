@@ -109,7 +109,7 @@ export class PeerSelectors {
     for (const address of addresses)
       for (const pod of this.#owners.ownersOf(address)) {
         if (pod !== undefined) this.#index.collect(pod, found);
-        if (pod === undefined || !this.#namespaces.isReadable(pod.namespace))
+        if (pod === undefined || !this.#namespaces.isKnown(pod.namespace))
           for (const selector of this.#denying) found.add(selector);
       }
   }

@@ -5,6 +5,7 @@ import type { Node } from '#kubernetes/models/node.ts';
 import type { Policy, PolicyIpBlock } from '#kubernetes/models/policy.ts';
 import type { KubeState } from '#plugins/controller/api/event-handler.ts';
 import { AddressSet } from '../address-set.ts';
+import type { OwnAddresses } from '../cache/node-table.ts';
 import type { PodName, PodPolicy, PolicyDirection, PolicyName } from '../pod-policy.ts';
 import { PolicyProcessor } from '../processor/policy-processor.ts';
 
@@ -44,22 +45,23 @@ export async function clusterPolicies(
   kube: KubeState,
   pods: ReadonlyMap<PodName, ClusterPod>,
   slices: Slices,
+  ownAddresses: OwnAddresses = new Map(),
 ): Promise<ClusterPolicies> {
   const attached = new Map(
     Array.from(pods, ([pod, { addresses, uid }]) => [pod, { pod, podUid: uid, addresses }]),
   );
-  const processor = await PolicyProcessor.read(kube, attached, slices);
+  const processor = await PolicyProcessor.read(kube, attached, slices, ownAddresses);
   const connected = new Map<PodName, ConnectedPod>();
   for (const [name, policy] of processor.policies())
     connected.set(name, { policy, owner: pods.get(name)?.owner });
   return {
     pods: connected,
-    blocks: addressBlocks(kube),
+    blocks: addressBlocks(kube, ownAddresses),
     problems: processor.problems(),
   };
 }
 
-function addressBlocks(kube: KubeState): AddressBlocks {
+function addressBlocks(kube: KubeState, ownAddresses: OwnAddresses): AddressBlocks {
   const ingress: AddressSet[] = [];
   const egress: AddressSet[] = [];
   for (const { ingress_rule, egress_rule } of recordsOf<Policy>(kube, 'policy')) {
@@ -77,6 +79,8 @@ function addressBlocks(kube: KubeState): AddressBlocks {
   if (!hasNodes) return { ingress, egress };
   for (const { addresses } of recordsOf<Node>(kube, 'node'))
     egress.push(...addresses.map(({ address }) => AddressSet.of([address])));
+  for (const addresses of ownAddresses.values())
+    egress.push(...addresses.map((one) => AddressSet.of([one])));
   return { ingress, egress };
 }
 

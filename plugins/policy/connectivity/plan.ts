@@ -7,6 +7,7 @@ import type { KubeState } from '#plugins/controller/api/event-handler.ts';
 import type { AttachmentId } from '#plugins/podmanager/api.ts';
 import type { ServiceApi, ServiceName } from '#plugins/service/api.ts';
 import type { PolicyApi, WiredPod } from '../api.ts';
+import type { OwnAddresses } from '../cache/node-table.ts';
 import type { PodName } from '../pod-policy.ts';
 import { type AttachedPod, PolicyProcessor } from '../processor/policy-processor.ts';
 import type { CheckedAddress, RenderedPod } from '../rendered-state.ts';
@@ -32,13 +33,23 @@ type AttachedPods = ReadonlyMap<AttachmentId, WiredPod>;
 /** The policies of all pods, with the addresses that attached pods of this node really have. */
 export async function recordedCluster(
   kube: KubeState,
-  attached: AttachedPods,
+  { attached, ownAddresses }: KnownNodes,
   slices: Slices,
 ): Promise<RecordedCluster> {
   const local = new Map<PodName, AttachedPod>();
   for (const { pod } of attached.values()) local.set(pod.pod, pod);
   const { pods, unlisted } = await clusterPods(kube, local, slices);
-  return { ...(await clusterPolicies(kube, pods, slices)), unlisted };
+  return { ...(await clusterPolicies(kube, pods, slices, ownAddresses)), unlisted };
+}
+
+/** Knowledge of this node beside the records of Kubernetes. */
+export interface KnownNodes {
+  readonly attached: AttachedPods;
+  readonly ownAddresses: OwnAddresses;
+}
+
+export function knownNodes(policies: Pick<PolicyApi, 'attachedPods' | 'ownAddresses'>): KnownNodes {
+  return { attached: policies.attachedPods(), ownAddresses: policies.ownAddresses() };
 }
 
 export interface PlannedChange {
@@ -86,7 +97,7 @@ async function localValues(
   const node = policies.node();
   if (node === undefined) return new Map();
   const attachedPods = new Map(Array.from(attached, ([id, { pod }]) => [id, pod]));
-  const processor = await PolicyProcessor.read(kube, attachedPods, slices);
+  const processor = await PolicyProcessor.read(kube, attachedPods, slices, policies.ownAddresses());
   const pods = new Map<AttachmentId, RenderedPod>();
   for (const [id, policy] of processor.policies()) {
     const name = attached.get(id)?.interface;

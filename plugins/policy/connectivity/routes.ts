@@ -21,7 +21,9 @@ import {
 } from '#infra/http/route.ts';
 import { streamedText } from '#infra/http/streamed.ts';
 import type { KubeState } from '#plugins/controller/api/event-handler.ts';
+import { serviceInputs } from '#plugins/service/api.ts';
 import { policyProtocols } from '../port-set.ts';
+import { policyInputs } from '../processor/policy-processor.ts';
 import { type ClusterChangeDeps, clusterChange } from './cluster-change.ts';
 import { changedConnections, connections } from './connections.ts';
 import {
@@ -40,7 +42,7 @@ import {
 } from './endpoint-selection.ts';
 import { endpointsOf } from './endpoints.ts';
 import { type AskedPort, explain } from './explanation.ts';
-import { type PlanDeps, planChange, recordedCluster } from './plan.ts';
+import { knownNodes, type PlanDeps, planChange, recordedCluster } from './plan.ts';
 
 export interface ConnectivityRoutesDeps extends PlanDeps, ClusterChangeDeps {
   /** Current at any time. */
@@ -97,7 +99,7 @@ async function connectivity(
   const pair = pairOf(request);
   const filter = filterOf(request);
   const slices = new Slices(clock);
-  const cluster = await recordedCluster(copied(kubeState()), policies.attachedPods(), slices);
+  const cluster = await recordedCluster(copied(kubeState()), knownNodes(policies), slices);
   if (pair) {
     const explanation = explain(cluster, pair.from, pair.to, pair.port);
     if ('unknown' in explanation)
@@ -127,11 +129,11 @@ async function plan(deps: ConnectivityRoutesDeps, body: unknown): Promise<RouteR
   const before = copied(kubeState());
   const change = await clusterChange(body, before, deps, slices);
   const { kube: after } = change;
-  const attached = policies.attachedPods();
+  const known = knownNodes(policies);
   const { operations, services, problems } = await planChange(deps, before, change, slices);
   const clusters = [
-    await recordedCluster(before, attached, slices),
-    await recordedCluster(after, attached, slices),
+    await recordedCluster(before, known, slices),
+    await recordedCluster(after, known, slices),
   ];
   const endpoints = await endpointsOf(clusters, slices);
   return jsonPieces(
@@ -189,7 +191,7 @@ function askedPort(text: string): AskedPort {
 /** The resources that decide about connectivity and services, as they are now: work in slices must not see later changes. */
 function copied(kube: KubeState): KubeState {
   return new Map(
-    ['pod', 'namespace', 'policy', 'service', 'endpoints', 'node'].map((keyword) => [
+    [...policyInputs, ...serviceInputs].map((keyword) => [
       keyword,
       new Map(kube.get(keyword) ?? []),
     ]),

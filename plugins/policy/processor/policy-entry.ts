@@ -42,7 +42,7 @@ export class PolicyEntry implements PodSelector {
   selectsNamespace(namespace: string, table: NamespaceTable): Selection {
     const { namespaces } = this;
     if (namespace === '') return 'unknown';
-    if (typeof namespaces !== 'string') return table.selectionOfSubject(namespace, namespaces);
+    if (typeof namespaces !== 'string') return table.selection(namespace, namespaces);
     return namespaces === namespace ? 'selected' : 'none';
   }
 

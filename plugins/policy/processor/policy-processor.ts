@@ -16,7 +16,7 @@ import type { KubeStateChangePayload } from '#plugins/controller/api/events.ts';
 import type { AttachmentId } from '#plugins/podmanager/api.ts';
 import { addressNumber } from '../address-set.ts';
 import type { PodAttachment } from '../cache/address-owners.ts';
-import { policyNodeObject } from '../cache/node-table.ts';
+import { type OwnAddresses, policyNodeObject } from '../cache/node-table.ts';
 import { type PolicyPod, policyPod } from '../cache/policy-pod.ts';
 import { clusterPolicySpec } from '../configurator/cluster-policy-spec.ts';
 import { type PolicySpec, policySpec } from '../configurator/policy-spec.ts';
@@ -38,11 +38,15 @@ const nothing: ProcessorChange = { pods: new Map() };
 export class PolicyProcessor {
   readonly #table: PolicyTable;
 
-  /** Reads the state of Kubernetes. */
+  /**
+   * Reads the state of Kubernetes.
+   * @param ownAddresses none: nodes have those of their objects alone, as far as is known
+   */
   static async read(
     state: KubeState,
     attachments: ReadonlyMap<AttachmentId, AttachedPod>,
     slices: Slices,
+    ownAddresses: OwnAddresses = new Map(),
   ): Promise<PolicyProcessor> {
     const table = await PolicyTable.of(
       {
@@ -55,6 +59,7 @@ export class PolicyProcessor {
           name,
           policyNodeObject(value as Node),
         ]),
+        ownAddresses,
         policies: policySpecs(state),
         attachments: Array.from(attachments, ([id, pod]) => podAttachment(id, pod)),
       },
@@ -103,6 +108,19 @@ export class PolicyProcessor {
     slices: Slices,
   ): Promise<ProcessorChange> {
     return this.#table.setAttachment(id, pod && podAttachment(id, pod), slices);
+  }
+
+  /** @param addresses that a node has beside those of its object; empty: none, it has left */
+  async setOwnAddresses(
+    node: string,
+    addresses: readonly string[],
+    slices: Slices,
+  ): Promise<ProcessorChange> {
+    return this.#table.setOwnAddresses(node, addresses, slices);
+  }
+
+  ownAddresses(): OwnAddresses {
+    return this.#table.ownAddresses();
   }
 
   /** Of all attachments, those of pods that no policy isolates as well. */

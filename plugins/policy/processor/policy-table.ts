@@ -4,7 +4,7 @@ import type { AttachmentId } from '#plugins/podmanager/api.ts';
 import { AddressOwners, type PodAttachment } from '../cache/address-owners.ts';
 import type { Labels } from '../cache/labels.ts';
 import { NamespaceTable } from '../cache/namespace-table.ts';
-import { NodeTable, type PolicyNodeObject } from '../cache/node-table.ts';
+import { NodeTable, type OwnAddresses, type PolicyNodeObject } from '../cache/node-table.ts';
 import type { PeerSelector } from '../cache/peer-selector.ts';
 import { PeerSelectors } from '../cache/peer-selectors.ts';
 import { PodTable } from '../cache/pod-table.ts';
@@ -20,6 +20,7 @@ import type { ProcessorChange } from './processor-change.ts';
 export interface PolicyInput {
   readonly namespaces: Iterable<readonly [string, Labels]>;
   readonly nodes: Iterable<readonly [string, PolicyNodeObject]>;
+  readonly ownAddresses: OwnAddresses;
   readonly pods: Iterable<PolicyPod>;
   readonly policies: Iterable<PolicySpec>;
   readonly attachments: Iterable<PodAttachment>;
@@ -56,6 +57,10 @@ export class PolicyTable {
     }
     for (const [name, node] of input.nodes) {
       this.#nodes.set(name, node);
+      if (slices.due()) await slices.turn();
+    }
+    for (const [name, addresses] of input.ownAddresses) {
+      this.#nodes.setOwn(name, addresses);
       if (slices.due()) await slices.turn();
     }
     for (const pod of input.pods) {
@@ -130,9 +135,26 @@ export class PolicyTable {
     node: PolicyNodeObject | undefined,
     slices: Slices,
   ): Promise<ProcessorChange> {
+    return this.#nodesChanged(this.#nodes.set(name, node), slices);
+  }
+
+  /** @param addresses that the node has beside those of its object */
+  async setOwnAddresses(
+    name: string,
+    addresses: readonly string[],
+    slices: Slices,
+  ): Promise<ProcessorChange> {
+    return this.#nodesChanged(this.#nodes.setOwn(name, addresses), slices);
+  }
+
+  ownAddresses(): OwnAddresses {
+    return this.#nodes.ownAddresses();
+  }
+
+  async #nodesChanged(hasChanged: boolean, slices: Slices): Promise<ProcessorChange> {
     const change = new Change();
-    if (!this.#nodes.set(name, node)) return change;
-    await this.#apply(change, [], noSelectors, slices, this.#policies.usersOfNodes());
+    if (hasChanged)
+      await this.#apply(change, [], noSelectors, slices, this.#policies.usersOfNodes());
     return change;
   }
 

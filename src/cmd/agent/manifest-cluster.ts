@@ -1,5 +1,6 @@
 /** A cluster that a folder of manifests describes, with an address for each pod. */
 
+import { namespaceModel } from '#kubernetes/models/namespace.ts';
 import type { Pod } from '#kubernetes/models/pod.ts';
 import { type Cluster, clusterOf } from '#kubernetes/reflector/cluster.ts';
 import { readManifestFolder } from '#kubernetes/reflector/manifest-folder.ts';
@@ -58,6 +59,7 @@ export function readManifestCluster(folder: string): ManifestCluster {
         ([keyword, values]) => [keyword, new Map(Object.entries(values))] as const,
       ),
       [resources.pod.keyword, records],
+      [resources.namespace.keyword, namespacesOf(cluster, pods)],
     ]),
     pods,
     policySources: policySources(manifests.objects),
@@ -69,6 +71,19 @@ export function readManifestCluster(folder: string): ManifestCluster {
       ),
     ],
   };
+}
+
+/** In a folder each namespace is complete: one without an object has no labels. */
+function namespacesOf(
+  { state }: Cluster,
+  pods: ReadonlyMap<string, ManifestPod>,
+): ReadonlyMap<string, object> {
+  const names = [...pods.keys()].map((pod) => pod.slice(0, pod.indexOf('/')));
+  const records = names.map((name): [string, object] => [
+    resources.namespace.key(name, ''),
+    namespaceModel.canonical({ name }),
+  ]);
+  return new Map([...records, ...Object.entries(state[resources.namespace.keyword] ?? {})]);
 }
 
 function podsOf({ pods }: Cluster): ReadonlyMap<string, ManifestPod> {

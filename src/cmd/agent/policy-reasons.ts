@@ -10,12 +10,12 @@ import {
   type Explanation,
   explain,
 } from '#plugins/policy/connectivity/explanation.ts';
-import { recordedCluster } from '#plugins/policy/connectivity/plan.ts';
+import { knownNodes, recordedCluster } from '#plugins/policy/connectivity/plan.ts';
 import { ruleText } from '#plugins/policy/connectivity/rule-document.ts';
 import type { PolicyDirection } from '#plugins/policy/pod-policy.ts';
 
 export interface PolicyReasonsDeps {
-  readonly policies: Pick<PolicyApi, 'attachedPods'>;
+  readonly policies: Pick<PolicyApi, 'attachedPods' | 'ownAddresses'>;
   /** Current at any time. */
   readonly kubeState: () => KubeState;
   /** Number of events that the agent has handled: without another one no policy has changed. */
@@ -64,7 +64,7 @@ export class PolicyReasons {
     if (last && (last.events === events || now - last.at < SHORTEST_AGE_MS)) return last.cluster;
     const kube = kubeState();
     const copy = new Map(inputs.map((keyword) => [keyword, new Map(kube.get(keyword) ?? [])]));
-    const cluster = await recordedCluster(copy, policies.attachedPods(), new Slices(clock));
+    const cluster = await recordedCluster(copy, knownNodes(policies), new Slices(clock));
     this.#computed = { events, at: now, cluster };
     return cluster;
   }

@@ -2,6 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type ClusterNetworkPolicy,
+  clusterNetworkPolicyModel,
+} from '#kubernetes/models/cluster-network-policy.ts';
 import { namespaceModel } from '#kubernetes/models/namespace.ts';
 import { podModel } from '#kubernetes/models/pod.ts';
 import { type Policy, policyModel } from '#kubernetes/models/policy.ts';
@@ -231,6 +235,52 @@ describe('policies on real nodes', {
     assert.ok(await connects(a, { ...to(host1, PORT, 'UDP'), bytes: 3000 }));
     await apply('none', undefined);
     await cluster.apply({ name: 'hidden' });
+  });
+
+  it('a policy of the cluster that denies nodes holds for all their addresses, and not for what their hosts open', async (t) => {
+    const link = (node: 1 | 2): Target => ({ ...to(a, OTHER_PORT), address: `172.30.${node}.2` });
+    for (const host of [host1, host2]) await cluster.serve(host, OTHER_PORT);
+    const running = await flowsOf({
+      'a to own host': [a, to(host1, OTHER_PORT)],
+      'a to link of own host': [a, link(1)],
+      'own host to a': [host1, to(a)],
+      'other host to a': [host2, to(a)],
+      'b to own host': [b, to(host1, OTHER_PORT)],
+    });
+    const forbidden = {
+      'a to own host': [a, to(host1, OTHER_PORT)],
+      'a to own host, UDP': [a, to(host1, OTHER_PORT, 'UDP')],
+      'a to link of own host': [a, link(1)],
+      'a to other host': [a, to(host2, OTHER_PORT)],
+      'a to link of other host': [a, link(2)],
+    } as const;
+    const permitted = {
+      'own host to a': [host1, to(a)],
+      'own host to a, UDP': [host1, to(a, PORT, 'UDP')],
+      'other host to a': [host2, to(a)],
+      'b to own host': [b, to(host1, OTHER_PORT)],
+      'b to link of other host': [b, link(2)],
+      'a to b': [a, to(b)],
+      'a to x': [a, to(x)],
+    } as const;
+    const all = { ...forbidden, ...permitted };
+    assert.deepEqual(await answered(all), Object.keys(all));
+    const set = (value: ClusterNetworkPolicy | undefined) =>
+      cluster.write({ resource: resources.clusternetworkpolicy, name: 'no-nodes', value });
+    const policy = clusterNetworkPolicyModel.canonical({
+      name: 'no-nodes',
+      subject: { namespaces: {}, pods: app('a') },
+      egress: [{ action: 'DENY', peer: [{ nodes: {} }] }],
+    });
+    const print = (line: string): void => t.diagnostic(line);
+    assert.deepEqual(await cutBy(running, () => set(policy), print), [
+      'a to own host',
+      'a to link of own host',
+    ]);
+    assert.deepEqual(await answered(all), Object.keys(permitted));
+    assert.deepEqual(await cluster.realNode('node1').agent.drift(), []);
+    await set(undefined);
+    assert.deepEqual(await answered(all), Object.keys(all));
   });
 
   it('nothing that is forbidden passes while VPP restarts', async (t) => {

@@ -15,10 +15,10 @@ import type { Cluster } from './policy-objects.ts';
 import {
   isInCidr,
   isValid,
-  namespaceLabels,
   podsAt,
   recordOf,
   selects,
+  selectsNamespace,
   type Target,
 } from './reference.ts';
 
@@ -107,12 +107,8 @@ function isSubject(
   const valid = isValidSubject(policy) ? policy.subject : undefined;
   const { pods = everything, namespaces = everything } = valid ?? {};
   if (record !== undefined && !selects(pods, record.label)) return false;
-  const needsRecord = [...namespaces.match_label, ...namespaces.match_expression].some(
-    ({ key }) => key !== 'kubernetes.io/metadata.name',
-  );
-  if (needsRecord && cluster.namespaces.every(({ name }) => name !== namespace)) return 'unknown';
-  if (!selects(namespaces, namespaceLabels(cluster, namespace))) return false;
-  return record === undefined ? 'unknown' : true;
+  const isSpace = selectsNamespace(cluster, namespaces, namespace);
+  return isSpace === true && record === undefined ? 'unknown' : isSpace;
 }
 
 function match(
@@ -171,24 +167,32 @@ function selectedPods(
 ): readonly (Pod | undefined)[] {
   const owners = podsAt(cluster, address);
   const everything = { match_label: [], match_expression: [] };
+  const isSpaceSelected = (name: string): boolean => {
+    const answer = selectsNamespace(cluster, pods?.namespaces ?? everything, name);
+    return answer === 'unknown' ? isDenying : answer;
+  };
   const isSelected = (pod: Pod | undefined): boolean =>
     pod === undefined
       ? isDenying
-      : selects(pods?.pods ?? everything, pod.label) &&
-        selects(pods?.namespaces ?? everything, namespaceLabels(cluster, pod.namespace));
+      : selects(pods?.pods ?? everything, pod.label) && isSpaceSelected(pod.namespace);
   const found = owners.filter(isSelected);
   return isDenying || found.length === owners.length ? found : [];
 }
 
 function isNode(
-  { nodes }: Cluster,
+  { nodes, ownAddresses }: Cluster,
   selector: NonNullable<ClusterNetworkPolicyPeer['nodes']>,
   address: string,
   isDenying: boolean,
 ): boolean {
-  return nodes.some(
-    ({ label: labels, addresses }) =>
-      addresses.some((one) => one.address === address) &&
-      (labels.length === 0 ? isDenying : selects(selector, labels)),
-  );
+  const names = new Set([...nodes.map(({ name }) => name), ...ownAddresses.keys()]);
+  return [...names].some((name) => {
+    const object = nodes.find((one) => one.name === name);
+    const own = ownAddresses.get(name) ?? [];
+    const has =
+      object?.addresses.some((one) => one.address === address) ||
+      own.some((one) => one === address || isInCidr(address, one) === true);
+    const labels = object?.label ?? [];
+    return has && (labels.length === 0 ? isDenying : selects(selector, labels));
+  });
 }

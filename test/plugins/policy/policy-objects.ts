@@ -17,6 +17,7 @@ import {
 import { resources } from '#kubernetes/resources/resources.ts';
 import type { DeepInput } from '#models/model.ts';
 import type { KubeState } from '#plugins/controller/api/event-handler.ts';
+import type { OwnAddresses } from '#plugins/policy/cache/node-table.ts';
 import type { PodPolicy, PolicyDirection, RuleList } from '#plugins/policy/pod-policy.ts';
 import { type AttachedPod, PolicyProcessor } from '#plugins/policy/processor/policy-processor.ts';
 
@@ -27,6 +28,8 @@ export interface Cluster {
   readonly policies: readonly Policy[];
   readonly clusterPolicies: readonly ClusterNetworkPolicy[];
   readonly nodes: readonly Node[];
+  /** Of nodes, beside those of their objects. */
+  readonly ownAddresses: OwnAddresses;
   readonly attachments: ReadonlyMap<string, AttachedPod>;
 }
 
@@ -36,6 +39,7 @@ export const emptyCluster: Cluster = {
   policies: [],
   clusterPolicies: [],
   nodes: [],
+  ownAddresses: new Map(),
   attachments: new Map(),
 };
 
@@ -155,7 +159,8 @@ function complete(cluster: Partial<Cluster>): Cluster {
 /** A processor that has read the cluster. */
 export async function processed(input: Partial<Cluster>): Promise<PolicyProcessor> {
   const cluster = complete(input);
-  return PolicyProcessor.read(kubeState(cluster), cluster.attachments, testSlices());
+  const { attachments, ownAddresses } = cluster;
+  return PolicyProcessor.read(kubeState(cluster), attachments, testSlices(), ownAddresses);
 }
 
 /** Plain data: `deepEqual` does not see the contents of AddressSet and PortSet. */

@@ -34,6 +34,8 @@ import {
 } from './policy-objects.ts';
 
 export const hostAddresses = ['172.16.0.1', '172.16.0.2'] as const;
+/** Of hosts, but not of their objects. */
+const ownAddresses = ['172.30.1.0/24', '172.30.2.0/24', '10.1.2.1', 'fd00:2::1'];
 const localAddresses = ['10.1.1.2', '10.1.1.3', '10.1.1.4', '10.1.1.5'];
 const localAddresses6 = ['fd00:1::2', 'fd00:1::3'];
 const remoteAddresses = ['10.1.2.2', '10.1.2.3', '10.1.2.4'];
@@ -46,6 +48,10 @@ export const probedAddresses: readonly string[] = [
   ...remoteAddresses,
   ...remoteAddresses6,
   ...hostAddresses,
+  '172.30.1.2',
+  '172.30.2.1',
+  '10.1.2.1',
+  'fd00:2::1',
   '10.1.1.130',
   '198.51.100.7',
   '2001:db8::7',
@@ -242,6 +248,8 @@ const someNode: fc.Arbitrary<Node> = fc
   )
   .map(([name, addresses, labels]) => node(name, addresses, labels));
 
+const someOwnAddresses = fc.tuple(fc.constantFrom('n1', 'n2', 'n3'), fc.subarray(ownAddresses));
+
 const somePods = fc.record(
   { pods: somePodSelector, namespaces: someNamespaceSelector },
   { requiredKeys: ['namespaces'] },
@@ -331,6 +339,7 @@ export type ClusterChange =
   | ObjectChange<'policy', Policy>
   | ObjectChange<'clusternetworkpolicy', ClusterNetworkPolicy>
   | ObjectChange<'node', Node>
+  | { readonly kind: 'own addresses'; readonly name: string; readonly value: readonly string[] }
   | {
       readonly kind: 'attachment';
       readonly id: string;
@@ -356,6 +365,7 @@ export const someChange: fc.Arbitrary<ClusterChange> = fc.oneof(
   { weight: 2, arbitrary: someClusterPolicy.map((value) => clusterChange(value)) },
   { weight: 2, arbitrary: someNode.map((value) => nodeChange(value, value)) },
   { weight: 1, arbitrary: someNode.map((value) => nodeChange(value)) },
+  { weight: 2, arbitrary: someOwnAddresses.map(([name, value]) => ownChange(name, value)) },
   { weight: 4, arbitrary: someAttachment.map(({ id, pod: value }) => attachmentChange(id, value)) },
   { weight: 2, arbitrary: someAttachment.map(({ id }) => attachmentChange(id)) },
 );
@@ -383,6 +393,10 @@ function nodeChange({ name }: Node, value?: Node): ClusterChange {
   return { kind: 'node', name, namespace: '', value };
 }
 
+function ownChange(name: string, value: readonly string[]): ClusterChange {
+  return { kind: 'own addresses', name, value };
+}
+
 function attachmentChange(id: string, value?: AttachedPod): ClusterChange {
   return { kind: 'attachment', id, value };
 }
@@ -395,15 +409,17 @@ export const someCluster: fc.Arbitrary<Cluster> = fc
     fc.array(somePolicy, { maxLength: 5 }),
     fc.array(someClusterPolicy, { maxLength: 5 }),
     fc.array(someNode, { maxLength: 2 }),
+    fc.array(someOwnAddresses, { maxLength: 2 }),
     fc.array(someAttachment, { minLength: 1, maxLength: 5 }),
   )
-  .map(([pods, namespaces, policies, clusterPolicies, nodes, attachments]) =>
+  .map(([pods, namespaces, policies, clusterPolicies, nodes, own, attachments]) =>
     [
       ...pods.map((value) => podChange(value, value)),
       ...namespaces.map((value) => namespaceChange(value, value)),
       ...policies.map((value) => policyChange(value, value)),
       ...clusterPolicies.map((value) => clusterChange(value, value)),
       ...nodes.map((value) => nodeChange(value, value)),
+      ...own.map(([name, value]) => ownChange(name, value)),
       ...attachments.map(({ id, pod: value }) => attachmentChange(id, value)),
     ].reduce(afterChange, emptyCluster),
   );
@@ -422,6 +438,10 @@ export function afterChange(cluster: Cluster, change: ClusterChange): Cluster {
       return { ...cluster, clusterPolicies: replaced(clusterPolicies, change, change.value) };
     case 'node':
       return { ...cluster, nodes: replaced(nodes, change, change.value) };
+    case 'own addresses': {
+      const { name, value } = change;
+      return { ...cluster, ownAddresses: new Map(cluster.ownAddresses).set(name, value) };
+    }
     case 'attachment': {
       const after = new Map(attachments);
       after.delete(change.id);
@@ -462,6 +482,8 @@ export async function applyChange(
 ): Promise<ProcessorChange> {
   if (change.kind === 'attachment')
     return processor.setAttachment(change.id, change.value, testSlices());
+  if (change.kind === 'own addresses')
+    return processor.setOwnAddresses(change.name, change.value, testSlices());
   const { kind, name, namespace: space, value } = change;
   const key = resources[kind].key(name, space);
   return processor.change({ resource: kind, key, current: value }, testSlices());

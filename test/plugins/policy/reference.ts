@@ -132,14 +132,30 @@ function isPeer(cluster: Cluster, own: string, peer: PolicyPeer, address: string
   if (found.length === 0) return false;
   return found.every((pod) => {
     if (pod === undefined) return false;
-    const space = namespaceLabels(cluster, pod.namespace);
+    const isSpace = (selector: PolicyLabelSelector | undefined): boolean =>
+      selectsNamespace(cluster, selector, pod.namespace) === true;
     if (pods !== undefined) return pod.namespace === own && selects(pods, pod.label);
-    if (namespaces !== undefined) return selects(namespaces, space);
-    return selects(both?.pods, pod.label) && selects(both?.namespaces, space);
+    if (namespaces !== undefined) return isSpace(namespaces);
+    return selects(both?.pods, pod.label) && isSpace(both?.namespaces);
   });
 }
 
-export function namespaceLabels(cluster: Cluster, name: string): Labels {
+/** Of a namespace without a record the name alone is known. */
+export function selectsNamespace(
+  cluster: Cluster,
+  selector: PolicyLabelSelector | undefined,
+  name: string,
+): boolean | 'unknown' {
+  const { match_label: labels = [], match_expression: expressions = [] } = selector ?? {};
+  const isByName = [...labels, ...expressions].every(
+    ({ key }) => key === 'kubernetes.io/metadata.name',
+  );
+  if (!isByName && cluster.namespaces.every((one) => one.name !== name))
+    return selector !== undefined && isValid(selector) ? 'unknown' : false;
+  return selects(selector, namespaceLabels(cluster, name));
+}
+
+function namespaceLabels(cluster: Cluster, name: string): Labels {
   const record = cluster.namespaces.find((one) => one.name === name);
   const others = (record?.label ?? []).filter(({ key }) => key !== 'kubernetes.io/metadata.name');
   return [...others, { key: 'kubernetes.io/metadata.name', value: name }];

@@ -6,6 +6,7 @@ import type { AclConfig } from '#packet-trace/acl-config.ts';
 import { aclsOfValues } from '#packet-trace/acl-values.ts';
 import type { KubeState } from '#plugins/controller/api/event-handler.ts';
 import { AclRenderer } from '#plugins/policy/acl/renderer.ts';
+import type { OwnAddresses } from '#plugins/policy/cache/node-table.ts';
 import type { PodPolicy, PolicyName } from '#plugins/policy/pod-policy.ts';
 import { type AttachedPod, PolicyProcessor } from '#plugins/policy/processor/policy-processor.ts';
 import type { ProcessorChange } from '#plugins/policy/processor/processor-change.ts';
@@ -25,8 +26,10 @@ export class RenderedNode {
     node: PolicyNode,
     kube: KubeState,
     attachments: ReadonlyMap<string, AttachedPod>,
+    ownAddresses: OwnAddresses = new Map(),
   ): Promise<RenderedNode> {
-    const processor = await PolicyProcessor.read(kube, attachments, new Slices(new ManualClock()));
+    const slices = new Slices(new ManualClock());
+    const processor = await PolicyProcessor.read(kube, attachments, slices, ownAddresses);
     const pods = new Map<string, RenderedPod>();
     for (const [id, policy] of processor.policies()) pods.set(id, rendered(id, policy));
     const values = new RenderedValues();

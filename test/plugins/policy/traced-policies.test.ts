@@ -89,7 +89,12 @@ class RenderedCluster {
     for (const [name, own] of attachments)
       made.nodes.set(
         name,
-        await RenderedNode.read(made.network.policyNode(name), kubeState(cluster), own),
+        await RenderedNode.read(
+          made.network.policyNode(name),
+          kubeState(cluster),
+          own,
+          cluster.ownAddresses,
+        ),
       );
     return made;
   }
@@ -217,6 +222,7 @@ describe('a change of policies that is being configured', () => {
             network.policyNode('node1'),
             kubeState(first),
             first.attachments,
+            first.ownAddresses,
           );
           const values = new Map(node.values());
           let cluster = first;
