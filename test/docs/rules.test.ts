@@ -1,11 +1,11 @@
-/** Compares docs/controller-rules.md with the tests that it names, in both directions. */
+/** Compares the rules of docs/event-loop.md with the tests that they name, in both directions. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 
 const RULE = /R\d+\.\d+/g;
 
-const rows = readFileSync('docs/controller-rules.md', 'utf8')
+const rows = readFileSync('docs/event-loop.md', 'utf8')
   .split('\n')
   .filter((line) => line.startsWith('| '))
   .map((line) => line.split(' | ').map((cell) => cell.replace(/^\| | \|$/g, '')));
@@ -30,7 +30,7 @@ const byFile = new Map(
   globSync('test/**/*.test.ts').map((file) => [file.replaceAll('\\', '/'), titled(file)]),
 );
 
-describe('docs/controller-rules.md', () => {
+describe('rules of docs/event-loop.md', () => {
   it('numbers its rules from 1 in each part without gaps', () => {
     const parts = Map.groupBy(rules, ({ rule }) => rule.split('.')[0]!);
     assert.deepEqual([...parts.keys()], ['R4', 'R5', 'R6', 'R7', 'R8', 'R9']);
