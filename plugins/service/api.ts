@@ -26,7 +26,7 @@ export interface ServiceApi {
   rendererName(): string | undefined;
   /** Why this node carries no service at all; undefined: it does, or it is not configured yet. */
   whyNoneIsCarried(): string | undefined;
-  /** `<namespace>/<name>` of attached pods that reach no service, although services are carried; sorted. */
+  /** `<namespace>/<name>` of attached pods that reach no service, or none of one family, although services are carried; sorted. */
   podsWithoutServices(): readonly string[];
   /** Numbers of what the kernel translates at sockets; 0 if it cannot, or is not configured to. */
   socketServices(): SocketServices;

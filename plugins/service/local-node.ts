@@ -1,7 +1,7 @@
-import { formatIp, type IpFamily, ipFamily, parseIp } from '#models/ip.ts';
+import { formatIp, parseIp } from '#models/ip.ts';
 import { VXLAN_PORT } from '#models/vpp/interface.ts';
 import type { ContivConfApi } from '#plugins/contivconf/api.ts';
-import type { IpamApi } from '#plugins/ipam/api.ts';
+import { familyOfAddress, type IpamApi } from '#plugins/ipam/api.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
 import { AddressRules, type Node, type NodeSyncApi } from '#plugins/nodesync/api.ts';
 import type { ServiceConfig } from './config.ts';
@@ -63,9 +63,9 @@ function withoutPrefixLength(cidr: string): string {
 
 const DHCP_CLIENT_PORT = 68;
 
-function isOfFamily(text: string, family: IpFamily): boolean {
-  const address = parseIp(text);
-  return address !== undefined && ipFamily(address) === family;
+function isOneOf(addresses: readonly string[]): (address: string) => boolean {
+  const all = new Set(addresses);
+  return (address) => all.has(address);
 }
 
 /** With or without scheme; a name is none: it may lead to other addresses later. */
@@ -82,30 +82,28 @@ function endpointsOfEtcd(texts: readonly string[]): EtcdEndpoint[] {
 /** This node as the processor needs it. */
 export function localNode(deps: LocalNodeDeps): LocalNode {
   const { nodeName, etcdEndpoints, config, conf, nodes, ipam, net } = deps;
-  const cidrs = [
-    net.nodeAddress() ?? '',
-    ...conf.otherInterfaces().flatMap((one) => one.addresses),
-  ];
+  const cidrs = [...net.nodeAddresses(), ...conf.otherInterfaces().flatMap((one) => one.addresses)];
   const addresses = [
     ...cidrs.map(withoutPrefixLength),
     ...net.hostAddresses(),
     ...nodes.thisNode().managementAddresses,
   ];
-  const family = ipam.hostPrefixLength === 32 ? 4 : 6;
-  const ofHost = new Set(net.hostAddresses());
+  const plans = ipam.families();
+  const families = plans.map(({ family }) => family);
+  const ofHost = nodes.thisNode().managementAddresses.filter(isOneOf(net.hostAddresses()));
   const hasOverlay = net.vxlanBvi() !== undefined;
   const otherNodes = [...nodes.allNodes().values()].filter(({ name }) => name !== nodeName);
   return {
     name: nodeName,
-    family,
+    families,
+    familiesOutside: families.filter((family) => family === 4),
     hasExternalIps: !config.disableExternalIPs,
-    hostSource:
-      nodes
-        .thisNode()
-        .managementAddresses.find((one) => ofHost.has(one) && isOfFamily(one, family)) ?? '',
+    hostSources: families.flatMap(
+      (family) => ofHost.find((one) => familyOfAddress(one) === family) ?? [],
+    ),
     addresses: [...new Set(addresses)].filter((address) => address !== ''),
-    podSubnet: ipam.podSubnetAllNodes(),
-    ownPodSubnet: ipam.podSubnetThisNode(),
+    podSubnets: plans.map((one) => one.podSubnetAllNodes()),
+    ownPodSubnets: plans.map((one) => one.podSubnetThisNode()),
     network: net.ownNetwork(),
     otherNodes: otherNodes.map((node) => otherNode(net, node)),
     etcdEndpoints: endpointsOfEtcd(etcdEndpoints),

@@ -87,7 +87,7 @@ export function createService(deps: ServiceDeps): EventHandler & ServiceApi {
 const noServices: ProcessorChange['services'] = new Map();
 const noHealthChecks: ReadonlyMap<ServiceName, HealthCheck> = new Map();
 const NOT_CARRIED =
-  'the pods have addresses of IPv6, which NAT44 of VPP does not translate, and nothing is translated at sockets';
+  'the pods have addresses of IPv6 alone, which NAT44 of VPP does not translate, and nothing is translated at sockets';
 
 /** The events that change it are never reverted. */
 interface NodeServices {
@@ -96,7 +96,7 @@ interface NodeServices {
   carriers: Carriers;
 }
 
-/** undefined: services are not carried, because the pods have addresses of IPv6 and nothing is translated at sockets. */
+/** undefined: services are not carried, because the pods have addresses of IPv6 alone and nothing is translated at sockets. */
 type State = NodeServices | undefined;
 
 class Services implements EventHandler<State>, ServiceApi {
@@ -139,7 +139,7 @@ class Services implements EventHandler<State>, ServiceApi {
     }
     ctx.onSuccess(() => {
       for (const [name, reasons] of problems) this.#problems.set(ctx.log, name, reasons);
-      this.#onHealthChecks(healthChecksOf(state));
+      this.#onHealthChecks(state.processor.healthChecks());
     });
     return state;
   }
@@ -192,10 +192,15 @@ class Services implements EventHandler<State>, ServiceApi {
   }
 
   podsWithoutServices(): readonly string[] {
-    if (!this.state.known) return [];
-    const all = [...this.#deps.pods.attachments().values()];
-    const without = all.filter((one) => this.translationOf(one) === undefined);
-    return [...new Set(without.map(({ pod }) => podIdText(pod)))].sort();
+    const { known } = this.state;
+    if (!known) return [];
+    const { nat, sockets, hasIpv6 } = known.carriers;
+    const without = [...this.#deps.pods.attachments().values()].flatMap((one) => {
+      const isLeftAlone = !sockets || isExempt(one, this.#deps.desired);
+      if (!hasIpv6 || !isLeftAlone) return [];
+      return nat ? `${podIdText(one.pod)} (IPv6)` : podIdText(one.pod);
+    });
+    return [...new Set(without)].sort();
   }
 
   serviceProblems(): ReadonlyMap<ServiceName, readonly string[]> {
@@ -252,7 +257,7 @@ class Services implements EventHandler<State>, ServiceApi {
 
   healthChecks(): ReadonlyMap<ServiceName, HealthCheck> {
     const { known } = this.state;
-    return known ? healthChecksOf(known) : noHealthChecks;
+    return known ? known.processor.healthChecks() : noHealthChecks;
   }
 
   watchHealthChecks(listener: HealthCheckListener): void {
@@ -279,7 +284,7 @@ class Services implements EventHandler<State>, ServiceApi {
     node: LocalNode,
     processor: ServiceProcessor,
     kubeState: KubeState,
-    { nat, sockets }: NodeCarriers,
+    nodeCarriers: NodeCarriers,
     slices: Slices,
   ): Promise<CarrierInput> {
     const clientsOutside = new ServiceIndex();
@@ -288,7 +293,7 @@ class Services implements EventHandler<State>, ServiceApi {
       if (slices.due()) await slices.turn();
     }
     return {
-      carriers: { nat, sockets, clientsOutside },
+      carriers: { ...nodeCarriers, clientsOutside },
       nodes: addressedNodes(this.#deps, node),
       net: this.#deps.net,
       podInterfaces: podInterfaces(this.#deps, kubeState),
@@ -343,8 +348,11 @@ class Services implements EventHandler<State>, ServiceApi {
     for (const one of addressedNodes(this.#deps, node)) replaceAddresses(ctx, state.carriers, one);
     ctx.txn.replace(valueGroup.links, linkCarrierValues(this.#deps.net, state.carriers));
     const [before, after] = [carriers, state.carriers].map(({ nat }) => nat?.ownAddresses);
+    const sourcesOf = ({ sockets }: Carriers) => sockets?.hostSources.join();
+    const hasOtherSources = sourcesOf(carriers) !== sourcesOf(state.carriers);
+    const isChanged = ({ address }: ServiceAddress) => before?.has(address) !== after?.has(address);
     for (const service of processor.rendered().values())
-      if (service.addresses.some(({ address }) => before?.has(address) !== after?.has(address)))
+      if (hasOtherSources || service.addresses.some(isChanged))
         ctx.txn.replace(valueGroup.service(service.name), carrierValues(service, state.carriers));
     return this.#apply(ctx, state, change, slices);
   }
@@ -376,7 +384,7 @@ class Services implements EventHandler<State>, ServiceApi {
     // the limits change with the rendering
     for (const name of new Set([...services.keys(), ...problems.keys()]))
       this.#problems.set(ctx.log, name, problemsOf(state, name));
-    if (hasOtherHealthChecks) this.#onHealthChecks(healthChecksOf(state));
+    if (hasOtherHealthChecks) this.#onHealthChecks(state.processor.healthChecks());
     return services.size === 0 ? {} : { change: changeText(services) };
   }
 
@@ -398,11 +406,6 @@ function replaceAddresses(ctx: UpdateContext, carriers: Carriers, node: Addresse
 function problemsOf({ processor, carriers }: NodeServices, name: ServiceName): string[] {
   const limits = carrierLimits(processor.rendered().get(name), carriers);
   return [...processor.problemsOf(name), ...limits];
-}
-
-/** A load balancer has to send its clients, which are outside, to no node that does not serve them. */
-function healthChecksOf({ processor, carriers }: NodeServices): typeof noHealthChecks {
-  return carriers.nat ? processor.healthChecks() : noHealthChecks;
 }
 
 /** Services that a description of a change names. */

@@ -1,7 +1,9 @@
 /**
- * Services as the processor computes them from Kubernetes objects and a renderer configures them: for this node and
- * one family, every address by which clients reach a service, with the backends that get its traffic.
+ * Services as the processor computes them from Kubernetes objects and a renderer configures them: for this node, every
+ * address by which clients reach a service, with the backends of its family that get its traffic.
  */
+import type { IpFamily } from '#models/ip.ts';
+import { familyOfAddress } from '#plugins/ipam/api.ts';
 
 /** `<namespace>/<name>` of a service; `<namespace>/pod:<name>` of the host ports of a pod, whose name has no colon. */
 export type ServiceName = string;
@@ -24,6 +26,13 @@ export interface RenderedService {
   readonly addresses: readonly ServiceAddress[];
   /** Node ports at addresses of other nodes, where these have other backends than this one; absent: none. */
   readonly atOtherNodes?: readonly OtherNodePort[];
+}
+
+/** The part of a service in one family. */
+export function inFamily(service: RenderedService, family: IpFamily): RenderedService {
+  const isOwn = ({ address }: Pick<ServiceAddress, 'address'>) =>
+    familyOfAddress(address) === family;
+  return { ...service, addresses: service.addresses.filter(isOwn) };
 }
 
 /** Whether backends see clients outside with their own addresses. */

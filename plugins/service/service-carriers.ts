@@ -1,6 +1,7 @@
 /** Carriers of a service on this node: which one has which part of it is decided here alone. */
 import type { DesiredValues } from '#plugins/controller/api/desired-values.ts';
 import type { KeyValue } from '#plugins/controller/api/key-value.ts';
+import { familyOfAddress } from '#plugins/ipam/api.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
 import type { PodInterface } from './local-interfaces.ts';
 import {
@@ -14,7 +15,13 @@ import { repliesByHost } from './nat44/replies-by-host.ts';
 import { backendsInVpp, limitsOf, mappingsKey, serviceValues } from './nat44/service-values.ts';
 import type { LocalNode } from './processor/local-node.ts';
 import type { ServiceIndex } from './processor/service-index.ts';
-import type { Backend, RenderedService, ServiceAddress, ServiceName } from './rendered-service.ts';
+import {
+  type Backend,
+  inFamily,
+  type RenderedService,
+  type ServiceAddress,
+  type ServiceName,
+} from './rendered-service.ts';
 import { clientLinkValues } from './socket/client-links.ts';
 import { exemptionKey, exemptionValues, type PodContainer } from './socket/exempt-pods.ts';
 import { type AddressedNode, NodeAddresses } from './socket/node-addresses.ts';
@@ -27,8 +34,10 @@ import {
 } from './socket/socket-values.ts';
 
 export interface Carriers {
-  /** undefined: the pods have addresses of IPv6, which NAT44 does not translate. */
+  /** undefined: the pods have no addresses of IPv4, and NAT44 translates no others. */
   readonly nat: NatNode | undefined;
+  /** Whether pods have addresses of IPv6, which are translated at sockets alone. */
+  readonly hasIpv6: boolean;
   /** undefined: the kernel of this node translates nothing. */
   readonly sockets: SocketNode | undefined;
   /** Services by the addresses of those pods of this node that answer clients outside with their own addresses. */
@@ -36,7 +45,7 @@ export interface Carriers {
 }
 
 /** The carriers of this node, which change with its addresses. */
-export type NodeCarriers = Pick<Carriers, 'nat' | 'sockets'>;
+export type NodeCarriers = Pick<Carriers, 'nat' | 'hasIpv6' | 'sockets'>;
 
 /** This node as its kernel translates at sockets. */
 export interface SocketNode extends SocketRendering {
@@ -46,20 +55,21 @@ export interface SocketNode extends SocketRendering {
 /** @param hasSockets whether the kernel translates at sockets */
 export function readCarriers(
   deps: NatNodeDeps,
-  node: Pick<LocalNode, 'addresses' | 'family' | 'hostSource'>,
+  node: Pick<LocalNode, 'addresses' | 'families' | 'hostSources'>,
   hasSockets: boolean,
 ): NodeCarriers {
   const localWeight = deps.config.serviceLocalEndpointWeight;
   return {
-    nat: node.family === 4 ? readNatNode(deps, hasSockets) : undefined,
+    nat: readNatNode(deps, hasSockets),
+    hasIpv6: node.families.includes(6),
     sockets: hasSockets
-      ? { addresses: new NodeAddresses(node), localWeight, hostSource: node.hostSource }
+      ? { addresses: new NodeAddresses(node), localWeight, hostSources: node.hostSources }
       : undefined,
   };
 }
 
 /**
- * NAT44 has all of a service: for packets from outside, and from pods without sockets of this kernel. With
+ * NAT44 has all of a service in IPv4: for packets from outside, and from pods without sockets of this kernel. With
  * sockets the kernel has all of it, too: their packets have the address of a backend when VPP sees them.
  */
 export function carrierValues(
@@ -67,7 +77,7 @@ export function carrierValues(
   { nat, sockets }: NodeCarriers,
 ): KeyValue[] {
   return [
-    ...(nat ? serviceValues(service, nat) : []),
+    ...(nat ? serviceValues(inFamily(service, 4), nat) : []),
     ...(sockets ? [socketValue(service, sockets)] : []),
   ];
 }
@@ -91,7 +101,7 @@ export function addressCarriers(
   address: ServiceAddress,
   { nat, sockets }: NodeCarriers,
 ): AddressCarrier[] {
-  const inVpp = nat ? backendsInVpp(address) : [];
+  const inVpp = nat && familyOfAddress(address.address) === 4 ? backendsInVpp(address) : [];
   return [
     ...(inVpp.length > 0 ? [{ carrier: 'NAT44', backends: inVpp } as const] : []),
     ...(sockets ? [{ carrier: 'sockets', backends: backendsAtSockets(address) } as const] : []),
@@ -105,17 +115,30 @@ export function carrierLimits(
 ): string[] {
   if (service === undefined) return [];
   return [
-    ...(nat ? limitsOf(service) : limitsWithoutNat(service)),
-    ...(sockets ? socketLimitsOf(service) : []),
+    ...(nat ? limitsOf(inFamily(service, 4)) : []),
+    ...(sockets ? limitsAtSockets(service) : limitsWithoutSockets(service)),
   ];
 }
 
 /** Clients outside of the cluster have no right to cluster IPs. */
-function limitsWithoutNat({ addresses }: RenderedService): string[] {
-  if (addresses.every(({ kind }) => kind === 'cluster-ip')) return [];
+function limitsAtSockets(service: RenderedService): string[] {
+  const atSocketsOnly = inFamily(service, 6).addresses.some(({ kind }) => kind !== 'cluster-ip');
   return [
-    'carried at sockets only: clients outside of the cluster are not served, because NAT44 of VPP translates IPv4 alone',
+    ...(atSocketsOnly
+      ? [
+          'IPv6 is carried at sockets only: clients outside of the cluster are not served, because NAT44 of VPP translates IPv4 alone',
+        ]
+      : []),
+    ...socketLimitsOf(service),
   ];
+}
+
+function limitsWithoutSockets(service: RenderedService): string[] {
+  return inFamily(service, 6).addresses.length === 0
+    ? []
+    : [
+        'addresses of IPv6 are not carried, because NAT44 of VPP translates IPv4 alone, and nothing is translated at sockets',
+      ];
 }
 
 /**

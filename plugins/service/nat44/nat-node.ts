@@ -70,9 +70,14 @@ export interface NatNodeDeps {
   readonly config: ServiceConfig;
 }
 
-/** @param hasSockets whether clients of this node are translated at their sockets */
-export function readNatNode(deps: NatNodeDeps, hasSockets: boolean): NatNode {
+/**
+ * @param hasSockets whether clients of this node are translated at their sockets
+ * @returns undefined: the pods have no addresses of IPv4
+ */
+export function readNatNode(deps: NatNodeDeps, hasSockets: boolean): NatNode | undefined {
   const { conf, ipam, net, config } = deps;
+  const plan = ipam.families().find(({ family }) => family === 4);
+  if (plan === undefined) return undefined;
   const { mainVrf, podVrf, transport, routeServiceCidrToVpp } = conf.routing();
   return {
     mainVrf,
@@ -80,11 +85,11 @@ export function readNatNode(deps: NatNodeDeps, hasSockets: boolean): NatNode {
     hasOverlay: transport === 'vxlan',
     servesHost: routeServiceCidrToVpp,
     uplink: net.uplink(),
-    natLoopback: ipam.natLoopback(),
-    podGateway: ipam.podGateway(),
+    natLoopback: plan.natLoopback(),
+    podGateway: plan.podGateway(),
     hostLinkAddress:
-      conf.stn() === undefined ? withoutPrefixLength(ipam.hostInterconnectVpp()) : undefined,
-    serviceSubnet: ipam.serviceSubnet(),
+      conf.stn() === undefined ? withoutPrefixLength(plan.hostInterconnectVpp()) : undefined,
+    serviceSubnet: plan.serviceSubnet(),
     ownAddresses: new Set([
       ...net.hostAddresses(),
       ...conf.otherInterfaces().flatMap(({ addresses }) => addresses.map(withoutPrefixLength)),

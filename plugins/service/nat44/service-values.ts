@@ -6,6 +6,7 @@ import { NAT_LINK_TABLE } from '#plugins/ipv4net/api.ts';
 import {
   type Backend,
   hasEndpoints,
+  inFamily,
   keepsClient,
   type RenderedService,
   type ServiceAddress,
@@ -32,7 +33,10 @@ export function mappingsKey(service: ServiceName): string {
   return dnat44Key.build({ label: service });
 }
 
-/** All values that the service needs, also those that other services may need, too. */
+/**
+ * All values that the service needs, also those that other services may need, too.
+ * @param service in IPv4
+ */
 export function serviceValues(service: RenderedService, node: NatNode): KeyValue[] {
   const mappings: DeepInput<DNat44StaticMapping>[] = [];
   /** Addresses at which clients reach the service from outside. */
@@ -66,7 +70,8 @@ export function backendsInVpp({ backends }: ServiceAddress): readonly Backend[] 
 }
 
 /** Addresses of the pods of this node whose replies NAT44 translates where the pod sends them. */
-export function podsWithClientsOutside({ addresses }: RenderedService): string[] {
+export function podsWithClientsOutside(service: RenderedService): string[] {
+  const { addresses } = inFamily(service, 4);
   const backends = addresses.filter(keepsClient).flatMap((address) => address.backends);
   const pods = backends.filter(({ isLocal, place }) => isLocal && place === 'pod');
   return [...new Set(pods.map(({ address }) => address))];

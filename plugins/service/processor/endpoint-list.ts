@@ -1,7 +1,7 @@
 /** The endpoints of a service by its ports, from its Endpoints value. */
 import { atOnce, type Steps } from '#infra/clock/steps.ts';
 import type { EndpointAddress, EndpointPort, Endpoints } from '#kubernetes/models/endpoints.ts';
-import { ipFamily, parseIp } from '#models/ip.ts';
+import { type IpFamily, ipFamily, parseIp } from '#models/ip.ts';
 import { addressRefusal } from '#plugins/nodesync/api.ts';
 import type { ServiceName } from '../rendered-service.ts';
 import { type EndpointLocation, isPort, type NodeView } from './local-node.ts';
@@ -37,9 +37,9 @@ export interface EndpointContext {
   clusterIpOf(address: string): ServiceName | undefined;
 }
 
-/** Identifies a port of a service: a name may be empty. */
-export function portKey(name: string, protocol: string): string {
-  return `${protocol || 'TCP'} ${name}`;
+/** Identifies a port of a service in one family: a name may be empty. An address has backends of its own family alone. */
+export function portKey(family: IpFamily, name: string, protocol: string): string {
+  return `IPv${family} ${protocol || 'TCP'} ${name}`;
 }
 
 export const noEndpoints: EndpointList = {
@@ -104,7 +104,8 @@ function add(
     list.problems.push(`endpoint "${one.ip}" ${unusable}`);
     return;
   }
-  if (ipFamily(bytes) !== node.family) return;
+  const family = ipFamily(bytes);
+  if (!node.families.includes(family)) return;
   const service = context.clusterIpOf(one.ip);
   if (service !== undefined) {
     list.clusterIps.push(one.ip);
@@ -116,7 +117,7 @@ function add(
   const location = node.locate(bytes, address, one.node_name);
   const pod = target?.kind === 'Pod' ? `${target.namespace}/${target.name}` : '';
   for (const { name, protocol, port } of ports) {
-    const key = portKey(name, protocol);
+    const key = portKey(family, name, protocol);
     let endpoints = byPort.get(key);
     if (endpoints === undefined) {
       endpoints = new Map();

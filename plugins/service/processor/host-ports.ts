@@ -5,19 +5,20 @@
 import { type Endpoints, endpointsModel } from '#kubernetes/models/endpoints.ts';
 import type { Pod, PodContainerPort } from '#kubernetes/models/pod.ts';
 import type { KeyNames } from '#kubernetes/resources/resources.ts';
-import { ipFamily, parseIp } from '#models/ip.ts';
+import { type IpFamily, ipFamily, isUnspecified, parseIp, unspecifiedOf } from '#models/ip.ts';
+import { familyOfAddress } from '#plugins/ipam/api.ts';
 import { whyNoHost } from '#plugins/nodesync/api.ts';
 import { hostPortsName } from '../rendered-service.ts';
-import type { NodeView } from './local-node.ts';
+import { familiesText, type NodeView } from './local-node.ts';
 import { type NotRendered, problem, RequestedAddresses } from './requested-addresses.ts';
 import type { ServiceSpec } from './service-spec.ts';
 
 /** undefined: the pod has no host port, or it is not one of this node with an address in the pod network. */
 export function hostPortsSpec(id: KeyNames, pod: Pod, node: NodeView): ServiceSpec | undefined {
   const ports = hostPortsOf(pod);
-  if (ports.length === 0 || localAddress(pod, node) === undefined) return undefined;
+  if (ports.length === 0 || localAddresses(pod, node).length === 0) return undefined;
   const addresses = new RequestedAddresses(node);
-  for (const port of ports) addPort(addresses, port, node);
+  for (const port of ports) addPort(addresses, port, pod, node);
   return {
     name: hostPortsName(id),
     // records of pods have no time of creation
@@ -29,7 +30,8 @@ export function hostPortsSpec(id: KeyNames, pod: Pod, node: NodeView): ServiceSp
     internalPolicy: 'Local',
     externalPolicy: 'Local',
     affinityTimeout: 0,
-    loadBalancerClients: undefined,
+    loadBalancerClients: new Map(),
+    familiesOutside: node.familiesOutside,
     healthCheckPort: 0,
   };
 }
@@ -39,13 +41,11 @@ export function hostPortsEndpoints(id: KeyNames, pod: Pod, node: NodeView): Endp
   return endpointsModel.canonical({
     endpoint_subsets: [
       {
-        addresses: [
-          {
-            ip: localAddress(pod, node) ?? '',
-            node_name: node.name,
-            target_ref: { kind: 'Pod', ...id },
-          },
-        ],
+        addresses: localAddresses(pod, node).map((ip) => ({
+          ip,
+          node_name: node.name,
+          target_ref: { kind: 'Pod', ...id },
+        })),
         ports: hostPortsOf(pod).map((port) => ({
           name: portName(port),
           protocol: port.protocol,
@@ -66,16 +66,22 @@ function portName({ container_port }: PodContainerPort): string {
 }
 
 /** A pod in the network of its host has an address that is not one of pods. */
-function localAddress(pod: Pod, node: NodeView): string | undefined {
-  return [pod.ip_address, ...pod.ip_addresses].find((text) => {
+function localAddresses(pod: Pod, node: NodeView): string[] {
+  const all = [pod.ip_address, ...pod.ip_addresses].filter((text) => {
     const bytes = parseIp(text);
-    if (bytes === undefined || ipFamily(bytes) !== node.family) return false;
+    if (bytes === undefined || !node.families.includes(ipFamily(bytes))) return false;
     const { isLocal, place } = node.locate(bytes, text, '');
     return isLocal && place === 'pod';
   });
+  return [...new Set(all)];
 }
 
-function addPort(addresses: RequestedAddresses, port: PodContainerPort, node: NodeView): void {
+function addPort(
+  addresses: RequestedAddresses,
+  port: PodContainerPort,
+  pod: Pod,
+  node: NodeView,
+): void {
   const { host_port, host_ip_address: hostIp, protocol } = port;
   const request = {
     kind: 'host-port',
@@ -83,16 +89,30 @@ function addPort(addresses: RequestedAddresses, port: PodContainerPort, node: No
     port: host_port,
     protocol,
   } as const;
-  const isAny = hostIp === '' || hostIp === (node.family === 4 ? '0.0.0.0' : '::');
-  for (const address of isAny ? node.addresses : [hostIp])
-    addresses.add({ ...request, address }, isAny ? undefined : whyNotAddress(hostIp, node));
+  const families = new Set(localAddresses(pod, node).map(familyOfAddress));
+  const bytes = parseIp(hostIp);
+  const isAny = bytes !== undefined && isUnspecified(bytes) && families.has(ipFamily(bytes));
+  if (hostIp !== '' && !isAny) {
+    addresses.add({ ...request, address: hostIp }, whyNotAddress(hostIp, families, node));
+    return;
+  }
+  for (const address of node.addresses)
+    if (hostIp === '' ? families.has(familyOfAddress(address)) : hostIp === unspecifiedOf(address))
+      addresses.add({ ...request, address }, undefined);
 }
 
-function whyNotAddress(hostIp: string, node: NodeView): NotRendered | undefined {
-  if (node.addresses.includes(hostIp)) return undefined;
+function whyNotAddress(
+  hostIp: string,
+  families: ReadonlySet<IpFamily>,
+  node: NodeView,
+): NotRendered | undefined {
   const bytes = parseIp(hostIp);
   if (bytes === undefined) return problem(`"${hostIp}" is not an address`);
-  if (ipFamily(bytes) !== node.family) return problem(`only IPv${node.family} is rendered`);
+  const family = ipFamily(bytes);
+  if (!node.families.includes(family))
+    return problem(`only ${familiesText(node.families)} is rendered`);
+  if (!families.has(family)) return problem(`the pod has no IPv${family} address`);
+  if (node.addresses.includes(hostIp)) return undefined;
   // no packet to it leaves the host
   if (whyNoHost(hostIp)?.reason === 'loopback')
     return { reason: 'only the host reaches it', isProblem: false };

@@ -16,18 +16,20 @@ import { type OtherNode, OtherNodes } from './other-nodes.ts';
 /** Input of the processor besides the Kubernetes objects. */
 export interface LocalNode {
   readonly name: string;
-  /** Addresses and backends of the other family are not rendered. */
-  readonly family: IpFamily;
+  /** Those of the pods, the primary one first; addresses and backends of others are not rendered. */
+  readonly families: readonly IpFamily[];
+  /** Those of them in which clients outside of the cluster are served. */
+  readonly familiesOutside: readonly IpFamily[];
   /** At which node ports answer, without prefix length: the addresses of VPP and of the host. */
   readonly addresses: readonly string[];
-  /** Address by which other nodes know the host of this one; empty: it has none besides that of the link to VPP. */
-  readonly hostSource: string;
+  /** Addresses by which other nodes know the host of this one, at most one of each family: besides those of the link to VPP. */
+  readonly hostSources: readonly string[];
   /** Whether services are reached at their `externalIPs`. */
   readonly hasExternalIps: boolean;
-  /** CIDR of the pods of all nodes. */
-  readonly podSubnet: string;
-  /** CIDR of the pods of this node. */
-  readonly ownPodSubnet: string;
+  /** CIDRs of the pods of all nodes, one of each family. */
+  readonly podSubnets: readonly string[];
+  /** CIDRs of the pods of this node, one of each family. */
+  readonly ownPodSubnets: readonly string[];
   readonly network: OwnNetwork;
   /** Ports that the node needs on every address. */
   readonly neededPorts: readonly NeededPort[];
@@ -48,14 +50,14 @@ export interface EtcdEndpoint {
   readonly port: number;
 }
 
-/** Addresses of the family at which clients can ask, each once. */
+/** Addresses of the families at which clients can ask, each once. */
 export function askedAddresses({
   addresses,
-  family,
-}: Pick<LocalNode, 'addresses' | 'family'>): readonly string[] {
+  families,
+}: Pick<LocalNode, 'addresses' | 'families'>): readonly string[] {
   const asked = addresses.flatMap((text) => {
     const bytes = parseIp(text);
-    if (bytes === undefined || ipFamily(bytes) !== family) return [];
+    if (bytes === undefined || !families.includes(ipFamily(bytes))) return [];
     // the host has addresses at which no client outside of it can ask
     return whyNoHost(text) === undefined ? [formatIp(bytes)] : [];
   });
@@ -65,13 +67,13 @@ export function askedAddresses({
 /** The facts of `LocalNode`, parsed once. */
 export class NodeView {
   readonly name: string;
-  readonly family: IpFamily;
+  readonly families: readonly IpFamily[];
+  readonly familiesOutside: readonly IpFamily[];
   readonly hasExternalIps: boolean;
-  /** Those of the family at which clients can ask, each once. */
+  /** Those of the families at which clients can ask, each once. */
   readonly addresses: readonly string[];
-  readonly #pods: Cidr | undefined;
-  /** The network of the pods of this node. */
-  readonly ownPods: Cidr | undefined;
+  readonly #pods: readonly Cidr[];
+  readonly #ownPods: readonly Cidr[];
   readonly #neededPorts: readonly NeededPort[];
   readonly #etcdEndpoints: readonly EtcdEndpoint[];
   readonly #rules: AddressRules;
@@ -81,16 +83,22 @@ export class NodeView {
 
   constructor(node: LocalNode) {
     this.name = node.name;
-    this.family = node.family;
+    this.families = node.families;
+    this.familiesOutside = node.familiesOutside;
     this.hasExternalIps = node.hasExternalIps;
     this.addresses = askedAddresses(node);
     this.#own = new Set(this.addresses);
-    this.#pods = parseCidr(node.podSubnet);
-    this.ownPods = parseCidr(node.ownPodSubnet);
+    this.#pods = cidrs(node.podSubnets);
+    this.#ownPods = cidrs(node.ownPodSubnets);
     this.#neededPorts = node.neededPorts;
     this.#etcdEndpoints = node.etcdEndpoints;
     this.#rules = new AddressRules(node.network);
     this.otherNodes = new OtherNodes(node.otherNodes);
+  }
+
+  /** The network of the pods of this node. */
+  ownPods(family: IpFamily): Cidr | undefined {
+    return this.#ownPods.find(({ address }) => ipFamily(address) === family);
   }
 
   /**
@@ -100,7 +108,7 @@ export class NodeView {
   locate(address: IpBytes, text: string, nodeName: string): EndpointLocation {
     const isPod = isIn(this.#pods, address);
     const other = isPod ? undefined : this.otherNodes.nameOf(text);
-    const isOwn = this.#own.has(text) || isIn(this.ownPods, address);
+    const isOwn = this.#own.has(text) || isIn(this.#ownPods, address);
     const isLocal = nodeName === '' ? isOwn : nodeName === this.name;
     const isNode = isLocal || other !== undefined;
     return {
@@ -158,8 +166,17 @@ export interface EndpointLocation {
   readonly place: BackendPlace;
 }
 
-function isIn(cidr: Cidr | undefined, address: IpBytes): boolean {
-  return cidr !== undefined && contains(cidr, address);
+function cidrs(texts: readonly string[]): Cidr[] {
+  return texts.flatMap((text) => parseCidr(text) ?? []);
+}
+
+function isIn(networks: readonly Cidr[], address: IpBytes): boolean {
+  return networks.some((one) => contains(one, address));
+}
+
+/** For sentences: `IPv4`, `IPv4 or IPv6`. */
+export function familiesText(families: readonly IpFamily[]): string {
+  return families.map((family) => `IPv${family}`).join(' or ');
 }
 
 export function isPort(port: number): boolean {

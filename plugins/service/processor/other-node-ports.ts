@@ -2,7 +2,7 @@
  * Node ports of other nodes with `externalTrafficPolicy: Local`: each node has backends of its own there. A socket of
  * this node goes to them directly, with its own address, as the packet would that the other node translates.
  */
-import { ipFamily, parseIp } from '#models/ip.ts';
+import { familyOfAddress } from '#plugins/ipam/api.ts';
 import type { OtherNodePort, ServiceAddress } from '../rendered-service.ts';
 import type { BackendOrder } from './backend-order.ts';
 import { type EndpointList, portKey } from './endpoint-list.ts';
@@ -20,9 +20,14 @@ export function otherNodePorts(
   orderBackends: BackendOrder,
 ): OtherNodePort[] {
   const nodePorts = addresses.filter(({ kind }) => kind === 'node-port');
-  const ports = new Map(nodePorts.map((one) => [`${one.protocol} ${one.port}`, one]));
-  return [...ports.values()].flatMap(({ portName, port, protocol, affinityTimeout }) => {
-    const endpoints = byPort.get(portKey(portName, protocol)) ?? [];
+  const ports = new Map(
+    nodePorts.map((one) => [
+      `${familyOfAddress(one.address)} ${one.protocol} ${one.port}`,
+      { ...one, family: familyOfAddress(one.address) },
+    ]),
+  );
+  return [...ports.values()].flatMap(({ family, portName, port, protocol, affinityTimeout }) => {
+    const endpoints = byPort.get(portKey(family, portName, protocol)) ?? [];
     const others = endpoints.filter(({ isLocal }) => !isLocal);
     return [...Map.groupBy(others, ({ nodeName }) => nodeName)].flatMap(([name, own]) => {
       const backends = orderBackends(usedOnNode(own)).map(({ address, port, nodeName, place }) => {
@@ -31,13 +36,8 @@ export function otherNodePorts(
       if (backends.length === 0) return [];
       return node.otherNodes
         .nodePortAddressesOf(name)
-        .filter((address) => isOfFamily(address, node.family))
+        .filter((address) => familyOfAddress(address) === family)
         .map((address): OtherNodePort => ({ address, port, protocol, affinityTimeout, backends }));
     });
   });
-}
-
-function isOfFamily(address: string, family: NodeView['family']): boolean {
-  const bytes = parseIp(address);
-  return bytes !== undefined && ipFamily(bytes) === family;
 }

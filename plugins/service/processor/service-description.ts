@@ -1,16 +1,16 @@
 /** A service for documents: all addresses and endpoints, also those that are not used, and why. */
 import type { Endpoints } from '#kubernetes/models/endpoints.ts';
 import type { AddressKind, ServiceName } from '../rendered-service.ts';
-import {
-  type Endpoint,
-  type EndpointState,
-  endpointList,
-  noEndpoints,
-  portKey,
-} from './endpoint-list.ts';
+import { type Endpoint, type EndpointState, endpointList, noEndpoints } from './endpoint-list.ts';
 import { judgmentFor } from './endpoint-selection.ts';
 import type { ServiceSpec, TrafficPolicy } from './service-spec.ts';
-import { clientsOf, policyOf, type RenderingContext, whyNotCarried } from './service-state.ts';
+import {
+  clientsOf,
+  policyOf,
+  portOf,
+  type RenderingContext,
+  whyNotCarried,
+} from './service-state.ts';
 
 export interface ServiceDescription {
   readonly name: ServiceName;
@@ -63,7 +63,7 @@ export function describeService(
     const clients = clientsOf(spec, one);
     const whyNotRendered = whyNotCarried(one, spec.name, context)?.reason;
     const isRendered = whyNotRendered === undefined;
-    const all = endpoints.byPort.get(portKey(one.portName, one.protocol)) ?? [];
+    const all = endpoints.byPort.get(portOf(one)) ?? [];
     return {
       ...address,
       policy,

@@ -1,8 +1,9 @@
 /** A Service object as this node reads it: its addresses, and how their traffic is distributed. */
 import type { Service } from '#kubernetes/models/service.ts';
-import { type IpBytes, ipFamily, parseIp } from '#models/ip.ts';
-import type { AddressKind, PermittedClients, ServiceName } from '../rendered-service.ts';
-import { isPort, type NodeView } from './local-node.ts';
+import { type IpBytes, type IpFamily, ipFamily, parseIp } from '#models/ip.ts';
+import { familyOfAddress } from '#plugins/ipam/api.ts';
+import type { AddressKind, ServiceName } from '../rendered-service.ts';
+import { familiesText, isPort, type NodeView } from './local-node.ts';
 import {
   type NotRendered,
   problem,
@@ -10,7 +11,7 @@ import {
   RequestedAddresses,
   type UnrenderedAddress,
 } from './requested-addresses.ts';
-import { sourceRanges } from './source-ranges.ts';
+import { type PermittedByFamily, sourceRanges } from './source-ranges.ts';
 
 /** How traffic of an address is distributed: to backends of all nodes, or of this node only. */
 export type TrafficPolicy = 'Cluster' | 'Local';
@@ -30,8 +31,10 @@ export interface ServiceSpec {
   readonly externalPolicy: TrafficPolicy;
   /** Seconds; 0: none. */
   readonly affinityTimeout: number;
-  /** Those who may use the addresses of its load balancer; undefined: everyone. */
-  readonly loadBalancerClients: PermittedClients | undefined;
+  /** Those who may use the addresses of its load balancer. */
+  readonly loadBalancerClients: PermittedByFamily;
+  /** Those of its families in which clients outside of the cluster are served. */
+  readonly familiesOutside: readonly IpFamily[];
   /** Port of the health check for load balancers; 0: none. */
   readonly healthCheckPort: number;
 }
@@ -40,15 +43,17 @@ export interface ServiceSpec {
 const DEFAULT_AFFINITY_TIMEOUT = 10_800;
 
 export function serviceSpec(name: ServiceName, service: Service, node: NodeView): ServiceSpec {
-  const whyNot = whyNothing(service, node);
+  const families = servedFamilies(service, node);
+  const whyNot = whyNothing(service, families, node);
   const addresses =
     whyNot === undefined
-      ? new AddressReader(service, node).read()
+      ? new AddressReader(service, families, node).read()
       : { requested: new Map<string, RequestedAddress>(), unrendered: [] };
   const isBalanced = service.service_type === 'LoadBalancer';
   const externalPolicy = service.external_traffic_policy === 'Local' ? 'Local' : 'Cluster';
   const ranges = whyNot === undefined && isBalanced ? service.loadbalancer_source_ranges : [];
   const { clients, problems } = sourceRanges(ranges, node);
+  const familiesOutside = families.filter((family) => node.familiesOutside.includes(family));
   const hasHealthCheck = whyNot === undefined && isBalanced && externalPolicy === 'Local';
   return {
     name,
@@ -64,24 +69,39 @@ export function serviceSpec(name: ServiceName, service: Service, node: NodeView)
       service.session_affinity === 'ClientIP'
         ? service.session_affinity_timeout || DEFAULT_AFFINITY_TIMEOUT
         : 0,
+    familiesOutside,
+    // a load balancer must send its clients, which are outside, to no node that does not serve them
     healthCheckPort:
-      hasHealthCheck && isPort(service.health_check_node_port) ? service.health_check_node_port : 0,
+      hasHealthCheck && familiesOutside.length > 0 && isPort(service.health_check_node_port)
+        ? service.health_check_node_port
+        : 0,
   };
 }
 
-/** A service without a cluster address has no other address either, as in kube-proxy. */
-function whyNothing(service: Service, node: NodeView): string | undefined {
+/** Those of its cluster addresses, which are those of its `ipFamilies`: it has other addresses in no other one, as in kube-proxy. */
+function servedFamilies(service: Service, node: NodeView): readonly IpFamily[] {
+  const own = new Set(
+    clusterIps(service)
+      .map(parseIp)
+      .flatMap((ip) => (ip ? ipFamily(ip) : [])),
+  );
+  return node.families.filter((family) => own.has(family));
+}
+
+function whyNothing(
+  service: Service,
+  families: readonly IpFamily[],
+  node: NodeView,
+): string | undefined {
   if (service.proxy_name !== '') return `the proxy "${service.proxy_name}" serves it`;
   if (service.headless) return 'it has the label service.kubernetes.io/headless';
   if (service.service_type === 'ExternalName') return 'its type is ExternalName';
   const ips = clusterIps(service);
   if (ips.every((ip) => ip === '')) return 'it has no cluster address';
   if (ips.some((ip) => ip === 'None')) return 'it is headless';
-  const inFamily = ips.some((ip) => {
-    const bytes = parseIp(ip);
-    return bytes !== undefined && ipFamily(bytes) === node.family;
-  });
-  return inFamily ? undefined : `it has no IPv${node.family} cluster address`;
+  return families.length > 0
+    ? undefined
+    : `it has no ${familiesText(node.families)} cluster address`;
 }
 
 function clusterIps(service: Service): readonly string[] {
@@ -90,11 +110,13 @@ function clusterIps(service: Service): readonly string[] {
 
 class AddressReader {
   readonly #service: Service;
+  readonly #families: readonly IpFamily[];
   readonly #node: NodeView;
   readonly #addresses: RequestedAddresses;
 
-  constructor(service: Service, node: NodeView) {
+  constructor(service: Service, families: readonly IpFamily[], node: NodeView) {
     this.#service = service;
+    this.#families = families;
     this.#node = node;
     this.#addresses = new RequestedAddresses(node);
   }
@@ -103,7 +125,8 @@ class AddressReader {
   read(): RequestedAddresses {
     const service = this.#service;
     for (const ip of clusterIps(service)) this.#addAll('cluster-ip', ip);
-    for (const ip of this.#node.addresses) this.#addAll('node-port', ip);
+    for (const ip of this.#node.addresses)
+      if (this.#families.includes(familyOfAddress(ip))) this.#addAll('node-port', ip);
     if (service.service_type === 'LoadBalancer') {
       for (const ip of service.lb_ingress_ips) if (ip !== '') this.#addAll('load-balancer', ip);
       for (const ip of service.lb_proxy_ips) {
@@ -135,10 +158,17 @@ class AddressReader {
     text: string,
     bytes: IpBytes | undefined,
   ): NotRendered | undefined {
-    if (bytes !== undefined && ipFamily(bytes) !== this.#node.family)
-      return { reason: `only IPv${this.#node.family} is rendered`, isProblem: false };
     const isExternal = kind === 'load-balancer' || kind === 'external-ip';
+    if (bytes !== undefined && !this.#families.includes(ipFamily(bytes)))
+      return this.#whyNotFamily(ipFamily(bytes));
     const whyNot = this.#node.whyNot(isExternal ? 'external address' : 'cluster IP', bytes);
     return whyNot === undefined ? undefined : problem(`${bytes ? text : `"${text}"`} ${whyNot}`);
+  }
+
+  #whyNotFamily(family: IpFamily): NotRendered {
+    const { families } = this.#node;
+    return families.includes(family)
+      ? problem(`the service has no IPv${family} cluster address`)
+      : { reason: `only ${familiesText(families)} is rendered`, isProblem: false };
   }
 }

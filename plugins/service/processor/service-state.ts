@@ -1,6 +1,7 @@
 /** One service on this node: what it asks for, and what is rendered of it. */
 import type { Steps } from '#infra/clock/steps.ts';
 import type { Endpoints } from '#kubernetes/models/endpoints.ts';
+import { familyOfAddress } from '#plugins/ipam/api.ts';
 import {
   type Backend,
   ownerText,
@@ -49,8 +50,17 @@ export interface ServiceState {
 /** The health check of a service, for its load balancer. */
 export interface HealthCheck {
   readonly port: number;
-  /** Ready endpoints of this node. */
+  /** Ready endpoints of this node; with both families those of the one that has more. */
   readonly localEndpoints: number;
+}
+
+/** The port of the endpoints of an address. */
+export function portOf({
+  address,
+  portName,
+  protocol,
+}: Pick<RequestedAddress, 'address' | 'portName' | 'protocol'>): string {
+  return portKey(familyOfAddress(address), portName, protocol);
 }
 
 export function policyOf(
@@ -63,9 +73,11 @@ export function policyOf(
 /** Those who may use the address; undefined: everyone. */
 export function clientsOf(
   spec: ServiceSpec,
-  { kind }: Pick<RequestedAddress, 'kind'>,
+  { kind, address }: Pick<RequestedAddress, 'kind' | 'address'>,
 ): PermittedClients | undefined {
-  return kind === 'load-balancer' ? spec.loadBalancerClients : undefined;
+  return kind === 'load-balancer'
+    ? spec.loadBalancerClients.get(familyOfAddress(address))
+    : undefined;
 }
 
 /** Why a requested address is not rendered; undefined if it is. */
@@ -122,7 +134,7 @@ export function* serviceState(
       continue;
     }
     const policy = policyOf(spec, one);
-    const port = portKey(one.portName, one.protocol);
+    const port = portOf(one);
     const backendsBy = (which: TrafficPolicy): readonly Backend[] => {
       const list = `${which} ${port}`;
       const backends =
@@ -161,7 +173,7 @@ export function* serviceState(
     healthCheck:
       spec.healthCheckPort === 0
         ? undefined
-        : { port: spec.healthCheckPort, localEndpoints: localEndpoints(endpoints) },
+        : { port: spec.healthCheckPort, localEndpoints: localEndpoints(spec, endpoints) },
   };
 }
 
@@ -178,14 +190,20 @@ function usedBackends(
   });
 }
 
-/** Number of addresses of this node that are ready for some port, as kube-proxy counts them. */
-function localEndpoints({ byPort }: EndpointList): number {
+/**
+ * Number of addresses of this node that are ready for some port, as kube-proxy counts them. A pod with two addresses is one
+ * endpoint.
+ */
+function localEndpoints({ familiesOutside }: ServiceSpec, { byPort }: EndpointList): number {
   const addresses = new Set<string>();
   for (const endpoints of byPort.values()) {
     for (const { address, isLocal, state } of endpoints)
       if (isLocal && state === 'ready') addresses.add(address);
   }
-  return addresses.size;
+  const families = [...addresses].map(familyOfAddress);
+  return Math.max(
+    ...familiesOutside.map((family) => families.filter((one) => one === family).length),
+  );
 }
 
 function ownedAddresses(spec: ServiceSpec, { byPort, clusterIps }: EndpointList): string[] {

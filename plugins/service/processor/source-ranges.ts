@@ -3,6 +3,7 @@ import {
   type Cidr,
   contains,
   formatCidr,
+  type IpFamily,
   ipFamily,
   lastAddress,
   network,
@@ -11,9 +12,11 @@ import {
 import type { PermittedClients } from '../rendered-service.ts';
 import type { NodeView } from './local-node.ts';
 
+/** The clients of a family; absent: everyone may. */
+export type PermittedByFamily = ReadonlyMap<IpFamily, PermittedClients>;
+
 export interface SourceRanges {
-  /** undefined: everyone may. */
-  readonly clients: PermittedClients | undefined;
+  readonly clients: PermittedByFamily;
   /** Ranges that cannot be read. They permit no client: a service that has no other range is closed. */
   readonly problems: readonly string[];
 }
@@ -25,18 +28,19 @@ export function sourceRanges(texts: readonly string[], node: NodeView): SourceRa
     const range = parseKubernetesCidr(text.trim());
     if (range === undefined)
       problems.push(`"${text}" of loadBalancerSourceRanges is no network: it permits no client`);
-    else if (ipFamily(range.address) === node.family) ranges.push(network(range));
+    else ranges.push(network(range));
   }
-  const isOpen = texts.length === 0 || ranges.some(({ length }) => length === 0);
-  return {
-    problems,
-    clients: isOpen
-      ? undefined
-      : {
-          ranges: [...new Set(ranges.map(formatCidr))].sort(),
-          pods: podsOf(ranges, node.ownPods),
-        },
-  };
+  const clients = new Map<IpFamily, PermittedClients>();
+  if (texts.length === 0) return { problems, clients };
+  for (const family of node.families) {
+    const own = ranges.filter(({ address }) => ipFamily(address) === family);
+    if (own.some(({ length }) => length === 0)) continue;
+    clients.set(family, {
+      ranges: [...new Set(own.map(formatCidr))].sort(),
+      pods: podsOf(own, node.ownPods(family)),
+    });
+  }
+  return { problems, clients };
 }
 
 /** Two ranges that contain all pods only together count as a part. */

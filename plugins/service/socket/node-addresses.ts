@@ -12,16 +12,16 @@ export interface AddressedNode {
 /** Changes with the addresses of this node. */
 export class NodeAddresses {
   readonly #own: ReadonlySet<string>;
-  readonly #family: LocalNode['family'];
+  readonly #families: LocalNode['families'];
 
-  constructor(node: Pick<LocalNode, 'addresses' | 'family'>) {
+  constructor(node: Pick<LocalNode, 'addresses' | 'families'>) {
     this.#own = new Set(askedAddresses(node));
-    this.#family = node.family;
+    this.#families = node.families;
   }
 
   /** Of any node. An address of this node is its own, even if another node has it, too. */
   valuesOf({ addresses }: AddressedNode): KeyValue[] {
-    return askedAddresses({ addresses, family: this.#family }).map((address) =>
+    return askedAddresses({ addresses, families: this.#families }).map((address) =>
       keyValue(socketNodeAddressModel, { address, is_local: this.#own.has(address) }),
     );
   }

@@ -7,6 +7,7 @@ import {
   socketServiceModel,
 } from '#models/linux/socket-service.ts';
 import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
+import { familyOfAddress } from '#plugins/ipam/api.ts';
 import {
   type Backend,
   hasEndpoints,
@@ -25,8 +26,8 @@ export function socketKey(service: ServiceName): string {
 export interface SocketRendering {
   /** Share of a backend on this node, when one on another node has 1. */
   readonly localWeight: number;
-  /** Address that processes of the host have as their own where clients keep theirs; empty: that of the link to VPP. */
-  readonly hostSource: string;
+  /** Addresses that processes of the host have as their own where clients keep theirs; none of a family: that of the link to VPP. */
+  readonly hostSources: readonly string[];
 }
 
 /**
@@ -36,22 +37,24 @@ export interface SocketRendering {
  */
 export function socketValue(
   { name, addresses, atOtherNodes = [] }: RenderedService,
-  { localWeight, hostSource }: SocketRendering,
+  { localWeight, hostSources }: SocketRendering,
 ): KeyValue {
   const mappings = new Map<string, SocketServiceMapping>();
   const frontends = new Map<string, Map<string, SocketServiceFrontend>>();
+  const hostSource = (asked: string): string =>
+    hostSources.find((one) => familyOfAddress(one) === familyOfAddress(asked)) ?? '';
   const asked = [
     ...addresses.map((one) => ({
       affinityTimeout: one.affinityTimeout,
       forwarded: backendsAtSockets(one),
       reachedBy: frontendsOf(one),
-      host_source: keepsClient(one) ? hostSource : '',
+      host_source: keepsClient(one) ? hostSource(one.address) : '',
     })),
     ...atOtherNodes.map(({ address, port, protocol, affinityTimeout, backends }) => ({
       affinityTimeout,
       forwarded: backends,
       reachedBy: [{ address, port, protocol, scope: 'ADDRESS' } as const],
-      host_source: hostSource,
+      host_source: hostSource(address),
     })),
   ];
   const textOf = textsOfBackends();

@@ -1,32 +1,30 @@
-/** Addresses of a cluster of one family, and random objects of IPv4 in that family. */
+/** Addresses of a cluster of one family or of both, and random objects of IPv4 in its families. */
 import type { KubeEndpointSlice } from '#kubernetes/reflector/objects/endpoints.ts';
-import { type EndpointsInput, slicesOf } from './random-objects.ts';
+import { type EndpointsInput, type ServiceObject, slicesOf } from './random-objects.ts';
 
 export interface AddressPlan {
-  readonly family: 4 | 6;
+  /** The primary one first. */
+  readonly families: readonly (4 | 6)[];
   /** Of contiv.conf. */
   readonly yaml: string;
-  /** Number of the bits of the network of the nodes. */
-  readonly length: number;
-  /** Addresses of VPP and host of a node. */
-  nodeAddresses(at: number): readonly [vpp: string, host: string];
-  /** First and last address of the subnet of the pods of a node. */
-  podRange(at: number): readonly [first: string, last: string];
+  /** Addresses of VPP and host of a node, of each family. */
+  nodeAddresses(at: number): readonly (readonly [vpp: string, host: string])[];
+  /** First and last address of the subnet of the pods of a node, of each family. */
+  podRanges(at: number): readonly (readonly [first: string, last: string])[];
   /** Whether users may not choose the address for their services. */
   isForbidden(address: string): boolean;
 }
 
 export const ipv4: AddressPlan = {
-  family: 4,
+  families: [4],
   yaml: 'ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}',
-  length: 24,
-  nodeAddresses: (at) => [`192.168.16.${at}`, `172.16.0.${at}`],
-  podRange: (at) => [`10.1.${at}.0`, `10.1.${at}.255`],
+  nodeAddresses: (at) => [[`192.168.16.${at}`, `172.16.0.${at}`]],
+  podRanges: (at) => [[`10.1.${at}.0`, `10.1.${at}.255`]],
   isForbidden: (address) => address.startsWith('10.1.'),
 };
 
 export const ipv6: AddressPlan = {
-  family: 6,
+  families: [6],
   yaml: `ipamConfig:
   podSubnetCIDR: fd01::/48
   podSubnetOneNodePrefixLen: 64
@@ -35,11 +33,34 @@ export const ipv6: AddressPlan = {
   nodeInterconnectCIDR: fd03::/64
   vxlanCIDR: fd04::/64
   serviceCIDR: fd05::/108`,
-  length: 64,
-  nodeAddresses: (at) => [`fd03::${at}`, `fd09::${at}`],
-  podRange: (at) => [`fd01:0:0:${at}::`, `fd01:0:0:${at}:ffff:ffff:ffff:ffff`],
+  nodeAddresses: (at) => [[`fd03::${at}`, `fd09::${at}`]],
+  podRanges: (at) => [[`fd01:0:0:${at}::`, `fd01:0:0:${at}:ffff:ffff:ffff:ffff`]],
   isForbidden: (address) => address.startsWith('fd01:'),
 };
+
+/** IPv4 first, or IPv6. */
+export const [ipv4First, ipv6First] = [[ipv4, ipv6] as const, [ipv6, ipv4] as const].map(
+  (plans): AddressPlan => {
+    const both = (four: string, six: string) =>
+      (plans[0] === ipv4 ? [four, six] : [six, four]).join();
+    return {
+      families: plans.flatMap(({ families }) => families),
+      yaml: `ipamConfig:
+  podSubnetCIDR: ${both('10.1.0.0/16', 'fd01::/48')}
+  podSubnetOneNodePrefixLenIPv4: 24
+  podSubnetOneNodePrefixLenIPv6: 64
+  vppHostSubnetCIDR: ${both('172.30.0.0/16', 'fd02::/48')}
+  vppHostSubnetOneNodePrefixLenIPv4: 24
+  vppHostSubnetOneNodePrefixLenIPv6: 64
+  nodeInterconnectCIDR: ${both('192.168.16.0/24', 'fd03::/64')}
+  vxlanCIDR: ${both('192.168.30.0/24', 'fd04::/64')}
+  serviceCIDR: ${both('10.96.0.0/12', 'fd05::/108')}`,
+      nodeAddresses: (at) => plans.flatMap((plan) => plan.nodeAddresses(at)),
+      podRanges: (at) => plans.flatMap((plan) => plan.podRanges(at)),
+      isForbidden: (address) => plans.some((plan) => plan.isForbidden(address)),
+    };
+  },
+) as [AddressPlan, AddressPlan];
 
 /** Beginnings of addresses that correspond. */
 const networks = [
@@ -47,6 +68,8 @@ const networks = [
   ['10.97.0.', 'fd00:96::'],
   ['10.1.1.', 'fd01:0:0:1::'],
   ['10.1.2.', 'fd01:0:0:2::'],
+  ['10.1.3.', 'fd01:0:0:3::'],
+  ['10.20.0.', 'fd0a::'],
   ['172.16.0.', 'fd09::'],
   ['192.168.16.', 'fd03::'],
   ['198.18.0.', 'fd00::'],
@@ -86,15 +109,40 @@ function otherAddress(text: string): string {
   return text;
 }
 
+/** The primary family of the cluster, the other one, or both. */
+export type Families = 'own' | 'other' | 'both';
+
+/** @param kinds families of the service; in a cluster of one family it has that one */
+export function serviceIn(
+  { families: [primary, second] }: Pick<AddressPlan, 'families'>,
+  four: ServiceObject,
+  kinds: Families,
+): ServiceObject {
+  const six = inOtherFamily(four);
+  const [own, other] = primary === 4 ? [four, six] : [six, four];
+  if (second === undefined || kinds === 'own') return own;
+  if (kinds === 'other') return other;
+  const both = <T>(of: (one: ServiceObject) => readonly T[]) => [
+    ...new Set([...of(own), ...of(other)]),
+  ];
+  return {
+    ...own,
+    clusterIPs: both(({ clusterIPs }) => clusterIPs),
+    externalIPs: both(({ externalIPs }) => externalIPs),
+    ingress: both(({ ingress }) => ingress),
+    loadBalancerSourceRanges: both((one) => one.loadBalancerSourceRanges),
+  };
+}
+
 /**
  * @param kinds families of the endpoints: those of a service may have one or both
- * @returns the slices, with the families of the endpoints in the plan exchanged if it is of IPv6
+ * @returns the slices, with the families of the endpoints in the plan exchanged if its primary one is IPv6
  */
 export function slicesIn(
-  { family }: AddressPlan,
+  { families: [family] }: Pick<AddressPlan, 'families'>,
   name: string,
   input: EndpointsInput,
-  kinds: 'own' | 'other' | 'both',
+  kinds: Families,
 ): KubeEndpointSlice[] {
   const four = slicesOf(name, input);
   const six = four.map((slice) => ({

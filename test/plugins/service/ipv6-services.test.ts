@@ -23,7 +23,7 @@ ipamConfig:
   serviceCIDR: fd05::/108
 `;
 const CLUSTER_IP = 'fd05::a';
-const OUTSIDE = /^carried at sockets only: clients outside of the cluster are not served/;
+const OUTSIDE = /^IPv6 is carried at sockets only: clients outside of the cluster are not served/;
 const inside: TestEndpoint = { ip: 'fd01:0:0:1::2', node: 'node-a', pod: 'local-2' };
 const remote: TestEndpoint = { ip: 'fd01:0:0:2::2', node: 'node-b', pod: 'remote-2' };
 const [insideBackend, remoteBackend] = [inside, remote].map(({ ip }) => ({

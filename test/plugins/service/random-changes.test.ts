@@ -25,6 +25,17 @@ ${IPAM}
 nodeConfig: [{nodeName: node-a, mainVPPInterface: {interfaceName: Gig1, ip: 192.168.16.1/24}, ${OTHER_NIC}}]
 `,
   'no overlay': `nodeToNodeTransport: nooverlay\nnatExternalTraffic: true\n${IPAM}`,
+  'both families': `
+ipamConfig:
+  podSubnetCIDR: 10.1.0.0/16,fd01::/48
+  podSubnetOneNodePrefixLenIPv6: 64
+  vppHostSubnetCIDR: 172.30.0.0/16,fd02::/48
+  vppHostSubnetOneNodePrefixLenIPv6: 64
+  nodeInterconnectCIDR: 192.168.16.0/24,fd03::/64
+  vxlanCIDR: 192.168.30.0/24,fd04::/64
+  serviceCIDR: 10.96.0.0/12,fd05::/108
+  defaultGateway: 192.168.16.100
+`,
   DHCP: `
 natExternalTraffic: true
 nodeConfig: [{nodeName: node-a, mainVPPInterface: {interfaceName: Gig1, useDHCP: true}, ${OTHER_NIC}}]
@@ -39,6 +50,10 @@ const someAddresses = [
   '192.168.16.2',
   '203.0.113.51',
   '203.0.113.50',
+  'fd09::5',
+  'fd03::1',
+  'fd09::6',
+  '2001:db8::7',
 ];
 const names = ['a', 'b', 'c'];
 const ports = [
@@ -65,6 +80,9 @@ const endpoints = [
   { ip: '192.168.16.2', node_name: '' },
   { ip: '172.16.0.7', node_name: 'node-c' },
   { ip: '198.51.100.5', node_name: '' },
+  { ip: 'fd01:0:0:1::2', node_name: 'node-a' },
+  { ip: 'fd01:0:0:2::2', node_name: 'node-b', for_zones: ['west'] },
+  { ip: 'fd09::6', node_name: '' },
 ];
 
 function nodeInZone(name: string, zone: string, addresses: readonly string[]): KubeValue {
@@ -110,7 +128,13 @@ class RandomCluster {
       () => node.put(nodeInZone(other, '', this.#some(someAddresses))),
       () => node.remove(nodeValue(other)),
       () =>
-        node.put(vppNodeValue(id, other, ...this.#some(someAddresses).map((one) => `${one}/24`))),
+        node.put(
+          vppNodeValue(
+            id,
+            other,
+            ...this.#some(someAddresses).map((one) => `${one}/${one.includes(':') ? 64 : 24}`),
+          ),
+        ),
       () => node.remove(vppNodeValue(id, other)),
       ...(this.#useDhcp ? [() => this.#changeLease()] : []),
     ];
@@ -118,7 +142,10 @@ class RandomCluster {
   }
 
   #service(name: string): KubeValue {
-    return serviceValue(name, `10.96.0.${10 + names.indexOf(name)}`, {
+    const at = 10 + names.indexOf(name);
+    const ips = this.#one([[`10.96.0.${at}`], [`10.96.0.${at}`, `fd05::${at}`], [`fd05::${at}`]]);
+    return serviceValue(name, ips[0] ?? '', {
+      cluster_ips: ips,
       service_type: this.#one(['ClusterIP', 'NodePort', 'LoadBalancer']),
       external_ips: this.#some(someAddresses).slice(0, 2),
       lb_ingress_ips: this.#some(['198.51.100.1', '203.0.113.50']),
@@ -159,6 +186,7 @@ class RandomCluster {
       name,
       namespace: 'default',
       ip_address: this.#one(['', '10.1.1.2', '10.1.1.3', '10.1.2.2', '172.16.0.5']),
+      ip_addresses: this.#some(['fd01:0:0:1::2', 'fd01:0:0:2::2']),
       container: [{ name: 'main', port: [somePort(), somePort()] }],
     });
     return { resource: 'pod', key: resources.pod.key(name, 'default'), value };
@@ -166,8 +194,9 @@ class RandomCluster {
 
   /** The Node object has the addresses of the host. */
   #changeOwnNode() {
-    const addresses = ['172.16.0.5', ...this.#some(['172.16.0.7', '203.0.113.50'])];
-    const cidrs = addresses.map((one) => `${one}/24`);
+    const others = this.#some(['172.16.0.7', '203.0.113.50', 'fd09::5', 'fd09::7']);
+    const addresses = ['172.16.0.5', ...others];
+    const cidrs = addresses.map((one) => `${one}/${one.includes(':') ? 64 : 24}`);
     this.node.host.hostLinks = [{ name: 'eth0', mtu: 1500, addresses: cidrs }];
     return this.node.put(nodeInZone('node-a', this.#one(['', 'east', 'west']), addresses));
   }

@@ -76,6 +76,8 @@ export const someService = fc.record({
   ),
 });
 
+export type ServiceObject = typeof someService extends fc.Arbitrary<infer T> ? T : never;
+
 /** Hints count only if all endpoints have one. */
 function someHint(...places: string[]): fc.Arbitrary<string[]> {
   return mostly(fc.subarray(places, { minLength: 1 }), fc.constant<string[]>([]));

@@ -8,9 +8,11 @@ import type {
 } from '#kubernetes/reflector/objects/endpoints.ts';
 import type { KubeService, KubeServicePort } from '#kubernetes/reflector/objects/service.ts';
 
+type Family = 4 | 6;
+
 export interface World {
-  /** Of the pods; addresses of the other one are not served. */
-  readonly family: 4 | 6;
+  /** Of the pods; addresses of others are not served. */
+  readonly families: readonly Family[];
   readonly services: readonly KubeService[];
   readonly slices: readonly KubeEndpointSlice[];
   /** The node on which a client asks. */
@@ -19,8 +21,8 @@ export interface World {
     /** Empty: unknown. */
     readonly zone: string;
     readonly addresses: readonly string[];
-    /** First and last address of the subnet of its pods. */
-    readonly podRange: readonly [first: string, last: string];
+    /** First and last addresses of the subnets of its pods. */
+    readonly podRanges: readonly (readonly [first: string, last: string])[];
   };
   readonly otherNodes: readonly { readonly name: string; readonly addresses: readonly string[] }[];
   /** Whether users may not choose the address for their services. */
@@ -41,7 +43,7 @@ export interface Answer {
 }
 
 /**
- * Answers of the addresses of the family by `TCP 10.96.0.1 80`.
+ * Answers of the addresses of the families by `TCP 10.96.0.1 80`.
  * @param client for a socket in the cluster the external traffic policy has no meaning
  */
 export function answers(world: World, client: 'packet' | 'socket' = 'packet'): Map<string, Answer> {
@@ -54,14 +56,17 @@ export function answers(world: World, client: 'packet' | 'socket' = 'packet'): M
         if (port.protocol === 'SCTP') continue;
         const number = rank === 1 ? port.nodePort : port.port;
         if (!number) continue;
-        // a node port is one of one service, at all nodes
-        const nodePort = `${port.protocol ?? 'TCP'} ${number}`;
-        if (rank === 1 && nodePorts.has(nodePort)) continue;
-        if (rank === 1) nodePorts.add(nodePort);
-        for (const address of addressesOf(service, rank, client, world)) {
-          const key = `${port.protocol ?? 'TCP'} ${address} ${number}`;
-          const one = answer(service, port, { rank, client, address }, world);
-          if (!found.has(key) && one !== undefined) found.set(key, one);
+        for (const family of familiesOf(service, world)) {
+          // a node port is one of one service, at all nodes
+          const nodePort = `IPv${family} ${port.protocol ?? 'TCP'} ${number}`;
+          if (rank === 1 && nodePorts.has(nodePort)) continue;
+          if (rank === 1) nodePorts.add(nodePort);
+          for (const address of addressesOf(service, rank, client, world)) {
+            if (familyOf(address) !== family) continue;
+            const key = `${port.protocol ?? 'TCP'} ${address} ${number}`;
+            const one = answer(service, port, { rank, client, address }, world);
+            if (!found.has(key) && one !== undefined) found.set(key, one);
+          }
         }
       }
     }
@@ -76,19 +81,27 @@ function bySeniority(services: readonly KubeService[]): KubeService[] {
   return [...services].sort((a, b) => (age(a) < age(b) ? -1 : 1));
 }
 
-function isServed({ metadata, spec }: KubeService, world: World): boolean {
+function isServed(service: KubeService, world: World): boolean {
+  const { metadata, spec } = service;
   const labels = metadata.labels ?? {};
   if ('service.kubernetes.io/service-proxy-name' in labels) return false;
   if ('service.kubernetes.io/headless' in labels || spec.type === 'ExternalName') return false;
-  return clusterIps(spec).some((address) => isOfFamily(address, world));
+  return familiesOf(service, world).length > 0;
+}
+
+/** Of the cluster addresses: a service has other addresses in these alone. */
+function familiesOf({ spec }: KubeService, { families }: World): Family[] {
+  const own = clusterIps(spec).map(familyOf);
+  return families.filter((family) => own.includes(family));
 }
 
 function clusterIps(spec: KubeService['spec']): string[] {
   return spec.clusterIPs ?? [spec.clusterIP ?? ''];
 }
 
-function isOfFamily(address: string, { family }: World): boolean {
-  return (family === 4 ? /^\d+\.\d+\.\d+\.\d+$/ : /:/).test(address);
+function familyOf(address: string): Family | undefined {
+  if (address.includes(':')) return 6;
+  return /^\d+\.\d+\.\d+\.\d+$/.test(address) ? 4 : undefined;
 }
 
 /**
@@ -96,18 +109,19 @@ function isOfFamily(address: string, { family }: World): boolean {
  * that node.
  */
 function addressesOf(
-  { spec, status }: KubeService,
+  service: KubeService,
   rank: number,
   client: 'packet' | 'socket',
   world: World,
 ): string[] {
+  const { spec, status } = service;
   const others = client === 'socket' ? world.otherNodes.flatMap(({ addresses }) => addresses) : [];
   const chosen = (addresses: readonly string[]) =>
     addresses.filter(
       (address) =>
-        isOfFamily(address, world) && !world.isForbidden(address) && !others.includes(address),
+        familyOf(address) !== undefined && !world.isForbidden(address) && !others.includes(address),
     );
-  if (rank === 0) return clusterIps(spec).filter((address) => isOfFamily(address, world));
+  if (rank === 0) return clusterIps(spec);
   if (rank === 1) {
     return [...world.node.addresses, ...others];
   }
@@ -136,14 +150,11 @@ function answer(
   const other = world.otherNodes.find(({ addresses }) => addresses.includes(address));
   const isOther = rank === 1 && other !== undefined && spec.externalTrafficPolicy === 'Local';
   const isLocal = isOther || (isInternal ? spec.internalTrafficPolicy : external) === 'Local';
-  const backends = backendsOf(
-    service,
-    port,
-    isLocal,
-    isOther ? other.name : world.node.name,
-    world,
-  );
-  const isServed = backendsOf(service, port, false, world.node.name, world).length > 0;
+  const family = familyOf(address);
+  const selected = (local: boolean, node: string) =>
+    backendsOf(endpointsOf(service, port, family, world), local, node, world);
+  const backends = selected(isLocal, isOther ? other.name : world.node.name);
+  const isServed = selected(false, world.node.name).length > 0;
   if (isOther && backends.length === 0 && isServed) return undefined;
   const affinity = spec.sessionAffinityConfig?.clientIP?.timeoutSeconds ?? 10_800;
   return {
@@ -151,18 +162,21 @@ function answer(
     backends,
     seesClient: isInternal || isLocal,
     affinity: spec.sessionAffinity === 'ClientIP' ? affinity : 0,
-    ranges: rank === 2 ? rangesOf(spec, world) : undefined,
+    ranges: rank === 2 ? rangesOf(spec, family) : undefined,
   };
 }
 
 /** Those of the family: others permit no client. */
-function rangesOf({ loadBalancerSourceRanges: all = [] }: KubeService['spec'], world: World) {
+function rangesOf(
+  { loadBalancerSourceRanges: all = [] }: KubeService['spec'],
+  family: Family | undefined,
+) {
   if (all.length === 0) return undefined;
-  const longest = world.family === 4 ? 32 : 128;
+  const longest = family === 4 ? 32 : 128;
   return all
     .filter((one) => {
       const [network = '', length] = one.split('/');
-      return isOfFamily(network, world) && Number(length) <= longest;
+      return familyOf(network) === family && Number(length) <= longest;
     })
     .sort();
 }
@@ -177,8 +191,11 @@ export function isInRanges(
   { node }: World,
 ): boolean {
   if (ranges === undefined) return true;
-  const asking = client.isSocket ? node.podRange : [client.address];
-  return ranges.some((range) => asking.every((address) => isIn(range, address)));
+  return ranges.some((range) => {
+    const isOwn = (address: string) => familyOf(address) === familyOf(range.split('/')[0] ?? '');
+    const asking = client.isSocket ? node.podRanges.flat().filter(isOwn) : [client.address];
+    return asking.every((address) => isIn(range, address));
+  });
 }
 
 function isIn(range: string, address: string): boolean {
@@ -197,14 +214,13 @@ function numberOf(address: string): bigint {
 }
 
 function backendsOf(
-  service: KubeService,
-  port: KubeServicePort,
+  endpoints: readonly Hinted[],
   isLocal: boolean,
   name: string,
   world: World,
 ): string[] {
   const { zone } = world.node;
-  const all = endpointsOf(service, port, world).filter((one) => !isLocal || one.node === name);
+  const all = endpoints.filter((one) => !isLocal || one.node === name);
   let ready = all.filter((one) => one.state === 'ready');
   if (ready.length === 0) ready = all.filter((one) => one.state === 'serving');
   else if (!isLocal) {
@@ -227,11 +243,16 @@ interface Hinted {
   readonly forZones: readonly string[];
 }
 
-function endpointsOf(service: KubeService, port: KubeServicePort, world: World): Hinted[] {
+function endpointsOf(
+  service: KubeService,
+  port: KubeServicePort,
+  family: Family | undefined,
+  world: World,
+): Hinted[] {
   const { name, namespace } = service.metadata;
   return world.slices.flatMap(({ metadata, addressType, ports, endpoints }) => {
     const isOfService = metadata.labels?.['kubernetes.io/service-name'] === name;
-    if (addressType !== `IPv${world.family}` || metadata.namespace !== namespace || !isOfService)
+    if (addressType !== `IPv${family}` || metadata.namespace !== namespace || !isOfService)
       return [];
     const same = (ports ?? []).filter(
       (one) =>

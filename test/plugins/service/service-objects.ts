@@ -16,12 +16,13 @@ import { ServiceProcessor } from '#plugins/service/processor/service-processor.t
 /** Node 1 of the default address plan. */
 export const localNode: LocalNode = {
   name: 'node-a',
-  family: 4,
-  hostSource: '172.16.0.1',
+  families: [4],
+  familiesOutside: [4],
+  hostSources: ['172.16.0.1'],
   hasExternalIps: true,
   addresses: ['192.168.16.1', '10.20.0.1'],
-  podSubnet: '10.1.0.0/16',
-  ownPodSubnet: '10.1.1.0/24',
+  podSubnets: ['10.1.0.0/16'],
+  ownPodSubnets: ['10.1.1.0/24'],
   network: {
     addresses: ['192.168.16.1', '10.20.0.1'],
     gateway: '192.168.16.100',

@@ -17,7 +17,7 @@ import { device, iface, via } from '../../packet-trace/snapshot-builder.ts';
 import { FakeHost } from '../fake-ports.ts';
 import { fakeVppWithNics } from '../ipv4net/vpp-with.ts';
 import { addressOf, type KubeValue, TestNode, vppNodeValue } from '../test-node.ts';
-import { type AddressPlan, inOtherFamily, ipv4, slicesIn } from './address-plan.ts';
+import { type AddressPlan, type Families, ipv4, serviceIn, slicesIn } from './address-plan.ts';
 import { someEndpoints, someName, someService } from './random-objects.ts';
 import { type Answer, answers, isInRanges, type World } from './reference.ts';
 import { recordsOf, service } from './service-objects.ts';
@@ -28,10 +28,10 @@ type Value<A> = A extends fc.Arbitrary<infer T> ? T : never;
 export const NODES = ['node-a', 'node-b'] as const;
 export type NodeName = (typeof NODES)[number];
 
-/** Families of endpoints: that of the cluster, the other one, or both. */
-const someFamilies = fc.oneof(
-  { weight: 6, arbitrary: fc.constantFrom('own' as const, 'both' as const) },
-  { weight: 1, arbitrary: fc.constant('other' as const) },
+/** Of services and of endpoints. */
+export const someFamilies: fc.Arbitrary<Families> = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom<Families[]>('own', 'both') },
+  { weight: 1, arbitrary: fc.constant<Families>('other') },
 );
 
 const somePods = someEndpoints('10.1.1.2', '10.1.1.3', '10.1.2.2', '10.1.2.3');
@@ -40,7 +40,11 @@ const somePods = someEndpoints('10.1.1.2', '10.1.1.3', '10.1.2.2', '10.1.2.3');
 export const someStep = fc.oneof(
   {
     weight: 4,
-    arbitrary: fc.record({ name: someName, service: fc.option(someService, { freq: 8 }) }),
+    arbitrary: fc.record({
+      name: someName,
+      service: fc.option(someService, { freq: 8 }),
+      families: someFamilies,
+    }),
   },
   {
     weight: 4,
@@ -69,7 +73,7 @@ export const someFirstSteps = fc
   .tuple(
     fc.tuple(
       ...['a', 'b', 'c'].map((name) =>
-        fc.record({ name: fc.constant(name), service: someService }),
+        fc.record({ name: fc.constant(name), service: someService, families: someFamilies }),
       ),
     ),
     fc.tuple(
@@ -115,10 +119,9 @@ export class TracedCluster {
     const cluster = new MemoryStore();
     const make = (name: NodeName, at: number) => {
       const host = new FakeHost();
-      const [, address] = plan.nodeAddresses(at);
-      const addresses = [`${address}/${plan.length}`];
+      const addresses = plan.nodeAddresses(at).map(([, address]) => withLength(address));
       host.hostLinks = [{ name: 'eth0', mtu: 1500, addresses }];
-      host.ipv6 = plan.family === 6;
+      host.ipv6 = plan.families.includes(6);
       host.socketServices = hasSockets;
       const gateway = hasUplink ? ', defaultGateway: 192.168.16.100}' : '}';
       const yaml = `mtuSize: 1400\n${plan.yaml.replace(/\}$/, gateway)}`;
@@ -160,7 +163,7 @@ export class TracedCluster {
       const { services } = this.objects;
       this.objects.services = services.filter((one) => one.metadata.name !== name);
       if (step.service !== null) {
-        const input = this.#plan.family === 4 ? step.service : inOtherFamily(step.service);
+        const input = serviceIn(this.#plan, step.service, step.families);
         const clusterIP = input.clusterIPs[0] ?? '';
         this.objects.services = [...this.objects.services, service({ name, ...input, clusterIP })];
       }
@@ -184,10 +187,10 @@ export class TracedCluster {
 
   /** All that Kubernetes says about a node. */
   world(node: NodeName): World {
-    const addressesOf = (one: NodeName) => this.#plan.nodeAddresses(NODES.indexOf(one) + 1);
+    const addressesOf = (one: NodeName) => this.#plan.nodeAddresses(NODES.indexOf(one) + 1).flat();
     return {
       ...this.objects,
-      family: this.#plan.family,
+      families: this.#plan.families,
       otherNodes: NODES.filter((one) => one !== node && this.#isMember(one)).map((name) => ({
         name,
         addresses: addressesOf(name),
@@ -196,7 +199,7 @@ export class TracedCluster {
         name: node,
         zone: this.#zones.get(node) ?? '',
         addresses: addressesOf(node),
-        podRange: this.#plan.podRange(NODES.indexOf(node) + 1),
+        podRanges: this.#plan.podRanges(NODES.indexOf(node) + 1),
       },
       isForbidden: this.#plan.isForbidden,
     };
@@ -313,17 +316,21 @@ export class TracedCluster {
 
   #records(name: NodeName): KubeValue[] {
     const at = NODES.indexOf(name) + 1;
-    const [vpp, address] = this.#plan.nodeAddresses(at);
+    const addresses = this.#plan.nodeAddresses(at);
     const value = nodeModel.canonical({
       name,
       zone: this.#zones.get(name) ?? '',
-      addresses: [{ type: 'NodeInternalIP', address }],
+      addresses: addresses.map(([, address]) => ({ type: 'NodeInternalIP', address })),
     });
     return [
       { resource: 'node', key: resources.node.key(name, ''), value },
-      vppNodeValue(at, name, `${vpp}/${this.#plan.length}`),
+      vppNodeValue(at, name, ...addresses.map(([vpp]) => withLength(vpp))),
     ];
   }
+}
+
+function withLength(address: string): string {
+  return `${address}/${address.includes(':') ? 64 : 24}`;
 }
 
 export function nodeOf(pod: string): NodeName {

@@ -63,7 +63,7 @@ test('of a dual-stack service the family of the node is rendered, wherever it is
   const clusterIPs = ['fd00:96::9', '10.96.0.9'];
   const dual = service({ clusterIPs, clusterIP: 'fd00:96::9' });
   assert.deepEqual(Object.keys(backendsOf(await processed([dual], slices))), ['TCP 10.96.0.9:80']);
-  const ipv6 = { ...localNode, family: 6 as const, podSubnet: 'fd00:1::/48' };
+  const ipv6 = { ...localNode, families: [6] as const, podSubnets: ['fd00:1::/48'] };
   const endpoints = [slice([endpoint('fd00:1::2')], { addressType: 'IPv6' })];
   assert.deepEqual(backendsOf(await processed([dual], endpoints, { node: ipv6 })), {
     'TCP fd00:96::9:80': ['fd00:1::2:8080'],

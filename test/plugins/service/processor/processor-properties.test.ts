@@ -13,9 +13,19 @@ import type { LocalNode } from '#plugins/service/processor/local-node.ts';
 import { ServiceProcessor } from '#plugins/service/processor/service-processor.ts';
 import type { RenderedService } from '#plugins/service/rendered-service.ts';
 import { checkProperty } from '../../../support/random-cases.ts';
-import { slicesOf, someEndpoints, someName, someService } from '../random-objects.ts';
+import {
+  type AddressPlan,
+  ipv4,
+  ipv4First,
+  ipv6,
+  ipv6First,
+  serviceIn,
+  slicesIn,
+} from '../address-plan.ts';
+import { someEndpoints, someName, someService } from '../random-objects.ts';
 import { type Answer, answers, type World } from '../reference.ts';
 import { localNode, problemsOf, recordsOf, service } from '../service-objects.ts';
+import { someFamilies } from '../traced-cluster.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -26,6 +36,7 @@ const someStep = fc.oneof(
       set: fc.constant('service' as const),
       name: someName,
       input: someService,
+      families: someFamilies,
     }),
   },
   {
@@ -34,6 +45,7 @@ const someStep = fc.oneof(
       set: fc.constant('endpoints' as const),
       name: someName,
       input: someEndpoints('10.1.1.2', '10.1.1.3', '10.1.2.2', '10.1.3.2', '172.16.0.5'),
+      families: someFamilies,
     }),
   },
   {
@@ -48,41 +60,60 @@ const someStep = fc.oneof(
     weight: 1,
     arbitrary: fc.record({
       otherNode: fc.constantFrom('node-b', 'node-c'),
-      hosts: fc.subarray(['172.16.0.5', '172.16.0.6']),
+      hosts: fc.subarray(['172.16.0.5', '172.16.0.6', 'fd09::5']),
     }),
   },
   {
     weight: 1,
     arbitrary: fc.record({
-      addresses: fc.subarray(['192.168.16.1', '10.20.0.1', '198.51.100.8', 'fd00::1']),
+      addresses: fc.subarray(['192.168.16.1', '10.20.0.1', '198.51.100.8', 'fd00::1', 'fd03::1']),
     }),
   },
 );
 
 /** The world, with one processor that follows it. */
 class Cluster {
-  readonly world: Mutable<World> = {
-    services: [],
-    slices: [],
-    family: 4,
-    node: {
-      name: 'node-a',
-      zone: 'north',
-      addresses: [...localNode.addresses],
-      podRange: ['10.1.1.0', '10.1.1.255'],
-    },
-    otherNodes: [],
-    isForbidden: (address) => address.startsWith('10.1.'),
-  };
-  node: LocalNode = localNode;
+  readonly #plan: AddressPlan;
+  readonly world: Mutable<World>;
+  node: LocalNode;
   processor!: ServiceProcessor;
   readonly slices = new Slices(new ManualClock());
   /** As a renderer learns it, by changes alone. */
   readonly learned = new Map<string, RenderedService>();
   readonly learnedProblems = new Map<string, readonly string[]>();
 
-  static async start(): Promise<Cluster> {
-    const cluster = new Cluster();
+  constructor(plan: AddressPlan) {
+    const { families, isForbidden } = plan;
+    const ofFamily = (four: string, six: string) =>
+      families.map((family) => (family === 4 ? four : six));
+    const podSubnets = ofFamily('10.1.0.0/16', 'fd01::/48');
+    this.#plan = plan;
+    this.node = {
+      ...localNode,
+      families,
+      familiesOutside: families,
+      podSubnets,
+      ownPodSubnets: ofFamily('10.1.1.0/24', 'fd01:0:0:1::/64'),
+      addresses: ofFamily('192.168.16.1', 'fd03::1'),
+      network: { ...localNode.network, subnets: { 'pod subnet': podSubnets } },
+    };
+    this.world = {
+      services: [],
+      slices: [],
+      families,
+      node: {
+        name: 'node-a',
+        zone: 'north',
+        addresses: this.node.addresses,
+        podRanges: plan.podRanges(1),
+      },
+      otherNodes: [],
+      isForbidden,
+    };
+  }
+
+  static async start(plan: AddressPlan): Promise<Cluster> {
+    const cluster = new Cluster(plan);
     cluster.processor = await cluster.read();
     return cluster;
   }
@@ -115,7 +146,12 @@ class Cluster {
     }
     if ('addresses' in step) {
       this.node = { ...this.node, addresses: step.addresses };
-      world.node = { ...world.node, addresses: step.addresses.filter((one) => !one.includes(':')) };
+      world.node = {
+        ...world.node,
+        addresses: step.addresses.filter((one) =>
+          world.families.includes(one.includes(':') ? 6 : 4),
+        ),
+      };
       this.#learn(await this.processor.setNode(this.node, this.slices));
       return;
     }
@@ -123,15 +159,17 @@ class Cluster {
     const resource = 'set' in step ? step.set : step.drop;
     if (resource === 'service') {
       world.services = world.services.filter(isOther(name));
-      if ('set' in step && step.set === 'service')
+      if ('set' in step && step.set === 'service') {
+        const input = serviceIn(this.#plan, step.input, step.families);
         world.services = [
           ...world.services,
-          service({ name, ...step.input, clusterIP: step.input.clusterIPs[0] ?? '' }),
+          service({ name, ...input, clusterIP: input.clusterIPs[0] ?? '' }),
         ];
+      }
     } else {
       world.slices = world.slices.filter(isOther(name));
       if ('set' in step && step.set === 'endpoints')
-        world.slices = [...world.slices, ...slicesOf(name, step.input)];
+        world.slices = [...world.slices, ...slicesIn(this.#plan, name, step.input, step.families)];
     }
     const key = resources[resource].key(name, 'shop');
     await this.#change(resource, key, this.records().get(resource)?.get(key));
@@ -191,27 +229,36 @@ function answersOf(rendered: Iterable<RenderedService>): Map<string, Answer> {
 const sorted = <T>(map: ReadonlyMap<string, T>): [string, T][] =>
   [...map].sort(([a], [b]) => (a < b ? -1 : 1));
 
+const somePlan = fc.constantFrom(ipv4, ipv6, ipv4First, ipv6First);
+
 const TITLE = 'after every change the state equals that of a resync, and what Kubernetes says';
 test(TITLE, async () => {
   await checkProperty(
     { file: 'test/plugins/service/processor/processor-properties.test.ts', name: TITLE },
     400,
-    fc.asyncProperty(fc.array(someStep, { minLength: 1, maxLength: 25 }), async (steps) => {
-      const cluster = await Cluster.start();
-      for (const step of steps) {
-        await cluster.step(step);
-        const { processor, world } = cluster;
-        const fresh = await cluster.read();
+    fc.asyncProperty(
+      somePlan,
+      fc.array(someStep, { minLength: 1, maxLength: 25 }),
+      async (plan, steps) => {
+        const cluster = await Cluster.start(plan);
+        for (const step of steps) {
+          await cluster.step(step);
+          const { processor, world } = cluster;
+          const fresh = await cluster.read();
 
-        assert.deepEqual(sorted(answersOf(processor.rendered().values())), sorted(answers(world)));
-        assert.deepEqual(sorted(processor.rendered()), sorted(fresh.rendered()));
-        assert.deepEqual(sorted(cluster.learned), sorted(fresh.rendered()));
-        assert.deepEqual(sorted(problemsOf(processor)), sorted(problemsOf(fresh)));
-        assert.deepEqual(sorted(cluster.learnedProblems), sorted(problemsOf(fresh)));
-        assert.deepEqual(sorted(processor.healthChecks()), sorted(fresh.healthChecks()));
-        for (const name of fresh.names()) assertDescribed(fresh, name);
-      }
-    }),
+          assert.deepEqual(
+            sorted(answersOf(processor.rendered().values())),
+            sorted(answers(world)),
+          );
+          assert.deepEqual(sorted(processor.rendered()), sorted(fresh.rendered()));
+          assert.deepEqual(sorted(cluster.learned), sorted(fresh.rendered()));
+          assert.deepEqual(sorted(problemsOf(processor)), sorted(problemsOf(fresh)));
+          assert.deepEqual(sorted(cluster.learnedProblems), sorted(problemsOf(fresh)));
+          assert.deepEqual(sorted(processor.healthChecks()), sorted(fresh.healthChecks()));
+          for (const name of fresh.names()) assertDescribed(fresh, name);
+        }
+      },
+    ),
   );
 });
 

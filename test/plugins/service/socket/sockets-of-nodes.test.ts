@@ -1,12 +1,13 @@
 /**
- * Two nodes of one family whose services, endpoints, pods and membership change at random. At every step the sockets of each node
+ * Two nodes of one family, or of both, whose services, endpoints, pods and membership change at random. At every step the sockets of each node
  * reach at each address, port and protocol exactly the backends that Kubernetes says, and no other address is translated.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { unspecifiedOf } from '#models/ip.ts';
 import { checkProperty } from '../../../support/random-cases.ts';
-import { ipv4, ipv6 } from '../address-plan.ts';
+import { ipv4, ipv4First, ipv6, ipv6First } from '../address-plan.ts';
 import { answers, isInRanges } from '../reference.ts';
 import { type NodeName, someFirstSteps, someStep, TracedCluster } from '../traced-cluster.ts';
 
@@ -24,7 +25,7 @@ test(TITLE, async () => {
     fc.asyncProperty(
       someFirstSteps,
       fc.array(someStep, { minLength: 2, maxLength: 10 }),
-      fc.constantFrom(ipv4, ipv6),
+      fc.constantFrom(ipv4, ipv6, ipv4First, ipv6First),
       async (first, others, plan) => {
         const cluster = await TracedCluster.start(true, false, plan);
         for (const step of [...first, ...others]) {
@@ -44,7 +45,10 @@ function reached(cluster: TracedCluster, node: NodeName): Map<string, Reached> {
   for (const { mappings } of cluster.sockets(node))
     for (const { frontends, backends, affinity_timeout: affinity } of mappings)
       for (const { address, port, protocol, scope } of frontends) {
-        const ofNodes = nodes.filter((one) => one.is_local === (scope === 'THIS_NODE'));
+        const ofNodes = nodes.filter(
+          (one) =>
+            one.is_local === (scope === 'THIS_NODE') && unspecifiedOf(one.address) === address,
+        );
         const addresses = scope === 'ADDRESS' ? [address] : ofNodes.map((one) => one.address);
         for (const one of addresses)
           found.push([
