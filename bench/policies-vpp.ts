@@ -83,12 +83,12 @@ function acls(pod: string, rules: Table): KeyedValue[] {
   return [
     keyedValue(aclModel, {
       name: `contiv-policy-out-${pod}`,
-      rules: tableRules(rules),
+      rules: tableRules(rules, false),
       interfaces: { egress: [pod] },
     }),
     keyedValue(aclModel, {
       name: `contiv-policy-in-${pod}`,
-      rules: reflectingRules(reflectedTable(rules)),
+      rules: reflectingRules(reflectedTable(rules), false),
       interfaces: { ingress: [pod] },
     }),
   ];

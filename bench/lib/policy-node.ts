@@ -13,8 +13,8 @@ import type { Records } from './policy-cluster.ts';
 
 const node: PolicyNode = {
   addresses: ['172.16.0.1', '172.30.1.1', '172.30.1.2', '192.168.16.1'],
-  natLoopback: '10.64.1.254',
-  podSubnet: '10.64.1.0/24',
+  natLoopbacks: ['10.64.1.254'],
+  podSubnets: ['10.64.1.0/24'],
   interfaces: ['vxlanBVI', 'vrfLink'],
   nics: ['uplink'],
   hostLink: 'tap-vpp2',

@@ -14,22 +14,22 @@ export interface PolicyNodeDeps {
 /** This node as policies see it. */
 export function policyNode({ conf, nodes, ipam, net }: PolicyNodeDeps): PolicyNode {
   const bvi = net.vxlanBvi();
+  const plans = ipam.families();
   const cidrs = [
-    net.nodeAddress() ?? '',
+    ...net.nodeAddresses(),
     ...conf.otherInterfaces().flatMap(({ addresses }) => addresses),
-    ipam.hostInterconnectVpp(),
-    ipam.hostInterconnectLinux(),
+    ...plans.flatMap((plan) => [plan.hostInterconnectVpp(), plan.hostInterconnectLinux()]),
   ];
   const addresses = [
     ...cidrs.map((cidr) => cidr.split('/')[0] ?? ''),
     ...net.hostAddresses(),
     ...nodes.thisNode().managementAddresses.filter((one) => whyNoHost(one) === undefined),
-    ipam.podGateway(),
+    ...plans.map((plan) => plan.podGateway()),
   ];
   return {
-    addresses: [...new Set(addresses)].filter((address) => address !== '').sort(),
-    natLoopback: ipam.natLoopback(),
-    podSubnet: ipam.podSubnetThisNode(),
+    addresses: [...new Set(addresses)].sort(),
+    natLoopbacks: plans.map((plan) => plan.natLoopback()),
+    podSubnets: plans.map((plan) => plan.podSubnetThisNode()),
     // the host is reached without them; packets leave by NICs after source NAT
     interfaces: [net.vrfLink(), ...(bvi === undefined ? [] : [bvi])],
     nics: [net.mainInterface(), ...net.otherInterfaces()],

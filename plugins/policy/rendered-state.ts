@@ -12,12 +12,12 @@ export interface PolicyNode {
   /** Of the host and of VPP, without prefix length: a pod and its own node always reach each other. */
   readonly addresses: readonly string[];
   /**
-   * The source of a connection from a pod to itself through a service, and of connections from outside to the
-   * ports of this node; without prefix length.
+   * The sources of connections from a pod to itself through a service, and of connections from outside to the
+   * ports of this node: one of each family of the pods, without prefix length.
    */
-  readonly natLoopback: string;
-  /** The addresses of all pods of this node, as CIDR. */
-  readonly podSubnet: string;
+  readonly natLoopbacks: readonly string[];
+  /** The addresses of all pods of this node: one CIDR of each family. */
+  readonly podSubnets: readonly string[];
   /**
    * Logical names of the interfaces of VPP by which packets of pods leave to where no pod of this node is, before
    * their source is translated.

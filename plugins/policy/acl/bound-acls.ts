@@ -4,7 +4,7 @@ import { type Acl, aclModel } from '#models/vpp/acl.ts';
 import type { KeyValue } from '#plugins/controller/api/key-value.ts';
 import type { AclNames } from './acl-names.ts';
 import { reflectedTable, reflectingRules, tableRules } from './acl-rules.ts';
-import { withoutSessionRules } from './exceptional-rules.ts';
+import { withoutSessionRule } from './exceptional-rules.ts';
 import { type KeptConnection, keptRules } from './kept-connections.ts';
 import { type RuleSource, ruleList } from './rule-lists.ts';
 import { isPermitAll, permitAll, type Table, tableText } from './table.ts';
@@ -14,8 +14,10 @@ export interface BoundTable {
   readonly names: AclNames;
   readonly interfaces: readonly string[];
   readonly table: Table;
-  /** Network whose packets make no session at the input of the interfaces. */
-  readonly withoutSessions?: string;
+  /** Whether packets of IPv6 meet the table. */
+  readonly hasIpv6: boolean;
+  /** Networks whose packets make no session at the input of the interfaces. */
+  readonly withoutSessions?: readonly string[];
   /** Rules at the input of the interfaces that precede all others. */
   readonly first: RuleSource;
   /** Connections that were open before the interfaces had the table. */
@@ -27,27 +29,28 @@ export interface BoundTable {
  * the order of their names, the table first: while it is stricter than the rules at the input, replies make no session.
  */
 export function boundAcls(bound: BoundTable): KeyValue[] {
-  const { names, interfaces, table, withoutSessions = '', first, kept } = bound;
+  const { names, interfaces, table, hasIpv6, withoutSessions = [], first, kept } = bound;
   if (isPermitAll(table))
     return first.text === '' ? [] : [inputAcl(names.input, interfaces, first)];
   const reflected = reflectedTable(table);
   const keeping = keptRules(kept);
+  const families = hasIpv6 ? 'with IPv6' : '';
   return [
     aclValue(
       { name: names.output, interfaces: { egress: interfaces } },
       {
-        text: `table ${keeping.text}\n${tableText(table)}`,
-        make: () => [...keeping.make(), ...tableRules(table)],
+        text: `table ${families} ${keeping.text}\n${tableText(table)}`,
+        make: () => [...keeping.make(), ...tableRules(table, hasIpv6)],
       },
     ),
     aclValue(
       { name: names.input, interfaces: { ingress: interfaces } },
       {
-        text: `reflecting ${withoutSessions} ${first.text}\n${tableText(reflected)}`,
+        text: `reflecting ${families} ${withoutSessions.join()} ${first.text}\n${tableText(reflected)}`,
         make: () => [
           ...first.make(),
-          ...withoutSessionRules(withoutSessions),
-          ...reflectingRules(reflected),
+          ...withoutSessions.map(withoutSessionRule),
+          ...reflectingRules(reflected, hasIpv6),
         ],
       },
     ),
@@ -62,7 +65,7 @@ export function inputAcl(
 ): KeyValue {
   return aclValue(
     { name, interfaces: { ingress: interfaces } },
-    { text: `input ${text}`, make: () => [...make(), ...tableRules([permitAll])] },
+    { text: `input ${text}`, make: () => [...make(), ...tableRules([permitAll], false)] },
   );
 }
 

@@ -114,10 +114,9 @@ function clientNetworks({ address: { address }, clients }: ClientRule): readonly
   return isV6(address) ? v6 : v4;
 }
 
-/** @param source network whose packets pass without a session; empty: none */
-export function withoutSessionRules(source: string): AclRule[] {
-  if (source === '') return [];
-  return [canonicalRule('PERMIT', source, anyOf(source), anyPacket)];
+/** @param source network whose packets pass without a session */
+export function withoutSessionRule(source: string): AclRule {
+  return canonicalRule('PERMIT', source, anyOf(source), anyPacket);
 }
 
 function anyOf(network: string): string {

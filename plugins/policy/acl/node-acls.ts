@@ -31,11 +31,12 @@ export interface NodeAcls {
 }
 
 export function nodeAcls(
-  { addresses, interfaces, nics, hostLink, podSubnet }: PolicyNode,
+  { addresses, interfaces, nics, hostLink, podSubnets }: PolicyNode,
   guarded: readonly GuardedAddress[],
   kept: readonly KeptConnection[],
   { nodeAddresses, senders, maxRules }: AclSurroundings,
 ): NodeAcls {
+  const hasIpv6 = podSubnets.some((subnet) => subnet.includes(':'));
   const rules = () => senders.flatMap(({ egress }) => egress.rules);
   const {
     result: { all, table },
@@ -46,7 +47,7 @@ export function nodeAcls(
       const made = senders.map((sender) => senderOf(sender, without, nodeAddresses));
       return { all: made, table: globalTable(made) };
     },
-    ({ table: made }) => ruleCount(made),
+    ({ table: made }) => ruleCount(made, hasIpv6),
     maxRules,
   );
   const hostTable = globalTable(deniedTheHost(all, addresses));
@@ -63,8 +64,9 @@ export function nodeAcls(
       names: nodeAclNames,
       interfaces,
       table,
+      hasIpv6,
       // a tunnel's interface gets what it sends as input, too
-      withoutSessions: podSubnet,
+      withoutSessions: podSubnets,
       // clients on other nodes
       first,
       kept,
@@ -77,6 +79,7 @@ export function nodeAcls(
         names: hostAclNames,
         interfaces: [hostLink],
         table: hostTable,
+        hasIpv6,
         first: clientRules(byHost),
         kept,
       }),

@@ -1,6 +1,6 @@
 /** The ACLs at the interface of a pod. */
 import type { KeyValue } from '#plugins/controller/api/key-value.ts';
-import { AddressSet } from '../address-set.ts';
+import { AddressSet, familyOf } from '../address-set.ts';
 import { type PodPolicy, type PolicyRule, withoutPolicies } from '../pod-policy.ts';
 import type { CheckedAddress, RenderedPod } from '../rendered-state.ts';
 import { podAclNames } from './acl-names.ts';
@@ -40,6 +40,7 @@ export function podAcls(
   { nodeAddresses, senders, maxRules }: AclSurroundings,
 ): PodAcls {
   const { ingress } = policy;
+  const hasIpv6 = policy.addresses.some((address) => familyOf(address) === 6);
   const { result: table, omitted } = withinLimit(
     () => [...ingress.rules, ...senders.flatMap((sender) => rulesAbout(policy, sender))],
     (without) =>
@@ -49,15 +50,22 @@ export function podAcls(
         nodeAddresses,
         senders.map((sender) => senderOf(sender, without, nodeAddresses)),
       ),
-    ruleCount,
+    (found) => ruleCount(found, hasIpv6),
     maxRules,
   );
   let ports = deniedPorts(denied);
-  const isWidened = ruleCount(table) + deniedRuleCount(ports) > maxRules;
+  const isWidened = ruleCount(table, hasIpv6) + deniedRuleCount(ports) > maxRules;
   if (isWidened) ports = ports.map(widened);
   const first = deniedRules(ports);
   return {
-    values: boundAcls({ names: podAclNames(name), interfaces: [name], table, first, kept }),
+    values: boundAcls({
+      names: podAclNames(name),
+      interfaces: [name],
+      table,
+      hasIpv6,
+      first,
+      kept,
+    }),
     hasTable: !isPermitAll(table),
     omissions: { omitted, withSctpPorts: policiesWithSctpPorts(ingress.rules), isWidened },
   };

@@ -167,7 +167,7 @@ export class AclRenderer {
 
   #setNode(node: PolicyNode): void {
     this.#node = node;
-    this.#nodeAddresses = AddressSet.of([...node.addresses, node.natLoopback]);
+    this.#nodeAddresses = AddressSet.of([...node.addresses, ...node.natLoopbacks]);
     this.#access.setNodeAddresses(this.#nodeAddresses);
   }
 

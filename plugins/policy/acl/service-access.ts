@@ -4,7 +4,7 @@
  */
 import type { AttachmentId } from '#plugins/podmanager/api.ts';
 import type { ServiceName } from '#plugins/service/api.ts';
-import { type AddressNumber, AddressSet } from '../address-set.ts';
+import { type AddressNumber, AddressSet, familyOf } from '../address-set.ts';
 import { isRestricted, type PodPolicy, type PolicyName, type RuleList } from '../pod-policy.ts';
 import type { CheckedAddress } from '../rendered-state.ts';
 import { egressDecisions, ingressDecisions, peersFor, portsFor } from './decisions.ts';
@@ -176,7 +176,10 @@ export class ServiceAccess {
 
   #isDenied(pod: PodPolicy, address: CheckedAddress): boolean {
     const { clients } = address;
-    if (clients !== undefined && !pod.addresses.some((from) => clients.has(from))) return true;
+    const own = pod.addresses.filter((from) => isOfFamily(from, address));
+    // it has no packets for the address
+    if (own.length === 0) return false;
+    if (clients !== undefined && !own.some((from) => clients.has(from))) return true;
     // a pod always reaches itself
     if (this.#forbiddenBackends(pod.egress, address).some((one) => !pod.addresses.includes(one)))
       return true;
@@ -184,7 +187,7 @@ export class ServiceAccess {
     return this.#restrictedBackends(address).some(({ pod: backend, port }) => {
       if (backend === pod) return false;
       const decisions = ingressDecisions(backend.ingress);
-      return !pod.addresses.some((from) => portsFor(decisions, from).has(protocol, port));
+      return !own.some((from) => portsFor(decisions, from).has(protocol, port));
     });
   }
 
@@ -220,6 +223,10 @@ export function permittedClients(
 
 function* backendsOf(addresses: Addresses = noAddresses): Generator<AddressNumber, void, void> {
   for (const { backends } of addresses) for (const { address } of backends) yield address;
+}
+
+function isOfFamily(from: AddressNumber, { address }: CheckedAddress): boolean {
+  return (familyOf(from) === 6) === address.includes(':');
 }
 
 /** Whatever their backends are. */

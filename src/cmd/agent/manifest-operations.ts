@@ -62,8 +62,8 @@ function policyNode(kube: ManifestCluster['kube'], name: string): PolicyNode {
   const record = records.find((one) => one.name === name);
   return {
     addresses: (record?.addresses ?? []).map(({ address }) => address),
-    natLoopback: '',
-    podSubnet: contivDefaults.ipamConfig.podSubnetCIDR,
+    natLoopbacks: [],
+    podSubnets: [contivDefaults.ipamConfig.podSubnetCIDR],
     interfaces: ['uplink'],
     nics: [],
     hostLink: '',

@@ -44,6 +44,8 @@ export interface RealServiceClusterOptions extends ServiceClusterOptions {
   readonly sockets?: boolean;
   /** Of pods, services and the networks between the nodes; default 4. */
   readonly family?: 4 | 6;
+  /** Whether pods and nodes have addresses of the other family, too; that above is the primary one. */
+  readonly isDual?: boolean;
   /** Whether each VPP has taken its uplink from the host (STN). */
   readonly stn?: boolean;
 }
@@ -53,9 +55,13 @@ export interface RunningFlow {
   report(): Promise<FlowReport>;
 }
 
+const anyAddress = { 4: '0.0.0.0', 6: '::' } as const;
+
 export class RealServiceCluster implements ServiceCluster {
   readonly hasSockets: boolean;
   readonly #hasStn: boolean;
+  /** The primary one first. */
+  readonly #families: readonly [4 | 6, ...(4 | 6)[]];
   readonly #cluster: RealCluster;
   readonly #pods = new Map<string, RealPod>();
   /** On the network of the hosts, by which it reaches their own NICs. */
@@ -71,6 +77,7 @@ export class RealServiceCluster implements ServiceCluster {
       zones,
       workers = 0,
       family = 4,
+      isDual = false,
       sockets = false,
       stn = false,
     } = options;
@@ -78,6 +85,7 @@ export class RealServiceCluster implements ServiceCluster {
       nodes: 2,
       workers,
       family,
+      isDual,
       sockets,
       stn,
       contiv: { routeServiceCIDRToVPP: true, enableGSO: true, ...contiv },
@@ -86,10 +94,18 @@ export class RealServiceCluster implements ServiceCluster {
       ...(service && { service }),
       ...(zones && { zones }),
     });
-    return new RealServiceCluster(cluster, sockets, stn);
+    const other = family === 4 ? 6 : 4;
+    const families = isDual ? ([family, other] as const) : ([family] as const);
+    return new RealServiceCluster(cluster, families, sockets, stn);
   }
 
-  private constructor(cluster: RealCluster, hasSockets: boolean, hasStn: boolean) {
+  private constructor(
+    cluster: RealCluster,
+    families: readonly [4 | 6, ...(4 | 6)[]],
+    hasSockets: boolean,
+    hasStn: boolean,
+  ) {
+    this.#families = families;
     this.hasSockets = hasSockets;
     this.#hasStn = hasStn;
     this.#cluster = cluster;
@@ -109,12 +125,16 @@ export class RealServiceCluster implements ServiceCluster {
     const { namespace = NAMESPACE } = record;
     const sandbox = await node.node.pod(name, namespace);
     this.#pods.set(name, { sandbox, node });
-    const address = { ip_address: sandbox.address };
-    const value = podModel.canonical({ ...record, name, namespace, ...address });
+    const addresses = {
+      ip_address: sandbox.address,
+      ip_addresses: sandbox.addresses.length > 1 ? [...sandbox.addresses] : [],
+    };
+    const value = podModel.canonical({ ...record, name, namespace, ...addresses });
     await this.#write(resources.pod, name, value, namespace);
     const station = new Station(name, sandbox, node.sysFs);
     this.#stations.set(name, station);
-    for (const port of ports) await station.serve(port, this.#anyAddress);
+    for (const port of ports)
+      for (const family of this.#families) await station.serve(port, anyAddress[family]);
   }
 
   async endPod(name: string): Promise<void> {
@@ -128,17 +148,20 @@ export class RealServiceCluster implements ServiceCluster {
   }
 
   async serve(at: Place, port: number): Promise<void> {
-    const own =
-      typeof at === 'object' && 'host' in at
-        ? [this.addressOf(at), this.#hostLinkAddress(at.host)]
-        : undefined;
-    await this.#station(at).serve(port, this.#anyAddress, own);
+    for (const family of this.#families) {
+      const own =
+        typeof at === 'object' && 'host' in at
+          ? [this.addressOf(at, family), this.#hostLinkAddress(at.host, family)]
+          : undefined;
+      await this.#station(at).serve(port, anyAddress[family], own);
+    }
   }
 
-  addressOf(place: Place): string {
-    if (place === 'outside') return this.#cluster.outside.address;
-    if ('host' in place) return this.#node(place.host).host.address;
-    return this.#pods.get(place.pod)!.sandbox.address;
+  /** @param family default: the primary one */
+  addressOf(place: Place, family: 4 | 6 = this.#families[0]): string {
+    if (place === 'outside') return networks[family].outside.address;
+    if ('host' in place) return networks[family].host(Number(place.host.slice(4))).address;
+    return this.#pods.get(place.pod)!.sandbox.addressOf(family);
   }
 
   nodeOf(place: Place): NodeName | undefined {
@@ -173,7 +196,7 @@ export class RealServiceCluster implements ServiceCluster {
   }
 
   serviceAddress(ipv4: string): string {
-    return serviceAddress(ipv4, this.#cluster.networks === networks[6] ? 6 : 4);
+    return serviceAddress(ipv4, this.#families[0]);
   }
 
   async apply(...records: readonly ServiceRecords[]): Promise<void> {
@@ -287,13 +310,9 @@ export class RealServiceCluster implements ServiceCluster {
   }
 
   /** Of the host on its link to VPP; with STN that of the node. */
-  #hostLinkAddress(name: NodeName): string {
+  #hostLinkAddress(name: NodeName, family: 4 | 6): string {
     const { id, nodeIp } = this.#node(name);
-    return this.#hasStn ? nodeIp : this.#cluster.networks.hostLink(id);
-  }
-
-  get #anyAddress(): '0.0.0.0' | '::' {
-    return this.#cluster.networks === networks[6] ? '::' : '0.0.0.0';
+    return this.#hasStn ? nodeIp : networks[family].hostLink(id);
   }
 
   #node(name: NodeName): ClusterNode {

@@ -110,6 +110,19 @@ describe('wiring of a node of both families', () => {
     }
   });
 
+  it('is known to policies by its addresses and subnets of both', async () => {
+    const [dual, ipv4, ipv6] = [
+      await wired([6, 4], 'vxlan'),
+      await wired([4], 'vxlan'),
+      await wired([6], 'vxlan'),
+    ].map((node) => node.policies.node()!);
+    const { natLoopbacks, podSubnets, addresses } = dual!;
+    assert.deepEqual(podSubnets, ['fd01:0:0:1::/64', '10.1.1.0/24']);
+    assert.deepEqual(natLoopbacks, [...ipv6!.natLoopbacks, ...ipv4!.natLoopbacks]);
+    const ofBoth = new Set([...ipv4!.addresses, ...ipv6!.addresses]);
+    assert.deepEqual(addresses, [...ofBoth].sort());
+  });
+
   it('publishes both addresses of its VPP', async () => {
     const node = await wired([4, 6], 'vxlan');
     const record = await node.clusterStore.get('/vnf-agent/contiv-ksr/allocatedIDs/1');

@@ -37,9 +37,9 @@ export const hostAddresses = ['172.16.0.1', '172.16.0.2'] as const;
 /** Of hosts, but not of their objects. */
 const ownAddresses = ['172.30.1.0/24', '172.30.2.0/24', '10.1.2.1', 'fd00:2::1'];
 const localAddresses = ['10.1.1.2', '10.1.1.3', '10.1.1.4', '10.1.1.5'];
-const localAddresses6 = ['fd00:1::2', 'fd00:1::3'];
+const localAddresses6 = ['fd00:1::2', 'fd00:1::3', 'fd00:1::4', 'fd00:1::5'];
 const remoteAddresses = ['10.1.2.2', '10.1.2.3', '10.1.2.4'];
-const remoteAddresses6 = ['fd00:2::2'];
+const remoteAddresses6 = ['fd00:2::2', 'fd00:2::3'];
 
 /** Addresses at which verdicts differ: of pods, of hosts, and of neither. */
 export const probedAddresses: readonly string[] = [
@@ -85,10 +85,12 @@ const someContainerPorts = fc.uniqueArray(
 /** Often none, and often one that another record has, too. */
 const someRecordAddresses = fc.oneof(
   fc.constant<string[]>([]),
-  fc.constantFrom(...localAddresses, ...remoteAddresses).map((one) => [one]),
+  fc
+    .constantFrom(...localAddresses, ...remoteAddresses, ...localAddresses6, ...remoteAddresses6)
+    .map((one) => [one]),
   fc
     .tuple(fc.constantFrom(...remoteAddresses), fc.constantFrom(...remoteAddresses6))
-    .map((both): string[] => both),
+    .chain((both) => fc.constantFrom<string[][]>(both, both.toReversed())),
   fc.constantFrom<string[][]>([hostAddresses[0]], [hostAddresses[1]], ['no address']),
 );
 
@@ -321,14 +323,15 @@ const someAttachment = fc
     pod: fc.tuple(someNamespace, somePodName).map((names) => names.join('/')),
     podUid: fc.constantFrom('u1', 'u2', undefined),
     address: fc.constantFrom(...localAddresses),
-    address6: fc.constantFrom(...localAddresses6, undefined, undefined),
+    address6: fc.constantFrom(...localAddresses6),
+    families: fc.constantFrom<(4 | 6)[][]>([4], [6], [4, 6], [6, 4]),
   })
-  .map(({ id, pod: name, podUid, address, address6 }) => ({
+  .map(({ id, pod: name, podUid, address, address6, families }) => ({
     id,
     pod: {
       pod: name,
       podUid,
-      addresses: address6 === undefined ? [address] : [address, address6],
+      addresses: families.map((family) => (family === 4 ? address : address6)),
     },
   }));
 

@@ -12,6 +12,8 @@ export interface TestPacket {
   readonly port: number;
   /** Of TCP; absent: the packet opens a connection. */
   readonly flags?: number;
+  /** Whether VPP does not find the header of the protocol: no rule with a protocol matches. */
+  readonly isUnreadable?: boolean;
 }
 
 export const SYN = 2;
@@ -29,7 +31,7 @@ export function decide(rules: readonly AclRule[], packet: TestPacket): AclRule['
   return rules.find((rule) => matches(rule, packet))?.action ?? 'DENY';
 }
 
-const permitEverything = tableRules([permitAll]);
+const permitEverything = tableRules([permitAll], true);
 
 /** The rules that are bound to an interface; without an ACL everything passes. @param side in the view of VPP */
 export function boundRules(
@@ -55,9 +57,14 @@ function matches({ ip_rule = {} }: AclRule, packet: TestPacket): boolean {
   if (!contains(ip!.source_network, packet.from)) return false;
   if (!contains(ip!.destination_network, packet.to)) return false;
   // an echo request
-  if (icmp) return packet.protocol === 'ICMP' && icmp.icmp_type_range!.first === 8;
+  if (icmp) {
+    const { first, last } = icmp.icmp_type_range!;
+    const type = icmp.icmpv6 ? 128 : 8;
+    return !packet.isUnreadable && packet.protocol === 'ICMP' && first <= type && type <= last;
+  }
   const protocol = tcp ? 6 : udp ? 17 : ip!.protocol;
-  if (protocol !== 0 && protocol !== numbers[packet.protocol]) return false;
+  if (protocol !== 0 && (packet.isUnreadable || protocol !== numbers[packet.protocol]))
+    return false;
   const ports = tcp ?? udp;
   if (ports === undefined) return true;
   const { source_port_range: source, destination_port_range: destination } = ports;

@@ -13,15 +13,38 @@ import type { CheckedAddress, PolicyNode, RenderedPod } from '#plugins/policy/re
 
 export const node: PolicyNode = {
   addresses: ['192.168.16.1', '172.30.1.1', '172.30.1.2', 'fd00:16::1'],
-  natLoopback: '10.1.1.254',
-  podSubnet: '10.1.1.0/24',
+  natLoopbacks: ['10.1.1.254', 'fd00:1::ffff'],
+  podSubnets: ['10.1.1.0/24', 'fd00:1::/64'],
   interfaces: ['vrfLink', 'vxlanBVI'],
   nics: ['uplink'],
   hostLink: 'tap-vpp2',
 };
 
 export const localAddresses = Array.from({ length: 8 }, (_, at) => `10.1.1.${at + 2}`);
-export const otherAddresses = ['10.1.2.2', '10.1.2.3', '10.1.2.4', '192.0.2.1', '198.51.100.7'];
+export const otherAddresses = [
+  '10.1.2.2',
+  '10.1.2.3',
+  '10.1.2.4',
+  '192.0.2.1',
+  '198.51.100.7',
+  'fd00:2::2',
+  '2001:db8::7',
+];
+
+/** Of the pods, the primary one first. */
+export type Families = readonly (4 | 6)[];
+
+export const families: fc.Arbitrary<Families> = fc.constantFrom<Families[]>(
+  [4],
+  [6],
+  [4, 6],
+  [6, 4],
+);
+
+/** The address of IPv6 of the pod with this address. */
+function ipv6Of(address: string): string {
+  return `fd00:1::${address.split('.').at(-1)}`;
+}
 
 const everything = {
   tier: 'NetworkPolicy',
@@ -51,10 +74,12 @@ export function podAt(
   address: string,
   ingress: RuleList = open,
   egress: RuleList = open,
+  own: Families = [4],
 ): RenderedPod {
+  const texts = own.map((family) => (family === 4 ? address : ipv6Of(address)));
   const policy: PodPolicy = {
     pod: `ns/pod-${address}`,
-    addresses: [addressNumber(address)!],
+    addresses: texts.map((text) => addressNumber(text)!),
     ingress,
     egress,
   };
@@ -74,6 +99,10 @@ const cidrs = [
   '192.0.2.0/24',
   '0.0.0.0/0',
   '::/0',
+  ...localAddresses.map(ipv6Of),
+  'fd00:1::2/127',
+  'fd00::/16',
+  'fd00:1::/64',
 ];
 export const testPorts = [1, 79, 80, 81, 443, 8080, 8090, 65_535];
 
@@ -82,7 +111,9 @@ const peers = fc.oneof(
   { weight: 1, arbitrary: fc.constant(AddressSet.any) },
   {
     weight: 1,
-    arbitrary: fc.subarray(localAddresses).map((some) => AddressSet.any.minus(AddressSet.of(some))),
+    arbitrary: fc
+      .subarray(localAddresses)
+      .map((some) => AddressSet.any.minus(AddressSet.of([...some, ...some.map(ipv6Of)]))),
   },
 );
 
@@ -159,12 +190,13 @@ const ruleList: fc.Arbitrary<RuleList> = fc.oneof(
   },
 );
 
-export const pod = (address: string): fc.Arbitrary<RenderedPod> =>
-  fc.tuple(ruleList, ruleList).map(([ingress, egress]) => podAt(address, ingress, egress));
+export const pod = (address: string, own: Families): fc.Arbitrary<RenderedPod> =>
+  fc.tuple(ruleList, ruleList).map(([ingress, egress]) => podAt(address, ingress, egress, own));
 
+/** Of the same families. */
 export const pods: fc.Arbitrary<ReadonlyMap<string, RenderedPod>> = fc
-  .subarray(localAddresses, { minLength: 1 })
-  .chain((some) => fc.tuple(...some.map(pod)))
+  .tuple(fc.subarray(localAddresses, { minLength: 1 }), families)
+  .chain(([some, own]) => fc.tuple(...some.map((one) => pod(one, own))))
   .map((all) => new Map(all.map((one, at) => [`c${at}/${one.interface}`, one])));
 
 const backends = fc

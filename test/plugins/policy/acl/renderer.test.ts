@@ -8,11 +8,17 @@ import {
   addressNumber,
   formatAddress,
 } from '#plugins/policy/address-set.ts';
-import { type PolicyRule, permittedPorts, type RuleList } from '#plugins/policy/pod-policy.ts';
+import {
+  type PodPolicy,
+  type PolicyRule,
+  permittedPorts,
+  type RuleList,
+} from '#plugins/policy/pod-policy.ts';
 import { PortSet } from '#plugins/policy/port-set.ts';
 import type { CheckedAddress, RenderedPod } from '#plugins/policy/rendered-state.ts';
 import { ACK, boundRules, decide, reply, SYN, type TestPacket } from './acl-evaluator.ts';
 import {
+  families,
   interfaceOf,
   isolated,
   localAddresses,
@@ -35,7 +41,7 @@ function isPermitted(set: PortSet, { protocol, port }: TestPacket): boolean {
 function withNode({ policies, rules }: RuleList): RuleList {
   const first = rules.findIndex(({ tier }) => tier === 'NetworkPolicy');
   if (first < 0) return { policies, rules };
-  const peers = AddressSet.of([...node.addresses, node.natLoopback]);
+  const peers = AddressSet.of([...node.addresses, ...node.natLoopbacks]);
   const permit: PolicyRule = {
     tier: 'NetworkPolicy',
     action: 'Accept',
@@ -50,7 +56,7 @@ function withNode({ policies, rules }: RuleList): RuleList {
 function isWanted(all: Pods, one: TestPacket): boolean {
   const byAddress = (text: string) =>
     [...all.values()].find(({ policy }) => policy.addresses.includes(addressNumber(text)!));
-  const isNode = (text: string) => [...node.addresses, node.natLoopback].includes(text);
+  const isNode = (text: string) => [...node.addresses, ...node.natLoopbacks].includes(text);
   if (isNode(one.from)) return true;
   const sender = byAddress(one.from)?.policy;
   if (isNode(one.to))
@@ -68,18 +74,22 @@ function isWanted(all: Pods, one: TestPacket): boolean {
 }
 
 function* packets(all: Pods): Generator<{ readonly at: string; readonly packet: TestPacket }> {
-  const local = localAddresses.filter((text) =>
-    [...all.values()].some(({ interface: name }) => name === interfaceOf(text)),
+  const at = new Map(
+    [...all.values()].flatMap(({ interface: name, policy }) =>
+      policy.addresses.map((address) => [formatAddress(address), name] as const),
+    ),
   );
-  const elsewhere = [...otherAddresses, node.addresses[0]!, node.natLoopback];
+  const local = [...at.keys()];
+  const elsewhere = [...otherAddresses, node.addresses[0]!, ...node.natLoopbacks];
   for (const from of [...local, ...elsewhere]) {
     for (const to of [...local, ...elsewhere]) {
       if (from === to || (!local.includes(from) && !local.includes(to))) continue;
-      const at = local.includes(to) ? interfaceOf(to) : node.interfaces[0]!;
+      if (isV6(from) !== isV6(to) || (at.has(from) && at.get(from) === at.get(to))) continue;
+      const name = at.get(to) ?? node.interfaces[0]!;
       for (const protocol of ['TCP', 'UDP'] as const)
-        for (const port of testPorts) yield { at, packet: packet(from, to, port, protocol) };
-      yield { at, packet: packet(from, to, 0, 'SCTP') };
-      yield { at, packet: packet(from, to, 0, 'ICMP') };
+        for (const port of testPorts) yield { at: name, packet: packet(from, to, port, protocol) };
+      yield { at: name, packet: packet(from, to, 0, 'SCTP') };
+      yield { at: name, packet: packet(from, to, 0, 'ICMP') };
     }
   }
 }
@@ -110,6 +120,18 @@ function isService(
 const asPolicy = (one: TestPacket): TestPacket =>
   one.protocol === 'SCTP' ? { ...one, port: 1 } : one;
 
+const isV6 = (text: string): boolean => text.includes(':');
+
+/** The addresses of a pod, each with those that are none of the pod, of one family. */
+function pairsOf(all: Pods, { addresses }: PodPolicy): (readonly [own: string, other: string])[] {
+  const own = addresses.map(formatAddress);
+  const local = [...all.values()].flatMap(({ policy }) => policy.addresses.map(formatAddress));
+  const others = [...local, ...otherAddresses].filter((text) => !own.includes(text));
+  return own.flatMap((from) =>
+    others.filter((other) => isV6(other) === isV6(from)).map((other) => [from, other] as const),
+  );
+}
+
 function neighborsReversed(rules: readonly PolicyRule[]): PolicyRule[] {
   const runs: PolicyRule[][] = [];
   for (const rule of rules) {
@@ -138,20 +160,43 @@ describe('rendered tables', () => {
     );
   });
 
+  it('let packets of IPv6 pass that VPP cannot read only where every port is permitted', async () => {
+    await fc.assert(
+      fc.asyncProperty(pods, async (all) => {
+        const { recorded } = await rendered(all);
+        for (const { at, packet: one } of packets(all)) {
+          // one of each pair
+          if (!isV6(one.from) || one.protocol !== 'ICMP') continue;
+          const isOpen = () =>
+            testPorts.every((port) =>
+              (['TCP', 'UDP'] as const).every((protocol) =>
+                isWanted(all, { ...one, port, protocol }),
+              ),
+            );
+          for (const protocol of ['TCP', 'UDP', 'ICMP'] as const) {
+            const unreadable = { ...packet(one.from, one.to, 0, protocol), isUnreadable: true };
+            if (passes(recorded, at, unreadable)) assert.ok(isOpen(), JSON.stringify({ at, one }));
+            if (node.interfaces.includes(at)) continue;
+            const sent = { ...packet(one.to, one.from, 0, protocol), isUnreadable: true };
+            assert.equal(decide(inputRules(recorded, at), sent), 'PERMIT');
+          }
+        }
+      }),
+      { numRuns: 30 },
+    );
+  });
+
   it('let replies return, and make no session for what may be a reply', async () => {
     await fc.assert(
       fc.asyncProperty(pods, async (all) => {
         const { recorded } = await rendered(all);
         const values = [...recorded.values.values()];
-        for (const { interface: name } of all.values()) {
+        for (const { interface: name, policy } of all.values()) {
           const input = boundRules(values, name, 'ingress');
           const output = boundRules(values, name, 'egress');
           // the rules at the input serve the table
           if (output === boundRules([], name, 'egress')) continue;
-          const own = name.slice('vpp-tap-'.length);
-          for (const other of [...localAddresses, ...otherAddresses].filter(
-            (text) => text !== own,
-          )) {
+          for (const [own, other] of pairsOf(all, policy)) {
             for (const protocol of ['TCP', 'UDP', 'SCTP', 'ICMP'] as const) {
               const opening = packet(own, other, 80, protocol);
               const action = decide(input, opening);
@@ -187,6 +232,7 @@ describe('rendered tables', () => {
           for (const { name, clients } of inputs) {
             const rules = inputRules(recorded, name);
             for (const client of clients) {
+              if (isV6(formatAddress(client)) !== isV6(one.address)) continue;
               const isDeniedByService = one.clients !== undefined && !one.clients.has(client);
               const isDeniedByPolicies = one.backends.some(
                 ({ address, port }) => !isBackendPermitted(all, client, { ...one, address, port }),
@@ -211,9 +257,9 @@ describe('rendered tables', () => {
 
   it('are the same after changes as after a resync', async () => {
     const change = fc
-      .constantFrom(...localAddresses)
-      .chain((address) =>
-        fc.tuple(fc.constant(address), fc.option(pod(address), { nil: undefined })),
+      .tuple(fc.constantFrom(...localAddresses), families)
+      .chain(([address, own]) =>
+        fc.tuple(fc.constant(address), fc.option(pod(address, own), { nil: undefined })),
       );
     await fc.assert(
       fc.asyncProperty(

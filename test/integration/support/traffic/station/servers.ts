@@ -27,14 +27,18 @@ function serveTcp(command: Serve): Promise<void> {
     socket.pipe(socket);
   });
   server.on('error', reject);
-  server.listen({ port: command.port, host: command.address, backlog: 511 }, resolve);
+  server.listen(
+    { port: command.port, host: command.address, ipv6Only: true, backlog: 511 },
+    resolve,
+  );
   return promise;
 }
 
 function serveUdp(command: Serve): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const type = isIPv6(command.address) ? 'udp6' : 'udp4';
-  const socket = createSocket({ type, recvBufferSize: RECEIVE_BUFFER });
+  const ipv6Only = isIPv6(command.address);
+  const type = ipv6Only ? 'udp6' : 'udp4';
+  const socket = createSocket({ type, ipv6Only, recvBufferSize: RECEIVE_BUFFER });
   socket.on('error', reject);
   socket.on('message', (message, { address, port }) =>
     socket.send(Buffer.concat([Buffer.from(greeting(command, address)), message]), port, address),
