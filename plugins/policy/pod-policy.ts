@@ -63,11 +63,24 @@ export function isRestricted({ rules }: RuleList): boolean {
   return rules.some(({ action }) => action === 'Deny');
 }
 
-/** As if some policies could not be read: they accept nothing, and deny everything that they do not leave to others. */
+const closedLists = new WeakMap<RuleList, Map<string, RuleList>>();
+
+/**
+ * As if some policies could not be read: they accept nothing, and deny everything that they do not leave to others. Kept as long
+ * as the list: a table that is over its limit is made several times with each change.
+ */
 export function withoutPolicies(list: RuleList, without: ReadonlySet<PolicyName>): RuleList {
-  if (without.size === 0) return list;
-  const rules = list.rules.flatMap((one) => (without.has(one.policy) ? closed(one) : [one]));
-  return { ...list, rules };
+  const concerned = without.size === 0 ? [] : list.policies.filter((name) => without.has(name));
+  if (concerned.length === 0) return list;
+  const known = closedLists.get(list) ?? new Map<string, RuleList>();
+  closedLists.set(list, known);
+  const text = concerned.join();
+  const found = known.get(text) ?? {
+    ...list,
+    rules: list.rules.flatMap((one) => (without.has(one.policy) ? closed(one) : [one])),
+  };
+  known.set(text, found);
+  return found;
 }
 
 /** As ClusterNetworkPolicies fail closed: a rule that does not accept denies all. */

@@ -50,7 +50,17 @@ function addressesOf(senders: readonly Sender[]): AddressSet {
   );
 }
 
-function decisionsText({ always, runs }: Decisions): string {
-  const texts = runs.map(({ action, entries }) => `${action}\n${entriesText(entries)}`);
-  return [always.isEmpty ? '' : 'always', ...texts].join('\n');
+const texts = new WeakMap<Decisions, string>();
+
+/** Kept as the decisions, which pods may have in common. */
+function decisionsText(decisions: Decisions): string {
+  const { always, runs } = decisions;
+  const text =
+    texts.get(decisions) ??
+    [
+      always.isEmpty ? '' : 'always',
+      ...runs.map(({ action, entries }) => `${action}\n${entriesText(entries)}`),
+    ].join('\n');
+  texts.set(decisions, text);
+  return text;
 }

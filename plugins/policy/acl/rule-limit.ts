@@ -24,21 +24,27 @@ export function withinLimit<T>(
   count: (result: T) => number,
   limit: number,
 ): Limited<T> {
-  const omitted = new Set<PolicyName>();
-  let result = build(omitted);
-  if (count(result) <= limit) return { result, omitted: [] };
+  const whole = build(new Set());
+  if (count(whole) <= limit) return { result: whole, omitted: [] };
   const sizes = new Map<PolicyName, number>();
   // what a policy denies beside its rules stays without it
   for (const rule of rules())
     if (rule.rule !== undefined)
       sizes.set(rule.policy, (sizes.get(rule.policy) ?? 0) + sizeOf(rule));
-  const largestFirst = [...sizes].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
-  for (const [policy] of largestFirst) {
-    if (count(result) <= limit) break;
-    omitted.add(policy);
-    result = build(omitted);
+  const largestFirst = [...sizes]
+    .sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
+    .map(([policy]) => policy);
+  // the more are left out, the fewer rules there are: each attempt builds everything
+  let [tooFew, enough] = [0, largestFirst.length];
+  let result: T | undefined;
+  while (enough - tooFew > 1) {
+    const middle = (tooFew + enough) >> 1;
+    const attempt = build(new Set(largestFirst.slice(0, middle)));
+    if (count(attempt) <= limit) [enough, result] = [middle, attempt];
+    else tooFew = middle;
   }
-  return { result, omitted: [...omitted].sort() };
+  const omitted = largestFirst.slice(0, enough);
+  return { result: result ?? build(new Set(omitted)), omitted: omitted.sort() };
 }
 
 function sizeOf({ peers, ports }: PolicyRule): number {

@@ -1,4 +1,7 @@
-/** Makes the lists of rules of pods. */
+/**
+ * Makes the lists of rules of pods. Pods with the same rules have one list, however many they are: what follows from it, such
+ * as its decisions, is computed once.
+ */
 import { noRules, type PolicyName, type PolicyRule, type RuleList } from '../pod-policy.ts';
 
 /** @returns `before` if nothing has changed */
@@ -13,7 +16,32 @@ export function ruleList(
     policies.every((name, at) => name === before.policies[at]) &&
     rules.every((rule, at) => isSameRule(rule, before.rules[at] as PolicyRule));
   if (isSame) return before;
-  return policies.length === 0 ? noRules : { policies, rules };
+  return policies.length === 0 ? noRules : shared({ policies, rules });
+}
+
+const lists = new Map<string, WeakRef<RuleList>>();
+
+const unused = new FinalizationRegistry<string>((text) => {
+  if (lists.get(text)?.deref() === undefined) lists.delete(text);
+});
+
+/** Rules of one policy are the same objects for all pods as long as they do not change. */
+function shared(list: RuleList): RuleList {
+  const text = `${list.policies.join()}:${list.rules.map(numberOf).join()}`;
+  const known = lists.get(text)?.deref();
+  if (known !== undefined) return known;
+  lists.set(text, new WeakRef(list));
+  unused.register(list, text);
+  return list;
+}
+
+const numbers = new WeakMap<PolicyRule, number>();
+let last = 0;
+
+function numberOf(rule: PolicyRule): number {
+  const number = numbers.get(rule) ?? ++last;
+  numbers.set(rule, number);
+  return number;
 }
 
 function isSameRule(a: PolicyRule, b: PolicyRule): boolean {

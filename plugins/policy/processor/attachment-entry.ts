@@ -1,5 +1,4 @@
 /** An attached pod of this node with the policies that apply to it. */
-import { AddressSet } from '../address-set.ts';
 import type { PodAttachment } from '../cache/address-owners.ts';
 import type { PolicyPod } from '../cache/policy-pod.ts';
 import { ruleList } from '../configurator/rule-list.ts';
@@ -11,7 +10,6 @@ import {
   policyTiers,
   type RuleList,
 } from '../pod-policy.ts';
-import { PortSet } from '../port-set.ts';
 import type { PolicyEntry } from './policy-entry.ts';
 
 /** A policy that selects a pod, or may do so. */
@@ -62,7 +60,7 @@ export class AttachmentEntry {
       const explicit = ofTier.flatMap((one) => this.#explicitRules(one, direction));
       // after what all policies of the tier accept
       const isolating = ofTier.filter(({ policy }) => policy.spec.isolates[direction]);
-      return [...explicit, ...isolating.map(({ policy }) => denyAll(policy))];
+      return [...explicit, ...isolating.map(({ policy }) => policy.denyingAll)];
     });
     return ruleList(
       applied.map(({ policy }) => policy.spec.name),
@@ -73,12 +71,8 @@ export class AttachmentEntry {
 
   #explicitRules({ policy, isKnown }: AppliedPolicy, direction: PolicyDirection): PolicyRule[] {
     if (isKnown && this.record) return policy.rules?.rulesFor(this.record, direction) ?? [];
-    return policy.spec.isolates[direction] ? [] : [denyAll(policy)];
+    return policy.spec.isolates[direction] ? [] : [policy.denyingAll];
   }
-}
-
-function denyAll({ spec: { name: policy, tier } }: PolicyEntry): PolicyRule {
-  return { tier, action: 'Deny', peers: AddressSet.any, ports: PortSet.any, policy };
 }
 
 function isOf({ pod, addresses }: PodPolicy, attachment: PodAttachment): boolean {

@@ -1,6 +1,7 @@
 /** A policy of the cluster. Its peers are followed only while it selects an attached pod. */
 import type { Slices } from '#infra/clock/slices.ts';
 import type { AttachmentId } from '#plugins/podmanager/api.ts';
+import { AddressSet } from '../address-set.ts';
 import type { NamespaceTable, Selection } from '../cache/namespace-table.ts';
 import type { NodeTable } from '../cache/node-table.ts';
 import type { PeerSelectors } from '../cache/peer-selectors.ts';
@@ -8,16 +9,21 @@ import type { PolicyPod } from '../cache/policy-pod.ts';
 import type { PodSelector } from '../cache/selector-index.ts';
 import { PolicyRules } from '../configurator/policy-rules.ts';
 import type { PolicySpec } from '../configurator/policy-spec.ts';
-import { type PolicyDirection, policyTiers } from '../pod-policy.ts';
+import { type PolicyDirection, type PolicyRule, policyTiers } from '../pod-policy.ts';
+import { PortSet } from '../port-set.ts';
 
 export class PolicyEntry implements PodSelector {
   readonly spec: PolicySpec;
+  /** Denies what no rule of its tier accepts, or pods of which it is unknown what it says about them. */
+  readonly denyingAll: PolicyRule;
   /** The attached pods that it selects. */
   readonly attachments = new Map<AttachmentId, PolicyPod>();
   #rules: PolicyRules | undefined;
 
   constructor(spec: PolicySpec) {
     this.spec = spec;
+    const { name: policy, tier } = spec;
+    this.denyingAll = { tier, action: 'Deny', peers: AddressSet.any, ports: PortSet.any, policy };
   }
 
   get pods(): PolicySpec['pods'] {
