@@ -19,7 +19,7 @@ import { type BuildInfo, StatusCheck } from '#infra/status/status.ts';
 import type { Readers } from '#kubernetes/reflector/reflected.ts';
 import type { ApiServer, KindWatch } from './api-server/api.ts';
 import { ApiNotFoundError } from './api-server/api-errors.ts';
-import { ClusterPolicyStatusWriter } from './cluster-policy-status.ts';
+import { clusterPolicyStatusWriter } from './cluster-policy-status.ts';
 import { Leader } from './leader.ts';
 import { registerMetrics } from './metrics.ts';
 import { NodeConfigStatusWriter } from './node-config-status.ts';
@@ -102,7 +102,7 @@ export function createKsr(deps: KsrDeps): Ksr {
     startWork: () => {
       const writers = [
         new NodeConfigStatusWriter({ apiServer, store, clock, random, log }),
-        new ClusterPolicyStatusWriter({ apiServer, clock, log }),
+        clusterPolicyStatusWriter({ apiServer, clock, log }),
       ];
       for (const writer of writers) writer.start();
       return {

@@ -5,7 +5,7 @@ import { ManualClock } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import type { ApiServer, KindHandlers, KindWatch } from '#ksr/api-server/api.ts';
 import { statusError } from '#ksr/api-server/api-errors.ts';
-import { ClusterPolicyStatusWriter } from '#ksr/cluster-policy-status.ts';
+import { clusterPolicyStatusWriter } from '#ksr/cluster-policy-status.ts';
 
 interface Policy {
   readonly metadata: { readonly name: string; readonly generation: number };
@@ -65,7 +65,7 @@ class StubApiServer implements ApiServer {
 function started(version = 'v1beta1') {
   const clock = new ManualClock();
   const api = new StubApiServer(version);
-  const writer = new ClusterPolicyStatusWriter({ apiServer: api, clock, log: silentLogger });
+  const writer = clusterPolicyStatusWriter({ apiServer: api, clock, log: silentLogger });
   writer.start();
   return { clock, api, writer };
 }

@@ -44,16 +44,20 @@ interface KindRow {
 }
 
 /** Of both versions, which have the same objects. */
-export const clusterPolicyPaths: readonly string[] = ['v1beta1', 'v1alpha2'].map((version) =>
-  pathOf(`policy.networking.k8s.io/${version}`, 'clusternetworkpolicies'),
-);
+const clusterPolicyPath = (version: string): string =>
+  pathOf(`policy.networking.k8s.io/${version}`, 'clusternetworkpolicies');
+
+export const clusterPolicyPaths = [
+  clusterPolicyPath('v1beta1'),
+  clusterPolicyPath('v1alpha2'),
+] as const;
 
 const rows: readonly KindRow[] = [
   row('Namespace', 'v1', 'namespaces', resources.namespace),
   row('NetworkPolicy', 'networking.k8s.io/v1', 'networkpolicies', resources.policy),
   {
     type: { kind: 'ClusterNetworkPolicy', apiVersion: 'policy.networking.k8s.io/v1beta1' },
-    path: clusterPolicyPaths[0] as string,
+    path: clusterPolicyPaths[0],
     otherPaths: clusterPolicyPaths.slice(1),
     resource: resources.clusternetworkpolicy,
   },
