@@ -100,6 +100,12 @@ export const ConnectionChange = Type.Object({
   to: Type.String(),
   before: Type.String(),
   after: Type.String(),
+  reasons: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        'Rules that deny or accept the ports that change, and `before:` those that denied them, by tier, policy and position.',
+    }),
+  ),
 });
 export type ConnectionChange = DocumentOf<typeof ConnectionChange>;
 

@@ -51,11 +51,12 @@ const resourcesOfKinds = {
   ClusterNetworkPolicy: resources.clusternetworkpolicy,
   Namespace: resources.namespace,
   Pod: resources.pod,
+  Node: resources.node,
   Service: resources.service,
   Endpoints: resources.endpoints,
 } as const;
 
-const clusterWide: ReadonlySet<string> = new Set(['Namespace', 'ClusterNetworkPolicy']);
+const clusterWide: ReadonlySet<string> = new Set(['Namespace', 'Node', 'ClusterNetworkPolicy']);
 
 type Records = Map<string, Map<string, object>>;
 

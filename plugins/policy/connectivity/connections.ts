@@ -53,9 +53,22 @@ function* pairs({ sources, destinations }: Endpoints): Generator<[Endpoint, Endp
 
 /** @param state its position */
 function portsBetween(state: number, from: Endpoint, to: Endpoint): PortSet {
+  const parties = partiesOf(state, from, to);
+  return parties === undefined ? PortSet.none : permittedBetween(...parties);
+}
+
+/**
+ * Sender and receiver of a state.
+ * @returns undefined: one of them is not there
+ */
+export function partiesOf(
+  state: number,
+  from: Endpoint,
+  to: Endpoint,
+): readonly [Party, Party] | undefined {
   const sender = isOutside(from) ? outside(from.address) : from.policies[state];
   const receiver = isOutside(to) ? outside(to.address) : to.policies[state];
-  return sender && receiver ? permittedBetween(sender, receiver) : PortSet.none;
+  return sender && receiver && [sender, receiver];
 }
 
 /** An end of a connection, with its policies. */

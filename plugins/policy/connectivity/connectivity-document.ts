@@ -9,6 +9,7 @@ import type {
 import { jsonPieces } from '#infra/http/streamed.ts';
 import { formatAddress } from '../address-set.ts';
 import type { PolicyDirection } from '../pod-policy.ts';
+import { changeReasons } from './change-reasons.ts';
 import type { ChangedConnection, Connection as PermittedConnection } from './connections.ts';
 import { type Endpoints, isOutside } from './endpoints.ts';
 import type { Explanation } from './explanation.ts';
@@ -80,6 +81,7 @@ export function* changeItems(
       to: one.to.name,
       before: portsText(one.before),
       after: portsText(one.after),
+      reasons: changeReasons(one),
     };
 }
 

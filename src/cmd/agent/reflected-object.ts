@@ -41,6 +41,7 @@ function withDefaults(object: KubeObject): ReflectedObject | undefined {
     case 'NetworkPolicy':
       return withPolicyDefaults(object);
     case 'Endpoints':
+    case 'Node':
     case 'ClusterNetworkPolicy':
       return object;
     default:

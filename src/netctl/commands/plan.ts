@@ -269,9 +269,10 @@ function unique(
   return [...new Set(answers.flatMap(({ value }) => textsOf(value)))];
 }
 
-function changeText({ from, to, before, after }: ConnectionChange): string {
+function changeText({ from, to, before, after, reasons = [] }: ConnectionChange): string {
   const pair = `${from} => ${to}`;
   const line = (sign: string, ports: string): string[] =>
     ports === '' || ports === 'No Connections' ? [] : [`  ${sign} ${pair} : ${ports}`];
-  return [...line('-', before), ...line('+', after)].join('\n');
+  const why = reasons.map((reason) => `      ${reason}`);
+  return [...line('-', before), ...line('+', after), ...why].join('\n');
 }

@@ -237,12 +237,14 @@ describe(PLAN, () => {
           to: 'default/db[Pod]',
           before: 'All Connections',
           after: 'No Connections',
+          reasons: ['denied by default/db, whose rules do not permit it'],
         },
         {
           from: 'default/web[Pod]',
           to: 'default/db[Pod]',
           before: 'All Connections',
           after: 'TCP 80',
+          reasons: ['denied by default/db, whose rules do not permit it'],
         },
       ],
     );
@@ -296,8 +298,58 @@ describe(PLAN, () => {
         to: 'default/db[Pod]',
         before: 'No Connections',
         after: 'TCP 80',
+        reasons: [
+          'accepted by default/db, spec.ingress[0]',
+          'before: denied by default/db, whose rules do not permit it',
+        ],
       },
     ]);
+  });
+
+  it('counts policies of the cluster and nodes, those that there are and those of the change', async () => {
+    const node = await cluster();
+    const space = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } };
+    await node.put(reflected(space));
+    const guard = {
+      apiVersion: 'policy.networking.k8s.io/v1beta1',
+      kind: 'ClusterNetworkPolicy',
+      metadata: { name: 'guard' },
+      spec: {
+        tier: 'Admin',
+        priority: 1,
+        subject: { namespaces: {} },
+        egress: [
+          {
+            name: 'edge',
+            action: 'Deny',
+            to: [{ nodes: { matchLabels: { role: 'edge' } } }],
+          },
+        ],
+      },
+    };
+    await node.put(reflected(guard));
+    const edge = {
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name: 'edge-1', labels: { role: 'edge' } },
+      status: { addresses: [{ type: 'InternalIP', address: '198.51.100.9' }] },
+    };
+    const { changes, problems } = await plan(node, { added: [edge] });
+    assert.deepEqual(problems, []);
+    assert.deepEqual(
+      changes.find(({ from, to }) => from === 'default/web[Pod]' && to.includes('198.51.100.9')),
+      {
+        from: 'default/web[Pod]',
+        to: '198.51.100.9-198.51.100.9[External]',
+        before: 'All Connections',
+        after: 'No Connections',
+        reasons: ['denied by Admin policy guard, spec.egress[0] "edge"'],
+      },
+    );
+    const opened = await plan(node, {
+      removed: [{ kind: 'ClusterNetworkPolicy', metadata: { name: 'guard' } }],
+    });
+    assert.ok(opened.operations.length > 0, 'its tables go with it');
   });
 
   it('reports objects that are ignored or that the cluster would refuse', async () => {
@@ -307,12 +359,12 @@ describe(PLAN, () => {
       added: [
         dbFromWeb,
         { kind: 'Pod' },
-        { apiVersion: 'v1', kind: 'Node', metadata: { name: 's' } },
+        { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 's' } },
       ],
       changed: [policy('new', { podSelector: {} })],
       removed: [
         { kind: 'NetworkPolicy', metadata: { name: 'absent' } },
-        { kind: 'Node', metadata: { name: 's' } },
+        { kind: 'ConfigMap', metadata: { name: 's' } },
         17,
       ],
     });
@@ -324,10 +376,10 @@ describe(PLAN, () => {
           resources.policy.key('db', 'default'),
         ),
         'added[1]: apiVersion is missing',
-        'added[2]: objects of kind Node do not decide about connectivity or services',
+        'added[2]: objects of kind ConfigMap are not supported',
         `changed[0]: ${resources.policy.key('new', 'default')} does not exist; it is added`,
         `removed[0]: ${resources.policy.key('absent', 'default')} does not exist`,
-        'removed[1]: the kind has to be one of NetworkPolicy, ClusterNetworkPolicy, Namespace, Pod, Service, Endpoints',
+        'removed[1]: the kind has to be one of NetworkPolicy, ClusterNetworkPolicy, Namespace, Pod, Node, Service, Endpoints',
         'removed[2]: metadata.name is missing',
       ],
     );

@@ -71,10 +71,11 @@ function Connections({ changes }: { readonly changes: readonly ConnectionChange[
             <th scope="col">Before</th>
             <th scope="col">After</th>
             <th scope="col">Change</th>
+            <th scope="col">Rules</th>
           </tr>
         </thead>
         <tbody>
-          {changes.slice(0, MAX_ROWS).map(({ from, to, before, after }) => (
+          {changes.slice(0, MAX_ROWS).map(({ from, to, before, after, reasons = [] }) => (
             <tr key={`${from} ${to}`}>
               <td>{from}</td>
               <td>{to}</td>
@@ -89,6 +90,7 @@ function Connections({ changes }: { readonly changes: readonly ConnectionChange[
                   <Badge tone="waiting">other ports</Badge>
                 )}
               </td>
+              <td>{reasons.join('; ')}</td>
             </tr>
           ))}
         </tbody>
