@@ -22,6 +22,7 @@ import {
 import { until } from '#test/support/wait.ts';
 import { toPrefix } from '#vpp/binapi/addresses.ts';
 import { buildContivCni } from '../../../scripts/lib/contiv-cni.ts';
+import { bothFamilies } from '../support/networks.ts';
 import { RealNode } from '../support/node.ts';
 import type { Sandbox } from '../support/sandbox.ts';
 import { type NetworkNamespace, ping } from '../support/traffic.ts';
@@ -179,7 +180,8 @@ const damages: readonly {
   },
   {
     title: 'its link is down',
-    names: /interface\/\S+ is different \(enabled\)/,
+    // the kernel removes addresses of IPv6 then
+    names: /interface\/\S+ is different \(enabled(, ip_addresses)?\)/,
     make: (pod) => pod.run('ip', 'link', 'set', 'eth0', 'down'),
   },
   {
@@ -195,8 +197,8 @@ const damages: readonly {
   {
     title: 'its interface of VPP is down',
     names: /config\/vpp\/v2\/interfaces\/\S+ is different \(enabled\)/,
-    make: async ({ address }, node) => {
-      const fib = await node.vpp.cli(`show ip fib table 1 ${address}/32`);
+    make: async (pod, node) => {
+      const fib = await node.vpp.cli(`show ip fib table 1 ${pod.addressOf(4)}/32`);
       const [, device] = /(tap\d+|host-\S+?):?\s/.exec(fib) ?? [];
       assert.equal(await node.vpp.cli(`set interface state ${device} down`), '');
     },
@@ -204,27 +206,75 @@ const damages: readonly {
   {
     title: 'its route in VPP is deleted',
     names: /config\/vpp\/v2\/route\/\S+ is missing/,
-    make: ({ address }, node) =>
-      node.vpp.withClient(async (client) => {
-        const prefix = toPrefix(`${address}/32`);
-        const { route } = await client.request('ip_route_lookup_v2', {
-          table_id: 1,
-          exact: 1,
-          prefix,
-        });
-        const deleted = { table_id: 1, stats_index: 0, prefix, paths: route.paths };
-        await client.request('ip_route_add_del', {
-          is_add: false,
-          is_multipath: true,
-          route: deleted,
-        });
-      }),
+    make: (pod, node) => deleteRoute(node, `${pod.addressOf(4)}/32`),
   },
 ];
 
-for (const links of ['TAP', 'VETH'] as const) {
+/** To a pod with addresses of both families. */
+const damagesOfIpv6: typeof damages = [
+  {
+    title: 'its address of IPv6 is removed',
+    names: /address\/static\/fd01\S+ is missing/,
+    make: (pod) => pod.run('ip', 'addr', 'del', `${pod.addressOf(6)}/128`, 'dev', 'eth0'),
+  },
+  {
+    title: 'its default route of IPv6 is deleted',
+    names: /route\/::\/0\S+ is missing/,
+    make: (pod) => pod.run('ip', '-6', 'route', 'del', 'default'),
+  },
+  {
+    title: 'its neighbor of IPv6 is deleted',
+    names: /arp\/\S+\/fd01\S+ is missing/,
+    make: async (pod) => {
+      const neighbors = await pod.run(
+        'ip',
+        '-6',
+        'neigh',
+        'show',
+        'dev',
+        'eth0',
+        'nud',
+        'permanent',
+      );
+      const [gateway = ''] = neighbors.split(' ');
+      await pod.run('ip', '-6', 'neigh', 'del', gateway, 'dev', 'eth0');
+    },
+  },
+  {
+    title: 'its route of IPv6 in VPP is deleted',
+    names: /config\/vpp\/v2\/route\/\S+fd01\S+ is missing/,
+    make: (pod, node) => deleteRoute(node, `${pod.addressOf(6)}/128`),
+  },
+];
+
+/** Deletes a route in the table of the pods. */
+function deleteRoute(node: RealNode, destination: string): Promise<void> {
+  return node.vpp.withClient(async (client) => {
+    const prefix = toPrefix(destination);
+    const { route } = await client.request('ip_route_lookup_v2', {
+      table_id: 1,
+      exact: 1,
+      prefix,
+    });
+    const deleted = { table_id: 1, stats_index: 0, prefix, paths: route.paths };
+    await client.request('ip_route_add_del', { is_add: false, is_multipath: true, route: deleted });
+  });
+}
+
+/** The families of the pod, the primary one first. */
+const changedPods = [
+  { links: 'TAP', families: [4] },
+  { links: 'VETH', families: [4] },
+  { links: 'TAP', families: [4, 6] },
+  { links: 'VETH', families: [6, 4] },
+] as const;
+
+for (const { links, families } of changedPods) {
   const skip = lacksCnitool || (links === 'TAP' && withoutVhostNet());
-  describe(`a pod changed past the agent, with ${links}`, { skip, timeout: 120_000 }, () => {
+  const [first] = families;
+  const isDual = families.length === 2;
+  const title = `a pod changed past the agent, with ${links}, IPv${families.join(' and IPv')}`;
+  describe(title, { skip, timeout: 240_000 }, () => {
     let node: RealNode;
     let pod: Sandbox;
     let config: string;
@@ -237,7 +287,8 @@ for (const links of ['TAP', 'VETH'] as const) {
       });
 
     before(async () => {
-      node = await RealNode.create({ links });
+      const ipamConfig = isDual ? { ipamConfig: bothFamilies(first).ipamConfig } : {};
+      node = await RealNode.create({ links, contiv: ipamConfig });
       await node.agent.start();
       config = mkdtempSync(join(folder, 'net.d-'));
       const plugins = [
@@ -248,11 +299,18 @@ for (const links of ['TAP', 'VETH'] as const) {
       pod = await node.sandbox('web');
       const added = await tool('add');
       assert.equal(added.status, 0, added.output);
-      pod.address = JSON.parse(added.output).ips[0].address.split('/')[0];
+      pod.addresses = addressesIn(added.output);
+      pod.address = pod.addresses[0]!;
     });
     after(() => node?.[Symbol.asyncDispose]());
 
-    for (const { title, names, make } of damages)
+    it('has an address of each family, the primary one first', () =>
+      assert.deepEqual(
+        pod.addresses.map((address) => (address.includes(':') ? 6 : 4)),
+        families,
+      ));
+
+    for (const { title, names, make } of [...damages, ...(isDual ? damagesOfIpv6 : [])])
       it(`CHECK says that ${title}, and ADD wires it again`, async (t) => {
         assert.deepEqual(await tool('check'), { status: 0, output: '' });
         await make(pod, node);
@@ -263,13 +321,18 @@ for (const links of ['TAP', 'VETH'] as const) {
         const added = await tool('add');
         t.diagnostic(`ADD with its process: ${Math.round(performance.now() - start)} ms`);
         assert.equal(added.status, 0, added.output);
-        assert.equal(JSON.parse(added.output).ips[0].address, `${pod.address}/32`);
+        assert.deepEqual(addressesIn(added.output), pod.addresses);
         assert.deepEqual(await tool('check'), { status: 0, output: '' });
         const other = await node.sandbox('other');
         await node.attach(other);
-        await ping(other, pod.address);
+        for (const address of pod.addresses) await ping(other, address);
       });
   });
+}
+
+function addressesIn(result: string): string[] {
+  const { ips } = JSON.parse(result) as { ips: readonly { readonly address: string }[] };
+  return ips.map(({ address }) => address.split('/')[0]!);
 }
 
 describe('contiv-cni in concurrent calls', { skip: lacksAdd, timeout: 300_000 }, () => {

@@ -14,6 +14,7 @@ import { withoutNodes } from '#test/support/requirements.ts';
 import { until } from '#test/support/wait.ts';
 import type { Links } from '../support/agent.ts';
 import { RealCluster } from '../support/cluster.ts';
+import { MessageTrace } from '../support/message-trace.ts';
 import { bothFamilies, networks } from '../support/networks.ts';
 import { underTraffic } from '../support/pings.ts';
 import type { Sandbox } from '../support/sandbox.ts';
@@ -138,13 +139,35 @@ const matrix = (first: 4 | 6, transport: Transport, links: Links) =>
       const [one] = cluster.nodes;
       const { agent } = one!.node;
       const before = await one!.node.configuration();
+      const trace = new MessageTrace(one!.node.vpp);
+      await trace.start();
       await agent.end('SIGKILL');
       await agent.start();
       assert.deepEqual(await one!.node.configuration(), before);
+      assert.deepEqual((await trace.stop()).changes, []);
       await agent.end('SIGKILL');
       rmSync(agent.storeFolder, { recursive: true });
       await agent.start();
       assert.deepEqual(await one!.node.configuration(), before);
+      await reach(web, far);
+    });
+
+    it('a restarted VPP gets both families again', async () => {
+      const [one] = cluster.nodes;
+      const { vpp, agent } = one!.node;
+      await vpp.kill();
+      await vpp.start();
+      for (const family of families)
+        await until(
+          `pods ping by IPv${family}`,
+          () => isReachable(web, db.addressOf(family)),
+          60_000,
+        );
+      await until('the healing resync is in the history', async () =>
+        (await agent.history()).some(({ Description }) => Description.includes('VPP reconnected')),
+      );
+      assert.deepEqual(await agent.drift(), []);
+      await reach(web, db);
       await reach(web, far);
     });
   });
