@@ -5,7 +5,7 @@
 import { type Static, Type } from 'typebox';
 import Value from 'typebox/value';
 import type { IpFamily } from '#models/ip.ts';
-import { secondaryPrefixLength } from './node-prefix-length.ts';
+import { defaultPrefixLength } from './node-prefix-length.ts';
 
 const flag = (byDefault: boolean, description: string) =>
   Type.Boolean({ default: byDefault, description });
@@ -94,7 +94,7 @@ const ofFamily = (subnet: string, family: IpFamily) =>
   number(
     8,
     0,
-    `Prefix length of the ${subnet} of one node in IPv${family}; 0: in the first family the key without a family, in the second one ${secondaryPrefixLength[family]}.`,
+    `Prefix length of the ${subnet} of one node in IPv${family}; 0: in the first family the key without a family, in the second one ${defaultPrefixLength[family]}.`,
   );
 
 const ipamConfig = Type.Object(
@@ -118,8 +118,8 @@ const ipamConfig = Type.Object(
     ),
     podSubnetOneNodePrefixLen: number(
       8,
-      24,
-      'Prefix length of the pod subnet of one node, in the first family.',
+      0,
+      'Prefix length of the pod subnet of one node, in the first family; 0: 24 for IPv4, 64 for IPv6.',
     ),
     podSubnetOneNodePrefixLenIPv4: ofFamily('pod subnet', 4),
     podSubnetOneNodePrefixLenIPv6: ofFamily('pod subnet', 6),
@@ -129,8 +129,8 @@ const ipamConfig = Type.Object(
     ),
     vppHostSubnetOneNodePrefixLen: number(
       8,
-      24,
-      'Prefix length of the VPP-host subnet of one node, in the first family.',
+      0,
+      'Prefix length of the VPP-host subnet of one node, in the first family; 0: 24 for IPv4, 64 for IPv6.',
     ),
     vppHostSubnetOneNodePrefixLenIPv4: ofFamily('VPP-host subnet', 4),
     vppHostSubnetOneNodePrefixLenIPv6: ofFamily('VPP-host subnet', 6),

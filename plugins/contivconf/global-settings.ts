@@ -1,6 +1,7 @@
 /** The settings that are the same for all nodes, as other plugins use them. */
 
 import type { ContivConfig } from './config.ts';
+import { defaultPrefixLength } from './node-prefix-length.ts';
 import type { InterfaceConfig, IpamConfig, NeighborScanConfig, RoutingConfig } from './settings.ts';
 
 const rxModes: Readonly<Record<string, InterfaceConfig['rxMode']>> = {
@@ -31,6 +32,8 @@ export function routingConfig(file: ContivConfig): RoutingConfig {
 
 export function ipamConfig(file: ContivConfig): IpamConfig {
   const { ipamConfig: ipam } = file;
+  const [first = ''] = (ipam.contivCIDR || ipam.podSubnetCIDR).split(',');
+  const prefixLength = defaultPrefixLength[first.includes(':') ? 6 : 4];
   return {
     useExternalIpam: ipam.useExternalIPAM,
     contivCidr: ipam.contivCIDR,
@@ -38,11 +41,11 @@ export function ipamConfig(file: ContivConfig): IpamConfig {
     nodeInterconnectDhcp: ipam.nodeInterconnectDHCP,
     nodeInterconnectCidr: ipam.nodeInterconnectCIDR,
     podSubnetCidr: ipam.podSubnetCIDR,
-    podSubnetOneNodePrefixLen: ipam.podSubnetOneNodePrefixLen,
+    podSubnetOneNodePrefixLen: ipam.podSubnetOneNodePrefixLen || prefixLength,
     podSubnetOneNodePrefixLenIpv4: ipam.podSubnetOneNodePrefixLenIPv4,
     podSubnetOneNodePrefixLenIpv6: ipam.podSubnetOneNodePrefixLenIPv6,
     vppHostSubnetCidr: ipam.vppHostSubnetCIDR,
-    vppHostSubnetOneNodePrefixLen: ipam.vppHostSubnetOneNodePrefixLen,
+    vppHostSubnetOneNodePrefixLen: ipam.vppHostSubnetOneNodePrefixLen || prefixLength,
     vppHostSubnetOneNodePrefixLenIpv4: ipam.vppHostSubnetOneNodePrefixLenIPv4,
     vppHostSubnetOneNodePrefixLenIpv6: ipam.vppHostSubnetOneNodePrefixLenIPv6,
     vxlanCidr: ipam.vxlanCIDR,

@@ -2,8 +2,8 @@
 import type { IpFamily } from '#models/ip.ts';
 import type { IpamConfig } from './settings.ts';
 
-/** Of the second family without a key of its own: that of pods is the default of Kubernetes. */
-export const secondaryPrefixLength: Readonly<Record<IpFamily, number>> = { 4: 24, 6: 64 };
+/** Without a key: that of pods is the default of Kubernetes. */
+export const defaultPrefixLength: Readonly<Record<IpFamily, number>> = { 4: 24, 6: 64 };
 
 export type DividedSubnet = 'podSubnet' | 'vppHostSubnet';
 
@@ -21,5 +21,5 @@ export function nodePrefixLength(
   if (given !== 0) return { length: given, key: ofFamily };
   return isPrimary
     ? { length: config[`${subnet}OneNodePrefixLen`], key: `${subnet}OneNodePrefixLen` }
-    : { length: secondaryPrefixLength[family], key: ofFamily };
+    : { length: defaultPrefixLength[family], key: ofFamily };
 }
