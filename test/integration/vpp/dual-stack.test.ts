@@ -7,6 +7,7 @@ import { rmSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/value-text.ts';
+import type { Snapshot } from '#packet-trace/snapshot.ts';
 import { pod, policy } from '#test/plugins/policy/policy-objects.ts';
 import { only } from '#test/policies/compliance/policy-suite.ts';
 import { selectCases } from '#test/support/part-of-cases.ts';
@@ -18,6 +19,7 @@ import { MessageTrace } from '../support/message-trace.ts';
 import { bothFamilies, networks } from '../support/networks.ts';
 import { underTraffic } from '../support/pings.ts';
 import type { Sandbox } from '../support/sandbox.ts';
+import { hasReply, snapshotOf } from '../support/traced-pings.ts';
 import {
   isReachable,
   type NetworkNamespace,
@@ -57,6 +59,7 @@ const matrix = (first: 4 | 6, transport: Transport, links: Links) =>
     let web: Sandbox;
     let db: Sandbox;
     let far: Sandbox;
+    let near: Sandbox;
 
     before(async () => {
       cluster = await RealCluster.create({
@@ -70,6 +73,7 @@ const matrix = (first: 4 | 6, transport: Transport, links: Links) =>
       web = await one!.node.pod('web');
       db = await one!.node.pod('db');
       far = await two!.node.pod('far');
+      near = await two!.node.pod('near');
     });
     after(() => cluster?.[Symbol.asyncDispose]());
 
@@ -112,27 +116,75 @@ const matrix = (first: 4 | 6, transport: Transport, links: Links) =>
       }
     });
 
-    it('a policy isolates a pod in both families', async () => {
+    /** Who is reached by whom in each family: all cells, without a policy and with one that isolates the targets. */
+    it('every source reaches every pod in both families, and a policy leaves it to the node of the pod', async (t) => {
+      const [one, two] = cluster.nodes;
+      const hostOf = (n: number) => (family: 4 | 6) => networks[family].host(n).address;
+      const ofPod = (sandbox: Sandbox) => (family: 4 | 6) => sandbox.addressOf(family);
+      const sources = {
+        'pod of node1': { place: db, node: undefined, address: ofPod(db) },
+        'pod of node2': { place: near, node: undefined, address: ofPod(near) },
+        'host of node1': { place: one!.host, node: one, address: hostOf(1) },
+        'host of node2': { place: two!.host, node: two, address: hostOf(2) },
+        outside: { place: cluster.outside, node: undefined, address: undefined },
+      };
+      const targets = {
+        'web of node1': { pod: web, node: one },
+        'far of node2': { pod: far, node: two },
+      };
+      const cells = Object.entries(sources).flatMap(([source, from]) =>
+        Object.entries(targets).flatMap(([target, to]) =>
+          families.map((family) => ({
+            name: `${source} to ${target}, IPv${family}`,
+            isOwn: from.node === to.node,
+            reaches: () => isReachable(from.place, to.pod.addressOf(family)),
+            isTraced: (seen: Snapshot) =>
+              from.address === undefined
+                ? undefined
+                : hasReply(seen, from.address(family), to.pod.addressOf(family)),
+          })),
+        ),
+      );
+      const reached = async () => {
+        const found = await Promise.all(
+          cells.map(async ({ name, reaches }) => ((await reaches()) ? [name] : [])),
+        );
+        return found.flat();
+      };
+      /** Packet traces say the same; they know no machine outside. */
+      const compareTraces = async (expected: readonly string[]) => {
+        const seen = await snapshotOf(cluster);
+        for (const { name, isTraced } of cells) {
+          const found = isTraced(seen);
+          if (found !== undefined) assert.equal(found, expected.includes(name), name);
+        }
+      };
+      const all = cells.map(({ name }) => name);
+      const own = cells.filter(({ isOwn }) => isOwn).map(({ name }) => name);
+      // the first packet to a neighbor may be lost
+      await until('every cell is reached', async () => (await reached()).length === all.length);
+      assert.deepEqual(await reached(), all);
+      await compareTraces(all);
+
       const { store } = cluster.etcd;
       const write = (key: string, text: string) => store.put(REFLECTOR_PREFIX + key, text);
-      for (const { pod: name, addresses } of [web, db, far]) {
+      for (const { pod: name, addresses } of [web, db, near, far]) {
         const value = pod({ name, namespace: 'default', labels: { app: name }, ips: addresses });
         await write(resources.pod.key(name, 'default'), valueText(resources.pod, value));
       }
-      const isolation = policy({ name: 'isolation', namespace: 'default', ...only('web') });
-      const key = resources.policy.key('isolation', 'default');
-      await write(key, valueText(resources.policy, isolation));
-      for (const family of families) {
-        for (const from of [db, far])
-          await until(`IPv${family} is refused`, async () => {
-            return !(await isReachable(from, web.addressOf(family)));
-          });
-        // it may still send
-        await ping(web, far.addressOf(family));
+      const keys = ['web', 'far'].map((name) => resources.policy.key(`only-${name}`, 'default'));
+      for (const [at, name] of ['web', 'far'].entries()) {
+        const value = policy({ name: `only-${name}`, namespace: 'default', ...only(name) });
+        await write(keys[at]!, valueText(resources.policy, value));
       }
-      await store.delete(REFLECTOR_PREFIX + key);
-      for (const family of families)
-        await until(`IPv${family} is permitted`, () => isReachable(db, web.addressOf(family)));
+      await until('the policies are carried', async () => (await reached()).length === own.length);
+      assert.deepEqual(await reached(), own);
+      await compareTraces(own);
+      // they may still send
+      for (const family of families) await ping(web, db.addressOf(family));
+      for (const key of keys) await store.delete(REFLECTOR_PREFIX + key);
+      await until('everything is permitted', async () => (await reached()).length === all.length);
+      t.diagnostic(`${2 * all.length} cells: ${all.join('; ')}`);
     });
 
     it('a restarted agent changes nothing, and one without its store adopts both addresses', async () => {
