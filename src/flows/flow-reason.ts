@@ -1,8 +1,8 @@
 import type { Flow } from '#documents/flows.ts';
 
-/** Why a connection was not answered. */
+/** Why a connection was refused, or not answered. */
 export interface FlowReason {
-  readonly verdict: 'denied' | 'no-answer';
+  readonly verdict: 'denied' | 'no-answer' | 'refused';
   readonly reason: string;
 }
 

@@ -13,10 +13,12 @@ export interface ReasonFinderDeps {
   readonly log: Logger;
 }
 
+const unopened: ReadonlySet<Flow['verdict']> = new Set(['no-answer', 'refused']);
+
 /** More that wait get no reason: a scan of ports must not keep the agent busy. */
 const MAX_WAITING = 500;
 
-/** Finds out why connections of clients of this node get no answer, one after the other. */
+/** Finds out why connections of clients of this node are refused or get no answer, one after the other. */
 export class ReasonFinder {
   readonly #deps: ReasonFinderDeps;
   readonly #waiting: Flow[] = [];
@@ -28,8 +30,8 @@ export class ReasonFinder {
 
   /** @param before what the record was; undefined: it is new */
   observe(flow: Flow, before: Flow | undefined): void {
-    if (flow.side !== 'client' || flow.verdict !== 'no-answer') return;
-    if (before?.verdict === 'no-answer' || this.#waiting.length >= MAX_WAITING) return;
+    if (flow.side !== 'client' || !unopened.has(flow.verdict)) return;
+    if (before?.verdict === flow.verdict || this.#waiting.length >= MAX_WAITING) return;
     this.#waiting.push(flow);
     if (!this.#isRunning) void this.#run();
   }

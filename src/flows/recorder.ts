@@ -63,11 +63,13 @@ export class Recorder {
     this.#put({ ...flow, ended: rfc3339(now), reason: flow.reason || UNREPORTED }, before, now);
   }
 
-  /** The reason why a connection was not answered, found later. */
+  /** The reason why a connection was refused or not answered, found later. */
   explain(id: string, { verdict, reason }: FlowReason): void {
     const { ring } = this.#deps;
     const record = ring.get(id);
-    if (record?.flow.verdict !== 'no-answer') return;
+    if (!record) return;
+    // it may have been answered meanwhile
+    if (record.flow.verdict !== 'no-answer' && record.flow.verdict !== verdict) return;
     this.#put({ ...record.flow, verdict, reason }, record.flow, record.changedAt);
     ring.notify();
   }

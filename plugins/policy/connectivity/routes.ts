@@ -21,9 +21,7 @@ import {
 } from '#infra/http/route.ts';
 import { streamedText } from '#infra/http/streamed.ts';
 import type { KubeState } from '#plugins/controller/api/event-handler.ts';
-import { serviceInputs } from '#plugins/service/api.ts';
 import { policyProtocols } from '../port-set.ts';
-import { policyInputs } from '../processor/policy-processor.ts';
 import { type ClusterChangeDeps, clusterChange } from './cluster-change.ts';
 import { changedConnections, connections } from './connections.ts';
 import {
@@ -42,6 +40,7 @@ import {
 } from './endpoint-selection.ts';
 import { endpointsOf } from './endpoints.ts';
 import { type AskedPort, explain } from './explanation.ts';
+import { copiedInputs } from './kube-copy.ts';
 import { knownNodes, type PlanDeps, planChange, recordedCluster } from './plan.ts';
 
 export interface ConnectivityRoutesDeps extends PlanDeps, ClusterChangeDeps {
@@ -99,7 +98,7 @@ async function connectivity(
   const pair = pairOf(request);
   const filter = filterOf(request);
   const slices = new Slices(clock);
-  const cluster = await recordedCluster(copied(kubeState()), knownNodes(policies), slices);
+  const cluster = await recordedCluster(copiedInputs(kubeState()), knownNodes(policies), slices);
   if (pair) {
     const explanation = explain(cluster, pair.from, pair.to, pair.port);
     if ('unknown' in explanation)
@@ -126,7 +125,7 @@ async function connectivity(
 async function plan(deps: ConnectivityRoutesDeps, body: unknown): Promise<RouteResponse> {
   const { policies, kubeState, clock } = deps;
   const slices = new Slices(clock);
-  const before = copied(kubeState());
+  const before = copiedInputs(kubeState());
   const change = await clusterChange(body, before, deps, slices);
   const { kube: after } = change;
   const known = knownNodes(policies);
@@ -186,16 +185,6 @@ function askedPort(text: string): AskedPort {
   const port = Number(number);
   if (protocol && port >= 1 && port <= 65_535) return { protocol, port };
   throw new BadRequestError(`argument port="${text}" has to be such as TCP/80`);
-}
-
-/** The resources that decide about connectivity and services, as they are now: work in slices must not see later changes. */
-function copied(kube: KubeState): KubeState {
-  return new Map(
-    [...policyInputs, ...serviceInputs].map((keyword) => [
-      keyword,
-      new Map(kube.get(keyword) ?? []),
-    ]),
-  );
 }
 
 function jsonPieces(pieces: Iterable<string>, clock: Clock): RouteResponse {

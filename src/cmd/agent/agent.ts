@@ -51,7 +51,7 @@ export function createAgent(inputs: AgentDeps): Agent {
   const south = southbound(deps, stores);
   const schedule = scheduling(deps, south, notifications.interfaceState);
   const loop = control(deps, stores, south, schedule, notifications.event);
-  const seen = flows(deps, loop);
+  const seen = flows(deps, south, schedule, loop);
   const tasks = nodeTasks(deps, stores, south, schedule, loop);
   const served = servers(deps, stores, south, schedule, loop, [
     ...reports.routes,

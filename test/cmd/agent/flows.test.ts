@@ -6,7 +6,7 @@ import { podModel } from '#kubernetes/models/pod.ts';
 import { policyModel } from '#kubernetes/models/policy.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import { SimFlowSource } from '#simulator/linux/flow-source.ts';
-import { opened, unanswered } from '../../flows/connection-events.ts';
+import { ended, opened, unanswered } from '../../flows/connection-events.ts';
 import { makeNode, prepareAgent, type RunningAgent, startAgent, until } from './harness.ts';
 import { writeChange } from './kube-change.ts';
 import { create, db, web } from './test-pods.ts';
@@ -76,6 +76,24 @@ describe('flows of an agent', () => {
       flows.find(({ verdict }) => verdict === 'denied')?.reason,
       'default/db is isolated for ingress by default/closed: no rule permits TCP port 80 from default/web',
     );
+  });
+
+  it('say why there was no answer, or a refusal', async () => {
+    const { node, flowSource, options } = flowNode();
+    await using running = await startAgent(node, options);
+    const [client, server] = [await create(running, web), await create(running, db)];
+    const local = { address: client, port: 1 };
+    flowSource.push(
+      ended('1', { local, remote: { address: server, port: 9 }, outcome: 'refused' }),
+      unanswered('2', { local, remote: { address: '10.1.77.7', port: 80 } }),
+      unanswered('3', { local, remote: { address: '10.96.3.3', port: 80 } }),
+    );
+    const reasonOf = async (id: string) =>
+      (await flowsOf(running)).flows.find((one) => one.id === id)?.reason;
+    await until(async () => /no service/.test((await reasonOf('3')) ?? ''));
+    assert.equal(await reasonOf('1'), 'no process listens at TCP port 9 of default/db');
+    assert.equal(await reasonOf('2'), 'no pod has 10.1.77.7, and no node has its subnet');
+    assert.equal(await reasonOf('3'), 'no service has 10.96.3.3, TCP port 80');
   });
 
   it('are none where they are not configured', async () => {

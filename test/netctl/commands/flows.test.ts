@@ -24,6 +24,7 @@ const closed = {
   serverBytes: 56,
   rttUs: 1_500,
   retransmissions: 2,
+  stalledMs: 0,
 };
 const silent = {
   ...closed,

@@ -27,15 +27,22 @@ type Action = ClusterNetworkPolicyRule['action'];
 /** Of a pod or a policy that cannot be read it is unknown. */
 type Answer = boolean | 'unknown';
 
-/** The decision of the policies of one tier; undefined: none, or that the next tier decides. */
-export function decisionOfTier(
+export interface Decider {
+  readonly action: 'ACCEPT' | 'DENY';
+  readonly policy: string;
+  /** Position in its rules of this direction; undefined: it is unknown which ones concern the pod. */
+  readonly rule: number | undefined;
+}
+
+/** The rule of one tier that decides; undefined: none, or the next tier decides. */
+export function deciderOfTier(
   cluster: Cluster,
   tier: ClusterNetworkPolicy['tier'],
   direction: PolicyDirection,
   own: AttachedPod,
   other: string,
   asked: Asked,
-): 'ACCEPT' | 'DENY' | undefined {
+): Decider | undefined {
   const record = recordOf(cluster, own);
   const ordered = cluster.clusterPolicies
     .filter((policy) => policy.tier === tier)
@@ -46,13 +53,14 @@ export function decisionOfTier(
     const isBroken = !isValidSubject(policy);
     const rules = policy[direction].map((rule) => effective(rule, isBroken));
     if (applies === 'unknown') {
-      if (rules.some(({ action }) => action !== 'ACCEPT')) return 'DENY';
+      if (rules.some(({ action }) => action !== 'ACCEPT'))
+        return { action: 'DENY', policy: policy.name, rule: undefined };
       continue;
     }
-    for (const rule of rules) {
+    for (const [at, rule] of rules.entries()) {
       const action = match(cluster, rule, direction, record as Pod, other, asked);
       if (action === 'PASS') return undefined;
-      if (action !== undefined) return action;
+      if (action !== undefined) return { action, policy: policy.name, rule: at };
     }
   }
   return undefined;

@@ -11,7 +11,7 @@ import type {
 } from '#kubernetes/models/policy.ts';
 import type { PolicyDirection } from '#plugins/policy/pod-policy.ts';
 import type { AttachedPod } from '#plugins/policy/processor/policy-processor.ts';
-import { decisionOfTier } from './cluster-reference.ts';
+import { deciderOfTier } from './cluster-reference.ts';
 import type { Cluster } from './policy-objects.ts';
 
 type Protocol = 'TCP' | 'UDP' | 'SCTP';
@@ -47,11 +47,27 @@ export function permits(
   other: string,
   target: Pick<Target, 'protocol' | 'port'>,
 ): boolean {
-  const ofAdmin = decisionOfTier(cluster, 'ADMIN', direction, own, other, target);
-  if (ofAdmin !== undefined) return ofAdmin === 'ACCEPT';
+  const ofAdmin = deciderOfTier(cluster, 'ADMIN', direction, own, other, target);
+  if (ofAdmin !== undefined) return ofAdmin.action === 'ACCEPT';
   const ofNamespace = networkPoliciesPermit(cluster, direction, own, other, target);
   if (ofNamespace !== undefined) return ofNamespace;
-  return decisionOfTier(cluster, 'BASELINE', direction, own, other, target) !== 'DENY';
+  return deciderOfTier(cluster, 'BASELINE', direction, own, other, target)?.action !== 'DENY';
+}
+
+/** Those that apply to a pod in one direction. */
+export function isolatingPolicies(
+  cluster: Cluster,
+  direction: PolicyDirection,
+  own: AttachedPod,
+): Policy[] {
+  const namespace = own.pod.split('/')[0];
+  const record = recordOf(cluster, own);
+  return cluster.policies.filter(
+    (one) =>
+      one.namespace === namespace &&
+      isolates(one, direction) &&
+      (record === undefined || selectsSubject(one, record)),
+  );
 }
 
 /** undefined: none isolates the pod. */
@@ -62,14 +78,8 @@ function networkPoliciesPermit(
   other: string,
   target: Pick<Target, 'protocol' | 'port'>,
 ): boolean | undefined {
-  const namespace = own.pod.split('/')[0];
   const record = recordOf(cluster, own);
-  const policies = cluster.policies.filter(
-    (one) =>
-      one.namespace === namespace &&
-      isolates(one, direction) &&
-      (record === undefined || selectsSubject(one, record)),
-  );
+  const policies = isolatingPolicies(cluster, direction, own);
   if (policies.length === 0) return undefined;
   if (record === undefined) return false;
   return policies.some((policy) => {

@@ -2,29 +2,51 @@
 import { Peers } from '#flows/peers.ts';
 import { wireFlows } from '#flows/wire-flows.ts';
 import { problemText } from '#plugins/controller/problems.ts';
-import { PolicyReasons } from '../policy-reasons.ts';
+import { flowReasons } from '../flow-reasons/flow-reasons.ts';
+import { PolicyReasons } from '../flow-reasons/policy-reasons.ts';
+import { ServerReasons } from '../flow-reasons/server-reasons.ts';
+import { TracedReasons } from '../flow-reasons/traced-reasons.ts';
+import { nodeSnapshot } from '../node-snapshot.ts';
 import type { AgentPart, PartDeps } from './agent-part.ts';
 import type { Control } from './control.ts';
+import type { Scheduling } from './scheduling.ts';
+import type { Southbound } from './southbound.ts';
+import { tracedNode } from './traced-node.ts';
 
 export function flows(
-  { settings, environment, status, registry, clock, loggers }: PartDeps,
-  { plugins, controller, watchEvents }: Pick<Control, 'plugins' | 'controller' | 'watchEvents'>,
+  deps: PartDeps,
+  south: Southbound,
+  schedule: Scheduling,
+  loop: Control,
 ): AgentPart {
+  const { settings, environment, status, registry, clock, loggers } = deps;
+  const { plugins, controller, watchEvents } = loop;
   const { label, flows: config, embedded } = settings;
   const { flowSource: source, flowFault } = environment;
+  const kubeState = () => controller.kubeState;
   const peers = new Peers({
     label,
-    kubeState: () => controller.kubeState,
+    kubeState,
     nodes: plugins.nodes,
     ipam: plugins.ipam,
     shortenOutsideAddresses: config.shortenOutsideAddresses,
   });
   watchEvents((event) => peers.observe(event));
-  const reasons = new PolicyReasons({
-    policies: plugins.policies,
-    kubeState: () => controller.kubeState,
-    eventCount: () => controller.eventCount,
-    clock,
+  const traced = tracedNode(deps, south, schedule, loop);
+  const findReason = flowReasons({
+    policies: new PolicyReasons({
+      policies: plugins.policies,
+      kubeState,
+      eventCount: () => controller.eventCount,
+      clock,
+    }),
+    servers: new ServerReasons({
+      services: plugins.services,
+      nodes: plugins.nodes,
+      addresses: () => plugins.conf.ipam(),
+      kubeState,
+    }),
+    traces: new TracedReasons({ readSnapshot: () => nodeSnapshot(traced, 'SB'), clock }),
   });
   const wired = wireFlows({
     label,
@@ -32,7 +54,7 @@ export function flows(
     source,
     isSimulated: embedded !== undefined,
     peers,
-    findReason: (flow) => reasons.find(flow),
+    findReason,
     registry,
     clock,
     log: loggers.get('flows'),

@@ -31,15 +31,19 @@ import type { NodeTasks } from './node-tasks.ts';
 import type { Scheduling } from './scheduling.ts';
 import type { Southbound } from './southbound.ts';
 import { southboundValues } from './southbound-values.ts';
+import { tracedNode } from './traced-node.ts';
 import { valueStateReader } from './value-state-reader.ts';
 
 export function stateRoutes(
   deps: PartDeps,
-  { vpp }: Southbound,
-  { scheduler, interfaces }: Scheduling,
-  { plugins, controller }: Control,
+  south: Southbound,
+  schedule: Scheduling,
+  loop: Control,
   { healthChecks }: NodeTasks,
 ): Route[] {
+  const { vpp } = south;
+  const { scheduler, interfaces } = schedule;
+  const { plugins, controller } = loop;
   const { settings, environment, status, registry, clock, loggers } = deps;
   const { label } = settings;
   const { nodes, pods, ipam, ipv4net: net, services, policies, stats } = plugins;
@@ -59,17 +63,7 @@ export function stateRoutes(
     log: loggers.get('statscollector'),
   });
   const values = valueStateReader(scheduler);
-  const traced = {
-    label,
-    scheduler,
-    ipam,
-    net,
-    policies,
-    services,
-    client: vpp.client,
-    linux: environment.linux,
-    hasSocketServices: environment.socketTable !== undefined,
-  };
+  const traced = tracedNode(deps, south, schedule, loop);
   return [
     ...schedulerRoutes({
       scheduler,

@@ -11,6 +11,7 @@ import { connectivityRoutes } from '#plugins/policy/connectivity/routes.ts';
 import { startedNode } from '../../ipv4net/wired-node.ts';
 import { addressOf, type KubeValue, TestNode } from '../../test-node.ts';
 import { ask } from '../asked-route.ts';
+import { clusterPolicy } from '../policy-objects.ts';
 
 function record(name: string, address: string, more: DeepInput<Pod> = {}): KubeValue {
   const labels = { app: name.split('-')[0]!, ...more.labels };
@@ -108,6 +109,21 @@ describe(LIST, () => {
     );
     assert.ok(
       connections.some(({ from, to }) => from.endsWith('[External]') && to === 'default/far[Pod]'),
+    );
+  });
+
+  it('takes policies of the cluster into account', async () => {
+    const node = await cluster();
+    const value = clusterPolicy({
+      name: 'closed',
+      ingress: [{ action: 'DENY', peer: [{ pods: {} }] }],
+    });
+    const key = resources.clusternetworkpolicy.key('closed', '');
+    await node.put({ resource: 'clusternetworkpolicy', key, value });
+    const { connections } = await list(node);
+    assert.deepEqual(
+      connections.filter(({ from, to }) => from === 'default/web[Pod]' && to === 'default/db[Pod]'),
+      [],
     );
   });
 

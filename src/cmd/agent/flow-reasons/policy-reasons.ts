@@ -10,6 +10,7 @@ import {
   type Explanation,
   explain,
 } from '#plugins/policy/connectivity/explanation.ts';
+import { copiedInputs } from '#plugins/policy/connectivity/kube-copy.ts';
 import { knownNodes, recordedCluster } from '#plugins/policy/connectivity/plan.ts';
 import { ruleText } from '#plugins/policy/connectivity/rule-document.ts';
 import type { PolicyDirection } from '#plugins/policy/pod-policy.ts';
@@ -31,8 +32,6 @@ interface Computed {
 
 /** The policies of a large cluster take a second; a changing one is computed this often at most. */
 const SHORTEST_AGE_MS = 5_000;
-/** Resources that decide about policies. */
-const inputs = ['pod', 'namespace', 'policy', 'clusternetworkpolicy', 'node'] as const;
 
 /** Why connections get no answer, by the network policies of the whole cluster. */
 export class PolicyReasons {
@@ -62,9 +61,8 @@ export class PolicyReasons {
     const now = clock.monotonic();
     const last = this.#computed;
     if (last && (last.events === events || now - last.at < SHORTEST_AGE_MS)) return last.cluster;
-    const kube = kubeState();
-    const copy = new Map(inputs.map((keyword) => [keyword, new Map(kube.get(keyword) ?? [])]));
-    const cluster = await recordedCluster(copy, knownNodes(policies), new Slices(clock));
+    const kube = copiedInputs(kubeState());
+    const cluster = await recordedCluster(kube, knownNodes(policies), new Slices(clock));
     this.#computed = { events, at: now, cluster };
     return cluster;
   }
