@@ -1,5 +1,6 @@
 /** Wiring of flows: their source, records, routes and metrics. */
 import type { Registry } from 'prom-client';
+import type { Flow } from '#documents/flows.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import type { CodedError } from '#infra/errors/errors.ts';
 import type { Route } from '#infra/http/route.ts';
@@ -34,6 +35,8 @@ export interface FlowsDeps {
 export interface WiredFlows {
   readonly components: readonly Component[];
   readonly routes: readonly Route[];
+  /** All records, the oldest change first. */
+  readonly flows: () => Iterable<Flow>;
   /** Why connections are not reported although they should be; undefined: they are. */
   readonly fault: () => CodedError | undefined;
 }
@@ -41,9 +44,13 @@ export interface WiredFlows {
 export function wireFlows(deps: FlowsDeps): WiredFlows {
   const { label, config, source, isSimulated, peers, registry, clock, log } = deps;
   const ring = new FlowRing(source ? config.flowRecords : 0);
+  function* flows(): Generator<Flow, void, void> {
+    for (const [, { flow }] of ring.from(0)) yield flow;
+  }
   const routesOf = (reader: FlowReader | undefined): Route[] =>
     flowRoutes({ label, ring, reader, clock });
-  if (!source) return { components: [], routes: routesOf(undefined), fault: () => undefined };
+  if (!source)
+    return { components: [], routes: routesOf(undefined), flows, fault: () => undefined };
   const metrics = new FlowMetrics(registry, { ring, lost: () => reader.lost });
   const recorder = new Recorder({
     label,
@@ -72,6 +79,7 @@ export function wireFlows(deps: FlowsDeps): WiredFlows {
   return {
     components: [{ name: 'flows', afterInit: start, close }],
     routes: routesOf(reader),
+    flows,
     fault: () => reader.fault ?? meter.fault,
   };
 }

@@ -22,6 +22,7 @@ import {
 import { failureRows, failuresOf, isForPeople, shortList } from '../failures.ts';
 import { inForm } from '../requests/agent-document.ts';
 import { askRoute, postRoute } from '../requests/missing.ts';
+import { refusedFlows, refusedText } from '../suggestions/refused-flows.ts';
 
 export const PlanFileError = defineError({
   name: 'PlanFileError',
@@ -203,12 +204,16 @@ async function planObjects(
     postRoute(context, node, 'contiv/v1/policy/plan', { [field]: objects }, ClusterPlan),
   );
   const answers = replies.flatMap(({ node, value }) => (value ? [{ node, value }] : []));
-  if (!isForPeople(context))
-    context.output.document({
-      nodes: answers.map(({ node, value }) => ({ name: node.name, ...value })),
-      failures: failuresOf(replies),
-    });
-  else if (answers.length > 0) context.output.text(planText(answers));
+  if (answers.length > 0) {
+    const seen = await refusedFlows(context, nodes, { [field]: objects });
+    if (isForPeople(context)) context.output.text(`${planText(answers)}${refusedText(seen)}\n`);
+    else
+      context.output.document({
+        nodes: answers.map(({ node, value }) => ({ name: node.name, ...value })),
+        flows: seen,
+        failures: failuresOf(replies),
+      });
+  }
   return context.explainFailures(replies);
 }
 

@@ -20,26 +20,42 @@ import { failureRows, failuresOf, isForPeople } from '../failures.ts';
 import { peersInWords } from '../peers-in-words.ts';
 import { askIfKnown, askRoute } from '../requests/missing.ts';
 
+/** In place of a node. */
+const SUGGEST = 'suggest';
+
 export const policies: Command = {
   name: 'policies',
   summary: 'List the policies that isolate pods, or explain those of one pod',
   arguments: [
     {
       name: 'node',
-      description: 'node to ask; default: all',
+      description:
+        'node to ask; default: all. suggest: prints policies that permit what was seen in a namespace',
       isOptional: true,
       completes: 'nodes',
     },
     {
       name: 'pod',
-      description: 'pod or workload as namespace/name',
+      description: 'pod or workload as namespace/name; the namespace after suggest',
       isOptional: true,
       completes: 'pods',
     },
   ],
   options: [{ name: 'isolated', description: 'only pods that a policy isolates' }],
-  examples: ['policies', 'policies node1', 'policies shop/web-0', 'policies --isolated -o wide'],
+  examples: [
+    'policies suggest shop',
+    'policies',
+    'policies node1',
+    'policies shop/web-0',
+    'policies --isolated -o wide',
+  ],
   async run(context, input) {
+    const [first] = input.arguments['node'] ?? [];
+    if (first === SUGGEST) {
+      const [namespace] = input.arguments['pod'] ?? [];
+      const { suggest } = await import('../suggestions/suggest.ts');
+      return await suggest(context, namespace);
+    }
     const { node, pod } = selectionOf(input);
     const nodes = await context.nodes(node);
     if (pod !== undefined) return await explain(context, nodes, pod);

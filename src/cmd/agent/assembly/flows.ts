@@ -2,11 +2,13 @@
 import { Peers } from '#flows/peers.ts';
 import { wireFlows } from '#flows/wire-flows.ts';
 import { problemText } from '#plugins/controller/problems.ts';
+import { flowPolicyRoutes } from '../flow-policies/routes.ts';
 import { flowReasons } from '../flow-reasons/flow-reasons.ts';
 import { PolicyReasons } from '../flow-reasons/policy-reasons.ts';
 import { ServerReasons } from '../flow-reasons/server-reasons.ts';
 import { TracedReasons } from '../flow-reasons/traced-reasons.ts';
 import { nodeSnapshot } from '../node-snapshot.ts';
+import { reflectedObject } from '../reflected-object.ts';
 import type { AgentPart, PartDeps } from './agent-part.ts';
 import type { Control } from './control.ts';
 import type { Scheduling } from './scheduling.ts';
@@ -64,5 +66,19 @@ export function flows(
       const fault = wired.fault();
       return flowFault ?? (fault && problemText(fault));
     });
-  return wired;
+  return {
+    components: wired.components,
+    routes: [
+      ...wired.routes,
+      ...flowPolicyRoutes({
+        label,
+        policies: plugins.policies,
+        kubeState,
+        flows: wired.flows,
+        reflectObject: reflectedObject,
+        serviceSubnet: () => plugins.conf.ipam().serviceCidr,
+        clock,
+      }),
+    ],
+  };
 }

@@ -76,7 +76,7 @@ function isPodName(text: string): boolean {
   return /^[a-z0-9]/.test(text) && !/[:/]\d+$/.test(text);
 }
 
-function denialText({ from, to, egress, ingress }: Explanation, port: number): string {
+export function denialText({ from, to, egress, ingress }: Explanation, port: number): string {
   const of = `TCP port ${port}`;
   return [
     ...denials('egress', from, egress, `${of} of ${to}`),
