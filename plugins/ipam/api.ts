@@ -7,6 +7,7 @@ import type { AddressPlan } from './base-ipam.ts';
 import { addressText, parsePrefix } from './prefix.ts';
 import {
   clusterSubnets,
+  nodeIdOfHostLink,
   nodeIdOfPodAddress,
   podGateway,
   podRange as rangeOf,
@@ -31,6 +32,15 @@ export {
 export function podAddressOwner(config: IpamConfig): (address: string) => number | undefined {
   const cluster = clusterSubnets(config);
   return (address) => nodeIdOfPodAddress(cluster, address);
+}
+
+/**
+ * Returns the ID of the node that has the link between VPP and its host with an address; undefined for other addresses.
+ * @throws AddressPlanError for an invalid configuration
+ */
+export function hostLinkOwner(config: IpamConfig): (address: string) => number | undefined {
+  const cluster = clusterSubnets(config);
+  return (address) => nodeIdOfHostLink(cluster, address);
 }
 
 /**

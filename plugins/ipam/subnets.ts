@@ -270,13 +270,32 @@ export function vxlanAddress(network: Prefix, nodeId: number): string {
 
 /** ID of the node that owns a pod address; undefined for any other address. */
 export function nodeIdOfPodAddress(cluster: ClusterSubnets, address: string): number | undefined {
+  return nodeIdIn(
+    cluster.families.map(({ pods, podsOneNode }) => [pods, podsOneNode]),
+    address,
+  );
+}
+
+/** ID of the node that has the link between VPP and its host with an address; undefined for any other address. */
+export function nodeIdOfHostLink(cluster: ClusterSubnets, address: string): number | undefined {
+  return nodeIdIn(
+    cluster.families.map(({ vppHost, vppHostOneNode }) => [vppHost, vppHostOneNode]),
+    address,
+  );
+}
+
+/** @param divided networks, each with the prefix length of the part that one node has */
+function nodeIdIn(
+  divided: readonly (readonly [network: Prefix, oneNode: number])[],
+  address: string,
+): number | undefined {
   const parsed = parseAddress(address);
-  const found = cluster.families.find(
-    ({ pods }) => parsed && contains(pods, parsed.family, parsed.value),
+  const found = divided.find(
+    ([network]) => parsed && contains(network, parsed.family, parsed.value),
   );
   if (!parsed || !found) return undefined;
-  const { pods, podsOneNode } = found;
-  const part = (parsed.value - pods.base) >> BigInt(addressBits(pods.family) - podsOneNode);
+  const [network, oneNode] = found;
+  const part = (parsed.value - network.base) >> BigInt(addressBits(network.family) - oneNode);
   // subnet number 0 belongs to the highest possible ID
-  return Number(part === 0n ? 1n << BigInt(podsOneNode - pods.length) : part);
+  return Number(part === 0n ? 1n << BigInt(oneNode - network.length) : part);
 }

@@ -21,6 +21,8 @@ export interface PeersDeps {
   readonly kubeState: () => KubeState;
   readonly nodes: Pick<NodeSyncApi, 'allNodes'>;
   readonly ipam: Pick<IpamApi, 'allocations'>;
+  /** Returns, for the addresses of now, the ID of the node whose host has an address on its link to VPP. */
+  readonly hostLinkOwner: () => (address: string) => number | undefined;
   readonly shortenOutsideAddresses: boolean;
 }
 
@@ -34,6 +36,8 @@ export class Peers {
   readonly #deps: PeersDeps;
   readonly #pods = new Map<string, Peer>();
   readonly #nodes = new Map<string, Peer>();
+  readonly #nodesById = new Map<number, Peer>();
+  #hostLinkOwner: (address: string) => number | undefined = () => undefined;
   /** By `servicePlace`. */
   readonly #services = new Map<string, Peer>();
   /** Between two events; they are many, and few connections are between pods alone. */
@@ -68,6 +72,7 @@ export class Peers {
       this.#pods.get(address) ??
       this.#nodes.get(address) ??
       (port === undefined ? undefined : this.#services.get(servicePlace(address, port))) ??
+      this.#nodesById.get(this.#hostLinkOwner(address) ?? 0) ??
       OUTSIDE
     );
   }
@@ -107,10 +112,13 @@ export class Peers {
     if (!this.#areNodesStale) return;
     this.#areNodesStale = false;
     this.#nodes.clear();
-    for (const { name, vppAddresses, managementAddresses } of this.#deps.nodes
+    this.#nodesById.clear();
+    this.#hostLinkOwner = this.#deps.hostLinkOwner();
+    for (const { id, name, vppAddresses, managementAddresses } of this.#deps.nodes
       .allNodes()
       .values()) {
       const peer = { kind: 'node', name, workload: name } as const;
+      this.#nodesById.set(id, peer);
       for (const address of [...managementAddresses, ...vppAddresses])
         this.#nodes.set(address.replace(/\/.*/, ''), peer);
     }

@@ -80,6 +80,7 @@ function started({
       allNodes: () => new Map([node('node1', 1), node('node2', 2)].map((n) => [n.name, n])),
     },
     ipam: { allocations },
+    hostLinkOwner: () => (address) => (address === '172.30.2.2' ? 2 : undefined),
     shortenOutsideAddresses: shortens,
   };
   const peers = new Peers(deps);
@@ -169,9 +170,10 @@ describe('flows', () => {
       opened('5', { service: { address: '10.96.0.99', port: 80 } }),
       opened('6', { remote: { address: '10.96.0.10', port: 80 } }),
       opened('7', { remote: { address: '192.0.2.1', port: 80 } }),
+      opened('8', { remote: { address: '172.30.2.2', port: 80 } }),
     );
     const found = await flows();
-    const [host, peer, asked, nodePort, unknown, translated, hostPod] = found;
+    const [host, peer, asked, nodePort, unknown, translated, hostPod, link] = found;
     assert.deepEqual([host?.client.kind, host?.client.name], ['node', 'node1']);
     assert.deepEqual([peer?.server.kind, peer?.server.name], ['node', 'node2']);
     assert.equal(asked?.service?.name, 'shop/web');
@@ -180,6 +182,7 @@ describe('flows', () => {
     assert.equal(unknown?.service?.name, '');
     assert.deepEqual([translated?.server.kind, translated?.server.name], ['service', 'shop/web']);
     assert.deepEqual([hostPod?.server.kind, hostPod?.server.name], ['node', 'node1']);
+    assert.deepEqual([link?.server.kind, link?.server.name], ['node', 'node2']);
   });
 
   it('follow the changes of Kubernetes', async () => {

@@ -2,6 +2,7 @@
 import { Peers } from '#flows/peers.ts';
 import { wireFlows } from '#flows/wire-flows.ts';
 import { problemText } from '#plugins/controller/problems.ts';
+import { hostLinkOwner } from '#plugins/ipam/api.ts';
 import { flowPolicyRoutes } from '../flow-policies/routes.ts';
 import { flowReasons } from '../flow-reasons/flow-reasons.ts';
 import { PolicyReasons } from '../flow-reasons/policy-reasons.ts';
@@ -31,6 +32,7 @@ export function flows(
     kubeState,
     nodes: plugins.nodes,
     ipam: plugins.ipam,
+    hostLinkOwner: () => hostLinkOwner(plugins.conf.ipam()),
     shortenOutsideAddresses: config.shortenOutsideAddresses,
   });
   watchEvents((event) => peers.observe(event));
