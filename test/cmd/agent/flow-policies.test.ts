@@ -214,9 +214,9 @@ describe('seen connections', () => {
         ({ client, server }) =>
           nameOf(client) === a && nameOf(server) === b && server.port === port,
       );
+    // without connections of the other namespace, and of two ends outside, which are none of its policies
     const all: Flow[] = [];
     for (const client of ends)
-      // a connection of the other namespace, and of two ends outside, is none of its policies
       for (const server of ends)
         for (const port of [80, 443, 5_432])
           if (client !== server && [client, server].some((name) => name.startsWith('shop/')))
