@@ -14,14 +14,25 @@ export async function allOwnAddresses(deps: PolicyNodeDeps, slices: Slices): Pro
   const addressesOf = ownAddressesOf(deps);
   const all = new Map<string, readonly string[]>();
   for (const node of deps.nodes.allNodes().values()) {
-    all.set(objectName(node), addressesOf(node));
+    const object = objectName(node);
+    all.set(object, union([all.get(object) ?? [], addressesOf(node)]));
     if (slices.due()) await slices.turn();
   }
   return all;
 }
 
+/** Of all nodes that have the Node object of this name: records may be left of a name that differs in case. */
+export function ownAddressesOfObject(deps: PolicyNodeDeps, object: string): readonly string[] {
+  const nodes = [...deps.nodes.allNodes().values()].filter((node) => objectName(node) === object);
+  return nodes.length === 0 ? [] : union(nodes.map(ownAddressesOf(deps)));
+}
+
+function union(lists: readonly (readonly string[])[]): readonly string[] {
+  return [...new Set(lists.flat())].sort();
+}
+
 /** Of one node; the link to the host is its whole subnet, so that those of many nodes are one prefix. */
-export function ownAddressesOf(deps: PolicyNodeDeps): (node: Node) => readonly string[] {
+function ownAddressesOf(deps: PolicyNodeDeps): (node: Node) => readonly string[] {
   const { nodes, ipam, net } = deps;
   const own = nodes.thisNode().id;
   const whyUnusable = unusableNodeIds(ipam.settings(), net.defaultGateway());
@@ -44,7 +55,7 @@ export function ownAddressesOf(deps: PolicyNodeDeps): (node: Node) => readonly s
           ? [withoutPrefixLength(plan.vxlanAddress(id))]
           : []),
       ]);
-    return [...new Set([...ofRecord, ...computed])].sort();
+    return [...ofRecord, ...computed];
   };
 }
 

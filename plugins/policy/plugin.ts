@@ -32,7 +32,7 @@ import { NewPolicyTables, type PolicyApi, type WiredPod } from './api.ts';
 import type { OwnAddresses } from './cache/node-table.ts';
 import { type CheckedServices, checkedChanges, checkedServices } from './checked-services.ts';
 import { OpenConnections } from './open-connections.ts';
-import { allOwnAddresses, objectName, ownAddressesOf } from './own-addresses.ts';
+import { allOwnAddresses, objectName, ownAddressesOfObject } from './own-addresses.ts';
 import type { PodPolicy, PolicyName, RuleList } from './pod-policy.ts';
 import { type PolicyNodeDeps, policyNode } from './policy-node.ts';
 import { PolicyProblemLog } from './policy-problem-log.ts';
@@ -235,14 +235,13 @@ class Policies implements EventHandler<PolicyState>, PolicyApi {
     current: Node | undefined,
     slices: Slices,
   ): Promise<ProcessorChange['pods']> {
-    const addresses = new Map<string, readonly string[]>();
-    if (previous !== undefined) addresses.set(objectName(previous), []);
-    if (current !== undefined)
-      addresses.set(objectName(current), ownAddressesOf(this.#deps)(current));
+    const objects = [previous, current].flatMap((node) => (node ? objectName(node) : []));
     const all = new Map<AttachmentId, PodPolicy | undefined>();
-    for (const [name, own] of addresses)
+    for (const name of new Set(objects)) {
+      const own = ownAddressesOfObject(this.#deps, name);
       for (const [id, policy] of (await processor.setOwnAddresses(name, own, slices)).pods)
         all.set(id, policy);
+    }
     return all;
   }
 

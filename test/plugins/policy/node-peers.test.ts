@@ -78,6 +78,22 @@ describe('a Deny of nodes', () => {
     assert.deepEqual(of(), ['10.20.0.5']);
   });
 
+  it('holds after a record of the same node in another case was deleted', async () => {
+    const { node, address } = await nodeWithPod();
+    const of = () => denied(node, address, [...addressesOfNode5, '172.30.6.1']);
+    await node.put(denyNodes('edge'));
+    await node.put(recordOf('node', nodeObject('node-e', ['10.20.0.5'], { role: 'edge' })));
+    await node.put(vppNodeValue(5, 'node-e', '192.168.16.5/24'));
+    const left = vppNodeValue(6, 'Node-E', '192.168.16.6/24');
+    await node.put(left);
+    assert.deepEqual(of(), [...addressesOfNode5, '172.30.6.1']);
+    const before = sorted(node.config);
+    await node.heal();
+    assert.deepEqual(sorted(node.config), before);
+    await node.remove(left);
+    assert.deepEqual(of(), addressesOfNode5);
+  });
+
   it('holds for the host of this node, which pods reach by its link alone', async () => {
     const { node, address } = await nodeWithPod();
     const own = ['192.168.16.1', '172.30.1.1', '172.30.1.2', '172.16.0.5'];
