@@ -54,11 +54,19 @@ export function suggestPolicies(namespace: string, seen: readonly SeenPolicies[]
     }
     const peersOf = (side: 'client' | 'server') => {
       const other = side === 'client' ? 'server' : 'client';
-      return byPeer(
+      const peers = byPeer(
         pairs
           .filter((pair) => pair[side].name === own.name)
           .map((pair) => [pair[other], pair.port]),
       );
+      // a selector without labels would permit all pods of the namespace
+      return peers.filter(([peer]) => {
+        if (peer.kind !== 'pod' || Object.keys(peer.labels).length > 0) return true;
+        notes.push(
+          `seen-${nameOf(own)} does not permit ${peer.name}, whose pods were deleted or have no labels in common`,
+        );
+        return false;
+      });
     };
     policies.push({
       apiVersion: 'networking.k8s.io/v1',
@@ -99,7 +107,7 @@ export function unusedPermissions(seen: readonly SeenPolicies[]): PermissionUse[
 
 function merged(all: readonly SeenPair[]): SeenPair[] {
   const found = new Map<string, SeenPair>();
-  for (const pair of all) found.set(`${pair.client.name} ${pair.server.name} ${pair.port}`, pair);
+  for (const pair of all) found.set(`${idOf(pair.client)} ${idOf(pair.server)} ${pair.port}`, pair);
   return [...found.values()];
 }
 
@@ -107,12 +115,12 @@ function merged(all: readonly SeenPair[]): SeenPair[] {
 function byPeer(ends: readonly (readonly [SeenEnd, number])[]): [SeenEnd, Port[]][] {
   const ports = new Map<string, [SeenEnd, Set<number>]>();
   for (const [end, port] of ends) {
-    const known = ports.get(end.name);
+    const known = ports.get(idOf(end));
     if (known) known[1].add(port);
-    else ports.set(end.name, [end, new Set([port])]);
+    else ports.set(idOf(end), [end, new Set([port])]);
   }
   return [...ports.values()]
-    .sort(([a], [b]) => (a.name < b.name ? -1 : 1))
+    .sort(([a], [b]) => (idOf(a) < idOf(b) ? -1 : 1))
     .map(([end, numbers]) => [
       end,
       [...numbers].sort((a, b) => a - b).map((port) => ({ protocol: 'TCP', port })),
@@ -130,6 +138,11 @@ function peerOf({ kind, name, labels, address }: SeenEnd, namespace: string): Pe
         namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': other } },
         podSelector,
       };
+}
+
+/** A node has several addresses. */
+function idOf({ name, address }: SeenEnd): string {
+  return `${name} ${address}`;
 }
 
 function isIn({ kind, name }: SeenEnd, namespace: string): boolean {

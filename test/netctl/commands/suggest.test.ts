@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parseAllDocuments } from 'yaml';
+import { suggestPolicies } from '../../../src/netctl/suggestions/suggested-policies.ts';
 import { fakeAgent } from '../support/fake-agent.ts';
 import { NetctlProgram } from '../support/program.ts';
 
@@ -91,6 +92,21 @@ describe('seen connections in netctl', () => {
     assert.deepEqual(found[1]?.spec.ingress, [
       { from: [{ ipBlock: { cidr: '198.51.100.7/32' } }], ports: [{ protocol: 'TCP', port: 80 }] },
     ]);
+  });
+
+  it('permit no other pods than those that were seen, and every address of a node', () => {
+    const gone = { kind: 'pod', name: 'shop/gone', address: '', labels: {} } as const;
+    const node = (address: string) => ({ kind: 'node', name: 'n2', address, labels: {} }) as const;
+    const db = { kind: 'pod', name: 'shop/db', address: '', labels: { app: 'db' } } as const;
+    const pairs = [gone, node('10.0.0.2'), node('fd00::2')].map((client) => ({
+      ...{ client, server: db, port: 80, connections: 1 },
+    }));
+    const { policies, notes } = suggestPolicies('shop', [{ ...seen, permissions: [], pairs }]);
+    assert.deepEqual(
+      policies.map(({ spec }) => spec.ingress.flatMap(({ from }) => from)),
+      [[{ ipBlock: { cidr: '10.0.0.2/32' } }, { ipBlock: { cidr: 'fd00::2/128' } }]],
+    );
+    assert.ok(notes.some((note) => note.startsWith('seen-db does not permit shop/gone')));
   });
 
   it('need a namespace', async () => {

@@ -41,7 +41,8 @@ export class UsedPermissions {
     const ends = [client, server].map((end) => this.#end(end));
     const [source, destination] = ends as [SeenEnd, SeenEnd];
     if (!ends.some((end) => this.#isAsked(end))) return;
-    const key = `${source.name} ${destination.name} ${port}`;
+    // a node has several addresses
+    const key = `${source.name} ${source.address} ${destination.name} ${destination.address} ${port}`;
     const known = this.#pairs.get(key);
     if (known) known.connections++;
     else
