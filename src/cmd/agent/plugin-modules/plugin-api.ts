@@ -35,6 +35,7 @@ export type {
   UpdateResult,
 } from '#plugins/controller/api/event-handler.ts';
 export { DbResync, KubeStateChange } from '#plugins/controller/api/events.ts';
+export { HandlerState } from '#plugins/controller/api/handler-state.ts';
 export { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
 export type { ReplaceOptions, Transaction } from '#plugins/controller/api/transaction.ts';
 export { NodeUpdate } from '#plugins/nodesync/api.ts';
