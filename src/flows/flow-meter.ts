@@ -30,7 +30,7 @@ export interface FlowMeterDeps {
 }
 
 /**
- * Asks the kernel once a minute for the connections that go on: for their bytes, for those that an earlier agent has recorded, and
+ * Asks the kernel once a minute for the connections that continue: for their bytes, for those that an earlier agent has recorded, and
  * for those whose end was not reported because its event was lost.
  */
 export class FlowMeter {
@@ -69,7 +69,7 @@ export class FlowMeter {
       const fault = new FlowsMeasureError(errorText(thrown), { cause: thrown });
       const { code, message, remedy } = fault;
       if (this.#fault?.message !== message)
-        log.warn({ code, error: message, remedy }, 'connections that go on are not measured');
+        log.warn({ code, error: message, remedy }, 'connections that continue are not measured');
       this.#fault = fault;
     }
     if (this.#isClosed) return;

@@ -35,7 +35,7 @@ export class Recorder {
     this.#put(changed(before ?? this.#begun(event), event), before, event.time);
   }
 
-  /** A connection goes on; it may be one of the time before this agent. */
+  /** A connection continues; it may be one of the time before this agent. */
   measure(connection: OngoingConnection): void {
     const { ring } = this.#deps;
     const { id, side, time, isAnswered, stalledMs } = connection;
@@ -53,7 +53,7 @@ export class Recorder {
     );
   }
 
-  /** A connection has ended, and no event has told it. */
+  /** A connection has ended, and no event has reported it. */
   endUnreported(id: string): void {
     const { ring, clock } = this.#deps;
     const before = ring.get(id)?.flow;

@@ -482,7 +482,7 @@ describe('flows', () => {
       assert.ok(text.includes(`${line}\n`), `${line} is not in\n${text}`);
   });
 
-  it('of the agent before go on, and none is told twice', async () => {
+  it('of the agent before continue, and none is recorded twice', async () => {
     const { source, flows, clock, registry } = started();
     // the first was closed without an agent, the second is open
     source.push(ended('1'));

@@ -10,7 +10,7 @@ import type { PortSet } from '../port-set.ts';
 import { type ChangedConnection, type Party, partiesOf } from './connections.ts';
 import { ruleText } from './rule-document.ts';
 
-/** What denies now, what accepts now, and what denied before. */
+/** The rules that deny now, that accept now, and that denied before. */
 export function changeReasons({ from, to, before, after }: ChangedConnection): string[] {
   const lost = before.minus(after);
   const gained = after.minus(before);

@@ -11,7 +11,7 @@ export interface ConnectionEnd {
 
 export type ConnectionEvent = OpenedConnection | UnansweredConnection | EndedConnection;
 
-/** What the kernel counts of a connection. */
+/** Counters of the kernel for a connection. */
 export interface ConnectionCounters {
   /** Bytes that the other end has acknowledged. */
   readonly sent: number;

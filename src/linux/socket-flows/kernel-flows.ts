@@ -32,7 +32,7 @@ const isFinReceived: ReadonlySet<number> = new Set([
   states.closing,
 ]);
 const isFinSent: ReadonlySet<number> = new Set([states.finWait2, states.lastAck, states.closing]);
-/** Likewise, of a connection that goes on: its state is that of now. */
+/** Likewise, of a connection that continues: its state is that of now. */
 const isFinAcknowledged: ReadonlySet<number> = new Set([states.finWait2]);
 /** Of the kernel's clock. */
 const NS_PER_MS = 1_000_000;
@@ -40,7 +40,7 @@ const US_PER_MS = 1_000;
 /** Failures that an error names. */
 const NAMED = 5;
 
-/** Connections of the machine that go on, of which a map has states. */
+/** Connections of the machine that continue, of which a map has states. */
 export interface SeenConnections extends Pick<LinuxHost, 'namespaces'> {
   /** @param states descriptor of the map @returns events of the layout */
   seenConnections(namespace: NamespacePath, states: number): Promise<Uint8Array>;

@@ -73,7 +73,7 @@ export const flowEvent = {
   length: 136,
 } as const;
 
-/** Behind the fields of an event: what the kernel tells of a connection that goes on. */
+/** Behind the fields of an event: what the kernel reports of a connection that continues. */
 export const measuredEvent = {
   /** Microseconds in which the window of the other end was full. */
   stalled: 136,

@@ -1,4 +1,4 @@
-/** Connections that the programs have seen begin and that go on, with what the kernel counts of them (`sock_diag`). */
+/** Connections that the programs have seen begin and that continue, with what the kernel counts of them (`sock_diag`). */
 import { attribute, attributesOf, numberAttribute } from '../netlink/attributes.ts';
 import {
   INFO,
@@ -31,7 +31,7 @@ const VALUE = 3;
 const SYN_SENT = 2;
 /** `struct inet_diag_sockid` */
 const inId = { localPort: 0, remotePort: 2, local: 4, remote: 20, cookie: 40 } as const;
-const IPV4_PREFIX = Buffer.from('00000000000000000000ffff', 'hex');
+const ipv4Prefix = Buffer.from('00000000000000000000ffff', 'hex');
 
 /**
  * Those of one network namespace, as events of the layout one behind the other.
@@ -83,8 +83,8 @@ function eventOf({ body }: Message, time: bigint, namespace: bigint): Buffer | u
     [remote, inId.remote],
   ] as const)
     if (family === socketFamilies.ipv4) {
-      IPV4_PREFIX.copy(event, to);
-      id.copy(event, to + IPV4_PREFIX.length, from, from + 4);
+      ipv4Prefix.copy(event, to);
+      id.copy(event, to + ipv4Prefix.length, from, from + 4);
     } else id.copy(event, to, from, from + 16);
   event.writeUInt32LE(id.readUInt16BE(inId.localPort), flowEvent.localPort);
   id.copy(event, flowEvent.remotePort + 2, inId.remotePort, inId.remotePort + 2);

@@ -223,7 +223,7 @@ async function follow(
   const { Flow, FlowsDocument } = await import('#documents/flows.ts');
   const { output } = context;
   const show = (flow: Flow): void => {
-    // bytes of what goes on would be a line for each open connection, every minute
+    // bytes of open connections would be a line for each open connection, every minute
     if (flow.measured === undefined || !isForPeople(context))
       output.event(flowText(flow, output.format === 'wide'), flow);
   };

@@ -11,7 +11,7 @@ export interface RefusedFlows {
 }
 
 /**
- * What the agents compare, and warnings for those that do not: flows need a permission of their own.
+ * The comparison of the agents, and warnings for those that do not: flows need a permission of their own.
  * @param body of a plan
  */
 export async function refusedFlows(

@@ -29,7 +29,7 @@ export interface SuggestedPolicy {
 
 export interface Suggestion {
   readonly policies: readonly SuggestedPolicy[];
-  /** What the policies cannot say exactly. */
+  /** Parts that the policies cannot say exactly. */
   readonly notes: readonly string[];
 }
 

@@ -30,7 +30,7 @@ export class SimFlowSource implements FlowSource {
     return this.#events.length > 0;
   }
 
-  /** Connections that go on from now on. */
+  /** Connections that continue from now on. */
   setOngoing(...connections: readonly OngoingConnection[]): void {
     this.#ongoing = connections;
   }

@@ -220,7 +220,12 @@ describe('every route with the permissions of a user', () => {
     const { port } = running.agent;
     const routes = await routesOf(port, { headers: token('root') });
     const mutating = await mutatingRoutes(port, { headers: token('root') });
-    const flows = ['GET /contiv/v1/flows', 'GET /contiv/v1/flows/events'];
+    const flows = [
+      'GET /contiv/v1/flows',
+      'GET /contiv/v1/flows/events',
+      'GET /contiv/v1/flows/policies',
+      'POST /contiv/v1/flows/plan',
+    ];
     const info = ['GET /', 'GET /openapi', 'GET /openapi.json'];
     const telemetry = [
       ...['/', '/metrics', '/stats', '/vpp/telemetry', '/vpp/telemetry/memory'],

@@ -346,6 +346,10 @@ describe('contiv-agent connectivity', () => {
         to: 'default/db[Pod]',
         before: 'No Connections',
         after: 'TCP 8080,UDP 53',
+        reasons: [
+          'accepted by default/db-from-web, spec.ingress[1]',
+          'before: denied by default/db-from-web, whose rules do not permit it',
+        ],
       });
     });
 

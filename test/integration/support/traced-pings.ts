@@ -1,4 +1,4 @@
-/** What packet traces through the reports of the agents say about pings. */
+/** Verdicts of packet traces about pings, through the reports of the agents. */
 import assert from 'node:assert/strict';
 import { deviceByAddress } from '#packet-trace/cluster.ts';
 import { traceMemory } from '#packet-trace/memory.ts';

@@ -116,7 +116,7 @@ const matrix = (first: 4 | 6, transport: Transport, links: Links) =>
       }
     });
 
-    /** Who is reached by whom in each family: all cells, without a policy and with one that isolates the targets. */
+    /** Reachability in each family: all cells, without a policy and with one that isolates the targets. */
     it('every source reaches every pod in both families, and a policy leaves it to the node of the pod', async (t) => {
       const [one, two] = cluster.nodes;
       const hostOf = (n: number) => (family: 4 | 6) => networks[family].host(n).address;

@@ -1,4 +1,4 @@
-/** Connections between two real nodes: each is told once at each end, with names, verdict, reason and bytes. */
+/** Connections between two real nodes: each is reported once at each end, with names, verdict, reason and bytes. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Flow, FlowsDocument } from '#documents/flows.ts';
@@ -267,7 +267,7 @@ describe('flows of two nodes', {
       }
     });
 
-  it('connections that go on are told as going on after the agent was killed, none twice', async () => {
+  it('connections that continue are reported as open after the agent was killed, none twice', async () => {
     const connections = await cluster.open(pod('web'), at(pod('far')), 10);
     const mine = async () =>
       (await documentOf('node1')).flows.filter(

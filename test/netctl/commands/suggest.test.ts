@@ -1,4 +1,4 @@
-/** What was seen beside policies, in netctl, against a node that answers as an agent does. */
+/** Flows beside policies, in netctl, against a node that answers as an agent does. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';

@@ -1,4 +1,4 @@
-/** What the packet trace reads of this node. */
+/** The parts of this node that the packet trace reads. */
 import type { NodeSnapshotDeps } from '../node-snapshot.ts';
 import type { PartDeps } from './agent-part.ts';
 import type { Control } from './control.ts';

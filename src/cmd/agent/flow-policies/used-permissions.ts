@@ -12,7 +12,7 @@ import { PortSet } from '#plugins/policy/port-set.ts';
 import type { SeenConnection } from './seen-connections.ts';
 
 /** Set by controllers: pods of the next version of a workload have other ones. */
-const ofControllers =
+const CONTROLLER_LABELS =
   /^(pod-template-hash|controller-revision-hash|job-name|controller-uid|apps\.kubernetes\.io\/pod-index|batch\.kubernetes\.io\/.*|statefulset\.kubernetes\.io\/.*)$/;
 
 interface Counted {
@@ -115,10 +115,10 @@ export class UsedPermissions {
     );
   }
 
-  /** What all pods of a workload have. */
+  /** Labels that all pods of a workload have. */
   #addLabels(pod: Pod): void {
     const workload = workloadOf(pod);
-    const own = Object.entries(pod.labels).filter(([key]) => !ofControllers.test(key));
+    const own = Object.entries(pod.labels).filter(([key]) => !CONTROLLER_LABELS.test(key));
     const known = this.#labels.get(workload);
     const common = known ? own.filter(([key, value]) => known[key] === value) : own;
     this.#labels.set(workload, Object.fromEntries(common));

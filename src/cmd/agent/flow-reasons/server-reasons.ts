@@ -45,7 +45,7 @@ export class ServerReasons {
     return { text: verdict === 'refused' ? `${text}: it has refused it` : text, isCertain: false };
   }
 
-  /** What is wrong with the service that was asked. */
+  /** The fault of the service that was asked. */
   #ofService({ server, service }: Flow): string | undefined {
     const asked: AskedService | undefined =
       service ?? (server.kind === 'service' ? { ...server, port: server.port ?? 0 } : undefined);

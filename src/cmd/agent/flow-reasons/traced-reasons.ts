@@ -72,7 +72,7 @@ function lossText({ paths }: PairTrace): string | undefined {
   return `packet trace${first.reply ? ' of the reply' : ''}${part}: ${last.device} ${last.description}`;
 }
 
-/** What leaves the node may be lost elsewhere, and may be answered. */
+/** A packet that leaves the node may be lost elsewhere, and may be answered. */
 function isLost({ trace, reply }: TracedPath): boolean {
   const { verdict } = reply ?? trace;
   return verdict === 'dropped' || verdict === 'refused';

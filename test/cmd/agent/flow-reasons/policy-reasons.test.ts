@@ -68,7 +68,7 @@ function flow(client: AttachedPod, server: AttachedPod, port: number): Flow {
   };
 }
 
-/** What denies one direction; text that the reason must have. */
+/** Policies that deny one direction; text that the reason must have. */
 function denier(
   cluster: Cluster,
   direction: PolicyDirection,

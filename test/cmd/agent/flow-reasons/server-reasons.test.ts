@@ -1,4 +1,4 @@
-/** What the state of Kubernetes says of a server that refuses, or does not answer. */
+/** Reasons by the state of Kubernetes of a server that refuses, or does not answer. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ServerReasons } from '#cmd/agent/flow-reasons/server-reasons.ts';
@@ -107,7 +107,7 @@ const asked = (port: number) => ({ name: 'shop/web', address: '10.96.0.10', port
 
 describe('reasons of servers', () => {
   const cases: readonly (readonly [string, Flow, string | undefined])[] = [
-    ['nobody listens', flow('refused', {}), 'no process listens at TCP port 80 of shop/near'],
+    ['no process listens', flow('refused', {}), 'no process listens at TCP port 80 of shop/near'],
     [
       'a service without endpoints',
       flow('no-answer', { kind: 'service', name: 'shop/web', address: '10.96.0.10' }),

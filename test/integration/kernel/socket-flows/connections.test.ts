@@ -143,7 +143,7 @@ describe('connections of the kernel', { skip: withoutSocketHooks() }, () => {
     assert.equal((await events(2, next)).length, 4);
   });
 
-  test('what goes on is measured, also by the next agent', async () => {
+  test('what continues is measured, also by the next agent', async () => {
     const [command, ...args] = ['nsenter', `--net=${client.namespace}`, 'python3', '-c', HOLD];
     const process = spawn(command!, [...args, sysFs.group], { stdio: ['pipe', 'pipe', 'inherit'] });
     await once(process.stdout, 'data');
