@@ -61,9 +61,13 @@ export class FlowMeter {
 
   async #round(): Promise<void> {
     const { isReady, ring, clock, log } = this.#deps;
-    const isWaiting = !isReady();
+    let isWaiting = false;
     try {
-      if (!isWaiting) await this.#measure();
+      isWaiting = !isReady();
+      if (!isWaiting) {
+        await this.#measure();
+        if (!this.#isClosed) ring.notify();
+      }
       this.#fault = undefined;
     } catch (thrown) {
       const fault = new FlowsMeasureError(errorText(thrown), { cause: thrown });
@@ -73,7 +77,6 @@ export class FlowMeter {
       this.#fault = fault;
     }
     if (this.#isClosed) return;
-    if (!isWaiting) ring.notify();
     this.#timer = clock.timer(isWaiting ? WAIT_MS : INTERVAL_MS, () => void this.#round());
   }
 

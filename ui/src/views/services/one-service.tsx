@@ -102,7 +102,7 @@ function Address({ address }: { readonly address: ServiceAddress }) {
         {policy === 'Local' && 'Endpoints of this node only (Local). '}
         {sourceRanges !== undefined && `For clients in ${sourceRanges.join(', ')} only. `}
         {whyNotRendered !== undefined && (
-          <span class="problem">This node does not serve it: {whyNotRendered}</span>
+          <span class="quiet">This node does not serve it: {whyNotRendered}</span>
         )}
       </p>
       {backends.length > 0 && (

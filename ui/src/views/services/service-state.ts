@@ -12,12 +12,8 @@ export function worstState(values: readonly ValueState[]): string | undefined {
 }
 
 export function hasProblem(service: ServiceSummary): boolean {
-  const { problems, addresses, values } = service;
-  return (
-    problems.length > 0 ||
-    addresses.some(({ whyNotRendered }) => whyNotRendered !== undefined) ||
-    faults.includes(worstState(values) ?? '')
-  );
+  const { problems, values } = service;
+  return problems.length > 0 || faults.includes(worstState(values) ?? '');
 }
 
 /** Whether each word of the search is in the name, an address, a kind or a backend of the service. */

@@ -118,7 +118,7 @@ function Row({ service }: { readonly service: ServiceSummary }) {
             <li key={`${address.kind} ${addressText(address)}`}>
               <span class="quiet">{kindText(address.kind)}</span> {addressText(address)}
               {address.whyNotRendered !== undefined && (
-                <div class="fault">Not served: {address.whyNotRendered}</div>
+                <div class="quiet">Not served: {address.whyNotRendered}</div>
               )}
             </li>
           ))}
