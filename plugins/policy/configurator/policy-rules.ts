@@ -5,16 +5,17 @@ import type { PeerSelector } from '../cache/peer-selector.ts';
 import type { PeerSelectors } from '../cache/peer-selectors.ts';
 import type { PolicyPod } from '../cache/policy-pod.ts';
 import type { PolicyDirection, PolicyRule } from '../pod-policy.ts';
+import { PassRule } from './pass-rule.ts';
 import type { PolicySpec, RuleSpec } from './policy-spec.ts';
-import { ResolvedRule } from './resolved-rule.ts';
+import { ResolvedRule, type RuleOfPolicy } from './resolved-rule.ts';
 
 export class PolicyRules {
   readonly selectors: readonly PeerSelector[];
-  readonly #rules: Readonly<Record<PolicyDirection, readonly ResolvedRule[]>>;
+  readonly #rules: Readonly<Record<PolicyDirection, readonly RuleOfPolicy[]>>;
 
   private constructor(
     selectors: readonly PeerSelector[],
-    rules: Readonly<Record<PolicyDirection, readonly ResolvedRule[]>>,
+    rules: Readonly<Record<PolicyDirection, readonly RuleOfPolicy[]>>,
   ) {
     this.selectors = selectors;
     this.#rules = rules;
@@ -27,13 +28,17 @@ export class PolicyRules {
     slices: Slices,
   ): Promise<PolicyRules> {
     const all: PeerSelector[] = [];
-    const rules = async (specs: readonly RuleSpec[]): Promise<ResolvedRule[]> => {
-      const made: ResolvedRule[] = [];
+    const resolved = async (one: RuleSpec): Promise<ResolvedRule> => {
+      const selectors: PeerSelector[] = [];
+      for (const peer of one.peers.selectors) selectors.push(await peers.acquire(peer, slices));
+      all.push(...selectors);
+      return new ResolvedRule(spec, one, selectors, nodes);
+    };
+    const rules = async (specs: readonly RuleSpec[]): Promise<RuleOfPolicy[]> => {
+      const made: RuleOfPolicy[] = [];
       for (const one of specs) {
-        const selectors: PeerSelector[] = [];
-        for (const peer of one.peers.selectors) selectors.push(await peers.acquire(peer, slices));
-        all.push(...selectors);
-        made.push(new ResolvedRule(spec, one, selectors, nodes));
+        const rule = await resolved(one);
+        made.push(one.action === 'Pass' ? new PassRule(rule, await resolved(denying(one))) : rule);
       }
       return made;
     };
@@ -57,4 +62,11 @@ export class PolicyRules {
       rule.problems(selected),
     );
   }
+}
+
+/** With all peers that a rule may match. */
+function denying(rule: RuleSpec): RuleSpec {
+  const { peers } = rule;
+  const selectors = peers.selectors.map((one) => ({ ...one, isDenying: true }));
+  return { ...rule, action: 'Deny', peers: { ...peers, selectors } };
 }

@@ -7,13 +7,20 @@ import type { PolicyName, PolicyRule, PolicyTier } from '../pod-policy.ts';
 import { allPorts, PortSet } from '../port-set.ts';
 import type { RuleSpec } from './policy-spec.ts';
 
+export interface RuleOfPolicy {
+  /** For a pod that the policy selects. Several, where peers have different numbers for the name of a port. */
+  rulesFor(pod: PolicyPod): readonly PolicyRule[];
+  /** @param selected pods of this node */
+  problems(selected: readonly PolicyPod[]): string[];
+}
+
 /** The policy of a rule. */
 export interface RuleOwner {
   readonly name: PolicyName;
   readonly tier: PolicyTier;
 }
 
-export class ResolvedRule {
+export class ResolvedRule implements RuleOfPolicy {
   readonly #owner: RuleOwner;
   readonly #spec: RuleSpec;
   /** In the order of the specification. */
@@ -37,7 +44,6 @@ export class ResolvedRule {
     this.#nodes = nodes;
   }
 
-  /** For a pod that the policy selects. Several, where peers have different numbers for the name of a port. */
   rulesFor(pod: PolicyPod): readonly PolicyRule[] {
     this.#refresh();
     return this.#spec.direction === 'ingress' ? this.#ingress(pod) : this.#egress();

@@ -129,24 +129,27 @@ function match(
 ): Action | undefined {
   if (rule === 'nothing') return undefined;
   if (rule === 'all') return action;
-  const isDenying = action === 'DENY';
-  const isFound = rule.peer.some((peer) => {
-    if (peer.networks)
-      return peer.networks.cidr.some((cidr) => isInCidr(other, cidr)) && isPort([]);
-    if (peer.nodes) return isNode(cluster, peer.nodes, other, isDenying) && isPort([]);
-    const selected = selectedPods(cluster, peer, other, isDenying);
-    return selected.length > 0 && isPort(selected);
-  });
-  return isFound ? action : undefined;
+  if (action !== 'PASS') return isFound(rule, action === 'DENY') ? action : undefined;
+  // what it may match, but not certainly
+  if (isFound(rule, false)) return 'PASS';
+  return isFound(rule, true) ? 'DENY' : undefined;
 
-  function isPort(selected: readonly (Pod | undefined)[]): boolean {
-    const receivers = direction === 'ingress' ? [record] : selected;
-    return rule === 'all' || rule === 'nothing' || matchesPort(rule.port, receivers);
+  function isFound({ peer: peers, port }: ClusterNetworkPolicyRule, isDenying: boolean): boolean {
+    const isPort = (selected: readonly (Pod | undefined)[]): boolean =>
+      matchesPort(port, direction === 'ingress' ? [record] : selected, isDenying);
+    return peers.some((peer) => {
+      if (peer.networks)
+        return peer.networks.cidr.some((cidr) => isInCidr(other, cidr)) && isPort([]);
+      if (peer.nodes) return isNode(cluster, peer.nodes, other, isDenying) && isPort([]);
+      const selected = selectedPods(cluster, peer, other, isDenying);
+      return selected.length > 0 && isPort(selected);
+    });
   }
 
   function matchesPort(
     ports: readonly ClusterNetworkPolicyPort[],
     receivers: readonly (Pod | undefined)[],
+    isDenying: boolean,
   ): boolean {
     if (ports.length === 0) return true;
     return ports.some(({ protocol, first, last, name }) => {
