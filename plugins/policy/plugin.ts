@@ -15,7 +15,7 @@ import { KubeStateChange } from '#plugins/controller/api/events.ts';
 import { HandlerState } from '#plugins/controller/api/handler-state.ts';
 import type { HostPort } from '#plugins/controller/api/ports/host.ts';
 import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
-import { type Node, NodeUpdate, type NodeUpdatePayload } from '#plugins/nodesync/api.ts';
+import { NodeUpdate } from '#plugins/nodesync/api.ts';
 import {
   AddPod,
   type Attachment,
@@ -32,7 +32,7 @@ import { NewPolicyTables, type PolicyApi, type WiredPod } from './api.ts';
 import type { OwnAddresses } from './cache/node-table.ts';
 import { type CheckedServices, checkedChanges, checkedServices } from './checked-services.ts';
 import { OpenConnections } from './open-connections.ts';
-import { allOwnAddresses, objectName, ownAddressesOfObject } from './own-addresses.ts';
+import { NodesByObject } from './own-addresses.ts';
 import type { PodPolicy, PolicyName, RuleList } from './pod-policy.ts';
 import { type PolicyNodeDeps, policyNode } from './policy-node.ts';
 import { PolicyProblemLog } from './policy-problem-log.ts';
@@ -68,6 +68,7 @@ type PolicyChange = Omit<RenderedChange, 'pods'> & ProcessorChange;
 
 interface PolicyState {
   readonly attached: Map<AttachmentId, WiredPod>;
+  readonly nodes: NodesByObject;
   readonly processor: PolicyProcessor;
   readonly renderer: AclRenderer;
 }
@@ -105,7 +106,8 @@ class Policies implements EventHandler<PolicyState>, PolicyApi {
     for (const [id, attachment] of this.#deps.pods.attachments())
       attached.set(id, this.#attachedPod(id, attachment));
     const pods = new Map([...attached].map(([id, { pod }]) => [id, pod]));
-    const ownAddresses = await allOwnAddresses(this.#deps, slices);
+    const nodes = await NodesByObject.read(this.#deps, slices);
+    const ownAddresses = await nodes.addresses(slices);
     const processor = await PolicyProcessor.read(kubeState, pods, slices, ownAddresses);
     const rendered = renderedPods(attached, processor.policies());
     const kept = await this.#keptByVpp(ctx);
@@ -113,7 +115,7 @@ class Policies implements EventHandler<PolicyState>, PolicyApi {
       { txn, clock },
       { node, pods: rendered, services, kept },
     );
-    const state = { attached, processor, renderer };
+    const state = { attached, nodes, processor, renderer };
     this.#followUp(ctx, state);
     await this.#forgetClosed(ctx, state);
     this.#logProblems(state, log);
@@ -130,7 +132,7 @@ class Policies implements EventHandler<PolicyState>, PolicyApi {
     if (NewPolicyTables.is(event)) return this.#keepConnections(ctx, state, event.payload.owners);
     const changed = this.#deps.services.changedBy(event);
     const services = checkedChanges(state.renderer.services, changed);
-    if (NodeUpdate.is(event)) return this.#nodeUpdate(ctx, state, event.payload, services);
+    if (NodeUpdate.is(event)) return this.#nodeUpdate(ctx, state, event.payload.nodeName, services);
     if (!KubeStateChange.is(event)) return {};
     const slices = new Slices(ctx.clock);
     const { pods } = await state.processor.change(event.payload, slices);
@@ -217,10 +219,10 @@ class Policies implements EventHandler<PolicyState>, PolicyApi {
   async #nodeUpdate(
     ctx: UpdateContext,
     state: PolicyState,
-    { previous, current }: NodeUpdatePayload,
+    name: string,
     services: CheckedServices,
   ): Promise<UpdateResult> {
-    const pods = await this.#setOwnAddresses(state, previous, current, new Slices(ctx.clock));
+    const pods = await this.#setOwnAddresses(state, name, new Slices(ctx.clock));
     const node = policyNode(this.#deps);
     if (isDeepStrictEqual(node, state.renderer.node))
       return this.#apply(ctx, state, { pods, services });
@@ -230,17 +232,18 @@ class Policies implements EventHandler<PolicyState>, PolicyApi {
 
   /** @returns pods with other policies */
   async #setOwnAddresses(
-    { processor }: PolicyState,
-    previous: Node | undefined,
-    current: Node | undefined,
+    { nodes, processor }: PolicyState,
+    node: string,
     slices: Slices,
   ): Promise<ProcessorChange['pods']> {
-    const objects = [previous, current].flatMap((node) => (node ? objectName(node) : []));
     const all = new Map<AttachmentId, PodPolicy | undefined>();
-    for (const name of new Set(objects)) {
-      const own = ownAddressesOfObject(this.#deps, name);
-      for (const [id, policy] of (await processor.setOwnAddresses(name, own, slices)).pods)
+    const concerned = nodes.changed(node);
+    const addressesOf = nodes.addressesOf();
+    for (const object of concerned) {
+      const own = addressesOf(object);
+      for (const [id, policy] of (await processor.setOwnAddresses(object, own, slices)).pods)
         all.set(id, policy);
+      if (slices.due()) await slices.turn();
     }
     return all;
   }

@@ -64,10 +64,12 @@ export function isRestricted({ rules }: RuleList): boolean {
 }
 
 const closedLists = new WeakMap<RuleList, Map<string, RuleList>>();
+/** Of one list: a table that is over its limit is attempted with fewer and fewer policies, each time half of those in question. */
+const MAX_CLOSED_LISTS = 16;
 
 /**
- * As if some policies could not be read: they accept nothing, and deny everything that they do not leave to others. Kept as long
- * as the list: a table that is over its limit is made several times with each change.
+ * As if some policies could not be read: they accept nothing, and deny everything that they do not leave to others. The last ones
+ * are kept as long as the list: a table that is over its limit is made several times with each change.
  */
 export function withoutPolicies(list: RuleList, without: ReadonlySet<PolicyName>): RuleList {
   const concerned = without.size === 0 ? [] : list.policies.filter((name) => without.has(name));
@@ -79,7 +81,10 @@ export function withoutPolicies(list: RuleList, without: ReadonlySet<PolicyName>
     ...list,
     rules: list.rules.flatMap((one) => (without.has(one.policy) ? closed(one) : [one])),
   };
+  // the one that was used least recently is the first
+  known.delete(text);
   known.set(text, found);
+  if (known.size > MAX_CLOSED_LISTS) known.delete(known.keys().next().value as string);
   return found;
 }
 

@@ -1,4 +1,5 @@
 /** Connectivity as text for operators. */
+import { changeReasons } from './change-reasons.ts';
 import type { ChangedConnection, Connection } from './connections.ts';
 import { type Endpoint, isOutside } from './endpoints.ts';
 import type { DirectionExplanation, Explanation } from './explanation.ts';
@@ -10,11 +11,13 @@ export function connectionLine({ from, to, ports }: Connection): string | undefi
   return from === to ? undefined : line(from, to, portsText(ports));
 }
 
-/** The line of the first state after `-`, that of the second one after `+`. */
-export function changeLines({ from, to, before, after }: ChangedConnection): string[] {
+/** The line of the first state after `-`, that of the second one after `+`, then the rules because of which they differ. */
+export function changeLines(changed: ChangedConnection): string[] {
+  const { from, to, before, after } = changed;
   return [
     ...(before.isEmpty ? [] : [`- ${line(from, to, portsText(before))}`]),
     ...(after.isEmpty ? [] : [`+ ${line(from, to, portsText(after))}`]),
+    ...changeReasons(changed).map((reason) => `    ${reason}`),
   ];
 }
 

@@ -325,7 +325,9 @@ describe('contiv-agent connectivity', () => {
         (await run(before, { compare })).text,
         [
           '- 192.0.2.0-192.0.2.255[External] => default/db[Pod] : TCP 22',
+          '    denied by default/db-from-web, whose rules do not permit it',
           '- default/web[Pod] => default/db[Pod] : TCP 8080,UDP 53',
+          '    denied by default/db-from-web, whose rules do not permit it',
           'node: update config/vpp/acls/v2/acl/contiv-policy-out-default/db',
           'node: update config/vpp/acls/v2/acl/contiv-policy-reflection-default/db',
           '',
@@ -358,7 +360,7 @@ describe('contiv-agent connectivity', () => {
       const { text } = await run(before, { compare });
       assert.match(text, /^\+ default\/new\[Pod\] => default\/db\[Pod\] : TCP 8080,UDP 53$/m);
       assert.equal(
-        text.split('\n').every((line) => line === '' || /^node: |\/new\[/.test(line)),
+        text.split('\n').every((line) => /^$|^node: |^ {4}|\/new\[/.test(line)),
         true,
       );
     });

@@ -94,6 +94,29 @@ describe('a Deny of nodes', () => {
     assert.deepEqual(of(), addressesOfNode5);
   });
 
+  it('does not hold for an address that another node announces while it is one of this node', async () => {
+    const { node, address } = await nodeWithPod();
+    const shared = '172.16.0.9';
+    const of = () => denied(node, address, [shared]);
+    const own = (...addresses: string[]) =>
+      node.put(recordOf('node', nodeObject('node-a', addresses, { role: 'inner' })));
+    const hostLinks = [{ name: 'eth0', mtu: 1500, addresses: ['172.16.0.5/24'] }];
+    await own('172.16.0.5');
+    await node.put(denyNodes('edge'));
+    await node.put(vppNodeValue(5, 'node-e', `${shared}/24`));
+    await node.put(recordOf('node', nodeObject('node-e', ['10.20.0.5'], { role: 'edge' })));
+    assert.deepEqual(of(), [shared]);
+    node.host.hostLinks = [{ ...hostLinks[0]!, addresses: ['172.16.0.5/24', `${shared}/24`] }];
+    await own('172.16.0.5', shared);
+    assert.deepEqual(of(), []);
+    const before = sorted(node.config);
+    await node.heal();
+    assert.deepEqual(sorted(node.config), before);
+    node.host.hostLinks = hostLinks;
+    await own('172.16.0.5');
+    assert.deepEqual(of(), [shared]);
+  });
+
   it('holds for the host of this node, which pods reach by its link alone', async () => {
     const { node, address } = await nodeWithPod();
     const own = ['192.168.16.1', '172.30.1.1', '172.30.1.2', '172.16.0.5'];
