@@ -52,7 +52,7 @@ export const AddressInUseError = defineError({
 export interface StaticIpamDeps {
   /** `<namespace>/<name>` of a pod to its plain address. */
   readonly addresses: ReadonlyMap<string, string>;
-  readonly conf: Pick<ContivConfApi, 'ipam' | 'defaultGateway'>;
+  readonly conf: Pick<ContivConfApi, 'ipam' | 'defaultGateways'>;
   readonly nodes: Pick<NodeSyncApi, 'thisNode'>;
   readonly pods: Pick<PodManagerApi, 'attachments'>;
 }
@@ -88,8 +88,8 @@ class StaticIpam extends PlannedAddresses implements EventHandler<State>, IpamAp
 
   resync(ctx: ResyncContext): State {
     const { conf, nodes, pods } = this.#deps;
-    const defaultGateway = conf.defaultGateway();
-    const plan = planOf({ nodeId: nodes.thisNode().id, config: conf.ipam(), defaultGateway });
+    const defaultGateways = conf.defaultGateways();
+    const plan = planOf({ nodeId: nodes.thisNode().id, config: conf.ipam(), defaultGateways });
     const used: State['used'] = new Table(ctx.journal);
     for (const attachment of pods.attachments().values()) {
       const address = this.#listed(attachment.pod);

@@ -33,8 +33,8 @@ export type { NodeConfigVerdict } from './verdict.ts';
 export interface ContivConfApi {
   mainInterface(): MainInterfaceConfig;
   otherInterfaces(): readonly NodeInterfaceConfig[];
-  /** Address without prefix length; empty if there is none. */
-  defaultGateway(): string;
+  /** At most one of each family, without prefix length; with DHCP, that of IPv4 is in the lease. */
+  defaultGateways(): readonly string[];
   natExternalTraffic(): boolean;
   /** Whether the configuration asks for services by segment routing, which is not supported. */
   useSrv6ForServices(): boolean;

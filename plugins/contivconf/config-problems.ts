@@ -99,7 +99,7 @@ function sectionProblems(config: ContivConfig, nodeName: string): ConfigProblem[
     if (other.interfaceName === '') problems.error(path, 'interfaceName is missing');
     entry(path, other);
   }
-  if (section.gateway !== '') problems.ip(`${at}.gateway`, section.gateway);
+  problems.gateways(`${at}.gateway`, section.gateway);
   for (const [number, { nodeName: name }] of config.nodeConfig.entries())
     if (number !== index && name === nodeName)
       problems.warning(`nodeConfig.${number}`, `a second section for node ${nodeName} is ignored`);

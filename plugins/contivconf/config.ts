@@ -142,7 +142,10 @@ const ipamConfig = Type.Object(
       '192.168.30.0/24',
       'Subnet of the nodes in the VXLAN overlay, for each family of the pods.',
     ),
-    defaultGateway: text('', 'Gateway to networks outside of the cluster.'),
+    defaultGateway: text(
+      '',
+      'Gateway to networks outside of the cluster: one address, or one of each family.',
+    ),
     srv6,
   },
   { default: {} },
@@ -153,7 +156,10 @@ const interfaceEntry = {
     '',
     'Name of the NIC in VPP, for example GigabitEthernet0/8/0; host-eth1 binds VPP to the link eth1 of the host.',
   ),
-  ip: text('', 'Addresses as CIDR, separated by commas; take precedence over DHCP.'),
+  ip: text(
+    '',
+    'Addresses as CIDR, separated by commas; take precedence over DHCP (with both families: docs/networking.md).',
+  ),
   useDHCP: flag(false, 'Assign its address by DHCP.'),
 };
 
@@ -165,7 +171,10 @@ const nodeSection = Type.Object({
     description: 'Further NICs besides the main one.',
   }),
   stealInterface: text('', 'NIC of the host that VPP takes over.'),
-  gateway: text('', 'Gateway of the node; takes precedence over ipamConfig.defaultGateway.'),
+  gateway: text(
+    '',
+    'Gateway of the node, or one of each family; takes precedence over ipamConfig.defaultGateway.',
+  ),
   natExternalTraffic: flag(
     false,
     'Enable source NAT on this node even if it is disabled globally.',

@@ -41,10 +41,10 @@ function nodeOptions(
   settings: NodeSettings,
   fromFile: (path: string) => string,
 ): readonly EffectiveOption[] {
-  const { main, others, defaultGateway, natExternalTraffic, stn, origins: from } = settings;
+  const { main, others, defaultGateways, natExternalTraffic, stn, origins: from } = settings;
   const isComputed =
     main.addresses.length === 0 && !main.useDhcp && ipamConfig.nodeInterconnectCIDR !== '';
-  const rows: readonly (readonly [string, unknown, Origin])[] = [
+  const rows: readonly (readonly [string, unknown, ...Origin[]])[] = [
     ['mainVPPInterface.interfaceName', main.name ?? '', from.mainName],
     [
       'mainVPPInterface.ip',
@@ -54,13 +54,15 @@ function nodeOptions(
     ['mainVPPInterface.useDHCP', main.useDhcp, from.mainUseDhcp],
     ['otherVPPInterfaces', others, from.others],
     ['stealInterface', stn?.interfaceName === '' ? 'the first NIC' : stn?.interfaceName, from.stn],
-    ['gateway', defaultGateway, from.defaultGateway],
+    ['gateway', defaultGateways.join(','), ...from.defaultGateways],
     ['natExternalTraffic', natExternalTraffic, from.natExternalTraffic],
   ];
-  return rows.map(([path, value = '', origin]) => ({
+  const textOf = (origin: Origin): string =>
+    origin.source === 'file' ? fromFile(origin.path) : origins[origin.source];
+  return rows.map(([path, value = '', ...sources]) => ({
     path: `thisNode.${path}`,
     value,
-    origin: origin.source === 'file' ? fromFile(origin.path) : origins[origin.source],
+    origin: [...new Set(sources.map(textOf))].join(', ') || origins.none,
   }));
 }
 

@@ -11,14 +11,16 @@
  */
 
 import type { NodeConfig, NodeConfigInterfaceConfig } from '#kubernetes/models/node-config.ts';
+import { familyOf, firstOfFamily, type IpFamily } from '#models/ip.ts';
 import type { StolenInterface } from '#plugins/controller/api/ports/stn.ts';
 import type { ContivConfig, NodeSection } from './config.ts';
-import { gatewayFault, interfaceAddressFault } from './host-address.ts';
+import { gatewayList } from './gateways.ts';
+import { interfaceAddressFault } from './host-address.ts';
 import { addressList, nodeSection } from './node-section.ts';
 import type { MainInterfaceConfig, NodeInterfaceConfig, StnConfig } from './settings.ts';
 import {
   inheritanceFaults,
-  standInGateway,
+  standInGateways,
   stolenAddresses,
   stolenGateway,
   stolenRoutes,
@@ -63,7 +65,8 @@ export interface NodeProblem {
 export interface NodeSettings {
   readonly main: MainInterfaceConfig;
   readonly others: readonly NodeInterfaceConfig[];
-  readonly defaultGateway: string;
+  /** At most one of each family, without prefix length. */
+  readonly defaultGateways: readonly string[];
   readonly natExternalTraffic: boolean;
   readonly stn: StnConfig | undefined;
   readonly problems: readonly NodeProblem[];
@@ -72,7 +75,8 @@ export interface NodeSettings {
     readonly mainAddresses: Origin;
     readonly mainUseDhcp: Origin;
     readonly others: Origin;
-    readonly defaultGateway: Origin;
+    /** In the order of the gateways. */
+    readonly defaultGateways: readonly Origin[];
     readonly natExternalTraffic: Origin;
     readonly stn: Origin;
   };
@@ -155,13 +159,18 @@ class InputChecker {
   }
 
   addresses(origin: Origin, field: string, entry: Entry): string[] {
-    return addressList(entry.ip).filter((text) =>
-      this.#valid(origin, `${field}.ip`, text, interfaceAddressFault),
-    );
+    return addressList(entry.ip).filter((text) => {
+      const fault = interfaceAddressFault(text);
+      if (fault !== undefined)
+        this.add(origin, `${field}.ip`, `"${text}" ${fault}`, '; ignoring it');
+      return fault === undefined;
+    });
   }
 
-  plain(origin: Origin, field: string, text: string): string {
-    return text === '' || this.#valid(origin, field, text, gatewayFault) ? text : '';
+  gateways(origin: Origin, field: string, text: string): string[] {
+    return gatewayList(text, (part, fault) =>
+      this.add(origin, field, `"${part}" ${fault}`, '; ignoring it'),
+    );
   }
 
   /** Two entries for one interface would conflict; the main interface has its own entry. */
@@ -177,18 +186,6 @@ class InputChecker {
     const reason = isMain ? 'is the main interface' : 'is configured twice';
     const field = otherInterfacesField(origin);
     this.add(origin, field, `"${name}" ${reason}`, '; ignoring the entry');
-    return false;
-  }
-
-  #valid(
-    origin: Origin,
-    field: string,
-    text: string,
-    faultOf: (text: string) => string | undefined,
-  ): boolean {
-    const fault = faultOf(text);
-    if (fault === undefined) return true;
-    this.add(origin, field, `"${text}" ${fault}`, '; ignoring it');
     return false;
   }
 }
@@ -212,24 +209,29 @@ export function resolveNode(sources: ConfigSources): NodeSettings {
   const others = listed.filter(({ name }, at) =>
     checked.isNew(othersOrigin, name, at, listed, main.config.name),
   );
-  const gateway = defaultGateway(sources, checked, main.config, stn !== undefined);
+  const gateways = defaultGateways(sources, checked, main.config, stn !== undefined);
   if (main.origins.mainAddresses.source === 'stn') {
-    const hasRoute = gateway[0] !== '' || (stn !== undefined && stn.routes.length > 0);
-    for (const { reason, consequence } of inheritanceFaults(main.config.addresses, hasRoute))
+    const hasRoute = gateways.length > 0 || (stn !== undefined && stn.routes.length > 0);
+    const families = podFamilies(config);
+    for (const { reason, consequence } of inheritanceFaults(
+      main.config.addresses,
+      families,
+      hasRoute,
+    ))
       checked.add({ source: 'stn' }, TAKEN_NIC, reason, consequence);
   }
   const nat = natExternalTraffic(config, nodeConfig, sources.nodeName);
   return {
     main: main.config,
     others,
-    defaultGateway: gateway[0],
+    defaultGateways: gateways.map(([gateway]) => gateway),
     natExternalTraffic: nat[0],
     stn,
     problems: checked.problems,
     origins: {
       ...main.origins,
       others: othersOrigin,
-      defaultGateway: gateway[1],
+      defaultGateways: gateways.map(([, origin]) => origin),
       natExternalTraffic: nat[1],
       stn: stnOrigin,
     },
@@ -237,12 +239,11 @@ export function resolveNode(sources: ConfigSources): NodeSettings {
 }
 
 function stnConfig({ file: config, stolen }: ConfigSources, interfaceName: string): StnConfig {
-  const [family] = podFamilies(config);
   return {
     interfaceName,
     // a file without the key means version 1
     version: config.stnVersion === 2 ? 2 : 1,
-    routes: stolen ? stolenRoutes(stolen, family) : [],
+    routes: stolen ? podFamilies(config).flatMap((family) => stolenRoutes(stolen, family)) : [],
   };
 }
 
@@ -311,11 +312,11 @@ function mainInterface(
     [config.ipamConfig.nodeInterconnectDHCP, file('ipamConfig.nodeInterconnectDHCP')],
   ];
   const dhcp = dhcpCandidates.find(([enabled]) => enabled);
-  const useDhcp = dhcp !== undefined && configured[0] === undefined && name !== undefined;
-  const inherited =
-    takesOver && stolen && !useDhcp ? stolenAddresses(stolen, podFamilies(config)[0]) : [];
+  const families = podFamilies(config);
+  const useDhcp = dhcp !== undefined && name !== undefined && canLease(configured[0], families);
+  const inherited = takesOver && stolen && !useDhcp ? stolen : undefined;
   const [addresses = [], mainAddresses] = firstSet<readonly string[]>([
-    [inherited, { source: 'stn' }],
+    [inherited && inheritedAddresses(inherited, families, configured[0]), { source: 'stn' }],
     configured,
   ]);
   return {
@@ -328,25 +329,64 @@ function mainInterface(
   };
 }
 
-/** With DHCP, the gateway is in the lease. */
-function defaultGateway(
+/** A lease is of IPv4: beside it, a node of both families may have configured addresses of IPv6. */
+function canLease(
+  configured: readonly string[] | undefined,
+  families: readonly IpFamily[],
+): boolean {
+  if (configured === undefined) return true;
+  return families.length === 2 && firstOfFamily(configured, 4) === undefined;
+}
+
+/** Those that the host had on the NIC, and the configured ones of a family of the pods in which it had none. */
+function inheritedAddresses(
+  stolen: StolenInterface,
+  families: readonly IpFamily[],
+  configured: readonly string[] = [],
+): string[] {
+  const inherited = families.map((family) => stolenAddresses(stolen, family));
+  if (inherited.every(({ length }) => length === 0)) return [];
+  return inherited.flatMap((found, at) =>
+    found.length > 0 ? found : configured.filter((one) => familyOf(one) === families[at]),
+  );
+}
+
+/** Of each family that of the first source that has one; with DHCP, that of IPv4 is in the lease. */
+function defaultGateways(
   { file: config, nodeName, nodeConfig, stolen }: ConfigSources,
   checked: InputChecker,
   main: MainInterfaceConfig,
   takesOver: boolean,
-): readonly [string, Origin] {
+): readonly (readonly [string, Origin])[] {
   const found = nodeSection(config, nodeName);
-  const inherited = takesOver && stolen ? stolenGateway(stolen, podFamilies(config)[0]) : undefined;
-  const [address] = main.addresses;
   const inSection = file(`nodeConfig.${found?.index}.gateway`);
-  const [gateway = '', origin] = firstSet([
-    [inherited, { source: 'stn' }],
-    [checked.plain(resource, 'gateway', nodeConfig?.gateway ?? ''), resource],
-    [checked.plain(inSection, 'gateway', found?.section.gateway ?? ''), inSection],
-    [config.ipamConfig.defaultGateway, file('ipamConfig.defaultGateway')],
-    [takesOver && address !== undefined ? standInGateway(address) : undefined, { source: 'stn' }],
-  ]);
-  return main.useDhcp ? ['', none] : [gateway, origin];
+  const inFile = file('ipamConfig.defaultGateway');
+  const stn: Origin = { source: 'stn' };
+  const inherits = takesOver && stolen;
+  const sources: readonly (readonly [readonly string[], Origin])[] = [
+    [inherits ? podFamilies(config).flatMap((one) => stolenGateway(stolen, one) ?? []) : [], stn],
+    [checked.gateways(resource, 'gateway', nodeConfig?.gateway ?? ''), resource],
+    [checked.gateways(inSection, 'gateway', found?.section.gateway ?? ''), inSection],
+    [
+      checked.gateways(inFile, 'ipamConfig.defaultGateway', config.ipamConfig.defaultGateway),
+      inFile,
+    ],
+    [takesOver ? standInGateways(main.addresses) : [], stn],
+  ];
+  const all = sources.flatMap(([gateways, origin]) =>
+    gateways.map((one) => [one, origin] as const),
+  );
+  return familiesOf(config)
+    .filter((family) => family === 6 || !main.useDhcp)
+    .flatMap((family) => {
+      const first = all.find(([gateway]) => familyOf(gateway) === family);
+      return first ? [first] : [];
+    });
+}
+
+/** Both, the primary one of the pods first: addresses and gateways of nodes may have others than the pods. */
+function familiesOf(config: ContivConfig): readonly IpFamily[] {
+  return podFamilies(config)[0] === 4 ? [4, 6] : [6, 4];
 }
 
 function natExternalTraffic(

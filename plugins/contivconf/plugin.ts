@@ -140,7 +140,7 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
     state,
     mainInterface: () => current().settings.main,
     otherInterfaces: () => current().settings.others,
-    defaultGateway: () => current().settings.defaultGateway,
+    defaultGateways: () => current().settings.defaultGateways,
     natExternalTraffic: () => current().settings.natExternalTraffic,
     useSrv6ForServices: () => config.useSRv6ForServices,
     stn: () => current().settings.stn,

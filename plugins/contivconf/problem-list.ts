@@ -1,4 +1,5 @@
-import { type Cidr, parseCidr, parseIp } from '#models/ip.ts';
+import { type Cidr, parseCidr } from '#models/ip.ts';
+import { gatewayList } from './gateways.ts';
 
 export interface ConfigProblem {
   readonly level: 'error' | 'warning';
@@ -24,7 +25,7 @@ export class ProblemList {
     return cidr;
   }
 
-  ip(path: string, text: string): void {
-    if (!parseIp(text)) this.error(path, `"${text}" is not an IP address`);
+  gateways(path: string, text: string): void {
+    gatewayList(text, (part, fault) => this.error(path, `"${part}" ${fault}`));
   }
 }

@@ -51,7 +51,7 @@ export interface NodeInterfaceConfig {
   readonly useDhcp: boolean;
 }
 
-/** The interface towards the other nodes. */
+/** The interface towards the other nodes. With DHCP its addresses are of IPv6, and that of IPv4 is leased. */
 export interface MainInterfaceConfig extends Omit<NodeInterfaceConfig, 'name'> {
   /** undefined: there is no NIC; a loopback replaces it. */
   readonly name: string | undefined;

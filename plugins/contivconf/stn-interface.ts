@@ -1,8 +1,11 @@
 /** Configuration of the host on the NIC that VPP took over, as this node uses it. */
 import {
   type Cidr,
+  familyOf,
+  firstOfFamily,
   formatIp,
   type IpBytes,
+  type IpFamily,
   ipFamily,
   isUnspecified,
   lastAddress,
@@ -47,7 +50,7 @@ export function stolenGateway(stolen: StolenInterface, family: 4 | 6): string | 
  * for VPP to it, and VPP answers ARP requests for it. Never an address of the host itself.
  * @param address CIDR of the host
  */
-export function standInGateway(address: string): string | undefined {
+function standInGateway(address: string): string | undefined {
   const own = parseCidr(address);
   const free = own && own.address.length * 8 - own.length;
   if (!own || !free) return undefined;
@@ -57,6 +60,14 @@ export function standInGateway(address: string): string | undefined {
   return formatIp(first) === formatIp(own.address) ? lastHost(own) : formatIp(first);
 }
 
+/** Of the first address in each family. @param addresses CIDRs of the host */
+export function standInGateways(addresses: readonly string[]): string[] {
+  return ([4, 6] as const).flatMap((family) => {
+    const own = firstOfFamily(addresses, family);
+    return (own === undefined ? undefined : standInGateway(own)) ?? [];
+  });
+}
+
 export interface InheritanceFault {
   readonly reason: string;
   readonly consequence: string;
@@ -64,21 +75,30 @@ export interface InheritanceFault {
 
 /**
  * Uses of the NIC that the host no longer has when VPP has it.
- * @param addresses CIDRs of the host; the first one is that of the node
+ * @param addresses CIDRs of the host; the first one of a family is that of the node
+ * @param families of the pods
  * @param hasRoute whether VPP has a route over the NIC: of the host, or to a default gateway
  */
 export function inheritanceFaults(
   addresses: readonly string[],
+  families: readonly IpFamily[],
   hasRoute: boolean,
 ): InheritanceFault[] {
-  const [address, ...others] = addresses;
-  if (address === undefined) return [];
+  if (addresses.length === 0) return [];
   const faults: InheritanceFault[] = [];
-  if (others.length > 0)
-    faults.push({
-      reason: `the host had ${others.join(', ')} on it, too`,
-      consequence: `; VPP has taken over all addresses, and the host is reached only at ${address}`,
-    });
+  for (const family of families) {
+    const [address, ...others] = addresses.filter((one) => familyOf(one) === family);
+    if (address === undefined)
+      faults.push({
+        reason: `the host had no address of IPv${family} on it, and none is configured`,
+        consequence: `; the host is not reached by IPv${family}`,
+      });
+    if (others.length > 0)
+      faults.push({
+        reason: `the host had ${others.join(', ')} on it, too`,
+        consequence: `; VPP has taken over all addresses, and the host is reached only at ${address}`,
+      });
+  }
   if (!hasRoute && !addresses.some(hasNeighbors))
     faults.push({
       reason: `the host had no network and no route on it, only ${addresses.join(', ')}`,

@@ -46,7 +46,7 @@ export function subnetProblems(config: ContivConfig): ConfigProblem[] {
   check('vxlanCIDR', !usesContivCidr && config.nodeToNodeTransport !== 'nooverlay');
   check('serviceCIDR', true);
   if (ipam.nodeInterconnectCIDR !== '') check('nodeInterconnectCIDR', true);
-  if (ipam.defaultGateway !== '') problems.ip('ipamConfig.defaultGateway', ipam.defaultGateway);
+  problems.gateways('ipamConfig.defaultGateway', ipam.defaultGateway);
   for (const [key, value] of Object.entries(ipam.srv6))
     if (typeof value === 'string') problems.cidr(`ipamConfig.srv6.${key}`, value);
 

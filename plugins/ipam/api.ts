@@ -46,15 +46,15 @@ export function hostLinkOwner(config: IpamConfig): (address: string) => number |
 /**
  * Returns why a node cannot have an ID: one of its addresses does not exist, or is a broadcast address.
  * All higher IDs cannot be used, either.
- * @param gateway default gateway of the nodes; empty if there is none
+ * @param gateways default gateways of the nodes
  * @throws AddressPlanError for an invalid configuration
  */
 export function unusableNodeIds(
   config: IpamConfig,
-  gateway: string,
+  gateways: readonly string[],
 ): (nodeId: number) => string | undefined {
   const cluster = clusterSubnets(config);
-  return (nodeId) => whyNoAddresses(cluster, nodeId, gateway);
+  return (nodeId) => whyNoAddresses(cluster, nodeId, gateways);
 }
 
 /**

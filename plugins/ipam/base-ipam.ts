@@ -48,8 +48,8 @@ export abstract class BaseIpam extends FamilyAddresses implements AddressPlan {
   }
 
   nodeAddresses(nodeId: number): readonly string[] {
-    const { cluster, gateway } = this.planInUse();
-    return nodeAddresses(cluster, nodeId, gateway);
+    const { cluster, gateways } = this.planInUse();
+    return nodeAddresses(cluster, nodeId, gateways);
   }
 
   usage(): readonly PoolUsage[] {

@@ -15,8 +15,8 @@ import {
 export interface PlanInput {
   readonly nodeId: number;
   readonly config: IpamConfig;
-  /** Address without prefix length; empty if there is none. */
-  readonly defaultGateway: string;
+  /** At most one of each family, without prefix length. */
+  readonly defaultGateways: readonly string[];
   /**
    * Pod subnets by node ID that differ from the computed ones. A subnet of another family, or without
    * addresses for pods, is ignored.
@@ -35,7 +35,7 @@ export interface NodeSubnets {
 export interface Plan {
   readonly config: IpamConfig;
   readonly cluster: ClusterSubnets;
-  readonly gateway: string;
+  readonly gateways: readonly string[];
   /** In the order of the families of the cluster. */
   readonly own: readonly NodeSubnets[];
   /** Pod subnets by node ID that differ from the computed ones. */
@@ -46,7 +46,7 @@ export interface Plan {
  * Computes the plan, at a resync.
  * @throws AbortEventError if the configuration has no addresses for this node: nothing is changed
  */
-export function planOf({ config, nodeId, defaultGateway, podSubnets }: PlanInput): Plan {
+export function planOf({ config, nodeId, defaultGateways, podSubnets }: PlanInput): Plan {
   try {
     const cluster = clusterSubnets(config);
     const fitting = fittingSubnets(cluster, podSubnets);
@@ -54,7 +54,7 @@ export function planOf({ config, nodeId, defaultGateway, podSubnets }: PlanInput
     return {
       config,
       cluster,
-      gateway: defaultGateway,
+      gateways: defaultGateways,
       own: cluster.families.map((one) => ({
         family: one.family,
         pods: given?.family === one.family ? given : podSubnetOfNode(one, nodeId),

@@ -54,7 +54,7 @@ import { type Prefix, parsePrefix } from './prefix.ts';
 import { subnetProblems } from './subnet-problems.ts';
 
 export interface IpamDeps {
-  readonly conf: Pick<ContivConfApi, 'ipam' | 'defaultGateway'>;
+  readonly conf: Pick<ContivConfApi, 'ipam' | 'defaultGateways'>;
   readonly nodes: Pick<NodeSyncApi, 'thisNode' | 'allNodes'>;
   readonly pods: Pick<PodManagerApi, 'attachments' | 'idOf' | 'addressesInVpp'>;
   /** Local store of this node; persists across restarts of the agent. */
@@ -152,7 +152,7 @@ class Ipam extends BaseIpam implements EventHandler<IpamState>, IpamApi {
     const plan = planOf({
       nodeId: nodes.thisNode().id,
       config,
-      defaultGateway: conf.defaultGateway(),
+      defaultGateways: conf.defaultGateways(),
       podSubnets: this.#isExternal ? podCidrs(nodes.allNodes()) : undefined,
     });
     const attachments = pods.attachments();

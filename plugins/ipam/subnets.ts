@@ -204,19 +204,20 @@ export function hostLink(vppHostSubnet: Prefix): { vpp: bigint; linux: bigint } 
 
 /**
  * Addresses of a node in the networks between the nodes as CIDRs; empty if none is configured.
- * @param gateway address without prefix length that no node may use: it shifts all addresses from it
- *   on by one
+ * @param gateways addresses without prefix length, at most one of each family, that no node may use: each shifts
+ *   all addresses of its network from it on by one
  */
 export function nodeAddresses(
   { nodes }: Pick<ClusterSubnets, 'nodes'>,
   nodeId: number,
-  gateway: string,
+  gateways: readonly string[],
 ): readonly string[] {
-  const excluded = parseAddress(gateway);
+  const excluded = gateways.map(parseAddress);
   return nodes.map((network) => {
     const where = 'nodeInterconnectCIDR';
     let value = nodeHost(network, nodeId, where);
-    if (excluded && excluded.family === network.family && excluded.value <= value) value += 1n;
+    const gateway = excluded.find((one) => one?.family === network.family);
+    if (gateway && gateway.value <= value) value += 1n;
     if (!contains(network, network.family, value))
       throw new AddressPlanError(`${prefixText(network)} has no address for node ${nodeId}`, {
         where,
@@ -228,12 +229,12 @@ export function nodeAddresses(
 /**
  * Why a node with this ID cannot have all its addresses; undefined if it can. The last address of an
  * IPv4 network is its broadcast address.
- * @param gateway see `nodeAddress`
+ * @param gateways see `nodeAddresses`
  */
 export function whyNoAddresses(
   cluster: ClusterSubnets,
   nodeId: number,
-  gateway: string,
+  gateways: readonly string[],
 ): string | undefined {
   let shared: readonly (readonly [
     where: string,
@@ -246,7 +247,7 @@ export function whyNoAddresses(
       vppHostSubnetOfNode(family, nodeId);
     }
     shared = [
-      ['nodeInterconnectCIDR', cluster.nodes, nodeAddresses(cluster, nodeId, gateway)],
+      ['nodeInterconnectCIDR', cluster.nodes, nodeAddresses(cluster, nodeId, gateways)],
       ['vxlanCIDR', cluster.vxlan, cluster.vxlan.map((one) => vxlanAddress(one, nodeId))],
     ];
   } catch (thrown) {

@@ -61,8 +61,8 @@ export interface Ipv4NetApi {
   nodeAddress(): string | undefined;
   /** All of them, the one above first. */
   nodeAddresses(): readonly string[];
-  /** Configured gateway, or with DHCP that of the lease, without prefix length; empty if there is none. */
-  defaultGateway(): string;
+  /** At most one of each family, without prefix length: the configured ones, or with DHCP in IPv4 that of the lease. */
+  defaultGateways(): readonly string[];
   /** Addresses of the links of the host as of the last resync, without prefix length. */
   hostAddresses(): readonly string[];
   /** Links with these addresses, by their names in the kernel. */
@@ -116,9 +116,9 @@ export interface Ipv4NetApi {
 }
 
 export interface NodeIpChangePayload {
-  /** Current addresses of this node on the main interface, as CIDRs; empty: it has none any more. */
+  /** Current leased addresses of this node on the main interface, as CIDRs; empty: it has none any more. */
   readonly addresses: readonly string[];
-  /** Address without prefix length; empty if there is none. */
+  /** That of the lease, without prefix length; empty if there is none. */
   readonly defaultGateway: string;
 }
 

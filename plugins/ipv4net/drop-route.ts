@@ -1,6 +1,7 @@
+import { familyOf } from '#models/ip.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
-import { anyAddress, familyOf } from './node-input.ts';
+import { anyAddress } from './node-input.ts';
 
 /** Drops packets to a network that no more specific route of the VRF leads on. */
 export function dropRoute(destination: string, vrf: number): KeyValue {

@@ -6,7 +6,7 @@
  *
  * What leaves the main VRF by itself, as packets of the host, keeps its source: it is an address of the node.
  */
-import { formatCidr, network, parseCidr } from '#models/ip.ts';
+import { familyOf, formatCidr, network, parseCidr } from '#models/ip.ts';
 import type { KeyValue } from '#plugins/controller/api/key-value.ts';
 import { dropRoute } from './drop-route.ts';
 import { interVrfRoute } from './inter-vrf-route.ts';
@@ -15,10 +15,9 @@ import { EDGE_LINK, edgeLinkMac } from './names.ts';
 import {
   anyNetwork,
   type FamilyInput,
-  familyOf,
   hostNetwork,
   type NodeInput,
-  nodeIp,
+  nodeIpOf,
 } from './node-input.ts';
 import { uplinkOf } from './uplink.ts';
 
@@ -45,7 +44,7 @@ export function toOutside(input: FamilyInput, table: number): KeyValue {
 /** Destinations of pods in the main VRF for which they keep their source: this node, and the networks of its other NICs. */
 export function pastEdgeLink(input: FamilyInput, table: number): KeyValue[] {
   if (input.family !== 4 || !hasEdgeLink(input)) return [];
-  const own = nodeIp(input);
+  const own = nodeIpOf(input, 4);
   const networks = input.others
     .flatMap(({ addresses }) => addresses)
     .flatMap((text) => parseCidr(text) ?? [])

@@ -13,10 +13,10 @@ import { hostLinkMac, hostSideMac, hostTap, hostVeth } from './names.ts';
 import { mainInterfaceName, rxModes } from './nics.ts';
 import {
   type FamilyInput,
-  familyOf,
+  familyInputs,
   hostNetwork,
   type NodeInput,
-  nodeIp,
+  nodeIpOf,
   ofAllFamilies,
   withoutPrefixLength,
 } from './node-input.ts';
@@ -70,7 +70,7 @@ export function routesToHost(
   addresses: readonly string[],
 ): KeyValue[] {
   const toHost = input.stn
-    ? ofFamily(input, nodeIp(input))
+    ? nodeIpOf(input, input.family)
     : withoutPrefixLength(input.addresses.hostInterconnectLinux());
   if (toHost === undefined) return [];
   return addresses.map((address) => routeToHost(input, vrf, address, toHost));
@@ -87,14 +87,7 @@ function routeToHost(input: NodeInput, vrf: number, address: string, nextHop: st
 
 /** Address of VPP for the host; undefined while it is unknown. */
 export function hostGateway(input: FamilyInput): string | undefined {
-  return input.stn
-    ? ofFamily(input, stnGateway(input))
-    : withoutPrefixLength(input.addresses.hostInterconnectVpp());
-}
-
-/** With STN, host and VPP share an address of the primary family alone. */
-function ofFamily({ family }: FamilyInput, address: string | undefined): string | undefined {
-  return address !== undefined && familyOf(address) === family ? address : undefined;
+  return input.stn ? stnGateway(input) : withoutPrefixLength(input.addresses.hostInterconnectVpp());
 }
 
 /** A route of the host to VPP; none while the gateway on the VPP side is unknown. */
@@ -127,18 +120,16 @@ function vppSide(input: NodeInput): DeepInput<VppInterface> {
 }
 
 function hostSide(input: NodeInput): DeepInput<LinuxInterface> {
-  const own = input.stn ? [stnHostAddress(input)] : hostEnds(input);
+  const own = familyInputs(input).flatMap((one) =>
+    one.stn ? (stnHostAddress(one) ?? []) : one.addresses.hostInterconnectLinux(),
+  );
   return {
     name: hostSideName(input),
     enabled: true,
     mtu: input.interfaces.mtu,
     phys_address: input.stn ? STN_HOST_MAC : hostSideMac(input.nodeId),
-    ip_addresses: own.filter((one) => one !== undefined),
+    ip_addresses: own,
   };
-}
-
-function hostEnds({ networks }: NodeInput): readonly string[] {
-  return networks.map(({ addresses }) => addresses.hostInterconnectLinux());
 }
 
 function tapLink(input: NodeInput): KeyValue[] {

@@ -10,12 +10,12 @@ import { HOST_REPLIES_TABLE, NAT_LINK_TABLE, POD_REPLIES_TABLE, VRF_LINK_TABLE }
 import { toOutside } from './edge-link.ts';
 import { routesToHost } from './host-link.ts';
 import { interVrfRoute } from './inter-vrf-route.ts';
-import { anyNetwork, type FamilyInput, nodeIp } from './node-input.ts';
+import { anyNetwork, type FamilyInput, nodeIpOf } from './node-input.ts';
 
 export function hostRepliesValues(input: FamilyInput): KeyValue[] {
   const { addresses, routing } = input;
   // with STN the host and VPP share that address, and its clients come by VPP
-  const own = nodeIp(input);
+  const own = nodeIpOf(input, 4);
   const ofHost = input.hostAddresses.filter((one) => one !== own);
   // the host would send replies to pods of other nodes back to VPP
   const toPods = routing.transport === 'vxlan' ? [] : [addresses.podSubnetAllNodes()];

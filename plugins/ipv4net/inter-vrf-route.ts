@@ -1,6 +1,7 @@
+import { familyOf } from '#models/ip.ts';
 import { type VppRouteType, vppRouteModel } from '#models/vpp/route.ts';
 import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
-import { anyAddress, familyOf } from './node-input.ts';
+import { anyAddress } from './node-input.ts';
 
 /** A route that looks the packet up in another VRF. */
 export function interVrfRoute(destination: string, vrf: number, viaVrf: number): KeyValue {

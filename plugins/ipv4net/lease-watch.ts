@@ -3,6 +3,7 @@
 import type { Clock, Timer } from '#infra/clock/clock.ts';
 import type { NamedMapping } from '#infra/idxmap/idxmap.ts';
 import type { Logger } from '#infra/log/log.ts';
+import { firstOfFamily } from '#models/ip.ts';
 import type { DHCPLease } from '#models/vpp/interface-state.ts';
 import { EventQueueFullError } from '#plugins/controller/api/errors.ts';
 import type { EventLoop } from '#plugins/controller/api/event-handler.ts';
@@ -11,7 +12,7 @@ import { type Ipv4NetApi, NodeIpChange, type NodeIpChangePayload } from './api.t
 export interface LeaseWatchDeps {
   /** Leases by logical name of the interface. */
   readonly leases: NamedMapping<DHCPLease>;
-  readonly net: Pick<Ipv4NetApi, 'leasedInterface' | 'nodeAddress' | 'defaultGateway'>;
+  readonly net: Pick<Ipv4NetApi, 'leasedInterface' | 'nodeAddress' | 'defaultGateways'>;
   readonly loop: Pick<EventLoop, 'push'>;
   readonly clock: Pick<Clock, 'timer'>;
   readonly log: Logger;
@@ -33,7 +34,8 @@ export function watchLeases({ leases, net, loop, clock, log }: LeaseWatchDeps): 
     const change = changeOf(leases.getValue(name));
     const [address] = change.addresses;
     const text = JSON.stringify(change);
-    const known = net.nodeAddress() === address && net.defaultGateway() === change.defaultGateway;
+    const gateway = firstOfFamily(net.defaultGateways(), 4) ?? '';
+    const known = net.nodeAddress() === address && gateway === change.defaultGateway;
     if (known || text === pushed) {
       if (known) pushed = '';
       return;

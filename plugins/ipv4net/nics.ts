@@ -1,29 +1,41 @@
 /** The NICs of VPP, or the loopback that replaces the main one (values 1 to 3 of the original). */
+
+import { familyOf } from '#models/ip.ts';
 import type { DeepInput } from '#models/model.ts';
 import { type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import type { InterfaceConfig, NodeInterfaceConfig } from '#plugins/contivconf/api.ts';
 import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
 import { boundLink, LOOPBACK_NIC, nicMac } from './names.ts';
-import { anyNetwork, familyOf, type NodeInput } from './node-input.ts';
+import { anyNetwork, type NodeInput } from './node-input.ts';
 
 export function nicValues(input: NodeInput): KeyValue[] {
-  const { main, others, defaultGateway, routing } = input;
-  const values = [
-    main.name === undefined ? loopbackNic(input) : nic(input, { ...main, name: main.name }),
+  const { main, others, configuredAddresses: addresses } = input;
+  return [
+    ...(main.name === undefined
+      ? [loopbackNic(input)]
+      : [nic(input, { ...main, name: main.name, addresses }), ...defaultRoutes(input, main.name)]),
+    ...others.map((other) => nic(input, other)),
   ];
-  // with STN, the default route is one of the routes of the host
-  if (main.name !== undefined && !main.useDhcp && !input.stn && defaultGateway !== '')
-    values.push(
+}
+
+/** With STN, a default route is one of the routes of the host; with DHCP, VPP makes that of the lease. */
+function defaultRoutes(
+  { main, stn, routing, defaultGateways }: NodeInput,
+  nicName: string,
+): KeyValue[] {
+  if (stn) return [];
+  return defaultGateways
+    .map((gateway) => ({ gateway, family: familyOf(gateway)! }))
+    .filter(({ family }) => family === 6 || !main.useDhcp)
+    .map(({ gateway, family }) =>
       keyValue(vppRouteModel, {
         vrf_id: routing.mainVrf,
-        dst_network: anyNetwork(familyOf(defaultGateway) ?? input.networks[0].family),
-        next_hop_addr: defaultGateway,
-        outgoing_interface: main.name,
+        dst_network: anyNetwork(family),
+        next_hop_addr: gateway,
+        outgoing_interface: nicName,
       }),
     );
-  for (const other of others) values.push(nic(input, other));
-  return values;
 }
 
 /** Logical name of the main interface. */
@@ -45,7 +57,7 @@ function nic(input: NodeInput, config: NodeInterfaceConfig): KeyValue {
         }),
     enabled: true,
     vrf: input.routing.mainVrf,
-    ip_addresses: config.useDhcp ? [] : [...config.addresses],
+    ip_addresses: [...config.addresses],
     set_dhcp_client: config.useDhcp,
     rx_modes: rxModes(input.interfaces),
   });

@@ -1,5 +1,6 @@
 /** Reads the input of the wiring: configuration, addresses, host, VPP. */
 
+import { familyOf } from '#models/ip.ts';
 import type {
   ContivConfApi,
   InterfaceConfig,
@@ -18,13 +19,7 @@ import type { FamilyPlan, IpamApi } from '#plugins/ipam/api.ts';
 import type { NodeSyncApi, PortContext } from '#plugins/nodesync/api.ts';
 import { podMtu } from './mtu.ts';
 import { boundLink } from './names.ts';
-import {
-  type FamilyNetwork,
-  familyOf,
-  hostAddressesOf,
-  isHostLink,
-  type NodeInput,
-} from './node-input.ts';
+import { type FamilyNetwork, hostAddressesOf, isHostLink, type NodeInput } from './node-input.ts';
 import { gsoProblem, mtuForSegmentation, usesGso } from './segmentation.ts';
 
 export interface NodeInputReaderDeps {
@@ -56,15 +51,16 @@ export class NodeInputReader {
     const nodeId = nodes.thisNode().id;
     const links = await this.#readLinks(ctx);
     const own = links.filter(isHostLink);
-    const { main, router } = await this.#readMainInterface(ctx, nodeId);
+    const { main, configuredAddresses, routers } = await this.#readMainInterface(ctx, nodeId);
     return {
       nodeId,
       interfaces: await this.#readInterfaceConfig(ctx, main, links),
       routing: conf.routing(),
       neighborScan: conf.neighborScan(),
       main,
+      configuredAddresses,
       others: conf.otherInterfaces(),
-      defaultGateway: router ?? conf.defaultGateway(),
+      defaultGateways: [...routers, ...conf.defaultGateways()],
       natExternalTraffic: conf.natExternalTraffic(),
       stn: conf.stn(),
       externalIpam: conf.ipam().useExternalIpam,
@@ -89,20 +85,31 @@ export class NodeInputReader {
     };
   }
 
-  /** The main interface with its configured addresses, or those of its DHCP lease. */
+  /** The main interface with its configured addresses, and that of its DHCP lease: without a lease the node has none. */
   async #readMainInterface(
     ctx: ResyncContext,
     nodeId: number,
-  ): Promise<{ readonly main: MainInterfaceConfig; readonly router: string | undefined }> {
+  ): Promise<
+    Pick<NodeInput, 'main' | 'configuredAddresses'> & { readonly routers: readonly string[] }
+  > {
     const { conf, ipam } = this.#deps;
     const main = conf.mainInterface();
-    if (main.useDhcp) {
-      const leases = await this.#readLeases(ctx);
-      const lease = leases.find(({ interfaceName }) => interfaceName === main.name);
-      return { main: { ...main, addresses: lease ? [lease.address] : [] }, router: lease?.router };
-    }
-    if (main.addresses.length > 0) return { main, router: undefined };
-    return { main: { ...main, addresses: ipam.nodeAddresses(nodeId) }, router: undefined };
+    const configured = main.addresses.length > 0 ? main.addresses : ipam.nodeAddresses(nodeId);
+    if (!main.useDhcp)
+      return {
+        main: { ...main, addresses: configured },
+        configuredAddresses: configured,
+        routers: [],
+      };
+    const configuredAddresses =
+      ipam.families().length === 2 ? configured.filter((one) => familyOf(one) === 6) : [];
+    const leases = await this.#readLeases(ctx);
+    const lease = leases.find(({ interfaceName }) => interfaceName === main.name);
+    return {
+      main: { ...main, addresses: lease ? [lease.address, ...configuredAddresses] : [] },
+      configuredAddresses,
+      routers: lease && lease.router !== '' ? [lease.router] : [],
+    };
   }
 
   async #readInterfaceConfig(

@@ -1,4 +1,11 @@
-import { contains, formatIp, type IpFamily, ipFamily, parseCidr, parseIp } from '#models/ip.ts';
+import {
+  contains,
+  firstOfFamily,
+  formatIp,
+  type IpFamily,
+  ipFamily,
+  parseCidr,
+} from '#models/ip.ts';
 import type {
   InterfaceConfig,
   MainInterfaceConfig,
@@ -27,11 +34,13 @@ export interface NodeInput {
   readonly interfaces: InterfaceConfig;
   readonly routing: RoutingConfig;
   readonly neighborScan: NeighborScanConfig;
-  /** With its effective addresses. */
+  /** With its effective addresses, that of a lease first. */
   readonly main: MainInterfaceConfig;
+  /** Those of the main interface that are not from a lease; VPP has them without one, too. */
+  readonly configuredAddresses: readonly string[];
   readonly others: readonly NodeInterfaceConfig[];
-  /** Without prefix length, with DHCP that of the lease; empty if there is none. */
-  readonly defaultGateway: string;
+  /** At most one of each family, without prefix length; with DHCP that of IPv4 is the one of the lease. */
+  readonly defaultGateways: readonly string[];
   /** Whether what leaves the cluster gets the address of the node as its source. */
   readonly natExternalTraffic: boolean;
   /** undefined: the host keeps its NICs. */
@@ -76,6 +85,17 @@ export function nodeIp(input: NodeInput): string | undefined {
   return first === undefined ? undefined : withoutPrefixLength(first);
 }
 
+/** CIDR of this node in a family; undefined if there is none. */
+export function nodeAddress({ main }: NodeInput, family: IpFamily): string | undefined {
+  return firstOfFamily(main.addresses, family);
+}
+
+/** As `nodeIp`, in one family. */
+export function nodeIpOf(input: NodeInput, family: IpFamily): string | undefined {
+  const address = nodeAddress(input, family);
+  return address === undefined ? undefined : withoutPrefixLength(address);
+}
+
 /** `10.1.1.2/24` without the prefix length. */
 export function withoutPrefixLength(cidr: string): string {
   return cidr.split('/', 1)[0]!;
@@ -84,12 +104,6 @@ export function withoutPrefixLength(cidr: string): string {
 /** Prefix length of a CIDR. */
 export function prefixLength(cidr: string): string {
   return cidr.slice(cidr.indexOf('/') + 1);
-}
-
-/** Family of an address or CIDR; undefined for other texts. */
-export function familyOf(text: string): IpFamily | undefined {
-  const bytes = parseIp(text) ?? parseCidr(text)?.address;
-  return bytes && ipFamily(bytes);
 }
 
 /** The host network (/32 or /128) of an address. */

@@ -1,7 +1,8 @@
+import { familyOf } from '#models/ip.ts';
 import type { Node } from '#plugins/nodesync/api.ts';
 import type { NodeLink } from './api.ts';
 import { vxlanTunnel } from './names.ts';
-import { familyOf, type NodeInput, nodeIp } from './node-input.ts';
+import { type NodeInput, nodeIp } from './node-input.ts';
 import type { RemoteAddresses } from './remote-addresses.ts';
 import type { Wiring } from './wiring.ts';
 

@@ -1,5 +1,6 @@
 /** Routes to the other nodes, through VXLAN tunnels or without overlay (value 16 of the original). */
 import { errorText } from '#infra/errors/errors.ts';
+import { familyOf } from '#models/ip.ts';
 import { vppArpModel } from '#models/vpp/arp.ts';
 import { type BridgeDomainInterface, bridgeDomainModel } from '#models/vpp/bridge-domain.ts';
 import { fibEntryModel } from '#models/vpp/fib-entry.ts';
@@ -13,7 +14,6 @@ import { bviMac, VXLAN_BRIDGE_DOMAIN, VXLAN_BVI, vxlanTunnel } from './names.ts'
 import {
   type FamilyInput,
   type FamilyNetwork,
-  familyOf,
   hostNetwork,
   type NodeInput,
   nodeIp,

@@ -3,12 +3,12 @@ import { hostAddresses, type NodeInput, withoutPrefixLength } from './node-input
 
 /** Addresses and subnets that this node uses itself. */
 export function ownNetwork(input: NodeInput): OwnNetwork {
-  const { defaultGateway, main, others, routing } = input;
+  const { defaultGateways, main, others, routing } = input;
   const plans = input.networks.map(({ addresses }) => addresses);
   const ofNics = [main, ...others].flatMap((nic) => nic.addresses.map(withoutPrefixLength));
   return {
     addresses: [...ofNics, ...hostAddresses(input)],
-    gateway: defaultGateway,
+    gateways: defaultGateways,
     subnets: {
       'pod subnet': plans.map((one) => one.podSubnetAllNodes()),
       'service subnet': plans.map((one) => one.serviceSubnet()),

@@ -6,6 +6,7 @@
 import { Slices } from '#infra/clock/slices.ts';
 import { type CodedError, defineError } from '#infra/errors/errors.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
+import { familyOf } from '#models/ip.ts';
 import type { ContivConfApi } from '#plugins/contivconf/api.ts';
 import type { DesiredValues } from '#plugins/controller/api/desired-values.ts';
 import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
@@ -44,7 +45,7 @@ import { hostGateway } from './host-link.ts';
 import { hostInterconnectName } from './interconnect-names.ts';
 import { hostTap, NAT_LINK, tunnelNodeId, VRF_LINK, VXLAN_BVI, valueGroup } from './names.ts';
 import { mainInterfaceName } from './nics.ts';
-import { familyInput, familyOf, hostAddresses, isHostLink, type NodeInput } from './node-input.ts';
+import { familyInput, hostAddresses, isHostLink, type NodeInput } from './node-input.ts';
 import { addressesOfHost, NodeInputReader } from './node-input-reader.ts';
 import { nodeLink } from './node-link.ts';
 import { overlayValues } from './overlay.ts';
@@ -180,8 +181,8 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
     return this.state.known?.input.main.addresses ?? [];
   }
 
-  defaultGateway(): string {
-    return this.state.known?.input.defaultGateway ?? '';
+  defaultGateways(): readonly string[] {
+    return this.state.known?.input.defaultGateways ?? [];
   }
 
   hostAddresses(): readonly string[] {

@@ -1,4 +1,4 @@
-import { contains, type IpBytes, parseCidr, parseIp } from '#models/ip.ts';
+import { contains, familyOf, type IpBytes, parseCidr, parseIp } from '#models/ip.ts';
 import {
   type AddressRefusal,
   AddressRules,
@@ -6,7 +6,7 @@ import {
   NamesByAddress,
   type Node,
 } from '#plugins/nodesync/api.ts';
-import { familyOf, type NodeInput, withoutPrefixLength } from './node-input.ts';
+import { type NodeInput, withoutPrefixLength } from './node-input.ts';
 import { ownNetwork } from './own-network.ts';
 
 interface RefusedAddress {

@@ -1,11 +1,14 @@
 /**
  * A host whose only NIC VPP has taken over (value 8 of the original). Host and VPP share the address
  * of the node: VPP punts unhandled packets to the host over the link between them, and the host sends
- * all packets to VPP, which answers ARP requests for all addresses of the network.
+ * all packets to VPP, which answers ARP requests for all addresses of the network. Each family has values of its own; in
+ * one in which the NIC had no address the host is not reached.
  */
 
 import {
   contains,
+  familyOf,
+  firstOfFamily,
   formatCidr,
   formatIp,
   lastAddress,
@@ -20,35 +23,49 @@ import { ipRedirectModel } from '#models/vpp/ip-redirect.ts';
 import { proxyArpModel } from '#models/vpp/proxy-arp.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import { stnRuleModel } from '#models/vpp/stn-rule.ts';
+import type { StnConfig } from '#plugins/contivconf/api.ts';
 import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
 import { hostInterconnectName, hostSideName } from './interconnect-names.ts';
 import { hostLinkMac } from './names.ts';
 import { mainInterfaceName } from './nics.ts';
-import { familyOf, hostNetwork, type NodeInput, nodeIp } from './node-input.ts';
+import {
+  type FamilyInput,
+  hostNetwork,
+  type NodeInput,
+  nodeAddress,
+  ofAllFamilies,
+  withoutPrefixLength,
+} from './node-input.ts';
 
 /** MAC of the host end: VPP cannot resolve an address that is also its own. */
 export const STN_HOST_MAC = '00:00:00:00:00:02';
 
-/** Address of the host end as CIDR; undefined if the node has none. */
-export function stnHostAddress(input: NodeInput): string | undefined {
-  const [address] = input.main.addresses;
-  const own = nodeIp(input);
+/** Address of the host end as CIDR, in one family; undefined if the node has none. */
+export function stnHostAddress(input: FamilyInput): string | undefined {
+  const address = nodeAddress(input, input.family);
   // in IPv6 a network of two addresses: a route covers the rest of the original network
-  return own?.includes(':') ? `${own}/127` : address;
+  return input.family === 6 && address !== undefined
+    ? `${withoutPrefixLength(address)}/127`
+    : address;
 }
 
-/** Gateway of the host for packets to VPP; undefined while it is unknown. */
-export function stnGateway(input: NodeInput): string | undefined {
+/** Gateway of the host for packets to VPP, in one family; undefined while it is unknown. */
+export function stnGateway(input: FamilyInput): string | undefined {
   const own = parseCidr(stnHostAddress(input) ?? '');
-  if (!own || own.address.length === 4) return input.defaultGateway || undefined;
+  if (!own) return undefined;
+  if (input.family === 4) return firstOfFamily(input.defaultGateways, 4);
   const other = own.address.slice();
   other[other.length - 1]! ^= 1;
   return formatIp(other);
 }
 
 export function stnValues(input: NodeInput): KeyValue[] {
-  const { stn, routing } = input;
-  const own = nodeIp(input);
+  return ofAllFamilies(input, valuesOfFamily);
+}
+
+function valuesOfFamily(input: FamilyInput): KeyValue[] {
+  const { family, stn, routing } = input;
+  const own = nodeAddress(input, family);
   const gateway = stnGateway(input);
   if (!stn || own === undefined) return [];
   const toVpp = (destination: string): KeyValue[] =>
@@ -63,17 +80,17 @@ export function stnValues(input: NodeInput): KeyValue[] {
           }),
         ];
   return [
-    puntToHost(input, own),
+    puntToHost(input, withoutPrefixLength(own)),
     keyValue(vppArpModel, {
       interface: hostInterconnectName(input),
-      ip_address: own,
+      ip_address: withoutPrefixLength(own),
       phys_address: STN_HOST_MAC,
       static: true,
     }),
-    ...(familyOf(own) === 4
-      ? [proxyArpForNetwork(input), ...routesToOutsideGateways(input)]
-      : [...gatewayNeighbor(input), ...toVpp(originalNetwork(input))]),
-    ...stn.routes.flatMap(({ destination, gateway: over }) => [
+    ...(family === 4
+      ? [proxyArpForNetwork(input, own), ...routesToOutsideGateways(input, own)]
+      : [...gatewayNeighbor(input), ...toVpp(networkOf(own))]),
+    ...routesOf(input).flatMap(({ destination, gateway: over }) => [
       keyValue(vppRouteModel, {
         vrf_id: routing.mainVrf,
         dst_network: destination,
@@ -85,29 +102,36 @@ export function stnValues(input: NodeInput): KeyValue[] {
   ];
 }
 
-/** VPP punts unhandled packets to the host. */
-function puntToHost(input: NodeInput, own: string): KeyValue {
+/** Routes of the host in one family. */
+function routesOf({ stn, family }: FamilyInput): StnConfig['routes'] {
+  return (stn?.routes ?? []).filter(({ destination }) => familyOf(destination) === family);
+}
+
+/** VPP punts unhandled packets to the host. The redirect of the primary family has the key of the original. */
+function puntToHost(input: FamilyInput, own: string): KeyValue {
   const link = hostInterconnectName(input);
+  const { family, networks } = input;
+  const l3_protocol = family === networks[0].family ? 'ALL' : (`IPV${family}` as const);
   return input.stn!.version === 1
     ? keyValue(stnRuleModel, { interface: link, ip_address: own })
-    : keyValue(ipRedirectModel, { l3_protocol: 'ALL', tx_interface: link, next_hop: own });
+    : keyValue(ipRedirectModel, { l3_protocol, tx_interface: link, next_hop: own });
 }
 
 /**
  * Gateways outside of the network of the node, as of a NIC whose address is a /32: the host reached them by a
  * link route. In IPv6 the host needs none, because its gateway is a neighbor.
  */
-function outsideGateways({ main, stn, defaultGateway }: NodeInput): readonly string[] {
-  const own = parseCidr(main.addresses[0]!)!;
-  const all = new Set([defaultGateway, ...stn!.routes.map(({ gateway }) => gateway)]);
-  return [...all].filter((gateway) => {
-    const address = parseIp(gateway);
-    return address && !contains(own, address);
-  });
+function outsideGateways(input: FamilyInput, own: string): readonly string[] {
+  const inside = parseCidr(own)!;
+  const all = new Set([
+    ...input.defaultGateways.filter((one) => familyOf(one) === input.family),
+    ...routesOf(input).map(({ gateway }) => gateway),
+  ]);
+  return [...all].filter((gateway) => !contains(inside, parseIp(gateway)!));
 }
 
-function routesToOutsideGateways(input: NodeInput): KeyValue[] {
-  return outsideGateways(input).flatMap((gateway) => [
+function routesToOutsideGateways(input: FamilyInput, own: string): KeyValue[] {
+  return outsideGateways(input, own).flatMap((gateway) => [
     keyValue(vppRouteModel, {
       vrf_id: input.routing.mainVrf,
       dst_network: hostNetwork(gateway),
@@ -122,12 +146,12 @@ function routesToOutsideGateways(input: NodeInput): KeyValue[] {
 }
 
 /** VPP answers ARP requests of the host for all addresses of the network, including its own, and for gateways. */
-function proxyArpForNetwork(input: NodeInput): KeyValue {
-  const own = parseCidr(input.main.addresses[0]!)!;
-  const first = network(own).address;
-  const last = lastAddress(own);
+function proxyArpForNetwork(input: FamilyInput, own: string): KeyValue {
+  const cidr = parseCidr(own)!;
+  const first = network(cidr).address;
+  const last = lastAddress(cidr);
   // in a network of more than two addresses, without network and broadcast address
-  if (own.length < 31) {
+  if (cidr.length < 31) {
     first[3]! += 1;
     last[3]! -= 1;
   }
@@ -135,7 +159,7 @@ function proxyArpForNetwork(input: NodeInput): KeyValue {
     interfaces: [{ name: hostInterconnectName(input) }],
     ranges: [
       { first_ip_addr: formatIp(first), last_ip_addr: formatIp(last) },
-      ...outsideGateways(input).map((gateway) => {
+      ...outsideGateways(input, own).map((gateway) => {
         return { first_ip_addr: gateway, last_ip_addr: gateway };
       }),
     ],
@@ -143,7 +167,7 @@ function proxyArpForNetwork(input: NodeInput): KeyValue {
 }
 
 /** There is no proxy for IPv6 neighbors, so the gateway is a static neighbor of the host. */
-function gatewayNeighbor(input: NodeInput): KeyValue[] {
+function gatewayNeighbor(input: FamilyInput): KeyValue[] {
   const gateway = stnGateway(input);
   if (gateway === undefined) return [];
   return [
@@ -155,6 +179,6 @@ function gatewayNeighbor(input: NodeInput): KeyValue[] {
   ];
 }
 
-function originalNetwork(input: NodeInput): string {
-  return formatCidr(network(parseCidr(input.main.addresses[0]!)!));
+function networkOf(address: string): string {
+  return formatCidr(network(parseCidr(address)!));
 }

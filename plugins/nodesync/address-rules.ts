@@ -103,8 +103,8 @@ function refuses(reason: AddressReason, use: AddressUse): boolean {
 export interface OwnNetwork {
   /** Addresses of the NICs of VPP and of the host, without prefix length. */
   readonly addresses: readonly string[];
-  /** Without prefix length; empty: there is none. */
-  readonly gateway: string;
+  /** Without prefix length. */
+  readonly gateways: readonly string[];
   /** CIDRs, one of each family; those that do not exist are absent or empty. */
   readonly subnets: Readonly<Partial<Record<SubnetReason, readonly string[]>>>;
 }
@@ -120,12 +120,12 @@ type SubnetReason = (typeof subnetReasons)[number];
 /** The rules that depend on no other node and no service. */
 export class AddressRules {
   readonly #own: ReadonlySet<string>;
-  readonly #gateway: string;
+  readonly #gateways: readonly string[];
   readonly #subnets: readonly { readonly reason: SubnetReason; readonly cidr: Cidr }[];
 
-  constructor({ addresses, gateway, subnets }: OwnNetwork) {
+  constructor({ addresses, gateways, subnets }: OwnNetwork) {
     this.#own = new Set(addresses);
-    this.#gateway = gateway;
+    this.#gateways = gateways;
     this.#subnets = subnetReasons.flatMap((reason) =>
       (subnets[reason] ?? []).flatMap((text) => {
         const cidr = parseCidr(text);
@@ -143,7 +143,7 @@ export class AddressRules {
 
   #inUse(use: AddressUse, address: IpBytes): AddressReason | undefined {
     if (refuses('this node', use) && this.#own.has(formatIp(address))) return 'this node';
-    if (refuses('gateway', use) && formatIp(address) === this.#gateway) return 'gateway';
+    if (refuses('gateway', use) && this.#gateways.includes(formatIp(address))) return 'gateway';
     return this.#subnets.find(({ reason, cidr }) => refuses(reason, use) && contains(cidr, address))
       ?.reason;
   }

@@ -36,7 +36,7 @@ import { NodeAddressError, nodeNameError } from './node-problems.ts';
 import { NodeTable, vppAddresses } from './node-table.ts';
 
 export interface NodeSyncDeps extends IdAllocatorDeps {
-  readonly conf: Pick<ContivConfApi, 'ipam' | 'defaultGateway'>;
+  readonly conf: Pick<ContivConfApi, 'ipam' | 'defaultGateways'>;
 }
 
 export interface NodeSyncHandler extends EventHandler, NodeSyncApi {
@@ -299,7 +299,7 @@ class NodeSync implements NodeSyncHandler, EventHandler<State> {
   #whyUnusable(id: number): string | undefined {
     const { conf } = this.#deps;
     try {
-      return unusableNodeIds(conf.ipam(), conf.defaultGateway())(id);
+      return unusableNodeIds(conf.ipam(), conf.defaultGateways())(id);
     } catch {
       // ipam rejects an invalid address plan
       return undefined;

@@ -88,7 +88,7 @@ export class NodesByObject {
 function ownAddressesOf(deps: PolicyNodeDeps): (node: Node) => readonly string[] {
   const { nodes, ipam, net } = deps;
   const own = nodes.thisNode().id;
-  const whyUnusable = unusableNodeIds(ipam.settings(), net.defaultGateway());
+  const whyUnusable = unusableNodeIds(ipam.settings(), net.defaultGateways());
   const rules = new AddressRules(net.ownNetwork());
   const hasOverlay = net.vxlanBvi() !== undefined;
   return ({ id, vppAddresses }) => {

@@ -22,6 +22,17 @@ export function ipFamily(bytes: IpBytes): IpFamily {
 /** `kubernetes`: numbers may have leading zeros. */
 type Spelling = 'standard' | 'kubernetes';
 
+/** Family of an address or CIDR; undefined for other texts. */
+export function familyOf(text: string): IpFamily | undefined {
+  const bytes = parseIp(text) ?? parseCidr(text)?.address;
+  return bytes && ipFamily(bytes);
+}
+
+/** The first one of addresses or CIDRs that is of a family. */
+export function firstOfFamily(texts: readonly string[], family: IpFamily): string | undefined {
+  return texts.find((one) => familyOf(one) === family);
+}
+
 export function parseIp(text: string): IpBytes | undefined {
   return ipFrom(text, 'standard');
 }

@@ -17,7 +17,7 @@ function knownBy(node: TestNode): object {
     problems: handlers.map((handler) => handler.problems?.().map(String)),
     contivconf: {
       interfaces: [conf.mainInterface(), ...conf.otherInterfaces()],
-      gateway: conf.defaultGateway(),
+      gateway: conf.defaultGateways(),
       stn: conf.stn(),
       verdict: conf.nodeConfigVerdict(),
     },
@@ -34,7 +34,7 @@ function knownBy(node: TestNode): object {
       owned: new Map(attachments.map(([id]) => [id, ipam.podAddresses(id)])),
     },
     ipv4net: {
-      addresses: [net.nodeAddress(), net.defaultGateway(), net.hostAddresses()],
+      addresses: [net.nodeAddress(), net.defaultGateways(), net.hostAddresses()],
       interfaces: [net.mainInterface(), net.otherInterfaces(), net.hostInterconnect()],
       unsupported: net.unsupportedFeatures(),
       pods: new Map(attachments.map(([id]) => [id, [net.podInterfaces(id), net.podKeys(id)]])),

@@ -21,6 +21,8 @@ const valid: readonly object[] = [
   { mainVPPInterface: { interfaceName: 'a', useDHCP: true }, natExternalTraffic: true },
   { otherVPPInterfaces: [{ interfaceName: 'a' }, { interfaceName: 'b', ip: '10.0.0.1/24' }] },
   { stealInterface: 'enp0s8', gateway: '192.168.16.100' },
+  { mainVPPInterface: { interfaceName: 'a', ip: 'fd00::1/64', useDHCP: true }, gateway: 'fe80::1' },
+  { gateway: '10.0.0.9, fd00::9' },
 ];
 
 const invalid: readonly (readonly [object, RegExp])[] = [
@@ -28,12 +30,13 @@ const invalid: readonly (readonly [object, RegExp])[] = [
   [{ mainVPPInterface: { interfaceName: 'a', ip: 'x/24' } }, /mainVPPInterface\.ip/],
   [
     { mainVPPInterface: { interfaceName: 'a', ip: '10.0.0.1/24', useDHCP: true } },
-    /ip and useDHCP exclude each other/,
+    /useDHCP and an IPv4 address in ip exclude each other/,
   ],
   [{ mainVPPInterface: { ip: '10.0.0.1/24' } }, /interfaceName is missing/],
   [{ otherVPPInterfaces: [{ ip: '10.0.0.1/24' }] }, /interfaceName/],
   [{ otherVPPInterfaces: [{ interfaceName: 'a' }, { interfaceName: 'a' }] }, /Duplicate value/],
   [{ gateway: '10.0.0.1/24' }, /spec\.gateway/],
+  [{ gateway: '10.0.0.1,10.0.0.2,10.0.0.3' }, /spec\.gateway/],
   [{ gatewey: '10.0.0.1' }, /unknown field "spec\.gatewey"/],
 ];
 

@@ -3,9 +3,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { NAT_LINK_TABLE } from '#plugins/ipv4net/api.ts';
 import { withoutNodes } from '#test/support/requirements.ts';
+import { until } from '#test/support/wait.ts';
 import { type ClusterNode, RealCluster } from '../support/cluster.ts';
+import { networks } from '../support/networks.ts';
 import type { Sandbox } from '../support/sandbox.ts';
-import { EchoServer, echo, ping, transfer } from '../support/traffic.ts';
+import { EchoServer, echo, isReachable, ping, transfer } from '../support/traffic.ts';
 
 /** Of the edge link; no interface has it. */
 const NEIGHBOR = '169.254.254.246';
@@ -82,5 +84,45 @@ describe('source NAT at the edge link', { skip: withoutNodes(), timeout: 300_000
       await assert.rejects(from.run('ping', '-c', '1', '-W', '1', NEIGHBOR));
     // the packet of the pod went over the link once
     assert.ok((await packetsOverLink()) - before <= 1);
+  });
+});
+
+describe('a node of both families, IPv6 first', { skip: withoutNodes(), timeout: 300_000 }, () => {
+  /** Behind the gateways. */
+  const remote = { 4: '198.51.100.1', 6: '2001:db8::1' } as const;
+
+  it('translates sources of IPv4 alone, and has a default route in each family', async () => {
+    await using cluster = await RealCluster.create({
+      nodes: 2,
+      family: 6,
+      isDual: true,
+      gateway: `${networks[6].outside.address}, ${networks[4].outside.address}`,
+      before: async ({ outside }) => {
+        await outside.run('ip', 'addr', 'add', `${remote[4]}/32`, 'dev', 'lo');
+        await outside.run('ip', 'addr', 'add', `${remote[6]}/128`, 'dev', 'lo', 'nodad');
+      },
+    });
+    const { outside } = cluster;
+    const [one, two] = cluster.nodes;
+    const [web, far] = [await one!.node.pod('web'), await two!.node.pod('far')];
+    for (const { id } of cluster.nodes)
+      await outside.run('ip', 'route', 'del', networks[4].pods(id));
+    for (const pod of [web, far]) {
+      await ping(pod, networks[4].outside.address);
+      await ping(pod, remote[4]);
+      await ping(pod, remote[6]);
+    }
+    for (const family of [4, 6] as const) await ping(web, far.addressOf(family));
+    for (const { id, node } of cluster.nodes) {
+      const sessions = await node.vpp.cli('show nat44 sessions');
+      assert.match(sessions, new RegExp(`o2i .*192\\.168\\.16\\.${id}\\b`));
+      assert.deepEqual(await node.agent.drift(), []);
+    }
+    // a restart of VPP brings both back
+    const { vpp } = one!.node;
+    await vpp.kill();
+    await vpp.start();
+    for (const family of [4, 6] as const)
+      await until(`IPv${family} leaves again`, () => isReachable(web, remote[family]), 60_000);
   });
 });

@@ -30,7 +30,7 @@ function stateOf({ conf }: TestNode) {
   return {
     main: conf.mainInterface(),
     others: conf.otherInterfaces(),
-    gateway: conf.defaultGateway(),
+    gateway: conf.defaultGateways(),
     nat: conf.natExternalTraffic(),
     stn: conf.stn(),
     verdict: conf.nodeConfigVerdict(),

@@ -78,23 +78,23 @@ describe('configuration of a node', () => {
     assert.deepEqual(node.conf.otherInterfaces(), [
       { name: 'Gig2', addresses: ['10.2.0.1/24', '10.3.0.1/24'], useDhcp: false },
     ]);
-    assert.equal(node.conf.defaultGateway(), '10.0.0.254');
+    assert.deepEqual(node.conf.defaultGateways(), ['10.0.0.254']);
     assert.equal(node.conf.natExternalTraffic(), false);
 
     await node.resync([nodeConfig('node-a', { gateway: '9.9.9.9', nat_external_traffic: true })]);
     assert.equal(node.conf.mainInterface().name, 'Gig1');
-    assert.equal(node.conf.defaultGateway(), '9.9.9.9');
+    assert.deepEqual(node.conf.defaultGateways(), ['9.9.9.9']);
     assert.equal(node.conf.natExternalTraffic(), true);
 
     await node.resync([]);
-    assert.equal(node.conf.defaultGateway(), '10.0.0.254');
+    assert.deepEqual(node.conf.defaultGateways(), ['10.0.0.254']);
   });
 
   it('falls back to the gateway for all nodes', async () => {
     const yaml = SECTION.replace('  gateway: 10.0.0.254\n', '');
     const node = new TestNode({ yaml });
     await node.resync();
-    assert.equal(node.conf.defaultGateway(), '192.168.16.254');
+    assert.deepEqual(node.conf.defaultGateways(), ['192.168.16.254']);
   });
 
   it('asks for DHCP only where no address is given, and leaves the way out to it', async () => {
@@ -103,14 +103,14 @@ describe('configuration of a node', () => {
     const node = new TestNode({ vpp, yaml: dhcp });
     await node.resync();
     assert.equal(node.conf.mainInterface().useDhcp, true);
-    assert.equal(node.conf.defaultGateway(), '');
+    assert.deepEqual(node.conf.defaultGateways(), []);
     const addressed = new TestNode({
       vpp,
       yaml: `${dhcp}\nnodeConfig: [{nodeName: node-a, mainVPPInterface: {ip: 10.0.0.1/24}}]`,
     });
     await addressed.resync();
     assert.equal(addressed.conf.mainInterface().useDhcp, false);
-    assert.equal(addressed.conf.defaultGateway(), '1.1.1.1');
+    assert.deepEqual(addressed.conf.defaultGateways(), ['1.1.1.1']);
   });
 
   it('ignores invalid values in the resource', async () => {
@@ -123,7 +123,7 @@ describe('configuration of a node', () => {
       }),
     ]);
     assert.deepEqual(node.conf.mainInterface().addresses, ['10.0.0.1/24']);
-    assert.equal(node.conf.defaultGateway(), '10.0.0.254');
+    assert.deepEqual(node.conf.defaultGateways(), ['10.0.0.254']);
     assert.deepEqual(
       node.conf.otherInterfaces().map(({ name, addresses }) => [name, addresses]),
       [['Gig9', []]],
@@ -154,7 +154,7 @@ describe('configuration of a node', () => {
     const { followUps } = await node.put(nodeConfig('node-a', { gateway: '9.9.9.9' }));
     assert.deepEqual(followUps, []);
     await node.resync();
-    assert.equal(node.conf.defaultGateway(), '10.0.0.254');
+    assert.deepEqual(node.conf.defaultGateways(), ['10.0.0.254']);
   });
 
   it('recalculates everything when the resource of this node changes something', async () => {
@@ -166,7 +166,7 @@ describe('configuration of a node', () => {
       followUps.map(({ kind }) => kind.id),
       [NodeConfigChange.id],
     );
-    assert.equal(node.conf.defaultGateway(), '9.9.9.9');
+    assert.deepEqual(node.conf.defaultGateways(), ['9.9.9.9']);
     assert.equal(
       node.at('config/vpp/v2/route/if/Gig1/vrf/0/dst/0.0.0.0/0/gw/9.9.9.9') !== null,
       true,
@@ -174,7 +174,7 @@ describe('configuration of a node', () => {
     assert.deepEqual((await node.put(change)).followUps, []);
     assert.deepEqual((await node.put(nodeConfig('node-b', { gateway: '8.8.8.8' }))).followUps, []);
     assert.equal((await node.remove(change)).followUps.length, 1);
-    assert.equal(node.conf.defaultGateway(), '10.0.0.254');
+    assert.deepEqual(node.conf.defaultGateways(), ['10.0.0.254']);
   });
 
   it('aborts until it has read the NICs, and does not read them again', async () => {
@@ -216,6 +216,55 @@ describe('configuration of a node', () => {
   });
 });
 
+describe('default gateways', () => {
+  it('are those of the first source in each family', async () => {
+    const yaml = `
+crdNodeConfigurationDisabled: false
+ipamConfig: {defaultGateway: "fe80::9, 10.0.0.9"}
+nodeConfig: [{nodeName: node-a, gateway: fd00::8}]
+`;
+    const node = new TestNode({ yaml, vpp: vppWith(nic(0, 'Gig1')) });
+    await node.resync();
+    assert.deepEqual(node.conf.defaultGateways(), ['10.0.0.9', 'fd00::8']);
+    await node.resync([nodeConfig('node-a', { gateway: '10.0.0.7' })]);
+    assert.deepEqual(node.conf.defaultGateways(), ['10.0.0.7', 'fd00::8']);
+    await node.resync([nodeConfig('node-a', { gateway: '10.0.0.7,fd00::7' })]);
+    assert.deepEqual(node.conf.defaultGateways(), ['10.0.0.7', 'fd00::7']);
+    await node.resync([nodeConfig('node-a', { gateway: '10.0.0.6,10.0.0.5' })]);
+    assert.deepEqual(node.conf.defaultGateways(), ['10.0.0.7', 'fd00::7']);
+    const [refused] = node.conf.nodeConfigVerdict()!.refused;
+    assert.equal(refused?.field, 'gateway');
+    assert.match(refused.reason, /"10.0.0.5" is a second gateway of IPv4 beside 10.0.0.6/);
+  });
+
+  it('leave that of IPv4 to the lease with DHCP, beside which an address of IPv6 may be configured', async () => {
+    const dual =
+      'podSubnetCIDR: "fd01::/48,10.1.0.0/16", vppHostSubnetCIDR: "fd02::/48,172.30.0.0/16"';
+    const more = 'vxlanCIDR: "fd04::/64,192.168.30.0/24", serviceCIDR: "fd05::/108,10.96.0.0/12"';
+    const ofNode = async (ip: string, ipam: string) => {
+      const yaml = `
+ipamConfig: {${ipam}nodeInterconnectDHCP: true, defaultGateway: "fe80::9,10.0.0.9"}
+nodeConfig: [{nodeName: node-a, mainVPPInterface: {ip: "${ip}"}}]
+`;
+      const node = new TestNode({ yaml, vpp: vppWith(nic(0, 'Gig1')) });
+      assert.equal((await node.resync()).error, undefined);
+      const { addresses, useDhcp } = node.conf.mainInterface();
+      return { addresses, useDhcp, gateways: node.conf.defaultGateways() };
+    };
+    assert.deepEqual(await ofNode('fd16::7/64', `${dual}, ${more}, `), {
+      addresses: ['fd16::7/64'],
+      useDhcp: true,
+      gateways: ['fe80::9'],
+    });
+    // an address of IPv4, or any one where pods have one family, takes precedence over DHCP
+    for (const [ip, ipam] of [
+      ['fd16::7/64,10.0.0.7/24', `${dual}, ${more}, `],
+      ['fd16::7/64', ''],
+    ] as const)
+      assert.equal((await ofNode(ip, ipam)).useDhcp, false, ip);
+  });
+});
+
 describe('a NIC that VPP took over from the host', () => {
   const stolen = {
     pciAddress: '0000:0b:00.0',
@@ -244,7 +293,7 @@ describe('a NIC that VPP took over from the host', () => {
       addresses: ['10.20.0.5/24'],
       useDhcp: false,
     });
-    assert.equal(node.conf.defaultGateway(), '10.20.0.1');
+    assert.deepEqual(node.conf.defaultGateways(), ['10.20.0.1']);
     assert.deepEqual(node.conf.stn(), {
       interfaceName: 'eth1',
       version: 2,
@@ -263,7 +312,7 @@ ipamConfig: {podSubnetCIDR: "fd01::/48", podSubnetOneNodePrefixLen: 64, vppHostS
 `;
     const { node } = await taken(yaml, 'eth1');
     assert.deepEqual(node.conf.mainInterface().addresses, ['fd00::5/64']);
-    assert.equal(node.conf.defaultGateway(), 'fd00::1');
+    assert.deepEqual(node.conf.defaultGateways(), ['fd00::1']);
     assert.equal(node.conf.stn()!.version, 1);
   });
 
@@ -290,7 +339,7 @@ nodeConfig: [{nodeName: node-a, stealInterface: eth3}]
     const yaml = 'stealInterface: eth1\nipamConfig: {nodeInterconnectDHCP: true}';
     const { node } = await taken(yaml, 'eth1');
     assert.deepEqual(node.conf.mainInterface(), { name: 'Gig1', addresses: [], useDhcp: true });
-    assert.equal(node.conf.defaultGateway(), '');
+    assert.deepEqual(node.conf.defaultGateways(), []);
   });
 
   it('uses an address of its network as the gateway if there is none', async () => {
@@ -304,7 +353,7 @@ nodeConfig: [{nodeName: node-a, stealInterface: eth3}]
     for (const [address = '', gateway] of cases) {
       const is = { ...stolen, addresses: [address], routes: [] };
       const { node } = await taken('stealInterface: eth1', 'eth1', is);
-      assert.equal(node.conf.defaultGateway(), gateway, address);
+      assert.deepEqual(node.conf.defaultGateways(), gateway === '' ? [] : [gateway], address);
     }
   });
 

@@ -95,7 +95,7 @@ describe('networks of one family or of both', () => {
           cluster.families.flatMap(({ services: found }) => (found ? [found.family] : [])),
           pods.filter((family) => services.includes(family)),
         );
-        assert.equal(whyNoAddresses(cluster, given.nodeId, ''), undefined);
+        assert.equal(whyNoAddresses(cluster, given.nodeId, []), undefined);
       }),
     );
   });

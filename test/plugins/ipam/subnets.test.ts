@@ -51,7 +51,7 @@ describe('the address plan', () => {
     const link = hostLink(vppHostSubnetOfNode(cluster.families[0], 1));
     assert.equal(addressText(4, link.vpp), '172.30.1.1');
     assert.equal(addressText(4, link.linux), '172.30.1.2');
-    assert.deepEqual(nodeAddresses(cluster, 1, ''), ['192.168.16.1/24']);
+    assert.deepEqual(nodeAddresses(cluster, 1, []), ['192.168.16.1/24']);
     assert.equal(vxlanAddress(cluster.vxlan[0]!, 7), '192.168.30.7/24');
   });
 
@@ -65,17 +65,17 @@ describe('the address plan', () => {
     assert.equal(prefixText(podSubnetOfNode(cluster.families[0], 1)), '1.4.1.16/28');
     assert.equal(prefixText(podSubnetOfNode(cluster.families[0], 16)), '1.4.1.0/28');
     assert.throws(() => podSubnetOfNode(cluster.families[0], 17), AddressPlanError);
-    assert.deepEqual(nodeAddresses(cluster, 15, ''), ['3.4.5.207/28']);
-    assert.throws(() => nodeAddresses(cluster, 16, ''), AddressPlanError);
-    assert.throws(() => nodeAddresses(cluster, 15, '3.4.5.193'), /has no address for node 15/);
+    assert.deepEqual(nodeAddresses(cluster, 15, []), ['3.4.5.207/28']);
+    assert.throws(() => nodeAddresses(cluster, 16, []), AddressPlanError);
+    assert.throws(() => nodeAddresses(cluster, 15, ['3.4.5.193']), /has no address for node 15/);
   });
 
   it('moves the addresses of the nodes past the gateway', () => {
     const cluster = clusterSubnets(defaults);
-    assert.deepEqual(nodeAddresses(cluster, 4, '192.168.16.5'), ['192.168.16.4/24']);
-    assert.deepEqual(nodeAddresses(cluster, 5, '192.168.16.5'), ['192.168.16.6/24']);
-    assert.deepEqual(nodeAddresses(cluster, 5, '192.168.16.1'), ['192.168.16.6/24']);
-    assert.deepEqual(nodeAddresses(cluster, 5, 'fe80::1'), ['192.168.16.5/24']);
+    assert.deepEqual(nodeAddresses(cluster, 4, ['192.168.16.5']), ['192.168.16.4/24']);
+    assert.deepEqual(nodeAddresses(cluster, 5, ['192.168.16.5']), ['192.168.16.6/24']);
+    assert.deepEqual(nodeAddresses(cluster, 5, ['192.168.16.1']), ['192.168.16.6/24']);
+    assert.deepEqual(nodeAddresses(cluster, 5, ['fe80::1']), ['192.168.16.5/24']);
   });
 
   it('cuts one super-net up', () => {
@@ -87,15 +87,15 @@ describe('the address plan', () => {
     assert.equal(prefixText(cluster.families[0].pods), '10.128.0.0/16');
     assert.equal(prefixText(cluster.families[0].vppHost), '10.129.0.0/16');
     assert.equal(prefixText(podSubnetOfNode(cluster.families[0], 3)), '10.128.1.128/25');
-    assert.deepEqual(nodeAddresses(cluster, 1, ''), ['10.130.0.1/23']);
+    assert.deepEqual(nodeAddresses(cluster, 1, []), ['10.130.0.1/23']);
     assert.equal(vxlanAddress(cluster.vxlan[0]!, 1), '10.130.2.1/23');
   });
 
   it('keeps an explicit network of the nodes beside the super-net, and none with DHCP', () => {
     const config = { ...defaults, contivCidr: '10.128.0.0/14' };
-    assert.deepEqual(nodeAddresses(clusterSubnets(config), 1, ''), ['192.168.16.1/24']);
+    assert.deepEqual(nodeAddresses(clusterSubnets(config), 1, []), ['192.168.16.1/24']);
     const dhcp = { ...config, nodeInterconnectCidr: '', nodeInterconnectDhcp: true };
-    assert.deepEqual(nodeAddresses(clusterSubnets(dhcp), 1, ''), []);
+    assert.deepEqual(nodeAddresses(clusterSubnets(dhcp), 1, []), []);
   });
 
   it('divides IPv6 alike', () => {
@@ -110,7 +110,7 @@ describe('the address plan', () => {
     });
     assert.equal(prefixText(podSubnetOfNode(cluster.families[0], 5)), 'fe10:f00d::500/120');
     assert.equal(prefixText(vppHostSubnetOfNode(cluster.families[0], 5)), 'fe30:f00d::14/126');
-    assert.deepEqual(nodeAddresses(cluster, 5, ''), ['fe10:f00d::5/90']);
+    assert.deepEqual(nodeAddresses(cluster, 5, []), ['fe10:f00d::5/90']);
     assert.equal(vxlanAddress(cluster.vxlan[0]!, 5), 'fe20:f00d::5/120');
   });
 

@@ -76,7 +76,7 @@ describe('a lease of the main interface', () => {
     await run();
     assert.deepEqual(problems(node), []);
     assert.equal(node.net.nodeAddress(), '10.9.0.5/24');
-    assert.equal(node.net.defaultGateway(), '10.9.0.1');
+    assert.deepEqual(node.net.defaultGateways(), ['10.9.0.1']);
     assert.equal(tunnel(node)!.vxlan.src_address, '10.9.0.5');
     assert.deepEqual(await announced(node), ['10.9.0.5/24']);
     const nic = node.at('config/vpp/v2/interfaces/Gig1');

@@ -159,6 +159,84 @@ ipamConfig: {podSubnetCIDR: "fd01::/48", podSubnetOneNodePrefixLen: 64, vppHostS
     assert.ok(node.config.has('config/vpp/v2/route/if/Gig1/vrf/0/dst/::/0/gw/fd00::1'));
   });
 
+  it('shares the addresses of both families, with either one first', async () => {
+    const networks = {
+      podSubnetCIDR: ['10.1.0.0/16', 'fd01::/48'],
+      vppHostSubnetCIDR: ['172.30.0.0/16', 'fd02::/48'],
+      vxlanCIDR: ['192.168.30.0/24', 'fd04::/64'],
+      serviceCIDR: ['10.96.0.0/12', 'fd05::/108'],
+    };
+    const yaml = (order: (texts: string[]) => string[]) =>
+      JSON.stringify({
+        stealInterface: 'eth1',
+        stnVersion: 2,
+        routeServiceCIDRToVPP: true,
+        ipamConfig: Object.fromEntries(
+          Object.entries(networks).map(([key, texts]) => [key, order(texts).join(',')]),
+        ),
+      });
+    const is = {
+      ...stolen,
+      routes: [...stolen.routes, { destination: 'fd77::/64', gateway: 'fe80::9' }],
+    };
+    const four = await taken(
+      yaml((texts) => texts),
+      is,
+    );
+    const six = await taken(
+      yaml((texts) => texts.toReversed()),
+      is,
+    );
+    assert.deepEqual(four.at(`${VPP_IF}Gig1`)['ip_addresses'], ['10.20.0.5/24', 'fd00::5/64']);
+    assert.deepEqual(six.at(`${VPP_IF}Gig1`)['ip_addresses'], ['fd00::5/64', '10.20.0.5/24']);
+    for (const node of [four, six]) {
+      const host = node.at<{ ip_addresses: string[] }>(`${LINUX_IF}tap-vpp1`).ip_addresses;
+      assert.deepEqual([...host].sort(), ['10.20.0.5/24', 'fd00::5/127']);
+      assert.deepEqual(some(node, 'if/Gig1'), [
+        'config/vpp/v2/route/if/Gig1/vrf/0/dst/0.0.0.0/0/gw/10.20.0.1',
+        'config/vpp/v2/route/if/Gig1/vrf/0/dst/10.99.0.0/16/gw/10.20.0.9',
+        'config/vpp/v2/route/if/Gig1/vrf/0/dst/::/0/gw/fd00::1',
+        'config/vpp/v2/route/if/Gig1/vrf/0/dst/fd77::/64/gw/fe80::9',
+      ]);
+      const gateways = { 'fd00::4': ['::/0', 'fd00::/64', 'fd01::/48', 'fd05::/108', 'fd77::/64'] };
+      for (const [gateway, destinations] of Object.entries({
+        ...gateways,
+        '10.20.0.1': ['0.0.0.0/0', '10.1.0.0/16', '10.96.0.0/12', '10.99.0.0/16'],
+      }))
+        for (const to of destinations)
+          assert.equal(node.at(`config/linux/l3/v2/route/${to}/tap-vpp1`)['gw_addr'], gateway, to);
+      assert.ok(node.config.has('config/linux/l3/v2/arp/tap-vpp1/fd00::4'));
+      for (const own of ['10.20.0.5', 'fd00::5'])
+        assert.ok(node.config.has(`config/vpp/v2/arp/tap-vpp2/${own}`));
+      assert.equal(node.net.uplink()?.address, '10.20.0.5');
+    }
+    const punts = (node: TestNode) =>
+      some(node, 'ipredirect').map((key) => [key.split('/')[5], node.at(key)['next_hop']]);
+    assert.deepEqual(punts(four), [
+      ['ALL', '10.20.0.5'],
+      ['IPV6', 'fd00::5'],
+    ]);
+    assert.deepEqual(punts(six), [
+      ['ALL', 'fd00::5'],
+      ['IPV4', '10.20.0.5'],
+    ]);
+    // the NIC had none of IPv6: a configured one takes its place, else the host is not reached by it
+    const lacking = { ...is, addresses: ['10.20.0.5/24'], routes: is.routes.slice(0, 2) };
+    const without = await taken(
+      yaml((texts) => texts),
+      lacking,
+    );
+    assert.deepEqual(without.at(`${LINUX_IF}tap-vpp1`)['ip_addresses'], ['10.20.0.5/24']);
+    assert.deepEqual(
+      some(without, 'linux/l3').filter((key) => key.includes('::')),
+      [],
+    );
+    const section = { nodeName: 'node-a', mainVPPInterface: { ip: 'fd00::7/64,10.0.0.7/24' } };
+    const configured = { ...JSON.parse(yaml((texts) => texts)), nodeConfig: [section] };
+    const given = await taken(JSON.stringify(configured), lacking);
+    assert.deepEqual(given.net.nodeAddresses(), ['10.20.0.5/24', 'fd00::7/64']);
+  });
+
   it('waits for DHCP with all that needs an address', async () => {
     const yaml = 'stealInterface: eth1\nipamConfig: {nodeInterconnectDHCP: true}';
     const node = await taken(yaml, { ...stolen, routes: [] });

@@ -15,7 +15,7 @@ const networks = {
   serviceCIDR: { 4: '10.96.0.0/12', 6: 'fd05::/108' },
 } as const;
 
-function yamlOf(families: readonly Family[], transport: string): string {
+function yamlOf(families: readonly Family[], transport: string, ipam = {}): string {
   const subnets = Object.entries(networks).map(([key, ofFamily]) => [
     key,
     families.map((family) => ofFamily[family]).join(','),
@@ -31,6 +31,7 @@ function yamlOf(families: readonly Family[], transport: string): string {
       podSubnetOneNodePrefixLenIPv6: 64,
       vppHostSubnetOneNodePrefixLenIPv4: 24,
       vppHostSubnetOneNodePrefixLenIPv6: 64,
+      ...ipam,
     },
   });
 }
@@ -140,5 +141,59 @@ describe('wiring of a node of both families', () => {
     assert.deepEqual(node.net.nodeProblems().of('node-b'), [
       'node node-b cannot be reached: it has announced no IPv6 address of its VPP, which pods of IPv6 need without an overlay',
     ]);
+  });
+
+  it('leads to a gateway in each family, and translates sources of IPv4, with either one first', async () => {
+    for (const families of [
+      [4, 6],
+      [6, 4],
+    ] as const) {
+      const ipam = { defaultGateway: 'fe80::99, 192.168.16.100' };
+      const node = new TestNode({
+        yaml: yamlOf(families, 'vxlan', ipam),
+        vpp: fakeVppWithNics('Gig1'),
+      });
+      assert.equal((await node.resync([nodeValue('node-a', '172.16.0.5')])).error, undefined);
+      const route = 'config/vpp/v2/route/if/Gig1/vrf/0/dst';
+      assert.ok(node.config.has(`${route}/0.0.0.0/0/gw/192.168.16.100`));
+      assert.ok(node.config.has(`${route}/::/0/gw/fe80::99`));
+      assert.deepEqual(node.net.uplink(), {
+        interface: 'Gig1',
+        address: '192.168.16.1',
+        edgeLink: 'edgeLink',
+      });
+      const none = new TestNode({
+        yaml: yamlOf(families, 'vxlan', { defaultGateway: 'fe80::99' }),
+        vpp: fakeVppWithNics('Gig1'),
+      });
+      await none.resync([nodeValue('node-a', '172.16.0.5')]);
+      assert.equal(none.net.uplink(), undefined);
+    }
+  });
+
+  it('has the address of a lease beside its computed one of IPv6', async () => {
+    for (const families of [
+      [4, 6],
+      [6, 4],
+    ] as const) {
+      const ipam = { nodeInterconnectDHCP: true, defaultGateway: '9.9.9.9,fe80::99' };
+      const node = new TestNode({
+        yaml: yamlOf(families, 'vxlan', ipam),
+        vpp: fakeVppWithNics('Gig1'),
+      });
+      await node.resync([nodeValue('node-a', '172.16.0.5')]);
+      // VPP has it before a lease, but the node is not reached at it alone
+      assert.deepEqual(node.at('config/vpp/v2/interfaces/Gig1')['ip_addresses'], ['fd16::1/64']);
+      assert.deepEqual(node.net.nodeAddresses(), []);
+      node.vpp.dhcp = [{ interfaceName: 'Gig1', address: '10.9.0.5/24', router: '10.9.0.1' }];
+      await node.heal();
+      const nic = node.at('config/vpp/v2/interfaces/Gig1');
+      assert.deepEqual([nic['ip_addresses'], nic['set_dhcp_client']], [['fd16::1/64'], true]);
+      assert.deepEqual(node.net.nodeAddresses(), ['10.9.0.5/24', 'fd16::1/64']);
+      assert.deepEqual(node.net.defaultGateways(), ['10.9.0.1', 'fe80::99']);
+      const routes = [...node.config.keys()].filter((key) => key.includes('if/Gig1/vrf/0/dst'));
+      assert.deepEqual(routes, ['config/vpp/v2/route/if/Gig1/vrf/0/dst/::/0/gw/fe80::99']);
+      assert.equal(node.net.uplink()?.address, '10.9.0.5');
+    }
   });
 });

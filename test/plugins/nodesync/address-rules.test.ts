@@ -5,7 +5,7 @@ import { AddressRules, addressUses, whyNoHost } from '#plugins/nodesync/api.ts';
 
 const rules = new AddressRules({
   addresses: ['192.168.16.1', '172.16.0.5'],
-  gateway: '192.168.16.254',
+  gateways: ['192.168.16.254'],
   subnets: {
     'pod subnet': ['10.1.0.0/16'],
     'service subnet': ['10.96.0.0/12'],

@@ -25,7 +25,7 @@ export const localNode: LocalNode = {
   ownPodSubnets: ['10.1.1.0/24'],
   network: {
     addresses: ['192.168.16.1', '10.20.0.1'],
-    gateway: '192.168.16.100',
+    gateways: ['192.168.16.100'],
     subnets: { 'pod subnet': ['10.1.0.0/16'], 'VXLAN subnet': ['192.168.30.0/24'] },
   },
   neededPorts: [{ protocol: 'UDP', port: 4789, user: 'VXLAN' }],
