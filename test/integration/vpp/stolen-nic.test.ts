@@ -10,13 +10,21 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { FakeStnDaemon } from '#test/stn/fake-daemon.ts';
-import { withoutNodes, withoutProgram } from '#test/support/requirements.ts';
+import { withoutNodes, withoutProgram, withoutVhostNet } from '#test/support/requirements.ts';
 import { until } from '#test/support/wait.ts';
 import { type Containers, ContivInit } from '../support/contiv-init.ts';
 import { RealEtcd } from '../support/etcd.ts';
 import { Netns } from '../support/netns.ts';
-import { RealNode } from '../support/node.ts';
+import { bothFamilies } from '../support/networks.ts';
+import { type NodeOptions, RealNode } from '../support/node.ts';
 import { podsInHistory } from '../support/pods-in-history.ts';
+import {
+  type Endpoint,
+  isReachable,
+  type NetworkNamespace,
+  ping,
+  transfer,
+} from '../support/traffic.ts';
 
 const NIC = 'eth0';
 const ETCD_ADDRESS = '192.0.2.1';
@@ -30,14 +38,20 @@ const nodeConfig = {
   main_vpp_interface: { interface_name: `host-${NIC}` },
 };
 
-function stolen(address: string) {
+/** Of IPv6, with both families. */
+const GATEWAY6 = '2001:db8:2::1';
+/** Behind both gateways. */
+const remote = { 4: '198.51.100.1', 6: '2001:db8:77::1' } as const;
+
+function stolen(addresses: readonly string[]) {
   return {
     pci_address: '0000:0b:00.0',
     kernel_driver: 'e1000e',
-    ip_addresses: [address],
+    ip_addresses: [...addresses],
     routes: [
       { destination_subnet: '', next_hop_ip: ETCD_ADDRESS },
       { destination_subnet: `${ETCD_ADDRESS}/32`, next_hop_ip: '' },
+      ...(addresses.length > 1 ? [{ destination_subnet: '', next_hop_ip: GATEWAY6 }] : []),
     ],
   };
 }
@@ -48,14 +62,18 @@ class StnNode {
   readonly etcd: RealEtcd;
   readonly daemon: FakeStnDaemon;
   readonly init: ContivInit;
-  readonly #address: string;
+  /** On the network of the NIC; etcd runs there. */
+  readonly machine: Netns;
+  readonly #addresses: readonly string[];
   /** When the NIC was taken last. */
   takenAt = 0;
 
   static async create(
     t: TestContext,
     containers: Containers,
-    address = '192.0.2.11/24',
+    addresses: readonly string[] = ['192.0.2.11/24'],
+    contiv: NodeOptions['contiv'] = {},
+    links: NodeOptions['links'] = 'VETH',
   ): Promise<StnNode> {
     const folder = mkdtempSync(join(tmpdir(), 'stn-'));
     const machine = await Netns.create('etcd');
@@ -63,16 +81,16 @@ class StnNode {
     await etcd.start();
     const socket = join(folder, 'stn.sock');
     const daemon = await FakeStnDaemon.start(socket, 'status');
-    daemon.host.set(NIC, stolen(address));
+    daemon.host.set(NIC, stolen(addresses));
     const node = await RealNode.create({
       etcd,
       etcdConfig: { endpoints: [`${ETCD_ADDRESS}:2379`], 'insecure-transport': true },
-      links: 'VETH',
-      contiv: { crdNodeConfigurationDisabled: false, stnSocketFile: socket },
+      links,
+      contiv: { crdNodeConfigurationDisabled: false, stnSocketFile: socket, ...contiv },
     });
     await node.vpp.kill();
     const init = new ContivInit(node, folder, containers);
-    const created = new StnNode(node, etcd, daemon, init, address);
+    const created = new StnNode(node, etcd, daemon, init, machine, addresses);
     t.after(async () => {
       await created.init.end('SIGKILL');
       await node[Symbol.asyncDispose]();
@@ -85,6 +103,9 @@ class StnNode {
     const peer = ['type', 'veth', 'peer', 'name', 'to-node', 'netns', machine.path];
     await netns.run('ip', 'link', 'add', NIC, ...peer);
     await machine.run('ip', 'addr', 'add', `${ETCD_ADDRESS}/24`, 'dev', 'to-node');
+    await machine.run('ip', 'addr', 'add', `${GATEWAY6}/64`, 'dev', 'to-node', 'nodad');
+    for (const [family, one] of Object.entries(remote))
+      await machine.run('ip', `-${family}`, 'addr', 'add', one, 'dev', 'lo');
     for (const [where, link] of [
       [machine, 'to-node'],
       [netns, NIC],
@@ -103,9 +124,11 @@ class StnNode {
     etcd: RealEtcd,
     daemon: FakeStnDaemon,
     init: ContivInit,
-    address: string,
+    machine: Netns,
+    addresses: readonly string[],
   ) {
-    this.#address = address;
+    this.machine = machine;
+    this.#addresses = addresses;
     this.node = node;
     this.etcd = etcd;
     this.daemon = daemon;
@@ -117,9 +140,11 @@ class StnNode {
     if (isTaken) {
       this.takenAt = performance.now();
       await netns.run('ip', 'addr', 'flush', 'dev', NIC);
-      await netns.run('ip', 'route', 'flush', 'dev', NIC);
+      for (const family of ['-4', '-6'])
+        await netns.run('ip', family, 'route', 'flush', 'dev', NIC);
     } else {
-      await netns.run('ip', 'addr', 'add', this.#address, 'dev', NIC);
+      for (const address of this.#addresses)
+        await netns.run('ip', 'addr', 'add', address, 'dev', NIC, ...nodad(address));
       await netns.run('ip', 'route', 'add', ...linkRoute);
     }
   }
@@ -137,6 +162,10 @@ class StnNode {
       throw new Error(`${this.init.tail()}${node.agent.tail()}`, { cause });
     });
   }
+}
+
+function nodad(address: string): readonly string[] {
+  return address.includes(':') ? ['nodad'] : [];
 }
 
 const skip = withoutNodes() || withoutProgram('ethtool');
@@ -177,9 +206,74 @@ for (const containers of ['one container', 'two containers'] as const)
 
 describe('a node of one NIC with a /32', { skip, timeout: 400_000 }, () => {
   it('reaches its gateway, which is outside of this network', async (t) => {
-    const stn = await StnNode.create(t, 'one container', '192.0.2.11/32');
+    const stn = await StnNode.create(t, 'one container', ['192.0.2.11/32']);
     await stn.etcd.store.put(nodeConfigKey, JSON.stringify(nodeConfig));
     await stn.init.start();
     await stn.follows('first');
   });
 });
+
+const own = { 4: '192.0.2.11', 6: '2001:db8:2::11' } as const;
+const families = [4, 6] as const;
+
+for (const first of families)
+  for (const stnVersion of [1, 2])
+    describe(`a node of one NIC with both families, IPv${first} first, STN version ${stnVersion}`, {
+      skip: skip || withoutVhostNet(),
+      timeout: 400_000,
+    }, () => {
+      it('reaches others and is reached in both, also after kills and after the NIC was given back', async (t) => {
+        const { nodeInterconnectCIDR: _, ...ipamConfig } = bothFamilies(first).ipamConfig;
+        const addresses = [`${own[4]}/24`, `${own[6]}/64`];
+        const contiv = { stnVersion, ipamConfig };
+        const stn = await StnNode.create(t, 'one container', addresses, contiv, 'TAP');
+        const { node, machine, daemon, init } = stn;
+        await stn.etcd.store.put(nodeConfigKey, JSON.stringify(nodeConfig));
+        await init.start();
+        await stn.follows('first');
+        const web = await node.pod('web');
+        // what leaves by IPv6 keeps its source
+        await machine.run('ip', 'route', 'add', web.addressOf(6), 'via', own[6]);
+        const host = (family: 4 | 6) => at(node.netns, own[family]);
+        const outside = (family: 4 | 6) => at(machine, family === 4 ? ETCD_ADDRESS : GATEWAY6);
+        const reach = async () => {
+          for (const family of families) {
+            const way = await node.netns.run('ip', 'route', 'get', remote[family]);
+            assert.match(way, /dev vpp1/);
+            await until(
+              `IPv${family} is up`,
+              () => isReachable(node.netns, outside(family).address),
+              60_000,
+            );
+            await ping(node.netns, remote[family]);
+            await ping(machine, own[family]);
+            for (const [from, to] of [
+              [host(family), outside(family)],
+              [outside(family), host(family)],
+              [at(web, web.addressOf(family)), outside(family)],
+              [at(web, web.addressOf(family)), host(family)],
+              [host(family), at(web, web.addressOf(family))],
+            ] as const) {
+              const { sent, received } = await transfer(from, to, 1);
+              assert.deepEqual(received, sent, `${from.address} to ${to.address}`);
+            }
+            await ping(web, remote[family]);
+          }
+        };
+        await reach();
+        assert.deepEqual(await node.agent.drift(), []);
+        await init.end('SIGKILL');
+        await init.start();
+        await reach();
+        daemon.givingBack.add(NIC);
+        await daemon.giveBack(NIC);
+        await init.whenEnded();
+        for (const family of families) await ping(node.netns, outside(family).address);
+        await init.start();
+        await reach();
+      });
+    });
+
+function at(place: NetworkNamespace, address: string): Endpoint {
+  return { path: place.path, address, run: (...command) => place.run(...command) };
+}
