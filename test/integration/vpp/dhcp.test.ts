@@ -8,8 +8,12 @@ import { withoutDhcpServer, withoutNodes } from '#test/support/requirements.ts';
 import { until } from '#test/support/wait.ts';
 import { nodeIdentity, RealCluster } from '../support/cluster.ts';
 import { DhcpServer } from '../support/dhcp-server.ts';
+import { bothFamilies, networks } from '../support/networks.ts';
 import type { Sandbox } from '../support/sandbox.ts';
 import { isReachable, ping } from '../support/traffic.ts';
+
+/** Behind the gateway of IPv6. */
+const REMOTE = '2001:db8::1';
 
 const lastByte = (address: string) => Number(address.split('.')[3]);
 
@@ -83,3 +87,62 @@ describe('nodes with DHCP', {
     await ping(web, cluster.outside.address);
   });
 });
+
+for (const first of [4, 6] as const)
+  describe(`nodes with DHCP and a network of IPv6, IPv${first} first`, {
+    skip: withoutNodes() || withoutDhcpServer(),
+    timeout: 240_000,
+  }, () => {
+    it('have both addresses, and reach each other and the outside in both families', async (t) => {
+      const folder = mkdtempSync(join(tmpdir(), 'dhcp-'));
+      let server: DhcpServer | undefined;
+      t.after(async () => {
+        await server?.end();
+        rmSync(folder, { recursive: true });
+      });
+      const { ipamConfig } = bothFamilies(first);
+      await using cluster = await RealCluster.create({
+        nodes: 2,
+        family: first,
+        isDual: true,
+        ipam: {
+          ...ipamConfig,
+          nodeInterconnectDHCP: true,
+          nodeInterconnectCIDR: 'fd16::/64',
+          defaultGateway: networks[6].outside.address,
+        },
+        before: async ({ outside }) => {
+          await outside.run('ip', 'addr', 'add', `${REMOTE}/128`, 'dev', 'lo', 'nodad');
+          server = DhcpServer.start(outside, 'eth0', folder, 50);
+        },
+      });
+      const [one, two] = cluster.nodes;
+      const { agent, vpp } = one!.node;
+      const [web, far] = [await one!.node.pod('web'), await two!.node.pod('far')];
+      const identities = await Promise.all(cluster.nodes.map(({ node }) => nodeIdentity(node)));
+      for (const { id, nodeIps } of identities) {
+        assert.ok(lastByte(nodeIps[0]!) >= 50 && lastByte(nodeIps[0]!) < 60, nodeIps.join());
+        assert.equal(nodeIps[1], `fd16::${id}`);
+        await cluster.routeOutside(networks[6].pods(id), nodeIps[1]);
+        await cluster.outside.run('ip', 'route', 'flush', networks[4].pods(id));
+      }
+      const reach = async () => {
+        for (const family of [4, 6] as const) {
+          await until(`IPv${family} is up`, () => isReachable(web, far.addressOf(family)), 60_000);
+          await until(`IPv${family} leaves`, () =>
+            isReachable(web, networks[family].outside.address),
+          );
+        }
+        await until('the way by the gateway of IPv6', () => isReachable(web, REMOTE));
+      };
+      await reach();
+      assert.deepEqual(await agent.drift(), []);
+      const before = await one!.node.configuration();
+      await agent.end('SIGKILL');
+      await agent.start();
+      assert.deepEqual(await one!.node.configuration(), before);
+      await vpp.kill();
+      await vpp.start();
+      await reach();
+    });
+  });
