@@ -5,11 +5,11 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { KvStore } from '#datastore/api.ts';
-import { Backoff } from '#infra/clock/backoff.ts';
 import type { Clock, Random } from '#infra/clock/clock.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { Component } from '#infra/process/lifecycle.ts';
+import { repeatedWork } from '#infra/process/repeated-work.ts';
 import {
   type NodeConfigStatus,
   nodeConfigStatusKey,
@@ -37,46 +37,24 @@ export interface StatusPublisherDeps {
 
 export class StatusPublisher {
   readonly #deps: StatusPublisherDeps;
-  readonly #closing = new AbortController();
-  readonly #backoff: Backoff;
+  readonly component: Component;
   /** Content of the database; undefined: it has to be read. */
   #published: Decision | null | undefined;
   #checked = 0;
-  #running: Promise<void> = Promise.resolve();
 
   constructor(deps: StatusPublisherDeps) {
     this.#deps = deps;
-    this.#backoff = new Backoff({ firstMs: INTERVAL_MS, maxMs: 60_000 }, deps.random);
-  }
-
-  get component(): Component {
-    return {
+    const task = {
       name: 'node-config-status',
-      afterInit: () => {
-        this.#running = this.#run();
-      },
-      close: async () => {
-        this.#closing.abort();
-        await this.#running;
+      intervalMs: INTERVAL_MS,
+      work: () => this.#publish(),
+      onFailure: (thrown: unknown) => {
+        this.#published = undefined;
+        const reason = errorText(thrown);
+        deps.log.debug({ reason }, 'cannot publish the status of the NodeConfig');
       },
     };
-  }
-
-  async #run(): Promise<void> {
-    const { clock, log } = this.#deps;
-    const { signal } = this.#closing;
-    while (!signal.aborted) {
-      let pause = INTERVAL_MS;
-      try {
-        await this.#publish();
-        this.#backoff.reset();
-      } catch (thrown) {
-        this.#published = undefined;
-        pause = this.#backoff.next();
-        log.debug({ reason: errorText(thrown) }, 'cannot publish the status of the NodeConfig');
-      }
-      await clock.sleep(pause, signal).catch(() => undefined);
-    }
+    this.component = repeatedWork(task, deps);
   }
 
   async #publish(): Promise<void> {

@@ -32,6 +32,8 @@ export interface PolicyApi {
   policies(): ReadonlyMap<AttachmentId, PodPolicy>;
   /** Why policies are not carried as their objects define them; without those that are. */
   policyProblems(): ReadonlyMap<PolicyName, readonly string[]>;
+  /** Those of them that depend on other objects than the policy, or on this node. */
+  unresolved(): ReadonlyMap<PolicyName, readonly string[]>;
   /** Reasons of the renderer for which less is permitted than the policies say. */
   limits(): ReadonlyMap<PolicyName, readonly string[]>;
   /** Policies with problems or limits, sorted: they permit less than their objects. */

@@ -155,6 +155,10 @@ class Policies implements EventHandler<PolicyState>, PolicyApi {
     return this.state.known?.processor.problems() ?? none;
   }
 
+  unresolved(): ReadonlyMap<PolicyName, readonly string[]> {
+    return this.state.known?.processor.unresolved() ?? none;
+  }
+
   limits(): ReadonlyMap<PolicyName, readonly string[]> {
     return this.state.known?.renderer.limits() ?? none;
   }

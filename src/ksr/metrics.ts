@@ -1,6 +1,7 @@
 /** Metrics of contiv-ksr on `/metrics`. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { KindWatch, WatchState } from './api-server/api.ts';
+import type { ConditionStatus } from './condition.ts';
 import type { Leader } from './leader.ts';
 import type { RecordCounters } from './records/counters.ts';
 import type { Reflector } from './records/reflector.ts';
@@ -11,6 +12,8 @@ export interface KsrMetricsDeps {
   readonly reflector: Reflector;
   readonly leader: () => Leader;
   readonly removedNodes: RemovedNodes;
+  /** How many are enforced by the nodes, are not, and may be; undefined: another instance knows it. */
+  readonly clusterPolicies: () => Readonly<Record<ConditionStatus, number>> | undefined;
   /** By kind; empty before the start. */
   readonly watches: ReadonlyMap<string, KindWatch>;
 }
@@ -32,6 +35,7 @@ export function registerMetrics(deps: KsrMetricsDeps): (kind: string, seconds: n
   registerWatchMetrics(deps);
   registerRecordMetrics(deps);
   registerWriteMetrics(deps);
+  registerEnforcementMetric(deps);
   const durations = new Histogram({
     name: 'contiv_ksr_sweep_duration_seconds',
     help: 'Duration of a complete comparison of the records of a kind with the datastore.',
@@ -67,6 +71,20 @@ function registerLeaderMetrics({ registry, leader, removedNodes }: KsrMetricsDep
     registers,
     collect() {
       this.set(removedNodes.waiting);
+    },
+  });
+}
+
+function registerEnforcementMetric({ registry, clusterPolicies }: KsrMetricsDeps): void {
+  new Gauge({
+    name: 'contiv_ksr_cluster_policies',
+    help: 'ClusterNetworkPolicies by their condition Enforced; absent for a follower.',
+    labelNames: ['enforced'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [enforced, count] of Object.entries(clusterPolicies() ?? {}))
+        this.set({ enforced }, count);
     },
   });
 }

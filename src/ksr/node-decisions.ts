@@ -1,34 +1,34 @@
 /** The decisions of the nodes about their NodeConfigs, followed in the datastore. */
-import type { Watch } from '#datastore/api.ts';
-import { Backoff } from '#infra/clock/backoff.ts';
-import type { Clock, Random } from '#infra/clock/clock.ts';
 import { errorText } from '#infra/errors/errors.ts';
-import type { Logger } from '#infra/log/log.ts';
 import {
   type NodeConfigStatus,
   nodeConfigStatusKey,
   nodeConfigStatusModel,
 } from '#kubernetes/models/node-config-status.ts';
-import type { RecordStore } from './records/record-store.ts';
+import { FollowedPrefix, type FollowedPrefixDeps } from './records/followed-prefix.ts';
 
-export interface NodeDecisionsDeps {
-  readonly store: Pick<RecordStore, 'pages' | 'watch'>;
+export interface NodeDecisionsDeps
+  extends Pick<FollowedPrefixDeps, 'store' | 'clock' | 'random' | 'log'> {
   /** The decision of a node has changed. */
   readonly onChange: (node: string) => void;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
 }
 
 export class NodeDecisions {
   readonly #deps: NodeDecisionsDeps;
-  readonly #closing = new AbortController();
+  readonly #followed: FollowedPrefix;
   #decisions = new Map<string, NodeConfigStatus>();
-  #watch: Watch | undefined;
-  #running: Promise<void> = Promise.resolve();
 
   constructor(deps: NodeDecisionsDeps) {
     this.#deps = deps;
+    this.#followed = new FollowedPrefix({
+      ...deps,
+      prefix: nodeConfigStatusModel.keyPrefix,
+      onRead: (entries) => this.#replace(entries),
+      onChange: (key, text) => {
+        const node = this.#set(this.#decisions, key, text);
+        if (node !== undefined) deps.onChange(node);
+      },
+    });
   }
 
   get(node: string): NodeConfigStatus | undefined {
@@ -36,55 +36,19 @@ export class NodeDecisions {
   }
 
   start(): void {
-    this.#running = this.#run();
+    this.#followed.start();
   }
 
-  async close(): Promise<void> {
-    this.#closing.abort();
-    await this.#running;
+  close(): Promise<void> {
+    return this.#followed.close();
   }
 
-  async #run(): Promise<void> {
-    const { clock, random, log } = this.#deps;
-    const { signal } = this.#closing;
-    const backoff = new Backoff({ firstMs: 1_000, maxMs: 30_000 }, random);
-    while (!signal.aborted) {
-      try {
-        const { ended } = await this.#follow();
-        backoff.reset();
-        await ended;
-      } catch (thrown) {
-        const reason = errorText(thrown);
-        log.debug({ reason }, 'cannot follow the decisions about NodeConfigs; trying again');
-      }
-      this.#watch?.close();
-      await clock.sleep(backoff.next(), signal).catch(() => undefined);
-    }
-  }
-
-  /** Reads all and watches. @returns a promise that resolves when the watch has ended */
-  async #follow(): Promise<{ readonly ended: Promise<void> }> {
-    const prefix = nodeConfigStatusModel.keyPrefix;
+  #replace(entries: ReadonlyMap<string, string>): void {
     const before = this.#decisions;
     const found = new Map<string, NodeConfigStatus>();
-    const revision = await this.#deps.store.pages(prefix, (entries) => {
-      for (const { key, value } of entries) this.#set(found, key, value);
-    });
-    // until they are all read, the earlier ones are the last known
+    for (const [key, text] of entries) this.#set(found, key, text);
     this.#decisions = found;
     for (const node of new Set([...before.keys(), ...found.keys()])) this.#deps.onChange(node);
-    const ended = Promise.withResolvers<void>();
-    this.#closing.signal.addEventListener('abort', () => ended.resolve(), { once: true });
-    this.#watch = this.#deps.store.watch(prefix, revision, {
-      onChanges: (changes) => {
-        for (const { key, value } of changes) {
-          const node = this.#set(found, key, value);
-          if (node !== undefined) this.#deps.onChange(node);
-        }
-      },
-      onLost: () => ended.resolve(),
-    });
-    return { ended: ended.promise };
   }
 
   /** An invalid record counts as none. @returns the node; undefined: the key is of no node */

@@ -17,13 +17,16 @@ import { agentPrefix } from '#infra/service-label/service-label.ts';
 import { probeRoutes } from '#infra/status/routes.ts';
 import { type BuildInfo, StatusCheck } from '#infra/status/status.ts';
 import type { Readers } from '#kubernetes/reflector/reflected.ts';
+import { resources } from '#kubernetes/resources/resources.ts';
 import type { ApiServer, KindWatch } from './api-server/api.ts';
 import { ApiNotFoundError } from './api-server/api-errors.ts';
-import { clusterPolicyStatusWriter } from './cluster-policy-status.ts';
+import { ClusterPolicyStatusWriter } from './cluster-policy-status.ts';
 import { Leader } from './leader.ts';
 import { registerMetrics } from './metrics.ts';
 import { NodeConfigStatusWriter } from './node-config-status.ts';
+import { ClusterEnforcement } from './policy-enforcement/cluster-enforcement.ts';
 import type { RecordStore } from './records/record-store.ts';
+import { recordTexts } from './records/record-text.ts';
 import { createReflector } from './records/reflector.ts';
 import { RemovedNodes } from './records/removed-nodes.ts';
 import { registerStatistics } from './statistics-metrics.ts';
@@ -77,9 +80,12 @@ export function createKsr(deps: KsrDeps): Ksr {
     log,
   });
   const watches = new Map<string, KindWatch>();
+  /** While this instance leads. */
+  let clusterPolicies: ClusterPolicyStatusWriter | undefined;
   const onSweep = registerMetrics({
     registry,
     reflector,
+    clusterPolicies: () => clusterPolicies?.counts(),
     leader: () => leader,
     removedNodes,
     watches,
@@ -100,13 +106,24 @@ export function createKsr(deps: KsrDeps): Ksr {
     log,
     onSweep,
     startWork: () => {
+      const { nodes } = reflector;
+      const enforcement = new ClusterEnforcement({ store, nodes, prefix, clock, random, log });
+      const texts = recordTexts(resources.clusternetworkpolicy, prefix, readers);
+      clusterPolicies = new ClusterPolicyStatusWriter({
+        apiServer,
+        texts,
+        enforcement,
+        clock,
+        log,
+      });
       const writers = [
         new NodeConfigStatusWriter({ apiServer, store, clock, random, log }),
-        clusterPolicyStatusWriter({ apiServer, clock, log }),
+        clusterPolicies,
       ];
       for (const writer of writers) writer.start();
       return {
         close: async () => {
+          clusterPolicies = undefined;
           await Promise.all(writers.map((writer) => writer.close()));
         },
       };

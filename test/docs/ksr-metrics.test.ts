@@ -16,6 +16,7 @@ it('docs/ksr.md lists the metrics of contiv-ksr', async () => {
     reflector,
     leader: () => leader,
     removedNodes,
+    clusterPolicies: () => undefined,
     watches: new Map(),
   });
   const text = readFileSync('docs/ksr.md', 'utf8');

@@ -82,9 +82,13 @@ export class PolicyEntry implements PodSelector {
 
   /** In sentences for operators. */
   problems(): readonly string[] {
+    return [...this.spec.problems, ...this.unresolved()];
+  }
+
+  /** Those that depend on other objects than the policy. */
+  unresolved(): readonly string[] {
     const selected = [...this.attachments.values()];
-    const ofRules = selected.length === 0 ? [] : (this.#rules?.problems(selected) ?? []);
-    return [...this.spec.problems, ...ofRules];
+    return selected.length === 0 ? [] : (this.#rules?.problems(selected) ?? []);
   }
 }
 

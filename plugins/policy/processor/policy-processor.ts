@@ -132,6 +132,11 @@ export class PolicyProcessor {
   problems(): ReadonlyMap<PolicyName, readonly string[]> {
     return this.#table.problems();
   }
+
+  /** Those of them that depend on other objects than the policy. */
+  unresolved(): ReadonlyMap<PolicyName, readonly string[]> {
+    return this.#table.unresolved();
+  }
 }
 
 /** @returns undefined: the record cannot be read, so that the labels of the pod are unknown */

@@ -43,6 +43,7 @@ export class PolicyTable {
   readonly #inNamespace = new Map<string, Set<AttachmentEntry>>();
   readonly #results = new Map<AttachmentId, PodPolicy>();
   readonly #problems = new Map<PolicyName, readonly string[]>();
+  readonly #unresolved = new Map<PolicyName, readonly string[]>();
 
   static async of(input: PolicyInput, slices: Slices): Promise<PolicyTable> {
     const table = new PolicyTable();
@@ -86,6 +87,10 @@ export class PolicyTable {
 
   problems(): ReadonlyMap<PolicyName, readonly string[]> {
     return this.#problems;
+  }
+
+  unresolved(): ReadonlyMap<PolicyName, readonly string[]> {
+    return this.#unresolved;
   }
 
   /** @param pod undefined: it was deleted */
@@ -269,9 +274,9 @@ export class PolicyTable {
       if (slices.due()) await slices.turn();
     }
     for (const name of change.policies) {
-      const problems = this.#policies.get(name)?.problems() ?? [];
-      if (problems.length > 0) this.#problems.set(name, problems);
-      else this.#problems.delete(name);
+      const policy = this.#policies.get(name);
+      setReasons(this.#problems, name, policy?.problems() ?? []);
+      setReasons(this.#unresolved, name, policy?.unresolved() ?? []);
       if (slices.due()) await slices.turn();
     }
     // last, so that peers which go over from one policy to another one are not looked for again
@@ -299,6 +304,15 @@ export class PolicyTable {
       if (attached.has(policy) && record) await this.#policies.attach(policy, id, record, slices);
     }
   }
+}
+
+function setReasons(
+  of: Map<PolicyName, readonly string[]>,
+  name: PolicyName,
+  reasons: readonly string[],
+): void {
+  if (reasons.length > 0) of.set(name, reasons);
+  else of.delete(name);
 }
 
 class Change implements ProcessorChange {

@@ -17,6 +17,7 @@ import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { agentPrefix } from '#infra/service-label/service-label.ts';
 import { nodeConfigStatusKey } from '#kubernetes/models/node-config-status.ts';
+import { policyEnforcementKey } from '#kubernetes/models/policy-enforcement.ts';
 import {
   hasReleaseMark,
   RELEASE_MARK_BYTES,
@@ -184,10 +185,12 @@ export class RemovedNodes {
     await this.#deps.store.pages(prefix, (page) => {
       for (const { key } of page) keys.push(key);
     });
-    const decision = nodeConfigStatusKey.build({ name: node });
-    await this.#deps.store.pages(decision, (page) => {
-      for (const { key } of page) if (key === decision) keys.push(key);
-    });
+    for (const template of [nodeConfigStatusKey, policyEnforcementKey]) {
+      const own = template.build({ name: node });
+      await this.#deps.store.pages(own, (page) => {
+        for (const { key } of page) if (key === own) keys.push(key);
+      });
+    }
     for (let at = 0; at < keys.length; at += MAX_OPERATIONS) {
       // the node may have returned meanwhile
       if (this.#isPresent(node)) return;

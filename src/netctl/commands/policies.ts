@@ -22,6 +22,7 @@ import { askIfKnown, askRoute } from '../requests/missing.ts';
 
 /** In place of a node. */
 const SUGGEST = 'suggest';
+const ENFORCEMENT = 'enforcement';
 
 export const policies: Command = {
   name: 'policies',
@@ -30,7 +31,7 @@ export const policies: Command = {
     {
       name: 'node',
       description:
-        'node to ask; default: all. suggest: prints policies that permit what was seen in a namespace',
+        'node to ask; default: all. enforcement: lists policies of the cluster that nodes do not enforce. suggest: prints policies that permit what was seen in a namespace',
       isOptional: true,
       completes: 'nodes',
     },
@@ -43,6 +44,7 @@ export const policies: Command = {
   ],
   options: [{ name: 'isolated', description: 'only pods that a policy isolates' }],
   examples: [
+    'policies enforcement',
     'policies suggest shop',
     'policies',
     'policies node1',
@@ -55,6 +57,10 @@ export const policies: Command = {
       const [namespace] = input.arguments['pod'] ?? [];
       const { suggest } = await import('../suggestions/suggest.ts');
       return await suggest(context, namespace);
+    }
+    if (first === ENFORCEMENT) {
+      const { enforcement } = await import('./enforcement.ts');
+      return await enforcement(context);
     }
     const { node, pod } = selectionOf(input);
     const nodes = await context.nodes(node);

@@ -15,6 +15,28 @@ it('netctl policies names the policies that permit less than defined', async () 
   assert.match(stdout, /shop\/web .+ db permits less than defined/);
 });
 
+it('netctl policies enforcement lists what nodes do not enforce', async () => {
+  using program = new NetctlProgram();
+  const policies = [{ policy: 'tenant', code: 'NotCarried', reason: 'VPP compares no ports' }];
+  const path = 'contiv/v1/policy/enforcement';
+  const reply = { state: 'settled', problem: '', applied: '0123456789', policies };
+  await using some = await fakeAgent({ [path]: reply });
+  const run = async (...more: string[]) =>
+    (await program.run('policies', 'enforcement', ...more)).stdout;
+  assert.match(
+    await run('--server', some.address, '-o', 'wide'),
+    /settled +01234567 +tenant +NotCarried +VPP compares no ports/,
+  );
+  const json = JSON.parse(await run('--server', some.address, '-o', 'json')) as object[];
+  assert.ok(JSON.stringify(json).includes('"applied":"0123456789"'));
+  await using none = await fakeAgent({ [path]: { ...reply, policies: [] } });
+  assert.match(await run('--server', none.address), /all are enforced/);
+  const problem = 'VPP is not connected';
+  const lost = { state: 'disconnected', problem, applied: '', policies: [] };
+  await using without = await fakeAgent({ [path]: lost });
+  assert.match(await run('--server', without.address), /disconnected +all +VPP is not connected/);
+});
+
 it('netctl policies explains a pod of a workload', async () => {
   using program = new NetctlProgram();
   const isolation = { policies: [], rules: [] };

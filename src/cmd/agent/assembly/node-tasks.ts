@@ -4,6 +4,9 @@ import { wireNodeConfigStatus } from '#plugins/contivconf/wire-node-config.ts';
 import { HostAddressWatch } from '#plugins/ipv4net/host-address-watch.ts';
 import { wireLeaseWatch } from '#plugins/ipv4net/wire-lease-watch.ts';
 import { IdReleaser } from '#plugins/nodesync/id-releaser.ts';
+import { enforcementPublisher } from '#plugins/policy/enforcement/enforcement-publisher.ts';
+import { enforcementRoute } from '#plugins/policy/enforcement/enforcement-route.ts';
+import { NodeEnforcementReader } from '#plugins/policy/enforcement/node-enforcement.ts';
 import { sessionTimeouts } from '#plugins/service/config.ts';
 import { type HealthCheckStates, wireHealthChecks } from '#plugins/service/wire-health-checks.ts';
 import { wireNatSessions } from '#plugins/service/wire-nat-sessions.ts';
@@ -80,6 +83,21 @@ export function nodeTasks(
     random,
     log: loggers.get('contivconf'),
   });
+  const enforcement = new NodeEnforcementReader({
+    policies: plugins.policies,
+    kubeState: () => controller.kubeState,
+    isSynced: () => controller.isSynced,
+    isSettled: () => controller.isIdle && scheduler.load.isIdle,
+    failedValues: () => scheduler.failedValues(),
+  });
+  const enforcementRecord = enforcementPublisher({
+    nodeName: label,
+    cluster,
+    read: () => enforcement.read(),
+    clock,
+    random,
+    log: loggers.get('policy'),
+  });
   return {
     healthChecks,
     components: [
@@ -87,8 +105,8 @@ export function nodeTasks(
       hostAddresses,
       idleSessions,
       healthChecks.component,
-      ...(isShared ? [idReleaser.component, nodeConfigStatus] : []),
+      ...(isShared ? [idReleaser.component, nodeConfigStatus, enforcementRecord] : []),
     ],
-    routes: [],
+    routes: [enforcementRoute(enforcement)],
   };
 }

@@ -1,0 +1,76 @@
+/** The entries under a prefix of the datastore, followed from the start to the end, whatever happens to the connection. */
+import type { Watch } from '#datastore/api.ts';
+import { Backoff } from '#infra/clock/backoff.ts';
+import type { Clock, Random } from '#infra/clock/clock.ts';
+import { errorText } from '#infra/errors/errors.ts';
+import type { Logger } from '#infra/log/log.ts';
+import type { RecordStore } from './record-store.ts';
+
+export interface FollowedPrefixDeps {
+  readonly store: Pick<RecordStore, 'pages' | 'watch'>;
+  readonly prefix: string;
+  /** All were read, at first and after each interruption of the watch. */
+  readonly onRead: (entries: ReadonlyMap<string, string>) => void;
+  /** @param text undefined: the key was deleted */
+  readonly onChange: (key: string, text: string | undefined) => void;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+}
+
+export class FollowedPrefix {
+  readonly #deps: FollowedPrefixDeps;
+  readonly #closing = new AbortController();
+  #watch: Watch | undefined;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(deps: FollowedPrefixDeps) {
+    this.#deps = deps;
+  }
+
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { prefix, clock, random, log } = this.#deps;
+    const { signal } = this.#closing;
+    const backoff = new Backoff({ firstMs: 1_000, maxMs: 30_000 }, random);
+    while (!signal.aborted) {
+      try {
+        const { ended } = await this.#follow();
+        backoff.reset();
+        await ended;
+      } catch (thrown) {
+        const reason = errorText(thrown);
+        log.debug({ prefix, reason }, 'cannot follow records; trying again');
+      }
+      this.#watch?.close();
+      await clock.sleep(backoff.next(), signal).catch(() => undefined);
+    }
+  }
+
+  /** Reads all and watches. @returns a promise that resolves when the watch has ended */
+  async #follow(): Promise<{ readonly ended: Promise<void> }> {
+    const { store, prefix, onRead, onChange } = this.#deps;
+    const found = new Map<string, string>();
+    const revision = await store.pages(prefix, (entries) => {
+      for (const { key, value } of entries) found.set(key, value);
+    });
+    onRead(found);
+    const ended = Promise.withResolvers<void>();
+    this.#closing.signal.addEventListener('abort', () => ended.resolve(), { once: true });
+    this.#watch = store.watch(prefix, revision, {
+      onChanges: (changes) => {
+        for (const { key, value } of changes) onChange(key, value);
+      },
+      onLost: () => ended.resolve(),
+    });
+    return { ended: ended.promise };
+  }
+}

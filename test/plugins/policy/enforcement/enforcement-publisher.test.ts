@@ -1,0 +1,104 @@
+/** When the agent writes what it does not enforce. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
+import { silentLogger } from '#infra/log/log.ts';
+import {
+  MAX_LISTED_REFUSALS,
+  MAX_REASON_LENGTH,
+  policyEnforcementKey,
+  policyEnforcementModel,
+} from '#kubernetes/models/policy-enforcement.ts';
+import { enforcementPublisher } from '#plugins/policy/enforcement/enforcement-publisher.ts';
+import type { NodeEnforcement } from '#plugins/policy/enforcement/node-enforcement.ts';
+import { MemoryStore } from '#test/support/memory-store.ts';
+
+const KEY = policyEnforcementKey.build({ name: 'n1' });
+
+function started() {
+  const clock = new ManualClock();
+  const store = new MemoryStore();
+  const writes: number[] = [];
+  const bench = {
+    clock,
+    writes,
+    found: undefined as NodeEnforcement | undefined,
+    failing: false,
+    read: async () => policyEnforcementModel.parse(JSON.parse((await store.get(KEY))!), KEY),
+  };
+  const publisher = enforcementPublisher({
+    nodeName: 'n1',
+    cluster: {
+      put: async (key, value) => {
+        writes.push(clock.monotonic());
+        if (bench.failing) throw new Error('etcd does not answer');
+        await store.put(key, value);
+      },
+    },
+    read: () => bench.found,
+    clock,
+    random: seededRandom(7),
+    log: silentLogger,
+  });
+  void publisher.afterInit?.();
+  return Object.assign(bench, { [Symbol.asyncDispose]: async () => await publisher.close?.() });
+}
+
+const settled = (applied: string): NodeEnforcement => ({ applied, problem: '', notEnforced: [] });
+
+describe('the record of a node', () => {
+  it('is not written before the state is known, then within ten seconds, then once a minute', async () => {
+    await using bench = started();
+    const { clock, writes } = bench;
+    await clock.advance(30_000);
+    assert.deepEqual(writes, []);
+    bench.found = settled('1');
+    await clock.advance(12_000);
+    assert.equal(writes.length, 1);
+    await clock.advance(600_000);
+    assert.ok(writes.length >= 9 && writes.length <= 14, `${writes.length}`);
+    for (const [at, time] of writes.slice(1).entries()) {
+      const pause = time - writes[at]!;
+      assert.ok(pause >= 45_000 && pause <= 77_000, `${pause}`);
+    }
+    assert.equal((await bench.read()).applied, '1');
+  });
+
+  it('is written at most once in ten seconds, with the last state', async () => {
+    await using bench = started();
+    const { clock, writes } = bench;
+    for (let at = 0; at < 100; at++) {
+      bench.found = settled(`${at}`);
+      await clock.advance(1_000);
+    }
+    assert.ok(writes.length >= 5 && writes.length <= 11, `${writes.length}`);
+    await clock.advance(20_000);
+    assert.equal((await bench.read()).applied, '99');
+  });
+
+  it('is written again after a failure', async () => {
+    await using bench = started();
+    const { clock, writes } = bench;
+    bench.failing = true;
+    bench.found = settled('1');
+    await clock.advance(120_000);
+    assert.ok(writes.length > 3);
+    bench.failing = false;
+    await clock.advance(61_000);
+    assert.equal((await bench.read()).applied, '1');
+  });
+
+  it('has a bounded number of policies with short reasons, and says how many it leaves out', async () => {
+    await using bench = started();
+    const notEnforced = Array.from({ length: 80 }, (_, at) => ({
+      policy: `p${at}`,
+      code: 'NotCarried' as const,
+      reason: 'x'.repeat(10_000),
+    }));
+    bench.found = { applied: '', problem: '', notEnforced };
+    await bench.clock.advance(12_000);
+    const { not_enforced, unlisted } = await bench.read();
+    assert.deepEqual([not_enforced.length, unlisted], [MAX_LISTED_REFUSALS, 30]);
+    assert.ok(not_enforced.every(({ reason }) => reason.length === MAX_REASON_LENGTH));
+  });
+});
