@@ -57,9 +57,7 @@ export interface PodBandwidth {
 export interface Ipv4NetApi {
   /** Features in use that are not supported yet, each with the number of objects. */
   unsupportedFeatures(): readonly string[];
-  /** Address of this node on the main interface as CIDR; undefined if there is none. */
-  nodeAddress(): string | undefined;
-  /** All of them, the one above first. */
+  /** Addresses of this node on the main interface as CIDRs, that of the tunnels first. */
   nodeAddresses(): readonly string[];
   /** At most one of each family, without prefix length: the configured ones, or with DHCP in IPv4 that of the lease. */
   defaultGateways(): readonly string[];

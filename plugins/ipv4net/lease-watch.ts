@@ -12,7 +12,7 @@ import { type Ipv4NetApi, NodeIpChange, type NodeIpChangePayload } from './api.t
 export interface LeaseWatchDeps {
   /** Leases by logical name of the interface. */
   readonly leases: NamedMapping<DHCPLease>;
-  readonly net: Pick<Ipv4NetApi, 'leasedInterface' | 'nodeAddress' | 'defaultGateways'>;
+  readonly net: Pick<Ipv4NetApi, 'leasedInterface' | 'nodeAddresses' | 'defaultGateways'>;
   readonly loop: Pick<EventLoop, 'push'>;
   readonly clock: Pick<Clock, 'timer'>;
   readonly log: Logger;
@@ -35,7 +35,8 @@ export function watchLeases({ leases, net, loop, clock, log }: LeaseWatchDeps): 
     const [address] = change.addresses;
     const text = JSON.stringify(change);
     const gateway = firstOfFamily(net.defaultGateways(), 4) ?? '';
-    const known = net.nodeAddress() === address && gateway === change.defaultGateway;
+    const leased = firstOfFamily(net.nodeAddresses(), 4);
+    const known = leased === address && gateway === change.defaultGateway;
     if (known || text === pushed) {
       if (known) pushed = '';
       return;

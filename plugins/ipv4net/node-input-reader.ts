@@ -101,12 +101,19 @@ export class NodeInputReader {
         configuredAddresses: configured,
         routers: [],
       };
+    const [primary, ...others] = ipam.families();
     const configuredAddresses =
-      ipam.families().length === 2 ? configured.filter((one) => familyOf(one) === 6) : [];
+      others.length > 0 ? configured.filter((one) => familyOf(one) === 6) : [];
     const leases = await this.#readLeases(ctx);
     const lease = leases.find(({ interfaceName }) => interfaceName === main.name);
+    const leased = lease ? [lease.address] : [];
+    // tunnels go by the first one, on all nodes
+    const addresses =
+      primary.family === 4
+        ? [...leased, ...configuredAddresses]
+        : [...configuredAddresses, ...leased];
     return {
-      main: { ...main, addresses: lease ? [lease.address, ...configuredAddresses] : [] },
+      main: { ...main, addresses: lease ? addresses : [] },
       configuredAddresses,
       routers: lease && lease.router !== '' ? [lease.router] : [],
     };

@@ -34,7 +34,7 @@ export interface NodeInput {
   readonly interfaces: InterfaceConfig;
   readonly routing: RoutingConfig;
   readonly neighborScan: NeighborScanConfig;
-  /** With its effective addresses, that of a lease first. */
+  /** With its effective addresses, those of the primary family first if there are both. */
   readonly main: MainInterfaceConfig;
   /** Those of the main interface that are not from a lease; VPP has them without one, too. */
   readonly configuredAddresses: readonly string[];

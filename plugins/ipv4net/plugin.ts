@@ -173,10 +173,6 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
     return [new NoLeaseError(text, { where: main.name })];
   }
 
-  nodeAddress(): string | undefined {
-    return this.nodeAddresses()[0];
-  }
-
   nodeAddresses(): readonly string[] {
     return this.state.known?.input.main.addresses ?? [];
   }

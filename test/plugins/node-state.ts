@@ -34,7 +34,7 @@ function knownBy(node: TestNode): object {
       owned: new Map(attachments.map(([id]) => [id, ipam.podAddresses(id)])),
     },
     ipv4net: {
-      addresses: [net.nodeAddress(), net.defaultGateways(), net.hostAddresses()],
+      addresses: [net.nodeAddresses()[0], net.defaultGateways(), net.hostAddresses()],
       interfaces: [net.mainInterface(), net.otherInterfaces(), net.hostInterconnect()],
       unsupported: net.unsupportedFeatures(),
       pods: new Map(attachments.map(([id]) => [id, [net.podInterfaces(id), net.podKeys(id)]])),

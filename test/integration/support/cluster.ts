@@ -274,9 +274,10 @@ export class RealCluster implements AsyncDisposable {
       const { id, nodeIp, nodeIps } = await nodeIdentity(node);
       const joined = { name, node, id, nodeIp, host: endpoint(node.netns, host.address), sysFs };
       this.#nodes.set(name, joined);
-      await this.routeFromOutside(joined, nodeIp);
-      const { second } = this.networks;
-      if (second) await this.routeOutside(second.pods(id), nodeIps[1]!);
+      for (const one of this.#families) {
+        const own = nodeIps.find((address) => isIpv4(one) === !address.includes(':'));
+        await this.routeOutside(one.pods(id), own ?? nodeIp);
+      }
       return joined;
     } catch (error) {
       const tail = node.agent.tail();

@@ -75,7 +75,7 @@ describe('a lease of the main interface', () => {
     gets('10.9.0.5/24');
     await run();
     assert.deepEqual(problems(node), []);
-    assert.equal(node.net.nodeAddress(), '10.9.0.5/24');
+    assert.equal(node.net.nodeAddresses()[0], '10.9.0.5/24');
     assert.deepEqual(node.net.defaultGateways(), ['10.9.0.1']);
     assert.equal(tunnel(node)!.vxlan.src_address, '10.9.0.5');
     assert.deepEqual(await announced(node), ['10.9.0.5/24']);
@@ -162,7 +162,7 @@ describe('a lease of the main interface', () => {
     await clock.advance(1_000);
     assert.equal(pushed.length, 1);
     await run();
-    assert.equal(node.net.nodeAddress(), '10.9.0.6/24');
+    assert.equal(node.net.nodeAddresses()[0], '10.9.0.6/24');
     refuse(new ClosedControllerError('controller was closed'));
     leases.delete('Gig1');
     refuse(undefined);

@@ -45,7 +45,7 @@ describe('wiring of a node whose only NIC VPP took over', () => {
     const host = nonDefaultFields(node.at(`${LINUX_IF}tap-vpp1`));
     assert.deepEqual(host['ip_addresses'], ['10.20.0.5/24']);
     assert.equal(host['phys_address'], '00:00:00:00:00:02');
-    assert.equal(node.net.nodeAddress(), '10.20.0.5/24');
+    assert.equal(node.net.nodeAddresses()[0], '10.20.0.5/24');
     const record = await node.clusterStore.get('/vnf-agent/contiv-ksr/allocatedIDs/1');
     assert.deepEqual(JSON.parse(record!).ip_addresses, ['10.20.0.5/24']);
     // VPP segments what pods send to the host; GSO stays on for the pods

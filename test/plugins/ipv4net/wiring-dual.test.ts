@@ -189,7 +189,8 @@ describe('wiring of a node of both families', () => {
       await node.heal();
       const nic = node.at('config/vpp/v2/interfaces/Gig1');
       assert.deepEqual([nic['ip_addresses'], nic['set_dhcp_client']], [['fd16::1/64'], true]);
-      assert.deepEqual(node.net.nodeAddresses(), ['10.9.0.5/24', 'fd16::1/64']);
+      const both = ['10.9.0.5/24', 'fd16::1/64'];
+      assert.deepEqual(node.net.nodeAddresses(), families[0] === 4 ? both : both.toReversed());
       assert.deepEqual(node.net.defaultGateways(), ['10.9.0.1', 'fe80::99']);
       const routes = [...node.config.keys()].filter((key) => key.includes('if/Gig1/vrf/0/dst'));
       assert.deepEqual(routes, ['config/vpp/v2/route/if/Gig1/vrf/0/dst/::/0/gw/fe80::99']);

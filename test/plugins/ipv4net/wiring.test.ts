@@ -77,7 +77,7 @@ describe('wiring of a node with TAP and VXLAN', () => {
       ip_addresses: ['192.168.16.1/24'],
     });
     assert.equal(node.net.mainInterface(), 'Gig1');
-    assert.equal(node.net.nodeAddress(), '192.168.16.1/24');
+    assert.equal(node.net.nodeAddresses()[0], '192.168.16.1/24');
   });
 
   it('leads what leaves the pods for the networks outside over a link at which sources are translated', async () => {
@@ -419,7 +419,7 @@ nodeConfig:
   it('announces no address and builds no tunnel as long as DHCP has given none', async () => {
     const node = await startedNode({ yaml: 'ipamConfig: {nodeInterconnectDHCP: true}' });
     assert.equal(node.at(`${VPP_IF}Gig1`)['set_dhcp_client'], true);
-    assert.equal(node.net.nodeAddress(), undefined);
+    assert.equal(node.net.nodeAddresses()[0], undefined);
     assert.deepEqual(keys(node, 'vxlan-default'), [
       // only the bridge domain's own interface is there
     ]);
