@@ -2,6 +2,7 @@
  * Publishes what this node does not enforce in the database of the cluster, where contiv-ksr sums it up. A change is written within
  * ten seconds, at a random time: it may be one of all nodes. Without a change the record is written once a minute, which
  * says that the agent runs. Nothing is read: what is written says all.
+ * Without policies of the cluster nothing is written.
  */
 import type { KvStore } from '#datastore/api.ts';
 import type { Clock, Random } from '#infra/clock/clock.ts';
@@ -70,7 +71,7 @@ class EnforcementPublisher {
   async publish(): Promise<void> {
     const { nodeName, cluster, read, clock, random } = this.#deps;
     const enforcement = read();
-    if (enforcement === undefined) return;
+    if (enforcement === undefined || enforcement.policies === 0) return;
     const record = recordOf(nodeName, enforcement);
     const content = textOf(record);
     const now = clock.monotonic();

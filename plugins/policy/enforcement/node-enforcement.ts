@@ -20,6 +20,8 @@ export interface NodeEnforcementDeps {
 }
 
 export interface NodeEnforcement {
+  /** How many policies of the cluster there are. */
+  readonly policies: number;
   /** Digest of all policies of the cluster that were applied. */
   readonly applied: string;
   /** Why none may be enforced; empty: they are, but for those that are named. */
@@ -40,21 +42,25 @@ export class NodeEnforcementReader {
   /** @returns undefined: not known now. Before the first resync VPP may have what an earlier agent has configured */
   read(): NodeEnforcement | undefined {
     const { policies, kubeState, isSynced, isSettled, failedValues } = this.#deps;
+    const all = kubeState().get(resources.clusternetworkpolicy.keyword);
+    const count = all?.size ?? 0;
     if (!isSynced())
-      return this.#wasSynced ? { applied: '', problem: NOT_SYNCED, notEnforced: [] } : undefined;
+      return this.#wasSynced
+        ? { policies: count, applied: '', problem: NOT_SYNCED, notEnforced: [] }
+        : undefined;
     this.#wasSynced = true;
     if (!isSettled()) return undefined;
     return {
-      applied: appliedDigest(kubeState()),
+      policies: count,
+      applied: digestOf(all?.values() ?? []),
       problem: '',
       notEnforced: unenforcedPolicies(policies, failedValues()),
     };
   }
 }
 
-function appliedDigest(kubeState: KubeState): string {
-  const applied = new PolicySetDigest();
-  for (const policy of kubeState.get(resources.clusternetworkpolicy.keyword)?.values() ?? [])
-    applied.toggle(policyDigest(policy as ClusterNetworkPolicy));
-  return applied.text;
+function digestOf(policies: Iterable<object>): string {
+  const all = new PolicySetDigest();
+  for (const policy of policies) all.toggle(policyDigest(policy as ClusterNetworkPolicy));
+  return all.text;
 }

@@ -44,14 +44,21 @@ function started() {
   return Object.assign(bench, { [Symbol.asyncDispose]: async () => await publisher.close?.() });
 }
 
-const settled = (applied: string): NodeEnforcement => ({ applied, problem: '', notEnforced: [] });
+const settled = (applied: string, policies = 1): NodeEnforcement => ({
+  policies,
+  applied,
+  problem: '',
+  notEnforced: [],
+});
 
 describe('the record of a node', () => {
   it('is not written before the state is known, then within ten seconds, then once a minute', async () => {
     await using bench = started();
     const { clock, writes } = bench;
     await clock.advance(30_000);
-    assert.deepEqual(writes, []);
+    bench.found = settled('', 0);
+    await clock.advance(200_000);
+    assert.deepEqual(writes, [], 'there are no policies');
     bench.found = settled('1');
     await clock.advance(12_000);
     assert.equal(writes.length, 1);
@@ -95,7 +102,7 @@ describe('the record of a node', () => {
       code: 'NotCarried' as const,
       reason: 'x'.repeat(10_000),
     }));
-    bench.found = { applied: '', problem: '', notEnforced };
+    bench.found = { ...settled(''), notEnforced };
     await bench.clock.advance(12_000);
     const { not_enforced, unlisted } = await bench.read();
     assert.deepEqual([not_enforced.length, unlisted], [MAX_LISTED_REFUSALS, 30]);
