@@ -3,8 +3,6 @@
  * packets, in the same run; by graph node, and as a whole. Packets of 60 bytes over UDP, of 1,000 flows that are
  * established. Receivers are devices whose nodes do not count. And the throughput of TCP from pod to pod.
  */
-import { resources } from '#kubernetes/resources/resources.ts';
-import { block, policy, selector } from '#test/plugins/policy/policy-objects.ts';
 import { serviceRecords } from '#test/services/compliance/records.ts';
 import {
   findProgram,
@@ -14,16 +12,16 @@ import {
 } from '#test/support/requirements.ts';
 import { median } from './lib/floor/row.ts';
 import { startBareNode } from './lib/packets/bare-node.ts';
-import { type GraphCost, graphCost, total } from './lib/packets/graph-cost.ts';
+import { comparePath } from './lib/packets/compare-path.ts';
+import { isolate } from './lib/packets/isolate.ts';
 import type { MeasuredNode } from './lib/packets/measured-node.ts';
 import { type OurNode, startOurNode } from './lib/packets/our-node.ts';
-import { NODE_PORT, type PathName, packetsOf, pathNames } from './lib/packets/paths.ts';
+import { NODE_PORT, type PathName, pathNames } from './lib/packets/paths.ts';
 import { tcpThroughput } from './lib/packets/tcp-throughput.ts';
 import type { Print } from './main.ts';
 
 export const NAME = 'packets';
 
-const ROUNDS = 5;
 const RULES = [1, 100, 1000];
 const REMOTE_RULES = 100;
 const THROUGHPUT_ROUNDS = 3;
@@ -73,34 +71,6 @@ async function compareWorkers(print: Print): Promise<void> {
   await compare('pod → pod under a policy of 100 rules', 'pod → pod');
 }
 
-/** Permits the receiving pod its sender, on this node and on the other one, by the last of as many rules. */
-async function isolate({ cluster, ends }: OurNode, rules: number | undefined): Promise<void> {
-  const names = { name: 'bench', namespace: 'default' };
-  const other = (n: number) => (ends.pod.includes(':') ? `2001:db8::${n * 2}` : unused(n));
-  const peers = Array.from({ length: Math.max((rules ?? 1) - 2, 0) }, (_, n) =>
-    hostBlock(other(n)),
-  );
-  const value =
-    rules === undefined
-      ? undefined
-      : policy({
-          ...names,
-          pods: selector({ app: 'b' }),
-          policy_type: 'INGRESS',
-          ingress_rule: [{ from: [...peers, hostBlock(ends.remotePod), hostBlock(ends.pod)] }],
-        });
-  await cluster.write({ resource: resources.policy, ...names, value });
-}
-
-/** Addresses that no prefix unites. */
-function unused(n: number): string {
-  return `203.0.${n >> 7}.${(n & 127) * 2}`;
-}
-
-function hostBlock(address: string) {
-  return block(`${address}/${address.includes(':') ? 128 : 32}`);
-}
-
 async function serveNodePort({ cluster }: OurNode): Promise<void> {
   const input = {
     service_type: 'NodePort',
@@ -128,40 +98,4 @@ async function compareThroughput(
   print(
     `${family}, TCP, one stream: ${text(rate)}, bare ${text(most)}: ${(rate / most).toFixed(2)}`,
   );
-}
-
-/** @param barePath of the bare node, if it is another one */
-async function comparePath(
-  print: Print,
-  title: string,
-  path: PathName,
-  bare: MeasuredNode,
-  ours: MeasuredNode,
-  barePath = path,
-  workers = 0,
-): Promise<void> {
-  const costs: Record<'bare' | 'ours', GraphCost[]> = { bare: [], ours: [] };
-  for (let round = 0; round < ROUNDS; round++) {
-    costs.bare.push(await graphCost(bare.vpp, packetsOf(barePath, bare.ends), workers));
-    costs.ours.push(await graphCost(ours.vpp, packetsOf(path, ours.ends), workers));
-  }
-  const [least, cost] = [costs.bare, costs.ours].map((all) => median(all.map(total))) as [
-    number,
-    number,
-  ];
-  print(
-    `${title}: ${cost.toFixed(0)} clocks, bare ${least.toFixed(0)}: ${(cost / least).toFixed(2)}`,
-  );
-  print(`  bare: ${nodesText(costs.bare)}`);
-  print(`  ours: ${nodesText(costs.ours)}`);
-}
-
-/** The most expensive first. */
-function nodesText(costs: readonly GraphCost[]): string {
-  const names = [...new Set(costs.flatMap((cost) => [...cost.keys()]))];
-  return names
-    .map((name) => [name, median(costs.map((cost) => cost.get(name) ?? 0))] as const)
-    .sort(([, a], [, b]) => b - a)
-    .map(([name, clocks]) => `${name} ${clocks.toFixed(0)}`)
-    .join(', ');
 }
