@@ -28,6 +28,15 @@ export const HOST_REPLIES_TABLE = 0xffff_fffb;
 /** ID of the table in which the sources of what leaves the pods are looked up, while replies to clients at the host leave them. */
 export const POD_REPLIES_TABLE = 0xffff_fffa;
 
+/** The only table in which cnat translates. */
+export const CNAT_TABLE = 0;
+
+/** The next hop of routes over the link for replies to cnat. */
+export const cnatLinkHop = {
+  next_hop_addr: 'fdfe:feed:c0de::6',
+  outgoing_interface: 'cnatLink',
+} as const;
+
 /** The interface through which traffic leaves the cluster with the address of the node as its source. */
 export interface Uplink {
   readonly interface: string;

@@ -68,6 +68,11 @@ export function edgeLinkMac(nodeId: number): string {
   return nodeMac(0x3c, 0x3c, nodeId);
 }
 
+/** MAC of the link for replies to cnat. */
+export function cnatLinkMac(nodeId: number): string {
+  return nodeMac(0x3e, 0x3c, nodeId);
+}
+
 /** Prefix of the name of a VPP interface that is bound to a link of the kernel. */
 const BOUND_PREFIX = 'host-';
 

@@ -6,6 +6,7 @@ import { refusingRoutes } from '#models/vpp/refusing-routes.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import { vrfTableModel } from '#models/vpp/vrf-table.ts';
 import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
+import { cnatLinkValues } from './cnat-link.ts';
 import { dropRoute } from './drop-route.ts';
 import { edgeLinkValues } from './edge-link.ts';
 import { hostRepliesValues } from './host-replies.ts';
@@ -24,12 +25,14 @@ import { vrfLinkValues } from './vrf-link.ts';
 
 export function vrfValues(input: NodeInput): KeyValue[] {
   const ipv4 = familyInput(input, 4);
+  const ipv6 = familyInput(input, 6);
   return [
     ...tables(input),
     podGateway(input),
     ...vrfLinkValues(input),
     ...edgeLinkValues(input),
     ...(ipv4 ? [...natLinkValues(ipv4, ownHost(ipv4)), ...hostRepliesValues(ipv4)] : []),
+    ...(ipv6 ? cnatLinkValues(ipv6) : []),
     ...ofAllFamilies(input, (one) => [
       ...betweenVrfs(one),
       ...dropRoutes(one),

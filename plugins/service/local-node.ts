@@ -79,8 +79,11 @@ function endpointsOfEtcd(texts: readonly string[]): EtcdEndpoint[] {
   });
 }
 
-/** This node as the processor needs it. */
-export function localNode(deps: LocalNodeDeps): LocalNode {
+/**
+ * This node as the processor needs it.
+ * @param servesIpv6Outside whether clients outside of the cluster are served in IPv6
+ */
+export function localNode(deps: LocalNodeDeps, servesIpv6Outside: boolean): LocalNode {
   const { nodeName, etcdEndpoints, config, conf, nodes, ipam, net } = deps;
   const cidrs = [...net.nodeAddresses(), ...conf.otherInterfaces().flatMap((one) => one.addresses)];
   const addresses = [
@@ -96,7 +99,7 @@ export function localNode(deps: LocalNodeDeps): LocalNode {
   return {
     name: nodeName,
     families,
-    familiesOutside: families.filter((family) => family === 4),
+    familiesOutside: families.filter((family) => family === 4 || servesIpv6Outside),
     hasExternalIps: !config.disableExternalIPs,
     hostSources: families.flatMap(
       (family) => ofHost.find((one) => familyOfAddress(one) === family) ?? [],

@@ -15,6 +15,7 @@ import type {
 import { KubeStateChange } from '#plugins/controller/api/events.ts';
 import { HandlerState } from '#plugins/controller/api/handler-state.ts';
 import type { HostPort } from '#plugins/controller/api/ports/host.ts';
+import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
 import { type Node, NodeUpdate, type NodeUpdatePayload } from '#plugins/nodesync/api.ts';
 import {
   AddPod,
@@ -42,7 +43,6 @@ import {
   nodePortAddresses,
   otherNode,
 } from './local-node.ts';
-import { podsWithClientsOutside } from './nat44/service-values.ts';
 import { type PlannedServices, plannedServices } from './planned-services.ts';
 import type { LocalNode } from './processor/local-node.ts';
 import { absentNode } from './processor/other-nodes.ts';
@@ -51,14 +51,21 @@ import type { ServiceDescription } from './processor/service-description.ts';
 import { ServiceIndex } from './processor/service-index.ts';
 import { ServiceProcessor } from './processor/service-processor.ts';
 import type { HealthCheck } from './processor/service-state.ts';
-import type { RenderedService, ServiceAddress, ServiceName } from './rendered-service.ts';
+import {
+  podsWithClientsOutside,
+  type RenderedService,
+  type ServiceAddress,
+  type ServiceName,
+} from './rendered-service.ts';
 import {
   type AddressCarrier,
   addressCarriers,
   type Carriers,
+  type CarrierTraits,
   carrierKeys,
   carrierLimits,
   carrierValues,
+  hasEdgeOfIpv6,
   isExempt,
   linkCarrierValues,
   type NodeCarriers,
@@ -78,6 +85,7 @@ export interface ServiceDeps extends LocalNodeDeps {
   readonly config: ServiceConfig;
   readonly desired: Pick<DesiredValues, 'value'>;
   readonly host: Pick<HostPort, 'hasSocketServices'>;
+  readonly vpp: Pick<VppPort, 'hasCnat'>;
 }
 
 export function createService(deps: ServiceDeps): EventHandler & ServiceApi {
@@ -121,8 +129,9 @@ class Services implements EventHandler<State>, ServiceApi {
   }
 
   async resync(ctx: ResyncContext): Promise<State> {
-    const node = localNode(this.#deps);
-    const carriers = readCarriers(this.#deps, node, await this.#hasSockets(ctx));
+    const traits = await this.#carrierTraits(ctx);
+    const node = localNode(this.#deps, hasEdgeOfIpv6(this.#deps, traits));
+    const carriers = readCarriers(this.#deps, node, traits);
     if (!carriers.nat && !carriers.sockets) return this.#withoutCarrier(ctx);
     const slices = new Slices(ctx.clock);
     const processor = await ServiceProcessor.read(ctx.kubeState, node, slices);
@@ -235,7 +244,8 @@ class Services implements EventHandler<State>, ServiceApi {
 
   valuesOf(service: ServiceName): ReadonlyMap<string, Value> {
     const { known } = this.state;
-    const keys = known ? carrierKeys(service, known.carriers) : [];
+    const rendered = known?.processor.rendered().get(service);
+    const keys = known && rendered ? carrierKeys(rendered, known.carriers) : [];
     return new Map(
       keys.flatMap((key) => {
         const value = this.#deps.desired.value(key);
@@ -248,9 +258,9 @@ class Services implements EventHandler<State>, ServiceApi {
     const { known } = this.state;
     if (!known) return undefined;
     const slices = new Slices(clock);
-    const node = localNode(this.#deps);
-    const processor = await ServiceProcessor.read(kube, node, slices);
     const { carriers } = known;
+    const node = localNode(this.#deps, carriers.cnat !== undefined);
+    const processor = await ServiceProcessor.read(kube, node, slices);
     const input = await this.#carrierInput(node, processor, kube, carriers, slices);
     return plannedServices(processor, input, slices);
   }
@@ -273,11 +283,17 @@ class Services implements EventHandler<State>, ServiceApi {
     return JSON.stringify({ services: rendered.sort((a, b) => (a.name < b.name ? -1 : 1)) });
   }
 
-  /** Only a node that is configured for them is asked: the answer is part of a recording. */
-  async #hasSockets(ctx: ResyncContext): Promise<boolean> {
-    const { config, host } = this.#deps;
-    if (config.socketServices === '') return false;
-    return await ctx.callPort('host/has services at sockets', () => host.hasSocketServices());
+  /** Only a node that is configured for them is asked: the answers are part of a recording. */
+  async #carrierTraits(ctx: ResyncContext): Promise<CarrierTraits> {
+    const { config, host, vpp, ipam } = this.#deps;
+    const hasSockets =
+      config.socketServices !== '' &&
+      (await ctx.callPort('host/has services at sockets', () => host.hasSocketServices()));
+    const hasCnat =
+      hasSockets &&
+      ipam.families().some(({ family }) => family === 6) &&
+      (await ctx.callPort('vpp/has cnat', () => vpp.hasCnat()));
+    return { hasSockets, hasCnat };
   }
 
   async #carrierInput(
@@ -338,12 +354,13 @@ class Services implements EventHandler<State>, ServiceApi {
       );
       return this.#apply(ctx, state, await processor.setOtherNodes(changed, slices), slices);
     }
-    const node = localNode(this.#deps);
-    const change = await processor.setNode(node, slices);
     const { carriers } = state;
+    const hasCnat = carriers.cnat !== undefined;
+    const node = localNode(this.#deps, hasCnat);
+    const change = await processor.setNode(node, slices);
     state.carriers = {
       ...carriers,
-      ...readCarriers(this.#deps, node, carriers.sockets !== undefined),
+      ...readCarriers(this.#deps, node, { hasSockets: carriers.sockets !== undefined, hasCnat }),
     };
     for (const one of addressedNodes(this.#deps, node)) replaceAddresses(ctx, state.carriers, one);
     ctx.txn.replace(valueGroup.links, linkCarrierValues(this.#deps.net, state.carriers));

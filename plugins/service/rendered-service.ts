@@ -40,6 +40,13 @@ export function keepsClient({ kind, replacesClient }: ServiceAddress): boolean {
   return kind !== 'cluster-ip' && !replacesClient;
 }
 
+/** Addresses of the pods of this node that answer clients outside with their own addresses. */
+export function podsWithClientsOutside({ addresses }: RenderedService): string[] {
+  const backends = addresses.filter(keepsClient).flatMap((address) => address.backends);
+  const pods = backends.filter(({ isLocal, place }) => isLocal && place === 'pod');
+  return [...new Set(pods.map(({ address }) => address))];
+}
+
 /** A node port at an address of another node, with the backends of that node. */
 export interface OtherNodePort {
   /** Without prefix length. */

@@ -70,7 +70,7 @@ export type ValueOperation = DocumentOf<typeof ValueOperation>;
 
 /** Part of a node that forwards the clients of an address. */
 const AddressCarrier = Type.Object({
-  carrier: Type.Enum(['NAT44', 'sockets']),
+  carrier: Type.Enum(['NAT44', 'cnat', 'sockets']),
   backends: Type.Optional(
     texts('As address:port. Absent: those of the address. Empty: its clients are refused.'),
   ),

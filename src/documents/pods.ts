@@ -74,7 +74,7 @@ const ServiceUse = Type.Object({
   podAddress: Type.String(),
   targetPort: Type.Integer(),
   whyNotUsed: orNull(Type.String(), 'null: connections are forwarded to the pod.'),
-  carriers: texts('What forwards them to the pod: NAT44, sockets.'),
+  carriers: texts('What forwards them to the pod: NAT44, cnat, sockets.'),
 });
 export type ServiceUse = DocumentOf<typeof ServiceUse>;
 

@@ -23,6 +23,7 @@ import {
 import type { FoundNodeConfig, NodeConfigReader } from './node-config-reader.ts';
 import { startupSettings } from './startup-settings.ts';
 import type { StolenNic } from './stolen-nic.ts';
+import { hasCnatSettings } from './vpp-version.ts';
 import type { Preparation, VppStart } from './vswitch.ts';
 
 export interface HostPreparationDeps {
@@ -37,6 +38,8 @@ export interface HostPreparationDeps {
   readonly agentCopy: AgentCopy;
   readonly nic: StolenNic;
   readonly pci: Pick<PciDevices, 'bind'>;
+  /** The line by which VPP names its version; empty: unknown. */
+  readonly vppVersion: () => Promise<string>;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -69,7 +72,7 @@ export class HostPreparation implements Preparation {
     const named = this.#namedNics(nodeConfig);
     if (name === undefined) await this.#bindVmxnet3(named);
     if (given) return { configuration: givenFile, ...given };
-    return this.#generate(stolen, named);
+    return this.#generate(stolen, named, hasCnatSettings(await this.#deps.vppVersion()));
   }
 
   whenLost(stop: AbortSignal): Promise<Error> {
@@ -142,7 +145,11 @@ export class HostPreparation implements Preparation {
   }
 
   /** @throws RuntimeFolderError */
-  #generate(stolen: StolenInterface | undefined, named: readonly PciNic[]): VppStart {
+  #generate(
+    stolen: StolenInterface | undefined,
+    named: readonly PciNic[],
+    hasCnat: boolean,
+  ): VppStart {
     const { runtimeFolder: folder, log } = this.#deps;
     const taken = stolen?.pciAddress ? [{ address: stolen.pciAddress }] : [];
     const byAddress = new Map([...taken, ...named].map((one) => [one.address, one]));
@@ -151,7 +158,7 @@ export class HostPreparation implements Preparation {
     try {
       createFolder(folder);
       writeFileSync(join(folder, COMMANDS_FILE), STARTUP_COMMANDS);
-      writeFileSync(configuration, generatedStartup({ folder, devices }));
+      writeFileSync(configuration, generatedStartup({ folder, devices, hasCnat }));
     } catch (cause) {
       throw new RuntimeFolderError(
         `cannot write the startup configuration of VPP: ${errorText(cause)}`,

@@ -3,6 +3,7 @@
  * past the agent. Names of managed interfaces are those of their values.
  */
 import type { AclConfig } from './acl-config.ts';
+import type { CnatConfig } from './cnat.ts';
 import type { NatConfig, NatPoolAddress } from './nat-config.ts';
 import type { Device, Interface, Neighbor, Route, RouteAction, Wire } from './snapshot.ts';
 
@@ -24,6 +25,8 @@ export interface ActualDevice {
   readonly neighbors: readonly Omit<Neighbor, 'key'>[];
   /** VPP with NAT44. */
   readonly nat?: NatConfig;
+  /** VPP with translations of cnat. */
+  readonly cnat?: CnatConfig;
   /** VPP with ACLs on interfaces. */
   readonly acls?: AclConfig;
 }
@@ -101,6 +104,7 @@ function actualDevice(device: Device, found: ActualDevice): Device {
     // the routes of VPP contain those to its neighbors
     routesToNeighbors: false,
     nat: found.nat && withPoolKeys(found.nat, device.nat),
+    cnat: found.cnat,
     acls: found.acls,
   };
 }

@@ -1,11 +1,13 @@
 /** Memory of the VPPs of a snapshot: what they keep of earlier packets. */
 import { type AclSessions, AclSessionTable } from './acl-session.ts';
+import { type CnatSessions, cnatSessions } from './cnat.ts';
 import { ChangedNatSessions, type NatSessions } from './nat-session.ts';
 import type { SocketConnections } from './sockets.ts';
 
 export interface DeviceMemory {
   readonly nat: NatSessions;
   readonly acl: AclSessions;
+  readonly cnat: CnatSessions;
   /** Of a device whose kernel translates services at sockets. */
   readonly sockets?: SocketConnections;
 }
@@ -25,6 +27,7 @@ export function traceMemory(base?: TraceMemory): TraceMemory {
     const known = devices.get(device) ?? {
       nat: new ChangedNatSessions(before?.nat),
       acl: new AclSessionTable(before?.acl),
+      cnat: cnatSessions(before?.cnat),
       sockets: new Map(before?.sockets),
     };
     devices.set(device, known);

@@ -14,6 +14,7 @@ import { layer3Table, type VppInterface, vppInterfaceModel } from '#models/vpp/i
 import { type VppRoute, vppRouteModel } from '#models/vpp/route.ts';
 import { aclsOfValues } from './acl-values.ts';
 import { type ActualState, withActualState } from './actual-state.ts';
+import { cnatOfValues } from './cnat.ts';
 import type { NodeIsolation } from './isolation.ts';
 import { natOfValues } from './nat-values.ts';
 import { linkPrograms } from './service-links.ts';
@@ -125,6 +126,7 @@ function vppDevice(name: string, all: ReadonlyMap<string, unknown>): Device {
     otherAddresses: [],
     hasOtherRoutes: false,
     nat: natOfValues(all, (iface) => addresses.get(iface) ?? []),
+    cnat: cnatOfValues(all),
     acls: aclsOfValues(all),
   };
 }

@@ -4,6 +4,7 @@
  * empty.
  */
 import type { AclConfig } from './acl-config.ts';
+import type { CnatConfig } from './cnat.ts';
 import type { NodeIsolation } from './isolation.ts';
 import type { NatConfig } from './nat-config.ts';
 import type { LinkProgram } from './service-links.ts';
@@ -33,6 +34,8 @@ export interface Device {
   readonly hasOtherRoutes: boolean;
   /** Absent: nothing is translated. */
   readonly nat?: NatConfig | undefined;
+  /** Translations of IPv6 in VPP. Absent: none. */
+  readonly cnat?: CnatConfig | undefined;
   /** Services that its kernel translates at sockets. Absent: none. */
   readonly sockets?: SocketServices | undefined;
   /** By interface: programs of its kernel that lead clients of services to VPP, and replies back. Absent: none. */

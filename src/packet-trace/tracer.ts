@@ -10,6 +10,7 @@ import { evaluateAcls } from './acl.ts';
 import type { AclSide } from './acl-session.ts';
 import { sameAddress } from './addresses.ts';
 import { bridgeOf, forwardingBlock } from './bridge.ts';
+import { CNAT_TABLE, translateByCnat } from './cnat.ts';
 import { DeviceIndex } from './device-index.ts';
 import { findAddress, lookUp } from './fib.ts';
 import { ledPacket } from './led-packet.ts';
@@ -171,6 +172,11 @@ class Tracer {
   ): PacketTrace['verdict'] {
     if (this.hops.length >= MAX_HOPS)
       return this.#drop(device, 'the packet is in a forwarding loop', '');
+    if (by === 'destination' && table === CNAT_TABLE) {
+      const translated = this.#translateByCnat(device, packet, origin);
+      // a reply may go to an address that is translated itself
+      if (translated) return this.route(device, table, translated, origin);
+    }
     const address = packet[by];
     const holder = by === 'source' ? undefined : findAddress(device, table, address);
     if (holder) return this.#receive(device, table, holder.interface, packet);
@@ -486,6 +492,21 @@ class Tracer {
     this.#hop(device, natText(session, rule, index), session.key);
     const { source, sourcePort, destination, destinationPort, table } = rule;
     return { packet: { ...packet, source, sourcePort, destination, destinationPort }, table };
+  }
+
+  /** @returns undefined if cnat does not translate it */
+  #translateByCnat(
+    device: Device,
+    packet: CarriedPacket,
+    { input }: Origin,
+  ): CarriedPacket | undefined {
+    if (!device.cnat) return undefined;
+    const { cnat } = this.#memory(device.name);
+    const entered = input ? tableOf(input, packet.destination) : CNAT_TABLE;
+    const found = translateByCnat(device.cnat, cnat, packet, entered, this.#choose);
+    if (!found) return undefined;
+    this.#hop(device, found.text, found.key);
+    return { ...packet, ...found.packet };
   }
 
   #see(device: Device, name: string, kind: 'received' | 'sent'): void {

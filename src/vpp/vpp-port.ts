@@ -32,6 +32,7 @@ export function vppPort(client: VppClient): VppPort {
     },
     permittedConnections: (prefix) => readPermittedConnections(client, prefix),
     hasPolicers: async () => client.has('policer_add_del'),
+    hasCnat: async () => client.has('cnat_set_snat_addresses_v2'),
     async segmentation() {
       const { reply } = await client.request('cli_inband', { cmd: 'show node gso-ip4' });
       // name, priority and whether it is active, in one line for each variant

@@ -83,7 +83,7 @@ describe('deploy/contiv-vswitch.yaml', () => {
   });
 
   it('gives VPP enough buffers for the TAPs of 110 pods and of the host', () => {
-    const text = generatedStartup({ folder: '/run/vpp', devices: [] });
+    const text = generatedStartup({ folder: '/run/vpp', devices: [], hasCnat: true });
     const [, buffers] = /buffers-per-numa (\d+)/.exec(text)!;
     const { value } = parseConfig(contivConfigFile.schema, files['contiv.conf']!, 'contiv.conf');
     const ringSize = value.tapv2RxRingSize || 256;

@@ -2,22 +2,37 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { generatedStartup, pciNicOf } from '#init/generated-startup.ts';
 import { startupSettings } from '#init/startup-settings.ts';
+import { hasCnatSettings } from '#init/vpp-version.ts';
 
 describe('a generated startup configuration', () => {
   it('has the sockets in its folder, and lets VPP take no NIC that nothing names', () => {
-    const text = generatedStartup({ folder: '/run/vpp', devices: [] });
+    const text = generatedStartup({ folder: '/run/vpp', devices: [], hasCnat: true });
     assert.equal(startupSettings(text, 'startup.conf').apiSocket, '/run/vpp/api.sock');
     assert.match(text, /dpdk_plugin\.so \{ disable \}/);
   });
 
   it('lists the NICs of DPDK', () => {
     const devices = [{ address: '0000:0b:00.0' }, { address: '0000:00:08.0', name: 'x' }];
-    const text = generatedStartup({ folder: '/run/vpp', devices });
+    const text = generatedStartup({ folder: '/run/vpp', devices, hasCnat: false });
+    assert.doesNotMatch(text, /cnat/);
     assert.doesNotThrow(() => startupSettings(text, 'startup.conf'));
     assert.match(
       text,
       /dpdk \{\n {2}uio-driver vfio-pci\n {2}dev 0000:0b:00\.0\n {2}dev 0000:00:08\.0 \{ name x \}\n\}/,
     );
+  });
+
+  it('limits the sessions of cnat where VPP knows the settings', () => {
+    const text = generatedStartup({ folder: '/run/vpp', devices: [], hasCnat: true });
+    assert.match(text, /^cnat \{ session-max 262144 /m);
+    assert.doesNotThrow(() => startupSettings(text, 'startup.conf'));
+    for (const [version, has] of [
+      ['vpp v26.06-release built by root', true],
+      ['vpp v26.10-rc0~1-gabc built by root', true],
+      ['vpp v25.10-release built by root', false],
+      ['', false],
+    ] as const)
+      assert.equal(hasCnatSettings(version), has, version);
   });
 
   it('finds the PCI device of an interface by its name in VPP', () => {

@@ -87,6 +87,7 @@ class Host {
         localFolder: join(this.folder, 'none'),
         mirrorFolder: this.#mirrorFolder,
       }),
+      vppVersion: async () => 'vpp v26.06-release',
       pci: {
         bind: async (address, driver) => {
           this.bound.push(`${address} ${driver}`);

@@ -119,7 +119,7 @@ function send(
 function observedMemory(sessions: NatSession[]): TraceMemory {
   const memory = traceMemory();
   return (device) => {
-    const { nat: inner, acl } = memory(device);
+    const { nat: inner, ...others } = memory(device);
     const nat: NatSessions = {
       find: (flow) => inner.find(flow),
       hasRoom: (table, kind) => inner.hasRoom(table, kind),
@@ -132,7 +132,7 @@ function observedMemory(sessions: NatSession[]): TraceMemory {
       affinity: (client) => inner.affinity(client),
       addAffinity: (...affinity) => inner.addAffinity(...affinity),
     };
-    return { nat, acl };
+    return { nat, ...others };
   };
 }
 

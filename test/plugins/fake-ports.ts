@@ -115,6 +115,12 @@ export class FakeVpp implements VppPort {
     return this.policers;
   }
 
+  cnat = true;
+
+  async hasCnat(): Promise<boolean> {
+    return this.cnat;
+  }
+
   async segmentation(): Promise<SegmentationTraits> {
     if (this.failing) throw this.failing;
     return this.segmentationTraits;

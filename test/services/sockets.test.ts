@@ -1,4 +1,5 @@
 import { clusterIpSuite } from './compliance/cluster-ip-suite.ts';
+import { ipv6EdgeSuite } from './compliance/ipv6-edge-suite.ts';
 import { ipv6Suite } from './compliance/ipv6-suite.ts';
 import { nodePortAtSocketSuite } from './compliance/node-port-at-socket-suite.ts';
 import { onSimulatorWithSockets } from './simulated/suite.ts';
@@ -7,4 +8,4 @@ for (const family of [4, 6] as const)
   for (const suite of [clusterIpSuite, nodePortAtSocketSuite])
     onSimulatorWithSockets(suite, family);
 
-onSimulatorWithSockets(ipv6Suite, 6);
+for (const suite of [ipv6Suite, ipv6EdgeSuite]) onSimulatorWithSockets(suite, 6);

@@ -6,7 +6,6 @@ import { NAT_LINK_TABLE } from '#plugins/ipv4net/api.ts';
 import {
   type Backend,
   hasEndpoints,
-  inFamily,
   keepsClient,
   type RenderedService,
   type ServiceAddress,
@@ -67,14 +66,6 @@ export function serviceValues(service: RenderedService, node: NatNode): KeyValue
 /** Those of the mapping of an address; none: it has no mapping. */
 export function backendsInVpp({ backends }: ServiceAddress): readonly Backend[] {
   return backends.slice(0, MAX_BACKENDS);
-}
-
-/** Addresses of the pods of this node whose replies NAT44 translates where the pod sends them. */
-export function podsWithClientsOutside(service: RenderedService): string[] {
-  const { addresses } = inFamily(service, 4);
-  const backends = addresses.filter(keepsClient).flatMap((address) => address.backends);
-  const pods = backends.filter(({ isLocal, place }) => isLocal && place === 'pod');
-  return [...new Set(pods.map(({ address }) => address))];
 }
 
 /** Sentences about what is not carried. */

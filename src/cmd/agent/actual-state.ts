@@ -9,6 +9,7 @@ import type {
   ActualRoute,
   ActualState,
 } from '#packet-trace/actual-state.ts';
+import { type CnatConfig, cnatOf } from '#packet-trace/cnat.ts';
 import type { RouteAction } from '#packet-trace/snapshot.ts';
 import type {
   LinuxInterfaceMetadata,
@@ -18,6 +19,7 @@ import { fromAddress, fromMac, fromPrefix, fromUnion } from '#vpp/binapi/address
 import type { VppClient } from '#vpp/binapi/api.ts';
 import { AddressFamily, FibPathType, IfStatusFlags } from '#vpp/binapi/enums.gen.ts';
 import type { FibPath, IpRouteV2, SwInterfaceDetails } from '#vpp/binapi/messages.gen.ts';
+import { dumpTranslations, fromTranslation } from '#vpp/descriptors/cnat/translation-message.ts';
 import { tagToName } from '#vpp/descriptors/tags.ts';
 import { readAcls } from './actual-acls.ts';
 import { readNat } from './actual-nat.ts';
@@ -68,6 +70,7 @@ async function readVpp({ client, scheduler }: ActualStateDeps): Promise<ActualDe
   );
   const nameOfIndex = (index: number): string => names.get(index) ?? `deleted ${index}`;
   const nat = await readNat(client, scheduler, nameOfIndex);
+  const cnat = await readCnat(client);
   const acls = await readAcls(client, await configuredAcls(scheduler), nameOfIndex);
   const internal = sources.find(({ src }) => src.name === INTERNAL_SOURCE)?.src.id;
   const routes: ActualRoute[] = [];
@@ -77,6 +80,7 @@ async function readVpp({ client, scheduler }: ActualStateDeps): Promise<ActualDe
       if (route.src !== internal) routes.push(...routesOf(route, names));
   return {
     ...(nat && { nat }),
+    ...(cnat && { cnat }),
     ...(acls && { acls }),
     interfaces: interfaces.map((one, index) => ({
       ...one,
@@ -89,6 +93,11 @@ async function readVpp({ client, scheduler }: ActualStateDeps): Promise<ActualDe
       mac: fromMac(neighbor.mac_address),
     })),
   };
+}
+
+async function readCnat(client: VppClient): Promise<CnatConfig | undefined> {
+  const found = await dumpTranslations(client);
+  return cnatOf(found.flatMap((one) => fromTranslation(one) ?? []));
 }
 
 async function configuredAcls(scheduler: Scheduler): Promise<ReadonlySet<string>> {

@@ -108,6 +108,7 @@ export function createPlugins(
     net: ipv4net,
     desired,
     host,
+    vpp,
   });
   const policies = createPolicy({
     nodeName,

@@ -1,4 +1,5 @@
 import type { Clock, Random } from '#infra/clock/clock.ts';
+import { cnatSessions } from '#packet-trace/cnat.ts';
 import type { DeviceMemory } from '#packet-trace/memory.ts';
 import type { StatsPort } from '#plugins/controller/api/ports/stats.ts';
 import type { Peer } from '#vpp/binapi/server.ts';
@@ -7,6 +8,7 @@ import { Acls } from './acl.ts';
 import { Addresses } from './addresses.ts';
 import { afPacketMessages } from './af-packet.ts';
 import { Bridging } from './bridging.ts';
+import { cnatMessages } from './cnat.ts';
 import { Dhcp, type SimDhcpServer } from './dhcp.ts';
 import { FeatureArcs } from './feature-arcs.ts';
 import { Fib } from './fib.ts';
@@ -93,6 +95,7 @@ export function startProcess(deps: {
       stnMessages(interfaces),
       puntMessages({ fib, interfaces, crash }),
       nat.handlers(),
+      cnatMessages(crash),
       dhcp.handlers(),
       proxyArpMessages(interfaces, fib),
     ],
@@ -101,7 +104,7 @@ export function startProcess(deps: {
       dhcp.forget(peer);
     },
     end: () => taps.close(),
-    memory: { nat: nat.sessions, acl: acls.sessions },
+    memory: { nat: nat.sessions, acl: acls.sessions, cnat: cnatSessions() },
     statistics: simulatedStatistics({ interfaces, traffic, nat }),
     traffic,
   };

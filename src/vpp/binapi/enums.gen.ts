@@ -30,6 +30,22 @@ export const AfPacketMode = {
 } as const;
 export type AfPacketMode = number;
 
+/** `cnat_lb_type`, u8 */
+export const CnatLbType = {
+  CNAT_LB_TYPE_DEFAULT: 0,
+  CNAT_LB_TYPE_MAGLEV: 1,
+} as const;
+export type CnatLbType = number;
+
+/** `cnat_snat_policy_flags`, u8 */
+export const CnatSnatPolicyFlags = {
+  CNAT_SNAT_POLICY_F_NONE: 0,
+  CNAT_SNAT_POLICY_F_BUFFER_NEXT: 1,
+  CNAT_SNAT_POLICY_F_NO_CLIENT: 2,
+  CNAT_SNAT_POLICY_F_USE_AS_DEFAULT: 4,
+} as const;
+export type CnatSnatPolicyFlags = number;
+
 /** `dhcp_client_state`, u32 */
 export const DhcpClientState = {
   DHCP_CLIENT_STATE_API_DISCOVER: 0,
@@ -309,3 +325,17 @@ export const IpFlowHashConfig = {
   IP_API_FLOW_HASH_FLOW_LABEL: 128,
 } as const;
 export type IpFlowHashConfig = number;
+
+/** `ip_flow_hash_config_v2`, u32 */
+export const IpFlowHashConfigV2 = {
+  IP_API_V2_FLOW_HASH_SRC_IP: 1,
+  IP_API_V2_FLOW_HASH_DST_IP: 2,
+  IP_API_V2_FLOW_HASH_SRC_PORT: 4,
+  IP_API_V2_FLOW_HASH_DST_PORT: 8,
+  IP_API_V2_FLOW_HASH_PROTO: 16,
+  IP_API_V2_FLOW_HASH_REVERSE: 32,
+  IP_API_V2_FLOW_HASH_SYMETRIC: 64,
+  IP_API_V2_FLOW_HASH_FLOW_LABEL: 128,
+  IP_API_V2_FLOW_HASH_GTPV1_TEID: 256,
+} as const;
+export type IpFlowHashConfigV2 = number;

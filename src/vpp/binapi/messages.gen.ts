@@ -5,6 +5,8 @@ import type {
   AddressFamily,
   AfPacketFlags,
   AfPacketMode,
+  CnatLbType,
+  CnatSnatPolicyFlags,
   DhcpClientState,
   FibPathFlags,
   FibPathNhProto,
@@ -31,6 +33,7 @@ import type {
   SubIfFlags,
   TapFlags,
   IpFlowHashConfig,
+  IpFlowHashConfigV2,
 } from './enums.gen.ts';
 
 export type AddressWithPrefix = Prefix;
@@ -78,6 +81,30 @@ export interface BridgeDomainSwIf {
   readonly context: number;
   readonly sw_if_index: InterfaceIndex;
   readonly shg: number;
+}
+
+export interface CnatEndpoint {
+  readonly addr: Address;
+  readonly sw_if_index: InterfaceIndex;
+  readonly if_af: AddressFamily;
+  readonly port: number;
+}
+
+export interface CnatEndpointTuple {
+  readonly dst_ep: CnatEndpoint;
+  readonly src_ep: CnatEndpoint;
+  readonly flags: number;
+}
+
+export interface CnatTranslation {
+  readonly vip: CnatEndpoint;
+  readonly id: number;
+  readonly ip_proto: IpProto;
+  readonly is_real_ip: number;
+  readonly flags: number;
+  readonly lb_type: CnatLbType;
+  readonly flow_hash_config: IpFlowHashConfigV2;
+  readonly paths: readonly CnatEndpointTuple[];
 }
 
 export interface DhcpClient {
@@ -443,6 +470,42 @@ export interface CliInband {
 export interface CliInbandReply {
   readonly retval: number;
   readonly reply: string;
+}
+
+export interface CnatSetSnatAddressesV2 {
+  readonly fwd_fib_index: number;
+  readonly ret_fib_index: number;
+  readonly snat_ip4: Ip4Address;
+  readonly snat_ip6: Ip6Address;
+  readonly sw_if_index: InterfaceIndex;
+  readonly flags: CnatSnatPolicyFlags;
+}
+
+export interface CnatSetSnatAddressesV2Reply {
+  readonly retval: number;
+}
+
+export interface CnatTranslationDel {
+  readonly id: number;
+}
+
+export interface CnatTranslationDelReply {
+  readonly retval: number;
+}
+
+export type CnatTranslationDump = Readonly<Record<string, never>>;
+
+export interface CnatTranslationDetails {
+  readonly translation: CnatTranslation;
+}
+
+export interface CnatTranslationUpdate {
+  readonly translation: CnatTranslation;
+}
+
+export interface CnatTranslationUpdateReply {
+  readonly retval: number;
+  readonly id: number;
 }
 
 export type ControlPing = Readonly<Record<string, never>>;
@@ -1612,6 +1675,9 @@ export interface Requests {
   readonly bd_ip_mac_add_del: { readonly request: BdIpMacAddDel; readonly reply: BdIpMacAddDelReply };
   readonly bridge_domain_add_del_v2: { readonly request: BridgeDomainAddDelV2; readonly reply: BridgeDomainAddDelV2Reply };
   readonly cli_inband: { readonly request: CliInband; readonly reply: CliInbandReply };
+  readonly cnat_set_snat_addresses_v2: { readonly request: CnatSetSnatAddressesV2; readonly reply: CnatSetSnatAddressesV2Reply };
+  readonly cnat_translation_del: { readonly request: CnatTranslationDel; readonly reply: CnatTranslationDelReply };
+  readonly cnat_translation_update: { readonly request: CnatTranslationUpdate; readonly reply: CnatTranslationUpdateReply };
   readonly control_ping: { readonly request: ControlPing; readonly reply: ControlPingReply };
   readonly create_loopback: { readonly request: CreateLoopback; readonly reply: CreateLoopbackReply };
   readonly create_vlan_subif: { readonly request: CreateVlanSubif; readonly reply: CreateVlanSubifReply };
@@ -1686,6 +1752,7 @@ export interface Dumps {
   readonly af_packet_dump: { readonly request: AfPacketDump; readonly details: AfPacketDetails };
   readonly bd_ip_mac_dump: { readonly request: BdIpMacDump; readonly details: BdIpMacDetails };
   readonly bridge_domain_dump: { readonly request: BridgeDomainDump; readonly details: BridgeDomainDetails };
+  readonly cnat_translation_dump: { readonly request: CnatTranslationDump; readonly details: CnatTranslationDetails };
   readonly dhcp_client_dump: { readonly request: DhcpClientDump; readonly details: DhcpClientDetails };
   readonly fib_source_dump: { readonly request: FibSourceDump; readonly details: FibSourceDetails };
   readonly ip_address_dump: { readonly request: IpAddressDump; readonly details: IpAddressDetails };

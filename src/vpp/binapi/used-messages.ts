@@ -128,6 +128,12 @@ export const usedMessages = [
   'nat44_ed_add_del_vrf_table',
   'nat44_ed_add_del_vrf_route',
 
+  // cnat
+  'cnat_translation_update',
+  'cnat_translation_del',
+  'cnat_translation_dump',
+  'cnat_set_snat_addresses_v2',
+
   // STN and punt
   'stn_add_del_rule',
   'stn_rules_dump',

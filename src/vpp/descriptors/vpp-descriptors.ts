@@ -7,6 +7,7 @@ import { vrfTableModel } from '#models/vpp/vrf-table.ts';
 import { aclDescriptor } from './acl/acl.ts';
 import { aclToInterfaceDescriptor } from './acl/acl-to-interface.ts';
 import { AclBindings } from './acl/bindings.ts';
+import { cnatTranslationDescriptor } from './cnat/translation.ts';
 import { interfaceAddressDescriptor } from './interface/address.ts';
 import { bandwidthLimitDescriptor } from './interface/bandwidth-limit.ts';
 import { dhcpClientDescriptor } from './interface/dhcp-client.ts';
@@ -81,6 +82,7 @@ const factories: readonly Factory[] = [
   nat44InterfaceDescriptor,
   nat44AddressPoolDescriptor,
   dnat44Descriptor,
+  cnatTranslationDescriptor,
   aclDescriptor,
   aclToInterfaceDescriptor,
   stnRuleDescriptor,

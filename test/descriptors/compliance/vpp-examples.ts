@@ -1,5 +1,6 @@
 /** Values of VPP of every kind, and what they become. */
 import { aclExamples } from './acl-examples.ts';
+import { cnatExamples } from './cnat-examples.ts';
 import { interfaceExamples } from './interface-examples.ts';
 import { layer2Examples } from './layer2-examples.ts';
 import { layer3Examples } from './layer3-examples.ts';
@@ -14,6 +15,7 @@ export function vppExamples(hostLinks: readonly [string, string]): readonly Exam
     ...layer2Examples,
     ...layer3Examples,
     ...nat44Examples,
+    ...cnatExamples,
     ...aclExamples,
     ...puntExamples,
   ];

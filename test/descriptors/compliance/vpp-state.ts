@@ -63,6 +63,7 @@ export async function vppState(client: VppClient): Promise<unknown> {
     proxyArpInterfaces: await client.dump('proxy_arp_intfc_dump', {}),
     arpTermination: await client.dump('bd_ip_mac_dump', { bd_id: ALL }),
     nat44: await nat44World(client),
+    cnat: await translations(client),
     stn: await client.dump('stn_rules_dump', {}),
     sockets: sorted(await client.dump('punt_socket_dump', { type: 0 })),
     redirects: await Promise.all(
@@ -105,6 +106,13 @@ export function segmentingInterfaces(
 ): Promise<readonly Indexed[]> {
   const feature = { arc: 'ip4-output', node: 'gso-ip4', end: 'interface-output' };
   return interfacesWith(client, interfaces, feature);
+}
+
+/** Of cnat. Releases before v26.06 have other ones. */
+export async function translations(client: VppClient): Promise<readonly object[]> {
+  if (!client.has('cnat_set_snat_addresses_v2')) return [];
+  const found = await client.dump('cnat_translation_dump', {});
+  return found.map(({ translation }) => translation);
 }
 
 /** Interfaces that have a policer, with its node. */

@@ -192,7 +192,8 @@ export class RealServiceCluster implements ServiceCluster {
   }
 
   natLoopbackOf(node: NodeName): string {
-    return `10.1.${this.#node(node).id}.254`;
+    const { id } = this.#node(node);
+    return this.#families[0] === 4 ? `10.1.${id}.254` : `fd01::${id}:ffff:ffff:ffff:fffe`;
   }
 
   serviceAddress(ipv4: string): string {

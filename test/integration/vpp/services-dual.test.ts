@@ -1,6 +1,6 @@
 /**
  * Services of two nodes whose pods have addresses of both families, with either one first: each client at each kind of address
- * in each family. Clients outside are served in IPv4 alone.
+ * in each family.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -33,17 +33,21 @@ interface TestPod {
 interface Asked {
   readonly clusterIp: Readonly<Record<Family, string>>;
   readonly external: Readonly<Record<Family, string>>;
+  /** Of its load balancer. */
+  readonly balanced: Readonly<Record<Family, string>>;
   readonly nodePort: number;
 }
 
 const web: Asked = {
   clusterIp: { 4: '10.96.0.10', 6: 'fd05::10' },
   external: { 4: '203.0.113.10', 6: '2001:db8::10' },
+  balanced: { 4: '203.0.113.20', 6: '2001:db8::20' },
   nodePort: 30_080,
 };
 const local: Asked = {
   clusterIp: { 4: '10.96.0.11', 6: 'fd05::11' },
   external: { 4: '203.0.113.11', 6: '2001:db8::11' },
+  balanced: { 4: '203.0.113.21', 6: '2001:db8::21' },
   nodePort: 30_081,
 };
 
@@ -67,7 +71,7 @@ const matrix = (first: Family) =>
 
     async function put(
       name: string,
-      { clusterIp, external, nodePort }: Asked,
+      { clusterIp, external, balanced, nodePort }: Asked,
       backends: readonly string[],
       external_traffic_policy = '',
     ): Promise<void> {
@@ -77,11 +81,12 @@ const matrix = (first: Family) =>
       const service = serviceModel.canonical({
         name,
         namespace: 'default',
-        service_type: 'NodePort',
+        service_type: 'LoadBalancer',
         external_traffic_policy,
         cluster_ip: clusterIp[first],
         cluster_ips: inOrder(clusterIp),
         external_ips: inOrder(external),
+        lb_ingress_ips: inOrder(balanced),
         port: port.map((one) => ({ ...one, port: 80, node_port: nodePort })),
       });
       const endpoints = endpointsModel.canonical({
@@ -132,11 +137,9 @@ const matrix = (first: Family) =>
       for (const address of (await nodeIdentity(one!.node)).nodeIps)
         asked.set(address.includes(':') ? 6 : 4, address);
       for (const family of families)
-        for (const { external } of [web, local])
-          await cluster.routeOutside(
-            `${external[family]}/${family === 4 ? 32 : 128}`,
-            asked.get(family)!,
-          );
+        for (const { external, balanced } of [web, local])
+          for (const address of [external[family], balanced[family]])
+            await cluster.routeOutside(`${address}/${family === 4 ? 32 : 128}`, asked.get(family)!);
       clients.set('pod', pods.get('a')!.station);
       clients.set('remote pod', pods.get('x')!.station);
       clients.set('host', new Station('host', one!.host, one!.sysFs));
@@ -182,40 +185,42 @@ const matrix = (first: Family) =>
       }
     }
 
-    it('outside to each kind of address, IPv4', async () => {
-      assertNone(await connect('outside', web.clusterIp[4], 80), 'cluster IP');
-      const cells = {
-        'node port': [asked.get(4)!, web.nodePort, ['b', 'x']],
-        'external IP': [web.external[4], 80, ['b', 'x']],
-        'node port, Local': [asked.get(4)!, local.nodePort, ['a']],
-        'external IP, Local': [local.external[4], 80, ['a']],
-      } as const;
-      for (const [cell, [address, port, backends]] of Object.entries(cells))
-        assertBackends(await connect('outside', address, port), backends, `outside to ${cell}`);
-    });
+    for (const family of families)
+      it(`outside to each kind of address, IPv${family}`, async () => {
+        const nodeAddress = asked.get(family)!;
+        assertNone(await connect('outside', web.clusterIp[family], 80), 'cluster IP');
+        const cells = {
+          'node port': [nodeAddress, web.nodePort, ['b', 'x']],
+          'external IP': [web.external[family], 80, ['b', 'x']],
+          'load balancer': [web.balanced[family], 80, ['b', 'x']],
+          'node port, Local': [nodeAddress, local.nodePort, ['a']],
+          'external IP, Local': [local.external[family], 80, ['a']],
+          'load balancer, Local': [local.balanced[family], 80, ['a']],
+        } as const;
+        for (const [cell, [address, port, backends]] of Object.entries(cells))
+          assertBackends(await connect('outside', address, port), backends, `outside to ${cell}`);
+      });
 
-    it('outside to each kind of address, IPv6: none is served, and each service is named', async () => {
-      for (const { clusterIp, external, nodePort } of [web, local]) {
-        assertNone(await connect('outside', clusterIp[6], 80), 'cluster IP');
-        assertNone(await connect('outside', external[6], 80), 'external IP');
-        assertNone(await connect('outside', asked.get(6)!, nodePort), 'node port');
-      }
+    it('no service has a problem', async () => {
       const { body } = await cluster.nodes[0]!.node.agent.get('/contiv/v1/services');
       const services = body as { name: string; problems: string[] }[];
-      for (const { name, problems } of services)
-        assert.match(problems.join(), /^IPv6 is carried at sockets only/, name);
+      for (const { name, problems } of services) assert.deepEqual(problems, [], name);
     });
 
     it('a killed agent changes nothing when it starts again, and services continue', async () => {
       const { node } = cluster.nodes[0]!;
       const before = await node.configuration();
       await node.agent.end('SIGKILL');
-      for (const family of families)
-        assertBackends(await connect('pod', web.clusterIp[family], 80), ['b', 'x']);
+      const assertServed = async () => {
+        for (const family of families) {
+          assertBackends(await connect('pod', web.clusterIp[family], 80), ['b', 'x']);
+          assertBackends(await connect('outside', web.external[family], 80), ['b', 'x']);
+        }
+      };
+      await assertServed();
       await node.agent.start();
       assert.deepEqual(await node.configuration(), before);
-      for (const family of families)
-        assertBackends(await connect('pod', web.clusterIp[family], 80), ['b', 'x']);
+      await assertServed();
     });
   });
 

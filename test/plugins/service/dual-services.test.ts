@@ -4,13 +4,16 @@ import { describe, it } from 'node:test';
 import { podModel } from '#kubernetes/models/pod.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import type { SocketService } from '#models/linux/socket-service.ts';
+import { type CnatTranslation, cnatTranslationModel } from '#models/vpp/cnat-translation.ts';
 import { FakeHost } from '../fake-ports.ts';
+import { fakeVppWithNics } from '../ipv4net/vpp-with.ts';
 import { startedNode } from '../ipv4net/wired-node.ts';
 import { nodeValue, type TestNode, vppNodeValue } from '../test-node.ts';
 import { type AddressPlan, ipv4First, ipv6First } from './address-plan.ts';
 import { endpointsValue, serviceValue, type TestEndpoint } from './service-values.ts';
 
 const KEY = 'config/linux/socket/v2/service/default/web';
+const CNAT = cnatTranslationModel.keyPrefix;
 const DNAT = 'config/vpp/nat/v2/dnat44/default/web';
 const four: TestEndpoint = { ip: '10.1.1.2', node: 'node-a', pod: 'local' };
 const six: TestEndpoint = { ip: 'fd01:0:0:1::2', node: 'node-a', pod: 'local' };
@@ -18,13 +21,15 @@ const remote: TestEndpoint = { ip: 'fd01:0:0:2::2', node: 'node-b', pod: 'remote
 const CLUSTER_IP = '10.96.0.9';
 const bothIps = [CLUSTER_IP, 'fd05::9'];
 
-async function dualNode(plan: AddressPlan, hasSockets = true): Promise<TestNode> {
+async function dualNode(plan: AddressPlan, hasSockets = true, hasCnat = true): Promise<TestNode> {
   const host = new FakeHost();
   host.hostLinks = [{ name: 'eth0', mtu: 1500, addresses: ['172.16.0.1/24', 'fd09::1/64'] }];
   host.ipv6 = true;
   host.socketServices = hasSockets;
   const service = { socketServices: '/sys/fs' };
-  return await startedNode({ host, service, yaml: plan.yaml }, [
+  const vpp = fakeVppWithNics('Gig1', 'Gig2');
+  vpp.cnat = hasCnat;
+  return await startedNode({ host, vpp, service, yaml: plan.yaml }, [
     nodeValue('node-a', '172.16.0.1', 'fd09::1'),
     vppNodeValue(2, 'node-b', '192.168.16.2/24', 'fd03::2/64'),
     nodeValue('node-b', '172.16.0.2', 'fd09::2'),
@@ -42,6 +47,18 @@ function socketsOf(node: TestNode): Record<string, string[]> {
       ]),
     );
   return Object.fromEntries(all);
+}
+
+/** Backends of the translations, by `fd03::1 30080`. */
+function cnatOf(node: TestNode): Record<string, string[]> {
+  const keys = [...node.config.keys()].filter((key) => key.startsWith(CNAT));
+  const found = keys.map((key) => node.at<CnatTranslation>(key));
+  return Object.fromEntries(
+    found.map((one) => [
+      `${one.external_ip} ${one.external_port}`,
+      one.backends.map(({ ip_address }) => ip_address).sort(),
+    ]),
+  );
 }
 
 function natOf(node: TestNode): string[] {
@@ -74,10 +91,11 @@ for (const [title, plan] of Object.entries({ 'IPv4 first': ipv4First, 'IPv6 firs
         'OTHER_NODES :: 30080': ipv6,
       });
       assert.deepEqual(natOf(node), ['10.96.0.9', '172.16.0.1', '192.168.16.1', '203.0.113.1']);
-      assert.match(
-        node.services.serviceProblems().get('default/web')?.join() ?? '',
-        /^IPv6 is carried at sockets only/,
-      );
+      assert.deepEqual(cnatOf(node), {
+        '2001:db8::1 80': [six.ip, remote.ip],
+        'fd03::1 30080': [six.ip, remote.ip],
+      });
+      assert.equal(node.services.serviceProblems().size, 0);
     });
 
     it('with addresses of one family have nothing in the other one', async () => {
@@ -133,7 +151,11 @@ for (const [title, plan] of Object.entries({ 'IPv4 first': ipv4First, 'IPv6 firs
         [['default/web', { port: 31_000, localEndpoints: 1 }]],
       );
       await node.put(balanced(['fd05::9']));
-      assert.equal(node.services.healthChecks().size, 0);
+      assert.equal(node.services.healthChecks().size, 1);
+      const old = await dualNode(plan, true, false);
+      await old.put(endpointsValue('web', [four, six]));
+      await old.put(balanced(['fd05::9']));
+      assert.equal(old.services.healthChecks().size, 0);
     });
 
     it('and host ports of a pod are at the addresses of its families, with the source of each', async () => {

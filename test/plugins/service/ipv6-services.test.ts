@@ -1,12 +1,15 @@
-/** Services of pods with addresses of IPv6: the kernel translates them at sockets, and nothing in VPP does. */
+/** Services of pods with addresses of IPv6: the kernel translates them at sockets, and cnat of VPP for clients outside. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { podModel } from '#kubernetes/models/pod.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import { type SocketNodeAddress, socketNodeAddressKey } from '#models/linux/socket-node-address.ts';
 import type { SocketService } from '#models/linux/socket-service.ts';
+import { type CnatTranslation, cnatTranslationModel } from '#models/vpp/cnat-translation.ts';
 import type { VppRoute } from '#models/vpp/route.ts';
+import { VRF_LINK_TABLE } from '#plugins/ipv4net/api.ts';
 import { FakeHost } from '../fake-ports.ts';
+import { fakeVppWithNics } from '../ipv4net/vpp-with.ts';
 import { startedNode } from '../ipv4net/wired-node.ts';
 import { type KubeValue, nodeValue, type TestNode, vppNodeValue } from '../test-node.ts';
 import { endpointsValue, serviceValue, type TestEndpoint } from './service-values.ts';
@@ -22,6 +25,8 @@ ipamConfig:
   vxlanCIDR: fd04::/64
   serviceCIDR: fd05::/108
 `;
+const CNAT = cnatTranslationModel.keyPrefix;
+const NAT_LOOPBACK = 'fd01::1:ffff:ffff:ffff:fffe';
 const CLUSTER_IP = 'fd05::a';
 const OUTSIDE = /^IPv6 is carried at sockets only: clients outside of the cluster are not served/;
 const inside: TestEndpoint = { ip: 'fd01:0:0:1::2', node: 'node-a', pod: 'local-2' };
@@ -33,19 +38,28 @@ const [insideBackend, remoteBackend] = [inside, remote].map(({ ip }) => ({
 }));
 const nodeB = [vppNodeValue(2, 'node-b', 'fd03::2/64'), nodeValue('node-b', 'fd09::6')];
 
-async function ipv6Node(hasSockets: boolean, others: readonly KubeValue[] = []): Promise<TestNode> {
+async function ipv6Node(
+  hasSockets: boolean,
+  others: readonly KubeValue[] = [],
+  hasCnat = true,
+): Promise<TestNode> {
   const host = new FakeHost();
   host.hostLinks = [{ name: 'eth0', mtu: 1500, addresses: ['fd09::5/64', '172.16.0.5/24'] }];
   host.ipv6 = true;
   host.socketServices = hasSockets;
   const service = { socketServices: '/sys/fs' };
-  return await startedNode({ host, service, yaml: YAML }, [...nodeB, ...others]);
+  const vpp = fakeVppWithNics('Gig1', 'Gig2');
+  vpp.cnat = hasCnat;
+  return await startedNode({ host, vpp, service, yaml: YAML }, [...nodeB, ...others]);
 }
 
 function podValue(name: string, fields: Parameters<typeof podModel.canonical>[0]): KubeValue {
   const value = podModel.canonical({ ...fields, name, namespace: 'default' });
   return { resource: 'pod', key: resources.pod.key(name, 'default'), value };
 }
+
+const routeKey = (vrf: number, destination: string) =>
+  `config/vpp/v2/route/vrf/${vrf}/dst/${destination}/gw/::`;
 
 const keysOf = (node: TestNode, part: string) =>
   [...node.config.keys()].filter((key) => key.includes(part));
@@ -84,13 +98,19 @@ describe('a service of an IPv6 cluster', () => {
         host_source: '',
       },
     ]);
-    assert.equal(node.services.rendererName(), 'socket');
-    assert.deepEqual([...node.services.valuesOf('default/web').keys()], [KEY]);
-    for (const address of node.services.renderedServices().get('default/web')!.addresses)
+    assert.equal(node.services.rendererName(), 'cnat, socket');
+    const translations = ['2001:db8::1/80', '2001:db8::2/80', 'fd03::1/30080'];
+    assert.deepEqual([...node.services.valuesOf('default/web').keys()].sort(), [
+      KEY,
+      ...translations.map((end) => `${CNAT}TCP/${end}`),
+    ]);
+    for (const one of node.services.renderedServices().get('default/web')!.addresses) {
+      const isInVpp = translations.includes(`${one.address}/${one.port}`);
       assert.deepEqual(
-        node.services.carriersOf(address).map(({ carrier }) => carrier),
-        ['sockets'],
+        node.services.carriersOf(one).map(({ carrier }) => carrier),
+        isInVpp ? ['cnat', 'sockets'] : ['sockets'],
       );
+    }
   });
 
   it('with the policy Local has other backends at the addresses of another node', async () => {
@@ -114,8 +134,8 @@ describe('a service of an IPv6 cluster', () => {
     );
   });
 
-  it('is reported by its name if it has addresses for clients outside', async () => {
-    const node = await ipv6Node(true);
+  it('of a VPP that lacks cnat is reported by its name if it has addresses for clients outside', async () => {
+    const node = await ipv6Node(true, [], false);
     await node.put(serviceValue('web', CLUSTER_IP));
     assert.equal(node.services.serviceProblems().size, 0);
     await node.put(serviceValue('web', CLUSTER_IP, { external_ips: ['2001:db8::2'] }));
@@ -137,7 +157,7 @@ describe('a service of an IPv6 cluster', () => {
     );
     await node.put(endpointsValue('web', [inside]));
     await node.put(nodeValue('node-a', 'fd09::7'));
-    assert.deepEqual(keysOf(node, '/nat/'), []);
+    assert.deepEqual(keysOf(node, '/nat/'), [`${CNAT}TCP/2001:db8::2/80`]);
     assert.deepEqual(keysOf(node, 'exemption'), ['config/linux/socket/v2/exemption/c1']);
     assert.equal(node.services.translationOf({ containerId: 'c1' }), undefined);
     assert.equal(node.services.translationOf({ containerId: 'c2' }), 'sockets');
@@ -147,16 +167,78 @@ describe('a service of an IPv6 cluster', () => {
     assert.deepEqual(new Map(node.config), heard);
   });
 
-  it('has no health check for load balancers, which would send clients that are not served', async () => {
+  it('has a health check for load balancers only if the clients that they send are served', async () => {
+    for (const hasCnat of [true, false]) {
+      const node = await ipv6Node(true, [], hasCnat);
+      await node.put(
+        serviceValue('web', CLUSTER_IP, {
+          service_type: 'LoadBalancer',
+          external_traffic_policy: 'Local',
+          health_check_node_port: 31_000,
+        }),
+      );
+      assert.equal(node.services.healthChecks().size, hasCnat ? 1 : 0);
+    }
+  });
+
+  it('has a translation for each address at which clients outside ask, with the NAT loopback as their source', async () => {
     const node = await ipv6Node(true);
-    await node.put(
-      serviceValue('web', CLUSTER_IP, {
-        service_type: 'LoadBalancer',
-        external_traffic_policy: 'Local',
-        health_check_node_port: 31_000,
-      }),
+    const web = serviceValue('web', CLUSTER_IP, {
+      service_type: 'LoadBalancer',
+      session_affinity: 'ClientIP',
+      lb_ingress_ips: ['2001:db8::1'],
+      // of the host, at which no packet comes to VPP
+      external_ips: ['fd09::5'],
+      port: [{ name: 'http', protocol: 'TCP', port: 80, node_port: 30_080 }],
+    });
+    await node.put(web);
+    await node.put(endpointsValue('web', [inside, remote]));
+    const backends = [inside, remote].map(({ ip }) => ({ ip_address: ip, port: 8080 }));
+    const common = { protocol: 'TCP', client_affinity: true, backends };
+    assert.deepEqual(
+      keysOf(node, CNAT)
+        .sort()
+        .map((key) => node.at(key)),
+      [
+        { external_ip: '2001:db8::1', external_port: 80, source_ip: NAT_LOOPBACK, ...common },
+        { external_ip: 'fd03::1', external_port: 30_080, source_ip: NAT_LOOPBACK, ...common },
+      ],
     );
-    assert.equal(node.services.healthChecks().size, 0);
+    assert.equal(node.at<VppRoute>(routeKey(0, '2001:db8::1/128')).type, 'UNREACHABLE');
+    assert.equal(node.at<VppRoute>(routeKey(1, '2001:db8::1/128')).type, 'DROP');
+    assert.equal(node.at<VppRoute>(routeKey(0, `${NAT_LOOPBACK}/128`)).type, 'UNREACHABLE');
+  });
+
+  it('without endpoints has no translation, which VPP does not survive, and refuses its clients', async () => {
+    const node = await ipv6Node(true);
+    await node.put(serviceValue('web', CLUSTER_IP, { external_ips: ['2001:db8::1'] }));
+    await node.put(endpointsValue('web', [inside]));
+    assert.equal(keysOf(node, CNAT).length, 1);
+    await node.put(endpointsValue('web', []));
+    assert.deepEqual(keysOf(node, CNAT), []);
+    assert.equal(node.at<VppRoute>(routeKey(0, '2001:db8::1/128')).type, 'UNREACHABLE');
+  });
+
+  it('with the policy Local keeps its clients, and what pods answer passes cnat while there is such a backend', async () => {
+    const node = await ipv6Node(true);
+    await node.add('local-2', 'c1');
+    const local = serviceValue('web', CLUSTER_IP, {
+      external_ips: ['2001:db8::1'],
+      external_traffic_policy: 'Local',
+    });
+    await node.put(local);
+    await node.put(endpointsValue('web', [inside, remote]));
+    const [key = ''] = keysOf(node, CNAT);
+    const { source_ip, backends } = node.at<CnatTranslation>(key);
+    assert.deepEqual([source_ip, backends], ['', [{ ip_address: inside.ip, port: 8080 }]]);
+    const routes = () =>
+      keysOf(node, `/vrf/${VRF_LINK_TABLE}/`).filter((one) => /::\/1\//.test(one));
+    assert.equal(routes().length, 2);
+    for (const one of routes()) assert.equal(node.at<VppRoute>(one).outgoing_interface, 'cnatLink');
+    await node.put(endpointsValue('web', [remote]));
+    assert.deepEqual(routes(), []);
+    // other nodes serve the clients of the address
+    assert.deepEqual(keysOf(node, '2001:db8::1'), []);
   });
 
   it('has the host ports of pods of this node at sockets', async () => {
@@ -181,7 +263,8 @@ describe('a service of an IPv6 cluster', () => {
         ],
       ],
     );
-    assert.equal(node.services.serviceProblems().get('default/pod:local-2')?.length, 1);
+    assert.equal(node.services.serviceProblems().size, 0);
+    assert.equal(keysOf(node, CNAT).length, 2);
   });
 
   it('is reached at the addresses of IPv6 that the nodes have', async () => {

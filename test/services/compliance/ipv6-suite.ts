@@ -1,4 +1,4 @@
-/** Services of an IPv6 cluster besides cluster IPs and node ports, and their limits: only sockets carry them. */
+/** Services of an IPv6 cluster besides cluster IPs and node ports, for clients in the cluster, which only sockets carry. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Place, ServiceCluster, StartServiceCluster } from '../service-cluster.ts';
@@ -53,13 +53,6 @@ export function ipv6Suite(start: StartServiceCluster): void {
       for (const ipv4 of ['203.0.113.10', '203.0.113.11'])
         for (const from of [a, x, host1, host2])
           assertBackends(await connect(from, cluster.serviceAddress(ipv4), 80, ENOUGH), ['b', 'x']);
-    });
-
-    it('are not reached from outside of the cluster', async () => {
-      const address = cluster.serviceAddress('203.0.113.11');
-      await cluster.routeFromOutside(`${address}/128`, 'node1');
-      assertNone(await connect('outside', address, 80));
-      assertNone(await connect('outside', cluster.vppAddressOf('node1'), 30_090));
     });
 
     it('follow loadBalancerSourceRanges', async () => {

@@ -189,7 +189,8 @@ export class SimulatedServiceCluster implements ServiceCluster {
   }
 
   natLoopbackOf(node: NodeName): string {
-    return `10.1.${idOf(node)}.254`;
+    const id = idOf(node);
+    return this.#family === 4 ? `10.1.${id}.254` : `fd01::${id}:ffff:ffff:ffff:fffe`;
   }
 
   serviceAddress(ipv4: string): string {

@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { DeepInput } from '#models/model.ts';
 import { type AclRule, aclModel } from '#models/vpp/acl.ts';
+import { cnatTranslationModel } from '#models/vpp/cnat-translation.ts';
 import { type DNat44StaticMapping, dnat44Model } from '#models/vpp/dnat44.ts';
 import { ipRedirectModel } from '#models/vpp/ip-redirect.ts';
 import { nat44AddressPoolModel } from '#models/vpp/nat44-address-pool.ts';
@@ -29,6 +30,27 @@ function ruled(rule: DeepInput<AclRule>) {
 }
 
 describe('refused before anything is sent', () => {
+  test('translations of cnat', () => {
+    const one = { ip_address: 'fd01::2', port: 80 };
+    const valid = { external_ip: 'fd16::1', external_port: 80, backends: [one] };
+    assertRejected('vpp-cnat-translation', cnatTranslationModel, [
+      [{ ...valid, external_ip: '' }, 'external_ip'],
+      [{ ...valid, external_ip: '10.0.0.1' }, 'external_ip'],
+      [{ ...valid, external_ip: '::' }, 'external_ip'],
+      [{ ...valid, external_port: 0 }, 'external_port'],
+      [{ ...valid, external_port: 65_536 }, 'external_port'],
+      [{ ...valid, source_ip: '10.0.0.1' }, 'source_ip'],
+      [{ ...valid, source_ip: '::' }, 'source_ip'],
+      [{ ...valid, backends: [] }, 'backends'],
+      [{ ...valid, backends: [one, one] }, 'backends'],
+      [{ ...valid, backends: [one, { ...one, ip_address: '10.0.0.1' }] }, 'backends[0].ip_address'],
+      [{ ...valid, backends: [{ ...one, port: 0 }] }, 'backends[0].port'],
+    ]);
+    assertAccepted('vpp-cnat-translation', cnatTranslationModel, [
+      valid,
+      { ...valid, source_ip: 'fd01::fffe', client_affinity: true, protocol: 'UDP' },
+    ]);
+  });
   test('NAT44', () => {
     const a = { name: 'a' };
     const address = { address: '10.1.1.1' };

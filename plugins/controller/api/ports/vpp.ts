@@ -60,6 +60,8 @@ export interface VppPort {
   permittedConnections(prefix: string): Promise<readonly PermittedConnections[]>;
   /** Whether VPP can limit the bandwidth of interfaces. */
   hasPolicers(): Promise<boolean>;
+  /** Whether cnat of VPP translates as services need it (since v26.06). */
+  hasCnat(): Promise<boolean>;
   segmentation(): Promise<SegmentationTraits>;
   /**
    * Makes VPP trace the next received packets, for `vppctl show trace`.

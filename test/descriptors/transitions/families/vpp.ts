@@ -4,6 +4,7 @@ import { hostLinks } from '#test/vpp/descriptors/backends.ts';
 import { vppExamples } from '../../compliance/vpp-examples.ts';
 import { type Family, familiesOf } from '../family.ts';
 import { aclFamilies } from './acl.ts';
+import { cnatFamilies } from './cnat.ts';
 import { interfaceFamilies } from './interfaces.ts';
 import { layer2Families } from './layer2.ts';
 import { layer3Families } from './layer3.ts';
@@ -18,6 +19,7 @@ export const writtenFamilies: readonly Family[] = [
   ...layer3Families,
   ...linkFamilies,
   ...nat44Families,
+  ...cnatFamilies,
   ...aclFamilies,
   ...puntFamilies,
 ];

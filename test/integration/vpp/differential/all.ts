@@ -1,4 +1,5 @@
 import { baseMessages } from './base-messages.ts';
+import { cnatMessages } from './cnat-messages.ts';
 import { interfaceMessages } from './interface-messages.ts';
 import { serviceMessages } from './service-messages.ts';
 import type { Differential } from './suite.ts';
@@ -9,5 +10,6 @@ export const DIFFERENTIALS: readonly Differential[] = [
   baseMessages,
   interfaceMessages,
   serviceMessages,
+  cnatMessages,
   tapMessages,
 ];

@@ -1,0 +1,77 @@
+/**
+ * Translations of addresses of IPv6 by the plugin cnat, from VPP 26.06 on. VPP puts one before the entry that table 0 has for the
+ * address, or for the network around it, so it needs no feature of an interface, and what it does not translate goes the way of
+ * that entry. A translation carries no mark, so all of IPv6 are managed.
+ */
+import { checkField } from '#kvscheduler/api/check-field.ts';
+import { defineDescriptor } from '#kvscheduler/api/define-descriptor.ts';
+import type { KvDescriptor } from '#kvscheduler/api/descriptor.ts';
+import { type CnatTranslation, cnatTranslationModel } from '#models/vpp/cnat-translation.ts';
+import { ignoreNotFound } from '../ignored-retvals.ts';
+import { mapInSlices } from '../map-in-slices.ts';
+import type { VppDescriptorOptions } from '../options.ts';
+import { SessionCounters } from './session-counters.ts';
+import { ANY, dumpTranslations, fromTranslation, toTranslation } from './translation-message.ts';
+
+/** Of VPP. */
+interface Metadata {
+  readonly id: number;
+}
+
+const MAX_PORT = 65_535;
+
+export function cnatTranslationDescriptor({
+  client,
+  clock,
+}: VppDescriptorOptions): KvDescriptor<CnatTranslation, Metadata> {
+  const counters = new SessionCounters(client);
+  const set = async (value: CnatTranslation): Promise<Metadata> => {
+    await counters.add();
+    const { id } = await client.request('cnat_translation_update', {
+      translation: toTranslation(value),
+    });
+    return { id };
+  };
+
+  return defineDescriptor('vpp-cnat-translation', cnatTranslationModel, {
+    validate,
+    create: (_key, value) => set(value),
+    update: (_key, _before, after) => set(after),
+    // VPP keeps how an existing translation chooses
+    needsRecreate: (_key, before, after) => before.client_affinity !== after.client_affinity,
+    async delete(_key, _value, { id }) {
+      await ignoreNotFound(client.request('cnat_translation_del', { id }));
+    },
+
+    async retrieve() {
+      const values = await mapInSlices(clock, await dumpTranslations(client), (translation) => {
+        const value = fromTranslation(translation);
+        if (value === undefined) return [];
+        const key = cnatTranslationModel.key(value);
+        return [{ key, value, metadata: { id: translation.id }, origin: 'from-NB' as const }];
+      });
+      return values.flat();
+    },
+  });
+}
+
+function validate(key: string, value: CnatTranslation): void {
+  const isV6 = (address: string): boolean => address.includes(':') && address !== ANY;
+  const isPort = (port: number): boolean => port > 0 && port <= MAX_PORT;
+  checkField(key, isV6(value.external_ip), 'external_ip', 'must be an IPv6 address');
+  checkField(key, isPort(value.external_port), 'external_port', 'must be 1 to 65535');
+  const hasNoSource = value.source_ip === '';
+  checkField(key, hasNoSource || isV6(value.source_ip), 'source_ip', 'must be an IPv6 address');
+  checkField(key, value.backends.length > 0, 'backends', 'VPP aborts on a translation without one');
+  for (const [position, { ip_address, port }] of value.backends.entries()) {
+    checkField(
+      key,
+      isV6(ip_address),
+      `backends[${position}].ip_address`,
+      'must be an IPv6 address',
+    );
+    checkField(key, isPort(port), `backends[${position}].port`, 'must be 1 to 65535');
+  }
+  const ends = new Set(value.backends.map(({ ip_address, port }) => `${ip_address} ${port}`));
+  checkField(key, ends.size === value.backends.length, 'backends', 'one is listed twice');
+}

@@ -1,0 +1,38 @@
+import { cnatTranslationModel } from '#models/vpp/cnat-translation.ts';
+import { changing } from './example-values.ts';
+import type { Example } from './suite.ts';
+
+const web = { external_ip: 'fd16::1', external_port: 30_080 } as const;
+
+const backend = (last: number) => ({ ip_address: `fd01::1:0:0:0:${last}`, port: 8080 });
+
+/** Example values of cnat. */
+export const cnatExamples: readonly Example[] = [
+  {
+    name: 'translation that replaces the client',
+    ...changing(
+      cnatTranslationModel,
+      { ...web, source_ip: 'fd01::1:ffff:ffff:ffff:fffe', backends: [backend(2), backend(3)] },
+      { backends: [backend(3), backend(4), backend(5)] },
+      true,
+    ),
+  },
+  {
+    name: 'translation of UDP that keeps the client',
+    ...changing(
+      cnatTranslationModel,
+      { ...web, protocol: 'UDP', backends: [backend(2)] },
+      { source_ip: 'fd01::1:ffff:ffff:ffff:fffe' },
+      true,
+    ),
+  },
+  {
+    name: 'translation with affinity',
+    ...changing(
+      cnatTranslationModel,
+      { ...web, external_port: 80, client_affinity: true, backends: [backend(2), backend(3)] },
+      { client_affinity: false },
+      false,
+    ),
+  },
+];
