@@ -46,6 +46,20 @@ describe('the data of nodes in the datastore', () => {
     assert.deepEqual([...(await cluster.records()).keys()], [`${PREFIX}k8s/node/n2`]);
   });
 
+  it('includes its records beside those of all nodes', async () => {
+    const keysOfAll = (name: string) => [
+      `/vnf-agent/contiv-nodeconfig/${name}`,
+      `/vnf-agent/contiv-policyenforcement/${name}`,
+    ];
+    const other = 'n1-0';
+    for (const key of [...keysOfAll('n1'), ...keysOfAll(other)])
+      await cluster.database.put(key, '{}');
+    cluster.delete('Node', 'n1');
+    await cluster.settle(30 * MINUTE);
+    for (const key of keysOfAll('n1')) assert.equal(await cluster.database.get(key), undefined);
+    for (const key of keysOfAll(other)) assert.equal(await cluster.database.get(key), '{}');
+  });
+
   it('stays when the node returns in the meantime', async () => {
     cluster.delete('Node', 'n1');
     await cluster.settle(13 * MINUTE);
