@@ -3,6 +3,8 @@ import type { VppClient } from '../../binapi/api.ts';
 export interface FibSources {
   /** ID of the source of routes that were added over VPP's API. */
   readonly api: number;
+  /** ID of the source of what cnat puts before routes; undefined: VPP has none. */
+  readonly cnat: number | undefined;
   /** Whether routes of this source take effect instead of those of the API. */
   precedesApi(source: number): boolean;
 }
@@ -39,6 +41,7 @@ export class FibSourceReader {
     const preceding = new Set(
       sources.filter(({ priority }) => priority < api.priority).map(({ id }) => id),
     );
-    return { api: api.id, precedesApi: (source) => preceding.has(source) };
+    const cnat = sources.find(({ name }) => name === 'cnat')?.id;
+    return { api: api.id, cnat, precedesApi: (source) => preceding.has(source) };
   }
 }

@@ -7,10 +7,12 @@ import type { KeyedValue } from '#kvscheduler/api/descriptor.ts';
 import type { VppRoute } from '#models/vpp/route.ts';
 import { toPrefix } from '../../binapi/addresses.ts';
 import type { VppClient } from '../../binapi/api.ts';
+import { FibPathType } from '../../binapi/enums.gen.ts';
 import type { IpRouteV2 } from '../../binapi/messages.gen.ts';
 import { VppRefusedError } from '../../binapi/retval-error.ts';
 import type { FibSources } from './fib-sources.ts';
 
+const UNREACHABLE = FibPathType.FIB_API_PATH_TYPE_ICMP_UNREACH;
 const NO_SUCH_FIB = -3;
 const NO_SUCH_ENTRY = -6;
 
@@ -27,6 +29,29 @@ export async function hiddenRoutes(
     }),
   );
   return routes.filter((_, position) => isHidden[position]);
+}
+
+/**
+ * Those of the routes that refuse an address before which cnat has put itself: VPP returns its source, with the path of the
+ * route.
+ */
+export async function refusalsBehindCnat(
+  client: VppClient,
+  { cnat }: FibSources,
+  routes: readonly KeyedValue<VppRoute>[],
+): Promise<readonly KeyedValue<VppRoute>[]> {
+  if (cnat === undefined) return [];
+  const entries = await Promise.all(
+    routes.map(({ value }) => (mayBeBehindCnat(value) ? routeTo(client, value) : undefined)),
+  );
+  return routes.filter((_, position) => {
+    const { src, paths = [] } = entries[position] ?? {};
+    return src === cnat && paths.some(({ type }) => type === UNREACHABLE);
+  });
+}
+
+function mayBeBehindCnat({ type, dst_network }: VppRoute): boolean {
+  return type === 'UNREACHABLE' && dst_network.endsWith('/128');
 }
 
 /**

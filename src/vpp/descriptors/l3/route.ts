@@ -13,7 +13,7 @@ import { interfaceNames } from '../names-by-index.ts';
 import type { VppDescriptorOptions } from '../options.ts';
 import { deadPaths, isThroughInterface, type TableOfSuspects } from './dead-paths.ts';
 import { FibSourceReader } from './fib-sources.ts';
-import { hiddenRoutes, routeTo } from './hidden-routes.ts';
+import { hiddenRoutes, refusalsBehindCnat, routeTo } from './hidden-routes.ts';
 import {
   fromPath,
   isAny,
@@ -29,6 +29,7 @@ import {
  * return routes of VPP itself, its neighbors or its DHCP client. Nor does it return a route to a subnet of
  * which an interface in the table has an address: the subnet of the interface is in effect instead. Such a
  * route exists if it was configured or found on this connection to VPP; otherwise it is added again.
+ * A route that refuses an address is returned with the source of cnat while that translates there.
  */
 export function routeDescriptor({
   client,
@@ -111,13 +112,16 @@ export function routeDescriptor({
         for (const one of await deadPaths(client, suspects)) ctx.leftover(one);
       const interfaces = new Set(names.values());
       const known: KeyedValue<VppRoute>[] = [];
+      const unknown: KeyedValue<VppRoute>[] = [];
       await mapInSlices(clock, correlate, (each) => {
         const isRequested = ctx.only?.has(each.key) ?? true;
         const { outgoing_interface: name } = each.value;
         // VPP deletes the routes of an interface with it
         if (!isRequested || found.has(each.key) || (name !== '' && !interfaces.has(name))) return;
-        if (ctx.isKnown(each.key)) known.push(each);
+        (ctx.isKnown(each.key) ? known : unknown).push(each);
       });
+      for (const { key, value } of await refusalsBehindCnat(client, sources, unknown))
+        found.set(key, value);
       for (const { key, value } of await hiddenRoutes(client, sources, known))
         found.set(key, value);
       await mapInSlices(clock, unmatched, (value) => found.set(freeKey(value, found), value));
