@@ -50,5 +50,5 @@ export async function configuration(node: Node, namespaces: readonly string[] = 
  * until VPP is read the next time.
  */
 function isTransient(key: string): boolean {
-  return key === 'local/ipam/last' || key.startsWith('local/podmanager/deleted/');
+  return key.startsWith('local/ipam/last') || key.startsWith('local/podmanager/deleted/');
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { bothFamilies, networks } from '#test/integration/support/networks.ts';
 import { selectNumbers } from '#test/support/part-of-cases.ts';
 import { configuration } from './configuration.ts';
 import { Life } from './crash.ts';
@@ -13,8 +14,27 @@ async function unanswered(call: Promise<unknown>): Promise<void> {
   await call.catch(() => undefined);
 }
 
-for (const useTAPInterfaces of [true, false]) {
-  const options = { contiv: { useTAPInterfaces } };
+/** Neighbors: two pods, the host and the two links of VRFs; in IPv6 one of these, as NAT44 is of IPv4. */
+const shapes = [
+  { name: 'TAP', useTAPInterfaces: true, ipam: {}, neighbors: 5 },
+  { name: 'VETH', useTAPInterfaces: false, ipam: {}, neighbors: 5 },
+  { name: 'TAP, IPv6', useTAPInterfaces: true, ipam: networks[6].ipamConfig, neighbors: 4 },
+  {
+    name: 'TAP, IPv4 and IPv6',
+    useTAPInterfaces: true,
+    ipam: bothFamilies(4).ipamConfig,
+    neighbors: 9,
+  },
+  {
+    name: 'VETH, IPv6 and IPv4',
+    useTAPInterfaces: false,
+    ipam: bothFamilies(6).ipamConfig,
+    neighbors: 9,
+  },
+];
+
+for (const { name, useTAPInterfaces, ipam, neighbors } of shapes) {
+  const options = { contiv: { useTAPInterfaces }, ipam };
 
   /** Runs one scenario for each crash point of the first agent. @returns the number of points */
   async function atEveryPoint(
@@ -33,7 +53,7 @@ for (const useTAPInterfaces of [true, false]) {
     return assert.fail('no last point');
   }
 
-  describe(`an agent that crashes at any point (${useTAPInterfaces ? 'TAP' : 'VETH'})`, () => {
+  describe(`an agent that crashes at any point (${name})`, () => {
     it('of an AddPod: the retry succeeds, no address is duplicated or leaked', async (t) => {
       const points = await atEveryPoint(async (life, endAt) => {
         const node = life.node;
@@ -52,8 +72,7 @@ for (const useTAPInterfaces of [true, false]) {
         assert.notEqual(unlike, address);
         await reflectPod(node, web, address);
         const wired = await configuration(node, [web.netns, other.netns]);
-        // two pods, the host and the two links of VRFs
-        assert.equal(String(wired.vpp['neighbors']).split(',').length, 5);
+        assert.equal(String(wired.vpp['neighbors']).split(',').length, neighbors);
         for (const pod of [web, other]) await remove(second, pod);
         await untilNoAddressIsStored(node);
         assert.deepEqual(await configuration(node), empty);

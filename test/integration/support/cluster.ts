@@ -67,6 +67,8 @@ export interface ClusterNode {
   readonly id: number;
   /** Address of its VPP when it joined. */
   readonly nodeIp: string;
+  /** One of each family, `nodeIp` first. */
+  readonly nodeIps: readonly string[];
   /** undefined: without services at sockets. */
   readonly sysFs: SysFs | undefined;
 }
@@ -271,9 +273,10 @@ export class RealCluster implements AsyncDisposable {
       const addresses = this.#families.map((one) => one.host(number).address);
       await (register ? register(name, host.address) : this.#writeNodeRecord(name, addresses));
       await node.agent.start();
-      const { id, nodeIp, nodeIps } = await nodeIdentity(node);
-      const joined = { name, node, id, nodeIp, host: endpoint(node.netns, host.address), sysFs };
+      const identity = await nodeIdentity(node);
+      const joined = { name, node, ...identity, host: endpoint(node.netns, host.address), sysFs };
       this.#nodes.set(name, joined);
+      const { id, nodeIp, nodeIps } = identity;
       for (const one of this.#families) {
         const own = nodeIps.find((address) => isIpv4(one) === !address.includes(':'));
         await this.routeOutside(one.pods(id), own ?? nodeIp);

@@ -21,6 +21,7 @@ import type {
   Target,
 } from '#test/services/service-cluster.ts';
 import { until } from '#test/support/wait.ts';
+import type { Links } from './agent.ts';
 import { type ClusterNode, RealCluster } from './cluster.ts';
 import { networks } from './networks.ts';
 import type { RealNode } from './node.ts';
@@ -48,6 +49,7 @@ export interface RealServiceClusterOptions extends ServiceClusterOptions {
   readonly isDual?: boolean;
   /** Whether each VPP has taken its uplink from the host (STN). */
   readonly stn?: boolean;
+  readonly links?: Links;
 }
 
 /** A connection over which a message goes out and returns all the time, from its end on never again. */
@@ -80,6 +82,7 @@ export class RealServiceCluster implements ServiceCluster {
       isDual = false,
       sockets = false,
       stn = false,
+      links,
     } = options;
     const cluster = await RealCluster.create({
       nodes: 2,
@@ -88,6 +91,7 @@ export class RealServiceCluster implements ServiceCluster {
       isDual,
       sockets,
       stn,
+      ...(links && { links }),
       contiv: { routeServiceCIDRToVPP: true, enableGSO: true, ...contiv },
       // the machine outside: with a default gateway, the agents know the interface that leads out
       gateway: networks[family].outside.address,
@@ -170,8 +174,9 @@ export class RealServiceCluster implements ServiceCluster {
     return this.#pods.get(place.pod)!.node.name as NodeName;
   }
 
-  vppAddressOf(node: NodeName): string {
-    return this.#node(node).nodeIp;
+  /** @param family default: the primary one */
+  vppAddressOf(node: NodeName, family: 4 | 6 = this.#families[0]): string {
+    return this.#node(node).nodeIps.find((address) => address.includes(':') === (family === 6))!;
   }
 
   vppOf(node: NodeName): VppProcess {
@@ -223,7 +228,8 @@ export class RealServiceCluster implements ServiceCluster {
   }
 
   async routeFromOutside(address: string, via: NodeName): Promise<void> {
-    await this.#cluster.routeOutside(address, this.vppAddressOf(via));
+    const family = address.includes(':') ? 6 : 4;
+    await this.#cluster.routeOutside(address, this.vppAddressOf(via, family));
   }
 
   addOutsideAddress(address: string): Promise<void> {

@@ -8,9 +8,11 @@ import { randomInt } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seededRandom } from '#infra/clock/manual.ts';
+import { selectCases } from '#test/support/part-of-cases.ts';
 import { withoutNodes } from '#test/support/requirements.ts';
 import { until } from '#test/support/wait.ts';
 import { Kubelet } from '../support/kubelet.ts';
+import { bothFamilies, networks } from '../support/networks.ts';
 import { RealNode } from '../support/node.ts';
 import { podsInHistory } from '../support/pods-in-history.ts';
 import { ping } from '../support/traffic.ts';
@@ -28,11 +30,18 @@ async function allocations(node: RealNode): Promise<Map<string, string>> {
   return new Map(Pods.map(({ PodID, MainIP }) => [PodID.Name, MainIP]));
 }
 
-describe('kills of the agent', { skip: withoutNodes(), timeout: 600_000 }, () => {
-  it(`${rounds} at random times leave unique addresses and no stale state`, async (t) => {
+const shapes = {
+  IPv4: networks[4].ipamConfig,
+  'IPv4 and IPv6': bothFamilies(4).ipamConfig,
+  'IPv6 and IPv4': bothFamilies(6).ipamConfig,
+  IPv6: networks[6].ipamConfig,
+};
+
+const kills = (families: string, ipamConfig: Readonly<Record<string, unknown>>) =>
+  it(`${rounds} at random times leave unique addresses and no stale state, ${families}`, async (t) => {
     t.diagnostic(`VPP_SEED=${seed} VPP_KILLS=${rounds}`);
     const random = seededRandom(seed);
-    await using node = await RealNode.create();
+    await using node = await RealNode.create({ contiv: { ipamConfig } });
     await node.agent.start();
     const empty = await node.configuration();
     const kubelet = new Kubelet(node, seededRandom(seed + 1));
@@ -71,7 +80,8 @@ describe('kills of the agent', { skip: withoutNodes(), timeout: 600_000 }, () =>
       await allocations(node),
       new Map(pods.map((s): [string, string] => [s.pod, s.address])),
     );
-    for (const [i, pod] of pods.entries()) await ping(pod, addresses[(i + 1) % addresses.length]!);
+    for (const [i, pod] of pods.entries())
+      for (const address of pods[(i + 1) % pods.length]!.addresses) await ping(pod, address);
 
     kubelet.end();
     await failed;
@@ -88,4 +98,8 @@ describe('kills of the agent', { skip: withoutNodes(), timeout: 600_000 }, () =>
       [],
     );
   });
+
+describe('kills of the agent', { skip: withoutNodes(), timeout: 600_000 }, () => {
+  for (const [families, ipamConfig] of selectCases(Object.entries(shapes)))
+    kills(families, ipamConfig);
 });

@@ -1,0 +1,239 @@
+/**
+ * Who reaches whom, with packets on two real nodes: each client at each kind of target in each family, with and without an
+ * overlay, with TAP and VETH, with one family and both, without a policy and with one. Each cell is told.
+ */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { snapshotOfDocuments } from '#test/packet-trace/document-snapshot.ts';
+import { pod, pods } from '#test/plugins/policy/policy-objects.ts';
+import { only, writePolicy } from '#test/policies/compliance/policy-suite.ts';
+import { both } from '#test/services/compliance/records.ts';
+import { selectCases } from '#test/support/part-of-cases.ts';
+import { withoutNodes, withoutSocketHooks, withoutVhostNet } from '#test/support/requirements.ts';
+import type { Links } from '../support/agent.ts';
+import {
+  backendsOf,
+  type Cell,
+  type Condition,
+  cellName,
+  conditions,
+  expectedAnswers,
+  type Family,
+  type ServiceName,
+  type Source,
+  sources,
+  type Target,
+  targets,
+} from '../support/matrix/cells.ts';
+import { RealServiceCluster } from '../support/service-cluster.ts';
+import { hasReply } from '../support/traced-pings.ts';
+
+const PORT = 8080;
+const HOST_PORT = 8000;
+/** So many connections reach both of two backends, except in one of a hundred million runs. */
+const ENOUGH = 28;
+/** Of a cell with one answer, or none. */
+const FEW = 2;
+
+type Transport = 'vxlan' | 'nooverlay';
+type Addresses = Readonly<Record<Family, string>>;
+
+const services: Readonly<
+  Record<
+    ServiceName,
+    {
+      readonly clusterIp: Addresses;
+      readonly externalIp: Addresses;
+      readonly loadBalancer: Addresses;
+      readonly nodePort: number;
+    }
+  >
+> = {
+  web: {
+    clusterIp: { 4: '10.96.0.10', 6: 'fd05::10' },
+    externalIp: { 4: '203.0.113.10', 6: '2001:db8::10' },
+    loadBalancer: { 4: '203.0.113.20', 6: '2001:db8::20' },
+    nodePort: 30_080,
+  },
+  local: {
+    clusterIp: { 4: '10.96.0.11', 6: 'fd05::11' },
+    externalIp: { 4: '203.0.113.11', 6: '2001:db8::11' },
+    loadBalancer: { 4: '203.0.113.21', 6: '2001:db8::21' },
+    nodePort: 30_081,
+  },
+};
+const serviceNames = Object.keys(services) as ServiceName[];
+
+const matrix = (families: readonly [Family, ...Family[]], transport: Transport, links: Links) =>
+  describe(`${families.map((one) => `IPv${one}`).join(' and ')}, ${transport}, ${links}`, {
+    skip: withoutNodes() || withoutVhostNet() || withoutSocketHooks(),
+    timeout: 600_000,
+  }, () => {
+    let cluster: RealServiceCluster;
+
+    before(async () => {
+      cluster = await RealServiceCluster.start({
+        family: families[0],
+        isDual: families.length > 1,
+        sockets: true,
+        links,
+        contiv: { nodeToNodeTransport: transport },
+      });
+      for (const [name, node] of [
+        ['a', 'node1'],
+        ['b', 'node1'],
+        ['x', 'node2'],
+        ['y', 'node2'],
+      ] as const)
+        await cluster.startPod(name, node, [PORT], record(name));
+      for (const name of serviceNames) {
+        await putService(name);
+        for (const family of families) {
+          const { externalIp, loadBalancer } = services[name];
+          for (const address of [externalIp[family], loadBalancer[family]])
+            await cluster.routeFromOutside(address, 'node1');
+        }
+      }
+    });
+    after(() => cluster?.[Symbol.asyncDispose]());
+
+    const record = (name: string) => {
+      const base = pod({ name, namespace: 'default', labels: { app: name } });
+      if (name !== 'b') return base;
+      const port = both.map((protocol) => ({
+        container_port: PORT,
+        host_port: HOST_PORT,
+        protocol,
+      }));
+      return { ...base, container: [{ name: 'main', port }] };
+    };
+
+    const putService = (name: ServiceName) => {
+      const { clusterIp, externalIp, loadBalancer, nodePort } = services[name];
+      const inOrder = (all: Addresses) => families.map((family) => all[family]);
+      const ports = both.map((protocol) => ({ name: protocol.toLowerCase(), protocol }));
+      return cluster.apply({
+        name,
+        service: {
+          service_type: 'LoadBalancer',
+          external_traffic_policy: name === 'local' ? 'Local' : '',
+          cluster_ip: clusterIp[families[0]],
+          cluster_ips: inOrder(clusterIp),
+          external_ips: inOrder(externalIp),
+          lb_ingress_ips: inOrder(loadBalancer),
+          port: ports.map((one) => ({ ...one, port: 80, node_port: nodePort })),
+        },
+        endpoints: {
+          endpoint_subsets: families.map((family) => ({
+            addresses: backendsOf[name].map((pod) => ({
+              ip: cluster.addressOf({ pod }, family),
+              node_name: cluster.nodeOf({ pod })!,
+              target_ref: { kind: 'Pod', namespace: 'default', name: pod },
+            })),
+            ports: ports.map((one) => ({ ...one, port: PORT })),
+          })),
+        },
+      });
+    };
+
+    const asked = ({ target, family }: Cell): { address: string; port: number } => {
+      const wanted = targets[target];
+      const node = cluster.vppAddressOf('node1', family);
+      switch (wanted.kind) {
+        case 'pod':
+          return { address: cluster.addressOf({ pod: wanted.backends[0] }, family), port: PORT };
+        case 'host port':
+          return { address: node, port: HOST_PORT };
+        case 'node port':
+          return { address: node, port: services[wanted.service].nodePort };
+        case 'cluster IP':
+          return { address: services[wanted.service].clusterIp[family], port: 80 };
+        case 'external IP':
+          return { address: services[wanted.service].externalIp[family], port: 80 };
+        case 'load balancer':
+          return { address: services[wanted.service].loadBalancer[family], port: 80 };
+      }
+    };
+
+    const cells = (Object.keys(sources) as Source[]).flatMap((source) =>
+      (Object.keys(targets) as Target[]).flatMap((target) =>
+        families.map((family): Cell => ({ source, target, family })),
+      ),
+    );
+
+    /** @returns cells and protocols with other answers than expected */
+    const ask = async (condition: Condition) => {
+      const wrong: string[] = [];
+      for (const source of Object.keys(sources) as Source[]) {
+        const questions = cells
+          .filter((cell) => cell.source === source)
+          .flatMap((cell) => both.map((protocol) => ({ cell, protocol })));
+        await Promise.all(
+          questions.map(async ({ cell, protocol }) => {
+            const expected = expectedAnswers(cell, condition, [4]);
+            const count = expected.length > 1 || condition === 'policy' ? ENOUGH : FEW;
+            const answers = await cluster.connect(
+              sources[source],
+              { ...asked(cell), protocol },
+              expected.length === 0 ? FEW : count,
+            );
+            const found = new Set(
+              answers.flatMap((one) => (one.result === 'answered' ? [one.backend] : [])),
+            );
+            const isWhole =
+              condition === 'policy' ||
+              expected.length === 0 ||
+              answers.every(({ result }) => result === 'answered');
+            if (String([...found].sort()) === String(expected) && isWhole) return;
+            const results = answers.map((one) =>
+              one.result === 'answered' ? one.backend : one.result,
+            );
+            wrong.push(
+              `${cellName(cell)}, ${protocol}: ${[...results].sort()}; expected: ${expected}`,
+            );
+          }),
+        );
+      }
+      return wrong.sort();
+    };
+
+    /** Packet traces say the same of pings between pods and hosts. */
+    const trace = async (condition: Condition) => {
+      const seen = snapshotOfDocuments(await cluster.documents(), []);
+      for (const cell of cells) {
+        const place = sources[cell.source];
+        if (targets[cell.target].kind !== 'pod' || place === 'outside') continue;
+        const [source, { address }] = [cluster.addressOf(place, cell.family), asked(cell)];
+        const expected = expectedAnswers(cell, condition, []).length > 0;
+        assert.equal(hasReply(seen, source, address), expected, cellName(cell));
+      }
+    };
+
+    for (const condition of conditions)
+      it(`every cell, ${condition}`, async (t) => {
+        if (condition === 'policy')
+          for (const name of ['b', 'x'])
+            await writePolicy(cluster, `only-${name}`, {
+              ...only(name),
+              policy_type: 'INGRESS',
+              ingress_rule: [{ from: [pods({ app: 'a' })] }],
+            });
+        assert.deepEqual(await ask(condition), []);
+        await trace(condition);
+        for (const cell of cells)
+          t.diagnostic(`${cellName(cell)}: ${expectedAnswers(cell, condition, [4])}`);
+      });
+
+    it('leaves no drift on either node', async () => {
+      for (const node of ['node1', 'node2'] as const)
+        assert.deepEqual(await cluster.realNode(node).agent.drift(), []);
+    });
+  });
+
+const shapes = ([[4], [6], [4, 6], [6, 4]] as const).flatMap((families) =>
+  (['vxlan', 'nooverlay'] as const).flatMap((transport) =>
+    (['TAP', 'VETH'] as const).map((links) => () => matrix(families, transport, links)),
+  ),
+);
+
+for (const declare of selectCases(shapes)) declare();
