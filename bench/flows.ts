@@ -6,6 +6,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Registry } from 'prom-client';
+import { flowsDefaults } from '#flows/config.ts';
 import { Peers } from '#flows/peers.ts';
 import { type WiredFlows, wireFlows } from '#flows/wire-flows.ts';
 import { systemClock } from '#infra/clock/system.ts';
@@ -100,7 +101,7 @@ function startedFlows(source: FlowSource): WiredFlows {
   peers.observe(HealingResync.event({ type: 'after-error', error: 'a measurement' }));
   const flows = wireFlows({
     label: 'node1',
-    config: { disableFlows: false, flowRecords: RECORDS, shortenOutsideAddresses: false },
+    config: { ...flowsDefaults, flowRecords: RECORDS },
     source,
     isSimulated: false,
     peers,

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import Value from 'typebox/value';
 
 /** `flows.conf`. */
 export const flowsSchema = Type.Object({
@@ -13,6 +14,24 @@ export const flowsSchema = Type.Object({
     default: 50_000,
     description: 'Records in memory; about 0.9 KiB each. The oldest go first.',
   }),
+  exportFile: Type.String({
+    default: '',
+    description:
+      'Absolute path of a file to which each record is appended as a line of JSON when it has changed: the last line of an id holds. Empty: none. In a pod it has to be in a folder of the host, which the chart mounts.',
+    pattern: '^(/.*)?$',
+  }),
+  exportFileMegabytes: Type.Integer({
+    minimum: 1,
+    maximum: 100_000,
+    default: 100,
+    description: 'A longer file is renamed to `<exportFile>.1`, in place of the one before.',
+  }),
+  ipfixCollector: Type.String({
+    default: '',
+    description:
+      'Address and UDP port of a collector of IPFIX: `192.0.2.9:4739` or `[2001:db8::9]:4739`. Empty: none.',
+    pattern: '^(([0-9.]+|\\[[0-9a-fA-F:.]+\\]):[0-9]{1,5})?$',
+  }),
   shortenOutsideAddresses: Type.Boolean({
     default: false,
     description:
@@ -20,3 +39,6 @@ export const flowsSchema = Type.Object({
   }),
 });
 export type FlowsConfig = Static<typeof flowsSchema>;
+
+/** Values of an empty `flows.conf`. */
+export const flowsDefaults: FlowsConfig = Value.Create(flowsSchema);

@@ -34,6 +34,11 @@ export class FlowRing {
     return this.#next;
   }
 
+  /** No record has changed last with a number below. */
+  get oldest(): number {
+    return this.#oldest;
+  }
+
   get(id: string): FlowRecord | undefined {
     const number = this.#numbers.get(id);
     return number === undefined ? undefined : this.#places[number % this.#places.length];

@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Flow } from '#documents/flows.ts';
+import type { FlowExporter } from './export/flow-exporter.ts';
 import type { FlowRing } from './flow-ring.ts';
 
 /** A node has some hundred pods; names of workloads come and go with them. */
@@ -7,6 +8,12 @@ const MAX_WORKLOADS = 200;
 const OTHERS = 'others';
 
 const rttBuckets = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1];
+
+export interface FlowMetricsDeps {
+  readonly ring: Pick<FlowRing, 'size'>;
+  readonly lost: () => number;
+  readonly exporters: readonly Pick<FlowExporter, 'name' | 'missed'>[];
+}
 
 /** By the workload of this node's end. */
 export class FlowMetrics {
@@ -16,10 +23,7 @@ export class FlowMetrics {
   readonly #rtt: Histogram<'workload'>;
   readonly #workloads = new Set<string>();
 
-  constructor(
-    registry: Registry,
-    { ring, lost }: { readonly ring: FlowRing; readonly lost: () => number },
-  ) {
+  constructor(registry: Registry, { ring, lost, exporters }: FlowMetricsDeps) {
     const registers = [registry];
     this.#connections = new Counter({
       name: 'contiv_flow_connections_total',
@@ -61,6 +65,16 @@ export class FlowMetrics {
       collect() {
         this.reset();
         this.inc(lost());
+      },
+    });
+    new Counter({
+      name: 'contiv_flows_not_exported_total',
+      help: 'Changes of records that have left the memory before the sink took them, by the key of flows.conf that names it.',
+      labelNames: ['sink'],
+      registers,
+      collect() {
+        this.reset();
+        for (const { name, missed } of exporters) this.inc({ sink: name }, missed);
       },
     });
   }

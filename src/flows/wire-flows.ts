@@ -8,6 +8,7 @@ import type { Logger } from '#infra/log/log.ts';
 import type { Component } from '#infra/process/lifecycle.ts';
 import type { FlowSource } from '#linux/socket-flows/api.ts';
 import type { FlowsConfig } from './config.ts';
+import { exportersOf } from './export/exporters.ts';
 import { FlowMeter } from './flow-meter.ts';
 import { FlowReader } from './flow-reader.ts';
 import type { FindReason } from './flow-reason.ts';
@@ -51,7 +52,8 @@ export function wireFlows(deps: FlowsDeps): WiredFlows {
     flowRoutes({ label, ring, reader, clock });
   if (!source)
     return { components: [], routes: routesOf(undefined), flows, fault: () => undefined };
-  const metrics = new FlowMetrics(registry, { ring, lost: () => reader.lost });
+  const exporters = exportersOf(config, { ring, clock, log });
+  const metrics = new FlowMetrics(registry, { ring, lost: () => reader.lost, exporters });
   const recorder = new Recorder({
     label,
     peers,
@@ -71,15 +73,17 @@ export function wireFlows(deps: FlowsDeps): WiredFlows {
     // what happened before comes first
     reader.start();
     meter.start();
+    for (const one of exporters) one.start();
   };
   const close = (): void => {
     reader.close();
     meter.close();
+    for (const one of exporters) one.close();
   };
   return {
     components: [{ name: 'flows', afterInit: start, close }],
     routes: routesOf(reader),
     flows,
-    fault: () => reader.fault ?? meter.fault,
+    fault: () => reader.fault ?? meter.fault ?? exporters.find((one) => one.fault)?.fault,
   };
 }

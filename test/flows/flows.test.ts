@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
 import { Registry } from 'prom-client';
 import type { Flow, FlowsDocument } from '#documents/flows.ts';
+import { flowsDefaults } from '#flows/config.ts';
 import type { FindReason } from '#flows/flow-reason.ts';
 import { Peers, type PeersDeps } from '#flows/peers.ts';
 import { wireFlows } from '#flows/wire-flows.ts';
@@ -90,7 +91,7 @@ function started({
   const registry = new Registry();
   const { components, routes, fault } = wireFlows({
     label: 'node1',
-    config: { disableFlows: false, flowRecords: records, shortenOutsideAddresses: shortens },
+    config: { ...flowsDefaults, flowRecords: records, shortenOutsideAddresses: shortens },
     source,
     isSimulated: false,
     peers,

@@ -49,6 +49,8 @@ const packages = {
   chromium: 'chromium',
   zsh: 'zsh',
   fish: 'fish',
+  nfcapd: 'nfdump',
+  nfdump: 'nfdump',
   script: 'bsdutils',
   mount: 'mount',
   umount: 'mount',

@@ -1,6 +1,6 @@
 /**
- * Who reaches whom, with packets on two real nodes: each client at each kind of target in each family, with and without an
- * overlay, with TAP and VETH, with one family and both, without a policy and with one. Each cell is told.
+ * The matrix of reachability, with packets on two real nodes: each client at each kind of target in each family, with and without
+ * an overlay, with TAP and VETH, with one family and both, without a policy and with one. Each cell is a line of the output.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import type { Flow } from '#documents/flows.ts';
+import { FlowExporter } from '#flows/export/flow-exporter.ts';
+import type { FlowSink } from '#flows/export/flow-sink.ts';
+import { IpfixCollector } from '#flows/export/ipfix-collector.ts';
+import { JsonLines } from '#flows/export/json-lines.ts';
+import { FlowRing } from '#flows/flow-ring.ts';
+import { ManualClock } from '#infra/clock/manual.ts';
+import { systemClock } from '#infra/clock/system.ts';
+import { silentLogger } from '#infra/log/log.ts';
+import { withoutProgram } from '#test/support/requirements.ts';
+import { until } from '#test/support/wait.ts';
+
+const end = (address: string, port: number) =>
+  ({ address, port, kind: 'pod', name: 'shop/web', workload: 'shop/web' }) as const;
+
+function flow(id: string, given: Partial<Flow> = {}): Flow {
+  return {
+    id,
+    node: 'node1',
+    side: 'client',
+    time: '2026-01-31T12:00:00.120Z',
+    protocol: 'TCP',
+    verdict: 'open',
+    reason: '',
+    client: end('10.1.1.2', 40_000),
+    server: end('10.1.2.3', 80),
+    clientBytes: 0,
+    serverBytes: 0,
+    rttUs: 0,
+    retransmissions: 0,
+    stalledMs: 0,
+    ...given,
+  };
+}
+
+const ended = '2026-01-31T12:00:02Z';
+
+describe('exported flows', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'flows-'));
+  after(() => rmSync(folder, { recursive: true }));
+
+  function exporting(sink: FlowSink, capacity = 100) {
+    const clock = new ManualClock();
+    const ring = new FlowRing(capacity);
+    const exporter = new FlowExporter({ sink, ring, clock, log: silentLogger });
+    const put = (...flows: readonly Flow[]) => {
+      for (const one of flows) ring.put({ flow: one, changedAt: clock.now() });
+    };
+    return { clock, exporter, put };
+  }
+
+  it('are lines of JSON, each change once, without those that were only opened', async () => {
+    const path = join(folder, 'made', 'flows.jsonl');
+    const { clock, exporter, put } = exporting(new JsonLines({ path, maxBytes: 1_000_000 }));
+    const lines = (): Flow[] =>
+      readFileSync(path, 'utf8')
+        .split('\n')
+        .flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Flow]));
+    exporter.start();
+    put(flow('a'), flow('b', { verdict: 'no-answer' }));
+    const whole = flow('a', { ended, clientBytes: 10 });
+    await clock.advance(1_000);
+    await until('a file is there', () => existsSync(path) && lines().length === 1);
+    put(whole, ...Array.from({ length: 50 }, (_, i) => flow(`c${i}`, { ended })));
+    await clock.advance(1_000);
+    await until('all are there', () => lines().length === 52);
+    assert.deepEqual(lines()[1], whole);
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+    exporter.close();
+  });
+
+  it('fill a file up to its size, and keep the one before', async () => {
+    const path = join(folder, 'small.jsonl');
+    const sink = new JsonLines({ path, maxBytes: 1 });
+    for (const id of ['a', 'b', 'c']) await sink.write([flow(id, { ended })]);
+    assert.match(readFileSync(path, 'utf8'), /"id":"c"/);
+    assert.match(readFileSync(`${path}.1`, 'utf8'), /"id":"b"/);
+  });
+
+  it('come again after a failure, and those that have left the memory are counted', async () => {
+    const written: string[] = [];
+    let isBroken = true;
+    const sink: FlowSink = {
+      name: 'exportFile',
+      write: async (flows) => {
+        if (isBroken) throw new Error('ENOSPC: no space left');
+        written.push(...flows.map(({ id }) => id));
+      },
+      close: () => undefined,
+    };
+    const { clock, exporter, put } = exporting(sink, 3);
+    exporter.start();
+    put(flow('a', { ended }));
+    await clock.advance(1_000);
+    assert.equal(exporter.fault?.code, 'CV_FLOWS_EXPORT');
+    assert.match(exporter.fault.message, /^exportFile: ENOSPC/);
+    put(...['b', 'c', 'd', 'e'].map((id) => flow(id, { ended })));
+    isBroken = false;
+    await clock.advance(5_000);
+    assert.deepEqual([written, exporter.missed, exporter.fault], [['c', 'd', 'e'], 2, undefined]);
+    exporter.close();
+  });
+
+  it('are readable by nfdump as IPFIX, in both families', {
+    skip: withoutProgram('nfcapd', 'nfdump'),
+  }, async () => {
+    const files = join(folder, 'nfcapd');
+    mkdirSync(files);
+    const probe = createSocket('udp4').bind(0, '127.0.0.1');
+    await once(probe, 'listening');
+    const { port } = probe.address();
+    probe.close();
+    await once(probe, 'close');
+    const collector = spawn('nfcapd', ['-l', files, '-b', '127.0.0.1', '-p', String(port)], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    for (const stream of [collector.stdout, collector.stderr])
+      stream.on('data', (chunk) => {
+        output += chunk;
+      });
+    await until('nfcapd listens', () => /Startup|Bound to/.test(output));
+    const sink = new IpfixCollector({ address: '127.0.0.1', port }, systemClock);
+    const v6 = { client: end('fd01::2', 40_001), server: end('fd01::3', 443) };
+    const many = Array.from({ length: 60 }, (_, i) =>
+      flow(`m${i}`, { ended, client: end('10.1.1.9', 1_000 + i) }),
+    );
+    await sink.write([
+      flow('a', { ended, clientBytes: 1_234, serverBytes: 56_789 }),
+      flow('b', { ended, ...v6, clientBytes: 5 }),
+      ...many,
+    ]);
+    await sink.write([flow('c', { ended, verdict: 'denied', client: end('10.1.1.8', 7) })]);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    collector.kill('SIGTERM');
+    await once(collector, 'exit');
+    sink.close();
+    const [file = ''] = readdirSync(files).filter((name) => name.startsWith('nfcapd.'));
+    const fmt = 'fmt:%ts %te %pr %sap %dap %byt %obyt';
+    const { stdout } = await promisify(execFile)('nfdump', [
+      '-q',
+      '-6',
+      '-r',
+      join(files, file),
+      '-o',
+      fmt,
+    ]);
+    const lines = stdout
+      .trim()
+      .split('\n')
+      .map((line) => line.replaceAll(/\s+/g, ' ').trim());
+    const times = '2026-01-31 12:00:00.120 2026-01-31 12:00:02.000 TCP';
+    assert.equal(lines.length, 63);
+    for (const line of [
+      `${times} 10.1.1.2:40000 10.1.2.3:80 1234 56789`,
+      `${times} 10.1.1.9:1059 10.1.2.3:80 0 0`,
+      `${times} fd01::2.40001 fd01::3.443 5 0`,
+      `${times} 10.1.1.8:7 10.1.2.3:80 0 0`,
+    ])
+      assert.ok(lines.includes(line), `${line}: ${lines[61]}`);
+  });
+});
