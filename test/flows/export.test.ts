@@ -50,7 +50,7 @@ function flow(id: string, given: Partial<Flow> = {}): Flow {
   };
 }
 
-const ended = '2026-01-31T12:00:02Z';
+const ENDED = '2026-01-31T12:00:02Z';
 
 describe('exported flows', () => {
   const folder = mkdtempSync(join(tmpdir(), 'flows-'));
@@ -75,10 +75,10 @@ describe('exported flows', () => {
         .flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Flow]));
     exporter.start();
     put(flow('a'), flow('b', { verdict: 'no-answer' }));
-    const whole = flow('a', { ended, clientBytes: 10 });
+    const whole = flow('a', { ended: ENDED, clientBytes: 10 });
     await clock.advance(1_000);
     await until('a file is there', () => existsSync(path) && lines().length === 1);
-    put(whole, ...Array.from({ length: 50 }, (_, i) => flow(`c${i}`, { ended })));
+    put(whole, ...Array.from({ length: 50 }, (_, i) => flow(`c${i}`, { ended: ENDED })));
     await clock.advance(1_000);
     await until('all are there', () => lines().length === 52);
     assert.deepEqual(lines()[1], whole);
@@ -89,7 +89,7 @@ describe('exported flows', () => {
   it('fill a file up to its size, and keep the one before', async () => {
     const path = join(folder, 'small.jsonl');
     const sink = new JsonLines({ path, maxBytes: 1 });
-    for (const id of ['a', 'b', 'c']) await sink.write([flow(id, { ended })]);
+    for (const id of ['a', 'b', 'c']) await sink.write([flow(id, { ended: ENDED })]);
     assert.match(readFileSync(path, 'utf8'), /"id":"c"/);
     assert.match(readFileSync(`${path}.1`, 'utf8'), /"id":"b"/);
   });
@@ -107,11 +107,11 @@ describe('exported flows', () => {
     };
     const { clock, exporter, put } = exporting(sink, 3);
     exporter.start();
-    put(flow('a', { ended }));
+    put(flow('a', { ended: ENDED }));
     await clock.advance(1_000);
     assert.equal(exporter.fault?.code, 'CV_FLOWS_EXPORT');
     assert.match(exporter.fault.message, /^exportFile: ENOSPC/);
-    put(...['b', 'c', 'd', 'e'].map((id) => flow(id, { ended })));
+    put(...['b', 'c', 'd', 'e'].map((id) => flow(id, { ended: ENDED })));
     isBroken = false;
     await clock.advance(5_000);
     assert.deepEqual([written, exporter.missed, exporter.fault], [['c', 'd', 'e'], 2, undefined]);
@@ -140,14 +140,14 @@ describe('exported flows', () => {
     const sink = new IpfixCollector({ address: '127.0.0.1', port }, systemClock);
     const v6 = { client: end('fd01::2', 40_001), server: end('fd01::3', 443) };
     const many = Array.from({ length: 60 }, (_, i) =>
-      flow(`m${i}`, { ended, client: end('10.1.1.9', 1_000 + i) }),
+      flow(`m${i}`, { ended: ENDED, client: end('10.1.1.9', 1_000 + i) }),
     );
     await sink.write([
-      flow('a', { ended, clientBytes: 1_234, serverBytes: 56_789 }),
-      flow('b', { ended, ...v6, clientBytes: 5 }),
+      flow('a', { ended: ENDED, clientBytes: 1_234, serverBytes: 56_789 }),
+      flow('b', { ended: ENDED, ...v6, clientBytes: 5 }),
       ...many,
     ]);
-    await sink.write([flow('c', { ended, verdict: 'denied', client: end('10.1.1.8', 7) })]);
+    await sink.write([flow('c', { ended: ENDED, verdict: 'denied', client: end('10.1.1.8', 7) })]);
     await new Promise((resolve) => setTimeout(resolve, 500));
     collector.kill('SIGTERM');
     await once(collector, 'exit');

@@ -94,7 +94,7 @@ export class FlowExporter {
     let next = this.#next;
     for (const [number, { flow }] of ring.from(this.#next)) {
       next = number + 1;
-      if (isTold(flow)) flows.push(flow);
+      if (isExported(flow)) flows.push(flow);
       if (next - this.#next >= MAX_OF_WRITE) break;
     }
     if (flows.length > 0) await sink.write(flows);
@@ -104,7 +104,7 @@ export class FlowExporter {
   }
 }
 
-/** A connection that has just been opened is told with its bytes: when it is measured, or at its end. */
-function isTold({ verdict, ended, measured }: Flow): boolean {
+/** A connection that has just been opened is exported with its bytes: when it is measured, or at its end. */
+function isExported({ verdict, ended, measured }: Flow): boolean {
   return verdict !== 'open' || ended !== undefined || measured !== undefined;
 }
