@@ -81,3 +81,28 @@ export const FlowsDocument = Type.Object({
   }),
 });
 export type FlowsDocument = DocumentOf<typeof FlowsDocument>;
+
+export const TalkingWorkloads = Type.Object({
+  node: Type.String(),
+  pairs: Type.Array(
+    Type.Object({
+      client: text('`workload` of the client; of an end outside the cluster its address.'),
+      clientKind: FlowEnd.properties.kind,
+      server: text('Likewise, of the server.'),
+      serverKind: FlowEnd.properties.kind,
+      port: Type.Optional(count('Of the server; absent: unknown.')),
+      connections: count('All, whatever their verdict; one whose both ends are here counts once.'),
+      refused: count('Of these, by verdict.'),
+      noAnswer: count('Likewise.'),
+      denied: count('Likewise.'),
+      clientBytes: count('From the clients.'),
+      serverBytes: count('From the servers.'),
+      lastChange: text('RFC 3339: begin or end of the last one.'),
+    }),
+    { description: 'Those with most connections first.' },
+  ),
+  total: count('Pairs that the arguments select.'),
+  state: FlowsDocument.properties.state,
+});
+export type TalkingWorkloads = DocumentOf<typeof TalkingWorkloads>;
+export type TalkingPair = TalkingWorkloads['pairs'][number];

@@ -1,5 +1,5 @@
 /** REST of flows: as a document, and as an event stream. */
-import { type Flow, FlowsDocument, flowVerdicts } from '#documents/flows.ts';
+import { type Flow, FlowsDocument, flowVerdicts, TalkingWorkloads } from '#documents/flows.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import { rfc3339 } from '#infra/clock/rfc3339.ts';
 import { EventStreams, type StreamedMessages } from '#infra/http/event-stream.ts';
@@ -16,6 +16,7 @@ import { TIME_ARGUMENT, timeArgument } from '#infra/http/time-argument.ts';
 import { type FlowFilter, flowFilter } from './filter.ts';
 import type { FlowReader } from './flow-reader.ts';
 import type { FlowRing } from './flow-ring.ts';
+import { talkingPairs } from './talking-workloads.ts';
 
 export interface FlowRoutesDeps {
   readonly label: string;
@@ -26,6 +27,7 @@ export interface FlowRoutesDeps {
 }
 
 const DEFAULT_LAST = 1_000;
+const DEFAULT_PAIRS = 100;
 /** Records of one message; each may have 1 KiB. */
 const MAX_OF_MESSAGE = 50;
 /** Records that are looked at for one message, so that a filter that nothing matches takes no time. */
@@ -106,6 +108,33 @@ export function flowRoutes({ label, ring, reader, clock }: FlowRoutesDeps): Rout
         const document: FlowsDocument = {
           node: label,
           flows: ring.newest(limit, filterOf(request)).map(({ flow }) => flow),
+          state: stateOf(ring, reader),
+        };
+        return streamedJson(document, clock);
+      },
+    },
+    {
+      method: 'GET',
+      path: '/contiv/v1/flows/workloads',
+      mutating: false,
+      permission: 'flows',
+      summary:
+        'who talks to whom by workload, of the connections in memory: pod, from, to, port, verdict, since, limit',
+      query: {
+        ...filterArguments,
+        limit: {
+          description: `largest number of pairs, those with most connections; default: ${DEFAULT_PAIRS}`,
+        },
+      },
+      reply: TalkingWorkloads,
+      handle: (request) => {
+        const limit = integerArgument(request, 'limit') ?? DEFAULT_PAIRS;
+        const records = ring.newest(ring.capacity, filterOf(request));
+        const pairs = talkingPairs(records.map(({ flow }) => flow));
+        const document: TalkingWorkloads = {
+          node: label,
+          pairs: pairs.slice(0, limit),
+          total: pairs.length,
           state: stateOf(ring, reader),
         };
         return streamedJson(document, clock);

@@ -31,7 +31,7 @@ const full: Machine = {
 
 describe('the reason of a skipped test', () => {
   const reasons = [
-    'needs vpp in the PATH: install FD.io VPP 24.10, 25.10 or 26.06',
+    'needs vpp in the PATH: install FD.io VPP 24.10, 25.10, 26.06 or 26.10',
     'needs ../shared/vpp-api: copy the shared files beside the repository',
     'needs root on Linux: run as root',
     'needs network namespaces: grant CAP_SYS_ADMIN',

@@ -54,8 +54,8 @@ const packages = {
   script: 'bsdutils',
   mount: 'mount',
   umount: 'mount',
-  vpp: 'FD.io VPP 24.10, 25.10 or 26.06',
-  vppctl: 'FD.io VPP 24.10, 25.10 or 26.06',
+  vpp: 'FD.io VPP 24.10, 25.10, 26.06 or 26.10',
+  vppctl: 'FD.io VPP 24.10, 25.10, 26.06 or 26.10',
   go: 'Go from https://go.dev/dl',
   'kube-apiserver': 'Kubernetes 1.33 or later, or name the folder of its programs in KUBE_BIN',
   'kube-controller-manager':

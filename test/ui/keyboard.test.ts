@@ -40,7 +40,18 @@ describe('the keyboard', { skip: withoutProgram('chromium'), timeout: 240_000 },
     t.after(close);
     const nodes = (await shop.get('/contiv/v1/nodes')).body as { name: string }[];
     const views = [
-      ...['', 'events', 'transactions', 'values', 'pods', 'nodes', 'connectivity', 'trace', 'plan'],
+      ...[
+        '',
+        'events',
+        'transactions',
+        'values',
+        'pods',
+        'nodes',
+        'flows',
+        'connectivity',
+        'trace',
+        'plan',
+      ],
       ...[`events?event=${unlucky.event}`, `transactions?txn=${unlucky.transaction}`],
       ...['pods?pod=storefront/basket-store-0', `nodes?node=${nodes[0]?.name}`],
     ];

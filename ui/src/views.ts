@@ -50,6 +50,11 @@ export const views: readonly View[] = [
     load: async () => (await import('./views/policies/policies.tsx')).Policies,
   },
   {
+    name: 'flows',
+    title: 'Flows',
+    load: async () => (await import('./views/flows/flows.tsx')).Flows,
+  },
+  {
     name: 'connectivity',
     title: 'Connectivity',
     load: async () => (await import('./views/connectivity/connectivity.tsx')).Connectivity,

@@ -37,7 +37,7 @@ const ENOUGH = 28;
 const FEW = 2;
 const AT_A_TIME = 4;
 /** Families in which VPP translates what no socket has translated. */
-const SERVES_EDGE: readonly Family[] = [4];
+const edgeFamilies: readonly Family[] = [4];
 
 type Transport = 'vxlan' | 'nooverlay';
 type Addresses = Readonly<Record<Family, string>>;
@@ -167,7 +167,7 @@ const matrix = (families: readonly [Family, ...Family[]], transport: Transport, 
 
     /** @returns how the answers differ from the expected ones */
     const askCell = async (cell: Cell, protocol: Protocol, condition: Condition) => {
-      const expected = expectedAnswers(cell, condition, SERVES_EDGE);
+      const expected = expectedAnswers(cell, condition, edgeFamilies);
       const mayMiss = condition === 'policy';
       const count = expected.length > 1 || (mayMiss && expected.length > 0) ? ENOUGH : FEW;
       const target = { ...asked(cell), protocol };
@@ -185,7 +185,7 @@ const matrix = (families: readonly [Family, ...Family[]], transport: Transport, 
     const ask = async (condition: Condition) => {
       const questions = cells.flatMap((cell) => both.map((protocol) => ({ cell, protocol })));
       const isAnswered = ({ cell }: { readonly cell: Cell }) =>
-        expectedAnswers(cell, condition, SERVES_EDGE).length > 0;
+        expectedAnswers(cell, condition, edgeFamilies).length > 0;
       const wrong: string[] = [];
       const askAll = async (some: typeof questions) => {
         const found = await Promise.all(
@@ -224,7 +224,7 @@ const matrix = (families: readonly [Family, ...Family[]], transport: Transport, 
         assert.deepEqual(await ask(condition), []);
         await trace(condition);
         for (const cell of cells)
-          t.diagnostic(`${cellName(cell)}: ${expectedAnswers(cell, condition, SERVES_EDGE)}`);
+          t.diagnostic(`${cellName(cell)}: ${expectedAnswers(cell, condition, edgeFamilies)}`);
       });
 
     it('leaves no drift on either node', async () => {

@@ -10,6 +10,7 @@ import { Loading } from '../../components/loading.tsx';
 import { ageText } from '../../components/times.ts';
 import { href } from '../../location.ts';
 import { type Concern, concernsOf } from './attention.ts';
+import { DeniedFlows } from './denied-flows.tsx';
 import { EventRateBars } from './event-rate-bars.tsx';
 
 const REFRESH_MS = 5_000;
@@ -34,6 +35,7 @@ export function Overview() {
         <Values values={values} />
         <Events />
       </div>
+      <DeniedFlows />
       <Components readiness={readiness} />
     </>
   );

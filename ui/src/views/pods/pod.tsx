@@ -25,7 +25,7 @@ export function Pod({ name }: { readonly name: string }) {
   return (
     <>
       <p>
-        <a href={href('pods')}>All pods</a>
+        <a href={href('pods')}>All pods</a> · <a href={href('flows', { pod: name })}>Its flows</a>
       </p>
       <h2>{name}</h2>
       {isGone ? (

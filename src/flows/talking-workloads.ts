@@ -1,0 +1,51 @@
+import type { Flow, FlowEnd, TalkingPair } from '#documents/flows.ts';
+
+type Counters = { -readonly [Name in keyof TalkingPair]: TalkingPair[Name] };
+
+/** Sums up flows by the workloads of both ends and the port: who talks to whom. */
+export function talkingPairs(flows: readonly Flow[]): TalkingPair[] {
+  // a connection between two sockets of this node has two records
+  const seen = new Set(flows.filter(({ side }) => side === 'client').map(endsOf));
+  const pairs = new Map<string, Counters>();
+  for (const flow of flows) {
+    if (flow.side === 'server' && seen.has(endsOf(flow))) continue;
+    const { client, server, verdict } = flow;
+    const key = `${nameOf(client)} ${nameOf(server)} ${server.port ?? ''}`;
+    const pair = pairs.get(key) ?? pairOf(flow);
+    pairs.set(key, pair);
+    pair.connections++;
+    if (verdict !== 'open') pair[counterOf[verdict]]++;
+    pair.clientBytes += flow.clientBytes;
+    pair.serverBytes += flow.serverBytes;
+    const changed = flow.ended ?? flow.time;
+    if (changed > pair.lastChange) pair.lastChange = changed;
+  }
+  return [...pairs.values()].sort((a, b) => b.connections - a.connections);
+}
+
+function pairOf({ client, server }: Flow): Counters {
+  return {
+    client: nameOf(client),
+    clientKind: client.kind,
+    server: nameOf(server),
+    serverKind: server.kind,
+    ...(server.port !== undefined && { port: server.port }),
+    connections: 0,
+    refused: 0,
+    noAnswer: 0,
+    denied: 0,
+    clientBytes: 0,
+    serverBytes: 0,
+    lastChange: '',
+  };
+}
+
+const counterOf = { refused: 'refused', 'no-answer': 'noAnswer', denied: 'denied' } as const;
+
+function nameOf({ workload, address }: FlowEnd): string {
+  return workload === '' ? address : workload;
+}
+
+function endsOf({ client, server }: Flow): string {
+  return `${client.address} ${client.port ?? ''} ${server.address} ${server.port ?? ''}`;
+}

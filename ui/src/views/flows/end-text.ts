@@ -1,0 +1,13 @@
+import type { Flow, FlowEnd } from '#documents/flows.ts';
+import { hostAndPort } from '../../components/host-and-port.ts';
+
+/** Name of an end, or its address; with the port of a server. */
+export function endText({ name, address, port }: FlowEnd, hasPort: boolean): string {
+  const shown = name === '' ? address : name;
+  return hasPort && port !== undefined ? hostAndPort(shown, port) : shown;
+}
+
+export function serviceText({ service }: Flow): string {
+  if (!service) return '';
+  return hostAndPort(service.name === '' ? service.address : service.name, service.port);
+}
