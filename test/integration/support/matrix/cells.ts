@@ -67,11 +67,12 @@ function served(
   switch (wanted.kind) {
     case 'pod':
       return wanted.backends;
-    case 'host port':
-      // sockets know the host ports of their own node
-      return isServed || sources[source] === sources['pod a'] || source === 'host of node1'
-        ? wanted.backends
-        : [];
+    case 'host port': {
+      // sockets know the host ports of their own node; the reply to a pod of another node passes NAT44, not cnat
+      const isAtSocket = source === 'pod a' || source === 'host of node1';
+      const isTranslated = isServed && (source === 'outside' || family === 4);
+      return isAtSocket || isTranslated ? wanted.backends : [];
+    }
     case 'cluster IP':
       return source === 'outside' ? [] : backendsOf[wanted.service];
     default: {
