@@ -65,7 +65,7 @@ const matrix = (first: Family) =>
     async function startPod(name: string, node: ClusterNode): Promise<void> {
       const sandbox = await node.node.pod(name);
       const station = new Station(name, sandbox, node.sysFs);
-      await station.serve(8080, '::', sandbox.addresses);
+      for (const any of ['0.0.0.0', '::'] as const) await station.serve(8080, any);
       pods.set(name, { sandbox, node, station });
     }
 
@@ -220,6 +220,9 @@ const matrix = (first: Family) =>
       await assertServed();
       await node.agent.start();
       assert.deepEqual(await node.configuration(), before);
+      const { body } = await node.agent.get('/scheduler/txn-history?format=json');
+      const [resync] = body as { Executed?: object[] }[];
+      assert.deepEqual(resync?.Executed ?? [], [], 'the resync of the next agent');
       await assertServed();
     });
   });
