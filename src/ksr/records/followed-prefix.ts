@@ -22,6 +22,8 @@ export class FollowedPrefix {
   readonly #deps: FollowedPrefixDeps;
   readonly #closing = new AbortController();
   #watch: Watch | undefined;
+  /** Ends what is followed now. */
+  #end: () => void = () => undefined;
   #running: Promise<void> = Promise.resolve();
 
   constructor(deps: FollowedPrefixDeps) {
@@ -34,6 +36,7 @@ export class FollowedPrefix {
 
   async close(): Promise<void> {
     this.#closing.abort();
+    this.#end();
     await this.#running;
   }
 
@@ -62,9 +65,11 @@ export class FollowedPrefix {
     const revision = await store.pages(prefix, (entries) => {
       for (const { key, value } of entries) found.set(key, value);
     });
-    onRead(found);
     const ended = Promise.withResolvers<void>();
-    this.#closing.signal.addEventListener('abort', () => ended.resolve(), { once: true });
+    this.#end = ended.resolve;
+    // closed while it was read
+    if (this.#closing.signal.aborted) return { ended: Promise.resolve() };
+    onRead(found);
     this.#watch = store.watch(prefix, revision, {
       onChanges: (changes) => {
         for (const { key, value } of changes) onChange(key, value);
