@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
-import { createSocket } from 'node:dgram';
+import { createSocket, Socket } from 'node:dgram';
 import { once } from 'node:events';
 import {
   existsSync,
@@ -10,12 +10,14 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import type { Flow } from '#documents/flows.ts';
+import { collectorAddress } from '#flows/export/collector-address.ts';
 import { FlowExporter } from '#flows/export/flow-exporter.ts';
 import type { FlowSink } from '#flows/export/flow-sink.ts';
 import { IpfixCollector } from '#flows/export/ipfix-collector.ts';
@@ -94,6 +96,51 @@ describe('exported flows', () => {
     assert.match(readFileSync(`${path}.1`, 'utf8'), /"id":"b"/);
   });
 
+  it('begin a line of their own after one that was cut by a full disk or a crash', async () => {
+    const path = join(folder, 'cut.jsonl');
+    const sink = new JsonLines({ path, maxBytes: 1_000_000 });
+    writeFileSync(path, '{"id":"cut');
+    await sink.write([flow('a', { ended: ENDED })]);
+    await sink.write([flow('b', { ended: ENDED })]);
+    const [cut, ...lines] = readFileSync(path, 'utf8').trimEnd().split('\n');
+    assert.equal(cut, '{"id":"cut');
+    assert.deepEqual(
+      lines.map((line) => (JSON.parse(line) as Flow).id),
+      ['a', 'b'],
+    );
+  });
+
+  it('are not written to what is no file', async () => {
+    const sink = new JsonLines({ path: folder, maxBytes: 1_000_000 });
+    await assert.rejects(sink.write([flow('a', { ended: ENDED })]), /is no file/);
+  });
+
+  it('fail while the socket to the collector cannot be bound, and are sent when it can', async (t) => {
+    const collector = createSocket('udp4').bind(0, '127.0.0.1');
+    await once(collector, 'listening');
+    const { port } = collector.address();
+    const sink = new IpfixCollector({ address: '127.0.0.1', family: 4, port }, systemClock);
+    const refused = t.mock.method(Socket.prototype, 'bind', function bind(this: Socket) {
+      queueMicrotask(() => this.emit('error', new Error('bind EAFNOSUPPORT')));
+      return this;
+    });
+    await assert.rejects(sink.write([flow('a', { ended: ENDED })]), /EAFNOSUPPORT/);
+    refused.mock.restore();
+    const received = once(collector, 'message');
+    await sink.write([flow('a', { ended: ENDED })]);
+    await received;
+    sink.close();
+    collector.close();
+  });
+
+  it('go to an address with a port', () => {
+    const [v4, v6] = ['192.0.2.9:4739', '[2001:db8::9]:65535'].map(collectorAddress);
+    assert.deepEqual(v4, { address: '192.0.2.9', family: 4, port: 4739 });
+    assert.deepEqual(v6, { address: '2001:db8::9', family: 6, port: 65_535 });
+    for (const text of ['192.0.2.9:0', '192.0.2.9:65536', '999.0.0.1:1', '[::::]:1', '[]:1'])
+      assert.equal(collectorAddress(text), undefined, text);
+  });
+
   it('come again after a failure, and those that have left the memory are counted', async () => {
     const written: string[] = [];
     let isBroken = true;
@@ -137,7 +184,7 @@ describe('exported flows', () => {
         output += chunk;
       });
     await until('nfcapd listens', () => /Startup|Bound to/.test(output));
-    const sink = new IpfixCollector({ address: '127.0.0.1', port }, systemClock);
+    const sink = new IpfixCollector({ address: '127.0.0.1', family: 4, port }, systemClock);
     const v6 = { client: end('fd01::2', 40_001), server: end('fd01::3', 443) };
     const many = Array.from({ length: 60 }, (_, i) =>
       flow(`m${i}`, { ended: ENDED, client: end('10.1.1.9', 1_000 + i) }),

@@ -11,6 +11,7 @@ import {
   mirrorSchema,
 } from '#datastore/config.ts';
 import { type FlowsConfig, flowsSchema } from '#flows/config.ts';
+import { collectorAddress } from '#flows/export/collector-address.ts';
 import { checkConfigFolder } from '#infra/config/config-folder.ts';
 import { durationMs, parseDuration } from '#infra/config/duration.ts';
 import {
@@ -122,7 +123,7 @@ export function readSettings(
     govpp: load({ name: 'govpp', schema: govppSchema }).value,
     kvscheduler: load({ name: 'kvscheduler', schema: kvschedulerSchema }).value,
     service: serviceConfig(load({ name: 'service', schema: serviceSchema }), warnings),
-    flows: load({ name: 'flows', schema: flowsSchema }).value,
+    flows: flowsConfig(load({ name: 'flows', schema: flowsSchema })),
     plugins: load({ name: 'plugins', schema: pluginsSchema }).value,
     statusCheck: load({ name: 'status-check', schema: statusCheckSchema }).value,
     kafka: kafka.file === undefined ? undefined : kafka.value,
@@ -187,6 +188,16 @@ function serviceConfig(
   if (value.disableNATVirtualReassembly)
     warnings.push(`${where(key)}: ${key} has no effect: VPP always reassembles for NAT`);
   return value;
+}
+
+/** @throws ConfigError if the collector has no address */
+function flowsConfig({ value, where }: LoadedConfig<typeof flowsSchema>): FlowsConfig {
+  const key = 'ipfixCollector';
+  const { [key]: text } = value;
+  if (text === '' || collectorAddress(text) !== undefined) return value;
+  throw new ConfigError(`${key}: "${text}" is no address with a port of 1 to 65535`, {
+    where: where(key),
+  });
 }
 
 /** @throws ConfigError if the startup resync is overdue before the local mirror may be used */

@@ -1,4 +1,5 @@
 import type { FlowsConfig } from '../config.ts';
+import { collectorAddress } from './collector-address.ts';
 import { FlowExporter, type FlowExporterDeps } from './flow-exporter.ts';
 import type { FlowSink } from './flow-sink.ts';
 import { IpfixCollector } from './ipfix-collector.ts';
@@ -14,10 +15,7 @@ export function exportersOf(
   const sinks: FlowSink[] = [];
   if (exportFile !== '')
     sinks.push(new JsonLines({ path: exportFile, maxBytes: exportFileMegabytes * MEGABYTE }));
-  if (ipfixCollector !== '') {
-    const { hostname, port } = new URL(`udp://${ipfixCollector}`);
-    const address = hostname.replaceAll(/[[\]]/g, '');
-    sinks.push(new IpfixCollector({ address, port: Number(port) }, deps.clock));
-  }
+  const collector = collectorAddress(ipfixCollector);
+  if (collector !== undefined) sinks.push(new IpfixCollector(collector, deps.clock));
   return sinks.map((sink) => new FlowExporter({ ...deps, sink }));
 }

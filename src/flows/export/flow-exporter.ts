@@ -75,6 +75,8 @@ export class FlowExporter {
       if (this.#fault) log.info({ sink: sink.name }, 'flows are exported again');
       this.#fault = undefined;
     } catch (thrown) {
+      // of a sink that was closed while it wrote
+      if (this.#isClosed) return;
       const fault = new FlowsExportError(errorText(thrown), { where: sink.name, cause: thrown });
       const { code, message, remedy } = fault;
       if (!this.#fault) log.warn({ code, error: message, remedy }, 'flows are not exported');

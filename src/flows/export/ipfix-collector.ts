@@ -1,16 +1,13 @@
 import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
 import type { Flow } from '#documents/flows.ts';
 import type { Clock } from '#infra/clock/clock.ts';
+import type { CollectorAddress } from './collector-address.ts';
 import type { FlowSink } from './flow-sink.ts';
 import { IpfixEncoder } from './ipfix.ts';
 
 /** A collector that was restarted knows none; RFC 7011 asks for a repetition over UDP. */
 const TEMPLATES_MS = 60_000;
-
-export interface CollectorAddress {
-  readonly address: string;
-  readonly port: number;
-}
 
 /** Sends records by UDP. What the kernel takes counts as sent: UDP has no receipt. */
 export class IpfixCollector implements FlowSink {
@@ -19,18 +16,20 @@ export class IpfixCollector implements FlowSink {
   readonly #collector: CollectorAddress;
   readonly #encoder = new IpfixEncoder();
   readonly #socket: Socket;
+  #isBound = false;
   #templatesAt = Number.NEGATIVE_INFINITY;
 
   constructor(collector: CollectorAddress, clock: Clock) {
     this.#clock = clock;
     this.#collector = collector;
-    this.#socket = createSocket(collector.address.includes(':') ? 'udp6' : 'udp4');
-    // errors of sending are those of each call
+    this.#socket = createSocket(`udp${collector.family}`);
+    // errors of sending are those of each call, and those of binding are heard there
     this.#socket.on('error', () => undefined);
     this.#socket.unref();
   }
 
   async write(flows: readonly Flow[]): Promise<void> {
+    await this.#bind();
     const now = this.#clock.monotonic();
     const withTemplates = now - this.#templatesAt >= TEMPLATES_MS;
     for (const message of this.#encoder.messages(flows, this.#clock.wallTime(), withTemplates))
@@ -40,6 +39,14 @@ export class IpfixCollector implements FlowSink {
 
   close(): void {
     this.#socket.close();
+  }
+
+  /** Not left to the first message: one that waits for a socket which cannot be bound has no end. */
+  async #bind(): Promise<void> {
+    if (this.#isBound) return;
+    this.#socket.bind({ port: 0, exclusive: true });
+    await once(this.#socket, 'listening');
+    this.#isBound = true;
   }
 
   #send(message: Buffer): Promise<void> {

@@ -1,10 +1,11 @@
-import { appendFile, mkdir, rename, stat } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, rename, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Flow } from '#documents/flows.ts';
 import type { FlowSink } from './flow-sink.ts';
 
 /** Records may name addresses outside the cluster. */
 const OWNER_ONLY = 0o600;
+const NEWLINE = 0x0a;
 
 export interface JsonLinesOptions {
   readonly path: string;
@@ -26,7 +27,12 @@ export class JsonLines implements FlowSink {
     await mkdir(dirname(path), { recursive: true });
     if ((await length(path)) >= maxBytes) await rename(path, `${path}.1`);
     const lines = flows.map((flow) => `${JSON.stringify(flow)}\n`).join('');
-    await appendFile(path, lines, { mode: OWNER_ONLY });
+    const file = await open(path, 'a+', OWNER_ONLY);
+    try {
+      await file.appendFile((await isCut(file)) ? `\n${lines}` : lines);
+    } finally {
+      await file.close();
+    }
   }
 
   close(): void {
@@ -34,9 +40,20 @@ export class JsonLines implements FlowSink {
   }
 }
 
+/** Whether the last line has no end: the disk was full, or the process was killed. The next record needs a line of its own. */
+async function isCut(file: FileHandle): Promise<boolean> {
+  const { size } = await file.stat();
+  if (size === 0) return false;
+  const { bytesRead, buffer } = await file.read(Buffer.alloc(1), 0, 1, size - 1);
+  return bytesRead === 1 && buffer[0] !== NEWLINE;
+}
+
+/** Of a file: to open a pipe may have no end, and a device is not to be renamed. */
 async function length(path: string): Promise<number> {
   try {
-    return (await stat(path)).size;
+    const found = await stat(path);
+    if (!found.isFile()) throw new Error(`${path} is no file`);
+    return found.size;
   } catch (thrown) {
     if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return 0;
     throw thrown;
