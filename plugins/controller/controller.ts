@@ -68,6 +68,7 @@ export class Controller implements EventLoop {
   #resyncErrors: readonly Error[] = [];
   /** Why the last resync that called the handlers was not committed; undefined: it was. */
   #uncommitted: Error | undefined;
+  #unapplied: Error | undefined;
   #aborting = false;
   #closed = false;
   /** The healing resync that is scheduled and has not started yet. */
@@ -135,6 +136,11 @@ export class Controller implements EventLoop {
   get isSynced(): boolean {
     const generation = this.#deps.southboundGeneration();
     return generation !== undefined && this.#gate.isOpen(generation) && !this.#aborting;
+  }
+
+  /** Why the handlers may not have applied `kubeState`: of an event that a resync has to heal, or of the last resync. */
+  get unapplied(): Error | undefined {
+    return this.#unapplied;
   }
 
   /**
@@ -317,7 +323,8 @@ export class Controller implements EventLoop {
       if (hasCalledAll) {
         this.#resyncErrors = outcome.eventErrors;
         this.#uncommitted = outcome.committed ? undefined : outcome.error;
-      }
+        this.#unapplied = this.#uncommitted;
+      } else if (outcome.needsHealing) this.#unapplied ??= outcome.eventErrors[0];
       this.#heal(hasCalledAll, outcome);
       this.#rejectBlocked();
     }

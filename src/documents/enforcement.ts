@@ -3,13 +3,10 @@ import { Type } from 'typebox';
 import { type DocumentOf, text } from './document.ts';
 
 export const EnforcementDocument = Type.Object({
-  state: Type.Union(
-    [Type.Literal('settled'), Type.Literal('changing'), Type.Literal('disconnected')],
-    {
-      description:
-        'changing: an event is processed, or none has configured VPP yet, so that it is not known now; disconnected: VPP is, or was not configured since.',
-    },
-  ),
+  state: Type.Union([Type.Literal('settled'), Type.Literal('changing'), Type.Literal('failed')], {
+    description:
+      'changing: an event is processed, or none has configured VPP yet, so that it is not known now; failed: VPP is not connected, or was not configured since, or the last change was not applied, as the problem says.',
+  }),
   problem: text('Why none may be enforced. Empty: they are, but for those that are listed.'),
   applied: text('Digest of all policies of the cluster that are applied.'),
   policies: Type.Array(

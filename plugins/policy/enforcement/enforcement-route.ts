@@ -17,6 +17,6 @@ export function enforcementRoute(enforcement: NodeEnforcementReader): Route {
 function documentOf(found: NodeEnforcement | undefined): EnforcementDocument {
   if (found === undefined) return { state: 'changing', problem: '', applied: '', policies: [] };
   const { applied, problem, notEnforced } = found;
-  const state = problem === '' ? 'settled' : 'disconnected';
+  const state = problem === '' ? 'settled' : 'failed';
   return { state, problem, applied, policies: notEnforced };
 }

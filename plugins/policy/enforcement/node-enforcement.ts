@@ -1,5 +1,6 @@
 /** The policies of the cluster that this node enforces, while its state is settled. */
 
+import { errorText } from '#infra/errors/errors.ts';
 import type { ClusterNetworkPolicy } from '#kubernetes/models/cluster-network-policy.ts';
 import { PolicySetDigest, policyDigest } from '#kubernetes/models/policy-enforcement.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
@@ -16,6 +17,8 @@ export interface NodeEnforcementDeps {
   readonly isSynced: () => boolean;
   /** Whether no event is processed or waits, and no value is being configured. */
   readonly isSettled: () => boolean;
+  /** Why the handlers may not have applied that state; undefined: they have. */
+  readonly unapplied: () => Error | undefined;
   readonly failedValues: () => Iterable<FailedValue>;
 }
 
@@ -41,15 +44,17 @@ export class NodeEnforcementReader {
 
   /** @returns undefined: not known now. Before the first resync VPP may have what an earlier agent has configured */
   read(): NodeEnforcement | undefined {
-    const { policies, kubeState, isSynced, isSettled, failedValues } = this.#deps;
+    const { policies, kubeState, isSynced, isSettled, unapplied, failedValues } = this.#deps;
     const all = kubeState().get(resources.clusternetworkpolicy.keyword);
     const count = all?.size ?? 0;
-    if (!isSynced())
-      return this.#wasSynced
-        ? { policies: count, applied: '', problem: NOT_SYNCED, notEnforced: [] }
-        : undefined;
+    const without = (problem: string): NodeEnforcement => {
+      return { policies: count, applied: '', problem, notEnforced: [] };
+    };
+    if (!isSynced()) return this.#wasSynced ? without(NOT_SYNCED) : undefined;
     this.#wasSynced = true;
     if (!isSettled()) return undefined;
+    const failure = unapplied();
+    if (failure) return without(`the last change was not applied: ${errorText(failure)}`);
     return {
       policies: count,
       applied: digestOf(all?.values() ?? []),

@@ -75,7 +75,7 @@ it('the node says which policies it does not enforce, with each change and after
   assert.deepEqual((await record())?.not_enforced, []);
   node.vpp.crash();
   const { body } = await running.get('/contiv/v1/policy/enforcement');
-  assert.equal((body as { state: string }).state, 'disconnected');
+  assert.equal((body as { state: string }).state, 'failed');
   await until(async () => (await record())?.problem !== '');
   assert.deepEqual(await record().then((one) => [one?.applied, one?.not_enforced]), ['', []]);
 });

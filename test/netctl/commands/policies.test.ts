@@ -32,9 +32,9 @@ it('netctl policies enforcement lists what nodes do not enforce', async () => {
   await using none = await fakeAgent({ [path]: { ...reply, policies: [] } });
   assert.match(await run('--server', none.address), /all are enforced/);
   const problem = 'VPP is not connected';
-  const lost = { state: 'disconnected', problem, applied: '', policies: [] };
+  const lost = { state: 'failed', problem, applied: '', policies: [] };
   await using without = await fakeAgent({ [path]: lost });
-  assert.match(await run('--server', without.address), /disconnected +all +VPP is not connected/);
+  assert.match(await run('--server', without.address), /failed +all +VPP is not connected/);
 });
 
 it('netctl policies explains a pod of a workload', async () => {

@@ -389,3 +389,24 @@ describe('failures of a transaction', () => {
     assert.match(transactionError!, /, and 4990 more\]$/);
   });
 });
+
+describe('what handlers may not have applied', () => {
+  it('is said from an event that has failed until a resync of all handlers has succeeded', async () => {
+    const bench = makeController([
+      throwing([undefined, new Error('first'), new Error('resync'), undefined]),
+    ]);
+    const unapplied = () => bench.controller.unapplied?.message ?? '';
+    bench.controller.push(emptyResync);
+    await settle();
+    assert.equal(unapplied(), '');
+    bench.controller.push(Note.event({}));
+    await settle();
+    assert.match(unapplied(), /first/);
+    bench.controller.push(emptyResync);
+    await settle();
+    assert.match(unapplied(), /resync/);
+    bench.controller.push(emptyResync);
+    await settle();
+    assert.equal(unapplied(), '');
+  });
+});

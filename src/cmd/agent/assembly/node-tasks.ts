@@ -87,6 +87,7 @@ export function nodeTasks(
     policies: plugins.policies,
     kubeState: () => controller.kubeState,
     isSynced: () => controller.isSynced,
+    unapplied: () => controller.unapplied,
     isSettled: () => controller.isIdle && scheduler.load.isIdle,
     failedValues: () => scheduler.failedValues(),
   });
