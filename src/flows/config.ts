@@ -17,8 +17,8 @@ export const flowsSchema = Type.Object({
   exportFile: Type.String({
     default: '',
     description:
-      'Absolute path of a file to which each record is appended as a line of JSON when it has changed: the last line of an id holds. Empty: none. In a pod it has to be in a folder of the host, which the chart mounts.',
-    pattern: '^(/.*)?$',
+      'Absolute path of a file, not in the root folder, to which each record is appended as a line of JSON when it has changed: the last line of an id holds. Empty: none. In a pod it has to be in a folder of the host, which the chart mounts.',
+    pattern: '^((/[^/]+)+/[^/]+)?$',
   }),
   exportFileMegabytes: Type.Integer({
     minimum: 1,
