@@ -2,6 +2,7 @@
 import { type Flow, FlowsDocument, flowVerdicts, TalkingWorkloads } from '#documents/flows.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import { rfc3339 } from '#infra/clock/rfc3339.ts';
+import { Slices } from '#infra/clock/slices.ts';
 import { EventStreams, type StreamedMessages } from '#infra/http/event-stream.ts';
 import {
   argument,
@@ -127,10 +128,11 @@ export function flowRoutes({ label, ring, reader, clock }: FlowRoutesDeps): Rout
         },
       },
       reply: TalkingWorkloads,
-      handle: (request) => {
+      handle: async (request) => {
         const limit = integerArgument(request, 'limit') ?? DEFAULT_PAIRS;
         const records = ring.newest(ring.capacity, filterOf(request));
-        const pairs = talkingPairs(records.map(({ flow }) => flow));
+        const flows = records.map(({ flow }) => flow);
+        const pairs = await talkingPairs(flows, new Slices(clock));
         const document: TalkingWorkloads = {
           node: label,
           pairs: pairs.slice(0, limit),

@@ -1,14 +1,21 @@
 import type { Flow, FlowEnd, TalkingPair } from '#documents/flows.ts';
+import type { Slices } from '#infra/clock/slices.ts';
 
 type Counters = { -readonly [Name in keyof TalkingPair]: TalkingPair[Name] };
 
 /** Sums up flows by the workloads of both ends and the port: who talks to whom. */
-export function talkingPairs(flows: readonly Flow[]): TalkingPair[] {
+export async function talkingPairs(
+  flows: readonly Flow[],
+  slices: Pick<Slices, 'each'>,
+): Promise<TalkingPair[]> {
   // a connection between two sockets of this node has two records
-  const seen = new Set(flows.filter(({ side }) => side === 'client').map(endsOf));
+  const seen = new Set<string>();
+  await slices.each(flows, (flow) => {
+    if (flow.side === 'client') seen.add(endsOf(flow));
+  });
   const pairs = new Map<string, Counters>();
-  for (const flow of flows) {
-    if (flow.side === 'server' && seen.has(endsOf(flow))) continue;
+  await slices.each(flows, (flow) => {
+    if (flow.side === 'server' && seen.has(endsOf(flow))) return;
     const { client, server, verdict } = flow;
     const key = `${nameOf(client)} ${nameOf(server)} ${server.port ?? ''}`;
     const pair = pairs.get(key) ?? pairOf(flow);
@@ -19,7 +26,7 @@ export function talkingPairs(flows: readonly Flow[]): TalkingPair[] {
     pair.serverBytes += flow.serverBytes;
     const changed = flow.ended ?? flow.time;
     if (changed > pair.lastChange) pair.lastChange = changed;
-  }
+  });
   return [...pairs.values()].sort((a, b) => b.connections - a.connections);
 }
 

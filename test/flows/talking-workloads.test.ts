@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Flow, FlowEnd } from '#documents/flows.ts';
 import { talkingPairs } from '#flows/talking-workloads.ts';
+import { Slices } from '#infra/clock/slices.ts';
+import { systemClock } from '#infra/clock/system.ts';
 
 const end = (workload: string, address: string, port: number): FlowEnd => ({
   address,
@@ -34,10 +36,12 @@ function flow(client: FlowEnd, server: FlowEnd, given: Partial<Flow> = {}): Flow
   };
 }
 
+const summedUp = (flows: readonly Flow[]) => talkingPairs(flows, new Slices(systemClock));
+
 describe('workloads that talk', () => {
-  it('are pairs with the counts of their connections, each once', () => {
+  it('are pairs with the counts of their connections, each once', async () => {
     const outside = end('', '203.0.113.9', 443);
-    const pairs = talkingPairs([
+    const pairs = await summedUp([
       flow(web, outside),
       flow(web, db),
       // the other end of the same connection
@@ -64,5 +68,15 @@ describe('workloads that talk', () => {
       ['shop/web', 'shop/db', 5432, 4, 1, 1, 1, 40, '2026-01-31T12:00:09Z'],
     );
     assert.deepEqual([pairs[1]!.server, pairs[1]!.connections], ['203.0.113.9', 1]);
+  });
+
+  it('are summed up in slices, so that the agent does other work meanwhile', async () => {
+    const many = Array.from({ length: 50_000 }, (_, i) => flow({ ...web, port: i }, db));
+    let turns = 0;
+    const timer = setInterval(() => turns++, 1);
+    const [pair] = await summedUp(many);
+    clearInterval(timer);
+    assert.equal(pair?.connections, many.length);
+    assert.ok(turns > 1, `${turns} turns`);
   });
 });
