@@ -2,7 +2,8 @@
  * Publishes what this node does not enforce in the database of the cluster, where contiv-ksr sums it up. A change is written within
  * ten seconds, at a random time: it may be one of all nodes. Without a change the record is written once a minute, which
  * says that the agent runs. Nothing is read: what is written says all.
- * Without policies of the cluster nothing is written.
+ * Without policies of the cluster nothing is written, but once after the last one was deleted: if it comes again, the record must not
+ * say that it is applied.
  */
 import type { KvStore } from '#datastore/api.ts';
 import type { Clock, Random } from '#infra/clock/clock.ts';
@@ -60,6 +61,8 @@ class EnforcementPublisher {
   /** On the monotonic clock. */
   #writtenAt = Number.NEGATIVE_INFINITY;
   #refreshAt = Number.POSITIVE_INFINITY;
+  /** There are policies of the cluster, or there were some at the last write. */
+  #isNeeded = false;
   /** undefined: nothing has changed since the last write. */
   #changeAt: number | undefined;
 
@@ -71,7 +74,10 @@ class EnforcementPublisher {
   async publish(): Promise<void> {
     const { nodeName, cluster, read, clock, random } = this.#deps;
     const enforcement = read();
-    if (enforcement === undefined || enforcement.policies === 0) return;
+    if (enforcement === undefined) return;
+    const hasPolicies = enforcement.policies > 0;
+    this.#isNeeded ||= hasPolicies;
+    if (!this.#isNeeded) return;
     const record = recordOf(nodeName, enforcement);
     const content = textOf(record);
     const now = clock.monotonic();
@@ -86,8 +92,11 @@ class EnforcementPublisher {
     this.#written = content;
     this.#writtenAt = now;
     this.#changeAt = undefined;
+    this.#isNeeded = hasPolicies;
     // at random, so that those of nodes that have changed together do not stay together
-    this.#refreshAt = now + REFRESH_MS * (0.75 + random.next() / 2);
+    this.#refreshAt = hasPolicies
+      ? now + REFRESH_MS * (0.75 + random.next() / 2)
+      : Number.POSITIVE_INFINITY;
   }
 }
 

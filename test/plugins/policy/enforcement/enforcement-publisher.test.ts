@@ -15,7 +15,7 @@ import { MemoryStore } from '#test/support/memory-store.ts';
 
 const KEY = policyEnforcementKey.build({ name: 'n1' });
 
-function started() {
+function started(seed = 7) {
   const clock = new ManualClock();
   const store = new MemoryStore();
   const writes: number[] = [];
@@ -37,7 +37,7 @@ function started() {
     },
     read: () => bench.found,
     clock,
-    random: seededRandom(7),
+    random: seededRandom(seed),
     log: silentLogger,
   });
   void publisher.afterInit?.();
@@ -81,6 +81,27 @@ describe('the record of a node', () => {
     assert.ok(writes.length >= 5 && writes.length <= 11, `${writes.length}`);
     await clock.advance(20_000);
     assert.equal((await bench.read()).applied, '99');
+  });
+
+  it('says once that there are no policies any more, and those of all nodes come at random times when there are some again', async () => {
+    const times: number[] = [];
+    for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
+      await using bench = started(seed);
+      const { clock, writes } = bench;
+      bench.found = settled('1');
+      await clock.advance(12_000);
+      bench.found = settled('none', 0);
+      await clock.advance(20_000);
+      assert.equal((await bench.read()).applied, 'none');
+      await clock.advance(600_000);
+      const before = writes.length;
+      bench.found = settled('1');
+      const start = clock.monotonic();
+      await clock.advance(12_000);
+      assert.equal(writes.length, before + 1);
+      times.push(writes.at(-1)! - start);
+    }
+    assert.ok(Math.max(...times) - Math.min(...times) > 3_000, times.join());
   });
 
   it('is written again after a failure', async () => {
