@@ -75,10 +75,10 @@ export function wireFlows(deps: FlowsDeps): WiredFlows {
     meter.start();
     for (const one of exporters) one.start();
   };
-  const close = (): void => {
+  const close = async (): Promise<void> => {
     reader.close();
     meter.close();
-    for (const one of exporters) one.close();
+    await Promise.all(exporters.map((one) => one.close()));
   };
   return {
     components: [{ name: 'flows', afterInit: start, close }],

@@ -85,7 +85,7 @@ describe('exported flows', () => {
     await until('all are there', () => lines().length === 52);
     assert.deepEqual(lines()[1], whole);
     assert.equal(statSync(path).mode & 0o777, 0o600);
-    exporter.close();
+    await exporter.close();
   });
 
   it('fill a file up to its size, and keep the one before', async () => {
@@ -133,6 +133,15 @@ describe('exported flows', () => {
     collector.close();
   });
 
+  it('are written at the end, too, whenever that comes', async () => {
+    const path = join(folder, 'end.jsonl');
+    const { exporter, put } = exporting(new JsonLines({ path, maxBytes: 1_000_000 }));
+    exporter.start();
+    put(flow('last', { ended: ENDED }));
+    await exporter.close();
+    assert.match(readFileSync(path, 'utf8'), /"id":"last"/);
+  });
+
   it('go to an address with a port', () => {
     const [v4, v6] = ['192.0.2.9:4739', '[2001:db8::9]:65535'].map(collectorAddress);
     assert.deepEqual(v4, { address: '192.0.2.9', family: 4, port: 4739 });
@@ -162,7 +171,7 @@ describe('exported flows', () => {
     isBroken = false;
     await clock.advance(5_000);
     assert.deepEqual([written, exporter.missed, exporter.fault], [['c', 'd', 'e'], 2, undefined]);
-    exporter.close();
+    await exporter.close();
   });
 
   it('are readable by nfdump as IPFIX, in both families', {

@@ -36,6 +36,7 @@ export class FlowExporter {
   #next: number;
   #timer: Timer | undefined;
   #isClosed = false;
+  #running: Promise<void> = Promise.resolve();
   #missed = 0;
   #fault: CodedError | undefined;
 
@@ -59,13 +60,22 @@ export class FlowExporter {
   }
 
   start(): void {
-    void this.#round();
+    this.#running = this.#round();
   }
 
-  close(): void {
+  /** The sink gets what has changed since the last round. */
+  async close(): Promise<void> {
+    const { sink, log } = this.#deps;
     this.#isClosed = true;
     this.#timer?.cancel();
-    this.#deps.sink.close();
+    await this.#running;
+    try {
+      while (await this.#write());
+    } catch (thrown) {
+      const reason = errorText(thrown);
+      log.warn({ sink: sink.name, reason }, 'the last flows are not exported');
+    }
+    sink.close();
   }
 
   async #round(): Promise<void> {
@@ -75,8 +85,6 @@ export class FlowExporter {
       if (this.#fault) log.info({ sink: sink.name }, 'flows are exported again');
       this.#fault = undefined;
     } catch (thrown) {
-      // of a sink that was closed while it wrote
-      if (this.#isClosed) return;
       const fault = new FlowsExportError(errorText(thrown), { where: sink.name, cause: thrown });
       const { code, message, remedy } = fault;
       if (!this.#fault) log.warn({ code, error: message, remedy }, 'flows are not exported');
@@ -84,7 +92,9 @@ export class FlowExporter {
     }
     if (this.#isClosed) return;
     const pause = this.#fault ? RETRY_MS : INTERVAL_MS;
-    this.#timer = clock.timer(pause, () => void this.#round());
+    this.#timer = clock.timer(pause, () => {
+      this.#running = this.#round();
+    });
   }
 
   /** @returns whether there may be more */
