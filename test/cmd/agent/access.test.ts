@@ -224,6 +224,7 @@ describe('every route with the permissions of a user', () => {
       'GET /contiv/v1/flows',
       'GET /contiv/v1/flows/events',
       'GET /contiv/v1/flows/policies',
+      'GET /contiv/v1/flows/workloads',
       'POST /contiv/v1/flows/plan',
     ];
     const info = ['GET /', 'GET /openapi', 'GET /openapi.json'];
