@@ -34,6 +34,13 @@ function rolesOf(value: Nat44Interface): readonly Role[] {
   return roles;
 }
 
+/** Nodes of each feature that may be replaced. */
+const nodesOf: Readonly<Record<Feature, readonly NatNode[]>> = {
+  in: ['reassembly', 'in2out'],
+  out: ['reassembly'],
+  output: ['reassembly'],
+};
+
 /** Nodes that replace those of an inside interface. */
 const replacements: Readonly<
   Partial<Record<Role, { readonly own: readonly NatNode[]; readonly replaced: readonly NatNode[] }>>
@@ -119,16 +126,26 @@ export function nat44InterfaceDescriptor({
   ): Promise<undefined> =>
     allOrNothing(log, async (undo) => {
       const { hasWorkers } = ctx.metadata<Nat44GlobalMetadata>(NAT44_GLOBAL_KEY);
-      let haveFeaturesChanged = true;
+      const features = new Set([...before, ...after].filter(isFeature));
+      const isThere = (feature: Feature): boolean => {
+        const hasChanged = steps.some(
+          (step) => 'feature' in step && step.feature === feature && taken.has(step),
+        );
+        return before.includes(feature) !== hasChanged;
+      };
       const take = async (step: Step): Promise<void> => {
         const request = set(index, step, hasWorkers);
         await (step.isOn ? request : ignoreNotFound(request));
       };
       const takeBack = async (step: Step): Promise<void> => {
-        // VPP enables such a node with a feature: if that failed, it was not enabled
-        const isOfFeature = 'node' in step && !addedNodes.includes(step.node);
-        if (isOfFeature && !step.isOn && !haveFeaturesChanged) return;
+        // VPP enables such a node with a feature: without one it was not enabled
+        if ('node' in step && !addedNodes.includes(step.node) && !step.isOn) {
+          const { node } = step;
+          if (![...features].some((one) => nodesOf[one].includes(node) && isThere(one))) return;
+        }
         await set(index, { ...step, isOn: !step.isOn }, hasWorkers);
+        // from here on its feature is as before
+        taken.delete(step);
       };
       // the last steps back: a feature that is enabled again brings the nodes that are replaced
       for (const node of replacedNodes(before)) undo.add(() => take({ node, isOn: false }));
@@ -140,12 +157,7 @@ export function nat44InterfaceDescriptor({
           if (taken.has(step)) await takeBack(step);
         });
       const results = steps.map(async (step) => {
-        try {
-          await take(step);
-        } catch (error) {
-          if ('feature' in step) haveFeaturesChanged = false;
-          throw error;
-        }
+        await take(step);
         taken.add(step);
       });
       await allSettled(results);
