@@ -27,6 +27,8 @@ ipamConfig:
     await node.resync([nodeValue('node-a', 'fd09::5'), ...others]);
     await node.add('web', 'c1');
     assert.deepEqual(keys(node, 'config/vpp/v2/route'), [
+      // replies to clients outside, to cnat
+      'config/vpp/v2/route/if/cnatLink/vrf/1/dst/fd01::1:ffff:ffff:ffff:fffe/128/gw/fdfe:feed:c0de::6',
       'config/vpp/v2/route/if/tap-vpp2/vrf/0/dst/fd02:0:0:1::2/128/gw/fd02:0:0:1::2',
       'config/vpp/v2/route/if/tap-vpp2/vrf/0/dst/fd09::5/128/gw/fd02:0:0:1::2',
       'config/vpp/v2/route/if/vpp-tap-c1/vrf/1/dst/fd01:0:0:1::2/128/gw/fd01:0:0:1::2',
@@ -35,9 +37,11 @@ ipamConfig:
       'config/vpp/v2/route/if/vxlanBVI/vrf/1/dst/fd01:0:0:2::/64/gw/fd04::2',
       'config/vpp/v2/route/if/vxlanBVI/vrf/1/dst/fd02:0:0:2::/64/gw/fd04::2',
       'config/vpp/v2/route/if/vxlanBVI/vrf/1/dst/fd09::6/128/gw/fd04::2',
+      'config/vpp/v2/route/vrf/0/dst/fd01::1:ffff:ffff:ffff:fffe/128/gw/::',
       'config/vpp/v2/route/vrf/0/dst/fd02::/48/gw/::',
       'config/vpp/v2/route/vrf/0/dst/fd05::/108/gw/::',
       'config/vpp/v2/route/vrf/0/dst/fd09::6/128/gw/::',
+      'config/vpp/v2/route/vrf/0/dst/fdfe:feed:c0de::6/128/gw/::',
       'config/vpp/v2/route/vrf/1/dst/fd01::/48/gw/::',
       'config/vpp/v2/route/vrf/1/dst/fd02:0:0:1::/64/gw/::',
       'config/vpp/v2/route/vrf/1/dst/fd02::/48/gw/::',
