@@ -12,7 +12,7 @@ const users: AgentOptions = {
     'enable-token-auth': true,
     'sign-key': 'k'.repeat(32),
     users: [
-      { name: 'reader', password: 'r', password_hash: '', permissions: ['read'] },
+      { name: 'reader', password: 'r', password_hash: '', permissions: ['read', 'flows'] },
       { name: 'monitor', password: 'm', password_hash: '', permissions: ['telemetry'] },
     ],
   },
