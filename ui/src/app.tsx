@@ -2,17 +2,14 @@
 import { signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { IpamDocument } from '#documents/ipam.ts';
-import { useDocument } from './agent/use-document.ts';
 import { ConnectionNotice, StreamIndicator } from './connection.tsx';
 import { href, place } from './location.ts';
+import { NodeNotice, NodeSwitch, useClusterNames } from './node-switch.tsx';
 import { setTitle } from './title.ts';
 import { type View, views } from './views.ts';
 
 const loadedViews = signal<ReadonlyMap<View, ComponentType>>(new Map());
 const loadFailure = signal('');
-/** Until the agent has an address, and after an upgrade. */
-const NODE_MS = 30_000;
 
 async function load(view: View): Promise<void> {
   if (loadedViews.value.has(view)) return;
@@ -29,13 +26,10 @@ async function load(view: View): Promise<void> {
 export function App() {
   const { view: name } = place.value;
   const view = views.find((one) => one.name === name);
-  // the name of a node stays, its address may change
-  const { document: ipam } = useDocument<IpamDocument>('contiv/v1/ipam', { everyMs: NODE_MS });
-  const node = ipam?.nodeName ?? '';
+  const names = useClusterNames();
   useLayoutEffect(() => {
     setTitle('view', view?.title ?? 'Not found');
-    setTitle('node', node);
-  }, [view, node]);
+  }, [view]);
   return (
     <>
       <button type="button" class="skip" onClick={skipToMain}>
@@ -43,7 +37,7 @@ export function App() {
       </button>
       <header>
         <strong>contiv-vswitch</strong>
-        {node !== '' && <span class="node-name">node {node}</span>}
+        <NodeSwitch names={names} />
         <nav aria-label="Views">
           {views.map((one) => (
             <a
@@ -57,6 +51,7 @@ export function App() {
         </nav>
         <StreamIndicator />
       </header>
+      <NodeNotice names={names} />
       <ConnectionNotice />
       <main id="main" tabIndex={-1}>
         {view ? <CurrentView view={view} /> : <UnknownView name={name} />}

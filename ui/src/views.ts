@@ -15,6 +15,11 @@ export const views: readonly View[] = [
     load: async () => (await import('./views/overview/overview.tsx')).Overview,
   },
   {
+    name: 'cluster',
+    title: 'Cluster',
+    load: async () => (await import('./views/cluster/cluster.tsx')).Cluster,
+  },
+  {
     name: 'events',
     title: 'Events',
     load: async () => (await import('./views/events/events.tsx')).Events,

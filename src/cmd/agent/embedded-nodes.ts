@@ -10,6 +10,9 @@ import { readSettings, type Settings } from './settings.ts';
 /** Names of nodes without `--microservice-label`: node-1, node-2 … */
 const DEFAULT_PREFIX = 'node';
 
+/** Unless http.conf names the cluster. */
+const CLUSTER_NAME = 'demonstration';
+
 /** Without a section for the node, VPP has the simulated NIC. */
 function withNic({ contiv, label }: Settings): Settings['contiv'] {
   if (contiv.nodeConfig.some(({ nodeName }) => nodeName === label)) return contiv;
@@ -61,6 +64,7 @@ export function embeddedNodes(
       ...settings,
       contiv: withNic(settings),
       controller: withRecording(settings),
+      http: { ...settings.http, 'cluster-name': settings.http['cluster-name'] || CLUSTER_NAME },
       // one port
       grpc2: index === 0 ? settings.grpc2 : undefined,
     };

@@ -9,6 +9,7 @@ import type { SocketTable } from '#linux/socket-services/api.ts';
 import type { StatsPort } from '#plugins/controller/api/ports/stats.ts';
 import type { Connect } from '#vpp/binapi/api.ts';
 import type { NamespaceSight } from '#vpp/descriptors/options.ts';
+import type { AgentAddress } from './cluster/other-agents.ts';
 
 /** The environment of the agent: stores, VPP and Linux. */
 export interface Environment {
@@ -46,6 +47,8 @@ export interface Environment {
   readonly flowFault?: string | undefined;
   /** Prepares the host for the pods. @throws HostNotReadyError */
   prepareHost(needs: HostRequirements): Promise<HostFacts>;
+  /** Present in a demonstration: where the agents of its other nodes listen. */
+  readonly agentAddress?: ((node: string) => AgentAddress | undefined) | undefined;
   /** Present in the embedded environment: creates the network namespace of a pod. */
   readonly addNamespace: ((path: string) => void) | undefined;
   close(): Promise<void>;

@@ -21,7 +21,9 @@ import { buildInfo } from '#infra/process/build-info.ts';
 import { createUserNodeFolder, userNodeFolder } from '#infra/process/user-folder.ts';
 import type { NodeSnapshot } from '#packet-trace/node-document.ts';
 import { type Agent, createAgent } from './agent.ts';
+import type { AgentAddress } from './cluster/other-agents.ts';
 import { ownRecordings } from './embedded-nodes.ts';
+import type { Environment } from './environment.ts';
 import { openOwnStore } from './open-level.ts';
 import { openSimulated, type SimulatedEnvironment } from './open-simulated.ts';
 import { loadPluginModules } from './plugin-modules/load.ts';
@@ -63,7 +65,11 @@ export async function runDemonstration(
       // a replay of these needs the build that has recorded them
       for (const { label } of all) rmSync(ownRecordings(label), { recursive: true, force: true });
     }
-    for (const settings of all) running.push(await openNode(settings, log, shared));
+    const agentAddress = (name: string): AgentAddress | undefined => {
+      const node = running.find(({ settings }) => settings.label === name);
+      return node && { host: '127.0.0.1', port: node.agent.port };
+    };
+    for (const settings of all) running.push(await openNode(settings, log, shared, agentAddress));
     const started = start(running, (text) => output.write(text), log.file);
     traffic = started.then((cluster) =>
       // the agents are of use without traffic
@@ -99,11 +105,12 @@ async function openNode(
   settings: Settings,
   log: DemonstrationLog,
   shared: KvStore | undefined,
+  agentAddress: NonNullable<Environment['agentAddress']>,
 ): Promise<RunningNode> {
   const loggers = loggersOf(settings, log, shared !== undefined);
   const parts = { clock: systemClock, random: systemRandom, loggers };
   const pluginModules = await loadPluginModules(settings.plugins);
-  const environment = await openSimulated(settings, parts, shared);
+  const environment = { ...(await openSimulated(settings, parts, shared)), agentAddress };
   const build = buildInfo(settings.env);
   const print = (text: string): void => log.write(text);
   const agent = createAgent({ ...parts, settings, environment, pluginModules, build, print });

@@ -29,6 +29,10 @@ export const httpSchema = Type.Object({
     () => 'has to be address:port',
   ),
   disabled: Type.Boolean({ default: false, description: 'Do not serve the REST API.' }),
+  'cluster-name': Type.String({
+    default: '',
+    description: 'Name of the cluster on the page; agents of a cluster have the same.',
+  }),
   'local-socket': Type.String({
     default: '/var/run/contiv/agent.sock',
     description: 'Path of the unix socket that serves all routes, including mutating ones.',

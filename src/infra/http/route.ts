@@ -22,6 +22,8 @@ export interface RouteRequest {
   readonly address?: string;
   /** Name of the user that has identified himself. */
   readonly user?: string;
+  /** Header with the credentials of the client: for requests to other agents in its name, and for nothing else. */
+  readonly authorization?: string | undefined;
   /** Content types that the client asks for. */
   readonly accept?: string | undefined;
   /** Content encodings that the client understands. */
@@ -61,7 +63,7 @@ export interface Route {
   readonly isLogin?: true;
   /** Contains nothing of the node: it needs no user. */
   readonly isPublic?: true;
-  /** Its reply waits for events: others are handled beside it. It limits the number of its clients. */
+  /** Its reply waits for events or for other nodes: others are handled beside it. It limits the number of its clients. */
   readonly isStream?: true;
   /**
    * Its data are private: only users with this permission group, or `admin`, may call it. On the port it is served where

@@ -14,7 +14,7 @@ import type { Clock } from '../clock/clock.ts';
 import { errorText } from '../errors/errors.ts';
 import type { Logger } from '../log/log.ts';
 import { surviveFailedAccepts } from '../process/failed-accepts.ts';
-import { Authentication } from './authentication/authentication.ts';
+import { Authentication, authorizationOf } from './authentication/authentication.ts';
 import { loginRoutes } from './authentication/login-routes.ts';
 import { groupNames } from './authentication/permissions.ts';
 import { TokenUsers } from './authentication/token-users.ts';
@@ -206,6 +206,7 @@ function requestOf(request: FastifyRequest): RouteRequest {
     body,
     address,
     ...(user !== undefined && { user }),
+    authorization: authorizationOf(request),
     accept: headers.accept,
     acceptEncoding: String(headers['accept-encoding'] ?? ''),
   };

@@ -120,7 +120,7 @@ async function statusOf(context: CommandContext, node: ClusterNode): Promise<Nod
       ...(probe.start_time !== undefined && { started: rfc3339(probe.start_time) }),
     },
     vpp: vpp?.version,
-    problems: [...probeProblems(probe), ...(nodes === undefined ? [] : linkProblems(nodes))],
+    problems: [...probeProblems(probe), ...(nodes === undefined ? [] : linkProblems(nodes.nodes))],
     clusterSize: nodes?.total,
   };
 }

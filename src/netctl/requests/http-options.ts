@@ -3,6 +3,7 @@
  * original and those of private certificates, overridden by flags.
  */
 import { readFileSync } from 'node:fs';
+import type { checkServerIdentity } from 'node:tls';
 import { defineError, errorText } from '#infra/errors/errors.ts';
 
 export const HttpClientConfigError = defineError({
@@ -34,7 +35,9 @@ export interface HttpOptions {
 
 export interface TlsOptions {
   readonly rejectUnauthorized?: boolean;
-  readonly ca?: Buffer;
+  readonly ca?: Buffer | Buffer[];
+  readonly allowPartialTrustChain?: boolean;
+  readonly checkServerIdentity?: typeof checkServerIdentity;
   readonly cert?: Buffer;
   readonly key?: Buffer;
 }

@@ -19,7 +19,7 @@ export interface ClientOptions {
   readonly port: number;
   readonly isHttps: boolean;
   readonly tls: TlsOptions;
-  readonly credentials: Credentials;
+  readonly credentials: Pick<Credentials, 'header' | 'accepts'>;
   /** Without a reply, or without further bytes of it. */
   readonly timeoutMs: number;
   readonly clock: Clock;

@@ -1,5 +1,5 @@
 /** The problems of a node, from the documents of its agent. */
-import type { NodeList } from '#documents/nodes.ts';
+import type { NodeDocument } from '#documents/nodes.ts';
 import type { ProbeDocument } from '#documents/probes.ts';
 import { components, STARTING_REMEDY, unknownComponent } from './components.ts';
 
@@ -48,8 +48,14 @@ export function probeProblems({ PluginStatus }: ProbeDocument): NodeProblem[] {
   });
 }
 
+/** How a node reaches another one. */
+export interface LinkState {
+  readonly name: string;
+  readonly link: Pick<NonNullable<NodeDocument['link']>, 'whyUnreachable'> | null;
+}
+
 /** Nodes that this one cannot reach. */
-export function linkProblems({ nodes }: NodeList): NodeProblem[] {
+export function linkProblems(nodes: readonly LinkState[]): NodeProblem[] {
   return nodes.flatMap(({ name, link }) => {
     const why = link?.whyUnreachable ?? '';
     if (why === '') return [];

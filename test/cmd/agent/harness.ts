@@ -76,6 +76,7 @@ export interface AgentOptions {
         | 'socketFault'
         | 'flowSource'
         | 'flowFault'
+        | 'agentAddress'
       >
     >;
   readonly contiv?: Partial<Settings['contiv']>;

@@ -7,7 +7,7 @@ import { effect, signal } from '@preact/signals';
 import type { ProcessedEvent } from '#documents/events.ts';
 import { EventRate } from './event-rate.ts';
 import { isVisible } from './page-visibility.ts';
-import { errorOf } from './request.ts';
+import { errorOf, eventsAddress } from './request.ts';
 
 export type StreamState = 'connecting' | 'connected' | 'lost';
 
@@ -63,7 +63,7 @@ function connect(): void {
   if (source) return;
   clearTimeout(retryTimer);
   const from = lastId === undefined ? `last=${FIRST_EVENTS}` : `after=${lastId}`;
-  const opened = new EventSource(`../controller/events?${from}`);
+  const opened = new EventSource(eventsAddress(from));
   source = opened;
   opened.addEventListener('connected', ({ data, lastEventId }: MessageEvent<string>) => {
     const { Time } = JSON.parse(data) as { readonly Time: string };
@@ -105,7 +105,7 @@ async function explain(): Promise<void> {
   const since = streamProblem.peek()?.since ?? Date.now();
   let problem: StreamProblem | undefined = { status: 0, text: '', hasPassword: false, since };
   try {
-    const response = await fetch('../controller/events', {
+    const response = await fetch(eventsAddress(''), {
       signal: AbortSignal.any([probe.signal, AbortSignal.timeout(RETRY_MS)]),
       cache: 'no-store',
     });

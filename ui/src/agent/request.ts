@@ -1,4 +1,8 @@
-/** Requests to the agent. Paths are relative to that of the page, because a proxy may put a path before it. */
+/**
+ * Requests to the agent that serves the page. Paths are relative to that of the page, because a proxy may put a path
+ * before it. Documents of another node are asked of this agent, too, which asks that node.
+ */
+import { otherNode } from '../location.ts';
 
 /** A request without the document: the error that the agent reports, or that it does not answer. */
 export class RequestError extends Error {
@@ -15,25 +19,43 @@ export class RequestError extends Error {
 /** Longer than the agent takes for its largest documents, with others waiting before them. */
 const LIMIT_MS = 15_000;
 
+/** The node of a document: the one that is shown, or the one that serves the page. */
+export type Source = 'shown' | 'serving';
+
+/** @param path of a REST document without a slash before it: `scheduler/values?limit=10` */
+export function documentAddress(path: string, source: Source = 'shown'): string {
+  if (otherNode === undefined || source === 'serving') return `../${path}`;
+  return `../contiv/v1/cluster/document?${new URLSearchParams({ node: otherNode, path })}`;
+}
+
+/** The events of the node that is shown. @param query arguments */
+export function eventsAddress(query: string): string {
+  if (otherNode === undefined) return `../controller/events?${query}`;
+  return `../contiv/v1/cluster/events?node=${encodeURIComponent(otherNode)}&${query}`;
+}
+
 /**
  * @param path of a REST document without a slash before it: `scheduler/values?limit=10`
  * @throws RequestError
  */
-export function getDocument<T>(path: string, signal?: AbortSignal): Promise<T> {
-  return requestDocument(path, { headers: { Accept: 'application/json' } }, signal);
+export function getDocument<T>(path: string, source: Source, signal?: AbortSignal): Promise<T> {
+  const address = documentAddress(path, source);
+  return requestDocument(path, address, { headers: { Accept: 'application/json' } }, signal);
 }
 
 /**
- * For the routes that compute something from what they are sent; they change nothing.
+ * Of the node that serves the page, for the routes that compute something from what they are sent; they change nothing.
  * @throws RequestError
  */
 export function postDocument<T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> {
   const headers = { Accept: 'application/json', 'Content-Type': 'application/json' };
-  return requestDocument(path, { method: 'POST', headers, body: JSON.stringify(body) }, signal);
+  const options = { method: 'POST', headers, body: JSON.stringify(body) };
+  return requestDocument(path, `../${path}`, options, signal);
 }
 
 async function requestDocument<T>(
   path: string,
+  address: string,
   options: RequestInit,
   signal: AbortSignal | undefined,
 ): Promise<T> {
@@ -42,7 +64,7 @@ async function requestDocument<T>(
   let response: Response;
   let text: string;
   try {
-    response = await fetch(`../${path}`, { ...options, signal: either, cache: 'no-store' });
+    response = await fetch(address, { ...options, signal: either, cache: 'no-store' });
     text = await response.text();
   } catch (cause) {
     if (signal?.aborted) throw cause;

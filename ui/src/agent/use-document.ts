@@ -3,7 +3,7 @@ import { useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { agentRun, eventBatches } from './event-stream.ts';
 import { isVisible } from './page-visibility.ts';
-import { getDocument, RequestError } from './request.ts';
+import { getDocument, RequestError, type Source } from './request.ts';
 
 export interface Loaded<T> {
   /** The last that was received, also after a failed request. */
@@ -18,6 +18,8 @@ export interface Refresh {
   readonly everyMs?: number;
   /** Whether to request it again after events, at most once a second. */
   readonly afterEvents?: boolean;
+  /** Default: shown. */
+  readonly source?: Source;
 }
 
 const AFTER_EVENTS_MS = 1_000;
@@ -29,7 +31,7 @@ const RETRY_MS = 3_000;
  */
 export function useDocument<T>(
   path: string | undefined,
-  { everyMs, afterEvents }: Refresh = {},
+  { everyMs, afterEvents, source = 'shown' }: Refresh = {},
 ): Loaded<T> {
   const loaded = useSignal<Loaded<T>>({
     document: undefined,
@@ -64,7 +66,7 @@ export function useDocument<T>(
       isRunning = true;
       startedAt = performance.now();
       try {
-        const document = await getDocument<T>(path, unmounted.signal);
+        const document = await getDocument<T>(path, source, unmounted.signal);
         if (unmounted.signal.aborted) return;
         ofRun = agentRun.peek();
         loaded.value = { document, error: undefined, isLoading: false };
@@ -106,7 +108,7 @@ export function useDocument<T>(
       unmounted.abort();
       for (const end of unwatch) end();
     };
-  }, [path, everyMs, afterEvents]);
+  }, [path, everyMs, afterEvents, source]);
 
   return loaded.value;
 }

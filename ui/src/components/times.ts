@@ -25,3 +25,10 @@ export function ageText(ms: number): string {
   if (seconds < 172_800) return `${Math.floor(seconds / 3_600)} h`;
   return `${Math.floor(seconds / 86_400)} days`;
 }
+
+/** `2026-11-29 08:06:20 UTC`: the time that logs and other nodes have. */
+export function utcText(rfc3339: string): string {
+  const date = new Date(rfc3339);
+  if (Number.isNaN(date.getTime())) return rfc3339;
+  return `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}

@@ -17,6 +17,8 @@ import { serviceRoutes } from '#plugins/service/rest.ts';
 import { SocketServiceMetrics } from '#plugins/service/socket/metrics.ts';
 import { wireStats } from '#plugins/statscollector/wire-stats.ts';
 import { captureRoutes } from '../capture/routes.ts';
+import { nodeStatus, nodeStatusRoute } from '../cluster/node-status.ts';
+import { clusterRoutes } from '../cluster/routes.ts';
 import { nodeProbeRoutes } from '../node-probe/routes.ts';
 import { nodeSnapshot, traceRoutes } from '../node-snapshot.ts';
 import { pairTraceRoutes } from '../pair-trace/routes.ts';
@@ -63,6 +65,7 @@ export function stateRoutes(
     log: loggers.get('statscollector'),
   });
   const values = valueStateReader(scheduler);
+  const ownStatus = () => nodeStatus({ label, status, nodes, net, vpp: vpp.client, clock });
   const traced = tracedNode(deps, south, schedule, loop);
   return [
     ...schedulerRoutes({
@@ -110,6 +113,15 @@ export function stateRoutes(
       clock,
     }),
     vppVersionRoute(vpp.client),
+    nodeStatusRoute(ownStatus),
+    ...clusterRoutes({
+      label,
+      http: settings.http,
+      nodes,
+      addressOf: environment.agentAddress,
+      ownStatus,
+      clock,
+    }),
     ...captureRoutes({
       client: vpp.client,
       clock,

@@ -134,6 +134,12 @@ function hasCredentials(request: FastifyRequest): boolean {
   return request.headers.authorization !== undefined || cookieOf(request) !== undefined;
 }
 
+/** The credentials of a client as a header, also those of a cookie; undefined: it has none. */
+export function authorizationOf(request: FastifyRequest): string | undefined {
+  const cookie = cookieOf(request);
+  return request.headers.authorization ?? (cookie === undefined ? undefined : `Bearer ${cookie}`);
+}
+
 /** The token of the header, or of the cookie that a login in a browser has set; empty: there is none. */
 function tokenOf(request: FastifyRequest): string {
   const { headers } = request;

@@ -1,4 +1,5 @@
 import type { Flow } from '#documents/flows.ts';
+import { documentAddress } from '../../agent/request.ts';
 import { durationText, timeOfDay } from '../../components/times.ts';
 import { bytesText } from './bytes-text.ts';
 import { endText, serviceText } from './end-text.ts';
@@ -12,7 +13,7 @@ export function FlowTable({ flows }: { readonly flows: readonly Flow[] }) {
       <table class="flows">
         <caption>
           Connections of sockets of this node, the last change first.{' '}
-          <a href="../contiv/v1/flows">REST</a>
+          <a href={documentAddress('contiv/v1/flows')}>REST</a>
         </caption>
         <thead>
           <tr>

@@ -1,4 +1,5 @@
 import type { TalkingPair, TalkingWorkloads } from '#documents/flows.ts';
+import { documentAddress } from '../../agent/request.ts';
 import { numberText } from '../../components/counts.ts';
 import { hostAndPort } from '../../components/host-and-port.ts';
 import { timeOfDay } from '../../components/times.ts';
@@ -13,7 +14,7 @@ export function PairTable({ document: { pairs, total } }: { readonly document: T
         <caption>
           Workloads that talk, those with most connections first
           {total > pairs.length && `: ${pairs.length} of ${numberText(total)}`}.{' '}
-          <a href="../contiv/v1/flows/workloads">REST</a>
+          <a href={documentAddress('contiv/v1/flows/workloads')}>REST</a>
         </caption>
         <thead>
           <tr>

@@ -2,6 +2,7 @@
 
 import { useMemo } from 'preact/hooks';
 import type { NodeDocument, NodeList } from '#documents/nodes.ts';
+import { documentAddress } from '../../agent/request.ts';
 import { useDocument } from '../../agent/use-document.ts';
 import { useKeptDocument } from '../../agent/use-kept-document.ts';
 import { useSearch } from '../../agent/use-search.ts';
@@ -111,7 +112,7 @@ function Table({ nodes, rates }: TableProps) {
         <caption>
           Nodes of the cluster as this one knows them. In is what it receives from the other node;
           rates are those of the last seconds, lines those of up to five minutes.{' '}
-          <a href="../contiv/v1/nodes">REST</a>
+          <a href={documentAddress('contiv/v1/nodes')}>REST</a>
         </caption>
         <thead>
           <tr>

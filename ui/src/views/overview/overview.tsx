@@ -4,6 +4,7 @@ import type { ComponentStatus, ProbeDocument } from '#documents/probes.ts';
 import type { ValueSearch } from '#documents/scheduler/value-search.ts';
 import { agentNow } from '../../agent/agent-time.ts';
 import { eventRate, recentEvents } from '../../agent/event-stream.ts';
+import { documentAddress } from '../../agent/request.ts';
 import { type Loaded, useDocument } from '../../agent/use-document.ts';
 import { Badge, ValueStateBadge } from '../../components/badge.tsx';
 import { Loading } from '../../components/loading.tsx';
@@ -194,7 +195,7 @@ function Components({ readiness }: { readonly readiness: Loaded<ProbeDocument> }
             <table class="components">
               <caption>
                 Parts of the agent, and since when each has its state.{' '}
-                <a href="../readiness">REST</a>
+                <a href={documentAddress('readiness')}>REST</a>
               </caption>
               <thead>
                 <tr>

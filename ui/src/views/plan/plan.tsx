@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { ClusterPlan } from '#documents/connectivity.ts';
 import { postDocument, RequestError } from '../../agent/request.ts';
-import { changeQuery, place } from '../../location.ts';
+import { changeQuery, otherNode, place } from '../../location.ts';
 import { MAX_BYTES, ManifestError, manifestObjects, plannedKinds } from './manifest.ts';
 import { PlanResult } from './plan-result.tsx';
 
@@ -65,6 +65,12 @@ export function Plan() {
         Shows what {plannedKinds.slice(0, -1).join(', ')} and {plannedKinds.at(-1)} objects would
         change. Nothing is applied: the agent computes the plan with copies of its state.
       </p>
+      {otherNode !== undefined && (
+        <p>
+          The plan is that of the node which serves this page, not of {otherNode}: a manifest is
+          sent to no other node.
+        </p>
+      )}
       <form
         class="plan-form"
         onSubmit={(event) => {

@@ -1,6 +1,7 @@
 /** The pods of this node, or one of them: `#/pods`, `#/pods?pod=namespace/name`. */
 import type { PodList, PodSummary } from '#documents/pods.ts';
 import { agentNow } from '../../agent/agent-time.ts';
+import { documentAddress } from '../../agent/request.ts';
 import { useDocument } from '../../agent/use-document.ts';
 import { useKeptDocument } from '../../agent/use-kept-document.ts';
 import { useSearch } from '../../agent/use-search.ts';
@@ -71,7 +72,8 @@ function Table({ pods, traffic }: TableProps) {
       <table class="pods">
         <caption>
           Pods that are attached to this node. In and out are seen from the pod; rates are those of
-          the last seconds, lines those of up to five minutes. <a href="../contiv/v1/pods">REST</a>
+          the last seconds, lines those of up to five minutes.{' '}
+          <a href={documentAddress('contiv/v1/pods')}>REST</a>
         </caption>
         <thead>
           <tr>

@@ -1,5 +1,6 @@
 /** The policies that apply to the pods of this node: `#/policies`, of one pod `#/policies?pod=namespace/name`. */
 import type { PolicyPodSummary } from '#documents/policies.ts';
+import { documentAddress } from '../../agent/request.ts';
 import { useDocument } from '../../agent/use-document.ts';
 import { useKeptDocument } from '../../agent/use-kept-document.ts';
 import { useSearch } from '../../agent/use-search.ts';
@@ -92,7 +93,7 @@ function Table({ pods }: { readonly pods: readonly PolicyPodSummary[] }) {
       <table class="policies">
         <caption>
           Pods of this node, and the policies that decide what they receive (ingress) and send
-          (egress). <a href="../contiv/v1/policy/pods">REST</a>
+          (egress). <a href={documentAddress('contiv/v1/policy/pods')}>REST</a>
         </caption>
         <thead>
           <tr>

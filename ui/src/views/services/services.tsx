@@ -1,5 +1,6 @@
 /** The services of the cluster as this node carries them, or one of them: `#/services`, `#/services?service=namespace/name`. */
 import type { ServiceSummary } from '#documents/services.ts';
+import { documentAddress } from '../../agent/request.ts';
 import { useDocument } from '../../agent/use-document.ts';
 import { useKeptDocument } from '../../agent/use-kept-document.ts';
 import { useSearch } from '../../agent/use-search.ts';
@@ -82,7 +83,7 @@ function Table({ services }: { readonly services: readonly ServiceSummary[] }) {
       <table class="services">
         <caption>
           Services of the cluster, and host ports of pods, as this node carries them.{' '}
-          <a href="../contiv/v1/services">REST</a>
+          <a href={documentAddress('contiv/v1/services')}>REST</a>
         </caption>
         <thead>
           <tr>
