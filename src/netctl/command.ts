@@ -24,6 +24,7 @@ import type { TSchema } from 'typebox';
 import type { DocumentOf } from '#documents/document.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import type { BuildInfo } from '#infra/status/status.ts';
+import type { KubernetesApi } from './nodes/kubernetes-api.ts';
 import type { RequestFailure } from './requests/request-failure.ts';
 
 /** Documented in docs/netctl.md: scripts rely on the numbers. */
@@ -128,6 +129,8 @@ export interface CommandContext {
    * the unix socket): ask the nodes instead.
    */
   pods(): Promise<readonly ClusterPod[] | undefined>;
+  /** The API server, when the nodes are known from it; else undefined. */
+  kubernetes(): Promise<KubernetesApi | undefined>;
   /**
    * The document of a path such as `contiv/v1/ipam`, in the form of its schema.
    * @param repliesWith statuses besides those of success that come with the document
@@ -170,6 +173,12 @@ export interface CommandContext {
   ): Promise<readonly NodeReply<T>[]>;
   /** Prints what to do about the failures, once per kind. Returns the exit code of the replies. */
   explainFailures(replies: readonly NodeReply<unknown>[]): ExitCode;
+  /** Whether the user agrees; undefined: there is no terminal to ask on. */
+  confirm(question: string): Promise<boolean | undefined>;
+  /** Runs contiv-agent of this release on this machine, with its output. @returns its exit code */
+  runAgent(args: readonly string[]): Promise<number>;
+  /** Unix socket of the agent of this machine. */
+  readonly localSocket: string;
   readonly output: Output;
   /** One line that replaces the one before on a terminal; nothing where the standard error is no terminal. */
   progress(text: string): void;

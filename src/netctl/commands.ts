@@ -14,7 +14,9 @@ import { policies } from './commands/policies.ts';
 import { report } from './commands/report.ts';
 import { services } from './commands/services.ts';
 import { status } from './commands/status.ts';
+import { test } from './commands/test.ts';
 import { trace } from './commands/trace.ts';
+import { undeploy } from './commands/undeploy.ts';
 import { version } from './commands/version.ts';
 import { vppcli } from './commands/vppcli.ts';
 import { vppdump } from './commands/vppdump.ts';
@@ -22,6 +24,7 @@ import { vppdump } from './commands/vppdump.ts';
 export const commands: readonly Command[] = [
   status,
   check,
+  test,
   nodes,
   pods,
   ipam,
@@ -36,6 +39,7 @@ export const commands: readonly Command[] = [
   report,
   vppdump,
   vppcli,
+  undeploy,
   version,
   completion,
 ];

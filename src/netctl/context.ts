@@ -21,6 +21,7 @@ export interface ContextDeps {
   readonly directory: NodeDirectory;
   readonly client: NodeClient;
   readonly etcd: CommandContext['etcd'];
+  readonly machine: Pick<CommandContext, 'confirm' | 'runAgent' | 'localSocket'>;
   readonly output: Output;
   readonly progress: (text: string) => void;
   /** Prints a line on the standard error, with control characters escaped. */
@@ -31,10 +32,11 @@ export interface ContextDeps {
 }
 
 export function createContext(deps: ContextDeps): CommandContext {
-  const { directory, client, etcd, output, progress, warn, clock, build, signal } = deps;
+  const { directory, client, etcd, machine, output, progress, warn, clock, build, signal } = deps;
   return {
     nodes: (selectors) => directory.nodes(selectors),
     pods: () => directory.pods(),
+    kubernetes: () => directory.kubernetes(),
     ask: (node, path, schema, repliesWith) =>
       client.json(node, { method: 'GET', path, repliesWith }, schema),
     askText: (node, path) => client.text(node, { method: 'GET', path, accept: 'text/plain' }),
@@ -51,6 +53,7 @@ export function createContext(deps: ContextDeps): CommandContext {
       ),
     download: (node, path) => client.read(node, { method: 'GET', path, accept: '*/*' }),
     etcd,
+    ...machine,
     askAll: (nodes, task) => askAll(nodes, task, progress, signal),
     explainFailures: (replies) => explainFailures(replies, warn),
     output,

@@ -2,7 +2,7 @@
 import type { ClusterNode, CommandContext, NodeReply, TableRow } from './command.ts';
 
 /** Whether a sentence may take the place of an empty table. */
-export function isForPeople({ output }: CommandContext): boolean {
+export function isForPeople({ output }: Pick<CommandContext, 'output'>): boolean {
   return output.format === 'table' || output.format === 'wide';
 }
 

@@ -1,6 +1,9 @@
 /** Wires a command of netctl and runs it. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
 import { homedir, networkInterfaces } from 'node:os';
+import { extname, join } from 'node:path';
 import { CommanderError } from 'commander';
 import { systemClock } from '#infra/clock/system.ts';
 import { CodedError, errorText } from '#infra/errors/errors.ts';
@@ -79,6 +82,11 @@ async function run(
 ): Promise<ExitCode> {
   const [first, ...words] = argv;
   if (first === '__complete') return await complete(words, env, signal);
+  if (first === '__probe') {
+    const { runProber } = await import('#netctl/end-to-end/prober.ts');
+    await runProber(words, systemClock, signal);
+    return ExitCode.Success;
+  }
   const { command, input, global } = await parseCommandLine(argv, commands, buildInfo(env));
   const { context, close } = await contextOf(global, env, signal, true);
   try {
@@ -173,6 +181,16 @@ async function contextOf(
       const { probeEtcd } = await import('#netctl/nodes/etcd-source.ts');
       return await probeEtcd({ file, env, clock: systemClock });
     },
+    machine: {
+      confirm: async (question) => {
+        if (!canAsk) return undefined;
+        const { confirm } = await import('#netctl/output/confirm.ts');
+        progress.clear();
+        return await confirm(question, stdin, stderr, signal);
+      },
+      runAgent,
+      localSocket: LOCAL_SOCKET,
+    },
     output: createOutput({
       format: global.output,
       write: (text) => {
@@ -197,6 +215,14 @@ async function contextOf(
     signal,
   });
   return { context, close: () => directory.close() };
+}
+
+/** It is beside this program, in the images and in a clone. */
+async function runAgent(args: readonly string[]): Promise<number> {
+  const main = join(import.meta.dirname, '../agent', `main${extname(import.meta.filename)}`);
+  const child = spawn(process.execPath, [main, ...args], { stdio: 'inherit' });
+  const [code] = (await once(child, 'exit')) as [number | null];
+  return code ?? ExitCode.Failure;
 }
 
 /** The agent of this machine, if this user may open its socket. */

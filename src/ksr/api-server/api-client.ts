@@ -31,7 +31,7 @@ export class ApiClient {
   }
 
   /**
-   * Sends a request and passes on the body, piece by piece, when the status is 200 or 201.
+   * Sends a request and passes on the body, piece by piece, when the status is 200, 201 or 202.
    * @param accepted called with the status line, before the first piece
    * @throws CodedError, or the reason of `limits.signal`
    */
@@ -77,7 +77,8 @@ export class ApiClient {
   async #send(request: ApiRequest, signal: AbortSignal): Promise<ApiResponse> {
     const response = await this.#transport.send(request, signal);
     const { status } = response;
-    if (status === 200 || status === 201) return response;
+    // 202: a deletion that continues.
+    if (status >= 200 && status <= 202) return response;
     const pauseSeconds = Number(response.retryAfter ?? 0);
     const pauseMs = pauseSeconds > 0 ? Math.min(MAX_PAUSE_MS, pauseSeconds * 1000) : 0;
     throw statusError(status, await explanation(response), request.path, pauseMs);

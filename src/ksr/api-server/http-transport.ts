@@ -52,7 +52,7 @@ export class HttpTransport implements ApiTransport {
       Accept: 'application/json',
       'User-Agent': this.#userAgent,
       ...(body !== undefined && {
-        'Content-Type': 'application/merge-patch+json',
+        'Content-Type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
         'Content-Length': Buffer.byteLength(body),
       }),
     };

@@ -1,8 +1,8 @@
 export interface ApiRequest {
-  readonly method: 'GET' | 'PATCH';
+  readonly method: 'GET' | 'PATCH' | 'POST' | 'DELETE';
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
-  /** A JSON merge patch. */
+  /** JSON: a merge patch with the method PATCH. */
   readonly body?: string;
 }
 

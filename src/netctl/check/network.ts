@@ -1,4 +1,5 @@
 /** Links, ports and the folders of CNI of this machine. */
+import { cniFolders, OWN_CONFIGURATION } from './cni-folders.ts';
 import { error, type Finding, ok, warning } from './finding.ts';
 import type { HostFiles } from './host-files.ts';
 
@@ -7,22 +8,6 @@ const VXLAN_BYTES = 50;
 /** The least MTU of IPv6. */
 const LEAST_MTU = 1_280;
 
-/** The folders of container runtimes (docs/install.md). */
-const cniFolders = [
-  {
-    sign: '/var/lib/rancher/k3s',
-    bin: '/var/lib/rancher/k3s/data/cni',
-    config: '/var/lib/rancher/k3s/agent/etc/cni/net.d',
-  },
-  {
-    sign: '/var/snap/microk8s',
-    bin: '/var/snap/microk8s/current/opt/cni/bin',
-    config: '/var/snap/microk8s/current/args/cni-network',
-  },
-  { sign: '/', bin: '/opt/cni/bin', config: '/etc/cni/net.d' },
-] as const;
-
-const OWN_CONFIGURATION = '10-contiv-vpp.conflist';
 const OWN_SOCKET = '/var/run/contiv/agent.sock';
 
 const tcpPorts = [
@@ -71,7 +56,7 @@ function mtu(files: HostFiles): Finding {
 }
 
 function folders(files: HostFiles): Finding[] {
-  const { bin, config } = cniFolders.find(({ sign }) => files.has(sign))!;
+  const { bin, config } = cniFolders(files);
   return [binFolder(files, bin), configFolder(files, config)];
 }
 

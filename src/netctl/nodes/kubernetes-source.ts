@@ -1,14 +1,11 @@
 /** Nodes and pods from the Kubernetes API server. */
 import type { Clock } from '#infra/clock/clock.ts';
-import { ApiClient, type RequestLimits } from '#ksr/api-server/api-client.ts';
 import { Credentials } from '#ksr/api-server/credentials.ts';
 import { HttpTransport } from '#ksr/api-server/http-transport.ts';
 import type { ClusterNode, ClusterPod } from '../command.ts';
 import { furtherAddresses } from './further-addresses.ts';
+import { KubernetesApi } from './kubernetes-api.ts';
 import type { NodeSource } from './node-source.ts';
-
-/** Objects per request: some megabytes. */
-const PAGE = 500;
 
 export interface KubernetesSourceOptions {
   /** undefined: the service account of the pod. */
@@ -30,19 +27,13 @@ interface ApiObject {
   };
 }
 
-interface ApiList {
-  readonly metadata?: { readonly continue?: string };
-  readonly items?: readonly ApiObject[];
-}
-
 /** @throws CodedError when the API server does not answer or refuses */
 export async function openKubernetesSource(options: KubernetesSourceOptions): Promise<NodeSource> {
   const { file, origin, timeoutMs, clock, signal } = options;
   const transport = new HttpTransport(new Credentials(file), 'contiv-netctl');
-  const client = new ApiClient(transport, clock);
-  const limits = { silenceMs: timeoutMs, signal };
+  const kubernetes = new KubernetesApi(transport, timeoutMs, clock);
   const nodes: ClusterNode[] = [];
-  for await (const { metadata, status } of objects(client, '/api/v1/nodes', limits)) {
+  for await (const { metadata, status } of kubernetes.list<ApiObject>('/api/v1/nodes', signal)) {
     const address =
       status?.addresses?.find(({ type }) => type === 'InternalIP') ??
       status?.addresses?.find(({ type }) => type === 'ExternalIP');
@@ -52,9 +43,10 @@ export async function openKubernetesSource(options: KubernetesSourceOptions): Pr
   return {
     name: `Kubernetes API server (${origin})`,
     nodes,
+    kubernetes,
     async pods() {
       const pods: ClusterPod[] = [];
-      for await (const { metadata, status } of objects(client, '/api/v1/pods', limits))
+      for await (const { metadata, status } of kubernetes.list<ApiObject>('/api/v1/pods', signal))
         pods.push({
           namespace: metadata?.namespace ?? '',
           name: metadata?.name ?? '',
@@ -69,22 +61,4 @@ export async function openKubernetesSource(options: KubernetesSourceOptions): Pr
     },
     close: async () => undefined,
   };
-}
-
-/** The objects of a kind, page by page. */
-async function* objects(
-  client: ApiClient,
-  path: string,
-  limits: RequestLimits,
-): AsyncGenerator<ApiObject, void, void> {
-  let rest: string | undefined;
-  do {
-    const query = { limit: String(PAGE), ...(rest && { continue: rest }) };
-    const pieces: Uint8Array[] = [];
-    for await (const piece of client.read({ method: 'GET', path, query }, limits))
-      pieces.push(piece);
-    const page = JSON.parse(Buffer.concat(pieces).toString()) as ApiList;
-    yield* page.items ?? [];
-    rest = page.metadata?.continue;
-  } while (rest);
 }

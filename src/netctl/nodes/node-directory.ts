@@ -1,6 +1,7 @@
 /** The nodes by name or address. */
 import { isIP } from 'node:net';
 import type { ClusterNode, ClusterPod } from '../command.ts';
+import type { KubernetesApi } from './kubernetes-api.ts';
 import { type NodeSource, NodeSourceError, UnknownNodeError } from './node-source.ts';
 
 export interface OwnAgent {
@@ -40,6 +41,11 @@ export class NodeDirectory {
 
   async pods(): Promise<readonly ClusterPod[] | undefined> {
     return await (await this.#opened()).pods();
+  }
+
+  /** undefined: the nodes are known from elsewhere. */
+  async kubernetes(): Promise<KubernetesApi | undefined> {
+    return (await this.#opened()).kubernetes;
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,7 @@
 /** A source of the nodes and pods of the cluster. */
 import { defineError } from '#infra/errors/errors.ts';
 import type { ClusterNode, ClusterPod } from '../command.ts';
+import type { KubernetesApi } from './kubernetes-api.ts';
 
 export const NodeSourceError = defineError({
   name: 'NodeSourceError',
@@ -19,6 +20,8 @@ export interface NodeSource {
   /** For messages, for example `etcd http://10.0.0.1:2379 (ETCD_CONFIG)`. */
   readonly name: string;
   readonly nodes: readonly ClusterNode[];
+  /** Of the API server, when it is the source. */
+  readonly kubernetes?: KubernetesApi;
   /** undefined: the source knows no pods. */
   pods(): Promise<readonly ClusterPod[] | undefined>;
   close(): Promise<void>;

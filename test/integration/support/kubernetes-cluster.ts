@@ -105,7 +105,7 @@ export class KubernetesCluster implements AsyncDisposable {
       spec: { nodeName: node.name, containers: [{ name: 'main', image: 'none' }] },
     });
     const sandbox = await Sandbox.create(name, namespace);
-    const address = await this.#attach(node, sandbox);
+    const address = await this.attach(node, sandbox);
     sandbox.address = address;
     const station = new Station(name, sandbox);
     if (port !== undefined) await station.serve(port, '0.0.0.0');
@@ -122,8 +122,7 @@ export class KubernetesCluster implements AsyncDisposable {
   async end(pod: RunningPod): Promise<void> {
     const { name, namespace, node, sandbox, station } = pod;
     station[Symbol.dispose]();
-    await this.#cni(node, sandbox, 'DEL');
-    await sandbox.remove();
+    await this.detach(node, sandbox);
     using client = this.apiServer.client();
     await client.delete(`/api/v1/namespaces/${namespace}/pods/${name}`);
   }
@@ -189,11 +188,16 @@ export class KubernetesCluster implements AsyncDisposable {
   }
 
   /** @returns the address of the pod */
-  async #attach(node: ClusterNode, sandbox: Sandbox): Promise<string> {
+  async attach(node: ClusterNode, sandbox: Sandbox): Promise<string> {
     const result = JSON.parse(await this.#cni(node, sandbox, 'ADD')) as {
       readonly ips: readonly { readonly address: string }[];
     };
     return result.ips[0]!.address.split('/')[0]!;
+  }
+
+  async detach(node: ClusterNode, sandbox: Sandbox): Promise<void> {
+    await this.#cni(node, sandbox, 'DEL');
+    await sandbox.remove();
   }
 
   #cni({ node }: ClusterNode, sandbox: Sandbox, command: 'ADD' | 'DEL'): Promise<string> {

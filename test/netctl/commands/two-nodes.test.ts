@@ -68,6 +68,11 @@ describe('netctl with two nodes', { timeout: 120_000 }, () => {
         signal,
       }),
       etcd: async () => undefined,
+      machine: {
+        confirm: async () => undefined,
+        runAgent: async () => 0,
+        localSocket: '/none',
+      },
       output: createOutput({
         ...style,
         format,
@@ -111,6 +116,15 @@ describe('netctl with two nodes', { timeout: 120_000 }, () => {
     const trace = netctl('trace');
     await trace.run({ arguments: { from: ['web'], to: ['db'] } });
     assert.match(trace.text(), /node1\/vpp/);
+  });
+
+  it('tests what policies and services say, by traces', async () => {
+    const { run, text } = netctl('test');
+    assert.equal(await run(), ExitCode.Success, text());
+    assert.match(text(), /^node answers +ok +2 of 2/m);
+    // They are attached, and no objects of Kubernetes.
+    assert.match(text(), /^policy denies +skipped +default\/\w+ or default\/\w+ is not known/m);
+    assert.match(text(), /By traces .* no packet was sent/s);
   });
 
   it('shows the state of both, with the releases of agent and VPP', async () => {

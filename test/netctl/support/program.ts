@@ -1,5 +1,5 @@
 /** netctl as its users start it: by name, from a shell or not. */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
@@ -18,9 +18,19 @@ export class NetctlProgram implements Disposable {
 
   /** @param env all variables but PATH, HOME and TERM */
   constructor(env: Readonly<Record<string, string>> = {}) {
-    symlinkSync(main, join(this.#folder, 'netctl'));
+    for (const name of ['netctl', 'contiv-netctl']) symlinkSync(main, join(this.#folder, name));
     const path = [this.#folder, dirname(process.execPath), process.env['PATH']].join(delimiter);
     this.#env = { PATH: path, HOME: this.#folder, TERM: 'xterm', TZ: 'UTC', ...env };
+  }
+
+  /** Folder with its names, for a PATH. */
+  get folder(): string {
+    return this.#folder;
+  }
+
+  /** For the signals of a test. */
+  spawn(...args: string[]): ChildProcess {
+    return spawn('netctl', args, { env: this.#env, stdio: 'ignore' });
   }
 
   run(...args: string[]): Promise<Ended> {
