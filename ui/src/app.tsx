@@ -5,6 +5,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { ConnectionNotice, StreamIndicator } from './connection.tsx';
 import { href, place } from './location.ts';
 import { NodeNotice, NodeSwitch, useClusterNames } from './node-switch.tsx';
+import { SearchField } from './search-field.tsx';
 import { setTitle } from './title.ts';
 import { type View, views } from './views.ts';
 
@@ -39,16 +40,20 @@ export function App() {
         <strong>contiv-vswitch</strong>
         <NodeSwitch names={names} />
         <nav aria-label="Views">
-          {views.map((one) => (
-            <a
-              key={one.name}
-              href={href(one.name)}
-              aria-current={one === view ? 'page' : undefined}
-            >
-              {one.title}
-            </a>
-          ))}
+          {views.map(
+            (one) =>
+              !one.isUnlisted && (
+                <a
+                  key={one.name}
+                  href={href(one.name)}
+                  aria-current={one === view ? 'page' : undefined}
+                >
+                  {one.title}
+                </a>
+              ),
+          )}
         </nav>
+        <SearchField />
         <StreamIndicator />
       </header>
       <NodeNotice names={names} />

@@ -5,6 +5,8 @@ export interface View {
   /** In addresses. */
   readonly name: string;
   readonly title: string;
+  /** It is opened in another way than by the navigation. */
+  readonly isUnlisted?: true;
   load(): Promise<ComponentType>;
 }
 
@@ -73,5 +75,11 @@ export const views: readonly View[] = [
     name: 'plan',
     title: 'Plan',
     load: async () => (await import('./views/plan/plan.tsx')).Plan,
+  },
+  {
+    name: 'search',
+    title: 'Search',
+    isUnlisted: true,
+    load: async () => (await import('./views/search/search.tsx')).Search,
   },
 ];

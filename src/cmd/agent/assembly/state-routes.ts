@@ -24,6 +24,7 @@ import { nodeSnapshot, traceRoutes } from '../node-snapshot.ts';
 import { pairTraceRoutes } from '../pair-trace/routes.ts';
 import { parseValue } from '../parse-value.ts';
 import { reflectedObject } from '../reflected-object.ts';
+import { searchRoute } from '../search/routes.ts';
 import { vppName } from '../vpp-interface-name.ts';
 import { vppVersionRoute } from '../vpp-version.ts';
 import type { PartDeps } from './agent-part.ts';
@@ -120,6 +121,14 @@ export function stateRoutes(
       nodes,
       addressOf: environment.agentAddress,
       ownStatus,
+      clock,
+    }),
+    searchRoute({
+      label,
+      kubeState: () => controller.kubeState,
+      nodes,
+      isOwnAddress: (address) => ipam.allocations().has(address),
+      events: () => controller.history.records,
       clock,
     }),
     ...captureRoutes({

@@ -16,6 +16,7 @@ const relayed: readonly string[] = [
   'contiv/v1/policy/enforcement',
   'contiv/v1/policy/pods',
   'contiv/v1/policy/pods/:namespace/:name',
+  'contiv/v1/search',
   'contiv/v1/services',
   'contiv/v1/services/:namespace/:name',
   'contiv/v1/status',
