@@ -24,10 +24,11 @@ export interface FlowNode {
 const LONGEST_MS = 400;
 const REPEATED_MS = 1_000;
 const GIVEN_UP_MS = 3_000;
+const DATAGRAM_BYTES = 1_000;
 const MIN_RTT_US = 80;
 const RTT_RANGE_US = 900;
 
-/** Reports simulated connections of TCP to the nodes that have the sockets of their ends, as a kernel does. */
+/** Reports simulated connections to the nodes that have the sockets of their ends, as a kernel does. */
 export class ReportedFlows {
   readonly #nodes: readonly FlowNode[];
   readonly #clock: Clock;
@@ -42,17 +43,34 @@ export class ReportedFlows {
 
   report(connection: SimulatedConnection): void {
     const { client, first, answered, sent, received } = connection;
-    if (first.protocol !== 'TCP') return;
+    const { protocol } = first;
+    if (protocol !== 'TCP' && protocol !== 'UDP') return;
     const now = this.#clock.now();
     const duration = 1 + Math.floor(this.#random.next() * LONGEST_MS);
-    const rttUs = MIN_RTT_US + Math.floor(this.#random.next() * RTT_RANGE_US);
+    const measuredUs = MIN_RTT_US + Math.floor(this.#random.next() * RTT_RANGE_US);
+    const rttUs = protocol === 'TCP' ? measuredUs : 0;
+    const datagrams = (side: 'client' | 'server', own: number, other: number) =>
+      protocol === 'UDP' && {
+        datagrams: {
+          sent: Math.ceil(own / DATAGRAM_BYTES),
+          received: Math.ceil(other / DATAGRAM_BYTES),
+          sockets: side === 'client' ? 1 : 0,
+        },
+      };
     const closed = { outcome: 'closed', rttUs, retransmissions: 0 } as const;
     if (!answered) {
       const one = this.#end(client, first, 'client', now - GIVEN_UP_MS);
       const none = { outcome: 'unanswered', sent: 0, received: 0, rttUs: 0 } as const;
       this.#push(client, [
         { ...one, kind: 'unanswered', time: one.begun + REPEATED_MS },
-        { ...one, kind: 'ended', time: now, ...none, retransmissions: 1 },
+        {
+          ...one,
+          kind: 'ended',
+          time: now,
+          ...none,
+          retransmissions: protocol === 'TCP' ? 1 : 0,
+          ...datagrams('client', sent, received),
+        },
       ]);
       return;
     }
@@ -65,18 +83,26 @@ export class ReportedFlows {
       const bytes = side === 'client' ? { sent, received } : { sent: received, received: sent };
       this.#push(device, [
         { ...one, kind: 'opened', time: one.begun },
-        { ...one, kind: 'ended', time: now, ...closed, ...bytes },
+        {
+          ...one,
+          kind: 'ended',
+          time: now,
+          ...closed,
+          ...bytes,
+          ...datagrams(side, bytes.sent, bytes.received),
+        },
       ]);
     }
   }
 
   #end(device: string, packet: Packet, side: 'client' | 'server', begun: number) {
+    const protocol = packet.protocol === 'UDP' ? ('UDP' as const) : ('TCP' as const);
     const source = endOf(packet.source, packet.sourcePort);
     const destination = endOf(packet.destination, packet.destinationPort);
     const [local, remote] = side === 'client' ? [source, destination] : [destination, source];
     const id = `simulated-${++this.#count}`;
     const isOfHost = device.endsWith('/host');
-    return { id, begun, side, isOfHost, local, remote, service: undefined };
+    return { id, protocol, begun, side, isOfHost, local, remote, service: undefined };
   }
 
   /** Devices outside of the nodes have no kernel. */

@@ -1,6 +1,7 @@
 /** Documents of network policies beside the connections that were seen. */
 import { Type } from 'typebox';
 import { count, type DocumentOf, text } from './document.ts';
+import { Flow } from './flows.ts';
 
 const labels = Type.Record(Type.String(), Type.String(), {
   description: 'Labels that all pods of the workload have, without those of controllers.',
@@ -17,6 +18,7 @@ export type SeenEnd = DocumentOf<typeof SeenEnd>;
 export const SeenPair = Type.Object({
   client: SeenEnd,
   server: SeenEnd,
+  protocol: Flow.properties.protocol,
   port: count('Of the pod that receives.'),
   connections: count('That were opened.'),
 });
@@ -46,8 +48,9 @@ export type SeenPolicies = DocumentOf<typeof SeenPolicies>;
 const RefusedPair = Type.Object({
   client: text('As in flows: a pod, or an address.'),
   server: text('Likewise.'),
-  port: count('TCP.'),
-  connections: count('That were open in the last hour.'),
+  protocol: Flow.properties.protocol,
+  port: count('Of the server.'),
+  connections: count('That were open in the last hour; of UDP conversations.'),
   last: text('RFC 3339: when the last of them began.'),
   reason: text('Which policy would deny it.'),
 });

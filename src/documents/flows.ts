@@ -1,12 +1,18 @@
 import { Type } from 'typebox';
 import { count, type DocumentOf, text } from './document.ts';
 
+export const flowProtocols = ['TCP', 'UDP'] as const;
+
 /** Outcomes of a connection. */
 export const flowVerdicts = ['open', 'refused', 'no-answer', 'denied'] as const;
 
 export const FlowEnd = Type.Object({
   address: text('As the socket sees it; a prefix if addresses outside are shortened.'),
-  port: Type.Optional(count('Absent: that of a client whose address is shortened.')),
+  port: Type.Optional(
+    count(
+      'Absent: that of a client whose address is shortened. Of a client of UDP: of its first socket.',
+    ),
+  ),
   kind: Type.Union(
     [Type.Literal('pod'), Type.Literal('node'), Type.Literal('service'), Type.Literal('outside')],
     { description: 'service: VPP translates its address; which pod has answered is not known.' },
@@ -27,7 +33,10 @@ export const Flow = Type.Object({
   }),
   time: text('RFC 3339: when it began.'),
   ended: Type.Optional(text('RFC 3339; absent: it is still open.')),
-  protocol: text('TCP.'),
+  protocol: Type.Union([Type.Literal('TCP'), Type.Literal('UDP')], {
+    description:
+      'A flow of UDP is all that a client, by any of its sockets, and a port of a server send to each other, until they are silent for a minute.',
+  }),
   verdict: Type.Union([
     Type.Literal('open'),
     Type.Literal('refused'),
@@ -48,13 +57,23 @@ export const Flow = Type.Object({
     ),
   ),
   clientBytes: count(
-    'Acknowledged bytes from the client, without headers; of an open connection at `measured`, 0 before.',
+    'Acknowledged bytes from the client, without headers; of an open connection at `measured`, 0 before. Those of UDP were sent, at the record of the client, or have come.',
   ),
   serverBytes: count('Likewise, from the server.'),
   rttUs: count('Smoothed round-trip time in microseconds; 0: not measured.'),
   retransmissions: count('Segments that this end has sent again.'),
   stalledMs: count(
     'Milliseconds in which the other end took no more bytes of this one, because its window was full; at the last time when it was measured.',
+  ),
+  datagrams: Type.Optional(
+    Type.Object(
+      {
+        client: count('From the client.'),
+        server: count('From the server.'),
+        sockets: count('Of the client, that have sent some; 0 at the server, which cannot know.'),
+      },
+      { description: 'Of UDP, known when its bytes are.' },
+    ),
   ),
   measured: Type.Optional(
     text('RFC 3339: when the bytes of a connection that is open were read, once a minute.'),
@@ -90,8 +109,11 @@ export const TalkingWorkloads = Type.Object({
       clientKind: FlowEnd.properties.kind,
       server: text('Likewise, of the server.'),
       serverKind: FlowEnd.properties.kind,
+      protocol: Flow.properties.protocol,
       port: Type.Optional(count('Of the server; absent: unknown.')),
-      connections: count('All, whatever their verdict; one whose both ends are here counts once.'),
+      connections: count(
+        'All, whatever their verdict; one whose both ends are here counts once. Of UDP: sockets of clients, as far as they are counted.',
+      ),
       refused: count('Of these, by verdict.'),
       noAnswer: count('Likewise.'),
       denied: count('Likewise.'),

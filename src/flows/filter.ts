@@ -10,6 +10,8 @@ export interface FlowQuery {
   readonly to: string | undefined;
   /** Empty: all. */
   readonly verdicts: readonly string[];
+  /** Empty: all. */
+  readonly protocols: readonly string[];
   /** Of the server or the service. */
   readonly port: number | undefined;
   /** Milliseconds since the epoch: only records that have changed since then. */
@@ -18,10 +20,12 @@ export interface FlowQuery {
 
 export type FlowFilter = (record: FlowRecord) => boolean;
 
-export function flowFilter({ pod, from, to, verdicts, port, since = 0 }: FlowQuery): FlowFilter {
+export function flowFilter(query: FlowQuery): FlowFilter {
+  const { pod, from, to, verdicts, protocols, port, since = 0 } = query;
   return ({ flow, changedAt }) =>
     changedAt >= since &&
     (verdicts.length === 0 || verdicts.includes(flow.verdict)) &&
+    (protocols.length === 0 || protocols.includes(flow.protocol)) &&
     (from === undefined || isNamed(flow.client, from)) &&
     (to === undefined || isServer(flow, to)) &&
     (pod === undefined || isNamed(flow.client, pod) || isServer(flow, pod)) &&

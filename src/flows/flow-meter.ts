@@ -21,7 +21,7 @@ export const FlowsMeasureError = defineError({
 
 export interface FlowMeterDeps {
   readonly source: Pick<FlowSource, 'measure'>;
-  readonly recorder: Pick<Recorder, 'measure' | 'endUnreported'>;
+  readonly recorder: Pick<Recorder, 'record' | 'measure' | 'endUnreported'>;
   readonly ring: Pick<FlowRing, 'from' | 'notify'>;
   /** Whether ends have names. */
   readonly isReady: () => boolean;
@@ -86,7 +86,9 @@ export class FlowMeter {
     const known = new Set<string>();
     await source.measure((event) => {
       known.add(event.id);
-      if (!this.#isClosed) recorder.measure(event);
+      if (this.#isClosed) return;
+      if (event.kind === 'ended') recorder.record(event);
+      else recorder.measure(event);
     });
     const slices = new Slices(clock);
     const missing = new Set<string>();

@@ -33,7 +33,7 @@ export const FlowsReadError = defineError({
 
 export interface FlowReaderDeps {
   readonly source: FlowSource;
-  readonly recorder: Pick<Recorder, 'record'>;
+  readonly recorder: Pick<Recorder, 'record' | 'settle'>;
   readonly ring: Pick<FlowRing, 'notify'>;
   /** Whether ends have names. Until then the kernel keeps the events, those of the time without an agent, too. */
   readonly isReady: () => boolean;
@@ -124,7 +124,7 @@ export class FlowReader {
       this.#lostByKernel = source.lost();
       this.#check();
     } finally {
-      if (count > 0) ring.notify();
+      if (this.#deps.recorder.settle() || count > 0) ring.notify();
     }
     if (failure !== undefined) throw failure;
   }

@@ -17,8 +17,8 @@ export interface FlowMetricsDeps {
 
 /** By the workload of this node's end. */
 export class FlowMetrics {
-  readonly #connections: Counter<'workload' | 'side' | 'verdict'>;
-  readonly #bytes: Counter<'workload' | 'direction'>;
+  readonly #connections: Counter<'workload' | 'side' | 'protocol' | 'verdict'>;
+  readonly #bytes: Counter<'workload' | 'protocol' | 'direction'>;
   readonly #retransmissions: Counter<'workload'>;
   readonly #rtt: Histogram<'workload'>;
   readonly #workloads = new Set<string>();
@@ -27,14 +27,14 @@ export class FlowMetrics {
     const registers = [registry];
     this.#connections = new Counter({
       name: 'contiv_flow_connections_total',
-      help: 'Connections of TCP by the workload of their end on this node (the node itself: its name; beyond 200 workloads: others), by this end (client, server) and verdict: open, refused, no-answer, denied. One that is found to be denied after it got no answer, or is answered late, counts for both.',
-      labelNames: ['workload', 'side', 'verdict'],
+      help: 'Connections by the workload of their end on this node (the node itself: its name; beyond 200 workloads: others), by this end (client, server), protocol (TCP; UDP: conversations, not sockets) and verdict: open, refused, no-answer, denied. One that is found to be denied after it got no answer, or is answered late, counts for both.',
+      labelNames: ['workload', 'side', 'protocol', 'verdict'],
       registers,
     });
     this.#bytes = new Counter({
       name: 'contiv_flow_bytes_total',
-      help: 'Bytes of connections, counted once a minute and at their end, without headers and repetitions, by the workload of their end on this node and the direction: sent, received.',
-      labelNames: ['workload', 'direction'],
+      help: 'Bytes of connections, counted once a minute and at their end, without headers and repetitions, by the workload of their end on this node, protocol and direction: sent, received.',
+      labelNames: ['workload', 'protocol', 'direction'],
       registers,
     });
     this.#retransmissions = new Counter({
@@ -81,19 +81,19 @@ export class FlowMetrics {
 
   /** @param before what the record was; undefined: it is new */
   observe(flow: Flow, before: Flow | undefined): void {
-    const { side, verdict } = flow;
+    const { side, protocol, verdict } = flow;
     const workload = this.#labelOf(side === 'client' ? flow.client.workload : flow.server.workload);
     // an earlier agent has counted it
     if (before === undefined && flow.measured !== undefined) return;
-    if (before?.verdict !== verdict) this.#connections.inc({ workload, side, verdict });
+    if (before?.verdict !== verdict) this.#connections.inc({ workload, side, protocol, verdict });
     if (before?.ended !== undefined || verdict !== 'open') return;
     const { clientBytes = 0, serverBytes = 0, retransmissions = 0 } = before ?? {};
     const fromClient = Math.max(0, flow.clientBytes - clientBytes);
     const fromServer = Math.max(0, flow.serverBytes - serverBytes);
     const [sent, received] =
       side === 'client' ? [fromClient, fromServer] : [fromServer, fromClient];
-    if (sent > 0) this.#bytes.inc({ workload, direction: 'sent' }, sent);
-    if (received > 0) this.#bytes.inc({ workload, direction: 'received' }, received);
+    if (sent > 0) this.#bytes.inc({ workload, protocol, direction: 'sent' }, sent);
+    if (received > 0) this.#bytes.inc({ workload, protocol, direction: 'received' }, received);
     const again = flow.retransmissions - retransmissions;
     if (again > 0) this.#retransmissions.inc({ workload }, again);
     if (flow.ended !== undefined && flow.rttUs > 0)

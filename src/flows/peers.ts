@@ -1,4 +1,4 @@
-import type { FlowEnd } from '#documents/flows.ts';
+import type { Flow, FlowEnd } from '#documents/flows.ts';
 import type { Pod } from '#kubernetes/models/pod.ts';
 import type { Service } from '#kubernetes/models/service.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
@@ -10,6 +10,12 @@ import { KubeStateChange, type KubeStateChangePayload } from '#plugins/controlle
 import type { Allocation, IpamApi } from '#plugins/ipam/api.ts';
 import { type NodeSyncApi, NodeUpdate } from '#plugins/nodesync/api.ts';
 import { workloadOf } from './workload.ts';
+
+/** A port of a server. */
+export interface PeerPort {
+  readonly protocol: Flow['protocol'];
+  readonly port: number;
+}
 
 /** The owner of an address, without its port. */
 export type Peer = Pick<FlowEnd, 'kind' | 'name' | 'workload'>;
@@ -65,7 +71,7 @@ export class Peers {
   }
 
   /** An end of a connection. @param port of a server; undefined: of a client */
-  find(address: string, port: number | undefined): Peer {
+  find(address: string, port: PeerPort | undefined): Peer {
     this.#refresh();
     return (
       this.#attachedPod(address) ??
@@ -78,7 +84,7 @@ export class Peers {
   }
 
   /** `<namespace>/<name>` of the service that a client has asked; empty: there is none any more. */
-  serviceAt(address: string, port: number): string {
+  serviceAt(address: string, port: PeerPort): string {
     this.#refresh();
     const found =
       this.#services.get(servicePlace(address, port)) ??
@@ -183,15 +189,18 @@ function placesOf(service: Service | undefined): string[] {
   const addresses = [cluster_ip, ...cluster_ips, ...external_ips, ...lb_ingress_ips];
   const carried = [...new Set(addresses)].filter((one) => one !== '' && one !== 'None');
   return ports
-    .filter(({ protocol }) => protocol === 'TCP' || protocol === '')
-    .flatMap(({ port, node_port }) => [
-      ...carried.map((address) => servicePlace(address, port)),
-      ...(node_port > 0 ? [servicePlace('', node_port)] : []),
+    .map((one) => ({ ...one, protocol: one.protocol || 'TCP' }))
+    .flatMap(({ protocol, port, node_port }) => [
+      ...carried.map((address) => servicePlace(address, { protocol, port })),
+      ...(node_port > 0 ? [servicePlace('', { protocol, port: node_port })] : []),
     ]);
 }
 
-function servicePlace(address: string, port: number): string {
-  return `${address} ${port}`;
+function servicePlace(
+  address: string,
+  { protocol, port }: { readonly protocol: string; readonly port: number },
+): string {
+  return `${address} ${protocol} ${port}`;
 }
 
 /** Its prefix: 24 bits of IPv4, 64 of IPv6. */

@@ -3,6 +3,7 @@ import type { Clock } from '#infra/clock/clock.ts';
 import { rfc3339 } from '#infra/clock/rfc3339.ts';
 import type {
   AnyConnectionEvent,
+  BegunConnection,
   ConnectionCounters,
   ConnectionEvent,
   OngoingConnection,
@@ -22,35 +23,63 @@ export interface RecorderDeps {
   readonly onChange: (flow: Flow, before: Flow | undefined) => void;
 }
 
+/** A client of UDP waits so long for an answer before its record says that there is none: as TCP, which sends again then. */
+const ANSWER_MS = 1_000;
+/** More that wait have their record at once. */
+const MAX_WAITING = 10_000;
+
 /** Makes records of the events of connections. Names are those of the moment of the first event. */
 export class Recorder {
   readonly #deps: RecorderDeps;
+  /** Begun, and not answered yet, by id; the oldest first. */
+  readonly #waiting = new Map<string, BegunConnection>();
 
   constructor(deps: RecorderDeps) {
     this.#deps = deps;
   }
 
   record(event: ConnectionEvent): void {
+    if (event.kind === 'begun') {
+      this.#waiting.set(event.id, event);
+      return;
+    }
+    this.#waiting.delete(event.id);
     const before = this.#deps.ring.get(event.id)?.flow;
     this.#put(changed(before ?? this.#begun(event), event), before, event.time);
+  }
+
+  /** Connections that have begun and were not answered in time get their records. @returns whether something has */
+  settle(): boolean {
+    const now = this.#deps.clock.now();
+    let isAny = false;
+    for (const [id, event] of this.#waiting) {
+      if (now - event.begun < ANSWER_MS && this.#waiting.size <= MAX_WAITING) break;
+      this.#waiting.delete(id);
+      this.#put({ ...this.#begun(event), verdict: 'no-answer' }, undefined, now);
+      isAny = true;
+    }
+    return isAny;
   }
 
   /** A connection continues; it may be one of the time before this agent. */
   measure(connection: OngoingConnection): void {
     const { ring } = this.#deps;
-    const { id, side, time, isAnswered, stalledMs } = connection;
+    const { id, side, protocol, time, isAnswered, stalledMs } = connection;
     const before = ring.get(id)?.flow;
     // its end was read meanwhile
-    if (before?.ended !== undefined || !isAnswered) return;
+    if (before?.ended !== undefined) return;
+    // TCP tells itself that there was no answer
+    if (!isAnswered && (protocol === 'TCP' || this.#waiting.has(id))) return;
     const base = before ?? this.#begun(connection);
     const counters = { ...countersOf(side, connection), stalledMs: Math.round(stalledMs) };
-    if (before?.verdict === 'open' && before.measured !== undefined && isSame(before, counters))
+    const outcome = isAnswered ? ({ verdict: 'open', reason: '' } as const) : unanswered(base);
+    if (
+      before?.verdict === outcome.verdict &&
+      before.measured !== undefined &&
+      isSame(before, counters)
+    )
       return;
-    this.#put(
-      { ...base, verdict: 'open', reason: '', ...counters, measured: rfc3339(time) },
-      before,
-      time,
-    );
+    this.#put({ ...base, ...outcome, ...counters, measured: rfc3339(time) }, before, time);
   }
 
   /** A connection has ended, and no event has reported it. */
@@ -79,13 +108,15 @@ export class Recorder {
     this.#deps.onChange(flow, before);
   }
 
-  #begun({ id, side, begun, isOfHost, local, remote, service }: AnyConnectionEvent): Flow {
+  #begun(event: AnyConnectionEvent): Flow {
+    const { id, protocol, side, begun, isOfHost, local, remote, service } = event;
     const { label, peers, isSimulated } = this.#deps;
     const isClient = side === 'client';
+    const { port } = isClient ? remote : local;
     const own = isOfHost
       ? peers.host
-      : peers.find(local.address, isClient ? undefined : local.port);
-    const other = peers.find(remote.address, isClient ? remote.port : undefined);
+      : peers.find(local.address, isClient ? undefined : { protocol, port });
+    const other = peers.find(remote.address, isClient ? { protocol, port } : undefined);
     const ownEnd = peers.end(local.address, local.port, own, !isClient);
     const otherEnd = peers.end(remote.address, remote.port, other, isClient);
     return {
@@ -93,13 +124,16 @@ export class Recorder {
       node: label,
       side,
       time: rfc3339(begun),
-      protocol: 'TCP',
+      protocol,
       verdict: 'open',
       reason: '',
       client: isClient ? ownEnd : otherEnd,
       server: isClient ? otherEnd : ownEnd,
       ...(service && {
-        service: { name: peers.serviceAt(service.address, service.port), ...service },
+        service: {
+          name: peers.serviceAt(service.address, { protocol, port: service.port }),
+          ...service,
+        },
       }),
       clientBytes: 0,
       serverBytes: 0,
@@ -111,26 +145,49 @@ export class Recorder {
   }
 }
 
-function changed({ measured: _, ...flow }: Flow, event: ConnectionEvent): Flow {
+function changed(
+  { measured: _, ...flow }: Flow,
+  event: Exclude<ConnectionEvent, BegunConnection>,
+): Flow {
   if (event.kind === 'opened') return { ...flow, verdict: 'open', reason: '' };
-  // what was found out stays
-  const unanswered = flow.verdict === 'denied' ? {} : ({ verdict: 'no-answer' } as const);
-  if (event.kind === 'unanswered') return { ...flow, ...unanswered };
+  if (event.kind === 'unanswered') return { ...flow, ...unanswered(flow) };
   const { side, time, outcome } = event;
   const ended = rfc3339(time);
   if (outcome === 'refused') return { ...flow, verdict: 'refused', ended, reason: REFUSED };
-  if (outcome === 'unanswered') return { ...flow, ...unanswered, ended };
-  return { ...flow, ended, ...countersOf(side, event) };
+  const all = { ...flow, ended, ...countersOf(side, event) };
+  return outcome === 'unanswered' ? { ...all, ...unanswered(flow) } : all;
 }
 
-type FlowCounters = Pick<Flow, 'clientBytes' | 'serverBytes' | 'rttUs' | 'retransmissions'>;
+/** A reason that was found stays. */
+function unanswered({ verdict, reason }: Flow): Pick<Flow, 'verdict' | 'reason'> {
+  if (verdict === 'denied' || verdict === 'no-answer') return { verdict, reason };
+  return { verdict: 'no-answer', reason: '' };
+}
+
+type FlowCounters = Pick<
+  Flow,
+  'clientBytes' | 'serverBytes' | 'rttUs' | 'retransmissions' | 'datagrams'
+>;
 
 function countersOf(
   side: Flow['side'],
-  { sent, received, rttUs, retransmissions }: ConnectionCounters,
+  { sent, received, rttUs, retransmissions, datagrams }: ConnectionCounters,
 ): FlowCounters {
-  const [clientBytes, serverBytes] = side === 'client' ? [sent, received] : [received, sent];
-  return { clientBytes, serverBytes, rttUs, retransmissions };
+  const isClient = side === 'client';
+  const [clientBytes, serverBytes] = isClient ? [sent, received] : [received, sent];
+  return {
+    clientBytes,
+    serverBytes,
+    rttUs,
+    retransmissions,
+    ...(datagrams && {
+      datagrams: {
+        client: isClient ? datagrams.sent : datagrams.received,
+        server: isClient ? datagrams.received : datagrams.sent,
+        sockets: datagrams.sockets,
+      },
+    }),
+  };
 }
 
 /** Without the time of a round trip, which differs a little each time. */

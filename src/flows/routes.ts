@@ -1,5 +1,11 @@
 /** REST of flows: as a document, and as an event stream. */
-import { type Flow, FlowsDocument, flowVerdicts, TalkingWorkloads } from '#documents/flows.ts';
+import {
+  type Flow,
+  FlowsDocument,
+  flowProtocols,
+  flowVerdicts,
+  TalkingWorkloads,
+} from '#documents/flows.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import { rfc3339 } from '#infra/clock/rfc3339.ts';
 import { Slices } from '#infra/clock/slices.ts';
@@ -46,6 +52,7 @@ const filterArguments: Readonly<Record<string, QueryArgument>> = {
     choices: flowVerdicts,
     isRepeatable: true,
   },
+  protocol: { description: 'only flows of this protocol', choices: flowProtocols },
   port: { description: 'only flows to this port of the server or the service' },
   since: { description: `only flows that have changed since then: ${TIME_ARGUMENT}` },
 };
@@ -98,7 +105,7 @@ export function flowRoutes({ label, ring, reader, clock }: FlowRoutesDeps): Rout
       mutating: false,
       permission: 'flows',
       summary:
-        'connections of the sockets of this node, newest last: pod, from, to, port, verdict, since, last',
+        'connections of the sockets of this node, newest last: pod, from, to, protocol, port, verdict, since, last',
       query: {
         ...filterArguments,
         last: { description: `largest number of flows, the newest; default: ${DEFAULT_LAST}` },
@@ -120,7 +127,7 @@ export function flowRoutes({ label, ring, reader, clock }: FlowRoutesDeps): Rout
       mutating: false,
       permission: 'flows',
       summary:
-        'who talks to whom by workload, of the connections in memory: pod, from, to, port, verdict, since, limit',
+        'who talks to whom by workload, of the connections in memory: pod, from, to, protocol, port, verdict, since, limit',
       query: {
         ...filterArguments,
         limit: {
@@ -149,7 +156,7 @@ export function flowRoutes({ label, ring, reader, clock }: FlowRoutesDeps): Rout
       permission: 'flows',
       isStream: true,
       summary:
-        'flows as server-sent events, when they begin and when they change: pod, from, to, port, verdict, after',
+        'flows as server-sent events, when they begin and when they change: pod, from, to, protocol, port, verdict, after',
       query: {
         ...filterArguments,
         after: { description: 'ID of the last message that is known; none: only new changes' },
@@ -183,12 +190,17 @@ function filterOf(request: RouteRequest): FlowFilter {
   for (const one of verdicts)
     if (!flowVerdicts.some((known) => known === one))
       throw new BadRequestError(`argument verdict="${one}" must be ${flowVerdicts.join(', ')}`);
+  const protocols = (request.query['protocol'] ?? []).filter((one) => one !== '');
+  for (const one of protocols)
+    if (!flowProtocols.some((known) => known === one))
+      throw new BadRequestError(`argument protocol="${one}" must be ${flowProtocols.join(', ')}`);
   const since = timeArgument(request, 'since');
   return flowFilter({
     pod: argument(request, 'pod') || undefined,
     from: argument(request, 'from') || undefined,
     to: argument(request, 'to') || undefined,
     verdicts,
+    protocols,
     port: integerArgument(request, 'port'),
     since: since === undefined ? undefined : since / 1_000,
   });

@@ -17,11 +17,12 @@ export async function talkingPairs(
   await slices.each(flows, (flow) => {
     if (flow.side === 'server' && seen.has(endsOf(flow))) return;
     const { client, server, verdict } = flow;
-    const key = `${nameOf(client)} ${nameOf(server)} ${server.port ?? ''}`;
+    const key = `${nameOf(client)} ${nameOf(server)} ${flow.protocol} ${server.port ?? ''}`;
     const pair = pairs.get(key) ?? pairOf(flow);
     pairs.set(key, pair);
-    pair.connections++;
-    if (verdict !== 'open') pair[counterOf[verdict]]++;
+    const connections = Math.max(1, flow.datagrams?.sockets ?? 1);
+    pair.connections += connections;
+    if (verdict !== 'open') pair[counterOf[verdict]] += connections;
     pair.clientBytes += flow.clientBytes;
     pair.serverBytes += flow.serverBytes;
     const changed = flow.ended ?? flow.time;
@@ -30,12 +31,13 @@ export async function talkingPairs(
   return [...pairs.values()].sort((a, b) => b.connections - a.connections);
 }
 
-function pairOf({ client, server }: Flow): Counters {
+function pairOf({ client, server, protocol }: Flow): Counters {
   return {
     client: nameOf(client),
     clientKind: client.kind,
     server: nameOf(server),
     serverKind: server.kind,
+    protocol,
     ...(server.port !== undefined && { port: server.port }),
     connections: 0,
     refused: 0,
@@ -53,6 +55,8 @@ function nameOf({ workload, address }: FlowEnd): string {
   return workload === '' ? address : workload;
 }
 
-function endsOf({ client, server }: Flow): string {
-  return `${client.address} ${client.port ?? ''} ${server.address} ${server.port ?? ''}`;
+/** Of UDP, both ends have a record for all ports of the client. */
+function endsOf({ client, server, protocol }: Flow): string {
+  const clientPort = protocol === 'TCP' ? (client.port ?? '') : protocol;
+  return `${client.address} ${clientPort} ${server.address} ${server.port ?? ''}`;
 }

@@ -12,9 +12,10 @@ export function clientText(flow: Flow, isWide: boolean): string {
   return endText(flow.client, isWide);
 }
 
-/** With the port. */
-export function serverText({ server }: Flow, isWide: boolean): string {
-  return `${endText(server, isWide)}:${server.port ?? ''}`;
+/** With the port, and the protocol unless it is TCP. */
+export function serverText({ server, protocol }: Flow, isWide: boolean): string {
+  const port = `${endText(server, isWide)}:${server.port ?? ''}`;
+  return protocol === 'TCP' ? port : `${port}/${protocol}`;
 }
 
 /** The service that the client has asked, if the kernel has translated its address. */
@@ -37,6 +38,7 @@ export function bytesText(bytes: number): string {
 
 export function flowText(flow: Flow, isWide: boolean): string {
   const { verdict, reason, ended, clientBytes, serverBytes, rttUs, retransmissions } = flow;
+  const { sockets = 0 } = flow.datagrams ?? {};
   const service = serviceText(flow);
   const parts = [
     timeText(Date.parse(ended ?? flow.time)),
@@ -46,6 +48,7 @@ export function flowText(flow: Flow, isWide: boolean): string {
   ];
   if (ended !== undefined && verdict === 'open') {
     parts.push(`${bytesText(clientBytes)} > ${bytesText(serverBytes)}`, lastedText(flow));
+    if (sockets > 1) parts.push(`${sockets} sockets`);
     if (isWide && rttUs > 0) parts.push(`rtt ${(rttUs / 1_000).toFixed(2)}ms`);
     if (retransmissions > 0) parts.push(`${retransmissions} sent again`);
   }

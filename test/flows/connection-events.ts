@@ -1,6 +1,6 @@
 /** Events of connections for tests. */
 import type {
-  ConnectionEvent,
+  BegunConnection,
   EndedConnection,
   OngoingConnection,
   OpenedConnection,
@@ -14,6 +14,7 @@ type Base = Omit<OpenedConnection, 'kind'>;
 function base(id: string, given: Partial<Base>): Base {
   return {
     id,
+    protocol: 'TCP',
     time: BEGUN,
     begun: BEGUN,
     side: 'client',
@@ -25,6 +26,16 @@ function base(id: string, given: Partial<Base>): Base {
   };
 }
 
+/** Makes the events of this file those of a conversation of UDP. */
+export const datagrams = {
+  protocol: 'UDP',
+  remote: { address: '10.1.2.3', port: 53 },
+} as const;
+
+export function begun(id: string, given: Partial<Base> = {}): BegunConnection {
+  return { kind: 'begun', ...base(id, { ...datagrams, ...given }) };
+}
+
 export function opened(id: string, given: Partial<Base> = {}): OpenedConnection {
   return { kind: 'opened', ...base(id, given) };
 }
@@ -33,7 +44,7 @@ export function unanswered(id: string, given: Partial<Base> = {}): UnansweredCon
   return { kind: 'unanswered', ...base(id, { time: BEGUN + 1_000, ...given }) };
 }
 
-export function ended(id: string, given: Partial<EndedConnection> = {}): ConnectionEvent {
+export function ended(id: string, given: Partial<EndedConnection> = {}): EndedConnection {
   return {
     ...base(id, { time: BEGUN + 2_000 }),
     kind: 'ended',

@@ -18,7 +18,7 @@ import { HealingResync, KubeStateChange } from '#plugins/controller/api/events.t
 import type { Node } from '#plugins/nodesync/api.ts';
 import { SimFlowSource } from '#simulator/linux/flow-source.ts';
 import { ask } from '../plugins/policy/asked-route.ts';
-import { ended, goesOn, opened, unanswered } from './connection-events.ts';
+import { begun, datagrams, ended, goesOn, opened, unanswered } from './connection-events.ts';
 
 const DOCUMENT = 'GET /contiv/v1/flows';
 
@@ -381,11 +381,11 @@ describe('flows', () => {
     await flows();
     const text = await registry.metrics();
     for (const line of [
-      'contiv_flow_connections_total{workload="shop/client",side="client",verdict="open"} 1',
-      'contiv_flow_connections_total{workload="shop/client",side="client",verdict="refused"} 1',
-      'contiv_flow_connections_total{workload="shop/client",side="client",verdict="no-answer"} 1',
-      'contiv_flow_bytes_total{workload="shop/client",direction="sent"} 100',
-      'contiv_flow_bytes_total{workload="shop/client",direction="received"} 2000',
+      'contiv_flow_connections_total{workload="shop/client",side="client",protocol="TCP",verdict="open"} 1',
+      'contiv_flow_connections_total{workload="shop/client",side="client",protocol="TCP",verdict="refused"} 1',
+      'contiv_flow_connections_total{workload="shop/client",side="client",protocol="TCP",verdict="no-answer"} 1',
+      'contiv_flow_bytes_total{workload="shop/client",protocol="TCP",direction="sent"} 100',
+      'contiv_flow_bytes_total{workload="shop/client",protocol="TCP",direction="received"} 2000',
       'contiv_flow_retransmissions_total{workload="shop/client"} 1',
       'contiv_flow_rtt_seconds_count{workload="shop/client"} 1',
       'contiv_flow_records 3',
@@ -409,7 +409,7 @@ describe('flows', () => {
     await flows();
     const text = await registry.metrics();
     assert.equal(text.match(/^contiv_flow_connections_total/gm)?.length, 201);
-    assert.match(text, /workload="others",side="client",verdict="open"} 101\n/);
+    assert.match(text, /workload="others",side="client",protocol="TCP",verdict="open"} 101\n/);
   });
 
   it('continue when their programs were removed', async () => {
@@ -476,9 +476,9 @@ describe('flows', () => {
     assert.equal(closed?.measured, undefined);
     const text = await registry.metrics();
     for (const line of [
-      'contiv_flow_bytes_total{workload="shop/client",direction="sent"} 100',
-      'contiv_flow_bytes_total{workload="shop/client",direction="received"} 2000',
-      'contiv_flow_connections_total{workload="shop/client",side="client",verdict="open"} 1',
+      'contiv_flow_bytes_total{workload="shop/client",protocol="TCP",direction="sent"} 100',
+      'contiv_flow_bytes_total{workload="shop/client",protocol="TCP",direction="received"} 2000',
+      'contiv_flow_connections_total{workload="shop/client",side="client",protocol="TCP",verdict="open"} 1',
     ])
       assert.ok(text.includes(`${line}\n`), `${line} is not in\n${text}`);
   });
@@ -506,7 +506,7 @@ describe('flows', () => {
       ['1', '2'],
     );
     // the agent before has counted that it began
-    assert.match(await registry.metrics(), /side="client",verdict="open"} 1\n/);
+    assert.match(await registry.metrics(), /side="client",protocol="TCP",verdict="open"} 1\n/);
   });
 
   it('whose end was not reported end', async () => {
@@ -536,5 +536,80 @@ describe('flows', () => {
     source.measure = async () => undefined;
     await clock.advance(60_000);
     assert.equal(fault(), undefined);
+  });
+
+  it('of UDP are recorded when they are answered, or not for a second', async () => {
+    const { source, flows, clock } = started();
+    const begin = clock.now();
+    const asked = begun('1', { begun: begin });
+    source.push(asked, begun('2', { begun: begin, remote: { address: '10.1.2.3', port: 5_353 } }));
+    assert.deepEqual(await flows(), []);
+    source.push(opened('1', { ...datagrams, begun: begin }));
+    const [open, ...others] = await flows();
+    assert.deepEqual(others, []);
+    assert.deepEqual([open?.verdict, open?.protocol, open?.server.port], ['open', 'UDP', 53]);
+    await clock.advance(1_000);
+    const [, silent] = await flows();
+    assert.deepEqual([silent?.id, silent?.verdict], ['2', 'no-answer']);
+  });
+
+  it('of UDP that get no answer have a reason, until they are answered', async () => {
+    const { source, flows, clock } = started();
+    const remote = { address: '10.1.2.3', port: 5_432 };
+    source.push(begun('1', { begun: clock.now(), remote }));
+    await clock.advance(2_000);
+    const [denied] = await flows();
+    assert.deepEqual([denied?.verdict, denied?.reason], ['denied', 'a policy']);
+    source.push(opened('1', { ...datagrams, remote }));
+    const [open] = await flows();
+    assert.deepEqual([open?.verdict, open?.reason], ['open', '']);
+  });
+
+  it('of UDP have datagrams and sockets, and end when they are silent', async () => {
+    const { source, flows, clock, registry } = started();
+    const counters = { sent: 300, received: 900, rttUs: 0, retransmissions: 0 };
+    source.push(opened('1', datagrams));
+    await flows();
+    const count = { sent: 10, received: 9, sockets: 7 };
+    source.setOngoing(
+      goesOn('1', { ...datagrams, ...counters, datagrams: count }),
+      goesOn('2', { ...datagrams, ...counters, isAnswered: false, datagrams: count }),
+    );
+    await clock.advance(60_000);
+    const [known, earlier] = await flows();
+    assert.deepEqual(
+      [known?.clientBytes, known?.serverBytes, known?.datagrams, known?.verdict],
+      [300, 900, { client: 10, server: 9, sockets: 7 }, 'open'],
+    );
+    // of the time before this agent
+    assert.equal(earlier?.verdict, 'no-answer');
+    source.setOngoing(
+      ended('1', { ...datagrams, ...counters, retransmissions: 0, datagrams: count }),
+      ended('2', { ...datagrams, ...counters, outcome: 'unanswered', datagrams: count }),
+    );
+    await clock.advance(60_000);
+    assert.deepEqual(
+      (await flows()).map(({ verdict, ended: end, reason }) => [verdict, end, reason]),
+      [
+        ['open', '2026-01-31T12:00:02Z', ''],
+        ['no-answer', '2026-01-31T12:00:02Z', ''],
+      ],
+    );
+    const text = await registry.metrics();
+    assert.match(
+      text,
+      /contiv_flow_bytes_total{workload="shop\/client",protocol="UDP",direction="received"} 900/,
+    );
+  });
+
+  it('are selected by their protocol', async () => {
+    const { source, flows, routes } = started();
+    source.push(opened('1'), opened('2', datagrams));
+    await flows();
+    assert.deepEqual(
+      (await flows({ protocol: ['UDP'] })).map(({ id }) => id),
+      ['2'],
+    );
+    assert.equal((await ask(routes, DOCUMENT, { query: { protocol: ['SCTP'] } })).status, 400);
   });
 });

@@ -33,7 +33,7 @@ const elements = {
 
 const endReasons = { activeTimeout: 2, endOfFlow: 3 } as const;
 const firewallEvents = { none: 0, denied: 3 } as const;
-const TCP = 6;
+const protocolNumbers = { TCP: 6, UDP: 17 } as const;
 
 /** Of the answers (RFC 5103): the same element in the other direction. */
 const REVERSE = 29_305;
@@ -67,7 +67,7 @@ function fieldsOf(family: Family): readonly Field[] {
     address(elements.destinationAddress[family], ({ server }) => server),
     number(elements.sourceTransportPort, 2, ({ client }) => client.port ?? 0),
     number(elements.destinationTransportPort, 2, ({ server }) => server.port ?? 0),
-    number(elements.protocolIdentifier, 1, () => TCP),
+    number(elements.protocolIdentifier, 1, ({ protocol }) => protocolNumbers[protocol]),
     number(elements.flowEndReason, 1, ({ ended }) =>
       ended === undefined ? endReasons.activeTimeout : endReasons.endOfFlow,
     ),

@@ -1,8 +1,8 @@
 import { Refusal } from '../netlink/refusal.ts';
 import { call, close, cString, type Field, info, write } from './system-call.ts';
 
-/** Types of programs: packets, calls with an address, sockets, and what happens to connections. */
-const types = { packet: 3, address: 18, socket: 9, connection: 13 } as const;
+/** Types of programs: packets of links and of sockets of a group, calls with an address, sockets, and what happens to connections. */
+const types = { packet: 3, groupPacket: 8, socket: 9, connection: 13, address: 18 } as const;
 
 /** A place of the kernel that runs programs. */
 export interface HookPlace {
@@ -31,6 +31,9 @@ export const flowHooks = {
   /** A connection begins, waits or ends. */
   connection: { type: types.connection, number: 3 },
   release: hooks.release,
+  /** A socket gets a packet, or sends one. */
+  ingress: { type: types.groupPacket, number: 0 },
+  egress: { type: types.groupPacket, number: 1 },
 } as const;
 
 export type FlowHook = keyof typeof flowHooks;

@@ -1,6 +1,7 @@
 /**
  * Reports of the kernel about the connections of its sockets, whatever network namespace they are in. A connection between
- * two sockets of this kernel is reported at both ends.
+ * two sockets of this kernel is reported at both ends. For UDP a connection is all that a client and a server port send to each
+ * other, by however many sockets, until they are silent for a minute, or the server is for 10 s while the client sends.
  */
 
 export interface ConnectionEnd {
@@ -9,22 +10,38 @@ export interface ConnectionEnd {
   readonly port: number;
 }
 
-export type ConnectionEvent = OpenedConnection | UnansweredConnection | EndedConnection;
+export type ConnectionEvent =
+  | BegunConnection
+  | OpenedConnection
+  | UnansweredConnection
+  | EndedConnection;
+
+export type FlowProtocol = 'TCP' | 'UDP';
+
+export interface DatagramCounters {
+  readonly sent: number;
+  readonly received: number;
+  /** Sockets of a client that have sent some; 0 at a server, where they cannot be counted. */
+  readonly sockets: number;
+}
 
 /** Counters of the kernel for a connection. */
 export interface ConnectionCounters {
-  /** Bytes that the other end has acknowledged. */
+  /** Bytes that the other end has acknowledged; those of UDP were sent. */
   readonly sent: number;
   readonly received: number;
   /** Smoothed, in microseconds; 0: not measured. */
   readonly rttUs: number;
   /** Segments that were sent again, without those that open the connection. */
   readonly retransmissions: number;
+  /** Of UDP. */
+  readonly datagrams?: DatagramCounters;
 }
 
 export interface AnyConnectionEvent {
   /** Distinguishes connections of this kernel, also those of one socket. */
   readonly id: string;
+  readonly protocol: FlowProtocol;
   /** Milliseconds since the epoch. */
   readonly time: number;
   /** When the client has sent its first packet, or when the server has accepted the connection. */
@@ -33,12 +50,19 @@ export interface AnyConnectionEvent {
   readonly side: 'client' | 'server';
   /** Whether its socket is in the network namespace of the host; undefined: the kernel does not report it (before 5.15). */
   readonly isOfHost: boolean | undefined;
+  /** The port of a client of UDP is that of the socket that has sent first. */
   readonly local: ConnectionEnd;
   readonly remote: ConnectionEnd;
   /** The service that the client has asked, if the kernel has translated its address; `remote` is a backend then. */
   readonly service: ConnectionEnd | undefined;
 }
 
+/** A client has sent its first datagram. */
+export interface BegunConnection extends AnyConnectionEvent {
+  readonly kind: 'begun';
+}
+
+/** The server has answered. */
 export interface OpenedConnection extends AnyConnectionEvent {
   readonly kind: 'opened';
 }
@@ -50,7 +74,7 @@ export interface UnansweredConnection extends AnyConnectionEvent {
 
 export interface EndedConnection extends AnyConnectionEvent, ConnectionCounters {
   readonly kind: 'ended';
-  /** `refused`: by a reset, or an ICMP error. `unanswered`: the client, or its kernel, has given up. */
+  /** `refused`: by a reset, or an ICMP error, of TCP alone. `unanswered`: the client, or its kernel, has given up. */
   readonly outcome: 'closed' | 'refused' | 'unanswered';
 }
 
@@ -72,11 +96,11 @@ export interface FlowSource {
    */
   read(each: (event: ConnectionEvent) => void, limit: number): boolean;
   /**
-   * Calls back with each connection that was reported to begin, also to an earlier agent, and has not ended; the event loop turns in
-   * between.
+   * Calls back with each connection that was reported to begin, also to an earlier agent, and has not ended, and with those of
+   * UDP that are silent; the event loop turns in between.
    * @throws LinuxError: some could not be read
    */
-  measure(each: (connection: OngoingConnection) => void): Promise<void>;
+  measure(each: (connection: OngoingConnection | EndedConnection) => void): Promise<void>;
   /** Events that the kernel could not keep since its programs were loaded: they were read too slowly. */
   lost(): number;
   /** Parts that the kernel should have, and has not, because another program or an operator has removed it: each as text. */

@@ -20,16 +20,18 @@ import {
 } from '../bpf/map-folder.ts';
 import { BpfProgram, type FlowHook, flowHooks } from '../bpf/program.ts';
 import { Refusal } from '../netlink/refusal.ts';
+import type { AskedServiceMaps } from '../socket-services/installation.ts';
 import { FLOW_LAYOUT_VERSION, type FlowMapName, flowShapes } from './layout.ts';
-import { type FlowMapFiles, flowProgram } from './program.ts';
+import { flowProgram } from './program.ts';
+import type { FlowMapFiles, FlowProgramTraits } from './program-parts.ts';
 
 export interface FlowInstallationPlace {
   /** Folder in a bpf file system; it is made. */
   readonly folder: string;
   /** Folder of the control group whose sockets, and those of the groups below, are seen. */
   readonly group: string;
-  /** Opens the map of connected sockets of services; undefined: the kernel translates none. */
-  readonly openServices: () => BpfMap | undefined;
+  /** Opens the maps of clients of services; undefined: the kernel translates none. */
+  readonly openServices: () => AskedServiceMaps<BpfMap> | undefined;
 }
 
 const MAPS = 'maps-';
@@ -96,7 +98,7 @@ export class FlowInstallation {
 
   #attach(): void {
     const services = this.#place.openServices();
-    const files = { ...filesOf(this.maps), services: services?.file };
+    const files = { ...filesOf(this.maps), services: services && filesOf(services) };
     const programs = new Map<FlowHook, BpfProgram>();
     try {
       for (const hook of hookNames) programs.set(hook, load(hook, files));
@@ -104,7 +106,7 @@ export class FlowInstallation {
     } finally {
       closeAll(programs.values());
       // programs keep the maps that they use
-      services?.close();
+      if (services) closeAll(Object.values(services));
     }
   }
 }
@@ -115,14 +117,21 @@ export function uninstallFlows(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Kernels before 5.15 tell these programs no network namespace. */
+/** Helpers that a program may call depend on its kind and on the kernel: the next traits need less. */
+const traits: readonly FlowProgramTraits[] = [
+  { knowsNamespace: true, hasCoarseTime: true },
+  { knowsNamespace: false, hasCoarseTime: true },
+  { knowsNamespace: false, hasCoarseTime: false },
+];
+
 function load(hook: FlowHook, files: FlowMapFiles): BpfProgram {
-  const loadWith = (knowsNamespace: boolean): BpfProgram =>
-    BpfProgram.load(`cv_${hook}`, flowHooks[hook], flowProgram(hook, files, { knowsNamespace }));
-  try {
-    return loadWith(true);
-  } catch (thrown) {
-    if (!(thrown instanceof Refusal)) throw thrown;
-    return loadWith(false);
-  }
+  const refusals: Refusal[] = [];
+  for (const one of traits)
+    try {
+      return BpfProgram.load(`cv_${hook}`, flowHooks[hook], flowProgram(hook, files, one));
+    } catch (thrown) {
+      if (!(thrown instanceof Refusal)) throw thrown;
+      refusals.push(thrown);
+    }
+  throw refusals.at(-1)!;
 }

@@ -13,11 +13,13 @@ import type {
   FlowSource,
   OngoingConnection,
 } from './api.ts';
+import { conversationEvent, type KernelTerms, measureConversations } from './conversations.ts';
 import type { FlowInstallation } from './installation.ts';
 import {
   addressAt,
   connectionFlags,
   connectionState,
+  conversationEventLength,
   eventKinds,
   flowEvent,
   measuredEvent,
@@ -51,6 +53,7 @@ export interface KernelFlowsDeps {
   readonly ring: Pick<RingBuffer, 'read' | 'close'>;
   readonly lost: Pick<BpfMap, 'get'>;
   readonly states: Pick<BpfMap, 'file'>;
+  readonly conversations: Pick<BpfMap, 'entries' | 'delete'>;
   readonly connections: SeenConnections;
   /** Cookie of the network namespace of the host; undefined: unknown. */
   readonly hostNamespace: bigint | undefined;
@@ -62,6 +65,10 @@ export class KernelFlows implements FlowSource {
   readonly #deps: KernelFlowsDeps;
   /** Milliseconds since the epoch when the kernel's clock was 0. */
   #boot = 0;
+  readonly #terms: KernelTerms = {
+    time: (time) => this.#boot + Number(time) / NS_PER_MS,
+    isOfHost: (namespace) => this.#isOfHost(namespace),
+  };
 
   constructor(deps: KernelFlowsDeps) {
     this.#deps = deps;
@@ -74,8 +81,10 @@ export class KernelFlows implements FlowSource {
     return ring.read((bytes) => each(this.#decode(bytes)), limit);
   }
 
-  async measure(each: (connection: OngoingConnection) => void): Promise<void> {
-    const { connections, states, clock } = this.#deps;
+  async measure(each: (connection: OngoingConnection | EndedConnection) => void): Promise<void> {
+    const { connections, states, conversations, clock } = this.#deps;
+    this.#boot = clock.now() - monotonicMs();
+    await measureConversations({ conversations, terms: this.#terms, clock }, each);
     const slices = new Slices(clock);
     const failures = new Set<string>();
     for (const namespace of [undefined, ...(await connections.namespaces())]) {
@@ -113,6 +122,7 @@ export class KernelFlows implements FlowSource {
   }
 
   #decode(bytes: Buffer): ConnectionEvent {
+    if (bytes.length === conversationEventLength) return conversationEvent(bytes, this.#terms);
     const any = this.#decodeAny(bytes);
     switch (bytes.readUInt32LE(flowEvent.kind)) {
       case eventKinds.opened:
@@ -145,8 +155,9 @@ export class KernelFlows implements FlowSource {
     const begun = bytes.readBigUInt64LE(flowEvent.state + connectionState.begun);
     return {
       id: `${bytes.readBigUInt64LE(flowEvent.socket)}-${begun}`,
-      time: this.#timeAt(bytes, flowEvent.time),
-      begun: this.#timeAt(bytes, flowEvent.state + connectionState.begun),
+      protocol: 'TCP',
+      time: this.#terms.time(bytes.readBigUInt64LE(flowEvent.time)),
+      begun: this.#terms.time(begun),
       side: flags & connectionFlags.isServer ? 'server' : 'client',
       isOfHost: this.#isOfHost(bytes.readBigUInt64LE(flowEvent.namespace)),
       local: {
@@ -159,10 +170,6 @@ export class KernelFlows implements FlowSource {
       },
       service: serviceOf(bytes),
     };
-  }
-
-  #timeAt(bytes: Buffer, offset: number): number {
-    return this.#boot + Number(bytes.readBigUInt64LE(offset)) / NS_PER_MS;
   }
 
   #isOfHost(namespace: bigint): boolean | undefined {

@@ -6,7 +6,7 @@ import { formatIp } from '#models/ip.ts';
 import type { MapShape } from '../bpf/map.ts';
 
 /** Changes with every shape, and with the meaning of a field: programs and maps of another version are replaced. */
-export const FLOW_LAYOUT_VERSION = 1;
+export const FLOW_LAYOUT_VERSION = 2;
 
 /** Longer than the agent ever pauses: some 30,000 events. */
 const RING_LENGTH = 1 << 22;
@@ -32,6 +32,51 @@ export const connectionFlags = {
   isExpired: 4,
 } as const;
 
+/**
+ * Key of a conversation of datagrams: all that a client, by any of its sockets, and a port of a server send to each other, as seen at one
+ * end.
+ */
+export const conversationKey = {
+  client: 0,
+  server: 16,
+  /** Of the server, in the byte order of the network: two bytes. */
+  port: 32,
+  /** Two bytes: 1 at the server. */
+  isServer: 34,
+  length: 40,
+} as const;
+
+/** Entry of a conversation; times in nanoseconds of the kernel, counters of 8 bytes. */
+export const conversation = {
+  begun: 0,
+  last: 8,
+  /** The first socket that has sent or received. */
+  socket: 16,
+  /** Cookie of its network namespace; 0: unknown. */
+  namespace: 24,
+  /** As in `connectionState`. */
+  service: 32,
+  flags: 52,
+  /** Of the first request that was not answered since the last answer; 0: there is none. */
+  unansweredSince: 56,
+  clientPackets: 64,
+  clientBytes: 72,
+  serverPackets: 80,
+  serverBytes: 88,
+  sockets: 96,
+  /** Port of the client's last datagram, in the byte order of the network. */
+  clientPort: 104,
+  /** Likewise, of the first. */
+  firstPort: 108,
+  length: 112,
+} as const;
+
+/** Of `conversation`. */
+export const conversationFlags = { isAnswered: 1, isEnded: 2 } as const;
+
+/** An event of a conversation is its key, with the entry behind it; no other event is as long. */
+export const conversationEventLength = conversationKey.length + conversation.length;
+
 export const flowShapes = {
   events: { kind: 'ring', keyLength: 0, valueLength: 0, maxEntries: RING_LENGTH },
   /** One entry: events for which the ring had no space. */
@@ -42,6 +87,15 @@ export const flowShapes = {
     valueLength: connectionState.length,
     maxEntries: 0,
   },
+  /** The oldest go first: some 6 MiB. */
+  conversations: {
+    kind: 'lru',
+    keyLength: conversationKey.length,
+    valueLength: conversation.length,
+    maxEntries: 1 << 15,
+  },
+  /** Of a socket: begin of the conversation that has counted it last. */
+  senders: { kind: 'socket', keyLength: 4, valueLength: 8, maxEntries: 0 },
 } as const satisfies Record<string, MapShape>;
 
 export type FlowMapName = keyof typeof flowShapes;

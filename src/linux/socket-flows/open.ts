@@ -5,7 +5,7 @@ import { bpfFolder, bpfPlaces } from '../bpf/file-systems.ts';
 import { isLockedMemoryLifted, lockedMemoryText } from '../bpf/locked-memory.ts';
 import { RingBuffer } from '../bpf/ring-buffer.ts';
 import { Refusal } from '../netlink/refusal.ts';
-import { openServiceSockets } from '../socket-services/open.ts';
+import { openServiceMaps } from '../socket-services/open.ts';
 import type { FlowSource } from './api.ts';
 import { FlowInstallation, uninstallFlows } from './installation.ts';
 import { KernelFlows, type SeenConnections } from './kernel-flows.ts';
@@ -47,15 +47,16 @@ export function openFlowSource(
     const installation = new FlowInstallation({
       folder,
       group: places.group,
-      openServices: () => openServiceSockets(sysFs),
+      openServices: () => openServiceMaps(sysFs),
     });
-    const { events, lost, states } = installation.maps;
+    const { events, lost, states, conversations } = installation.maps;
     const ring = new RingBuffer(events.file, flowShapes.events.maxEntries);
     return new KernelFlows({
       installation,
       ring,
       lost,
       states,
+      conversations,
       connections,
       hostNamespace,
       clock,

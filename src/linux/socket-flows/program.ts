@@ -1,41 +1,24 @@
 /**
  * Programs that the kernel runs when a connection of TCP begins, waits or ends, and when a socket is closed: an event for each
- * that opens, for each first packet that is sent again, and for the end. Nothing is done for the packets in between.
- * Connections to the loopback address are left out.
+ * that opens, for each first packet that is sent again, and for the end. Nothing is done for the packets in between. Those of
+ * datagrams are in `datagram-program.ts`. Connections to the loopback address are left out.
  *
  * `r6` is what has happened (`struct bpf_sock_ops`, or `bpf_sock`), `r7` the state of the connection.
  */
 import { Assembler } from '../bpf/assembler.ts';
 import type { FlowHook } from '../bpf/program.ts';
+import { datagramProgram } from './datagram-program.ts';
+import { connectionFlags, connectionState, eventKinds, flowEvent } from './layout.ts';
 import {
-  connectionFlags,
-  connectionState,
-  eventKinds,
-  type FlowMapName,
-  flowEvent,
-} from './layout.ts';
-
-/** Descriptors of maps. */
-export interface FlowMapFiles extends Readonly<Record<FlowMapName, number>> {
-  /** Of services at sockets: the service and the backend of a connected socket; undefined: the kernel translates none. */
-  readonly services: number | undefined;
-}
-
-export interface FlowProgramTraits {
-  /** Whether programs of this kind can ask for the network namespace (Linux 5.15 and later). */
-  readonly knowsNamespace: boolean;
-}
-
-/** `bpf_…` functions of the kernel. */
-const helper = {
-  lookup: 1,
-  time: 5,
-  socketCookie: 46,
-  setCallbacks: 59,
-  socketStorage: 107,
-  namespaceCookie: 122,
-  output: 130,
-} as const;
+  CREATE,
+  countLost,
+  type FlowMapFiles,
+  type FlowProgramTraits,
+  helper,
+  MAPPED,
+  output,
+  pass,
+} from './program-parts.ts';
 
 /** `struct bpf_sock_ops` */
 const ops = {
@@ -72,13 +55,9 @@ const callbacks = { unanswered: 1, state: 4 } as const;
 const states = { synSent: 2, finWait2: 5, closed: 7 } as const;
 const TCP = 6;
 const IPV4 = 2;
-/** `::ffff:0:0` as a word at offset 8, and `::1` at offset 12, in the byte order of the machine. */
-const MAPPED = 0xffff_0000;
+/** `::1` at offset 12, in the byte order of the machine. */
 const LOOPBACK_END = 0x0100_0000;
 const LOOPBACK_NET = 127;
-const CREATE = 1;
-/** The agent reads at intervals: it need not be woken. */
-const NO_WAKEUP = 1;
 
 /** Places on the stack. */
 const stack = { event: -flowEvent.length, zero: -flowEvent.length - 8 } as const;
@@ -87,13 +66,10 @@ const words = [0, 4, 8, 12] as const;
 export function flowProgram(hook: FlowHook, maps: FlowMapFiles, traits: FlowProgramTraits): Buffer {
   const code = new Assembler();
   code.set('r6', 'r1');
-  if (hook === 'release') released(code, maps);
+  if (hook === 'ingress' || hook === 'egress') datagramProgram(code, hook, maps, traits);
+  else if (hook === 'release') released(code, maps);
   else connection(code, maps, traits);
   return code.bytes();
-}
-
-function pass(code: Assembler): void {
-  code.label('pass').set('r0', 1).exit();
 }
 
 /** A process closes its socket; `r6` is the socket. Later the kernel closes the connection, as after a reset. */
@@ -117,7 +93,7 @@ function connection(code: Assembler, maps: FlowMapFiles, traits: FlowProgramTrai
 
   code.label('connects');
   begin(code, maps, { flags: 0, name: 'connects' });
-  if (maps.services !== undefined) copyService(code, maps.services);
+  if (maps.services) copyService(code, maps.services.sockets);
   setCallbacks(code, callbacks.unanswered | callbacks.state);
   code.jump('pass');
 
@@ -155,13 +131,10 @@ function connection(code: Assembler, maps: FlowMapFiles, traits: FlowProgramTrai
 
   code.label('send');
   writeEvent(code, traits);
-  code.map('r1', maps.events).set('r2', 'r10').add('r2', stack.event);
-  code.set('r3', flowEvent.length).set('r4', NO_WAKEUP).call(helper.output);
+  output(code, maps, { at: stack.event, length: flowEvent.length });
   code.jumpIf('r0', 'equal', 0, 'pass');
   code.label('lost');
-  code.store(4, 'r10', stack.zero, 0);
-  code.map('r1', maps.lost).set('r2', 'r10').add('r2', stack.zero).call(helper.lookup);
-  code.jumpIf('r0', 'equal', 0, 'pass').set('r1', 1).addTo('r0', 0, 'r1');
+  countLost(code, maps, { zero: stack.zero, otherwise: 'pass' });
   pass(code);
 }
 

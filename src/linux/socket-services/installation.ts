@@ -13,8 +13,7 @@ import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorText } from '#infra/errors/errors.ts';
 import { detachAll, GroupPrograms } from '../bpf/group-programs.ts';
-import { isMissing } from '../bpf/link.ts';
-import { BpfMap } from '../bpf/map.ts';
+import type { BpfMap } from '../bpf/map.ts';
 import {
   closeAll,
   filesOf,
@@ -152,17 +151,24 @@ export class Installation implements SocketPrograms {
   }
 }
 
+/** Maps that know which service a client has asked. */
+export interface AskedServiceMaps<M> {
+  /** Of a connected socket: the service and the backend. */
+  readonly sockets: M;
+  /** Of sockets that send without a connection: from the backend to the service, too. */
+  readonly flows: M;
+}
+
 /**
- * The map with the service and the backend of each connected socket, for programs that report connections.
+ * For programs that report connections.
  * @returns undefined: no services were ever translated
  */
-export function openSocketMap(folder: string): BpfMap | undefined {
-  for (const maps of [ownMaps, newMaps])
-    try {
-      return BpfMap.open(join(folder, maps, 'sockets'), 'cv_sockets', shapes.sockets);
-    } catch (thrown) {
-      if (!isMissing(thrown)) throw thrown;
-    }
+export function openAskedServices(folder: string): AskedServiceMaps<BpfMap> | undefined {
+  for (const maps of [ownMaps, newMaps]) {
+    const path = join(folder, maps);
+    const found = openMaps(path, { sockets: shapes.sockets, flows: shapes.flows });
+    if (found) return found;
+  }
   return undefined;
 }
 

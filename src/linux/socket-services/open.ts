@@ -7,7 +7,12 @@ import { isLockedMemoryLifted, lockedMemoryText } from '../bpf/locked-memory.ts'
 import type { BpfMap } from '../bpf/map.ts';
 import { Refusal } from '../netlink/refusal.ts';
 import type { SocketTable } from './api.ts';
-import { Installation, openSocketMap, uninstall } from './installation.ts';
+import {
+  type AskedServiceMaps,
+  Installation,
+  openAskedServices,
+  uninstall,
+} from './installation.ts';
 import { KernelSocketTable, type NamespaceCookies } from './kernel-table.ts';
 import { type DatagramSockets, StaleSockets } from './stale-sockets.ts';
 
@@ -62,11 +67,11 @@ export function openSocketTable(sysFs: string, deps: SocketTableDeps): SocketTab
 }
 
 /**
- * The map of connected sockets, from which others learn which service a client has asked.
- * @returns undefined: there is none
+ * The maps from which others learn which service a client has asked.
+ * @returns undefined: there are none
  */
-export function openServiceSockets(sysFs: string): BpfMap | undefined {
-  return openSocketMap(join(bpfFolder(sysFs), FOLDER));
+export function openServiceMaps(sysFs: string): AskedServiceMaps<BpfMap> | undefined {
+  return openAskedServices(join(bpfFolder(sysFs), FOLDER));
 }
 
 /**

@@ -26,6 +26,7 @@ import { parseReply } from '../requests/item-stream.ts';
 import { timeOfOption } from '../time-option.ts';
 
 const DEFAULT_LAST = 50;
+const protocols = ['tcp', 'udp'];
 /** Of each node, with --since. */
 const MOST = 1_000_000;
 
@@ -54,6 +55,12 @@ export const flows: Command = {
       value: 'name',
       description: 'only flows to this server or service, named as for --pod',
       completes: 'pods',
+    },
+    {
+      name: 'protocol',
+      value: 'name',
+      description: 'only flows of TCP, or of UDP',
+      choices: protocols,
     },
     { name: 'denied', description: 'only connections that were denied, or got no answer' },
     { name: 'since', value: 'time', description: 'such as 10m, 2h, 1d or 2026-01-31T12:00:00Z' },
@@ -104,6 +111,10 @@ function requestOf({ clock }: CommandContext, { options }: CommandInput): FlowsR
     const value = text(name);
     if (value !== undefined) filter.push(`${name}=${encodeURIComponent(value)}`);
   }
+  const protocol = text('protocol');
+  if (protocol !== undefined && !protocols.includes(protocol))
+    throw new FlowsArgumentError(`--protocol ${protocol}: not ${protocols.join(' or ')}`);
+  if (protocol !== undefined) filter.push(`protocol=${protocol.toUpperCase()}`);
   if (options['denied'] === true) filter.push('verdict=denied', 'verdict=no-answer');
   const asked = text('since');
   const since = asked === undefined ? undefined : timeOfOption(asked, clock.wallTime());
@@ -160,6 +171,7 @@ async function list(
           { title: 'SENT', isRightAligned: true, whenNarrow: 'keep' },
           { title: 'RECEIVED', isRightAligned: true, whenNarrow: 'keep' },
           { title: 'LASTED', isRightAligned: true, whenNarrow: 'keep' },
+          { title: 'SOCKETS', isRightAligned: true, isWide: true },
           { title: 'RTT', isRightAligned: true, isWide: true },
           { title: 'SENT-AGAIN', isRightAligned: true, isWide: true },
           { title: 'STALLED', isRightAligned: true, isWide: true },
@@ -204,6 +216,7 @@ function rowOf(flow: Flow, isWide: boolean): TableRow {
       hasBytes ? bytesText(clientBytes) : '',
       hasBytes ? bytesText(serverBytes) : '',
       lastedText(flow),
+      String(flow.datagrams?.sockets || ''),
       rttUs > 0 ? `${(rttUs / 1_000).toFixed(2)}ms` : '',
       String(flow.retransmissions),
       flow.stalledMs > 0 ? durationText(flow.stalledMs) : '',

@@ -42,10 +42,11 @@ export function refusedText({ refused, connections }: RefusedFlows): string {
 export function refusedLine({
   client,
   server,
+  protocol,
   port,
   connections,
   last,
   reason,
 }: RefusedPair): string {
-  return `  ${client} => ${server} TCP ${port}: ${connections}, the last at ${timeText(Date.parse(last))}: ${reason}`;
+  return `  ${client} => ${server} ${protocol} ${port}: ${connections}, the last at ${timeText(Date.parse(last))}: ${reason}`;
 }

@@ -45,7 +45,7 @@ export async function suggest(
         .at(-1) ?? '';
     const lost = seen.reduce((sum, { unknown }) => sum + unknown, 0);
     const comments = [
-      `Permits the connections of TCP that were seen since ${since}, and DNS: other UDP is not seen.`,
+      `Permits the connections of TCP and UDP that were seen since ${since}, and DNS.`,
       ...(lost > 0
         ? [
             `${lost} connections are missing: VPP has chosen their server, or an address is shortened.`,

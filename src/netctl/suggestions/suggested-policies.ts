@@ -33,7 +33,7 @@ export interface Suggestion {
   readonly notes: readonly string[];
 }
 
-/** UDP is not seen, and nearly all clients ask DNS first. */
+/** Nearly all clients ask it first, and some not within the time that is seen. */
 const DNS: readonly Port[] = [
   { protocol: 'UDP', port: 53 },
   { protocol: 'TCP', port: 53 },
@@ -57,7 +57,10 @@ export function suggestPolicies(namespace: string, seen: readonly SeenPolicies[]
       const peers = byPeer(
         pairs
           .filter((pair) => pair[side].name === own.name)
-          .map((pair) => [pair[other], pair.port]),
+          .map(({ protocol, port, ...pair }) => [
+            pair[other],
+            { protocol: protocol || 'TCP', port },
+          ]),
       );
       // a selector without labels would permit all pods of the namespace
       return peers.filter(([peer]) => {
@@ -107,24 +110,23 @@ export function unusedPermissions(seen: readonly SeenPolicies[]): PermissionUse[
 
 function merged(all: readonly SeenPair[]): SeenPair[] {
   const found = new Map<string, SeenPair>();
-  for (const pair of all) found.set(`${idOf(pair.client)} ${idOf(pair.server)} ${pair.port}`, pair);
+  for (const pair of all)
+    found.set(`${idOf(pair.client)} ${idOf(pair.server)} ${pair.protocol} ${pair.port}`, pair);
   return [...found.values()];
 }
 
 /** Ports of each other end, both sorted. */
-function byPeer(ends: readonly (readonly [SeenEnd, number])[]): [SeenEnd, Port[]][] {
-  const ports = new Map<string, [SeenEnd, Set<number>]>();
+function byPeer(ends: readonly (readonly [SeenEnd, Port])[]): [SeenEnd, Port[]][] {
+  const found = new Map<string, [SeenEnd, Port[]]>();
   for (const [end, port] of ends) {
-    const known = ports.get(idOf(end));
-    if (known) known[1].add(port);
-    else ports.set(idOf(end), [end, new Set([port])]);
+    const known = found.get(idOf(end));
+    if (known) known[1].push(port);
+    else found.set(idOf(end), [end, [port]]);
   }
-  return [...ports.values()]
-    .sort(([a], [b]) => (idOf(a) < idOf(b) ? -1 : 1))
-    .map(([end, numbers]) => [
-      end,
-      [...numbers].sort((a, b) => a - b).map((port) => ({ protocol: 'TCP', port })),
-    ]);
+  const all = [...found.values()].sort(([a], [b]) => (idOf(a) < idOf(b) ? -1 : 1));
+  for (const [, ports] of all)
+    ports.sort((a, b) => a.protocol.localeCompare(b.protocol) || a.port - b.port);
+  return all;
 }
 
 function peerOf({ kind, name, labels, address }: SeenEnd, namespace: string): Peer {

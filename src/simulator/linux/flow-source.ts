@@ -1,9 +1,14 @@
-import type { ConnectionEvent, FlowSource, OngoingConnection } from '#linux/socket-flows/api.ts';
+import type {
+  ConnectionEvent,
+  EndedConnection,
+  FlowSource,
+  OngoingConnection,
+} from '#linux/socket-flows/api.ts';
 
 /** Connections of a simulated kernel, as tests and the demonstration report them. */
 export class SimFlowSource implements FlowSource {
   #events: ConnectionEvent[] = [];
-  #ongoing: readonly OngoingConnection[] = [];
+  #ongoing: readonly (OngoingConnection | EndedConnection)[] = [];
   #lost = 0;
   #isRemoved = false;
   #fault: Error | undefined;
@@ -30,12 +35,12 @@ export class SimFlowSource implements FlowSource {
     return this.#events.length > 0;
   }
 
-  /** Connections that continue from now on. */
-  setOngoing(...connections: readonly OngoingConnection[]): void {
+  /** Connections that continue from now on, and those that are found to have ended. */
+  setOngoing(...connections: readonly (OngoingConnection | EndedConnection)[]): void {
     this.#ongoing = connections;
   }
 
-  async measure(each: (connection: OngoingConnection) => void): Promise<void> {
+  async measure(each: (connection: OngoingConnection | EndedConnection) => void): Promise<void> {
     if (this.#fault) throw this.#fault;
     for (const connection of this.#ongoing) each(connection);
   }

@@ -19,7 +19,9 @@ const seen = {
   node: 'node1',
   since: '2026-01-31T12:00:00Z',
   pairs: [
-    { client: pod('web'), server: pod('db'), port: 5_432, connections: 3 },
+    { client: pod('web'), server: pod('db'), protocol: 'TCP', port: 5_432, connections: 3 },
+    { client: pod('web'), server: pod('db'), protocol: 'UDP', port: 5_353, connections: 1 },
+    // of an agent of an earlier release
     { client: outside, server: pod('web'), port: 80, connections: 1 },
   ],
   permissions: [
@@ -37,6 +39,7 @@ const plan = {
     {
       client: 'shop/web',
       server: 'shop/db',
+      protocol: 'TCP',
       port: 5_432,
       connections: 12,
       last: '2026-01-31T11:59:00Z',
@@ -86,7 +89,10 @@ describe('seen connections in netctl', () => {
     assert.deepEqual(found[0]?.spec.ingress, [
       {
         from: [{ podSelector: { matchLabels: { app: 'web' } } }],
-        ports: [{ protocol: 'TCP', port: 5_432 }],
+        ports: [
+          { protocol: 'TCP', port: 5_432 },
+          { protocol: 'UDP', port: 5_353 },
+        ],
       },
     ]);
     assert.deepEqual(found[1]?.spec.ingress, [
@@ -99,7 +105,7 @@ describe('seen connections in netctl', () => {
     const node = (address: string) => ({ kind: 'node', name: 'n2', address, labels: {} }) as const;
     const db = { kind: 'pod', name: 'shop/db', address: '', labels: { app: 'db' } } as const;
     const pairs = [gone, node('10.0.0.2'), node('fd00::2')].map((client) => ({
-      ...{ client, server: db, port: 80, connections: 1 },
+      ...{ client, server: db, protocol: 'TCP' as const, port: 80, connections: 1 },
     }));
     const { policies, notes } = suggestPolicies('shop', [{ ...seen, permissions: [], pairs }]);
     assert.deepEqual(

@@ -98,7 +98,7 @@ async function flowPlan(deps: FlowPolicyRoutesDeps, body: unknown): Promise<Flow
       unknown++;
       continue;
     }
-    const key = `${seen.from} ${seen.to} ${seen.port}`;
+    const key = `${seen.from} ${seen.to} ${seen.protocol} ${seen.port}`;
     const group = groups.get(key);
     if (group) group.push(seen);
     else groups.set(key, [seen]);
@@ -106,15 +106,16 @@ async function flowPlan(deps: FlowPolicyRoutesDeps, body: unknown): Promise<Flow
   const refused: RefusedPair[] = [];
   for (const group of groups.values()) {
     if (slices.dueNow()) await slices.turn();
-    const { from, to, port } = group[0]!;
-    const asked = { protocol: 'TCP', port } as const;
+    const { from, to, protocol, port } = group[0]!;
+    const asked = { protocol, port };
     const [was, is] = [explain(old, from, to, asked), explain(next, from, to, asked)];
     if ('unknown' in was || was.permitted.isEmpty || 'unknown' in is || !is.permitted.isEmpty)
       continue;
     const begins = group.map(({ flow }) => flow.time).sort();
     const last = begins.at(-1)!;
-    const reason = denialText(is, port);
-    refused.push({ client: from, server: to, port, connections: group.length, last, reason });
+    const reason = denialText(is, asked);
+    const connections = group.length;
+    refused.push({ client: from, server: to, ...asked, connections, last, reason });
   }
   refused.sort((a, b) => b.connections - a.connections);
   return {

@@ -6,6 +6,7 @@ export interface SeenConnection {
   /** As policies know the ends: name of a pod, or address. */
   readonly from: string;
   readonly to: string;
+  readonly protocol: Flow['protocol'];
   readonly port: number;
 }
 
@@ -16,13 +17,13 @@ export type SeenAs = SeenConnection | 'unknown' | undefined;
  * @returns `unknown`: VPP has chosen the server, or an address was shortened; undefined: it was not opened, or is that of another record
  */
 export function seenConnection(flow: Flow): SeenAs {
-  const { side, verdict, client, server } = flow;
+  const { side, verdict, client, server, protocol } = flow;
   if (verdict !== 'open') return undefined;
   if (side === 'server' && client.kind !== 'outside') return undefined;
   if (server.kind === 'service' || server.port === undefined) return 'unknown';
   const [from, to] = [nameOf(client), nameOf(server)];
   if ([client, server].some(({ address }) => address.includes('/'))) return 'unknown';
-  return { flow, from, to, port: server.port };
+  return { flow, from, to, protocol, port: server.port };
 }
 
 function nameOf({ kind, name, address }: FlowEnd): string {

@@ -37,18 +37,22 @@ export class UsedPermissions {
       this.#addLabels(pod);
   }
 
-  add({ flow: { client, server }, from, to, port }: SeenConnection): void {
+  add({ flow: { client, server }, from, to, protocol, port }: SeenConnection): void {
     const ends = [client, server].map((end) => this.#end(end));
     const [source, destination] = ends as [SeenEnd, SeenEnd];
     if (!ends.some((end) => this.#isAsked(end))) return;
     // a node has several addresses
-    const key = `${source.name} ${source.address} ${destination.name} ${destination.address} ${port}`;
+    const key = `${source.name} ${source.address} ${destination.name} ${destination.address} ${protocol} ${port}`;
     const known = this.#pairs.get(key);
     if (known) known.connections++;
     else
-      this.#pairs.set(key, { pair: { client: source, server: destination, port }, connections: 1 });
-    this.#use('egress', from, to, port);
-    this.#use('ingress', to, from, port);
+      this.#pairs.set(key, {
+        pair: { client: source, server: destination, protocol, port },
+        connections: 1,
+      });
+    const asked = PortSet.of([{ protocol, first: port, last: port }]);
+    this.#use('egress', from, to, asked);
+    this.#use('ingress', to, from, asked);
   }
 
   pairs(): SeenPair[] {
@@ -77,11 +81,10 @@ export class UsedPermissions {
   }
 
   /** Of one direction of a pod: each rule that permits it, although the first one decides. */
-  #use(direction: PolicyDirection, own: string, other: string, port: number): void {
+  #use(direction: PolicyDirection, own: string, other: string, asked: PortSet): void {
     const list = this.#cluster.pods.get(own)?.policy[direction];
     if (!list) return;
     const addresses = this.#addressesOf(other);
-    const asked = PortSet.of([{ protocol: 'TCP', first: port, last: port }]);
     const found = new Set<string>();
     for (const { tier, action, policy, rule, peers, ports } of list.rules)
       if (

@@ -1,5 +1,6 @@
 import type { Flow, FlowEnd } from '#documents/flows.ts';
 import type { FlowReason } from '#flows/flow-reason.ts';
+import type { PeerPort } from '#flows/peers.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import type { KubeState } from '#plugins/controller/api/event-handler.ts';
@@ -43,15 +44,15 @@ export class PolicyReasons {
   }
 
   /** @returns undefined: policies do not decide about it, or permit it */
-  async find({ client, server }: Flow): Promise<FlowReason | undefined> {
+  async find({ client, server, protocol }: Flow): Promise<FlowReason | undefined> {
     // which pod VPP has chosen is unknown, and so is an address that is shortened; no policy denies anything to a node
     if (server.kind === 'service' || server.port === undefined || client.kind === 'node') return;
     const ends = [client, server].map(nameOf);
     if (ends.some((name) => name.includes('/') && !isPodName(name))) return;
-    const port = { protocol: 'TCP', port: server.port } as const;
+    const port = { protocol, port: server.port };
     const explanation = explain(await this.#current(), ends[0]!, ends[1]!, port);
     if ('unknown' in explanation || !explanation.permitted.isEmpty) return;
-    const reason = denialText(explanation, server.port);
+    const reason = denialText(explanation, port);
     return reason === '' ? undefined : { verdict: 'denied', reason };
   }
 
@@ -76,8 +77,11 @@ function isPodName(text: string): boolean {
   return /^[a-z0-9]/.test(text) && !/[:/]\d+$/.test(text);
 }
 
-export function denialText({ from, to, egress, ingress }: Explanation, port: number): string {
-  const of = `TCP port ${port}`;
+export function denialText(
+  { from, to, egress, ingress }: Explanation,
+  { protocol, port }: PeerPort,
+): string {
+  const of = `${protocol} port ${port}`;
   return [
     ...denials('egress', from, egress, `${of} of ${to}`),
     ...denials('ingress', to, ingress, `${of} from ${from}`),

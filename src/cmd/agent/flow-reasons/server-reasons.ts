@@ -46,7 +46,7 @@ export class ServerReasons {
   }
 
   /** The fault of the service that was asked. */
-  #ofService({ server, service }: Flow): string | undefined {
+  #ofService({ server, service, protocol }: Flow): string | undefined {
     const asked: AskedService | undefined =
       service ?? (server.kind === 'service' ? { ...server, port: server.port ?? 0 } : undefined);
     if (asked === undefined || asked.name === '') return undefined;
@@ -55,7 +55,7 @@ export class ServerReasons {
       .describeService(name)
       ?.addresses.find(
         (one) =>
-          one.protocol === 'TCP' &&
+          one.protocol === protocol &&
           one.port === port &&
           (one.address === asked.address || one.kind === 'node-port'),
       );
@@ -65,17 +65,17 @@ export class ServerReasons {
       return `service ${name} is not carried by this node: ${whyNotRendered}`;
     if (backends.some(({ whyNotUsed }) => whyNotUsed === undefined)) return undefined;
     const [first] = backends;
-    const text = `service ${name} has no endpoint for TCP port ${port}`;
+    const text = `service ${name} has no endpoint for ${protocol} port ${port}`;
     return first
       ? `${text}: ${first.pod || first.address} is not used, because ${first.whyNotUsed}`
       : text;
   }
 
-  #certainOf({ server, verdict }: Flow): string | undefined {
+  #certainOf({ server, protocol, verdict }: Flow): string | undefined {
     const { kind, name, address, port } = server;
-    if (kind === 'outside') return this.#ofUnknownAddress(address, port);
+    if (kind === 'outside') return this.#ofUnknownAddress(address, protocol, port);
     if (kind === 'service') return undefined;
-    if (verdict === 'refused') return `no process listens at TCP port ${port} of ${name}`;
+    if (verdict === 'refused') return `no process listens at ${protocol} port ${port} of ${name}`;
     const node = kind === 'pod' ? this.#nodeOf(name) : name;
     if (node === undefined) return undefined;
     const found = this.#deps.nodes.allNodes().get(node);
@@ -85,7 +85,11 @@ export class ServerReasons {
   }
 
   /** An address of the cluster that nothing has. */
-  #ofUnknownAddress(address: string, port: number | undefined): string | undefined {
+  #ofUnknownAddress(
+    address: string,
+    protocol: Flow['protocol'],
+    port: number | undefined,
+  ): string | undefined {
     const bytes = parseIp(address);
     if (!bytes) return undefined;
     const config = this.#deps.addresses();
@@ -102,7 +106,7 @@ export class ServerReasons {
       const cidr = parseCidr(text.trim());
       return cidr !== undefined && contains(cidr, bytes);
     });
-    return isOfServices ? `no service has ${address}, TCP port ${port}` : undefined;
+    return isOfServices ? `no service has ${address}, ${protocol} port ${port}` : undefined;
   }
 
   /** Name of the node of a pod; undefined: unknown. */

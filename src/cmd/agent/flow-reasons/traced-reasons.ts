@@ -35,13 +35,13 @@ export class TracedReasons {
   }
 
   /** @returns undefined: it is not known, or too many are asked for */
-  async find({ client, server }: Flow): Promise<string | undefined> {
+  async find({ client, server, protocol }: Flow): Promise<string | undefined> {
     const { clock, readSnapshot } = this.#deps;
     const { port } = server;
     // a prefix of an address cannot be traced
     if (port === undefined || client.kind === 'outside' || server.address.includes('/'))
       return undefined;
-    const pair = `${client.address} ${server.address} ${port}`;
+    const pair = `${client.address} ${server.address} ${protocol} ${port}`;
     const now = clock.monotonic();
     const known = this.#known.get(pair);
     if (known && now - known.at < KNOWN_MS) return known.reason;
@@ -51,7 +51,7 @@ export class TracedReasons {
       node: await readSnapshot(),
       source: client.address,
       destination: server.address,
-      ports: { protocol: 'TCP', port, sourcePort: client.port },
+      ports: { protocol, port, sourcePort: client.port },
     }));
     const reason = traced && lossText(traced);
     if (this.#known.size >= MAX_KNOWN) this.#known.clear();

@@ -30,7 +30,11 @@ describe('connections to services of the kernel', { skip: withoutSocketHooks() }
     table.put({
       name: 'shop/web',
       mappings: families.map(({ service, backend }) => ({
-        frontends: [{ ...service, protocol: 'TCP', scope: 'ADDRESS' }],
+        frontends: (['TCP', 'UDP'] as const).map((protocol) => ({
+          ...service,
+          protocol,
+          scope: 'ADDRESS',
+        })),
         backends: [{ ...backend, weight: 1 }],
         affinityTimeout: 0,
         hostSource: '',
@@ -59,7 +63,8 @@ describe('connections to services of the kernel', { skip: withoutSocketHooks() }
     const found: ConnectionEvent[] = [];
     for (let tries = 0; tries < 100; tries++) {
       while (source.read((event) => found.push(event), 1000));
-      if (found.filter(({ kind }) => kind === 'ended').length === 2) return found;
+      const own = found.filter(({ protocol }) => protocol === 'TCP');
+      if (own.filter(({ kind }) => kind === 'ended').length === 2) return own;
       await systemClock.sleep(20);
     }
     throw new Error(`got ${JSON.stringify(found)}`);
@@ -82,6 +87,31 @@ describe('connections to services of the kernel', { skip: withoutSocketHooks() }
       assert.ok(direct.every(({ service: asked }) => asked === undefined));
     }
   }
+
+  for (const kind of ['send', 'send-connected'] as const)
+    test(`name the service of datagrams (${kind})`, async () => {
+      for (const { service, backend } of families) {
+        source.remove();
+        source = open();
+        const family = service.address.includes(':') ? 6 : 4;
+        const socket = `${kind}-${family}`;
+        const { server } = await client.request({ kind, socket, to: service, family });
+        assert.ok(server, 'no answer');
+        const found: ConnectionEvent[] = [];
+        while (source.read((event) => found.push(event), 1000));
+        assert.deepEqual(
+          found.map(({ kind: seen, side, service: asked }) => [seen, side, asked]),
+          [
+            ['begun', 'client', service],
+            ['begun', 'server', undefined],
+            ['opened', 'server', undefined],
+            ['opened', 'client', service],
+          ],
+        );
+        for (const { side, remote } of found)
+          if (side === 'client') assert.deepEqual(remote, backend);
+      }
+    });
 
   test('name the service at the end of the client, in both families', () => assertNamed());
 

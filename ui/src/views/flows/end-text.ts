@@ -7,6 +7,11 @@ export function endText({ name, address, port }: FlowEnd, hasPort: boolean): str
   return hasPort && port !== undefined ? hostAndPort(shown, port) : shown;
 }
 
+/** A mark behind the port of what is not TCP. */
+export function protocolText({ protocol }: Pick<Flow, 'protocol'>): string {
+  return protocol === 'TCP' ? '' : `/${protocol}`;
+}
+
 export function serviceText({ service }: Flow): string {
   if (!service) return '';
   return hostAndPort(service.name === '' ? service.address : service.name, service.port);

@@ -1,8 +1,9 @@
 import type { Flow } from '#documents/flows.ts';
 import { documentAddress } from '../../agent/request.ts';
+import { countText } from '../../components/counts.ts';
 import { durationText, timeOfDay } from '../../components/times.ts';
 import { bytesText } from './bytes-text.ts';
-import { endText, serviceText } from './end-text.ts';
+import { endText, protocolText, serviceText } from './end-text.ts';
 import { Verdict } from './verdict.tsx';
 
 /** @param flows newest first */
@@ -44,6 +45,7 @@ export function FlowTable({ flows }: { readonly flows: readonly Flow[] }) {
 
 function Row({ flow }: { readonly flow: Flow }) {
   const { time, client, server, reason, clientBytes, serverBytes, rttUs, isSimulated } = flow;
+  const { sockets = 0 } = flow.datagrams ?? {};
   const service = serviceText(flow);
   return (
     <tr>
@@ -51,6 +53,8 @@ function Row({ flow }: { readonly flow: Flow }) {
       <td>{endText(client, false)}</td>
       <td>
         {endText(server, true)}
+        {protocolText(flow)}
+        {sockets > 1 && <div class="quiet">{countText(sockets, 'socket')}</div>}
         {service !== '' && <div class="quiet">by {service}</div>}
       </td>
       <td>

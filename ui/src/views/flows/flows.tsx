@@ -13,7 +13,7 @@ import { PairTable } from './pair-table.tsx';
 const REFRESH_MS = 5_000;
 const MAX_FLOWS = 100;
 const MAX_PAIRS = 100;
-const ARGUMENTS = ['pod', 'from', 'to', 'verdict'] as const;
+const ARGUMENTS = ['pod', 'from', 'to', 'protocol', 'verdict'] as const;
 
 export function Flows() {
   const filter = ARGUMENTS.flatMap((name) => {
@@ -36,6 +36,7 @@ export function Flows() {
         <QueryText label="Client or server" name="pod" />
         <QueryText label="Client" name="from" />
         <QueryText label="Server or service" name="to" />
+        <QueryChoice label="Protocol" name="protocol" all="TCP and UDP" choices={['TCP', 'UDP']} />
         <QueryChoice
           label="Verdict"
           name="verdict"

@@ -5,6 +5,7 @@ import { hostAndPort } from '../../components/host-and-port.ts';
 import { timeOfDay } from '../../components/times.ts';
 import { href } from '../../location.ts';
 import { bytesText } from './bytes-text.ts';
+import { protocolText } from './end-text.ts';
 
 export function PairTable({ document: { pairs, total } }: { readonly document: TalkingWorkloads }) {
   return (
@@ -43,7 +44,7 @@ export function PairTable({ document: { pairs, total } }: { readonly document: T
         </thead>
         <tbody>
           {pairs.map((pair) => (
-            <Row key={`${pair.client} ${pair.server} ${pair.port}`} pair={pair} />
+            <Row key={`${pair.client} ${pair.server} ${pair.protocol} ${pair.port}`} pair={pair} />
           ))}
         </tbody>
       </table>
@@ -61,6 +62,7 @@ function Row({ pair }: { readonly pair: TalkingPair }) {
       <td>
         <a href={href('flows', { to: server })}>
           {port === undefined ? server : hostAndPort(server, port)}
+          {protocolText(pair)}
         </a>
       </td>
       <td class="number">{numberText(connections)}</td>
