@@ -186,7 +186,7 @@ async function explainPair(
       answers: answers.map(({ node, answer }) => ({ ...answer, node: node.name })),
       failures: failuresOf(replies),
     });
-  else if (answers.length > 0) context.output.text(pairText(answers));
+  else if (answers.length > 0) context.output.prose(pairText(answers));
   const code = context.explainFailures(replies);
   const isDenied = answers.some(({ answer }) => answer.verdict !== 'permitted');
   return isDenied && code === ExitCode.Success ? ExitCode.Negative : code;

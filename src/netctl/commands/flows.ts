@@ -161,24 +161,24 @@ async function list(
     context.output.list(
       {
         columns: [
-          { title: 'SEEN-AT', whenNarrow: 'keep' },
+          { title: 'SEEN-AT', whenNarrow: 'drop' },
           { title: 'DATE', isWide: true },
           { title: 'TIME', whenNarrow: 'keep' },
           { title: 'VERDICT', whenNarrow: 'keep' },
           { title: 'CLIENT' },
           { title: 'SERVER' },
-          { title: 'SERVICE' },
-          { title: 'SENT', isRightAligned: true, whenNarrow: 'keep' },
-          { title: 'RECEIVED', isRightAligned: true, whenNarrow: 'keep' },
-          { title: 'LASTED', isRightAligned: true, whenNarrow: 'keep' },
+          { title: 'SERVICE', whenNarrow: 'drop' },
+          { title: 'SENT', isRightAligned: true, whenNarrow: 'drop' },
+          { title: 'RECEIVED', isRightAligned: true, whenNarrow: 'drop' },
+          { title: 'LASTED', isRightAligned: true, whenNarrow: 'drop' },
           { title: 'SOCKETS', isRightAligned: true, isWide: true },
           { title: 'RTT', isRightAligned: true, isWide: true },
           { title: 'SENT-AGAIN', isRightAligned: true, isWide: true },
           { title: 'STALLED', isRightAligned: true, isWide: true },
-          { title: 'REASON' },
+          { title: 'REASON', isWide: true },
         ],
         rows: [
-          ...all.map((flow) => rowOf(flow, context.output.format === 'wide')),
+          ...all.flatMap((flow) => rowsOf(flow, context.output.format === 'wide')),
           ...failureRows(replies),
         ],
       },
@@ -198,6 +198,14 @@ const colors: Readonly<Partial<Record<Flow['verdict'], TableRow['color']>>> = {
   'no-answer': 'red',
   refused: 'yellow',
 };
+
+/** A reason is a sentence: a column of it would be narrow, so it has a line of its own. */
+function rowsOf(flow: Flow, isWide: boolean): readonly TableRow[] {
+  const row = rowOf(flow, isWide);
+  if (isWide || flow.reason === '') return [row];
+  const { color } = row;
+  return [row, { cells: [''], note: flow.reason, ...(color && { color }) }];
+}
 
 function rowOf(flow: Flow, isWide: boolean): TableRow {
   const { node, side, time, verdict, reason, clientBytes, serverBytes, rttUs } = flow;
