@@ -26,6 +26,7 @@ COPY scripts scripts
 COPY src src
 COPY plugins plugins
 COPY ui ui
+COPY docs/errors.md docs/runbooks.md docs/status.md docs/troubleshooting.md docs/
 RUN npm run build:programs && npm run build:ui && npm run build:cni
 # Without the symbols for debuggers it is 18 MB smaller.
 RUN strip -o dist/node /usr/local/bin/node

@@ -35,6 +35,8 @@ export async function buildPage(project = root): Promise<readonly BuiltFile[]> {
     jsx: 'automatic',
     jsxImportSource: 'preact',
     tsconfig: 'ui/tsconfig.json',
+    // the view of help has pages of docs
+    loader: { '.md': 'text' },
     legalComments: 'none',
     write: false,
     logLevel: 'error',

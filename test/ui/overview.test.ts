@@ -120,8 +120,19 @@ describe('overview', { skip: withoutProgram('chromium'), timeout: 120_000 }, () 
     );
     await show('');
     node.vpp.crash();
-    assert.match(await concern(page, 'VPP disconnected'), /for \d+ s/);
+    const text = await concern(page, 'VPP disconnected');
+    assert.match(text, /for \d+ s, since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/);
+    assert.match(text, /Do: Check that VPP runs/);
     await assertAccessible();
+    const more = await openPage(browser, shop.agent.port);
+    await more.show('help?component=vpp');
+    await more.page.getByText('netctl report NODE').waitFor();
+    await more.page.getByText('The agent reconnects by itself and runs').waitFor();
+    await more.assertAccessible();
+    await more.page.setViewportSize({ width: 700, height: 800 });
+    const width = await more.page.evaluate<number>('document.documentElement.scrollWidth');
+    assert.ok(width <= 700, `${width} pixels`);
+    await more.close();
     await node.vpp.start();
     await page
       .locator('.concerns li', { hasText: 'VPP disconnected' })

@@ -55,8 +55,8 @@ function ProblemText({
   if (status === 0)
     return (
       <>
-        No connection to the agent since {timeOfDay(new Date(since).toISOString())}: what is shown
-        may be older than that.
+        No connection to the agent since {timeOfDay(new Date(since).toISOString())} UTC: what is
+        shown may be older than that.
       </>
     );
   if (status === 401 && hasPassword)

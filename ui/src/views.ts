@@ -82,4 +82,10 @@ export const views: readonly View[] = [
     isUnlisted: true,
     load: async () => (await import('./views/search/search.tsx')).Search,
   },
+  {
+    name: 'help',
+    title: 'Help',
+    isUnlisted: true,
+    load: async () => (await import('./views/help/help.tsx')).Help,
+  },
 ];

@@ -1,12 +1,10 @@
 /** Times and durations as people read them. */
 
-/** `14:03:09.123`, in the time zone of the browser. */
+/** `14:03:09.123` of UTC, as logs and netctl have it; who shows it says so. */
 export function timeOfDay(rfc3339: string): string {
   const date = new Date(rfc3339);
   if (Number.isNaN(date.getTime())) return rfc3339;
-  const two = (part: number) => String(part).padStart(2, '0');
-  const ms = String(date.getMilliseconds()).padStart(3, '0');
-  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${ms}`;
+  return date.toISOString().slice(11, 23);
 }
 
 /** `0.42 ms`, `12 ms`, `3.1 s`, `5 min`. */

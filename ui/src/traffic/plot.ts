@@ -82,7 +82,7 @@ function plotOptions({ width, height, lines, axisText }: PlotOptions): uPlot.Opt
   };
 }
 
-/** `14:03:09`, in the time zone of the browser. */
+/** `14:03:09` of UTC, as all times of the page. */
 function clockText(seconds: number): string {
-  return new Date(seconds * 1_000).toLocaleTimeString('en-GB');
+  return new Date(seconds * 1_000).toISOString().slice(11, 19);
 }

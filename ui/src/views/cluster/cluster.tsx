@@ -198,7 +198,7 @@ function Problem({ problem, thisNode }: ProblemProps) {
         </span>
       ))}
       <p>{text}</p>
-      <Remedy text={remedy} code={code} />
+      <Remedy text={remedy} component={component} code={code} />
     </li>
   );
 }

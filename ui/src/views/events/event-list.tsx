@@ -30,7 +30,7 @@ export function EventList({ rows, caption, selected, addressOf, onOpen }: Props)
               No.
             </th>
             <th scope="col" class="time">
-              Time
+              Time (UTC)
             </th>
             <th scope="col">Event</th>
             <th scope="col" class="number">

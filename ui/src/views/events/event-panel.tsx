@@ -75,7 +75,7 @@ function EventFacts({ event, followUps, addressOf }: FactsProps) {
         </dd>
         <dt>Processed</dt>
         <dd>
-          {timeOfDay(ProcessingStart)} <span class="quiet">({ProcessingStart})</span>
+          {timeOfDay(ProcessingStart)} UTC <span class="quiet">({ProcessingStart})</span>
         </dd>
         <Cause event={event} />
         {IsFollowUp && (
@@ -149,7 +149,7 @@ function Cause({ event: { Trace } }: { readonly event: ProcessedEvent }) {
             CNI container <code>{Container}</code>
           </>
         )}
-        {Heard !== undefined && `, received ${timeOfDay(Heard)}`}
+        {Heard !== undefined && `, received ${timeOfDay(Heard)} UTC`}
       </dd>
     </>
   );

@@ -18,7 +18,7 @@ export function FlowTable({ flows }: { readonly flows: readonly Flow[] }) {
         </caption>
         <thead>
           <tr>
-            <th scope="col">Time</th>
+            <th scope="col">Time (UTC)</th>
             <th scope="col">Client</th>
             <th scope="col">Server</th>
             <th scope="col">Verdict</th>

@@ -39,7 +39,7 @@ export function PairTable({ document: { pairs, total } }: { readonly document: T
             <th scope="col" class="number">
               Received
             </th>
-            <th scope="col">Last</th>
+            <th scope="col">Last (UTC)</th>
           </tr>
         </thead>
         <tbody>

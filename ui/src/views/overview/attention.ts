@@ -1,11 +1,12 @@
 /** Decides what needs the attention of an operator, and in which order. */
+
+import type { NodeStatus } from '#documents/cluster.ts';
 import type { ProcessedEvent } from '#documents/events.ts';
-import type { ComponentStatus, ProbeDocument } from '#documents/probes.ts';
 import type { ValueSummary } from '#documents/scheduler/value-search.ts';
 
 export interface Concern {
-  /** Errors come before what is starting or waiting. */
-  readonly isError: boolean;
+  /** In this order. */
+  readonly severity: (typeof severities)[number];
   /** The part that is at fault: a component, a value or an event. */
   readonly subject: string;
   readonly reason: string;
@@ -14,16 +15,20 @@ export interface Concern {
   /** The view that shows more, with its arguments. */
   readonly view: string;
   readonly query: Readonly<Record<string, string>>;
+  /** Of a component: the same as of `netctl status`. */
+  readonly help?: {
+    readonly remedy: string;
+    readonly component: string;
+    readonly code: string | null;
+  };
 }
 
-/** Older failures of events show in the view of events only. */
-const FAILED_EVENT_MS = 10 * 60_000;
+const severities = ['error', 'warning', 'waiting'] as const;
+
+/** Of one cause there may be many; the view of events has all. */
 const MAX_EVENTS = 5;
 
-const STARTING = 0;
-const ERROR = 2;
-
-/** The view in which the cause of an error of a component shows. */
+/** The view in which the cause of a problem of a component shows. */
 const viewsOfComponents: Readonly<Record<string, readonly [string, Record<string, string>]>> = {
   controller: ['events', { failed: 'true' }],
   configuration: ['values', { state: 'problem' }],
@@ -31,58 +36,69 @@ const viewsOfComponents: Readonly<Record<string, readonly [string, Record<string
   services: ['services', { show: 'problems' }],
   policies: ['policies', { show: 'problems' }],
   nodes: ['nodes', { show: 'problems' }],
+  link: ['nodes', { show: 'problems' }],
 };
 
 type ProblemValue = Pick<ValueSummary, 'key' | 'state' | 'error'>;
 
-/** @param now milliseconds since the epoch, by the clock of the agent */
 export function concernsOf(
-  readiness: Pick<ProbeDocument, 'PluginStatus'> | undefined,
+  status: Pick<NodeStatus, 'problems'> | undefined,
   values: readonly ProblemValue[],
   events: readonly ProcessedEvent[],
-  now: number,
 ): readonly Concern[] {
-  const components = Object.entries(readiness?.PluginStatus ?? {}).flatMap(([name, status]) =>
-    componentConcern(name, status),
-  );
-  // A resync that has succeeded has repaired what failed before it.
-  const repaired = events.findLastIndex((event) => isResync(event) && failureOf(event) === '');
-  const failed = events
-    .slice(repaired + 1)
-    .filter((event) => failureOf(event) !== '')
-    .filter(({ ProcessingEnd }) => Date.parse(ProcessingEnd) > now - FAILED_EVENT_MS)
-    .slice(-MAX_EVENTS)
-    .reverse();
+  const components = (status?.problems ?? []).map(componentConcern);
+  const failed = unsolved(events).slice(-MAX_EVENTS).reverse();
   // The value is the cause: a component or an event that names it reports the same.
   const keys = new Set(values.map(({ key }) => key));
   const isOther = ({ reason }: Concern) => wordsOf(reason).every((word) => !keys.has(word));
+  const rank = ({ severity }: Concern) => severities.indexOf(severity);
   return [
     ...components.filter(isOther),
     ...values.map(valueConcern),
     ...failed.map(eventConcern).filter(isOther),
-  ].sort((a, b) => Number(b.isError) - Number(a.isError));
+  ].sort((a, b) => rank(a) - rank(b));
 }
 
-function componentConcern(name: string, status: ComponentStatus): Concern[] {
-  const { state = STARTING, error, last_change } = status;
-  if (state !== STARTING && state !== ERROR) return [];
-  const [view, query] = viewsOfComponents[name] ?? ['', {}];
-  return [
-    {
-      isError: state === ERROR,
-      subject: name,
-      reason: error ?? (state === ERROR ? 'in error' : 'starting'),
-      since: last_change === undefined ? undefined : last_change * 1_000,
-      view,
-      query,
-    },
-  ];
+/**
+ * Events that failed and whose failure lasts: a resync that has succeeded has repaired what failed before it, and a
+ * later event of the same object has replaced it.
+ */
+function unsolved(events: readonly ProcessedEvent[]): readonly ProcessedEvent[] {
+  const repaired = events.findLastIndex((event) => isResync(event) && failureOf(event) === '');
+  const found: ProcessedEvent[] = [];
+  const replaced = new Set<string>();
+  for (const event of events.slice(repaired + 1).reverse()) {
+    const object = objectOf(event);
+    if (failureOf(event) !== '' && !replaced.has(object)) found.push(event);
+    replaced.add(object);
+  }
+  return found.reverse();
+}
+
+/** The pod of an event that names one, else a text that no other event has. */
+function objectOf({ Name, SeqNum }: ProcessedEvent): string {
+  const last = Name.split(' ').at(-1) ?? '';
+  return last.includes('/') ? last : String(SeqNum);
+}
+
+function componentConcern(problem: NodeStatus['problems'][number]): Concern {
+  const { component, severity, text, since, remedy, code } = problem;
+  const [view, query] = viewsOfComponents[component] ?? ['', {}];
+  return {
+    severity,
+    subject: component,
+    reason: text,
+    since: since === null ? undefined : Date.parse(since),
+    view,
+    query,
+    help: { remedy, component, code },
+  };
 }
 
 function valueConcern({ key, state, error }: ProblemValue): Concern {
   const isWaiting = state === 'PENDING';
   return {
-    isError: !isWaiting,
+    severity: isWaiting ? 'waiting' : 'error',
     subject: key,
     reason: withoutKey(error, key) ?? (isWaiting ? 'waits for a dependency' : state.toLowerCase()),
     since: undefined,
@@ -103,7 +119,7 @@ function withoutKey(error: string | undefined, key: string): string | undefined 
 
 function eventConcern(event: ProcessedEvent): Concern {
   return {
-    isError: true,
+    severity: 'error',
     subject: `event ${event.SeqNum}: ${event.Name}`,
     reason: failureOf(event),
     since: Date.parse(event.ProcessingEnd),

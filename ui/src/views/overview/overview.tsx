@@ -1,4 +1,5 @@
 /** The first view: what needs attention, and the state of the node. */
+import type { NodeStatus } from '#documents/cluster.ts';
 import type { IpamDocument } from '#documents/ipam.ts';
 import type { ComponentStatus, ProbeDocument } from '#documents/probes.ts';
 import type { ValueSearch } from '#documents/scheduler/value-search.ts';
@@ -8,7 +9,8 @@ import { documentAddress } from '../../agent/request.ts';
 import { type Loaded, useDocument } from '../../agent/use-document.ts';
 import { Badge, ValueStateBadge } from '../../components/badge.tsx';
 import { Loading } from '../../components/loading.tsx';
-import { ageText } from '../../components/times.ts';
+import { Remedy } from '../../components/remedy.tsx';
+import { ageText, utcText } from '../../components/times.ts';
 import { href } from '../../location.ts';
 import { type Concern, concernsOf } from './attention.ts';
 import { DeniedFlows } from './denied-flows.tsx';
@@ -27,9 +29,13 @@ export function Overview() {
     everyMs: REFRESH_MS,
     afterEvents: true,
   });
+  const status = useDocument<NodeStatus>('contiv/v1/status', {
+    everyMs: REFRESH_MS,
+    afterEvents: true,
+  });
   return (
     <>
-      <Attention readiness={readiness} values={values} />
+      <Attention status={status} values={values} />
       <div class="cards">
         <Node />
         <Pods />
@@ -43,15 +49,15 @@ export function Overview() {
 }
 
 interface AttentionProps {
-  readonly readiness: Loaded<ProbeDocument>;
+  readonly status: Loaded<NodeStatus>;
   readonly values: Loaded<ValueSearch>;
 }
 
-function Attention({ readiness, values }: AttentionProps) {
+function Attention({ status, values }: AttentionProps) {
   const now = agentNow();
   const { values: problems = [], matches = 0 } = values.document ?? {};
-  const concerns = concernsOf(readiness.document, problems, recentEvents.value, now);
-  const isKnown = readiness.document && !readiness.error && values.document && !values.error;
+  const concerns = concernsOf(status.document, problems, recentEvents.value);
+  const isKnown = status.document && !status.error && values.document && !values.error;
   return (
     <section aria-labelledby="attention">
       <h2 id="attention">Needs attention</h2>
@@ -63,7 +69,7 @@ function Attention({ readiness, values }: AttentionProps) {
       {concerns.length > 0 && (
         <ul class="concerns">
           {concerns.map((concern) => (
-            <ConcernItem key={concern.subject} concern={concern} now={now} />
+            <ConcernItem key={`${concern.subject} ${concern.reason}`} concern={concern} now={now} />
           ))}
         </ul>
       )}
@@ -77,13 +83,19 @@ function Attention({ readiness, values }: AttentionProps) {
 }
 
 function ConcernItem({ concern, now }: { readonly concern: Concern; readonly now: number }) {
-  const { isError, subject, reason, since, view, query } = concern;
+  const { severity, subject, reason, since, view, query, help } = concern;
   return (
     <li>
-      <Badge tone={isError ? 'bad' : 'waiting'}>{isError ? 'error' : 'waiting'}</Badge>{' '}
+      <Badge tone={severity === 'error' ? 'bad' : 'waiting'}>{severity}</Badge>{' '}
       {view === '' ? <strong>{subject}</strong> : <a href={href(view, query)}>{subject}</a>}
-      {since !== undefined && <span class="quiet"> for {ageText(now - since)}</span>}
+      {since !== undefined && (
+        <span class="quiet">
+          {' '}
+          for {ageText(now - since)}, since {utcText(new Date(since).toISOString())}
+        </span>
+      )}
       <div class="reason">{reason}</div>
+      {help && <Remedy text={help.remedy} component={help.component} code={help.code} />}
     </li>
   );
 }

@@ -55,7 +55,7 @@ function TransactionTable({ document }: { readonly document: TransactionList }) 
             <th scope="col" class="number">
               No.
             </th>
-            <th scope="col">Start</th>
+            <th scope="col">Start (UTC)</th>
             <th scope="col" class="number">
               Duration
             </th>

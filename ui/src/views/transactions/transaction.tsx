@@ -118,7 +118,7 @@ function Facts({ seqNum }: { readonly seqNum: number }) {
             </dd>
             <dt>Started</dt>
             <dd>
-              {timeOfDay(document.Start)} <span class="quiet">({document.Start})</span>, took{' '}
+              {timeOfDay(document.Start)} UTC <span class="quiet">({document.Start})</span>, took{' '}
               {durationText(document.TookMs)}
             </dd>
             {event && (

@@ -34,7 +34,7 @@ function Steps({ steps }: { readonly steps: readonly RevisionStep[] }) {
       <caption>Newest first, as long as the agent keeps its history</caption>
       <thead>
         <tr>
-          <th scope="col">Time</th>
+          <th scope="col">Time (UTC)</th>
           <th scope="col">State</th>
           <th scope="col">Transaction</th>
           <th scope="col">Value</th>
@@ -71,5 +71,5 @@ function Steps({ steps }: { readonly steps: readonly RevisionStep[] }) {
 
 function timeText(rfc3339: string): string {
   const date = new Date(rfc3339);
-  return Number.isNaN(date.getTime()) ? rfc3339 : date.toLocaleString();
+  return Number.isNaN(date.getTime()) ? rfc3339 : date.toISOString().slice(0, 19).replace('T', ' ');
 }
