@@ -7,6 +7,9 @@ export interface FlowRecord {
   readonly changedAt: number;
 }
 
+/** A record leaves the memory; the number is that of its last change. */
+export type DropListener = (number: number, record: FlowRecord) => void;
+
 /**
  * The newest records, in the order of their last change, which has a number. A record that changes moves to the end, and
  * leaves its place empty; there are twice as many places as records.
@@ -19,6 +22,7 @@ export class FlowRing {
   #next = 0;
   #oldest = 0;
   readonly #listeners = new Set<() => void>();
+  readonly #dropListeners: DropListener[] = [];
 
   constructor(capacity: number) {
     this.capacity = capacity;
@@ -86,17 +90,24 @@ export class FlowRing {
     for (const listener of this.#listeners) listener();
   }
 
+  /** Calls back from now on. */
+  onDrop(listener: DropListener): void {
+    this.#dropListeners.push(listener);
+  }
+
   #dropOldest(): void {
     while (!this.#dropPlace());
   }
 
   /** @returns whether the oldest place had a record */
   #dropPlace(): boolean {
-    const at = this.#oldest++ % this.#places.length;
+    const number = this.#oldest++;
+    const at = number % this.#places.length;
     const record = this.#places[at];
     if (!record) return false;
     this.#places[at] = undefined;
     this.#numbers.delete(record.flow.id);
+    for (const listener of this.#dropListeners) listener(number, record);
     return true;
   }
 }

@@ -69,7 +69,7 @@ export class FlowMetrics {
     });
     new Counter({
       name: 'contiv_flows_not_exported_total',
-      help: 'Changes of records that have left the memory before the sink took them, by the key of flows.conf that names it.',
+      help: 'Records that have left the memory before the sink has taken their last change, by the key of flows.conf that names it.',
       labelNames: ['sink'],
       registers,
       collect() {

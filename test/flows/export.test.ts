@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { promisify } from 'node:util';
+import fc from 'fast-check';
 import type { Flow } from '#documents/flows.ts';
 import { collectorAddress } from '#flows/export/collector-address.ts';
 import { FlowExporter } from '#flows/export/flow-exporter.ts';
@@ -65,7 +66,9 @@ describe('exported flows', () => {
     const put = (...flows: readonly Flow[]) => {
       for (const one of flows) ring.put({ flow: one, changedAt: clock.now() });
     };
-    return { clock, exporter, put };
+    const dropped: Flow[] = [];
+    ring.onDrop((_, record) => dropped.push(record.flow));
+    return { clock, exporter, put, dropped };
   }
 
   it('are lines of JSON, each change once, without those that were only opened', async () => {
@@ -174,6 +177,64 @@ describe('exported flows', () => {
     await exporter.close();
   });
 
+  it('are counted as missed once each, not their changes, nor those that are not exported', async () => {
+    const change = fc.record({
+      id: fc.integer({ min: 0, max: 9 }).map(String),
+      isEnded: fc.boolean(),
+      isWritten: fc.constantFrom('no', 'no', 'no', 'fails', 'yes'),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { maxLength: 40 }), async (changes) => {
+        const written = new Set<string>();
+        let isBroken = false;
+        const sink: FlowSink = {
+          name: 'exportFile',
+          write: async (flows) => {
+            if (isBroken) throw new Error('EIO');
+            for (const { id, reason } of flows) written.add(`${id} ${reason}`);
+          },
+          close: () => undefined,
+        };
+        const { exporter, put, clock, dropped } = exporting(sink, 3);
+        exporter.start();
+        for (const [at, { id, isEnded, isWritten }] of changes.entries()) {
+          put(flow(id, { reason: String(at), ...(isEnded && { ended: ENDED }) }));
+          if (isWritten === 'no') continue;
+          isBroken = isWritten === 'fails';
+          await clock.advance(6_000);
+        }
+        const lost = dropped.filter(
+          ({ id, reason, ended }) => ended !== undefined && !written.has(`${id} ${reason}`),
+        );
+        assert.equal(exporter.missed, lost.length);
+        await exporter.close();
+      }),
+    );
+  });
+
+  it('have consecutive numbers in IPFIX, although a message was not sent', async (t) => {
+    const collector = createSocket('udp4').bind(0, '127.0.0.1');
+    await once(collector, 'listening');
+    const sequences: number[] = [];
+    collector.on('message', (message) => sequences.push(message.readUInt32BE(8)));
+    const { port } = collector.address();
+    const sink = new IpfixCollector({ address: '127.0.0.1', family: 4, port }, systemClock);
+    const some = ['a', 'b', 'c'].map((id) => flow(id, { ended: ENDED }));
+    await sink.write(some);
+    const send = t.mock.method(Socket.prototype, 'send', (...args: unknown[]) =>
+      (args.at(-1) as (error: Error) => void)(new Error('send ENETUNREACH')),
+    );
+    await assert.rejects(sink.write(some), /ENETUNREACH/);
+    send.mock.restore();
+    await sink.write(some);
+    await sink.write(some);
+    // templates, and three times three records
+    await until('all have come', () => sequences.length === 4);
+    assert.deepEqual(sequences, [0, 0, 3, 6]);
+    sink.close();
+    collector.close();
+  });
+
   it('are readable by nfdump as IPFIX, in both families', {
     skip: withoutProgram('nfcapd', 'nfdump'),
   }, async () => {
@@ -201,6 +262,7 @@ describe('exported flows', () => {
     await sink.write([
       flow('a', { ended: ENDED, clientBytes: 1_234, serverBytes: 56_789 }),
       flow('b', { ended: ENDED, ...v6, clientBytes: 5 }),
+      flow('u', { ended: ENDED, protocol: 'UDP', server: end('10.1.2.3', 53) }),
       ...many,
     ]);
     await sink.write([flow('c', { ended: ENDED, verdict: 'denied', client: end('10.1.1.8', 7) })]);
@@ -223,12 +285,13 @@ describe('exported flows', () => {
       .split('\n')
       .map((line) => line.replaceAll(/\s+/g, ' ').trim());
     const times = '2026-01-31 12:00:00.120 2026-01-31 12:00:02.000 TCP';
-    assert.equal(lines.length, 63);
+    assert.equal(lines.length, 64);
     for (const line of [
       `${times} 10.1.1.2:40000 10.1.2.3:80 1234 56789`,
       `${times} 10.1.1.9:1059 10.1.2.3:80 0 0`,
       `${times} fd01::2.40001 fd01::3.443 5 0`,
       `${times} 10.1.1.8:7 10.1.2.3:80 0 0`,
+      `${times.replace('TCP', 'UDP')} 10.1.1.2:40000 10.1.2.3:53 0 0`,
     ])
       assert.ok(lines.includes(line), `${line}: ${lines[61]}`);
   });

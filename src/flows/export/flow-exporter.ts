@@ -22,7 +22,7 @@ export const FlowsExportError = defineError({
 
 export interface FlowExporterDeps {
   readonly sink: FlowSink;
-  readonly ring: Pick<FlowRing, 'from' | 'next' | 'oldest'>;
+  readonly ring: Pick<FlowRing, 'from' | 'next' | 'onDrop'>;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -38,11 +38,20 @@ export class FlowExporter {
   #isClosed = false;
   #running: Promise<void> = Promise.resolve();
   #missed = 0;
+  /** First change behind those that the sink is given now. */
+  #given = 0;
+  /** Of those that it is given, the ones that have left the memory meanwhile: they cannot come again. */
+  #droppedOfGiven = 0;
   #fault: CodedError | undefined;
 
   constructor(deps: FlowExporterDeps) {
     this.#deps = deps;
     this.#next = deps.ring.next;
+    deps.ring.onDrop((number, { flow }) => {
+      if (number < this.#next || !isExported(flow)) return;
+      if (number < this.#given) this.#droppedOfGiven++;
+      else this.#missed++;
+    });
   }
 
   /** The key of flows.conf that names the sink. */
@@ -54,7 +63,7 @@ export class FlowExporter {
     return this.#fault;
   }
 
-  /** Changes of records that had left the memory before the sink took them. */
+  /** Records that have left the memory before the sink has taken their last change. */
   get missed(): number {
     return this.#missed;
   }
@@ -99,9 +108,7 @@ export class FlowExporter {
 
   /** @returns whether there may be more */
   async #write(): Promise<boolean> {
-    const { sink, ring } = this.#deps;
-    this.#missed += Math.max(0, ring.oldest - this.#next);
-    this.#next = Math.max(this.#next, ring.oldest);
+    const { ring } = this.#deps;
     const flows: Flow[] = [];
     let next = this.#next;
     for (const [number, { flow }] of ring.from(this.#next)) {
@@ -109,10 +116,24 @@ export class FlowExporter {
       if (isExported(flow)) flows.push(flow);
       if (next - this.#next >= MAX_OF_WRITE) break;
     }
-    if (flows.length > 0) await sink.write(flows);
+    if (flows.length > 0) await this.#give(flows, next);
     const isMore = next > this.#next;
     this.#next = next;
     return isMore;
+  }
+
+  /** @param next the first change behind them */
+  async #give(flows: readonly Flow[], next: number): Promise<void> {
+    this.#given = next;
+    this.#droppedOfGiven = 0;
+    try {
+      await this.#deps.sink.write(flows);
+    } catch (thrown) {
+      this.#missed += this.#droppedOfGiven;
+      throw thrown;
+    } finally {
+      this.#given = 0;
+    }
   }
 }
 

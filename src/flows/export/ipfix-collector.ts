@@ -4,7 +4,7 @@ import type { Flow } from '#documents/flows.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import type { CollectorAddress } from './collector-address.ts';
 import type { FlowSink } from './flow-sink.ts';
-import { IpfixEncoder } from './ipfix.ts';
+import { ipfixMessages, setSequence } from './ipfix.ts';
 
 /** A collector that was restarted knows none; RFC 7011 asks for a repetition over UDP. */
 const TEMPLATES_MS = 60_000;
@@ -14,10 +14,11 @@ export class IpfixCollector implements FlowSink {
   readonly name = 'ipfixCollector';
   readonly #clock: Clock;
   readonly #collector: CollectorAddress;
-  readonly #encoder = new IpfixEncoder();
   readonly #socket: Socket;
   #isBound = false;
   #templatesAt = Number.NEGATIVE_INFINITY;
+  /** Records that the kernel has taken, modulo 2^32: a collector counts the missing ones by it. */
+  #sequence = 0;
 
   constructor(collector: CollectorAddress, clock: Clock) {
     this.#clock = clock;
@@ -32,8 +33,10 @@ export class IpfixCollector implements FlowSink {
     await this.#bind();
     const now = this.#clock.monotonic();
     const withTemplates = now - this.#templatesAt >= TEMPLATES_MS;
-    for (const message of this.#encoder.messages(flows, this.#clock.wallTime(), withTemplates))
-      await this.#send(message);
+    for (const message of ipfixMessages(flows, this.#clock.wallTime(), withTemplates)) {
+      await this.#send(setSequence(message, this.#sequence));
+      this.#sequence = (this.#sequence + message.records) >>> 0;
+    }
     if (withTemplates) this.#templatesAt = now;
   }
 

@@ -5,6 +5,8 @@ import { ipFamily, parseIp } from '#models/ip.ts';
 
 const VERSION = 10;
 const MESSAGE_HEADER = 16;
+/** Offset in a message. */
+const SEQUENCE = 8;
 const SET_HEADER = 4;
 const TEMPLATE_SET = 2;
 /** Of one domain: the exporter is known by its address. */
@@ -122,42 +124,49 @@ function words(...values: readonly number[]): Buffer {
   return bytes;
 }
 
-/** Encodes messages of one exporter: records have consecutive numbers. */
-export class IpfixEncoder {
-  /** Records that were encoded, modulo 2^32. */
-  #sequence = 0;
+/** A message without its number: that of its first record, which the one that sends it knows. */
+export interface IpfixMessage {
+  readonly bytes: Buffer;
+  readonly records: number;
+}
 
-  /**
-   * @param exportTime milliseconds since the epoch
-   * @param withTemplates whether the first message has the templates, without which a collector reads nothing
-   */
-  messages(flows: readonly Flow[], exportTime: number, withTemplates: boolean): Buffer[] {
-    const messages = withTemplates ? [this.#message([templates], 0, exportTime)] : [];
-    for (const family of families) {
-      const records = flows
-        .filter((flow) => familyOf(flow) === family)
-        .map((flow) => encode(flow, family));
-      const room = MAX_MESSAGE - MESSAGE_HEADER - SET_HEADER;
-      const perMessage = Math.floor(room / recordLengths[family]);
-      for (let at = 0; at < records.length; at += perMessage) {
-        const some = records.slice(at, at + perMessage);
-        messages.push(this.#message([set(templateIds[family], some)], some.length, exportTime));
-      }
+/**
+ * @param exportTime milliseconds since the epoch
+ * @param withTemplates whether the first message has the templates, without which a collector reads nothing
+ */
+export function ipfixMessages(
+  flows: readonly Flow[],
+  exportTime: number,
+  withTemplates: boolean,
+): IpfixMessage[] {
+  const messages = withTemplates ? [messageOf([templates], 0, exportTime)] : [];
+  for (const family of families) {
+    const records = flows
+      .filter((flow) => familyOf(flow) === family)
+      .map((flow) => encode(flow, family));
+    const room = MAX_MESSAGE - MESSAGE_HEADER - SET_HEADER;
+    const perMessage = Math.floor(room / recordLengths[family]);
+    for (let at = 0; at < records.length; at += perMessage) {
+      const some = records.slice(at, at + perMessage);
+      messages.push(messageOf([set(templateIds[family], some)], some.length, exportTime));
     }
-    return messages;
   }
+  return messages;
+}
 
-  #message(sets: readonly Buffer[], records: number, exportTime: number): Buffer {
-    const header = Buffer.alloc(MESSAGE_HEADER);
-    const message = Buffer.concat([header, ...sets]);
-    message.writeUInt16BE(VERSION, 0);
-    message.writeUInt16BE(message.length, 2);
-    message.writeUInt32BE(Math.floor(exportTime / 1_000), 4);
-    message.writeUInt32BE(this.#sequence, 8);
-    message.writeUInt32BE(OBSERVATION_DOMAIN, 12);
-    this.#sequence = (this.#sequence + records) >>> 0;
-    return message;
-  }
+function messageOf(sets: readonly Buffer[], records: number, exportTime: number): IpfixMessage {
+  const bytes = Buffer.concat([Buffer.alloc(MESSAGE_HEADER), ...sets]);
+  bytes.writeUInt16BE(VERSION, 0);
+  bytes.writeUInt16BE(bytes.length, 2);
+  bytes.writeUInt32BE(Math.floor(exportTime / 1_000), 4);
+  bytes.writeUInt32BE(OBSERVATION_DOMAIN, 12);
+  return { bytes, records };
+}
+
+/** @param sequence number of records that were sent before, modulo 2^32 */
+export function setSequence({ bytes }: IpfixMessage, sequence: number): Buffer {
+  bytes.writeUInt32BE(sequence, SEQUENCE);
+  return bytes;
 }
 
 function set(id: number, bodies: readonly Buffer[]): Buffer {
