@@ -1,8 +1,9 @@
 /** netctl as its users start it: by name, from a shell or not. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
 
 const main = resolve(import.meta.dirname, '../../../src/cmd/netctl/main.ts');
 
@@ -31,6 +32,11 @@ export class NetctlProgram implements Disposable {
   /** For the signals of a test. */
   spawn(...args: string[]): ChildProcess {
     return spawn('netctl', args, { env: this.#env, stdio: 'ignore' });
+  }
+
+  /** For lines of output that come while it runs. */
+  follow(...args: string[]): ChildProcessByStdio<null, Readable, null> {
+    return spawn('netctl', args, { env: this.#env, stdio: ['ignore', 'pipe', 'ignore'] });
   }
 
   run(...args: string[]): Promise<Ended> {
