@@ -45,7 +45,7 @@ describe('the search of the page', { skip: withoutProgram('chromium'), timeout: 
     const { page, show } = view;
     await show('search?for=nothing-of-this');
     await page.getByText('0 found for “nothing-of-this”').waitFor();
-    const field = page.getByRole('searchbox', { name: /^Search pods/ });
+    const field = page.getByRole('searchbox', { name: /^Find pods/ });
     await field.fill('config');
     await field.press('End');
     await field.press('/');

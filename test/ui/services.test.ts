@@ -4,7 +4,10 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
 import type { PolicyPodSummary } from '#documents/policies.ts';
 import type { ServiceDocument, ServiceSummary } from '#documents/services.ts';
+import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
+import { valueText } from '#kubernetes/resources/value-text.ts';
 import type { RunningAgent } from '#test/cmd/agent/harness.ts';
+import { clusterPolicy } from '#test/plugins/policy/policy-objects.ts';
 import { withoutProgram } from '#test/support/requirements.ts';
 import { type BrowserPage, openPage, startBrowser } from './support/browser-page.ts';
 import { startShop } from './support/shop.ts';
@@ -64,6 +67,9 @@ describe('services and policies', { skip: withoutProgram('chromium'), timeout: 1
     const table = view.page.locator('main table tbody tr');
     assert.equal(await table.count(), backends.length);
     assert.match(await table.first().innerText(), new RegExp(`${backends[0]!.pod}.*used`, 's'));
+    const carried = await view.page.getByRole('listitem').filter({ hasText: 'dnat44' }).innerText();
+    assert.match(carried, /^NAT44 CONFIGURED config\/vpp\/nat\/v2\/dnat44/);
+    assert.doesNotMatch(carried, /not found/);
     await view.assertAccessible();
     await view.show('services?service=storefront/none');
     assert.match(
@@ -74,6 +80,7 @@ describe('services and policies', { skip: withoutProgram('chromium'), timeout: 1
 
   it('lists the policies of the pods, and the rules of one in their order', async () => {
     await view.show('policies');
+    await view.page.getByText('This node enforces each ClusterNetworkPolicy').waitFor();
     const all = await get<PolicyPodSummary[]>('/contiv/v1/policy/pods');
     assert.equal(await count(), `${all.length} of ${all.length} pods shown`);
     await view.assertAccessible();
@@ -85,6 +92,32 @@ describe('services and policies', { skip: withoutProgram('chromium'), timeout: 1
     assert.ok(text.includes(`Decided by ${isolated.ingress.join(', ')}`), text);
     assert.match(text, /Accept\s.*NetworkPolicy: /s);
     await view.assertAccessible();
+  });
+
+  it('names the policies of the cluster that are not enforced, also on the overview', async () => {
+    const { clusternetworkpolicy: kind } = resources;
+    const policy = clusterPolicy({
+      name: 'without-sctp',
+      subject: { pods: {}, namespaces: {} },
+      egress: [
+        {
+          action: 'DENY',
+          peer: [{ networks: { cidr: ['192.0.2.0/24'] } }],
+          port: [{ protocol: 'SCTP', first: 80, last: 80 }],
+        },
+      ],
+    });
+    const key = REFLECTOR_PREFIX + kind.key(policy.name, '');
+    await shop.node.cluster.put(key, valueText(kind, policy));
+    await view.show('policies');
+    const row = rows('not-enforced').filter({ hasText: 'without-sctp' });
+    assert.match(await row.innerText(), /NotCarried/);
+    await view.assertAccessible();
+    await view.show('');
+    await view.page.getByRole('link', { name: 'policy without-sctp' }).click();
+    await view.page.getByRole('heading', { level: 1, name: 'Policies' }).waitFor();
+    await shop.node.cluster.delete(key);
+    await row.waitFor({ state: 'detached' });
   });
 
   it('names the node in header and title, and fits 700 pixels', async () => {

@@ -92,7 +92,7 @@ describe('values of the shop', { skip: withoutProgram('chromium'), timeout: 120_
     await page.goBack();
     await shown(page, `200 of ${all.total} values shown`);
 
-    await page.getByRole('searchbox').fill('DNAT44 storefront');
+    await page.locator('main').getByRole('searchbox').fill('DNAT44 storefront');
     const dnat = await find(shop, 'search=dnat44+storefront');
     assert.ok(dnat.matches > 2 && dnat.matches < 50);
     await shown(page, `${dnat.matches} of ${dnat.matches} values shown`);
@@ -101,7 +101,7 @@ describe('values of the shop', { skip: withoutProgram('chromium'), timeout: 120_
       dnat.values.map(({ key }) => key),
     );
     assert.match(page.url(), /#\/values\?search=DNAT44\+storefront$/);
-    await page.getByRole('searchbox').fill('');
+    await page.locator('main').getByRole('searchbox').fill('');
     await page.getByRole('combobox', { name: 'Descriptor' }).selectOption('vpp-route');
     await page.getByRole('combobox', { name: 'State' }).selectOption('CONFIGURED');
     const routes = await find(shop, 'descriptor=vpp-route&state=CONFIGURED');
@@ -218,7 +218,7 @@ describe('values of the shop', { skip: withoutProgram('chromium'), timeout: 120_
     assert.equal(await focused(), arp);
     await page.getByRole('list', { name: 'Needs', exact: true }).getByText(TAP).waitFor();
     await page.getByRole('link', { name: 'Found values' }).click();
-    assert.equal(await page.getByRole('searchbox').inputValue(), 'tap');
+    assert.equal(await page.locator('main').getByRole('searchbox').inputValue(), 'tap');
     assert.deepEqual(problems, []);
     await close();
   });
@@ -267,11 +267,14 @@ describe('10,000 values', { skip: withoutProgram('chromium'), timeout: 120_000 }
     await page.getByText('100 values are not as desired').waitFor();
     const rows = () => page.locator('section[aria-labelledby=found] tbody tr').count();
     assert.equal(await rows(), 200);
-    await page.getByRole('searchbox').pressSequentially('10.105.7 tap', { delay: 20 });
+    await page
+      .locator('main')
+      .getByRole('searchbox')
+      .pressSequentially('10.105.7 tap', { delay: 20 });
     const found = await find(running, 'search=10.105.7+tap');
     await shown(page, `${found.matches} of ${found.matches} values shown`);
     assert.equal(await rows(), found.matches);
-    await page.getByRole('searchbox').fill('');
+    await page.locator('main').getByRole('searchbox').fill('');
     await shown(page, `50 of ${totalText} values shown`);
 
     await show(`values?key=${encodeURIComponent(TAP)}`);

@@ -32,9 +32,9 @@ export function SearchField() {
         <input
           ref={field}
           type="search"
-          aria-label="Search pods, services, policies, nodes, values and events"
+          aria-label="Find pods, services, policies, nodes, values and events"
           aria-keyshortcuts="/"
-          placeholder="Search ( / )"
+          placeholder="Find ( / )"
           value={isOpen ? (query.get('for') ?? '') : ''}
           onInput={({ currentTarget: { value } }) => {
             if (isOpen) changeQuery({ for: value });

@@ -137,13 +137,19 @@ function summaryOf(service: ServiceSummary): Summary {
   };
 }
 
+/** Prefix of keys: translations of addresses of IPv6. */
+const CNAT = 'config/vpp/nat/v2/cnat-translation/';
+
 /** Of the value with this key. */
 function placeOf(key: string): string {
   return isAtSocket(key) ? 'at the socket' : 'in VPP';
 }
 
 function carriersOf(values: readonly { readonly key: string }[]): string[] {
-  return values.map(({ key }) => (isAtSocket(key) ? 'sockets' : 'NAT44'));
+  return values.map(({ key }) => {
+    if (isAtSocket(key)) return 'sockets';
+    return key.startsWith(CNAT) ? 'cnat' : 'NAT44';
+  });
 }
 
 function isAtSocket(key: string): boolean {

@@ -21,15 +21,15 @@ function problem(component: string, severity: 'error' | 'warning', text: string)
 }
 
 const seen = (events: readonly ProcessedEvent[]) =>
-  concernsOf(undefined, [], events).map(({ subject }) => subject);
+  concernsOf(undefined, [], [], events).map(({ subject }) => subject);
 
 describe('what needs attention', () => {
   it('is nothing when nothing has a problem', () => {
-    assert.deepEqual(concernsOf({ problems: [] }, [], [event(1)]), []);
+    assert.deepEqual(concernsOf({ problems: [] }, [], [], [event(1)]), []);
   });
 
   it('is nothing while nothing is known', () => {
-    assert.deepEqual(concernsOf(undefined, [], []), []);
+    assert.deepEqual(concernsOf(undefined, [], [], []), []);
   });
 
   it('begins with errors, with their reasons, since when, what to do, and where to look', () => {
@@ -41,7 +41,7 @@ describe('what needs attention', () => {
       { key: 'a', state: 'PENDING' },
       { key: 'b', state: 'FAILED', error: 'no such interface' },
     ] as const;
-    const concerns = concernsOf({ problems }, values, [event(7, 'no address is free')]);
+    const concerns = concernsOf({ problems }, [], values, [event(7, 'no address is free')]);
     assert.deepEqual(
       concerns.map(({ severity, subject, reason }) => [severity, subject, reason]),
       [
@@ -65,12 +65,32 @@ describe('what needs attention', () => {
     const error = `${key}: VPP answered -1`;
     const concerns = concernsOf(
       { problems: [problem('configuration', 'error', `1 value failed: ${error}`)] },
+      [],
       [{ key, state: 'FAILED', error }],
       [event(7, `commit: ${error}`)],
     );
     assert.deepEqual(
       concerns.map(({ subject, reason }) => [subject, reason]),
       [[key, 'VPP answered -1']],
+    );
+  });
+
+  it('is a policy of the cluster that is not enforced, an error if more is permitted', () => {
+    const concerns = concernsOf(
+      undefined,
+      [
+        { policy: 'sctp', code: 'NotCarried', reason: 'ports of SCTP' },
+        { policy: 'web', code: 'NotConfigured', reason: 'VPP answered -1' },
+      ],
+      [],
+      [],
+    );
+    assert.deepEqual(
+      concerns.map(({ severity, subject, view }) => [severity, subject, view]),
+      [
+        ['error', 'policy web', 'policies'],
+        ['warning', 'policy sctp', 'policies'],
+      ],
     );
   });
 
@@ -94,7 +114,7 @@ describe('what needs attention', () => {
 
   it('has the five newest failed events, the newest first', () => {
     const events = [1, 2, 3, 4, 5, 6].map((n) => event(n, `error ${n}`, 'Kube State Change'));
-    const reasons = concernsOf(undefined, [], events).map(({ reason }) => reason);
+    const reasons = concernsOf(undefined, [], [], events).map(({ reason }) => reason);
     assert.deepEqual(reasons, ['error 6', 'error 5', 'error 4', 'error 3', 'error 2']);
   });
 });

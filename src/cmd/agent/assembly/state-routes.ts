@@ -99,10 +99,11 @@ export function stateRoutes(
       services,
       clock,
       healthChecks,
-      ...southboundValues(
-        scheduler,
-        traced.hasSocketServices ? ['vpp-nat44-dnat', 'linux-socket-service'] : ['vpp-nat44-dnat'],
-      ),
+      ...southboundValues(scheduler, [
+        'vpp-nat44-dnat',
+        'vpp-cnat-translation',
+        ...(traced.hasSocketServices ? ['linux-socket-service'] : []),
+      ]),
     }),
     ...policyRoutes({ policies, clock, ...southboundValues(scheduler, ['vpp-acl']) }),
     ...connectivityRoutes({

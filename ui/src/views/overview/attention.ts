@@ -1,6 +1,7 @@
 /** Decides what needs the attention of an operator, and in which order. */
 
 import type { NodeStatus } from '#documents/cluster.ts';
+import type { EnforcementDocument } from '#documents/enforcement.ts';
 import type { ProcessedEvent } from '#documents/events.ts';
 import type { ValueSummary } from '#documents/scheduler/value-search.ts';
 
@@ -43,6 +44,7 @@ type ProblemValue = Pick<ValueSummary, 'key' | 'state' | 'error'>;
 
 export function concernsOf(
   status: Pick<NodeStatus, 'problems'> | undefined,
+  unenforced: EnforcementDocument['policies'],
   values: readonly ProblemValue[],
   events: readonly ProcessedEvent[],
 ): readonly Concern[] {
@@ -54,6 +56,7 @@ export function concernsOf(
   const rank = ({ severity }: Concern) => severities.indexOf(severity);
   return [
     ...components.filter(isOther),
+    ...unenforced.map(policyConcern),
     ...values.map(valueConcern),
     ...failed.map(eventConcern).filter(isOther),
   ].sort((a, b) => rank(a) - rank(b));
@@ -92,6 +95,18 @@ function componentConcern(problem: NodeStatus['problems'][number]): Concern {
     view,
     query,
     help: { remedy, component, code },
+  };
+}
+
+function policyConcern({ policy, code, reason }: EnforcementDocument['policies'][number]): Concern {
+  return {
+    // all others deny more, not less
+    severity: code === 'NotConfigured' ? 'error' : 'warning',
+    subject: `policy ${policy}`,
+    reason: `not enforced as defined: ${reason}`,
+    since: undefined,
+    view: 'policies',
+    query: {},
   };
 }
 

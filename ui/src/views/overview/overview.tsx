@@ -1,5 +1,6 @@
 /** The first view: what needs attention, and the state of the node. */
 import type { NodeStatus } from '#documents/cluster.ts';
+import type { EnforcementDocument } from '#documents/enforcement.ts';
 import type { IpamDocument } from '#documents/ipam.ts';
 import type { ComponentStatus, ProbeDocument } from '#documents/probes.ts';
 import type { ValueSearch } from '#documents/scheduler/value-search.ts';
@@ -33,9 +34,13 @@ export function Overview() {
     everyMs: REFRESH_MS,
     afterEvents: true,
   });
+  const enforcement = useDocument<EnforcementDocument>('contiv/v1/policy/enforcement', {
+    everyMs: REFRESH_MS,
+    afterEvents: true,
+  });
   return (
     <>
-      <Attention status={status} values={values} />
+      <Attention status={status} enforcement={enforcement} values={values} />
       <div class="cards">
         <Node />
         <Pods />
@@ -50,13 +55,15 @@ export function Overview() {
 
 interface AttentionProps {
   readonly status: Loaded<NodeStatus>;
+  readonly enforcement: Loaded<EnforcementDocument>;
   readonly values: Loaded<ValueSearch>;
 }
 
-function Attention({ status, values }: AttentionProps) {
+function Attention({ status, enforcement, values }: AttentionProps) {
   const now = agentNow();
+  const { policies: unenforced = [] } = enforcement.document ?? {};
   const { values: problems = [], matches = 0 } = values.document ?? {};
-  const concerns = concernsOf(status.document, problems, recentEvents.value);
+  const concerns = concernsOf(status.document, unenforced, problems, recentEvents.value);
   const isKnown = status.document && !status.error && values.document && !values.error;
   return (
     <section aria-labelledby="attention">

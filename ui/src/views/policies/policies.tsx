@@ -7,6 +7,7 @@ import { useSearch } from '../../agent/use-search.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Loading } from '../../components/loading.tsx';
 import { changeQuery, href, place } from '../../location.ts';
+import { Enforcement } from './enforcement.tsx';
 import { PodPolicies } from './pod-policies.tsx';
 
 const MAX_ROWS = 200;
@@ -27,6 +28,8 @@ function List() {
   );
   return (
     <>
+      <Enforcement />
+      <h2>Pods</h2>
       <div class="filters">
         <label>
           Search

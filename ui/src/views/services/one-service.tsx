@@ -6,6 +6,7 @@ import { hostAndPort } from '../../components/host-and-port.ts';
 import { Loading } from '../../components/loading.tsx';
 import { href } from '../../location.ts';
 import { addressText, kindText } from './address-text.ts';
+import { carrierOf } from './carrier.ts';
 
 /** @param name `namespace/name`; of the host ports of a pod `namespace/pod:name` */
 export function OneService({ name }: { readonly name: string }) {
@@ -78,10 +79,12 @@ function Found({ document }: { readonly document: ServiceDocument }) {
         <section>
           <h3>Values</h3>
           <ul>
-            {values.map(({ key, state, error }) => (
+            {values.map(({ key, state, error, actual }) => (
               <li key={key}>
-                <ValueStateBadge state={state} /> <a href={href('values', { key })}>{key}</a>
+                {carrierOf(key)} <ValueStateBadge state={state} />{' '}
+                <a href={href('values', { key })}>{key}</a>
                 {error !== undefined && `: ${error}`}
+                {state === 'CONFIGURED' && actual === null && ' – not found there'}
               </li>
             ))}
           </ul>
