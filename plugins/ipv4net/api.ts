@@ -66,6 +66,8 @@ export interface PodBandwidth {
 export interface Ipv4NetApi {
   /** Features in use that are not supported yet, each with the number of objects. */
   unsupportedFeatures(): readonly string[];
+  /** Why pods have a smaller MTU than the configured one; undefined: they have it. */
+  mtuProblem(): string | undefined;
   /** Addresses of this node on the main interface as CIDRs, that of the tunnels first. */
   nodeAddresses(): readonly string[];
   /** At most one of each family, without prefix length: the configured ones, or with DHCP in IPv4 that of the lease. */

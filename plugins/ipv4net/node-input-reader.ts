@@ -45,6 +45,10 @@ export class NodeInputReader {
     this.#deps = deps;
   }
 
+  get mtuProblem(): string | undefined {
+    return this.#mtuProblem;
+  }
+
   /** @throws AbortEventError: an incomplete configuration would remove the missing values */
   async read(ctx: ResyncContext): Promise<NodeInput> {
     const { conf, nodes, ipam, host } = this.#deps;

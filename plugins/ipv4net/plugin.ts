@@ -245,6 +245,10 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
     return this.state.known?.unsupported.texts() ?? [];
   }
 
+  mtuProblem(): string | undefined {
+    return this.#inputReader.mtuProblem;
+  }
+
   podKeys(attachment: AttachmentId): readonly string[] {
     return [valueGroup.pod(attachment), valueGroup.bandwidth(attachment)].flatMap((group) =>
       this.#keysOf(group),

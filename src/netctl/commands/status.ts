@@ -11,9 +11,16 @@ import {
 } from '../command.ts';
 import { failuresOf, isForPeople, noteRow, shortList } from '../failures.ts';
 import { ifAnswered } from '../requests/missing.ts';
+import type { RequestFailure } from '../requests/request-failure.ts';
 import { ageText } from '../status/age.ts';
 import { type ClusterProblem, clusterProblems } from '../status/cluster-problems.ts';
-import { linkProblems, type NodeProblem, probeProblems } from '../status/node-problems.ts';
+import {
+  accessProblems,
+  clockProblems,
+  linkProblems,
+  type NodeProblem,
+  probeProblems,
+} from '../status/node-problems.ts';
 
 type State = 'ready' | 'starting' | 'not ready';
 
@@ -99,13 +106,20 @@ async function statusOf(context: CommandContext, node: ClusterNode): Promise<Nod
   const { IpamDocument } = await import('#documents/ipam.ts');
   const { NodeList } = await import('#documents/nodes.ts');
   const { VppVersion } = await import('#documents/vpp-version.ts');
+  const refusals: RequestFailure[] = [];
+  // These may fail while the node starts, or with an agent of another release: its state counts.
+  const ifServed = <T>(reply: Promise<T>): Promise<T | undefined> =>
+    ifAnswered(reply, (failure) => {
+      if (failure.reason === 'unauthorized' || failure.reason === 'forbidden')
+        refusals.push(failure);
+    });
   const [probe, ipam, nodes, vpp] = await Promise.all([
     context.ask(node, 'readiness', ProbeDocument, [NOT_READY]),
-    // These may fail while the node starts, or with an agent of another release: its state counts.
-    ifAnswered(context.ask(node, 'contiv/v1/ipam', IpamDocument)),
-    ifAnswered(context.ask(node, 'contiv/v1/nodes?show=problems', NodeList)),
-    ifAnswered(context.ask(node, 'vpp/version', VppVersion)),
+    ifServed(context.ask(node, 'contiv/v1/ipam', IpamDocument)),
+    ifServed(context.ask(node, 'contiv/v1/nodes?show=problems', NodeList)),
+    ifServed(context.ask(node, 'vpp/version', VppVersion)),
   ]);
+  const answeredAt = context.clock.wallTime();
   return {
     name: node.name,
     id: node.id ?? ipam?.nodeId,
@@ -120,7 +134,12 @@ async function statusOf(context: CommandContext, node: ClusterNode): Promise<Nod
       ...(probe.start_time !== undefined && { started: rfc3339(probe.start_time) }),
     },
     vpp: vpp?.version,
-    problems: [...probeProblems(probe), ...(nodes === undefined ? [] : linkProblems(nodes.nodes))],
+    problems: [
+      ...probeProblems(probe),
+      ...(nodes === undefined ? [] : linkProblems(nodes.nodes)),
+      ...accessProblems(refusals),
+      ...clockProblems(probe.last_update, answeredAt / 1000),
+    ],
     clusterSize: nodes?.total,
   };
 }

@@ -2,7 +2,7 @@
 import type { TSchema } from 'typebox';
 import type { DocumentOf } from '#documents/document.ts';
 import type { ClusterNode, CommandContext } from '../command.ts';
-import { RequestError } from './request-failure.ts';
+import { RequestError, type RequestFailure } from './request-failure.ts';
 
 /**
  * @returns undefined: the agent does not know the object
@@ -52,12 +52,16 @@ export async function postRoute<S extends TSchema>(
 }
 
 /** undefined: the request failed, which says nothing about the node as a whole. */
-export async function ifAnswered<T>(reply: Promise<T>): Promise<T | undefined> {
+export async function ifAnswered<T>(
+  reply: Promise<T>,
+  onFailure: (failure: RequestFailure) => void = () => undefined,
+): Promise<T | undefined> {
   try {
     return await reply;
   } catch (thrown) {
-    if (thrown instanceof RequestError) return undefined;
-    throw thrown;
+    if (!(thrown instanceof RequestError)) throw thrown;
+    onFailure(thrown.failure);
+    return undefined;
   }
 }
 

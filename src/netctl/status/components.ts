@@ -98,6 +98,21 @@ export const components: Readonly<Record<string, ComponentHelp>> = {
     fails: 'nothing',
     remedy: 'Remove the named setting or object: it has no effect.',
   },
+  mtu: {
+    fails: 'nothing',
+    remedy:
+      'Pods have the MTU that the text names. Increase the MTU of the NIC, on all nodes, or correct mtuSize in contiv.conf; 0 derives it.',
+  },
+  addresses: {
+    fails: 'nothing',
+    remedy:
+      'netctl ipam shows the subnets. Delete finished pods, whose addresses stay reserved; lower maxPods of kubelet, or lengthen the subnet of a node (podSubnetOneNodePrefixLen).',
+  },
+  reflector: {
+    fails: 'nothing',
+    remedy:
+      'Check that contiv-ksr runs and leads (kubectl -n kube-system get pods -l k8s-app=contiv-ksr, and its log): without it no change of Kubernetes reaches the nodes.',
+  },
   nodes: {
     fails: 'nothing',
     remedy:

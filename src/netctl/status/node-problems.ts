@@ -1,6 +1,8 @@
 /** The problems of a node, from the documents of its agent. */
 import type { NodeDocument } from '#documents/nodes.ts';
 import type { ProbeDocument } from '#documents/probes.ts';
+import type { RequestFailure } from '../requests/request-failure.ts';
+import { ageText } from './age.ts';
 import { components, STARTING_REMEDY, unknownComponent } from './components.ts';
 
 export interface NodeProblem {
@@ -21,6 +23,8 @@ const OK = 1;
 
 /** Names what is not a component: the way to another node. */
 const LINK = 'link';
+const CLOCK = 'clock';
+const ACCESS = 'access';
 
 export function probeProblems({ PluginStatus }: ProbeDocument): NodeProblem[] {
   return Object.entries(PluginStatus).flatMap(([component, { state, error, last_change }]) => {
@@ -46,6 +50,41 @@ export function probeProblems({ PluginStatus }: ProbeDocument): NodeProblem[] {
       remedy: one.remedy ?? remedy,
     }));
   });
+}
+
+/** Of an agent that answers its probes, and nothing else without credentials. */
+export function accessProblems(refusals: readonly RequestFailure[]): NodeProblem[] {
+  return refusals.slice(0, 1).map(({ text, remedy }) => ({
+    component: ACCESS,
+    severity: 'warning',
+    text: `only probes are answered: ${text}`,
+    code: undefined,
+    remedy,
+    since: undefined,
+  }));
+}
+
+/** Half of it passes between a request and its answer, when all is well. */
+const CLOCK_LIMIT_S = 30;
+
+/**
+ * @param now Unix seconds by the clock of the node, when it answered; undefined: an agent that is too old to tell
+ * @param own the same by that of netctl
+ */
+export function clockProblems(now: number | undefined, own: number): NodeProblem[] {
+  const ahead = now === undefined ? 0 : Math.round(now - own);
+  if (Math.abs(ahead) <= CLOCK_LIMIT_S) return [];
+  return [
+    {
+      component: CLOCK,
+      severity: 'warning',
+      text: `the clock is ${ageText(Math.abs(ahead))} ${ahead > 0 ? 'ahead of' : 'behind'} that of this machine: certificates, tokens and the order of events depend on it`,
+      code: undefined,
+      remedy:
+        'Compare date on both machines, and let NTP set the wrong one (timedatectl, chronyc tracking).',
+      since: undefined,
+    } as const,
+  ];
 }
 
 /** How a node reaches another one. */

@@ -2,15 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { systemClock } from '#infra/clock/system.ts';
-import { type CommandInput, ExitCode, type OutputFormat } from '#netctl/command.ts';
-import { commands } from '#netctl/commands.ts';
-import { createContext } from '#netctl/context.ts';
-import { NodeDirectory } from '#netctl/nodes/node-directory.ts';
-import { createOutput } from '#netctl/output/output.ts';
-import { Credentials } from '#netctl/requests/credentials.ts';
-import { NodeClient } from '#netctl/requests/node-client.ts';
+import { ExitCode, type OutputFormat } from '#netctl/command.ts';
 import { SIMULATED_VERSION } from '#simulator/vpp/session.ts';
 import { addPod, makeNode, type RunningAgent, startAgent, until } from '#test/cmd/agent/harness.ts';
+import { netctlIn } from '../support/in-process.ts';
 
 const pods = [
   { name: 'web', containerId: 'c1', netns: '/run/netns/web' },
@@ -32,65 +27,11 @@ describe('netctl with two nodes', { timeout: 120_000 }, () => {
   });
 
   function netctl(name: string, format: OutputFormat = 'table') {
-    const aborter = new AbortController();
-    const { signal } = aborter;
     const nodes = agents.map(({ agent }, at) => ({
       name: `node${at + 1}`,
-      id: at + 1,
-      host: '127.0.0.1',
       port: ports[at] ?? agent.port,
-      vppAddress: undefined,
     }));
-    const source = {
-      name: 'test',
-      nodes,
-      pods: async () => undefined,
-      close: async () => undefined,
-    };
-    const none = { token: undefined, user: undefined, password: undefined };
-    const printed: string[] = [];
-    const warned: string[] = [];
-    const style = { isWide: false, hasHeaders: true, width: 80, hasColors: false };
-    const write = (text: string) => void printed.push(text);
-    const context = createContext({
-      directory: new NodeDirectory(
-        async () => source,
-        undefined,
-        async () => undefined,
-      ),
-      client: new NodeClient({
-        port: 9999,
-        isHttps: false,
-        tls: {},
-        credentials: new Credentials({ ...none, askPassword: async () => undefined }),
-        timeoutMs: 10_000,
-        clock: systemClock,
-        signal,
-      }),
-      etcd: async () => undefined,
-      machine: {
-        confirm: async () => undefined,
-        runAgent: async () => 0,
-        localSocket: '/none',
-      },
-      output: createOutput({
-        ...style,
-        format,
-        write,
-        writeBytes: () => undefined,
-        warn: () => undefined,
-        yamlText: undefined,
-      }),
-      progress: () => undefined,
-      warn: (text) => void warned.push(text),
-      clock: systemClock,
-      build: { version: 'v1', date: '', commit: '' },
-      signal,
-    });
-    const command = commands.find((one) => one.name === name)!;
-    const run = (input: Partial<CommandInput> = {}) =>
-      command.run(context, { arguments: {}, options: {}, ...input });
-    return { run, aborter, warned, text: () => printed.join('') };
+    return netctlIn(name, { nodes, format, width: 80 });
   }
 
   const ports: number[] = [];

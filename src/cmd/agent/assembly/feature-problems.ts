@@ -1,8 +1,6 @@
 import type { StatusCheck } from '#infra/status/status.ts';
 import type { Plugins } from '../plugins.ts';
-
-/** Objects in a text of the status, which is short. */
-const NAMED = 5;
+import { someOf } from './some-of.ts';
 
 /** Objects that the node does not carry as defined: the status names them, and nothing fails. */
 export function registerFeatureProblems(
@@ -45,9 +43,4 @@ export function registerFeatureProblems(
       ? undefined
       : `permit less than defined: ${someOf(names)} (GET /contiv/v1/policy/pods)`;
   });
-}
-
-function someOf(texts: readonly string[]): string {
-  const more = texts.length > NAMED ? [`${texts.length - NAMED} more`] : [];
-  return [...texts.slice(0, NAMED), ...more].join('; ');
 }

@@ -30,6 +30,7 @@ import { vppVersionRoute } from '../vpp-version.ts';
 import type { PartDeps } from './agent-part.ts';
 import type { Control } from './control.ts';
 import { registerFeatureProblems } from './feature-problems.ts';
+import { registerNodeProblems } from './node-problems.ts';
 import type { NodeTasks } from './node-tasks.ts';
 import type { Scheduling } from './scheduling.ts';
 import type { Southbound } from './southbound.ts';
@@ -56,6 +57,13 @@ export function stateRoutes(
   new PolicyMetrics(registry, policies);
   if (environment.socketTable !== undefined) new SocketServiceMetrics(registry, services);
   registerFeatureProblems(status, plugins);
+  registerNodeProblems(status, {
+    ipam,
+    ipv4net: net,
+    pods,
+    kubeState: () => controller.kubeState,
+    clock,
+  });
   const interfaceStats = wireStats({
     collector: stats,
     isEnabled: !settings.env['DISABLE_INTERFACE_STATS'],
