@@ -1,6 +1,6 @@
 /** A plugin as the package of its author: built from what `npm pack` makes of the API, and loaded by an agent from plugins.conf. */
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   cpSync,
@@ -106,9 +106,11 @@ describe('a plugin in a package of its own', { timeout: 300_000 }, () => {
     const main = programFile('agent');
     const { routes, text, recording } = await run(main, configured());
     assert.ok(routes.includes(NETWORK), text);
-    const replayed = execFileSync(process.execPath, [main, 'replay', recording], {
-      encoding: 'utf8',
-    });
+    const refused = spawnSync(process.execPath, [main, 'replay', recording], { encoding: 'utf8' });
+    assert.equal(refused.status, 2);
+    assert.match(refused.stderr, /it names plugin modules: .*\nCV_REPLAY_PLUGINS: /);
+    const asked = [main, 'replay', recording, '--load-plugins'];
+    const replayed = execFileSync(process.execPath, asked, { encoding: 'utf8' });
     assert.match(replayed, /all transactions are equal/);
     const routed = readFileSync(join(recording, readdirSync(recording)[0]!), 'utf8');
     assert.ok(routed.includes(NETWORK), 'the recording has what the plugin puts');

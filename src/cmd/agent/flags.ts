@@ -53,6 +53,8 @@ export interface AgentFlags {
   readonly printConfig: boolean;
   /** Instead of running, replay this recording: a file or a folder. */
   readonly replay: string | undefined;
+  /** Whether the replay may load modules that the recording names. */
+  readonly loadPlugins: boolean;
   /** Instead of running, write a support bundle to this path; empty: a name is made. */
   readonly report: string | undefined;
   /** Instead of running, trace a packet through the nodes of running agents. */
@@ -95,6 +97,11 @@ export function parseFlags(
     .option('--protocol <name>', 'for trace: tcp (default with --port), udp or icmp', protocolOf)
     .option('--agent <urls...>', 'for trace: REST servers of the agents', [LOCAL_AGENT])
     .option('--wanted', 'for trace: use the desired state instead of the actual state', false)
+    .option(
+      '--load-plugins',
+      'for replay: load the plugin modules that a recording names, and run their code',
+      false,
+    )
     .option(
       '--compare <dir>',
       'for connectivity: manifests after a change, to list what it changes',
@@ -142,6 +149,7 @@ export function parseFlags(
     undeploy: action === 'undeploy',
     printConfig: options['printConfig'] === true,
     replay: action === 'replay' ? path : undefined,
+    loadPlugins: options['loadPlugins'] === true,
     report: action === 'report' ? (path ?? '') : undefined,
     trace: action === 'trace' ? traceFlags(command) : undefined,
     connectivity: action === 'connectivity' ? connectivityFlags(command) : undefined,

@@ -3,6 +3,7 @@
 import { Type } from 'typebox';
 import Value from 'typebox/value';
 import { rfc3339 } from '#infra/clock/rfc3339.ts';
+import { defineError } from '#infra/errors/errors.ts';
 import { mergeValues } from '#models/merge.ts';
 import type { DesiredValues } from '#plugins/controller/api/desired-values.ts';
 import { NotRecordedError, RecordingError } from '#plugins/controller/recording/errors.ts';
@@ -25,26 +26,49 @@ import type { PluginModule } from './plugin-modules/plugin-host.ts';
 import { createPlugins, type PluginSettings, type Ports } from './plugins.ts';
 import { withRecordings } from './report/archived-recordings.ts';
 
+/** A recording names plugin modules, whose code a replay runs only with `--load-plugins`: others may have chosen the paths. */
+export const RecordedPluginsError = defineError({
+  name: 'RecordedPluginsError',
+  code: 'CV_REPLAY_PLUGINS',
+  rejects: 'configuration',
+  remedy:
+    'If you trust the recording and these files of this machine, replay it with --load-plugins: their code runs with your rights.',
+});
+
 /** Differences of one event that are printed. */
 const SHOWN = 10;
 const SHOWN_CHARACTERS = 500;
 
 /**
  * @param path folder of recorded runs, one of its files, or the archive of a report
+ * @param loadsPlugins whether modules that a recording names may be loaded
  * @returns whether all transactions are equal
- * @throws RecordingError
+ * @throws RecordingError, RecordedPluginsError
  */
-export async function replay(path: string, print: (text: string) => void): Promise<boolean> {
-  return await withRecordings(path, (found) => replayFiles(found, print));
+export async function replay(
+  path: string,
+  print: (text: string) => void,
+  loadsPlugins = false,
+): Promise<boolean> {
+  return await withRecordings(path, (found) => replayFiles(found, print, loadsPlugins));
 }
 
-async function replayFiles(path: string, print: (text: string) => void): Promise<boolean> {
+async function replayFiles(
+  path: string,
+  print: (text: string) => void,
+  loadsPlugins: boolean,
+): Promise<boolean> {
   let isSame = true;
   for (const file of await recordingFiles(path)) {
     const run = await readRecording(file);
     const { version, label, at } = run.header;
     print(`${file}: contiv-agent ${version} on ${label}, started ${rfc3339(at)}\n`);
-    const modules = await loadPluginModules(recordedSettings(run.header.settings).plugins);
+    const { plugins } = recordedSettings(run.header.settings);
+    if (plugins.modules.length > 0 && !loadsPlugins) {
+      const paths = plugins.modules.map((module) => module.path).join(', ');
+      throw new RecordedPluginsError(`it names plugin modules: ${paths}`, { where: file });
+    }
+    const modules = await loadPluginModules(plugins);
     const report = await replayRecording(run, (header, desired) =>
       replayedParts(header, desired, modules),
     );

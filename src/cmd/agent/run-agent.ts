@@ -116,7 +116,8 @@ async function runQuery(
   ended: Promise<string>,
   show: (text: string) => void,
 ): Promise<number | undefined> {
-  if (flags.replay !== undefined) return await replayUntil(flags.replay, ended, show);
+  if (flags.replay !== undefined)
+    return await replayUntil(flags.replay, flags.loadPlugins, ended, show);
   if (flags.report !== undefined) {
     const ports = { clock: systemClock, random: systemRandom };
     const { report } = await import('./report/report.ts');
@@ -169,11 +170,12 @@ function standardOutput(): StandardOutput {
 /** A replay changes nothing, so it may be stopped at any time. */
 async function replayUntil(
   path: string,
+  loadsPlugins: boolean,
   ended: Promise<string>,
   print: (text: string) => void,
 ): Promise<number> {
   const { replay } = await import('./replay.ts');
-  const isSame = await Promise.race([replay(path, print), ended.then(() => false)]);
+  const isSame = await Promise.race([replay(path, print, loadsPlugins), ended.then(() => false)]);
   return isSame ? 0 : EXIT_FAILURE;
 }
 
