@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { after, before, beforeEach, describe, test } from 'node:test';
+import fc from 'fast-check';
 import { systemClock } from '#infra/clock/system.ts';
 import { kernelHost } from '#linux/kernel/host.ts';
 import type {
@@ -166,6 +167,59 @@ describe('datagrams of the kernel', { skip: withoutSocketHooks() }, () => {
     assert.ok(end.datagrams.sent >= 10, `${end.datagrams.sent}`);
   });
 
+  test('random datagrams are counted as a model of the programs does', async () => {
+    await client.addAddress('10.1.1.2/32');
+    const end = fc.nat({ max: ends.length - 1 });
+    const datagram = fc.tuple(end, end, fc.integer({ min: 1, max: 1_400 }));
+    await fc.assert(
+      fc.asyncProperty(fc.array(datagram, { minLength: 1, maxLength: 60 }), async (all) => {
+        const sent = all.filter(
+          ([from, to]) =>
+            from !== to && ends[from]!.address.includes(':') === ends[to]!.address.includes(':'),
+        );
+        source.remove();
+        source = await open();
+        execFileSync(
+          'nsenter',
+          [
+            `--net=${client.namespace}`,
+            ...['python3', '-c', SENDS, sysFs.group, JSON.stringify(ends), JSON.stringify(sent)],
+          ],
+          { stdio: 'pipe' },
+        );
+        const model = modelled(sent);
+        const found = await measured();
+        const nameOfSide = ({ side, local, remote }: OngoingConnection) => {
+          const [one, server] = side === 'client' ? [local, remote] : [remote, local];
+          return `${side} ${one.address} ${server.address} ${server.port}`;
+        };
+        assert.deepEqual(
+          Object.fromEntries(
+            found.map((one) => {
+              const { sent: own, received: other, datagrams } = one;
+              const counts = { packets: datagrams!.sent, bytes: own };
+              const others = { packets: datagrams!.received, bytes: other };
+              const [byClient, byServer] =
+                one.side === 'client' ? [counts, others] : [others, counts];
+              return [nameOfSide(one), { byClient, byServer, sockets: datagrams!.sockets }];
+            }),
+          ),
+          Object.fromEntries(
+            [...model].map(([name, { byClient, byServer, sockets }]) => [
+              name,
+              { byClient, byServer, sockets },
+            ]),
+          ),
+        );
+        const events = read();
+        const answered = [...model.values()].filter(({ byServer }) => byServer.packets > 0);
+        assert.equal(events.filter(({ kind }) => kind === 'begun').length, model.size);
+        assert.equal(events.filter(({ kind }) => kind === 'opened').length, answered.length);
+      }),
+      { numRuns: 15 },
+    );
+  });
+
   test('datagrams that the kernel cuts from one send are counted', async () => {
     execFileSync('nsenter', [`--net=${client.namespace}`, 'python3', '-c', SEGMENTS, sysFs.group], {
       stdio: 'pipe',
@@ -174,6 +228,73 @@ describe('datagrams of the kernel', { skip: withoutSocketHooks() }, () => {
     assert.deepEqual([one?.sent, one?.datagrams?.sent], [4000, 4]);
   });
 });
+
+const ends = [
+  { address: '10.1.1.1', port: 7_001 },
+  { address: '10.1.1.1', port: 7_002 },
+  { address: '10.1.1.1', port: 7_003 },
+  { address: '10.1.1.2', port: 7_001 },
+  { address: '10.1.1.2', port: 7_002 },
+  { address: 'fd00::1', port: 7_001 },
+  { address: 'fd00::1', port: 7_002 },
+] as const;
+
+interface Modelled {
+  readonly byClient: { packets: number; bytes: number };
+  readonly byServer: { packets: number; bytes: number };
+  sockets: number;
+  lastPort: number;
+}
+
+/** Conversations by side, client, server and port, of datagrams that arrive one after the other. */
+function modelled(
+  sent: readonly (readonly [from: number, to: number, bytes: number])[],
+): ReadonlyMap<string, Modelled> {
+  const all = new Map<string, Modelled>();
+  /** Of a socket: the conversation that has counted it last. */
+  const counted = new Map<number, Modelled>();
+  for (const [from, to, bytes] of sent) {
+    const [a, b] = [ends[from]!, ends[to]!];
+    const request = `${a.address} ${b.address} ${b.port}`;
+    const answer = `${b.address} ${a.address} ${a.port}`;
+    for (const [side, other] of [
+      ['client', 'server'],
+      ['server', 'client'],
+    ] as const) {
+      const asked = all.get(`${side} ${request}`);
+      const replied = asked ? undefined : all.get(`${other} ${answer}`);
+      const one = asked ??
+        replied ?? {
+          byClient: { packets: 0, bytes: 0 },
+          byServer: { packets: 0, bytes: 0 },
+          sockets: 0,
+          lastPort: 0,
+        };
+      if (!asked && !replied) all.set(`${side} ${request}`, one);
+      const counter = replied ? one.byServer : one.byClient;
+      counter.packets++;
+      counter.bytes += bytes;
+      if (replied || side === 'server' || one.lastPort === a.port) continue;
+      one.lastPort = a.port;
+      if (counted.get(from) !== one) one.sockets++;
+      counted.set(from, one);
+    }
+  }
+  return all;
+}
+
+/** Each datagram arrives before the next one is sent. */
+const SENDS = `
+import json, os, socket, sys
+open(sys.argv[1] + '/cgroup.procs', 'w').write(str(os.getpid()))
+sockets = []
+ends = json.loads(sys.argv[2])
+for end in ends:
+  one = socket.socket(socket.AF_INET6 if ':' in end['address'] else socket.AF_INET, socket.SOCK_DGRAM)
+  one.bind((end['address'], end['port'])); sockets.append(one)
+for a, b, length in json.loads(sys.argv[3]):
+  sockets[a].sendto(b'x' * length, (ends[b]['address'], ends[b]['port'])); sockets[b].recv(2000)
+`;
 
 /** One answer, then none, for some longer than 10 s. */
 const STOPS = `
