@@ -81,6 +81,23 @@ describe('netctl flows', () => {
     }
   });
 
+  it('marks UDP, and asks for one protocol', async () => {
+    let asked = '';
+    await using agent = await fakeAgent({
+      'contiv/v1/flows': (reply) => {
+        asked = String(reply.req.url);
+        const one = { ...closed, protocol: 'UDP', server: end('kube-system/dns', 53) };
+        reply.end(JSON.stringify(answer([one])));
+      },
+    });
+    using program = new NetctlProgram();
+    const { stdout } = await program.run('flows', '--protocol', 'udp', '--server', agent.address);
+    assert.match(stdout, /kube-system\/dns:53\/UDP/);
+    assert.match(asked, /protocol=UDP/);
+    const { stderr } = await program.run('flows', '--protocol', 'x', '--server', agent.address);
+    assert.match(stderr, /Allowed choices are tcp, udp/);
+  });
+
   it('rejects a time that is none', async () => {
     await using agent = await fakeAgent({});
     using program = new NetctlProgram();

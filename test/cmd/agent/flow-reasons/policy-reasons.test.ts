@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
 import { PolicyReasons } from '#cmd/agent/flow-reasons/policy-reasons.ts';
-import type { Flow, FlowEnd } from '#documents/flows.ts';
+import { type Flow, type FlowEnd, flowProtocols } from '#documents/flows.ts';
 import { ManualClock } from '#infra/clock/manual.ts';
 import type { PolicyDirection } from '#plugins/policy/pod-policy.ts';
 import type { AttachedPod } from '#plugins/policy/processor/policy-processor.ts';
@@ -42,7 +42,12 @@ const given = fc
     };
   });
 
-function flow(client: AttachedPod, server: AttachedPod, port: number): Flow {
+type SeenTarget = Pick<Flow, 'protocol'> & { readonly port: number };
+const probed = flowProtocols.flatMap((protocol) =>
+  probedPorts.map((port): SeenTarget => ({ protocol, port })),
+);
+
+function flow(client: AttachedPod, server: AttachedPod, { protocol, port }: SeenTarget): Flow {
   const end = ({ pod: name, addresses }: AttachedPod, at: number): FlowEnd => ({
     address: addresses[0]!,
     port: at,
@@ -55,7 +60,7 @@ function flow(client: AttachedPod, server: AttachedPod, port: number): Flow {
     node: 'node1',
     side: 'client',
     time: '',
-    protocol: 'TCP',
+    protocol,
     verdict: 'no-answer',
     reason: '',
     client: end(client, 40_000),
@@ -74,9 +79,8 @@ function denier(
   direction: PolicyDirection,
   own: AttachedPod,
   other: string,
-  port: number,
+  target: SeenTarget,
 ) {
-  const target = { protocol: 'TCP', port } as const;
   if (permits(cluster, direction, own, other, target)) return undefined;
   const ofTier = (tier: 'ADMIN' | 'BASELINE') =>
     deciderOfTier(cluster, tier, direction, own, other, target);
@@ -111,18 +115,21 @@ it(`${DENIALS} random denials name the policies that the reference finds, and no
         for (const client of cluster.attachments.values())
           for (const server of cluster.attachments.values()) {
             const [from, to] = [client.addresses[0]!, server.addresses[0]!];
-            for (const port of probedPorts) {
-              const target = { address: to, protocol: 'TCP', port } as const;
-              const found = await reasons.find(flow(client, server, port));
-              if (isPermitted(cluster, from, target)) {
+            for (const seen of probed) {
+              const found = await reasons.find(flow(client, server, seen));
+              if (isPermitted(cluster, from, { address: to, ...seen })) {
                 assert.equal(found, undefined);
                 continue;
               }
               denials++;
-              assert.equal(found?.verdict, 'denied', `${client.pod} ${server.pod} ${port}`);
+              assert.equal(
+                found?.verdict,
+                'denied',
+                `${client.pod} ${server.pod} ${seen.protocol} ${seen.port}`,
+              );
               const expected = [
-                ['egress', client, denier(cluster, 'egress', client, to, port)],
-                ['ingress', server, denier(cluster, 'ingress', server, from, port)],
+                ['egress', client, denier(cluster, 'egress', client, to, seen)],
+                ['ingress', server, denier(cluster, 'ingress', server, from, seen)],
               ] as const;
               const parts = found.reason.split('; ');
               assert.equal(parts.length, expected.filter(([, , denied]) => denied).length);

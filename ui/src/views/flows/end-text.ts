@@ -7,9 +7,9 @@ export function endText({ name, address, port }: FlowEnd, hasPort: boolean): str
   return hasPort && port !== undefined ? hostAndPort(shown, port) : shown;
 }
 
-/** A mark behind the port of what is not TCP. */
+/** A mark behind the port; nodes of earlier releases name no protocol of pairs. */
 export function protocolText({ protocol }: Pick<Flow, 'protocol'>): string {
-  return protocol === 'TCP' ? '' : `/${protocol}`;
+  return protocol === 'UDP' ? '/UDP' : '';
 }
 
 export function serviceText({ service }: Flow): string {
