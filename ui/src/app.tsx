@@ -39,6 +39,8 @@ export function App() {
       <header>
         <strong>contiv-vswitch</strong>
         <NodeSwitch names={names} />
+        <SearchField />
+        <StreamIndicator />
         <nav aria-label="Views">
           {views.map(
             (one) =>
@@ -53,8 +55,6 @@ export function App() {
               ),
           )}
         </nav>
-        <SearchField />
-        <StreamIndicator />
       </header>
       <NodeNotice names={names} />
       <ConnectionNotice />

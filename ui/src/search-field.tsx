@@ -22,7 +22,6 @@ export function SearchField() {
   return (
     <search>
       <form
-        class="search-field"
         onSubmit={(event) => {
           event.preventDefault();
           const words = field.current?.value.trim() ?? '';

@@ -30,6 +30,13 @@ describe('the help about a problem', () => {
     }
   });
 
+  it('has something about each state of a value that needs attention', () => {
+    for (const state of ['PENDING', 'RETRYING', 'FAILED', 'INVALID']) {
+      const [table] = helpTopic(texts, state, '').tables;
+      assert.deepEqual([table?.page, table?.rows.length], ['troubleshooting.md', 1], state);
+    }
+  });
+
   it('names headings that the runbooks have', () => {
     for (const [component, title] of Object.entries(runbooks)) {
       assert.ok(component in components || component === 'link', component);

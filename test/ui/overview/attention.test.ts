@@ -56,6 +56,7 @@ describe('what needs attention', () => {
     assert.equal(vpp!.since, Date.parse(SINCE));
     assert.deepEqual(vpp!.help, { remedy: 'repair vpp', component: 'vpp', code: 'CV_X' });
     assert.deepEqual([value!.view, value!.query], ['values', { key: 'b' }]);
+    assert.equal(value!.help?.component, 'FAILED');
     assert.deepEqual([failed!.view, failed!.query], ['events', { event: '7' }]);
     assert.deepEqual([policies!.view, policies!.query], ['policies', { show: 'problems' }]);
   });

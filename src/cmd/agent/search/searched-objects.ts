@@ -18,6 +18,9 @@ export interface SearchedObjectsDeps {
   readonly events: () => readonly EventRecord[];
 }
 
+/** In place of a cluster IP. */
+const HEADLESS = 'None';
+
 interface SearchedKind {
   readonly kind: FoundOfKind['kind'];
   readonly objects: Iterable<FoundOfKind['found'][number]>;
@@ -49,7 +52,8 @@ function* pods({ label, kubeState, nodes, isOwnAddress }: SearchedObjectsDeps) {
 function* services({ kubeState }: SearchedObjectsDeps) {
   for (const service of records<Service>(kubeState(), resources.service.keyword)) {
     const { namespace, name, cluster_ip, external_ips, lb_ingress_ips } = service;
-    const addresses = [cluster_ip, ...external_ips, ...lb_ingress_ips].filter((one) => one !== '');
+    const all = [cluster_ip, ...external_ips, ...lb_ingress_ips];
+    const addresses = all.filter((one) => one !== '' && one !== HEADLESS);
     yield { name: `${namespace}/${name}`, details: addresses.join(', '), node: '' };
   }
 }

@@ -16,7 +16,7 @@ export interface Concern {
   /** The view that shows more, with its arguments. */
   readonly view: string;
   readonly query: Readonly<Record<string, string>>;
-  /** Of a component: the same as of `netctl status`. */
+  /** Of a component the same as of `netctl status`; of a value that of its state. */
   readonly help?: {
     readonly remedy: string;
     readonly component: string;
@@ -38,6 +38,14 @@ const viewsOfComponents: Readonly<Record<string, readonly [string, Record<string
   policies: ['policies', { show: 'problems' }],
   nodes: ['nodes', { show: 'problems' }],
   link: ['nodes', { show: 'problems' }],
+};
+
+/** By state; docs/troubleshooting.md has each with what to look at. */
+const remediesOfValues: Readonly<Record<string, string>> = {
+  PENDING: 'Look at what it waits for: why is that not configured?',
+  RETRYING: 'Wait: it is repeated. Its error names the cause.',
+  FAILED: 'Remove the cause that its error names. The next resync tries again.',
+  INVALID: 'Correct it at its source: Kubernetes, or the configuration of the node in etcd.',
 };
 
 type ProblemValue = Pick<ValueSummary, 'key' | 'state' | 'error'>;
@@ -112,6 +120,7 @@ function policyConcern({ policy, code, reason }: EnforcementDocument['policies']
 
 function valueConcern({ key, state, error }: ProblemValue): Concern {
   const isWaiting = state === 'PENDING';
+  const remedy = remediesOfValues[state];
   return {
     severity: isWaiting ? 'waiting' : 'error',
     subject: key,
@@ -119,6 +128,7 @@ function valueConcern({ key, state, error }: ProblemValue): Concern {
     since: undefined,
     view: 'values',
     query: { key },
+    ...(remedy !== undefined && { help: { remedy, component: state, code: null } }),
   };
 }
 
