@@ -3,6 +3,7 @@
  * for programs that run before the agent (which NIC to take over, whether it uses DHCP).
  */
 import { defineEvent, EventMethod } from '#plugins/controller/api/event.ts';
+import type { NatOfIpv6 } from './config.ts';
 import type {
   InterfaceConfig,
   IpamConfig,
@@ -12,7 +13,6 @@ import type {
   RoutingConfig,
   StnConfig,
 } from './settings.ts';
-
 import type { NodeConfigVerdict } from './verdict.ts';
 
 export { type ContivConfig, contivConfigFile } from './config.ts';
@@ -36,6 +36,7 @@ export interface ContivConfApi {
   /** At most one of each family, without prefix length; with DHCP, that of IPv4 is in the lease. */
   defaultGateways(): readonly string[];
   natExternalTraffic(): boolean;
+  natExternalTrafficIPv6(): NatOfIpv6;
   /** Whether the configuration asks for services by segment routing, which is not supported. */
   useSrv6ForServices(): boolean;
   /** undefined: VPP takes over no NIC of the host. */

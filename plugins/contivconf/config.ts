@@ -181,6 +181,17 @@ const nodeSection = Type.Object({
   ),
 });
 
+const natOfIpv6 = Type.Union(
+  [Type.Literal('unique-local'), Type.Literal('always'), Type.Literal('never')],
+  {
+    default: 'unique-local',
+    description:
+      'Where natExternalTraffic is on, in IPv6: for pods with unique local addresses (fc00::/7), always or never (docs/services.md).',
+  },
+);
+
+export type NatOfIpv6 = Static<typeof natOfIpv6>;
+
 export const contivConfigSchema = Type.Object({
   ...interfaceKeys,
   ...routingKeys,
@@ -194,6 +205,7 @@ export const contivConfigSchema = Type.Object({
     'Version of STN: 1 punts by an STN rule, 2 by an IP redirect; 0 means 1.',
   ),
   natExternalTraffic: flag(true, 'Source NAT for packets of pods that leave the cluster.'),
+  natExternalTrafficIPv6: natOfIpv6,
   enablePacketTrace: flag(false, 'Enable packet trace in VPP, for debugging only.'),
   crdNodeConfigurationDisabled: flag(
     true,

@@ -142,6 +142,7 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
     otherInterfaces: () => current().settings.others,
     defaultGateways: () => current().settings.defaultGateways,
     natExternalTraffic: () => current().settings.natExternalTraffic,
+    natExternalTrafficIPv6: () => config.natExternalTrafficIPv6,
     useSrv6ForServices: () => config.useSRv6ForServices,
     stn: () => current().settings.stn,
     interfaces: () => interfaces,

@@ -1,5 +1,6 @@
 /** Interfaces and addresses of this node for other plugins. Interface names are logical names. */
 import type { BandwidthDirection } from '#kubernetes/models/bandwidth-annotations.ts';
+import type { IpFamily } from '#models/ip.ts';
 import { defineEvent, type Event, EventMethod } from '#plugins/controller/api/event.ts';
 import type { HostLink } from '#plugins/controller/api/ports/host.ts';
 import type { Node, NodeProblems, OwnNetwork } from '#plugins/nodesync/api.ts';
@@ -91,7 +92,7 @@ export interface Ipv4NetApi {
   /** The VPP side of the link between VPP and the host. */
   hostInterconnect(): string;
   /** undefined: no traffic leaves the cluster with another source. */
-  uplink(): Uplink | undefined;
+  uplink(family: IpFamily): Uplink | undefined;
   /** Packets between pods and the networks outside pass it, before source NAT. */
   vrfLink(): string;
   /** Replies whose destination NAT44 replaces pass it, and packets of pods to the host of this node. */

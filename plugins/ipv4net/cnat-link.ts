@@ -25,7 +25,7 @@ export function cnatLinkValues({ addresses, nodeId, routing }: FamilyInput): Key
     ...loopedLinkValues(link, [6], cnatLinkMac(nodeId)),
     // a packet to the neighbor would come in by the link again and again
     dropRoute(hostNetwork(cnatLinkHop.next_hop_addr), CNAT_TABLE),
-    routeOverLink(link, 6, routing.podVrf, natLoopback),
+    routeOverCnatLink(routing.podVrf, natLoopback),
     // so would one without a session; cnat translates before a route that refuses, but not before one that drops
     keyValue(vppRouteModel, {
       type: 'UNREACHABLE',
@@ -34,4 +34,9 @@ export function cnatLinkValues({ addresses, nodeId, routing }: FamilyInput): Key
       next_hop_addr: anyAddress(6),
     }),
   ];
+}
+
+/** @param destination in IPv6 */
+export function routeOverCnatLink(vrf: number, destination: string): KeyValue {
+  return routeOverLink(link, 6, vrf, destination);
 }

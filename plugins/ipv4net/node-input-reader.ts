@@ -1,6 +1,6 @@
 /** Reads the input of the wiring: configuration, addresses, host, VPP. */
 
-import { familyOf } from '#models/ip.ts';
+import { familyOf, type IpFamily } from '#models/ip.ts';
 import type {
   ContivConfApi,
   InterfaceConfig,
@@ -17,6 +17,7 @@ import type {
 } from '#plugins/controller/api/ports/vpp.ts';
 import type { FamilyPlan, IpamApi } from '#plugins/ipam/api.ts';
 import type { NodeSyncApi, PortContext } from '#plugins/nodesync/api.ts';
+import { ipv6NatProblem, wantsSourceNat } from './ipv6-nat.ts';
 import { podMtu } from './mtu.ts';
 import { boundLink } from './names.ts';
 import { type FamilyNetwork, hostAddressesOf, isHostLink, type NodeInput } from './node-input.ts';
@@ -37,8 +38,9 @@ export class NodeInputReader {
   #interfaces: readonly VppInterfaceInfo[] | undefined;
   #leases: readonly DhcpLease[] | undefined;
   #segmentation: SegmentationTraits | undefined;
-  /** Problems of the configured GSO and MTU that are in the log. */
+  /** Problems of the configured GSO, source NAT and MTU that are in the log. */
   #gsoProblem: string | undefined;
+  #natProblem: string | undefined;
   #mtuProblem: string | undefined;
 
   constructor(deps: NodeInputReaderDeps) {
@@ -65,7 +67,7 @@ export class NodeInputReader {
       configuredAddresses,
       others: conf.otherInterfaces(),
       defaultGateways: [...routers, ...conf.defaultGateways()],
-      natExternalTraffic: conf.natExternalTraffic(),
+      natFamilies: await this.#readNatFamilies(ctx),
       stn: conf.stn(),
       externalIpam: conf.ipam().useExternalIpam,
       // not of the configured families, while running pods keep the subnets of others in use
@@ -87,6 +89,22 @@ export class NodeInputReader {
       interfaces: this.#interfaceConfig(ctx, before.interfaces.enableGso, before.main, links),
       ...addressesOfHost(own, this.#deps.ipam.families()),
     };
+  }
+
+  async #readNatFamilies(ctx: ResyncContext): Promise<readonly IpFamily[]> {
+    const { conf, ipam, vpp } = this.#deps;
+    if (!conf.natExternalTraffic()) return [];
+    const ipv6 = ipam.families().find(({ family }) => family === 6);
+    const { transport, mainVrf } = conf.routing();
+    if (!ipv6 || transport === 'nooverlay' || !wantsSourceNat(conf, ipv6)) return [4];
+    const problem = ipv6NatProblem(
+      mainVrf,
+      await ctx.callPort('vpp/has cnat', () => vpp.hasCnat()),
+    );
+    if (problem && problem.message !== this.#natProblem)
+      ctx.log.warn({ err: problem }, 'IPv6 leaves the cluster without source NAT');
+    this.#natProblem = problem?.message;
+    return problem ? [4] : [4, 6];
   }
 
   /** The main interface with its configured addresses, and that of its DHCP lease: without a lease the node has none. */

@@ -41,8 +41,8 @@ export interface NodeInput {
   readonly others: readonly NodeInterfaceConfig[];
   /** At most one of each family, without prefix length; with DHCP that of IPv4 is the one of the lease. */
   readonly defaultGateways: readonly string[];
-  /** Whether what leaves the cluster gets the address of the node as its source. */
-  readonly natExternalTraffic: boolean;
+  /** In which families what leaves the cluster gets the address of the node as its source. */
+  readonly natFamilies: readonly IpFamily[];
   /** undefined: the host keeps its NICs. */
   readonly stn: StnConfig | undefined;
   /** Pods have addresses of an external IPAM, which may be outside of the pod subnet of this node. */

@@ -6,7 +6,7 @@
 import { Slices } from '#infra/clock/slices.ts';
 import { type CodedError, defineError } from '#infra/errors/errors.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
-import { familyOf } from '#models/ip.ts';
+import { familyOf, type IpFamily } from '#models/ip.ts';
 import type { ContivConfApi } from '#plugins/contivconf/api.ts';
 import type { DesiredValues } from '#plugins/controller/api/desired-values.ts';
 import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
@@ -225,8 +225,8 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
     return hostInterconnectName(this.state.current.input);
   }
 
-  uplink(): Uplink | undefined {
-    return uplinkOf(this.state.current.input);
+  uplink(family: IpFamily): Uplink | undefined {
+    return uplinkOf(this.state.current.input, family);
   }
 
   vrfLink(): string {

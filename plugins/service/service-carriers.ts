@@ -231,7 +231,7 @@ export function podCarrierValues(
   return [
     ...(nat && isTranslated ? [interfaceValue(nat, vppInterface)] : []),
     ...(nat && sockets && hasClients ? repliesByHost() : []),
-    ...(cnat && answersClients(6) ? repliesToClients() : []),
+    ...(cnat && answersClients(6) ? repliesToClients(cnat) : []),
     ...(sockets && wantsPackets ? exemptionValues(container) : []),
   ];
 }

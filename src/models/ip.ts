@@ -139,6 +139,11 @@ interface HostAndPort {
   readonly port: number;
 }
 
+/** Whether an IPv6 address is in `fc00::/7`: no network outside routes it. */
+export function isUniqueLocalIpv6(bytes: IpBytes): boolean {
+  return bytes.length === 16 && (bytes[0]! & 0xfe) === 0xfc;
+}
+
 /** Whether an IPv6 address is in `fe80::/10`. */
 export function isLinkLocalIpv6(bytes: IpBytes): boolean {
   const [first, second = 0] = bytes;

@@ -11,6 +11,7 @@ import { aclModel } from './vpp/acl.ts';
 import { vppArpModel } from './vpp/arp.ts';
 import { bandwidthLimitModel } from './vpp/bandwidth-limit.ts';
 import { bridgeDomainModel } from './vpp/bridge-domain.ts';
+import { cnatSourceNatModel } from './vpp/cnat-source-nat.ts';
 import { cnatTranslationModel } from './vpp/cnat-translation.ts';
 import { dnat44Model } from './vpp/dnat44.ts';
 import { fibEntryModel } from './vpp/fib-entry.ts';
@@ -48,6 +49,7 @@ export const configModels: readonly ConfigModel[] = [
   nat44InterfaceModel,
   nat44AddressPoolModel,
   dnat44Model,
+  cnatSourceNatModel,
   cnatTranslationModel,
   stnRuleModel,
   ipRedirectModel,

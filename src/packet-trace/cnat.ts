@@ -1,9 +1,10 @@
 /**
  * cnat of VPP: what it does with a packet that is routed in table 0 to an address that it translates, or to one that it has given
- * to a client, as the node `ip6-cnat-tx` does.
+ * to a client, as the node `ip6-cnat-tx` does; and with one that enters by the interface of its source NAT (`cnat-snat-ip6-return`).
  */
 
 import { hostAndPort } from '#models/ip.ts';
+import { type CnatSourceNat, cnatSourceNatModel } from '#models/vpp/cnat-source-nat.ts';
 import { type CnatTranslation, cnatTranslationModel } from '#models/vpp/cnat-translation.ts';
 import { flowText, type NatFlow } from './nat-session.ts';
 import type { Choose } from './nat-translations.ts';
@@ -13,8 +14,19 @@ import { valuesOf } from './values.ts';
 /** The only table in which it translates. */
 export const CNAT_TABLE = 0;
 
+const MAX_PORT = 65_535;
+
 export interface CnatConfig {
   readonly translations: readonly CnatEntry[];
+  readonly sourceNat: CnatSource | undefined;
+}
+
+/** Source NAT of what enters table 0 by an interface. */
+export interface CnatSource {
+  /** Key of the value that configures it. */
+  readonly key: string;
+  readonly interface: string;
+  readonly address: string;
 }
 
 export interface CnatEntry {
@@ -39,7 +51,8 @@ type Ends = Pick<NatFlow, 'source' | 'sourcePort' | 'destination' | 'destination
 /** How the packets of one direction of a connection are translated. */
 interface CnatRewrite extends Ends {
   readonly key: string;
-  readonly backend: CnatEnd;
+  /** undefined: of source NAT. */
+  readonly backend: CnatEnd | undefined;
   readonly isReply: boolean;
 }
 
@@ -57,11 +70,15 @@ export function cnatSessions(base?: CnatSessions): CnatSessions {
 
 export function cnatOfValues(all: ReadonlyMap<string, unknown>): CnatConfig | undefined {
   const values = valuesOf<CnatTranslation>(cnatTranslationModel, all).values();
-  return cnatOf([...values]);
+  const [sourceNat] = valuesOf<CnatSourceNat>(cnatSourceNatModel, all).values();
+  return cnatOf([...values], sourceNat);
 }
 
 /** @returns undefined: there is none */
-export function cnatOf(values: readonly CnatTranslation[]): CnatConfig | undefined {
+export function cnatOf(
+  values: readonly CnatTranslation[],
+  sourceNat: CnatSourceNat | undefined,
+): CnatConfig | undefined {
   if (values.length === 0) return undefined;
   const translations = values.map((one) => ({
     key: cnatTranslationModel.key(one),
@@ -72,7 +89,10 @@ export function cnatOf(values: readonly CnatTranslation[]): CnatConfig | undefin
     hasAffinity: one.client_affinity,
     backends: one.backends.map(({ ip_address, port }) => ({ address: ip_address, port })),
   }));
-  return { translations };
+  return {
+    translations,
+    sourceNat: sourceNat && { ...sourceNat, key: cnatSourceNatModel.key(sourceNat) },
+  };
 }
 
 export interface CnatOutcome {
@@ -81,28 +101,71 @@ export interface CnatOutcome {
   readonly key: string;
 }
 
-/**
- * @param table of the interface by which the packet entered: sessions are of a table
- * @returns undefined: it is not translated
- */
+/** By what a packet entered: sessions are of a table. */
+export interface CnatEntrance {
+  readonly table: number;
+  /** undefined: VPP sends it itself. */
+  readonly interface: string | undefined;
+}
+
+/** @returns undefined: it is not translated */
 export function translateByCnat(
   config: CnatConfig,
   sessions: CnatSessions,
   packet: Packet,
-  table: number,
+  entrance: CnatEntrance,
   choose: Choose,
 ): CnatOutcome | undefined {
-  const flow = flowOf(packet, table);
+  const flow = flowOf(packet, entrance.table);
   if (flow === undefined) return undefined;
   const index = indexOf(config);
   const known = sessions.rewrites.get(flowText(flow));
-  // the sessions of a removed backend end
-  if (known && index.byKey.get(known.key)?.backends.some((one) => areSame(one, known.backend)))
-    return outcome(flow, known, index.byKey.get(known.key)!);
-  const entry = index.byEnd.get(endText(flow.protocol, flow.destination, flow.destinationPort));
-  if (entry === undefined) return undefined;
+  if (known && isAlive(known, config, index)) return outcome(flow, known, index);
+  const rewrite = newRewrite(config, sessions, flow, entrance, choose);
+  if (rewrite === undefined) return undefined;
+  sessions.rewrites.set(flowText(flow), rewrite);
+  sessions.rewrites.set(flowText(replyFlow({ ...flow, ...endsOf(rewrite) })), {
+    ...swapped(flow),
+    key: rewrite.key,
+    backend: rewrite.backend,
+    isReply: true,
+  });
+  return outcome(flow, rewrite, index);
+}
+
+function newRewrite(
+  config: CnatConfig,
+  sessions: CnatSessions,
+  flow: NatFlow,
+  entrance: CnatEntrance,
+  choose: Choose,
+): CnatRewrite | undefined {
+  const { byEnd } = indexOf(config);
+  const entry = byEnd.get(endText(flow.protocol, flow.destination, flow.destinationPort));
+  if (entry) return entryRewrite(entry, sessions, flow, choose);
+  const { sourceNat } = config;
+  if (sourceNat === undefined || sourceNat.interface !== entrance.interface) return undefined;
+  const { address: source, key } = sourceNat;
+  // what was translated is looked up once more
+  if (flow.source === source) return undefined;
+  const sourcePort = freePort(sessions, { ...flow, source });
+  return { ...flow, source, sourcePort, key, backend: undefined, isReply: false };
+}
+
+/** The sessions of a removed backend end. */
+function isAlive({ key, backend }: CnatRewrite, config: CnatConfig, index: CnatIndex): boolean {
+  if (backend === undefined) return config.sourceNat !== undefined;
+  return index.byKey.get(key)?.backends.some((one) => areSame(one, backend)) ?? false;
+}
+
+function entryRewrite(
+  entry: CnatEntry,
+  sessions: CnatSessions,
+  flow: NatFlow,
+  choose: Choose,
+): CnatRewrite {
   const backend = choice(entry, sessions, flow.source, choose);
-  const rewrite: CnatRewrite = {
+  return {
     source: entry.source ?? flow.source,
     sourcePort: flow.sourcePort,
     destination: backend.address,
@@ -111,21 +174,24 @@ export function translateByCnat(
     backend,
     isReply: false,
   };
-  sessions.rewrites.set(flowText(flow), rewrite);
-  const reply = { ...swapped(rewrite), protocol: flow.protocol, table: CNAT_TABLE };
-  sessions.rewrites.set(flowText(reply), {
-    ...swapped(flow),
-    key: entry.key,
-    backend,
-    isReply: true,
-  });
-  return outcome(flow, rewrite, entry);
+}
+
+/** Source NAT keeps the port of a client while no other session has it. */
+function freePort({ rewrites }: CnatSessions, flow: NatFlow): number {
+  for (let port = flow.sourcePort; port <= MAX_PORT; port++)
+    if (!rewrites.has(flowText(replyFlow({ ...flow, sourcePort: port })))) return port;
+  return flow.sourcePort;
+}
+
+/** Replies are found in table 0 alone. */
+function replyFlow(flow: NatFlow): NatFlow {
+  return { ...swapped(flow), protocol: flow.protocol, table: CNAT_TABLE };
 }
 
 /** undefined: cnat translates nothing of it. */
 function flowOf(packet: Packet, table: number): NatFlow | undefined {
   const { protocol, source, destination, sourcePort = 0, destinationPort = 0 } = packet;
-  if ((protocol !== 'TCP' && protocol !== 'UDP') || !destination.includes(':')) return undefined;
+  if (protocol === undefined || protocol === 'SCTP' || !destination.includes(':')) return undefined;
   return { protocol, source, sourcePort, destination, destinationPort, table };
 }
 
@@ -143,16 +209,30 @@ function choice(
   return chosen;
 }
 
-function outcome(flow: NatFlow, rewrite: CnatRewrite, { key, backends }: CnatEntry): CnatOutcome {
-  const { source, sourcePort, destination, destinationPort, isReply } = rewrite;
+function outcome(flow: NatFlow, rewrite: CnatRewrite, index: CnatIndex): CnatOutcome {
+  return { packet: endsOf(rewrite), text: textOf(flow, rewrite, index), key: rewrite.key };
+}
+
+function textOf(flow: NatFlow, rewrite: CnatRewrite, { byKey }: CnatIndex): string {
+  const { key, backend, isReply } = rewrite;
   const [from, to] = [sourceOf(flow), sourceOf(rewrite)];
   const [asked, becomes] = [destinationOf(flow), destinationOf(rewrite)];
-  const text = isReply
-    ? `cnat, reply: ${from} is translated to ${to}${asked === becomes ? '' : `, and ${asked} to the client ${becomes}`}`
-    : `cnat: ${asked} is translated to ${becomes}` +
-      (backends.length === 1 ? '' : ` (one of ${backends.length} backends)`) +
-      (from === to ? '' : `, and the client ${from} to ${to}`);
-  return { packet: { source, sourcePort, destination, destinationPort }, text, key };
+  if (backend === undefined)
+    return isReply
+      ? `cnat, reply: ${asked} is translated to ${becomes}`
+      : `cnat: the source ${from} is translated to ${to}`;
+  if (isReply) {
+    const client = asked === becomes ? '' : `, and ${asked} to the client ${becomes}`;
+    return `cnat, reply: ${from} is translated to ${to}${client}`;
+  }
+  const backends = byKey.get(key)?.backends.length ?? 1;
+  const among = backends === 1 ? '' : ` (one of ${backends} backends)`;
+  const client = from === to ? '' : `, and the client ${from} to ${to}`;
+  return `cnat: ${asked} is translated to ${becomes}${among}${client}`;
+}
+
+function endsOf({ source, sourcePort, destination, destinationPort }: Ends): Ends {
+  return { source, sourcePort, destination, destinationPort };
 }
 
 function sourceOf({ source, sourcePort }: Ends): string {

@@ -502,8 +502,11 @@ class Tracer {
   ): CarriedPacket | undefined {
     if (!device.cnat) return undefined;
     const { cnat } = this.#memory(device.name);
-    const entered = input ? tableOf(input, packet.destination) : CNAT_TABLE;
-    const found = translateByCnat(device.cnat, cnat, packet, entered, this.#choose);
+    const entrance = {
+      table: input ? tableOf(input, packet.destination) : CNAT_TABLE,
+      interface: input?.name,
+    };
+    const found = translateByCnat(device.cnat, cnat, packet, entrance, this.#choose);
     if (!found) return undefined;
     this.#hop(device, found.text, found.key);
     return { ...packet, ...found.packet };

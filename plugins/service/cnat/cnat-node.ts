@@ -11,12 +11,14 @@ export interface CnatNode {
   readonly vppAddresses: ReadonlySet<string>;
   /** Addresses of the host, without prefix length: clients do not reach VPP by them. */
   readonly hostAddresses: ReadonlySet<string>;
+  /** Whether what leaves the pods for the networks outside passes it anyway, for source NAT. */
+  readonly translatesSources: boolean;
 }
 
 interface CnatNodeDeps {
   readonly conf: Pick<ContivConfApi, 'routing' | 'otherInterfaces'>;
   readonly ipam: Pick<IpamApi, 'families'>;
-  readonly net: Pick<Ipv4NetApi, 'nodeAddresses' | 'hostAddresses'>;
+  readonly net: Pick<Ipv4NetApi, 'nodeAddresses' | 'hostAddresses' | 'uplink'>;
 }
 
 /** @returns undefined: the pods have no addresses of IPv6, or the NICs are in a table in which cnat does not translate */
@@ -33,5 +35,6 @@ export function readCnatNode({ conf, ipam, net }: CnatNodeDeps): CnatNode | unde
     natLoopback: plan.natLoopback(),
     vppAddresses: new Set(ofNics.map((cidr) => cidr.split('/', 1)[0]!)),
     hostAddresses: new Set(net.hostAddresses()),
+    translatesSources: net.uplink(6)?.edgeLink !== undefined,
   };
 }

@@ -39,7 +39,8 @@ export function translationKeys({ addresses }: RenderedService, node: CnatNode):
  * While a pod of this node answers clients outside with their own addresses, what leaves the pods passes the link for replies
  * to cnat: such a reply has no mark that distinguishes it from other packets.
  */
-export function repliesToClients(): KeyValue[] {
+export function repliesToClients({ translatesSources }: CnatNode): KeyValue[] {
+  if (translatesSources) return [];
   return ['::/1', '8000::/1'].map((dst_network) =>
     keyValue(vppRouteModel, { vrf_id: VRF_LINK_TABLE, dst_network, ...cnatLinkHop }),
   );

@@ -84,7 +84,7 @@ export function readNatNode(deps: NatNodeDeps, hasSockets: boolean): NatNode | u
     podVrf,
     hasOverlay: transport === 'vxlan',
     servesHost: routeServiceCidrToVpp,
-    uplink: net.uplink(),
+    uplink: net.uplink(4),
     natLoopback: plan.natLoopback(),
     podGateway: plan.podGateway(),
     hostLinkAddress:

@@ -19,6 +19,7 @@ import { fromAddress, fromMac, fromPrefix, fromUnion } from '#vpp/binapi/address
 import type { VppClient } from '#vpp/binapi/api.ts';
 import { AddressFamily, FibPathType, IfStatusFlags } from '#vpp/binapi/enums.gen.ts';
 import type { FibPath, IpRouteV2, SwInterfaceDetails } from '#vpp/binapi/messages.gen.ts';
+import { readSourceNat } from '#vpp/descriptors/cnat/source-nat-policy.ts';
 import { dumpTranslations, fromTranslation } from '#vpp/descriptors/cnat/translation-message.ts';
 import { tagToName } from '#vpp/descriptors/tags.ts';
 import { readAcls } from './actual-acls.ts';
@@ -70,7 +71,7 @@ async function readVpp({ client, scheduler }: ActualStateDeps): Promise<ActualDe
   );
   const nameOfIndex = (index: number): string => names.get(index) ?? `deleted ${index}`;
   const nat = await readNat(client, scheduler, nameOfIndex);
-  const cnat = await readCnat(client);
+  const cnat = await readCnat(client, names);
   const acls = await readAcls(client, await configuredAcls(scheduler), nameOfIndex);
   const internal = sources.find(({ src }) => src.name === INTERNAL_SOURCE)?.src.id;
   const routes: ActualRoute[] = [];
@@ -95,9 +96,15 @@ async function readVpp({ client, scheduler }: ActualStateDeps): Promise<ActualDe
   };
 }
 
-async function readCnat(client: VppClient): Promise<CnatConfig | undefined> {
+async function readCnat(
+  client: VppClient,
+  names: ReadonlyMap<number, string>,
+): Promise<CnatConfig | undefined> {
   const found = await dumpTranslations(client);
-  return cnatOf(found.flatMap((one) => fromTranslation(one) ?? []));
+  const translations = found.flatMap((one) => fromTranslation(one) ?? []);
+  // without a translation no reply would be found
+  if (translations.length === 0) return undefined;
+  return cnatOf(translations, await readSourceNat(client, names));
 }
 
 async function configuredAcls(scheduler: Scheduler): Promise<ReadonlySet<string>> {

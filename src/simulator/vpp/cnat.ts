@@ -1,18 +1,22 @@
-import { fromAddress } from '#vpp/binapi/addresses.ts';
-import type { CnatEndpoint, CnatTranslation } from '#vpp/binapi/messages.gen.ts';
+import { fromAddress, textOfBytes } from '#vpp/binapi/addresses.ts';
+import type {
+  CnatEndpoint,
+  CnatSetSnatAddressesV2,
+  CnatTranslation,
+} from '#vpp/binapi/messages.gen.ts';
 import type { MessageHandlers } from './message-handlers.ts';
 import { NONE, retval } from './retval.ts';
 
 /** Of a path whose addresses are known, as VPP dumps it. */
 const ACTIVE = 4;
 
-/** Translations of the plugin cnat, and the policies of its source NAT, of which none has an effect here. */
+/** Translations of the plugin cnat, and the policies of its source NAT. */
 export function cnatMessages(crash: (why: string) => void): MessageHandlers {
   const translations: (CnatTranslation | undefined)[] = [];
   /** The ID that was freed last is used first. */
   const free: number[] = [];
-  /** Indexes of tables that have one. */
-  const policies = new Set<number>();
+  /** By the index of the table. */
+  const policies = new Map<number, CnatSetSnatAddressesV2>();
 
   const idOf = (asked: CnatTranslation): number =>
     translations.findIndex((one) => one !== undefined && endOf(one) === endOf(asked));
@@ -34,13 +38,20 @@ export function cnatMessages(crash: (why: string) => void): MessageHandlers {
         free.push(id);
         return 0;
       },
-      cnat_set_snat_addresses_v2: ({ fwd_fib_index, snat_ip4, snat_ip6, sw_if_index }) => {
+      cnat_set_snat_addresses_v2: (policy) => {
+        const { fwd_fib_index, snat_ip4, snat_ip6, sw_if_index } = policy;
         const isZero = [snat_ip4, snat_ip6].every((bytes) => bytes.every((byte) => byte === 0));
         if (!isZero || sw_if_index !== NONE) {
-          policies.add(fwd_fib_index);
+          policies.set(fwd_fib_index, policy);
           return 0;
         }
         return policies.delete(fwd_fib_index) ? 0 : retval.FEATURE_DISABLED;
+      },
+      cnat_get_snat_addresses: () => {
+        const policy = policies.get(0);
+        if (policy === undefined) return retval.FEATURE_DISABLED;
+        const { snat_ip4, snat_ip6, sw_if_index } = policy;
+        return { id: 0, snat_ip4, snat_ip6, sw_if_index };
       },
     },
     dumps: {
@@ -49,6 +60,9 @@ export function cnatMessages(crash: (why: string) => void): MessageHandlers {
     },
     snapshot: () => ({
       cnat: translations.flatMap((one) => (one === undefined ? [] : [textOf(one)])).sort(),
+      cnatPolicies: [...policies].map(
+        ([table, { snat_ip6 }]) => `${table} ${textOfBytes(snat_ip6)}`,
+      ),
     }),
   };
 }

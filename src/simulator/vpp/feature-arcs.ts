@@ -13,6 +13,7 @@ const nodes: Readonly<Record<string, readonly string[]>> = {
     'nat44-handoff-classify',
     'policer-input',
   ],
+  'ip6-unicast': ['cnat-snat-ip6-return'],
   'ip4-output': [
     'gso-ip4',
     'nat-pre-in2out-output',

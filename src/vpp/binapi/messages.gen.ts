@@ -472,6 +472,16 @@ export interface CliInbandReply {
   readonly reply: string;
 }
 
+export type CnatGetSnatAddresses = Readonly<Record<string, never>>;
+
+export interface CnatGetSnatAddressesReply {
+  readonly retval: number;
+  readonly id: number;
+  readonly snat_ip4: Ip4Address;
+  readonly snat_ip6: Ip6Address;
+  readonly sw_if_index: InterfaceIndex;
+}
+
 export interface CnatSetSnatAddressesV2 {
   readonly fwd_fib_index: number;
   readonly ret_fib_index: number;
@@ -1675,6 +1685,7 @@ export interface Requests {
   readonly bd_ip_mac_add_del: { readonly request: BdIpMacAddDel; readonly reply: BdIpMacAddDelReply };
   readonly bridge_domain_add_del_v2: { readonly request: BridgeDomainAddDelV2; readonly reply: BridgeDomainAddDelV2Reply };
   readonly cli_inband: { readonly request: CliInband; readonly reply: CliInbandReply };
+  readonly cnat_get_snat_addresses: { readonly request: CnatGetSnatAddresses; readonly reply: CnatGetSnatAddressesReply };
   readonly cnat_set_snat_addresses_v2: { readonly request: CnatSetSnatAddressesV2; readonly reply: CnatSetSnatAddressesV2Reply };
   readonly cnat_translation_del: { readonly request: CnatTranslationDel; readonly reply: CnatTranslationDelReply };
   readonly cnat_translation_update: { readonly request: CnatTranslationUpdate; readonly reply: CnatTranslationUpdateReply };

@@ -2,6 +2,7 @@ import type { Clock } from '#infra/clock/clock.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { VppClient } from '../binapi/api.ts';
 import type { AclBindings } from './acl/bindings.ts';
+import type { SessionCounters } from './cnat/session-counters.ts';
 import type { LearnedNeighbors } from './l3/learned-neighbors.ts';
 import type { ManagedKeys } from './managed-keys.ts';
 
@@ -39,6 +40,7 @@ export interface VppDescriptorOptions {
   readonly log: Logger;
   readonly aclBindings: AclBindings;
   readonly learnedNeighbors: LearnedNeighbors;
+  readonly sessionCounters: SessionCounters;
   readonly managedKeys: ManagedKeys;
   /** Absent: the links of TAPs are not known. */
   readonly lostTapLinks?: LostTapLinks | undefined;

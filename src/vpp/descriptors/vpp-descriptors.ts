@@ -7,6 +7,8 @@ import { vrfTableModel } from '#models/vpp/vrf-table.ts';
 import { aclDescriptor } from './acl/acl.ts';
 import { aclToInterfaceDescriptor } from './acl/acl-to-interface.ts';
 import { AclBindings } from './acl/bindings.ts';
+import { SessionCounters } from './cnat/session-counters.ts';
+import { cnatSourceNatDescriptor } from './cnat/source-nat.ts';
 import { cnatTranslationDescriptor } from './cnat/translation.ts';
 import { interfaceAddressDescriptor } from './interface/address.ts';
 import { bandwidthLimitDescriptor } from './interface/bandwidth-limit.ts';
@@ -83,6 +85,7 @@ const factories: readonly Factory[] = [
   nat44AddressPoolDescriptor,
   dnat44Descriptor,
   cnatTranslationDescriptor,
+  cnatSourceNatDescriptor,
   aclDescriptor,
   aclToInterfaceDescriptor,
   stnRuleDescriptor,
@@ -110,7 +113,10 @@ const namedObjects = new Map<Factory, NamedObjects<never>>([
  * @param options without `managedKeys`, every object with a name is managed
  */
 export function vppDescriptors(
-  options: Omit<VppDescriptorOptions, 'aclBindings' | 'learnedNeighbors' | 'managedKeys'> & {
+  options: Omit<
+    VppDescriptorOptions,
+    'aclBindings' | 'learnedNeighbors' | 'sessionCounters' | 'managedKeys'
+  > & {
     readonly managedKeys?: ManagedKeys;
   },
 ): readonly AnyDescriptor[] {
@@ -118,6 +124,7 @@ export function vppDescriptors(
     ...options,
     aclBindings: new AclBindings(options.client),
     learnedNeighbors: new LearnedNeighbors(),
+    sessionCounters: new SessionCounters(options.client),
     managedKeys: options.managedKeys ?? allKeys,
   };
   const incarnation = (): number => options.client.generation;

@@ -1,5 +1,6 @@
+import { cnatSourceNatModel } from '#models/vpp/cnat-source-nat.ts';
 import { cnatTranslationModel } from '#models/vpp/cnat-translation.ts';
-import { changing } from './example-values.ts';
+import { changing, loop } from './example-values.ts';
 import type { Example } from './suite.ts';
 
 const web = { external_ip: 'fd16::1', external_port: 30_080 } as const;
@@ -33,6 +34,25 @@ export const cnatExamples: readonly Example[] = [
       { ...web, external_port: 80, client_affinity: true, backends: [backend(2), backend(3)] },
       { client_affinity: false },
       false,
+    ),
+  },
+  {
+    name: 'translation that only leads packets of sessions to cnat',
+    ...changing(
+      cnatTranslationModel,
+      { ...web, external_port: 0, backends: [{ ip_address: 'fd01::1:0:0:0:2', port: 0 }] },
+      { backends: [{ ip_address: 'fd01::1:0:0:0:3', port: 0 }] },
+      true,
+    ),
+  },
+  {
+    name: 'source NAT of IPv6',
+    setup: [loop('edge', { enabled: true, ip_addresses: ['fd17::1/64'] })],
+    ...changing(
+      cnatSourceNatModel,
+      { interface: 'edge', address: 'fd16::1' },
+      { address: 'fd16::2' },
+      true,
     ),
   },
 ];

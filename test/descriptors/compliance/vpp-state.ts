@@ -64,6 +64,7 @@ export async function vppState(client: VppClient): Promise<unknown> {
     arpTermination: await client.dump('bd_ip_mac_dump', { bd_id: ALL }),
     nat44: await nat44World(client),
     cnat: await translations(client),
+    sourceNat: await sourceNat(client, interfaces),
     stn: await client.dump('stn_rules_dump', {}),
     sockets: sorted(await client.dump('punt_socket_dump', { type: 0 })),
     redirects: await Promise.all(
@@ -113,6 +114,21 @@ export async function translations(client: VppClient): Promise<readonly object[]
   if (!client.has('cnat_set_snat_addresses_v2')) return [];
   const found = await client.dump('cnat_translation_dump', {});
   return found.map(({ translation }) => translation);
+}
+
+/** The source NAT of cnat in table 0, and where it translates. */
+async function sourceNat(client: VppClient, interfaces: readonly Indexed[]): Promise<object> {
+  if (!client.has('cnat_set_snat_addresses_v2')) return {};
+  const feature = { arc: 'ip6-unicast', node: 'cnat-snat-ip6-return', end: 'ip6-lookup' };
+  return {
+    address: await client.request('cnat_get_snat_addresses', {}).then(
+      ({ snat_ip6 }) => snat_ip6,
+      () => undefined,
+    ),
+    interfaces: (await interfacesWith(client, interfaces, feature)).map(
+      ({ sw_if_index }) => sw_if_index,
+    ),
+  };
 }
 
 /** Interfaces that have a policer, with its node. */

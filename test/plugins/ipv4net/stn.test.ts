@@ -208,7 +208,7 @@ ipamConfig: {podSubnetCIDR: "fd01::/48", podSubnetOneNodePrefixLen: 64, vppHostS
       assert.ok(node.config.has('config/linux/l3/v2/arp/tap-vpp1/fd00::4'));
       for (const own of ['10.20.0.5', 'fd00::5'])
         assert.ok(node.config.has(`config/vpp/v2/arp/tap-vpp2/${own}`));
-      assert.equal(node.net.uplink()?.address, '10.20.0.5');
+      assert.equal(node.net.uplink(4)?.address, '10.20.0.5');
     }
     const punts = (node: TestNode) =>
       some(node, 'ipredirect').map((key) => [key.split('/')[5], node.at(key)['next_hop']]);

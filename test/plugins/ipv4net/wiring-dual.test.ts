@@ -157,7 +157,7 @@ describe('wiring of a node of both families', () => {
       const route = 'config/vpp/v2/route/if/Gig1/vrf/0/dst';
       assert.ok(node.config.has(`${route}/0.0.0.0/0/gw/192.168.16.100`));
       assert.ok(node.config.has(`${route}/::/0/gw/fe80::99`));
-      assert.deepEqual(node.net.uplink(), {
+      assert.deepEqual(node.net.uplink(4), {
         interface: 'Gig1',
         address: '192.168.16.1',
         edgeLink: 'edgeLink',
@@ -167,7 +167,7 @@ describe('wiring of a node of both families', () => {
         vpp: fakeVppWithNics('Gig1'),
       });
       await none.resync([nodeValue('node-a', '172.16.0.5')]);
-      assert.equal(none.net.uplink(), undefined);
+      assert.equal(none.net.uplink(4), undefined);
     }
   });
 
@@ -194,7 +194,7 @@ describe('wiring of a node of both families', () => {
       assert.deepEqual(node.net.defaultGateways(), ['10.9.0.1', 'fe80::99']);
       const routes = [...node.config.keys()].filter((key) => key.includes('if/Gig1/vrf/0/dst'));
       assert.deepEqual(routes, ['config/vpp/v2/route/if/Gig1/vrf/0/dst/::/0/gw/fe80::99']);
-      assert.equal(node.net.uplink()?.address, '10.9.0.5');
+      assert.equal(node.net.uplink(4)?.address, '10.9.0.5');
     }
   });
 });

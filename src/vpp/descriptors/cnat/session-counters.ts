@@ -1,13 +1,11 @@
 import type { VppClient } from '../../binapi/api.ts';
-import { CnatSnatPolicyFlags } from '../../binapi/enums.gen.ts';
-import { NONE } from '../limits.ts';
+import { setPolicy } from './source-nat-policy.ts';
 
 /** VPP numbers its tables one after the other, and a node has ten. */
 const TABLES = 1024;
 
 /** Of a policy that no packet meets: its table does not exist. */
-const unusedAddress = Uint8Array.from({ length: 16 }, (_, at) => (at === 15 ? 1 : 0));
-const noAddress = new Uint8Array(16);
+const UNUSED_ADDRESS = '::1';
 
 /**
  * The counters of cnat's sessions, one for each table. VPP has those of table 0, and adds one for each table that an
@@ -24,7 +22,7 @@ export class SessionCounters {
     this.#client = client;
   }
 
-  /** Once per start of VPP, before the first translation. */
+  /** Once per start of VPP, before the first translation or source NAT. */
   add(): Promise<void> {
     const generation = this.#client.generation;
     if (generation !== this.#generation) {
@@ -39,18 +37,10 @@ export class SessionCounters {
   }
 
   async #addAll(): Promise<void> {
-    await Promise.all([this.#setPolicy(unusedAddress), this.#setPolicy(noAddress)]);
-  }
-
-  /** @param address none: the policy is deleted */
-  #setPolicy(address: Uint8Array): Promise<unknown> {
-    return this.#client.request('cnat_set_snat_addresses_v2', {
-      fwd_fib_index: TABLES - 1,
-      ret_fib_index: 0,
-      snat_ip4: new Uint8Array(4),
-      snat_ip6: address,
-      sw_if_index: NONE,
-      flags: CnatSnatPolicyFlags.CNAT_SNAT_POLICY_F_NO_CLIENT,
-    });
+    const index = TABLES - 1;
+    await Promise.all([
+      setPolicy(this.#client, index, UNUSED_ADDRESS),
+      setPolicy(this.#client, index, undefined),
+    ]);
   }
 }

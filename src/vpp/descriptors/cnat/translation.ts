@@ -10,7 +10,6 @@ import { type CnatTranslation, cnatTranslationModel } from '#models/vpp/cnat-tra
 import { ignoreNotFound } from '../ignored-retvals.ts';
 import { mapInSlices } from '../map-in-slices.ts';
 import type { VppDescriptorOptions } from '../options.ts';
-import { SessionCounters } from './session-counters.ts';
 import { ANY, dumpTranslations, fromTranslation, toTranslation } from './translation-message.ts';
 
 /** Of VPP. */
@@ -23,10 +22,10 @@ const MAX_PORT = 65_535;
 export function cnatTranslationDescriptor({
   client,
   clock,
+  sessionCounters,
 }: VppDescriptorOptions): KvDescriptor<CnatTranslation, Metadata> {
-  const counters = new SessionCounters(client);
   const set = async (value: CnatTranslation): Promise<Metadata> => {
-    await counters.add();
+    await sessionCounters.add();
     const { id } = await client.request('cnat_translation_update', {
       translation: toTranslation(value),
     });
@@ -57,9 +56,10 @@ export function cnatTranslationDescriptor({
 
 function validate(key: string, value: CnatTranslation): void {
   const isV6 = (address: string): boolean => address.includes(':') && address !== ANY;
-  const isPort = (port: number): boolean => port > 0 && port <= MAX_PORT;
+  // no packet has the port 0: such a translation puts cnat before the routes to its address, and does no more
+  const isPort = (port: number): boolean => port >= 0 && port <= MAX_PORT;
   checkField(key, isV6(value.external_ip), 'external_ip', 'must be an IPv6 address');
-  checkField(key, isPort(value.external_port), 'external_port', 'must be 1 to 65535');
+  checkField(key, isPort(value.external_port), 'external_port', 'must be 0 to 65535');
   const hasNoSource = value.source_ip === '';
   checkField(key, hasNoSource || isV6(value.source_ip), 'source_ip', 'must be an IPv6 address');
   checkField(key, value.backends.length > 0, 'backends', 'VPP aborts on a translation without one');
@@ -70,7 +70,7 @@ function validate(key: string, value: CnatTranslation): void {
       `backends[${position}].ip_address`,
       'must be an IPv6 address',
     );
-    checkField(key, isPort(port), `backends[${position}].port`, 'must be 1 to 65535');
+    checkField(key, isPort(port), `backends[${position}].port`, 'must be 0 to 65535');
   }
   const ends = new Set(value.backends.map(({ ip_address, port }) => `${ip_address} ${port}`));
   checkField(key, ends.size === value.backends.length, 'backends', 'one is listed twice');

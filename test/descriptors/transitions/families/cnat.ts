@@ -1,4 +1,6 @@
+import { cnatSourceNatModel } from '#models/vpp/cnat-source-nat.ts';
 import { cnatTranslationModel } from '#models/vpp/cnat-translation.ts';
+import { loop } from '../../compliance/example-values.ts';
 import { type Family, family } from '../family.ts';
 
 const backend = (last: number) => ({ ip_address: `fd70::${last}`, port: 8080 });
@@ -26,5 +28,14 @@ export const cnatFamilies: readonly Family[] = [
         backends: [backend(4)],
       },
     },
+  }),
+  family('source NAT of cnat', {
+    model: cnatSourceNatModel,
+    setup: [
+      loop('edge-a', { enabled: true, ip_addresses: ['fd96::1/64'] }),
+      loop('edge-b', { enabled: true, ip_addresses: ['fd96:1::1/64'] }),
+    ],
+    base: { interface: 'edge-a', address: 'fd95::1' },
+    fields: { interface: ['edge-b'], address: ['fd95::2'] },
   }),
 ];
