@@ -101,27 +101,50 @@ export interface CnatOutcome {
   readonly key: string;
 }
 
-/** By what a packet entered: sessions are of a table. */
-export interface CnatEntrance {
-  readonly table: number;
-  /** undefined: VPP sends it itself. */
-  readonly interface: string | undefined;
-}
-
-/** @returns undefined: it is not translated */
+/**
+ * Of a packet that is looked up in table 0.
+ *
+ * @param table of the interface by which the packet entered: sessions are of a table
+ * @returns undefined: it is not translated
+ */
 export function translateByCnat(
   config: CnatConfig,
   sessions: CnatSessions,
   packet: Packet,
-  entrance: CnatEntrance,
+  table: number,
   choose: Choose,
 ): CnatOutcome | undefined {
-  const flow = flowOf(packet, entrance.table);
+  return translated(config, sessions, flowOf(packet, table), (flow) => {
+    const { byEnd } = indexOf(config);
+    const entry = byEnd.get(endText(flow.protocol, flow.destination, flow.destinationPort));
+    return entry && entryRewrite(entry, sessions, flow, choose);
+  });
+}
+
+/** Of a packet that enters by the interface of the source NAT. */
+export function translateSource(
+  config: CnatConfig,
+  { address: source, key }: CnatSource,
+  sessions: CnatSessions,
+  packet: Packet,
+): CnatOutcome | undefined {
+  return translated(config, sessions, flowOf(packet, CNAT_TABLE), (flow) => {
+    const sourcePort = freePort(sessions, { ...flow, source });
+    return { ...flow, source, sourcePort, key, backend: undefined, isReply: false };
+  });
+}
+
+function translated(
+  config: CnatConfig,
+  sessions: CnatSessions,
+  flow: NatFlow | undefined,
+  begin: (flow: NatFlow) => CnatRewrite | undefined,
+): CnatOutcome | undefined {
   if (flow === undefined) return undefined;
   const index = indexOf(config);
   const known = sessions.rewrites.get(flowText(flow));
   if (known && isAlive(known, config, index)) return outcome(flow, known, index);
-  const rewrite = newRewrite(config, sessions, flow, entrance, choose);
+  const rewrite = begin(flow);
   if (rewrite === undefined) return undefined;
   sessions.rewrites.set(flowText(flow), rewrite);
   sessions.rewrites.set(flowText(replyFlow({ ...flow, ...endsOf(rewrite) })), {
@@ -131,25 +154,6 @@ export function translateByCnat(
     isReply: true,
   });
   return outcome(flow, rewrite, index);
-}
-
-function newRewrite(
-  config: CnatConfig,
-  sessions: CnatSessions,
-  flow: NatFlow,
-  entrance: CnatEntrance,
-  choose: Choose,
-): CnatRewrite | undefined {
-  const { byEnd } = indexOf(config);
-  const entry = byEnd.get(endText(flow.protocol, flow.destination, flow.destinationPort));
-  if (entry) return entryRewrite(entry, sessions, flow, choose);
-  const { sourceNat } = config;
-  if (sourceNat === undefined || sourceNat.interface !== entrance.interface) return undefined;
-  const { address: source, key } = sourceNat;
-  // what was translated is looked up once more
-  if (flow.source === source) return undefined;
-  const sourcePort = freePort(sessions, { ...flow, source });
-  return { ...flow, source, sourcePort, key, backend: undefined, isReply: false };
 }
 
 /** The sessions of a removed backend end. */

@@ -10,21 +10,19 @@ import { evaluateAcls } from './acl.ts';
 import type { AclSide } from './acl-session.ts';
 import { sameAddress } from './addresses.ts';
 import { bridgeOf, forwardingBlock } from './bridge.ts';
-import { CNAT_TABLE, translateByCnat } from './cnat.ts';
+import { CNAT_TABLE } from './cnat.ts';
 import { DeviceIndex } from './device-index.ts';
 import { findAddress, lookUp } from './fib.ts';
 import { ledPacket } from './led-packet.ts';
 import { type TraceMemory, traceMemory } from './memory.ts';
-import { NatIndex } from './nat-index.ts';
-import { natText } from './nat-text.ts';
 import type { Choose } from './nat-translations.ts';
-import { Nat44, type NatOutcome } from './nat44.ts';
 import { type CarriedPacket, type Packet, replyTo } from './packet.ts';
 import { policyDenial } from './policy-denial.ts';
 import { deniedToSockets } from './service-restriction.ts';
 import type { Bridge, Device, Interface, Snapshot, Tunnel } from './snapshot.ts';
 import { connectionOf, mappingOf } from './sockets.ts';
 import { tableOf } from './table-of.ts';
+import { byCnat, byNat44, bySourceNat, type Translation } from './translation.ts';
 import { hasAddress, receiverOf, receiversOn, wiresOf } from './wires.ts';
 
 export interface Hop {
@@ -107,6 +105,7 @@ class Tracer {
 
   readonly #memory: TraceMemory;
   readonly #choose: Choose;
+  readonly #means: { readonly memory: TraceMemory; readonly choose: Choose };
   readonly #observe: (sighting: Sighting) => void;
   /** The packet that arrived, or that left. */
   last: Packet | undefined;
@@ -115,6 +114,7 @@ class Tracer {
     this.#snapshot = snapshot;
     this.#memory = memory;
     this.#choose = choose;
+    this.#means = { memory, choose };
     this.#observe = observe;
   }
 
@@ -173,9 +173,10 @@ class Tracer {
     if (this.hops.length >= MAX_HOPS)
       return this.#drop(device, 'the packet is in a forwarding loop', '');
     if (by === 'destination' && table === CNAT_TABLE) {
-      const translated = this.#translateByCnat(device, packet, origin);
+      const translation = byCnat(device, packet, origin.input, this.#means);
+      const translated = this.#translated(device, translation);
       // a reply may go to an address that is translated itself
-      if (translated) return this.route(device, table, translated, origin);
+      if (translation.hop && translated) return this.route(device, table, translated, origin);
     }
     const address = packet[by];
     const holder = by === 'source' ? undefined : findAddress(device, table, address);
@@ -254,13 +255,12 @@ class Tracer {
     const out = device.interfaces.get(exit);
     if (!out) return this.#drop(device, `interface ${exit} does not exist`, '');
     if (!out.up) return this.#drop(device, `${exit} is down`, out.key);
-    const packet = this.#translate(device, sent, (nat) =>
-      nat.output(
-        { interface: exit, table: out.table },
-        { interface: input?.name, table: input?.table ?? 0 },
-        sent,
-      ),
-    )?.packet;
+    const at = { interface: exit, table: out.table };
+    const from = { interface: input?.name, table: input?.table ?? 0 };
+    const packet = this.#translated(
+      device,
+      byNat44(device, sent, (nat) => nat.output(at, from, sent), this.#means),
+    );
     // VPP translates before it compares the packet with ACLs
     if (!packet || !this.#passesAcls(device, exit, 'output', packet)) return 'dropped';
     const known = DeviceIndex.of(device).neighbor(exit, nextHop);
@@ -439,12 +439,13 @@ class Tracer {
       return this.#send(device, exit, address, packet, { isOwn: false, input: port });
     }
     if (!this.#passesAcls(device, port.name, 'input', packet)) return 'dropped';
-    const found = this.#translate(device, packet, (nat) =>
-      nat.input({ interface: port.name, table: port.table }, packet),
-    );
+    const at = { interface: port.name, table: port.table };
+    const translation = byNat44(device, packet, (nat) => nat.input(at, packet), this.#means);
+    const found = this.#translated(device, translation);
     if (!found) return 'dropped';
-    const table = found.table ?? tableOf(port, packet.destination);
-    return this.route(device, table, found.packet, { isOwn: false, input: port });
+    const table = translation.table ?? tableOf(port, packet.destination);
+    const entered = this.#translated(device, bySourceNat(device, found, port, this.#means));
+    return this.route(device, table, entered ?? found, { isOwn: false, input: port });
   }
 
   #passesAcls(device: Device, name: string, side: AclSide, packet: Packet): boolean {
@@ -464,52 +465,11 @@ class Tracer {
     return isPermitted;
   }
 
-  /** @returns undefined if NAT dropped the packet */
-  #translate(
-    device: Device,
-    packet: CarriedPacket,
-    evaluate: (nat: Nat44) => NatOutcome,
-  ): { readonly packet: CarriedPacket; readonly table?: number | undefined } | undefined {
-    if (!device.nat || packet.protocol === undefined) return { packet };
-    const index = NatIndex.of(device.nat);
-    const outcome = evaluate(
-      new Nat44({
-        index,
-        sessions: this.#memory(device.name).nat,
-        choose: this.#choose,
-        hasRoute: (table, address) => lookUp(device, table, address)?.action?.kind === 'via',
-        outsideTables: index.outsides.flatMap((name) => device.interfaces.get(name)?.table ?? []),
-        isOwnAddress: (name, address) =>
-          device.interfaces.get(name)?.addresses.some((own) => sameAddress(own, address)) ?? false,
-      }),
-    );
-    if (outcome.kind === 'untranslated') return { packet };
-    if (outcome.kind === 'dropped') {
-      this.#drop(device, outcome.why, outcome.key);
-      return undefined;
-    }
-    const { rule, session } = outcome;
-    this.#hop(device, natText(session, rule, index), session.key);
-    const { source, sourcePort, destination, destinationPort, table } = rule;
-    return { packet: { ...packet, source, sourcePort, destination, destinationPort }, table };
-  }
-
-  /** @returns undefined if cnat does not translate it */
-  #translateByCnat(
-    device: Device,
-    packet: CarriedPacket,
-    { input }: Origin,
-  ): CarriedPacket | undefined {
-    if (!device.cnat) return undefined;
-    const { cnat } = this.#memory(device.name);
-    const entrance = {
-      table: input ? tableOf(input, packet.destination) : CNAT_TABLE,
-      interface: input?.name,
-    };
-    const found = translateByCnat(device.cnat, cnat, packet, entrance, this.#choose);
-    if (!found) return undefined;
-    this.#hop(device, found.text, found.key);
-    return { ...packet, ...found.packet };
+  /** @returns undefined if the translation drops the packet */
+  #translated(device: Device, { packet, hop }: Translation): CarriedPacket | undefined {
+    if (hop?.isDropped) this.#drop(device, hop.text, hop.key);
+    else if (hop) this.#hop(device, hop.text, hop.key);
+    return hop?.isDropped ? undefined : packet;
   }
 
   #see(device: Device, name: string, kind: 'received' | 'sent'): void {

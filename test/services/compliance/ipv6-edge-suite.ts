@@ -14,7 +14,8 @@ const HOST_PORT = 8000;
 /** By VPP's defaults, the search for sessions takes minutes. */
 const SESSION_LIMIT_MS = 180_000;
 
-export function ipv6EdgeSuite(start: StartServiceCluster): void {
+/** @param translatesSources whether what the pods send outside gets the address of their node */
+export function ipv6EdgeSuite(start: StartServiceCluster, translatesSources = true): void {
   describe('IPv6 for clients outside', { timeout: 600_000 }, () => {
     let cluster: ServiceCluster;
 
@@ -75,15 +76,17 @@ export function ipv6EdgeSuite(start: StartServiceCluster): void {
         );
     });
 
-    it('a client with such connections still reaches pods, hosts and nodes', async () => {
-      for (const to of [a, x])
-        assertClient(await connect('outside', cluster.addressOf(to), 8080, 3), outsideIp());
-      for (const from of [a, x])
-        assertClient(
-          await connect(from, outsideIp(), 8080, 3),
-          cluster.addressOf(from),
-          'from a pod',
-        );
+    it('a client with such connections still is reached by pods, and reaches them unless their sources are translated', async () => {
+      for (const [pod, node] of [
+        [a, 'node1'],
+        [x, 'node2'],
+      ] as const) {
+        const asked = await connect('outside', cluster.addressOf(pod), 8080, 3);
+        if (translatesSources) assertNone(asked);
+        else assertClient(asked, outsideIp());
+        const seen = translatesSources ? cluster.vppAddressOf(node) : cluster.addressOf(pod);
+        assertClient(await connect(pod, outsideIp(), 8080, 3), seen, 'from a pod');
+      }
       for (const from of [a, b, x])
         assertBackends(await connect(from, cluster.addressOf(host1), 8080, 3), ['node1']);
       assertBackends(await connect(host1, cluster.addressOf(x), 8080, 3), ['x']);

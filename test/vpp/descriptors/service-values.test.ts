@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { DeepInput } from '#models/model.ts';
 import { type AclRule, aclModel } from '#models/vpp/acl.ts';
+import { cnatSourceNatModel } from '#models/vpp/cnat-source-nat.ts';
 import { cnatTranslationModel } from '#models/vpp/cnat-translation.ts';
 import { type DNat44StaticMapping, dnat44Model } from '#models/vpp/dnat44.ts';
 import { ipRedirectModel } from '#models/vpp/ip-redirect.ts';
@@ -37,7 +38,7 @@ describe('refused before anything is sent', () => {
       [{ ...valid, external_ip: '' }, 'external_ip'],
       [{ ...valid, external_ip: '10.0.0.1' }, 'external_ip'],
       [{ ...valid, external_ip: '::' }, 'external_ip'],
-      [{ ...valid, external_port: 0 }, 'external_port'],
+      [{ ...valid, external_port: 0 }, 'backends[0].port'],
       [{ ...valid, external_port: 65_536 }, 'external_port'],
       [{ ...valid, source_ip: '10.0.0.1' }, 'source_ip'],
       [{ ...valid, source_ip: '::' }, 'source_ip'],
@@ -49,7 +50,15 @@ describe('refused before anything is sent', () => {
     assertAccepted('vpp-cnat-translation', cnatTranslationModel, [
       valid,
       { ...valid, source_ip: 'fd01::fffe', client_affinity: true, protocol: 'UDP' },
+      { ...valid, external_port: 0, backends: [{ ...one, port: 0 }] },
     ]);
+    const source = { interface: 'edge', address: 'fd16::1' };
+    assertRejected('vpp-cnat-source-nat', cnatSourceNatModel, [
+      [{ ...source, interface: '' }, 'interface'],
+      [{ ...source, address: '' }, 'address'],
+      [{ ...source, address: '10.0.0.1' }, 'address'],
+    ]);
+    assertAccepted('vpp-cnat-source-nat', cnatSourceNatModel, [source]);
   });
   test('NAT44', () => {
     const a = { name: 'a' };

@@ -18,7 +18,7 @@ const TRANSLATION: ArcFeature = {
 };
 
 /**
- * VPP drops packets to the address that belong to no session, unless it is told that the address is not for clients (`NO_CLIENT`).
+ * VPP drops packets to the address that belong to no session, but not with `NO_CLIENT`.
  *
  * @param index of the table in VPP
  * @param address undefined: there is none

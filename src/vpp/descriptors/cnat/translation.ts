@@ -54,24 +54,20 @@ export function cnatTranslationDescriptor({
   });
 }
 
+/** No packet has the port 0: such a translation puts cnat before the routes to its address, and does no more. */
 function validate(key: string, value: CnatTranslation): void {
   const isV6 = (address: string): boolean => address.includes(':') && address !== ANY;
-  // no packet has the port 0: such a translation puts cnat before the routes to its address, and does no more
-  const isPort = (port: number): boolean => port >= 0 && port <= MAX_PORT;
+  const { external_port: port, source_ip: source } = value;
   checkField(key, isV6(value.external_ip), 'external_ip', 'must be an IPv6 address');
-  checkField(key, isPort(value.external_port), 'external_port', 'must be 0 to 65535');
-  const hasNoSource = value.source_ip === '';
-  checkField(key, hasNoSource || isV6(value.source_ip), 'source_ip', 'must be an IPv6 address');
+  checkField(key, port <= MAX_PORT, 'external_port', 'must be 0 to 65535');
+  checkField(key, source === '' || isV6(source), 'source_ip', 'must be an IPv6 address');
   checkField(key, value.backends.length > 0, 'backends', 'VPP aborts on a translation without one');
-  for (const [position, { ip_address, port }] of value.backends.entries()) {
-    checkField(
-      key,
-      isV6(ip_address),
-      `backends[${position}].ip_address`,
-      'must be an IPv6 address',
-    );
-    checkField(key, isPort(port), `backends[${position}].port`, 'must be 0 to 65535');
+  for (const [position, backend] of value.backends.entries()) {
+    const at = `backends[${position}]`;
+    checkField(key, isV6(backend.ip_address), `${at}.ip_address`, 'must be an IPv6 address');
+    const isPort = backend.port <= MAX_PORT && backend.port > 0 === port > 0;
+    checkField(key, isPort, `${at}.port`, 'must be 1 to 65535, or 0 as the external port');
   }
-  const ends = new Set(value.backends.map(({ ip_address, port }) => `${ip_address} ${port}`));
+  const ends = new Set(value.backends.map(({ ip_address, port: of }) => `${ip_address} ${of}`));
   checkField(key, ends.size === value.backends.length, 'backends', 'one is listed twice');
 }

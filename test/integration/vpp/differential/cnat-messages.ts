@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { translations } from '#test/descriptors/compliance/vpp-state.ts';
 import { type MessageGenerator, message } from '#test/simulator/random-requests.ts';
 import { plain } from '#test/simulator/vpp-state.ts';
-import { bytesOfAddress, toAddress } from '#vpp/binapi/addresses.ts';
+import { bytesOfAddress, textOfBytes, toAddress } from '#vpp/binapi/addresses.ts';
+import type { VppClient } from '#vpp/binapi/api.ts';
 import type { Differential } from './suite.ts';
 
 const NONE = 0xffff_ffff;
@@ -47,15 +48,35 @@ const generators: readonly MessageGenerator[] = [
     1,
     'cnat_set_snat_addresses_v2',
     fc.record({
-      fwd_fib_index: one(7, 1023),
+      fwd_fib_index: one(0, 0, 7, 1023),
       ret_fib_index: one(0),
       snat_ip4: one(new Uint8Array(4)),
-      snat_ip6: one('::', '::1').map(bytesOfAddress),
+      snat_ip6: one('::', '::1', 'fd05::9').map(bytesOfAddress),
       sw_if_index: one(NONE),
       flags: one(2),
     }),
   ),
+  // a node may be enabled before the first message of cnat only as long as no packet comes
+  message(
+    2,
+    'feature_enable_disable',
+    fc.record({
+      sw_if_index: one(1, 2),
+      enable: fc.boolean(),
+      arc_name: fc.constant('ip6-unicast'),
+      feature_name: one('cnat-snat-ip6-return', 'none'),
+    }),
+  ),
 ];
+
+/** Only the address: the other fields of the reply are memory that VPP has not written. */
+async function stateOf(client: VppClient): Promise<unknown> {
+  const address = await client.request('cnat_get_snat_addresses', {}).then(
+    ({ snat_ip6 }) => textOfBytes(snat_ip6),
+    () => undefined,
+  );
+  return { translations: (await translations(client)).map(plain), address };
+}
 
 export const cnatMessages: Differential = {
   name: 'cnat of the simulated VPP against a real one',
@@ -64,5 +85,9 @@ export const cnatMessages: Differential = {
   generators,
   maxLength: 60,
   // their order follows from the numbers, which are read, too
-  stateOf: async (client) => ({ translations: (await translations(client)).map(plain) }),
+  async prepare(...sides) {
+    for (const { client } of sides)
+      await client.request('create_loopback', { mac_address: new Uint8Array(6) });
+  },
+  stateOf,
 };
