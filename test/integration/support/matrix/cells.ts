@@ -45,28 +45,27 @@ export interface Cell {
 export const cellName = ({ source, target, family }: Cell) =>
   `${source} to ${target}, IPv${family}`;
 
+export interface Edge {
+  /** Families in which VPP translates what no socket has translated. */
+  readonly serves: readonly Family[];
+  /** Whether cnat translates what pods send outside in IPv6: then they are not asked from there at their own addresses. */
+  readonly hidesPods: boolean;
+}
+
 /**
- * @param servesEdge families in which VPP translates what no socket has translated
  * @returns the pods that answer, each of them some times; none: no answer
  */
-export function expectedAnswers(
-  cell: Cell,
-  condition: Condition,
-  servesEdge: readonly Family[],
-): readonly string[] {
-  const reached = served(cell, servesEdge);
+export function expectedAnswers(cell: Cell, condition: Condition, edge: Edge): readonly string[] {
+  const reached = served(cell, edge);
   return condition === 'no policy' ? reached : reached.filter((pod) => permits(cell.source, pod));
 }
 
-function served(
-  { source, target, family }: Cell,
-  servesEdge: readonly Family[],
-): readonly string[] {
+function served({ source, target, family }: Cell, { serves, hidesPods }: Edge): readonly string[] {
   const wanted = targets[target];
-  const isServed = servesEdge.includes(family);
+  const isServed = serves.includes(family);
   switch (wanted.kind) {
     case 'pod':
-      return wanted.backends;
+      return source === 'outside' && family === 6 && hidesPods ? [] : wanted.backends;
     case 'host port': {
       // sockets know the host ports of their own node; the reply to a pod of another node passes NAT44, not cnat
       const isAtSocket = source === 'pod a' || source === 'host of node1';
