@@ -47,14 +47,20 @@ export function cnatMessages(crash: (why: string) => void): MessageHandlers {
         }
         return policies.delete(fwd_fib_index) ? 0 : retval.FEATURE_DISABLED;
       },
-      cnat_get_snat_addresses: () => {
-        const policy = policies.get(0);
-        if (policy === undefined) return retval.FEATURE_DISABLED;
-        const { snat_ip4, snat_ip6, sw_if_index } = policy;
-        return { id: 0, snat_ip4, snat_ip6, sw_if_index };
-      },
     },
     dumps: {
+      // the table of an index is not known here: an agent has policies of table 0 alone
+      cnat_snat_addresses_dump: () =>
+        [...policies.values()].map(({ fwd_fib_index, snat_ip4, snat_ip6, sw_if_index }) => ({
+          retval: 0,
+          fwd_table_id4: 0,
+          fwd_table_id6: fwd_fib_index,
+          ret_table_id4: 0,
+          ret_table_id6: 0,
+          snat_ip4,
+          snat_ip6,
+          sw_if_index,
+        })),
       cnat_translation_dump: () =>
         translations.flatMap((one) => (one === undefined ? [] : [{ translation: dumped(one) }])),
     },

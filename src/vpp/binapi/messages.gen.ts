@@ -472,16 +472,6 @@ export interface CliInbandReply {
   readonly reply: string;
 }
 
-export type CnatGetSnatAddresses = Readonly<Record<string, never>>;
-
-export interface CnatGetSnatAddressesReply {
-  readonly retval: number;
-  readonly id: number;
-  readonly snat_ip4: Ip4Address;
-  readonly snat_ip6: Ip6Address;
-  readonly sw_if_index: InterfaceIndex;
-}
-
 export interface CnatSetSnatAddressesV2 {
   readonly fwd_fib_index: number;
   readonly ret_fib_index: number;
@@ -493,6 +483,19 @@ export interface CnatSetSnatAddressesV2 {
 
 export interface CnatSetSnatAddressesV2Reply {
   readonly retval: number;
+}
+
+export type CnatSnatAddressesDump = Readonly<Record<string, never>>;
+
+export interface CnatSnatAddressesDetails {
+  readonly retval: number;
+  readonly fwd_table_id4: number;
+  readonly fwd_table_id6: number;
+  readonly ret_table_id4: number;
+  readonly ret_table_id6: number;
+  readonly snat_ip4: Ip4Address;
+  readonly snat_ip6: Ip6Address;
+  readonly sw_if_index: InterfaceIndex;
 }
 
 export interface CnatTranslationDel {
@@ -1685,7 +1688,6 @@ export interface Requests {
   readonly bd_ip_mac_add_del: { readonly request: BdIpMacAddDel; readonly reply: BdIpMacAddDelReply };
   readonly bridge_domain_add_del_v2: { readonly request: BridgeDomainAddDelV2; readonly reply: BridgeDomainAddDelV2Reply };
   readonly cli_inband: { readonly request: CliInband; readonly reply: CliInbandReply };
-  readonly cnat_get_snat_addresses: { readonly request: CnatGetSnatAddresses; readonly reply: CnatGetSnatAddressesReply };
   readonly cnat_set_snat_addresses_v2: { readonly request: CnatSetSnatAddressesV2; readonly reply: CnatSetSnatAddressesV2Reply };
   readonly cnat_translation_del: { readonly request: CnatTranslationDel; readonly reply: CnatTranslationDelReply };
   readonly cnat_translation_update: { readonly request: CnatTranslationUpdate; readonly reply: CnatTranslationUpdateReply };
@@ -1763,6 +1765,7 @@ export interface Dumps {
   readonly af_packet_dump: { readonly request: AfPacketDump; readonly details: AfPacketDetails };
   readonly bd_ip_mac_dump: { readonly request: BdIpMacDump; readonly details: BdIpMacDetails };
   readonly bridge_domain_dump: { readonly request: BridgeDomainDump; readonly details: BridgeDomainDetails };
+  readonly cnat_snat_addresses_dump: { readonly request: CnatSnatAddressesDump; readonly details: CnatSnatAddressesDetails };
   readonly cnat_translation_dump: { readonly request: CnatTranslationDump; readonly details: CnatTranslationDetails };
   readonly dhcp_client_dump: { readonly request: DhcpClientDump; readonly details: DhcpClientDetails };
   readonly fib_source_dump: { readonly request: FibSourceDump; readonly details: FibSourceDetails };

@@ -133,7 +133,7 @@ export const usedMessages = [
   'cnat_translation_del',
   'cnat_translation_dump',
   'cnat_set_snat_addresses_v2',
-  'cnat_get_snat_addresses',
+  'cnat_snat_addresses_dump',
 
   // STN and punt
   'stn_add_del_rule',

@@ -12,7 +12,6 @@ const reading = new Set([
   // the descriptors only show
   'cli_inband',
   'acl_plugin_get_conn_table_max_entries',
-  'cnat_get_snat_addresses',
   'control_ping',
 ]);
 

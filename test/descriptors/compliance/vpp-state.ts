@@ -1,3 +1,4 @@
+import { textOfBytes } from '#vpp/binapi/addresses.ts';
 import type { VppClient } from '#vpp/binapi/api.ts';
 import { readTableLimits } from '#vpp/descriptors/nat44/table-limits.ts';
 
@@ -121,14 +122,19 @@ async function sourceNat(client: VppClient, interfaces: readonly Indexed[]): Pro
   if (!client.has('cnat_set_snat_addresses_v2')) return {};
   const feature = { arc: 'ip6-unicast', node: 'cnat-snat-ip6-return', end: 'ip6-lookup' };
   return {
-    address: await client.request('cnat_get_snat_addresses', {}).then(
-      ({ snat_ip6 }) => snat_ip6,
-      () => undefined,
-    ),
+    policies: await sourceNatPolicies(client),
     interfaces: (await interfacesWith(client, interfaces, feature)).map(
       ({ sw_if_index }) => sw_if_index,
     ),
   };
+}
+
+/** Addresses of the policies of table 0: those of other tables are for counters. */
+export async function sourceNatPolicies(client: VppClient): Promise<readonly string[]> {
+  const found = await client.dump('cnat_snat_addresses_dump', {});
+  return found
+    .filter(({ fwd_table_id6 }) => fwd_table_id6 === 0)
+    .map(({ snat_ip6 }) => textOfBytes(snat_ip6));
 }
 
 /** Interfaces that have a policer, with its node. */

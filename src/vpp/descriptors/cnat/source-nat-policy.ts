@@ -69,15 +69,12 @@ export async function readSourceNat(
   return { interface: found.flat()[0] ?? '', address };
 }
 
-/** That of table 0. The dump of all policies would read a table that does not exist (`session-counters.ts`). */
+/** That of table 0. */
 async function readAddress(client: VppClient): Promise<string | undefined> {
   if (!client.has('cnat_set_snat_addresses_v2')) return undefined;
-  let address: string | undefined;
-  await ignoreRetvals(
-    client.request('cnat_get_snat_addresses', {}).then(({ snat_ip6 }) => {
-      address = textOfBytes(snat_ip6);
-    }),
-    [FEATURE_DISABLED],
-  );
-  return address === ANY ? undefined : address;
+  const policies = await client.dump('cnat_snat_addresses_dump', {});
+  return policies
+    .filter(({ fwd_table_id6 }) => fwd_table_id6 === 0)
+    .map(({ snat_ip6 }) => textOfBytes(snat_ip6))
+    .find((address) => address !== ANY);
 }

@@ -67,9 +67,9 @@ function served({ source, target, family }: Cell, { serves, hidesPods }: Edge): 
     case 'pod':
       return source === 'outside' && family === 6 && hidesPods ? [] : wanted.backends;
     case 'host port': {
-      // sockets know the host ports of their own node; the reply to a pod of another node passes NAT44, not cnat
+      // sockets know the host ports of their own node; the reply to a pod of another node passes NAT44, cnat only for source NAT
       const isAtSocket = source === 'pod a' || source === 'host of node1';
-      const isTranslated = isServed && (source === 'outside' || family === 4);
+      const isTranslated = isServed && (source === 'outside' || family === 4 || hidesPods);
       return isAtSocket || isTranslated ? wanted.backends : [];
     }
     case 'cluster IP':
