@@ -1,5 +1,6 @@
 import { textOfBytes } from '#vpp/binapi/addresses.ts';
 import type { VppClient } from '#vpp/binapi/api.ts';
+import { UNUSED_ADDRESS } from '#vpp/descriptors/cnat/source-nat-policy.ts';
 import { readTableLimits } from '#vpp/descriptors/nat44/table-limits.ts';
 
 const ALL = 0xffff_ffff;
@@ -129,12 +130,13 @@ async function sourceNat(client: VppClient, interfaces: readonly Indexed[]): Pro
   };
 }
 
-/** Addresses of the policies of table 0: those of other tables are for counters. */
+/** Addresses of the policies of table 0, without that of the one for counters. */
 export async function sourceNatPolicies(client: VppClient): Promise<readonly string[]> {
   const found = await client.dump('cnat_snat_addresses_dump', {});
   return found
     .filter(({ fwd_table_id6 }) => fwd_table_id6 === 0)
-    .map(({ snat_ip6 }) => textOfBytes(snat_ip6));
+    .map(({ snat_ip6 }) => textOfBytes(snat_ip6))
+    .filter((address) => address !== UNUSED_ADDRESS);
 }
 
 /** Interfaces that have a policer, with its node. */

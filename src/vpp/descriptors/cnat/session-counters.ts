@@ -1,11 +1,8 @@
 import type { VppClient } from '../../binapi/api.ts';
-import { setPolicy } from './source-nat-policy.ts';
+import { setPolicy, UNUSED_ADDRESS } from './source-nat-policy.ts';
 
 /** VPP numbers its tables one after the other, and a node has ten. */
 const TABLES = 1024;
-
-/** Of a policy that no packet meets: its table does not exist. */
-const UNUSED_ADDRESS = '::1';
 
 /**
  * The counters of cnat's sessions, one for each table. VPP has those of table 0, and adds one for each table that an

@@ -8,6 +8,8 @@ import { type ArcFeature, isFeatureEnabled } from '../interface/feature-state.ts
 import { NONE } from '../limits.ts';
 
 const ANY = '::';
+/** Of a policy that no packet meets: its table does not exist (`session-counters.ts`). */
+export const UNUSED_ADDRESS = '::1';
 const FEATURE_DISABLED = -30;
 
 /** It translates packets of sessions, and of their replies, if these enter by the interface. */
@@ -69,12 +71,12 @@ export async function readSourceNat(
   return { interface: found.flat()[0] ?? '', address };
 }
 
-/** That of table 0. */
+/** That of table 0, which VPP also reports for a policy of a table that does not exist. */
 async function readAddress(client: VppClient): Promise<string | undefined> {
   if (!client.has('cnat_set_snat_addresses_v2')) return undefined;
   const policies = await client.dump('cnat_snat_addresses_dump', {});
   return policies
     .filter(({ fwd_table_id6 }) => fwd_table_id6 === 0)
     .map(({ snat_ip6 }) => textOfBytes(snat_ip6))
-    .find((address) => address !== ANY);
+    .find((address) => address !== ANY && address !== UNUSED_ADDRESS);
 }
