@@ -63,7 +63,7 @@ const SERVERS = 16;
 const SENT = new Uint8Array(100);
 const PAUSE_MS = 2;
 /** Part of a second that is made up for. */
-const LATEST = 0.05;
+const LATEST = 0.25;
 
 function checked(result: number): number {
   if (result < 0) throw new Error(`errno ${koffi.errno()}`);

@@ -87,7 +87,7 @@ export const flowShapes = {
     valueLength: connectionState.length,
     maxEntries: 0,
   },
-  /** The oldest go first: some 6 MiB. */
+  /** The oldest go first: some 7 MiB. */
   conversations: {
     kind: 'lru',
     keyLength: conversationKey.length,

@@ -24,6 +24,7 @@ export const helper = {
   lookup: 1,
   update: 2,
   time: 5,
+  loadBytes: 26,
   socketCookie: 46,
   setCallbacks: 59,
   socketStorage: 107,
