@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import { describe, it } from 'node:test';
+import type { ClusterStatus } from '#documents/cluster.ts';
 import type { InterfaceList } from '#documents/interfaces.ts';
 import type { PairTrace } from '#documents/pair-trace.ts';
 import { NetctlProgram } from '#test/netctl/support/program.ts';
@@ -47,6 +48,13 @@ describe('a simulated cluster', { timeout: 240_000 }, () => {
     const metrics = await (await fetch(`${urls[0]}metrics`)).text();
     assert.match(metrics, /^contiv_vpp_acl_packets_total\{.*verdict="denied"\} [1-9]/m);
     assert.match(metrics, /^vpp_nat44_sessions\{.*\} [1-9]/m);
+
+    const { cluster, nodes } = (await document(`${urls[1]}contiv/v1/cluster`)) as ClusterStatus;
+    assert.equal(cluster, 'demonstration');
+    assert.deepEqual(
+      nodes.map(({ name, status }) => `${name} ${status?.state}`),
+      ['node-2 ready', 'node-1 ready', 'node-3 ready'],
+    );
 
     using netctl = new NetctlProgram({ TMPDIR: folder });
     const plan = await netctl.run('plan');
