@@ -2,10 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { CacheHelper, silentLogger, systemClock } from 'contiv-vswitch';
 import { LevelStore } from '#datastore/level-store.ts';
-import { systemClock } from '#infra/clock/system.ts';
-import { CacheHelper } from '#infra/idxmap/cache.ts';
-import { silentLogger } from '#infra/log/log.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'cache-'));
 const store = await LevelStore.open({ folder: join(folder, 'database') });

@@ -1,6 +1,5 @@
 /** The data of the examples: interfaces, and the component that publishes them. */
-import { IndexMap, type NamedMapping } from '#infra/idxmap/idxmap.ts';
-import { silentLogger } from '#infra/log/log.ts';
+import { IndexMap, type NamedMapping, silentLogger } from 'contiv-vswitch';
 
 export interface Interface {
   readonly vrf: number;

@@ -1,8 +1,5 @@
 /** Follows the data of another component, by callback and by channel: `node examples/index-map/watch.ts` */
-import { systemClock } from '#infra/clock/system.ts';
-import { toChannel } from '#infra/idxmap/channel.ts';
-import type { MappingEvent } from '#infra/idxmap/idxmap.ts';
-import { silentLogger } from '#infra/log/log.ts';
+import { type MappingEvent, silentLogger, systemClock, toChannel } from 'contiv-vswitch';
 import { type Interface, Interfaces } from './interfaces.ts';
 
 const text = ({ name, value, update, del }: MappingEvent<Interface>): string =>

@@ -1,8 +1,12 @@
 /** Consumes a topic of Kafka: what agents publish about their interfaces becomes an index map. */
-import { IndexMap, type NamedMapping } from '#infra/idxmap/idxmap.ts';
-import type { Logger } from '#infra/log/log.ts';
-import type { Multiplexer } from '#infra/messaging/multiplexer.ts';
-import { type InterfaceState, interfaceStateModel } from '#models/vpp/interface-state.ts';
+import {
+  IndexMap,
+  type InterfaceState,
+  interfaceStateModel,
+  type Logger,
+  type Multiplexer,
+  type NamedMapping,
+} from 'contiv-vswitch';
 
 export interface InterfaceStates {
   /** Found by name, and by the fields `admin` and `oper`. */

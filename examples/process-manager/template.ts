@@ -2,9 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock, systemRandom } from '#infra/clock/system.ts';
-import { silentLogger } from '#infra/log/log.ts';
-import { ProcessManager } from '#infra/process-manager/process-manager.ts';
+import { ProcessManager, silentLogger, systemClock, systemRandom } from 'contiv-vswitch';
 
 const folder = await mkdtemp(join(tmpdir(), 'processes-'));
 const deps = {

@@ -1,7 +1,5 @@
 /** Measures how long repeated work takes: `node examples/tracer/measure.ts` */
-import { systemClock } from '#infra/clock/system.ts';
-import { silentLogger } from '#infra/log/log.ts';
-import { Tracer } from '#infra/log/tracer.ts';
+import { silentLogger, systemClock, Tracer } from 'contiv-vswitch';
 
 const tracer = new Tracer('example', silentLogger, systemClock);
 

@@ -75,14 +75,18 @@ export async function buildPluginPackage(folder: string): Promise<void> {
 
 /** Packages that the types and the JavaScript import, with the versions of this project. */
 function importedPackages(folder: string, versions: PackageJson['dependencies']) {
-  const files = globSync(['index.js', 'types/**/*.d.ts'], { cwd: folder });
-  const texts = files.map((file) => readFileSync(join(folder, file), 'utf8')).join('\n');
-  const names = [...texts.matchAll(/(?:from|import\()\s*['"]((?:@[\w.-]+\/)?[\w.-]+)/g)].map(
-    ([, name]) => name!,
-  );
+  const namesIn = (pattern: string): string[] => {
+    const files = globSync(pattern, { cwd: folder });
+    const texts = files.map((file) => readFileSync(join(folder, file), 'utf8')).join('\n');
+    return [...texts.matchAll(/(?:from|import\()\s*['"]((?:@[\w.-]+\/)?[\w.-]+)/g)].map(
+      ([, name]) => name!,
+    );
+  };
+  // No native package is built only for its types.
+  const typed = namesIn('types/**/*.d.ts').filter((name) => !nativePackages.includes(name));
   return Object.fromEntries(
-    [...new Set(names)]
-      .filter((name) => name in versions && !nativePackages.includes(name))
+    [...new Set([...namesIn('index.js'), ...typed])]
+      .filter((name) => name in versions)
       .sort()
       .map((name) => [name, versions[name]]),
   );

@@ -11,9 +11,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { programFile } from '#test/support/program-command.ts';
+import { withoutProgram } from '#test/support/requirements.ts';
 import { temporaryFolder } from '#test/support/temporary-folder.ts';
 import { buildProgram } from '../../scripts/lib/bundles.ts';
 import { buildPluginPackage } from '../../scripts/lib/plugin-package.ts';
@@ -50,8 +51,11 @@ describe('a plugin in a package of its own', { timeout: 300_000 }, () => {
     const archive = join(folder, filename);
     execFileSync('tar', ['-xzf', archive, '--strip-components=1', '-C', installed]);
     const { dependencies } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
-    for (const name of Object.keys(dependencies))
-      symlinkSync(join(root, 'node_modules', name), join(author, 'node_modules', name));
+    for (const name of Object.keys(dependencies)) {
+      const link = join(author, 'node_modules', name);
+      mkdirSync(dirname(link), { recursive: true });
+      symlinkSync(join(root, 'node_modules', name), link);
+    }
     execFileSync(join(root, 'node_modules/.bin/tsc'), [], { cwd: author, encoding: 'utf8' });
     plugin = join(author, 'dist/blocked-networks.js');
   });
@@ -124,6 +128,33 @@ describe('a plugin in a package of its own', { timeout: 300_000 }, () => {
     const main = join(await buildProgram('agent', project), 'main.js');
     const { routes, text } = await run(main, configured());
     assert.ok(routes.includes(NETWORK), text);
+  });
+
+  it('has the infrastructure that the other examples use', {
+    skip: withoutProgram('setpriv'),
+  }, () => {
+    const programs = [
+      'index-map/lookup.ts',
+      'index-map/watch.ts',
+      'log-levels/levels.ts',
+      'process-manager/template.ts',
+      'tracer/measure.ts',
+    ];
+    for (const name of [...new Set(programs.map(dirname)), 'messaging'])
+      cpSync(join(root, 'examples', name), join(author, name), { recursive: true });
+    const output = (folder: string, program: string) =>
+      execFileSync(process.execPath, [join(folder, program)], { encoding: 'utf8' });
+    for (const program of programs)
+      assert.equal(output(author, program), output(join(root, 'examples'), program), program);
+    // It needs a broker: its modules and their names are there.
+    const code =
+      'const { connectKafka } = await import("contiv-vswitch"); ' +
+      'await import("./messaging/interface-states.ts"); console.log(typeof connectKafka)';
+    const loaded = execFileSync(process.execPath, ['--input-type=module', '-e', code], {
+      cwd: author,
+      encoding: 'utf8',
+    });
+    assert.equal(loaded, 'function\n');
   });
 
   it('stops the start with the module and its fault', async () => {

@@ -73,6 +73,16 @@ describe('examples/tracer', () => {
   });
 });
 
+describe('examples/log-levels', () => {
+  it('levels.ts changes the level of one logger while it runs', async () => {
+    assert.deepEqual(await output('log-levels/levels.ts'), [
+      'reader debug: its level is in the configuration',
+      'writer debug: now it is seen',
+      'reader=debug writer=debug',
+    ]);
+  });
+});
+
 describe('examples/kube-state', () => {
   it('copy.ts makes the state of Kubernetes in one database that of another', async () => {
     const [from, to] = [join(temporaryFolder('kube'), 'from'), join(temporaryFolder('kube'), 'to')];
