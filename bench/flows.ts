@@ -6,6 +6,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Registry } from 'prom-client';
 import { flowsDefaults } from '#flows/config.ts';
 import { Peers } from '#flows/peers.ts';
@@ -99,12 +100,15 @@ async function manyConnections(all: ManyConnections): Promise<void> {
     () => memory.push(process.memoryUsage().rss),
     (seconds * 1_000) / SAMPLES,
   );
+  const delay = monitorEventLoopDelay();
+  delay.enable();
   const [start, begun] = [process.cpuUsage(), performance.now()];
   const { count, each } = await inside.ask({ do: 'connections', rate: RATE, seconds });
   await systemClock.sleep(READ_MS);
   const { user, system } = process.cpuUsage(start);
   const elapsedMs = performance.now() - begun;
   clearInterval(timer);
+  delay.disable();
   const usedMs = (user + system) / 1_000;
   let [records, ended] = [0, 0];
   for (const flow of flows.flows()) {
@@ -116,7 +120,7 @@ async function manyConnections(all: ManyConnections): Promise<void> {
       `${source.lost()} of ${4 * count} events lost; ${records} records in memory, ${ended} of them with their end`,
   );
   print(
-    `the agent: ${((usedMs / elapsedMs) * 100).toFixed(1)} % of a processor, ${((usedMs * 1_000) / count).toFixed(0)} µs a connection`,
+    `the agent: ${((usedMs / elapsedMs) * 100).toFixed(1)} % of a processor, ${((usedMs * 1_000) / count).toFixed(0)} µs a connection; longest time without a turn ${Math.round(delay.max / 1e6)} ms`,
   );
   print(
     `a connection: ${microseconds(each)} of the processor with the programs, ${microseconds(reference.each)} without: ${(each / reference.each).toFixed(2)} times`,
