@@ -7,8 +7,7 @@ const web = { external_ip: 'fd16::1', external_port: 30_080 } as const;
 
 const backend = (last: number) => ({ ip_address: `fd01::1:0:0:0:${last}`, port: 8080 });
 
-/** Example values of cnat. */
-export const cnatExamples: readonly Example[] = [
+const examples: readonly Example[] = [
   {
     name: 'translation that replaces the client',
     ...changing(
@@ -56,3 +55,9 @@ export const cnatExamples: readonly Example[] = [
     ),
   },
 ];
+
+/** Example values of cnat, which the agent uses from v26.06 on. */
+export const cnatExamples: readonly Example[] = examples.map((one) => ({
+  ...one,
+  requires: 'cnat_set_snat_addresses_v2',
+}));

@@ -7,6 +7,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { AnyDescriptor, KeyedValue } from '#kvscheduler/api/descriptor.ts';
 import type { SkipReason } from '#test/support/requirements.ts';
+import type { Requests } from '#vpp/binapi/messages.gen.ts';
 import { Driver, descriptorOf, isManaged, readBack } from './driver.ts';
 
 export interface Example {
@@ -26,6 +27,8 @@ export interface Example {
   readonly isUnmarked?: true;
   /** VPP must be able to create TAPs. */
   readonly requiresTaps?: true;
+  /** Message that VPP must have: earlier releases lack it. */
+  readonly requires?: keyof Requests;
 }
 
 /** A southbound in a state that nothing else changes. */
@@ -33,6 +36,8 @@ export interface Backend {
   readonly name: string;
   /** Why it cannot create TAPs; absent: it can. */
   readonly withoutTaps?: SkipReason;
+  /** Whether it has a message; absent: all. */
+  has?(message: keyof Requests): boolean;
   /** Refusals and crashes are tried with the essential examples only. */
   readonly slow?: true;
   /** New descriptors, as after a restart of the agent. */
@@ -71,6 +76,9 @@ export function complianceSuite(
       test(example.name, async (context) => {
         const { withoutTaps = false } = backend;
         if (example.requiresTaps && withoutTaps) return context.skip(withoutTaps);
+        const { requires } = example;
+        if (requires && backend.has?.(requires) === false)
+          return context.skip(`this VPP has no ${requires}`);
         // a failure must not be the next example's
         context.after(() => new Driver(backend.descriptors()).resync([]));
         await context.test('is created, read back, changed and deleted', () =>

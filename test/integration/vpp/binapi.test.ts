@@ -17,6 +17,9 @@ import { VppProcess } from '../support/vpp-process.ts';
 
 const NONE = 0xffffffff;
 
+/** Of VPP from v26.06 on. */
+const messagesOfCnat = ['cnat_set_snat_addresses_v2', 'cnat_snat_addresses_dump'];
+
 describe('binary API of a real VPP', { skip: withoutVpp(), timeout: 180_000 }, () => {
   const vpp = new VppProcess();
   const clients: BinapiClient[] = [];
@@ -49,9 +52,12 @@ describe('binary API of a real VPP', { skip: withoutVpp(), timeout: 180_000 }, (
     const { client, lines } = await connect();
     const { version } = await client.request('show_version', {});
     assert.match(version, /^(24\.10|25\.10|26\.06|26\.10)/);
-    const missing = version.startsWith('24.10') ? ['feature_is_enabled'] : [];
+    const missing = [
+      ...(version.startsWith('24.10') ? ['feature_is_enabled'] : []),
+      ...(Number(version.slice(0, 2)) < 26 ? messagesOfCnat : []),
+    ];
     const warnings = lines.filter((line) => line.text.includes('does not support'));
-    assert.equal(warnings.length, missing.length);
+    assert.equal(warnings.length, missing.length > 0 ? 1 : 0);
     for (const name of bundledCatalog().services.keys())
       assert.equal(client.has(name), !missing.includes(name), name);
     const { reply } = await client.request('cli_inband', { cmd: 'show version' });
@@ -117,7 +123,7 @@ describe('binary API of a real VPP', { skip: withoutVpp(), timeout: 180_000 }, (
     await client.request('delete_loopback', { sw_if_index });
   });
 
-  test('replies to every dump in use with a non-empty list', async () => {
+  test('replies to every dump in use with a list', async () => {
     const { client } = await connect();
     await client.request('nat44_ed_plugin_enable_disable', {
       enable: true,
@@ -172,7 +178,7 @@ describe('binary API of a real VPP', { skip: withoutVpp(), timeout: 180_000 }, (
       vxlan_tunnel_v2_dump: { sw_if_index: NONE },
     };
     for (const [name, service] of bundledCatalog().services) {
-      if (service.kind === 'request') continue;
+      if (service.kind === 'request' || !client.has(name as keyof Dumps)) continue;
       const dump = name as keyof Dumps;
       const list = await client.dump(dump, (fields[dump] ?? {}) as never);
       assert.ok(Array.isArray(list), name);

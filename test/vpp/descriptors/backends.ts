@@ -68,6 +68,7 @@ export function backendOver(
     descriptorsWith,
     descriptors: () => descriptorsWith({}),
     state: () => vppState(client),
+    has: (message) => client.has(message),
     refuse: (n) => faulty.refuse(n),
     cut: (n) => faulty.cut(n),
     get changes() {
