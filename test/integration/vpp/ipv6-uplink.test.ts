@@ -28,6 +28,8 @@ describe('IPv6 at the links of a node', {
       nodes: 2,
       isDual: true,
       gateway: GATEWAY,
+      // the machine outside asks pods at their own addresses
+      contiv: { natExternalTrafficIPv6: 'never' },
       before: async ({ outside }) => {
         await outside.run('ip', 'addr', 'add', `${GATEWAY}/64`, 'dev', 'eth0', 'nodad');
         await outside.run('ip', 'addr', 'add', `${REMOTE}/128`, 'dev', 'lo', 'nodad');
