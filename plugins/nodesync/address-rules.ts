@@ -18,12 +18,14 @@ import {
 
 /**
  * Uses of an address: the destination of a route to the host of another node, the end of the tunnel to
- * its VPP (without an overlay the next hop), one at which sockets of this node reach node ports, a backend of a service, its cluster IP, or an external address of it.
+ * its VPP (without an overlay the next hop), one at which sockets of this node reach node ports, one at which its agent is asked with the
+ * credentials of a client, a backend of a service, its cluster IP, or an external address of it.
  */
 export const addressUses = [
   'route',
   'tunnel end',
   'node port',
+  'agent',
   'endpoint',
   'cluster IP',
   'external address',
@@ -48,11 +50,11 @@ export const addressReasons = {
   'link-local, IPv6': { phrase: 'is a link-local address', refuses: addressUses },
   'link-local, IPv4': {
     phrase: 'is a link-local address',
-    refuses: ['route', 'node port', 'endpoint', 'cluster IP', 'external address'],
+    refuses: ['route', 'node port', 'agent', 'endpoint', 'cluster IP', 'external address'],
   },
   'this node': {
     phrase: 'is an address of this node',
-    refuses: ['route', 'tunnel end', 'node port'],
+    refuses: ['route', 'tunnel end', 'node port', 'agent'],
   },
   gateway: {
     phrase: 'is the default gateway',
@@ -60,9 +62,12 @@ export const addressReasons = {
   },
   'pod subnet': {
     phrase: 'is in the pod subnet',
-    refuses: ['route', 'tunnel end', 'node port', 'external address'],
+    refuses: ['route', 'tunnel end', 'node port', 'agent', 'external address'],
   },
-  'service subnet': { phrase: 'is in the subnet of services', refuses: ['route', 'node port'] },
+  'service subnet': {
+    phrase: 'is in the subnet of services',
+    refuses: ['route', 'node port', 'agent'],
+  },
   'host link subnet': {
     phrase: 'is in the subnet of the links between VPP and the hosts',
     refuses: ['route', 'node port', 'external address'],

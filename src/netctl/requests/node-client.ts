@@ -12,6 +12,8 @@ import type { TlsOptions } from './http-options.ts';
 import { RequestError } from './request-failure.ts';
 
 const UNAUTHORIZED = 401;
+/** Of a reply that is a failure: more than its text that is shown. */
+const MAX_FAILURE_BYTES = 65_536;
 /** A node that is down drops packets: no reason to wait as long as for a reply. */
 const CONNECT_SHARE = 0.5;
 
@@ -36,6 +38,8 @@ export interface NodeRequest {
   readonly repliesWith?: readonly number[] | undefined;
   /** How long the reply may be silent, when it is not as long as all others. */
   readonly silenceMs?: number;
+  /** A longer reply is a failure. */
+  readonly maxBytes?: number;
   /** Without credentials: the body has them. */
   readonly isLogin?: boolean;
 }
@@ -100,7 +104,7 @@ export class NodeClient {
     authorization: string | undefined,
   ): AsyncGenerator<Uint8Array, void, void> {
     const { clock, timeoutMs, signal } = this.#options;
-    const { silenceMs = timeoutMs } = request;
+    const { silenceMs = timeoutMs, maxBytes = Number.POSITIVE_INFINITY } = request;
     const where = this.#where(node);
     const silence = new AbortController();
     const limit = (what: 'answer' | 'connection', ms: number): Timer =>
@@ -119,12 +123,17 @@ export class NodeClient {
       const { statusCode: status = 0, headers } = reply;
       const isReply = (status >= 200 && status <= 299) || request.repliesWith?.includes(status);
       if (!isReply) {
-        const body = (await reply.setEncoding('utf8').toArray()).join('');
-        const why = failureOfStatus(status, body);
+        const why = failureOfStatus(status, await beginOf(reply));
         throw new RequestError({ ...why, challenge: headers['www-authenticate'] }, { where });
       }
+      let bytes = 0;
       for await (const piece of reply as AsyncIterable<Uint8Array>) {
         timer.cancel();
+        bytes += piece.length;
+        if (bytes > maxBytes) {
+          const long = failure('invalid-reply', `the reply has more than ${maxBytes} bytes`);
+          throw new RequestError(long, { where });
+        }
         yield piece;
         timer = limit('answer', silenceMs);
       }
@@ -185,4 +194,15 @@ export class NodeClient {
     const at = `${address}:${port ?? this.#options.port}`;
     return name === host || name === at ? at : `${name} (${at})`;
   }
+}
+
+async function beginOf(reply: AsyncIterable<Uint8Array>): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of reply) {
+    pieces.push(piece);
+    bytes += piece.length;
+    if (bytes >= MAX_FAILURE_BYTES) break;
+  }
+  return Buffer.concat(pieces).toString();
 }

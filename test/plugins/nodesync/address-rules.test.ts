@@ -37,11 +37,11 @@ describe('an address from outside', () => {
   });
 
   it('that this node uses is refused where it would cut off this node', () => {
-    const [nodePort, external] = ['node port', 'external address'];
-    assert.deepEqual(refusedFor('172.16.0.5'), ['route', 'tunnel end', nodePort]);
+    const [nodePort, agent, external] = ['node port', 'agent', 'external address'];
+    assert.deepEqual(refusedFor('172.16.0.5'), ['route', 'tunnel end', nodePort, agent]);
     assert.deepEqual(refusedFor('192.168.16.254'), ['route', nodePort, external]);
-    assert.deepEqual(refusedFor('10.1.9.9'), ['route', 'tunnel end', nodePort, external]);
-    assert.deepEqual(refusedFor('10.96.0.1'), ['route', nodePort]);
+    assert.deepEqual(refusedFor('10.1.9.9'), ['route', 'tunnel end', nodePort, agent, external]);
+    assert.deepEqual(refusedFor('10.96.0.1'), ['route', nodePort, agent]);
     assert.deepEqual(refusedFor('172.30.1.2'), ['route', nodePort, external]);
     assert.deepEqual(refusedFor('192.168.30.7'), ['route', nodePort, external]);
   });

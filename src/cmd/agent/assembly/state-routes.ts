@@ -128,6 +128,7 @@ export function stateRoutes(
       label,
       http: settings.http,
       nodes,
+      net,
       addressOf: environment.agentAddress,
       ownStatus,
       clock,

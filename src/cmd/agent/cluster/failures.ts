@@ -28,7 +28,8 @@ const remedies: Readonly<Record<FailureReason, string>> = {
   busy: 'The agent has too many requests: wait some seconds.',
   status: 'The log of the agent says more (kubectl -n kube-system logs).',
   'invalid-reply': 'Another program has the port, or the agent has another release: upgrade it.',
-  'no-address': 'Check the addresses of the Node object: none of them can be that of a host.',
+  'no-address':
+    'Check the addresses of the Node object: none of them can be that of another host (docs/networking.md).',
 };
 
 /** In the document about the cluster. */

@@ -1,6 +1,7 @@
 /**
  * Asks the agents of other nodes, in the name of a client of this one: with its credentials, so that it gets what it
- * may read there itself. Addresses are those of the records of the nodes, and no other.
+ * may read there itself. Addresses are those of the records of the nodes, and no other: where a pod could answer, it
+ * would get the credentials.
  */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -8,9 +9,11 @@ import { checkServerIdentity } from 'node:tls';
 import type { Clock } from '#infra/clock/clock.ts';
 import { type HttpConfig, parseEndpoint } from '#infra/http/config.ts';
 import { NotFoundError } from '#infra/http/route.ts';
+import { parseIp } from '#models/ip.ts';
 import type { TlsOptions } from '#netctl/requests/http-options.ts';
 import { NodeClient } from '#netctl/requests/node-client.ts';
-import { type Node, type NodeSyncApi, whyNoHost } from '#plugins/nodesync/api.ts';
+import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
+import { AddressRules, type Node, type NodeSyncApi } from '#plugins/nodesync/api.ts';
 
 /** A node that is down must not keep the requests of a page waiting. */
 const TIMEOUT_MS = 6_000;
@@ -25,6 +28,7 @@ export interface OtherAgentsDeps {
   readonly label: string;
   readonly http: HttpConfig;
   readonly nodes: Pick<NodeSyncApi, 'allNodes'>;
+  readonly net: Pick<Ipv4NetApi, 'ownNetwork'>;
   /** Addresses of the agents of a demonstration; undefined: those of their nodes, with the port of this one. */
   readonly addressOf: ((node: string) => AgentAddress | undefined) | undefined;
   readonly clock: Clock;
@@ -74,7 +78,7 @@ export class OtherAgents {
     const { http, addressOf, clock } = this.#deps;
     const { name, id } = node;
     const own = parseEndpoint(http.endpoint)?.port ?? 0;
-    const { host, port = own } = addressOf?.(name) ?? { host: hostOf(node) };
+    const { host, port = own } = addressOf?.(name) ?? { host: this.#hostOf(node) };
     this.#tls ??= tlsOptions(http);
     const client = new NodeClient({
       port,
@@ -87,11 +91,12 @@ export class OtherAgents {
     });
     return { client, node: { name, id, host, vppAddress: undefined } };
   }
-}
 
-/** The first address that a host can have: a node writes its own record. */
-function hostOf({ managementAddresses }: KnownNode): string | undefined {
-  return managementAddresses.find((address) => whyNoHost(address) === undefined);
+  /** The first address that the host of another node can have: a node writes its own record. */
+  #hostOf({ managementAddresses }: KnownNode): string | undefined {
+    const rules = new AddressRules(this.#deps.net.ownNetwork());
+    return managementAddresses.find((one) => rules.whyNot('agent', parseIp(one)) === undefined);
+  }
 }
 
 /**

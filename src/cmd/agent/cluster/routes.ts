@@ -59,9 +59,9 @@ export function clusterRoutes(deps: ClusterRoutesDeps): Route[] {
         try {
           const asked = matching.slice(0, limit);
           const own = { thisNode: label, read: deps.ownStatus };
-          const { signal } = new AbortController();
-          const ask = (node: KnownNode) => agents.of(node, request.authorization, signal);
-          const found = await clusterStatus(asked, own, ask);
+          const ask = (node: KnownNode, signal: AbortSignal) =>
+            agents.of(node, request.authorization, signal);
+          const found = await clusterStatus(asked, own, ask, clock);
           const total = agents.all().length;
           const known = { cluster, thisNode: label, total };
           return streamedJson({ ...known, matching: matching.length, ...found }, clock);

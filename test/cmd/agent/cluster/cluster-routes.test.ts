@@ -1,7 +1,7 @@
 /** Agents that ask each other for what a client of one of them wants to see. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import type { AgentAddress } from '#cmd/agent/cluster/other-agents.ts';
@@ -21,9 +21,28 @@ describe('an agent that asks others', { timeout: 120_000 }, () => {
   /** Another program at the address of a node, which sends a page. */
   const webServer = createServer(({ url = '' }, response) => {
     asked.push(url);
+    if (isLate) {
+      lateReplies.push(response);
+      return;
+    }
+    if (endlessStatus) {
+      response.statusCode = endlessStatus;
+      const send = (): void => {
+        while (!response.destroyed && response.write('x'.repeat(65_536)));
+        response.once('drain', send);
+      };
+      response.on('close', () => endlessEnds++);
+      send();
+      return;
+    }
     response.setHeader('content-type', 'text/html');
     response.end('<script>alert(1)</script>');
   });
+  /** Status of replies that never end; 0: all end. */
+  let endlessStatus = 0;
+  let endlessEnds = 0;
+  let isLate = false;
+  const lateReplies: ServerResponse[] = [];
   let first: RunningAgent;
   let second: RunningAgent;
   before(async () => {
@@ -91,6 +110,35 @@ describe('an agent that asks others', { timeout: 120_000 }, () => {
       some.nodes.map(({ name }) => name),
       ['node2'],
     );
+  });
+
+  it('ends a reply that does not end, whatever its status is', async () => {
+    for (const status of [200, 500]) {
+      endlessStatus = status;
+      const { nodes } = (await get('/contiv/v1/cluster?search=node3')).body as ClusterStatus;
+      assert.equal(nodes[0]!.failure!.reason, status === 200 ? 'invalid-reply' : 'status');
+    }
+    endlessStatus = 0;
+    await until(async () => endlessEnds === 2);
+  });
+
+  it('ends what it asks for clients that leave before the reply begins', async () => {
+    const url = `http://127.0.0.1:${first.agent.port}/contiv/v1/cluster/events?node=node3`;
+    isLate = true;
+    const leaving = Array.from({ length: 8 }, async () => {
+      const left = new AbortController();
+      const reply = fetch(url, { headers: reader, signal: left.signal });
+      reply.catch(() => undefined);
+      await until(async () => lateReplies.length === 8);
+      left.abort();
+    });
+    await Promise.all(leaving);
+    isLate = false;
+    const closed = Promise.all(lateReplies.map((reply) => once(reply, 'close')));
+    for (const reply of lateReplies) reply.write('x');
+    await closed;
+    const { status } = await get('/contiv/v1/cluster/events?node=node3');
+    assert.equal(status, 200);
   });
 
   it('says of itself the same as to others', async () => {

@@ -17,6 +17,11 @@ import { OtherAgents } from '../../../../src/cmd/agent/cluster/other-agents.ts';
 
 const folder = temporaryFolder('other-agents');
 const file = (name: string) => join(folder, name);
+const ownNetwork = {
+  addresses: ['192.168.16.1'],
+  gateways: [],
+  subnets: { 'pod subnet': ['10.1.0.0/16'], 'service subnet': ['10.96.0.0/12'] },
+};
 const defaults = parseConfig(httpSchema, '', undefined).value;
 
 describe('agents with HTTPS', { skip: withoutOpenssl() }, () => {
@@ -60,6 +65,7 @@ describe('agents with HTTPS', { skip: withoutOpenssl() }, () => {
         'client-cert-files': clients.map((name) => file(`${name}.crt`)),
       },
       nodes: { allNodes: () => new Map() },
+      net: { ownNetwork: () => ownNetwork },
       addressOf: () => ({ host: '127.0.0.1', port }),
       clock: systemClock,
     });
@@ -81,5 +87,30 @@ describe('agents with HTTPS', { skip: withoutOpenssl() }, () => {
     await assert.rejects(ask('elsewhere', 'shared', ['ca']), { code: 'CV_NETCTL_REQUEST' });
     await assert.rejects(ask('foreign', 'shared', ['ca']), { code: 'CV_NETCTL_REQUEST' });
     await assert.rejects(ask('node', 'shared'), { code: 'CV_NETCTL_REQUEST' });
+  });
+});
+
+describe('the address of an agent', () => {
+  const agents = new OtherAgents({
+    label: 'node1',
+    http: defaults,
+    nodes: { allNodes: () => new Map() },
+    net: { ownNetwork: () => ownNetwork },
+    addressOf: undefined,
+    clock: systemClock,
+  });
+  const { signal } = new AbortController();
+  const hostOf = (...managementAddresses: string[]) =>
+    agents.of({ name: 'node2', id: 2, managementAddresses }, 'Bearer x', signal).node.host;
+
+  it('is the first of its Node object that its host can have', () => {
+    assert.equal(hostOf('node2', '127.0.0.1', '192.168.16.2', '192.168.16.3'), '192.168.16.2');
+    assert.equal(hostOf('::1', '2001:db8::2'), '2001:db8::2');
+  });
+
+  it('is none of a pod, of a service, of this node, or of the link, which would get the credentials', () => {
+    for (const address of ['10.1.3.4', '10.96.0.10', '192.168.16.1', '169.254.169.254', 'fe80::1'])
+      assert.equal(hostOf(address), undefined, address);
+    assert.equal(hostOf(), undefined);
   });
 });
