@@ -23,7 +23,7 @@ import {
 import type { FoundNodeConfig, NodeConfigReader } from './node-config-reader.ts';
 import { startupSettings } from './startup-settings.ts';
 import type { StolenNic } from './stolen-nic.ts';
-import { hasCnatSettings } from './vpp-version.ts';
+import { hasCnatSettings, type VppProgram } from './vpp-program.ts';
 import type { Preparation, VppStart } from './vswitch.ts';
 
 export interface HostPreparationDeps {
@@ -38,8 +38,7 @@ export interface HostPreparationDeps {
   readonly agentCopy: AgentCopy;
   readonly nic: StolenNic;
   readonly pci: Pick<PciDevices, 'bind'>;
-  /** The line by which VPP names its version; empty: unknown. */
-  readonly vppVersion: () => Promise<string>;
+  readonly vppProgram: () => Promise<VppProgram>;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -72,7 +71,7 @@ export class HostPreparation implements Preparation {
     const named = this.#namedNics(nodeConfig);
     if (name === undefined) await this.#bindVmxnet3(named);
     if (given) return { configuration: givenFile, ...given };
-    return this.#generate(stolen, named, hasCnatSettings(await this.#deps.vppVersion()));
+    return this.#generate(stolen, named, hasCnatSettings(await this.#deps.vppProgram()));
   }
 
   whenLost(stop: AbortSignal): Promise<Error> {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { generatedStartup, pciNicOf } from '#init/generated-startup.ts';
 import { startupSettings } from '#init/startup-settings.ts';
-import { hasCnatSettings } from '#init/vpp-version.ts';
+import { hasCnatSettings } from '#init/vpp-program.ts';
 
 describe('a generated startup configuration', () => {
   it('has the sockets in its folder, and lets VPP take no NIC that nothing names', () => {
@@ -31,8 +32,19 @@ describe('a generated startup configuration', () => {
       ['vpp v26.10-rc0~1-gabc built by root', true],
       ['vpp v25.10-release built by root', false],
       ['', false],
-    ] as const)
-      assert.equal(hasCnatSettings(version), has, version);
+    ] as const) {
+      const plugins = ['acl_plugin.so', 'cnat_plugin.so'];
+      assert.equal(hasCnatSettings({ version, plugins }), has, version);
+      assert.ok(!hasCnatSettings({ version, plugins: plugins.slice(0, 1) }), version);
+    }
+  });
+
+  it('names sections only of plugins that the image of VPP keeps', () => {
+    const dockerfile = readFileSync(new URL('../../Dockerfile', import.meta.url), 'utf8');
+    const text = generatedStartup({ folder: '/run/vpp', devices: [], hasCnat: true });
+    const plugins = ['cnat', 'dpdk'].filter((name) => text.includes(name));
+    assert.deepEqual(plugins, ['cnat', 'dpdk']);
+    for (const name of plugins) assert.ok(dockerfile.includes(` ! -name ${name}_plugin.so`), name);
   });
 
   it('finds the PCI device of an interface by its name in VPP', () => {

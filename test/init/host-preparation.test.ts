@@ -87,7 +87,7 @@ class Host {
         localFolder: join(this.folder, 'none'),
         mirrorFolder: this.#mirrorFolder,
       }),
-      vppVersion: async () => 'vpp v26.06-release',
+      vppProgram: async () => ({ version: 'vpp v26.06-release', plugins: ['cnat_plugin.so'] }),
       pci: {
         bind: async (address, driver) => {
           this.bound.push(`${address} ${driver}`);

@@ -17,7 +17,7 @@ import { NodeConfigReader } from '#init/node-config-reader.ts';
 import { removeStaleSocket } from '#init/stale-socket.ts';
 import { StolenNic } from '#init/stolen-nic.ts';
 import { VppMessages } from '#init/vpp-messages.ts';
-import { vppVersion } from '#init/vpp-version.ts';
+import { vppProgram } from '#init/vpp-program.ts';
 import { type AgentProgram, Vswitch } from '#init/vswitch.ts';
 import { sysfsPciDevices } from '#stn/daemon/pci-devices.ts';
 import type { StnDaemon } from '#stn/daemon-client.ts';
@@ -120,7 +120,7 @@ function hostPreparation(flags: InitFlags, settings: InitSettings, log: Logger):
     nodeConfigs: new NodeConfigReader({ ...databases, localFolder }),
     agentCopy: new AgentCopy(databases),
     pci: sysfsPciDevices(systemClock),
-    vppVersion: () => vppVersion(flags.vppBin),
+    vppProgram: () => vppProgram(flags.vppBin),
     nic: new StolenNic({
       ...ports,
       daemon: () => stnDaemon(socket),
