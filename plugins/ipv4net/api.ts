@@ -67,6 +67,8 @@ export interface PodBandwidth {
 export interface Ipv4NetApi {
   /** Features in use that are not supported yet, each with the number of objects. */
   unsupportedFeatures(): readonly string[];
+  /** Why what leaves the cluster in IPv6 keeps the addresses of pods although it should not; undefined: it does as configured. */
+  natProblem(): string | undefined;
   /** Why pods have a smaller MTU than the configured one; undefined: they have it. */
   mtuProblem(): string | undefined;
   /** Addresses of this node on the main interface as CIDRs, that of the tunnels first. */

@@ -51,6 +51,10 @@ export class NodeInputReader {
     return this.#mtuProblem;
   }
 
+  get natProblem(): string | undefined {
+    return this.#natProblem;
+  }
+
   /** @throws AbortEventError: an incomplete configuration would remove the missing values */
   async read(ctx: ResyncContext): Promise<NodeInput> {
     const { conf, nodes, ipam, host } = this.#deps;
@@ -93,10 +97,13 @@ export class NodeInputReader {
 
   async #readNatFamilies(ctx: ResyncContext): Promise<readonly IpFamily[]> {
     const { conf, ipam, vpp } = this.#deps;
-    if (!conf.natExternalTraffic()) return [];
+    const isOn = conf.natExternalTraffic();
     const ipv6 = ipam.families().find(({ family }) => family === 6);
     const { transport, mainVrf } = conf.routing();
-    if (!ipv6 || transport === 'nooverlay' || !wantsSourceNat(conf, ipv6)) return [4];
+    if (!isOn || !ipv6 || transport === 'nooverlay' || !wantsSourceNat(conf, ipv6)) {
+      this.#natProblem = undefined;
+      return isOn ? [4] : [];
+    }
     const problem = ipv6NatProblem(
       mainVrf,
       await ctx.callPort('vpp/has cnat', () => vpp.hasCnat()),

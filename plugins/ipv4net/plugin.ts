@@ -245,6 +245,10 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
     return this.state.known?.unsupported.texts() ?? [];
   }
 
+  natProblem(): string | undefined {
+    return this.#inputReader.natProblem;
+  }
+
   mtuProblem(): string | undefined {
     return this.#inputReader.mtuProblem;
   }

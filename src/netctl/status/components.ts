@@ -103,6 +103,11 @@ export const components: Readonly<Record<string, ComponentHelp>> = {
     remedy:
       'Pods have the MTU that the text names. Increase the MTU of the NIC, on all nodes, or correct mtuSize in contiv.conf; 0 derives it.',
   },
+  'source-nat': {
+    fails: 'nothing',
+    remedy:
+      'Use VPP v26.06 or later, and mainVRFID: 0. Otherwise set natExternalTrafficIPv6: never, and lead the networks outside to the pod subnet.',
+  },
   addresses: {
     fails: 'nothing',
     remedy:

@@ -20,13 +20,14 @@ export function registerNodeProblems(
   { ipam, ipv4net, pods, kubeState, clock }: NodeProblemDeps,
 ): void {
   status.registerProblem('mtu', 'none', () => ipv4net.mtuProblem());
+  status.registerProblem('source-nat', 'none', () => ipv4net.natProblem());
   status.registerProblem('addresses', 'none', () => {
     const full = ipam.usage().filter(({ allocated, capacity }) => allocated >= capacity);
     if (full.length === 0) return undefined;
     const texts = full.map(
       ({ family, allocated, capacity }) => `IPv${family}: ${allocated} of ${capacity} are in use`,
     );
-    return `no address is free for another pod: ${texts.join('; ')} (GET /contiv/v1/allocations)`;
+    return `no address is free for another pod: ${texts.join('; ')} (GET /contiv/v1/ipam/allocations)`;
   });
   status.registerProblem('reflector', 'none', () => {
     // Without etcd the records are those of the mirror: the component etcd says so.
