@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineError } from '#infra/errors/errors.ts';
-import { isAnswered } from '#infra/process/socket.ts';
+import { isUnanswered } from '#infra/process/socket.ts';
 import { cniFolders, OWN_CONFIGURATION, OWN_PROGRAM } from '../check/cni-folders.ts';
 import { HostFiles } from '../check/host-files.ts';
 import { type Command, type CommandContext, type CommandInput, ExitCode } from '../command.ts';
@@ -16,7 +16,8 @@ export const UndeployRefusedError = defineError({
     'netctl undeploy --dry-run lists what it would do. docs/install.md says how the agent is kept from running.',
 });
 
-const RUNNING = 'the agent of this node runs, and would configure it again: stop it first';
+const RUNNING =
+  'the agent of this node runs, or only root may see that it does not: stop it first, because it would configure the node again';
 
 /** The part of its context that the command uses. */
 export type UndeployContext = Pick<
@@ -57,7 +58,7 @@ export async function undeployFrom(
   context: UndeployContext,
   { options }: Pick<CommandInput, 'options'>,
 ): Promise<ExitCode> {
-  const isRunning = await isAnswered(context.localSocket);
+  const isRunning = !(await isUnanswered(context.localSocket));
   const steps = stepsOf(root, context, agentArguments(options), isRunning);
   const isDryRun = options['dry-run'] === true;
   if (isRunning && !isDryRun) throw new UndeployRefusedError(RUNNING);

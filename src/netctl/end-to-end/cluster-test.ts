@@ -32,6 +32,8 @@ export const TestSetupError = defineError({
     'netctl test --help says what the test needs; netctl status shows the state of the agents.',
 });
 
+/** Of a namespace; a test removes no other, whatever its labels are. */
+const PREFIX = 'netctl-test-';
 const POLL_MS = 500;
 const START_LIMIT_MS = 120_000;
 /** Longer than a client tries. */
@@ -54,7 +56,7 @@ export async function testCluster(
   { kubernetes, nodes, image }: ClusterTestOptions,
 ): Promise<readonly TestCase[]> {
   await removeOldNamespaces(context, kubernetes);
-  const name = `netctl-test-${Buffer.from(systemRandom.bytes(4)).toString('hex')}`;
+  const name = `${PREFIX}${Buffer.from(systemRandom.bytes(4)).toString('hex')}`;
   const test = new ClusterTest(context, kubernetes, name, nodes);
   try {
     return await test.run(image ?? (await imageOfAgents(kubernetes, context.signal)));
@@ -242,7 +244,7 @@ async function removeOldNamespaces(
   }
   for await (const { metadata } of api.list<Namespace>('/api/v1/namespaces', signal, selection)) {
     const age = clock.wallTime() - Date.parse(metadata?.creationTimestamp ?? '');
-    if (metadata?.name !== undefined && age > LONGEST_SECONDS * 1000)
+    if (metadata?.name?.startsWith(PREFIX) && age > LONGEST_SECONDS * 1000)
       await api.delete(`/api/v1/namespaces/${metadata.name}`, signal);
   }
 }

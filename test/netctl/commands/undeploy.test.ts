@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -118,6 +118,23 @@ describe('netctl undeploy', () => {
     assert.equal(await undeployFrom(root, context({ code: 1 }), { options }), ExitCode.Failure);
     assert.match(warned, /not removed\. Correct the cause/);
     assert.ok(has(PROGRAM));
+  });
+
+  it('refuses where only root may see whether the agent runs', async (t) => {
+    if (process.getuid!() !== 0) return t.skip('needs root, to be another user');
+    const server = createServer().listen(join(root, 'agent.sock'));
+    await new Promise((resolve) => server.once('listening', resolve));
+    try {
+      chmodSync(root, 0o755);
+      chmodSync(join(root, 'agent.sock'), 0o600);
+      process.seteuid!(65_534);
+      const refused = undeployFrom(root, context(), { options: { yes: true } });
+      await assert.rejects(refused, { code: 'CV_NETCTL_UNDEPLOY' });
+    } finally {
+      process.seteuid!(0);
+      server.close();
+    }
+    assert.ok(has(CONFIGURATION));
   });
 
   it('refuses while the agent runs', async () => {

@@ -1,4 +1,4 @@
-/** Where what leaves the cluster in IPv6 gets the address of the node, and what is said where it should and does not. */
+/** Settings and networks in which IPv6 leaves the cluster with the address of the node, and the problem when VPP cannot do it. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { nodeValue, sorted, TestNode } from '../test-node.ts';
