@@ -9,7 +9,7 @@ import { KubernetesApi } from '#netctl/nodes/kubernetes-api.ts';
 
 const NAMESPACES = '/api/v1/namespaces';
 const labels = { 'app.kubernetes.io/managed-by': 'netctl-test' };
-const old = '2020-01-01T00:00:00Z';
+const LONG_AGO = '2020-01-01T00:00:00Z';
 
 class KeptRequests implements ApiTransport {
   readonly requests: ApiRequest[] = [];
@@ -79,12 +79,12 @@ describe('netctl test in a cluster', () => {
     const server = new KeptRequests();
     const now = new Date().toISOString();
     for (const [name, created] of [
-      ['netctl-test-11111111', old],
+      ['netctl-test-11111111', LONG_AGO],
       // another test runs
       ['netctl-test-22222222', now],
       ['netctl-test-33333333', undefined],
-      // somebody has put the label on it
-      ['production', old],
+      // it has the label by mistake
+      ['production', LONG_AGO],
     ] as const)
       server.namespaces.set(name, created);
     const stop = new AbortController();
