@@ -1,4 +1,4 @@
-/** What a test of a cluster leaves in it, against an API server that keeps requests alone. */
+/** Namespaces that a test of a cluster leaves, against an API server that keeps requests alone. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { systemClock } from '#infra/clock/system.ts';
