@@ -28,6 +28,7 @@ const nameTemplates: Readonly<Record<string, string>> = {
   'ligato.vpp.nat.Nat44AddressPool':
     '{{if .Name}}{{.Name}}{{else}}vrf/{{.VrfId}}/address/{{.FirstIp}}{{with .LastIp}}-{{.}}{{end}}{{end}}',
   'ligato.vpp.nat.DNat44': '{{.Label}}',
+  'ligato.vpp.nat.CnatTranslation': '{{.Protocol}}/{{.ExternalIp}}/{{.ExternalPort}}',
   'ligato.vpp.stn.Rule': '{{.Interface}}/ip/{{.IpAddress}}',
   'ligato.vpp.punt.IPRedirect': 'l3/{{.L3Protocol}}/tx/{{.TxInterface}}',
   'ligato.vpp.punt.ToHost': 'l3/{{.L3Protocol}}/l4/{{.L4Protocol}}/port/{{.Port}}',

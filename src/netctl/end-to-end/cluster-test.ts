@@ -4,7 +4,8 @@
  * reach into them.
  */
 import { systemRandom } from '#infra/clock/system.ts';
-import { CodedError, defineError, errorText } from '#infra/errors/errors.ts';
+import { defineError, errorText } from '#infra/errors/errors.ts';
+import { ApiNotFoundError } from '#ksr/api-server/api-errors.ts';
 import type { CommandContext } from '../command.ts';
 import type { KubernetesApi } from '../nodes/kubernetes-api.ts';
 import { judged } from './judged.ts';
@@ -230,7 +231,7 @@ class ClusterTest {
 }
 
 function isNotFound(thrown: unknown): boolean {
-  return thrown instanceof CodedError && thrown.code === 'CV_KSR_API_NOT_FOUND';
+  return thrown instanceof ApiNotFoundError;
 }
 
 /** Those of tests that were killed. */

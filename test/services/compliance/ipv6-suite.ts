@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Place, ServiceCluster, StartServiceCluster } from '../service-cluster.ts';
-import { assertBackends, assertNone } from './answers.ts';
+import { assertBackends, assertClient, assertNone } from './answers.ts';
 import { connectBoth } from './connect.ts';
 import { openFifty } from './open-connections.ts';
 import { a, b, both, host1, host2, serviceRecords, x } from './records.ts';
@@ -66,12 +66,13 @@ export function ipv6Suite(start: StartServiceCluster): void {
       assertBackends(await connect(a, balanced!, 80, ENOUGH), ['b', 'x']);
     });
 
-    it('have host ports, for the pods and the host of the same node', async () => {
-      for (const address of [cluster.vppAddressOf('node1'), cluster.addressOf(host1)]) {
+    it('have host ports, for the pods and the host of the same node, and at VPP for those of others, whose sources are translated', async () => {
+      const ofVpp = cluster.vppAddressOf('node1');
+      for (const address of [ofVpp, cluster.addressOf(host1)])
         for (const from of [a, b, host1])
           assertBackends(await connect(from, address, HOST_PORT, 3), ['a'], address);
-        assertNone(await connect(x, address, HOST_PORT), address);
-      }
+      assertClient(await connect(x, ofVpp, HOST_PORT), cluster.vppAddressOf('node2'));
+      assertNone(await connect(x, cluster.addressOf(host1), HOST_PORT));
     });
 
     it('refuse a pod whose packets are to be translated', async () => {

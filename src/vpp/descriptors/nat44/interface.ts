@@ -142,6 +142,8 @@ export function nat44InterfaceDescriptor({
         if ('node' in step && !addedNodes.includes(step.node) && !step.isOn) {
           const { node } = step;
           if (![...features].some((one) => nodesOf[one].includes(node) && isThere(one))) return;
+          // beside the other side VPP has another one in its place
+          if (node === 'in2out' && isThere('out')) return;
         }
         await set(index, { ...step, isOn: !step.isOn }, hasWorkers);
         // from here on its feature is as before
