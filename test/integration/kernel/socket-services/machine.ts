@@ -108,7 +108,8 @@ export class SocketClient {
 
   /** An address of its namespace. */
   async addAddress(address: string): Promise<void> {
-    await this.#namespace.run('ip', 'address', 'add', address, 'dev', 'lo');
+    const options = address.includes(':') ? ['nodad'] : [];
+    await this.#namespace.run('ip', 'address', 'add', address, 'dev', 'lo', ...options);
   }
 
   /** A link whose packets are lost, with an address, and a neighbor on it. */
