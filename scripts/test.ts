@@ -20,7 +20,7 @@ import { countAll, countsText, fileText, skipLines } from './lib/test-report.ts'
 import { runsAlone, runsOnlyInTestVpp, VPP_FILE_LIMIT_MS } from './lib/vpp-report.ts';
 
 /** `npm run test:vpp` and `npm run soak -- tables` run all of them. */
-const PARTS = 4;
+const PARTS = 8;
 /** Many files wait for a time, for a program or for a browser most of the time. */
 const WORKERS = Math.min(4, availableParallelism() + 2);
 

@@ -1,7 +1,7 @@
 /**
- * The long suites are tables of cases. `npm test` runs one of four parts of each table, and the commit decides
+ * The long suites are tables of cases. `npm test` runs one of eight parts of each table, and the commit decides
  * which (scripts/lib/part-of-commit.ts); `npm run test:vpp`, `npm run soak -- tables`, `npm test -- <word>` and
- * `node --test` run all cases. SUITE_PART=2/4 runs the second of four parts.
+ * `node --test` run all cases. SUITE_PART=2/8 runs the second of eight parts.
  */
 const part = process.env['SUITE_PART'];
 
