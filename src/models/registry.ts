@@ -27,6 +27,7 @@ import { vppRouteModel } from './vpp/route.ts';
 import { segmentationModel } from './vpp/segmentation.ts';
 import { stnRuleModel } from './vpp/stn-rule.ts';
 import { vrfTableModel } from './vpp/vrf-table.ts';
+import { wireguardPeerModel } from './vpp/wireguard-peer.ts';
 import { xConnectModel } from './vpp/xconnect.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: models of many value types are in one list
@@ -36,6 +37,7 @@ export const configModels: readonly ConfigModel[] = [
   vppInterfaceModel,
   segmentationModel,
   bandwidthLimitModel,
+  wireguardPeerModel,
   bridgeDomainModel,
   fibEntryModel,
   xConnectModel,

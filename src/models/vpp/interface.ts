@@ -4,6 +4,7 @@ import { interfaceNameRule } from '../interface-name.ts';
 import { keyTemplate } from '../key-template.ts';
 import { unordered } from '../rules.ts';
 import { Interface } from './interface.gen.ts';
+import { wireguardKeyRule } from './wireguard-key.ts';
 
 /** UDP port of VXLAN, unless a tunnel names another one. */
 export const VXLAN_PORT = 4789;
@@ -29,6 +30,7 @@ export const vppInterfaceModel = defineModel<Interface>({
     rx_modes: unordered(({ queue }) => queue),
     rx_placements: unordered(({ queue }) => queue),
     vxlan: { src_address: orAllocated(ipAddressRule), dst_address: orAllocated(ipAddressRule) },
+    wireguard: { src_addr: ipAddressRule, public_key: wireguardKeyRule },
     afpacket: { linux_interface: interfaceNameRule },
     bond: { bonded_interfaces: unordered(({ name }) => name) },
   },
