@@ -6,6 +6,7 @@ export type InterfaceKind =
   | 'tap'
   | 'af-packet'
   | 'vxlan'
+  | 'wireguard'
   | 'memif'
   | 'sub'
   | 'nic';
@@ -57,7 +58,7 @@ export type NewInterface = Pick<SimInterface, 'kind' | 'name' | 'deviceType' | '
 
 const DEFAULT_MTU = 9000;
 
-const NO_MAC = '00:00:00:00:00:00';
+export const NO_MAC = '00:00:00:00:00:00';
 
 /** False for local0 and for interfaces in IP mode. */
 export function isEthernet(iface: SimInterface): boolean {

@@ -35,6 +35,8 @@ import { tableMessages } from './tables.ts';
 import { tapMessages } from './tap.ts';
 import { TrafficCounters } from './traffic-counters.ts';
 import { vxlanMessages } from './vxlan.ts';
+import { Wireguard } from './wireguard.ts';
+import { WireguardLinks } from './wireguard-links.ts';
 
 /** A simulated VPP process: all state from its start to its end. */
 export interface SimVppProcess {
@@ -54,6 +56,7 @@ export function startProcess(deps: {
   readonly random: Random;
   readonly dhcpServer: SimDhcpServer;
   readonly nics?: SimNics;
+  readonly wireguardLinks?: WireguardLinks;
   readonly crash: (why: string) => void;
 }): SimVppProcess {
   const { clock, random, crash } = deps;
@@ -72,6 +75,7 @@ export function startProcess(deps: {
   const acls = new Acls(interfaces);
   const arcs = new FeatureArcs(interfaces);
   const nat = new Nat44({ clock, interfaces, addresses, fib, arcs, crash });
+  const wireguard = new Wireguard(interfaces, deps.wireguardLinks ?? new WireguardLinks());
   return {
     handlerGroups: [
       sessionMessages(interfaces, fib, nat),
@@ -86,6 +90,7 @@ export function startProcess(deps: {
       segmentationMessages(interfaces, arcs),
       policerMessages(interfaces, arcs),
       vxlanMessages({ interfaces, fib, host }),
+      wireguard.handlers(),
       addresses.handlers(),
       tableMessages(fib),
       routeMessages({ fib, interfaces, crash }),
@@ -102,8 +107,12 @@ export function startProcess(deps: {
     forget: (peer) => {
       events.forget(peer);
       dhcp.forget(peer);
+      wireguard.forget(peer);
     },
-    end: () => taps.close(),
+    end: () => {
+      taps.close();
+      wireguard.end();
+    },
     memory: { nat: nat.sessions, acl: acls.sessions, cnat: cnatSessions() },
     statistics: simulatedStatistics({ interfaces, traffic, nat }),
     traffic,

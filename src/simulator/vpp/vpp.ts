@@ -16,6 +16,7 @@ import { SimNics } from './nics.ts';
 import { retval } from './retval.ts';
 import type { TrafficCounters } from './traffic-counters.ts';
 import { type SimVppProcess, startProcess } from './vpp-process.ts';
+import { WireguardLinks } from './wireguard-links.ts';
 
 /** A received message of a client. */
 export interface VppRequest {
@@ -46,6 +47,8 @@ export interface SimVppOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  /** Shared by the VPPs of a cluster; default: of its own, where each peer answers. */
+  readonly wireguardLinks?: WireguardLinks;
   /** Messages of the simulated release; default: the bundled ones. */
   readonly catalog?: Catalog;
   /** Whether `requests` has the latest messages, up to 200 MB of them; default: true. */
@@ -70,6 +73,7 @@ export class SimVpp {
 
   /** The DHCP server that its DHCP clients use. */
   readonly dhcpServer = new SimDhcpServer();
+  readonly wireguardLinks: WireguardLinks;
   /** The NICs that VPP finds when it starts. */
   readonly nics: SimNics;
   /** The latest messages, in order, including rejected ones, without control_ping. */
@@ -85,6 +89,7 @@ export class SimVpp {
   constructor(options: SimVppOptions) {
     this.#options = options;
     this.#catalog = options.catalog ?? bundledCatalog();
+    this.wireguardLinks = options.wireguardLinks ?? new WireguardLinks();
     this.nics = new SimNics(options.nics ?? []);
     void this.start();
   }
@@ -141,6 +146,7 @@ export class SimVpp {
       random,
       dhcpServer: this.dhcpServer,
       nics: this.nics,
+      wireguardLinks: this.wireguardLinks,
       crash,
     });
     for (const path of this.#paths) await this.listen(path);

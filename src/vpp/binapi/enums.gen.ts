@@ -313,6 +313,13 @@ export const TapFlags = {
 } as const;
 export type TapFlags = number;
 
+/** `wireguard_peer_flags`, u8 */
+export const WireguardPeerFlags = {
+  WIREGUARD_PEER_STATUS_DEAD: 1,
+  WIREGUARD_PEER_ESTABLISHED: 2,
+} as const;
+export type WireguardPeerFlags = number;
+
 /** `ip_flow_hash_config`, u32 */
 export const IpFlowHashConfig = {
   IP_API_FLOW_HASH_SRC_IP: 1,

@@ -32,6 +32,7 @@ import type {
   Sse2QosRoundType,
   SubIfFlags,
   TapFlags,
+  WireguardPeerFlags,
   IpFlowHashConfig,
   IpFlowHashConfigV2,
 } from './enums.gen.ts';
@@ -271,6 +272,30 @@ export interface PuntRedirectV2 {
 export interface Sse2QosAction {
   readonly type: Sse2QosActionType;
   readonly dscp: number;
+}
+
+export interface WireguardInterface {
+  readonly user_instance: number;
+  readonly sw_if_index: InterfaceIndex;
+  /** 32 bytes */
+  readonly private_key: Uint8Array;
+  /** 32 bytes */
+  readonly public_key: Uint8Array;
+  readonly port: number;
+  readonly src_ip: Address;
+}
+
+export interface WireguardPeer {
+  readonly peer_index: number;
+  /** 32 bytes */
+  readonly public_key: Uint8Array;
+  readonly port: number;
+  readonly persistent_keepalive: number;
+  readonly table_id: number;
+  readonly endpoint: Address;
+  readonly sw_if_index: InterfaceIndex;
+  readonly flags: WireguardPeerFlags;
+  readonly allowed_ips: readonly Prefix[];
 }
 
 /** 4 or 16 bytes; always 16 when decoded */
@@ -1675,6 +1700,78 @@ export interface WantInterfaceEventsReply {
   readonly retval: number;
 }
 
+export interface WireguardPeerEvent {
+  readonly pid: number;
+  readonly peer_index: number;
+  readonly flags: WireguardPeerFlags;
+}
+
+export interface WantWireguardPeerEvents {
+  /** default 4294967295 */
+  readonly sw_if_index?: InterfaceIndex;
+  /** default 4294967295 */
+  readonly peer_index?: number;
+  readonly enable_disable: number;
+  readonly pid: number;
+}
+
+export interface WantWireguardPeerEventsReply {
+  readonly retval: number;
+}
+
+export interface WireguardInterfaceCreate {
+  readonly interface: WireguardInterface;
+  readonly generate_key: boolean;
+}
+
+export interface WireguardInterfaceCreateReply {
+  readonly retval: number;
+  readonly sw_if_index: InterfaceIndex;
+}
+
+export interface WireguardInterfaceDelete {
+  readonly sw_if_index: InterfaceIndex;
+}
+
+export interface WireguardInterfaceDeleteReply {
+  readonly retval: number;
+}
+
+export interface WireguardInterfaceDump {
+  readonly show_private_key: boolean;
+  readonly sw_if_index: InterfaceIndex;
+}
+
+export interface WireguardInterfaceDetails {
+  readonly interface: WireguardInterface;
+}
+
+export interface WireguardPeerAdd {
+  readonly peer: WireguardPeer;
+}
+
+export interface WireguardPeerAddReply {
+  readonly retval: number;
+  readonly peer_index: number;
+}
+
+export interface WireguardPeerRemove {
+  readonly peer_index: number;
+}
+
+export interface WireguardPeerRemoveReply {
+  readonly retval: number;
+}
+
+export interface WireguardPeersDump {
+  /** default 4294967295 */
+  readonly peer_index?: number;
+}
+
+export interface WireguardPeersDetails {
+  readonly peer: WireguardPeer;
+}
+
 /** Requests that are answered by one reply. */
 export interface Requests {
   readonly acl_add_replace: { readonly request: AclAddReplace; readonly reply: AclAddReplaceReply };
@@ -1756,6 +1853,11 @@ export interface Requests {
   readonly tap_delete_v2: { readonly request: TapDeleteV2; readonly reply: TapDeleteV2Reply };
   readonly vxlan_add_del_tunnel_v3: { readonly request: VxlanAddDelTunnelV3; readonly reply: VxlanAddDelTunnelV3Reply };
   readonly want_interface_events: { readonly request: WantInterfaceEvents; readonly reply: WantInterfaceEventsReply };
+  readonly want_wireguard_peer_events: { readonly request: WantWireguardPeerEvents; readonly reply: WantWireguardPeerEventsReply };
+  readonly wireguard_interface_create: { readonly request: WireguardInterfaceCreate; readonly reply: WireguardInterfaceCreateReply };
+  readonly wireguard_interface_delete: { readonly request: WireguardInterfaceDelete; readonly reply: WireguardInterfaceDeleteReply };
+  readonly wireguard_peer_add: { readonly request: WireguardPeerAdd; readonly reply: WireguardPeerAddReply };
+  readonly wireguard_peer_remove: { readonly request: WireguardPeerRemove; readonly reply: WireguardPeerRemoveReply };
 }
 
 /** Requests that are answered by any number of details. */
@@ -1797,9 +1899,12 @@ export interface Dumps {
   readonly sw_interface_rx_placement_dump: { readonly request: SwInterfaceRxPlacementDump; readonly details: SwInterfaceRxPlacementDetails };
   readonly sw_interface_tap_v2_dump: { readonly request: SwInterfaceTapV2Dump; readonly details: SwInterfaceTapV2Details };
   readonly vxlan_tunnel_v2_dump: { readonly request: VxlanTunnelV2Dump; readonly details: VxlanTunnelV2Details };
+  readonly wireguard_interface_dump: { readonly request: WireguardInterfaceDump; readonly details: WireguardInterfaceDetails };
+  readonly wireguard_peers_dump: { readonly request: WireguardPeersDump; readonly details: WireguardPeersDetails };
 }
 
 export interface EventsByName {
   readonly dhcp_compl_event: DhcpComplEvent;
   readonly sw_interface_event: SwInterfaceEvent;
+  readonly wireguard_peer_event: WireguardPeerEvent;
 }

@@ -135,6 +135,15 @@ export const usedMessages = [
   'cnat_set_snat_addresses_v2',
   'cnat_snat_addresses_dump',
 
+  // WireGuard
+  'wireguard_interface_create',
+  'wireguard_interface_delete',
+  'wireguard_interface_dump',
+  'wireguard_peer_add',
+  'wireguard_peer_remove',
+  'wireguard_peers_dump',
+  'want_wireguard_peer_events',
+
   // STN and punt
   'stn_add_del_rule',
   'stn_rules_dump',

@@ -1,5 +1,6 @@
 import type { Clock } from '#infra/clock/clock.ts';
 import type { Logger } from '#infra/log/log.ts';
+import type { WireguardKeys } from '#plugins/controller/api/ports/wireguard.ts';
 import type { VppClient } from '../binapi/api.ts';
 import type { AclBindings } from './acl/bindings.ts';
 import type { SessionCounters } from './cnat/session-counters.ts';
@@ -33,6 +34,14 @@ export interface NamespaceSight {
   sees(path: string): Promise<boolean>;
 }
 
+/** What is known of the sessions with peers of WireGuard, beside what VPP says. */
+export interface PeerSessions {
+  /** The session ended so long ago that VPP may have given up to make another one. */
+  isLost(peerKey: string): boolean;
+  /** VPP makes a session, and does not give up before it has one. */
+  created(peerKey: string): void;
+}
+
 /** Dependencies of all VPP descriptors. */
 export interface VppDescriptorOptions {
   readonly client: VppClient;
@@ -48,4 +57,8 @@ export interface VppDescriptorOptions {
   readonly tapLinks?: TapLinks | undefined;
   /** Absent: VPP makes all links in its own namespace. */
   readonly namespaces?: NamespaceSight | undefined;
+  /** Absent: no interface of WireGuard can be created. */
+  readonly wireguardKeys?: WireguardKeys | undefined;
+  /** Absent: no session is known to be lost. */
+  readonly peerSessions?: PeerSessions | undefined;
 }

@@ -49,6 +49,7 @@ import { nat44TableLimitDescriptor } from './nat44/table-limits.ts';
 import type { VppDescriptorOptions } from './options.ts';
 import { ipRedirectDescriptor } from './punt/ip-redirect.ts';
 import { puntToHostDescriptor } from './punt/punt-to-host.ts';
+import { wireguardPeerDescriptor } from './wireguard/peer.ts';
 
 type Factory = (options: VppDescriptorOptions) => AnyDescriptor;
 
@@ -64,6 +65,7 @@ const factories: readonly Factory[] = [
   interfaceRxPlacementDescriptor,
   segmentationDescriptor,
   bandwidthLimitDescriptor,
+  wireguardPeerDescriptor,
   linkStateDescriptor,
   dhcpClientDescriptor,
   dhcpLeaseDescriptor,

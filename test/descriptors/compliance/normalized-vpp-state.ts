@@ -24,6 +24,7 @@ export async function normalizedVppState(client: VppClient): Promise<unknown> {
   };
   const named = (field: string, value: unknown): unknown => {
     if (field.endsWith('sw_if_index')) return names.interface.get(value as number) ?? value;
+    if (field === 'peer_index' || field === 'user_instance') return 0;
     if (field === 'bd_id') return names.domain.get(value as number) ?? value;
     if (field === 'acl_index') return names.acl.get(value as number) ?? value;
     if (field === 'acls' && Array.isArray(value))

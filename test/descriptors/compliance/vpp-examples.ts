@@ -7,6 +7,7 @@ import { layer3Examples } from './layer3-examples.ts';
 import { nat44Examples } from './nat44-examples.ts';
 import { puntExamples } from './punt-examples.ts';
 import type { Example } from './suite.ts';
+import { wireguardExamples } from './wireguard-examples.ts';
 
 /** @param hostLinks of the kernel, to which VPP can bind */
 export function vppExamples(hostLinks: readonly [string, string]): readonly Example[] {
@@ -18,5 +19,6 @@ export function vppExamples(hostLinks: readonly [string, string]): readonly Exam
     ...cnatExamples,
     ...aclExamples,
     ...puntExamples,
+    ...wireguardExamples,
   ];
 }

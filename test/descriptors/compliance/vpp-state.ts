@@ -73,8 +73,19 @@ export async function vppState(client: VppClient): Promise<unknown> {
       [0, 1].map((af) => client.dump('ip_punt_redirect_v2_dump', { ...index, af })),
     ),
     acls: await client.dump('acl_dump', { acl_index: ALL }),
+    wireguards: await client.dump('wireguard_interface_dump', {
+      ...index,
+      show_private_key: false,
+    }),
+    wireguardPeers: await wireguardPeers(client),
     aclBindings: await client.dump('acl_interface_list_dump', index),
   };
+}
+
+/** Whether there are sessions is a matter of the other ends. */
+export async function wireguardPeers(client: VppClient): Promise<readonly object[]> {
+  const found = await client.dump('wireguard_peers_dump', { peer_index: ALL });
+  return found.map(({ peer }) => ({ ...peer, flags: 0 }));
 }
 
 interface Indexed {

@@ -7,6 +7,7 @@ import { FaultyClient } from '#test/descriptors/compliance/faulty-client.ts';
 import { hostLinkStub, hostLinksStub } from '#test/descriptors/compliance/host-link-stub.ts';
 import type { Backend } from '#test/descriptors/compliance/suite.ts';
 import { vppState } from '#test/descriptors/compliance/vpp-state.ts';
+import { testWireguardKeys } from '#test/support/wireguard-keys.ts';
 import type { VppClient } from '#vpp/binapi/api.ts';
 import type { Catalog } from '#vpp/binapi/catalog.ts';
 import { vppDescriptors } from '#vpp/descriptors/vpp-descriptors.ts';
@@ -56,7 +57,12 @@ export function backendOver(
   more: Pick<VppBackend, 'simulated' | 'withoutTaps'>,
 ): VppBackend {
   const faulty = new FaultyClient(client);
-  const needs = { client: faulty.client, clock: systemClock, log: silentLogger };
+  const needs = {
+    client: faulty.client,
+    clock: systemClock,
+    log: silentLogger,
+    wireguardKeys: testWireguardKeys,
+  };
   const descriptorsWith = (parts: DescriptorParts): readonly AnyDescriptor[] => [
     ...vppDescriptors({ ...needs, ...parts }),
     hostLinkStub,

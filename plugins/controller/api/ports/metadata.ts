@@ -27,6 +27,14 @@ export interface LinuxInterfaceMetadata {
   readonly vppHostNamespace?: string;
 }
 
+export interface WireguardPeerMetadata {
+  readonly peerIndex: number;
+  /** Logical name of the interface. */
+  readonly iface: string;
+  /** Base64. */
+  readonly publicKey: string;
+}
+
 export interface BridgeDomainMetadata {
   readonly bdId: number;
 }

@@ -26,7 +26,7 @@ type Metadata = VppInterfaceMetadata;
 export function interfaceDescriptor(
   options: VppDescriptorOptions,
 ): KvDescriptor<VppInterface, Metadata> {
-  const { client, log, aclBindings, namespaces, tapLinks } = options;
+  const { client, log, aclBindings, tapLinks } = options;
   return defineDescriptor('vpp-interface', vppInterfaceModel, {
     retrieveDependencies: ['linux-interface'],
     validate,
@@ -50,7 +50,7 @@ export function interfaceDescriptor(
     create: (_key, value, ctx) =>
       allOrNothing(log, async (undo) => {
         const kind = requireHandler(value);
-        const made = await kind.create(client, value, ctx, namespaces);
+        const made = await kind.create(client, value, ctx, options);
         const metadata = metadataOf(value, made);
         undo.add(() => kind.delete(client, value, metadata, tapLinks));
         const bound = aclBindings.setAll(made.swIfIndex, value.name);
@@ -175,6 +175,7 @@ const linkFields: readonly (readonly [keyof VppInterface, InterfaceType])[] = [
   ['afpacket', 'AF_PACKET'],
   ['tap', 'TAP'],
   ['vxlan', 'VXLAN_TUNNEL'],
+  ['wireguard', 'WIREGUARD_TUNNEL'],
   ['vmx_net3', 'VMXNET3_INTERFACE'],
   ['bond', 'BOND_INTERFACE'],
 ];

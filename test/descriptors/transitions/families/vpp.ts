@@ -11,6 +11,7 @@ import { layer3Families } from './layer3.ts';
 import { linkFamilies } from './links.ts';
 import { nat44Families } from './nat44.ts';
 import { puntFamilies } from './punt.ts';
+import { wireguardFamilies } from './wireguard.ts';
 
 /** Designed to coexist. */
 export const writtenFamilies: readonly Family[] = [
@@ -22,6 +23,7 @@ export const writtenFamilies: readonly Family[] = [
   ...cnatFamilies,
   ...aclFamilies,
   ...puntFamilies,
+  ...wireguardFamilies,
 ];
 
 export const vppFamilies: readonly Family[] = [

@@ -4,6 +4,7 @@ import { interfaceMessages } from './interface-messages.ts';
 import { serviceMessages } from './service-messages.ts';
 import type { Differential } from './suite.ts';
 import { tapMessages } from './tap-messages.ts';
+import { wireguardMessages } from './wireguard-messages.ts';
 
 /** Every differential suite is listed here. */
 export const DIFFERENTIALS: readonly Differential[] = [
@@ -12,4 +13,5 @@ export const DIFFERENTIALS: readonly Differential[] = [
   serviceMessages,
   cnatMessages,
   tapMessages,
+  wireguardMessages,
 ];

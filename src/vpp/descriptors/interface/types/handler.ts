@@ -3,7 +3,10 @@ import type { VppInterface } from '#models/vpp/interface.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import type { VppClient } from '../../../binapi/api.ts';
 import type { SwInterfaceDetails } from '../../../binapi/messages.gen.ts';
-import type { NamespaceSight, TapLinks } from '../../options.ts';
+import type { TapLinks, VppDescriptorOptions } from '../../options.ts';
+
+/** What some types need to create an interface. */
+export type CreationNeeds = Pick<VppDescriptorOptions, 'namespaces' | 'wireguardKeys'>;
 
 /** Result of the message that creates an interface. */
 export interface CreatedInterface {
@@ -74,7 +77,7 @@ export interface InterfaceTypeHandler {
     client: VppClient,
     value: VppInterface,
     ctx: OperationContext,
-    namespaces: NamespaceSight | undefined,
+    needs: CreationNeeds,
   ): Promise<CreatedInterface>;
   /** Requests besides tag, MAC, MTU and state; sent together with these. */
   configure?(

@@ -7,6 +7,7 @@ import { memif } from './memif.ts';
 import { sub } from './sub-interface.ts';
 import { tap } from './tap.ts';
 import { vxlan } from './vxlan.ts';
+import { wireguard } from './wireguard.ts';
 
 /** Every interface type is registered here. */
 export const interfaceTypeHandlers: readonly InterfaceTypeHandler[] = [
@@ -14,6 +15,7 @@ export const interfaceTypeHandlers: readonly InterfaceTypeHandler[] = [
   tap,
   afPacket,
   vxlan,
+  wireguard,
   memif,
   sub,
   dpdk,

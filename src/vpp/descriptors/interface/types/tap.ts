@@ -133,7 +133,7 @@ export const tap: InterfaceTypeHandler = {
    * In the namespace of the value where VPP can: to move a link takes the kernel 15 to 20 ms. VPP may lack the
    * permission to enter it, or the namespace may have ended since it was seen.
    */
-  async create(client, value, _ctx, namespaces) {
+  async create(client, value, _ctx, { namespaces }) {
     const namespace = value.tap?.host_namespace ?? '';
     const fits = Buffer.byteLength(namespace) <= NAMESPACE_LENGTH;
     if (namespace === '' || !fits || !(await namespaces?.sees(namespace)))

@@ -1,0 +1,139 @@
+import { checkField } from '#kvscheduler/api/check-field.ts';
+import { defineDescriptor } from '#kvscheduler/api/define-descriptor.ts';
+import type { KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
+import { parseIp } from '#models/ip.ts';
+import { vppInterfaceKey } from '#models/vpp/interface.ts';
+import { formatWireguardKey, parseWireguardKey } from '#models/vpp/wireguard-key.ts';
+import { type WireguardPeer, wireguardPeerModel } from '#models/vpp/wireguard-peer.ts';
+import type {
+  VppInterfaceMetadata,
+  WireguardPeerMetadata,
+} from '#plugins/controller/api/ports/metadata.ts';
+import { fromAddress, fromPrefix, toAddress, toPrefix } from '../../binapi/addresses.ts';
+import type { VppClient } from '../../binapi/api.ts';
+import type { WireguardPeer as PeerOfVpp } from '../../binapi/messages.gen.ts';
+import { ignoreNotFound } from '../ignored-retvals.ts';
+import { NONE } from '../limits.ts';
+import { interfaceNames } from '../names-by-index.ts';
+import type { VppDescriptorOptions } from '../options.ts';
+
+const MAX_U16 = 0xffff;
+/** VPP counts them in a byte. */
+const MAX_PREFIXES = 255;
+
+/** The only table by which VPP sends handshakes. */
+const UNDERLAY_TABLE = 0;
+
+/**
+ * A peer of an interface of WireGuard. Packets whose next hop on the interface is one of its allowed addresses are
+ * encrypted for it, and what it sends is accepted from these addresses alone. VPP cannot change a peer: each change is
+ * a new one, with a new session. It accepts a key once, whatever the interface. The endpoint that VPP reports is where the last
+ * packet came from: a peer that was moved differs from the desired one.
+ */
+export function wireguardPeerDescriptor({
+  client,
+  peerSessions,
+}: VppDescriptorOptions): KvDescriptor<WireguardPeer, WireguardPeerMetadata> {
+  return defineDescriptor('vpp-wireguard-peer', wireguardPeerModel, {
+    retrieveDependencies: ['vpp-interface'],
+    metadataFields: ({ peerIndex }) => ({ peerIndex: [String(peerIndex)] }),
+    claims: (_key, { public_key }) => [`wireguard-peer/${public_key}`],
+    validate,
+    dependencies: (_key, { wg_if_name: name }) => [
+      { label: 'interface-exists', key: vppInterfaceKey.build({ name }) },
+    ],
+
+    async create(key, value, ctx) {
+      const { peer_index: peerIndex } = await client.request('wireguard_peer_add', {
+        peer: message(value, indexOf(value, ctx)),
+      });
+      peerSessions?.created(key);
+      return { peerIndex, iface: value.wg_if_name, publicKey: value.public_key };
+    },
+
+    async delete(_key, { public_key }, { peerIndex }) {
+      // the peer may have gone with its interface, and another one have its index
+      const index = await findPeer(client, peerIndex, public_key);
+      if (index !== undefined)
+        await ignoreNotFound(client.request('wireguard_peer_remove', { peer_index: index }));
+    },
+
+    async retrieve(_correlate, ctx) {
+      if (!client.has('wireguard_peers_dump')) return [];
+      const names = interfaceNames(ctx);
+      const found = await client.dump('wireguard_peers_dump', { peer_index: NONE });
+      return found.flatMap(({ peer }) => {
+        const iface = names.get(peer.sw_if_index);
+        if (iface === undefined) return [];
+        const value = readPeer(peer, iface);
+        const key = wireguardPeerModel.key(value);
+        const metadata = {
+          peerIndex: peer.peer_index,
+          iface,
+          publicKey: value.public_key,
+        };
+        const broken = peerSessions?.isLost(key)
+          ? 'its session ended, and VPP may not make another one'
+          : undefined;
+        return [{ key, value, metadata, origin: 'from-NB' as const, broken }];
+      });
+    },
+  });
+}
+
+function validate(key: string, value: WireguardPeer): void {
+  checkField(key, value.wg_if_name !== '', 'wg_if_name', 'missing');
+  checkField(key, value.public_key !== '', 'public_key', 'missing');
+  checkField(key, parseIp(value.endpoint) !== undefined, 'endpoint', 'is not an IP address');
+  checkField(key, value.port > 0 && value.port <= MAX_U16, 'port', 'is not a port');
+  const fits = value.persistent_keepalive <= MAX_U16;
+  checkField(key, fits, 'persistent_keepalive', `above ${MAX_U16}`);
+  const { length } = value.allowed_ips;
+  const isCounted = length > 0 && length <= MAX_PREFIXES;
+  checkField(key, isCounted, 'allowed_ips', `must be 1 to ${MAX_PREFIXES} networks`);
+  checkField(key, new Set(value.allowed_ips).size === length, 'allowed_ips', 'listed twice');
+}
+
+function indexOf({ wg_if_name: name }: WireguardPeer, ctx: OperationContext): number {
+  return ctx.metadata<VppInterfaceMetadata>(vppInterfaceKey.build({ name })).swIfIndex;
+}
+
+function message(value: WireguardPeer, sw_if_index: number): PeerOfVpp {
+  return {
+    peer_index: NONE,
+    public_key: parseWireguardKey(value.public_key) ?? new Uint8Array(32),
+    port: value.port,
+    persistent_keepalive: value.persistent_keepalive,
+    table_id: UNDERLAY_TABLE,
+    endpoint: toAddress(value.endpoint),
+    sw_if_index,
+    flags: 0,
+    allowed_ips: value.allowed_ips.map(toPrefix),
+  };
+}
+
+function readPeer(peer: PeerOfVpp, wg_if_name: string): WireguardPeer {
+  return wireguardPeerModel.canonical({
+    public_key: formatWireguardKey(peer.public_key),
+    port: peer.port,
+    persistent_keepalive: peer.persistent_keepalive,
+    endpoint: fromAddress(peer.endpoint),
+    wg_if_name,
+    allowed_ips: peer.allowed_ips.map(fromPrefix),
+  });
+}
+
+/** @param known where it was */
+async function findPeer(
+  client: VppClient,
+  known: number,
+  publicKey: string,
+): Promise<number | undefined> {
+  const isIt = ({ peer }: { readonly peer: PeerOfVpp }) =>
+    formatWireguardKey(peer.public_key) === publicKey;
+  const there = await client.dump('wireguard_peers_dump', { peer_index: known });
+  const found =
+    there.find(isIt) ??
+    (await client.dump('wireguard_peers_dump', { peer_index: NONE })).find(isIt);
+  return found?.peer.peer_index;
+}
