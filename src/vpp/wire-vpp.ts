@@ -11,6 +11,7 @@ import type { InterfaceState } from '#models/vpp/interface-state.ts';
 import type { NatSessionPort } from '#plugins/controller/api/ports/nat-sessions.ts';
 import type { StatsPort } from '#plugins/controller/api/ports/stats.ts';
 import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
+import type { WireguardKeys } from '#plugins/controller/api/ports/wireguard.ts';
 import type { Connect } from './binapi/api.ts';
 import { BinapiClient } from './binapi/client/client.ts';
 import { registerCallMetrics } from './calls/metrics.ts';
@@ -45,6 +46,8 @@ export interface VppWiringDeps {
   readonly label: string;
   readonly lostTapLinks: LostTapLinks;
   readonly tapLinks: TapLinks;
+  /** Absent: no interface of WireGuard can be created. */
+  readonly wireguardKeys?: WireguardKeys | undefined;
   readonly store: RecordStore;
   readonly isAgentKey: (key: string) => boolean;
   readonly status: StatusCheck;
@@ -104,6 +107,7 @@ export function wireVpp(deps: VppWiringDeps): WiredVpp {
       tapLinks: deps.tapLinks,
       namespaces: deps.namespaces ?? namespaceSight(process),
       managedKeys: new ObjectRecords({ store, isAgentKey, log }),
+      wireguardKeys: deps.wireguardKeys,
     }),
     port: vppPort(client),
     natSessions: natSessionPort(client),

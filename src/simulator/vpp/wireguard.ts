@@ -25,7 +25,7 @@ interface Tunnel {
 interface SimPeer {
   readonly details: WireguardPeer;
   flags: number;
-  /** Who wants its events. VPP keeps that by peer: one that is added later has none. */
+  /** Receivers of its events. VPP keeps them by peer: one that is added later has none. */
   readonly subscribers: Map<Peer, number>;
 }
 

@@ -34,7 +34,7 @@ export interface NamespaceSight {
   sees(path: string): Promise<boolean>;
 }
 
-/** What is known of the sessions with peers of WireGuard, beside what VPP says. */
+/** State of the sessions with peers of WireGuard that VPP does not return. */
 export interface PeerSessions {
   /** The session ended so long ago that VPP may have given up to make another one. */
   isLost(peerKey: string): boolean;

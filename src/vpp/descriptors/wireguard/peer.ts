@@ -52,7 +52,7 @@ export function wireguardPeerDescriptor({
     },
 
     async delete(_key, { public_key }, { peerIndex }) {
-      // the peer may have gone with its interface, and another one have its index
+      // VPP deletes it with its interface, and gives its index to another one
       const index = await findPeer(client, peerIndex, public_key);
       if (index !== undefined)
         await ignoreNotFound(client.request('wireguard_peer_remove', { peer_index: index }));

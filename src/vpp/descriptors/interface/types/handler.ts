@@ -5,7 +5,7 @@ import type { VppClient } from '../../../binapi/api.ts';
 import type { SwInterfaceDetails } from '../../../binapi/messages.gen.ts';
 import type { TapLinks, VppDescriptorOptions } from '../../options.ts';
 
-/** What some types need to create an interface. */
+/** Dependencies of some types to create an interface. */
 export type CreationNeeds = Pick<VppDescriptorOptions, 'namespaces' | 'wireguardKeys'>;
 
 /** Result of the message that creates an interface. */
