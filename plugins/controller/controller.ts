@@ -246,6 +246,11 @@ export class Controller implements EventLoop {
     this.scheduleHealing('VPP reconnected', 0);
   }
 
+  /** A part of the southbound has to be created again: a healing resync follows at once. */
+  southboundBroken(what: string): void {
+    this.scheduleHealing(what, 0);
+  }
+
   /** Waits for the current event, runs a Shutdown, and rejects all other events. */
   close(options: { readonly cleanup: boolean }): Promise<void> {
     this.#ensureOutside('Shutdown');

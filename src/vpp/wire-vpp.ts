@@ -33,6 +33,7 @@ import type { TelemetryConfig } from './telemetry/config.ts';
 import { telemetryRoutes } from './telemetry/routes.ts';
 import { wireTelemetry } from './telemetry/wire-telemetry.ts';
 import { vppPort } from './vpp-port.ts';
+import { WireguardSessions } from './wireguard-sessions.ts';
 
 export interface VppWiringDeps {
   readonly config: GovppConfig;
@@ -62,6 +63,7 @@ export interface WiredVpp {
   readonly descriptors: readonly AnyDescriptor[];
   readonly port: VppPort;
   readonly natSessions: NatSessionPort;
+  readonly wireguardSessions: WireguardSessions;
   readonly routes: readonly Route[];
   readonly statistics: StatsPort;
   readonly metrics: VppMetrics;
@@ -93,6 +95,7 @@ export function wireVpp(deps: VppWiringDeps): WiredVpp {
     },
   });
   const process = new ConnectedProcess(client);
+  const wireguardSessions = new WireguardSessions({ client, clock, log });
   const segment = new SegmentStatistics(process, clock);
   const statistics = deps.statistics ?? segment;
   const report = status.register('vpp', 'state');
@@ -108,9 +111,11 @@ export function wireVpp(deps: VppWiringDeps): WiredVpp {
       namespaces: deps.namespaces ?? namespaceSight(process),
       managedKeys: new ObjectRecords({ store, isAgentKey, log }),
       wireguardKeys: deps.wireguardKeys,
+      peerSessions: wireguardSessions,
     }),
     port: vppPort(client),
     natSessions: natSessionPort(client),
+    wireguardSessions,
     routes: [
       ...vppRoutes(client),
       ...callRoutes(calls, client),

@@ -34,12 +34,12 @@ export interface NamespaceSight {
   sees(path: string): Promise<boolean>;
 }
 
-/** State of the sessions with peers of WireGuard that VPP does not return. */
+/** State of the sessions with peers of WireGuard that VPP does not return, by the names of the peers' metadata. */
 export interface PeerSessions {
   /** The session ended so long ago that VPP may have given up to make another one. */
-  isLost(peerKey: string): boolean;
+  isLost(peer: string): boolean;
   /** VPP makes a session, and does not give up before it has one. */
-  created(peerKey: string): void;
+  created(peer: string): void;
 }
 
 /** Dependencies of all VPP descriptors. */

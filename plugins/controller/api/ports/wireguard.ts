@@ -23,8 +23,13 @@ export interface WireguardSession {
 }
 
 export interface WireguardSessionPort {
-  /** As VPP reported last: nothing is read for it. */
+  /** Those that VPP has now: also of peers that the agent has not read back yet. */
+  read(): Promise<readonly WireguardSession[]>;
+  /** Those of configured peers, as VPP reported last: nothing is read for it. */
   sessions(): readonly WireguardSession[];
-  /** Calls the listener after sessions changed. @returns removes the listener */
-  onChange(listener: () => void): () => void;
+  /**
+   * Calls the listener with the sessions that were established, or ended. A peer that is deleted is not reported.
+   * @returns removes the listener
+   */
+  onChange(listener: (changed: readonly WireguardSession[]) => void): () => void;
 }

@@ -107,6 +107,9 @@ export function control(
     print,
   });
   vpp.onReconnect(() => controller.southboundReconnected());
+  vpp.wireguardSessions.onLost(() =>
+    controller.southboundBroken('a session of WireGuard ended, and does not begin again'),
+  );
   const clients =
     stored &&
     wireConfigServices({

@@ -1,9 +1,13 @@
 /** The scheduler, which configures VPP and Linux, and the watch of VPP's interfaces. */
 import { compatibilityRoutes } from '#compatibility/routes.ts';
 import type { NamedMapping } from '#infra/idxmap/idxmap.ts';
+import type { Component } from '#infra/process/lifecycle.ts';
 import { type WiredScheduler, wireScheduler } from '#kvscheduler/wire-scheduler.ts';
 import type { InterfaceState } from '#models/vpp/interface-state.ts';
-import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
+import type {
+  VppInterfaceMetadata,
+  WireguardPeerMetadata,
+} from '#plugins/controller/api/ports/metadata.ts';
 import { wireInterfaceWatch } from '#vpp/wire-vpp.ts';
 import type { AgentPart, PartDeps } from './agent-part.ts';
 import type { Southbound } from './southbound.ts';
@@ -37,11 +41,17 @@ export function scheduling(
     log: loggers.get('vpp'),
     onStateChange,
   });
+  const peers = scheduler.metadataMap<WireguardPeerMetadata>('vpp-wireguard-peer')!;
+  const sessions: Component = {
+    name: 'sessions of WireGuard',
+    init: () => vpp.wireguardSessions.start(peers),
+    close: () => vpp.wireguardSessions.close(),
+  };
   return {
     scheduler,
     onTransaction,
     interfaces: scheduler.metadataMap<VppInterfaceMetadata>('vpp-interface')!,
-    components: [component, interfaceWatch],
+    components: [component, interfaceWatch, sessions],
     routes: compatibilityRoutes({ scheduler, linux: environment.linux, build, clock }),
   };
 }

@@ -47,7 +47,7 @@ export function wireguardPeerDescriptor({
       const { peer_index: peerIndex } = await client.request('wireguard_peer_add', {
         peer: message(value, indexOf(value, ctx)),
       });
-      peerSessions?.created(key);
+      peerSessions?.created(nameOf(key));
       return { peerIndex, iface: value.wg_if_name, publicKey: value.public_key };
     },
 
@@ -72,13 +72,18 @@ export function wireguardPeerDescriptor({
           iface,
           publicKey: value.public_key,
         };
-        const broken = peerSessions?.isLost(key)
+        const broken = peerSessions?.isLost(nameOf(key))
           ? 'its session ended, and VPP may not make another one'
           : undefined;
         return [{ key, value, metadata, origin: 'from-NB' as const, broken }];
       });
     },
   });
+}
+
+/** As in the map of the metadata. */
+function nameOf(key: string): string {
+  return key.slice(wireguardPeerModel.keyPrefix.length);
 }
 
 function validate(key: string, value: WireguardPeer): void {
