@@ -12,6 +12,7 @@ import type {
   NodeInterfaceConfig,
   RoutingConfig,
   StnConfig,
+  WireguardConfig,
 } from './settings.ts';
 import type { NodeConfigVerdict } from './verdict.ts';
 
@@ -43,6 +44,7 @@ export interface ContivConfApi {
   stn(): StnConfig | undefined;
   interfaces(): InterfaceConfig;
   routing(): RoutingConfig;
+  wireguard(): WireguardConfig;
   ipam(): IpamConfig;
   neighborScan(): NeighborScanConfig;
   /** Whether packet tracing in VPP is enabled, for debugging. */

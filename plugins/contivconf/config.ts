@@ -48,12 +48,32 @@ const routingKeys = {
   mainVRFID: number(32, 0, 'ID of the VRF of the NICs and of the link to the host.'),
   podVRFID: number(32, 1, 'ID of the VRF of the pods; it must differ from mainVRFID.'),
   nodeToNodeTransport: Type.Union(
-    [Type.Literal('vxlan'), Type.Literal('srv6'), Type.Literal('nooverlay')],
+    [
+      Type.Literal('vxlan'),
+      Type.Literal('srv6'),
+      Type.Literal('nooverlay'),
+      Type.Literal('wireguard'),
+    ],
     {
       default: 'vxlan',
       description:
-        'Transport of packets between nodes. With nooverlay, the VPPs need addresses of the family of the pods.',
+        'Transport of packets between nodes. With nooverlay, the VPPs need addresses of the family of the pods. wireguard encrypts (docs/encryption.md).',
     },
+  ),
+  wireguardPort: Type.Integer({
+    minimum: 1,
+    maximum: 65_535,
+    default: 51_820,
+    description: 'UDP port of WireGuard on this node.',
+  }),
+  wireguardKeyLifetime: number(
+    32,
+    1440,
+    'Age in minutes at which a key of WireGuard is replaced; 0: only by command.',
+  ),
+  wireguardClearText: flag(
+    false,
+    'With wireguard: reach nodes that have published no key by VXLAN, in clear text; false: not at all.',
   ),
   useSRv6ForServices: flag(false, 'Use segment routing (SRv6) for services.'),
   useSRv6ForServiceFunctionChaining: flag(false, 'Use segment routing (SRv6) for service chains.'),

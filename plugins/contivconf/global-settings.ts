@@ -2,7 +2,13 @@
 
 import type { ContivConfig } from './config.ts';
 import { defaultPrefixLength } from './node-prefix-length.ts';
-import type { InterfaceConfig, IpamConfig, NeighborScanConfig, RoutingConfig } from './settings.ts';
+import type {
+  InterfaceConfig,
+  IpamConfig,
+  NeighborScanConfig,
+  RoutingConfig,
+  WireguardConfig,
+} from './settings.ts';
 
 const rxModes: Readonly<Record<string, InterfaceConfig['rxMode']>> = {
   polling: 'POLLING',
@@ -25,8 +31,16 @@ export function routingConfig(file: ContivConfig): RoutingConfig {
   return {
     mainVrf: file.mainVRFID,
     podVrf: file.podVRFID,
-    transport: file.nodeToNodeTransport === 'nooverlay' ? 'nooverlay' : 'vxlan',
+    transport: file.nodeToNodeTransport === 'srv6' ? 'vxlan' : file.nodeToNodeTransport,
     routeServiceCidrToVpp: file.routeServiceCIDRToVPP,
+  };
+}
+
+export function wireguardConfig(file: ContivConfig): WireguardConfig {
+  return {
+    port: file.wireguardPort,
+    keyLifetime: file.wireguardKeyLifetime,
+    clearText: file.wireguardClearText,
   };
 }
 

@@ -27,6 +27,7 @@ import {
   ipamConfig,
   neighborScanConfig,
   routingConfig,
+  wireguardConfig,
 } from './global-settings.ts';
 import { Evaluator, type NicAndConfig } from './node-evaluation.ts';
 import { type NodeSettings, stolenNic } from './node-settings.ts';
@@ -57,6 +58,7 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
   const key = resources.nodeconfig.key(nodeName, '');
   const interfaces = deepFreeze(interfaceConfig(config));
   const routing = deepFreeze(routingConfig(config));
+  const wireguard = deepFreeze(wireguardConfig(config));
   const ipam = deepFreeze(ipamConfig(config));
   const neighborScan = deepFreeze(neighborScanConfig(config));
 
@@ -147,6 +149,7 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
     stn: () => current().settings.stn,
     interfaces: () => interfaces,
     routing: () => routing,
+    wireguard: () => wireguard,
     ipam: () => ipam,
     neighborScan: () => neighborScan,
     packetTrace: () => config.enablePacketTrace,

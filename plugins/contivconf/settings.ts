@@ -13,8 +13,16 @@ export interface InterfaceConfig {
 export interface RoutingConfig {
   readonly mainVrf: number;
   readonly podVrf: number;
-  readonly transport: 'vxlan' | 'nooverlay';
+  readonly transport: 'vxlan' | 'nooverlay' | 'wireguard';
   readonly routeServiceCidrToVpp: boolean;
+}
+
+export interface WireguardConfig {
+  readonly port: number;
+  /** Minutes; 0: keys are replaced only by command. */
+  readonly keyLifetime: number;
+  /** Nodes that have published no key are reached by VXLAN. */
+  readonly clearText: boolean;
 }
 
 export interface IpamConfig {

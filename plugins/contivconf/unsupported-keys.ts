@@ -26,7 +26,7 @@ const unsupportedKeys: readonly UnsupportedKey[] = [
     path: 'nodeToNodeTransport',
     feature: SRV6_FEATURE,
     instead: 'VXLAN is used',
-    harmless: ['vxlan', 'nooverlay'],
+    harmless: ['vxlan', 'nooverlay', 'wireguard'],
   },
   {
     path: 'useSRv6ForServices',

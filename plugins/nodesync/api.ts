@@ -1,4 +1,5 @@
 /** The nodes of the cluster: IDs, VPP addresses, management addresses. */
+import type { Wireguard } from '#kubernetes/models/vpp-node.ts';
 import {
   Direction,
   defineEvent,
@@ -38,6 +39,8 @@ export interface Node {
   readonly podCidr: string;
   /** Name of the Node object that differs from the name of the node only in case: it has none of its own. */
   readonly namesake?: string;
+  /** Its keys as it has published them; absent: it does not encrypt. */
+  readonly wireguard?: Wireguard;
 }
 
 export interface NodeSyncApi {
@@ -56,6 +59,10 @@ export interface NodeSyncApi {
     addresses: readonly string[],
     family: 4 | 6,
   ): void;
+  /** Of the same record: the public keys of this node. @param wireguard undefined: it does not encrypt */
+  publishKeys(ctx: Pick<ResyncContext, 'onSuccess'>, wireguard: Wireguard | undefined): void;
+  /** Whether the other nodes can read what was published last. */
+  isPublished(): boolean;
 }
 
 /** The part of a handler's context that calls of other plugins need to call ports. */

@@ -9,7 +9,7 @@
 import type { KvStore } from '#datastore/api.ts';
 import { type CodedError, defineError } from '#infra/errors/errors.ts';
 import { hasReleaseMark, withoutReleaseMark } from '#kubernetes/models/release-mark.ts';
-import { type VppNode, vppNodeModel } from '#kubernetes/models/vpp-node.ts';
+import { type VppNode, vppNodeModel, type Wireguard } from '#kubernetes/models/vpp-node.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/value-text.ts';
 import { AbortEventError, causedError, FatalError } from '#plugins/controller/api/errors.ts';
@@ -39,13 +39,21 @@ export interface IdAllocatorDeps {
   readonly host: Pick<HostPort, 'bootId'>;
 }
 
+/**
+ * What a node tells the others. A record that lacks it, even for a moment, makes them remove their routes to this
+ * node.
+ */
+export interface Announcement {
+  /** Of its VPP. */
+  readonly addresses: readonly string[];
+  readonly wireguard: Wireguard | undefined;
+}
+
+const nothing: Announcement = { addresses: [], wireguard: undefined };
+
 /** Known state of this node when its ID is allocated. */
 export interface NodeState {
-  /**
-   * VPP addresses of this node. A record that lacks them, even for a moment, makes the other nodes
-   * remove their routes to this one.
-   */
-  readonly addresses: readonly string[];
+  readonly announced: Announcement;
   /** The ID is in use, and the event is no resync, which would recalculate what derives from it. */
   readonly keepsId: boolean;
   /** Called only if no ID of this node is known, or another node has it. */
@@ -75,10 +83,14 @@ export function idRecordKey(id: number): string {
 }
 
 /** Text of a record in the cluster's store. */
-export function idRecordText(id: number, name: string, addresses: readonly string[]): string {
+export function idRecordText(
+  id: number,
+  name: string,
+  { addresses, wireguard }: Announcement = nothing,
+): string {
   return valueText(
     resources.vppnode,
-    vppNodeModel.canonical({ id, name, ip_addresses: [...addresses] }),
+    vppNodeModel.canonical({ id, name, ip_addresses: [...addresses], ...(wireguard && { wireguard }) }),
   );
 }
 
@@ -190,7 +202,7 @@ async function allocateInCluster(
     const id = storedLocally ?? own[0]?.id ?? unusedId(ctx, stored, node);
     const isOwn = id === storedLocally;
     // other addresses may derive from another ID, which another node has now
-    const text = idRecordText(id, deps.nodeName, isOwn ? node.addresses : []);
+    const text = idRecordText(id, deps.nodeName, isOwn ? node.announced : nothing);
     const allocated = await takeId(ctx, deps, { id, text, isOwn }, stored.get(id));
     if (allocated) {
       await deleteStaleRecords(ctx, deps, own, id);

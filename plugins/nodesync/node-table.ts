@@ -128,6 +128,7 @@ export class NodeTable {
       id: record.id,
       name,
       vppAddresses: vppAddresses(record),
+      ...(record.wireguard && { wireguard: record.wireguard }),
       ...(this.#kubeNodes.get(name) ?? nothing),
       ...(namesake !== undefined && { namesake }),
     });

@@ -1,10 +1,11 @@
 /** Event handler that synchronizes the nodes of the cluster: IDs and addresses. */
 import { type KvEntry, StoreRefusedError, StoreUnavailableError } from '#datastore/api.ts';
 import { Slices } from '#infra/clock/slices.ts';
+import { deepFreeze } from '#infra/collections/deep-freeze.ts';
 import type { CodedError } from '#infra/errors/errors.ts';
 import type { Pod } from '#kubernetes/models/pod.ts';
 import { hasReleaseMark } from '#kubernetes/models/release-mark.ts';
-import type { VppNode } from '#kubernetes/models/vpp-node.ts';
+import type { VppNode, Wireguard } from '#kubernetes/models/vpp-node.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import { type IpFamily, ipFamily, parseCidr } from '#models/ip.ts';
 import type { ContivConfApi } from '#plugins/contivconf/api.ts';
@@ -23,6 +24,7 @@ import { AddressOverlaps, type OverlapContext } from './address-overlaps.ts';
 import { type Node, type NodeSyncApi, NodeUpdate, type PortContext } from './api.ts';
 import {
   type AllocatedId,
+  type Announcement,
   allocateId,
   type IdAllocatorDeps,
   idConflictError,
@@ -63,8 +65,8 @@ interface Nodes {
   readonly table: NodeTable;
   /** A resync may change it; an update may write its record again. */
   id: number;
-  /** VPP addresses of this node to publish. */
-  addresses: readonly string[];
+  /** What this node is to publish. */
+  announced: Announcement;
 }
 
 interface State extends Nodes {
@@ -178,12 +180,13 @@ class NodeSync implements NodeSyncHandler, EventHandler<State> {
     return this.#thisNode(this.state.current);
   }
 
-  #thisNode({ table, id, addresses }: Nodes): Node {
+  #thisNode({ table, id, announced }: Nodes): Node {
     const kube = table.kubeNode(this.#deps.nodeName);
     return {
       id,
       name: this.#deps.nodeName,
-      vppAddresses: addresses,
+      vppAddresses: announced.addresses,
+      ...(announced.wireguard && { wireguard: announced.wireguard }),
       managementAddresses: kube?.managementAddresses ?? [],
       podCidr: kube?.podCidr ?? '',
     };
@@ -205,9 +208,28 @@ class NodeSync implements NodeSyncHandler, EventHandler<State> {
     family: IpFamily,
   ): void {
     const state = this.state.current;
-    const others = state.addresses.filter((address) => familyOf(address) !== family);
-    state.addresses = Object.freeze([...new Set([...others, ...addresses])]);
+    const { announced } = state;
+    const others = announced.addresses.filter((address) => familyOf(address) !== family);
+    state.announced = deepFreeze({
+      ...announced,
+      addresses: [...new Set([...others, ...addresses])],
+    });
     ctx.onSuccess((later) => this.#announce(later, state));
+  }
+
+  publishKeys(ctx: Pick<ResyncContext, 'onSuccess'>, wireguard: Wireguard | undefined): void {
+    const state = this.state.current;
+    state.announced = deepFreeze({ ...state.announced, wireguard });
+    ctx.onSuccess((later) => this.#announce(later, state));
+  }
+
+  isPublished(): boolean {
+    const { known } = this.state;
+    return (
+      known !== undefined &&
+      this.#recordText !== undefined &&
+      isAnnouncedBy(known, this.#recordText, idRecordKey(known.id))
+    );
   }
 
   describeInternalData(): string {
@@ -274,8 +296,8 @@ class NodeSync implements NodeSyncHandler, EventHandler<State> {
     this.#recordText = allocated.text;
     this.#setConflict(ctx, allocated.conflict);
     const isSame = before?.id === id;
-    const addresses = isSame ? before.addresses : Object.freeze(addressesOf(allocated));
-    const state: Nodes = { table, id, addresses };
+    const announced = isSame ? before.announced : deepFreeze(announcementOf(allocated));
+    const state: Nodes = { table, id, announced };
     if (isSame) await this.#announce(ctx, state);
     ctx.log.info({ id }, 'node ID allocated');
     return state;
@@ -289,7 +311,7 @@ class NodeSync implements NodeSyncHandler, EventHandler<State> {
   ): NodeState {
     const { nodeName, conf } = this.#deps;
     return {
-      addresses: before?.addresses ?? [],
+      announced: before?.announced ?? { addresses: [], wireguard: undefined },
       keepsId: before !== undefined && !isResync,
       pods: () => idsOfPods(state, podAddressOwner(conf.ipam()), table.uniqueAddresses(nodeName)),
       whyUnusable: (id) => this.#whyUnusable(id),
@@ -386,9 +408,9 @@ class NodeSync implements NodeSyncHandler, EventHandler<State> {
   /** Updates the record in the cluster, unless it is that of another node. @throws StoreUnavailableError */
   async #write(ctx: PortContext, state: Nodes): Promise<void> {
     const { cluster, nodeName } = this.#deps;
-    const { id, addresses } = state;
+    const { id, announced } = state;
     const key = idRecordKey(id);
-    const wanted = idRecordText(id, nodeName, addresses);
+    const wanted = idRecordText(id, nodeName, announced);
     if (this.#recordText !== undefined && isAnnouncedBy(state, this.#recordText, key)) return;
     if (this.#recordText !== undefined && (await this.#swap(ctx, key, this.#recordText, wanted)))
       return;
@@ -414,21 +436,28 @@ class NodeSync implements NodeSyncHandler, EventHandler<State> {
   }
 }
 
-function isAnnouncedBy({ id, addresses }: Nodes, text: string, key: string): boolean {
+function isAnnouncedBy({ id, announced }: Nodes, text: string, key: string): boolean {
   if (hasReleaseMark(text)) return false;
   const record = readIdRecord(text, key);
   // a record with another ID than its key is invalid
   if (record === undefined || record.id !== id) return false;
-  return sameTexts(vppAddresses(record), addresses);
+  const { addresses, wireguard } = announced;
+  return (
+    sameTexts(vppAddresses(record), addresses) && sameWireguard(record.wireguard, wireguard)
+  );
 }
 
-function addressesOf(allocated: AllocatedId): readonly string[] {
+function announcementOf(allocated: AllocatedId): Announcement {
   const record =
     allocated.text === undefined
       ? undefined
       : readIdRecord(allocated.text, idRecordKey(allocated.id));
   // the record may be that of another writer
-  return record ? vppAddresses(record).filter((text) => parseCidr(text) !== undefined) : [];
+  const addresses = record ? vppAddresses(record) : [];
+  return {
+    addresses: addresses.filter((text) => parseCidr(text) !== undefined),
+    wireguard: record?.wireguard,
+  };
 }
 
 function familyOf(cidr: string): IpFamily | undefined {
@@ -447,6 +476,14 @@ function sameNode(a: Node | undefined, b: Node | undefined, podCidrCounts: boole
     (!podCidrCounts || a.podCidr === b.podCidr) &&
     a.namesake === b.namesake &&
     sameTexts(a.vppAddresses, b.vppAddresses) &&
-    sameTexts(a.managementAddresses, b.managementAddresses)
+    sameTexts(a.managementAddresses, b.managementAddresses) &&
+    sameWireguard(a.wireguard, b.wireguard)
   );
+}
+
+function sameWireguard(a: Wireguard | undefined, b: Wireguard | undefined): boolean {
+  if (!a || !b) return a === b;
+  const texts = ({ keys }: Wireguard): string[] =>
+    keys.map(({ public_key, is_replaced }) => `${public_key} ${is_replaced}`);
+  return a.port === b.port && sameTexts(texts(a), texts(b));
 }

@@ -3,7 +3,7 @@ import { keyTemplate } from '#models/key-template.ts';
 import { cidrOrText } from './shared-rules.ts';
 import { VppNode } from './vpp-node.gen.ts';
 
-export type { VppNode } from './vpp-node.gen.ts';
+export type { VppNode, Wireguard } from './vpp-node.gen.ts';
 
 export const vppNodeKey = keyTemplate('allocatedIDs/{id}', { id: '[1-9][0-9]*' });
 

@@ -279,7 +279,7 @@ describe('trouble', () => {
   it('with the plan of the addresses stops a resync before it takes everything away', async () => {
     const cluster = new MemoryStore();
     // still has a network for pods, but no address of its own
-    await cluster.put(idRecordKey(256), idRecordText(256, 'node-a', []));
+    await cluster.put(idRecordKey(256), idRecordText(256, 'node-a'));
     const bench = new TestNode({ cluster });
     const { error } = await bench.resync();
     assert.ok(error instanceof AbortEventError);
