@@ -39,6 +39,8 @@ function interfaceProblems(config: ContivConfig): ConfigProblem[] {
   checkRings(problems, config);
   if (config.podVRFID === config.mainVRFID)
     problems.error('podVRFID', `${config.podVRFID} is the mainVRFID, too: they must differ`);
+  if (config.nodeToNodeTransport === 'wireguard' && config.mainVRFID !== 0)
+    problems.error('mainVRFID', `${config.mainVRFID} is not possible with wireguard: it must be 0`);
   if (!rxModes.includes(config.interfaceRxMode))
     problems.warning(
       'interfaceRxMode',

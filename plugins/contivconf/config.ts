@@ -62,9 +62,9 @@ const routingKeys = {
   ),
   wireguardPort: Type.Integer({
     minimum: 1,
-    maximum: 65_535,
+    maximum: 65_534,
     default: 51_820,
-    description: 'UDP port of WireGuard on this node.',
+    description: 'First of the two UDP ports of WireGuard on this node.',
   }),
   wireguardKeyLifetime: number(
     32,

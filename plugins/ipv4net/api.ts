@@ -3,6 +3,7 @@ import type { BandwidthDirection } from '#kubernetes/models/bandwidth-annotation
 import type { IpFamily } from '#models/ip.ts';
 import { defineEvent, type Event, EventMethod } from '#plugins/controller/api/event.ts';
 import type { HostLink } from '#plugins/controller/api/ports/host.ts';
+import type { KeyReplacement, Slot } from '#plugins/controller/api/ports/wireguard-keys.ts';
 import type { Node, NodeProblems, OwnNetwork } from '#plugins/nodesync/api.ts';
 import type { Attachment, AttachmentId } from '#plugins/podmanager/api.ts';
 
@@ -51,10 +52,26 @@ export interface Uplink {
 export interface NodeLink {
   /** Its address on the network of the nodes, without prefix length; undefined: it cannot be reached. */
   readonly address: string | undefined;
-  /** Logical name of the tunnel; undefined: it cannot be reached, or there is no overlay. */
+  /** Logical name of the tunnel of VXLAN; undefined: there is none. */
   readonly tunnel: string | undefined;
+  /** The session that encrypts packets to it; undefined: nothing does. */
+  readonly session: NodeSession | undefined;
   /** Why it cannot be reached; undefined: it can. */
   readonly whyUnreachable: string | undefined;
+}
+
+export interface OwnSlotKey {
+  readonly slot: Slot;
+  readonly publicKey: string;
+  /** Packets are not to be encrypted for it: it is being replaced. */
+  readonly isReplaced: boolean;
+}
+
+export interface NodeSession {
+  /** Logical name of the interface. */
+  readonly interface: string;
+  /** Of the node. */
+  readonly publicKey: string;
 }
 
 export interface PodBandwidth {
@@ -99,8 +116,16 @@ export interface Ipv4NetApi {
   vrfLink(): string;
   /** Replies whose destination NAT44 replaces pass it, and packets of pods to the host of this node. */
   natLink(): string;
-  /** The routed interface of the VXLAN bridge domain; undefined without an overlay. */
-  vxlanBvi(): string | undefined;
+  /** The routed interfaces by which packets between pods of two nodes come; empty: there is no overlay. */
+  overlayInterfaces(): readonly string[];
+  /** Ports of UDP at which the overlay receives. */
+  overlayPorts(): readonly { readonly port: number; readonly user: string }[];
+  /** Why this node has no keys of WireGuard; undefined: it has, or needs none. */
+  keyProblem(): string | undefined;
+  /** The keys of this node with which it is configured; undefined: it encrypts nothing, or is not configured yet. */
+  wiredKeys(): readonly OwnSlotKey[] | undefined;
+  /** Keys of the other nodes with which this one has sessions by the keys of a slot. */
+  peerKeys(slot: Slot): readonly string[];
   /** Names for a wired attachment; undefined for any other. */
   podInterfaces(attachment: AttachmentId): PodInterfaceNames | undefined;
   /** Keys of all values of an attachment; empty if it is not wired. */
@@ -159,3 +184,23 @@ export const HostAddressChange = defineEvent<HostAddressChangePayload>({
     `Host Address Change\n* addresses: ${addresses.join(', ') || '<none>'}`,
   method: EventMethod.UpstreamResync,
 });
+
+export interface KeyChangePayload {
+  /** What is under way; absent: it has ended. */
+  readonly replacement?: KeyReplacement;
+}
+
+/** This node has another key of WireGuard, or other nodes are to use another session. */
+export const KeyChange = defineEvent<KeyChangePayload>({
+  id: 'wireguard-key-change',
+  blocking: false,
+  name: 'WireGuard Key Change',
+  describe: ({ replacement }) => `WireGuard Key Change\n* ${describeReplacement(replacement)}`,
+  method: EventMethod.UpstreamResync,
+});
+
+function describeReplacement(replacement: KeyReplacement | undefined): string {
+  if (replacement === undefined) return 'no key is being replaced';
+  const { slot, isNew } = replacement;
+  return `session ${slot}: ${isNew ? 'the key is new' : 'packets take the other one'}`;
+}

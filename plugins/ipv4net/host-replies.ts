@@ -10,7 +10,7 @@ import { HOST_REPLIES_TABLE, NAT_LINK_TABLE, POD_REPLIES_TABLE, VRF_LINK_TABLE }
 import { toOutside } from './edge-link.ts';
 import { routesToHost } from './host-link.ts';
 import { interVrfRoute } from './inter-vrf-route.ts';
-import { anyNetwork, type FamilyInput, nodeIpOf } from './node-input.ts';
+import { anyNetwork, type FamilyInput, hasOverlay, nodeIpOf } from './node-input.ts';
 
 export function hostRepliesValues(input: FamilyInput): KeyValue[] {
   const { addresses, routing } = input;
@@ -18,7 +18,7 @@ export function hostRepliesValues(input: FamilyInput): KeyValue[] {
   const own = nodeIpOf(input, 4);
   const ofHost = input.hostAddresses.filter((one) => one !== own);
   // the host would send replies to pods of other nodes back to VPP
-  const toPods = routing.transport === 'vxlan' ? [] : [addresses.podSubnetAllNodes()];
+  const toPods = hasOverlay(input) ? [] : [addresses.podSubnetAllNodes()];
   const tableOfSources = (id: number, label: string): KeyValue[] => [
     keyValue(vrfTableModel, { id, protocol: 'IPV4', label: `${label}-IPv4` }),
     ...routesToHost(input, id, ofHost),

@@ -1,5 +1,6 @@
 /** MTU of the links to pods and host: derived from the underlay network, or the configured one. */
 import { type CodedError, defineError } from '#infra/errors/errors.ts';
+import type { IpFamily } from '#models/ip.ts';
 import type { HostLink } from '#plugins/controller/api/ports/host.ts';
 import type { VppInterfaceInfo } from '#plugins/controller/api/ports/vpp.ts';
 import { boundLink } from './names.ts';
@@ -12,8 +13,15 @@ export const MtuTooLargeError = defineError({
     'Nothing is required: pods have the MTU that the text names. Increase the MTU of the NIC, on all nodes, or correct mtuSize; 0 derives it.',
 });
 
-/** Inner Ethernet, VXLAN and UDP; the outer IP header is added to it. */
-const VXLAN_BYTES = 14 + 8 + 8;
+/** How packets between nodes are wrapped; without an overlay they are not. */
+export interface Tunnel {
+  readonly protocol: 'VXLAN' | 'WireGuard';
+  /** Of the addresses of its ends. */
+  readonly family: IpFamily;
+}
+
+/** UDP, then inner Ethernet and VXLAN, or the header and the tag of WireGuard; the outer IP header is added to it. */
+const tunnelBytes = { VXLAN: 8 + 14 + 8, WireGuard: 8 + 16 + 16 } as const;
 const outerBytes = { 4: 20, 6: 40 } as const;
 /** MTU that every Ethernet network supports. */
 const ETHERNET_MTU = 1500;
@@ -65,31 +73,30 @@ export function underlayMtu(underlay: Underlay): number | undefined {
  * MTU of the links to pods and host: the configured one, as far as the NIC can send such packets in
  * a tunnel; else the derived one.
  * @param configured 0: none
- * @param outer family of the tunnel addresses; undefined: no tunnels
  * @returns undefined: not known
  */
 export function podMtu(
   configured: number,
   underlay: Underlay,
-  outer: 4 | 6 | undefined,
+  tunnel: Tunnel | undefined,
 ): { readonly mtu: number | undefined; readonly problem?: CodedError } {
   if (configured === 0) {
     const network = underlayMtu(underlay);
-    return { mtu: network === undefined ? undefined : innerMtu(network, outer) };
+    return { mtu: network === undefined ? undefined : innerMtu(network, tunnel) };
   }
   const device = deviceMtu(underlay);
-  const carried = device === undefined ? MAX_MTU : innerMtu(device, outer);
+  const carried = device === undefined ? MAX_MTU : innerMtu(device, tunnel);
   const limit = Math.min(carried, MAX_MTU);
   if (configured <= limit) return { mtu: configured };
-  const tunnel = outer === undefined ? '' : ', less the headers of VXLAN,';
+  const headers = tunnel === undefined ? '' : `, less the headers of ${tunnel.protocol},`;
   const cause =
-    limit === MAX_MTU ? 'an interface of VPP' : `the MTU ${device} of ${underlay.nic}${tunnel}`;
+    limit === MAX_MTU ? 'an interface of VPP' : `the MTU ${device} of ${underlay.nic}${headers}`;
   const text = `mtuSize is ${configured}; ${cause} permits ${limit}`;
   return { mtu: limit, problem: new MtuTooLargeError(`${text}: using ${limit}`) };
 }
 
-/** @param outer family of the tunnel addresses; undefined: no tunnels */
-export function innerMtu(underlay: number, outer: 4 | 6 | undefined): number {
-  const overhead = outer === undefined ? 0 : VXLAN_BYTES + outerBytes[outer];
+/** @param tunnel undefined: there are none */
+export function innerMtu(underlay: number, tunnel: Tunnel | undefined): number {
+  const overhead = tunnel ? tunnelBytes[tunnel.protocol] + outerBytes[tunnel.family] : 0;
   return Math.max(underlay - overhead, MIN_MTU);
 }

@@ -1,6 +1,7 @@
 /** Names and MAC addresses of all interfaces, as in the original. */
 import { fnv1a32 } from '#models/fnv.ts';
 import { formatMac } from '#models/ip.ts';
+import type { Slot } from '#plugins/controller/api/ports/wireguard-keys.ts';
 import type { AdoptedLink, AttachmentId, ContainerInterface } from '#plugins/podmanager/api.ts';
 import type { PodInterfaceNames } from './api.ts';
 
@@ -16,6 +17,7 @@ export const VRF_LINK = 'vrfLink';
 export const VXLAN_BVI = 'vxlanBVI';
 export const VXLAN_BRIDGE_DOMAIN = 'vxlanBD';
 const TUNNEL_PREFIX = 'vxlan-default-';
+const WIREGUARD_PREFIX = 'wireguard';
 
 /** The link between VPP and the host. */
 export const hostTap = { vpp: 'tap-vpp2', linux: 'tap-vpp1', linuxHost: 'vpp1' } as const;
@@ -30,6 +32,11 @@ export const hostVeth = {
 /** The tunnel of the default network to another node. */
 export function vxlanTunnel(nodeId: number): string {
   return `${TUNNEL_PREFIX}${nodeId}`;
+}
+
+/** The interface of the sessions that the keys of a slot make. */
+export function wireguardInterface(slot: Slot): string {
+  return `${WIREGUARD_PREFIX}${slot}`;
 }
 
 /** ID of the node at the other end of a tunnel; undefined for the names of other interfaces. */

@@ -15,6 +15,7 @@ import { NAT_LINK, natLinkMac } from './names.ts';
 import {
   anyNetwork,
   type FamilyInput,
+  hasOverlay,
   hostNetwork,
   type NodeInput,
   podNetwork,
@@ -55,7 +56,7 @@ export function natLinkValues(input: FamilyInput, hosts: readonly string[]): Key
     ...loopedLinkValues(link, [4], natLinkMac(nodeId)),
     ...[natLoopback, ...hosts].map((network) => overLink(routing.podVrf, network)),
     // replies of other nodes come in there
-    ...(routing.transport === 'vxlan' ? [] : [overLink(routing.mainVrf, natLoopback)]),
+    ...(hasOverlay(input) ? [] : [overLink(routing.mainVrf, natLoopback)]),
     sourceRoute(anyNetwork(4), NAT_LINK_TABLE, HOST_REPLIES_TABLE),
     interVrfRoute(podNetwork(input), NAT_LINK_TABLE, routing.podVrf),
     // a packet without a session would come in by the link again

@@ -1,5 +1,6 @@
 /** Reads the input of the wiring: configuration, addresses, host, VPP. */
 
+import { errorText } from '#infra/errors/errors.ts';
 import { familyOf, type IpFamily } from '#models/ip.ts';
 import type {
   ContivConfApi,
@@ -15,13 +16,21 @@ import type {
   VppInterfaceInfo,
   VppPort,
 } from '#plugins/controller/api/ports/vpp.ts';
+import type { OwnKeysPort } from '#plugins/controller/api/ports/wireguard-keys.ts';
 import type { FamilyPlan, IpamApi } from '#plugins/ipam/api.ts';
 import type { NodeSyncApi, PortContext } from '#plugins/nodesync/api.ts';
 import { ipv6NatProblem, wantsSourceNat } from './ipv6-nat.ts';
-import { podMtu } from './mtu.ts';
+import { podMtu, type Tunnel } from './mtu.ts';
 import { boundLink } from './names.ts';
-import { type FamilyNetwork, hostAddressesOf, isHostLink, type NodeInput } from './node-input.ts';
+import {
+  type FamilyNetwork,
+  hostAddressesOf,
+  isHostLink,
+  type NodeInput,
+  type WireguardInput,
+} from './node-input.ts';
 import { gsoProblem, mtuForSegmentation, usesGso } from './segmentation.ts';
+import { slotKeys } from './slot-keys.ts';
 
 export interface NodeInputReaderDeps {
   readonly conf: ContivConfApi;
@@ -29,6 +38,7 @@ export interface NodeInputReaderDeps {
   readonly ipam: IpamApi;
   readonly host: HostPort;
   readonly vpp: VppPort;
+  readonly ownKeys: OwnKeysPort;
 }
 
 /** Keeps the last results in case the host or VPP cannot be read. */
@@ -42,6 +52,7 @@ export class NodeInputReader {
   #gsoProblem: string | undefined;
   #natProblem: string | undefined;
   #mtuProblem: string | undefined;
+  #keyProblem: string | undefined;
 
   constructor(deps: NodeInputReaderDeps) {
     this.#deps = deps;
@@ -49,6 +60,11 @@ export class NodeInputReader {
 
   get mtuProblem(): string | undefined {
     return this.#mtuProblem;
+  }
+
+  /** Why the keys of this node are not known; undefined: they are, or it needs none. */
+  get keyProblem(): string | undefined {
+    return this.#keyProblem;
   }
 
   get natProblem(): string | undefined {
@@ -77,7 +93,24 @@ export class NodeInputReader {
       // not of the configured families, while running pods keep the subnets of others in use
       ...addressesOfHost(own, ipam.families()),
       ipv6InPods: await ctx.callPort('host/has IPv6', () => host.hasIpv6()),
+      wireguard: await this.#readWireguard(ctx),
     };
+  }
+
+  async #readWireguard(ctx: ResyncContext): Promise<WireguardInput | undefined> {
+    const { conf, ownKeys } = this.#deps;
+    this.#keyProblem = undefined;
+    if (conf.routing().transport !== 'wireguard') return undefined;
+    const { port, clearText } = conf.wireguard();
+    try {
+      const own = await ctx.callPort('wireguard/own keys', () => ownKeys.ownKeys());
+      return { port, clearText, keys: slotKeys(own) };
+    } catch (cause) {
+      // nothing is sent to nodes that encrypt
+      ctx.log.error({ err: cause }, 'this node has no keys of WireGuard');
+      this.#keyProblem = errorText(cause);
+      return { port, clearText, keys: [] };
+    }
   }
 
   /**
@@ -175,13 +208,19 @@ export class NodeInputReader {
       hostLinks: links.filter((link) => link.name === bound || isHostLink(link)),
       managementAddresses: this.#deps.nodes.thisNode().managementAddresses,
     };
-    const outer =
-      conf.routing().transport === 'vxlan' ? (familyOf(main.addresses[0] ?? '') ?? 4) : undefined;
-    const { mtu = config.mtu, problem } = podMtu(config.mtu, underlay, outer);
+    const { mtu = config.mtu, problem } = podMtu(config.mtu, underlay, this.#tunnel(main));
     if (problem && problem.message !== this.#mtuProblem)
       ctx.log.warn({ err: problem }, 'mtuSize is too large');
     this.#mtuProblem = problem?.message;
     return { ...config, enableGso, mtu: enableGso ? mtuForSegmentation(mtu) : mtu };
+  }
+
+  /** Also where some nodes are reached by VXLAN: its headers are shorter. */
+  #tunnel({ addresses }: MainInterfaceConfig): Tunnel | undefined {
+    const { transport } = this.#deps.conf.routing();
+    if (transport === 'nooverlay') return undefined;
+    const protocol = transport === 'wireguard' ? 'WireGuard' : 'VXLAN';
+    return { protocol, family: familyOf(addresses[0] ?? '') ?? 4 };
   }
 
   async #canSegment(ctx: ResyncContext): Promise<boolean> {

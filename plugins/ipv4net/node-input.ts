@@ -17,6 +17,7 @@ import type {
 import type { KeyValue } from '#plugins/controller/api/key-value.ts';
 import type { HostLink } from '#plugins/controller/api/ports/host.ts';
 import type { FamilyPlan } from '#plugins/ipam/api.ts';
+import type { OwnSlotKey } from './api.ts';
 
 /** The network of the pods and of the host in one family. */
 export interface FamilyNetwork {
@@ -51,6 +52,17 @@ export interface NodeInput {
   readonly hostLinks: readonly string[];
   /** Whether IPv6 is enabled in the pods, also if their address is IPv4. */
   readonly ipv6InPods: boolean;
+  /** undefined: nothing is encrypted. */
+  readonly wireguard: WireguardInput | undefined;
+}
+
+export interface WireguardInput {
+  /** Of the first slot; that of the second one follows it. */
+  readonly port: number;
+  /** Nodes without a key are reached by VXLAN. */
+  readonly clearText: boolean;
+  /** Of this node, by slot; empty: they are not known. */
+  readonly keys: readonly OwnSlotKey[];
 }
 
 /** The input with the network of one family: of it, a function makes the values of this family. */
@@ -111,11 +123,19 @@ export function hostNetwork(address: string): string {
   return `${address}/${address.includes(':') ? 128 : 32}`;
 }
 
+/** Whether packets between pods of two nodes have the headers of a tunnel. */
+export function hasOverlay({ routing }: Pick<NodeInput, 'routing'>): boolean {
+  return routing.transport !== 'nooverlay';
+}
+
+/** Whether some nodes are reached by VXLAN. */
+export function usesVxlan({ routing, wireguard }: NodeInput): boolean {
+  return routing.transport === 'vxlan' || wireguard?.clearText === true;
+}
+
 /** Network of the pods that the VRF of the pods reaches. */
-export function podNetwork({ addresses, routing }: FamilyInput): string {
-  return routing.transport === 'vxlan'
-    ? addresses.podSubnetAllNodes()
-    : addresses.podSubnetThisNode();
+export function podNetwork({ addresses, ...input }: FamilyInput): string {
+  return hasOverlay(input) ? addresses.podSubnetAllNodes() : addresses.podSubnetThisNode();
 }
 
 export function anyNetwork(family: IpFamily): string {

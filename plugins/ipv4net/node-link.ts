@@ -1,28 +1,48 @@
 import { familyOf } from '#models/ip.ts';
+import type { Slot } from '#plugins/controller/api/ports/wireguard-keys.ts';
 import type { Node } from '#plugins/nodesync/api.ts';
 import type { NodeLink } from './api.ts';
-import { vxlanTunnel } from './names.ts';
+import { vxlanTunnel, wireguardInterface } from './names.ts';
 import { type NodeInput, nodeIp } from './node-input.ts';
+import { nodeWay } from './node-way.ts';
 import type { RemoteAddresses } from './remote-addresses.ts';
 import type { Wiring } from './wiring.ts';
 
 export function nodeLink(
-  { input, remote, reachable }: Pick<Wiring, 'input' | 'remote' | 'reachable'>,
+  { input, remote, reachable, keys }: Pick<Wiring, 'input' | 'remote' | 'reachable' | 'keys'>,
   node: Node,
 ): NodeLink {
   const address = reachable.find(node.name)?.address;
   if (address === undefined)
-    return {
-      address,
-      tunnel: undefined,
-      whyUnreachable: reachable.conflict(node.name) ?? whyWithoutAddress(input, remote, node),
-    };
-  const isTunneled = input.routing.transport === 'vxlan';
+    return unreachable(reachable.conflict(node.name) ?? whyWithoutAddress(input, remote, node));
+  const way = nodeWay(input, node, keys.of(node));
+  if (way.kind === 'isolated') return unreachable(way.reason);
+  const peer = way.kind === 'wireguard' && way.peers.find(({ slot }) => slot === way.slot);
   return {
     address,
-    tunnel: isTunneled ? vxlanTunnel(node.id) : undefined,
+    tunnel: way.kind === 'vxlan' ? vxlanTunnel(node.id) : undefined,
+    session: peer
+      ? { interface: wireguardInterface(peer.slot), publicKey: peer.publicKey }
+      : undefined,
     whyUnreachable: undefined,
   };
+}
+
+/** Keys of the other nodes that are peers by the keys of a slot. */
+export function peersOfSlot(
+  { input, reachable, keys }: Pick<Wiring, 'input' | 'reachable' | 'keys'>,
+  nodes: Iterable<Node>,
+  slot: Slot,
+): string[] {
+  return [...nodes].flatMap((node) => {
+    const way = reachable.find(node.name) && nodeWay(input, node, keys.of(node));
+    if (way?.kind !== 'wireguard') return [];
+    return way.peers.filter((peer) => peer.slot === slot).map(({ publicKey }) => publicKey);
+  });
+}
+
+function unreachable(whyUnreachable: string): NodeLink {
+  return { address: undefined, tunnel: undefined, session: undefined, whyUnreachable };
 }
 
 function whyWithoutAddress(input: NodeInput, remote: RemoteAddresses, node: Node): string {

@@ -1,4 +1,4 @@
-/** Routes to the other nodes, through VXLAN tunnels or without overlay (value 16 of the original). */
+/** Routes to the other nodes, by VXLAN, by WireGuard or without overlay (value 16 of the original). */
 import { errorText } from '#infra/errors/errors.ts';
 import { familyOf } from '#models/ip.ts';
 import { vppArpModel } from '#models/vpp/arp.ts';
@@ -9,18 +9,29 @@ import { vppRouteModel } from '#models/vpp/route.ts';
 import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
 import type { Node } from '#plugins/nodesync/api.ts';
 import { NAT_LINK_TABLE } from './api.ts';
+import { dropRoute } from './drop-route.ts';
 import { interVrfRoute } from './inter-vrf-route.ts';
-import { bviMac, VXLAN_BRIDGE_DOMAIN, VXLAN_BVI, vxlanTunnel } from './names.ts';
+import {
+  bviMac,
+  VXLAN_BRIDGE_DOMAIN,
+  VXLAN_BVI,
+  vxlanTunnel,
+  wireguardInterface,
+} from './names.ts';
 import {
   type FamilyInput,
   type FamilyNetwork,
+  hasOverlay,
   hostNetwork,
   type NodeInput,
   nodeIp,
   ofAllFamilies,
+  usesVxlan,
   withoutPrefixLength,
 } from './node-input.ts';
+import type { NodeWay } from './node-way.ts';
 import { SPLIT_HORIZON_GROUP } from './tunnel-members.ts';
+import { peerValues, wireguardInterfaces } from './wireguard.ts';
 
 const DEFAULT_VNI = 10;
 
@@ -36,8 +47,7 @@ export function reachableAt(
 ): string | undefined {
   const own = nodeIp(input);
   if (own === undefined || node.managementAddresses.length === 0) return undefined;
-  if (input.routing.transport === 'vxlan')
-    return addresses.find((address) => familyOf(address) === familyOf(own));
+  if (hasOverlay(input)) return addresses.find((address) => familyOf(address) === familyOf(own));
   // next hops have the families of the pods; see `whyUnreachable` about nodes without such an address
   return nextHop(input.networks[0], addresses) ?? addresses[0];
 }
@@ -59,12 +69,12 @@ export function whyUnreachable(input: NodeInput, node: Node): string | undefined
   try {
     for (const network of input.networks) {
       networksOf(network, node);
-      if (input.routing.transport === 'vxlan') network.addresses.vxlanAddress(node.id);
+      if (hasOverlay(input)) network.addresses.vxlanAddress(node.id);
     }
   } catch (thrown) {
     return `the address plan has no addresses for its ID ${node.id}: ${errorText(thrown)}`;
   }
-  if (input.routing.transport === 'vxlan') return undefined;
+  if (hasOverlay(input)) return undefined;
   return whyNoNextHop(input.networks[0], input, node);
 }
 
@@ -73,7 +83,7 @@ export function whyUnreachable(input: NodeInput, node: Node): string | undefined
  * a cluster gets its second family node by node.
  */
 export function whyInOneFamily(input: NodeInput, node: Node): string | undefined {
-  if (input.routing.transport === 'vxlan') return undefined;
+  if (hasOverlay(input)) return undefined;
   const [, ...others] = input.networks;
   const reasons = others.map((network) => whyNoNextHop(network, input, node));
   return reasons.find((reason) => reason !== undefined);
@@ -96,12 +106,22 @@ function networksOf({ addresses }: FamilyNetwork, { id }: Node): string[] {
   return [addresses.podSubnetOtherNode(id), addresses.hostInterconnectSubnetOtherNode(id)];
 }
 
-/** The bridge domain of the tunnels and its BVI. */
+/** What all other nodes are reached by. */
 export function overlayValues(
   input: NodeInput,
   tunnels: readonly BridgeDomainInterface[],
 ): KeyValue[] {
-  if (input.routing.transport !== 'vxlan') return [];
+  return [
+    ...wireguardInterfaces(input),
+    ...(usesVxlan(input) ? bridgeDomainValues(input, tunnels) : []),
+  ];
+}
+
+/** The bridge domain of the tunnels and its BVI. */
+function bridgeDomainValues(
+  input: NodeInput,
+  tunnels: readonly BridgeDomainInterface[],
+): KeyValue[] {
   const domain = bridgeDomainModel.canonical({
     name: VXLAN_BRIDGE_DOMAIN,
     forward: true,
@@ -141,20 +161,39 @@ export function overlayValues(
 export function remoteNodeValues(
   input: NodeInput,
   node: Node,
+  way: NodeWay,
   address: string,
   ends: readonly string[],
   management: readonly string[],
 ): KeyValue[] {
-  const isTunneled = input.routing.transport === 'vxlan';
-  return [
-    ...(isTunneled ? tunnel(input, node, address) : []),
-    ...ofAllFamilies(input, (one) => {
-      const ofHost = management.filter((each) => familyOf(each) === one.family);
-      return isTunneled
-        ? throughTunnel(one, node, ofHost)
-        : withoutOverlay(one, node, nextHop(one, [address, ...ends]), ofHost);
-    }),
-  ];
+  const ofFamily = ({ family }: FamilyInput): readonly string[] =>
+    management.filter((each) => familyOf(each) === family);
+  switch (way.kind) {
+    case 'nooverlay':
+      return ofAllFamilies(input, (one) =>
+        withoutOverlay(one, node, nextHop(one, [address, ...ends]), ofFamily(one)),
+      );
+    case 'isolated':
+      return ofAllFamilies(input, (one) => behindNode(one, node, ofFamily(one), drops(one)));
+    case 'vxlan':
+      return [
+        ...tunnel(input, node, address),
+        ...ofAllFamilies(input, (one) => [
+          neighbor(one, node),
+          ...behindNode(one, node, ofFamily(one), leadsThrough(one, node, VXLAN_BVI)),
+        ]),
+      ];
+    case 'wireguard': {
+      const networks = input.networks.flatMap((one) => networksOf(one, node));
+      const iface = wireguardInterface(way.slot);
+      return [
+        ...peerValues(input, node, address, way.peers, networks, [address, ...ends, ...management]),
+        ...ofAllFamilies(input, (one) =>
+          behindNode(one, node, ofFamily(one), leadsThrough(one, node, iface)),
+        ),
+      ];
+    }
+  }
 }
 
 /** The tunnel carries all families. */
@@ -177,25 +216,47 @@ function tunnel(input: NodeInput, node: Node, address: string): KeyValue[] {
   ];
 }
 
-function throughTunnel(input: FamilyInput, node: Node, management: readonly string[]): KeyValue[] {
-  const { routing } = input;
-  const gateway = withoutPrefixLength(input.addresses.vxlanAddress(node.id));
-  const route = (destination: string): KeyValue =>
+/** Makes the route of the pods' VRF to a network behind a node. */
+type RouteTo = (destination: string) => KeyValue;
+
+/** The address of a node in the overlay: with WireGuard, too, it is the next hop by which VPP finds the peer. */
+function overlayAddress({ addresses }: FamilyInput, node: Node): string {
+  return withoutPrefixLength(addresses.vxlanAddress(node.id));
+}
+
+function leadsThrough(input: FamilyInput, node: Node, outgoingInterface: string): RouteTo {
+  const gateway = overlayAddress(input, node);
+  return (destination) =>
     keyValue(vppRouteModel, {
-      vrf_id: routing.podVrf,
+      vrf_id: input.routing.podVrf,
       dst_network: destination,
       next_hop_addr: gateway,
-      outgoing_interface: VXLAN_BVI,
+      outgoing_interface: outgoingInterface,
     });
-  const values = [
-    keyValue(vppArpModel, {
-      interface: VXLAN_BVI,
-      ip_address: gateway,
-      phys_address: bviMac(node.id),
-      static: true,
-    }),
-    ...networksOf(input, node).map(route),
-  ];
+}
+
+function drops({ routing }: FamilyInput): RouteTo {
+  return (destination) => dropRoute(destination, routing.podVrf);
+}
+
+function neighbor(input: FamilyInput, node: Node): KeyValue {
+  return keyValue(vppArpModel, {
+    interface: VXLAN_BVI,
+    ip_address: overlayAddress(input, node),
+    phys_address: bviMac(node.id),
+    static: true,
+  });
+}
+
+/** Routes to what is behind a node, however it is reached. */
+function behindNode(
+  input: FamilyInput,
+  node: Node,
+  management: readonly string[],
+  route: RouteTo,
+): KeyValue[] {
+  const { routing } = input;
+  const values = networksOf(input, node).map(route);
   const vppSide = node.vppAddresses.map(withoutPrefixLength);
   for (const one of management) {
     values.push(route(hostNetwork(one)));

@@ -7,6 +7,7 @@ import { Slices } from '#infra/clock/slices.ts';
 import { type CodedError, defineError } from '#infra/errors/errors.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import { familyOf, type IpFamily } from '#models/ip.ts';
+import { VXLAN_PORT } from '#models/vpp/interface.ts';
 import type { ContivConfApi } from '#plugins/contivconf/api.ts';
 import type { DesiredValues } from '#plugins/controller/api/desired-values.ts';
 import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
@@ -20,6 +21,11 @@ import { KubeStateChange } from '#plugins/controller/api/events.ts';
 import { HandlerState } from '#plugins/controller/api/handler-state.ts';
 import type { HostLink, HostPort } from '#plugins/controller/api/ports/host.ts';
 import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
+import {
+  type OwnKeysPort,
+  type Slot,
+  slots,
+} from '#plugins/controller/api/ports/wireguard-keys.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
 import {
   type Node,
@@ -40,14 +46,29 @@ import {
   type PodManagerApi,
   podIdText,
 } from '#plugins/podmanager/api.ts';
-import type { Ipv4NetApi, NodeLink, PodBandwidth, PodInterfaceNames, Uplink } from './api.ts';
+import type {
+  Ipv4NetApi,
+  NodeLink,
+  OwnSlotKey,
+  PodBandwidth,
+  PodInterfaceNames,
+  Uplink,
+} from './api.ts';
 import { hostGateway } from './host-link.ts';
 import { hostInterconnectName } from './interconnect-names.ts';
-import { hostTap, NAT_LINK, tunnelNodeId, VRF_LINK, VXLAN_BVI, valueGroup } from './names.ts';
+import {
+  hostTap,
+  NAT_LINK,
+  tunnelNodeId,
+  VRF_LINK,
+  VXLAN_BVI,
+  valueGroup,
+  wireguardInterface,
+} from './names.ts';
 import { mainInterfaceName } from './nics.ts';
-import { familyInput, hostAddresses, isHostLink, type NodeInput } from './node-input.ts';
+import { familyInput, hostAddresses, isHostLink, type NodeInput, usesVxlan } from './node-input.ts';
 import { addressesOfHost, NodeInputReader } from './node-input-reader.ts';
-import { nodeLink } from './node-link.ts';
+import { nodeLink, peersOfSlot } from './node-link.ts';
 import { overlayValues } from './overlay.ts';
 import { ownNetwork } from './own-network.ts';
 import { podReply, podValues } from './pod.ts';
@@ -94,6 +115,7 @@ export interface Ipv4NetDeps {
   readonly ipam: IpamApi;
   readonly host: HostPort;
   readonly vpp: VppPort;
+  readonly ownKeys: OwnKeysPort;
   readonly desired: Pick<DesiredValues, 'group'>;
 }
 
@@ -135,6 +157,7 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
     const unsupported = this.#unsupported(ctx);
     const input = await this.#inputReader.read(ctx);
     this.#publishAddresses(ctx, input);
+    this.#publishKeys(ctx, input);
     const deps = { ...this.#deps, nodeProblems: this.#nodeProblems };
     const wiring = await wiringOf(input, deps, ctx);
     await this.#tracePackets(ctx);
@@ -237,8 +260,33 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
     return NAT_LINK;
   }
 
-  vxlanBvi(): string | undefined {
-    return this.state.current.input.routing.transport === 'vxlan' ? VXLAN_BVI : undefined;
+  overlayInterfaces(): readonly string[] {
+    const { input } = this.state.current;
+    const encrypting = (input.wireguard?.keys ?? []).map(({ slot }) => wireguardInterface(slot));
+    return [...(usesVxlan(input) ? [VXLAN_BVI] : []), ...encrypting];
+  }
+
+  overlayPorts(): ReturnType<Ipv4NetApi['overlayPorts']> {
+    const { input } = this.state.current;
+    const { port = 0 } = input.wireguard ?? {};
+    const ofSlots = input.wireguard ? slots.map((slot) => port + slot) : [];
+    return [
+      ...(usesVxlan(input) ? [{ port: VXLAN_PORT, user: 'VXLAN' }] : []),
+      ...ofSlots.map((one) => ({ port: one, user: 'WireGuard' })),
+    ];
+  }
+
+  wiredKeys(): readonly OwnSlotKey[] | undefined {
+    return this.state.known?.input.wireguard?.keys;
+  }
+
+  peerKeys(slot: Slot): readonly string[] {
+    const { known } = this.state;
+    return known ? peersOfSlot(known, this.#deps.nodes.allNodes().values(), slot) : [];
+  }
+
+  keyProblem(): string | undefined {
+    return this.#inputReader.keyProblem;
   }
 
   unsupportedFeatures(): readonly string[] {
@@ -345,6 +393,21 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
     }
   }
 
+  /** Keys that are not known stay published: without them other nodes might send in clear text. */
+  #publishKeys(ctx: ResyncContext, { wireguard }: NodeInput): void {
+    if (wireguard?.keys.length === 0) return;
+    this.#deps.nodes.publishKeys(
+      ctx,
+      wireguard && {
+        port: wireguard.port,
+        keys: wireguard.keys.map(({ publicKey, isReplaced }) => ({
+          public_key: publicKey,
+          is_replaced: isReplaced,
+        })),
+      },
+    );
+  }
+
   /**
    * A change of this node's Kubernetes addresses usually means that the addresses of the host changed. They also
    * tell by which link the host is in the network of the nodes, hence the MTU.
@@ -390,11 +453,12 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
     const before = reachable.ids();
     const affected = state.remote.set(nodeName, current);
     for (const name of reachable.set(nodeName, current)) affected.add(name);
+    for (const name of state.keys.set(nodeName, current)) affected.add(name);
     this.#putNodes(ctx, state, affected);
     const after = reachable.ids();
     if (before !== after)
       ctx.txn.replace(valueGroup.overlay, overlayValues(input, tunnels.of(after)));
-    const isReachable = reachable.find(nodeName) !== undefined;
+    const isReachable = current !== undefined && nodeLink(state, current).address !== undefined;
     return { change: isReachable ? `way to node ${nodeName}` : `no way to node ${nodeName}` };
   }
 
@@ -413,13 +477,8 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
   /** An address of this node is none of another one. */
   async #putAllNodes(ctx: UpdateContext, state: State): Promise<void> {
     const slices = new Slices(ctx.clock);
-    const { remote, reachable, problems } = await putOtherNodes(
-      state.input,
-      this.#deps,
-      ctx,
-      slices,
-    );
-    Object.assign(state, { remote, reachable });
+    const { problems, ...others } = await putOtherNodes(state.input, this.#deps, ctx, slices);
+    Object.assign(state, others);
     this.#nodeProblems.replaceAll(ctx.log, problems);
     const tunnels = state.tunnels.of(state.reachable.ids());
     ctx.txn.replace(valueGroup.overlay, overlayValues(state.input, tunnels));

@@ -13,6 +13,8 @@ export interface Reachability {
   addressOf(node: Node): string | undefined;
   /** Why a node cannot be reached at any address; undefined: it can. */
   whyUnreachable(node: Node): string | undefined;
+  /** Whether a tunnel of VXLAN leads to a node that can be reached. */
+  hasTunnel(node: Node): boolean;
 }
 
 /**
@@ -25,7 +27,7 @@ export class ReachableNodes {
   readonly #unreachable = new Map<string, string>();
   readonly #nodes = new Map<string, ReachableNode>();
   readonly #byAddress = new Map<string, Set<string>>();
-  /** IDs of the reachable nodes by name, and the reverse. */
+  /** IDs of the nodes to which tunnels lead by name, and the reverse. */
   readonly #idByName = new Map<string, number>();
   readonly #nameById = new Map<number, string>();
   /** Ascending. */
@@ -63,8 +65,14 @@ export class ReachableNodes {
       for (const other of sameAddress) affected.add(other);
       this.#byAddress.set(address, sameAddress.add(name));
     }
-    for (const one of affected) this.#setId(one, this.find(one)?.node.id);
+    for (const one of affected) this.#setId(one, this.#tunnelTo(one));
     return [...affected];
+  }
+
+  /** ID of the node to which a tunnel leads. */
+  #tunnelTo(name: string): number | undefined {
+    const found = this.find(name)?.node;
+    return found && this.#reachability.hasTunnel(found) ? found.id : undefined;
   }
 
   #setId(name: string, id: number | undefined): void {
@@ -93,12 +101,12 @@ export class ReachableNodes {
     return found;
   }
 
-  /** Name of the reachable node with this ID. */
+  /** Name of the node with this ID to which a tunnel leads. */
   nameOf(id: number): string | undefined {
     return this.#nameById.get(id);
   }
 
-  /** IDs of the reachable nodes, ascending; the same list until they change. */
+  /** IDs of the nodes to which tunnels lead, ascending; the same list until they change. */
   ids(): readonly number[] {
     this.#ids ??= [...this.#sortedIds];
     return this.#ids;

@@ -16,6 +16,7 @@ import { natLinkValues } from './nat-link.ts';
 import {
   type FamilyInput,
   familyInput,
+  hasOverlay,
   hostNetwork,
   type NodeInput,
   ofAllFamilies,
@@ -70,7 +71,7 @@ function podGateway({ networks, routing }: NodeInput): KeyValue {
 function betweenVrfs(input: FamilyInput): KeyValue[] {
   const { addresses, routing, family } = input;
   const toMain = family === 6 ? ownHost(input) : [];
-  const toPods = routing.transport === 'vxlan' ? [addresses.hostInterconnectSubnetAllNodes()] : [];
+  const toPods = hasOverlay(input) ? [addresses.hostInterconnectSubnetAllNodes()] : [];
   return [
     ...toPods.map((network) => interVrfRoute(network, routing.mainVrf, routing.podVrf)),
     ...toMain.map((network) => interVrfRoute(network, routing.podVrf, routing.mainVrf)),
@@ -78,9 +79,10 @@ function betweenVrfs(input: FamilyInput): KeyValue[] {
 }
 
 /** Networks of the host of this node, for which pods need a route of their own. */
-function ownHost({ addresses, routing, family, hostAddresses, stn }: FamilyInput): string[] {
+function ownHost(input: FamilyInput): string[] {
+  const { addresses, family, hostAddresses, stn } = input;
   // with STN the link has no subnet: the main VRF would return its packets to the VRF of the pods
-  const hasLinkSubnet = routing.transport === 'vxlan' && stn === undefined;
+  const hasLinkSubnet = hasOverlay(input) && stn === undefined;
   return [
     // more specific than the route that drops packets to removed hosts
     ...(hasLinkSubnet ? [addresses.hostInterconnectSubnetThisNode()] : []),
@@ -91,10 +93,9 @@ function ownHost({ addresses, routing, family, hostAddresses, stn }: FamilyInput
 
 /** Drop packets to removed pods and nodes, which would loop between the VRFs. */
 function dropRoutes({ addresses, routing }: FamilyInput): KeyValue[] {
-  const networks =
-    routing.transport === 'vxlan'
-      ? [addresses.podSubnetAllNodes(), addresses.hostInterconnectSubnetAllNodes()]
-      : [];
+  const networks = hasOverlay({ routing })
+    ? [addresses.podSubnetAllNodes(), addresses.hostInterconnectSubnetAllNodes()]
+    : [];
   return networks.map((network) => dropRoute(network, routing.podVrf));
 }
 

@@ -25,6 +25,8 @@ import { hostLinkValues } from './host-link.ts';
 import { valueGroup } from './names.ts';
 import { nicValues } from './nics.ts';
 import type { NodeInput } from './node-input.ts';
+import { keyProblem } from './node-key-problem.ts';
+import { isInClearText, nodeWay } from './node-way.ts';
 import {
   overlayValues,
   reachableAt,
@@ -32,6 +34,7 @@ import {
   whyInOneFamily,
   whyUnreachable,
 } from './overlay.ts';
+import { PeerKeys } from './peer-keys.ts';
 import { podValues } from './pod.ts';
 import { PodLinks } from './pod-links.ts';
 import { ReachableNodes } from './reachable-nodes.ts';
@@ -42,10 +45,11 @@ import { TunnelMembers } from './tunnel-members.ts';
 import { vrfValues } from './vrfs.ts';
 
 export interface Wiring {
-  /** An update replaces these three when the addresses of the host have changed. */
+  /** An update replaces these four when the addresses of the host have changed. */
   input: NodeInput;
   remote: RemoteAddresses;
   reachable: ReachableNodes;
+  keys: PeerKeys;
   readonly tunnels: TunnelMembers;
   readonly links: PodLinks;
   readonly bandwidth: BandwidthLimits;
@@ -85,7 +89,7 @@ export async function wiringOf(
 }
 
 type ProblemsByNode = ReadonlyMap<string, readonly NodeProblem[]>;
-type OtherNodes = Pick<Wiring, 'input' | 'remote' | 'reachable'>;
+type OtherNodes = Pick<Wiring, 'input' | 'remote' | 'reachable' | 'keys'>;
 
 /** Puts the values of all other nodes. */
 export async function putOtherNodes(
@@ -93,25 +97,31 @@ export async function putOtherNodes(
   { nodeName, nodes }: Pick<WiringDeps, 'nodeName' | 'nodes'>,
   ctx: ResyncContext | UpdateContext,
   slices: Slices,
-): Promise<Pick<Wiring, 'remote' | 'reachable'> & { readonly problems: ProblemsByNode }> {
+): Promise<Pick<Wiring, 'remote' | 'reachable' | 'keys'> & { readonly problems: ProblemsByNode }> {
+  const { wireguard } = input;
+  const keys = new PeerKeys((wireguard?.keys ?? []).map(({ publicKey }) => publicKey));
   const remote = new RemoteAddresses(input);
   const reachable = new ReachableNodes({
     addressOf: (node) => reachableAt(input, node, remote.tunnelEnds(node)),
     whyUnreachable: (node) => whyUnreachable(input, node),
+    hasTunnel: (node) => wireguard === undefined || isInClearText(wireguard, node),
   });
   const all = nodes.allNodes();
   for (const [name, node] of all) {
     remote.set(name, node);
-    if (name !== nodeName) reachable.set(name, node);
+    if (name !== nodeName) {
+      reachable.set(name, node);
+      keys.set(name, node);
+    }
     if (slices.due()) await slices.turn();
   }
   const problems = new Map<string, readonly NodeProblem[]>();
   for (const [name, node] of all) {
-    const others = { input, remote, reachable };
+    const others = { input, remote, reachable, keys };
     problems.set(name, name === nodeName ? ownProblems(node) : putNode(others, ctx, node));
     if (slices.due()) await slices.turn();
   }
-  return { remote, reachable, problems };
+  return { remote, reachable, keys, problems };
 }
 
 /**
@@ -123,13 +133,15 @@ export function putNode(
   { txn }: Pick<UpdateContext, 'txn'>,
   node: Node,
 ): NodeProblem[] {
-  const { input, remote, reachable } = others;
+  const { input, remote, reachable, keys } = others;
   const { name, namesake } = node;
   const found = reachable.find(name);
+  const way = nodeWay(input, node, keys.of(node));
   const values = found
     ? remoteNodeValues(
         input,
         found.node,
+        way,
         found.address,
         remote.tunnelEnds(node),
         remote.routes(node),
@@ -142,6 +154,8 @@ export function putNode(
     ...(namesake === undefined ? [] : [nodeNameProblem(name, namesake)]),
     ...(conflict === undefined ? [] : [unreachableProblem(name, conflict)]),
     ...(found ? inOneFamily(input, found.node) : []),
+    ...(found && way.kind === 'isolated' ? [unreachableProblem(name, way.reason)] : []),
+    ...(input.wireguard ? keys.refused(node).map((one) => keyProblem(name, one)) : []),
     ...ignored.map(({ address, refusal }) => addressProblem(name, address, refusal)),
   ];
 }

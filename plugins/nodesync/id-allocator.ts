@@ -90,7 +90,12 @@ export function idRecordText(
 ): string {
   return valueText(
     resources.vppnode,
-    vppNodeModel.canonical({ id, name, ip_addresses: [...addresses], ...(wireguard && { wireguard }) }),
+    vppNodeModel.canonical({
+      id,
+      name,
+      ip_addresses: [...addresses],
+      ...(wireguard && { wireguard }),
+    }),
   );
 }
 

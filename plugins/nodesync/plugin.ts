@@ -442,9 +442,7 @@ function isAnnouncedBy({ id, announced }: Nodes, text: string, key: string): boo
   // a record with another ID than its key is invalid
   if (record === undefined || record.id !== id) return false;
   const { addresses, wireguard } = announced;
-  return (
-    sameTexts(vppAddresses(record), addresses) && sameWireguard(record.wireguard, wireguard)
-  );
+  return sameTexts(vppAddresses(record), addresses) && sameWireguard(record.wireguard, wireguard);
 }
 
 function announcementOf(allocated: AllocatedId): Announcement {

@@ -90,7 +90,7 @@ function ownAddressesOf(deps: PolicyNodeDeps): (node: Node) => readonly string[]
   const own = nodes.thisNode().id;
   const whyUnusable = unusableNodeIds(ipam.settings(), net.defaultGateways());
   const rules = new AddressRules(net.ownNetwork());
-  const hasOverlay = net.vxlanBvi() !== undefined;
+  const hasOverlay = net.overlayInterfaces().length > 0;
   return ({ id, vppAddresses }) => {
     const announced = vppAddresses.map(withoutPrefixLength);
     // an address of a record that leads elsewhere is none of the node

@@ -13,7 +13,6 @@ export interface PolicyNodeDeps {
 
 /** This node as policies see it. */
 export function policyNode({ conf, nodes, ipam, net }: PolicyNodeDeps): PolicyNode {
-  const bvi = net.vxlanBvi();
   const plans = ipam.families();
   const cidrs = [
     ...net.nodeAddresses(),
@@ -31,7 +30,7 @@ export function policyNode({ conf, nodes, ipam, net }: PolicyNodeDeps): PolicyNo
     natLoopbacks: plans.map((plan) => plan.natLoopback()),
     podSubnets: plans.map((plan) => plan.podSubnetThisNode()),
     // the host is reached without them; packets leave by NICs after source NAT
-    interfaces: [net.vrfLink(), ...(bvi === undefined ? [] : [bvi])],
+    interfaces: [net.vrfLink(), ...net.overlayInterfaces()],
     nics: [net.mainInterface(), ...net.otherInterfaces()],
     hostLink: net.hostInterconnect(),
   };

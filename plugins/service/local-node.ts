@@ -1,5 +1,4 @@
 import { formatIp, parseIp } from '#models/ip.ts';
-import { VXLAN_PORT } from '#models/vpp/interface.ts';
 import type { ContivConfApi } from '#plugins/contivconf/api.ts';
 import { familyOfAddress, type IpamApi } from '#plugins/ipam/api.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
@@ -94,7 +93,6 @@ export function localNode(deps: LocalNodeDeps, servesIpv6Outside: boolean): Loca
   const plans = ipam.families();
   const families = plans.map(({ family }) => family);
   const ofHost = nodes.thisNode().managementAddresses.filter(isOneOf(net.hostAddresses()));
-  const hasOverlay = net.vxlanBvi() !== undefined;
   const otherNodes = [...nodes.allNodes().values()].filter(({ name }) => name !== nodeName);
   return {
     name: nodeName,
@@ -111,7 +109,7 @@ export function localNode(deps: LocalNodeDeps, servesIpv6Outside: boolean): Loca
     otherNodes: otherNodes.map((node) => otherNode(net, node)),
     etcdEndpoints: endpointsOfEtcd(etcdEndpoints),
     neededPorts: [
-      ...(hasOverlay ? [{ protocol: 'UDP' as const, port: VXLAN_PORT, user: 'VXLAN' }] : []),
+      ...net.overlayPorts().map((one) => ({ protocol: 'UDP' as const, ...one })),
       ...(conf.mainInterface().useDhcp
         ? [{ protocol: 'UDP' as const, port: DHCP_CLIENT_PORT, user: 'the DHCP client' }]
         : []),

@@ -208,8 +208,7 @@ export function natValues(net: Ipv4NetApi, { nat }: Pick<Carriers, 'nat'>): KeyV
 }
 
 function nodeInterfaceValues(net: Ipv4NetApi, nat: NatNode): KeyValue[] {
-  const overlay = net.vxlanBvi();
-  const toPods = nat.hasSockets ? [net.natLink()] : overlay === undefined ? [] : [overlay];
+  const toPods = nat.hasSockets ? [net.natLink()] : net.overlayInterfaces();
   const edge = nat.uplink?.edgeLink === undefined ? [] : [nat.uplink.edgeLink];
   const others = [net.mainInterface(), ...net.otherInterfaces(), net.hostInterconnect()];
   return [...toPods, ...edge, ...others].map((name) => interfaceValue(nat, name));

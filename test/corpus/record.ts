@@ -20,6 +20,7 @@ import { SimVpp } from '#simulator/vpp/vpp.ts';
 import { type AgentOptions, cniRequest, type Node, type TestPod } from '#test/cmd/agent/harness.ts';
 import { NIC, section, tellOfNode } from '#test/cmd/agent/scenario.ts';
 import { MemoryStore } from '#test/support/memory-store.ts';
+import { keysInMemory } from '#vpp/wireguard/key-file.ts';
 import {
   documentLines,
   normalized,
@@ -181,6 +182,7 @@ export class RecordedAgent {
         vppNamespaces: machine.vpp.namespaces,
         addNamespace: (path) => machine.linux.addNamespace(path),
         prepareHost: async () => ({ ipv6: true }),
+        keyFile: keysInMemory(),
         close: async () => undefined,
       },
       clock,

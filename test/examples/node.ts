@@ -19,6 +19,7 @@ import { SimLinux } from '#simulator/linux/linux.ts';
 import { SimVpp } from '#simulator/vpp/vpp.ts';
 import { controllerConfig } from '#test/plugins/controller/controller-harness.ts';
 import { FakeStn } from '#test/plugins/fake-ports.ts';
+import { testKeys } from '#test/plugins/test-keys.ts';
 import { contivConfig } from '#test/plugins/test-node.ts';
 import { MemoryStore } from '#test/support/memory-store.ts';
 import { BinapiClient } from '#vpp/binapi/client/client.ts';
@@ -67,6 +68,7 @@ export class ExampleNode {
         vpp: vppPort(client),
         host: hostPort(this.linux, () => false),
         stn: new FakeStn(),
+        ownKeys: testKeys('node1'),
         desired,
       },
     );

@@ -22,8 +22,10 @@ import type { PodManagerDeps } from '#plugins/podmanager/plugin.ts';
 import { type ServiceConfig, serviceDefaults } from '#plugins/service/config.ts';
 import { FaultInjectingStore } from '#test/support/fault-injecting-store.ts';
 import { MemoryStore } from '#test/support/memory-store.ts';
+import type { OwnKeyStore } from '#vpp/wireguard/own-keys.ts';
 import { FakeHost, FakeStn, FakeVpp } from './fake-ports.ts';
 import { HandlerBench, type Outcome } from './handler-bench.ts';
+import { testKeys } from './test-keys.ts';
 
 export type Keyword = keyof typeof resources;
 
@@ -51,6 +53,8 @@ export interface TestNodeOptions {
   readonly host?: FakeHost;
   readonly vpp?: FakeVpp;
   readonly stn?: FakeStn;
+  /** Default: those of its name. */
+  readonly ownKeys?: OwnKeyStore;
   /** Loss of the local store. */
   readonly disk?: PodManagerDeps['disk'];
   /** Default: the IPAM of the agent; another one implements its api.ts. */
@@ -72,6 +76,7 @@ export class TestNode extends HandlerBench {
   readonly host: FakeHost;
   readonly vpp: FakeVpp;
   readonly stn: FakeStn;
+  readonly ownKeys: OwnKeyStore;
   readonly conf;
   readonly nodes;
   readonly pods;
@@ -95,7 +100,8 @@ export class TestNode extends HandlerBench {
       service: { ...serviceDefaults, ...options.service },
       etcdEndpoints: options.etcdEndpoints,
     };
-    const ports = { cluster, local, localDisk: options.disk, vpp, host, stn, desired };
+    const ownKeys = options.ownKeys ?? testKeys(name);
+    const ports = { cluster, local, localDisk: options.disk, vpp, host, stn, ownKeys, desired };
     const plugins = createPlugins(name, settings, ports, {
       makeIpam: options.createIpam,
     });
@@ -109,6 +115,7 @@ export class TestNode extends HandlerBench {
     this.host = host;
     this.vpp = vpp;
     this.stn = stn;
+    this.ownKeys = ownKeys;
     this.conf = plugins.conf;
     this.nodes = plugins.nodes;
     this.pods = plugins.pods;
@@ -128,6 +135,7 @@ export class TestNode extends HandlerBench {
       host: this.host,
       vpp: this.vpp,
       stn: this.stn,
+      ownKeys: this.ownKeys,
       ...change,
     });
   }

@@ -82,7 +82,7 @@ export function readNatNode(deps: NatNodeDeps, hasSockets: boolean): NatNode | u
   return {
     mainVrf,
     podVrf,
-    hasOverlay: transport === 'vxlan',
+    hasOverlay: transport !== 'nooverlay',
     servesHost: routeServiceCidrToVpp,
     uplink: net.uplink(4),
     natLoopback: plan.natLoopback(),

@@ -9,6 +9,7 @@ import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { Loggers } from '#infra/log/loggers.ts';
 import { SimSocketTable } from '#simulator/linux/socket-table.ts';
 import { MemoryStore } from '#test/support/memory-store.ts';
+import { keysInMemory } from '#vpp/wireguard/key-file.ts';
 import { moduleOf } from './source.ts';
 import { byKey, type Row, renderTable } from './table.ts';
 
@@ -62,6 +63,7 @@ function makeAgent(): void {
     environment: {
       ...simulatedEnvironment({ local: new MemoryStore(), localDisk: undefined }, parts),
       external: new MemoryStore(),
+      keyFile: keysInMemory(),
       socketTable: new SimSocketTable(systemRandom, systemClock),
     },
     build: { version: '', date: '', commit: '' },

@@ -9,6 +9,7 @@ import type { SocketTable } from '#linux/socket-services/api.ts';
 import type { StatsPort } from '#plugins/controller/api/ports/stats.ts';
 import type { Connect } from '#vpp/binapi/api.ts';
 import type { NamespaceSight } from '#vpp/descriptors/options.ts';
+import type { KeyFile } from '#vpp/wireguard/key-file.ts';
 import type { AgentAddress } from './cluster/other-agents.ts';
 
 /** The environment of the agent: stores, VPP and Linux. */
@@ -37,6 +38,8 @@ export interface Environment {
   /** Present in the embedded environment: whether VPP reaches the namespaces of pods by the paths of the agent. */
   readonly vppNamespaces: NamespaceSight | undefined;
   readonly linux: LinuxHost;
+  /** The keys of WireGuard of this node. */
+  readonly keyFile: KeyFile;
   /** Services at the sockets of this node; undefined: VPP alone has services, of IPv4. */
   readonly socketTable?: SocketTable | undefined;
   /** Why the table could not be opened; undefined: it was, or is not configured. */

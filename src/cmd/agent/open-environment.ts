@@ -30,6 +30,7 @@ import {
 import type { DatagramSockets } from '#linux/socket-services/stale-sockets.ts';
 import { problemText } from '#plugins/controller/problems.ts';
 import { unixConnect } from '#vpp/binapi/transport/unix.ts';
+import { keyFile } from '#vpp/wireguard/key-file.ts';
 import type { Environment, EnvironmentDeps } from './environment.ts';
 import { openExternal, openLevel, openOwnStore } from './open-level.ts';
 import type { Settings } from './settings.ts';
@@ -105,6 +106,7 @@ export async function openEnvironment(
     vppStatistics: undefined,
     vppNamespaces: undefined,
     linux,
+    keyFile: keyFile(`${folder}.wireguard-keys`),
     socketTable: sockets.table,
     socketFault: sockets.fault,
     flowSource: flows.source,

@@ -3,11 +3,13 @@ import type { KvStore } from '#datastore/api.ts';
 import { levelFolder } from '#datastore/level-folder.ts';
 import { explainedOpenError } from '#demonstration/already-running.ts';
 import { simulatedEnvironment } from '#demonstration/simulated-environment.ts';
-import type { EnvironmentDeps } from './environment.ts';
+import { keysInMemory } from '#vpp/wireguard/key-file.ts';
+import type { Environment, EnvironmentDeps } from './environment.ts';
 import { openExternal, openOwnStore } from './open-level.ts';
 import type { Settings } from './settings.ts';
 
-export type SimulatedEnvironment = ReturnType<typeof simulatedEnvironment>;
+export type SimulatedEnvironment = ReturnType<typeof simulatedEnvironment> &
+  Pick<Environment, 'keyFile'>;
 
 /**
  * @param cluster the store that several nodes share; undefined: the node is alone
@@ -23,5 +25,6 @@ export async function openSimulated(
     throw explainedOpenError(thrown, label);
   });
   const external = grpc2 && (await openExternal(folder, bolt, parts));
-  return simulatedEnvironment({ local, localDisk: local, cluster, external }, parts);
+  const environment = simulatedEnvironment({ local, localDisk: local, cluster, external }, parts);
+  return { ...environment, keyFile: keysInMemory() };
 }

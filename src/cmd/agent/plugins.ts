@@ -9,6 +9,7 @@ import type { EventHandler } from '#plugins/controller/api/event-handler.ts';
 import type { HostPort } from '#plugins/controller/api/ports/host.ts';
 import type { StnPort } from '#plugins/controller/api/ports/stn.ts';
 import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
+import type { OwnKeysPort } from '#plugins/controller/api/ports/wireguard-keys.ts';
 import { type IpamApi, podAddressOwner } from '#plugins/ipam/api.ts';
 import { createIpam, type IpamDeps } from '#plugins/ipam/plugin.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
@@ -44,6 +45,7 @@ export interface Ports {
   readonly vpp: VppPort;
   readonly host: HostPort;
   readonly stn: StnPort;
+  readonly ownKeys: OwnKeysPort;
   /** The desired values of the handlers by group. */
   readonly desired: DesiredValues;
 }
@@ -76,7 +78,7 @@ export function createPlugins(
   ports: Ports,
   { makeIpam = createIpam, modules = [] }: Extensions = {},
 ): Plugins {
-  const { cluster, local, localDisk, vpp, host, stn, desired } = ports;
+  const { cluster, local, localDisk, vpp, host, stn, ownKeys, desired } = ports;
   const conf = createContivConf({
     nodeName,
     config: settings.contiv,
@@ -95,7 +97,7 @@ export function createPlugins(
     disk: localDisk,
   });
   const ipam = makeIpam({ conf, nodes, pods, store: local });
-  const ipv4net = createIpv4Net({ nodeName, conf, nodes, pods, ipam, host, vpp, desired });
+  const ipv4net = createIpv4Net({ nodeName, conf, nodes, pods, ipam, host, vpp, ownKeys, desired });
   const config = settings.service;
   const services = createService({
     nodeName,

@@ -26,7 +26,7 @@ export const VppNode: MessageType<VppNode> = messageType(file, 'vppnode.VppNode'
 
 /** How other nodes encrypt for a node. Private keys leave it never. */
 export interface Wireguard {
-  /** UDP port at the addresses of the node. */
+  /** UDP port of the first session at the addresses of the node; that of the second one follows it. */
   readonly port: number;
   /** In the order of the sessions between two nodes: the first keys of both make the first one. */
   readonly keys: readonly WireguardKey[];

@@ -64,7 +64,12 @@ describe('GET /contiv/v1/nodes/:name/probe', () => {
   });
 
   const node = (name: string, id: number) => [name, { id, name }] as const;
-  const link = { address: '192.168.16.2', tunnel: 'vxlan2', whyUnreachable: undefined };
+  const link = {
+    address: '192.168.16.2',
+    tunnel: 'vxlan2',
+    session: undefined,
+    whyUnreachable: undefined,
+  };
   const deps: NodeProbeDeps = {
     label: 'node1',
     conf: { routing: () => ({ mainVrf: 0, podVrf: 1 }) as never },
@@ -104,7 +109,7 @@ describe('GET /contiv/v1/nodes/:name/probe', () => {
     assert.equal((await ask({}, 'node9')).status, 404);
     assert.equal((await ask({}, 'node1')).status, 404);
     const whyUnreachable = 'it has no address';
-    const none = { address: undefined, tunnel: undefined, whyUnreachable };
+    const none = { address: undefined, tunnel: undefined, session: undefined, whyUnreachable };
     const { body } = await ask({ net: { nodeLink: () => none } });
     assert.deepEqual(body, { node: 'node2', whyUnreachable, paths: [] });
   });

@@ -126,7 +126,7 @@ describe('contiv.conf', () => {
       ['tapInterfaceVersion: 300', /^contiv.conf:1: tapInterfaceVersion/],
       [
         'nodeToNodeTransport: ipsec',
-        /^contiv.conf:1: nodeToNodeTransport: has to be vxlan, srv6 or nooverlay$/,
+        /^contiv.conf:1: nodeToNodeTransport: has to be vxlan, srv6, nooverlay or wireguard$/,
       ],
       ['mtuSize: 40', /^contiv.conf:1: mtuSize: 40 is too small: the minimum is 68 with IPv4$/],
       [`${IPV6}\nmtuSize: 1279`, /mtuSize: 1279 is too small: the minimum is 1280 with IPv6$/],

@@ -222,6 +222,7 @@ describe('neighbors', () => {
         const neighbors = new ReachableNodes({
           addressOf: (one) => one.vppAddresses[0],
           whyUnreachable: () => undefined,
+          hasTunnel: () => true,
         });
         const all = new Map<string, Node>();
         const reached = () =>

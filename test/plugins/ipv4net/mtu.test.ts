@@ -60,10 +60,12 @@ describe('MTU of the network between the nodes', () => {
   });
 
   it('subtracts the tunnel overhead, and keeps the minimum of IPv6', () => {
-    assert.equal(innerMtu(1500, 4), 1450);
-    assert.equal(innerMtu(1500, 6), 1430);
+    assert.equal(innerMtu(1500, { protocol: 'VXLAN', family: 4 }), 1450);
+    assert.equal(innerMtu(1500, { protocol: 'VXLAN', family: 6 }), 1430);
+    assert.equal(innerMtu(1500, { protocol: 'WireGuard', family: 4 }), 1440);
+    assert.equal(innerMtu(1500, { protocol: 'WireGuard', family: 6 }), 1420);
     assert.equal(innerMtu(1500, undefined), 1500);
-    assert.equal(innerMtu(1300, 4), 1280);
+    assert.equal(innerMtu(1300, { protocol: 'VXLAN', family: 4 }), 1280);
   });
 });
 

@@ -13,6 +13,7 @@ function nodeOf(id: number, address: string): Node {
 const reachability = {
   addressOf: ({ vppAddresses }: Node) => vppAddresses[0],
   whyUnreachable: () => undefined,
+  hasTunnel: () => true,
 };
 
 it('a node that joins or leaves is all that a change looks at', () => {

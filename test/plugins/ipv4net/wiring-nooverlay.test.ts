@@ -18,7 +18,7 @@ describe('wiring of a node without an overlay', () => {
       'config/vpp/v2/route/vrf/0/dst/172.30.2.0/24/gw/192.168.16.2',
     ]);
     assert.deepEqual(keys(node, 'vxlan'), []);
-    assert.equal(node.net.vxlanBvi(), undefined);
+    assert.deepEqual(node.net.overlayInterfaces(), []);
   });
 
   it('looks only its own pods up in the VRF of the pods, its host in the main one, and drops only what has no session of NAT44', async () => {

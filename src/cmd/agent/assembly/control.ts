@@ -39,7 +39,7 @@ export interface Control extends AgentPart {
 export function control(
   deps: PartDeps,
   stores: NodeStores,
-  { vpp, linux, onProcessed: tellSouthbound }: Southbound,
+  { vpp, linux, ownKeys, onProcessed: tellSouthbound }: Southbound,
   { scheduler, onTransaction }: Scheduling,
   onProcessed: ((record: EventRecord) => void) | undefined,
 ): Control {
@@ -58,6 +58,7 @@ export function control(
       vpp: vpp.port,
       host: linux.port,
       stn: stnDaemonClient(contiv.stnSocketFile, clock),
+      ownKeys,
       desired,
     },
     { modules: deps.pluginModules },

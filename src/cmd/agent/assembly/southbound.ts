@@ -6,6 +6,7 @@ import type { EventRecord } from '#plugins/controller/event-record.ts';
 import { isAgentKey } from '#plugins/ipv4net/agent-keys.ts';
 import { podLinkNaming } from '#plugins/ipv4net/link-naming.ts';
 import { type WiredVpp, wireVpp } from '#vpp/wire-vpp.ts';
+import { OwnKeyStore } from '#vpp/wireguard/own-keys.ts';
 import { QueueBalance } from '#vpp/workers/queue-balance.ts';
 import { lostPartsProblem } from '../lost-parts.ts';
 import { ResyncedTable } from '../resynced-table.ts';
@@ -16,6 +17,7 @@ import type { NodeStores } from './node-stores.ts';
 export interface Southbound extends AgentPart {
   readonly vpp: WiredVpp;
   readonly linux: WiredLinux;
+  readonly ownKeys: OwnKeyStore;
   /** Waits until VPP is connected. */
   readonly connection: Component;
   /** Start after the connection: without VPP nothing is changed on the machine. */
@@ -34,6 +36,12 @@ export function southbound(deps: PartDeps, stores: NodeStores): Southbound {
       environment.prepareHost({ tap: contiv.useTAPInterfaces, families: podFamilies(contiv) }),
     label,
     log: loggers.get('linux'),
+  });
+  const ownKeys = new OwnKeyStore({
+    file: environment.keyFile,
+    clock,
+    random,
+    log: loggers.get('wireguard'),
   });
   const vpp = wireVpp({
     config: settings.govpp,
@@ -72,6 +80,7 @@ export function southbound(deps: PartDeps, stores: NodeStores): Southbound {
   return {
     vpp,
     linux,
+    ownKeys,
     components: [vpp.component],
     connection: vpp.connection,
     connected: [linux.component, vpp.telemetry, queueBalance],

@@ -1,0 +1,133 @@
+/** Replaces the keys of this node when they are old, or by command: see `key-steps.ts`. */
+import type { Clock, Timer } from '#infra/clock/clock.ts';
+import type { Logger } from '#infra/log/log.ts';
+import type { Component } from '#infra/process/lifecycle.ts';
+import type { EventLoop } from '#plugins/controller/api/event-handler.ts';
+import type { WireguardSession } from '#plugins/controller/api/ports/wireguard.ts';
+import type {
+  KeyReplacement,
+  OwnKeys,
+  OwnKeysPort,
+  Slot,
+} from '#plugins/controller/api/ports/wireguard-keys.ts';
+import type { NodeSyncApi } from '#plugins/nodesync/api.ts';
+import { type Ipv4NetApi, KeyChange } from './api.ts';
+import { type KeyStep, nextKeyStep } from './key-steps.ts';
+import { slotKeys } from './slot-keys.ts';
+
+const INTERVAL_MS = 2_000;
+/** An event that could not be processed is repeated after so many intervals. */
+const INTERVALS_UNTIL_REPEATED = 15;
+const MS_PER_MINUTE = 60_000;
+
+/** The owner of the keys. */
+export interface ReplaceableKeys extends OwnKeysPort {
+  setReplacement(replacement: KeyReplacement | undefined): Promise<void>;
+  replace(slot: Slot): Promise<void>;
+}
+
+export interface KeyReplacementDeps {
+  readonly ownKeys: ReplaceableKeys;
+  readonly net: Pick<Ipv4NetApi, 'wiredKeys' | 'peerKeys'>;
+  readonly nodes: Pick<NodeSyncApi, 'isPublished'>;
+  readonly sessions: () => readonly WireguardSession[];
+  /** Minutes; 0: only by command. */
+  readonly lifetime: number;
+  readonly loop: Pick<EventLoop, 'push'>;
+  readonly clock: Pick<Clock, 'timer' | 'wallTime' | 'monotonic'>;
+  readonly log: Logger;
+}
+
+export class KeyReplacementTimer implements Component {
+  readonly name = 'replacement of keys';
+  readonly #deps: KeyReplacementDeps;
+  #isClosed = false;
+  #timer: Timer | undefined;
+  #checking: Promise<void> = Promise.resolve();
+  /** Since when the others can read the last step. */
+  #publishedAt: number | undefined;
+  /** Intervals since an event was pushed that is not processed yet. */
+  #waiting = 0;
+
+  constructor(deps: KeyReplacementDeps) {
+    this.#deps = deps;
+  }
+
+  init(): void {
+    this.#schedule();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#timer?.cancel();
+    await this.#checking;
+  }
+
+  #schedule(): void {
+    if (this.#isClosed) return;
+    this.#timer = this.#deps.clock.timer(INTERVAL_MS, () => {
+      this.#checking = this.#check().then(() => this.#schedule());
+    });
+  }
+
+  async #check(): Promise<void> {
+    const { net, ownKeys, log } = this.#deps;
+    const wired = net.wiredKeys();
+    // nothing is encrypted, or nothing is configured yet
+    if (wired === undefined) return;
+    try {
+      const own = await ownKeys.ownKeys();
+      if (JSON.stringify(slotKeys(own)) !== JSON.stringify(wired)) this.#tell(own);
+      else await this.#continue(own);
+    } catch (error) {
+      // tried again after the interval
+      log.warn({ err: error }, 'the keys of this node are not replaced');
+    }
+  }
+
+  /** The event loop configures the keys and publishes them. */
+  #tell({ replacement }: OwnKeys): void {
+    this.#publishedAt = undefined;
+    if (this.#waiting > 0) {
+      this.#waiting--;
+      return;
+    }
+    this.#deps.loop.push(KeyChange.event({ ...(replacement && { replacement }) }));
+    this.#waiting = INTERVALS_UNTIL_REPEATED;
+  }
+
+  async #continue(own: OwnKeys): Promise<void> {
+    const { nodes, clock, lifetime } = this.#deps;
+    this.#waiting = 0;
+    if (!nodes.isPublished()) this.#publishedAt = undefined;
+    else this.#publishedAt ??= clock.monotonic();
+    const step = nextKeyStep(own, {
+      now: clock.wallTime(),
+      lifetime: lifetime * MS_PER_MINUTE,
+      publishedFor:
+        this.#publishedAt === undefined ? undefined : clock.monotonic() - this.#publishedAt,
+      hasSessions: (slot) => this.#hasSessions(slot),
+    });
+    if (step === undefined) return;
+    await this.#take(step);
+    this.#tell(await this.#deps.ownKeys.ownKeys());
+  }
+
+  async #take(step: KeyStep): Promise<void> {
+    const { ownKeys, log } = this.#deps;
+    log.info({ step }, 'a key of WireGuard is being replaced');
+    if (step.kind === 'begin') await ownKeys.setReplacement({ slot: step.slot, isNew: false });
+    else if (step.kind === 'replace') await ownKeys.replace(step.slot);
+    else await ownKeys.setReplacement(undefined);
+  }
+
+  #hasSessions(slot: Slot): boolean {
+    const { net, sessions } = this.#deps;
+    const established = new Set(
+      sessions()
+        .filter(({ isEstablished }) => isEstablished)
+        .map(({ publicKey }) => publicKey),
+    );
+    return net.peerKeys(slot).every((key) => established.has(key));
+  }
+}

@@ -1,0 +1,41 @@
+/** How packets reach another node: a pure function of its record and of the keys and settings of this node. */
+
+import type { Slot } from '#plugins/controller/api/ports/wireguard-keys.ts';
+import type { Node } from '#plugins/nodesync/api.ts';
+import type { NodeInput, WireguardInput } from './node-input.ts';
+import type { PeerKey } from './peer-keys.ts';
+
+export type NodeWay =
+  | { readonly kind: 'vxlan' | 'nooverlay' }
+  | {
+      readonly kind: 'wireguard';
+      /** One for each slot in which both nodes have a key. */
+      readonly peers: readonly PeerKey[];
+      /** Of the session that encrypts packets to the node. */
+      readonly slot: Slot;
+    }
+  /** Nothing may be sent to it in clear text. */
+  | { readonly kind: 'isolated'; readonly reason: string };
+
+/** @param keys those of the node that can be used */
+export function nodeWay(input: NodeInput, node: Node, keys: readonly PeerKey[]): NodeWay {
+  const { routing, wireguard } = input;
+  if (routing.transport !== 'wireguard') return { kind: routing.transport };
+  if (wireguard === undefined || isInClearText(wireguard, node)) return { kind: 'vxlan' };
+  if (node.wireguard === undefined)
+    return { kind: 'isolated', reason: 'it has published no key, and wireguardClearText is false' };
+  if (wireguard.keys.length === 0)
+    return { kind: 'isolated', reason: 'the keys of this node are not known' };
+  const peers = keys.filter(({ slot }) => wireguard.keys.some((own) => own.slot === slot));
+  const [first] = peers;
+  if (first === undefined) return { kind: 'isolated', reason: 'none of its keys can be used' };
+  const isReplaced = ({ slot, ...peer }: PeerKey): boolean =>
+    peer.isReplaced || wireguard.keys.some((own) => own.slot === slot && own.isReplaced);
+  const used = peers.find((peer) => !isReplaced(peer)) ?? first;
+  return { kind: 'wireguard', peers, slot: used.slot };
+}
+
+/** A node with a key is never reached in clear text, also where none of its keys can be used. */
+export function isInClearText({ clearText }: WireguardInput, node: Node): boolean {
+  return clearText && node.wireguard === undefined;
+}

@@ -1,0 +1,83 @@
+import { parseWireguardKey } from '#models/vpp/wireguard-key.ts';
+import { type Slot, slots } from '#plugins/controller/api/ports/wireguard-keys.ts';
+import { NamesByAddress, type Node } from '#plugins/nodesync/api.ts';
+
+/** A key of another node that this one uses. */
+export interface PeerKey {
+  readonly slot: Slot;
+  readonly publicKey: string;
+  readonly port: number;
+  readonly isReplaced: boolean;
+}
+
+export interface RefusedKey {
+  readonly key: string;
+  /** After the key: `is a key of this node`. */
+  readonly phrase: string;
+}
+
+const MAX_PORT = 65_535;
+
+/**
+ * Decides which keys in the records of other nodes are used. VPP has each key once, so a key of this node is used for no
+ * other one, and of nodes with the same key the one with the lowest ID has it.
+ */
+export class PeerKeys {
+  readonly #own: ReadonlySet<string>;
+  readonly #nodes = new Map<string, Node>();
+  readonly #names = new NamesByAddress();
+
+  /** @param own public keys of this node */
+  constructor(own: readonly string[]) {
+    this.#own = new Set(own);
+  }
+
+  /**
+   * Replaces the keys of another node.
+   * @param node undefined: it has left
+   * @returns names of the nodes about whose keys the decision may be another one now
+   */
+  set(name: string, node: Node | undefined): Set<string> {
+    if (node === undefined) this.#nodes.delete(name);
+    else this.#nodes.set(name, node);
+    const affected = new Set([name]);
+    const keys = node?.wireguard?.keys.map(({ public_key }) => public_key) ?? [];
+    for (const key of this.#names.set(name, keys))
+      for (const one of this.#names.namesOf(key)) affected.add(one);
+    return affected;
+  }
+
+  /** Keys of a node that can be used, by slot. */
+  of({ name }: Node): readonly PeerKey[] {
+    const { wireguard } = this.#nodes.get(name) ?? {};
+    return slots.flatMap((slot): PeerKey[] => {
+      const key = wireguard?.keys[slot];
+      if (!wireguard || !key || this.#whyNot(name, slot) !== undefined) return [];
+      const { public_key: publicKey, is_replaced: isReplaced } = key;
+      return [{ slot, publicKey, port: wireguard.port + slot, isReplaced }];
+    });
+  }
+
+  refused({ name }: Node): readonly RefusedKey[] {
+    const keys = this.#nodes.get(name)?.wireguard?.keys ?? [];
+    return slots.flatMap((slot): RefusedKey[] => {
+      const phrase = this.#whyNot(name, slot);
+      return phrase === undefined ? [] : [{ key: keys[slot]?.public_key ?? '', phrase }];
+    });
+  }
+
+  /** After the key; undefined: it is used, or there is none. */
+  #whyNot(name: string, slot: Slot): string | undefined {
+    const { id = 0, wireguard } = this.#nodes.get(name) ?? {};
+    const key = wireguard?.keys[slot]?.public_key;
+    if (!wireguard || key === undefined) return undefined;
+    const { port, keys } = wireguard;
+    const bytes = parseWireguardKey(key);
+    if (bytes === undefined || bytes.every((byte) => byte === 0)) return 'is no key of WireGuard';
+    if (port < 1 || port + slot > MAX_PORT) return `belongs to port ${port}, which does not exist`;
+    if (this.#own.has(key)) return 'is a key of this node';
+    if (slot > 0 && keys[0]?.public_key === key) return 'is named twice';
+    const owner = this.#names.namesOf(key).find((one) => (this.#nodes.get(one)?.id ?? 0) < id);
+    return owner === undefined ? undefined : `is a key of node ${owner}`;
+  }
+}

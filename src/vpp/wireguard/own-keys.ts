@@ -1,0 +1,140 @@
+/** The keys of this node: their file, and the steps by which they are replaced. */
+import type { Clock, Random } from '#infra/clock/clock.ts';
+import { defineError, errorText } from '#infra/errors/errors.ts';
+import type { Logger } from '#infra/log/log.ts';
+import { Secret } from '#models/secret.ts';
+import type { WireguardKeys } from '#plugins/controller/api/ports/wireguard.ts';
+import type {
+  KeyReplacement,
+  OwnKeys,
+  OwnKeysPort,
+  Slot,
+} from '#plugins/controller/api/ports/wireguard-keys.ts';
+import type { KeyFile, StoredKeys } from './key-file.ts';
+import { newKeyPair, publicKeyOf } from './key-pair.ts';
+
+export const KeyFileError = defineError({
+  name: 'KeyFileError',
+  code: 'CV_WIREGUARD_KEY_FILE',
+  remedy:
+    'Check that the folder of the local store can be written and has space. Until then this node encrypts with the keys that it has, or reaches no node that encrypts.',
+});
+
+export interface OwnKeyStoreDeps {
+  readonly file: KeyFile;
+  readonly clock: Pick<Clock, 'wallTime'>;
+  readonly random: Pick<Random, 'bytes'>;
+  readonly log: Pick<Logger, 'error' | 'info'>;
+}
+
+/** Changes of it are called one after the other. */
+export class OwnKeyStore implements WireguardKeys, OwnKeysPort {
+  readonly #deps: OwnKeyStoreDeps;
+  #stored: Promise<StoredKeys> | undefined;
+  /** By public key. */
+  #privateKeys: ReadonlyMap<string, Secret> = new Map();
+
+  constructor(deps: OwnKeyStoreDeps) {
+    this.#deps = deps;
+  }
+
+  privateKeyOf(publicKey: string): Secret | undefined {
+    return this.#privateKeys.get(publicKey);
+  }
+
+  async ownKeys(): Promise<OwnKeys> {
+    const { keys, replacement, replaceBefore } = await this.#read();
+    const [first, second] = keys;
+    return {
+      keys: [publicPart(first), publicPart(second)],
+      ...(replacement && { replacement }),
+      replaceBefore,
+    };
+  }
+
+  /** @param replacement undefined: it has ended @throws KeyFileError */
+  async setReplacement(replacement: KeyReplacement | undefined): Promise<void> {
+    const { replacement: _, ...stored } = await this.#read();
+    await this.#write({ ...stored, ...(replacement && { replacement }) });
+  }
+
+  /** Makes the new key of a slot. @throws KeyFileError */
+  async replace(slot: Slot): Promise<void> {
+    const { keys, ...stored } = await this.#read();
+    const [first, second] = keys;
+    const made = this.#newKey();
+    await this.#write({
+      ...stored,
+      keys: slot === 0 ? [made, second] : [first, made],
+      replacement: { slot, isNew: true },
+    });
+  }
+
+  /** Lets all keys be replaced that this node has now. @throws KeyFileError */
+  async requestReplacement(): Promise<void> {
+    await this.#write({ ...(await this.#read()), replaceBefore: this.#deps.clock.wallTime() });
+  }
+
+  async #read(): Promise<StoredKeys> {
+    this.#stored ??= this.#readFile();
+    try {
+      return await this.#stored;
+    } catch (thrown) {
+      // the next call reads it again
+      this.#stored = undefined;
+      throw thrown;
+    }
+  }
+
+  async #readFile(): Promise<StoredKeys> {
+    let stored: StoredKeys | undefined;
+    try {
+      stored = await this.#deps.file.read();
+    } catch (cause) {
+      throw new KeyFileError(`cannot read the keys of this node: ${errorText(cause)}`, { cause });
+    }
+    const pairs = stored && pairsOf(stored);
+    if (stored && pairs) {
+      this.#privateKeys = pairs;
+      return stored;
+    }
+    this.#deps.log.info('no keys of WireGuard on the disk: making new ones');
+    const made: StoredKeys = { keys: [this.#newKey(), this.#newKey()], replaceBefore: 0 };
+    await this.#save(made);
+    return made;
+  }
+
+  async #write(stored: StoredKeys): Promise<void> {
+    await this.#save(stored);
+    this.#stored = Promise.resolve(stored);
+  }
+
+  async #save(stored: StoredKeys): Promise<void> {
+    try {
+      await this.#deps.file.write(stored);
+    } catch (cause) {
+      throw new KeyFileError(`cannot write the keys of this node: ${errorText(cause)}`, { cause });
+    }
+    this.#privateKeys = pairsOf(stored) ?? new Map();
+  }
+
+  #newKey(): StoredKeys['keys'][0] {
+    const { privateKey } = newKeyPair(this.#deps.random);
+    return { privateKey, made: this.#deps.clock.wallTime() };
+  }
+}
+
+function publicPart({ privateKey, made }: StoredKeys['keys'][0]): OwnKeys['keys'][0] {
+  return { publicKey: publicKeyOf(privateKey), made };
+}
+
+/** undefined: a text is no key. */
+function pairsOf({ keys }: StoredKeys): ReadonlyMap<string, Secret> | undefined {
+  try {
+    return new Map(
+      keys.map(({ privateKey }) => [publicKeyOf(privateKey), new Secret(privateKey)] as const),
+    );
+  } catch {
+    return undefined;
+  }
+}

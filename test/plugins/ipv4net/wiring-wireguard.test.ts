@@ -1,0 +1,214 @@
+/** A node that encrypts what it sends to others: interfaces, peers, routes, and what closes. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { vppNodeModel, type Wireguard } from '#kubernetes/models/vpp-node.ts';
+import { resources } from '#kubernetes/resources/resources.ts';
+import { idRecordKey } from '#plugins/nodesync/id-allocator.ts';
+import { testKeys } from '../test-keys.ts';
+import { type KubeValue, nodeValue, sorted, type TestNode } from '../test-node.ts';
+import { nonDefaultFields } from './vpp-with.ts';
+import { keys, startedNode, VPP_IF } from './wired-node.ts';
+
+const yaml = `
+nodeToNodeTransport: wireguard
+ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}
+`;
+const inClearText = `wireguardClearText: true\n${yaml}`;
+const PEER = 'config/vpp/wg/v1/peer/';
+
+async function keysOf(name: string, replaced?: 0 | 1): Promise<Wireguard> {
+  const own = await testKeys(name).ownKeys();
+  return {
+    port: 51_820,
+    keys: own.keys.map(({ publicKey }, slot) => ({
+      public_key: publicKey,
+      is_replaced: slot === replaced,
+    })),
+  };
+}
+
+function record(id: number, name: string, wireguard?: Wireguard): KubeValue {
+  const value = vppNodeModel.canonical({
+    id,
+    name,
+    ip_addresses: [`192.168.16.${id}/24`],
+    ...(wireguard && { wireguard }),
+  });
+  return { resource: 'vppnode', key: resources.vppnode.key(String(id), ''), value };
+}
+
+const host = (id: number, name: string): KubeValue => nodeValue(name, `172.16.0.${id + 4}`);
+const nodeB = async (wireguard?: Wireguard) => [record(2, 'node-b', wireguard), host(2, 'node-b')];
+
+async function encrypting(options = {}): Promise<TestNode> {
+  return startedNode({ yaml, ...options }, await nodeB(await keysOf('node-b')));
+}
+
+const routesTo = (node: TestNode, part: string) =>
+  keys(node, part)
+    .filter((key) => key.includes('/route/'))
+    .map((key) => key.replace('config/vpp/v2/route/', ''));
+
+describe('wiring of a node with WireGuard', () => {
+  it('has one interface for each of its keys, and routes into one session', async () => {
+    const node = await encrypting();
+    const own = await node.ownKeys.ownKeys();
+    for (const slot of [0, 1] as const)
+      assert.deepEqual(nonDefaultFields(node.at(`${VPP_IF}wireguard${slot}`)), {
+        name: `wireguard${slot}`,
+        type: 'WIREGUARD_TUNNEL',
+        enabled: true,
+        vrf: 1,
+        unnumbered: { interface_with_ip: 'podGwLoop' },
+        mtu: 1400,
+        wireguard: {
+          port: 51_820 + slot,
+          src_addr: '192.168.16.1',
+          public_key: own.keys[slot].publicKey,
+        },
+      });
+    assert.deepEqual(keys(node, 'vxlan'), []);
+    assert.deepEqual(routesTo(node, 'gw/192.168.30.2'), [
+      'if/wireguard0/vrf/1/dst/10.1.2.0/24/gw/192.168.30.2',
+      'if/wireguard0/vrf/1/dst/172.16.0.6/32/gw/192.168.30.2',
+      'if/wireguard0/vrf/1/dst/172.30.2.0/24/gw/192.168.30.2',
+    ]);
+    assert.deepEqual(node.net.overlayInterfaces(), ['wireguard0', 'wireguard1']);
+  });
+
+  it('accepts from a node what the address plan gives it, in both sessions', async () => {
+    const node = await encrypting();
+    const { keys: ofB } = await keysOf('node-b');
+    for (const slot of [0, 1] as const)
+      assert.deepEqual(node.at(`${PEER}wireguard${slot}/endpoint/192.168.16.2/${51_820 + slot}`), {
+        wg_if_name: `wireguard${slot}`,
+        public_key: ofB[slot]!.public_key,
+        endpoint: '192.168.16.2',
+        port: 51_820 + slot,
+        persistent_keepalive: 25,
+        allowed_ips: [
+          '10.1.2.0/24',
+          '172.16.0.6/32',
+          '172.30.2.0/24',
+          '192.168.16.2/32',
+          '192.168.30.2/32',
+        ],
+      });
+  });
+
+  it('publishes its public keys and nothing else of them', async () => {
+    const node = await encrypting();
+    const text = (await node.clusterStore.get(idRecordKey(1))) ?? '';
+    const { wireguard } = JSON.parse(text);
+    const own = await node.ownKeys.ownKeys();
+    assert.deepEqual(wireguard, {
+      port: 51_820,
+      keys: own.keys.map(({ publicKey }) => ({ public_key: publicKey })),
+    });
+    const everything = JSON.stringify([
+      text,
+      ...node.config.values(),
+      node.net.describeInternalData?.(),
+    ]);
+    for (const { publicKey } of own.keys) {
+      const secret = node.ownKeys.privateKeyOf(publicKey)!.reveal();
+      assert.equal(everything.includes(secret), false);
+    }
+    const plain = node.restart({ yaml: 'ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}' });
+    await plain.resync(node.state());
+    assert.equal(
+      JSON.parse((await node.clusterStore.get(idRecordKey(1))) ?? '').wireguard,
+      undefined,
+    );
+  });
+
+  it('uses the session whose keys neither end replaces', async () => {
+    const node = await encrypting();
+    const used = () => routesTo(node, 'gw/192.168.30.2').map((key) => key.slice(0, 13));
+    const peers = () => keys(node, PEER).length;
+    await node.put(record(2, 'node-b', await keysOf('node-b', 0)));
+    assert.deepEqual([...new Set(used())], ['if/wireguard1']);
+    assert.equal(peers(), 2);
+    await node.put(record(2, 'node-b', await keysOf('node-b', 1)));
+    assert.deepEqual([...new Set(used())], ['if/wireguard0']);
+    await node.ownKeys.setReplacement({ slot: 0, isNew: false });
+    await node.resync();
+    assert.deepEqual([...new Set(used())], ['if/wireguard0'], 'both are being replaced');
+    await node.put(record(2, 'node-b', await keysOf('node-b')));
+    assert.deepEqual([...new Set(used())], ['if/wireguard1']);
+  });
+
+  it('isolates a node without a key, unless clear text is permitted', async () => {
+    const node = await startedNode({ yaml }, await nodeB());
+    assert.deepEqual(routesTo(node, '172.16.0.6/32/gw/0.0.0.0'), [
+      'vrf/0/dst/172.16.0.6/32/gw/0.0.0.0',
+      'vrf/1/dst/172.16.0.6/32/gw/0.0.0.0',
+    ]);
+    for (const network of ['10.1.2.0/24', '172.30.2.0/24'])
+      assert.equal(node.at(`config/vpp/v2/route/vrf/1/dst/${network}/gw/0.0.0.0`)['type'], 'DROP');
+    assert.deepEqual(keys(node, 'vxlan'), []);
+    assert.match(node.net.nodeProblems().of('node-b').join(), /has published no key/);
+    const open = await startedNode({ yaml: inClearText }, await nodeB());
+    assert.equal(routesTo(open, 'if/vxlanBVI/vrf/1/dst/10.1.2.0/24').length, 1);
+    assert.deepEqual(open.net.nodeProblems().of('node-b'), []);
+    await open.put(record(2, 'node-b', await keysOf('node-b')));
+    assert.equal(routesTo(open, 'if/wireguard0/vrf/1/dst/10.1.2.0/24').length, 1);
+    assert.deepEqual(keys(open, 'vxlan-default'), []);
+  });
+
+  it('isolates all nodes that encrypt while its own keys are not known', async () => {
+    const file = {
+      read: () => Promise.reject(new Error('input/output error')),
+      write: () => Promise.resolve(),
+    };
+    const node = await encrypting({ yaml: inClearText, ownKeys: testKeys('node-a', { file }) });
+    assert.deepEqual(keys(node, 'wireguard'), []);
+    assert.equal(node.at('config/vpp/v2/route/vrf/1/dst/10.1.2.0/24/gw/0.0.0.0')['type'], 'DROP');
+    assert.match(node.net.keyProblem() ?? '', /input\/output error/);
+  });
+
+  it('opens nothing for keys that cannot be used, and is as after a resync', async () => {
+    const own = await keysOf('node-a');
+    const key = fc.constantFrom(
+      ...own.keys.map((one) => one.public_key),
+      ...(await keysOf('node-b')).keys.map((one) => one.public_key),
+      ...(await keysOf('node-c')).keys.map((one) => one.public_key),
+      '',
+      'no key',
+      Buffer.alloc(32).toString('base64'),
+      Buffer.alloc(31, 1).toString('base64'),
+    );
+    const wireguard = fc.option(
+      fc.record({
+        port: fc.constantFrom(0, 1, 51_820, 65_535, 65_536),
+        keys: fc.array(fc.record({ public_key: key, is_replaced: fc.boolean() }), { maxLength: 3 }),
+      }),
+      { nil: undefined },
+    );
+    const change = fc.tuple(fc.constantFrom(2, 3), wireguard);
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { maxLength: 6 }), fc.boolean(), async (changes, open) => {
+        const node = await startedNode({ yaml: open ? inClearText : yaml }, [
+          host(2, 'node-b'),
+          host(3, 'node-c'),
+        ]);
+        for (const [id, one] of changes) {
+          await node.put(record(id, `node-${'abc'[id - 1]}`, one));
+        }
+        const used = keys(node, PEER).map((each) => node.at(each)['public_key']);
+        assert.equal(new Set(used).size, used.length, 'VPP has each key once');
+        for (const one of own.keys) assert.equal(used.includes(one.public_key), false);
+        for (const id of [2, 3]) {
+          const last = changes.findLast(([of]) => of === id)?.[1];
+          const isTunneled = keys(node, `vxlan-default-${id}`).length > 0;
+          assert.equal(isTunneled, changes.some(([of]) => of === id) && open && !last);
+        }
+        const incremental = sorted(node.config);
+        await node.resync();
+        assert.deepEqual(sorted(node.config), incremental);
+      }),
+      { numRuns: 30 },
+    );
+  });
+});

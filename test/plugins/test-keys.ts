@@ -1,0 +1,18 @@
+import { fnv1a32 } from '#models/fnv.ts';
+import { type KeyFile, keysInMemory } from '#vpp/wireguard/key-file.ts';
+import { OwnKeyStore } from '#vpp/wireguard/own-keys.ts';
+
+const log = { info: () => undefined, error: () => undefined };
+
+/** The same keys for the same name. */
+export function testKeys(
+  name: string,
+  { file = keysInMemory(), wallTime = () => 0 }: { file?: KeyFile; wallTime?: () => number } = {},
+): OwnKeyStore {
+  let made = 0;
+  const bytes = (length: number): Uint8Array => {
+    made++;
+    return Uint8Array.from({ length }, (_, at) => fnv1a32(`${name}/${made}/${at}`) & 0xff);
+  };
+  return new OwnKeyStore({ file, clock: { wallTime }, random: { bytes }, log });
+}
