@@ -25,7 +25,7 @@ const interfaces = new Set([
   hostTap.vpp,
   hostVeth.vpp,
 ]);
-const TUNNEL = /^vxlan-default-\d+$/;
+const TUNNEL = /^(vxlan-default-\d+|wireguard[01])$/;
 
 /**
  * Of services: `DNAT-identities`, `DNAT-identities/<address>`, or `<namespace>/<name>`, whose end a tag may

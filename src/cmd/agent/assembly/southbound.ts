@@ -52,6 +52,7 @@ export function southbound(deps: PartDeps, stores: NodeStores): Southbound {
     label,
     lostTapLinks: linux.lostTapLinks,
     tapLinks: linux.tapLinks,
+    wireguardKeys: ownKeys,
     store: stores.local,
     isAgentKey,
     status,
