@@ -13,6 +13,9 @@ import { SocketFiles } from '../../support/socket-files.ts';
 import { SysFs } from '../../support/sys-fs.ts';
 import type { Answer, Place, Request } from './client.ts';
 
+/** A client that has ended answers nothing. */
+const ANSWER_LIMIT_MS = 60_000;
+
 export class SocketMachine {
   readonly #sysFs = new SysFs();
   readonly #clients: SocketClient[] = [];
@@ -102,7 +105,8 @@ export class SocketClient {
 
   async request(request: Request): Promise<Answer> {
     this.#process.send(request);
-    const [answer] = (await once(this.#process, 'message')) as [Answer];
+    const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
+    const [answer] = (await once(this.#process, 'message', { signal })) as [Answer];
     return answer;
   }
 
