@@ -211,6 +211,7 @@ function startedFlows(source: FlowSource): WiredFlows {
     isSimulated: false,
     peers,
     findReason: async () => undefined,
+    denials: undefined,
     registry: new Registry(),
     clock: systemClock,
     log: silentLogger,

@@ -27,6 +27,12 @@ export type FlowEnd = DocumentOf<typeof FlowEnd>;
 export const Flow = Type.Object({
   id: text('Distinguishes the records of one node, also after a restart of its agent.'),
   node: text('Name of the node whose kernel has seen it.'),
+  seenBy: Type.Optional(
+    Type.Literal('vpp', {
+      description:
+        'VPP has denied packets, of which it has kept some, and no socket of this node has sent them: `time` and `ended` are those of the first and the last one that were kept. Absent: a socket.',
+    }),
+  ),
   side: Type.Union([Type.Literal('client'), Type.Literal('server')], {
     description:
       'The end that this node has. A connection between sockets of two nodes, or of one, has two records.',
@@ -94,6 +100,15 @@ export const FlowsDocument = Type.Object({
     ),
     records: count('In memory now.'),
     capacity: count('Records that fit; the oldest go first.'),
+    vppDenials: Type.Optional(
+      Type.Object(
+        {
+          packets: count('That ACLs of VPP have denied since the agent started, of whomever.'),
+          sampled: count('Those of them that were looked at.'),
+        },
+        { description: 'Absent: flows are not recorded, or VPP is simulated.' },
+      ),
+    ),
     lost: count(
       'Events that the kernel had no space for, since its programs were loaded, or that the agent could not record.',
     ),

@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Flow } from '#documents/flows.ts';
+import type { DenialSampler } from './denials/denial-sampler.ts';
 import type { FlowExporter } from './export/flow-exporter.ts';
 import type { FlowRing } from './flow-ring.ts';
 
@@ -12,6 +13,8 @@ const rttBuckets = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1];
 export interface FlowMetricsDeps {
   readonly ring: Pick<FlowRing, 'size'>;
   readonly lost: () => number;
+  /** undefined: not counted. */
+  readonly sampler: Pick<DenialSampler, 'denied' | 'sampled'> | undefined;
   readonly exporters: readonly Pick<FlowExporter, 'name' | 'missed'>[];
 }
 
@@ -23,7 +26,7 @@ export class FlowMetrics {
   readonly #rtt: Histogram<'workload'>;
   readonly #workloads = new Set<string>();
 
-  constructor(registry: Registry, { ring, lost, exporters }: FlowMetricsDeps) {
+  constructor(registry: Registry, { ring, lost, sampler, exporters }: FlowMetricsDeps) {
     const registers = [registry];
     this.#connections = new Counter({
       name: 'contiv_flow_connections_total',
@@ -67,6 +70,7 @@ export class FlowMetrics {
         this.inc(lost());
       },
     });
+    if (sampler) registerDenials(registers, sampler);
     new Counter({
       name: 'contiv_flows_not_exported_total',
       help: 'Records that have left the memory before the sink has taken their last change, by the key of flows.conf that names it.',
@@ -106,4 +110,21 @@ export class FlowMetrics {
     this.#workloads.add(workload);
     return workload;
   }
+}
+
+function registerDenials(
+  registers: Registry[],
+  sampler: Pick<DenialSampler, 'denied' | 'sampled'>,
+): void {
+  new Counter({
+    name: 'contiv_flow_denied_packets_total',
+    help: 'Packets that ACLs of VPP have denied since the agent started, of whomever, by whether the agent has looked at them (true, false). One that was looked at has a record, unless a socket of this node has one for it, or it has no port.',
+    labelNames: ['sampled'],
+    registers,
+    collect() {
+      this.reset();
+      this.inc({ sampled: 'true' }, sampler.sampled);
+      this.inc({ sampled: 'false' }, Math.max(0, sampler.denied - sampler.sampled));
+    },
+  });
 }

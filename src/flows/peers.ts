@@ -92,6 +92,12 @@ export class Peers {
     return found?.name ?? '';
   }
 
+  /** Whether a socket of this node may have the address. */
+  isOfThisNode(address: string): boolean {
+    const { kind, name } = this.find(address, undefined);
+    return kind === 'node' ? name === this.#deps.label : this.#attachedPod(address) !== undefined;
+  }
+
   /** This node. */
   get host(): Peer {
     const { label } = this.#deps;

@@ -15,10 +15,15 @@ export interface ReasonFinderDeps {
 
 const unopened: ReadonlySet<Flow['verdict']> = new Set(['no-answer', 'refused']);
 
+/** The end of a client is looked at, and what VPP has denied. */
+function wantsReason({ side, verdict, seenBy }: Flow): boolean {
+  return seenBy === undefined ? side === 'client' && unopened.has(verdict) : true;
+}
+
 /** More that wait get no reason: a scan of ports must not keep the agent busy. */
 const MAX_WAITING = 500;
 
-/** Finds out why connections of clients of this node are refused or get no answer, one after the other. */
+/** Finds out why connections of clients of this node are refused or get no answer, and which policy VPP has denied packets for, one after the other. */
 export class ReasonFinder {
   readonly #deps: ReasonFinderDeps;
   readonly #waiting: Flow[] = [];
@@ -30,8 +35,12 @@ export class ReasonFinder {
 
   /** @param before what the record was; undefined: it is new */
   observe(flow: Flow, before: Flow | undefined): void {
-    if (flow.side !== 'client' || !unopened.has(flow.verdict)) return;
-    if (before?.verdict === flow.verdict || this.#waiting.length >= MAX_WAITING) return;
+    if (
+      !wantsReason(flow) ||
+      before?.verdict === flow.verdict ||
+      this.#waiting.length >= MAX_WAITING
+    )
+      return;
     this.#waiting.push(flow);
     if (!this.#isRunning) void this.#run();
   }

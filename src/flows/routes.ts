@@ -20,6 +20,7 @@ import {
 } from '#infra/http/route.ts';
 import { streamedJson } from '#infra/http/streamed.ts';
 import { TIME_ARGUMENT, timeArgument } from '#infra/http/time-argument.ts';
+import type { DenialSampler } from './denials/denial-sampler.ts';
 import { type FlowFilter, flowFilter } from './filter.ts';
 import type { FlowReader } from './flow-reader.ts';
 import type { FlowRing } from './flow-ring.ts';
@@ -30,6 +31,8 @@ export interface FlowRoutesDeps {
   readonly ring: FlowRing;
   /** undefined: nothing is recorded. */
   readonly reader: Pick<FlowReader, 'lost' | 'faultSince'> | undefined;
+  /** undefined: not counted. */
+  readonly sampler: Pick<DenialSampler, 'denied' | 'sampled'> | undefined;
   readonly clock: Clock;
 }
 
@@ -57,7 +60,8 @@ const filterArguments: Readonly<Record<string, QueryArgument>> = {
   since: { description: `only flows that have changed since then: ${TIME_ARGUMENT}` },
 };
 
-export function flowRoutes({ label, ring, reader, clock }: FlowRoutesDeps): Route[] {
+export function flowRoutes(deps: FlowRoutesDeps): Route[] {
+  const { label, ring, clock } = deps;
   const streams = new EventStreams(clock, 'flows');
   const started = Math.floor(clock.now());
 
@@ -116,7 +120,7 @@ export function flowRoutes({ label, ring, reader, clock }: FlowRoutesDeps): Rout
         const document: FlowsDocument = {
           node: label,
           flows: ring.newest(limit, filterOf(request)).map(({ flow }) => flow),
-          state: stateOf(ring, reader),
+          state: stateOf(deps),
         };
         return streamedJson(document, clock);
       },
@@ -144,7 +148,7 @@ export function flowRoutes({ label, ring, reader, clock }: FlowRoutesDeps): Rout
           node: label,
           pairs: pairs.slice(0, limit),
           total: pairs.length,
-          state: stateOf(ring, reader),
+          state: stateOf(deps),
         };
         return streamedJson(document, clock);
       },
@@ -170,16 +174,15 @@ export function flowRoutes({ label, ring, reader, clock }: FlowRoutesDeps): Rout
   ];
 }
 
-function stateOf(
-  { size: records, capacity }: FlowRing,
-  reader: FlowRoutesDeps['reader'],
-): FlowsDocument['state'] {
+function stateOf({ ring, reader, sampler }: FlowRoutesDeps): FlowsDocument['state'] {
+  const { size: records, capacity } = ring;
   const { lost = 0, faultSince } = reader ?? {};
   return {
     isRecording: reader !== undefined,
     ...(faultSince !== undefined && { notReadSince: rfc3339(faultSince) }),
     records,
     capacity,
+    ...(sampler && { vppDenials: { packets: sampler.denied, sampled: sampler.sampled } }),
     lost,
   };
 }

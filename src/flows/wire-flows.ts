@@ -7,7 +7,10 @@ import type { Route } from '#infra/http/route.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { Component } from '#infra/process/lifecycle.ts';
 import type { FlowSource } from '#linux/socket-flows/api.ts';
+import type { DenialsPort } from '#plugins/controller/api/ports/denials.ts';
 import type { FlowsConfig } from './config.ts';
+import { DenialSampler } from './denials/denial-sampler.ts';
+import { DeniedFlows } from './denials/denied-flows.ts';
 import { exportersOf } from './export/exporters.ts';
 import { FlowMeter } from './flow-meter.ts';
 import { FlowReader } from './flow-reader.ts';
@@ -16,8 +19,8 @@ import { FlowRing } from './flow-ring.ts';
 import { FlowMetrics } from './metrics.ts';
 import type { Peers } from './peers.ts';
 import { ReasonFinder } from './reason-finder.ts';
-import { Recorder } from './recorder.ts';
-import { flowRoutes } from './routes.ts';
+import { Recorder, type RecorderDeps } from './recorder.ts';
+import { type FlowRoutesDeps, flowRoutes } from './routes.ts';
 
 export interface FlowsDeps {
   /** Name of this node. */
@@ -28,6 +31,8 @@ export interface FlowsDeps {
   readonly isSimulated: boolean;
   readonly peers: Peers;
   readonly findReason: FindReason;
+  /** undefined: VPP is simulated. */
+  readonly denials: DenialsPort | undefined;
   readonly registry: Registry;
   readonly clock: Clock;
   readonly log: Logger;
@@ -43,47 +48,55 @@ export interface WiredFlows {
 }
 
 export function wireFlows(deps: FlowsDeps): WiredFlows {
-  const { label, config, source, isSimulated, peers, registry, clock, log } = deps;
+  const { label, config, source, isSimulated, peers, denials, registry, clock, log } = deps;
   const ring = new FlowRing(source ? config.flowRecords : 0);
   function* flows(): Generator<Flow, void, void> {
     for (const [, { flow }] of ring.from(0)) yield flow;
   }
-  const routesOf = (reader: FlowReader | undefined): Route[] =>
-    flowRoutes({ label, ring, reader, clock });
-  if (!source)
-    return { components: [], routes: routesOf(undefined), flows, fault: () => undefined };
+  const routesOf = (recording: Pick<FlowRoutesDeps, 'reader' | 'sampler'>): Route[] =>
+    flowRoutes({ label, ring, ...recording, clock });
+  if (!source) {
+    const routes = routesOf({ reader: undefined, sampler: undefined });
+    return { components: [], routes, flows, fault: () => undefined };
+  }
   const exporters = exportersOf(config, { ring, clock, log });
-  const metrics = new FlowMetrics(registry, { ring, lost: () => reader.lost, exporters });
+  const observe: RecorderDeps['onChange'] = (flow, before) => {
+    metrics.observe(flow, before);
+    reasons.observe(flow, before);
+  };
   const recorder = new Recorder({
     label,
     peers,
     ring,
     isSimulated,
     clock,
-    onChange: (flow, before) => {
-      metrics.observe(flow, before);
-      reasons.observe(flow, before);
-    },
+    onChange: observe,
   });
   const reasons = new ReasonFinder({ find: deps.findReason, recorder, clock, log });
   const isReady = () => peers.isKnown;
+  const denied = new DeniedFlows({ label, peers, ring, clock, onChange: observe });
+  const sampler = denials && new DenialSampler({ denials, flows: denied, isReady, clock, log });
   const reader = new FlowReader({ source, recorder, ring, isReady, clock, log });
   const meter = new FlowMeter({ source, recorder, ring, isReady, clock, log });
+  const metrics = new FlowMetrics(registry, { ring, lost: () => reader.lost, sampler, exporters });
   const start = (): void => {
     // what happened before comes first
     reader.start();
     meter.start();
+    sampler?.start();
     for (const one of exporters) one.start();
   };
   const close = async (): Promise<void> => {
     reader.close();
     meter.close();
+    await sampler?.close();
     await Promise.all(exporters.map((one) => one.close()));
   };
   return {
     components: [{ name: 'flows', afterInit: start, close }],
-    routes: routesOf(reader),
+    routes: routesOf({ reader, sampler }),
     flows,
-    fault: () => reader.fault ?? meter.fault ?? exporters.find((one) => one.fault)?.fault,
+    fault: () =>
+      reader.fault ?? meter.fault ?? sampler?.fault ?? exporters.find((one) => one.fault)?.fault,
   };
 }

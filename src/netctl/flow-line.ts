@@ -42,7 +42,7 @@ export function flowText(flow: Flow, isWide: boolean): string {
   const service = serviceText(flow);
   const parts = [
     timeText(Date.parse(ended ?? flow.time)),
-    `${flow.node} (${flow.side})`,
+    seenAtText(flow),
     verdictText(flow),
     `${clientText(flow, isWide)} > ${service === '' ? '' : `${service} = `}${serverText(flow, isWide)}`,
   ];
@@ -54,6 +54,11 @@ export function flowText(flow: Flow, isWide: boolean): string {
   }
   if (reason !== '') parts.push(reason);
   return parts.join('  ');
+}
+
+/** The node, and the end there that has a socket; or its VPP. */
+export function seenAtText({ node, side, seenBy }: Flow): string {
+  return `${node} (${seenBy === 'vpp' ? 'VPP' : side})`;
 }
 
 /** `closed`: it was open. */

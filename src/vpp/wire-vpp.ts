@@ -24,6 +24,7 @@ import { InterfaceWatch, type InterfaceWatchOptions } from './interface-watch.ts
 import { namespaceSight } from './namespace-sight.ts';
 import { natSessionPort } from './nat-session-port.ts';
 import { ObjectRecords, type RecordStore } from './object-records.ts';
+import { PcapTrace } from './packets/pcap-trace.ts';
 import { vppRoutes } from './routes.ts';
 import { AclSessionTable } from './stats/acl-sessions.ts';
 import { ConnectedProcess } from './stats/connected-process.ts';
@@ -67,6 +68,7 @@ export interface WiredVpp {
   readonly routes: readonly Route[];
   readonly statistics: StatsPort;
   readonly metrics: VppMetrics;
+  readonly pcapTrace: PcapTrace;
   /** Polls VPP's telemetry. */
   readonly telemetry: Component;
   /** Calls the listener each time VPP is connected again. */
@@ -129,6 +131,7 @@ export function wireVpp(deps: VppWiringDeps): WiredVpp {
       agent: label,
       log,
     }),
+    pcapTrace: new PcapTrace({ client, rootOf: (pid) => `/proc/${pid}/root` }),
     telemetry: wireTelemetry({
       config: deps.telemetry,
       client,

@@ -2,6 +2,7 @@
 
 const HEADER_LENGTH = 24;
 const RECORD_HEADER_LENGTH = 16;
+const MICROSECONDS_AT = 4;
 const LENGTH_AT = 8;
 
 export interface Pcap {
@@ -11,6 +12,8 @@ export interface Pcap {
 }
 
 export interface PcapRecord {
+  /** Milliseconds since the epoch. */
+  readonly time: number;
   /** With its header. */
   readonly bytes: Buffer;
   readonly packet: Buffer;
@@ -23,7 +26,8 @@ export function parsePcap(file: Buffer): Pcap {
     const end = start + file.readUInt32LE(at + LENGTH_AT);
     // The last one may be cut.
     if (end > file.length) break;
-    records.push({ bytes: file.subarray(at, end), packet: file.subarray(start, end) });
+    const time = 1_000 * file.readUInt32LE(at) + file.readUInt32LE(at + MICROSECONDS_AT) / 1_000;
+    records.push({ time, bytes: file.subarray(at, end), packet: file.subarray(start, end) });
     at = end;
   }
   return { header: file.subarray(0, HEADER_LENGTH), records };

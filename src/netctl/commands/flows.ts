@@ -16,6 +16,7 @@ import {
   clientText,
   flowText,
   lastedText,
+  seenAtText,
   serverText,
   serviceText,
   verdictText,
@@ -131,6 +132,7 @@ async function list(
   { filter, since, last }: FlowsRequest,
 ): Promise<ExitCode> {
   const { FlowsDocument } = await import('#documents/flows.ts');
+  const asksDenied = filter.includes('verdict=denied');
   const limit = last ?? (since === undefined ? DEFAULT_LAST : MOST);
   const query = [
     ...filter,
@@ -144,11 +146,15 @@ async function list(
     .sort((a, b) => Date.parse(a.time) - Date.parse(b.time));
   for (const { value } of replies) {
     if (!value) continue;
-    const { isRecording, notReadSince, lost } = value.state;
+    const { isRecording, notReadSince, lost, vppDenials } = value.state;
     if (!isRecording) context.warn(`${value.node}: records no flows; netctl status says why`);
     if (notReadSince !== undefined)
       context.warn(
         `${value.node}: flows are not read since ${notReadSince}; netctl status says why`,
+      );
+    if (asksDenied && vppDenials && vppDenials.packets > vppDenials.sampled)
+      context.warn(
+        `${value.node}: VPP has denied ${vppDenials.packets} packets since its agent started, and kept ${vppDenials.sampled} of them to look at`,
       );
     if (lost > 0) context.warn(`${value.node}: ${lost} events of connections were lost`);
   }
@@ -205,13 +211,13 @@ function rowsOf(flow: Flow, isWide: boolean): readonly TableRow[] {
 }
 
 function rowOf(flow: Flow, isWide: boolean): TableRow {
-  const { node, side, time, verdict, reason, clientBytes, serverBytes, rttUs } = flow;
+  const { time, verdict, reason, clientBytes, serverBytes, rttUs } = flow;
   const at = Date.parse(time);
   const hasBytes = verdict === 'open' && (flow.ended ?? flow.measured) !== undefined;
   const color = colors[verdict];
   return {
     cells: [
-      `${node} (${side})`,
+      seenAtText(flow),
       new Date(at).toISOString().slice(0, 10),
       timeText(at),
       verdictText(flow),

@@ -8,6 +8,7 @@ import { systemClock } from '#infra/clock/system.ts';
 import { answer } from '#infra/http/route.ts';
 import { ip4Frame, pcapOf } from '#test/netctl/capture/packets.ts';
 import type { VppClient } from '#vpp/binapi/api.ts';
+import { PcapTrace } from '#vpp/packets/pcap-trace.ts';
 import { captureRoutes } from '../../../src/cmd/agent/capture/routes.ts';
 
 const frame = ip4Frame('10.1.1.2', '10.1.2.3', 6, [40_000, 80]);
@@ -29,7 +30,11 @@ describe('POST /vpp/capture', () => {
   function cli(cmd: string): { reply: string } {
     commands.push(cmd);
     if (cmd === 'pcap trace status')
-      return { reply: `pcap rx and tx dispatch capture ${isRunning ? 'enabled: 0' : 'disabled'}` };
+      return {
+        reply: isRunning
+          ? 'pcap rx and tx dispatch capture enabled: 0 of 2000 pkts...\ncapture to file /tmp/contiv-capture.pcap\n'
+          : 'pcap dispatch capture disabled\n',
+      };
     if (cmd !== 'pcap trace off') {
       isRunning = true;
       return { reply: '' };
@@ -48,7 +53,12 @@ describe('POST /vpp/capture', () => {
   } as unknown as VppClient;
 
   const route = (isSimulated = false) =>
-    captureRoutes({ client, clock: systemClock, rootOf: () => root, isSimulated })[0]!;
+    captureRoutes({
+      client,
+      pcapTrace: new PcapTrace({ client, rootOf: () => root }),
+      clock: systemClock,
+      isSimulated,
+    })[0]!;
   const ask = (body: unknown, its = route()) => answer(its, { query: {}, params: {}, body });
 
   it('returns the packets of an interface, and leaves neither file nor capture', async () => {

@@ -3,6 +3,7 @@ import { Peers } from '#flows/peers.ts';
 import { wireFlows } from '#flows/wire-flows.ts';
 import { problemText } from '#plugins/controller/problems.ts';
 import { hostLinkOwner } from '#plugins/ipam/api.ts';
+import { VppDenials } from '#vpp/packets/denials.ts';
 import { flowPolicyRoutes } from '../flow-policies/routes.ts';
 import { flowReasons } from '../flow-reasons/flow-reasons.ts';
 import { PolicyReasons } from '../flow-reasons/policy-reasons.ts';
@@ -26,6 +27,7 @@ export function flows(
   const { plugins, controller, watchEvents } = loop;
   const { label, flows: config, embedded } = settings;
   const { flowSource: source, flowFault } = environment;
+  const isSimulated = environment.vppCliSocket === undefined;
   const kubeState = () => controller.kubeState;
   const peers = new Peers({
     label,
@@ -59,6 +61,9 @@ export function flows(
     isSimulated: embedded !== undefined,
     peers,
     findReason,
+    denials: isSimulated
+      ? undefined
+      : new VppDenials({ statistics: south.vpp.statistics, pcapTrace: south.vpp.pcapTrace }),
     registry,
     clock,
     log: loggers.get('flows'),

@@ -143,8 +143,8 @@ export function stateRoutes(
     }),
     ...captureRoutes({
       client: vpp.client,
+      pcapTrace: vpp.pcapTrace,
       clock,
-      rootOf: (pid) => `/proc/${pid}/root`,
       isSimulated: environment.vppCliSocket === undefined,
     }),
     ...nodeProbeRoutes({

@@ -3,8 +3,9 @@ import { Type } from 'typebox';
 import { CaptureSlice } from '#documents/capture.ts';
 import { BadRequestError, json, NotFoundError, type Route } from '#infra/http/route.ts';
 import type { VppClient } from '#vpp/binapi/api.ts';
+import { CaptureError } from '#vpp/packets/pcap-trace.ts';
 import { vppName } from '../vpp-interface-name.ts';
-import { Capture, type CaptureDeps, CaptureError } from './capture.ts';
+import { Capture, type CaptureDeps } from './capture.ts';
 
 const MAX_MS = 5_000;
 
@@ -16,6 +17,7 @@ const body = Type.Object({
 });
 
 export interface CaptureRoutesDeps extends CaptureDeps {
+  readonly client: VppClient;
   readonly isSimulated: boolean;
 }
 

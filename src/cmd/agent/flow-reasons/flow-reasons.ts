@@ -13,9 +13,10 @@ export interface FlowReasonsDeps {
 export function flowReasons({ policies, servers, traces }: FlowReasonsDeps): FindReason {
   return async (flow) => {
     const { verdict } = flow;
-    if (verdict !== 'no-answer' && verdict !== 'refused') return undefined;
-    const denied = verdict === 'no-answer' ? await policies.find(flow) : undefined;
-    if (denied) return denied;
+    if (verdict === 'open') return undefined;
+    const denied = verdict === 'refused' ? undefined : await policies.find(flow);
+    // nothing but a policy makes ACLs of VPP
+    if (denied || verdict === 'denied') return denied;
     const found = servers.find(flow);
     const isLost = verdict === 'no-answer' && !found?.isCertain;
     // what the packet trace cannot tell must not hide what is known

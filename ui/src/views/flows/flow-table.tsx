@@ -13,8 +13,8 @@ export function FlowTable({ flows }: { readonly flows: readonly Flow[] }) {
     <section class="scroll" tabIndex={0} aria-label="Table of connections">
       <table class="flows">
         <caption>
-          Connections of sockets of this node, the last change first.{' '}
-          <a href={documentAddress('contiv/v1/flows')}>REST</a>
+          Connections of sockets of this node, and those that its VPP has denied, the last change
+          first. <a href={documentAddress('contiv/v1/flows')}>REST</a>
         </caption>
         <thead>
           <tr>
@@ -44,7 +44,8 @@ export function FlowTable({ flows }: { readonly flows: readonly Flow[] }) {
 }
 
 function Row({ flow }: { readonly flow: Flow }) {
-  const { time, client, server, reason, clientBytes, serverBytes, rttUs, isSimulated } = flow;
+  const { time, client, server, reason, clientBytes, serverBytes, rttUs, isSimulated, seenBy } =
+    flow;
   const { sockets = 0 } = flow.datagrams ?? {};
   const service = serviceText(flow);
   return (
@@ -58,7 +59,8 @@ function Row({ flow }: { readonly flow: Flow }) {
         {service !== '' && <div class="quiet">by {service}</div>}
       </td>
       <td>
-        <Verdict flow={flow} /> {isSimulated && <span class="quiet">simulated</span>}
+        <Verdict flow={flow} /> {seenBy === 'vpp' && <span class="quiet">by VPP</span>}{' '}
+        {isSimulated && <span class="quiet">simulated</span>}
         {reason !== '' && <div class="quiet">{reason}</div>}
       </td>
       <td class="number">{bytesText(clientBytes)}</td>

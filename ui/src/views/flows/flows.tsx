@@ -73,7 +73,8 @@ interface StateProps {
   readonly shown: number;
 }
 
-function State({ state: { isRecording, notReadSince, records, lost }, shown }: StateProps) {
+function State({ state, shown }: StateProps) {
+  const { isRecording, notReadSince, records, lost, vppDenials } = state;
   if (!isRecording)
     return (
       <p class="problem" role="alert">
@@ -94,6 +95,9 @@ function State({ state: { isRecording, notReadSince, records, lost }, shown }: S
             : `None of ${countText(records, 'connection')} in memory matches.`
           : `The newest ${shown} shown of ${countText(records, 'connection')} in memory.`}
         {lost > 0 && ` ${countText(lost, 'event')} lost.`}
+        {vppDenials &&
+          vppDenials.packets > 0 &&
+          ` VPP has denied ${countText(vppDenials.packets, 'packet')} since the agent started; ${vppDenials.sampled} of them were looked at.`}
       </p>
     </>
   );
