@@ -39,7 +39,7 @@ const texts: readonly (readonly [RegExp, fc.Arbitrary<string>])[] = [
     cidrText,
   ],
   [
-    /(_ip|_addr|^ip_address|^address|_address|^next_hop|^first_ip.*|^last_ip.*|^gw_.*|^endpoint$|^host_source)$/,
+    /(_ip|_addr|^ip_address|^address|_address|^next_hop|^first_ip.*|^last_ip.*|^gw_.*|^endpoint$|^next_hops$|^host_source)$/,
     ipText,
   ],
 ];

@@ -22,5 +22,6 @@ export const wireguardPeerModel = defineModel<WireguardPeer>({
     endpoint: ipAddressRule,
     wg_if_name: interfaceNameRule,
     allowed_ips: unorderedTexts(networkCidrRule),
+    next_hops: unorderedTexts(ipAddressRule),
   },
 });

@@ -1,6 +1,7 @@
 import type { KeyedValue } from '#kvscheduler/api/descriptor.ts';
 import type { DeepInput } from '#models/model.ts';
 import { type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
+import { vppRouteModel } from '#models/vpp/route.ts';
 import { wireguardPeerModel } from '#models/vpp/wireguard-peer.ts';
 import { exampleKeys, testKeyPair } from '#test/support/wireguard-keys.ts';
 import { changing, keyedValue, loop, table } from './example-values.ts';
@@ -19,6 +20,15 @@ export function wireguard(name: string, more: DeepInput<VppInterface> = {}): Key
     enabled: true,
     wireguard: { src_addr: '192.168.16.1', port: 51_820, public_key: own },
     ...more,
+  });
+}
+
+/** The route to a next hop by itself, which holds the adjacency of a peer. */
+export function nextHop(iface: string, address: string): KeyedValue {
+  return keyedValue(vppRouteModel, {
+    dst_network: `${address}/${address.includes(':') ? 128 : 32}`,
+    next_hop_addr: address,
+    outgoing_interface: iface,
   });
 }
 
@@ -56,7 +66,11 @@ export const wireguardExamples: readonly Example[] = [
   },
   {
     name: 'peer of WireGuard',
-    setup: [wireguard('wireguard0')],
+    setup: [
+      wireguard('wireguard0'),
+      nextHop('wireguard0', '10.2.2.1'),
+      nextHop('wireguard0', 'fd01:2::1'),
+    ],
     ...changing(
       wireguardPeerModel,
       {
@@ -66,8 +80,9 @@ export const wireguardExamples: readonly Example[] = [
         persistent_keepalive: 25,
         wg_if_name: 'wireguard0',
         allowed_ips: ['10.1.2.0/24', '10.2.2.1/24', 'fd01:2::/64'],
+        next_hops: ['10.2.2.1', 'fd01:2::1'],
       },
-      { public_key: otherPeer, allowed_ips: ['10.1.2.0/24'] },
+      { public_key: otherPeer, allowed_ips: ['10.2.2.0/24'], next_hops: ['10.2.2.1'] },
       false,
     ),
   },

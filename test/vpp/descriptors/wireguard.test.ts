@@ -39,12 +39,15 @@ test('peers of WireGuard', () => {
     [{ ...peer, port: 0 }, 'port'],
     [{ ...peer, port: 65_536 }, 'port'],
     [{ ...peer, persistent_keepalive: 65_536 }, 'persistent_keepalive'],
+    [{ ...peer, next_hops: ['10.1.3.1'] }, 'next_hops'],
+    [{ ...peer, next_hops: ['fd01::1'] }, 'next_hops'],
     [{ ...peer, allowed_ips: [] }, 'allowed_ips'],
     [{ ...peer, allowed_ips: networks }, 'allowed_ips'],
     [{ ...peer, allowed_ips: ['10.1.2.0/24', '10.1.2.1/24'] }, 'allowed_ips'],
   ]);
   assertAccepted('vpp-wireguard-peer', wireguardPeerModel, [
     peer,
+    { ...peer, next_hops: ['10.1.2.1'] },
     { ...peer, allowed_ips: networks.slice(1) },
   ]);
 });

@@ -1,8 +1,9 @@
 import { checkField } from '#kvscheduler/api/check-field.ts';
 import { defineDescriptor } from '#kvscheduler/api/define-descriptor.ts';
-import type { KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
-import { parseIp } from '#models/ip.ts';
+import type { Dependency, KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
+import { contains, parseCidr, parseIp } from '#models/ip.ts';
 import { vppInterfaceKey } from '#models/vpp/interface.ts';
+import { vppRouteKey, vppRouteModel } from '#models/vpp/route.ts';
 import { formatWireguardKey, parseWireguardKey } from '#models/vpp/wireguard-key.ts';
 import { type WireguardPeer, wireguardPeerModel } from '#models/vpp/wireguard-peer.ts';
 import type {
@@ -29,6 +30,10 @@ const UNDERLAY_TABLE = 0;
  * encrypted for it, and what it sends is accepted from these addresses alone. VPP cannot change a peer: each change is
  * a new one, with a new session. It accepts a key once, whatever the interface. The endpoint that VPP reports is where the last
  * packet came from: a peer that was moved differs from the desired one.
+ *
+ * VPP keeps the indexes of the adjacencies of a peer until it deletes the peer, and then clears what has these indexes: the
+ * adjacencies of another peer, if those of this one were deleted before. The route to each next hop holds its adjacency. So a peer is
+ * deleted before these routes.
  */
 export function wireguardPeerDescriptor({
   client,
@@ -39,9 +44,7 @@ export function wireguardPeerDescriptor({
     metadataFields: ({ peerIndex }) => ({ peerIndex: [String(peerIndex)] }),
     claims: (_key, { public_key }) => [`wireguard-peer/${public_key}`],
     validate,
-    dependencies: (_key, { wg_if_name: name }) => [
-      { label: 'interface-exists', key: vppInterfaceKey.build({ name }) },
-    ],
+    dependencies,
 
     async create(key, value, ctx) {
       const { peer_index: peerIndex } = await client.request('wireguard_peer_add', {
@@ -58,15 +61,17 @@ export function wireguardPeerDescriptor({
         await ignoreNotFound(client.request('wireguard_peer_remove', { peer_index: index }));
     },
 
-    async retrieve(_correlate, ctx) {
+    async retrieve(correlate, ctx) {
       if (!client.has('wireguard_peers_dump')) return [];
       const names = interfaceNames(ctx);
+      const desired = new Map(correlate.map(({ key, value }) => [key, value]));
       const found = await client.dump('wireguard_peers_dump', { peer_index: NONE });
       return found.flatMap(({ peer }) => {
         const iface = names.get(peer.sw_if_index);
         if (iface === undefined) return [];
-        const value = readPeer(peer, iface);
-        const key = wireguardPeerModel.key(value);
+        const read = readPeer(peer, iface);
+        const key = wireguardPeerModel.key(read);
+        const value = { ...read, next_hops: desired.get(key)?.next_hops ?? [] };
         const metadata = {
           peerIndex: peer.peer_index,
           iface,
@@ -78,6 +83,14 @@ export function wireguardPeerDescriptor({
         return [{ key, value, metadata, origin: 'from-NB' as const, broken }];
       });
     },
+  });
+}
+
+function isIn(networks: readonly string[], address: string): boolean {
+  const bytes = parseIp(address);
+  return networks.some((text) => {
+    const cidr = parseCidr(text);
+    return bytes !== undefined && cidr !== undefined && contains(cidr, bytes);
   });
 }
 
@@ -97,6 +110,29 @@ function validate(key: string, value: WireguardPeer): void {
   const isCounted = length > 0 && length <= MAX_PREFIXES;
   checkField(key, isCounted, 'allowed_ips', `must be 1 to ${MAX_PREFIXES} networks`);
   checkField(key, new Set(value.allowed_ips).size === length, 'allowed_ips', 'listed twice');
+  const isNextHop = value.next_hops.every((address) => isIn(value.allowed_ips, address));
+  checkField(key, isNextHop, 'next_hops', 'not in allowed_ips');
+}
+
+function dependencies(_key: string, value: WireguardPeer): readonly Dependency[] {
+  const { wg_if_name: name, next_hops } = value;
+  return [
+    { label: 'interface-exists', key: vppInterfaceKey.build({ name }) },
+    ...next_hops.map((nextHop) => ({
+      label: `next-hop ${nextHop}`,
+      anyOf: {
+        prefixes: [`${vppRouteModel.keyPrefix}if/${name}/`],
+        accepts: (key: string) => isAnchor(key, name, nextHop),
+      },
+    })),
+  ];
+}
+
+/** Whether it is the route to a next hop by itself, in any table. */
+function isAnchor(key: string, name: string, address: string): boolean {
+  const route = vppRouteKey.parse(key);
+  const isByItself = route?.outgoingInterface === name && route.nextHop === address;
+  return isByItself && route.destination === `${address}/${address.includes(':') ? 128 : 32}`;
 }
 
 function indexOf({ wg_if_name: name }: WireguardPeer, ctx: OperationContext): number {

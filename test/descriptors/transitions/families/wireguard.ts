@@ -2,7 +2,7 @@ import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { wireguardPeerModel } from '#models/vpp/wireguard-peer.ts';
 import { exampleKeys, testKeyPair } from '#test/support/wireguard-keys.ts';
 import { keyedValue, table } from '../../compliance/example-values.ts';
-import { wireguard } from '../../compliance/wireguard-examples.ts';
+import { nextHop, wireguard } from '../../compliance/wireguard-examples.ts';
 import { type Family, family } from '../family.ts';
 
 const [own, otherOwn, third] = exampleKeys.map(({ publicKey }) => publicKey) as [
@@ -47,13 +47,16 @@ export const wireguardFamilies: readonly Family[] = [
         public_key: peer('beside'),
         allowed_ips: ['10.60.9.0/24'],
       }),
+      nextHop('secure', '10.60.2.1'),
+      nextHop('secure', '10.60.2.129'),
     ],
     base: { ...end, public_key: peer('a'), allowed_ips: ['10.60.2.0/24'] },
     fields: {
       public_key: [peer('b')],
       persistent_keepalive: [25],
+      next_hops: [['10.60.2.1'], ['10.60.2.1', '10.60.2.129']],
       allowed_ips: [
-        ['10.60.3.0/24'],
+        ['10.60.2.0/24', '10.60.3.0/24'],
         ['10.60.2.0/24', 'fd60::/64', '10.61.0.1/32'],
         ['10.60.2.0/25', '10.60.2.128/25'],
       ],
