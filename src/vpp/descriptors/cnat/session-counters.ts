@@ -35,9 +35,13 @@ export class SessionCounters {
 
   async #addAll(): Promise<void> {
     const index = TABLES - 1;
-    await Promise.all([
-      setPolicy(this.#client, index, UNUSED_ADDRESS),
-      setPolicy(this.#client, index, undefined),
-    ]);
+    const remove = () => setPolicy(this.#client, index, undefined);
+    try {
+      await Promise.all([setPolicy(this.#client, index, UNUSED_ADDRESS), remove()]);
+    } catch (thrown) {
+      // VPP may have refused the second message alone
+      await remove().catch(() => undefined);
+      throw thrown;
+    }
   }
 }
