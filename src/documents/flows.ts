@@ -100,6 +100,9 @@ export const FlowsDocument = Type.Object({
     ),
     records: count('In memory now.'),
     capacity: count('Records that fit; the oldest go first.'),
+    displaced: count(
+      'Conversations of UDP that have left the memory of the kernel for newer ones, since its programs were loaded, when it was asked last: once a minute.',
+    ),
     vppDenials: Type.Optional(
       Type.Object(
         {

@@ -76,6 +76,11 @@ export class FlowReader {
     return this.#lostByKernel + this.#unrecorded;
   }
 
+  /** Conversations of UDP that the kernel has forgotten for newer ones. */
+  get displaced(): number {
+    return this.#deps.source.displaced;
+  }
+
   start(): void {
     void this.#round();
   }

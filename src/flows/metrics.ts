@@ -13,6 +13,7 @@ const rttBuckets = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1];
 export interface FlowMetricsDeps {
   readonly ring: Pick<FlowRing, 'size'>;
   readonly lost: () => number;
+  readonly displaced: () => number;
   /** undefined: not counted. */
   readonly sampler: Pick<DenialSampler, 'denied' | 'sampled'> | undefined;
   readonly exporters: readonly Pick<FlowExporter, 'name' | 'missed'>[];
@@ -26,7 +27,7 @@ export class FlowMetrics {
   readonly #rtt: Histogram<'workload'>;
   readonly #workloads = new Set<string>();
 
-  constructor(registry: Registry, { ring, lost, sampler, exporters }: FlowMetricsDeps) {
+  constructor(registry: Registry, { ring, lost, displaced, sampler, exporters }: FlowMetricsDeps) {
     const registers = [registry];
     this.#connections = new Counter({
       name: 'contiv_flow_connections_total',
@@ -68,6 +69,15 @@ export class FlowMetrics {
       collect() {
         this.reset();
         this.inc(lost());
+      },
+    });
+    new Counter({
+      name: 'contiv_flow_conversations_displaced_total',
+      help: 'Conversations of UDP that have left the memory of the kernel for newer ones, since its programs were loaded; it is asked once a minute.',
+      registers,
+      collect() {
+        this.reset();
+        this.inc(displaced());
       },
     });
     if (sampler) registerDenials(registers, sampler);

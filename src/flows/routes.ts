@@ -30,7 +30,7 @@ export interface FlowRoutesDeps {
   readonly label: string;
   readonly ring: FlowRing;
   /** undefined: nothing is recorded. */
-  readonly reader: Pick<FlowReader, 'lost' | 'faultSince'> | undefined;
+  readonly reader: Pick<FlowReader, 'lost' | 'displaced' | 'faultSince'> | undefined;
   /** undefined: not counted. */
   readonly sampler: Pick<DenialSampler, 'denied' | 'sampled'> | undefined;
   readonly clock: Clock;
@@ -176,12 +176,13 @@ export function flowRoutes(deps: FlowRoutesDeps): Route[] {
 
 function stateOf({ ring, reader, sampler }: FlowRoutesDeps): FlowsDocument['state'] {
   const { size: records, capacity } = ring;
-  const { lost = 0, faultSince } = reader ?? {};
+  const { lost = 0, displaced = 0, faultSince } = reader ?? {};
   return {
     isRecording: reader !== undefined,
     ...(faultSince !== undefined && { notReadSince: rfc3339(faultSince) }),
     records,
     capacity,
+    displaced,
     ...(sampler && { vppDenials: { packets: sampler.denied, sampled: sampler.sampled } }),
     lost,
   };

@@ -78,7 +78,13 @@ export function wireFlows(deps: FlowsDeps): WiredFlows {
   const sampler = denials && new DenialSampler({ denials, flows: denied, isReady, clock, log });
   const reader = new FlowReader({ source, recorder, ring, isReady, clock, log });
   const meter = new FlowMeter({ source, recorder, ring, isReady, clock, log });
-  const metrics = new FlowMetrics(registry, { ring, lost: () => reader.lost, sampler, exporters });
+  const metrics = new FlowMetrics(registry, {
+    ring,
+    lost: () => reader.lost,
+    displaced: () => reader.displaced,
+    sampler,
+    exporters,
+  });
   const start = (): void => {
     // what happened before comes first
     reader.start();

@@ -103,6 +103,8 @@ export interface FlowSource {
   measure(each: (connection: OngoingConnection | EndedConnection) => void): Promise<void>;
   /** Events that the kernel could not keep since its programs were loaded: they were read too slowly. */
   lost(): number;
+  /** Conversations of UDP that have left the memory of the kernel for newer ones since its programs were loaded, when they were measured last. */
+  readonly displaced: number;
   /** Parts that the kernel should have, and has not, because another program or an operator has removed it: each as text. */
   lostParts(): readonly string[];
   /** Makes the lost parts again. */

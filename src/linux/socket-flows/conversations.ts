@@ -10,6 +10,7 @@ import type {
   EndedConnection,
   OngoingConnection,
 } from './api.ts';
+import type { FlowCounters } from './counters.ts';
 import { addressAt, conversation, conversationFlags, conversationKey } from './layout.ts';
 
 /** Without a datagram for so long a conversation has ended. */
@@ -34,17 +35,25 @@ export function conversationEvent(bytes: Buffer, terms: KernelTerms): Connection
 
 export interface MeasureDeps {
   readonly conversations: Pick<BpfMap, 'entries' | 'delete'>;
+  readonly counters: Pick<FlowCounters, 'get' | 'set'>;
   readonly terms: KernelTerms;
   readonly clock: Clock;
 }
 
-/** Calls back with conversations that continue, and ends those that are silent. */
+/**
+ * Calls back with conversations that continue, and ends those that are silent.
+ * @returns how many have left the map for newer ones since it was made, at least
+ */
 export async function measureConversations(
-  { conversations, terms, clock }: MeasureDeps,
+  { conversations, counters, terms, clock }: MeasureDeps,
   each: (one: OngoingConnection | EndedConnection) => void,
-): Promise<void> {
+): Promise<number> {
   const slices = new Slices(clock);
-  await slices.each(await conversations.entries(clock), ([key, entry]) => {
+  // before the entries: those that begin meanwhile are not taken for others
+  const begun = counters.get('begun');
+  const all = await conversations.entries(clock);
+  const missing = begun - counters.get('removed') - all.length;
+  await slices.each(all, ([key, entry]) => {
     const any = anyEvent(key, entry, terms);
     const flags = entry.readUInt32LE(conversation.flags);
     if (clock.now() - any.time < IDLE_MS)
@@ -56,8 +65,12 @@ export async function measureConversations(
         ...countersOf(entry, any.side),
       });
     // one that was dropped meanwhile may have begun again
-    else if (conversations.delete(key)) each(ended(any, entry, flags));
+    else if (conversations.delete(key)) {
+      counters.set('removed', counters.get('removed') + 1);
+      each(ended(any, entry, flags));
+    }
   });
+  return Math.max(0, missing);
 }
 
 function ended(any: AnyConnectionEvent, entry: Buffer, flags: number): EndedConnection {

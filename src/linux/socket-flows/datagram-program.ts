@@ -16,7 +16,7 @@ import {
 } from './layout.ts';
 import {
   CREATE,
-  countLost,
+  countUp,
   type FlowMapFiles,
   type FlowProgramTraits,
   helper,
@@ -52,8 +52,8 @@ const answered = key - conversationKey.length;
 const bytes = answered - 8;
 const sourcePort = bytes - 8;
 const ports = sourcePort - 8;
-const zero = ports - 8;
-const flowKey = zero - 32;
+const counter = ports - 8;
+const flowKey = counter - 32;
 const words = [0, 4, 8, 12] as const;
 
 export function datagramProgram(
@@ -199,12 +199,13 @@ function begin(
   code.set('r3', 'r10').add('r3', entry).set('r4', NEW).call(helper.update).set('r7', 'r0');
   find(code, maps, key);
   code.jumpIf('r0', 'notEqual', 0, 'kept');
-  countLost(code, maps, { zero, otherwise: 'pass' });
+  countUp(code, maps, 'lost', { at: counter, otherwise: 'pass' });
   code.jump('pass').label('kept').set('r8', 'r0');
   // another processor has begun it at the same time
   code.jumpIf('r7', 'notEqual', 0, 'count-request');
   send(code, maps, 'begun');
   code.label('begun');
+  countUp(code, maps, 'begun', { at: counter, otherwise: 'count-request' });
 }
 
 /** The address that the process has sent to, if a program of services has translated it. */
@@ -285,5 +286,5 @@ function copy(code: Assembler, { from, offset }: Source, to: number, length: num
 function send(code: Assembler, maps: FlowMapFiles, done: string): void {
   output(code, maps, { at: key, length: conversationEventLength });
   code.jumpIf('r0', 'equal', 0, done);
-  countLost(code, maps, { zero, otherwise: done });
+  countUp(code, maps, 'lost', { at: counter, otherwise: done });
 }

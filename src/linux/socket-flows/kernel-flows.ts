@@ -14,6 +14,7 @@ import type {
   OngoingConnection,
 } from './api.ts';
 import { conversationEvent, type KernelTerms, measureConversations } from './conversations.ts';
+import type { FlowCounters } from './counters.ts';
 import type { FlowInstallation } from './installation.ts';
 import {
   addressAt,
@@ -51,7 +52,7 @@ export interface SeenConnections extends Pick<LinuxHost, 'namespaces'> {
 export interface KernelFlowsDeps {
   readonly installation: Pick<FlowInstallation, 'lostParts' | 'restore' | 'uninstall'>;
   readonly ring: Pick<RingBuffer, 'read' | 'close'>;
-  readonly lost: Pick<BpfMap, 'get'>;
+  readonly counters: FlowCounters;
   readonly states: Pick<BpfMap, 'file'>;
   readonly conversations: Pick<BpfMap, 'entries' | 'delete'>;
   readonly connections: SeenConnections;
@@ -65,6 +66,7 @@ export class KernelFlows implements FlowSource {
   readonly #deps: KernelFlowsDeps;
   /** Milliseconds since the epoch when the kernel's clock was 0. */
   #boot = 0;
+  #displaced = 0;
   readonly #terms: KernelTerms = {
     time: (time) => this.#boot + Number(time) / NS_PER_MS,
     isOfHost: (namespace) => this.#isOfHost(namespace),
@@ -82,9 +84,13 @@ export class KernelFlows implements FlowSource {
   }
 
   async measure(each: (connection: OngoingConnection | EndedConnection) => void): Promise<void> {
-    const { connections, states, conversations, clock } = this.#deps;
+    const { connections, states, conversations, counters, clock } = this.#deps;
     this.#boot = clock.now() - monotonicMs();
-    await measureConversations({ conversations, terms: this.#terms, clock }, each);
+    const displaced = await measureConversations(
+      { conversations, counters, terms: this.#terms, clock },
+      each,
+    );
+    this.#displaced = Math.max(this.#displaced, displaced);
     const slices = new Slices(clock);
     const failures = new Set<string>();
     for (const namespace of [undefined, ...(await connections.namespaces())]) {
@@ -104,8 +110,11 @@ export class KernelFlows implements FlowSource {
   }
 
   lost(): number {
-    const found = this.#deps.lost.get(Buffer.alloc(4));
-    return Number(found?.readBigUInt64LE() ?? 0n);
+    return this.#deps.counters.get('lost');
+  }
+
+  get displaced(): number {
+    return this.#displaced;
   }
 
   lostParts(): readonly string[] {

@@ -6,7 +6,7 @@ import { formatIp } from '#models/ip.ts';
 import type { MapShape } from '../bpf/map.ts';
 
 /** Changes with every shape, and with the meaning of a field: programs and maps of another version are replaced. */
-export const FLOW_LAYOUT_VERSION = 2;
+export const FLOW_LAYOUT_VERSION = 3;
 
 /** Longer than the agent ever pauses: some 30,000 events. */
 const RING_LENGTH = 1 << 22;
@@ -79,8 +79,8 @@ export const conversationEventLength = conversationKey.length + conversation.len
 
 export const flowShapes = {
   events: { kind: 'ring', keyLength: 0, valueLength: 0, maxEntries: RING_LENGTH },
-  /** One entry: events for which the ring had no space. */
-  lost: { kind: 'array', keyLength: 4, valueLength: 8, maxEntries: 1 },
+  /** By `flowCounters`. */
+  counters: { kind: 'array', keyLength: 4, valueLength: 8, maxEntries: 3 },
   states: {
     kind: 'socket',
     keyLength: 4,
@@ -99,6 +99,15 @@ export const flowShapes = {
 } as const satisfies Record<string, MapShape>;
 
 export type FlowMapName = keyof typeof flowShapes;
+
+export const flowCounters = {
+  /** Events for which the ring had no space. */
+  lost: 0,
+  /** Conversations that have begun. */
+  begun: 1,
+  /** Those that agents have removed: what is missing besides has gone for newer ones. */
+  removed: 2,
+} as const;
 
 /** Kinds of events; programs do not send the last one. */
 export const eventKinds = { opened: 1, unanswered: 2, ended: 3, goesOn: 4 } as const;

@@ -7,6 +7,7 @@ import { RingBuffer } from '../bpf/ring-buffer.ts';
 import { Refusal } from '../netlink/refusal.ts';
 import { openServiceMaps } from '../socket-services/open.ts';
 import type { FlowSource } from './api.ts';
+import { FlowCounters } from './counters.ts';
 import { FlowInstallation, uninstallFlows } from './installation.ts';
 import { KernelFlows, type SeenConnections } from './kernel-flows.ts';
 import { flowShapes } from './layout.ts';
@@ -49,12 +50,12 @@ export function openFlowSource(
       group: places.group,
       openServices: () => openServiceMaps(sysFs),
     });
-    const { events, lost, states, conversations } = installation.maps;
+    const { events, counters, states, conversations } = installation.maps;
     const ring = new RingBuffer(events.file, flowShapes.events.maxEntries);
     return new KernelFlows({
       installation,
       ring,
-      lost,
+      counters: new FlowCounters(counters),
       states,
       conversations,
       connections,

@@ -1,7 +1,7 @@
 /** Parts of the programs of connections and of datagrams. */
 import type { Assembler } from '../bpf/assembler.ts';
 import type { AskedServiceMaps } from '../socket-services/installation.ts';
-import type { FlowMapName } from './layout.ts';
+import { type FlowMapName, flowCounters } from './layout.ts';
 
 /** Descriptors of maps. */
 export interface FlowMapFiles extends Readonly<Record<FlowMapName, number>> {
@@ -53,13 +53,14 @@ export function output(
   code.set('r3', length).set('r4', NO_WAKEUP).call(helper.output);
 }
 
-/** @param zero a free word of the stack */
-export function countLost(
+/** @param at a free word of the stack */
+export function countUp(
   code: Assembler,
   maps: FlowMapFiles,
-  { zero, otherwise }: { readonly zero: number; readonly otherwise: string },
+  counter: keyof typeof flowCounters,
+  { at, otherwise }: { readonly at: number; readonly otherwise: string },
 ): void {
-  code.store(4, 'r10', zero, 0);
-  code.map('r1', maps.lost).set('r2', 'r10').add('r2', zero).call(helper.lookup);
+  code.store(4, 'r10', at, flowCounters[counter]);
+  code.map('r1', maps.counters).set('r2', 'r10').add('r2', at).call(helper.lookup);
   code.jumpIf('r0', 'equal', 0, otherwise).set('r1', 1).addTo('r0', 0, 'r1');
 }

@@ -11,7 +11,7 @@ import { datagramProgram } from './datagram-program.ts';
 import { connectionFlags, connectionState, eventKinds, flowEvent } from './layout.ts';
 import {
   CREATE,
-  countLost,
+  countUp,
   type FlowMapFiles,
   type FlowProgramTraits,
   helper,
@@ -60,7 +60,7 @@ const LOOPBACK_END = 0x0100_0000;
 const LOOPBACK_NET = 127;
 
 /** Places on the stack. */
-const stack = { event: -flowEvent.length, zero: -flowEvent.length - 8 } as const;
+const stack = { event: -flowEvent.length, counter: -flowEvent.length - 8 } as const;
 const words = [0, 4, 8, 12] as const;
 
 export function flowProgram(hook: FlowHook, maps: FlowMapFiles, traits: FlowProgramTraits): Buffer {
@@ -134,7 +134,7 @@ function connection(code: Assembler, maps: FlowMapFiles, traits: FlowProgramTrai
   output(code, maps, { at: stack.event, length: flowEvent.length });
   code.jumpIf('r0', 'equal', 0, 'pass');
   code.label('lost');
-  countLost(code, maps, { zero: stack.zero, otherwise: 'pass' });
+  countUp(code, maps, 'lost', { at: stack.counter, otherwise: 'pass' });
   pass(code);
 }
 

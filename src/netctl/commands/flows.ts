@@ -146,11 +146,15 @@ async function list(
     .sort((a, b) => Date.parse(a.time) - Date.parse(b.time));
   for (const { value } of replies) {
     if (!value) continue;
-    const { isRecording, notReadSince, lost, vppDenials } = value.state;
+    const { isRecording, notReadSince, lost, displaced, vppDenials } = value.state;
     if (!isRecording) context.warn(`${value.node}: records no flows; netctl status says why`);
     if (notReadSince !== undefined)
       context.warn(
         `${value.node}: flows are not read since ${notReadSince}; netctl status says why`,
+      );
+    if (displaced > 0)
+      context.warn(
+        `${value.node}: ${displaced} conversations of UDP have left the memory of the kernel for newer ones`,
       );
     if (asksDenied && vppDenials && vppDenials.packets > vppDenials.sampled)
       context.warn(

@@ -49,6 +49,8 @@ export class SimFlowSource implements FlowSource {
     return this.#lost;
   }
 
+  readonly displaced = 0;
+
   lostParts(): readonly string[] {
     return this.#isRemoved ? ['no program runs at connection'] : [];
   }

@@ -78,10 +78,11 @@ describe('flows of two nodes', {
       });
     await cluster.serve({ host: 'node2' }, 8085);
     await cluster.serve('outside', 8086);
-    for (const family of families) {
-      const far = cluster.addressOf(pod('far'), family);
-      await cluster.routeFromOutside(`${far}/${family === 4 ? 32 : 128}`, 'node2');
-    }
+    for (const family of families)
+      for (const name of ['far', 'closed']) {
+        const address = cluster.addressOf(pod(name), family);
+        await cluster.routeFromOutside(`${address}/${family === 4 ? 32 : 128}`, 'node2');
+      }
     const isolating = (name: string, policy_type: 'INGRESS' | 'EGRESS') => ({
       resource: resources.policy,
       name: `no-${policy_type.toLowerCase()}`,
@@ -419,6 +420,34 @@ describe('flows of two nodes', {
         await once(follow, 'close');
       }
     });
+
+  for (const family of families)
+    for (const protocol of both)
+      it(`IPv${family}, ${protocol}: what VPP denies to a client outside has one record, with the policy`, async (t) => {
+        const target = at(pod('closed'), family, protocol);
+        const mine = async () =>
+          (await documentOf('node2')).flows.filter(
+            ({ seenBy, protocol: its, server }) =>
+              seenBy === 'vpp' && its === protocol && server.address === target.address,
+          );
+        const begun = Date.now();
+        const asked = cluster.connect('outside', target, 1);
+        const isExplained = ({ reason }: Flow) =>
+          reason.startsWith(
+            `default/closed is isolated for ingress by default/no-ingress: no rule permits ${protocol} port 8080 from `,
+          );
+        await until('it is recorded', async () => (await mine()).some(isExplained));
+        t.diagnostic(`${Date.now() - begun} ms`);
+        assert.equal((await asked)[0]?.result, 'timeout');
+        const [flow, ...others] = await mine();
+        assert.deepEqual(others, []);
+        assert.deepEqual(
+          [flow?.verdict, flow?.side, flow?.client.kind, flow?.server.name],
+          ['denied', 'server', 'outside', 'default/closed'],
+        );
+        const { vppDenials } = (await documentOf('node2')).state;
+        assert.ok(vppDenials && vppDenials.sampled > 0, JSON.stringify(vppDenials));
+      });
 
   it('connections that continue are reported as open after the agent was killed, none twice', async () => {
     const connections = await cluster.open(pod('web'), at(pod('far'), 4, 'TCP'), 10);

@@ -31,7 +31,8 @@ describe('conversations', () => {
       entryOf(4_000, 5_000, true),
     ];
     const found: (OngoingConnection | EndedConnection)[] = [];
-    await measureConversations(
+    const counts = { begun: 9, removed: 2, lost: 0 };
+    const displaced = await measureConversations(
       {
         conversations: {
           entries: async () => [...all],
@@ -41,12 +42,19 @@ describe('conversations', () => {
             return begun !== 4_000;
           },
         },
+        counters: {
+          get: (name: keyof typeof counts) => counts[name],
+          set: (_: 'removed', value: number) => {
+            counts.removed = value;
+          },
+        },
         terms: { time: (time) => boot + Number(time / NS_PER_MS), isOfHost: () => undefined },
         clock,
       },
       (one) => found.push(one),
     );
     assert.deepEqual(deleted, [1_000, 2_000, 4_000]);
+    assert.deepEqual([displaced, counts.removed], [3, 4]);
     assert.deepEqual(
       found.map((one) => [
         one.remote.port,

@@ -40,7 +40,7 @@ const silent = {
 const answer = (flows: readonly object[], state = {}) => ({
   node: 'node1',
   flows,
-  state: { isRecording: true, records: flows.length, capacity: 100, lost: 0, ...state },
+  state: { isRecording: true, records: flows.length, capacity: 100, lost: 0, displaced: 0, ...state },
 });
 
 describe('netctl flows', () => {
@@ -73,10 +73,15 @@ describe('netctl flows', () => {
     using program = new NetctlProgram();
     for (const [state, text] of [
       [{ lost: 7 }, /node1: 7 events of connections were lost/],
+      [{ displaced: 9 }, /node1: 9 conversations of UDP have left the memory of the kernel/],
+      [
+        { vppDenials: { packets: 5, sampled: 2 } },
+        /node1: VPP has denied 5 packets since its agent started, and kept 2 of them/,
+      ],
       [{ isRecording: false }, /node1: records no flows/],
     ] as const) {
       await using agent = await fakeAgent({ 'contiv/v1/flows': answer([], state) });
-      const { stderr } = await program.run('flows', '--server', agent.address);
+      const { stderr } = await program.run('flows', '--denied', '--server', agent.address);
       assert.match(stderr, text);
     }
   });

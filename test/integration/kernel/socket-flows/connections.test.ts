@@ -185,13 +185,13 @@ describe('connections of the kernel', { skip: withoutSocketHooks() }, () => {
 
   test('maps of another layout are replaced', async () => {
     const folder = join(machine.sysFs.path, 'bpf/contiv-vswitch-flows');
-    execFileSync('mv', [join(folder, 'maps-2'), join(folder, 'maps-0')]);
+    execFileSync('mv', [join(folder, 'maps-3'), join(folder, 'maps-0')]);
     const next = await machine.open();
     await connect(SERVER);
     assert.equal((await events(2, next)).length, 4);
     assert.deepEqual(
       readdirSync(folder).filter((name) => name.startsWith('maps-')),
-      ['maps-2'],
+      ['maps-3'],
     );
   });
 

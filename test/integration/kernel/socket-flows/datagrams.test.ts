@@ -190,6 +190,17 @@ describe('datagrams of the kernel', { skip: withoutSocketHooks() }, () => {
     );
   });
 
+  test('conversations that leave the map for newer ones are counted, also by the next agent', async () => {
+    const begun = 40_000;
+    machine.run(MANY, LOST, String(begun));
+    const present = (await measured(source)).length;
+    assert.ok(present <= 1 << 15, `${present}`);
+    assert.equal(source.displaced, begun - present);
+    const next = await machine.open();
+    await measured(next);
+    assert.equal(next.displaced, begun - present);
+  });
+
   test('datagrams that the kernel cuts from one send are counted', async () => {
     machine.run(SEGMENTS);
     const one = (await measured(source)).find(({ side }) => side === 'client');
@@ -294,6 +305,12 @@ client = socket.socket(type=socket.SOCK_DGRAM)
 client.sendto(b'x', server.getsockname())
 _, other = server.recvfrom(10); server.sendto(b'y', other)
 for _ in range(24): client.sendto(b'x', server.getsockname()); time.sleep(0.5)
+`;
+
+/** A datagram to each of many ports. */
+const MANY = `
+client = socket.socket(type=socket.SOCK_DGRAM)
+for port in range(int(sys.argv[3])): client.sendto(b'x', (sys.argv[2], 10000 + port))
 `;
 
 /** UDP_SEGMENT */

@@ -74,7 +74,7 @@ interface StateProps {
 }
 
 function State({ state, shown }: StateProps) {
-  const { isRecording, notReadSince, records, lost, vppDenials } = state;
+  const { isRecording, notReadSince, records, lost, displaced, vppDenials } = state;
   if (!isRecording)
     return (
       <p class="problem" role="alert">
@@ -95,6 +95,8 @@ function State({ state, shown }: StateProps) {
             : `None of ${countText(records, 'connection')} in memory matches.`
           : `The newest ${shown} shown of ${countText(records, 'connection')} in memory.`}
         {lost > 0 && ` ${countText(lost, 'event')} lost.`}
+        {displaced > 0 &&
+          ` ${countText(displaced, 'conversation')} of UDP left the memory of the kernel for newer ones.`}
         {vppDenials &&
           vppDenials.packets > 0 &&
           ` VPP has denied ${countText(vppDenials.packets, 'packet')} since the agent started; ${vppDenials.sampled} of them were looked at.`}
