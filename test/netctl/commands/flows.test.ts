@@ -40,7 +40,14 @@ const silent = {
 const answer = (flows: readonly object[], state = {}) => ({
   node: 'node1',
   flows,
-  state: { isRecording: true, records: flows.length, capacity: 100, lost: 0, displaced: 0, ...state },
+  state: {
+    isRecording: true,
+    records: flows.length,
+    capacity: 100,
+    lost: 0,
+    displaced: 0,
+    ...state,
+  },
 });
 
 describe('netctl flows', () => {
