@@ -12,7 +12,7 @@ export type TracedEnd = DocumentOf<typeof TracedEnd>;
 const continuation = Type.Object({
   node: text('Empty: no node has the address.'),
   address: text('To which the packet was sent.'),
-  isTunnel: Type.Boolean({ description: 'Whether it left in a VXLAN tunnel.' }),
+  isTunnel: Type.Boolean({ description: 'Whether it left in a tunnel of VXLAN or WireGuard.' }),
 });
 
 const OneWay = Type.Object({

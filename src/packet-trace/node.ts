@@ -30,6 +30,7 @@ import type {
 } from './snapshot.ts';
 import { exemptNamespaces, socketsOfValues } from './sockets.ts';
 import { type Values, valuesOf } from './values.ts';
+import { peersOfValues } from './wireguard.ts';
 
 export interface NodeValues {
   readonly name: string;
@@ -82,6 +83,7 @@ function vppDevice(name: string, all: ReadonlyMap<string, unknown>): Device {
   const interfaces = valuesOf<VppInterface>(vppInterfaceModel, all);
   const tables = new Map([...interfaces.values()].map((one) => [one.name, layer3Table(one)]));
   const addresses = new Map([...interfaces.values()].map((one) => [one.name, one.ip_addresses]));
+  const peers = peersOfValues(all);
   // Link states are known only for the actual state.
   const knowsLinks = [...all.keys()].some((key) => linkStateKey.parse(key));
   const hasLink = (iface: string) =>
@@ -103,6 +105,12 @@ function vppDevice(name: string, all: ReadonlyMap<string, unknown>): Device {
           destination: one.vxlan.dst_address,
           vni: one.vxlan.vni,
           table: one.vrf,
+        },
+        wireguard: one.wireguard && {
+          source: one.wireguard.src_addr,
+          port: one.wireguard.port,
+          publicKey: one.wireguard.public_key,
+          peers: peers.get(one.name) ?? [],
         },
         isLoopback: one.type === 'SOFTWARE_LOOPBACK',
         key: key,
@@ -286,7 +294,7 @@ function linuxPort(node: string, link: LinuxInterface): Port {
 }
 
 function isUplink({ type }: VppInterface): boolean {
-  return type !== 'SOFTWARE_LOOPBACK' && type !== 'VXLAN_TUNNEL';
+  return !['SOFTWARE_LOOPBACK', 'VXLAN_TUNNEL', 'WIREGUARD_TUNNEL'].includes(type);
 }
 
 function byName(interfaces: readonly Interface[]): ReadonlyMap<string, Interface> {

@@ -19,11 +19,22 @@ export interface Packet {
   readonly isEchoReply?: boolean | undefined;
 }
 
-/** A packet; the outer packet of a tunnel contains a frame with another packet. */
+/** A packet; the outer packet of a tunnel contains another one. */
 export interface CarriedPacket extends Packet {
-  readonly inner:
-    | { readonly vni: number; readonly mac: string; readonly packet: CarriedPacket }
-    | undefined;
+  readonly inner: VxlanFrame | EncryptedPacket | undefined;
+}
+
+export interface VxlanFrame {
+  readonly vni: number;
+  readonly mac: string;
+  readonly packet: CarriedPacket;
+}
+
+/** In WireGuard, with the public keys of its ends. */
+export interface EncryptedPacket {
+  readonly sender: string;
+  readonly receiver: string;
+  readonly packet: CarriedPacket;
 }
 
 /** Whether it cannot open a connection. */

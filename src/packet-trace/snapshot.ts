@@ -9,6 +9,7 @@ import type { NodeIsolation } from './isolation.ts';
 import type { NatConfig } from './nat-config.ts';
 import type { LinkProgram } from './service-links.ts';
 import type { SocketServices } from './sockets.ts';
+import type { WireguardLink } from './wireguard.ts';
 
 export interface Snapshot {
   /** By name. */
@@ -67,6 +68,7 @@ export interface Interface extends FromValue {
   /** False: it accepts no packets to be routed, because it has no address and borrows none. */
   readonly isRouted?: boolean;
   readonly tunnel: Tunnel | undefined;
+  readonly wireguard?: WireguardLink | undefined;
   /** A loopback: no device is behind it. */
   readonly isLoopback: boolean;
 }

@@ -16,13 +16,20 @@ import { findAddress, lookUp } from './fib.ts';
 import { ledPacket } from './led-packet.ts';
 import { type TraceMemory, traceMemory } from './memory.ts';
 import type { Choose } from './nat-translations.ts';
-import { type CarriedPacket, type Packet, replyTo } from './packet.ts';
+import {
+  type CarriedPacket,
+  type EncryptedPacket,
+  type Packet,
+  replyTo,
+  type VxlanFrame,
+} from './packet.ts';
 import { policyDenial } from './policy-denial.ts';
 import { deniedToSockets } from './service-restriction.ts';
 import type { Bridge, Device, Interface, Snapshot, Tunnel } from './snapshot.ts';
 import { connectionOf, mappingOf } from './sockets.ts';
 import { tableOf } from './table-of.ts';
 import { byCnat, byNat44, bySourceNat, type Translation } from './translation.ts';
+import { isAllowed, nameOfEnd, type WireguardLink } from './wireguard.ts';
 import { hasAddress, receiverOf, receiversOn, wiresOf } from './wires.ts';
 
 export interface Hop {
@@ -67,6 +74,9 @@ export interface TraceOptions {
 /** A longer trace is considered a loop; the longest path in a cluster has 20 hops. */
 const MAX_HOPS = 64;
 
+/** The only one by which VPP sends handshakes of WireGuard. */
+const UNDERLAY_TABLE = 0;
+
 /** VPP derives it from the inner packet. */
 const VXLAN_SOURCE_PORT = 49_152;
 
@@ -92,6 +102,13 @@ interface Origin {
   /** Whether the device sends it itself. */
   readonly isOwn: boolean;
   /** The interface by which it, or what it contains, entered. */
+  readonly input: Interface | undefined;
+}
+
+/** By which interface and next hop a packet is encrypted. */
+interface Encryption {
+  readonly exit: Interface;
+  readonly nextHop: string;
   readonly input: Interface | undefined;
 }
 
@@ -229,7 +246,17 @@ class Tracer {
       this.#hop(device, `delivered: ${packet.destination} is local${where}`, holder?.key ?? '');
       return 'delivered';
     }
-    const { vni, mac, packet: inner } = packet.inner;
+    return 'vni' in packet.inner
+      ? this.#decapsulate(device, table, packet, packet.inner)
+      : this.#decrypt(device, packet, packet.inner);
+  }
+
+  #decapsulate(
+    device: Device,
+    table: number,
+    packet: CarriedPacket,
+    { vni, mac, packet: inner }: VxlanFrame,
+  ): PacketTrace['verdict'] {
     const tunnel = [...device.interfaces.values()].find(
       ({ tunnel: ends }) =>
         ends &&
@@ -242,6 +269,26 @@ class Tracer {
     if (!tunnel) return this.#drop(device, `${name} matches no tunnel`, '');
     this.#hop(device, `${name} is decapsulated by ${tunnel.name}`, tunnel.key);
     return this.#enter(device, tunnel, mac, inner);
+  }
+
+  #decrypt(
+    device: Device,
+    { source, destinationPort }: CarriedPacket,
+    { sender, receiver, packet }: EncryptedPacket,
+  ): PacketTrace['verdict'] {
+    const port = [...device.interfaces.values()].find(
+      ({ wireguard: one }) => one?.publicKey === receiver && one.port === destinationPort,
+    );
+    const name = `WireGuard from ${source}`;
+    if (!port?.wireguard) return this.#drop(device, `${name} is for a key of no interface`, '');
+    const { wireguard, key } = port;
+    if (!port.up) return this.#drop(device, `${port.name} is down`, key);
+    const peer = wireguard.peers.find(({ publicKey }) => publicKey === sender);
+    if (!peer) return this.#drop(device, `${name} has a key of no peer of ${port.name}`, key);
+    if (!isAllowed(peer, packet.source))
+      return this.#drop(device, `${name}: the source ${packet.source} is not allowed`, peer.key);
+    this.#hop(device, `${name} is decrypted by ${port.name}`, peer.key);
+    return this.#enter(device, port, '', packet);
   }
 
   /** Sends a packet by an interface to the next hop. */
@@ -272,6 +319,10 @@ class Tracer {
       if (!this.#passesAcls(device, exit, 'input', packet)) return 'dropped';
       this.#see(device, exit, 'sent');
       return this.#bridge(device, bridge, exit, known.mac, packet);
+    }
+    if (out.wireguard) {
+      this.#see(device, exit, 'sent');
+      return this.#encrypt(device, out.wireguard, { exit: out, nextHop, input }, packet);
     }
     const { tunnel, key } = out;
     if (tunnel) {
@@ -383,6 +434,28 @@ class Tracer {
       inner: { vni, mac, packet },
     };
     return this.route(device, table, outer, { isOwn: true, input });
+  }
+
+  #encrypt(
+    device: Device,
+    { source, port, publicKey: sender, peers }: WireguardLink,
+    { exit, nextHop, input }: Encryption,
+    packet: CarriedPacket,
+  ): PacketTrace['verdict'] {
+    const peer = peers.find((one) => isAllowed(one, nextHop));
+    if (!peer) return this.#drop(device, `no peer of ${exit.name} has ${nextHop}`, exit.key);
+    const { publicKey: receiver, endpoint, key } = peer;
+    const node = nameOfEnd(this.#snapshot, peer);
+    this.#hop(device, `encrypted to ${node} by ${exit.name}, to ${endpoint}`, key);
+    const outer: CarriedPacket = {
+      source,
+      destination: endpoint,
+      protocol: 'UDP',
+      sourcePort: port,
+      destinationPort: peer.port,
+      inner: { sender, receiver, packet },
+    };
+    return this.route(device, UNDERLAY_TABLE, outer, { isOwn: true, input });
   }
 
   /** Sends a frame on the wire; without a MAC, the receiver is found by the next hop's address. */

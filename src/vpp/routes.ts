@@ -14,6 +14,11 @@ function command(body: unknown): string {
   return text;
 }
 
+/** `show wireguard interface` has the private key of each interface, as base64 and in hexadecimal digits. */
+export function withoutPrivateKeys(text: string): string {
+  return text.replaceAll(/private-key:\S+(\s+[0-9a-f]{64})?/g, 'private-key:(hidden)');
+}
+
 export function vppRoutes(client: VppClient): Route[] {
   return [
     {
@@ -25,7 +30,7 @@ export function vppRoutes(client: VppClient): Route[] {
       reply: Type.String({ description: 'output of the command' }),
       handle: async ({ body }) => {
         const { reply } = await client.request('cli_inband', { cmd: command(body) });
-        return json(reply);
+        return json(withoutPrivateKeys(reply));
       },
     },
   ];

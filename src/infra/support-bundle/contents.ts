@@ -53,6 +53,8 @@ export const vppCommands: readonly string[] = [
   'show bridge-domain',
   'show l2fib verbose',
   'show vxlan tunnel raw',
+  // those of the interfaces would show the private keys
+  'show wireguard peer',
   'show ip table',
   'show ip fib',
   'show ip6 fib',

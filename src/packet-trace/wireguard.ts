@@ -1,0 +1,51 @@
+/** WireGuard between devices: the peers of an interface, and what it accepts from them. */
+import { contains, parseCidr, parseIp } from '#models/ip.ts';
+import { type WireguardPeer, wireguardPeerModel } from '#models/vpp/wireguard-peer.ts';
+import type { FromValue, Snapshot } from './snapshot.ts';
+import { valuesOf } from './values.ts';
+
+/** An interface of WireGuard. */
+export interface WireguardLink {
+  readonly source: string;
+  readonly port: number;
+  readonly publicKey: string;
+  readonly peers: readonly WireguardEnd[];
+}
+
+export interface WireguardEnd extends FromValue {
+  readonly publicKey: string;
+  readonly endpoint: string;
+  readonly port: number;
+  /** CIDRs. */
+  readonly allowed: readonly string[];
+}
+
+/** @returns by name of the interface */
+export function peersOfValues(
+  all: ReadonlyMap<string, unknown>,
+): ReadonlyMap<string, readonly WireguardEnd[]> {
+  const peers = [...valuesOf<WireguardPeer>(wireguardPeerModel, all)];
+  const grouped = Map.groupBy(peers, ([, { wg_if_name }]) => wg_if_name);
+  return new Map([...grouped].map(([name, own]) => [name, own.map(endOf)]));
+}
+
+function endOf([key, peer]: readonly [string, WireguardPeer]): WireguardEnd {
+  const { public_key: publicKey, endpoint, port, allowed_ips: allowed } = peer;
+  return { publicKey, endpoint, port, allowed, key };
+}
+
+export function isAllowed({ allowed }: WireguardEnd, address: string): boolean {
+  const bytes = parseIp(address);
+  return allowed.some((text) => {
+    const cidr = parseCidr(text);
+    return bytes !== undefined && cidr !== undefined && contains(cidr, bytes);
+  });
+}
+
+/** The node whose VPP has the key; else the endpoint. */
+export function nameOfEnd({ devices }: Snapshot, { publicKey, endpoint }: WireguardEnd): string {
+  const holder = [...devices.values()].find(({ interfaces }) =>
+    [...interfaces.values()].some(({ wireguard }) => wireguard?.publicKey === publicKey),
+  );
+  return holder?.name.split('/')[0] ?? endpoint;
+}
