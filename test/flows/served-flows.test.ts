@@ -61,6 +61,7 @@ describe('flows', () => {
       isRecording: true,
       records: 100,
       capacity: 100,
+      displaced: 0,
       lost: 3,
     });
   });
