@@ -13,6 +13,7 @@ import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts'
 import { valueText } from '#kubernetes/resources/value-text.ts';
 import { createDbWatcher } from '#plugins/dbwatcher/dbwatcher.ts';
 import { EtcdServer } from '#test/integration/support/etcd-server.ts';
+import { idleLoop } from '#test/support/idle-loop.ts';
 import { MemoryStore } from '#test/support/memory-store.ts';
 import { withoutEtcd } from '#test/support/requirements.ts';
 
@@ -119,7 +120,7 @@ async function watcher(
       taken = resolve;
     });
   const made = createDbWatcher({
-    loop: { push: () => taken(), isIdle: true },
+    loop: { ...idleLoop, push: () => taken() },
     cluster,
     mirror,
     nodeName: 'node1',

@@ -16,6 +16,7 @@ import { valueText } from '#kubernetes/resources/value-text.ts';
 import { createDbWatcher } from '#plugins/dbwatcher/dbwatcher.ts';
 import { makeNode, prepareAgent } from '#test/cmd/agent/harness.ts';
 import { EtcdServer } from '#test/integration/support/etcd-server.ts';
+import { idleLoop } from '#test/support/idle-loop.ts';
 import { MemoryStore } from '#test/support/memory-store.ts';
 import { withoutEtcd } from '#test/support/requirements.ts';
 
@@ -77,7 +78,7 @@ async function rangeRead(print: Print, port: number): Promise<void> {
 async function toEventLoop(print: Print, store: KvStore): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const watcher = createDbWatcher({
-    loop: { push: () => resolve(), isIdle: true },
+    loop: { ...idleLoop, push: () => resolve() },
     cluster: store,
     mirror: undefined,
     nodeName: 'node1',

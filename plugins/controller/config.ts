@@ -51,7 +51,7 @@ export const controllerSchema = Type.Object({
     default: 300 * SECOND,
     positive: true,
     description:
-      'Interval of the comparison of the last known state with etcd, randomized by 25 %.',
+      'Interval of the comparison of 2,000 keys of the last known state with etcd, randomized by 25 %.',
   }),
   recordEventHistory: Type.Boolean({
     default: true,

@@ -103,6 +103,11 @@ export class Controller implements EventLoop {
     return this.#queue.length;
   }
 
+  /** Resolves when fewer events than this are queued, or none is accepted any more: for producers of many. */
+  whenShorterThan(length: number): Promise<void> {
+    return this.#queue.whenShorterThan(length);
+  }
+
   /** No event is being processed or queued. */
   get isIdle(): boolean {
     return this.#current === undefined && this.#queue.length === 0;

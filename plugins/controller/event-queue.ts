@@ -33,6 +33,8 @@ export class EventQueue {
   readonly #followUps: QueuedEvent[] = [];
   #closedError: Error | undefined;
   #wake: (() => void) | undefined;
+  /** Producers that wait until the queue is shorter. */
+  readonly #waiting = new Set<{ readonly length: number; readonly resolve: () => void }>();
 
   get length(): number {
     return this.#events.length + this.#followUps.length;
@@ -61,10 +63,28 @@ export class EventQueue {
   take(allowed: (event: Event) => boolean): QueuedEvent | undefined {
     for (const queue of [this.#followUps, this.#events]) {
       const index = queue.findIndex((entry) => allowed(entry.event));
-      if (index === 0) return queue.shift();
-      if (index > 0) return queue.splice(index, 1)[0];
+      if (index < 0) continue;
+      const [taken] = index === 0 ? [queue.shift()] : queue.splice(index, 1);
+      this.#shortened();
+      return taken;
     }
     return undefined;
+  }
+
+  /** Resolves when fewer events than this are queued, or none is accepted any more. */
+  whenShorterThan(length: number): Promise<void> {
+    if (this.length < length || this.#closedError) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#waiting.add({ length, resolve });
+    });
+  }
+
+  #shortened(): void {
+    for (const one of this.#waiting)
+      if (this.length < one.length || this.#closedError) {
+        this.#waiting.delete(one);
+        one.resolve();
+      }
   }
 
   /** Removes the events for which a producer waits, as far as they are refused, and rejects them. */
@@ -77,6 +97,7 @@ export class EventQueue {
         );
         producer.reject(error);
       }
+    this.#shortened();
   }
 
   /** Removes the events without a waiting producer that a later event replaces. */
@@ -84,6 +105,7 @@ export class EventQueue {
     if (this.#closedError) return;
     const kept = this.#events.filter(({ event, producer }) => producer || !isReplaced(event));
     if (kept.length < this.#events.length) this.#events.splice(0, this.#events.length, ...kept);
+    this.#shortened();
   }
 
   /** Removes the follow-ups that an event replaces which runs before them. */
@@ -123,6 +145,7 @@ export class EventQueue {
     this.#closedError = error;
     const waiting = [...this.#followUps.splice(0), ...this.#events.splice(0)];
     for (const { producer } of waiting) producer?.reject(error);
+    this.#shortened();
     this.#wake?.();
   }
 }

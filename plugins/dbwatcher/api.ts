@@ -39,7 +39,7 @@ export interface DbWatcher {
    * Reads all values again and pushes them as a resync. The request ends with this read: nothing of it
    * is left for a later one.
    * @throws ClosedWatcherError, ResyncRequestQueueFullError, LostKubeStateError; what the event loop
-   *   throws; DatabaseUnavailableError: a resync follows when the database is available again
+   *   throws; DatabaseUnavailableError
    */
   requestResync(request: ResyncRequest): Promise<void>;
   close(): Promise<void>;
@@ -70,7 +70,8 @@ export const DatabaseUnavailableError = defineError({
   name: 'DatabaseUnavailableError',
   code: 'CV_DBWATCHER_DATABASE_AWAY',
   status: 409,
-  remedy: 'No action is needed: when the database is available again, a resync follows.',
+  remedy:
+    'Request it again when the database is available. Without a request, the agent continues by itself with what has changed meanwhile.',
 });
 
 export const LostKubeStateError = defineError({

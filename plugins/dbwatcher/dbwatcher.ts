@@ -1,4 +1,4 @@
-import type { KvEntry, KvStore } from '#datastore/api.ts';
+import type { KvStore } from '#datastore/api.ts';
 import type { Clock, Random, Timer } from '#infra/clock/clock.ts';
 import { type DurationValue, durationMs } from '#infra/config/duration.ts';
 import { errorText } from '#infra/errors/errors.ts';
@@ -22,14 +22,8 @@ import { type ReadResync, ResyncReader } from './resync-reader.ts';
 import { ResyncRequests } from './resync-requests.ts';
 import { RetainedRecords } from './retained-records.ts';
 import { RetryTimer } from './retry-timer.ts';
-import {
-  decodeEntries,
-  entriesOf,
-  type ResyncContent,
-  readSnapshots,
-  type Snapshots,
-} from './snapshot.ts';
-import { SnapshotComparison } from './snapshot-comparison.ts';
+import { decodeEntries, type ResyncContent, type Snapshots } from './snapshot.ts';
+import { type ComparedPart, SnapshotComparison } from './snapshot-comparison.ts';
 import { StoreProbe } from './store-probe.ts';
 import { WatchSession } from './watch-session.ts';
 
@@ -39,10 +33,20 @@ const MIRROR_RETRY_MS = 1_000;
 /** Keys in a log line. */
 const MAX_LOGGED = 20;
 
+/**
+ * Events that may be queued when another change is pushed. The other changes wait where a later one of the same key
+ * replaces them, and a pod of this node waits for few events of others.
+ */
+const MAX_QUEUED = 50;
+
 /** The event loop, as far as the watcher uses it. */
 export interface WatchedLoop extends Pick<EventLoop, 'push'> {
   /** No event is being processed or queued. */
   readonly isIdle: boolean;
+  /** Number of queued events. */
+  readonly queueLength: number;
+  /** Resolves when fewer events than this are queued, or none is accepted any more. */
+  whenShorterThan(length: number): Promise<void>;
 }
 
 /** Precondition of the first resync. */
@@ -109,6 +113,8 @@ class Watcher implements DbWatcher {
   #resyncPending = false;
   #mirrorResyncPending = false;
   #comparisonPending = false;
+  /** The event loop has much to do: it says when it has less. */
+  #isLoopBusy = false;
   #closed = false;
   #wake: () => void = () => undefined;
   #running: Promise<void> = Promise.resolve();
@@ -152,7 +158,7 @@ class Watcher implements DbWatcher {
     return {
       connected: this.#connected,
       source: this.#published.source,
-      watching: this.#session !== undefined,
+      watching: this.#connected && this.#session !== undefined,
       error: this.#error,
       resyncs: this.#published.resyncs,
       missedChanges: this.#missedChanges,
@@ -217,11 +223,23 @@ class Watcher implements DbWatcher {
     const isDue = !this.#retryTimer.waiting || !this.#requests.isEmpty;
     if (this.#resyncPending && this.#connected && isDue) return () => this.#resync();
     if (this.#mirrorResyncPending) return () => this.#resyncFromMirror();
-    if (session && this.#retained.isOver(this.#deps.clock.monotonic()))
+    if (session && this.#connected && this.#retained.isOver(this.#deps.clock.monotonic()))
       return () => this.#dropRetained();
-    if (session?.hasChanges) return () => this.#processChanges(session);
+    if (session?.hasChanges && this.#loopHasRoom()) return () => this.#processChanges(session);
     if (session && this.#comparisonPending) return () => this.#compare(session);
     return undefined;
+  }
+
+  #loopHasRoom(): boolean {
+    const { loop } = this.#deps;
+    if (loop.queueLength < MAX_QUEUED) return true;
+    if (this.#isLoopBusy) return false;
+    this.#isLoopBusy = true;
+    void loop.whenShorterThan(MAX_QUEUED).then(() => {
+      this.#isLoopBusy = false;
+      this.#wake();
+    });
+    return false;
   }
 
   /** A defect of the watcher must neither end the agent nor be retried without a delay. */
@@ -229,7 +247,7 @@ class Watcher implements DbWatcher {
     if (this.#closed) return;
     this.#deps.log.error({ err: thrown }, 'unexpected error while watching the datastore');
     this.#fail(errorText(thrown));
-    this.#reread('unexpected error', false);
+    this.#reread('unexpected error');
   }
 
   /** Sets the flag of a task after a delay. */
@@ -245,14 +263,16 @@ class Watcher implements DbWatcher {
   #connect(): void {
     this.#connected = true;
     this.#deps.log.info({ store: this.#deps.cluster.name }, 'connected to the datastore');
-    this.#reread('connected', true);
+    // The watches resume where they were, or are lost: then their database or its history is another one. What
+    // the database may have got back since its loss is read before the rest is given up.
+    if (this.#session && this.#retained.size === 0) this.#follows();
+    else this.#reread('connected', this.#spread);
   }
 
   #disconnect(reason: string): void {
     if (this.#connected || this.#error === undefined)
       this.#deps.log.warn({ reason }, 'datastore is unavailable');
     this.#connected = false;
-    this.#closeSession();
     this.#fail(reason);
     // a read that has begun ends its requests itself
     this.#requests.take().end(this.#unavailable());
@@ -264,11 +284,19 @@ class Watcher implements DbWatcher {
     });
   }
 
-  /** The last known state may be wrong or cannot be followed: schedules a resync with back-off. */
-  #reread(reason: string, immediate: boolean): void {
+  /**
+   * The last known state may be wrong or cannot be followed: schedules a resync with back-off.
+   * @param firstMs delay of the first one; default: that of the back-off
+   */
+  #reread(reason: string, firstMs?: number): void {
     this.#closeSession();
     this.#scheduleResync(reason);
-    this.#retryTimer.start(immediate, () => this.#wake());
+    this.#retryTimer.start(firstMs, () => this.#wake());
+  }
+
+  /** A random part of the time in which all agents can read: what makes one of them read makes all. */
+  get #spread(): number {
+    return this.#published.lastKnown.readAllMs * this.#deps.random.next();
   }
 
   #scheduleResync(reason: string): void {
@@ -301,7 +329,7 @@ class Watcher implements DbWatcher {
     }
     requests.end(failure);
     const isWatching = this.#session !== undefined;
-    if (failure && !isWatching && !this.#closed) this.#reread('the resync failed', false);
+    if (failure && !isWatching && !this.#closed) this.#reread('the resync failed');
   }
 
   /** @returns why nothing was pushed */
@@ -362,10 +390,14 @@ class Watcher implements DbWatcher {
       onChanges: () => this.#wake(),
       onBroken: (reason) => {
         log.warn({ reason }, 'watch lost');
-        if (session === this.#session) this.#reread(reason, true);
+        if (session === this.#session) this.#reread(reason, this.#spread);
       },
     });
     this.#session = session;
+    this.#follows();
+  }
+
+  #follows(): void {
     this.#error = undefined;
     this.#deps.reportState('ok');
     this.#comparison.reset();
@@ -402,27 +434,28 @@ class Watcher implements DbWatcher {
     if (!this.#isStarted) {
       const { key: awaited } = this.#deps.startGate!;
       const isAwaited = session.take().some(({ key }) => key === awaited);
-      if (isAwaited) this.#reread('the key that the start waits for has changed', true);
+      if (isAwaited) this.#reread('the key that the start waits for has changed', 0);
       return;
     }
-    const accepted = await this.#published.change(session);
+    const room = MAX_QUEUED - this.#deps.loop.queueLength;
+    const accepted = await this.#published.change(session, room);
     if (!accepted && !this.#closed && session === this.#session)
-      this.#reread('the event loop rejected an event', false);
+      this.#reread('the event loop rejected an event');
   }
 
   /** The grace period is over: records that the database still lacks are removed. */
   async #dropRetained(): Promise<void> {
     if (!this.#published.dropRetained() && !this.#closed)
-      this.#reread('the event loop rejected an event', false);
+      this.#reread('the event loop rejected an event');
   }
 
   async #compare(session: WatchSession): Promise<void> {
     this.#comparisonPending = false;
-    if (!this.#isStarted) return this.#reread('the start waits', true);
-    const { log, clock } = this.#deps;
-    let entries: readonly KvEntry[];
+    if (!this.#isStarted) return this.#reread('the start waits', 0);
+    const { log, clock, cluster } = this.#deps;
+    let part: ComparedPart;
     try {
-      entries = entriesOf(await readSnapshots(this.#deps.cluster, this.#keySpace));
+      part = await this.#comparison.read(cluster);
     } catch (thrown) {
       log.debug({ reason: errorText(thrown) }, 'cannot compare with the datastore');
       if (session.isOpen) this.#compareAfter(this.#comparison.intervalMs);
@@ -430,7 +463,7 @@ class Watcher implements DbWatcher {
     }
     if (!session.isOpen) return;
     const { lost, nextMs } = await this.#comparison.compare(
-      entries,
+      part,
       this.#published.lastKnown,
       this.#retained.has,
       clock,
@@ -442,7 +475,7 @@ class Watcher implements DbWatcher {
     }
     this.#missedChanges += lost.length;
     log.error({ keys: lost.slice(0, 20), count: lost.length }, 'the watch has missed changes');
-    this.#reread('the watch has missed changes', true);
+    this.#reread('the watch has missed changes', 0);
   }
 
   #compareAfter(ms: number): void {

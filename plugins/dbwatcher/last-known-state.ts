@@ -3,6 +3,7 @@ import type { KvEntry } from '#datastore/api.ts';
 import { SharedMap } from '#infra/collections/shared-map.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
+import { resources } from '#kubernetes/resources/resources.ts';
 import { FieldError } from '#models/field-error.ts';
 import { closedValue, decode, type KeySpace, type WatchedKey } from './key-space.ts';
 
@@ -61,6 +62,11 @@ export interface PendingChange {
   accept(): void;
 }
 
+/** Keys that one etcd returns in a millisecond, to all agents together. */
+const KEYS_OF_ETCD = 100;
+/** However large the cluster is, no agent works longer on what it knew. */
+const MAX_READ_ALL_MS = 60_000;
+
 /** State of the store that the event loop has received; the source of `previous` in events. */
 export class LastKnownState {
   readonly #keySpace: KeySpace;
@@ -89,6 +95,14 @@ export class LastKnownState {
   get hasReflectedState(): boolean {
     for (const { watchedKey } of this.#entries.values()) if (watchedKey.reflected) return true;
     return false;
+  }
+
+  /** How long one etcd takes to answer the agents of all nodes when they read all at once. */
+  get readAllMs(): number {
+    let nodes = 0;
+    for (const { watchedKey } of this.#entries.values())
+      if (watchedKey.resource === resources.vppnode.keyword) nodes++;
+    return Math.min(MAX_READ_ALL_MS, (nodes * this.#entries.size) / KEYS_OF_ETCD);
   }
 
   get externalValues(): ExternalValues {

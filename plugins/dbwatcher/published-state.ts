@@ -90,16 +90,17 @@ export class PublishedState {
   }
 
   /**
-   * Publishes the pending changes of a session.
+   * Publishes the oldest pending changes of a session.
+   * @param limit their number
    * @returns false if the event loop rejected an event
    */
-  async change(session: WatchSession): Promise<boolean> {
+  async change(session: WatchSession, limit: number): Promise<boolean> {
     const { clock, mirror } = this.#deps;
     const changed: string[] = [];
     const slices = new Slices(clock);
     let accepted = true;
     const received = clock.now();
-    for (const { key, value, revision } of session.take()) {
+    for (const { key, value, revision } of session.take(limit)) {
       if (slices.dueNow()) await slices.turn();
       // A resync in the meantime includes these changes.
       if (!session.isOpen) break;

@@ -25,17 +25,18 @@ export class RetryTimer {
 
   /**
    * Delays the next attempt.
-   * @param immediate the first attempt after a reset is not delayed
+   * @param firstMs delay of the first attempt after a reset; default: that of the back-off
    * @param done called when the delay is over; not called without a delay
    */
-  start(immediate: boolean, done: () => void): void {
+  start(firstMs: number | undefined, done: () => void): void {
     this.cancel();
     const now = this.#clock.monotonic();
     const isReset = now - this.#lastAttempt > RESET_AFTER_MS;
     this.#lastAttempt = now;
     if (isReset) this.#backoff.reset();
-    if (isReset && immediate) return;
-    this.#timer = this.#clock.timer(this.#backoff.next(), () => {
+    const isFirst = isReset && firstMs !== undefined;
+    if (isFirst && firstMs === 0) return;
+    this.#timer = this.#clock.timer(isFirst ? firstMs : this.#backoff.next(), () => {
       this.#timer = undefined;
       done();
     });

@@ -1,20 +1,21 @@
 import type { KvChange, KvStore, Watch } from '#datastore/api.ts';
 import type { Snapshots } from './snapshot.ts';
 
-/** Maximum number of pending changes; with more, a resync is faster. */
-const CAPACITY = 1000;
-
 export interface WatchSessionHandlers {
   /** Changes are pending. */
   onChanges(): void;
-  /** The watch was lost, or too many changes are pending. */
+  /** The watch was lost. */
   onBroken(reason: string): void;
 }
 
-/** The watches that follow one set of snapshots, and the changes that are not processed yet. */
+/**
+ * The watches that follow one set of snapshots, and the changes that are not processed yet. Of several changes of
+ * one key only the last one is kept: a program that writes everything again costs no more than a new read.
+ */
 export class WatchSession {
   readonly #watches: Watch[] = [];
-  #pendingChanges: KvChange[] = [];
+  /** By key, in the order of the last change of each. */
+  readonly #pending = new Map<string, KvChange>();
   #closed = false;
 
   constructor(store: KvStore, snapshots: Snapshots, handlers: WatchSessionHandlers) {
@@ -23,9 +24,11 @@ export class WatchSession {
         store.watch(prefix, revision, {
           onChanges: (changes) => {
             if (this.#closed) return;
-            this.#pendingChanges.push(...changes);
-            if (this.#pendingChanges.length <= CAPACITY) handlers.onChanges();
-            else handlers.onBroken(`more than ${CAPACITY} changes are pending`);
+            for (const change of changes) {
+              this.#pending.delete(change.key);
+              this.#pending.set(change.key, change);
+            }
+            handlers.onChanges();
           },
           onLost: (reason) => {
             if (!this.#closed) handlers.onBroken(reason.message);
@@ -35,23 +38,27 @@ export class WatchSession {
   }
 
   get hasChanges(): boolean {
-    return this.#pendingChanges.length > 0;
+    return this.#pending.size > 0;
   }
 
   get isOpen(): boolean {
     return !this.#closed;
   }
 
-  /** Removes and returns the pending changes. */
-  take(): KvChange[] {
-    const taken = this.#pendingChanges;
-    this.#pendingChanges = [];
+  /** Removes and returns the oldest pending changes. @param limit their number; default: all */
+  take(limit = Number.POSITIVE_INFINITY): KvChange[] {
+    const taken: KvChange[] = [];
+    for (const [key, change] of this.#pending) {
+      if (taken.length >= limit) break;
+      this.#pending.delete(key);
+      taken.push(change);
+    }
     return taken;
   }
 
   close(): void {
     this.#closed = true;
-    this.#pendingChanges = [];
+    this.#pending.clear();
     for (const watch of this.#watches) watch.close();
   }
 }

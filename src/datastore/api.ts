@@ -34,6 +34,14 @@ export interface KvSnapshot {
   readonly revision: Revision;
 }
 
+/** Consecutive keys of a prefix. */
+export interface KvPart {
+  /** Sorted by the bytes of the key. */
+  readonly entries: readonly KvEntry[];
+  /** No key of the prefix follows. */
+  readonly isLast: boolean;
+}
+
 export interface WatchHandlers {
   /**
    * Changes after the start revision, each once and in order; one call per batch, and all changes of
@@ -62,6 +70,12 @@ export interface KvStore {
    */
   get(key: string): Promise<string | undefined>;
   list(prefix: string): Promise<KvSnapshot>;
+  /**
+   * The first keys of a prefix after a key: a look at a large database that costs little.
+   * @param after undefined: from the first key on
+   * @param limit number of keys, at least 1
+   */
+  part(prefix: string, after: string | undefined, limit: number): Promise<KvPart>;
   put(key: string, value: string): Promise<void>;
   /** Writes all entries or none, in the order of the map; `undefined` deletes. */
   putAll(entries: ReadonlyMap<string, string | undefined>): Promise<void>;

@@ -42,9 +42,11 @@ export async function writeSealed(batch: Batch, seal: Seal, sync: boolean): Prom
   await batch.put(SEAL_KEY, sealText(seal)).write({ sync });
 }
 
-/** An iterator over a snapshot, from the prefix on. */
-export function rangeOf(database: Database, prefix: string) {
-  return database.iterator<string, string>({ gte: ENTRY_PREFIX + prefix });
+/** An iterator over a snapshot, from the prefix on, or from the key after one of its keys. */
+export function rangeOf(database: Database, prefix: string, after?: string) {
+  return database.iterator<string, string>(
+    after === undefined ? { gte: ENTRY_PREFIX + prefix } : { gt: ENTRY_PREFIX + after },
+  );
 }
 
 export async function* entries(iterator: Range, prefix: string): AsyncGenerator<KvEntry> {

@@ -1,6 +1,14 @@
 import { systemClock } from '#infra/clock/system.ts';
 import type { CodedError } from '#infra/errors/errors.ts';
-import type { KvEntry, KvSnapshot, KvStore, Revision, Watch, WatchHandlers } from './api.ts';
+import type {
+  KvEntry,
+  KvPart,
+  KvSnapshot,
+  KvStore,
+  Revision,
+  Watch,
+  WatchHandlers,
+} from './api.ts';
 import type { DiskStore, StoreLoss } from './disk-store.ts';
 import {
   type Batch,
@@ -91,6 +99,17 @@ export class LevelStore implements KvStore, DiskStore {
       const listed: KvEntry[] = [];
       for await (const entry of entries(iterator, prefix)) listed.push(entry);
       return { entries: listed, revision };
+    });
+  }
+
+  part(prefix: string, after: string | undefined, limit: number): Promise<KvPart> {
+    return this.#level.read(async (database) => {
+      const found: KvEntry[] = [];
+      for await (const entry of entries(rangeOf(database, prefix, after), prefix)) {
+        if (found.length === limit) return { entries: found, isLast: false };
+        found.push(entry);
+      }
+      return { entries: found, isLast: true };
     });
   }
 

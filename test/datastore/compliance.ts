@@ -3,13 +3,14 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import {
   type KvChange,
+  type KvEntry,
   type KvSnapshot,
   type KvStore,
   type Revision,
   StoreClosedError,
   WatchLostError,
 } from '#datastore/api.ts';
-import { compareKeys } from '#test/support/key-order.ts';
+import { compareKeys } from '#datastore/key-order.ts';
 
 export interface Backend {
   /** A store on the database of the suite, which is empty at first; each call may be a new client. */
@@ -136,6 +137,29 @@ export function compliance(name: string, start: () => Promise<Backend>): void {
         ['a', 'a\0', 'a\0\0', 'a/', 'a0'],
       );
       assert.deepEqual((await store.list(`${prefix}nothing`)).entries, []);
+    });
+
+    test('returns parts of a prefix, which together are the list', async () => {
+      const keys = ['b', 'a', 'a/', 'a0', 'Z', 'ä', '\uffee', '😀', 'a\0', 'a\0\0'];
+      for (const key of keys) await store.put(prefix + key, key);
+      await store.put(`${prefix.slice(0, -1)}0`, 'after');
+      const { entries: all } = await store.list(prefix);
+      for (const limit of [1, 3, 10, 11]) {
+        const found: KvEntry[] = [];
+        for (let isLast = false; !isLast; ) {
+          const part = await store.part(prefix, found.at(-1)?.key, limit);
+          assert(part.entries.length === limit || part.isLast, `${part.entries.length} of ${limit}`);
+          found.push(...part.entries);
+          isLast = part.isLast;
+        }
+        assert.deepEqual(found, all);
+      }
+      // the key after which it begins may be gone
+      assert.deepEqual((await store.part(prefix, `${prefix}a\x01`, 2)).entries, all.slice(4, 6));
+      assert.deepEqual(await store.part(`${prefix}nothing`, undefined, 5), {
+        entries: [],
+        isLast: true,
+      });
     });
 
     test('deletes, and returns whether the key existed', async () => {

@@ -1,6 +1,7 @@
 import type {
   KvChange,
   KvEntry,
+  KvPart,
   KvSnapshot,
   KvStore,
   Revision,
@@ -104,6 +105,11 @@ export class FaultInjectingStore implements KvStore {
   async list(prefix: string): Promise<KvSnapshot> {
     this.#reach();
     return this.#answer(await this.#inner.list(prefix));
+  }
+
+  async part(prefix: string, after: string | undefined, limit: number): Promise<KvPart> {
+    this.#reach();
+    return this.#answer(await this.#inner.part(prefix, after, limit));
   }
 
   async pages(prefix: string, onPage: (entries: readonly KvEntry[]) => void): Promise<Revision> {

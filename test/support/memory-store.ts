@@ -1,5 +1,6 @@
 import type {
   KvEntry,
+  KvPart,
   KvSnapshot,
   KvStore,
   Revision,
@@ -8,7 +9,7 @@ import type {
 } from '#datastore/api.ts';
 import { StoreClosedError } from '#datastore/api.ts';
 import { ChangeLog } from '#datastore/change-log.ts';
-import { sortKeys } from '#test/support/key-order.ts';
+import { compareKeys, sortKeys } from '#datastore/key-order.ts';
 
 /** Number of the next store, which distinguishes the revisions of the stores in this process. */
 let instances = 0;
@@ -40,6 +41,12 @@ export class MemoryStore implements KvStore {
       entries: sortKeys(keys).map((key) => ({ key, value: this.#entries.get(key)! })),
       revision: this.#log.revision(),
     };
+  }
+
+  async part(prefix: string, after: string | undefined, limit: number): Promise<KvPart> {
+    const { entries } = await this.list(prefix);
+    const rest = entries.filter(({ key }) => after === undefined || compareKeys(key, after) > 0);
+    return { entries: rest.slice(0, limit), isLast: rest.length <= limit };
   }
 
   async pages(prefix: string, onPage: (entries: readonly KvEntry[]) => void): Promise<Revision> {

@@ -1,7 +1,15 @@
 import type { IKeyValue, IRangeResponse, IRequestOp, ITxnResponse } from 'etcd3';
 import type { Clock } from '#infra/clock/clock.ts';
 import { CodedError } from '#infra/errors/errors.ts';
-import type { KvEntry, KvSnapshot, KvStore, Revision, Watch, WatchHandlers } from '../api.ts';
+import type {
+  KvEntry,
+  KvPart,
+  KvSnapshot,
+  KvStore,
+  Revision,
+  Watch,
+  WatchHandlers,
+} from '../api.ts';
 import { StoreClosedError, StoreUnavailableError } from '../api.ts';
 import type { Election } from '../election.ts';
 import { keyAfter, prefixEnd, prefixStart } from '../keys.ts';
@@ -70,6 +78,15 @@ export class EtcdStore implements KvStore {
           if (attempt === LIST_ATTEMPTS || !isCompacted(thrown)) throw thrown;
         }
       }
+    });
+  }
+
+  part(prefix: string, after: string | undefined, limit: number): Promise<KvPart> {
+    return this.#run(async () => {
+      const key = after === undefined ? prefixStart(prefix) : keyAfter(Buffer.from(after));
+      const range = { key, range_end: prefixEnd(prefix), limit };
+      const { kvs, more } = await this.#cluster.read((kv) => kv.range(range));
+      return { entries: kvs.map(entryOf), isLast: !more };
     });
   }
 
@@ -201,7 +218,7 @@ export class EtcdStore implements KvStore {
         epoch = this.#identity.epoch;
       }
       for (const kv of page.kvs) this.#identity.remember(kv.key, Number(kv.mod_revision));
-      onPage(page.kvs.map((kv) => ({ key: kv.key.toString(), value: kv.value.toString() })));
+      onPage(page.kvs.map(entryOf));
       const last = page.kvs.at(-1);
       if (!page.more || !last) break;
       key = keyAfter(last.key);
@@ -265,6 +282,10 @@ export class EtcdStore implements KvStore {
       return succeeded;
     });
   }
+}
+
+function entryOf({ key, value }: IKeyValue): KvEntry {
+  return { key: key.toString(), value: value.toString() };
 }
 
 function existingIn(reply: ITxnResponse): IKeyValue | undefined {

@@ -9,6 +9,7 @@ import type { Event } from '#plugins/controller/api/event.ts';
 import { DbResync, KubeStateChange } from '#plugins/controller/api/events.ts';
 import type { DbWatcher } from '#plugins/dbwatcher/api.ts';
 import { createDbWatcher } from '#plugins/dbwatcher/dbwatcher.ts';
+import { idleLoop } from '#test/support/idle-loop.ts';
 import { MemoryStore } from '#test/support/memory-store.ts';
 import type { Records } from './reflected-state.ts';
 
@@ -24,7 +25,7 @@ export class AgentView implements AsyncDisposable {
   constructor(store: KvStore) {
     this.#store = store;
     this.#watcher = createDbWatcher({
-      loop: { isIdle: true, push: (event) => this.#take(event) },
+      loop: { ...idleLoop, push: (event) => this.#take(event) },
       cluster: store,
       mirror: new MemoryStore(),
       nodeName: 'node1',

@@ -261,6 +261,25 @@ describe('before the startup resync', () => {
     assert.deepEqual(bench.states.at(-1), ['ok', undefined]);
   });
 
+  it('a producer of many waits until fewer are queued, or until none is accepted any more', async () => {
+    const bench = makeController([]);
+    const told: string[] = [];
+    const wait = (length: number, name: string) =>
+      void bench.controller.whenShorterThan(length).then(() => told.push(name));
+    for (let n = 0; n < 5; n++) bench.controller.push(Note.event({ n }));
+    for (const length of [6, 3, 1]) wait(length, `${length}`);
+    await systemClock.turn();
+    assert.deepEqual(told, ['6'], 'none runs before the first resync');
+    bench.controller.push(emptyResync);
+    await bench.clock.advance(1);
+    while (!bench.controller.isIdle) await systemClock.turn();
+    assert.deepEqual(told, ['6', '3', '1']);
+    await bench.controller.close({ cleanup: false });
+    wait(0, 'closed');
+    await systemClock.turn();
+    assert.deepEqual(told.at(-1), 'closed');
+  });
+
   it('the end does not wait for it [R4.12]', async () => {
     const bench = makeController([]);
     bench.controller.push(Note.event({ n: 1 }));

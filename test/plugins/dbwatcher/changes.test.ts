@@ -83,7 +83,9 @@ describe('dbwatcher and a change', () => {
     const { loop, database, watcher } = await startedWatcher();
     loop.take();
     await database.put(namespaceKey('a'), namespaceText('a', '1'));
+    await settle();
     await database.put(namespaceKey('a'), namespaceText('a', '2'));
+    await settle();
     await database.delete(namespaceKey('a'));
     await database.put(namespaceKey('default'), namespaceText('default', '3'));
     await settle();

@@ -43,6 +43,29 @@ describe('dbwatcher and a watch that loses changes', () => {
     }
   });
 
+  it('compares a large database part by part, and finds what is lost in each part', async () => {
+    const name = (at: number): string => `n${String(at).padStart(4, '0')}`;
+    for (const damage of ['n0010', 'n3333', 'n4999', 'zz', '\u{1f511}']) {
+      const made = await startedWatcher({ compareInterval: '60s' });
+      const all = Array.from({ length: 5000 }, (_, at) => namespaceKey(name(at)));
+      await made.database.putAll(new Map(all.map((key) => [key, namespaceText('n')])));
+      await made.database.put(namespaceKey('\u{ffee}'), namespaceText('n'));
+      await settle();
+      made.loop.take();
+      made.cluster.isDropped = () => true;
+      const exists = (await made.database.get(namespaceKey(damage))) !== undefined;
+      if (exists) await made.database.delete(namespaceKey(damage));
+      else await made.database.put(namespaceKey(damage), namespaceText(damage));
+      await settle();
+      made.cluster.isDropped = undefined;
+      // three parts, each at most 75 s after the one before
+      await advance(made, 250_000);
+      assert.equal(made.watcher.status.missedChanges, 1, damage);
+      assert.equal(made.loop.resyncs.length, 1);
+      await made.watcher.close();
+    }
+  });
+
   it('takes a late change for late, not for lost', async () => {
     const made = await lossy();
     // At any time there is a change that the watch has not delivered yet.
@@ -70,10 +93,10 @@ describe('dbwatcher and a watch that loses changes', () => {
 
   it('continues comparisons after a failed read of the database', async () => {
     const made = await lossy();
-    const { list } = made.cluster;
-    made.cluster.list = () => Promise.reject(new Error('overloaded'));
+    const { part } = made.cluster;
+    made.cluster.part = () => Promise.reject(new Error('overloaded'));
     await advance(made, 80_000);
-    made.cluster.list = list;
+    made.cluster.part = part;
     assert.deepEqual(made.states.at(-1), ['ok', undefined]);
     made.cluster.isDropped = () => true;
     await made.database.delete(interfaceKey('loop1'));

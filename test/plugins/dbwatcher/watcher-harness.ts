@@ -29,6 +29,7 @@ export const namespaceText = (name: string, label?: string) =>
 export const nodeKey = (name: string) => `${KSR}k8s/node/${name}`;
 export const nodeText = (name: string, provider_ID?: string) =>
   JSON.stringify({ name, provider_ID });
+export const vppNodeKey = (id: number) => `${KSR}allocatedIDs/${id}`;
 export const interfaceText = (name: string, mtu = 0) =>
   JSON.stringify({ name, type: 'SOFTWARE_LOOPBACK', mtu });
 
@@ -42,6 +43,9 @@ export async function settle(): Promise<void> {
 export class RecordingLoop {
   readonly events: Event[] = [];
   isIdle = true;
+  /** Events that are not processed yet: what a test says. */
+  queueLength = 0;
+  readonly #waiting = new Set<{ readonly length: number; readonly resolve: () => void }>();
   /** Thrown instead of taking an event. */
   refusal: Error | undefined;
   /** How many events are taken before the queue is full. */
@@ -55,6 +59,22 @@ export class RecordingLoop {
     }
     this.room--;
     this.events.push(event);
+  }
+
+  whenShorterThan(length: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.add({ length, resolve });
+    });
+  }
+
+  /** The loop has processed all but so many events. */
+  processed(queueLength: number): void {
+    this.queueLength = queueLength;
+    for (const one of this.#waiting)
+      if (queueLength < one.length) {
+        this.#waiting.delete(one);
+        one.resolve();
+      }
   }
 
   get resyncs(): DbResyncPayload[] {
@@ -117,6 +137,8 @@ export interface WatcherHarnessOptions {
   readonly embedded?: boolean;
   readonly compareInterval?: string;
   readonly startGate?: StartGate;
+  /** Of the random source; default 1. */
+  readonly seed?: number;
 }
 
 export function watcherHarness(
@@ -148,7 +170,7 @@ export function watcherHarness(
       remoteDBCompareInterval: options.compareInterval ?? '300h',
     },
     clock,
-    random: seededRandom(1),
+    random: seededRandom(options.seed ?? 1),
     log,
     reportState: (state, error) => states.push([state, error]),
   });

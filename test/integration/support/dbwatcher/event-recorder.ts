@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import type { Event } from '#plugins/controller/api/event.ts';
 import { DbResync, ExternalConfigChange, KubeStateChange } from '#plugins/controller/api/events.ts';
 import { AGENT_PREFIX, KSR } from '#test/plugins/dbwatcher/watcher-harness.ts';
+import { idleLoop } from '#test/support/idle-loop.ts';
 
 /** Number of the value, by full key. */
 export type State = Map<string, number>;
@@ -21,6 +22,9 @@ export class EventRecorder {
   changes = 0;
 
   readonly isIdle = true;
+  readonly queueLength = 0;
+
+  whenShorterThan = idleLoop.whenShorterThan;
 
   push(event: Event): void {
     if (DbResync.is(event)) {
