@@ -148,7 +148,10 @@ export function compliance(name: string, start: () => Promise<Backend>): void {
         const found: KvEntry[] = [];
         for (let isLast = false; !isLast; ) {
           const part = await store.part(prefix, found.at(-1)?.key, limit);
-          assert(part.entries.length === limit || part.isLast, `${part.entries.length} of ${limit}`);
+          assert(
+            part.entries.length === limit || part.isLast,
+            `${part.entries.length} of ${limit}`,
+          );
           found.push(...part.entries);
           isLast = part.isLast;
         }
