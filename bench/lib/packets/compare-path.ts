@@ -38,7 +38,7 @@ export async function comparePath(
 }
 
 /** The most expensive first. */
-function nodesText(costs: readonly GraphCost[]): string {
+export function nodesText(costs: readonly GraphCost[]): string {
   const names = [...new Set(costs.flatMap((cost) => [...cost.keys()]))];
   return names
     .map((name) => [name, median(costs.map((cost) => cost.get(name) ?? 0))] as const)

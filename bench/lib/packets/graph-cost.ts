@@ -12,7 +12,9 @@ export type GraphCost = ReadonlyMap<string, number>;
 const MEASURED_MS = 700;
 /** More than VPP sends in that time. */
 const ENDLESS = 1e9;
-const SENDER = 'pg-input';
+const GENERATOR = 'pg-input';
+/** The node by which packets of another VPP arrive. */
+const RECEIVER = 'af-packet-input';
 /** Nodes that are no work of the path: the packet generator, and devices, whose other end is a process. */
 const DEVICE = /^(pg-input|.*-tx|tap-input|af-packet-input|virtio-input|unix-epoll-input)$/;
 /** A line of `show runtime`: name, state, calls, vectors, suspends, clocks, vectors a call. */
@@ -21,22 +23,24 @@ const LINE = /^(\S+)\s+[a-z ]+?\s+(\d+)\s+(\d+)\s+\d+\s+(\S+)\s+\S+$/;
 /**
  * Sends the packets again and again.
  * @param workers of VPP, each of which sends the same packets; 0: the main thread sends
+ * @param sender another VPP that sends the packets to this one
  */
 export async function graphCost(
   vpp: VppProcess,
   packets: Packets,
   workers = 0,
+  sender = vpp,
 ): Promise<GraphCost> {
-  const file = join(vpp.folder, 'packets.pcap');
+  const file = join(sender.folder, 'packets.pcap');
   writeFileSync(file, captureFile(packets.frames));
   const place = `interface ${packets.interface} node ethernet-input`;
   const streams = Array.from({ length: Math.max(workers, 1) }, (_, worker) => `bench${worker}`);
   for (const [worker, name] of streams.entries())
-    await vpp.cli(
+    await sender.cli(
       `packet-generator new { name ${name} worker ${worker} limit ${ENDLESS} ${place} pcap ${file} }`,
     );
   const each = async (command: string) => {
-    for (const name of streams) await vpp.cli(`packet-generator ${command} ${name}`);
+    for (const name of streams) await sender.cli(`packet-generator ${command} ${name}`);
   };
   try {
     await each('enable-stream');
@@ -44,7 +48,7 @@ export async function graphCost(
     await vpp.cli('clear runtime');
     await sleep(MEASURED_MS);
     const runtime = await vpp.cli('show runtime');
-    return costOf(runtime);
+    return costOf(runtime, sender === vpp ? GENERATOR : RECEIVER);
   } finally {
     await each('disable-stream');
     await each('delete');
@@ -56,7 +60,7 @@ export function total(cost: GraphCost): number {
 }
 
 /** Nodes that at least half of the packets visit, on all threads together. */
-function costOf(runtime: string): GraphCost {
+function costOf(runtime: string, first: string): GraphCost {
   const nodes = new Map<string, { readonly vectors: number; readonly clocks: number }>();
   for (const line of runtime.split('\n')) {
     const [, name = '', , vectors, clocks] = LINE.exec(line.trim()) ?? [];
@@ -67,8 +71,8 @@ function costOf(runtime: string): GraphCost {
       clocks: known.clocks + Number(vectors) * Number(clocks),
     });
   }
-  const sent = nodes.get(SENDER)?.vectors ?? 0;
-  if (sent === 0) throw new Error(`VPP sent no packet: ${runtime}`);
+  const sent = nodes.get(first)?.vectors ?? 0;
+  if (sent === 0) throw new Error(`VPP had no packet: ${runtime}`);
   const visited = [...nodes].filter(
     ([name, { vectors }]) => !DEVICE.test(name) && vectors * 2 >= sent,
   );

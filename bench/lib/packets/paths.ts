@@ -66,7 +66,7 @@ function fromOutside(ends: Ends, destination: string, port: number): Packets {
 }
 
 /** The smallest packets, of flows that differ in the port of the sender. */
-function flows(
+export function flows(
   link: Link,
   source: string,
   destination: string,
