@@ -25,6 +25,8 @@ export interface EncryptedPair extends AsyncDisposable {
 
 const ROUNDS = 5;
 const PORT = 9;
+/** One worker encrypts for a peer, and the others hand their packets to it: at a higher rate these would be dropped. */
+const WORKER_RATE = '20000';
 
 export async function linkOf(vpp: VppProcess, name: string, sourceMac: string): Promise<Link> {
   return { sourceMac, destinationMac: await macOf(vpp, name) };
@@ -66,5 +68,6 @@ function costOf(
     interface: from.podInterface,
     frames: flows(from.link, from.pod, to.pod, PORT),
   };
-  return graphCost(near.vpp, packets, workers, from.vpp);
+  const rate = workers === 0 ? '' : WORKER_RATE;
+  return graphCost(near.vpp, packets, workers, { sender: from.vpp, rate });
 }

@@ -6,6 +6,13 @@ import type { VppProcess } from '#test/integration/support/vpp-process.ts';
 import { captureFile } from './frames.ts';
 import type { Packets } from './paths.ts';
 
+export interface Sending {
+  /** Another VPP that sends the packets to this one. */
+  readonly sender?: VppProcess;
+  /** Packets a second of each thread; default: as many as it can. */
+  readonly rate?: string;
+}
+
 /** Clocks of the processor for each packet, by graph node. */
 export type GraphCost = ReadonlyMap<string, number>;
 
@@ -23,13 +30,12 @@ const LINE = /^(\S+)\s+[a-z ]+?\s+(\d+)\s+(\d+)\s+\d+\s+(\S+)\s+\S+$/;
 /**
  * Sends the packets again and again.
  * @param workers of VPP, each of which sends the same packets; 0: the main thread sends
- * @param sender another VPP that sends the packets to this one
  */
 export async function graphCost(
   vpp: VppProcess,
   packets: Packets,
   workers = 0,
-  sender = vpp,
+  { sender = vpp, rate = '' }: Sending = {},
 ): Promise<GraphCost> {
   const file = join(sender.folder, 'packets.pcap');
   writeFileSync(file, captureFile(packets.frames));
@@ -37,7 +43,7 @@ export async function graphCost(
   const streams = Array.from({ length: Math.max(workers, 1) }, (_, worker) => `bench${worker}`);
   for (const [worker, name] of streams.entries())
     await sender.cli(
-      `packet-generator new { name ${name} worker ${worker} limit ${ENDLESS} ${place} pcap ${file} }`,
+      `packet-generator new { name ${name} worker ${worker} limit ${ENDLESS} ${rate && `rate ${rate}`} ${place} pcap ${file} }`,
     );
   const each = async (command: string) => {
     for (const name of streams) await sender.cli(`packet-generator ${command} ${name}`);

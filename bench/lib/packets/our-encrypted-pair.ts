@@ -12,6 +12,7 @@ export async function startOurEncryptedPair(workers: number): Promise<EncryptedP
   const cluster = await RealServiceCluster.start({
     family: 4,
     workers,
+    sockets: true,
     contiv: { nodeToNodeTransport: 'wireguard' },
   });
   const start = (name: string, node: NodeName) => {
