@@ -185,6 +185,22 @@ export const HostAddressChange = defineEvent<HostAddressChangePayload>({
   method: EventMethod.UpstreamResync,
 });
 
+export interface SessionChangePayload {
+  /** Keys of other nodes whose sessions were established. */
+  readonly established: readonly string[];
+  readonly ended: readonly string[];
+}
+
+/** Sessions of WireGuard were established, or have ended: routes lead only to nodes with a session. */
+export const SessionChange = defineEvent<SessionChangePayload>({
+  id: 'wireguard-session-change',
+  blocking: false,
+  name: 'WireGuard Session Change',
+  describe: ({ established, ended }) =>
+    `WireGuard Session Change\n* established: ${established.length}, ended: ${ended.length}`,
+  method: EventMethod.Update,
+});
+
 export interface KeyChangePayload {
   /** What is under way; absent: it has ended. */
   readonly replacement?: KeyReplacement;

@@ -16,6 +16,7 @@ import type {
   VppInterfaceInfo,
   VppPort,
 } from '#plugins/controller/api/ports/vpp.ts';
+import type { WireguardSessionPort } from '#plugins/controller/api/ports/wireguard.ts';
 import type { OwnKeysPort } from '#plugins/controller/api/ports/wireguard-keys.ts';
 import type { FamilyPlan, IpamApi } from '#plugins/ipam/api.ts';
 import type { NodeSyncApi, PortContext } from '#plugins/nodesync/api.ts';
@@ -39,6 +40,7 @@ export interface NodeInputReaderDeps {
   readonly host: HostPort;
   readonly vpp: VppPort;
   readonly ownKeys: OwnKeysPort;
+  readonly sessions: Pick<WireguardSessionPort, 'read'>;
 }
 
 /** Keeps the last results in case the host or VPP cannot be read. */
@@ -47,6 +49,7 @@ export class NodeInputReader {
   #links: readonly HostLink[] | undefined;
   #interfaces: readonly VppInterfaceInfo[] | undefined;
   #leases: readonly DhcpLease[] | undefined;
+  #established: readonly string[] | undefined;
   #segmentation: SegmentationTraits | undefined;
   /** Problems of the configured GSO, source NAT and MTU that are in the log. */
   #gsoProblem: string | undefined;
@@ -95,6 +98,21 @@ export class NodeInputReader {
       ipv6InPods: await ctx.callPort('host/has IPv6', () => host.hasIpv6()),
       wireguard: await this.#readWireguard(ctx),
     };
+  }
+
+  /** Keys of other nodes by which VPP has sessions. @throws AbortEventError */
+  async readEstablished(ctx: ResyncContext): Promise<readonly string[]> {
+    const { conf, sessions } = this.#deps;
+    if (conf.routing().transport !== 'wireguard') return [];
+    this.#established = await readOrLast(ctx, 'the sessions of VPP', this.#established, () =>
+      ctx.callPort('wireguard/established', async () =>
+        (await sessions.read())
+          .filter(({ isEstablished }) => isEstablished)
+          .map(({ publicKey }) => publicKey)
+          .sort(),
+      ),
+    );
+    return this.#established;
   }
 
   async #readWireguard(ctx: ResyncContext): Promise<WireguardInput | undefined> {

@@ -18,6 +18,8 @@ export function nodeLink(
   const way = nodeWay(input, node, keys.of(node));
   if (way.kind === 'isolated') return unreachable(way.reason);
   const peer = way.kind === 'wireguard' && way.peers.find(({ slot }) => slot === way.slot);
+  if (way.kind === 'wireguard' && !peer)
+    return unreachable('no session of WireGuard with it is established');
   return {
     address,
     tunnel: way.kind === 'vxlan' ? vxlanTunnel(node.id) : undefined,

@@ -11,8 +11,8 @@ export type NodeWay =
       readonly kind: 'wireguard';
       /** One for each slot in which both nodes have a key. */
       readonly peers: readonly PeerKey[];
-      /** Of the session that encrypts packets to the node. */
-      readonly slot: Slot;
+      /** Of the session that encrypts packets to the node; undefined: none is established. */
+      readonly slot: Slot | undefined;
     }
   /** Nothing may be sent to it in clear text. */
   | { readonly kind: 'isolated'; readonly reason: string };
@@ -27,12 +27,13 @@ export function nodeWay(input: NodeInput, node: Node, keys: readonly PeerKey[]):
   if (wireguard.keys.length === 0)
     return { kind: 'isolated', reason: 'the keys of this node are not known' };
   const peers = keys.filter(({ slot }) => wireguard.keys.some((own) => own.slot === slot));
-  const [first] = peers;
-  if (first === undefined) return { kind: 'isolated', reason: 'none of its keys can be used' };
+  if (peers.length === 0) return { kind: 'isolated', reason: 'none of its keys can be used' };
   const isReplaced = ({ slot, ...peer }: PeerKey): boolean =>
     peer.isReplaced || wireguard.keys.some((own) => own.slot === slot && own.isReplaced);
-  const used = peers.find((peer) => !isReplaced(peer)) ?? first;
-  return { kind: 'wireguard', peers, slot: used.slot };
+  // to a peer without a session VPP would lose packets of other nodes, too
+  const established = peers.filter(({ isEstablished }) => isEstablished);
+  const used = established.find((peer) => !isReplaced(peer)) ?? established[0];
+  return { kind: 'wireguard', peers, slot: used?.slot };
 }
 
 /** A node with a key is never reached in clear text, also where none of its keys can be used. */

@@ -185,12 +185,12 @@ export function remoteNodeValues(
       ];
     case 'wireguard': {
       const networks = input.networks.flatMap((one) => networksOf(one, node));
-      const iface = wireguardInterface(way.slot);
+      const { slot } = way;
+      const route = (one: FamilyInput): RouteTo =>
+        slot === undefined ? drops(one) : leadsThrough(one, node, wireguardInterface(slot));
       return [
         ...peerValues(input, node, address, way.peers, networks, [address, ...ends, ...management]),
-        ...ofAllFamilies(input, (one) =>
-          behindNode(one, node, ofFamily(one), leadsThrough(one, node, iface)),
-        ),
+        ...ofAllFamilies(input, (one) => behindNode(one, node, ofFamily(one), route(one))),
       ];
     }
   }

@@ -8,6 +8,8 @@ export interface PeerKey {
   readonly publicKey: string;
   readonly port: number;
   readonly isReplaced: boolean;
+  /** VPP has a session with the node by it. */
+  readonly isEstablished: boolean;
 }
 
 export interface RefusedKey {
@@ -27,9 +29,27 @@ export class PeerKeys {
   readonly #nodes = new Map<string, Node>();
   readonly #names = new NamesByAddress();
 
-  /** @param own public keys of this node */
-  constructor(own: readonly string[]) {
+  readonly #established: Set<string>;
+
+  /**
+   * @param own public keys of this node
+   * @param established keys by which VPP has sessions
+   */
+  constructor(own: readonly string[], established: Iterable<string>) {
     this.#own = new Set(own);
+    this.#established = new Set(established);
+  }
+
+  /** Keys by which VPP has sessions. */
+  established(): Iterable<string> {
+    return this.#established;
+  }
+
+  /** A session was established, or has ended. @returns names of the nodes with the key */
+  setEstablished(key: string, isEstablished: boolean): readonly string[] {
+    if (isEstablished) this.#established.add(key);
+    else this.#established.delete(key);
+    return this.#names.namesOf(key);
   }
 
   /**
@@ -54,7 +74,8 @@ export class PeerKeys {
       const key = wireguard?.keys[slot];
       if (!wireguard || !key || this.#whyNot(name, slot) !== undefined) return [];
       const { public_key: publicKey, is_replaced: isReplaced } = key;
-      return [{ slot, publicKey, port: wireguard.port + slot, isReplaced }];
+      const isEstablished = this.#established.has(publicKey);
+      return [{ slot, publicKey, port: wireguard.port + slot, isReplaced, isEstablished }];
     });
   }
 

@@ -21,6 +21,7 @@ import { KubeStateChange } from '#plugins/controller/api/events.ts';
 import { HandlerState } from '#plugins/controller/api/handler-state.ts';
 import type { HostLink, HostPort } from '#plugins/controller/api/ports/host.ts';
 import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
+import type { WireguardSessionPort } from '#plugins/controller/api/ports/wireguard.ts';
 import {
   type OwnKeysPort,
   type Slot,
@@ -46,13 +47,15 @@ import {
   type PodManagerApi,
   podIdText,
 } from '#plugins/podmanager/api.ts';
-import type {
-  Ipv4NetApi,
-  NodeLink,
-  OwnSlotKey,
-  PodBandwidth,
-  PodInterfaceNames,
-  Uplink,
+import {
+  type Ipv4NetApi,
+  type NodeLink,
+  type OwnSlotKey,
+  type PodBandwidth,
+  type PodInterfaceNames,
+  SessionChange,
+  type SessionChangePayload,
+  type Uplink,
 } from './api.ts';
 import { hostGateway } from './host-link.ts';
 import { hostInterconnectName } from './interconnect-names.ts';
@@ -116,6 +119,7 @@ export interface Ipv4NetDeps {
   readonly host: HostPort;
   readonly vpp: VppPort;
   readonly ownKeys: OwnKeysPort;
+  readonly sessions: Pick<WireguardSessionPort, 'read'>;
   readonly desired: Pick<DesiredValues, 'group'>;
 }
 
@@ -150,7 +154,8 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
         changesBandwidth(event.payload) ||
         isUnsupported(event.payload.resource)
       );
-    return NodeUpdate.is(event) || AddPod.is(event) || DeletePod.is(event);
+    const kinds = [NodeUpdate, SessionChange, AddPod, DeletePod];
+    return kinds.some((kind) => kind.is(event));
   }
 
   async resync(ctx: ResyncContext): Promise<State> {
@@ -159,7 +164,8 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
     this.#publishAddresses(ctx, input);
     this.#publishKeys(ctx, input);
     const deps = { ...this.#deps, nodeProblems: this.#nodeProblems };
-    const wiring = await wiringOf(input, deps, ctx);
+    const established = await this.#inputReader.readEstablished(ctx);
+    const wiring = await wiringOf(input, deps, ctx, established);
     await this.#tracePackets(ctx);
     return { ...wiring, unsupported };
   }
@@ -179,6 +185,7 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
       state.unsupported.change(ctx.kubeState, ctx.log, resource, key, current !== undefined);
       return {};
     }
+    if (SessionChange.is(event)) return this.#sessionChange(ctx, state, event.payload);
     if (AddPod.is(event)) return this.#addPod(ctx, state, event.payload);
     if (DeletePod.is(event))
       return this.#deletePod(ctx, state, this.#deps.pods.idOf(event.payload));
@@ -462,6 +469,20 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
     return { change: isReachable ? `way to node ${nodeName}` : `no way to node ${nodeName}` };
   }
 
+  #sessionChange(
+    ctx: UpdateContext,
+    state: State,
+    { established, ended }: SessionChangePayload,
+  ): UpdateResult {
+    const { keys } = state;
+    const affected = new Set([
+      ...established.flatMap((key) => keys.setEstablished(key, true)),
+      ...ended.flatMap((key) => keys.setEstablished(key, false)),
+    ]);
+    this.#putNodes(ctx, state, affected);
+    return affected.size === 0 ? {} : { change: `sessions with ${[...affected].join(', ')}` };
+  }
+
   /** Puts the values of nodes, and reports their problems. */
   #putNodes(ctx: UpdateContext, state: State, names: Iterable<string>): void {
     this.#changed = { event: ctx.event, nodes: names };
@@ -477,7 +498,13 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
   /** An address of this node is none of another one. */
   async #putAllNodes(ctx: UpdateContext, state: State): Promise<void> {
     const slices = new Slices(ctx.clock);
-    const { problems, ...others } = await putOtherNodes(state.input, this.#deps, ctx, slices);
+    const { problems, ...others } = await putOtherNodes(
+      state.input,
+      this.#deps,
+      ctx,
+      slices,
+      state.keys.established(),
+    );
     Object.assign(state, others);
     this.#nodeProblems.replaceAll(ctx.log, problems);
     const tunnels = state.tunnels.of(state.reachable.ids());

@@ -64,16 +64,20 @@ export interface WiringDeps {
   readonly nodeProblems: NodeProblems;
 }
 
-/** Puts the values of the wiring with all other nodes and all pods that are known now. */
+/**
+ * Puts the values of the wiring with all other nodes and all pods that are known now.
+ * @param established keys of other nodes by which VPP has sessions
+ */
 export async function wiringOf(
   input: NodeInput,
   deps: WiringDeps,
   ctx: ResyncContext,
+  established: readonly string[],
 ): Promise<Wiring> {
   const slices = new Slices(ctx.clock);
   ctx.txn.replace(valueGroup.base, baseValues(input));
   const tunnels = new TunnelMembers();
-  const { problems, ...others } = await putOtherNodes(input, deps, ctx, slices);
+  const { problems, ...others } = await putOtherNodes(input, deps, ctx, slices, established);
   ctx.onSuccess(() => deps.nodeProblems.replaceAll(ctx.log, problems));
   ctx.txn.replace(valueGroup.overlay, overlayValues(input, tunnels.of(others.reachable.ids())));
 
@@ -97,9 +101,11 @@ export async function putOtherNodes(
   { nodeName, nodes }: Pick<WiringDeps, 'nodeName' | 'nodes'>,
   ctx: ResyncContext | UpdateContext,
   slices: Slices,
+  established: Iterable<string>,
 ): Promise<Pick<Wiring, 'remote' | 'reachable' | 'keys'> & { readonly problems: ProblemsByNode }> {
   const { wireguard } = input;
-  const keys = new PeerKeys((wireguard?.keys ?? []).map(({ publicKey }) => publicKey));
+  const own = (wireguard?.keys ?? []).map(({ publicKey }) => publicKey);
+  const keys = new PeerKeys(own, established);
   const remote = new RemoteAddresses(input);
   const reachable = new ReachableNodes({
     addressOf: (node) => reachableAt(input, node, remote.tunnelEnds(node)),

@@ -13,6 +13,7 @@ import {
 } from '#infra/http/route.ts';
 import { streamedJson } from '#infra/http/streamed.ts';
 import { vppInterfaceKey } from '#models/vpp/interface.ts';
+import type { WireguardSession } from '#plugins/controller/api/ports/wireguard.ts';
 import type { ValueStateReader } from '#plugins/controller/api/value-states.ts';
 import type { Ipv4NetApi, NodeLink } from '#plugins/ipv4net/api.ts';
 import { countersDocument, type InterfaceSamples } from '#plugins/statscollector/api.ts';
@@ -23,6 +24,8 @@ export interface NodeRoutesDeps {
   readonly nodes: Pick<NodeSyncApi, 'allNodes'>;
   readonly net: Pick<Ipv4NetApi, 'nodeLink' | 'nodeKeys' | 'nodeProblems'>;
   readonly values: ValueStateReader;
+  /** With other nodes. */
+  readonly sessions: () => readonly WireguardSession[];
   readonly samples: () => Promise<InterfaceSamples>;
   readonly clock: Clock;
 }
@@ -115,12 +118,32 @@ function nodeDocument(deps: NodeRoutesDeps, node: Node, samples: InterfaceSample
           values: values.summaryOf(net.nodeKeys(name)),
         }
       : null,
+    sessions: isThisNode ? [] : sessionsOf(deps, node),
     tunnel: link?.tunnel === undefined ? null : tunnelDocument(link.tunnel, values, samples),
   };
 }
 
-function kindOf({ address, tunnel }: NodeLink): 'tunnel' | 'routes' | 'none' {
+function sessionsOf({ net, sessions }: NodeRoutesDeps, node: Node): NodeDocument['sessions'] {
+  const keys = new Set(node.wireguard?.keys.map(({ public_key }) => public_key));
+  const used = net.nodeLink(node)?.session?.publicKey;
+  return sessions()
+    .filter(({ publicKey }) => keys.has(publicKey))
+    .map(({ iface, publicKey, isEstablished, since }) => ({
+      interface: iface,
+      publicKey,
+      isUsed: publicKey === used,
+      isEstablished,
+      since: rfc3339(since.getTime()),
+    }));
+}
+
+function kindOf({
+  address,
+  tunnel,
+  session,
+}: NodeLink): 'tunnel' | 'wireguard' | 'routes' | 'none' {
   if (address === undefined) return 'none';
+  if (session !== undefined) return 'wireguard';
   return tunnel === undefined ? 'routes' : 'tunnel';
 }
 

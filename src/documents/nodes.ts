@@ -14,14 +14,33 @@ export const NodeDocument = Type.Object({
   problems: texts('What of its records this node does not use, and why.'),
   link: orNull(
     Type.Object({
-      kind: Type.Union([Type.Literal('tunnel'), Type.Literal('routes'), Type.Literal('none')], {
-        description: 'routes: without an overlay; none: the node cannot be reached.',
-      }),
+      kind: Type.Union(
+        [
+          Type.Literal('tunnel'),
+          Type.Literal('wireguard'),
+          Type.Literal('routes'),
+          Type.Literal('none'),
+        ],
+        {
+          description:
+            'tunnel: VXLAN; wireguard: encrypted; routes: without an overlay; none: the node cannot be reached.',
+        },
+      ),
       address: orNull(Type.String(), 'At which the node is reached; null: it is not.'),
       whyUnreachable: orNull(Type.String(), 'null: it can be reached.'),
       values: ValueStates,
     }),
     'How the node is reached; null: it is this node, or this node was not configured yet.',
+  ),
+  sessions: Type.Array(
+    Type.Object({
+      interface: text('Logical name.'),
+      publicKey: text('Of the node, in Base64.'),
+      isUsed: Type.Boolean({ description: 'Packets to the node take it.' }),
+      isEstablished: Type.Boolean(),
+      since: text('RFC 3339: when this agent saw that it was established, or ended.'),
+    }),
+    { description: 'Of WireGuard; empty: VPP has none with the node.' },
   ),
   tunnel: orNull(
     Type.Object({

@@ -69,6 +69,7 @@ export class ExampleNode {
         host: hostPort(this.linux, () => false),
         stn: new FakeStn(),
         ownKeys: testKeys('node1'),
+        sessions: { read: async () => [] },
         desired,
       },
     );

@@ -25,7 +25,7 @@ import { MemoryStore } from '#test/support/memory-store.ts';
 import type { OwnKeyStore } from '#vpp/wireguard/own-keys.ts';
 import { FakeHost, FakeStn, FakeVpp } from './fake-ports.ts';
 import { HandlerBench, type Outcome } from './handler-bench.ts';
-import { testKeys } from './test-keys.ts';
+import { TestSessions, testKeys } from './test-keys.ts';
 
 export type Keyword = keyof typeof resources;
 
@@ -55,6 +55,8 @@ export interface TestNodeOptions {
   readonly stn?: FakeStn;
   /** Default: those of its name. */
   readonly ownKeys?: OwnKeyStore;
+  /** Default: none. */
+  readonly sessions?: TestSessions;
   /** Loss of the local store. */
   readonly disk?: PodManagerDeps['disk'];
   /** Default: the IPAM of the agent; another one implements its api.ts. */
@@ -77,6 +79,7 @@ export class TestNode extends HandlerBench {
   readonly vpp: FakeVpp;
   readonly stn: FakeStn;
   readonly ownKeys: OwnKeyStore;
+  readonly sessions: TestSessions;
   readonly conf;
   readonly nodes;
   readonly pods;
@@ -101,7 +104,18 @@ export class TestNode extends HandlerBench {
       etcdEndpoints: options.etcdEndpoints,
     };
     const ownKeys = options.ownKeys ?? testKeys(name);
-    const ports = { cluster, local, localDisk: options.disk, vpp, host, stn, ownKeys, desired };
+    const sessions = options.sessions ?? new TestSessions();
+    const ports = {
+      cluster,
+      local,
+      localDisk: options.disk,
+      vpp,
+      host,
+      stn,
+      ownKeys,
+      sessions,
+      desired,
+    };
     const plugins = createPlugins(name, settings, ports, {
       makeIpam: options.createIpam,
     });
@@ -116,6 +130,7 @@ export class TestNode extends HandlerBench {
     this.vpp = vpp;
     this.stn = stn;
     this.ownKeys = ownKeys;
+    this.sessions = sessions;
     this.conf = plugins.conf;
     this.nodes = plugins.nodes;
     this.pods = plugins.pods;
@@ -136,6 +151,7 @@ export class TestNode extends HandlerBench {
       vpp: this.vpp,
       stn: this.stn,
       ownKeys: this.ownKeys,
+      sessions: this.sessions,
       ...change,
     });
   }

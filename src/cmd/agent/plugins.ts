@@ -9,6 +9,7 @@ import type { EventHandler } from '#plugins/controller/api/event-handler.ts';
 import type { HostPort } from '#plugins/controller/api/ports/host.ts';
 import type { StnPort } from '#plugins/controller/api/ports/stn.ts';
 import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
+import type { WireguardSessionPort } from '#plugins/controller/api/ports/wireguard.ts';
 import type { OwnKeysPort } from '#plugins/controller/api/ports/wireguard-keys.ts';
 import { type IpamApi, podAddressOwner } from '#plugins/ipam/api.ts';
 import { createIpam, type IpamDeps } from '#plugins/ipam/plugin.ts';
@@ -46,6 +47,7 @@ export interface Ports {
   readonly host: HostPort;
   readonly stn: StnPort;
   readonly ownKeys: OwnKeysPort;
+  readonly sessions: Pick<WireguardSessionPort, 'read'>;
   /** The desired values of the handlers by group. */
   readonly desired: DesiredValues;
 }
@@ -78,7 +80,7 @@ export function createPlugins(
   ports: Ports,
   { makeIpam = createIpam, modules = [] }: Extensions = {},
 ): Plugins {
-  const { cluster, local, localDisk, vpp, host, stn, ownKeys, desired } = ports;
+  const { cluster, local, localDisk, vpp, host, stn, ownKeys, sessions, desired } = ports;
   const conf = createContivConf({
     nodeName,
     config: settings.contiv,
@@ -97,7 +99,7 @@ export function createPlugins(
     disk: localDisk,
   });
   const ipam = makeIpam({ conf, nodes, pods, store: local });
-  const ipv4net = createIpv4Net({ nodeName, conf, nodes, pods, ipam, host, vpp, ownKeys, desired });
+  const ipv4net = createIpv4Net({ nodeName, conf, nodes, pods, ipam, host, vpp, ownKeys, sessions, desired });
   const config = settings.service;
   const services = createService({
     nodeName,

@@ -108,6 +108,11 @@ export const components: Readonly<Record<string, ComponentHelp>> = {
     remedy:
       'Use VPP v26.06 or later, and mainVRFID: 0. Otherwise set natExternalTrafficIPv6: never, and lead the networks outside to the pod subnet.',
   },
+  encryption: {
+    fails: 'nothing',
+    remedy:
+      'Check that the folder of the local store can be written and has space: this node has no keys of WireGuard, and reaches no node that encrypts.',
+  },
   addresses: {
     fails: 'nothing',
     remedy:

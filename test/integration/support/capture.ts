@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { enter, runIn } from './netns.ts';
 
 export interface CapturedPacket {
-  /** `<address>.<port>`. */
+  /** `<address>.<port>`, without a port where there is none. */
   readonly from: string;
   readonly to: string;
   readonly isUdp: boolean;
@@ -24,19 +24,19 @@ export class Capture {
   readonly #namespace: string;
   readonly #child: ChildProcess;
 
-  /** Of `eth0` in a network namespace, from now on. */
-  static async start(namespace: string): Promise<Capture> {
-    const capture = new Capture(namespace);
+  /** Of a link in a network namespace, from now on. */
+  static async start(namespace: string, link = 'eth0'): Promise<Capture> {
+    const capture = new Capture(namespace, link);
     // it says that it listens
     await once(capture.#child.stderr!, 'data');
     return capture;
   }
 
-  private constructor(namespace: string) {
+  private constructor(namespace: string, link: string) {
     this.#namespace = namespace;
     const options = [
       '-i',
-      'eth0',
+      link,
       '-w',
       this.#file,
       '-U',
@@ -66,7 +66,7 @@ export class Capture {
       '-t',
       '-r',
       this.#file,
-      'tcp or udp',
+      'ip or ip6',
     );
     return text.split('\n').flatMap((line) => {
       const [, from, to, rest = ''] = /^IP6? (\S+) > (\S+): (.*)$/.exec(line) ?? [];

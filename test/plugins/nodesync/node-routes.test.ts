@@ -32,6 +32,7 @@ async function list(
     nodes,
     net,
     values,
+    sessions: () => [],
     samples: async () => samples,
     clock: systemClock,
   });

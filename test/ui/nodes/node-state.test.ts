@@ -19,6 +19,7 @@ const reached: NodeDocument = {
     whyUnreachable: null,
     values: { state: 'CONFIGURED', total: 9, faults: [] },
   },
+  sessions: [],
   tunnel: { interface: 'vxlan-default-2', key: KEY, state: 'CONFIGURED', counters: null },
 };
 

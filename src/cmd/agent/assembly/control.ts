@@ -59,6 +59,7 @@ export function control(
       host: linux.port,
       stn: stnDaemonClient(contiv.stnSocketFile, clock),
       ownKeys,
+      sessions: vpp.wireguardSessions,
       desired,
     },
     { modules: deps.pluginModules },

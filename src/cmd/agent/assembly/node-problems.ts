@@ -21,6 +21,7 @@ export function registerNodeProblems(
 ): void {
   status.registerProblem('mtu', 'none', () => ipv4net.mtuProblem());
   status.registerProblem('source-nat', 'none', () => ipv4net.natProblem());
+  status.registerProblem('encryption', 'none', () => ipv4net.keyProblem());
   status.registerProblem('addresses', 'none', () => {
     const full = ipam.usage().filter(({ allocated, capacity }) => allocated >= capacity);
     if (full.length === 0) return undefined;

@@ -2,6 +2,8 @@
 import type { DHCPLease } from '#models/vpp/interface-state.ts';
 import { wireNodeConfigStatus } from '#plugins/contivconf/wire-node-config.ts';
 import { HostAddressWatch } from '#plugins/ipv4net/host-address-watch.ts';
+import { KeyReplacementTimer } from '#plugins/ipv4net/key-replacement.ts';
+import { wireSessionWatch } from '#plugins/ipv4net/session-watch.ts';
 import { wireLeaseWatch } from '#plugins/ipv4net/wire-lease-watch.ts';
 import { IdReleaser } from '#plugins/nodesync/id-releaser.ts';
 import { enforcementPublisher } from '#plugins/policy/enforcement/enforcement-publisher.ts';
@@ -27,7 +29,7 @@ export interface NodeTasks extends AgentPart {
 export function nodeTasks(
   deps: PartDeps,
   { cluster, isShared, gate }: NodeStores,
-  { vpp, linux }: Southbound,
+  { vpp, linux, ownKeys }: Southbound,
   { scheduler }: Scheduling,
   { plugins, controller }: Control,
 ): NodeTasks {
@@ -48,6 +50,24 @@ export function nodeTasks(
     clock,
     log: loggers.get('ipv4net'),
   });
+  const wireguard = [
+    wireSessionWatch({
+      sessions: vpp.wireguardSessions,
+      loop: controller,
+      clock,
+      log: loggers.get('wireguard'),
+    }),
+    new KeyReplacementTimer({
+      ownKeys,
+      net: ipv4net,
+      nodes: plugins.nodes,
+      sessions: () => vpp.wireguardSessions.sessions(),
+      lifetime: settings.contiv.wireguardKeyLifetime,
+      loop: controller,
+      clock,
+      log: loggers.get('wireguard'),
+    }),
+  ];
   const { tcp, other } = sessionTimeouts(service);
   const idleSessions = wireNatSessions({
     port: vpp.natSessions,
@@ -104,6 +124,7 @@ export function nodeTasks(
     components: [
       leaseWatch,
       hostAddresses,
+      ...wireguard,
       idleSessions,
       healthChecks.component,
       ...(isShared ? [idReleaser.component, nodeConfigStatus, enforcementRecord] : []),

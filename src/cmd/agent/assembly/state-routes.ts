@@ -5,6 +5,7 @@ import { metricsRoute } from '#infra/metrics/routes.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import { schedulerRoutes } from '#kvscheduler/rest/scheduler-routes.ts';
 import { IpamMetrics } from '#plugins/ipam/metrics.ts';
+import { encryptionRoutes } from '#plugins/ipv4net/encryption-routes.ts';
 import { podRoutes } from '#plugins/ipv4net/pod-routes.ts';
 import { ipamRoutes } from '#plugins/ipv4net/routes.ts';
 import { NodeSyncMetrics } from '#plugins/nodesync/metrics.ts';
@@ -85,6 +86,11 @@ export function stateRoutes(
       ownersOf: (key) => controller.ownersOf(key),
     }),
     ...ipamRoutes({ nodes, ipam, net }),
+    ...encryptionRoutes({
+      ownKeys: south.ownKeys,
+      net,
+      lifetime: settings.contiv.wireguardKeyLifetime,
+    }),
     ...podRoutes({
       pods,
       ipam,
@@ -100,6 +106,7 @@ export function stateRoutes(
       nodes,
       net,
       values,
+      sessions: () => vpp.wireguardSessions.sessions(),
       samples: interfaceStats.samples,
       clock,
     }),
