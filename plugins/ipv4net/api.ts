@@ -54,8 +54,8 @@ export interface NodeLink {
   readonly address: string | undefined;
   /** Logical name of the tunnel of VXLAN; undefined: there is none. */
   readonly tunnel: string | undefined;
-  /** The session that encrypts packets to it; undefined: nothing does. */
-  readonly session: NodeSession | undefined;
+  /** Logical names of the interfaces that encrypt packets to it; empty: nothing does. */
+  readonly encryptedBy: readonly string[];
   /** Why it cannot be reached; undefined: it can. */
   readonly whyUnreachable: string | undefined;
 }
@@ -65,13 +65,6 @@ export interface OwnSlotKey {
   readonly publicKey: string;
   /** Packets are not to be encrypted for it: it is being replaced. */
   readonly isReplaced: boolean;
-}
-
-export interface NodeSession {
-  /** Logical name of the interface. */
-  readonly interface: string;
-  /** Of the node. */
-  readonly publicKey: string;
 }
 
 export interface PodBandwidth {

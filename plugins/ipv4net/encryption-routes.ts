@@ -65,7 +65,7 @@ async function encryptionDocument({
 function keyDocument(own: OwnKeys, slot: Slot): EncryptionDocument['keys'][0] {
   const { publicKey, made } = own.keys[slot];
   const isBeing = own.replacement?.slot === slot;
-  const isDue = made < own.replaceBefore;
+  const isDue = made <= own.replaceBefore;
   return {
     interface: wireguardInterface(slot),
     publicKey,

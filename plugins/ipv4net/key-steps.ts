@@ -65,7 +65,7 @@ function isDue(
   { now, lifetime }: KeySituation,
 ): boolean {
   const { made, publicKey } = keys[slot];
-  if (made < replaceBefore) return true;
+  if (made <= replaceBefore) return true;
   return lifetime > 0 && now - made >= lifetime * spread(publicKey);
 }
 

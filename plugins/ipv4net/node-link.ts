@@ -17,15 +17,13 @@ export function nodeLink(
     return unreachable(reachable.conflict(node.name) ?? whyWithoutAddress(input, remote, node));
   const way = nodeWay(input, node, keys.of(node));
   if (way.kind === 'isolated') return unreachable(way.reason);
-  const peer = way.kind === 'wireguard' && way.peers.find(({ slot }) => slot === way.slot);
-  if (way.kind === 'wireguard' && !peer)
+  const isEncrypted = way.kind === 'wireguard';
+  if (isEncrypted && way.used.length === 0)
     return unreachable('no session of WireGuard with it is established');
   return {
     address,
     tunnel: way.kind === 'vxlan' ? vxlanTunnel(node.id) : undefined,
-    session: peer
-      ? { interface: wireguardInterface(peer.slot), publicKey: peer.publicKey }
-      : undefined,
+    encryptedBy: isEncrypted ? way.used.map(wireguardInterface) : [],
     whyUnreachable: undefined,
   };
 }
@@ -44,7 +42,7 @@ export function peersOfSlot(
 }
 
 function unreachable(whyUnreachable: string): NodeLink {
-  return { address: undefined, tunnel: undefined, session: undefined, whyUnreachable };
+  return { address: undefined, tunnel: undefined, encryptedBy: [], whyUnreachable };
 }
 
 function whyWithoutAddress(input: NodeInput, remote: RemoteAddresses, node: Node): string {

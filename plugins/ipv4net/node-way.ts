@@ -11,8 +11,11 @@ export type NodeWay =
       readonly kind: 'wireguard';
       /** One for each slot in which both nodes have a key. */
       readonly peers: readonly PeerKey[];
-      /** Of the session that encrypts packets to the node; undefined: none is established. */
-      readonly slot: Slot | undefined;
+      /**
+       * Of the sessions that encrypt packets to the node, which share its connections: a route that loses one of two paths
+       * loses no packet. Empty: none is established.
+       */
+      readonly used: readonly Slot[];
     }
   /** Nothing may be sent to it in clear text. */
   | { readonly kind: 'isolated'; readonly reason: string };
@@ -32,8 +35,9 @@ export function nodeWay(input: NodeInput, node: Node, keys: readonly PeerKey[]):
     peer.isReplaced || wireguard.keys.some((own) => own.slot === slot && own.isReplaced);
   // to a peer without a session VPP would lose packets of other nodes, too
   const established = peers.filter(({ isEstablished }) => isEstablished);
-  const used = established.find((peer) => !isReplaced(peer)) ?? established[0];
-  return { kind: 'wireguard', peers, slot: used?.slot };
+  const staying = established.filter((peer) => !isReplaced(peer));
+  const used = (staying.length > 0 ? staying : established).map(({ slot }) => slot);
+  return { kind: 'wireguard', peers, used };
 }
 
 /** A node with a key is never reached in clear text, also where none of its keys can be used. */

@@ -174,23 +174,24 @@ export function remoteNodeValues(
         withoutOverlay(one, node, nextHop(one, [address, ...ends]), ofFamily(one)),
       );
     case 'isolated':
-      return ofAllFamilies(input, (one) => behindNode(one, node, ofFamily(one), drops(one)));
+      return ofAllFamilies(input, (one) => behindNode(one, node, ofFamily(one), [drops(one)]));
     case 'vxlan':
       return [
         ...tunnel(input, node, address),
         ...ofAllFamilies(input, (one) => [
           neighbor(one, node),
-          ...behindNode(one, node, ofFamily(one), leadsThrough(one, node, VXLAN_BVI)),
+          ...behindNode(one, node, ofFamily(one), [leadsThrough(one, node, VXLAN_BVI)]),
         ]),
       ];
     case 'wireguard': {
       const networks = input.networks.flatMap((one) => networksOf(one, node));
-      const { slot } = way;
-      const route = (one: FamilyInput): RouteTo =>
-        slot === undefined ? drops(one) : leadsThrough(one, node, wireguardInterface(slot));
+      const routes = (one: FamilyInput): readonly RouteTo[] =>
+        way.used.length === 0
+          ? [drops(one)]
+          : way.used.map((slot) => leadsThrough(one, node, wireguardInterface(slot)));
       return [
         ...peerValues(input, node, address, way.peers, networks, [address, ...ends, ...management]),
-        ...ofAllFamilies(input, (one) => behindNode(one, node, ofFamily(one), route(one))),
+        ...ofAllFamilies(input, (one) => behindNode(one, node, ofFamily(one), routes(one))),
       ];
     }
   }
@@ -216,7 +217,7 @@ function tunnel(input: NodeInput, node: Node, address: string): KeyValue[] {
   ];
 }
 
-/** Makes the route of the pods' VRF to a network behind a node. */
+/** Makes a path of the route of the pods' VRF to a network behind a node. */
 type RouteTo = (destination: string) => KeyValue;
 
 /** The address of a node in the overlay: with WireGuard, too, it is the next hop by which VPP finds the peer. */
@@ -253,13 +254,14 @@ function behindNode(
   input: FamilyInput,
   node: Node,
   management: readonly string[],
-  route: RouteTo,
+  paths: readonly RouteTo[],
 ): KeyValue[] {
   const { routing } = input;
-  const values = networksOf(input, node).map(route);
+  const routes = (destination: string): KeyValue[] => paths.map((path) => path(destination));
+  const values = networksOf(input, node).flatMap(routes);
   const vppSide = node.vppAddresses.map(withoutPrefixLength);
   for (const one of management) {
-    values.push(route(hostNetwork(one)));
+    values.push(...routes(hostNetwork(one)));
     // the tunnel endpoint itself must not be routed through the tunnel; with STN, a host has no other
     // address than its VPP. Then the main VRF does not lead there what NAT44 sends to the host
     const isTunnelEnd = vppSide.includes(one) || input.stn;

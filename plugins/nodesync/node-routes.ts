@@ -125,13 +125,13 @@ function nodeDocument(deps: NodeRoutesDeps, node: Node, samples: InterfaceSample
 
 function sessionsOf({ net, sessions }: NodeRoutesDeps, node: Node): NodeDocument['sessions'] {
   const keys = new Set(node.wireguard?.keys.map(({ public_key }) => public_key));
-  const used = net.nodeLink(node)?.session?.publicKey;
+  const used = net.nodeLink(node)?.encryptedBy ?? [];
   return sessions()
     .filter(({ publicKey }) => keys.has(publicKey))
     .map(({ iface, publicKey, isEstablished, since }) => ({
       interface: iface,
       publicKey,
-      isUsed: publicKey === used,
+      isUsed: used.includes(iface),
       isEstablished,
       since: rfc3339(since.getTime()),
     }));
@@ -140,10 +140,10 @@ function sessionsOf({ net, sessions }: NodeRoutesDeps, node: Node): NodeDocument
 function kindOf({
   address,
   tunnel,
-  session,
+  encryptedBy,
 }: NodeLink): 'tunnel' | 'wireguard' | 'routes' | 'none' {
   if (address === undefined) return 'none';
-  if (session !== undefined) return 'wireguard';
+  if (encryptedBy.length > 0) return 'wireguard';
   return tunnel === undefined ? 'routes' : 'tunnel';
 }
 

@@ -8,7 +8,7 @@ const log = { info: () => undefined, error: () => undefined };
 /** The same keys for the same name. */
 export function testKeys(
   name: string,
-  { file = keysInMemory(), wallTime = () => 0 }: { file?: KeyFile; wallTime?: () => number } = {},
+  { file = keysInMemory(), wallTime = () => 1 }: { file?: KeyFile; wallTime?: () => number } = {},
 ): OwnKeyStore {
   let made = 0;
   const bytes = (length: number): Uint8Array => {

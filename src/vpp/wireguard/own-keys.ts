@@ -31,22 +31,25 @@ export interface OwnKeyStoreDeps {
 export class OwnKeyStore implements WireguardKeys, OwnKeysPort {
   readonly #deps: OwnKeyStoreDeps;
   #stored: Promise<StoredKeys> | undefined;
-  /** By public key. */
-  #privateKeys: ReadonlyMap<string, Secret> = new Map();
+  /** The private keys by public key, those of the first slot first. */
+  #pairs: ReadonlyMap<string, Secret> = new Map();
 
   constructor(deps: OwnKeyStoreDeps) {
     this.#deps = deps;
   }
 
   privateKeyOf(publicKey: string): Secret | undefined {
-    return this.#privateKeys.get(publicKey);
+    return this.#pairs.get(publicKey);
   }
 
   async ownKeys(): Promise<OwnKeys> {
     const { keys, replacement, replaceBefore } = await this.#read();
-    const [first, second] = keys;
+    const [first = '', second = ''] = this.#pairs.keys();
     return {
-      keys: [publicPart(first), publicPart(second)],
+      keys: [
+        { publicKey: first, made: keys[0].made },
+        { publicKey: second, made: keys[1].made },
+      ],
       ...(replacement && { replacement }),
       replaceBefore,
     };
@@ -95,7 +98,7 @@ export class OwnKeyStore implements WireguardKeys, OwnKeysPort {
     }
     const pairs = stored && pairsOf(stored);
     if (stored && pairs) {
-      this.#privateKeys = pairs;
+      this.#pairs = pairs;
       return stored;
     }
     this.#deps.log.info('no keys of WireGuard on the disk: making new ones');
@@ -115,7 +118,7 @@ export class OwnKeyStore implements WireguardKeys, OwnKeysPort {
     } catch (cause) {
       throw new KeyFileError(`cannot write the keys of this node: ${errorText(cause)}`, { cause });
     }
-    this.#privateKeys = pairsOf(stored) ?? new Map();
+    this.#pairs = pairsOf(stored) ?? new Map();
   }
 
   #newKey(): StoredKeys['keys'][0] {
@@ -124,16 +127,13 @@ export class OwnKeyStore implements WireguardKeys, OwnKeysPort {
   }
 }
 
-function publicPart({ privateKey, made }: StoredKeys['keys'][0]): OwnKeys['keys'][0] {
-  return { publicKey: publicKeyOf(privateKey), made };
-}
-
-/** undefined: a text is no key. */
+/** undefined: a text is no key, or both are the same one. */
 function pairsOf({ keys }: StoredKeys): ReadonlyMap<string, Secret> | undefined {
   try {
-    return new Map(
+    const pairs = new Map(
       keys.map(({ privateKey }) => [publicKeyOf(privateKey), new Secret(privateKey)] as const),
     );
+    return pairs.size === keys.length ? pairs : undefined;
   } catch {
     return undefined;
   }

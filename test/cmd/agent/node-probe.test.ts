@@ -67,7 +67,7 @@ describe('GET /contiv/v1/nodes/:name/probe', () => {
   const link = {
     address: '192.168.16.2',
     tunnel: 'vxlan2',
-    session: undefined,
+    encryptedBy: [],
     whyUnreachable: undefined,
   };
   const deps: NodeProbeDeps = {
@@ -109,7 +109,7 @@ describe('GET /contiv/v1/nodes/:name/probe', () => {
     assert.equal((await ask({}, 'node9')).status, 404);
     assert.equal((await ask({}, 'node1')).status, 404);
     const whyUnreachable = 'it has no address';
-    const none = { address: undefined, tunnel: undefined, session: undefined, whyUnreachable };
+    const none = { address: undefined, tunnel: undefined, encryptedBy: [], whyUnreachable };
     const { body } = await ask({ net: { nodeLink: () => none } });
     assert.deepEqual(body, { node: 'node2', whyUnreachable, paths: [] });
   });

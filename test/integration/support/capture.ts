@@ -55,10 +55,12 @@ export class Capture {
     return join(this.#folder, 'packets');
   }
 
-  /** Ends it. */
-  async packets(): Promise<readonly CapturedPacket[]> {
-    this.#child.kill('SIGTERM');
-    await once(this.#child, 'close');
+  /** Ends it at the first call. @param filter of tcpdump */
+  async packets(filter = 'tcp or udp'): Promise<readonly CapturedPacket[]> {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) {
+      this.#child.kill('SIGTERM');
+      await once(this.#child, 'close');
+    }
     const text = await runIn(
       this.#namespace,
       'tcpdump',
@@ -66,7 +68,7 @@ export class Capture {
       '-t',
       '-r',
       this.#file,
-      'ip or ip6',
+      filter,
     );
     return text.split('\n').flatMap((line) => {
       const [, from, to, rest = ''] = /^IP6? (\S+) > (\S+): (.*)$/.exec(line) ?? [];

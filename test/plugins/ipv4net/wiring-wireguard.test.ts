@@ -4,8 +4,9 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { vppNodeModel, type Wireguard } from '#kubernetes/models/vpp-node.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
+import { SessionChange } from '#plugins/ipv4net/api.ts';
 import { idRecordKey } from '#plugins/nodesync/id-allocator.ts';
-import { testKeys } from '../test-keys.ts';
+import { TestSessions, testKeys } from '../test-keys.ts';
 import { type KubeValue, nodeValue, sorted, type TestNode } from '../test-node.ts';
 import { nonDefaultFields } from './vpp-with.ts';
 import { keys, startedNode, VPP_IF } from './wired-node.ts';
@@ -41,8 +42,17 @@ function record(id: number, name: string, wireguard?: Wireguard): KubeValue {
 const host = (id: number, name: string): KubeValue => nodeValue(name, `172.16.0.${id + 4}`);
 const nodeB = async (wireguard?: Wireguard) => [record(2, 'node-b', wireguard), host(2, 'node-b')];
 
+/** VPP has sessions by these keys. */
+function sessionsBy(...all: readonly Wireguard[]): TestSessions {
+  const sessions = new TestSessions();
+  for (const { keys: ofNode } of all)
+    for (const { public_key } of ofNode) sessions.established.add(public_key);
+  return sessions;
+}
+
 async function encrypting(options = {}): Promise<TestNode> {
-  return startedNode({ yaml, ...options }, await nodeB(await keysOf('node-b')));
+  const ofB = await keysOf('node-b');
+  return startedNode({ yaml, sessions: sessionsBy(ofB), ...options }, await nodeB(ofB));
 }
 
 const routesTo = (node: TestNode, part: string) =>
@@ -51,7 +61,7 @@ const routesTo = (node: TestNode, part: string) =>
     .map((key) => key.replace('config/vpp/v2/route/', ''));
 
 describe('wiring of a node with WireGuard', () => {
-  it('has one interface for each of its keys, and routes into one session', async () => {
+  it('has one interface for each of its keys, and routes into both sessions', async () => {
     const node = await encrypting();
     const own = await node.ownKeys.ownKeys();
     for (const slot of [0, 1] as const)
@@ -73,6 +83,9 @@ describe('wiring of a node with WireGuard', () => {
       'if/wireguard0/vrf/1/dst/10.1.2.0/24/gw/192.168.30.2',
       'if/wireguard0/vrf/1/dst/172.16.0.6/32/gw/192.168.30.2',
       'if/wireguard0/vrf/1/dst/172.30.2.0/24/gw/192.168.30.2',
+      'if/wireguard1/vrf/1/dst/10.1.2.0/24/gw/192.168.30.2',
+      'if/wireguard1/vrf/1/dst/172.16.0.6/32/gw/192.168.30.2',
+      'if/wireguard1/vrf/1/dst/172.30.2.0/24/gw/192.168.30.2',
     ]);
     assert.deepEqual(node.net.overlayInterfaces(), ['wireguard0', 'wireguard1']);
   });
@@ -134,9 +147,34 @@ describe('wiring of a node with WireGuard', () => {
     assert.deepEqual([...new Set(used())], ['if/wireguard0']);
     await node.ownKeys.setReplacement({ slot: 0, isNew: false });
     await node.resync();
-    assert.deepEqual([...new Set(used())], ['if/wireguard0'], 'both are being replaced');
+    assert.deepEqual([...new Set(used())], ['if/wireguard0', 'if/wireguard1'], 'both are being replaced');
     await node.put(record(2, 'node-b', await keysOf('node-b')));
     assert.deepEqual([...new Set(used())], ['if/wireguard1']);
+  });
+
+  it('sends only to nodes with a session, and changes to another one when it ends', async () => {
+    const node = await encrypting({ sessions: new TestSessions() });
+    const [first = '', second = ''] = (await keysOf('node-b')).keys.map((one) => one.public_key);
+    const used = () => routesTo(node, 'gw/192.168.30.2').map((key) => key.slice(0, 13));
+    const change = (established: readonly string[], ended: readonly string[]) => {
+      for (const key of established) node.sessions.established.add(key);
+      for (const key of ended) node.sessions.established.delete(key);
+      return node.run(SessionChange.event({ established, ended }));
+    };
+    assert.deepEqual(used(), []);
+    assert.equal(node.at('config/vpp/v2/route/vrf/1/dst/10.1.2.0/24/gw/0.0.0.0')['type'], 'DROP');
+    assert.equal(keys(node, PEER).length, 2);
+    await change([second], []);
+    assert.deepEqual([...new Set(used())], ['if/wireguard1']);
+    await change([first], []);
+    assert.deepEqual([...new Set(used())], ['if/wireguard0', 'if/wireguard1']);
+    await change([], [first]);
+    assert.deepEqual([...new Set(used())], ['if/wireguard1']);
+    const incremental = sorted(node.config);
+    await node.resync();
+    assert.deepEqual(sorted(node.config), incremental);
+    await change(['a key of nobody'], [second]);
+    assert.deepEqual(used(), []);
   });
 
   it('isolates a node without a key, unless clear text is permitted', async () => {
@@ -149,7 +187,8 @@ describe('wiring of a node with WireGuard', () => {
       assert.equal(node.at(`config/vpp/v2/route/vrf/1/dst/${network}/gw/0.0.0.0`)['type'], 'DROP');
     assert.deepEqual(keys(node, 'vxlan'), []);
     assert.match(node.net.nodeProblems().of('node-b').join(), /has published no key/);
-    const open = await startedNode({ yaml: inClearText }, await nodeB());
+    const sessions = sessionsBy(await keysOf('node-b'));
+    const open = await startedNode({ yaml: inClearText, sessions }, await nodeB());
     assert.equal(routesTo(open, 'if/vxlanBVI/vrf/1/dst/10.1.2.0/24').length, 1);
     assert.deepEqual(open.net.nodeProblems().of('node-b'), []);
     await open.put(record(2, 'node-b', await keysOf('node-b')));
@@ -170,6 +209,9 @@ describe('wiring of a node with WireGuard', () => {
 
   it('opens nothing for keys that cannot be used, and is as after a resync', async () => {
     const own = await keysOf('node-a');
+    const known = [await keysOf('node-b'), await keysOf('node-c')].flatMap((one) =>
+      one.keys.map(({ public_key }) => public_key),
+    );
     const key = fc.constantFrom(
       ...own.keys.map((one) => one.public_key),
       ...(await keysOf('node-b')).keys.map((one) => one.public_key),
@@ -186,14 +228,18 @@ describe('wiring of a node with WireGuard', () => {
       }),
       { nil: undefined },
     );
-    const change = fc.tuple(fc.constantFrom(2, 3), wireguard);
+    const change = fc.tuple(fc.constantFrom(2, 3), wireguard, fc.subarray(known));
     await fc.assert(
       fc.asyncProperty(fc.array(change, { maxLength: 6 }), fc.boolean(), async (changes, open) => {
         const node = await startedNode({ yaml: open ? inClearText : yaml }, [
           host(2, 'node-b'),
           host(3, 'node-c'),
         ]);
-        for (const [id, one] of changes) {
+        for (const [id, one, established] of changes) {
+          const ended = known.filter((each) => !established.includes(each));
+          node.sessions.established.clear();
+          for (const each of established) node.sessions.established.add(each);
+          await node.run(SessionChange.event({ established, ended }));
           await node.put(record(id, `node-${'abc'[id - 1]}`, one));
         }
         const used = keys(node, PEER).map((each) => node.at(each)['public_key']);

@@ -22,7 +22,7 @@ export interface OwnKeys {
   /** By slot. */
   readonly keys: readonly [OwnKey, OwnKey];
   readonly replacement?: KeyReplacement;
-  /** Keys that were made before are to be replaced, whatever their age is; 0: none. */
+  /** Keys that were made by then are to be replaced, whatever their age is; 0: none. */
   readonly replaceBefore: number;
 }
 

@@ -63,7 +63,7 @@ async function probe(deps: NodeProbeDeps, name: string): Promise<NodeProbe> {
   }
   const { mainVrf, podVrf } = conf.routing();
   const paths = [await pathProbe(deps, 'underlay', { address: link.address, table: mainVrf })];
-  if (link.tunnel !== undefined || link.session !== undefined) {
+  if (link.tunnel !== undefined || link.encryptedBy.length > 0) {
     // As packets of pods: the addresses of the tunnels themselves have no routes.
     const address = gatewayOf(ipam.podSubnetOtherNode(node.id));
     const source = await vppNameOf(POD_GATEWAY_LOOPBACK);
