@@ -4,6 +4,7 @@ import { capture } from './commands/capture.ts';
 import { check } from './commands/check.ts';
 import { completion } from './commands/completion.ts';
 import { connectivity } from './commands/connectivity.ts';
+import { encryption } from './commands/encryption.ts';
 import { events } from './commands/events.ts';
 import { flows } from './commands/flows.ts';
 import { ipam } from './commands/ipam.ts';
@@ -26,6 +27,7 @@ export const commands: readonly Command[] = [
   check,
   test,
   nodes,
+  encryption,
   pods,
   ipam,
   services,

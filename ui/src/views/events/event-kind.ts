@@ -17,6 +17,8 @@ export const eventKinds = [
   'Pod CIDR Change',
   'Shutdown',
   'Verification Resync',
+  'WireGuard Key Change',
+  'WireGuard Session Change',
 ] as const;
 
 /** `Add Pod` of `Add Pod default/web`; an unknown kind is its name. */

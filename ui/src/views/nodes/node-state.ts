@@ -20,7 +20,8 @@ export function nodeState({ isThisNode, link, tunnel }: NodeDocument): NodeState
     return { tone: 'bad', text: 'not reached', reason: link.whyUnreachable ?? undefined };
   const state = link.values.state ?? 'NONEXISTENT';
   if (healthy.has(state)) {
-    const text = tunnel ? `tunnel ${stateWord(tunnel.state)}` : `routes ${stateWord(state)}`;
+    const routes = `${link.kind === 'wireguard' ? 'encrypted, ' : ''}routes ${stateWord(state)}`;
+    const text = tunnel ? `tunnel ${stateWord(tunnel.state)}` : routes;
     return { tone: 'good', text, reason: undefined };
   }
   const [fault] = link.values.faults;
