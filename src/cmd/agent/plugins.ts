@@ -99,7 +99,18 @@ export function createPlugins(
     disk: localDisk,
   });
   const ipam = makeIpam({ conf, nodes, pods, store: local });
-  const ipv4net = createIpv4Net({ nodeName, conf, nodes, pods, ipam, host, vpp, ownKeys, sessions, desired });
+  const ipv4net = createIpv4Net({
+    nodeName,
+    conf,
+    nodes,
+    pods,
+    ipam,
+    host,
+    vpp,
+    ownKeys,
+    sessions,
+    desired,
+  });
   const config = settings.service;
   const services = createService({
     nodeName,

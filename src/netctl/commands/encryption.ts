@@ -82,7 +82,8 @@ function rowsOf({ node, value }: NodeReply<NodeEncryption>): TableRow[] {
   const color = value.inClearText.length + value.unreached.length > 0 ? 'yellow' : undefined;
   const [problem] = [value.problem, value.isOn ? null : 'off'].filter((one) => one !== null);
   const rows = problem === undefined ? value.keys : [];
-  if (rows.length === 0) return [{ cells: [node.name, '', '', '', problem ?? '', ways], color: 'yellow' }];
+  if (rows.length === 0)
+    return [{ cells: [node.name, '', '', '', problem ?? '', ways], color: 'yellow' }];
   return rows.map(({ interface: name, publicKey, made, state }) => ({
     cells: [node.name, name, publicKey, originalTime(Date.parse(made)), state, ways],
     ...(color && { color }),

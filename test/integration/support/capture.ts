@@ -61,15 +61,7 @@ export class Capture {
       this.#child.kill('SIGTERM');
       await once(this.#child, 'close');
     }
-    const text = await runIn(
-      this.#namespace,
-      'tcpdump',
-      '-nn',
-      '-t',
-      '-r',
-      this.#file,
-      filter,
-    );
+    const text = await runIn(this.#namespace, 'tcpdump', '-nn', '-t', '-r', this.#file, filter);
     return text.split('\n').flatMap((line) => {
       const [, from, to, rest = ''] = /^IP6? (\S+) > (\S+): (.*)$/.exec(line) ?? [];
       if (from === undefined || to === undefined) return [];

@@ -91,7 +91,9 @@ for (const family of [4, 6] as const)
             .filter((text) => !neighborDiscovery.test(text)),
           [],
         );
-        t.diagnostic(`${packets.length} packets of WireGuard, ${others.length} of neighbor discovery`);
+        t.diagnostic(
+          `${packets.length} packets of WireGuard, ${others.length} of neighbor discovery`,
+        );
         assert.ok(packets.length > 1_000);
       } finally {
         capture.remove();

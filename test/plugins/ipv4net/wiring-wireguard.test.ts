@@ -147,7 +147,11 @@ describe('wiring of a node with WireGuard', () => {
     assert.deepEqual([...new Set(used())], ['if/wireguard0']);
     await node.ownKeys.setReplacement({ slot: 0, isNew: false });
     await node.resync();
-    assert.deepEqual([...new Set(used())], ['if/wireguard0', 'if/wireguard1'], 'both are being replaced');
+    assert.deepEqual(
+      [...new Set(used())],
+      ['if/wireguard0', 'if/wireguard1'],
+      'both are being replaced',
+    );
     await node.put(record(2, 'node-b', await keysOf('node-b')));
     assert.deepEqual([...new Set(used())], ['if/wireguard1']);
   });
