@@ -1,6 +1,8 @@
 /** Real nodes that encrypt for each other by WireGuard: what the network between them sees, and what is lost. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { idRecordKey } from '#plugins/nodesync/id-allocator.ts';
+import { testKeys } from '#test/plugins/test-keys.ts';
 import { withoutNodes } from '#test/support/requirements.ts';
 import { until } from '#test/support/wait.ts';
 import { Capture } from '../support/capture.ts';
@@ -131,6 +133,35 @@ for (const family of [4, 6] as const)
       });
       assert.equal(lost, 0);
       await allEncrypted(cluster);
+    });
+
+    it('send nothing to a node whose record has other keys, or none', async () => {
+      const [one, two] = cluster.nodes;
+      const { store } = cluster.etcd;
+      const key = idRecordKey(two!.id);
+      const text = (await store.get(key)) ?? '';
+      const { wireguard: published, ...plain } = JSON.parse(text);
+      const foreign = await testKeys('a node that does not exist').ownKeys();
+      const keys = foreign.keys.map(({ publicKey }) => ({ public_key: publicKey }));
+      const arrives = () =>
+        ping(web, far.address).then(
+          () => true,
+          () => false,
+        );
+      for (const record of [plain, { ...plain, wireguard: { ...published, keys } }]) {
+        await store.put(key, JSON.stringify(record));
+        await until('no packet arrives', async () => !(await arrives()));
+        const capture = await Capture.start(one!.node.netns.path, 'uplink');
+        try {
+          assert.equal(await arrives(), false);
+          assert.deepEqual(await capture.packets('icmp or icmp6 and ip6[40] = 128'), []);
+        } finally {
+          capture.remove();
+        }
+      }
+      await store.put(key, text);
+      await allEncrypted(cluster);
+      await until('a packet arrives', arrives);
     });
 
     it('reach each other again after VPP was killed, with the same keys', async (t) => {
