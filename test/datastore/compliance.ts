@@ -157,7 +157,7 @@ export function compliance(name: string, start: () => Promise<Backend>): void {
         }
         assert.deepEqual(found, all);
       }
-      // the key after which it begins may be gone
+      // the key after which it begins need not exist
       assert.deepEqual((await store.part(prefix, `${prefix}a\x01`, 2)).entries, all.slice(4, 6));
       assert.deepEqual(await store.part(`${prefix}nothing`, undefined, 5), {
         entries: [],

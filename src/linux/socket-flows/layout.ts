@@ -105,7 +105,7 @@ export const flowCounters = {
   lost: 0,
   /** Conversations that have begun. */
   begun: 1,
-  /** Those that agents have removed: what is missing besides has gone for newer ones. */
+  /** Those that agents have removed: the others that are missing were displaced by newer ones. */
   removed: 2,
 } as const;
 

@@ -72,7 +72,7 @@ describe('dbwatcher when the database goes away', () => {
     await made.watcher.close();
   });
 
-  it('reads everything again if the history is gone meanwhile', async () => {
+  it('reads everything again if the history was compacted meanwhile', async () => {
     const made = await startedWatcher();
     made.loop.take();
     made.cluster.disconnect();
