@@ -11,23 +11,20 @@ import type { KvStore } from '#datastore/api.ts';
 import { LevelStore } from '#datastore/level-store.ts';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
-import { REFLECTOR_PREFIX, type Resource, resources } from '#kubernetes/resources/resources.ts';
-import { valueText } from '#kubernetes/resources/value-text.ts';
+import { REFLECTOR_PREFIX } from '#kubernetes/resources/resources.ts';
 import { createDbWatcher } from '#plugins/dbwatcher/dbwatcher.ts';
 import { makeNode, prepareAgent } from '#test/cmd/agent/harness.ts';
 import { EtcdServer } from '#test/integration/support/etcd-server.ts';
 import { idleLoop } from '#test/support/idle-loop.ts';
 import { MemoryStore } from '#test/support/memory-store.ts';
 import { withoutEtcd } from '#test/support/requirements.ts';
+import { clusterRecords } from './lib/cluster-records.ts';
 
 export const NAME = 'start: 50,000 keys in etcd';
 
 type Print = (line: string) => void;
 
-const NODES = 200;
-const NAMESPACES = 100;
-const SERVICES = 3_000;
-const KEYS = 50_000;
+const SIZE = { nodes: 200, namespaces: 100, services: 3_000, keys: 50_000 };
 /** Maximum number of operations in a transaction of etcd by default. */
 const BATCH = 100;
 const TARGET_MS = 5_000;
@@ -51,7 +48,7 @@ export async function run(print: Print): Promise<void> {
 }
 
 async function fill(store: KvStore): Promise<void> {
-  const all = [...cluster()];
+  const all = [...clusterRecords(SIZE)];
   for (let from = 0; from < all.length; from += BATCH)
     await store.putAll(new Map(all.slice(from, from + BATCH)));
 }
@@ -108,7 +105,7 @@ async function toReady(print: Print, store: KvStore, mirror: KvStore): Promise<v
   while (agent.controller.history.records.length === 0) await systemClock.sleep(5);
   const took = report(print, 'agent: start to state ready, simulated southbound', started);
   print(`  target: ${TARGET_MS} ms ${took <= TARGET_MS ? 'met' : 'MISSED'}`);
-  const last = [...cluster()].at(-1)![0];
+  const last = [...clusterRecords(SIZE)].at(-1)![0];
   while ((await mirror.get(last)) === undefined) await systemClock.sleep(5);
   report(print, 'agent: start to mirror written', started);
   await agent.stop();
@@ -118,65 +115,4 @@ function report(print: Print, what: string, started: number): number {
   const took = systemClock.monotonic() - started;
   print(`${what.padEnd(48)} ${took.toFixed(0)} ms`);
   return took;
-}
-
-/** The records of a reflector and 200 agents. */
-function* cluster(): Generator<[string, string]> {
-  const keyed = <T extends object>(resource: Resource<T>, input: object): [string, string] => {
-    const value = resource.model.canonical(input as never);
-    return [REFLECTOR_PREFIX + resource.model.key(value), valueText(resource, value)];
-  };
-  let left = KEYS;
-  for (let at = 0; at < NAMESPACES; at++, left--)
-    yield keyed(resources.namespace, { name: `team-${at}` });
-  for (let at = 1; at <= NODES; at++, left -= 2) {
-    const addresses = [{ type: 'NodeInternalIP', address: `10.250.${at >> 8}.${at & 255}` }];
-    yield keyed(resources.node, { name: `node${at}`, addresses });
-    yield keyed(resources.vppnode, {
-      id: at,
-      name: `node${at}`,
-      ip_addresses: [`192.168.16.${at}/24`],
-    });
-  }
-  for (let at = 0; at < SERVICES; at++, left -= 2) {
-    const id = { name: `web-${at}`, namespace: `team-${at % NAMESPACES}` };
-    yield keyed(resources.service, {
-      ...id,
-      cluster_ip: `10.96.${at >> 8}.${at & 255}`,
-      service_type: 'ClusterIP',
-      selector: { app: `web${at}` },
-      port: [{ name: 'http', protocol: 'TCP', port: 80 }],
-    });
-    yield keyed(resources.endpoints, {
-      ...id,
-      endpoint_subsets: [
-        {
-          addresses: [{ ip: podAddress(at), node_name: nodeOf(at) }],
-          ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
-        },
-      ],
-    });
-  }
-  for (let at = 0; left > 0; at++, left--)
-    yield keyed(resources.pod, {
-      name: `web-${at}`,
-      namespace: `team-${at % NAMESPACES}`,
-      ip_address: podAddress(at),
-      host_ip_address: `10.250.0.${(at % NODES) + 1}`,
-      label: [
-        { key: 'app', value: `web${at % SERVICES}` },
-        { key: 'tier', value: 'frontend' },
-      ],
-      container: [{ name: 'web', port: [{ name: 'http', container_port: 8080 }] }],
-    });
-}
-
-function nodeOf(pod: number): string {
-  return `node${(pod % NODES) + 1}`;
-}
-
-/** In the subnet of its node. */
-function podAddress(pod: number): string {
-  const node = (pod % NODES) + 1;
-  return `10.1.${node}.${2 + (Math.floor(pod / NODES) % 250)}`;
 }

@@ -2,9 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
+import { cpuSecondsOf } from './process-cpu.ts';
 import { resume, suspend } from './suspend.ts';
-
-const TICKS_PER_SECOND = 100;
 
 export interface BackgroundOptions {
   /** File to which both streams are appended. */
@@ -36,8 +35,7 @@ export class Background {
 
   /** CPU time it has used: little of it means that the machine is overloaded, not that it hangs. */
   get cpuSeconds(): number {
-    const afterName = readFileSync(`/proc/${this.pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ');
-    return (Number(afterName[11]) + Number(afterName[12])) / TICKS_PER_SECOND;
+    return cpuSecondsOf(this.pid);
   }
 
   get isRunning(): boolean {

@@ -29,7 +29,7 @@ export class EtcdServer {
   /** For clients. */
   readonly port: number;
   readonly #serverPort: number;
-  #proxy: ChildProcess | undefined;
+  #proxy: EtcdProxy | undefined;
   readonly #folder: string;
   readonly #peerPort: number;
   readonly #flags: () => readonly string[];
@@ -53,7 +53,7 @@ export class EtcdServer {
     for (let attempt = 1; ; attempt++) {
       const server = await EtcdServer.#make(() => [], await freePort());
       try {
-        server.#startProxy();
+        server.#proxy = EtcdProxy.start(server.#serverPort, server.port, server.#folder);
         await server.run();
         return server;
       } catch (error) {
@@ -105,6 +105,15 @@ export class EtcdServer {
     this.#flags = flags;
   }
 
+  get pid(): number {
+    return this.#process!.pid!;
+  }
+
+  /** Another proxy before it, which the caller closes. */
+  async proxy(): Promise<EtcdProxy> {
+    return EtcdProxy.start(this.#serverPort, await freePort(), this.#folder);
+  }
+
   get #peerUrl(): string {
     return `http://127.0.0.1:${this.#peerPort}`;
   }
@@ -139,19 +148,6 @@ export class EtcdServer {
       await systemClock.sleep(20);
     }
     await store.close();
-  }
-
-  #startProxy(): void {
-    this.#proxy = spawn(
-      'etcd',
-      [
-        'grpc-proxy',
-        'start',
-        `--endpoints=127.0.0.1:${this.#serverPort}`,
-        `--listen-addr=127.0.0.1:${this.port}`,
-      ],
-      { stdio: 'ignore', cwd: this.#folder },
-    );
   }
 
   /** @param operationTimeoutMs short by default, for tests of time limits */
@@ -239,9 +235,47 @@ export class EtcdServer {
   }
 
   async close(): Promise<void> {
-    await end(this.#proxy);
+    await this.#proxy?.close();
     await this.kill();
     await rm(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** An `etcd grpc-proxy` before a server on loopback. */
+export class EtcdProxy {
+  readonly port: number;
+  readonly #process: ChildProcess;
+
+  /** @param folder its working folder */
+  static start(serverPort: number, port: number, folder: string): EtcdProxy {
+    return new EtcdProxy(serverPort, port, folder);
+  }
+
+  private constructor(serverPort: number, port: number, folder: string) {
+    this.port = port;
+    this.#process = spawn(
+      'etcd',
+      [
+        'grpc-proxy',
+        'start',
+        `--endpoints=127.0.0.1:${serverPort}`,
+        `--listen-addr=127.0.0.1:${port}`,
+      ],
+      { stdio: 'ignore', cwd: folder },
+    );
+  }
+
+  get pid(): number {
+    return this.#process.pid!;
+  }
+
+  /** null: it runs. */
+  get exitCode(): number | null {
+    return this.#process.exitCode;
+  }
+
+  close(): Promise<void> {
+    return end(this.#process);
   }
 }
 
