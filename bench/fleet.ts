@@ -1,5 +1,5 @@
 /**
- * What agents cost one etcd, and how they come back after it was away. N light agents, which are the watchers of agents
+ * The cost of agents for one etcd, and their return after it was out of reach. N light agents, which are the watchers of agents
  * without the rest, follow a cluster of 100 nodes and 1,000 records; one pod is changed after the other. Without a proxy, and
  * with two of `etcd grpc-proxy`. Numbers are processor times per change and agent, which other load of the machine changes
  * little; the line through the numbers of each N is extended to 5,000 agents, with a proxy for each 250 of them.

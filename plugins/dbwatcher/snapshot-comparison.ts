@@ -1,6 +1,6 @@
 import type { KvEntry, KvStore } from '#datastore/api.ts';
-import { compareKeys } from '#datastore/key-order.ts';
 import type { Clock, Random } from '#infra/clock/clock.ts';
+import { compareKeys } from '#infra/collections/key-order.ts';
 import type { KeySpace } from './key-space.ts';
 import type { LastKnownState } from './last-known-state.ts';
 
@@ -20,7 +20,7 @@ interface Suspect {
 /** Keys for which the database differs from the last known state. */
 type Suspects = ReadonlyMap<string, Suspect>;
 
-/** Where a part of the watched keys begins: after a key of a prefix. */
+/** The beginning of a part of the watched keys: after a key of a prefix. */
 interface Position {
   /** Index of the prefix. */
   readonly at: number;
@@ -40,7 +40,7 @@ interface Range {
   readonly entries: readonly KvEntry[];
 }
 
-/** What was read for one comparison. */
+/** The keys that were read for one comparison. */
 export interface ComparedPart {
   readonly ranges: readonly Range[];
   /** The part that follows. */

@@ -9,7 +9,6 @@ import type { NodeIsolation } from './isolation.ts';
 import type { NatConfig } from './nat-config.ts';
 import type { LinkProgram } from './service-links.ts';
 import type { SocketServices } from './sockets.ts';
-import type { WireguardLink } from './wireguard.ts';
 
 export interface Snapshot {
   /** By name. */
@@ -71,6 +70,22 @@ export interface Interface extends FromValue {
   readonly wireguard?: WireguardLink | undefined;
   /** A loopback: no device is behind it. */
   readonly isLoopback: boolean;
+}
+
+/** An interface of WireGuard. */
+export interface WireguardLink {
+  readonly source: string;
+  readonly port: number;
+  readonly publicKey: string;
+  readonly peers: readonly WireguardEnd[];
+}
+
+export interface WireguardEnd extends FromValue {
+  readonly publicKey: string;
+  readonly endpoint: string;
+  readonly port: number;
+  /** CIDRs. */
+  readonly allowed: readonly string[];
 }
 
 /** A VXLAN tunnel. */

@@ -25,11 +25,11 @@ import {
 } from './packet.ts';
 import { policyDenial } from './policy-denial.ts';
 import { deniedToSockets } from './service-restriction.ts';
-import type { Bridge, Device, Interface, Snapshot, Tunnel } from './snapshot.ts';
+import type { Bridge, Device, Interface, Snapshot, Tunnel, WireguardLink } from './snapshot.ts';
 import { connectionOf, mappingOf } from './sockets.ts';
 import { tableOf } from './table-of.ts';
 import { byCnat, byNat44, bySourceNat, type Translation } from './translation.ts';
-import { isAllowed, nameOfEnd, type WireguardLink } from './wireguard.ts';
+import { isAllowed, nameOfEnd } from './wireguard.ts';
 import { hasAddress, receiverOf, receiversOn, wiresOf } from './wires.ts';
 
 export interface Hop {

@@ -1,24 +1,8 @@
 /** WireGuard between devices: the peers of an interface, and what it accepts from them. */
 import { contains, parseCidr, parseIp } from '#models/ip.ts';
 import { type WireguardPeer, wireguardPeerModel } from '#models/vpp/wireguard-peer.ts';
-import type { FromValue, Snapshot } from './snapshot.ts';
+import type { Snapshot, WireguardEnd } from './snapshot.ts';
 import { valuesOf } from './values.ts';
-
-/** An interface of WireGuard. */
-export interface WireguardLink {
-  readonly source: string;
-  readonly port: number;
-  readonly publicKey: string;
-  readonly peers: readonly WireguardEnd[];
-}
-
-export interface WireguardEnd extends FromValue {
-  readonly publicKey: string;
-  readonly endpoint: string;
-  readonly port: number;
-  /** CIDRs. */
-  readonly allowed: readonly string[];
-}
 
 /** @returns by name of the interface */
 export function peersOfValues(

@@ -10,7 +10,7 @@ import {
   StoreClosedError,
   WatchLostError,
 } from '#datastore/api.ts';
-import { compareKeys } from '#datastore/key-order.ts';
+import { compareKeys } from '#infra/collections/key-order.ts';
 
 export interface Backend {
   /** A store on the database of the suite, which is empty at first; each call may be a new client. */

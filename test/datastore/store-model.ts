@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import type { KvEntry, KvStore } from '#datastore/api.ts';
-import { sortKeys } from '#datastore/key-order.ts';
+import { sortKeys } from '#infra/collections/key-order.ts';
 
 type State = ReadonlyMap<string, string>;
 

@@ -9,7 +9,7 @@ import type {
 } from '#datastore/api.ts';
 import { StoreClosedError } from '#datastore/api.ts';
 import { ChangeLog } from '#datastore/change-log.ts';
-import { compareKeys, sortKeys } from '#datastore/key-order.ts';
+import { compareKeys, sortKeys } from '#infra/collections/key-order.ts';
 
 /** Number of the next store, which distinguishes the revisions of the stores in this process. */
 let instances = 0;
