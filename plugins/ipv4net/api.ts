@@ -195,7 +195,7 @@ export const SessionChange = defineEvent<SessionChangePayload>({
 });
 
 export interface KeyChangePayload {
-  /** What is under way; absent: it has ended. */
+  /** The step that was taken; absent: the replacement has ended. */
   readonly replacement?: KeyReplacement;
 }
 

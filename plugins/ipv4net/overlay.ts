@@ -106,7 +106,7 @@ function networksOf({ addresses }: FamilyNetwork, { id }: Node): string[] {
   return [addresses.podSubnetOtherNode(id), addresses.hostInterconnectSubnetOtherNode(id)];
 }
 
-/** What all other nodes are reached by. */
+/** Interfaces and the bridge domain by which all other nodes are reached. */
 export function overlayValues(
   input: NodeInput,
   tunnels: readonly BridgeDomainInterface[],
@@ -191,6 +191,16 @@ export function remoteNodeValues(
           : way.used.map((slot) => leadsThrough(one, node, wireguardInterface(slot)));
       return [
         ...peerValues(input, node, address, way.peers, networks, [address, ...ends, ...management]),
+        // VPP forgets the peer of a next hop that no route has
+        ...ofAllFamilies(input, (one) =>
+          way.peers.map(({ slot }) =>
+            leadsThrough(
+              one,
+              node,
+              wireguardInterface(slot),
+            )(hostNetwork(overlayAddress(one, node))),
+          ),
+        ),
         ...ofAllFamilies(input, (one) => behindNode(one, node, ofFamily(one), routes(one))),
       ];
     }

@@ -60,6 +60,7 @@ export function peerValues(
       port,
       persistent_keepalive: KEEPALIVE,
       allowed_ips: [...new Set([...networks, ...allowed])],
+      next_hops: overlay,
     }),
   );
 }

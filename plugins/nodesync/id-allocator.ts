@@ -40,7 +40,7 @@ export interface IdAllocatorDeps {
 }
 
 /**
- * What a node tells the others. A record that lacks it, even for a moment, makes them remove their routes to this
+ * The content of the record of a node for the others. A record that lacks it, even for a moment, makes them remove their routes to this
  * node.
  */
 export interface Announcement {

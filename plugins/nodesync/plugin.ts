@@ -65,7 +65,7 @@ interface Nodes {
   readonly table: NodeTable;
   /** A resync may change it; an update may write its record again. */
   id: number;
-  /** What this node is to publish. */
+  /** The content of the record that this node publishes. */
   announced: Announcement;
 }
 

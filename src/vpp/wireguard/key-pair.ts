@@ -9,7 +9,7 @@ export interface KeyPair {
 
 const KEY_BYTES = 32;
 /** PKCS #8 of a private key of X25519, before its 32 bytes. */
-const PKCS8_HEAD = Buffer.from('302e020100300506032b656e04220420', 'hex');
+const pkcs8Head = Buffer.from('302e020100300506032b656e04220420', 'hex');
 
 export function newKeyPair(random: Pick<Random, 'bytes'>): KeyPair {
   const privateKey = Buffer.from(random.bytes(KEY_BYTES)).toString('base64');
@@ -21,7 +21,7 @@ export function publicKeyOf(privateKey: string): string {
   const bytes = Buffer.from(privateKey, 'base64');
   if (bytes.length !== KEY_BYTES) throw new RangeError(`a key has ${KEY_BYTES} bytes`);
   const key = createPrivateKey({
-    key: Buffer.concat([PKCS8_HEAD, bytes]),
+    key: Buffer.concat([pkcs8Head, bytes]),
     format: 'der',
     type: 'pkcs8',
   });

@@ -141,8 +141,8 @@ for (const family of [4, 6] as const)
       const key = idRecordKey(two!.id);
       const text = (await store.get(key)) ?? '';
       const { wireguard: published, ...plain } = JSON.parse(text);
-      const foreign = await testKeys('a node that does not exist').ownKeys();
-      const keys = foreign.keys.map(({ publicKey }) => ({ public_key: publicKey }));
+      const unused = await testKeys('a node that does not exist').ownKeys();
+      const keys = unused.keys.map(({ publicKey }) => ({ public_key: publicKey }));
       const arrives = () =>
         ping(web, far.address).then(
           () => true,
