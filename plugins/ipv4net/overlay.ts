@@ -191,7 +191,7 @@ export function remoteNodeValues(
           : way.used.map((slot) => leadsThrough(one, node, wireguardInterface(slot)));
       return [
         ...peerValues(input, node, address, way.peers, networks, [address, ...ends, ...management]),
-        // VPP forgets the peer of a next hop that no route has
+        // VPP drops the peer of a next hop that no route has
         ...ofAllFamilies(input, (one) =>
           way.peers.map(({ slot }) =>
             leadsThrough(

@@ -9,6 +9,7 @@ import { DbResync } from '#plugins/controller/api/events.ts';
 import { FakeStnDaemon } from '#test/stn/fake-daemon.ts';
 import { FaultInjectingStore } from '#test/support/fault-injecting-store.ts';
 import { temporaryFolder } from '#test/support/temporary-folder.ts';
+import { testKeyPair } from '#test/support/wireguard-keys.ts';
 import { type AgentOptions, addPod, type Node, type RunningAgent, until } from './harness.ts';
 import {
   MAIN_INTERFACE,
@@ -50,6 +51,18 @@ async function tellOfBandwidth({ cluster }: Node, egress: string): Promise<void>
   const value = model.canonical({ name: web.name, namespace: 'default', annotations });
   const key = REFLECTOR_PREFIX + resources.pod.key(web.name, 'default');
   await cluster.put(key, JSON.stringify(model.toJson(value)));
+}
+
+async function tellOfKeys(node: Node, keys: readonly string[]): Promise<void> {
+  await tellOfNode(node, 'node2', { address: '172.16.0.6', id: 2, vpp: '192.168.16.2/24' });
+  const { model } = resources.vppnode;
+  const value = model.canonical({
+    id: 2,
+    name: 'node2',
+    ip_addresses: ['192.168.16.2/24'],
+    wireguard: { port: 51_820, keys: keys.map((public_key) => ({ public_key })) },
+  });
+  await node.cluster.put(vppNode(2), JSON.stringify(model.toJson(value)));
 }
 
 const shows =
@@ -164,6 +177,12 @@ function plays(): Record<string, Played> {
       seen: shows(/node node2: 127\.0\.0\.1\/8 is a loopback address/, 'nodes'),
       undo: ({ node }) =>
         tellOfNode(node, 'node2', { address: '172.16.0.6', id: 2, vpp: '192.168.16.2/24' }),
+    },
+    'a key in the record of a node that cannot be used': {
+      options: { contiv: { nodeToNodeTransport: 'wireguard' } },
+      cause: ({ node }) => tellOfKeys(node, ['no key', testKeyPair('node2').publicKey]),
+      seen: shows(/node node2: no key is no key of WireGuard/, 'nodes'),
+      undo: ({ node }) => tellOfKeys(node, [testKeyPair('other').publicKey]),
     },
     'an annotation for the bandwidth of a pod that cannot be used, or a VPP without policers': {
       cause: async ({ node, running }) => {
