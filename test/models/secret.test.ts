@@ -15,6 +15,9 @@ const memifWith = (secret: string) =>
 /** Names of fields that hold a secret; the keys of the configuration are none. */
 const SECRET_NAME = /secret|pass(word|phrase|wd)|token|credential|psk|private|_key$|^key$/;
 const noSecrets = new Set([
+  '.ligato.vpp.interfaces.WireguardLink.public_key',
+  '.ligato.vpp.wireguard.Peer.public_key',
+  '.vppnode.WireguardKey.public_key',
   // keys of values in the datastore, of options, of labels
   '.ligato.generic.ModelDetail.Option.key',
   '.ligato.generic.UpdateResult.key',
