@@ -1,16 +1,19 @@
 import type { KvChange, KvStore, Watch } from '#datastore/api.ts';
 import type { Snapshots } from './snapshot.ts';
 
+/** Keys with pending changes; with more, one resync takes less than their events. */
+const CAPACITY = 1000;
+
 export interface WatchSessionHandlers {
   /** Changes are pending. */
   onChanges(): void;
-  /** The watch was lost. */
+  /** The watch was lost, or too many changes are pending. */
   onBroken(reason: string): void;
 }
 
 /**
  * The watches that follow one set of snapshots, and the changes that are not processed yet. Of several changes of
- * one key only the last one is kept: a program that writes everything again costs no more than a new read.
+ * one key only the last one is kept.
  */
 export class WatchSession {
   readonly #watches: Watch[] = [];
@@ -28,7 +31,8 @@ export class WatchSession {
               this.#pending.delete(change.key);
               this.#pending.set(change.key, change);
             }
-            handlers.onChanges();
+            if (this.#pending.size <= CAPACITY) handlers.onChanges();
+            else handlers.onBroken(`changes of more than ${CAPACITY} keys are pending`);
           },
           onLost: (reason) => {
             if (!this.#closed) handlers.onBroken(reason.message);

@@ -56,7 +56,7 @@ describe('dbwatcher and the event loop', () => {
     loop.take();
     loop.processed(50);
     for (const label of ['1', '2', '3'])
-      for (let at = 0; at < 1500; at++)
+      for (let at = 0; at < 900; at++)
         await database.put(namespaceKey(`n${at}`), namespaceText(`n${at}`, label));
     await database.delete(namespaceKey('n7'));
     await database.put(namespaceKey('n8'), namespaceText('n8', '4'));
@@ -66,10 +66,26 @@ describe('dbwatcher and the event loop', () => {
     await settle();
     // the loop of this test says that its queue stays as long as it was
     const pushed = loop.take();
-    assert.equal(pushed.length, 1500 - 1, 'n7 came and went meanwhile');
+    assert.equal(pushed.length, 900 - 1, 'n7 came and went meanwhile');
     assert.equal(pushed[0], 'namespace k8s/namespace/n0: - -> 3');
     assert.equal(pushed.at(-1), 'namespace k8s/namespace/n8: - -> 4');
     await watcher.close();
+  });
+
+  it('reads everything again when more changes wait than it keeps', async () => {
+    const made = await startedWatcher();
+    made.loop.take();
+    made.cluster.withholdChanges();
+    for (let at = 0; at < 1500; at++)
+      await made.database.put(namespaceKey(`n${at}`), namespaceText(`n${at}`));
+    await settle();
+    made.cluster.releaseChanges();
+    await advance(made, 1_100);
+    await settle();
+    assert.equal(made.loop.events.length, 1);
+    const { kubeState } = made.loop.resyncs[0]!;
+    assert.equal(Object.keys(kubeState['namespace']!).length, 1502);
+    await made.watcher.close();
   });
 
   it('pushes a resync also to a busy loop', async () => {
