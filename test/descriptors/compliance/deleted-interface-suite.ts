@@ -111,6 +111,9 @@ async function deleteInterface(client: VppClient, name: string): Promise<void> {
     case 'memif':
       await client.request('memif_delete', { sw_if_index });
       return;
+    case 'Wireguard Tunnel':
+      await client.request('wireguard_interface_delete', { sw_if_index });
+      return;
     case 'VXLAN': {
       const [tunnel] = await client.dump('vxlan_tunnel_v2_dump', { sw_if_index });
       const { sw_if_index: _, ...fields } = tunnel!;

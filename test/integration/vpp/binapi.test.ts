@@ -176,6 +176,8 @@ describe('binary API of a real VPP', { skip: withoutVpp(), timeout: 180_000 }, (
       sw_interface_rx_placement_dump: { sw_if_index: NONE },
 
       vxlan_tunnel_v2_dump: { sw_if_index: NONE },
+      wireguard_interface_dump: { show_private_key: false, sw_if_index: NONE },
+      wireguard_peers_dump: { peer_index: NONE },
     };
     for (const [name, service] of bundledCatalog().services) {
       if (service.kind === 'request' || !client.has(name as keyof Dumps)) continue;

@@ -45,12 +45,13 @@ describe('dbwatcher and a watch that loses changes', () => {
 
   it('compares a large database part by part, and finds what is lost in each part', async () => {
     const name = (at: number): string => `n${String(at).padStart(4, '0')}`;
-    for (const damage of ['n0010', 'n3333', 'n4999', 'zz', '\u{1f511}']) {
+    for (const damage of ['n0010', 'n3333', '\u{1f511}']) {
       const made = await startedWatcher({ compareInterval: '60s' });
       const all = Array.from({ length: 5000 }, (_, at) => namespaceKey(name(at)));
       await made.database.putAll(new Map(all.map((key) => [key, namespaceText('n')])));
       await made.database.put(namespaceKey('\u{ffee}'), namespaceText('n'));
-      await settle();
+      // so many changes are a resync
+      await advance(made, 10_000);
       made.loop.take();
       made.cluster.isDropped = () => true;
       const exists = (await made.database.get(namespaceKey(damage))) !== undefined;
