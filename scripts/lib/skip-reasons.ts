@@ -60,7 +60,7 @@ const rules: readonly {
   },
   // Programs and images that `npm run test:kubernetes` makes in half an hour.
   {
-    pattern: /^needs (\/\S+\/cluster\/images):/,
+    pattern: /^needs (\/\S+\/cluster\/(?:images|programs\/\S+)):/,
     isMissing: (machine, path) => !machine.exists(`${path}/agnhost.tar`),
   },
   {

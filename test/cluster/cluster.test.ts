@@ -6,13 +6,15 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { withoutCluster } from '../support/requirements.ts';
 import { clusterDown, clusterUp } from './cluster.ts';
-import { buildImages } from './images.ts';
+import { buildImages, withoutImagePrograms } from './images.ts';
 import { defaultSettings } from './settings.ts';
 import { suites } from './suites.ts';
 
 const LIMIT_MS = 600_000;
 
-describe('Kubernetes on two nodes', { skip: withoutCluster(), timeout: LIMIT_MS }, () => {
+const skip = withoutCluster() || withoutImagePrograms();
+
+describe('Kubernetes on two nodes', { skip, timeout: LIMIT_MS }, () => {
   before(async () => {
     await buildImages(() => undefined);
     await clusterUp(defaultSettings, () => undefined);

@@ -168,9 +168,17 @@ async function base(image: string, overlays: Overlays, folder: string): Promise<
 
 function builtAt(name: GoProgramName): number {
   const stats = statSync(programPath(name), { throwIfNoEntry: false });
-  if (stats === undefined)
-    throw new Error(`${name} is not built: run npm run test:kubernetes -- programs`);
+  if (stats === undefined) throw new Error(toBuild(name));
   return stats.mtimeMs;
+}
+
+const toBuild = (name: GoProgramName): string =>
+  `needs ${programPath(name)}: make it with \`npm run test:kubernetes -- programs\``;
+
+/** A reason to skip a suite. */
+export function withoutImagePrograms(): string | false {
+  const missing = contextPrograms.find((name) => !existsSync(programPath(name)));
+  return missing === undefined ? false : toBuild(missing);
 }
 
 /** @returns a folder with images/Dockerfile and what it copies */

@@ -56,7 +56,10 @@ describe('a plugin in a package of its own', { timeout: 300_000 }, () => {
       mkdirSync(dirname(link), { recursive: true });
       symlinkSync(join(root, 'node_modules', name), link);
     }
-    execFileSync(join(root, 'node_modules/.bin/tsc'), [], { cwd: author, encoding: 'utf8' });
+    execFileSync(join(root, 'node_modules/typescript-7/bin/tsc'), [], {
+      cwd: author,
+      encoding: 'utf8',
+    });
     plugin = join(author, 'dist/blocked-networks.js');
   });
 

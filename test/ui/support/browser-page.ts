@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { selectCases } from '#test/support/part-of-cases.ts';
 import { findProgram } from '#test/support/requirements.ts';
 
 const axe = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
@@ -44,7 +45,7 @@ export interface BrowserPage {
   show(view: string): Promise<void>;
   /** Resolves when nothing is loading. */
   settled(): Promise<void>;
-  /** Fails with what axe-core calls serious or critical, in the light and the dark scheme. */
+  /** Fails with what axe-core calls serious or critical, in the light and the dark scheme, in `npm test` in one of them. */
   assertAccessible(): Promise<void>;
   close(): Promise<void>;
 }
@@ -99,7 +100,7 @@ export async function openPage(
       await settled();
     },
     async assertAccessible() {
-      for (const colorScheme of ['light', 'dark'] as const) {
+      for (const colorScheme of selectCases(['light', 'dark'] as const)) {
         await page.emulateMedia({ colorScheme });
         // Evaluated by the debugger, which the policy of the page does not concern.
         await page.evaluate(axe);
