@@ -14,11 +14,11 @@ export interface LargeKind {
 
 export const NODES = 5_000;
 export const PODS = 150_000;
-const SERVICES = 2_000;
+export const SERVICES = 10_000;
 const NAMESPACES = 200;
-const POLICIES = 500;
+const POLICIES = 2_000;
 /** A slice has up to 100. */
-const PODS_OF_SERVICE = PODS / SERVICES;
+export const PODS_OF_SERVICE = PODS / SERVICES;
 
 const namespaceOf = (service: number) => `team-${service % NAMESPACES}`;
 const serviceOf = (pod: number) => Math.floor(pod / PODS_OF_SERVICE);
@@ -74,7 +74,7 @@ function pod(number: number): object {
   const service = serviceOf(number);
   const labels = {
     app: `app-${service}`,
-    tier: 'backend',
+    tier: service % 10 === 0 ? 'frontend' : 'backend',
     version: 'v2.14',
     'app.kubernetes.io/part-of': 'shop',
     'pod-template-hash': '7d9c5b6f4',

@@ -1,0 +1,38 @@
+/** Messages between the measurement and the process of the agent. */
+
+/** First argument of the process, as JSON. */
+export interface LargeAgentArgs {
+  readonly etcdPort: number;
+  /** For its stores and sockets. */
+  readonly folder: string;
+}
+
+export interface LargeAgentReady {
+  /** Of the REST server. */
+  readonly port: number;
+  readonly attachedPods: number;
+  /** From the start of the process. */
+  readonly readyMs: number;
+}
+
+/** Requests: what has happened since the last report; that, after a collection of garbage. */
+export type LargeAgentRequest = 'report' | 'collect';
+
+export interface LargeAgentReport {
+  /** Keys in etcd of processed events, and when their transactions had ended: milliseconds since the epoch. */
+  readonly processed: readonly (readonly [key: string, end: number])[];
+  /** Events with a transaction. */
+  readonly transactions: number;
+  /** Processor time of the main thread in the longest time without a turn of the event loop. */
+  readonly longestMs: number;
+  /** Processor time of the main thread since its start. */
+  readonly mainMs: number;
+  /** Time in which it collected garbage, and the number of collections of the whole heap. */
+  readonly gcMs: number;
+  readonly collections: number;
+  readonly heapBytes: number;
+  /** Of the event history, which has a limit. */
+  readonly historyBytes: number;
+  /** Reads of the whole database. */
+  readonly resyncs: number;
+}
