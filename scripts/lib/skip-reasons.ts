@@ -60,8 +60,12 @@ const rules: readonly {
   },
   // Programs and images that `npm run test:kubernetes` makes in half an hour.
   {
-    pattern: /^needs (\/\S+\/cluster\/(?:images|programs\/\S+)):/,
+    pattern: /^needs (\/\S+\/cluster\/images):/,
     isMissing: (machine, path) => !machine.exists(`${path}/agnhost.tar`),
+  },
+  {
+    pattern: /^needs (\/\S+\/cluster\/programs\/\S+):/,
+    isMissing: (machine, path) => !machine.exists(path),
   },
   {
     pattern: /^needs a machine without a cluster:/,
