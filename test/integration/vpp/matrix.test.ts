@@ -73,7 +73,7 @@ const matrix = (families: readonly [Family, ...Family[]], transport: Transport, 
     timeout: 600_000,
   }, () => {
     let cluster: RealServiceCluster;
-    let edge: Edge = { serves: [], hidesPods: false };
+    let edge: Edge = { serves: [], hidesPods: false, repliesToPods: false };
 
     before(async () => {
       cluster = await RealServiceCluster.start({
@@ -86,7 +86,9 @@ const matrix = (families: readonly [Family, ...Family[]], transport: Transport, 
       const ofIpv6 = await hasCnat(cluster);
       // the gateway is of the first family
       const hidesPods = ofIpv6 && families[0] === 6 && transport === 'vxlan';
-      edge = { serves: ofIpv6 ? [4, 6] : [4], hidesPods };
+      // without an overlay a pod of another node is as a client outside
+      const repliesToPods = hidesPods || (ofIpv6 && transport === 'nooverlay');
+      edge = { serves: ofIpv6 ? [4, 6] : [4], hidesPods, repliesToPods };
       for (const [name, node] of [
         ['a', 'node1'],
         ['b', 'node1'],

@@ -50,6 +50,8 @@ export interface Edge {
   readonly serves: readonly Family[];
   /** Whether cnat translates what pods send outside in IPv6: then they are not asked from there at their own addresses. */
   readonly hidesPods: boolean;
+  /** Whether a reply to a pod of another node passes cnat. */
+  readonly repliesToPods: boolean;
 }
 
 /**
@@ -60,16 +62,17 @@ export function expectedAnswers(cell: Cell, condition: Condition, edge: Edge): r
   return condition === 'no policy' ? reached : reached.filter((pod) => permits(cell.source, pod));
 }
 
-function served({ source, target, family }: Cell, { serves, hidesPods }: Edge): readonly string[] {
+function served({ source, target, family }: Cell, edge: Edge): readonly string[] {
+  const { serves, hidesPods, repliesToPods } = edge;
   const wanted = targets[target];
   const isServed = serves.includes(family);
   switch (wanted.kind) {
     case 'pod':
       return source === 'outside' && family === 6 && hidesPods ? [] : wanted.backends;
     case 'host port': {
-      // sockets know the host ports of their own node; the reply to a pod of another node passes NAT44, cnat only for source NAT
+      // sockets know the host ports of their own node; the reply to a pod of another node passes NAT44
       const isAtSocket = source === 'pod a' || source === 'host of node1';
-      const isTranslated = isServed && (source === 'outside' || family === 4 || hidesPods);
+      const isTranslated = isServed && (source === 'outside' || family === 4 || repliesToPods);
       return isAtSocket || isTranslated ? wanted.backends : [];
     }
     case 'cluster IP':
