@@ -15,6 +15,7 @@ interface NodeNetwork {
   readonly family: IpFamily;
   readonly podSubnet: string;
   readonly vppHostSubnet: string;
+  readonly overlayAddress?: string;
 }
 
 /**
@@ -41,6 +42,7 @@ export function ipamDocument(
     nodeIP: first,
     podSubnetThisNode: primary.podSubnet,
     vppHostNetwork: primary.vppHostSubnet,
+    ...overlay(primary),
     config: withoutZeros({
       useExternalIPAM: config.useExternalIpam,
       contivCIDR: config.contivCidr,
@@ -51,10 +53,11 @@ export function ipamDocument(
       srv6: {},
     }),
     ...(others.length > 0 && {
-      furtherNetworks: others.map(({ family, podSubnet, vppHostSubnet }) => ({
+      furtherNetworks: others.map(({ family, podSubnet, vppHostSubnet, ...network }) => ({
         nodeIP: more.find((one) => familyOfAddress(one) === family) ?? '',
         podSubnetThisNode: podSubnet,
         vppHostNetwork: vppHostSubnet,
+        ...overlay(network),
         config: withoutZeros({
           serviceCIDR: services.find((one) => familyOfAddress(one) === family),
           ...subnetsOf(config, family),
@@ -80,6 +83,10 @@ export function effectiveSubnets(config: IpamConfig): Readonly<Record<string, st
     nodeInterconnectCIDR: texts(nodes),
     vxlanCIDR: texts(vxlan),
   };
+}
+
+function overlay({ overlayAddress }: Pick<NodeNetwork, 'overlayAddress'>) {
+  return overlayAddress === undefined ? {} : { overlayAddress };
 }
 
 /** Those of one family. The nodes, and without an overlay VXLAN, may have another one than the pods. */

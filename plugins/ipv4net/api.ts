@@ -48,6 +48,19 @@ export interface Uplink {
   readonly edgeLink: string | undefined;
 }
 
+/** How packets to another node are protected, while this node encrypts. */
+export const nodeEncryptions = [
+  'encrypted',
+  /** Both have keys, and no session: nothing is sent. */
+  'no-session',
+  /** For want of a key that can be used: nothing is sent. */
+  'isolated',
+  'clear-text',
+  /** For another reason: it has no address, or one of another node. */
+  'unreachable',
+] as const;
+export type NodeEncryption = (typeof nodeEncryptions)[number];
+
 /** The way to another node. */
 export interface NodeLink {
   /** Its address on the network of the nodes, without prefix length; undefined: it cannot be reached. */
@@ -56,6 +69,8 @@ export interface NodeLink {
   readonly tunnel: string | undefined;
   /** Logical names of the interfaces that encrypt packets to it; empty: nothing does. */
   readonly encryptedBy: readonly string[];
+  /** undefined: this node encrypts nothing. */
+  readonly encryption: NodeEncryption | undefined;
   /** Why it cannot be reached; undefined: it can. */
   readonly whyUnreachable: string | undefined;
 }

@@ -1,7 +1,7 @@
 import { familyOf } from '#models/ip.ts';
 import type { Slot } from '#plugins/controller/api/ports/wireguard-keys.ts';
 import type { Node } from '#plugins/nodesync/api.ts';
-import type { NodeLink } from './api.ts';
+import type { NodeEncryption, NodeLink } from './api.ts';
 import { vxlanTunnel, wireguardInterface } from './names.ts';
 import { type NodeInput, nodeIp } from './node-input.ts';
 import { nodeWay } from './node-way.ts';
@@ -12,18 +12,28 @@ export function nodeLink(
   { input, remote, reachable, keys }: Pick<Wiring, 'input' | 'remote' | 'reachable' | 'keys'>,
   node: Node,
 ): NodeLink {
+  const unreachable = (encryption: NodeEncryption, whyUnreachable: string): NodeLink => ({
+    address: undefined,
+    tunnel: undefined,
+    encryptedBy: [],
+    encryption: input.wireguard && encryption,
+    whyUnreachable,
+  });
   const address = reachable.find(node.name)?.address;
-  if (address === undefined)
-    return unreachable(reachable.conflict(node.name) ?? whyWithoutAddress(input, remote, node));
+  if (address === undefined) {
+    const reason = reachable.conflict(node.name) ?? whyWithoutAddress(input, remote, node);
+    return unreachable('unreachable', reason);
+  }
   const way = nodeWay(input, node, keys.of(node));
-  if (way.kind === 'isolated') return unreachable(way.reason);
+  if (way.kind === 'isolated') return unreachable('isolated', way.reason);
   const isEncrypted = way.kind === 'wireguard';
   if (isEncrypted && way.used.length === 0)
-    return unreachable('no session of WireGuard with it is established');
+    return unreachable('no-session', 'no session of WireGuard with it is established');
   return {
     address,
     tunnel: way.kind === 'vxlan' ? vxlanTunnel(node.id) : undefined,
     encryptedBy: isEncrypted ? way.used.map(wireguardInterface) : [],
+    encryption: input.wireguard && (isEncrypted ? 'encrypted' : 'clear-text'),
     whyUnreachable: undefined,
   };
 }
@@ -39,10 +49,6 @@ export function peersOfSlot(
     if (way?.kind !== 'wireguard') return [];
     return way.peers.filter((peer) => peer.slot === slot).map(({ publicKey }) => publicKey);
   });
-}
-
-function unreachable(whyUnreachable: string): NodeLink {
-  return { address: undefined, tunnel: undefined, encryptedBy: [], whyUnreachable };
 }
 
 function whyWithoutAddress(input: NodeInput, remote: RemoteAddresses, node: Node): string {

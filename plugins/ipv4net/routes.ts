@@ -14,7 +14,7 @@ import type { Ipv4NetApi } from './api.ts';
 export interface IpamRoutesDeps {
   readonly nodes: Pick<NodeSyncApi, 'thisNode'>;
   readonly ipam: Pick<IpamApi, 'allocations' | 'family' | 'families' | 'settings'>;
-  readonly net: Pick<Ipv4NetApi, 'nodeAddresses'>;
+  readonly net: Pick<Ipv4NetApi, 'nodeAddresses' | 'wiredKeys'>;
 }
 
 export function ipamRoutes({ nodes, ipam, net }: IpamRoutesDeps): Route[] {
@@ -30,7 +30,9 @@ export function ipamRoutes({ nodes, ipam, net }: IpamRoutesDeps): Route[] {
         if (addresses.length === 0) return json(NO_NODE_IP, 500);
         const { id, name } = nodes.thisNode();
         const [primary, ...others] = ipam.families();
-        const networks = [networkOf(primary), ...others.map(networkOf)] as const;
+        const isEncrypted = net.wiredKeys() !== undefined;
+        const of = (plan: FamilyPlan) => networkOf(plan, isEncrypted ? id : undefined);
+        const networks = [of(primary), ...others.map(of)] as const;
         return json(ipamDocument(ipam.settings(), { id, name, addresses, networks }));
       },
     },
@@ -45,10 +47,12 @@ export function ipamRoutes({ nodes, ipam, net }: IpamRoutesDeps): Route[] {
   ];
 }
 
-function networkOf(plan: FamilyPlan) {
+/** @param id of this node, if it encrypts: other nodes route to its overlay address, which no interface has */
+function networkOf(plan: FamilyPlan, id: number | undefined) {
   return {
     family: plan.family,
     podSubnet: plan.podSubnetThisNode(),
     vppHostSubnet: plan.hostInterconnectSubnetThisNode(),
+    ...(id !== undefined && { overlayAddress: plan.vxlanAddress(id).split('/')[0]! }),
   };
 }

@@ -115,6 +115,7 @@ function nodeDocument(deps: NodeRoutesDeps, node: Node, samples: InterfaceSample
           kind: kindOf(link),
           address: link.address ?? null,
           whyUnreachable: link.whyUnreachable ?? null,
+          encryption: link.encryption ?? null,
           values: values.summaryOf(net.nodeKeys(name)),
         }
       : null,

@@ -1,6 +1,6 @@
 /** Documents about the encryption between this node and the others. */
 import { Type } from 'typebox';
-import { type DocumentOf, orNull, text } from './document.ts';
+import { type DocumentOf, orNull, text, texts } from './document.ts';
 
 export const EncryptionDocument = Type.Object({
   isOn: Type.Boolean({ description: 'Whether this node encrypts what it sends to others.' }),
@@ -16,6 +16,30 @@ export const EncryptionDocument = Type.Object({
         { description: 'to be replaced: by command.' },
       ),
     }),
+  ),
+  otherNodes: Type.Object(
+    {
+      encrypted: Type.Integer(),
+      withoutSession: Type.Integer({ description: 'Both have keys; nothing is sent.' }),
+      isolated: Type.Integer({ description: 'Nothing is sent for want of a key.' }),
+      inClearText: Type.Integer(),
+      unreachable: Type.Integer({ description: 'For another reason: without an address, say.' }),
+      namesWithoutSession: Type.Array(
+        Type.Object({
+          name: Type.String(),
+          seconds: Type.Integer({
+            description: 'Since the last session ended, or this agent has known the keys.',
+          }),
+        }),
+        { description: 'The longest time first; at most 20, as in the other lists.' },
+      ),
+      namesIsolated: texts(''),
+      namesInClearText: texts(''),
+    },
+    {
+      description:
+        'How packets to the other nodes are protected; all 0 if this node encrypts nothing.',
+    },
   ),
 });
 export type EncryptionDocument = DocumentOf<typeof EncryptionDocument>;

@@ -10,12 +10,17 @@ const config = Type.Object(
   },
 );
 
+const overlayAddress = Type.Optional(
+  text('By which other nodes route to this one with WireGuard; absent: they do not.'),
+);
+
 export const IpamDocument = Type.Object({
   nodeId: Type.Integer(),
   nodeName: Type.String(),
   nodeIP: text('Without prefix length.'),
   podSubnetThisNode: Type.String(),
   vppHostNetwork: Type.String(),
+  overlayAddress,
   config,
   furtherNetworks: Type.Optional(
     Type.Array(
@@ -23,6 +28,7 @@ export const IpamDocument = Type.Object({
         nodeIP: text('Without prefix length; empty: the node has none of this family.'),
         podSubnetThisNode: Type.String(),
         vppHostNetwork: Type.String(),
+        overlayAddress,
         config,
       }),
       {

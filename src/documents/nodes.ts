@@ -4,6 +4,20 @@ import { type DocumentOf, orNull, text, texts } from './document.ts';
 import { InterfaceCounters } from './interfaces.ts';
 import { ValueStates } from './value-states.ts';
 
+export const NodeEncryption = Type.Union(
+  [
+    Type.Literal('encrypted'),
+    Type.Literal('no-session'),
+    Type.Literal('isolated'),
+    Type.Literal('clear-text'),
+    Type.Literal('unreachable'),
+  ],
+  {
+    description:
+      'no-session: both have keys; isolated: for want of a key that can be used; unreachable: for another reason.',
+  },
+);
+
 export const NodeDocument = Type.Object({
   id: Type.Integer(),
   name: Type.String(),
@@ -28,6 +42,7 @@ export const NodeDocument = Type.Object({
       ),
       address: orNull(Type.String(), 'At which the node is reached; null: it is not.'),
       whyUnreachable: orNull(Type.String(), 'null: it can be reached.'),
+      encryption: orNull(NodeEncryption, 'null: this node encrypts nothing.'),
       values: ValueStates,
     }),
     'How the node is reached; null: it is this node, or this node was not configured yet.',

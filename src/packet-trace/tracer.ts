@@ -29,7 +29,7 @@ import type { Bridge, Device, Interface, Snapshot, Tunnel, WireguardLink } from 
 import { connectionOf, mappingOf } from './sockets.ts';
 import { tableOf } from './table-of.ts';
 import { byCnat, byNat44, bySourceNat, type Translation } from './translation.ts';
-import { isAllowed, nameOfEnd } from './wireguard.ts';
+import { isAllowed, nameOfEnd, peerOf } from './wireguard.ts';
 import { hasAddress, receiverOf, receiversOn, wiresOf } from './wires.ts';
 
 export interface Hop {
@@ -209,6 +209,12 @@ class Tracer {
       this.last = packet;
       this.#hop(device, `leaves by an unknown route to ${packet.destination}`, '');
       return 'left';
+    }
+    const lost =
+      !found || found.action?.kind === 'drop' ? peerOf(device, table, address) : undefined;
+    if (lost) {
+      const name = nameOfEnd(this.#snapshot, lost);
+      return this.#drop(device, `no session of WireGuard with ${name} is established`, lost.key);
     }
     if (!found) return this.#drop(device, `no route to ${address} in table ${table}`, '');
     const { route, action, paths } = found;

@@ -1,7 +1,7 @@
 /** WireGuard between devices: the peers of an interface, and what it accepts from them. */
 import { contains, parseCidr, parseIp } from '#models/ip.ts';
 import { type WireguardPeer, wireguardPeerModel } from '#models/vpp/wireguard-peer.ts';
-import type { Snapshot, WireguardEnd } from './snapshot.ts';
+import type { Device, Snapshot, WireguardEnd } from './snapshot.ts';
 import { valuesOf } from './values.ts';
 
 /** @returns by name of the interface */
@@ -24,6 +24,22 @@ export function isAllowed({ allowed }: WireguardEnd, address: string): boolean {
     const cidr = parseCidr(text);
     return bytes !== undefined && cidr !== undefined && contains(cidr, bytes);
   });
+}
+
+/**
+ * The peer of an interface of the table that has an address. Routes lead to it only while VPP has a session with it: if none does,
+ * there is no session.
+ */
+export function peerOf(
+  { interfaces }: Device,
+  table: number,
+  address: string,
+): WireguardEnd | undefined {
+  for (const { wireguard, table: own } of interfaces.values()) {
+    const peer = own === table && wireguard?.peers.find((one) => isAllowed(one, address));
+    if (peer) return peer;
+  }
+  return undefined;
 }
 
 /** The node whose VPP has the key; else the endpoint. */

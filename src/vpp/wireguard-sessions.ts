@@ -156,10 +156,13 @@ export class WireguardSessions implements WireguardSessionPort, PeerSessions {
   }
 
   #add(name: string, peer: WireguardPeerMetadata): State {
+    const known = this.#states.get(name);
+    // a peer that is created again because it has no session has none since then
+    const hadNone = known?.isEstablished === false && known.peer.publicKey === peer.publicKey;
     const state: State = {
       peer,
       isEstablished: false,
-      since: this.#options.clock.wallTime(),
+      since: hadNone ? known.since : this.#options.clock.wallTime(),
       isBeginning: this.#created.delete(name),
       isReportedAsLost: false,
     };

@@ -96,3 +96,20 @@ test('a next hop of no peer, and a key that the other node gave up', () => {
     /encrypted to 192\.168\.16\.2/,
   );
 });
+
+test('a node without a session: no route leads to it, or one that drops what the other routes do not take', () => {
+  const second = node(2, 1);
+  const { values, ...first } = node(1, 2);
+  const withoutRoute = [...values].filter(([one]) => !one.includes('dst/10.1.2.0'));
+  const dropping = keyedValue(vppRouteModel, { dst_network: '10.1.0.0/16', type: 'DROP' });
+  const table = [...withoutRoute, [dropping.key, dropping.value] as const];
+  for (const own of [withoutRoute, table])
+    assert.equal(
+      verdict(traced({ ...first, values: own }, second)),
+      'dropped: dropped: no session of WireGuard with node-2 is established',
+    );
+  const elsewhere = { source: '10.1.1.1', destination: '10.1.5.1' };
+  const nodes = [{ ...first, values: table }, second];
+  const found = tracePacket(clusterSnapshot({ nodes }), 'node-1/vpp', elsewhere);
+  assert.match(verdict(found), /dropped: route 10\.1\.0\.0\/16 of table 0 drops$/);
+});

@@ -168,6 +168,8 @@ test('a peer whose session is lost is created again, once', async (t) => {
   // VPP does not give up now
   await clock.advance(300_000);
   assert.equal(agent.losses(), 1);
+  const { since } = agent.sessions.sessions().find(({ publicKey }) => publicKey === keyOf(2))!;
+  assert.ok(clock.wallTime() - since.getTime() > 379_000);
   assert.deepEqual(await agent.commit('full-resync', values), []);
 
   vpp.wireguardLinks.setSilent(keyOf(2), false);

@@ -1,17 +1,10 @@
 /** `netctl encryption`: the keys of WireGuard of nodes, and their sessions; replaces keys. */
 import type { EncryptionDocument } from '#documents/encryption.ts';
-import type { NodeList } from '#documents/nodes.ts';
 import type { ClusterNode, Command, CommandContext, NodeReply, TableRow } from '../command.ts';
 import { failureRows, failuresOf } from '../failures.ts';
 import { originalTime } from '../output/original-time.ts';
+import { isFullyEncrypted, protectionInWords } from '../output/protection.ts';
 import { askRoute, postRoute } from '../requests/missing.ts';
-
-interface NodeEncryption extends EncryptionDocument {
-  /** Other nodes by the way to them; those without a session are named. */
-  readonly encrypted: number;
-  readonly inClearText: readonly string[];
-  readonly unreached: readonly string[];
-}
 
 export const encryption: Command = {
   name: 'encryption',
@@ -56,45 +49,25 @@ async function encryptionOf(
   context: CommandContext,
   node: ClusterNode,
   replaces: boolean,
-): Promise<NodeEncryption> {
+): Promise<EncryptionDocument> {
   const { EncryptionDocument } = await import('#documents/encryption.ts');
-  const { NodeList } = await import('#documents/nodes.ts');
   const path = 'contiv/v1/encryption';
-  const own = replaces
-    ? await postRoute(context, node, `${path}/replace-keys`, {}, EncryptionDocument)
-    : await askRoute(context, node, path, EncryptionDocument);
-  return { ...own, ...waysOf(await askRoute(context, node, 'contiv/v1/nodes', NodeList)) };
+  return replaces
+    ? postRoute(context, node, `${path}/replace-keys`, {}, EncryptionDocument)
+    : askRoute(context, node, path, EncryptionDocument);
 }
 
-function waysOf({ nodes }: NodeList): Omit<NodeEncryption, keyof EncryptionDocument> {
-  const by = (...kinds: readonly string[]): string[] =>
-    nodes.flatMap(({ name, link }) => (link && kinds.includes(link.kind) ? [name] : []));
-  return {
-    encrypted: by('wireguard').length,
-    inClearText: by('tunnel', 'routes'),
-    unreached: by('none'),
-  };
-}
-
-function rowsOf({ node, value }: NodeReply<NodeEncryption>): TableRow[] {
+function rowsOf({ node, value }: NodeReply<EncryptionDocument>): TableRow[] {
   if (value === undefined) return [];
-  const ways = waysInWords(value);
-  const color = value.inClearText.length + value.unreached.length > 0 ? 'yellow' : undefined;
-  const [problem] = [value.problem, value.isOn ? null : 'off'].filter((one) => one !== null);
-  const rows = problem === undefined ? value.keys : [];
+  const { isOn, keys, otherNodes } = value;
+  const others = isOn ? protectionInWords(otherNodes) : '';
+  const color = isFullyEncrypted(value) ? undefined : 'yellow';
+  const [problem] = [value.problem, isOn ? null : 'off'].filter((one) => one !== null);
+  const rows = problem === undefined ? keys : [];
   if (rows.length === 0)
-    return [{ cells: [node.name, '', '', '', problem ?? '', ways], color: 'yellow' }];
+    return [{ cells: [node.name, '', '', '', problem ?? '', others], color: 'yellow' }];
   return rows.map(({ interface: name, publicKey, made, state }) => ({
-    cells: [node.name, name, publicKey, originalTime(Date.parse(made)), state, ways],
+    cells: [node.name, name, publicKey, originalTime(Date.parse(made)), state, others],
     ...(color && { color }),
   }));
-}
-
-function waysInWords({ encrypted, inClearText, unreached }: NodeEncryption): string {
-  const parts = [
-    `${encrypted} encrypted`,
-    ...(inClearText.length > 0 ? [`in clear text: ${inClearText.join(', ')}`] : []),
-    ...(unreached.length > 0 ? [`not reached: ${unreached.join(', ')}`] : []),
-  ];
-  return parts.join('; ');
 }

@@ -8,7 +8,7 @@ interface NodeSubnets {
   readonly id: number;
   readonly name: string;
   readonly vppAddress: string;
-  /** Of the interface that routes to the other nodes; empty: there is none. */
+  /** By which other nodes route to this one: of an interface, or with WireGuard of none; empty: there is none. */
   readonly bviAddress: string;
   readonly podSubnet: string;
   readonly vppHostNetwork: string;
@@ -62,7 +62,7 @@ export const ipam: Command = {
 function subnetsOf(own: IpamDocument, interfaces: InterfaceValues): NodeSubnets {
   const [primary, ...others] = [own, ...(own.furtherNetworks ?? [])].map((one) => ({
     vppAddress: one.nodeIP,
-    bviAddress: bviAddressOf(interfaces, one.podSubnetThisNode),
+    bviAddress: bviAddressOf(interfaces, one.podSubnetThisNode) || (one.overlayAddress ?? ''),
     podSubnet: one.podSubnetThisNode,
     vppHostNetwork: one.vppHostNetwork,
     podClusterSubnet: one.config.podSubnetCIDR ?? '',

@@ -1,4 +1,5 @@
 /** `netctl nodes`: the nodes of the cluster and the state of their agents. */
+import type { EncryptionDocument } from '#documents/encryption.ts';
 import type { IpamDocument } from '#documents/ipam.ts';
 import type { ProbeDocument } from '#documents/probes.ts';
 import type {
@@ -11,6 +12,8 @@ import type {
 } from '../command.ts';
 import { failuresOf } from '../failures.ts';
 import { originalTime } from '../output/original-time.ts';
+import { isFullyEncrypted, protectionInWords } from '../output/protection.ts';
+import { ifAnswered } from '../requests/missing.ts';
 import { RequestError } from '../requests/request-failure.ts';
 
 interface NodeStatus {
@@ -23,6 +26,7 @@ interface NodeStatus {
   readonly version: string;
   readonly built: string;
   readonly commit: string;
+  readonly encryption: EncryptionDocument | undefined;
   /** Names and errors of the components that are not OK. */
   readonly problems: readonly string[];
 }
@@ -43,14 +47,17 @@ export const nodes: Command = {
   async run(context) {
     const all = await context.nodes();
     const { ProbeDocument } = await import('#documents/probes.ts');
+    const { EncryptionDocument } = await import('#documents/encryption.ts');
     const replies = await context.askAll(all, async (node) => {
-      const [status, ipam] = await Promise.all([
+      const [status, encryption, ipam] = await Promise.all([
         // With 500, too: the agent has to be restarted, and the document says why.
         context.ask(node, 'liveness', ProbeDocument, [500]),
+        // Agents of other programs and versions have no such route.
+        ifAnswered(context.ask(node, 'contiv/v1/encryption', EncryptionDocument)),
         // With etcd as the source it is known.
         node.id === undefined ? identityOf(context, node) : undefined,
       ]);
-      return statusOf(node, status, ipam);
+      return statusOf(node, status, encryption, ipam);
     });
     context.output.list(tableOf(replies), documentOf(replies));
     if (context.output.format === 'table') warnOfProblems(context, replies);
@@ -90,6 +97,7 @@ function warnOfProblems({ warn }: CommandContext, replies: readonly NodeReply<No
 function statusOf(
   node: ClusterNode,
   status: ProbeDocument,
+  encryption: EncryptionDocument | undefined,
   ipam: IpamDocument | undefined,
 ): NodeStatus {
   const { state, start_time, build_version = '', build_date = '', commit_hash = '' } = status;
@@ -102,6 +110,7 @@ function statusOf(
     version: build_version,
     built: build_date,
     commit: commit_hash,
+    encryption,
     problems: Object.entries(status.PluginStatus).flatMap(([name, { state: its, error }]) =>
       stateOf(its) === 'OK' ? [] : [`${name}: ${error || stateOf(its)}`],
     ),
@@ -124,6 +133,7 @@ function tableOf(replies: readonly NodeReply<NodeStatus>[]): Table {
       { title: 'STATE', whenNarrow: 'keep' },
       { title: 'BUILD-VERSION' },
       { title: 'BUILD-DATE', whenNarrow: 'drop' },
+      { title: 'ENCRYPTION', whenNarrow: 'drop' },
       { title: 'COMMIT', isWide: true },
       { title: 'PROBLEMS', isWide: true },
     ],
@@ -137,23 +147,38 @@ function rowOf({ node, value, failure }: NodeReply<NodeStatus>): TableRow {
   const host = node.host ?? (node.socket === undefined ? '' : 'unix socket');
   const known = [String(id ?? ''), name, vppAddress, host];
   if (failure) return { cells: known, note: failure.text, color: 'red' };
-  const { started, state, version, built, commit, problems } = value;
+  const { started, state, encryption, version, built, commit, problems } = value;
   const time = started === undefined ? '' : originalTime(started * 1000);
   const date = Number.isNaN(Date.parse(built)) ? built : originalTime(Date.parse(built));
-  const color = state === 'OK' ? undefined : 'yellow';
+  const isProtected = encryption?.isOn !== true || isFullyEncrypted(encryption);
+  const color = state === 'OK' && isProtected ? undefined : 'yellow';
   return {
-    cells: [...known, time, state, version, date, commit, problems.join('; ')],
+    cells: [
+      ...known,
+      time,
+      state,
+      version,
+      date,
+      encryptionText(encryption),
+      commit,
+      problems.join('; '),
+    ],
     ...(color && { color }),
   };
+}
+
+function encryptionText(encryption: EncryptionDocument | undefined): string {
+  if (encryption === undefined) return '';
+  return encryption.isOn ? protectionInWords(encryption.otherNodes) : 'off';
 }
 
 function documentOf(replies: readonly NodeReply<NodeStatus>[]): unknown {
   return {
     nodes: replies.flatMap(({ node, value }) => {
       if (value === undefined) return [];
-      const { id, name, vppAddress, started, ...status } = value;
+      const { id, name, vppAddress, started, encryption, ...status } = value;
       const startTime = started === undefined ? undefined : new Date(started * 1000).toISOString();
-      return [{ id, name, vppAddress, host: node.host, startTime, ...status }];
+      return [{ id, name, vppAddress, host: node.host, startTime, encryption, ...status }];
     }),
     failures: failuresOf(replies),
   };

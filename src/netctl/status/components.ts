@@ -111,7 +111,7 @@ export const components: Readonly<Record<string, ComponentHelp>> = {
   encryption: {
     fails: 'nothing',
     remedy:
-      'Check that the folder of the local store can be written and has space: this node has no keys of WireGuard, and reaches no node that encrypts.',
+      'Without a session: open the UDP ports of wireguardPort, and the next one, between the nodes; netctl encryption names both ends. Without keys: the folder of the local store needs space, and must be writable.',
   },
   addresses: {
     fails: 'nothing',

@@ -53,17 +53,8 @@ async function tellOfBandwidth({ cluster }: Node, egress: string): Promise<void>
   await cluster.put(key, JSON.stringify(model.toJson(value)));
 }
 
-async function tellOfKeys(node: Node, keys: readonly string[]): Promise<void> {
-  await tellOfNode(node, 'node2', { address: '172.16.0.6', id: 2, vpp: '192.168.16.2/24' });
-  const { model } = resources.vppnode;
-  const value = model.canonical({
-    id: 2,
-    name: 'node2',
-    ip_addresses: ['192.168.16.2/24'],
-    wireguard: { port: 51_820, keys: keys.map((public_key) => ({ public_key })) },
-  });
-  await node.cluster.put(vppNode(2), JSON.stringify(model.toJson(value)));
-}
+const tellOfKeys = (node: Node, keys: readonly string[]): Promise<void> =>
+  tellOfNode(node, 'node2', { address: '172.16.0.6', id: 2, vpp: '192.168.16.2/24', keys });
 
 const shows =
   (text: RegExp, component = 'configuration') =>

@@ -68,6 +68,7 @@ describe('GET /contiv/v1/nodes/:name/probe', () => {
     address: '192.168.16.2',
     tunnel: 'vxlan2',
     encryptedBy: [],
+    encryption: undefined,
     whyUnreachable: undefined,
   };
   const deps: NodeProbeDeps = {
@@ -109,7 +110,13 @@ describe('GET /contiv/v1/nodes/:name/probe', () => {
     assert.equal((await ask({}, 'node9')).status, 404);
     assert.equal((await ask({}, 'node1')).status, 404);
     const whyUnreachable = 'it has no address';
-    const none = { address: undefined, tunnel: undefined, encryptedBy: [], whyUnreachable };
+    const none = {
+      address: undefined,
+      tunnel: undefined,
+      encryptedBy: [],
+      encryption: undefined,
+      whyUnreachable,
+    };
     const { body } = await ask({ net: { nodeLink: () => none } });
     assert.deepEqual(body, { node: 'node2', whyUnreachable, paths: [] });
   });

@@ -48,13 +48,21 @@ export async function tellOfNode(
     readonly podCidr?: string;
     readonly id?: number;
     readonly vpp?: string;
+    /** Of WireGuard. */
+    readonly keys?: readonly string[];
   },
 ): Promise<void> {
   const addresses = [{ type: 'NodeInternalIP' as const, address: is.address }];
   const value = nodeModel.canonical({ name, addresses, pod_CIDR: is.podCidr ?? '' });
   await put(node, resources.node, value);
   if (is.id === undefined) return;
-  const record = vppNodeModel.canonical({ id: is.id, name, ip_addresses: [is.vpp ?? ''] });
+  const keys = is.keys?.map((public_key) => ({ public_key }));
+  const record = vppNodeModel.canonical({
+    id: is.id,
+    name,
+    ip_addresses: [is.vpp ?? ''],
+    ...(keys && { wireguard: { port: 51_820, keys } }),
+  });
   await put(node, resources.vppnode, record);
 }
 

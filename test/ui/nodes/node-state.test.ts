@@ -17,6 +17,7 @@ const reached: NodeDocument = {
     kind: 'tunnel',
     address: '192.168.16.2',
     whyUnreachable: null,
+    encryption: null,
     values: { state: 'CONFIGURED', total: 9, faults: [] },
   },
   sessions: [],

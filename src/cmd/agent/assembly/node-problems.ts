@@ -2,6 +2,7 @@ import type { Clock } from '#infra/clock/clock.ts';
 import type { StatusCheck } from '#infra/status/status.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import type { KubeState } from '#plugins/controller/api/event-handler.ts';
+import type { EncryptionStatus } from '#plugins/ipv4net/encryption-status.ts';
 import { podIdText } from '#plugins/podmanager/api.ts';
 import type { Plugins } from '../plugins.ts';
 import { someOf } from './some-of.ts';
@@ -10,6 +11,7 @@ import { someOf } from './some-of.ts';
 const REFLECTION_LIMIT_MS = 60_000;
 
 export interface NodeProblemDeps extends Pick<Plugins, 'ipam' | 'ipv4net' | 'pods'> {
+  readonly encryption: Pick<EncryptionStatus, 'problem'>;
   readonly kubeState: () => KubeState;
   readonly clock: Clock;
 }
@@ -17,11 +19,11 @@ export interface NodeProblemDeps extends Pick<Plugins, 'ipam' | 'ipv4net' | 'pod
 /** Causes for which new pods of this node do not work, or will not: the status names them, and nothing fails. */
 export function registerNodeProblems(
   status: StatusCheck,
-  { ipam, ipv4net, pods, kubeState, clock }: NodeProblemDeps,
+  { ipam, ipv4net, encryption, pods, kubeState, clock }: NodeProblemDeps,
 ): void {
   status.registerProblem('mtu', 'none', () => ipv4net.mtuProblem());
   status.registerProblem('source-nat', 'none', () => ipv4net.natProblem());
-  status.registerProblem('encryption', 'none', () => ipv4net.keyProblem());
+  status.registerProblem('encryption', 'none', () => encryption.problem());
   status.registerProblem('addresses', 'none', () => {
     const full = ipam.usage().filter(({ allocated, capacity }) => allocated >= capacity);
     if (full.length === 0) return undefined;

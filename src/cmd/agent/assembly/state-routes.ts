@@ -5,7 +5,9 @@ import { metricsRoute } from '#infra/metrics/routes.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import { schedulerRoutes } from '#kvscheduler/rest/scheduler-routes.ts';
 import { IpamMetrics } from '#plugins/ipam/metrics.ts';
+import { EncryptionMetrics } from '#plugins/ipv4net/encryption-metrics.ts';
 import { encryptionRoutes } from '#plugins/ipv4net/encryption-routes.ts';
+import { EncryptionStatus } from '#plugins/ipv4net/encryption-status.ts';
 import { podRoutes } from '#plugins/ipv4net/pod-routes.ts';
 import { ipamRoutes } from '#plugins/ipv4net/routes.ts';
 import { NodeSyncMetrics } from '#plugins/nodesync/metrics.ts';
@@ -57,10 +59,21 @@ export function stateRoutes(
   new IpamMetrics(registry, ipam);
   new PolicyMetrics(registry, policies);
   if (environment.socketTable !== undefined) new SocketServiceMetrics(registry, services);
+  const sessions = () => vpp.wireguardSessions.sessions();
+  const encryptionStatus = new EncryptionStatus({ nodeName: label, nodes, net, sessions, clock });
+  const encryption = {
+    ownKeys: south.ownKeys,
+    net,
+    status: encryptionStatus,
+    lifetime: settings.contiv.wireguardKeyLifetime,
+    clock,
+  };
+  const encryptionMetrics = new EncryptionMetrics(registry, encryption);
   registerFeatureProblems(status, plugins);
   registerNodeProblems(status, {
     ipam,
     ipv4net: net,
+    encryption: encryptionStatus,
     pods,
     kubeState: () => controller.kubeState,
     clock,
@@ -86,11 +99,7 @@ export function stateRoutes(
       ownersOf: (key) => controller.ownersOf(key),
     }),
     ...ipamRoutes({ nodes, ipam, net }),
-    ...encryptionRoutes({
-      ownKeys: south.ownKeys,
-      net,
-      lifetime: settings.contiv.wireguardKeyLifetime,
-    }),
+    ...encryptionRoutes(encryption),
     ...podRoutes({
       pods,
       ipam,
@@ -106,7 +115,7 @@ export function stateRoutes(
       nodes,
       net,
       values,
-      sessions: () => vpp.wireguardSessions.sessions(),
+      sessions,
       samples: interfaceStats.samples,
       clock,
     }),
@@ -176,6 +185,7 @@ export function stateRoutes(
     metricsRoute('/metrics', registry, clock, async () => {
       await vpp.metrics.refresh();
       await interfaceStats.refresh();
+      await encryptionMetrics.refresh();
     }),
     ...interfaceStats.routes,
   ];

@@ -5,6 +5,7 @@ import type { NodeDocument, NodeList } from '#documents/nodes.ts';
 import { useDocument } from '../../agent/use-document.ts';
 import { Badge, ValueStateBadge } from '../../components/badge.tsx';
 import { Loading } from '../../components/loading.tsx';
+import { utcText } from '../../components/times.ts';
 import { href } from '../../location.ts';
 import { TrafficCharts } from '../../traffic/charts.tsx';
 import { CountersTable } from '../../traffic/counters-table.tsx';
@@ -42,6 +43,7 @@ function Found({ list, name }: { readonly list: NodeList; readonly name: string 
   return (
     <>
       <Facts node={node} />
+      {node.sessions.length > 0 && <Sessions sessions={node.sessions} />}
       {node.tunnel && <Tunnel node={node} tunnel={node.tunnel} problem={list.countersError} />}
       <Faults node={node} />
     </>
@@ -49,7 +51,7 @@ function Found({ list, name }: { readonly list: NodeList; readonly name: string 
 }
 
 function Facts({ node }: { readonly node: NodeDocument }) {
-  const { id, vppAddresses, managementAddresses, podCidr, problems, link, tunnel } = node;
+  const { id, vppAddresses, managementAddresses, podCidr, problems, link } = node;
   const { tone, text, reason } = nodeState(node);
   return (
     <dl class="facts">
@@ -83,11 +85,66 @@ function Facts({ node }: { readonly node: NodeDocument }) {
         <>
           <dt>Reached</dt>
           <dd>
-            at {link.address} {tunnel ? 'through a VXLAN tunnel' : 'by routes, without an overlay'}
+            at {link.address} {wayText(node)}
           </dd>
         </>
       )}
     </dl>
+  );
+}
+
+function wayText({ link, tunnel }: NodeDocument): string {
+  if (tunnel) {
+    const inClearText = link?.encryption === 'clear-text' ? ', in clear text' : '';
+    return `through a VXLAN tunnel${inClearText}`;
+  }
+  return link?.encryption === 'encrypted'
+    ? 'encrypted by WireGuard'
+    : 'by routes, without an overlay';
+}
+
+function Sessions({ sessions }: Pick<NodeDocument, 'sessions'>) {
+  return (
+    <section>
+      <h3>Sessions of WireGuard</h3>
+      <table>
+        <caption>
+          One for each of the two keys of a node; connections are divided between them
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">Interface</th>
+            <th scope="col">State</th>
+            <th scope="col">Since</th>
+            <th scope="col">Packets take it</th>
+            <th scope="col">Key of the node</th>
+          </tr>
+        </thead>
+        <tbody>
+          {sessions.map(({ interface: name, publicKey, isUsed, isEstablished, since }) => (
+            <tr key={name}>
+              <th scope="row">
+                <a href={href('values', { key: `config/vpp/v2/interfaces/${name}` })}>
+                  <code>{name}</code>
+                </a>
+              </th>
+              <td>
+                <Badge tone={isEstablished ? 'good' : 'bad'}>
+                  {isEstablished ? 'established' : 'none'}
+                </Badge>
+              </td>
+              <td>
+                <time dateTime={since}>{utcText(since)}</time>
+              </td>
+              <td>{isUsed ? 'yes' : 'no'}</td>
+              <td>
+                <code>{publicKey}</code>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
   );
 }
 
