@@ -264,7 +264,7 @@ async function measureAgent(etcd: EtcdServer, duration: number, print: Print): P
   }
 }
 
-/** What the reports say together. */
+/** Sum of the reports. */
 class Cost {
   events = 0;
   transactions = 0;

@@ -18,7 +18,14 @@ import {
   renderChart,
   renderManifest,
 } from '../../scripts/lib/deploy/chart.ts';
-import { configFiles, FolderOfFiles, find, objectsOf } from './support/objects.ts';
+import {
+  configFiles,
+  FolderOfFiles,
+  find,
+  type KubernetesObject,
+  objectsOf,
+  podSpec,
+} from './support/objects.ts';
 import { valueSets } from './support/value-sets.ts';
 
 const limits = { skip: withoutKubeClients('helm'), timeout: 120_000 };
@@ -63,6 +70,44 @@ describe('Helm chart', limits, () => {
     ] as const)
       for (const [file, text] of Object.entries(configFiles(objects, find(objects, kind, name))))
         assert.notDeepEqual(Object.keys(parse(text) ?? {}), [], `${file}: leave it out`);
+  });
+
+  it('connects the agents to the proxies, and the proxies and contiv-ksr to etcd', () => {
+    const endpoints = (values: object) => {
+      const objects = objectsOf(renderChart({ etcd: { proxies: 2, ...values } }));
+      /** Of a program with a configuration file, which precedes the variable. */
+      const listed = (kind: string, name: string) => {
+        const workload = find(objects, kind, name);
+        const { endpoints } = parse(configFiles(objects, workload)['etcd.conf'] ?? '');
+        return endpoints ?? [variable(workload)];
+      };
+      const proxy = find(objects, 'Deployment', 'contiv-etcd-proxy');
+      const flag = podSpec(proxy).containers[0]!.command.find((word) => word.includes('endpoints'));
+      return [
+        listed('DaemonSet', 'contiv-vswitch'),
+        flag?.replace('$(ETCD_ENDPOINTS)', variable(proxy) ?? ''),
+        listed('Deployment', 'contiv-ksr'),
+      ];
+    };
+    const variable = (workload: KubernetesObject) =>
+      podSpec(workload)
+        .containers.at(-1)!
+        .env.find(({ name }) => name === 'ETCD_ENDPOINTS')?.value;
+    assert.deepEqual(endpoints({}), [
+      ['$(HOST_IP):32380'],
+      '--endpoints=$(HOST_IP):32379',
+      ['$(HOST_IP):32379'],
+    ]);
+    assert.deepEqual(endpoints({ address: '10.0.0.1', proxyEndpoints: ['10.0.0.2:12382'] }), [
+      ['10.0.0.2:12382'],
+      '--endpoints=10.0.0.1:12379',
+      ['10.0.0.1:12379'],
+    ]);
+    assert.deepEqual(endpoints({ enabled: false, endpoints: ['a:1', 'b:2'] }), [
+      ['$(HOST_IP):32380'],
+      '--endpoints=a:1,b:2',
+      ['a:1', 'b:2'],
+    ]);
   });
 
   it('installs a CNI configuration that contiv-cni accepts, with external IPAM if it is set', () => {
@@ -117,6 +162,11 @@ describe('Helm chart', limits, () => {
       'generated certificates without a cluster',
       { etcd: { address: '10.0.0.1', tls: { enabled: true } } },
       /etcd\.tls\.secretName: required where helm cannot look into the cluster/,
+    ],
+    [
+      'proxies with TLS whose addresses no certificate can have',
+      { etcd: { address: '10.0.0.1', tls: { enabled: true, secretName: 'x' }, proxies: 2 } },
+      /etcd\.proxies: with TLS name the addresses of the proxies/,
     ],
   ] as const)
     it(`refuses ${what}`, () => {

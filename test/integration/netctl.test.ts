@@ -13,7 +13,8 @@ import { NetctlProgram } from '#test/netctl/support/program.ts';
 import { programFile } from '#test/support/program-command.ts';
 import { withoutProgram } from '#test/support/requirements.ts';
 import { until } from '#test/support/wait.ts';
-import { EtcdServer, freePort } from './support/etcd-server.ts';
+import { EtcdServer } from './support/etcd-server.ts';
+import { freePort } from './support/free-port.ts';
 
 const agentMain = programFile('agent');
 /** It needs some seconds of CPU, of which a busy machine gives little. */

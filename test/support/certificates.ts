@@ -6,6 +6,8 @@ export interface CertificateOptions {
   readonly names?: string;
   /** Days until it expires; 0: within a second. Default 2. */
   readonly days?: number;
+  /** Default: the name; empty: none. */
+  readonly commonName?: string;
 }
 
 /** Makes `<name>.key` and `<name>.crt` for localhost; an authority signs itself. */
@@ -13,11 +15,16 @@ export function makeCertificate(
   folder: string,
   name: string,
   authority: string,
-  { names = 'DNS:localhost', days = 2 }: CertificateOptions = {},
+  { names = 'DNS:localhost', days = 2, commonName = name }: CertificateOptions = {},
 ): void {
   const file = (extension: string) => join(folder, `${name}.${extension}`);
   const run = (...args: string[]) => execFileSync('openssl', args, { stdio: 'ignore' });
-  const subject = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=${names}`];
+  const subject = [
+    '-subj',
+    commonName === '' ? '/' : `/CN=${commonName}`,
+    '-addext',
+    `subjectAltName=${names}`,
+  ];
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
   const own = [...key, ...subject, '-keyout', file('key')];
   if (name === authority) {

@@ -2,7 +2,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EtcdProxy, EtcdServer } from '#test/integration/support/etcd-server.ts';
+import type { EtcdProxy } from '#test/integration/support/etcd-proxy.ts';
+import type { EtcdServer } from '#test/integration/support/etcd-server.ts';
 import { cpuSecondsOf } from '#test/integration/support/process-cpu.ts';
 import type { LightAgentsArgs, LightAgentsState } from './messages.ts';
 

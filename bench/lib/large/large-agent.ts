@@ -121,7 +121,7 @@ class Stretches {
     return longestMs;
   }
 
-  /** What was done until now does not count. */
+  /** Leaves out the time until now. */
   skip(): void {
     this.#cpu = threadMs();
   }

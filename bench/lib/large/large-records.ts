@@ -128,7 +128,7 @@ export function policyRecord(policy: number, port = 8080): LargeRecord {
   return reflectedRecord('NetworkPolicy', { ...object, spec: { ...object.spec, ingress } });
 }
 
-/** What the agent of a node writes; the first node has the last ID. */
+/** Record of the agent of a node; the first node has the last ID. */
 export function vppNodeRecord(node: number): readonly [string, string] {
   const id = node === 0 ? NODES : node;
   const value = vppNodeModel.canonical({

@@ -82,12 +82,13 @@ export function valuesSchema(documents: readonly ConfigDocument[]): Schema {
 }
 
 function etcdSchema(): Schema {
+  const endpoints = {
+    type: 'array',
+    items: { type: 'string', pattern: '^(\\[[0-9a-fA-F:.]+\\]|[^:/\\s]+):[0-9]+$' },
+  };
   return object({
     enabled: flag,
-    endpoints: {
-      type: 'array',
-      items: { type: 'string', pattern: '^(\\[[0-9a-fA-F:.]+\\]|[^:/\\s]+):[0-9]+$' },
-    },
+    endpoints,
     image,
     nodeSelector,
     address: { type: 'string', pattern: '^[^/\\[\\]\\s]*$' },
@@ -96,6 +97,10 @@ function etcdSchema(): Schema {
     persistentVolume: object({ enabled: flag, storageClassName: text, size: quantity }),
     tls: object({ enabled: flag, secretName: text }),
     resources,
+    proxies: { type: 'integer', minimum: 0 },
+    proxyEndpoints: endpoints,
+    proxyNodeSelector: nodeSelector,
+    proxyResources: resources,
   });
 }
 

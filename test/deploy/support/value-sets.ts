@@ -25,6 +25,20 @@ export const valueSets: readonly ValueSet[] = [
       },
     },
   },
+  { title: 'proxies before etcd', values: { etcd: { proxies: 20 } } },
+  {
+    title: 'proxies with TLS before an etcd outside of the cluster',
+    values: {
+      etcd: {
+        enabled: false,
+        endpoints: ['etcd1.example:2379', 'etcd2.example:2379'],
+        tls: { enabled: true, secretName: 'etcd-secrets' },
+        proxies: 2,
+        proxyEndpoints: ['10.0.0.11:12382', '10.0.0.12:12382'],
+        proxyNodeSelector: { 'example.org/etcd-proxy': '' },
+      },
+    },
+  },
   {
     title: 'etcd on a persistent volume',
     values: { etcd: { persistentVolume: { enabled: true, storageClassName: 'local' } } },

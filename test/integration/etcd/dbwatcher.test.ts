@@ -47,7 +47,7 @@ describe('dbwatcher on etcd', { skip: withoutEtcd(), timeout: 300_000 }, () => {
     await rm(folder, { recursive: true });
   });
 
-  function startWatcher(port = server.port): void {
+  function startWatcher(port: number | readonly number[] = server.ports): void {
     cluster = server.store(port);
     loop = new RecordingLoop();
     watcher = createDbWatcher({
@@ -117,13 +117,13 @@ describe('dbwatcher on etcd', { skip: withoutEtcd(), timeout: 300_000 }, () => {
     // Longer history than here: revisions alone would not show the difference.
     for (let at = 0; at < 300; at++)
       await there.put(namespaceKey('elsewhere'), namespaceText('elsewhere', `${at}`));
-    const link = await FaultyLink.start(server.port);
+    const link = await FaultyLink.start(server.ports);
     await watcher.close();
     await cluster.close();
     startWatcher(link.port);
     assert.deepEqual(await next(), [WHOLE_RESYNC]);
     await until(() => watcher.status.watching);
-    link.target = other.port;
+    link.target = other.ports;
     link.cut();
     assert.deepEqual(await next(), ['resync remote: k8s/namespace/elsewhere']);
     await until(() => watcher.status.watching);

@@ -22,7 +22,7 @@ for (const [etcd, route] of Object.entries(etcdRoutes))
     const stores: EtcdStore[] = [];
     const stopping: AbortController[] = [];
     before(async () => {
-      server = await EtcdServer.startWith(route);
+      server = await EtcdServer.startWith({ route });
     });
     after(() => server.close());
     beforeEach(() => {

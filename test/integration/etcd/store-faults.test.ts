@@ -66,14 +66,14 @@ for (const [name, route] of Object.entries(etcdRoutes))
     const watches: Watch[] = [];
 
     before(async () => {
-      server = await EtcdServer.startWith(route);
+      server = await EtcdServer.startWith({ route });
     });
     after(() => server.close());
     beforeEach(async () => {
       prefix = `/faults/${tests++}/`;
-      link = await FaultyLink.start(server.port);
+      link = await FaultyLink.start(server.ports);
       store = server.store(link.port);
-      direct = server.store(server.port, 60_000);
+      direct = server.store(server.ports, 60_000);
     });
     afterEach(async () => {
       for (const watch of watches.splice(0)) watch.close();
@@ -271,7 +271,7 @@ for (const [name, route] of Object.entries(etcdRoutes))
       link.cut();
       await server.wipe();
       await server.run();
-      const other = server.store(server.port, 60_000);
+      const other = server.store(server.ports, 60_000);
       for (let from = 0; from < 6000; from += 50)
         await Promise.all(
           Array.from({ length: 50 }, (_, at) => other.put(`${prefix}${at % 7}`, `${at}`)),

@@ -12,7 +12,9 @@ import { systemClock } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { makeCertificate } from '#test/support/certificates.ts';
 import { withoutEtcd, withoutEtcdctl, withoutOpenssl } from '#test/support/requirements.ts';
-import { EtcdServer } from '../support/etcd-server.ts';
+import { EtcdServer, etcdRoute } from '../support/etcd-server.ts';
+
+const isBehindProxies = etcdRoute === 'proxies';
 
 describe('EtcdStore over TLS', {
   skip: withoutEtcd() || withoutOpenssl(),
@@ -26,12 +28,21 @@ describe('EtcdStore over TLS', {
     folder = await mkdtemp(join(tmpdir(), 'etcd-tls-'));
     for (const name of ['ca', 'server', 'client', 'root']) makeCertificate(folder, name, 'ca');
     makeCertificate(folder, 'stranger', 'stranger');
-    server = await EtcdServer.start(
-      `--cert-file=${file('server.crt')}`,
-      `--key-file=${file('server.key')}`,
-      `--trusted-ca-file=${file('ca.crt')}`,
-      '--client-cert-auth',
-    );
+    // the proxy does not start with one that has a common name
+    makeCertificate(folder, 'proxy', 'ca', { commonName: '' });
+    server = await EtcdServer.startWith({
+      flags: [
+        `--cert-file=${file('server.crt')}`,
+        `--key-file=${file('server.key')}`,
+        `--trusted-ca-file=${file('ca.crt')}`,
+        '--client-cert-auth',
+      ],
+      proxyFlags: [
+        `--cacert=${file('ca.crt')}`,
+        `--cert=${file('proxy.crt')}`,
+        `--key=${file('proxy.key')}`,
+      ],
+    });
     const store = storeWith({ caFile: file('ca.crt'), ...own('client') });
     while ((await store.probe().catch((error) => error)) !== undefined) await systemClock.sleep(20);
     await store.close();
@@ -46,7 +57,7 @@ describe('EtcdStore over TLS', {
   }
 
   function storeWith(tls: EtcdTlsOptions): EtcdStore {
-    const endpoints = [`https://localhost:${server.port}`];
+    const endpoints = server.ports.map((port) => `https://localhost:${port}`);
     return new EtcdStore({ endpoints, tls, operationTimeoutMs: 2000 }, systemClock);
   }
 
@@ -91,15 +102,18 @@ describe('EtcdStore over TLS', {
       await store.close();
     });
 
-  describe('for a user with rights to one prefix', { skip: withoutEtcdctl() }, () => {
-    const etcdctl = (...args: string[]) =>
-      execFileSync('etcdctl', [
-        `--endpoints=https://localhost:${server.port}`,
-        `--cacert=${file('ca.crt')}`,
-        `--cert=${file('root.crt')}`,
-        `--key=${file('root.key')}`,
-        ...args,
-      ]);
+  const etcdctl = (...args: string[]) =>
+    execFileSync('etcdctl', [
+      `--endpoints=https://localhost:${server.memberPorts[0]}`,
+      `--cacert=${file('ca.crt')}`,
+      `--cert=${file('root.crt')}`,
+      `--key=${file('root.key')}`,
+      ...args,
+    ]);
+
+  describe('for a user with rights to one prefix', {
+    skip: withoutEtcdctl() || (isBehindProxies && 'etcd sees the certificate of the proxy'),
+  }, () => {
     before(() => {
       for (const name of ['root', 'client']) etcdctl('user', 'add', name, '--no-password');
       etcdctl('role', 'add', 'one-prefix');
@@ -135,6 +149,22 @@ describe('EtcdStore over TLS', {
       await leadership.resign();
       await store.close();
     });
+  });
+
+  it('is refused by an etcd with users behind a proxy, which has no name', {
+    skip: withoutEtcdctl() || (!isBehindProxies && 'no proxy'),
+  }, async () => {
+    etcdctl('user', 'add', 'root', '--no-password');
+    etcdctl('user', 'grant-role', 'root', 'root');
+    etcdctl('auth', 'enable');
+    const store = storeWith({ caFile: file('ca.crt'), ...own('client') });
+    try {
+      await assert.rejects(store.put('a', '1'), StoreRefusedError);
+      await assert.rejects(store.list('a'), StoreRefusedError);
+    } finally {
+      await store.close();
+      etcdctl('auth', 'disable');
+    }
   });
 
   it('accepts any certificate with insecureSkipVerify', async () => {

@@ -7,14 +7,16 @@ import { EtcdStore } from '#datastore/etcd/store.ts';
 import { systemClock } from '#infra/clock/system.ts';
 import { compliance, Listener } from '#test/datastore/compliance.ts';
 import { declareUnless, withoutEtcd } from '#test/support/requirements.ts';
-import { EtcdServer, etcdRoutes, freePort } from '../support/etcd-server.ts';
+import { EtcdServer, etcdRoutes } from '../support/etcd-server.ts';
+import { freePort } from '../support/free-port.ts';
 
 await declareUnless(withoutEtcd(), 'KvStore on etcd', () => {
   for (const [name, route] of Object.entries(etcdRoutes))
     compliance(name, async () => {
-      const server = await EtcdServer.startWith(route);
+      const server = await EtcdServer.startWith({ route });
       return {
-        open: async () => server.store(),
+        // load of the machine must not fail a call
+        open: async () => server.store(server.ports, 20_000),
         compact: () => server.compact(),
         close: () => server.close(),
       };
@@ -26,7 +28,7 @@ for (const [name, route] of Object.entries(etcdRoutes))
     let server: EtcdServer;
     let store: KvStore;
     before(async () => {
-      server = await EtcdServer.startWith(route);
+      server = await EtcdServer.startWith({ route });
       store = server.store();
     });
     after(async () => {

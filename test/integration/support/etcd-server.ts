@@ -1,43 +1,72 @@
-/** An etcd on loopback, in a folder of its own, and an `etcd grpc-proxy` before it if a suite asks for it. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Etcd3 } from 'etcd3';
+/**
+ * An etcd on loopback as clients see it: one process, a cluster of three, or one behind `etcd grpc-proxy`. The variable
+ * ETCD_TOPOLOGY selects for all suites.
+ */
 import { EtcdStore } from '#datastore/etcd/store.ts';
 import { systemClock } from '#infra/clock/system.ts';
-import { resume, suspend } from './suspend.ts';
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}
+import { EtcdMember } from './etcd-member.ts';
+import { EtcdProxy } from './etcd-proxy.ts';
+import { freePort } from './free-port.ts';
 
 /** Another process may take a port before etcd binds it. */
 const ATTEMPTS = 5;
 
+interface Topology {
+  readonly members: 1 | 3;
+  readonly proxies: 0 | 1 | 2;
+}
+
+const topologies = {
+  direct: { members: 1, proxies: 0 },
+  proxy: { members: 1, proxies: 1 },
+  three: { members: 3, proxies: 0 },
+  proxies: { members: 1, proxies: 2 },
+} as const satisfies Record<string, Topology>;
+
+export type EtcdRoute = keyof typeof topologies;
+
+/** By the value of ETCD_TOPOLOGY. */
+const routesOf: Readonly<Record<string, Readonly<Record<string, EtcdRoute>>>> = {
+  one: { etcd: 'direct', 'etcd grpc-proxy': 'proxy' },
+  three: { 'etcd of three members': 'three' },
+  proxies: { 'etcd behind two proxies': 'proxies' },
+};
+
+function selectedRoutes(): Readonly<Record<string, EtcdRoute>> {
+  const name = process.env['ETCD_TOPOLOGY'] || 'one';
+  const selected = routesOf[name];
+  if (!selected) throw new Error(`ETCD_TOPOLOGY=${name} is none of ${Object.keys(routesOf)}`);
+  return selected;
+}
+
 /** Ways from a client to etcd: the suites of the store run with each. */
-export const etcdRoutes = { etcd: 'direct', 'etcd grpc-proxy': 'proxy' } as const;
+export const etcdRoutes = selectedRoutes();
+
+/** That of the suites that run with one. */
+export const etcdRoute = Object.values(etcdRoutes)[0]!;
+
+export interface EtcdServerOptions {
+  readonly route?: EtcdRoute;
+  /** Of etcd; those of TLS that the proxies have, too, are passed on to them. */
+  readonly flags?: readonly string[];
+  /** Of the proxies alone: with what they connect to etcd. */
+  readonly proxyFlags?: readonly string[];
+}
+
+/** Flags of the side of a server, which etcd and its proxy share. */
+const SHARED_FLAGS = /^--(cert-file|key-file|trusted-ca-file)=/;
 
 export class EtcdServer {
-  /** For clients. */
-  readonly port: number;
-  readonly #serverPort: number;
-  #proxy: EtcdProxy | undefined;
-  readonly #folder: string;
-  readonly #peerPort: number;
-  readonly #flags: () => readonly string[];
-  #process: ChildProcess | undefined;
+  readonly #members: readonly [EtcdMember, ...EtcdMember[]];
+  readonly #proxies: readonly EtcdProxy[];
 
-  static async start(...flags: string[]): Promise<EtcdServer> {
+  static start(...flags: string[]): Promise<EtcdServer> {
+    return EtcdServer.startWith({ flags });
+  }
+
+  static async startWith(options: EtcdServerOptions): Promise<EtcdServer> {
     for (let attempt = 1; ; attempt++) {
-      const server = await EtcdServer.#make(() => flags);
+      const server = await EtcdServer.#make(options);
       try {
         await server.run();
         return server;
@@ -48,240 +77,148 @@ export class EtcdServer {
     }
   }
 
-  static async startWith(route: 'direct' | 'proxy'): Promise<EtcdServer> {
-    if (route === 'direct') return await EtcdServer.start();
-    for (let attempt = 1; ; attempt++) {
-      const server = await EtcdServer.#make(() => [], await freePort());
-      try {
-        server.#proxy = EtcdProxy.start(server.#serverPort, server.port, server.#folder);
-        await server.run();
-        return server;
-      } catch (error) {
-        await server.close();
-        if (attempt === ATTEMPTS) throw error;
-      }
-    }
-  }
-
-  /** Three members of one cluster. */
-  static async startCluster(): Promise<EtcdServer[]> {
-    const members: EtcdServer[] = [];
-    // Evaluated at the start of each member, when all of them are known.
-    const flags = (name: string) => () => [
-      `--name=${name}`,
-      `--initial-cluster=${members.map((each, at) => `m${at}=${each.#peerUrl}`).join(',')}`,
-      '--heartbeat-interval=50',
-      '--election-timeout=500',
-    ];
-    for (let attempt = 1; ; attempt++) {
-      members.length = 0;
-      for (const name of ['m0', 'm1', 'm2']) members.push(await EtcdServer.#make(flags(name)));
-      try {
-        await Promise.all(members.map((each) => each.run()));
-        return members;
-      } catch (error) {
-        for (const each of members) await each.close();
-        if (attempt === ATTEMPTS) throw error;
-      }
-    }
-  }
-
-  static async #make(flags: () => readonly string[], proxyPort?: number): Promise<EtcdServer> {
-    const folder = await mkdtemp(join(tmpdir(), 'etcd-'));
-    return new EtcdServer(folder, await freePort(), await freePort(), flags, proxyPort);
+  static async #make({
+    route = etcdRoute,
+    flags = [],
+    proxyFlags = [],
+  }: EtcdServerOptions): Promise<EtcdServer> {
+    const topology = topologies[route];
+    const members: EtcdMember[] = [];
+    if (topology.members === 1) members.push(await EtcdMember.create({ flags }));
+    else
+      for (const name of ['m0', 'm1', 'm2'])
+        members.push(
+          await EtcdMember.create({
+            name,
+            cluster: () => members.map((member) => [member.name, member] as const),
+            flags,
+          }),
+        );
+    const [first, ...others] = members;
+    const proxies: EtcdProxy[] = [];
+    for (let count = 0; count < topology.proxies; count++)
+      proxies.push(
+        new EtcdProxy({
+          serverPorts: members.map((member) => member.port),
+          port: await freePort(),
+          folder: first!.folder,
+          flags: [...flags.filter((flag) => SHARED_FLAGS.test(flag)), ...proxyFlags],
+        }),
+      );
+    return new EtcdServer([first!, ...others], proxies);
   }
 
   private constructor(
-    folder: string,
-    serverPort: number,
-    peerPort: number,
-    flags: () => readonly string[],
-    proxyPort = serverPort,
+    members: readonly [EtcdMember, ...EtcdMember[]],
+    proxies: readonly EtcdProxy[],
   ) {
-    this.#folder = folder;
-    this.#serverPort = serverPort;
-    this.port = proxyPort;
-    this.#peerPort = peerPort;
-    this.#flags = flags;
+    this.#members = members;
+    this.#proxies = proxies;
+  }
+
+  /** For clients: of the members, or of the proxies before them. */
+  get ports(): readonly number[] {
+    const all = this.#proxies.length > 0 ? this.#proxies : this.#members;
+    return all.map(({ port }) => port);
+  }
+
+  get port(): number {
+    return this.ports[0]!;
+  }
+
+  /** Past the proxies. */
+  get memberPorts(): readonly number[] {
+    return this.#members.map(({ port }) => port);
+  }
+
+  /** @throws if there is none at the moment */
+  leader(): EtcdMember {
+    const found = this.#members.find((member) => member.isLeader());
+    if (!found) throw new Error('no member is the leader');
+    return found;
+  }
+
+  get proxies(): readonly EtcdProxy[] {
+    return this.#proxies;
   }
 
   get pid(): number {
-    return this.#process!.pid!;
+    return this.#members[0].pid;
   }
 
   /** Another proxy before it, which the caller closes. */
   async proxy(): Promise<EtcdProxy> {
-    return EtcdProxy.start(this.#serverPort, await freePort(), this.#folder);
+    const [{ folder }] = this.#members;
+    return new EtcdProxy({ serverPorts: this.memberPorts, port: await freePort(), folder });
   }
 
-  get #peerUrl(): string {
-    return `http://127.0.0.1:${this.#peerPort}`;
-  }
-
-  /** Starts or restarts the process on the data of the folder. */
+  /** Starts those that do not run, on the data of their folders; with TLS they may not answer yet. */
   async run(): Promise<void> {
-    const flags = this.#flags();
-    const secure = flags.some((flag) => flag.startsWith('--cert-file'));
-    const url = `http${secure ? 's' : ''}://127.0.0.1:${this.#serverPort}`;
-    const peer = this.#peerUrl;
-    this.#process = spawn(
-      'etcd',
-      [
-        `--data-dir=${this.#folder}/data`,
-        `--listen-client-urls=${url}`,
-        `--advertise-client-urls=${url}`,
-        `--listen-peer-urls=${peer}`,
-        `--initial-advertise-peer-urls=${peer}`,
-        `--initial-cluster=default=${peer}`,
-        '--heartbeat-interval=10',
-        '--election-timeout=100',
-        ...flags,
-      ],
-      { stdio: 'ignore' },
-    );
-    if (secure) return;
-    const store = this.store();
-    while ((await store.probe().catch((error) => error)) !== undefined) {
-      for (const each of [this.#process, this.#proxy])
-        if (each && each.exitCode !== null)
-          throw new Error(`etcd ended with exit code ${each.exitCode}`);
-      await systemClock.sleep(20);
+    for (const member of this.#members) if (!member.isLaunched) member.launch();
+    if (this.#members[0].isSecure) return;
+    for (const port of this.ports) {
+      const store = this.store(port);
+      while ((await store.probe().catch((error) => error)) !== undefined) {
+        for (const member of this.#members) member.assertRunning();
+        for (const { exitCode } of this.#proxies)
+          if (exitCode !== null) throw new Error(`a proxy ended with exit code ${exitCode}`);
+        await systemClock.sleep(20);
+      }
+      await store.close();
     }
-    await store.close();
   }
 
   /** @param operationTimeoutMs short by default, for tests of time limits */
-  store(port = this.port, operationTimeoutMs = 1000): EtcdStore {
+  store(ports: number | readonly number[] = this.ports, operationTimeoutMs = 1000): EtcdStore {
     return new EtcdStore(
-      { endpoints: [`127.0.0.1:${port}`], operationTimeoutMs, reconnectIntervalMs: 200 },
+      {
+        endpoints: [ports].flat().map((port) => `127.0.0.1:${port}`),
+        operationTimeoutMs,
+        reconnectIntervalMs: 200,
+      },
       systemClock,
     );
   }
 
   async kill(): Promise<void> {
-    const running = this.#process;
-    this.#process = undefined;
-    await end(running);
+    await Promise.all(this.#members.map((member) => member.kill()));
   }
 
-  suspend(): Promise<void> {
-    return suspend(this.#process!.pid!);
+  async suspend(): Promise<void> {
+    await Promise.all(this.#members.map((member) => member.suspend()));
   }
 
   resume(): void {
-    resume(this.#process!.pid!);
+    for (const member of this.#members) member.resume();
   }
 
-  /** Ends the process and deletes the data; `run` starts an empty database. */
+  /** Ends the processes and deletes the data; `run` starts an empty database. */
   async wipe(): Promise<void> {
-    await this.kill();
-    await rm(join(this.#folder, 'data'), { recursive: true, force: true });
+    await Promise.all(this.#members.map((member) => member.wipe()));
   }
 
   /** Writes a backup to a file. @returns the revision of its last change */
   backup(file: string): number {
-    this.#etcdctl('snapshot', 'save', file);
-    const { revision } = JSON.parse(this.#etcdctl('snapshot', 'status', file, '--write-out=json'));
-    return Number(revision);
+    return this.#members[0].backup(file);
   }
 
-  /** Ends the process and replaces the data by a backup; `run` starts it. */
+  /** Ends the processes and replaces the data by a backup; `run` starts them. */
   async restore(file: string): Promise<void> {
-    await this.wipe();
-    this.#etcdctl(
-      'snapshot',
-      'restore',
-      file,
-      `--data-dir=${this.#folder}/data`,
-      '--name=default',
-      `--initial-cluster=default=${this.#peerUrl}`,
-      `--initial-advertise-peer-urls=${this.#peerUrl}`,
-    );
+    for (const member of this.#members) await member.restore(file);
   }
 
-  /** Whether this member is the leader. */
-  isLeader(): boolean {
-    const { leader, header } = this.#status();
-    return leader === header.member_id;
-  }
-
-  /** Revision of the last change of this member. */
+  /** Revision of the last change. */
   revision(): number {
-    return this.#status().header.revision;
-  }
-
-  #status(): { leader: number; header: { member_id: number; revision: number } } {
-    const [{ Status }] = JSON.parse(this.#etcdctl('endpoint', 'status', '--write-out=json'));
-    return Status;
-  }
-
-  #etcdctl(...args: string[]): string {
-    const env = { ...process.env, ETCDCTL_API: '3' };
-    const endpoint = `--endpoints=127.0.0.1:${this.#serverPort}`;
-    const { status, stdout, stderr } = spawnSync('etcdctl', [endpoint, ...args], {
-      env,
-      encoding: 'utf8',
-    });
-    if (status !== 0) throw new Error(`etcdctl ${args.join(' ')}: ${stderr}`);
-    return stdout;
+    return Math.max(...this.#members.map((member) => member.revision()));
   }
 
   /** Compacts the history up to now. */
-  async compact(): Promise<void> {
-    const client = new Etcd3({ hosts: `127.0.0.1:${this.#serverPort}` });
-    const { header } = await client.kv.range({ key: Buffer.from('x') });
-    await client.kv.compact({ revision: header.revision, physical: true });
-    client.close();
+  compact(): Promise<void> {
+    return this.#members[0].compact();
   }
 
   async close(): Promise<void> {
-    await this.#proxy?.close();
-    await this.kill();
-    await rm(this.#folder, { recursive: true, force: true });
+    for (const proxy of this.#proxies) await proxy.close();
+    await Promise.all(this.#members.map((member) => member.close()));
   }
-}
-
-/** An `etcd grpc-proxy` before a server on loopback. */
-export class EtcdProxy {
-  readonly port: number;
-  readonly #process: ChildProcess;
-
-  /** @param folder its working folder */
-  static start(serverPort: number, port: number, folder: string): EtcdProxy {
-    return new EtcdProxy(serverPort, port, folder);
-  }
-
-  private constructor(serverPort: number, port: number, folder: string) {
-    this.port = port;
-    this.#process = spawn(
-      'etcd',
-      [
-        'grpc-proxy',
-        'start',
-        `--endpoints=127.0.0.1:${serverPort}`,
-        `--listen-addr=127.0.0.1:${port}`,
-      ],
-      { stdio: 'ignore', cwd: folder },
-    );
-  }
-
-  get pid(): number {
-    return this.#process.pid!;
-  }
-
-  /** null: it runs. */
-  get exitCode(): number | null {
-    return this.#process.exitCode;
-  }
-
-  close(): Promise<void> {
-    return end(this.#process);
-  }
-}
-
-async function end(running: ChildProcess | undefined): Promise<void> {
-  if (!running || running.exitCode !== null || running.signalCode !== null) return;
-  const exit = once(running, 'exit');
-  running.kill('SIGKILL');
-  await exit;
 }

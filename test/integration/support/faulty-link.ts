@@ -4,8 +4,9 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 
 export class FaultyLink {
   readonly #server: Server;
-  /** Port of the server for new connections. */
-  target: number;
+  /** Port of the server for new connections; of several each takes the next one. */
+  target: number | readonly number[];
+  #turn = 0;
   readonly #pairs = new Set<readonly [Socket, Socket]>();
   /** Closes a connection after this many bytes from the server. */
   cutAfter = Number.POSITIVE_INFINITY;
@@ -22,19 +23,24 @@ export class FaultyLink {
   /** Called with the bytes of a client before they are forwarded. */
   onRequest: ((bytes: Buffer) => void) | undefined;
 
-  static async start(target: number): Promise<FaultyLink> {
+  static async start(target: number | readonly number[]): Promise<FaultyLink> {
     const link = new FaultyLink(target);
     await once(link.#server.listen(0, '127.0.0.1'), 'listening');
     return link;
   }
 
-  private constructor(target: number) {
+  private constructor(target: number | readonly number[]) {
     this.target = target;
-    this.#server = createServer((client) => this.#join(client, this.target));
+    this.#server = createServer((client) => this.#join(client, this.#nextTarget()));
   }
 
   get port(): number {
     return (this.#server.address() as { port: number }).port;
+  }
+
+  #nextTarget(): number {
+    const all = [this.target].flat();
+    return all[this.#turn++ % all.length]!;
   }
 
   /** Closes all connections abruptly. */

@@ -10,7 +10,7 @@ import { Admin } from '@platformatic/kafka';
 import { systemClock } from '#infra/clock/system.ts';
 import { findKafka } from '#test/support/requirements.ts';
 import { until } from '#test/support/wait.ts';
-import { freePort } from './etcd-server.ts';
+import { freePort } from './free-port.ts';
 import { resume, suspend } from './suspend.ts';
 
 /** A JVM on a busy machine. */

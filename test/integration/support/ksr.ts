@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { programCommand, programFile } from '#test/support/program-command.ts';
 import { until } from '#test/support/wait.ts';
 import { Background } from './background.ts';
-import { freePort } from './etcd-server.ts';
+import { freePort } from './free-port.ts';
 
 const main = programFile('ksr');
 

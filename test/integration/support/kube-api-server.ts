@@ -10,7 +10,7 @@ import { join, resolve } from 'node:path';
 import { findKubeProgram } from '#test/support/requirements.ts';
 import { until } from '#test/support/wait.ts';
 import { Background } from './background.ts';
-import { freePort } from './etcd-server.ts';
+import { freePort } from './free-port.ts';
 import { KubeClient } from './kube-client.ts';
 import { kubectl } from './kubectl.ts';
 

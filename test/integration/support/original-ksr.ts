@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findOriginalKsr } from '#test/support/requirements.ts';
 import { Background } from './background.ts';
-import { freePort } from './etcd-server.ts';
+import { freePort } from './free-port.ts';
 
 export class OriginalKsr implements AsyncDisposable {
   readonly #folder = mkdtempSync(join(tmpdir(), 'original-ksr-'));

@@ -74,6 +74,41 @@ imagePullSecrets:
 {{- end }}
 {{- end }}
 
+{{- /* etcd.conf of the agents: the proxies are before etcd, if there are any. */ -}}
+{{- define "contiv.agentEtcdConf" -}}
+{{- $conf := include "contiv.etcdConf" . | fromYaml }}
+{{- if .root.Values.etcd.proxies }}
+{{- $_ := unset $conf "endpoints" }}
+{{- with .root.Values.etcd.proxyEndpoints }}
+{{- $_ := set $conf "endpoints" . }}
+{{- end }}
+{{- end }}
+{{- toYaml $conf }}
+{{- end }}
+
+{{- /* Node port of the proxies. */ -}}
+{{- define "contiv.etcdProxyPort" -}}
+{{ add1 .Values.etcd.nodePort }}
+{{- end }}
+
+{{- /* The etcd before which the proxies are. */ -}}
+{{- define "contiv.etcdProxyTarget" -}}
+{{- if not .Values.etcd.enabled }}{{ join "," .Values.etcd.endpoints }}
+{{- else if .Values.etcd.address }}{{ include "contiv.etcdEndpoint" . }}
+{{- else }}$(ETCD_ENDPOINTS){{ end }}
+{{- end }}
+
+{{- define "contiv.agentEtcdEnv" -}}
+{{- if and .Values.etcd.proxies (not .Values.etcd.proxyEndpoints) }}
+- name: HOST_IP
+  valueFrom: { fieldRef: { fieldPath: status.hostIP } }
+- name: ETCD_ENDPOINTS
+  value: {{ if include "contiv.isIPv6" . }}"[$(HOST_IP)]:{{ include "contiv.etcdProxyPort" . }}"{{ else }}$(HOST_IP):{{ include "contiv.etcdProxyPort" . }}{{ end }}
+{{- else }}
+{{- include "contiv.etcdEnv" . }}
+{{- end }}
+{{- end }}
+
 {{- define "contiv.etcdTlsMount" -}}
 {{- if .Values.etcd.tls.enabled }}
 - { name: etcd-tls, mountPath: /etc/contiv-etcd-tls, readOnly: true }

@@ -8,7 +8,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { KvStore } from '#datastore/api.ts';
-import { EtcdStore } from '#datastore/etcd/store.ts';
 import { seededRandom } from '#infra/clock/manual.ts';
 import { systemClock } from '#infra/clock/system.ts';
 import { type Logger, silentLogger } from '#infra/log/log.ts';
@@ -42,7 +41,8 @@ export class WatcherTestbed {
     cutReplays: 0,
     lost: new Map(),
   };
-  readonly #members: readonly EtcdServer[];
+  readonly #server: EtcdServer;
+  /** One to each endpoint. */
   readonly #links: readonly FaultyLink[];
   readonly #folder: string;
   readonly #recorder = new EventRecorder();
@@ -53,12 +53,12 @@ export class WatcherTestbed {
   readonly #direct: KvStore;
   readonly #watcher: DbWatcher;
 
-  /** @param members one, or three of one cluster */
+  /** @param members 1: what ETCD_TOPOLOGY says; 3: of one cluster */
   static async start(members: 1 | 3): Promise<WatcherTestbed> {
-    const servers = members === 1 ? [await EtcdServer.start()] : await EtcdServer.startCluster();
-    const links = await Promise.all(servers.map(({ port }) => FaultyLink.start(port)));
+    const server = await EtcdServer.startWith(members === 3 ? { route: 'three' } : {});
+    const links = await Promise.all(server.ports.map((port) => FaultyLink.start(port)));
     const folder = await mkdtemp(join(tmpdir(), 'watcher-testbed-'));
-    const ground = new WatcherTestbed(servers, links, folder);
+    const ground = new WatcherTestbed(server, links, folder);
     try {
       await ground.#writer.awaitWrites(10);
       await ground.#untilSettled();
@@ -69,23 +69,14 @@ export class WatcherTestbed {
     }
   }
 
-  private constructor(members: EtcdServer[], links: FaultyLink[], folder: string) {
-    this.#members = members;
+  private constructor(server: EtcdServer, links: readonly FaultyLink[], folder: string) {
+    this.#server = server;
     this.#links = links;
     this.#folder = folder;
-    const store = (ports: readonly { readonly port: number }[], operationTimeoutMs = 1000) =>
-      new EtcdStore(
-        {
-          endpoints: ports.map(({ port }) => `127.0.0.1:${port}`),
-          operationTimeoutMs,
-          reconnectIntervalMs: 200,
-        },
-        systemClock,
-      );
-    this.#reference = new ReferenceWatch(members.map(({ port }) => port));
-    this.#writer = new ContinuousWriter(store(members, 3000));
-    this.#direct = store(members, LIMIT_MS);
-    this.#cluster = store(links);
+    this.#reference = new ReferenceWatch(server.memberPorts);
+    this.#writer = new ContinuousWriter(server.store(server.ports, 3000));
+    this.#direct = server.store(server.ports, LIMIT_MS);
+    this.#cluster = server.store(links.map(({ port }) => port));
     this.#watcher = createDbWatcher({
       loop: this.#recorder,
       cluster: this.#cluster,
@@ -110,106 +101,112 @@ export class WatcherTestbed {
     await this.#writer.close();
     await this.#reference.close();
     for (const store of [this.#cluster, this.#direct]) await store.close();
-    for (const each of [...this.#links, ...this.#members]) await each.close();
+    for (const each of [...this.#links, this.#server]) await each.close();
     await rm(this.#folder, { recursive: true });
   }
 
   /** Kills etcd under the writer and restarts it. */
   kill(): Promise<void> {
-    return this.#round(async ([member]) => {
+    return this.#round(async (server) => {
       const { failures } = this.#writer;
-      await member.kill();
+      await server.kill();
       await until('a write fails', () => this.#writer.failures > failures);
-      await member.run();
+      await server.run();
     });
   }
 
   /** Suspends and resumes etcd. */
   stop(): Promise<void> {
-    return this.#round(async ([member]) => {
+    return this.#round(async (server) => {
       const { failures } = this.#writer;
-      await member.suspend();
+      await server.suspend();
       await until('a write fails', () => this.#writer.failures > failures);
-      member.resume();
+      server.resume();
     });
   }
 
   /** Compacts the history while the watcher is disconnected. */
   compact(): Promise<void> {
-    return this.#round(async ([member], [link]) => {
+    return this.#round(async (server) => {
       const { resyncs } = this.#recorder;
-      link.closed = true;
-      link.cut();
+      this.#cutLinks();
       await this.#writer.awaitWrites(30);
       await this.#untilReferenceCaughtUp();
-      await member.compact();
+      await server.compact();
       await this.#writer.awaitWrites(5);
-      link.closed = false;
+      this.#openLinks();
       await until('a resync', () => this.#recorder.resyncs > resyncs);
     });
   }
 
   /** Restores etcd from an older backup. */
   restore(): Promise<void> {
-    return this.#round(async ([member], [link]) => {
+    return this.#round(async (server) => {
       const { resyncs } = this.#recorder;
       const file = join(this.#folder, `backup-${this.counts.rounds}`);
-      const revision = member.backup(file);
+      const revision = server.backup(file);
       await this.#writer.awaitWrites(30);
-      link.closed = true;
-      link.cut();
+      this.#cutLinks();
       await this.#untilReferenceCaughtUp();
-      await member.kill();
+      await server.kill();
       assertCompleteAndOrdered(this.#recorder.sessions, this.#reference);
       this.#recorder.expectResync();
-      await member.restore(file);
+      await server.restore(file);
       this.#reference.rollBack(revision);
-      await member.run();
+      await server.run();
       await this.#writer.awaitWrites(5);
-      link.closed = false;
+      this.#openLinks();
       await until('a resync', () => this.#recorder.resyncs > resyncs);
     });
   }
 
   /** Breaks the connection repeatedly in the middle of a long replay. */
   cut(): Promise<void> {
-    return this.#round(async (_members, [link]) => {
-      link.closed = true;
-      link.cut();
+    return this.#round(async () => {
+      this.#cutLinks();
       await this.#writer.burst(2500, this.#direct);
       // Enough for one message of the replay: etcd puts a thousand revisions into each.
-      link.cutAfter = 200_000;
-      link.closed = false;
-      const { connections } = link;
-      await until('three connections', () => link.connections >= connections + 3);
+      for (const link of this.#links) link.cutAfter = 200_000;
+      this.#openLinks();
+      const connections = this.#connections;
+      await until('three connections', () => this.#connections >= connections + 3);
       this.counts.cutReplays++;
-      link.cutAfter = Number.POSITIVE_INFINITY;
+      for (const link of this.#links) link.cutAfter = Number.POSITIVE_INFINITY;
     });
   }
 
   /** Kills and restarts the leader of three members. */
   loseLeader(): Promise<void> {
-    return this.#round(async (members) => {
-      const leader = members.find((each) => each.isLeader())!;
+    return this.#round(async (server) => {
+      const leader = server.leader();
       await leader.kill();
       await this.#writer.awaitWrites(30);
-      await leader.run();
+      await server.run();
     });
   }
 
-  async #round(
-    inject: (
-      members: readonly [EtcdServer, ...EtcdServer[]],
-      links: readonly [FaultyLink, ...FaultyLink[]],
-    ) => Promise<void>,
-  ): Promise<void> {
-    const [member, ...members] = this.#members;
-    const [link, ...links] = this.#links;
+  async #round(inject: (server: EtcdServer) => Promise<void>): Promise<void> {
     await this.#writer.awaitWrites(10);
-    await inject([member!, ...members], [link!, ...links]);
+    await inject(this.#server);
     await this.#writer.awaitWrites(20);
     await this.#untilSettled();
     this.counts.rounds++;
+  }
+
+  #cutLinks(): void {
+    for (const link of this.#links) {
+      link.closed = true;
+      link.cut();
+    }
+  }
+
+  #openLinks(): void {
+    for (const link of this.#links) link.closed = false;
+  }
+
+  /** Connections of the watcher so far. */
+  get #connections(): number {
+    return this.#links.reduce((sum, { connections }) => sum + connections, 0);
   }
 
   /** Counters of the writer, for reports. */
@@ -248,7 +245,7 @@ export class WatcherTestbed {
 
   /** Waits until the reference watch has every change that the watcher can have received. */
   async #untilReferenceCaughtUp(): Promise<void> {
-    const revision = Math.max(...this.#members.map((each) => each.revision()));
+    const revision = this.#server.revision();
     await until('the reference watch has caught up', () => this.#reference.revision >= revision);
   }
 
