@@ -141,6 +141,23 @@ export class RealCluster implements AsyncDisposable {
     await this.#outside.run('ip', 'route', 'replace', destination, 'via', gateway);
   }
 
+  /** The machine outside knows a neighbor for good, or as other machines do. */
+  async keepNeighbor(address: string, kept: boolean): Promise<void> {
+    await this.#outside.run('ping', '-c1', '-W5', address);
+    const line = await this.#outside.run('ip', 'neighbor', 'show', 'to', address);
+    const [, device = '', link = ''] = /dev (\S+) lladdr (\S+)/.exec(line) ?? [];
+    const entry = [address, 'lladdr', link, 'dev', device];
+    await this.#outside.run(
+      'ip',
+      'neighbor',
+      'replace',
+      ...entry,
+      'nud',
+      kept ? 'permanent' : 'reachable',
+    );
+    if (!kept) await this.#outside.run('ip', 'neighbor', 'flush', 'to', address);
+  }
+
   /** Gives one more address to the machine outside. */
   async addOutsideAddress(address: string): Promise<void> {
     await this.#outside.run('ip', 'address', 'add', `${address}/32`, 'dev', 'lo');

@@ -232,6 +232,10 @@ export class RealServiceCluster implements ServiceCluster {
     await this.#cluster.routeOutside(address, this.vppAddressOf(via, family));
   }
 
+  keepNeighbor(address: string, kept: boolean): Promise<void> {
+    return this.#cluster.keepNeighbor(address, kept);
+  }
+
   addOutsideAddress(address: string): Promise<void> {
     return this.#cluster.addOutsideAddress(address);
   }
