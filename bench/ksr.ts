@@ -1,23 +1,31 @@
 /**
  * contiv-ksr in a cluster of 5,000 nodes and 150,000 pods: the whole program, between an API server and an
- * empty etcd, until etcd has all records; and its records alone, after the lists of all kinds were taken in
- * pages. The reference of the same run is a process that keeps the objects as texts in a map.
+ * empty etcd, until etcd has all records; then while pods change, and when another instance becomes the leader;
+ * and its records alone, after the lists of all kinds were taken in pages. The references of the same run are a process
+ * that keeps the objects as texts in a map, and etcd's own processor time for the same changes.
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Revision, Watch } from '#datastore/api.ts';
+import type { EtcdStore } from '#datastore/etcd/store.ts';
 import { ManualClock } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { createReflector } from '#ksr/records/reflector.ts';
+import { podKey } from '#kubernetes/models/pod.ts';
 import { REFLECTOR_PREFIX } from '#kubernetes/resources/resources.ts';
 import { EtcdServer } from '#test/integration/support/etcd-server.ts';
 import { RealKsr } from '#test/integration/support/ksr.ts';
+import { cpuSecondsOf } from '#test/integration/support/process-cpu.ts';
 import { LargeApiServer } from './lib/ksr/large-api-server.ts';
-import { type LargeKind, largeCluster, NODES, PODS } from './lib/ksr/large-cluster.ts';
+import { type LargeKind, largeCluster, NODES, PODS, pods } from './lib/ksr/large-cluster.ts';
 import { type Print, runInSubprocess } from './lib/subprocess.ts';
 
 export const NAME = 'ksr: 5,000 nodes and 150,000 pods';
 
 const PAGE = 500;
+const podPrefix = `${REFLECTOR_PREFIX}${podKey.prefix()}`;
+/** From one changed pod to the next, so that they are of all nodes and services. */
+const STRIDE = 7_919;
 const MIB = 2 ** 20;
 const mib = (bytes: number) => `${Math.round(bytes / MIB)} MiB`;
 
@@ -30,28 +38,163 @@ export async function run(print: Print): Promise<void> {
 const POLL_MS = 500;
 /** Endpoints and their slices give the same records. */
 const recordKinds = largeCluster.length - 1;
+const CHANGES_PER_SECOND = 100;
+const CHURN_SECONDS = 60;
+const LIMIT_MS = 60_000;
 
 async function program(print: Print): Promise<void> {
   const etcd = await EtcdServer.start();
   await using server = await LargeApiServer.start();
-  const { kubeconfig } = server;
+  const options = { etcd: `127.0.0.1:${etcd.port}`, kubeconfig: server.kubeconfig };
   try {
     const start = performance.now();
-    await using ksr = await RealKsr.launch({ etcd: `127.0.0.1:${etcd.port}`, kubeconfig });
-    while (!(await isSynchronized(ksr))) {
-      ksr.assertRunning();
-      await sleep(POLL_MS);
-    }
+    await using first = await RealKsr.launch(options);
+    await synchronized(first);
     const seconds = (performance.now() - start) / 1000;
-    const { VmRSS: resident, VmHWM: peak } = memoryOf(ksr.pid);
     print(
       `contiv-ksr, from its start until etcd has all records: ${seconds.toFixed(1)} s, ` +
-        `${ksr.cpuSeconds.toFixed(1)} s of CPU, ${mib(resident)} resident, ${mib(peak)} at most`,
+        `${first.cpuSeconds.toFixed(1)} s of CPU, ${memoryText(first)}`,
     );
+    await using changes = await PodChanges.start(etcd, server);
+    await churn(print, etcd, changes, first);
+    await using second = await RealKsr.launch(options);
+    await second.whenReady();
+    print(
+      `another instance that waits: ${second.cpuSeconds.toFixed(1)} s of CPU, ${memoryText(second)}`,
+    );
+    for (const [signal, leader, next] of [
+      ['SIGTERM', first, second],
+      ['SIGKILL', second, first],
+    ] as const) {
+      if (signal === 'SIGKILL') {
+        first.run();
+        await first.whenReady();
+      }
+      await takeover(print, changes, signal, leader, next);
+    }
   } finally {
     await etcd.close();
   }
 }
+
+async function synchronized(ksr: RealKsr): Promise<void> {
+  while (!(await isSynchronized(ksr))) {
+    ksr.assertRunning();
+    await sleep(POLL_MS);
+  }
+}
+
+/** Changes of pods at the API server, and when their records arrive in etcd. */
+class PodChanges implements AsyncDisposable {
+  readonly #server: LargeApiServer;
+  readonly #store: EtcdStore;
+  readonly #watch: Watch;
+  /** When each was made, as long as its record has not arrived: milliseconds. */
+  readonly #made = new Map<string, number>();
+  #count = 0;
+  /** Of each record that has arrived, milliseconds. */
+  delays: number[] = [];
+
+  static async start(etcd: EtcdServer, server: LargeApiServer): Promise<PodChanges> {
+    const store = etcd.store(etcd.port, LIMIT_MS);
+    const { revision } = await store.list(`${podPrefix}none/`);
+    return new PodChanges(server, store, revision);
+  }
+
+  private constructor(server: LargeApiServer, store: EtcdStore, from: Revision) {
+    this.#server = server;
+    this.#store = store;
+    this.#watch = store.watch(podPrefix, from, {
+      onChanges: (all) => {
+        for (const { value } of all) this.#arrived(value ?? '');
+      },
+      onLost: (cause) => {
+        throw cause;
+      },
+    });
+  }
+
+  make(): void {
+    const number = this.#count++;
+    const turn = `turn-${number}`;
+    const object = pods.object((number * STRIDE) % PODS);
+    const { metadata } = object;
+    const labels = { ...metadata.labels, turn };
+    this.#made.set(turn, performance.now());
+    this.#server.change(pods, { ...object, metadata: { ...metadata, labels } });
+  }
+
+  #arrived(record: string): void {
+    const turn = /turn-\d+/.exec(record)?.[0];
+    const made = turn === undefined ? undefined : this.#made.get(turn);
+    if (turn === undefined || made === undefined) return;
+    this.#made.delete(turn);
+    this.delays.push(performance.now() - made);
+  }
+
+  /** Resolves when etcd has all that were made. */
+  async arrived(): Promise<void> {
+    const end = performance.now() + LIMIT_MS;
+    while (this.#made.size > 0) {
+      if (performance.now() > end) throw new Error(`${this.#made.size} changes have no record`);
+      await sleep(1);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#watch.close();
+    await this.#store.close();
+  }
+}
+
+async function churn(print: Print, etcd: EtcdServer, changes: PodChanges, ksr: RealKsr) {
+  const [ksrBefore, etcdBefore] = [ksr.cpuSeconds, cpuSecondsOf(etcd.pid)];
+  const start = performance.now();
+  const count = CHANGES_PER_SECOND * CHURN_SECONDS;
+  for (let made = 0; made < count; ) {
+    const due = Math.min(count, ((performance.now() - start) / 1000) * CHANGES_PER_SECOND);
+    for (; made < due; made++) changes.make();
+    await sleep(1);
+  }
+  await changes.arrived();
+  const micros = (seconds: number) => `${Math.round((seconds / count) * 1e6)} µs`;
+  const sorted = changes.delays.sort((a, b) => a - b);
+  const at = (share: number) => `${sorted[Math.floor((sorted.length - 1) * share)]!.toFixed(0)} ms`;
+  print(
+    `${CHANGES_PER_SECOND} pods a second are changed for ${CHURN_SECONDS} s: ${micros(ksr.cpuSeconds - ksrBefore)} of CPU for each, ` +
+      `reference: etcd ${micros(cpuSecondsOf(etcd.pid) - etcdBefore)}; record in etcd after ${at(0.5)} (p50), ${at(0.99)} (p99); ${memoryText(ksr)}`,
+  );
+}
+
+async function takeover(
+  print: Print,
+  changes: PodChanges,
+  signal: 'SIGTERM' | 'SIGKILL',
+  leader: RealKsr,
+  next: RealKsr,
+): Promise<void> {
+  const cpuBefore = next.cpuSeconds;
+  changes.make();
+  await changes.arrived();
+  const start = performance.now();
+  await leader.end(signal);
+  changes.make();
+  await next.whenLeading();
+  const leads = performance.now() - start;
+  await changes.arrived();
+  const written = performance.now() - start;
+  await synchronized(next);
+  const cpu = next.cpuSeconds - cpuBefore;
+  print(
+    `${signal} of the leader: another one leads after ${Math.round(leads)} ms, a change of that moment has its record after ${Math.round(written)} ms, ` +
+      `${cpu.toFixed(1)} s of CPU, ${memoryText(next)}`,
+  );
+}
+
+const memoryText = ({ pid }: RealKsr): string => {
+  const { VmRSS: resident, VmHWM: peak } = memoryOf(pid);
+  return `${mib(resident)} resident, ${mib(peak)} at most`;
+};
 
 /** Whether etcd has the records of all kinds that the server has. */
 async function isSynchronized(ksr: RealKsr): Promise<boolean> {

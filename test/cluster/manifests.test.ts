@@ -12,6 +12,11 @@ describe('deployment of a cluster of the tests', () => {
     assert.equal(exceptionsOf(defaultSettings).length, text.includes('LD_PRELOAD') ? 2 : 1);
   });
 
+  it('encrypts between nodes on request', () => {
+    const text = JSON.stringify(ownDeployment({ ...defaultSettings, transport: 'wireguard' }));
+    assert.match(text, /nodeToNodeTransport: wireguard/);
+  });
+
   it('names addresses that hosts reach without kube-proxy', () => {
     const text = JSON.stringify(ownDeployment({ ...defaultSettings, kubeProxy: 'none' }));
     assert.match(text, /"ETCD_ENDPOINTS","value":"192\.168\.100\.11:12379"/);
@@ -31,7 +36,8 @@ describe('deployment of a cluster of the tests', () => {
   });
 
   it('lists the exceptions of any kind of cluster', () => {
-    const all = exceptionsOf({ nodes: 1, kubeProxy: 'none', families: ['ipv4', 'ipv6'] });
+    const families = ['ipv4', 'ipv6'] as const;
+    const all = exceptionsOf({ nodes: 1, kubeProxy: 'none', families, transport: 'wireguard' });
     assert.deepEqual(new Set(allExceptions()), new Set(all));
   });
 });

@@ -40,7 +40,7 @@ const REMOUNT = 'mount -o remount,rw,bind /proc/sys\n';
 
 /** The manifest of this tree, or its chart with other families, for a cluster. @param root another checkout, for IPv4 */
 export function ownDeployment(
-  { nodes, kubeProxy, families }: ClusterSettings,
+  { nodes, kubeProxy, families, transport }: ClusterSettings,
   root = repository,
 ): readonly KubeObject[] {
   const text = isShipped(families)
@@ -50,6 +50,7 @@ export function ownDeployment(
   const { data } = find<ConfigMap>(objects, 'ConfigMap', 'contiv-agent-cfg');
   data['contiv.conf'] = stringify({
     ...(parse(data['contiv.conf']!) as object),
+    ...(transport === defaultSettings.transport ? {} : { nodeToNodeTransport: transport }),
     nodeConfig: Array.from({ length: nodes }, (_, i) => ({
       nodeName: nodeName(i + 1),
       mainVPPInterface: { interfaceName: 'host-eth1', ip: vppAddresses(i + 1, families) },
@@ -63,7 +64,7 @@ export function ownDeployment(
 }
 
 /** In what the deployment differs from the manifest, a sentence each. */
-export function exceptionsOf({ kubeProxy, families }: ClusterSettings): string[] {
+export function exceptionsOf({ kubeProxy, families, transport }: ClusterSettings): string[] {
   const exceptions = [
     'contiv.conf: nodeConfig names the link that each VPP has to the network (docs/install.md)',
   ];
@@ -71,6 +72,8 @@ export function exceptionsOf({ kubeProxy, families }: ClusterSettings): string[]
     exceptions.push(
       'families other than IPv4 alone: the chart, rendered with their networks (docs/networking.md)',
     );
+  if (transport !== defaultSettings.transport)
+    exceptions.push('contiv.conf: nodeToNodeTransport, where the cluster names another than vxlan');
   if (kubeProxy === 'none')
     exceptions.push(
       'with kube-proxy: none, etcd.address and ksr.apiServer.address are those of n1 (docs/install.md)',
@@ -88,6 +91,7 @@ export function allExceptions(): string[] {
   const kinds = [
     ...kubeProxyModes.map((kubeProxy) => ({ ...defaultSettings, kubeProxy })),
     { ...defaultSettings, families: addressFamilies },
+    { ...defaultSettings, transport: 'wireguard' as const },
   ];
   return [...new Set(kinds.flatMap(exceptionsOf))];
 }

@@ -8,12 +8,16 @@ export interface ClusterSettings {
   readonly kubeProxy: (typeof kubeProxyModes)[number];
   /** Of pods, services and nodes, one or two; the primary one is the first. */
   readonly families: readonly AddressFamily[];
+  readonly transport: (typeof transports)[number];
   /** Folders of the tree of which its images were made, with their hashes; undefined: it is not up yet. */
   readonly trees?: readonly string[];
 }
 
 /** `none`: services are the agent's alone. */
 export const kubeProxyModes = ['iptables', 'nftables', 'none'] as const;
+
+/** `nodeToNodeTransport` of the agents. */
+export const transports = ['vxlan', 'nooverlay', 'wireguard'] as const;
 
 /** Settings of the cluster that is up, or was when its command ended; undefined without one. */
 export function readSettings(): ClusterSettings | undefined {
@@ -31,6 +35,7 @@ export const defaultSettings: ClusterSettings = {
   nodes: 2,
   kubeProxy: 'iptables',
   families: ['ipv4'],
+  transport: 'vxlan',
 };
 
 /** @throws Error for a value that no cluster has */
@@ -38,12 +43,20 @@ export function settingsOf(env: Readonly<Record<string, string | undefined>>): C
   const nodes = Number(env['CLUSTER_NODES'] ?? defaultSettings.nodes);
   if (!Number.isInteger(nodes) || nodes < 1 || nodes > 9)
     throw new Error('CLUSTER_NODES: say a number from 1 to 9');
-  const kubeProxy = kubeProxyModes.find(
-    (mode) => mode === (env['CLUSTER_KUBE_PROXY'] ?? defaultSettings.kubeProxy),
-  );
-  if (kubeProxy === undefined)
-    throw new Error(`CLUSTER_KUBE_PROXY: say ${kubeProxyModes.join(', ')}`);
-  return { nodes, kubeProxy, families: familiesOf(env['CLUSTER_FAMILIES']) };
+  const kubeProxy = oneOf(env, 'CLUSTER_KUBE_PROXY', kubeProxyModes, defaultSettings.kubeProxy);
+  const transport = oneOf(env, 'CLUSTER_TRANSPORT', transports, defaultSettings.transport);
+  return { nodes, kubeProxy, families: familiesOf(env['CLUSTER_FAMILIES']), transport };
+}
+
+function oneOf<T extends string>(
+  env: Readonly<Record<string, string | undefined>>,
+  name: string,
+  words: readonly T[],
+  byDefault: T,
+): T {
+  const found = words.find((word) => word === (env[name] ?? byDefault));
+  if (found === undefined) throw new Error(`${name}: say ${words.join(', ')}`);
+  return found;
 }
 
 function familiesOf(text: string | undefined): readonly AddressFamily[] {
@@ -55,10 +68,11 @@ function familiesOf(text: string | undefined): readonly AddressFamily[] {
   return known;
 }
 
-/** Results of clusters of IPv4 do not name the family. */
-export const clusterText = ({ nodes, kubeProxy, families }: ClusterSettings): string =>
+/** Results of clusters of IPv4 do not name the family, those with the default transport not that. */
+export const clusterText = ({ nodes, kubeProxy, families, transport }: ClusterSettings): string =>
   [
     `${nodes} nodes`,
     `kube-proxy: ${kubeProxy}`,
     ...(families.join() === 'ipv4' ? [] : [families.join(' and ')]),
+    ...(transport === defaultSettings.transport ? [] : [transport]),
   ].join(', ');

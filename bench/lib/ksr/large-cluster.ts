@@ -3,13 +3,21 @@
  * kubectl add: a pod has 4 kB, a node 8 kB. Made from their number, so that they need no memory.
  */
 
+export interface LargeObject {
+  readonly [field: string]: unknown;
+  readonly metadata: {
+    readonly [field: string]: unknown;
+    readonly labels?: Readonly<Record<string, string>>;
+  };
+}
+
 export interface LargeKind {
   /** Of the list. */
   readonly path: string;
   readonly kind: string;
   readonly apiVersion: string;
   readonly count: number;
-  object(number: number): object;
+  object(number: number): LargeObject;
 }
 
 export const NODES = 5_000;
@@ -70,7 +78,7 @@ const managedFields = (...managers: readonly string[]) =>
     },
   }));
 
-function pod(number: number): object {
+function pod(number: number): LargeObject {
   const service = serviceOf(number);
   const labels = {
     app: `app-${service}`,
@@ -174,7 +182,7 @@ function pod(number: number): object {
   };
 }
 
-function node(number: number): object {
+function node(number: number): LargeObject {
   const name = nodeName(number);
   return {
     metadata: metadata(2, number, name, {
@@ -217,7 +225,7 @@ function node(number: number): object {
   };
 }
 
-function slice(number: number): object {
+function slice(number: number): LargeObject {
   const first = number * PODS_OF_SERVICE;
   return {
     metadata: metadata(4, number, `app-${number}-x7k2p`, {
@@ -245,7 +253,7 @@ function slice(number: number): object {
   };
 }
 
-function service(number: number): object {
+function service(number: number): LargeObject {
   const ip = `10.96.${number >> 8}.${number & 255}`;
   return {
     metadata: metadata(5, number, `app-${number}`, {
@@ -265,7 +273,7 @@ function service(number: number): object {
   };
 }
 
-function policy(number: number): object {
+function policy(number: number): LargeObject {
   return {
     metadata: metadata(6, number, `policy-${number}`, {
       namespace: namespaceOf(number),
@@ -288,14 +296,14 @@ const namespace = (number: number) => ({
   metadata: metadata(7, number, `team-${number}`, { labels: { team: `team-${number}` } }),
 });
 
-const pods: LargeKind = kind('Pod', 'v1', 'pods', PODS, pod);
+export const pods: LargeKind = kind('Pod', 'v1', 'pods', PODS, pod);
 
 export const largeCluster: readonly LargeKind[] = [
   kind('Namespace', 'v1', 'namespaces', NAMESPACES, namespace),
   kind('Node', 'v1', 'nodes', NODES, node),
   pods,
   kind('Service', 'v1', 'services', SERVICES, service),
-  kind('Endpoints', 'v1', 'endpoints', 0, () => ({})),
+  kind('Endpoints', 'v1', 'endpoints', 0, () => ({ metadata: {} })),
   kind('EndpointSlice', 'discovery.k8s.io/v1', 'endpointslices', SERVICES, slice),
   kind('NetworkPolicy', 'networking.k8s.io/v1', 'networkpolicies', POLICIES, policy),
 ];
@@ -305,7 +313,7 @@ function kind(
   apiVersion: string,
   plural: string,
   count: number,
-  object: (number: number) => object,
+  object: (number: number) => LargeObject,
 ): LargeKind {
   const root = apiVersion === 'v1' ? '/api' : '/apis';
   return { path: `${root}/${apiVersion}/${plural}`, kind: name, apiVersion, count, object };
