@@ -55,6 +55,8 @@ function interfaceProblems(config: ContivConfig): ConfigProblem[] {
     );
   if (!config.useTAPInterfaces && config.enableGSO)
     problems.warning('enableGSO', 'has no effect with useTAPInterfaces: false');
+  if (config.nodeToNodeTransport === 'wireguard' && config.enableGSO)
+    problems.warning('enableGSO', 'has no effect with nodeToNodeTransport: wireguard');
   return problems.found;
 }
 

@@ -23,7 +23,8 @@ export function interfaceConfig(file: ContivConfig): InterfaceConfig {
     tapRxRingSize: file.tapv2RxRingSize,
     tapTxRingSize: file.tapv2TxRingSize,
     rxMode: rxModes[file.interfaceRxMode] ?? 'DEFAULT',
-    enableGso: file.enableGSO,
+    // VPP encrypts packets before their checksums are computed, and segments nothing after it
+    enableGso: file.enableGSO && file.nodeToNodeTransport !== 'wireguard',
   };
 }
 

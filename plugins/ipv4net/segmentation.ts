@@ -9,7 +9,6 @@ import type { InterfaceConfig } from '#plugins/contivconf/api.ts';
 import { type KeyValue, keyValue } from '#plugins/controller/api/key-value.ts';
 import type { SegmentationTraits } from '#plugins/controller/api/ports/vpp.ts';
 import { hostInterconnectName } from './interconnect-names.ts';
-import { wireguardInterface } from './names.ts';
 import type { NodeInput } from './node-input.ts';
 
 export const GsoNotUsableError = defineError({
@@ -50,8 +49,6 @@ export function usesGso({ useTap, enableGso }: InterfaceConfig): boolean {
 export function segmentationValues(input: NodeInput): KeyValue[] {
   if (!usesGso(input.interfaces)) return [];
   const nics = [input.main, ...input.others].flatMap(({ name }) => name ?? []);
-  // an encrypted packet cannot be divided
-  const encrypting = (input.wireguard?.keys ?? []).map(({ slot }) => wireguardInterface(slot));
-  const withoutGso = [...nics, ...encrypting, ...(input.stn ? [hostInterconnectName(input)] : [])];
+  const withoutGso = [...nics, ...(input.stn ? [hostInterconnectName(input)] : [])];
   return withoutGso.map((name) => keyValue(segmentationModel, { interface: name }));
 }

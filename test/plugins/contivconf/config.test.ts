@@ -85,6 +85,10 @@ describe('contiv.conf', () => {
         /^contiv.conf:2: enableGSO: has no effect with useTAPInterfaces: false/,
       ],
       [
+        'nodeToNodeTransport: wireguard\nenableGSO: true',
+        /^contiv.conf:2: enableGSO: has no effect with nodeToNodeTransport: wireguard/,
+      ],
+      [
         'ipamConfig:\n  srv6:\n    sfcEndLocalSIDSubnetCIDR: 1::/16',
         /^contiv.conf:3: ipamConfig.srv6.sfcEndLocalSIDSubnetCIDR: SRv6/,
       ],

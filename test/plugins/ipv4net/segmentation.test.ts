@@ -24,6 +24,9 @@ nodeConfig:
     assert.deepEqual(keys(plain, SEGMENTATION), []);
     const veth = await startedNode({ yaml: `useTAPInterfaces: false\n${yaml}` });
     assert.deepEqual(keys(veth, SEGMENTATION), []);
+    const encrypting = await startedNode({ yaml: `nodeToNodeTransport: wireguard\n${yaml}` });
+    assert.deepEqual(keys(encrypting, SEGMENTATION), []);
+    assert.equal(usesGso(encrypting, 'tap-vpp2'), false);
   });
 
   it('is not used, and no TAP has GSO, where VPP segments wrongly or does not report where it segments', async () => {
