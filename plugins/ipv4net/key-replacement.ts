@@ -72,10 +72,10 @@ export class KeyReplacementTimer implements Component {
 
   async #check(): Promise<void> {
     const { net, ownKeys, log } = this.#deps;
-    const wired = net.wiredKeys();
-    // nothing is encrypted, or nothing is configured yet
-    if (wired === undefined) return;
     try {
+      const wired = net.wiredKeys();
+      // nothing is encrypted, or nothing is configured yet
+      if (wired === undefined) return;
       const own = await ownKeys.ownKeys();
       if (JSON.stringify(slotKeys(own)) !== JSON.stringify(wired)) this.#tell(own);
       else await this.#continue(own);

@@ -1,4 +1,4 @@
-/** What the suites of encryption ask real nodes. */
+/** Questions of the suites of encryption to real nodes. */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EncryptionDocument } from '#documents/encryption.ts';
