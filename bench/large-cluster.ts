@@ -5,36 +5,24 @@
  * the same process, whose time counts. The reference on the same etcd is a light agent: the watcher without the rest.
  * `--seconds=600` for ten minutes.
  */
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { openSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EtcdServer } from '#test/integration/support/etcd-server.ts';
-import { cpuSecondsOf } from '#test/integration/support/process-cpu.ts';
 import { withoutEtcd } from '#test/support/requirements.ts';
-import { temporaryFolder } from '#test/support/temporary-folder.ts';
 import { Fleet } from './lib/fleet/fleet.ts';
+import { LargeAgent, residentMib } from './lib/large/agent-process.ts';
 import { Churn } from './lib/large/churn.ts';
-import { largeRecords, OWN_NODE, podRecord, podsOf } from './lib/large/large-records.ts';
-import type {
-  LargeAgentArgs,
-  LargeAgentReady,
-  LargeAgentReport,
-  LargeAgentRequest,
-} from './lib/large/messages.ts';
-import { agentFlags, type Print } from './lib/subprocess.ts';
+import type { LargeAgentReport } from './lib/large/messages.ts';
+import { fill, Writer } from './lib/large/writer.ts';
+import type { Print } from './lib/subprocess.ts';
 
 export const NAME = 'large-cluster: one agent among 5,000 nodes';
 
 const SECONDS = 60;
 const CHANGES_PER_SECOND = 100;
-const BATCH = 100;
 const WARM_UP_SECONDS = 20;
 const ROWS = 10;
 const MAX_CPU_SHARE = 0.2;
 const MIB = 2 ** 20;
-const AGENT = new URL('./lib/large/large-agent.ts', import.meta.url);
 
 export async function run(print: Print): Promise<void> {
   const reason = withoutEtcd();
@@ -53,165 +41,16 @@ function seconds(): number {
   return option ? Number(option.slice('--seconds='.length)) : SECONDS;
 }
 
-async function fill(etcd: EtcdServer, print: Print): Promise<void> {
-  const store = etcd.store(etcd.port, 60_000);
-  let batch = new Map<string, string>();
-  let keys = 0;
-  let bytes = 0;
-  for (const [key, text] of largeRecords()) {
-    batch.set(key, text);
-    keys++;
-    bytes += key.length + text.length;
-    if (batch.size < BATCH) continue;
-    await store.putAll(batch);
-    batch = new Map();
-  }
-  await store.putAll(batch);
-  await store.close();
-  print(`${keys} records, ${(bytes / MIB).toFixed(0)} MiB`);
-}
-
-class LargeAgent implements AsyncDisposable {
-  readonly #child: ReturnType<typeof fork>;
-  readonly ready: Promise<LargeAgentReady>;
-  #port = 0;
-
-  constructor(etcdPort: number) {
-    const folder = temporaryFolder('large-agent');
-    const args: LargeAgentArgs = { etcdPort, folder };
-    const log = openSync(join(folder, 'agent.log'), 'a');
-    this.#child = fork(AGENT, [JSON.stringify(args)], {
-      execArgv: [...agentFlags, ...profilerFlags()],
-      stdio: ['ignore', log, 'inherit', 'ipc'],
-    });
-    this.ready = this.#next<LargeAgentReady>().then((ready) => {
-      this.#port = ready.port;
-      return ready;
-    });
-  }
-
-  get cpuSeconds(): number {
-    return cpuSecondsOf(this.#child.pid!);
-  }
-
-  get residentMib(): number {
-    const status = readFileSync(`/proc/${this.#child.pid}/status`, 'utf8');
-    return Number(/^VmRSS:\s+(\d+)/m.exec(status)![1]) / 1024;
-  }
-
-  async report(request: LargeAgentRequest): Promise<LargeAgentReport> {
-    const reply = this.#next<LargeAgentReport>();
-    this.#child.send(request);
-    return await reply;
-  }
-
-  async isReady(): Promise<boolean> {
-    const signal = AbortSignal.timeout(1_000);
-    const reply = await fetch(`http://127.0.0.1:${this.#port}/readiness`, { signal }).catch(
-      () => undefined,
-    );
-    await reply?.body?.cancel();
-    return reply?.status === 200;
-  }
-
-  async #next<Message>(): Promise<Message> {
-    const { promise, resolve, reject } = Promise.withResolvers<Message>();
-    const failed = (code: number | null) =>
-      reject(new Error(`the process of the agent ended with exit code ${code}`));
-    this.#child.once('message', resolve).once('exit', failed);
-    return await promise.finally(() => this.#child.off('exit', failed));
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#child.exitCode !== null) return;
-    const exit = once(this.#child, 'exit');
-    this.#child.disconnect();
-    await exit;
-  }
-}
-
-/** `--cpu-prof=<folder>` writes a profile of the agent there. */
-function profilerFlags(): string[] {
-  const option = process.argv.find((word) => word.startsWith('--cpu-prof='));
-  return option ? ['--cpu-prof', `--cpu-prof-dir=${option.slice('--cpu-prof='.length)}`] : [];
-}
-
-/** Writes of different keys that are on their way. */
-const IN_FLIGHT = 50;
-
-/** Writes changes at a rate, and remembers when. */
-class Writer {
-  /** Times of the writes of a key that no event has followed yet. */
-  readonly #sent = new Map<string, number[]>();
-  readonly #churn = new Churn();
-  readonly #store: ReturnType<EtcdServer['store']>;
-  #isGoing = true;
-  readonly #running: Promise<void>;
-  count = 0;
-  failed = 0;
-
-  constructor(etcd: EtcdServer) {
-    this.#store = etcd.store(etcd.port, 60_000);
-    this.#running = this.#run();
-  }
-
-  /** @returns milliseconds from the oldest open write of the key; undefined: there is none */
-  taken(key: string, end: number): number | undefined {
-    const times = this.#sent.get(key) ?? [];
-    const [first] = times;
-    if (first === undefined || first > end) return undefined;
-    this.#sent.delete(key);
-    return end - first;
-  }
-
-  async stop(): Promise<void> {
-    this.#isGoing = false;
-    await this.#running;
-    await this.#store.close();
-  }
-
-  async #run(): Promise<void> {
-    const start = performance.now();
-    const open = new Map<string, Promise<unknown>>();
-    for (let count = 0; this.#isGoing; count++) {
-      const due = start + (count * 1_000) / CHANGES_PER_SECOND;
-      const ms = due - performance.now();
-      if (ms > 1) await sleep(ms);
-      const [key, text] = this.#churn.next();
-      // changes of a key arrive in their order
-      await open.get(key);
-      if (open.size >= IN_FLIGHT) await Promise.race(open.values());
-      const writing = this.#write(key, text).finally(() => open.delete(key));
-      open.set(key, writing);
-    }
-    await Promise.all(open.values());
-  }
-
-  async #write(key: string, text: string | undefined): Promise<void> {
-    const times = this.#sent.get(key) ?? [];
-    times.push(Date.now());
-    this.#sent.set(key, times);
-    try {
-      await (text === undefined ? this.#store.delete(key) : this.#store.put(key, text));
-      this.count++;
-    } catch {
-      this.failed++;
-    }
-  }
-}
-
 async function measureAgent(etcd: EtcdServer, duration: number, print: Print): Promise<void> {
   await using agent = new LargeAgent(etcd.port);
   const { attachedPods, readyMs } = await agent.ready;
   print(
     `ready after ${(readyMs / 1000).toFixed(1)} s of which ${agent.cpuSeconds.toFixed(1)} s of CPU with ${attachedPods} pods; ${agent.residentMib.toFixed(0)} MiB resident`,
   );
-  const store = etcd.store(etcd.port, 60_000);
-  await store.putAll(new Map(podsOf(OWN_NODE).map((pod) => podRecord(pod, 0))));
-  await store.close();
+  await agent.announcePods(etcd);
   await using light = await Fleet.start(etcd, 1);
   while ((await light.state('')).watching < 1) await sleep(100);
-  const writer = new Writer(etcd);
+  const writer = new Writer(etcd, new Churn(), CHANGES_PER_SECOND);
   try {
     await sleep(WARM_UP_SECONDS * 1_000);
     const start = await agent.report('collect');
@@ -247,12 +86,13 @@ async function measureAgent(etcd: EtcdServer, duration: number, print: Print): P
     );
     print(
       `main thread ${((after.mainMs - start.mainMs) / 10 / took).toFixed(1)} % of a core, of which garbage collection ` +
-        `${((after.gcMs - start.gcMs) / 10 / took).toFixed(1)} % (${after.collections - start.collections} of the whole heap); ` +
+        `${((after.gcMs - start.gcMs) / 10 / took).toFixed(1)} % by the clock ` +
+        `(${((after.minorCollections - start.minorCollections) / took).toFixed(1)} a second, ${after.majorCollections - start.majorCollections} of the whole heap); ` +
         'the other threads collect garbage, too, and write the mirror',
     );
     print(
       `agent ${(share * 100).toFixed(1)} % of a core (at most ${MAX_CPU_SHARE * 100}: ${share <= MAX_CPU_SHARE ? 'met' : 'MISSED'}), ` +
-        `light agent ${(lightShare * 100).toFixed(1)} %, ratio ${(share / lightShare).toFixed(2)}; etcd ${(etcdShare * 100).toFixed(1)} %`,
+        `light agent ${(lightShare * 100).toFixed(1)} %, ratio ${(share / lightShare).toFixed(2)}; etcd ${(etcdShare * 100).toFixed(1)} % and ${residentMib(etcd.pid).toFixed(0)} MiB`,
     );
     print(
       `heap after a collection: ${(before / MIB).toFixed(0)} MiB, at the end ${(after.heapBytes / MIB).toFixed(0)} MiB, ` +

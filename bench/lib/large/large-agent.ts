@@ -42,6 +42,8 @@ const settings = {
     nodeConfig: [{ ...section({}), nodeName: label }],
     ipamConfig: { ...base.contiv.ipamConfig, ...largeIpam },
   },
+  // as docs/scale.md says for a cluster of this size
+  controller: { ...base.controller, startupResyncDeadline: '5m' },
   http: { ...base.http, endpoint: '127.0.0.1:0', 'local-socket': join(folder, 'agent.sock') },
   grpc: { ...base.grpc, endpoint: join(folder, 'cni.sock') },
 } as typeof base;
@@ -136,12 +138,13 @@ interface NodeGCPerformanceEntry extends PerformanceEntry {
   readonly detail: { readonly kind: number };
 }
 
-const collections = { ms: 0, major: 0 };
+const collections = { ms: 0, minor: 0, major: 0 };
 new PerformanceObserver((list) => {
   for (const entry of list.getEntries()) {
     collections.ms += entry.duration;
     const { kind } = (entry as NodeGCPerformanceEntry).detail;
     if (kind === constants.NODE_PERFORMANCE_GC_MAJOR) collections.major++;
+    if (kind === constants.NODE_PERFORMANCE_GC_MINOR) collections.minor++;
   }
 }).observe({ entryTypes: ['gc'] });
 
@@ -164,7 +167,8 @@ function report(stretches: Stretches): LargeAgentReport {
     longestMs: stretches.take(),
     mainMs: threadMs(),
     gcMs: collections.ms,
-    collections: collections.major,
+    minorCollections: collections.minor,
+    majorCollections: collections.major,
     heapBytes: process.memoryUsage().heapUsed,
     historyBytes: history.bytes,
     resyncs: controller.resyncCount,

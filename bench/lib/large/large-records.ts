@@ -128,6 +128,22 @@ export function policyRecord(policy: number, port = 8080): LargeRecord {
   return reflectedRecord('NetworkPolicy', { ...object, spec: { ...object.spec, ingress } });
 }
 
+/** @param version a label */
+export function namespaceRecord(namespace: number, version: string): LargeRecord {
+  return labelled('Namespace', namespace, version);
+}
+
+/** @param version a label */
+export function nodeRecord(node: number, version: string): LargeRecord {
+  return labelled('Node', node, version);
+}
+
+function labelled(kind: string, number: number, version: string): LargeRecord {
+  const object = objectOf(kind, number) as PodObject;
+  const labels = { ...object.metadata.labels, version };
+  return reflectedRecord(kind, { ...object, metadata: { ...object.metadata, labels } });
+}
+
 /** Record of the agent of a node; the first node has the last ID. */
 export function vppNodeRecord(node: number): readonly [string, string] {
   const id = node === 0 ? NODES : node;

@@ -27,9 +27,10 @@ export interface LargeAgentReport {
   readonly longestMs: number;
   /** Processor time of the main thread since its start. */
   readonly mainMs: number;
-  /** Time in which it collected garbage, and the number of collections of the whole heap. */
+  /** Time in which it collected garbage, and the numbers of collections of young objects and of the whole heap. */
   readonly gcMs: number;
-  readonly collections: number;
+  readonly minorCollections: number;
+  readonly majorCollections: number;
   readonly heapBytes: number;
   /** Of the event history, which has a limit. */
   readonly historyBytes: number;

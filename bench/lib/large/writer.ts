@@ -1,0 +1,93 @@
+/** Writes the records of a large cluster, and then changes at a rate. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EtcdServer } from '#test/integration/support/etcd-server.ts';
+import { type LargeRecord, largeRecords } from './large-records.ts';
+
+/** Maximum number of operations in a transaction of etcd by default. */
+const BATCH = 100;
+const MIB = 2 ** 20;
+
+export async function fill(etcd: EtcdServer, print: (line: string) => void): Promise<void> {
+  const store = etcd.store(etcd.port, 60_000);
+  let batch = new Map<string, string>();
+  let keys = 0;
+  let bytes = 0;
+  for (const [key, text] of largeRecords()) {
+    batch.set(key, text);
+    keys++;
+    bytes += key.length + text.length;
+    if (batch.size < BATCH) continue;
+    await store.putAll(batch);
+    batch = new Map();
+  }
+  await store.putAll(batch);
+  await store.close();
+  print(`${keys} records, ${(bytes / MIB).toFixed(0)} MiB`);
+}
+
+/** Writes of different keys that are on their way. */
+const IN_FLIGHT = 50;
+
+/** Remembers when it has written each change. */
+export class Writer {
+  /** Times of the writes of a key that no event has followed yet. */
+  readonly #sent = new Map<string, number[]>();
+  readonly #changes: { next(): LargeRecord };
+  readonly #perSecond: number;
+  readonly #store: ReturnType<EtcdServer['store']>;
+  #isGoing = true;
+  readonly #running: Promise<void>;
+  count = 0;
+  failed = 0;
+
+  constructor(etcd: EtcdServer, changes: { next(): LargeRecord }, perSecond: number) {
+    this.#changes = changes;
+    this.#perSecond = perSecond;
+    this.#store = etcd.store(etcd.port, 60_000);
+    this.#running = this.#run();
+  }
+
+  /** @returns milliseconds from the oldest open write of the key; undefined: there is none */
+  taken(key: string, end: number): number | undefined {
+    const times = this.#sent.get(key) ?? [];
+    const [first] = times;
+    if (first === undefined || first > end) return undefined;
+    this.#sent.delete(key);
+    return end - first;
+  }
+
+  async stop(): Promise<void> {
+    this.#isGoing = false;
+    await this.#running;
+    await this.#store.close();
+  }
+
+  async #run(): Promise<void> {
+    const start = performance.now();
+    const open = new Map<string, Promise<unknown>>();
+    for (let count = 0; this.#isGoing; count++) {
+      const due = start + (count * 1_000) / this.#perSecond;
+      const ms = due - performance.now();
+      if (ms > 1) await sleep(ms);
+      const [key, text] = this.#changes.next();
+      // changes of a key arrive in their order
+      await open.get(key);
+      if (open.size >= IN_FLIGHT) await Promise.race(open.values());
+      const writing = this.#write(key, text).finally(() => open.delete(key));
+      open.set(key, writing);
+    }
+    await Promise.all(open.values());
+  }
+
+  async #write(key: string, text: string | undefined): Promise<void> {
+    const times = this.#sent.get(key) ?? [];
+    times.push(Date.now());
+    this.#sent.set(key, times);
+    try {
+      await (text === undefined ? this.#store.delete(key) : this.#store.put(key, text));
+      this.count++;
+    } catch {
+      this.failed++;
+    }
+  }
+}
