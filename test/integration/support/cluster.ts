@@ -141,7 +141,7 @@ export class RealCluster implements AsyncDisposable {
     await this.#outside.run('ip', 'route', 'replace', destination, 'via', gateway);
   }
 
-  /** The machine outside knows a neighbor for good, or as other machines do. */
+  /** The machine outside knows a neighbor permanently, or as other machines do. */
   async keepNeighbor(address: string, kept: boolean): Promise<void> {
     await this.#outside.run('ping', '-c1', '-W5', address);
     const line = await this.#outside.run('ip', 'neighbor', 'show', 'to', address);

@@ -236,7 +236,7 @@ const matrix = (families: readonly [Family, ...Family[]], transport: Transport, 
       });
 
     // When this fails, VPP is mended: the limit in docs/services.md, and the neighbor that is kept above, can go.
-    it('a client on the link of the NIC is not answered when it looks for the NIC anew', async (t) => {
+    it('a client on the link of the NIC is not answered when it looks for the NIC again', async (t) => {
       if (!edge.serves.includes(6) || !families.includes(6))
         return t.skip('cnat serves nothing here');
       const node = cluster.vppAddressOf('node1', 6);
