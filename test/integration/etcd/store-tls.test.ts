@@ -151,21 +151,22 @@ describe('EtcdStore over TLS', {
     });
   });
 
-  it('is refused by an etcd with users behind a proxy, which has no name', {
-    skip: withoutEtcdctl() || (!isBehindProxies && 'no proxy'),
-  }, async () => {
-    etcdctl('user', 'add', 'root', '--no-password');
-    etcdctl('user', 'grant-role', 'root', 'root');
-    etcdctl('auth', 'enable');
-    const store = storeWith({ caFile: file('ca.crt'), ...own('client') });
-    try {
-      await assert.rejects(store.put('a', '1'), StoreRefusedError);
-      await assert.rejects(store.list('a'), StoreRefusedError);
-    } finally {
-      await store.close();
-      etcdctl('auth', 'disable');
-    }
-  });
+  if (isBehindProxies)
+    it('is refused by an etcd with users behind a proxy, which has no name', {
+      skip: withoutEtcdctl(),
+    }, async () => {
+      etcdctl('user', 'add', 'root', '--no-password');
+      etcdctl('user', 'grant-role', 'root', 'root');
+      etcdctl('auth', 'enable');
+      const store = storeWith({ caFile: file('ca.crt'), ...own('client') });
+      try {
+        await assert.rejects(store.put('a', '1'), StoreRefusedError);
+        await assert.rejects(store.list('a'), StoreRefusedError);
+      } finally {
+        await store.close();
+        etcdctl('auth', 'disable');
+      }
+    });
 
   it('accepts any certificate with insecureSkipVerify', async () => {
     const store = storeWith({ ...own('client'), insecureSkipVerify: true });
