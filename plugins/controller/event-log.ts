@@ -1,6 +1,7 @@
 /**
- * The log of events: one line for each when it has been processed, at level error if it failed and not only waits for pods. At
- * level debug of the logger also the boxes of banner.ts, before the handlers and at the end.
+ * The log of events: one line for each when it has been processed, at level error if it failed and not only waits for pods,
+ * and at level debug if it has changed nothing, which in a large cluster is most of them. At level debug of the logger also
+ * the boxes of banner.ts, before the handlers and at the end.
  */
 import { errorText, isGone } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
@@ -37,6 +38,9 @@ export class EventLog {
   /** @param tookMs from the arrival to the outcome */
   ended(processing: ProcessingState, tookMs: number): void {
     const { entry, records, errors, transaction, trace } = processing;
+    const hasChanged = transaction !== undefined || records.some(({ change }) => change !== '');
+    const level = hasChanged || processing.isResync ? 'info' : 'debug';
+    if (errors.length === 0 && !this.#log.isLevelEnabled(level)) return;
     const fields = {
       ...eventFields(processing),
       ...(entry.followUpTo !== undefined && { followUpTo: entry.followUpTo }),
@@ -46,7 +50,7 @@ export class EventLog {
       ...(transaction !== undefined && { transaction, operations: trace?.operations }),
       tookMs: Math.round(tookMs),
     };
-    if (errors.length === 0) this.#log.info(fields, 'event processed');
+    if (errors.length === 0) this.#log[level](fields, 'event processed');
     else {
       const texts = errors.slice(0, MAX_ERRORS).map((error) => errorText(error));
       if (isWaiting(processing)) this.#log.info({ ...fields, waiting: texts }, 'event processed');

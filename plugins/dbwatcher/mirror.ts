@@ -8,6 +8,8 @@ import type { LastKnownState } from './last-known-state.ts';
 const SLICE = 1000;
 /** Delay before a failed write is retried. */
 const RETRY_MS = 10_000;
+/** Between two writes: of the changes meanwhile each key is written once, in one batch. */
+const INTERVAL_MS = 1_000;
 /** How often the mirror looks whether the event loop is idle, and for how long. */
 const IDLE_POLL_MS = 100;
 const MAX_IDLE_POLLS = 100;
@@ -95,6 +97,7 @@ export class Mirror {
         this.#failed(errorText(thrown));
         return;
       }
+      await this.#clock.sleep(INTERVAL_MS, this.#closing.signal).catch(() => undefined);
     }
   }
 

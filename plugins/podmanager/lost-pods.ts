@@ -211,10 +211,12 @@ export class LostPods {
   }
 
   problems(attachments: Iterable<Attachment>): readonly CodedError[] {
+    // after each event: without missing pods no name is made of each attachment
+    const hasMissing = this.#missing.size > 0;
     const attached = new Set<string>();
     const kept: CodedError[] = [];
     for (const attachment of attachments) {
-      attached.add(podIdText(attachment.pod));
+      if (hasMissing) attached.add(podIdText(attachment.pod));
       if (attachment.networkNamespace === '')
         kept.push(
           new PodNotRecoveredError(

@@ -15,6 +15,9 @@ import {
   watcherHarness,
 } from './watcher-harness.ts';
 
+/** Between two writes. */
+const INTERVAL_MS = 1_000;
+
 describe('dbwatcher and its mirror', () => {
   it('holds what the event loop knows, and nothing else', async () => {
     const made = watcherHarness();
@@ -26,7 +29,7 @@ describe('dbwatcher and its mirror', () => {
     await made.database.delete(namespaceKey('default'));
     await made.database.put(interfaceKey('loop2'), interfaceText('loop2'));
     await made.database.put(`${AGENT_PREFIX}check/status/v1/agent`, 'x');
-    await settle();
+    await advance(made, INTERVAL_MS);
     assert.deepEqual(await made.mirror(), {
       [namespaceKey('a')]: namespaceText('a', '1'),
       [namespaceKey('kube-system')]: namespaceText('kube-system'),
@@ -62,7 +65,7 @@ describe('dbwatcher and its mirror', () => {
     await database.put(namespaceKey('a'), namespaceText('a'));
     await settle();
     await database.delete(namespaceKey('default'));
-    await settle();
+    await advance(made, INTERVAL_MS);
     assert.equal(loop.take().length, 2);
     assert.match(watcher.status.mirrorError ?? '', /no space left/);
     assert.deepEqual(states, [['ok', undefined]]);
@@ -99,7 +102,7 @@ describe('dbwatcher and its mirror', () => {
     assert.equal(loop.take().length, 4);
     assert.deepEqual(await made.mirror(), {}, 'the disk has taken nothing yet');
     written();
-    await settle();
+    await advance(made, INTERVAL_MS);
     assert.deepEqual(await made.mirror(), {
       [namespaceKey('a')]: namespaceText('a', '3'),
       [namespaceKey('kube-system')]: namespaceText('kube-system'),
@@ -122,10 +125,26 @@ describe('dbwatcher and its mirror', () => {
     assert.equal(Object.keys(await made.mirror()).length, 3);
     loop.isIdle = false;
     await database.put(namespaceKey('a'), namespaceText('a'));
-    await advance(made, 9_000);
+    await advance(made, INTERVAL_MS + 9_000);
     assert.ok(!(namespaceKey('a') in (await made.mirror())));
     await advance(made, 1_200);
     assert.ok(namespaceKey('a') in (await made.mirror()));
+    await watcher.close();
+  });
+
+  it('gets the changes of a second in one write', async () => {
+    const made = await startedWatcher();
+    const { database, local, watcher } = made;
+    const before = local.crashPoints;
+    for (const label of ['1', '2', '3'])
+      for (const name of ['a', 'b']) {
+        await database.put(namespaceKey(name), namespaceText(name, label));
+        await advance(made, 100);
+      }
+    assert.equal(local.crashPoints, before);
+    await advance(made, INTERVAL_MS);
+    assert.equal(local.crashPoints, before + 2);
+    assert.equal((await made.mirror())[namespaceKey('b')], namespaceText('b', '3'));
     await watcher.close();
   });
 
@@ -152,9 +171,9 @@ describe('dbwatcher and its mirror', () => {
       made.watcher.start();
       await settle();
       await made.database.put(namespaceKey('a'), namespaceText('a'));
-      await settle();
+      await advance(made, INTERVAL_MS);
       await made.database.delete(namespaceKey('default'));
-      await settle();
+      await advance(made, INTERVAL_MS);
       made.cluster.loseWatches();
       await advance(made, 1_100);
       await made.watcher.close();
