@@ -8,9 +8,11 @@ import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { DbWatcherMetrics } from '#plugins/dbwatcher/metrics.ts';
 import {
   AGENT_PREFIX,
+  advance,
   interfaceKey,
   interfaceText,
   KSR,
+  MIRROR_MS,
   namespaceKey,
   namespaceText,
   nodeKey,
@@ -116,13 +118,14 @@ describe('dbwatcher and a change', () => {
   });
 
   it('says nothing of what is known already or means the same', async () => {
-    const { loop, database, watcher, mirror } = await startedWatcher();
+    const made = await startedWatcher();
+    const { loop, database, watcher, mirror } = made;
     loop.take();
     await database.put(namespaceKey('default'), namespaceText('default'));
     const spaced = '{ "name" : "default", "label": [] }';
     await database.put(namespaceKey('default'), spaced);
     await database.delete(namespaceKey('never'));
-    await settle();
+    await advance(made, MIRROR_MS);
     assert.deepEqual(loop.take(), []);
     assert.equal((await mirror())[namespaceKey('default')], spaced);
     await watcher.close();
@@ -153,24 +156,25 @@ describe('dbwatcher and an invalid value', () => {
   });
 
   it('keeps the last one that made sense, and takes that for the one before', async () => {
-    const { loop, database, watcher, mirror } = await startedWatcher();
+    const made = await startedWatcher();
+    const { loop, database, watcher, mirror } = made;
     const key = nodeKey('n1');
     await database.put(key, nodeText('n1'));
-    await settle();
-    const before = (await mirror())[key];
+    await advance(made, MIRROR_MS);
+    assert.equal((await mirror())[key], nodeText('n1'));
     loop.take();
     for (const text of broken) await database.put(key, text);
-    await settle();
+    await advance(made, MIRROR_MS);
     assert.deepEqual(loop.take(), []);
     assert.deepEqual([...watcher.status.broken.keys()], [key]);
-    assert.equal((await mirror())[key], before, 'the mirror keeps it too');
+    assert.equal((await mirror())[key], nodeText('n1'), 'the mirror keeps it too');
     await database.put(key, nodeText('n1', '2'));
     await settle();
     assert.deepEqual(loop.take(), ['node k8s/node/n1: plain -> 2']);
     assert.equal(watcher.status.broken.size, 0);
     await database.put(key, '{');
     await database.delete(key);
-    await settle();
+    await advance(made, MIRROR_MS);
     assert.deepEqual(loop.take(), ['node k8s/node/n1: 2 -> -']);
     assert.equal(watcher.status.broken.size, 0);
     assert.equal((await mirror())[key], undefined);

@@ -6,6 +6,7 @@ import {
   fill,
   interfaceKey,
   interfaceText,
+  MIRROR_MS,
   namespaceKey,
   namespaceText,
   settle,
@@ -14,9 +15,6 @@ import {
   WHOLE_RESYNC,
   watcherHarness,
 } from './watcher-harness.ts';
-
-/** Between two writes. */
-const INTERVAL_MS = 1_000;
 
 describe('dbwatcher and its mirror', () => {
   it('holds what the event loop knows, and nothing else', async () => {
@@ -29,7 +27,7 @@ describe('dbwatcher and its mirror', () => {
     await made.database.delete(namespaceKey('default'));
     await made.database.put(interfaceKey('loop2'), interfaceText('loop2'));
     await made.database.put(`${AGENT_PREFIX}check/status/v1/agent`, 'x');
-    await advance(made, INTERVAL_MS);
+    await advance(made, MIRROR_MS);
     assert.deepEqual(await made.mirror(), {
       [namespaceKey('a')]: namespaceText('a', '1'),
       [namespaceKey('kube-system')]: namespaceText('kube-system'),
@@ -65,7 +63,7 @@ describe('dbwatcher and its mirror', () => {
     await database.put(namespaceKey('a'), namespaceText('a'));
     await settle();
     await database.delete(namespaceKey('default'));
-    await advance(made, INTERVAL_MS);
+    await advance(made, MIRROR_MS);
     assert.equal(loop.take().length, 2);
     assert.match(watcher.status.mirrorError ?? '', /no space left/);
     assert.deepEqual(states, [['ok', undefined]]);
@@ -102,7 +100,7 @@ describe('dbwatcher and its mirror', () => {
     assert.equal(loop.take().length, 4);
     assert.deepEqual(await made.mirror(), {}, 'the disk has taken nothing yet');
     written();
-    await advance(made, INTERVAL_MS);
+    await advance(made, MIRROR_MS);
     assert.deepEqual(await made.mirror(), {
       [namespaceKey('a')]: namespaceText('a', '3'),
       [namespaceKey('kube-system')]: namespaceText('kube-system'),
@@ -125,7 +123,7 @@ describe('dbwatcher and its mirror', () => {
     assert.equal(Object.keys(await made.mirror()).length, 3);
     loop.isIdle = false;
     await database.put(namespaceKey('a'), namespaceText('a'));
-    await advance(made, INTERVAL_MS + 9_000);
+    await advance(made, MIRROR_MS + 9_000);
     assert.ok(!(namespaceKey('a') in (await made.mirror())));
     await advance(made, 1_200);
     assert.ok(namespaceKey('a') in (await made.mirror()));
@@ -142,7 +140,7 @@ describe('dbwatcher and its mirror', () => {
         await advance(made, 100);
       }
     assert.equal(local.crashPoints, before);
-    await advance(made, INTERVAL_MS);
+    await advance(made, MIRROR_MS);
     assert.equal(local.crashPoints, before + 2);
     assert.equal((await made.mirror())[namespaceKey('b')], namespaceText('b', '3'));
     await watcher.close();
@@ -171,9 +169,9 @@ describe('dbwatcher and its mirror', () => {
       made.watcher.start();
       await settle();
       await made.database.put(namespaceKey('a'), namespaceText('a'));
-      await advance(made, INTERVAL_MS);
+      await advance(made, MIRROR_MS);
       await made.database.delete(namespaceKey('default'));
-      await advance(made, INTERVAL_MS);
+      await advance(made, MIRROR_MS);
       made.cluster.loseWatches();
       await advance(made, 1_100);
       await made.watcher.close();

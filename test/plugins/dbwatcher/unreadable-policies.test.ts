@@ -4,7 +4,14 @@ import { describe, it } from 'node:test';
 import { closedPolicies } from '#kubernetes/models/closed-policy.ts';
 import { type Policy, policyModel } from '#kubernetes/models/policy.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
-import { KSR, settle, startedWatcher, watcherHarness } from './watcher-harness.ts';
+import {
+  advance,
+  KSR,
+  MIRROR_MS,
+  settle,
+  startedWatcher,
+  watcherHarness,
+} from './watcher-harness.ts';
 
 const shortKey = resources.policy.key('web', 'shop');
 const key = KSR + shortKey;
@@ -48,14 +55,15 @@ describe('a policy in the datastore that cannot be read', () => {
   });
 
   it('does not keep what a former, readable record permitted', async () => {
-    const { loop, database, watcher, mirror } = await startedWatcher();
+    const made = await startedWatcher();
+    const { loop, database, watcher, mirror } = made;
     const open = policyModel.canonical({ ...names, pods, ingress_rule: [{}] });
     await database.put(key, JSON.stringify(policyModel.toJson(open)));
     await settle();
     loop.take();
     for (const [text, selected] of unreadable) {
       await database.put(key, text);
-      await settle();
+      await advance(made, MIRROR_MS);
       const { current } = loop.changes.at(-1)!;
       assert.deepEqual(isolated(current as Policy), closed(selected), text);
       assert.equal((await mirror())[key], text, 'a start without the database finds the same');

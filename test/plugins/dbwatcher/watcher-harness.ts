@@ -33,6 +33,9 @@ export const vppNodeKey = (id: number) => `${KSR}allocatedIDs/${id}`;
 export const interfaceText = (name: string, mtu = 0) =>
   JSON.stringify({ name, type: 'SOFTWARE_LOOPBACK', mtu });
 
+/** Until a change is in the mirror, when the event loop is idle. */
+export const MIRROR_MS = 1_000;
+
 /** Lets promises and slices run until nothing moves any more. */
 export async function settle(): Promise<void> {
   for (let round = 0; round < 20; round++)
