@@ -74,7 +74,7 @@ EXPOSE 9999
 ENTRYPOINT ["/usr/bin/contiv-agent"]
 
 # VPP without what neither the agent nor an operator uses: of its plugins those that the agent configures, DPDK
-# for NICs, and ping.
+# for NICs, and ping; its crypto engines, without which WireGuard makes no session.
 FROM runtime AS fdio
 ARG VPP_VERSION
 ADD --chmod=644 https://packagecloud.io/fdio/release/gpgkey /etc/apt/keyrings/fdio.asc
@@ -85,11 +85,12 @@ RUN . /etc/os-release \
     >/etc/apt/sources.list.d/fdio.list \
  && apt-get update \
  && VPP_INSTALL_SKIP_SYSCTL=yes apt-get install -y --no-install-recommends \
-    "libvppinfra=$VPP_VERSION" "vpp=$VPP_VERSION" "vpp-plugin-core=$VPP_VERSION" "vpp-plugin-dpdk=$VPP_VERSION" \
+    "libvppinfra=$VPP_VERSION" "vpp=$VPP_VERSION" "vpp-crypto-engines=$VPP_VERSION" "vpp-plugin-core=$VPP_VERSION" \
+    "vpp-plugin-dpdk=$VPP_VERSION" \
  && find /usr/lib -path '*/vpp_plugins/*' ! -name acl_plugin.so ! -name af_packet_plugin.so \
     ! -name cnat_plugin.so ! -name dhcp_plugin.so ! -name dpdk_plugin.so ! -name memif_plugin.so ! -name nat_plugin.so \
     ! -name ping_plugin.so ! -name policer_plugin.so ! -name stn_plugin.so ! -name tap_plugin.so ! -name vxlan_plugin.so \
-    ! -name wireguard_plugin.so ! -name 'crypto_*_plugin.so' -delete \
+    ! -name wireguard_plugin.so -delete \
  && rm -rf /usr/lib/*/vpp_api_test_plugins /usr/lib/*/vat2_plugins /usr/bin/vpp_api_test /usr/bin/vat2 \
     /usr/share/vpp /var/lib/apt/lists/* /var/cache/* /var/log/*
 

@@ -128,8 +128,8 @@ export interface Ipv4NetApi {
   overlayInterfaces(): readonly string[];
   /** Ports of UDP at which the overlay receives. */
   overlayPorts(): readonly { readonly port: number; readonly user: string }[];
-  /** Why this node has no keys of WireGuard; undefined: it has, or needs none. */
-  keyProblem(): string | undefined;
+  /** Why this node cannot encrypt; undefined: it can, or need not. */
+  encryptionProblem(): string | undefined;
   /** The keys of this node with which it is configured; undefined: it encrypts nothing, or is not configured yet. */
   wiredKeys(): readonly OwnSlotKey[] | undefined;
   /** Keys of the other nodes with which this one has sessions by the keys of a slot. */

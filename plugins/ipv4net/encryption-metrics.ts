@@ -10,7 +10,7 @@ const MAX_NAMED_NODES = 20;
 export interface EncryptionMetricsDeps {
   readonly status: Pick<EncryptionStatus, 'report'>;
   readonly ownKeys: OwnKeysPort;
-  readonly net: Pick<Ipv4NetApi, 'wiredKeys' | 'keyProblem'>;
+  readonly net: Pick<Ipv4NetApi, 'wiredKeys' | 'encryptionProblem'>;
   /** Minutes; 0: only by command. */
   readonly lifetime: number;
   readonly clock: { wallTime(): number };
@@ -71,7 +71,7 @@ export class EncryptionMetrics {
   async #refreshKeys(): Promise<void> {
     const { ownKeys, net, lifetime, clock } = this.#deps;
     // without a problem they are in memory, so that nothing fails here
-    const hasKeys = net.wiredKeys() !== undefined && net.keyProblem() === undefined;
+    const hasKeys = net.wiredKeys() !== undefined && net.encryptionProblem() === undefined;
     const own = hasKeys ? await ownKeys.ownKeys() : undefined;
     this.#age.reset();
     this.#lifetime.reset();

@@ -14,7 +14,7 @@ import { wireguardInterface } from './names.ts';
 
 export interface EncryptionRoutesDeps {
   readonly ownKeys: OwnKeysPort & { requestReplacement(): Promise<void> };
-  readonly net: Pick<Ipv4NetApi, 'wiredKeys' | 'keyProblem'>;
+  readonly net: Pick<Ipv4NetApi, 'wiredKeys' | 'encryptionProblem'>;
   readonly status: Pick<EncryptionStatus, 'report'>;
   /** Minutes; 0: only by command. */
   readonly lifetime: number;
@@ -59,7 +59,7 @@ async function encryptionDocument({
   lifetime,
 }: EncryptionRoutesDeps): Promise<EncryptionDocument> {
   const isOn = net.wiredKeys() !== undefined;
-  const problem = net.keyProblem();
+  const problem = net.encryptionProblem();
   const own = isOn && problem === undefined ? await ownKeys.ownKeys() : undefined;
   return {
     isOn,

@@ -24,7 +24,7 @@ export interface EncryptionReport {
 export interface EncryptionStatusDeps {
   readonly nodeName: string;
   readonly nodes: Pick<NodeSyncApi, 'allNodes'>;
-  readonly net: Pick<Ipv4NetApi, 'nodeLink' | 'keyProblem' | 'wiredKeys'>;
+  readonly net: Pick<Ipv4NetApi, 'nodeLink' | 'encryptionProblem' | 'wiredKeys'>;
   readonly sessions: () => readonly WireguardSession[];
   readonly clock: Pick<Clock, 'wallTime'>;
 }
@@ -57,8 +57,8 @@ export class EncryptionStatus {
 
   /** For the status of the agent; undefined: there is none. */
   problem(): string | undefined {
-    const ofKeys = this.#deps.net.keyProblem();
-    if (ofKeys !== undefined) return ofKeys;
+    const ofNode = this.#deps.net.encryptionProblem();
+    if (ofNode !== undefined) return ofNode;
     const missing = (this.report()?.withoutSession ?? []).filter(
       ({ duration }) => duration >= NO_SESSION_LIMIT_MS,
     );

@@ -1,6 +1,6 @@
 /** Reads the input of the wiring: configuration, addresses, host, VPP. */
 
-import { errorText } from '#infra/errors/errors.ts';
+import { defineError, errorText } from '#infra/errors/errors.ts';
 import { familyOf, type IpFamily } from '#models/ip.ts';
 import type {
   ContivConfApi,
@@ -33,6 +33,13 @@ import {
 import { gsoProblem, mtuForSegmentation, usesGso } from './segmentation.ts';
 import { slotKeys } from './slot-keys.ts';
 
+export const NoEncryptionError = defineError({
+  name: 'NoEncryptionError',
+  code: 'CV_NET_NO_ENCRYPTION',
+  remedy:
+    'Install the package vpp-crypto-engines of VPP, or load its plugin wireguard_plugin.so, and restart VPP. Until then this node reaches no other that encrypts.',
+});
+
 export interface NodeInputReaderDeps {
   readonly conf: ContivConfApi;
   readonly nodes: NodeSyncApi;
@@ -55,7 +62,8 @@ export class NodeInputReader {
   #gsoProblem: string | undefined;
   #natProblem: string | undefined;
   #mtuProblem: string | undefined;
-  #keyProblem: string | undefined;
+  #encryptionProblem: string | undefined;
+  #lack: { readonly ofVpp: string | undefined } | undefined;
 
   constructor(deps: NodeInputReaderDeps) {
     this.#deps = deps;
@@ -65,9 +73,9 @@ export class NodeInputReader {
     return this.#mtuProblem;
   }
 
-  /** Why the keys of this node are not known; undefined: they are, or it needs none. */
-  get keyProblem(): string | undefined {
-    return this.#keyProblem;
+  /** Why this node cannot encrypt; undefined: it can, or need not. */
+  get encryptionProblem(): string | undefined {
+    return this.#encryptionProblem;
   }
 
   get natProblem(): string | undefined {
@@ -116,17 +124,22 @@ export class NodeInputReader {
   }
 
   async #readWireguard(ctx: ResyncContext): Promise<WireguardInput | undefined> {
-    const { conf, ownKeys } = this.#deps;
-    this.#keyProblem = undefined;
+    const { conf, ownKeys, vpp } = this.#deps;
+    this.#encryptionProblem = undefined;
     if (conf.routing().transport !== 'wireguard') return undefined;
     const { port, clearText } = conf.wireguard();
+    this.#lack = await readOrLast(ctx, 'the crypto engines of VPP', this.#lack, async () => ({
+      ofVpp: await ctx.callPort('vpp/lack for WireGuard', () => vpp.lackForWireguard()),
+    }));
     try {
+      const { ofVpp } = this.#lack;
+      if (ofVpp !== undefined) throw new NoEncryptionError(`VPP has no ${ofVpp}`);
       const own = await ctx.callPort('wireguard/own keys', () => ownKeys.ownKeys());
       return { port, clearText, keys: slotKeys(own) };
     } catch (cause) {
       // nothing is sent to nodes that encrypt
-      ctx.log.error({ err: cause }, 'this node has no keys of WireGuard');
-      this.#keyProblem = errorText(cause);
+      ctx.log.error({ err: cause }, 'this node cannot encrypt');
+      this.#encryptionProblem = errorText(cause);
       return { port, clearText, keys: [] };
     }
   }

@@ -292,8 +292,8 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
     return known ? peersOfSlot(known, this.#deps.nodes.allNodes().values(), slot) : [];
   }
 
-  keyProblem(): string | undefined {
-    return this.#inputReader.keyProblem;
+  encryptionProblem(): string | undefined {
+    return this.#inputReader.encryptionProblem;
   }
 
   unsupportedFeatures(): readonly string[] {

@@ -7,6 +7,7 @@ import { VppRefusedError } from './binapi/retval-error.ts';
 import { readDhcpClients } from './descriptors/interface/dhcp-dump.ts';
 import { NONE } from './descriptors/limits.ts';
 import { readPermittedConnections } from './permitted-connections.ts';
+import { CIPHER, hasCipher } from './wireguard/cipher.ts';
 
 /** Graph nodes by which packets enter: NICs, TAPs (since v26.06 `tap-input`) and kernel links. */
 const inputNodes = ['dpdk-input', 'virtio-input', 'tap-input', 'af-packet-input'];
@@ -33,6 +34,11 @@ export function vppPort(client: VppClient): VppPort {
     permittedConnections: (prefix) => readPermittedConnections(client, prefix),
     hasPolicers: async () => client.has('policer_add_del'),
     hasCnat: async () => client.has('cnat_set_snat_addresses_v2'),
+    async lackForWireguard() {
+      if (!client.has('wireguard_interface_create')) return 'plugin wireguard_plugin.so';
+      const { reply } = await client.request('cli_inband', { cmd: 'show crypto handlers' });
+      return hasCipher(reply) ? undefined : `crypto engine with ${CIPHER} (vpp-crypto-engines)`;
+    },
     async segmentation() {
       const { reply } = await client.request('cli_inband', { cmd: 'show node gso-ip4' });
       // name, priority and whether it is active, in one line for each variant

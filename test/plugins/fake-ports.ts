@@ -115,6 +115,13 @@ export class FakeVpp implements VppPort {
     return this.policers;
   }
 
+  /** Of WireGuard. */
+  lack: string | undefined;
+
+  async lackForWireguard(): Promise<string | undefined> {
+    return this.lack;
+  }
+
   cnat = true;
 
   async hasCnat(): Promise<boolean> {

@@ -111,7 +111,7 @@ export const components: Readonly<Record<string, ComponentHelp>> = {
   encryption: {
     fails: 'nothing',
     remedy:
-      'Without a session: open the UDP ports of wireguardPort, and the next one, between the nodes; netctl encryption names both ends. Without keys: the folder of the local store needs space, and must be writable.',
+      'Without a session: open the UDP ports of wireguardPort, and the next one, between the nodes; netctl encryption names both ends. Without keys: the folder of the local store needs space, and must be writable. With CV_NET_NO_ENCRYPTION: install vpp-crypto-engines, or load wireguard_plugin.so, and restart VPP.',
   },
   addresses: {
     fails: 'nothing',

@@ -42,6 +42,8 @@ export function sessionMessages(interfaces: Interfaces, fib: Fib, nat: Nat44): M
     commands[`show ${nothing}`] = () => 'not simulated\n';
   // no variants of code; the agent asks with enableGSO
   commands['show node gso-ip4'] = () => 'not simulated\n';
+  // the agent asks with WireGuard
+  commands['show crypto handlers'] = () => 'chacha20-poly1305  enc  simulated*\n';
   return {
     requests: {
       control_ping: () => ({ vpe_pid: 1 }),

@@ -40,6 +40,10 @@ export function writeFdioRepository(folder: string): void {
         [join(prefix, 'share/vpp')]: 'usr/share/vpp',
       },
     },
+    'vpp-crypto-engines': {
+      depends: [`vpp (= ${VERSION})`],
+      files: { [join(from, 'vpp_crypto_engines')]: `${lib}/vpp_crypto_engines` },
+    },
     'vpp-plugin-core': {
       depends: [`vpp (= ${VERSION})`],
       files: { [join(from, 'vpp_plugins')]: `${lib}/vpp_plugins` },

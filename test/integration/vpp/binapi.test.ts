@@ -66,6 +66,7 @@ describe('binary API of a real VPP', { skip: withoutVpp(), timeout: 180_000 }, (
 
   test('traces the packets of TAPs, and names the input nodes that this VPP lacks', async () => {
     const { client } = await connect();
+    assert.equal(await vppPort(client).lackForWireguard(), undefined);
     const messages = await vppPort(client).tracePackets();
     // the VPP of the tests runs without DPDK; TAPs have an input node of their own since v26.06
     assert.ok(messages.includes('this VPP has no dpdk-input'));

@@ -19,7 +19,7 @@ interface Other {
 
 function statusOf(
   others: Readonly<Record<string, Other>>,
-  { keyProblem, isOn = true }: { keyProblem?: string; isOn?: boolean } = {},
+  { encryptionProblem, isOn = true }: { encryptionProblem?: string; isOn?: boolean } = {},
 ) {
   const all = new Map(
     ['own', ...Object.keys(others)].map((name, id): [string, Node] => {
@@ -41,7 +41,7 @@ function statusOf(
     nodes: { allNodes: () => all },
     net: {
       nodeLink: ({ name }) => ({ encryption: others[name]?.state }) as unknown as NodeLink,
-      keyProblem: () => keyProblem,
+      encryptionProblem: () => encryptionProblem,
       wiredKeys: () => (isOn ? [] : undefined),
     },
     sessions: () => sessions,
@@ -58,7 +58,7 @@ async function seriesOf(status: EncryptionStatus, lifetime = 60): Promise<string
     ownKeys: { ownKeys: async () => keys },
     net: {
       wiredKeys: () => (status.report() ? [] : undefined),
-      keyProblem: () => undefined,
+      encryptionProblem: () => undefined,
     },
     lifetime,
     clock: { wallTime: () => NOW },
@@ -114,7 +114,10 @@ describe('status of the encryption', () => {
       statusOf({ a: missing(180), b: missing(200) }).problem(),
       'no session of WireGuard with b for 200 s, and with 1 more nodes',
     );
-    assert.equal(statusOf({ a: missing(999) }, { keyProblem: 'no disk' }).problem(), 'no disk');
+    assert.equal(
+      statusOf({ a: missing(999) }, { encryptionProblem: 'no disk' }).problem(),
+      'no disk',
+    );
   });
 
   it('names at most 20 nodes in metrics, those without a session for the longest time', async () => {

@@ -8,7 +8,7 @@ import { SessionChange } from '#plugins/ipv4net/api.ts';
 import { idRecordKey } from '#plugins/nodesync/id-allocator.ts';
 import { TestSessions, testKeys } from '../test-keys.ts';
 import { type KubeValue, nodeValue, sorted, type TestNode } from '../test-node.ts';
-import { nonDefaultFields } from './vpp-with.ts';
+import { fakeVppWithNics, nonDefaultFields } from './vpp-with.ts';
 import { keys, startedNode, VPP_IF } from './wired-node.ts';
 
 const YAML = `
@@ -209,7 +209,21 @@ describe('wiring of a node with WireGuard', () => {
     const node = await encrypting({ yaml: IN_CLEAR_TEXT, ownKeys: testKeys('node-a', { file }) });
     assert.deepEqual(keys(node, 'wireguard'), []);
     assert.equal(node.at('config/vpp/v2/route/vrf/1/dst/10.1.2.0/24/gw/0.0.0.0')['type'], 'DROP');
-    assert.match(node.net.keyProblem() ?? '', /input\/output error/);
+    assert.match(node.net.encryptionProblem() ?? '', /input\/output error/);
+  });
+
+  it('isolates all nodes that encrypt while VPP cannot, and goes on when it can', async () => {
+    const vpp = fakeVppWithNics('Gig1', 'Gig2');
+    vpp.lack = 'crypto engine';
+    const node = await encrypting({ yaml: IN_CLEAR_TEXT, vpp });
+    assert.deepEqual(keys(node, 'wireguard'), []);
+    assert.equal(node.at('config/vpp/v2/route/vrf/1/dst/10.1.2.0/24/gw/0.0.0.0')['type'], 'DROP');
+    assert.match(node.net.encryptionProblem() ?? '', /VPP has no crypto engine/);
+    vpp.lack = undefined;
+    const ofB = await keysOf('node-b');
+    await node.resync([nodeValue('node-a', '172.16.0.5'), ...(await nodeB(ofB))]);
+    assert.equal(node.net.encryptionProblem(), undefined);
+    assert.equal(routesTo(node, 'if/wireguard0/vrf/1/dst/10.1.2.0/24').length, 1);
   });
 
   it('opens nothing for keys that cannot be used, and is as after a resync', async () => {

@@ -62,6 +62,8 @@ export interface VppPort {
   hasPolicers(): Promise<boolean>;
   /** Whether cnat of VPP translates as services need it (since v26.06). */
   hasCnat(): Promise<boolean>;
+  /** What it lacks for WireGuard, as an object of "VPP has no"; undefined: nothing. */
+  lackForWireguard(): Promise<string | undefined>;
   segmentation(): Promise<SegmentationTraits>;
   /**
    * Makes VPP trace the next received packets, for `vppctl show trace`.
