@@ -5,7 +5,7 @@ import { stripVTControlCharacters } from 'node:util';
 export const CIPHER = 'chacha20-poly1305';
 
 /**
- * @param handlers reply of `show crypto handlers`: no message tells it. `*` marks the engine in use, in the line of the cipher
+ * @param handlers reply of `show crypto handlers`: no message reports it. `*` marks the engine in use, in the line of the cipher
  *   and, by release, in the indented ones below.
  * @returns true in a format that is not known: missing sessions tell
  */

@@ -212,7 +212,7 @@ describe('wiring of a node with WireGuard', () => {
     assert.match(node.net.encryptionProblem() ?? '', /input\/output error/);
   });
 
-  it('isolates all nodes that encrypt while VPP cannot, and goes on when it can', async () => {
+  it('isolates all nodes that encrypt while VPP cannot, and continues when it can', async () => {
     const vpp = fakeVppWithNics('Gig1', 'Gig2');
     vpp.lack = 'crypto engine';
     const node = await encrypting({ yaml: IN_CLEAR_TEXT, vpp });

@@ -62,7 +62,7 @@ export interface VppPort {
   hasPolicers(): Promise<boolean>;
   /** Whether cnat of VPP translates as services need it (since v26.06). */
   hasCnat(): Promise<boolean>;
-  /** What it lacks for WireGuard, as an object of "VPP has no"; undefined: nothing. */
+  /** The part that WireGuard needs and VPP does not have; undefined: none. */
   lackForWireguard(): Promise<string | undefined>;
   segmentation(): Promise<SegmentationTraits>;
   /**
