@@ -9,6 +9,9 @@ import {
 import { type NodeInput, withoutPrefixLength } from './node-input.ts';
 import { ownNetwork } from './own-network.ts';
 
+/** Of a host, and of a VPP: a peer of WireGuard has up to 255 networks, those of the address plan included. */
+export const MAX_ADDRESSES = 120;
+
 interface RefusedAddress {
   readonly address: string;
   readonly refusal: AddressRefusal;
@@ -60,14 +63,15 @@ export class RemoteAddresses {
   routes(node: Node): readonly string[] {
     const isOfPods = (address: string): boolean =>
       this.#input.networks.some(({ family }) => family === familyOf(address));
-    return node.managementAddresses.filter(
-      (address) => isOfPods(address) && this.#whyNoRoute(node, address) === undefined,
-    );
+    return node.managementAddresses
+      .slice(0, MAX_ADDRESSES)
+      .filter((address) => isOfPods(address) && this.#whyNoRoute(node, address) === undefined);
   }
 
   /** Addresses of the VPP of another node at which it can be reached, without prefix length. */
   tunnelEnds(node: Node): readonly string[] {
     return node.vppAddresses
+      .slice(0, MAX_ADDRESSES)
       .filter((text) => this.#whyNoTunnel(text) === undefined)
       .map(withoutPrefixLength);
   }
@@ -111,12 +115,13 @@ export class RemoteAddresses {
   }
 }
 
+/** Of those beyond the limit the first one alone. */
 function refused(
   addresses: readonly string[],
   whyNot: (address: string) => AddressRefusal | undefined,
 ): RefusedAddress[] {
-  return addresses.flatMap((address) => {
-    const refusal = whyNot(address);
+  return addresses.slice(0, MAX_ADDRESSES + 1).flatMap((address, index) => {
+    const refusal = index < MAX_ADDRESSES ? whyNot(address) : addressRefusal('beyond the limit');
     return refusal === undefined ? [] : [{ address, refusal }];
   });
 }

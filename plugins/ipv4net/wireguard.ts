@@ -13,9 +13,6 @@ import type { PeerKey } from './peer-keys.ts';
  */
 const KEEPALIVE = 25;
 
-/** VPP has up to 255 networks of a peer; those of the address plan are at most six. */
-export const MAX_PEER_ADDRESSES = 240;
-
 export function wireguardInterfaces(input: NodeInput): KeyValue[] {
   const { wireguard, routing, interfaces } = input;
   const own = nodeIp(input);
@@ -38,7 +35,7 @@ export function wireguardInterfaces(input: NodeInput): KeyValue[] {
  * The sessions with a node. The networks that it may send from are those of the address plan, by its ID, and addresses of it
  * that no other node has.
  * @param networks of its pods and of the link to its host
- * @param hosts addresses of its VPP and its host, without prefix length
+ * @param hosts addresses of its VPP and its host, without prefix length; see `MAX_ADDRESSES`
  */
 export function peerValues(
   input: NodeInput,
@@ -51,7 +48,7 @@ export function peerValues(
   const overlay = input.networks.map(({ addresses }) =>
     withoutPrefixLength(addresses.vxlanAddress(node.id)),
   );
-  const allowed = [...overlay, ...new Set(hosts.slice(0, MAX_PEER_ADDRESSES))].map(hostNetwork);
+  const allowed = [...overlay, ...hosts].map(hostNetwork);
   return peers.map(({ slot, publicKey, port }) =>
     keyValue(wireguardPeerModel, {
       wg_if_name: wireguardInterface(slot),

@@ -82,6 +82,10 @@ export const addressReasons = {
   },
   'another node': { phrase: 'is an address of node', refuses: ['route', 'external address'] },
   'several nodes': { phrase: 'is an address of several other nodes', refuses: ['route'] },
+  'beyond the limit': {
+    phrase: 'is beyond the addresses that a node may have',
+    refuses: ['route', 'tunnel end'],
+  },
   'cluster IP of a service': { phrase: 'is the cluster IP of service', refuses: ['endpoint'] },
 } as const satisfies Readonly<Record<string, Reason>>;
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { vppInterfaceKey } from '#models/vpp/interface.ts';
 import { VXLAN_BVI, vxlanTunnel } from '#plugins/ipv4net/names.ts';
+import { MAX_ADDRESSES } from '#plugins/ipv4net/remote-addresses.ts';
 import { MemoryStore } from '#test/support/memory-store.ts';
 import { FakeHost } from '../fake-ports.ts';
 import { type KubeValue, nodeValue, podValue, TestNode, vppNodeValue } from '../test-node.ts';
@@ -190,6 +191,18 @@ describe('an address that this node needs', () => {
         ([address, phrase]) => `ignoring an address of node node-b: ${address} ${phrase}`,
       ),
     );
+  });
+
+  it('is one of the first ones that the other node has: their number is limited', async () => {
+    const node = await startedWith(b);
+    const addresses = Array.from({ length: 300 }, (_, i) => `11.${i}.0.1`).slice(100);
+    await node.put(nodeValue('node-b', ...addresses));
+    const [last, first] = [addresses[MAX_ADDRESSES - 1]!, addresses[MAX_ADDRESSES]!];
+    assert.notDeepEqual(overlayRoutes(node, `${last}/32`), []);
+    assert.deepEqual(overlayRoutes(node, `${first}/32`), []);
+    assert.deepEqual(reported(node, 'node-b'), [
+      `ignoring an address of node node-b: ${first} is beyond the addresses that a node may have`,
+    ]);
   });
 
   it('is another one than that of the link of the other host', async () => {
