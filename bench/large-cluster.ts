@@ -6,13 +6,11 @@
  * `--seconds=600` for ten minutes.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EtcdServer } from '#test/integration/support/etcd-server.ts';
-import { withoutEtcd } from '#test/support/requirements.ts';
-import { Fleet } from './lib/fleet/fleet.ts';
-import { LargeAgent, residentMib } from './lib/large/agent-process.ts';
+import { residentMib } from './lib/large/agent-process.ts';
 import { Churn } from './lib/large/churn.ts';
 import type { LargeAgentReport } from './lib/large/messages.ts';
-import { fill, Writer } from './lib/large/writer.ts';
+import { type Stand, withLargeCluster } from './lib/large/stand.ts';
+import { Writer } from './lib/large/writer.ts';
 import type { Print } from './lib/subprocess.ts';
 
 export const NAME = 'large-cluster: one agent among 5,000 nodes';
@@ -20,20 +18,13 @@ export const NAME = 'large-cluster: one agent among 5,000 nodes';
 const SECONDS = 60;
 const CHANGES_PER_SECOND = 100;
 const WARM_UP_SECONDS = 20;
+const SETTLE_SECONDS = 5;
 const ROWS = 10;
 const MAX_CPU_SHARE = 0.2;
 const MIB = 2 ** 20;
 
 export async function run(print: Print): Promise<void> {
-  const reason = withoutEtcd();
-  if (reason) throw new Error(reason);
-  const etcd = await EtcdServer.start('--quota-backend-bytes=4294967296');
-  try {
-    await fill(etcd, print);
-    await measureAgent(etcd, seconds(), print);
-  } finally {
-    await etcd.close();
-  }
+  await withLargeCluster(print, (stand) => measureAgent(stand, seconds(), print));
 }
 
 function seconds(): number {
@@ -41,20 +32,18 @@ function seconds(): number {
   return option ? Number(option.slice('--seconds='.length)) : SECONDS;
 }
 
-async function measureAgent(etcd: EtcdServer, duration: number, print: Print): Promise<void> {
-  await using agent = new LargeAgent(etcd.port);
-  const { attachedPods, readyMs } = await agent.ready;
-  print(
-    `ready after ${(readyMs / 1000).toFixed(1)} s of which ${agent.cpuSeconds.toFixed(1)} s of CPU with ${attachedPods} pods; ${agent.residentMib.toFixed(0)} MiB resident`,
-  );
-  await agent.announcePods(etcd);
-  await using light = await Fleet.start(etcd, 1);
-  while ((await light.state('')).watching < 1) await sleep(100);
+async function measureAgent(
+  { etcd, agent, light }: Stand,
+  duration: number,
+  print: Print,
+): Promise<void> {
   const writer = new Writer(etcd, new Churn(), CHANGES_PER_SECOND);
   try {
     await sleep(WARM_UP_SECONDS * 1_000);
-    const start = await agent.report('collect');
-    const { heapBytes: before, historyBytes, resyncs } = start;
+    const { heapBytes: before, historyBytes } = await agent.report('collect');
+    // what has waited for the collection does not count
+    await sleep(SETTLE_SECONDS * 1_000);
+    const start = await agent.report('report');
     for (const [key, end] of start.processed) writer.taken(key, end);
     const cost = new Cost();
     const count = writer.count;
@@ -82,7 +71,7 @@ async function measureAgent(etcd: EtcdServer, duration: number, print: Print): P
     const history = (after.historyBytes - historyBytes) / MIB;
     print(
       `${((writer.count - count) / took).toFixed(0)} changes a second (${writer.failed} failed), ${cost.events} events, ` +
-        `${cost.transactions} with a transaction, ${after.resyncs - resyncs} resyncs`,
+        `${cost.transactions} with a transaction, ${after.resyncs - start.resyncs} resyncs`,
     );
     print(
       `main thread ${((after.mainMs - start.mainMs) / 10 / took).toFixed(1)} % of a core, of which garbage collection ` +

@@ -4,10 +4,6 @@
  * and mirrored. Microseconds of processor time of all threads, without what they take when nothing changes.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EtcdServer } from '#test/integration/support/etcd-server.ts';
-import { withoutEtcd } from '#test/support/requirements.ts';
-import { Fleet } from './lib/fleet/fleet.ts';
-import { LargeAgent } from './lib/large/agent-process.ts';
 import {
   endpointsRecord,
   type LargeRecord,
@@ -19,7 +15,8 @@ import {
   policyRecord,
   serviceRecord,
 } from './lib/large/large-records.ts';
-import { fill, Writer } from './lib/large/writer.ts';
+import { type Stand, withLargeCluster } from './lib/large/stand.ts';
+import { Writer } from './lib/large/writer.ts';
 import type { Print } from './lib/subprocess.ts';
 
 export const NAME = 'record-costs: bytes and time of each kind of record';
@@ -43,44 +40,35 @@ const kinds: Readonly<Record<string, (turn: number) => LargeRecord>> = {
 };
 
 export async function run(print: Print): Promise<void> {
-  const reason = withoutEtcd();
-  if (reason) throw new Error(reason);
-  const etcd = await EtcdServer.start('--quota-backend-bytes=4294967296');
-  try {
-    await fill(etcd, print);
-    await using agent = new LargeAgent(etcd.port);
-    await agent.ready;
-    await agent.announcePods(etcd);
-    await using light = await Fleet.start(etcd, 1);
-    while ((await light.state('')).watching < 1) await sleep(100);
-    await sleep(SETTLE_MS);
-    const cpu = () => ({ light: light.cpu.agents, agent: agent.cpuSeconds });
-    const before = cpu();
+  await withLargeCluster(print, (stand) => measureKinds(stand, print));
+}
+
+async function measureKinds({ etcd, agent, light }: Stand, print: Print): Promise<void> {
+  await sleep(SETTLE_MS);
+  const cpu = () => ({ light: light.cpu.agents, agent: agent.cpuSeconds });
+  const before = cpu();
+  await sleep(SECONDS * 1_000);
+  const quiet = cpu();
+  const perSecond = {
+    light: (quiet.light - before.light) / SECONDS,
+    agent: (quiet.agent - before.agent) / SECONDS,
+  };
+  for (const [kind, record] of Object.entries(kinds)) {
+    const [key, text = ''] = record(1);
+    const start = performance.now();
+    const from = cpu();
+    let turn = 0;
+    const writer = new Writer(etcd, { next: () => record(++turn) }, CHANGES_PER_SECOND);
     await sleep(SECONDS * 1_000);
-    const quiet = cpu();
-    const perSecond = {
-      light: (quiet.light - before.light) / SECONDS,
-      agent: (quiet.agent - before.agent) / SECONDS,
-    };
-    for (const [kind, record] of Object.entries(kinds)) {
-      const [key, text = ''] = record(1);
-      const start = performance.now();
-      const from = cpu();
-      let turn = 0;
-      const writer = new Writer(etcd, { next: () => record(++turn) }, CHANGES_PER_SECOND);
-      await sleep(SECONDS * 1_000);
-      await writer.stop();
-      await sleep(SETTLE_MS);
-      const to = cpu();
-      const seconds = (performance.now() - start) / 1_000;
-      const each = (who: 'light' | 'agent') =>
-        Math.max(0, ((to[who] - from[who] - perSecond[who] * seconds) * 1e6) / writer.count);
-      print(
-        `${kind.padEnd(20)} ${key.length + text.length} bytes; a change: light agent ${each('light').toFixed(0)} µs, ` +
-          `agent ${each('agent').toFixed(0)} µs, ratio ${(each('agent') / each('light')).toFixed(1)}`,
-      );
-    }
-  } finally {
-    await etcd.close();
+    await writer.stop();
+    await sleep(SETTLE_MS);
+    const to = cpu();
+    const seconds = (performance.now() - start) / 1_000;
+    const each = (who: 'light' | 'agent') =>
+      Math.max(0, ((to[who] - from[who] - perSecond[who] * seconds) * 1e6) / writer.count);
+    print(
+      `${kind.padEnd(20)} ${key.length + text.length} bytes; a change: light agent ${each('light').toFixed(0)} µs, ` +
+        `agent ${each('agent').toFixed(0)} µs, ratio ${(each('agent') / each('light')).toFixed(1)}`,
+    );
   }
 }
