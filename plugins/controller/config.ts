@@ -24,7 +24,8 @@ export const controllerSchema = Type.Object({
     leastMs: 1000,
     default: 30 * SECOND,
     positive: true,
-    description: 'Deadline of the first resync; if it is missed, the agent is restarted.',
+    description:
+      'Deadline of the first resync; if it is missed, the agent is restarted. Suspended while the database is read for it.',
   }),
   enablePeriodicHealing: Type.Boolean({
     default: false,

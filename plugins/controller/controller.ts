@@ -41,7 +41,7 @@ export interface ControllerDeps extends ProcessorDeps {
   /** Called after every event, for metrics and recording. */
   readonly onProcessed?: (processed: ProcessedEvent) => void;
   readonly observer?: EventObserver | undefined;
-  /** Whether the first resync waits for the operator: the deadline of the startup is suspended. */
+  /** Whether the first resync waits for the operator, or its content is being read: the deadline of the startup is suspended. */
   readonly isStartDelayed?: () => boolean;
 }
 

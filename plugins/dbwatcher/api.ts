@@ -7,6 +7,8 @@ export interface DbStatus {
   readonly connected: boolean;
   /** Source of the last resync: none yet, the local mirror, or the store. */
   readonly source: 'none' | 'mirror' | 'store';
+  /** Whether everything is being read, from the store or from the mirror. */
+  readonly reading: boolean;
   /** Whether the watches are open. */
   readonly watching: boolean;
   /** The last error; undefined while the store is watched without errors. */

@@ -113,6 +113,7 @@ class Watcher implements DbWatcher {
   #resyncPending = false;
   #mirrorResyncPending = false;
   #comparisonPending = false;
+  #isReading = false;
   /** The event loop has much to do: it says when it has less. */
   #isLoopBusy = false;
   #closed = false;
@@ -158,6 +159,7 @@ class Watcher implements DbWatcher {
     return {
       connected: this.#connected,
       source: this.#published.source,
+      reading: this.#isReading,
       watching: this.#connected && this.#session !== undefined,
       error: this.#error,
       resyncs: this.#published.resyncs,
@@ -221,8 +223,9 @@ class Watcher implements DbWatcher {
   #nextTask(): (() => Promise<void>) | undefined {
     const session = this.#session;
     const isDue = !this.#retryTimer.waiting || !this.#requests.isEmpty;
-    if (this.#resyncPending && this.#connected && isDue) return () => this.#resync();
-    if (this.#mirrorResyncPending) return () => this.#resyncFromMirror();
+    if (this.#resyncPending && this.#connected && isDue)
+      return () => this.#reading(() => this.#resync());
+    if (this.#mirrorResyncPending) return () => this.#reading(() => this.#resyncFromMirror());
     if (session && this.#connected && this.#retained.isOver(this.#deps.clock.monotonic()))
       return () => this.#dropRetained();
     if (session?.hasChanges && this.#loopHasRoom()) return () => this.#processChanges(session);
@@ -314,6 +317,13 @@ class Watcher implements DbWatcher {
   #fail(error: string): void {
     this.#error = error;
     this.#deps.reportState('error', error);
+  }
+
+  async #reading(read: () => Promise<void>): Promise<void> {
+    this.#isReading = true;
+    await read().finally(() => {
+      this.#isReading = false;
+    });
   }
 
   async #resync(): Promise<void> {

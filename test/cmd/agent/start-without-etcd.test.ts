@@ -59,6 +59,38 @@ describe('an agent that starts without its database', () => {
   });
 });
 
+describe('an agent whose first read of the database takes long', () => {
+  it('is not ended by the deadline of the startup while it reads', async () => {
+    const node = makeNode();
+    await node.cluster.put(NAMESPACE_KEY, '{"name":"default"}');
+    const cluster = new FaultInjectingStore(node.cluster);
+    const answered = Promise.withResolvers<void>();
+    const list = cluster.list.bind(cluster);
+    cluster.list = async (prefix) => {
+      await answered.promise;
+      return await list(prefix);
+    };
+    const controller = { delayLocalResync: '50ms', startupResyncDeadline: '200ms' };
+    const environment = environmentOf(node, cluster);
+    await using running = await startAgent(node, { environment, controller, waits: true });
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    assert.equal((await running.get('/liveness')).status, 200);
+    assert.equal(running.agent.controller.resyncCount, 0);
+    answered.resolve();
+    await until(async () => (await running.get('/readiness')).status === 200);
+  });
+
+  it('is ended by it when no database answers, and there is no mirror', async () => {
+    const node = makeNode();
+    const cluster = new FaultInjectingStore(node.cluster);
+    cluster.disconnect('no route to host');
+    const controller = { delayLocalResync: '50ms', startupResyncDeadline: '200ms' };
+    const environment = environmentOf(node, cluster);
+    await using running = await startAgent(node, { environment, controller, waits: true });
+    await until(async () => (await running.get('/liveness')).status === 500);
+  });
+});
+
 describe('an agent that cannot open its mirror', () => {
   it('says so in readiness and not in liveness, and still detects another agent with its label', async () => {
     const node = makeNode();

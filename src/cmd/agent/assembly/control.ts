@@ -95,7 +95,7 @@ export function control(
       tellSouthbound(processed.record);
       onProcessed?.(processed.record);
     },
-    isStartDelayed: () => gate.missing !== undefined,
+    isStartDelayed: () => gate.missing !== undefined || watcher.status.reading,
     recorded: {
       version: build.version,
       label,
