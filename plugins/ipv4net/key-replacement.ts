@@ -1,7 +1,7 @@
 /** Replaces the keys of this node when they are old, or by command: see `key-steps.ts`. */
-import type { Clock, Timer } from '#infra/clock/clock.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { Component } from '#infra/process/lifecycle.ts';
+import { type RepeatedWorkDeps, repeatedWork } from '#infra/process/repeated-work.ts';
 import type { EventLoop } from '#plugins/controller/api/event-handler.ts';
 import type { WireguardSession } from '#plugins/controller/api/ports/wireguard.ts';
 import type {
@@ -26,7 +26,7 @@ export interface ReplaceableKeys extends OwnKeysPort {
   replace(slot: Slot): Promise<void>;
 }
 
-export interface KeyReplacementDeps {
+export interface KeyReplacementDeps extends RepeatedWorkDeps {
   readonly ownKeys: ReplaceableKeys;
   readonly net: Pick<Ipv4NetApi, 'wiredKeys' | 'peerKeys'>;
   readonly nodes: Pick<NodeSyncApi, 'isPublished'>;
@@ -34,16 +34,25 @@ export interface KeyReplacementDeps {
   /** Minutes; 0: only by command. */
   readonly lifetime: number;
   readonly loop: Pick<EventLoop, 'push'>;
-  readonly clock: Pick<Clock, 'timer' | 'wallTime' | 'monotonic'>;
   readonly log: Logger;
 }
 
-export class KeyReplacementTimer implements Component {
-  readonly name = 'replacement of keys';
+export function keyReplacement(deps: KeyReplacementDeps): Component {
+  const steps = new KeyReplacementSteps(deps);
+  return repeatedWork(
+    {
+      name: 'replacement of keys',
+      intervalMs: INTERVAL_MS,
+      work: () => steps.check(),
+      onFailure: (error) =>
+        deps.log.warn({ err: error }, 'the keys of this node are not replaced; trying again'),
+    },
+    deps,
+  );
+}
+
+class KeyReplacementSteps {
   readonly #deps: KeyReplacementDeps;
-  #isClosed = false;
-  #timer: Timer | undefined;
-  #checking: Promise<void> = Promise.resolve();
   /** Since when the others can read the last step. */
   #publishedAt: number | undefined;
   /** Intervals since an event was pushed that is not processed yet. */
@@ -53,36 +62,14 @@ export class KeyReplacementTimer implements Component {
     this.#deps = deps;
   }
 
-  init(): void {
-    this.#schedule();
-  }
-
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    this.#timer?.cancel();
-    await this.#checking;
-  }
-
-  #schedule(): void {
-    if (this.#isClosed) return;
-    this.#timer = this.#deps.clock.timer(INTERVAL_MS, () => {
-      this.#checking = this.#check().then(() => this.#schedule());
-    });
-  }
-
-  async #check(): Promise<void> {
-    const { net, ownKeys, log } = this.#deps;
-    try {
-      const wired = net.wiredKeys();
-      // nothing is encrypted, or nothing is configured yet
-      if (wired === undefined) return;
-      const own = await ownKeys.ownKeys();
-      if (JSON.stringify(slotKeys(own)) !== JSON.stringify(wired)) this.#tell(own);
-      else await this.#continue(own);
-    } catch (error) {
-      // tried again after the interval
-      log.warn({ err: error }, 'the keys of this node are not replaced');
-    }
+  async check(): Promise<void> {
+    const { net, ownKeys } = this.#deps;
+    const wired = net.wiredKeys();
+    // nothing is encrypted, or nothing is configured yet
+    if (wired === undefined) return;
+    const own = await ownKeys.ownKeys();
+    if (JSON.stringify(slotKeys(own)) !== JSON.stringify(wired)) this.#tell(own);
+    else await this.#continue(own);
   }
 
   /** The event loop configures the keys and publishes them. */

@@ -3,10 +3,10 @@
  * others have to do, and leaves it there: after pods were deleted, or while a few of them send most of the packets, one
  * worker may drop packets beside one without work. VPP keeps a placement without the agent, and the next agent begins with it.
  */
-import type { Clock, Timer } from '#infra/clock/clock.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { Component } from '#infra/process/lifecycle.ts';
+import { type RepeatedWorkDeps, repeatedWork } from '#infra/process/repeated-work.ts';
 import type { StatsPort } from '#plugins/controller/api/ports/stats.ts';
 import type { VppClient } from '../binapi/api.ts';
 import { NONE } from '../descriptors/limits.ts';
@@ -16,12 +16,11 @@ const PERIOD_MS = 10_000;
 /** Packets in a period as which an idle queue counts. */
 const IDLE_LOAD = 1000;
 
-export interface QueueBalanceDeps {
+export interface QueueBalanceDeps extends RepeatedWorkDeps {
   readonly client: VppClient;
   readonly statistics: Pick<StatsPort, 'interfaces' | 'system'>;
   /** Whether an interface is the link of a pod, by its tag in VPP. */
   readonly isPodLink: (tag: string) => boolean;
-  readonly clock: Clock;
   readonly log: Logger;
 }
 
@@ -30,12 +29,21 @@ interface Counted {
   readonly packets: number;
 }
 
-export class QueueBalance implements Component {
-  readonly name = 'worker queues';
+export function queueBalance(deps: QueueBalanceDeps): Component {
+  const balance = new QueueBalance(deps);
+  return repeatedWork(
+    {
+      name: 'worker queues',
+      intervalMs: PERIOD_MS,
+      work: () => balance.work(),
+      onFailure: (error) => balance.report(error),
+    },
+    deps,
+  );
+}
+
+class QueueBalance {
   readonly #deps: QueueBalanceDeps;
-  #timer: Timer | undefined;
-  #run: Promise<void> = Promise.resolve();
-  #isClosed = false;
   #lastError = '';
   /** Packets that VPP had received from each interface, by its index. */
   #counted: ReadonlyMap<number, Counted> = new Map();
@@ -44,52 +52,30 @@ export class QueueBalance implements Component {
     this.#deps = deps;
   }
 
-  init(): void {
-    this.#schedule();
+  async work(): Promise<void> {
+    const { client, statistics } = this.#deps;
+    if (client.state !== 'connected') return;
+    const { workers } = await statistics.system();
+    if (workers < 2) return;
+    const moves = queueMoves(await this.#queues(), workers);
+    for (const { swIfIndex, queue, to } of moves)
+      await client.request('sw_interface_set_rx_placement', {
+        sw_if_index: swIfIndex,
+        queue_id: queue,
+        worker_id: to,
+        is_main: false,
+      });
+    if (moves.length > 0)
+      this.#deps.log.info({ queues: moves.length }, 'moved receive queues to other workers of VPP');
+    this.#lastError = '';
   }
 
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    this.#timer?.cancel();
-    await this.#run;
-  }
-
-  #schedule(): void {
-    if (this.#isClosed) return;
-    this.#timer = this.#deps.clock.timer(PERIOD_MS, () => {
-      this.#run = this.#balance();
-    });
-  }
-
-  async #balance(): Promise<void> {
-    try {
-      const { client, statistics } = this.#deps;
-      if (client.state !== 'connected') return;
-      const { workers } = await statistics.system();
-      if (workers < 2) return;
-      const moves = queueMoves(await this.#queues(), workers);
-      for (const { swIfIndex, queue, to } of moves)
-        await client.request('sw_interface_set_rx_placement', {
-          sw_if_index: swIfIndex,
-          queue_id: queue,
-          worker_id: to,
-          is_main: false,
-        });
-      if (moves.length > 0)
-        this.#deps.log.info(
-          { queues: moves.length },
-          'moved receive queues to other workers of VPP',
-        );
-      this.#lastError = '';
-    } catch (error) {
-      // an interface may have been deleted meanwhile
-      const text = errorText(error);
-      if (!this.#isClosed && text !== this.#lastError)
-        this.#deps.log.warn({ err: error }, 'cannot spread receive queues over the workers of VPP');
-      this.#lastError = text;
-    } finally {
-      this.#schedule();
-    }
+  /** An interface may have been deleted meanwhile. */
+  report(error: unknown): void {
+    const text = errorText(error);
+    if (text !== this.#lastError)
+      this.#deps.log.warn({ err: error }, 'cannot spread receive queues over the workers of VPP');
+    this.#lastError = text;
   }
 
   async #queues(): Promise<readonly LoadedQueue[]> {

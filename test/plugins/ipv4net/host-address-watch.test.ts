@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ManualClock } from '#infra/clock/manual.ts';
+import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import type { SocketService } from '#models/linux/socket-service.ts';
 import { EventQueueFullError } from '#plugins/controller/api/errors.ts';
 import type { Event } from '#plugins/controller/api/event.ts';
-import { HostAddressWatch } from '#plugins/ipv4net/host-address-watch.ts';
+import { hostAddressWatch } from '#plugins/ipv4net/host-address-watch.ts';
 import { FakeHost } from '../fake-ports.ts';
 import { endpointsValue, localPod, serviceValue } from '../service/service-values.ts';
 import { nodeValue, TestNode } from '../test-node.ts';
@@ -22,7 +22,7 @@ async function watched() {
   const pushed: Event[] = [];
   const clock = new ManualClock();
   let refusal: Error | undefined;
-  const watch = new HostAddressWatch({
+  const watch = hostAddressWatch({
     host,
     net: node.net,
     loop: {
@@ -32,9 +32,10 @@ async function watched() {
       },
     },
     clock,
+    random: seededRandom(1),
     log: silentLogger,
   });
-  watch.init();
+  await watch.afterInit?.();
   const has = (...addresses: string[]): void => {
     host.hostLinks = [
       { name: 'eth0', mtu: 1500, addresses: addresses.map((one) => `${one}/24`) },
@@ -124,9 +125,11 @@ describe('the addresses of the host', () => {
     host.links = () => Promise.reject(new Error('no answer'));
     assert.deepEqual(await interval(), []);
     host.links = links;
+    // failures are followed by longer pauses
+    await interval();
     assert.equal((await interval()).length, 1);
     await run();
-    await watch.close();
+    await watch.close?.();
     has(ADDRESS);
     assert.deepEqual(await interval(), []);
   });

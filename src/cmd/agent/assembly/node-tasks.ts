@@ -1,8 +1,8 @@
 /** Work beside the event loop, on the state of the event handlers. */
 import type { DHCPLease } from '#models/vpp/interface-state.ts';
 import { wireNodeConfigStatus } from '#plugins/contivconf/wire-node-config.ts';
-import { HostAddressWatch } from '#plugins/ipv4net/host-address-watch.ts';
-import { KeyReplacementTimer } from '#plugins/ipv4net/key-replacement.ts';
+import { hostAddressWatch } from '#plugins/ipv4net/host-address-watch.ts';
+import { keyReplacement } from '#plugins/ipv4net/key-replacement.ts';
 import { wireSessionWatch } from '#plugins/ipv4net/session-watch.ts';
 import { wireLeaseWatch } from '#plugins/ipv4net/wire-lease-watch.ts';
 import { IdReleaser } from '#plugins/nodesync/id-releaser.ts';
@@ -43,11 +43,12 @@ export function nodeTasks(
     clock,
     log: loggers.get('dhcp'),
   });
-  const hostAddresses = new HostAddressWatch({
+  const hostAddresses = hostAddressWatch({
     host: linux.port,
     net: ipv4net,
     loop: controller,
     clock,
+    random,
     log: loggers.get('ipv4net'),
   });
   const wireguard = [
@@ -57,7 +58,7 @@ export function nodeTasks(
       clock,
       log: loggers.get('wireguard'),
     }),
-    new KeyReplacementTimer({
+    keyReplacement({
       ownKeys,
       net: ipv4net,
       nodes: plugins.nodes,
@@ -65,6 +66,7 @@ export function nodeTasks(
       lifetime: settings.contiv.wireguardKeyLifetime,
       loop: controller,
       clock,
+      random,
       log: loggers.get('wireguard'),
     }),
   ];

@@ -7,7 +7,7 @@ import { isAgentKey } from '#plugins/ipv4net/agent-keys.ts';
 import { podLinkNaming } from '#plugins/ipv4net/link-naming.ts';
 import { type WiredVpp, wireVpp } from '#vpp/wire-vpp.ts';
 import { OwnKeyStore } from '#vpp/wireguard/own-keys.ts';
-import { QueueBalance } from '#vpp/workers/queue-balance.ts';
+import { queueBalance } from '#vpp/workers/queue-balance.ts';
 import { lostPartsProblem } from '../lost-parts.ts';
 import { ResyncedTable } from '../resynced-table.ts';
 import { registerSocketServicesMetrics } from '../socket-services-metrics.ts';
@@ -61,11 +61,12 @@ export function southbound(deps: PartDeps, stores: NodeStores): Southbound {
     random,
     log: loggers.get('vpp'),
   });
-  const queueBalance = new QueueBalance({
+  const balance = queueBalance({
     client: vpp.client,
     statistics: vpp.statistics,
     isPodLink: (tag) => podLinkNaming.ofVppInterface(tag) !== undefined,
     clock,
+    random,
     log: loggers.get('vpp'),
   });
   const { socketTable, socketFault } = environment;
@@ -84,7 +85,7 @@ export function southbound(deps: PartDeps, stores: NodeStores): Southbound {
     ownKeys,
     components: [vpp.component],
     connection: vpp.connection,
-    connected: [linux.component, vpp.telemetry, queueBalance],
+    connected: [linux.component, vpp.telemetry, balance],
     routes: vpp.routes,
     onProcessed: (record) => void resynced?.observe(record),
   };
