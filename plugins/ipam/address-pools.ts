@@ -5,6 +5,7 @@ import type { Prefix } from './prefix.ts';
 /** The pools of the families of the pods, the primary one first. An address outside of all of them is ignored. */
 export class AddressPools {
   readonly all: readonly AddressPool[];
+  readonly #outside = new WeakMap<readonly string[], readonly string[]>();
 
   constructor(prefixes: readonly Prefix[]) {
     this.all = prefixes.map((prefix) => new AddressPool(prefix));
@@ -12,6 +13,19 @@ export class AddressPools {
 
   contains(address: string): boolean {
     return this.all.some((pool) => pool.contains(address));
+  }
+
+  /**
+   * Those that no pool contains; found once for a list, because they are asked for after each event.
+   * @param addresses of an attachment; the list never changes
+   */
+  outsideOf(addresses: readonly string[]): readonly string[] {
+    let outside = this.#outside.get(addresses);
+    if (!outside) {
+      outside = addresses.filter((address) => !this.contains(address));
+      this.#outside.set(addresses, outside);
+    }
+    return outside;
   }
 
   isAllocatable(address: string): boolean {

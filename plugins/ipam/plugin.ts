@@ -140,10 +140,12 @@ class Ipam extends BaseIpam implements EventHandler<IpamState>, IpamApi {
   }
 
   #subnetProblems({ plan, pools, records, owned }: IpamState): readonly CodedError[] {
-    const outside = [...owned.values()].flat().flatMap((address) => {
-      const record = pools.contains(address) ? undefined : records.get(address);
-      return record ? [record] : [];
-    });
+    const outside: AddressRecord[] = [];
+    for (const addresses of owned.values())
+      for (const address of pools.outsideOf(addresses)) {
+        const record = records.get(address);
+        if (record) outside.push(record);
+      }
     return subnetProblems(plan, outside);
   }
 

@@ -64,7 +64,7 @@ export class AddressOverlaps {
     pod: Pod,
     isReported: boolean,
   ): void {
-    const { own, idOf, log } = context;
+    const { own, idOf } = context;
     // the cheap check first: most pods of other nodes have addresses of their node
     if (pod.ip_address === '' || idOf(pod.ip_address) !== own.id) return;
     const node = otherNode(context, pod.host_ip_address);
@@ -72,7 +72,10 @@ export class AddressOverlaps {
     found.set(key, node);
     if (isReported) return;
     const text = `pod ${pod.namespace}/${pod.name} of node ${node} has an address of node ${own.name}`;
-    log.error({ err: new AddressOverlapError(text, { where: pod.ip_address }), node }, text);
+    context.log.error(
+      { err: new AddressOverlapError(text, { where: pod.ip_address }), node },
+      text,
+    );
   }
 }
 

@@ -246,7 +246,10 @@ class NodeSync implements NodeSyncHandler, EventHandler<State> {
       own: this.#thisNode(state),
       others: () => this.#allNodes(state),
       idOf: this.#idOf,
-      log: ctx.log,
+      // made only when an overlap is found: nearly all pods have none
+      get log() {
+        return ctx.log;
+      },
     };
   }
 

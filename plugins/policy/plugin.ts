@@ -98,7 +98,7 @@ class Policies implements EventHandler<PolicyState>, PolicyApi {
   }
 
   async resync(ctx: ResyncContext): Promise<PolicyState> {
-    const { txn, clock, kubeState, log } = ctx;
+    const { txn, clock, kubeState } = ctx;
     const slices = new Slices(clock);
     const services = await checkedServices(this.#deps.services.renderedServices(), slices);
     const node = policyNode(this.#deps);
@@ -118,7 +118,7 @@ class Policies implements EventHandler<PolicyState>, PolicyApi {
     const state = { attached, nodes, processor, renderer };
     this.#followUp(ctx, state);
     await this.#forgetClosed(ctx, state);
-    this.#logProblems(state, log);
+    this.#logProblems(state, ctx);
     return state;
   }
 
@@ -283,7 +283,7 @@ class Policies implements EventHandler<PolicyState>, PolicyApi {
     if (pods.size > 0 || node !== undefined || (services && services.size > 0))
       await state.renderer.update(ctx, { ...change, pods });
     this.#followUp(ctx, state);
-    this.#logProblems(state, ctx.log);
+    this.#logProblems(state, ctx);
     return pods.size === 0 ? {} : { change: changeText(pods) };
   }
 
@@ -330,8 +330,8 @@ class Policies implements EventHandler<PolicyState>, PolicyApi {
     }
   }
 
-  #logProblems({ processor, renderer }: PolicyState, log: ChangeContext['log']): void {
-    this.#problemLog.set(log, processor.problems(), renderer.limits());
+  #logProblems({ processor, renderer }: PolicyState, ctx: Pick<ChangeContext, 'log'>): void {
+    this.#problemLog.set(ctx, processor.problems(), renderer.limits());
   }
 }
 

@@ -9,8 +9,11 @@ type Reasons = ReadonlyMap<PolicyName, readonly string[]>;
 export class PolicyProblemLog {
   #reasons: Reasons = new Map();
 
-  /** @param sources complete; the reasons of a policy in all of them are reported together */
-  set(log: Log, ...sources: readonly Reasons[]): void {
+  /**
+   * @param ctx of an event, which makes its logger when that is asked for
+   * @param sources complete; the reasons of a policy in all of them are reported together
+   */
+  set(ctx: { readonly log: Log }, ...sources: readonly Reasons[]): void {
     const before = this.#reasons;
     const current = new Map<PolicyName, readonly string[]>();
     for (const source of sources)
@@ -19,8 +22,9 @@ export class PolicyProblemLog {
     this.#reasons = current;
     for (const [policy, reasons] of current)
       if (!isDeepStrictEqual(before.get(policy), reasons))
-        log.warn({ policy, reasons }, `policy ${policy} is not carried as it is defined`);
+        ctx.log.warn({ policy, reasons }, `policy ${policy} is not carried as it is defined`);
     for (const policy of before.keys())
-      if (!current.has(policy)) log.info({ policy }, `policy ${policy} has no problem any more`);
+      if (!current.has(policy))
+        ctx.log.info({ policy }, `policy ${policy} has no problem any more`);
   }
 }

@@ -1,5 +1,7 @@
 /** The metrics of the original's telemetry: VPP's figures under the original's names, all gauges. */
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import type { Clock } from '#infra/clock/clock.ts';
+import { Slices } from '#infra/clock/slices.ts';
 import type {
   BufferPool,
   HeapUsage,
@@ -10,7 +12,48 @@ import type {
 } from '#plugins/controller/api/ports/stats.ts';
 import { MAIN_HEAP } from '../stats/statistics.ts';
 import type { MetricGroup } from './config.ts';
+import { type Figures, GaugeGroup } from './gauge-group.ts';
 import { vectorsPerCall } from './runtime.ts';
+
+const runtimeFigures: Figures<NodeRuntime> = {
+  calls: { help: 'Calls of a graph node of VPP.', of: ({ calls }) => Number(calls) },
+  vectors: {
+    help: 'Packets that a graph node of VPP has handled.',
+    of: ({ vectors }) => Number(vectors),
+  },
+  suspends: {
+    help: 'Suspends of a graph node of VPP that is a process.',
+    of: ({ suspends }) => Number(suspends),
+  },
+  clocks: {
+    help: 'Clock cycles of the processor that a graph node of VPP has used.',
+    of: ({ clocks }) => Number(clocks),
+  },
+  vectors_per_call: {
+    help: 'Average packets in one call of a graph node of VPP.',
+    of: vectorsPerCall,
+  },
+};
+
+const memoryFigures: Figures<HeapUsage> = {
+  used: { help: "Used bytes of VPP's main heap.", of: ({ used }) => used },
+  total: { help: "Bytes of VPP's main heap.", of: ({ total }) => total },
+  free: { help: "Free bytes of VPP's main heap.", of: ({ free }) => free },
+  reclaimed: {
+    help: "Free bytes of VPP's main heap that it could return to the system.",
+    of: ({ trimmable }) => trimmable,
+  },
+  size: { help: "Size of VPP's main heap in bytes.", of: ({ total }) => total },
+};
+
+const bufferFigures: Figures<BufferPool> = {
+  alloc: { help: 'Used buffers of a pool.', of: ({ used }) => used },
+  free: { help: 'Available buffers of a pool.', of: ({ available }) => available },
+};
+
+const nodeFigures: Figures<NodeErrorCounter> = {
+  counter: { help: 'Error counters of VPP graph nodes.', of: ({ count }) => Number(count) },
+};
 
 /** Counters by metric suffix. */
 const interfaceCounters = {
@@ -28,6 +71,16 @@ const interfaceCounters = {
   rx_miss: 'rxMiss',
 } as const satisfies Readonly<Record<string, keyof InterfaceCounters>>;
 
+const interfaceFigures: Figures<InterfaceCounters> = Object.fromEntries(
+  Object.entries(interfaceCounters).map(([suffix, counter]) => [
+    suffix,
+    {
+      help: `Counter ${suffix} of a VPP interface.`,
+      of: (counters: InterfaceCounters) => Number(counters[counter]),
+    },
+  ]),
+);
+
 /** The thread under which the original shows the sum of all threads. */
 const allThreads = { thread: 'ALL', threadID: '0' } as const;
 /** The thread to which the original counts VPP's main heap. */
@@ -35,12 +88,11 @@ const mainThread = { thread: 'vpp_main', threadID: '0' } as const;
 /** The original numbers neither the pools nor the thread that uses them. */
 const anyThread = { threadID: '0', index: '0' } as const;
 
-type Gauges<Name extends string> = Readonly<Record<Name, Gauge>>;
-
 export class TelemetryMetrics {
   readonly #statistics: StatsPort;
   readonly #groups: ReadonlySet<MetricGroup>;
   readonly #agent: string;
+  readonly #clock: Clock;
   readonly #runtime;
   readonly #memory;
   readonly #buffers;
@@ -53,52 +105,20 @@ export class TelemetryMetrics {
     groups: ReadonlySet<MetricGroup>,
     registry: Registry,
     agent: string,
+    clock: Clock,
   ) {
     this.#statistics = statistics;
     this.#groups = groups;
     this.#agent = agent;
-    const make = <Name extends string>(
-      group: MetricGroup,
-      labels: readonly string[],
-      helps: Readonly<Record<Name, string>>,
-    ): Gauges<Name> => {
-      const labelNames = ['agent', ...labels];
-      const gauges = Object.entries<string>(helps).map(([name, help]) => [
-        name,
-        new Gauge({ name: `vpp_${group}_${name}`, help, labelNames, registers: [registry] }),
-      ]);
-      return Object.fromEntries(gauges) as Gauges<Name>;
-    };
-    this.#runtime = make('runtime', ['item', 'thread', 'threadID'], {
-      calls: 'Calls of a graph node of VPP.',
-      vectors: 'Packets that a graph node of VPP has handled.',
-      suspends: 'Suspends of a graph node of VPP that is a process.',
-      clocks: 'Clock cycles of the processor that a graph node of VPP has used.',
-      vectors_per_call: 'Average packets in one call of a graph node of VPP.',
-    });
-    this.#memory = make('memory', ['thread', 'threadID'], {
-      used: "Used bytes of VPP's main heap.",
-      total: "Bytes of VPP's main heap.",
-      free: "Free bytes of VPP's main heap.",
-      reclaimed: "Free bytes of VPP's main heap that it could return to the system.",
-      size: "Size of VPP's main heap in bytes.",
-    });
-    this.#buffers = make('buffers', ['threadID', 'item', 'index'], {
-      alloc: 'Used buffers of a pool.',
-      free: 'Available buffers of a pool.',
-    });
-    this.#nodes = make('nodes', ['item', 'reason'], {
-      counter: 'Error counters of VPP graph nodes.',
-    });
-    const helps = Object.keys(interfaceCounters).map((suffix) => [
-      suffix,
-      `Counter ${suffix} of a VPP interface.`,
-    ]);
-    this.#interfaces = make(
-      'interfaces',
-      ['name', 'index'],
-      Object.fromEntries(helps) as Record<keyof typeof interfaceCounters, string>,
-    );
+    this.#clock = clock;
+    const threaded = ['thread', 'threadID'];
+    this.#runtime = new GaugeGroup('runtime', ['item', ...threaded], runtimeFigures, registry);
+    this.#memory = new GaugeGroup('memory', threaded, memoryFigures, registry);
+    const ofPool = ['threadID', 'item', 'index'];
+    this.#buffers = new GaugeGroup('buffers', ofPool, bufferFigures, registry);
+    this.#nodes = new GaugeGroup('nodes', ['item', 'reason'], nodeFigures, registry);
+    const ofInterface = ['name', 'index'];
+    this.#interfaces = new GaugeGroup('interfaces', ofInterface, interfaceFigures, registry);
   }
 
   /** Reads all groups. When it rejects, the metrics have no values. */
@@ -110,13 +130,21 @@ export class TelemetryMetrics {
       const system = has('memory') || has('buffers') ? await statistics.system() : undefined;
       const errors = has('nodes') ? await statistics.nodeErrors() : [];
       const interfaces = has('interfaces') ? await statistics.interfaces() : [];
+      const heaps = has('memory') ? (system?.heaps ?? []) : [];
+      const pools = has('buffers') ? (system?.bufferPools ?? []) : [];
+      const agent = this.#agent;
+      const slices = new Slices(this.#clock);
       // only now, so that a scrape during the reads finds the values of the last poll
-      this.clear();
-      this.#setRuntime(nodes);
-      this.#setMemory(system?.heaps ?? []);
-      this.#setBuffers(system?.bufferPools ?? []);
-      this.#setNodes(errors);
-      this.#setInterfaces(interfaces);
+      await this.#runtime.set(nodes, ({ name }) => ({ agent, item: name, ...allThreads }), slices);
+      const main = heaps.filter(({ name }) => name === MAIN_HEAP);
+      await this.#memory.set(main, () => ({ agent, ...mainThread }), slices);
+      await this.#buffers.set(pools, ({ name }) => ({ agent, item: name, ...anyThread }), slices);
+      await this.#nodes.set(errors, ({ node, reason }) => ({ agent, item: node, reason }), slices);
+      await this.#interfaces.set(
+        interfaces,
+        ({ internalName: name, swIfIndex: index }) => ({ agent, name, index }),
+        slices,
+      );
     } catch (error) {
       this.clear();
       throw error;
@@ -124,53 +152,7 @@ export class TelemetryMetrics {
   }
 
   clear(): void {
-    const groups = [this.#runtime, this.#memory, this.#buffers, this.#nodes, this.#interfaces];
-    for (const gauges of groups) for (const gauge of Object.values(gauges)) gauge.reset();
-  }
-
-  #setRuntime(nodes: readonly NodeRuntime[]): void {
-    for (const node of nodes) {
-      const labels = { agent: this.#agent, item: node.name, ...allThreads };
-      this.#runtime.calls.set(labels, Number(node.calls));
-      this.#runtime.vectors.set(labels, Number(node.vectors));
-      this.#runtime.suspends.set(labels, Number(node.suspends));
-      this.#runtime.clocks.set(labels, Number(node.clocks));
-      this.#runtime.vectors_per_call.set(labels, vectorsPerCall(node));
-    }
-  }
-
-  #setMemory(heaps: readonly HeapUsage[]): void {
-    const main = heaps.find(({ name }) => name === MAIN_HEAP);
-    if (!main || !this.#groups.has('memory')) return;
-    const labels = { agent: this.#agent, ...mainThread };
-    this.#memory.used.set(labels, main.used);
-    this.#memory.total.set(labels, main.total);
-    this.#memory.free.set(labels, main.free);
-    this.#memory.reclaimed.set(labels, main.trimmable);
-    this.#memory.size.set(labels, main.total);
-  }
-
-  #setBuffers(pools: readonly BufferPool[]): void {
-    if (!this.#groups.has('buffers')) return;
-    for (const { name, used, available } of pools) {
-      const labels = { agent: this.#agent, item: name, ...anyThread };
-      this.#buffers.alloc.set(labels, used);
-      this.#buffers.free.set(labels, available);
-    }
-  }
-
-  #setNodes(errors: readonly NodeErrorCounter[]): void {
-    for (const { node, reason, count } of errors)
-      this.#nodes.counter.set({ agent: this.#agent, item: node, reason }, Number(count));
-  }
-
-  #setInterfaces(interfaces: readonly InterfaceCounters[]): void {
-    for (const counters of interfaces) {
-      const { internalName: name, swIfIndex: index } = counters;
-      for (const [suffix, gauge] of Object.entries(this.#interfaces)) {
-        const counter = interfaceCounters[suffix as keyof typeof interfaceCounters];
-        gauge.set({ agent: this.#agent, name, index }, Number(counters[counter]));
-      }
-    }
+    for (const group of [this.#runtime, this.#memory, this.#buffers, this.#nodes, this.#interfaces])
+      group.clear();
   }
 }

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { Registry } from 'prom-client';
 import { ManualClock } from '#infra/clock/manual.ts';
+import { systemClock } from '#infra/clock/system.ts';
 import { parseConfig } from '#infra/config/load.ts';
 import { silentLogger } from '#infra/log/log.ts';
-import { metricGroups, telemetrySchema } from '#vpp/telemetry/config.ts';
+import { type MetricGroup, metricGroups, telemetrySchema } from '#vpp/telemetry/config.ts';
 import { TelemetryMetrics } from '#vpp/telemetry/metrics.ts';
 import { TelemetryPoll } from '#vpp/telemetry/poll.ts';
 import { counters, FakeStatistics } from './fake-statistics.ts';
@@ -13,6 +14,10 @@ const INTERVAL_MS = 30_000;
 
 let statistics: FakeStatistics;
 let registry: Registry;
+
+function makeMetrics(groups: readonly MetricGroup[]): TelemetryMetrics {
+  return new TelemetryMetrics(statistics, new Set(groups), registry, 'node1', systemClock);
+}
 
 async function shown(): Promise<string[]> {
   return (await registry.metrics()).split('\n').filter((line) => /^vpp_/.test(line));
@@ -42,7 +47,7 @@ beforeEach(() => {
 
 describe('the metrics of the original', () => {
   it('have its names and labels', async () => {
-    const metrics = new TelemetryMetrics(statistics, new Set(metricGroups), registry, 'node1');
+    const metrics = makeMetrics(metricGroups);
     await metrics.read();
     const lines = await shown();
     const item = 'agent="node1",item="ip4-lookup",thread="ALL",threadID="0"';
@@ -72,7 +77,7 @@ describe('the metrics of the original', () => {
   });
 
   it('do not read what is skipped', async () => {
-    const metrics = new TelemetryMetrics(statistics, new Set(['buffers']), registry, 'node1');
+    const metrics = makeMetrics(['buffers']);
     await metrics.read();
     const names = new Set((await shown()).map((line) => line.split('{')[0]));
     assert.deepEqual([...names].sort(), ['vpp_buffers_alloc', 'vpp_buffers_free']);
@@ -80,7 +85,7 @@ describe('the metrics of the original', () => {
   });
 
   it('drop interfaces that VPP no longer has', async () => {
-    const metrics = new TelemetryMetrics(statistics, new Set(['interfaces']), registry, 'node1');
+    const metrics = makeMetrics(['interfaces']);
     await metrics.read();
     statistics.found.interfaces = [];
     await metrics.read();
@@ -88,9 +93,28 @@ describe('the metrics of the original', () => {
   });
 });
 
+describe('the metrics of a node with tunnels to 5,000 others', () => {
+  it('leave the main thread to others between two gauges, and each of them is whole', async () => {
+    statistics.found.interfaces = Array.from({ length: 5_000 }, (_, at) =>
+      counters(at, `vxlan_tunnel${at}`, { rxBytes: 1n }),
+    );
+    const reading = makeMetrics(['interfaces']).read();
+    const isOver = reading.then(() => true);
+    const seen = new Set<number>();
+    let turns = 0;
+    while (!(await Promise.race([isOver, systemClock.turn().then(() => false)]))) {
+      turns++;
+      seen.add((await shown()).filter((line) => line.startsWith('vpp_interfaces_rx_bytes')).length);
+    }
+    assert.ok(turns > 1, `${turns} turns`);
+    for (const count of seen) assert.ok(count === 0 || count === 5_000, `${count} interfaces`);
+    assert.equal((await shown()).length, 12 * 5_000);
+  });
+});
+
 describe('the poll', () => {
   const start = (clock: ManualClock, isConnected = true) => {
-    const metrics = new TelemetryMetrics(statistics, new Set(['nodes']), registry, 'node1');
+    const metrics = makeMetrics(['nodes']);
     let report: (isConnected: boolean) => void = () => undefined;
     const poll = new TelemetryPoll({
       metrics,
