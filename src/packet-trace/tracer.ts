@@ -5,10 +5,8 @@
  * Assumptions: state that is learned rather than configured is present (neighbors on a wire, MACs),
  * and no packet is lost at random.
  */
-import { VXLAN_PORT } from '#models/vpp/interface.ts';
 import { evaluateAcls } from './acl.ts';
 import type { AclSide } from './acl-session.ts';
-import { sameAddress } from './addresses.ts';
 import { bridgeOf, forwardingBlock } from './bridge.ts';
 import { CNAT_TABLE } from './cnat.ts';
 import { DeviceIndex } from './device-index.ts';
@@ -16,20 +14,14 @@ import { findAddress, lookUp } from './fib.ts';
 import { ledPacket } from './led-packet.ts';
 import { type TraceMemory, traceMemory } from './memory.ts';
 import type { Choose } from './nat-translations.ts';
-import {
-  type CarriedPacket,
-  type EncryptedPacket,
-  type Packet,
-  replyTo,
-  type VxlanFrame,
-} from './packet.ts';
+import type { CarriedPacket, Packet } from './packet.ts';
 import { policyDenial } from './policy-denial.ts';
-import { deniedToSockets } from './service-restriction.ts';
-import type { Bridge, Device, Interface, Snapshot, Tunnel, WireguardLink } from './snapshot.ts';
-import { connectionOf, mappingOf } from './sockets.ts';
+import type { Bridge, Device, Interface, Snapshot } from './snapshot.ts';
+import { connected, seen } from './socket-end.ts';
 import { tableOf } from './table-of.ts';
 import { byCnat, byNat44, bySourceNat, type Translation } from './translation.ts';
-import { isAllowed, nameOfEnd, peerOf } from './wireguard.ts';
+import { encapsulated, encrypted, type LostPacket, type OuterPacket, opened } from './tunnels.ts';
+import { nameOfEnd, peerOf } from './wireguard.ts';
 import { hasAddress, receiverOf, receiversOn, wiresOf } from './wires.ts';
 
 export interface Hop {
@@ -74,12 +66,6 @@ export interface TraceOptions {
 /** A longer trace is considered a loop; the longest path in a cluster has 20 hops. */
 const MAX_HOPS = 64;
 
-/** The only one by which VPP sends handshakes of WireGuard. */
-const UNDERLAY_TABLE = 0;
-
-/** VPP derives it from the inner packet. */
-const VXLAN_SOURCE_PORT = 49_152;
-
 /** @param start name of the device that sends the packet */
 export function tracePacket(
   snapshot: Snapshot,
@@ -102,13 +88,6 @@ interface Origin {
   /** Whether the device sends it itself. */
   readonly isOwn: boolean;
   /** The interface by which it, or what it contains, entered. */
-  readonly input: Interface | undefined;
-}
-
-/** By which interface and next hop a packet is encrypted. */
-interface Encryption {
-  readonly exit: Interface;
-  readonly nextHop: string;
   readonly input: Interface | undefined;
 }
 
@@ -137,43 +116,13 @@ class Tracer {
 
   /** The packet that leaves the socket which sends it. */
   connect(device: Device, packet: Packet): Packet | 'refused' {
-    const mapping = device.sockets && mappingOf(device.sockets, packet);
-    if (!mapping) return packet;
-    const { backends, key, hostSource } = mapping;
-    const { destination, destinationPort = 0 } = packet;
-    const service = `${destination} port ${destinationPort}`;
-    if (backends.length === 0) {
-      const why = deniedToSockets(device, packet) ?? `the service at ${service} has no backend`;
-      this.#hop(device, `refused: ${why}`, key);
+    const sent = connected(device, packet, this.#memory(device.name).sockets, this.#choose);
+    if ('refusal' in sent) {
+      this.#hop(device, `refused: ${sent.refusal}`, sent.key);
       return 'refused';
     }
-    const { sockets } = this.#memory(device.name);
-    const backend =
-      sockets?.get(connectionOf('sent', packet)) ??
-      backends[backends.length === 1 ? 0 : this.#choose(backends.map(({ weight }) => weight))]!;
-    const { address, port } = backend;
-    // only the host forwards
-    const source = (device.forwards ? hostSource : undefined) ?? packet.source;
-    const sent = { ...packet, source, destination: address, destinationPort: port };
-    sockets?.set(connectionOf('sent', packet), backend);
-    sockets?.set(connectionOf('received', replyTo(sent)), {
-      address: destination,
-      port: destinationPort,
-    });
-    const among = backends.length === 1 ? '' : `, one of ${backends.length}`;
-    const from = source === packet.source ? '' : `, from ${source}`;
-    this.#hop(device, `the socket: ${service} becomes ${address} port ${port}${among}${from}`, key);
-    return sent;
-  }
-
-  /** The packet as the socket that receives it sees it. */
-  #seen(device: Device, packet: Packet): Packet {
-    const service =
-      device.sockets && this.#memory(device.name).sockets?.get(connectionOf('received', packet));
-    if (!service) return packet;
-    const { address, port } = service;
-    this.#hop(device, `the socket sees ${address} port ${port} as the sender`, '');
-    return { ...packet, source: address, sourcePort: port };
+    if (sent.hop) this.#hop(device, sent.hop.text, sent.hop.key);
+    return sent.packet;
   }
 
   /**
@@ -247,54 +196,17 @@ class Tracer {
     packet: CarriedPacket,
   ): PacketTrace['verdict'] {
     if (!packet.inner) {
-      this.last = this.#seen(device, packet);
+      const received = seen(device, packet, this.#memory(device.name).sockets);
+      if (received.hop) this.#hop(device, received.hop.text, received.hop.key);
+      this.last = received.packet;
       const where = holder ? ` on ${holder.name}` : '';
       this.#hop(device, `delivered: ${packet.destination} is local${where}`, holder?.key ?? '');
       return 'delivered';
     }
-    return 'vni' in packet.inner
-      ? this.#decapsulate(device, table, packet, packet.inner)
-      : this.#decrypt(device, packet, packet.inner);
-  }
-
-  #decapsulate(
-    device: Device,
-    table: number,
-    packet: CarriedPacket,
-    { vni, mac, packet: inner }: VxlanFrame,
-  ): PacketTrace['verdict'] {
-    const tunnel = [...device.interfaces.values()].find(
-      ({ tunnel: ends }) =>
-        ends &&
-        ends.vni === vni &&
-        ends.table === table &&
-        sameAddress(ends.source, packet.destination) &&
-        sameAddress(ends.destination, packet.source),
-    );
-    const name = `VXLAN from ${packet.source} with VNI ${vni}`;
-    if (!tunnel) return this.#drop(device, `${name} matches no tunnel`, '');
-    this.#hop(device, `${name} is decapsulated by ${tunnel.name}`, tunnel.key);
-    return this.#enter(device, tunnel, mac, inner);
-  }
-
-  #decrypt(
-    device: Device,
-    { source, destinationPort }: CarriedPacket,
-    { sender, receiver, packet }: EncryptedPacket,
-  ): PacketTrace['verdict'] {
-    const port = [...device.interfaces.values()].find(
-      ({ wireguard: one }) => one?.publicKey === receiver && one.port === destinationPort,
-    );
-    const name = `WireGuard from ${source}`;
-    if (!port?.wireguard) return this.#drop(device, `${name} is for a key of no interface`, '');
-    const { wireguard, key } = port;
-    if (!port.up) return this.#drop(device, `${port.name} is down`, key);
-    const peer = wireguard.peers.find(({ publicKey }) => publicKey === sender);
-    if (!peer) return this.#drop(device, `${name} has a key of no peer of ${port.name}`, key);
-    if (!isAllowed(peer, packet.source))
-      return this.#drop(device, `${name}: the source ${packet.source} is not allowed`, peer.key);
-    this.#hop(device, `${name} is decrypted by ${port.name}`, peer.key);
-    return this.#enter(device, port, '', packet);
+    const inner = opened(device, table, packet, packet.inner);
+    if ('why' in inner) return this.#drop(device, inner.why, inner.key);
+    this.#hop(device, inner.text, inner.key);
+    return this.#enter(device, inner.port, inner.mac, inner.packet);
   }
 
   /** Sends a packet by an interface to the next hop. */
@@ -328,13 +240,13 @@ class Tracer {
     }
     if (out.wireguard) {
       this.#see(device, exit, 'sent');
-      return this.#encrypt(device, out.wireguard, { exit: out, nextHop, input }, packet);
+      return this.#sendOuter(device, encrypted(this.#snapshot, out, nextHop, packet), input);
     }
     const { tunnel, key } = out;
     if (tunnel) {
       if (!known) return this.#drop(device, `the MAC of ${nextHop} is unknown`, '');
       this.#see(device, exit, 'sent');
-      return this.#encapsulate(device, { tunnel, key }, { mac: known.mac, input }, packet);
+      return this.#sendOuter(device, encapsulated(tunnel, key, known.mac, packet), input);
     }
     return this.#transmit(device, out, { mac: known?.mac, nextHop }, packet);
   }
@@ -417,51 +329,20 @@ class Tracer {
     if (tunnel) {
       const input = device.interfaces.get(from);
       this.#see(device, to, 'sent');
-      return this.#encapsulate(device, { tunnel, key }, { mac, input }, packet);
+      return this.#sendOuter(device, encapsulated(tunnel, key, mac, packet), input);
     }
     return this.#transmit(device, out, { mac, nextHop: undefined }, packet);
   }
 
-  /** Sends a frame by a tunnel, as a member of a bridge or as an interface with routes. */
-  #encapsulate(
+  /** @param input by which the packet in it entered */
+  #sendOuter(
     device: Device,
-    { tunnel, key }: { readonly tunnel: Tunnel; readonly key: string },
-    { mac, input }: { readonly mac: string; readonly input: Interface | undefined },
-    packet: CarriedPacket,
+    outer: OuterPacket | LostPacket,
+    input: Interface | undefined,
   ): PacketTrace['verdict'] {
-    const { source, destination, vni, table } = tunnel;
-    this.#hop(device, `encapsulated in VXLAN from ${source} to ${destination}, VNI ${vni}`, key);
-    const outer: CarriedPacket = {
-      source,
-      destination,
-      protocol: 'UDP',
-      sourcePort: VXLAN_SOURCE_PORT,
-      destinationPort: VXLAN_PORT,
-      inner: { vni, mac, packet },
-    };
-    return this.route(device, table, outer, { isOwn: true, input });
-  }
-
-  #encrypt(
-    device: Device,
-    { source, port, publicKey: sender, peers }: WireguardLink,
-    { exit, nextHop, input }: Encryption,
-    packet: CarriedPacket,
-  ): PacketTrace['verdict'] {
-    const peer = peers.find((one) => isAllowed(one, nextHop));
-    if (!peer) return this.#drop(device, `no peer of ${exit.name} has ${nextHop}`, exit.key);
-    const { publicKey: receiver, endpoint, key } = peer;
-    const node = nameOfEnd(this.#snapshot, peer);
-    this.#hop(device, `encrypted to ${node} by ${exit.name}, to ${endpoint}`, key);
-    const outer: CarriedPacket = {
-      source,
-      destination: endpoint,
-      protocol: 'UDP',
-      sourcePort: port,
-      destinationPort: peer.port,
-      inner: { sender, receiver, packet },
-    };
-    return this.route(device, UNDERLAY_TABLE, outer, { isOwn: true, input });
+    if ('why' in outer) return this.#drop(device, outer.why, outer.key);
+    this.#hop(device, outer.text, outer.key);
+    return this.route(device, outer.table, outer.packet, { isOwn: true, input });
   }
 
   /** Sends a frame on the wire; without a MAC, the receiver is found by the next hop's address. */
