@@ -4,6 +4,7 @@ import { SharedMap } from '#infra/collections/shared-map.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { KeyFailure, Value } from '#kvscheduler/api/transaction.ts';
+import type { ExternalValues } from './api/desired-values.ts';
 import { UnmergedValueError } from './api/errors.ts';
 import type { KubeState } from './api/event-handler.ts';
 import type {
@@ -53,6 +54,16 @@ export class CachedState {
   get kubeState(): KubeState {
     return this.#kubeView.view;
   }
+
+  /** The external configuration as handlers see it. */
+  readonly external: ExternalValues = {
+    get: (key) => {
+      let found: Value | undefined;
+      for (const values of this.#external.values()) found = values.get(key) ?? found;
+      return found;
+    },
+    keys: () => new Set([...this.#external.values()].flatMap((values) => [...values.keys()])),
+  };
 
   /** Whether a source sets the key, or has deleted it and it could not be removed since. */
   isExternalKey(key: string): boolean {

@@ -1,5 +1,5 @@
 import type { Value } from '#kvscheduler/api/transaction.ts';
-import type { DesiredValues } from './api/desired-values.ts';
+import type { DesiredValues, ExternalValues } from './api/desired-values.ts';
 import { EventMethod } from './api/event.ts';
 import { EventTransaction } from './event-transaction.ts';
 import type { ProcessingState } from './processing-state.ts';
@@ -9,6 +9,8 @@ import { ValueGroups } from './value-groups.ts';
 export class DesiredState implements DesiredValues {
   #handlers: readonly string[] = [];
   #groups = new ValueGroups([]);
+  /** Set by the event loop, which has them. */
+  external: ExternalValues = new Map();
 
   /** Their names, in the order of a forward event. */
   set handlers(names: readonly string[]) {

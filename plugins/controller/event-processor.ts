@@ -126,6 +126,7 @@ export class EventProcessor {
     const sources = (deps.externalSources ?? []).map((source) => source.label);
     this.#cache = new CachedState([DATASTORE_SOURCE, ...sources], deps.merge, deps.clock, deps.log);
     this.#committer = new Committer(deps, this.#cache);
+    deps.desired.external = this.#cache.external;
     deps.desired.handlers = deps.handlers.map(({ name }) => name);
     this.verification = new Verification(deps.clock, deps.log);
   }

@@ -20,7 +20,7 @@ const none: readonly OwnedValue[] = [];
  * and within a handler the one whose name sorts last: so a resync and any sequence of changes that lead
  * to the same groups have the same values.
  */
-export class ValueGroups implements DesiredValues {
+export class ValueGroups implements Omit<DesiredValues, 'external'> {
   readonly #ranks: ReadonlyMap<string, number>;
   readonly #groups = new Map<string, readonly OwnedValue[]>();
   /** Key to its value, or to all its values in the order of precedence: the last one applies. */

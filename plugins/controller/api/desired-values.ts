@@ -1,5 +1,11 @@
 import type { Value } from '#kvscheduler/api/transaction.ts';
 
+/** The values of external configuration by key; of those of several sources that which precedes. */
+export interface ExternalValues {
+  get(key: string): Value | undefined;
+  keys(): Iterable<string>;
+}
+
 /**
  * The desired values of the event handlers, before external configuration is merged over them. They belong to
  * groups; the name of a group is that of its handler, a slash, and its name within the handler.
@@ -11,4 +17,6 @@ export interface DesiredValues {
   group(name: string): ReadonlyMap<string, Value>;
   /** The groups that set a key; the value of the last one applies. */
   owners(key: string): readonly string[];
+  /** With the change of the event that is being handled. */
+  readonly external: ExternalValues;
 }
