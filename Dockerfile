@@ -88,9 +88,9 @@ RUN . /etc/os-release \
     "libvppinfra=$VPP_VERSION" "vpp=$VPP_VERSION" "vpp-crypto-engines=$VPP_VERSION" "vpp-plugin-core=$VPP_VERSION" \
     "vpp-plugin-dpdk=$VPP_VERSION" \
  && find /usr/lib -path '*/vpp_plugins/*' ! -name acl_plugin.so ! -name af_packet_plugin.so \
-    ! -name cnat_plugin.so ! -name dhcp_plugin.so ! -name dpdk_plugin.so ! -name memif_plugin.so ! -name nat_plugin.so \
-    ! -name ping_plugin.so ! -name policer_plugin.so ! -name stn_plugin.so ! -name tap_plugin.so ! -name vxlan_plugin.so \
-    ! -name wireguard_plugin.so -delete \
+    ! -name cnat_plugin.so ! -name dhcp_plugin.so ! -name dpdk_plugin.so ! -name flowprobe_plugin.so \
+    ! -name memif_plugin.so ! -name nat_plugin.so ! -name ping_plugin.so ! -name policer_plugin.so \
+    ! -name stn_plugin.so ! -name tap_plugin.so ! -name vxlan_plugin.so ! -name wireguard_plugin.so -delete \
  && rm -rf /usr/lib/*/vpp_api_test_plugins /usr/lib/*/vat2_plugins /usr/bin/vpp_api_test /usr/bin/vat2 \
     /usr/share/vpp /var/lib/apt/lists/* /var/cache/* /var/log/*
 

@@ -212,6 +212,7 @@ function startedFlows(source: FlowSource): WiredFlows {
     peers,
     findReason: async () => undefined,
     denials: undefined,
+    probe: undefined,
     registry: new Registry(),
     clock: systemClock,
     log: silentLogger,

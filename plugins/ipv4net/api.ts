@@ -111,6 +111,11 @@ export interface Ipv4NetApi {
   otherHostAddresses(links: readonly HostLink[]): readonly string[] | undefined;
   /** The link of the host to VPP, by its name in the kernel, and VPP's IPv4 address there; undefined: it has none, or it is unknown. */
   hostGateway(): { readonly link: string; readonly gateway: string } | undefined;
+  /**
+   * Both IPv4 addresses of the link between VPP and the host, without prefix length; undefined: there are none, the host has none
+   * of its own there, as with STN, or they are not in VRF 0.
+   */
+  hostLinkEnds(): { readonly host: string; readonly vpp: string } | undefined;
   /** The main NIC, or the loopback that replaces it. */
   mainInterface(): string;
   /** The main interface if its address is from DHCP; undefined otherwise. */

@@ -69,7 +69,14 @@ import {
   wireguardInterface,
 } from './names.ts';
 import { mainInterfaceName } from './nics.ts';
-import { familyInput, hostAddresses, isHostLink, type NodeInput, usesVxlan } from './node-input.ts';
+import {
+  familyInput,
+  hostAddresses,
+  isHostLink,
+  type NodeInput,
+  usesVxlan,
+  withoutPrefixLength,
+} from './node-input.ts';
 import { addressesOfHost, NodeInputReader } from './node-input-reader.ts';
 import { nodeLink, peersOfSlot } from './node-link.ts';
 import { overlayValues } from './overlay.ts';
@@ -236,6 +243,17 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
     const ipv4 = familyInput(this.state.current.input, 4);
     const gateway = ipv4 && hostGateway(ipv4);
     return gateway === undefined ? undefined : { link: hostTap.linuxHost, gateway };
+  }
+
+  hostLinkEnds(): ReturnType<Ipv4NetApi['hostLinkEnds']> {
+    const ipv4 = familyInput(this.state.current.input, 4);
+    if (ipv4 === undefined || ipv4.stn !== undefined || ipv4.routing.mainVrf !== 0)
+      return undefined;
+    const { addresses } = ipv4;
+    return {
+      host: withoutPrefixLength(addresses.hostInterconnectLinux()),
+      vpp: withoutPrefixLength(addresses.hostInterconnectVpp()),
+    };
   }
 
   mainInterface(): string {

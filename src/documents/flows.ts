@@ -28,9 +28,9 @@ export const Flow = Type.Object({
   id: text('Distinguishes the records of one node, also after a restart of its agent.'),
   node: text('Name of the node whose kernel has seen it.'),
   seenBy: Type.Optional(
-    Type.Literal('vpp', {
+    Type.Union([Type.Literal('vpp'), Type.Literal('probe')], {
       description:
-        'VPP has denied packets, of which it has kept some, and no socket of this node has sent them: `time` and `ended` are those of the first and the last one that were kept. Absent: a socket.',
+        'vpp: VPP has denied packets, of which it has kept some, and no socket of this node has sent them: `time` and `ended` are those of the first and the last one that were kept. probe: VPP has counted the packets of a memif. Absent: a socket.',
     }),
   ),
   side: Type.Union([Type.Literal('client'), Type.Literal('server')], {
@@ -63,7 +63,7 @@ export const Flow = Type.Object({
     ),
   ),
   clientBytes: count(
-    'Acknowledged bytes from the client, without headers; of an open connection at `measured`, 0 before. Those of UDP were sent, at the record of the client, or have come.',
+    'Acknowledged bytes from the client, without headers; of an open connection at `measured`, 0 before. Those of UDP were sent, at the record of the client, or have come. With `seenBy` probe: all bytes of IP packets.',
   ),
   serverBytes: count('Likewise, from the server.'),
   rttUs: count('Smoothed round-trip time in microseconds; 0: not measured.'),
@@ -108,6 +108,18 @@ export const FlowsDocument = Type.Object({
         {
           packets: count('That ACLs of VPP have denied since the agent started, of whomever.'),
           sampled: count('Those of them that were looked at.'),
+        },
+        { description: 'Absent: flows are not recorded, or VPP is simulated.' },
+      ),
+    ),
+    probe: Type.Optional(
+      Type.Object(
+        {
+          interfaces: count('Memifs whose flows VPP counts.'),
+          lost: count(
+            'Messages of VPP that did not arrive, and conversations that have left their place for newer ones.',
+          ),
+          refused: count('Messages that were not of VPP, or could not be read.'),
         },
         { description: 'Absent: flows are not recorded, or VPP is simulated.' },
       ),

@@ -95,7 +95,8 @@ export class FlowMeter {
     for (const [, { flow, changedAt }] of ring.from(0)) {
       if (this.#isClosed) return;
       if (slices.due()) await slices.turn();
-      if (flow.ended !== undefined || changedAt >= begun || known.has(flow.id)) continue;
+      if (flow.seenBy !== undefined || flow.ended !== undefined) continue;
+      if (changedAt >= begun || known.has(flow.id)) continue;
       // the event of the end may have been on its way the last time
       if (this.#missing.has(flow.id)) recorder.endUnreported(flow.id);
       else missing.add(flow.id);

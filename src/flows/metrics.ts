@@ -64,7 +64,7 @@ export class FlowMetrics {
     });
     new Counter({
       name: 'contiv_flow_events_lost_total',
-      help: 'Events of connections that the kernel had no space for, since its programs were loaded, or that this agent could not record.',
+      help: 'Events of connections that the kernel had no space for, since its programs were loaded, or that this agent could not record, messages of VPP about memifs that did not arrive, and conversations of memifs that were displaced by newer ones.',
       registers,
       collect() {
         this.reset();

@@ -17,7 +17,7 @@ const unopened: ReadonlySet<Flow['verdict']> = new Set(['no-answer', 'refused'])
 
 /** The end of a client is looked at, and what VPP has denied. */
 function wantsReason({ side, verdict, seenBy }: Flow): boolean {
-  return seenBy === undefined ? side === 'client' && unopened.has(verdict) : true;
+  return seenBy === 'vpp' || (side === 'client' && unopened.has(verdict));
 }
 
 /** More that wait get no reason: a scan of ports must not keep the agent busy. */

@@ -18,6 +18,8 @@ export interface RecorderDeps {
   readonly peers: Peers;
   readonly ring: FlowRing;
   readonly isSimulated: boolean;
+  /** Absent: sockets. */
+  readonly seenBy?: Flow['seenBy'];
   readonly clock: Clock;
   /** A record is new, or has changed; `before` is what it was. */
   readonly onChange: (flow: Flow, before: Flow | undefined) => void;
@@ -110,7 +112,7 @@ export class Recorder {
 
   #begun(event: AnyConnectionEvent): Flow {
     const { id, protocol, side, begun, isOfHost, local, remote, service } = event;
-    const { label, peers, isSimulated } = this.#deps;
+    const { label, peers, isSimulated, seenBy } = this.#deps;
     const isClient = side === 'client';
     const { port } = isClient ? remote : local;
     const own = isOfHost
@@ -122,6 +124,7 @@ export class Recorder {
     return {
       id,
       node: label,
+      ...(seenBy && { seenBy }),
       side,
       time: rfc3339(begun),
       protocol,

@@ -24,6 +24,7 @@ import type { DenialSampler } from './denials/denial-sampler.ts';
 import { type FlowFilter, flowFilter } from './filter.ts';
 import type { FlowReader } from './flow-reader.ts';
 import type { FlowRing } from './flow-ring.ts';
+import type { ProbeReader } from './probe/probe-reader.ts';
 import { talkingPairs } from './talking-workloads.ts';
 
 export interface FlowRoutesDeps {
@@ -33,6 +34,8 @@ export interface FlowRoutesDeps {
   readonly reader: Pick<FlowReader, 'lost' | 'displaced' | 'faultSince'> | undefined;
   /** undefined: not counted. */
   readonly sampler: Pick<DenialSampler, 'denied' | 'sampled'> | undefined;
+  /** undefined: VPP is simulated, or nothing is recorded. */
+  readonly prober: Pick<ProbeReader, 'interfaces' | 'lost' | 'refused'> | undefined;
   readonly clock: Clock;
 }
 
@@ -174,7 +177,7 @@ export function flowRoutes(deps: FlowRoutesDeps): Route[] {
   ];
 }
 
-function stateOf({ ring, reader, sampler }: FlowRoutesDeps): FlowsDocument['state'] {
+function stateOf({ ring, reader, sampler, prober }: FlowRoutesDeps): FlowsDocument['state'] {
   const { size: records, capacity } = ring;
   const { lost = 0, displaced = 0, faultSince } = reader ?? {};
   return {
@@ -184,7 +187,10 @@ function stateOf({ ring, reader, sampler }: FlowRoutesDeps): FlowsDocument['stat
     capacity,
     displaced,
     ...(sampler && { vppDenials: { packets: sampler.denied, sampled: sampler.sampled } }),
-    lost,
+    ...(prober && {
+      probe: { interfaces: prober.interfaces, lost: prober.lost, refused: prober.refused },
+    }),
+    lost: lost + (prober?.lost ?? 0),
   };
 }
 

@@ -15,6 +15,8 @@ import { cnatSourceNatModel } from './vpp/cnat-source-nat.ts';
 import { cnatTranslationModel } from './vpp/cnat-translation.ts';
 import { dnat44Model } from './vpp/dnat44.ts';
 import { fibEntryModel } from './vpp/fib-entry.ts';
+import { flowExporterModel } from './vpp/flow-exporter.ts';
+import { flowProbeModel } from './vpp/flow-probe.ts';
 import { vppInterfaceModel } from './vpp/interface.ts';
 import { ipRedirectModel } from './vpp/ip-redirect.ts';
 import { ipScanNeighborModel } from './vpp/ip-scan-neighbor.ts';
@@ -38,6 +40,8 @@ export const configModels: readonly ConfigModel[] = [
   segmentationModel,
   bandwidthLimitModel,
   wireguardPeerModel,
+  flowExporterModel,
+  flowProbeModel,
   bridgeDomainModel,
   fibEntryModel,
   xConnectModel,

@@ -58,7 +58,7 @@ export function flowText(flow: Flow, isWide: boolean): string {
 
 /** The node, and the end there that has a socket; or its VPP. */
 export function seenAtText({ node, side, seenBy }: Flow): string {
-  return `${node} (${seenBy === 'vpp' ? 'VPP' : side})`;
+  return `${node} (${seenBy === 'vpp' ? 'VPP' : seenBy === 'probe' ? `${side} by VPP` : side})`;
 }
 
 /** `closed`: it was open. */

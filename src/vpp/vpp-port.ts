@@ -33,6 +33,7 @@ export function vppPort(client: VppClient): VppPort {
     },
     permittedConnections: (prefix) => readPermittedConnections(client, prefix),
     hasPolicers: async () => client.has('policer_add_del'),
+    hasFlowProbe: async () => client.has('flowprobe_set_params'),
     hasCnat: async () => client.has('cnat_set_snat_addresses_v2'),
     async lackForWireguard() {
       if (!client.has('wireguard_interface_create')) return 'plugin wireguard_plugin.so';

@@ -12,6 +12,7 @@ import { serviceModel } from '#kubernetes/models/service.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import { HealingResync } from '#plugins/controller/api/events.ts';
 import type { DenialsPort } from '#plugins/controller/api/ports/denials.ts';
+import type { FlowProbePort } from '#plugins/controller/api/ports/flow-probe.ts';
 import type { Node } from '#plugins/nodesync/api.ts';
 import { SimFlowSource } from '#simulator/linux/flow-source.ts';
 import { ask } from '../plugins/policy/asked-route.ts';
@@ -51,6 +52,7 @@ interface Given {
   readonly allocations?: PeersDeps['ipam']['allocations'];
   readonly findReason?: FindReason;
   readonly denials?: DenialsPort;
+  readonly probe?: FlowProbePort;
 }
 
 const isDenied: FindReason = async ({ server }) =>
@@ -62,6 +64,7 @@ export function startedFlows({
   allocations = () => new Map(),
   findReason = isDenied,
   denials,
+  probe,
 }: Given = {}) {
   const pods = new Map<string, Value>([
     ['pod/client/shop', pod('client-abc-1', '10.1.1.2', { 'pod-template-hash': 'abc' })],
@@ -95,6 +98,7 @@ export function startedFlows({
     peers,
     findReason,
     denials,
+    probe,
     registry,
     clock,
     log: silentLogger,

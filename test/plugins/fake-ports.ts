@@ -122,6 +122,12 @@ export class FakeVpp implements VppPort {
     return this.lack;
   }
 
+  flowProbe = true;
+
+  async hasFlowProbe(): Promise<boolean> {
+    return this.flowProbe;
+  }
+
   cnat = true;
 
   async hasCnat(): Promise<boolean> {

@@ -63,6 +63,8 @@ export interface TestNodeOptions {
   readonly createIpam?: MakeIpam;
   /** Settings of services that differ from the defaults. */
   readonly service?: Partial<ServiceConfig>;
+  /** Default: no. */
+  readonly recordsFlows?: boolean;
 }
 
 const DEFAULT_YAML = 'ipamConfig:\n  nodeInterconnectCIDR: 192.168.16.0/24\n';
@@ -87,6 +89,7 @@ export class TestNode extends HandlerBench {
   readonly net;
   readonly services;
   readonly policies;
+  readonly flowProbe;
 
   constructor(options: TestNodeOptions = {}) {
     const name = options.name ?? 'node-a';
@@ -102,6 +105,7 @@ export class TestNode extends HandlerBench {
       contiv: contivConfig(options.yaml ?? DEFAULT_YAML),
       service: { ...serviceDefaults, ...options.service },
       etcdEndpoints: options.etcdEndpoints,
+      recordsFlows: options.recordsFlows,
     };
     const ownKeys = options.ownKeys ?? testKeys(name);
     const sessions = options.sessions ?? new TestSessions();
@@ -138,6 +142,7 @@ export class TestNode extends HandlerBench {
     this.net = plugins.ipv4net;
     this.services = plugins.services;
     this.policies = plugins.policies;
+    this.flowProbe = plugins.flowProbe;
   }
 
   /** Restarts the agent on the same machine. */

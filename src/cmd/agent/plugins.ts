@@ -11,6 +11,8 @@ import type { StnPort } from '#plugins/controller/api/ports/stn.ts';
 import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
 import type { WireguardSessionPort } from '#plugins/controller/api/ports/wireguard.ts';
 import type { OwnKeysPort } from '#plugins/controller/api/ports/wireguard-keys.ts';
+import type { FlowProbeApi } from '#plugins/flowprobe/api.ts';
+import { createFlowProbe } from '#plugins/flowprobe/plugin.ts';
 import { type IpamApi, podAddressOwner } from '#plugins/ipam/api.ts';
 import { createIpam, type IpamDeps } from '#plugins/ipam/plugin.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
@@ -33,6 +35,8 @@ export interface PluginSettings {
   readonly service: ServiceConfig;
   /** Of etcd; absent: there is none. */
   readonly etcdEndpoints?: readonly string[] | undefined;
+  /** Whether flows are recorded; default: false. */
+  readonly recordsFlows?: boolean | undefined;
 }
 
 /** The inputs of the handlers, besides their events and the clock. */
@@ -62,6 +66,7 @@ export interface Plugins {
   readonly ipv4net: EventHandler & Ipv4NetApi;
   readonly services: EventHandler & ServiceApi;
   readonly policies: EventHandler & PolicyApi;
+  readonly flowProbe: EventHandler & FlowProbeApi;
   readonly stats: StatsCollector;
 }
 
@@ -137,9 +142,15 @@ export function createPlugins(
     host,
     vpp,
   });
+  const flowProbe = createFlowProbe({
+    isOn: settings.recordsFlows ?? false,
+    net: ipv4net,
+    vpp,
+    desired,
+  });
   const stats = createStatsCollector({ nodeName, net: ipv4net });
   const apis = { conf, nodes, pods, ipam, net: ipv4net, services, policies };
-  const own = [conf, nodes, pods, ipam, ipv4net, services, policies, stats];
+  const own = [conf, nodes, pods, ipam, ipv4net, services, policies, flowProbe, stats];
   const added = handlersOf(modules, { nodeName, ...apis, vpp, host, cluster, local }, own);
   return {
     handlers: [...own, ...added],
@@ -150,6 +161,7 @@ export function createPlugins(
     ipv4net,
     services,
     policies,
+    flowProbe,
     stats,
   };
 }

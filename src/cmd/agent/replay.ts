@@ -100,6 +100,8 @@ const recordedSchema = Type.Object({
   service: Type.Optional(serviceSchema),
   // and earlier ones no endpoints
   etcdEndpoints: Type.Optional(Type.Array(Type.String())),
+  // and earlier ones no flows of memifs
+  recordsFlows: Type.Optional(Type.Boolean()),
   plugins: Type.Optional(pluginsSchema),
 });
 
@@ -111,8 +113,9 @@ function recordedSettings(settings: HeaderLine['settings']): RecordedSettings {
       `the recorded settings are invalid: ${first?.instancePath} ${first?.message}`,
     );
   }
-  const { contiv, service = serviceDefaults, etcdEndpoints, plugins = { modules: [] } } = settings;
-  return { contiv, service, etcdEndpoints, plugins };
+  const { contiv, service = serviceDefaults, etcdEndpoints, recordsFlows } = settings;
+  const { plugins = { modules: [] } } = settings;
+  return { contiv, service, etcdEndpoints, recordsFlows, plugins };
 }
 
 /** Ports that throw when they are used: a replay takes all answers from the recording. */

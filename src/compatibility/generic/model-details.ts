@@ -17,6 +17,7 @@ const nameTemplates: Readonly<Record<string, string>> = {
   'ligato.vpp.interfaces.Interface': '{{.Name}}',
   'ligato.vpp.gso.Segmentation': '{{.Interface}}',
   'ligato.vpp.policer.BandwidthLimit': 'interface/{{.Interface}}/direction/{{.Direction}}',
+  'ligato.vpp.flowprobe.Probe': '{{.Interface}}',
   'ligato.vpp.wireguard.Peer': '{{.WgIfName}}/endpoint/{{.Endpoint}}/{{.Port}}',
   'ligato.vpp.l2.BridgeDomain': '{{.Name}}',
   'ligato.vpp.l2.FIBEntry': '{{.BridgeDomain}}/mac/{{.PhysAddress}}',

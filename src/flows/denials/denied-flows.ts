@@ -9,7 +9,7 @@ import type { Peers } from '../peers.ts';
 const IDLE_MS = 60_000;
 /** A socket of this node is heard of a second after its first packet at the latest, and its events are read four times a second. */
 const SOCKET_MS = 1_500;
-/** The record of a socket that gets no answer changes once a minute. */
+/** The record of a socket that gets no answer changes once a minute; a client of TCP that gets none sends again after a minute at the latest. */
 const LOOK_BACK_MS = 120_000;
 /** Ends with a record; more replace all. */
 const MAX_KNOWN = 1_000;
@@ -73,11 +73,19 @@ export class DeniedFlows {
     ring.notify();
   }
 
+  /** Whether VPP has denied packets of these ends lately, which have a record. */
+  has(protocol: Flow['protocol'], client: PacketEnd, server: PacketEnd): boolean {
+    const { ring, clock } = this.#deps;
+    const id = this.#known.get(endsOf(protocol, client, server));
+    const record = id === undefined ? undefined : ring.get(id);
+    return record !== undefined && clock.now() - record.changedAt < LOOK_BACK_MS;
+  }
+
   /** Ends of what sockets have reported since then. All records are looked at, which the allowance of the sampler makes rare. */
   #seenBySockets(since: number): ReadonlySet<string> {
     const found = this.#deps.ring.newest(
       this.#deps.ring.capacity,
-      ({ flow, changedAt }) => changedAt >= since && flow.seenBy === undefined,
+      ({ flow, changedAt }) => changedAt >= since && flow.seenBy !== 'vpp',
     );
     return new Set(
       found.map(({ flow: { protocol, client, server } }) => endsOf(protocol, client, server)),

@@ -80,7 +80,7 @@ export const components: Readonly<Record<string, ComponentHelp>> = {
   flows: {
     fails: 'nothing',
     remedy:
-      'Mount the bpf file system and cgroup v2 of the host into the agent; netctl check on the node looks for both.',
+      'Mount the bpf file system and cgroup v2 of the host into the agent; netctl check on the node looks for both. Flows of memifs need flowprobe_plugin.so in VPP.',
   },
   bandwidth: {
     fails: 'nothing',

@@ -12,6 +12,7 @@ import { cnatMessages } from './cnat.ts';
 import { Dhcp, type SimDhcpServer } from './dhcp.ts';
 import { FeatureArcs } from './feature-arcs.ts';
 import { Fib } from './fib.ts';
+import { flowprobeMessages } from './flowprobe.ts';
 import { simulatedHost } from './host.ts';
 import { InterfaceEvents } from './interface-events.ts';
 import { interfaceMessages } from './interface-messages.ts';
@@ -89,6 +90,7 @@ export function startProcess(deps: {
       arcs.handlers(),
       segmentationMessages(interfaces, arcs),
       policerMessages(interfaces, arcs),
+      flowprobeMessages(interfaces, arcs, fib),
       vxlanMessages({ interfaces, fib, host }),
       wireguard.handlers(),
       addresses.handlers(),

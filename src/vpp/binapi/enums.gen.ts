@@ -89,6 +89,30 @@ export const FibPathType = {
 } as const;
 export type FibPathType = number;
 
+/** `flowprobe_direction`, u8 */
+export const FlowprobeDirection = {
+  FLOWPROBE_DIRECTION_RX: 0,
+  FLOWPROBE_DIRECTION_TX: 1,
+  FLOWPROBE_DIRECTION_BOTH: 2,
+} as const;
+export type FlowprobeDirection = number;
+
+/** `flowprobe_record_flags`, u8 */
+export const FlowprobeRecordFlags = {
+  FLOWPROBE_RECORD_FLAG_L2: 1,
+  FLOWPROBE_RECORD_FLAG_L3: 2,
+  FLOWPROBE_RECORD_FLAG_L4: 4,
+} as const;
+export type FlowprobeRecordFlags = number;
+
+/** `flowprobe_which`, u8 */
+export const FlowprobeWhich = {
+  FLOWPROBE_WHICH_IP4: 0,
+  FLOWPROBE_WHICH_IP6: 1,
+  FLOWPROBE_WHICH_L2: 2,
+} as const;
+export type FlowprobeWhich = number;
+
 /** `if_status_flags`, u32 */
 export const IfStatusFlags = {
   IF_STATUS_API_FLAG_ADMIN_UP: 1,

@@ -11,6 +11,9 @@ import type {
   FibPathFlags,
   FibPathNhProto,
   FibPathType,
+  FlowprobeDirection,
+  FlowprobeRecordFlags,
+  FlowprobeWhich,
   IfStatusFlags,
   IfType,
   IpDscp,
@@ -650,6 +653,49 @@ export interface FibSourceDetails {
   readonly src: FibSource;
 }
 
+export type FlowprobeGetParams = Readonly<Record<string, never>>;
+
+export interface FlowprobeGetParamsReply {
+  readonly retval: number;
+  readonly record_flags: FlowprobeRecordFlags;
+  readonly active_timer: number;
+  readonly passive_timer: number;
+}
+
+export interface FlowprobeInterfaceAddDel {
+  readonly is_add: boolean;
+  readonly which: FlowprobeWhich;
+  readonly direction: FlowprobeDirection;
+  readonly sw_if_index: InterfaceIndex;
+}
+
+export interface FlowprobeInterfaceAddDelReply {
+  readonly retval: number;
+}
+
+export interface FlowprobeInterfaceDump {
+  /** default 4294967295 */
+  readonly sw_if_index?: InterfaceIndex;
+}
+
+export interface FlowprobeInterfaceDetails {
+  readonly which: FlowprobeWhich;
+  readonly direction: FlowprobeDirection;
+  readonly sw_if_index: InterfaceIndex;
+}
+
+export interface FlowprobeSetParams {
+  readonly record_flags: FlowprobeRecordFlags;
+  /** default 4294967295 */
+  readonly active_timer?: number;
+  /** default 4294967295 */
+  readonly passive_timer?: number;
+}
+
+export interface FlowprobeSetParamsReply {
+  readonly retval: number;
+}
+
 export interface HwInterfaceSetMtu {
   readonly sw_if_index: InterfaceIndex;
   readonly mtu: number;
@@ -803,6 +849,18 @@ export interface IpUnnumberedDump {
 export interface IpUnnumberedDetails {
   readonly sw_if_index: InterfaceIndex;
   readonly ip_sw_if_index: InterfaceIndex;
+}
+
+export type IpfixExporterDump = Readonly<Record<string, never>>;
+
+export interface IpfixExporterDetails {
+  readonly collector_address: Address;
+  readonly collector_port: number;
+  readonly src_address: Address;
+  readonly vrf_id: number;
+  readonly path_mtu: number;
+  readonly template_interval: number;
+  readonly udp_checksum: boolean;
 }
 
 export interface L2FibTableDump {
@@ -1360,6 +1418,20 @@ export interface SetIpFlowHashV2Reply {
   readonly retval: number;
 }
 
+export interface SetIpfixExporter {
+  readonly collector_address: Address;
+  readonly collector_port: number;
+  readonly src_address: Address;
+  readonly vrf_id: number;
+  readonly path_mtu: number;
+  readonly template_interval: number;
+  readonly udp_checksum: boolean;
+}
+
+export interface SetIpfixExporterReply {
+  readonly retval: number;
+}
+
 export type ShowVersion = Readonly<Record<string, never>>;
 
 export interface ShowVersionReply {
@@ -1797,6 +1869,9 @@ export interface Requests {
   readonly feature_enable_disable: { readonly request: FeatureEnableDisable; readonly reply: FeatureEnableDisableReply };
   readonly feature_gso_enable_disable: { readonly request: FeatureGsoEnableDisable; readonly reply: FeatureGsoEnableDisableReply };
   readonly feature_is_enabled: { readonly request: FeatureIsEnabled; readonly reply: FeatureIsEnabledReply };
+  readonly flowprobe_get_params: { readonly request: FlowprobeGetParams; readonly reply: FlowprobeGetParamsReply };
+  readonly flowprobe_interface_add_del: { readonly request: FlowprobeInterfaceAddDel; readonly reply: FlowprobeInterfaceAddDelReply };
+  readonly flowprobe_set_params: { readonly request: FlowprobeSetParams; readonly reply: FlowprobeSetParamsReply };
   readonly hw_interface_set_mtu: { readonly request: HwInterfaceSetMtu; readonly reply: HwInterfaceSetMtuReply };
   readonly ip_neighbor_add_del: { readonly request: IpNeighborAddDel; readonly reply: IpNeighborAddDelReply };
   readonly ip_neighbor_config: { readonly request: IpNeighborConfig; readonly reply: IpNeighborConfigReply };
@@ -1835,6 +1910,7 @@ export interface Requests {
   readonly punt_socket_deregister: { readonly request: PuntSocketDeregister; readonly reply: PuntSocketDeregisterReply };
   readonly punt_socket_register: { readonly request: PuntSocketRegister; readonly reply: PuntSocketRegisterReply };
   readonly set_ip_flow_hash_v2: { readonly request: SetIpFlowHashV2; readonly reply: SetIpFlowHashV2Reply };
+  readonly set_ipfix_exporter: { readonly request: SetIpfixExporter; readonly reply: SetIpfixExporterReply };
   readonly show_version: { readonly request: ShowVersion; readonly reply: ShowVersionReply };
   readonly stn_add_del_rule: { readonly request: StnAddDelRule; readonly reply: StnAddDelRuleReply };
   readonly sw_interface_add_del_address: { readonly request: SwInterfaceAddDelAddress; readonly reply: SwInterfaceAddDelAddressReply };
@@ -1871,12 +1947,14 @@ export interface Dumps {
   readonly cnat_translation_dump: { readonly request: CnatTranslationDump; readonly details: CnatTranslationDetails };
   readonly dhcp_client_dump: { readonly request: DhcpClientDump; readonly details: DhcpClientDetails };
   readonly fib_source_dump: { readonly request: FibSourceDump; readonly details: FibSourceDetails };
+  readonly flowprobe_interface_dump: { readonly request: FlowprobeInterfaceDump; readonly details: FlowprobeInterfaceDetails };
   readonly ip_address_dump: { readonly request: IpAddressDump; readonly details: IpAddressDetails };
   readonly ip_neighbor_dump: { readonly request: IpNeighborDump; readonly details: IpNeighborDetails };
   readonly ip_punt_redirect_v2_dump: { readonly request: IpPuntRedirectV2Dump; readonly details: IpPuntRedirectV2Details };
   readonly ip_route_v2_dump: { readonly request: IpRouteV2Dump; readonly details: IpRouteV2Details };
   readonly ip_table_dump: { readonly request: IpTableDump; readonly details: IpTableDetails };
   readonly ip_unnumbered_dump: { readonly request: IpUnnumberedDump; readonly details: IpUnnumberedDetails };
+  readonly ipfix_exporter_dump: { readonly request: IpfixExporterDump; readonly details: IpfixExporterDetails };
   readonly l2_fib_table_dump: { readonly request: L2FibTableDump; readonly details: L2FibTableDetails };
   readonly l2_xconnect_dump: { readonly request: L2XconnectDump; readonly details: L2XconnectDetails };
   readonly memif_dump: { readonly request: MemifDump; readonly details: MemifDetails };

@@ -62,6 +62,14 @@ export const usedMessages = [
   'policer_output',
   'policer_dump_v2',
 
+  // flow probe
+  'set_ipfix_exporter',
+  'ipfix_exporter_dump',
+  'flowprobe_set_params',
+  'flowprobe_get_params',
+  'flowprobe_interface_add_del',
+  'flowprobe_interface_dump',
+
   // L2
   'bridge_domain_add_del_v2',
   'bridge_domain_dump',

@@ -10,6 +10,8 @@ import { AclBindings } from './acl/bindings.ts';
 import { SessionCounters } from './cnat/session-counters.ts';
 import { cnatSourceNatDescriptor } from './cnat/source-nat.ts';
 import { cnatTranslationDescriptor } from './cnat/translation.ts';
+import { flowExporterDescriptor } from './flows/exporter.ts';
+import { flowProbeDescriptor } from './flows/probe.ts';
 import { interfaceAddressDescriptor } from './interface/address.ts';
 import { bandwidthLimitDescriptor } from './interface/bandwidth-limit.ts';
 import { dhcpClientDescriptor } from './interface/dhcp-client.ts';
@@ -65,6 +67,8 @@ const factories: readonly Factory[] = [
   interfaceRxPlacementDescriptor,
   segmentationDescriptor,
   bandwidthLimitDescriptor,
+  flowExporterDescriptor,
+  flowProbeDescriptor,
   wireguardPeerDescriptor,
   linkStateDescriptor,
   dhcpClientDescriptor,

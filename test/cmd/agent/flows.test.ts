@@ -2,10 +2,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FlowsDocument } from '#documents/flows.ts';
+import { systemClock, systemRandom } from '#infra/clock/system.ts';
+import { silentLogger } from '#infra/log/log.ts';
 import { podModel } from '#kubernetes/models/pod.ts';
 import { policyModel } from '#kubernetes/models/policy.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
+import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { SimFlowSource } from '#simulator/linux/flow-source.ts';
+import { SimVpp } from '#simulator/vpp/vpp.ts';
+import { bundledDefinitions } from '#vpp/binapi/bundled-definitions.ts';
+import { Catalog } from '#vpp/binapi/catalog.ts';
+import { selectDefinitions } from '#vpp/binapi/gen/select.ts';
+import { sessionMessages, usedMessages } from '#vpp/binapi/used-messages.ts';
 import { ended, opened, unanswered } from '../../flows/connection-events.ts';
 import { makeNode, prepareAgent, type RunningAgent, startAgent, until } from './harness.ts';
 import { writeChange } from './kube-change.ts';
@@ -112,6 +120,35 @@ describe('flows of an agent', () => {
     const { status, body } = await running.get('/readiness');
     assert.equal(status, 200);
     assert.match(JSON.stringify(body), /no bpf/);
+  });
+
+  it('of memifs are not counted by a VPP without flowprobe, which is reported; the memif is configured', async () => {
+    const { node, options } = flowNode();
+    const messages = usedMessages.filter((name) => !name.startsWith('flowprobe_'));
+    const catalog = new Catalog(
+      selectDefinitions(bundledDefinitions, [...sessionMessages, ...messages]),
+    );
+    const vpp = new SimVpp({
+      host: node.linux,
+      clock: systemClock,
+      random: systemRandom,
+      log: silentLogger,
+      catalog,
+    });
+    const memif = vppInterfaceModel.canonical({
+      name: 'memif-pod',
+      type: 'MEMIF',
+      memif: { id: 1, master: true, socket_filename: '/run/pod/memif.sock' },
+    });
+    const values = { [vppInterfaceModel.key(memif)]: memif };
+    const environment = { ...options.environment, connectVpp: vpp.connect() };
+    const externalSources = [{ label: 'operator', snapshot: async () => values }];
+    await using running = await startAgent(node, { environment, externalSources });
+    const { status, body } = await running.get('/readiness');
+    assert.equal(status, 200);
+    assert.match(JSON.stringify(body), /VPP has no flowprobe_plugin\.so/);
+    assert.equal(running.agent.controller.history.records.at(-1)?.transactionError, undefined);
+    assert.match(JSON.stringify(vpp.snapshot()), /memif/);
   });
 
   it('go with undeploy', async () => {

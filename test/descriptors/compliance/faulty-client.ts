@@ -5,6 +5,7 @@ import { VppRefusedError } from '#vpp/binapi/retval-error.ts';
 const reading = new Set([
   'sw_interface_get_table',
   'feature_is_enabled',
+  'flowprobe_get_params',
   'ip_neighbor_config_get',
   'ip_route_lookup_v2',
   'nat44_show_running_config',

@@ -1,6 +1,7 @@
 /** Values of VPP of every kind, and what they become. */
 import { aclExamples } from './acl-examples.ts';
 import { cnatExamples } from './cnat-examples.ts';
+import { flowProbeExamples } from './flow-probe-examples.ts';
 import { interfaceExamples } from './interface-examples.ts';
 import { layer2Examples } from './layer2-examples.ts';
 import { layer3Examples } from './layer3-examples.ts';
@@ -17,6 +18,7 @@ export function vppExamples(hostLinks: readonly [string, string]): readonly Exam
     ...layer3Examples,
     ...nat44Examples,
     ...cnatExamples,
+    ...flowProbeExamples,
     ...aclExamples,
     ...puntExamples,
     ...wireguardExamples,

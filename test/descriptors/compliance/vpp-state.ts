@@ -1,9 +1,11 @@
 import { textOfBytes } from '#vpp/binapi/addresses.ts';
 import type { VppClient } from '#vpp/binapi/api.ts';
 import { UNUSED_ADDRESS } from '#vpp/descriptors/cnat/source-nat-policy.ts';
+import { PAUSED_SECONDS } from '#vpp/descriptors/flows/exporter.ts';
 import { readTableLimits } from '#vpp/descriptors/nat44/table-limits.ts';
 
 const ALL = 0xffff_ffff;
+const LOCAL0 = 0;
 
 /** Everything of VPP that the descriptors can change. */
 export async function vppState(client: VppClient): Promise<unknown> {
@@ -73,6 +75,8 @@ export async function vppState(client: VppClient): Promise<unknown> {
       [0, 1].map((af) => client.dump('ip_punt_redirect_v2_dump', { ...index, af })),
     ),
     acls: await client.dump('acl_dump', { acl_index: ALL }),
+    flowExporter: await flowExporter(client),
+    flowProbes: await flowProbes(client),
     wireguards: await client.dump('wireguard_interface_dump', {
       ...index,
       show_private_key: false,
@@ -80,6 +84,18 @@ export async function vppState(client: VppClient): Promise<unknown> {
     wireguardPeers: await wireguardPeers(client),
     aclBindings: await client.dump('acl_interface_list_dump', index),
   };
+}
+
+/** A paused exporter exports nothing, as one that was never configured; the parameters of flowprobe never change. */
+async function flowExporter(client: VppClient): Promise<readonly object[]> {
+  const found = await client.dump('ipfix_exporter_dump', {});
+  return found.filter(({ template_interval: seconds }) => seconds > 0 && seconds < PAUSED_SECONDS);
+}
+
+/** Without that of local0, which stays. */
+async function flowProbes(client: VppClient): Promise<readonly object[]> {
+  const found = await client.dump('flowprobe_interface_dump', {});
+  return found.filter(({ sw_if_index }) => sw_if_index !== LOCAL0);
 }
 
 /** Whether there are sessions is a matter of the other ends. */

@@ -9,7 +9,7 @@ import { isReachable, ping, Stream } from '../support/traffic.ts';
 
 /** Messages that only read; the trace of VPP does not contain the handshake. */
 const HARMLESS =
-  /_dump(_v\d+)?$|_get$|^feature_is_enabled$|^cnat_get_snat_addresses$|_show_running_config$|^sw_interface_get_table$|^show_|^control_ping$|^want_|^memclnt_keepalive$/;
+  /_dump(_v\d+)?$|_get$|^feature_is_enabled$|^cnat_get_snat_addresses$|_show_running_config$|^flowprobe_get_params$|^sw_interface_get_table$|^show_|^control_ping$|^want_|^memclnt_keepalive$/;
 
 describe('restart', { skip: withoutNodes(), timeout: 120_000 }, () => {
   it('of the agent: VPP receives only reads, and no packet is lost', async () => {

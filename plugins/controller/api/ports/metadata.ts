@@ -38,3 +38,7 @@ export interface WireguardPeerMetadata {
 export interface BridgeDomainMetadata {
   readonly bdId: number;
 }
+
+export interface FlowProbeMetadata {
+  readonly swIfIndex: number;
+}

@@ -60,6 +60,8 @@ export interface VppPort {
   permittedConnections(prefix: string): Promise<readonly PermittedConnections[]>;
   /** Whether VPP can limit the bandwidth of interfaces. */
   hasPolicers(): Promise<boolean>;
+  /** Whether VPP can count the flows of interfaces. */
+  hasFlowProbe(): Promise<boolean>;
   /** Whether cnat of VPP translates as services need it (since v26.06). */
   hasCnat(): Promise<boolean>;
   /** The part that WireGuard needs and VPP does not have; undefined: none. */

@@ -48,9 +48,10 @@ export function control(
   const etcdEndpoints = etcd && etcdOptions(etcd, env).endpoints;
   const { cluster, local, localDisk, mirror, isShared, gate } = stores;
   const desired = new DesiredState();
+  const recordsFlows = environment.flowSource !== undefined;
   const plugins = createPlugins(
     label,
-    { contiv, service, etcdEndpoints },
+    { contiv, service, etcdEndpoints, recordsFlows },
     {
       cluster,
       local,
@@ -99,7 +100,7 @@ export function control(
     recorded: {
       version: build.version,
       label,
-      settings: { contiv, service, etcdEndpoints, plugins: settings.plugins },
+      settings: { contiv, service, etcdEndpoints, recordsFlows, plugins: settings.plugins },
     },
     registry,
     status,

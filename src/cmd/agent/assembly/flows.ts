@@ -13,6 +13,7 @@ import { nodeSnapshot } from '../node-snapshot.ts';
 import { reflectedObject } from '../reflected-object.ts';
 import type { AgentPart, PartDeps } from './agent-part.ts';
 import type { Control } from './control.ts';
+import { flowProbePort } from './flow-probe-port.ts';
 import type { Scheduling } from './scheduling.ts';
 import type { Southbound } from './southbound.ts';
 import { tracedNode } from './traced-node.ts';
@@ -64,6 +65,7 @@ export function flows(
     denials: isSimulated
       ? undefined
       : new VppDenials({ statistics: south.vpp.statistics, pcapTrace: south.vpp.pcapTrace }),
+    probe: isSimulated ? undefined : flowProbePort(schedule.scheduler),
     registry,
     clock,
     log: loggers.get('flows'),
@@ -71,7 +73,7 @@ export function flows(
   if (source || flowFault !== undefined)
     status.registerProblem('flows', 'none', () => {
       const fault = wired.fault();
-      return flowFault ?? (fault && problemText(fault));
+      return flowFault ?? (fault && problemText(fault)) ?? plugins.flowProbe.problem();
     });
   return {
     components: wired.components,

@@ -5,6 +5,7 @@ import { vppExamples } from '../../compliance/vpp-examples.ts';
 import { type Family, familiesOf } from '../family.ts';
 import { aclFamilies } from './acl.ts';
 import { cnatFamilies } from './cnat.ts';
+import { flowProbeFamilies } from './flow-probes.ts';
 import { interfaceFamilies } from './interfaces.ts';
 import { layer2Families } from './layer2.ts';
 import { layer3Families } from './layer3.ts';
@@ -21,6 +22,7 @@ export const writtenFamilies: readonly Family[] = [
   ...linkFamilies,
   ...nat44Families,
   ...cnatFamilies,
+  ...flowProbeFamilies,
   ...aclFamilies,
   ...puntFamilies,
   ...wireguardFamilies,

@@ -1,5 +1,6 @@
 import { baseMessages } from './base-messages.ts';
 import { cnatMessages } from './cnat-messages.ts';
+import { flowProbeMessages } from './flow-probe-messages.ts';
 import { interfaceMessages } from './interface-messages.ts';
 import { serviceMessages } from './service-messages.ts';
 import type { Differential } from './suite.ts';
@@ -14,4 +15,5 @@ export const DIFFERENTIALS: readonly Differential[] = [
   cnatMessages,
   tapMessages,
   wireguardMessages,
+  flowProbeMessages,
 ];

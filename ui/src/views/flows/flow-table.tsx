@@ -59,7 +59,7 @@ function Row({ flow }: { readonly flow: Flow }) {
         {service !== '' && <div class="quiet">by {service}</div>}
       </td>
       <td>
-        <Verdict flow={flow} /> {seenBy === 'vpp' && <span class="quiet">by VPP</span>}{' '}
+        <Verdict flow={flow} /> {seenBy !== undefined && <span class="quiet">by VPP</span>}{' '}
         {isSimulated && <span class="quiet">simulated</span>}
         {reason !== '' && <div class="quiet">{reason}</div>}
       </td>
