@@ -10,6 +10,7 @@ import { begun, datagrams, unanswered } from './connection-events.ts';
 import { DOCUMENT, startedFlows } from './started-flows.ts';
 
 const OUT = 'acl-plugin-out-ip4-fa';
+const OUT6 = 'acl-plugin-out-ip6-fa';
 const IN = 'acl-plugin-in-ip4-fa';
 const NOW = Date.parse('2026-01-31T12:00:00Z');
 const outside = { address: '198.51.100.7', port: 40_000 };
@@ -166,6 +167,21 @@ describe('packets that VPP denies', () => {
     await clock.advance(500);
     const [flow] = await flows();
     assert.deepEqual([flow?.client.address, flow?.server.port], ['198.51.100.7', 80]);
+  });
+
+  it('at another place are kept from the first one on, once those of the last place have ended', async () => {
+    const { denials, flows, clock } = await started();
+    const send = async (place: string, sent: DeniedPacket) => {
+      denials.deny(place, sent);
+      await clock.advance(1_000);
+    };
+    for (const time of [NOW, NOW + 1_000]) await send(OUT, packet({ time }));
+    await clock.advance(1_000);
+    const other = { address: '2001:db8::7', port: 40_000 };
+    for (const time of [NOW + 3_000, NOW + 4_000])
+      await send(OUT6, packet({ time, source: other }));
+    const clients = (await flows()).map(({ client }) => client.address);
+    assert.deepEqual(clients, [outside.address, other.address]);
   });
 
   it('are kept at each place in turn, and not for ever', async () => {

@@ -11,6 +11,8 @@ const INTERVAL_MS = 400;
 const RETRY_MS = 10_000;
 /** A client that sends again does so within this time; then VPP stops to keep packets. */
 const SILENCE_MS = 15_000;
+/** The same if packets are denied at another place, of which none would be kept meanwhile: a client of TCP sends again after a second. */
+const TURN_MS = 1_500;
 /**
  * Each sample stops the workers of VPP for a moment, and VPP does not give back about 115 bytes of its memory: half a megabyte a day,
  * if something is denied all the time.
@@ -127,7 +129,8 @@ export class DenialSampler {
       current.movedAt = now;
       if (this.#allowance.isEmpty) return;
       await this.#end();
-    } else if (current && now - current.movedAt >= SILENCE_MS) await this.#end();
+    } else if (current && now - current.movedAt >= (moved.size > 0 ? TURN_MS : SILENCE_MS))
+      await this.#end();
     if (this.#sampling || this.#isClosed || !isReady()) return;
     await this.#begin(nextPlace(moved, current?.place));
   }
