@@ -4,12 +4,9 @@
  */
 
 import { Slices } from '#infra/clock/slices.ts';
-import { type CodedError, defineError } from '#infra/errors/errors.ts';
+import { defineError } from '#infra/errors/errors.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
-import { familyOf, type IpFamily } from '#models/ip.ts';
-import { VXLAN_PORT } from '#models/vpp/interface.ts';
-import type { ContivConfApi } from '#plugins/contivconf/api.ts';
-import type { DesiredValues } from '#plugins/controller/api/desired-values.ts';
+import { familyOf } from '#models/ip.ts';
 import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
 import type {
   EventHandler,
@@ -18,82 +15,26 @@ import type {
   UpdateResult,
 } from '#plugins/controller/api/event-handler.ts';
 import { KubeStateChange } from '#plugins/controller/api/events.ts';
-import { HandlerState } from '#plugins/controller/api/handler-state.ts';
-import type { HostLink, HostPort } from '#plugins/controller/api/ports/host.ts';
-import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
-import type { WireguardSessionPort } from '#plugins/controller/api/ports/wireguard.ts';
-import {
-  type OwnKeysPort,
-  type Slot,
-  slots,
-} from '#plugins/controller/api/ports/wireguard-keys.ts';
-import type { IpamApi } from '#plugins/ipam/api.ts';
-import {
-  type Node,
-  NodeProblems,
-  type NodeSyncApi,
-  NodeUpdate,
-  type NodeUpdatePayload,
-  type OwnNetwork,
-} from '#plugins/nodesync/api.ts';
+import { NodeUpdate, type NodeUpdatePayload } from '#plugins/nodesync/api.ts';
 import {
   AddPod,
   type AddPodPayload,
-  type Attachment,
   type AttachmentId,
   attachmentId,
   changesTranslation,
   DeletePod,
-  type PodManagerApi,
   podIdText,
 } from '#plugins/podmanager/api.ts';
-import {
-  type Ipv4NetApi,
-  type NodeLink,
-  type OwnSlotKey,
-  type PodBandwidth,
-  type PodInterfaceNames,
-  SessionChange,
-  type SessionChangePayload,
-  type Uplink,
-} from './api.ts';
-import { hostGateway } from './host-link.ts';
-import { hostInterconnectName } from './interconnect-names.ts';
-import {
-  hostTap,
-  NAT_LINK,
-  tunnelNodeId,
-  VRF_LINK,
-  VXLAN_BVI,
-  valueGroup,
-  wireguardInterface,
-} from './names.ts';
-import { mainInterfaceName } from './nics.ts';
-import {
-  familyInput,
-  hostAddresses,
-  isHostLink,
-  type NodeInput,
-  usesVxlan,
-  withoutPrefixLength,
-} from './node-input.ts';
-import { addressesOfHost, NodeInputReader } from './node-input-reader.ts';
-import { nodeLink, peersOfSlot } from './node-link.ts';
+import { type Ipv4NetApi, SessionChange, type SessionChangePayload } from './api.ts';
+import { valueGroup } from './names.ts';
+import { hostAddresses, type NodeInput } from './node-input.ts';
+import { nodeLink } from './node-link.ts';
 import { overlayValues } from './overlay.ts';
-import { ownNetwork } from './own-network.ts';
 import { podReply, podValues } from './pod.ts';
 import { changesBandwidth } from './pod-bandwidth.ts';
 import { isUnsupported, UnsupportedFeatures, warnOfPod } from './unsupported-features.ts';
-import { uplinkOf } from './uplink.ts';
-import {
-  baseValues,
-  ownProblems,
-  putNode,
-  putOtherNodes,
-  type Wiring,
-  wiredPods,
-  wiringOf,
-} from './wiring.ts';
+import { type Ipv4NetDeps, WiredNet, type WiredState } from './wired-net.ts';
+import { baseValues, ownProblems, putNode, putOtherNodes, wiredPods, wiringOf } from './wiring.ts';
 
 export const PodAddressError = defineError({
   name: 'PodAddressError',
@@ -109,50 +50,11 @@ export const PodNameConflictError = defineError({
     'Delete the other pod. Names of interfaces contain only the beginning of a container ID: the runtime must assign IDs that begin differently.',
 });
 
-export const NoLeaseError = defineError({
-  name: 'NoLeaseError',
-  code: 'CV_NET_NO_LEASE',
-  isRetriable: false,
-  remedy:
-    'Check that the DHCP server of the network answers and has free addresses; `vppctl show dhcp client` shows what VPP waits for. The lease ends the error.',
-});
-
-export interface Ipv4NetDeps {
-  readonly nodeName: string;
-  readonly conf: ContivConfApi;
-  readonly nodes: NodeSyncApi;
-  readonly pods: PodManagerApi;
-  readonly ipam: IpamApi;
-  readonly host: HostPort;
-  readonly vpp: VppPort;
-  readonly ownKeys: OwnKeysPort;
-  readonly sessions: Pick<WireguardSessionPort, 'read'>;
-  readonly desired: Pick<DesiredValues, 'group'>;
-}
-
 export function createIpv4Net(deps: Ipv4NetDeps): EventHandler & Ipv4NetApi {
   return new Ipv4Net(deps);
 }
 
-interface State extends Wiring {
-  readonly unsupported: UnsupportedFeatures;
-}
-
-class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
-  readonly name = 'ipv4net';
-  readonly state = new HandlerState<State>(this.name);
-  readonly #deps: Ipv4NetDeps;
-  readonly #inputReader: NodeInputReader;
-  /** Kept over resyncs, so that each is logged once. */
-  readonly #nodeProblems = new NodeProblems();
-  /** The last update about nodes, and those that it has changed. */
-  #changed: { readonly event: Event; readonly nodes: Iterable<string> } | undefined;
-
-  constructor(deps: Ipv4NetDeps) {
-    this.#deps = deps;
-    this.#inputReader = new NodeInputReader(deps);
-  }
-
+class Ipv4Net extends WiredNet implements EventHandler<WiredState> {
   handlesEvent(event: Event): boolean {
     if (event.kind.method(event.payload) !== EventMethod.Update) return true;
     if (KubeStateChange.is(event))
@@ -165,13 +67,13 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
     return kinds.some((kind) => kind.is(event));
   }
 
-  async resync(ctx: ResyncContext): Promise<State> {
+  async resync(ctx: ResyncContext): Promise<WiredState> {
     const unsupported = this.#unsupported(ctx);
-    const input = await this.#inputReader.read(ctx);
+    const input = await this.inputReader.read(ctx);
     this.#publishAddresses(ctx, input);
     this.#publishKeys(ctx, input);
-    const deps = { ...this.#deps, nodeProblems: this.#nodeProblems };
-    const established = await this.#inputReader.readEstablished(ctx);
+    const deps = { ...this.deps, nodeProblems: this.knownProblems };
+    const established = await this.inputReader.readEstablished(ctx);
     const wiring = await wiringOf(input, deps, ctx, established);
     await this.#tracePackets(ctx);
     return { ...wiring, unsupported };
@@ -179,12 +81,12 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
 
   /** Logged only when the database was read: other resyncs seldom find other resources. */
   #unsupported(ctx: ResyncContext): UnsupportedFeatures {
-    const unsupported = new UnsupportedFeatures(this.#deps.conf, ctx.kubeState);
+    const unsupported = new UnsupportedFeatures(this.deps.conf, ctx.kubeState);
     if (ctx.isStateNew) unsupported.warn(ctx.log);
     return unsupported;
   }
 
-  async update(ctx: UpdateContext, state: State): Promise<UpdateResult> {
+  async update(ctx: UpdateContext, state: WiredState): Promise<UpdateResult> {
     const { event } = ctx;
     if (KubeStateChange.is(event)) {
       const { resource, key, current } = event.payload;
@@ -194,213 +96,20 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
     }
     if (SessionChange.is(event)) return this.#sessionChange(ctx, state, event.payload);
     if (AddPod.is(event)) return this.#addPod(ctx, state, event.payload);
-    if (DeletePod.is(event))
-      return this.#deletePod(ctx, state, this.#deps.pods.idOf(event.payload));
+    if (DeletePod.is(event)) return this.#deletePod(ctx, state, this.deps.pods.idOf(event.payload));
     if (NodeUpdate.is(event))
-      return event.payload.nodeName === this.#deps.nodeName
+      return event.payload.nodeName === this.deps.nodeName
         ? this.#ownNodeUpdate(ctx, state, event.payload)
         : this.#nodeUpdate(ctx, state, event.payload);
     return {};
   }
 
-  problems(): readonly CodedError[] {
-    const main = this.state.known?.input.main;
-    if (!main?.useDhcp || main.addresses.length > 0) return [];
-    const text = 'no DHCP lease: other nodes cannot reach this node';
-    return [new NoLeaseError(text, { where: main.name })];
-  }
-
-  nodeAddresses(): readonly string[] {
-    return this.state.known?.input.main.addresses ?? [];
-  }
-
-  defaultGateways(): readonly string[] {
-    return this.state.known?.input.defaultGateways ?? [];
-  }
-
-  hostAddresses(): readonly string[] {
-    const { known } = this.state;
-    return known ? hostAddresses(known.input) : [];
-  }
-
-  hostLinks(): readonly string[] {
-    return [...(this.state.known?.input.hostLinks ?? [])];
-  }
-
-  otherHostAddresses(links: readonly HostLink[]): readonly string[] | undefined {
-    const { known } = this.state;
-    if (!known) return undefined;
-    const { input } = known;
-    const own = links.filter(isHostLink);
-    const now = { ...input, ...addressesOfHost(own, this.#deps.ipam.families()) };
-    const isSame =
-      hostAddresses(now).join() === hostAddresses(input).join() &&
-      now.hostLinks.join() === input.hostLinks.join();
-    return isSame ? undefined : hostAddresses(now);
-  }
-
-  hostGateway(): ReturnType<Ipv4NetApi['hostGateway']> {
-    const ipv4 = familyInput(this.state.current.input, 4);
-    const gateway = ipv4 && hostGateway(ipv4);
-    return gateway === undefined ? undefined : { link: hostTap.linuxHost, gateway };
-  }
-
-  hostLinkEnds(): ReturnType<Ipv4NetApi['hostLinkEnds']> {
-    const ipv4 = familyInput(this.state.current.input, 4);
-    if (ipv4 === undefined || ipv4.stn !== undefined || ipv4.routing.mainVrf !== 0)
-      return undefined;
-    const { addresses } = ipv4;
-    return {
-      host: withoutPrefixLength(addresses.hostInterconnectLinux()),
-      vpp: withoutPrefixLength(addresses.hostInterconnectVpp()),
-    };
-  }
-
-  mainInterface(): string {
-    return mainInterfaceName(this.state.current.input);
-  }
-
-  leasedInterface(): string | undefined {
-    const main = this.state.known?.input.main;
-    return main?.useDhcp ? main.name : undefined;
-  }
-
-  otherInterfaces(): readonly string[] {
-    return this.state.current.input.others.map(({ name }) => name);
-  }
-
-  hostInterconnect(): string {
-    return hostInterconnectName(this.state.current.input);
-  }
-
-  uplink(family: IpFamily): Uplink | undefined {
-    return uplinkOf(this.state.current.input, family);
-  }
-
-  vrfLink(): string {
-    return VRF_LINK;
-  }
-
-  natLink(): string {
-    return NAT_LINK;
-  }
-
-  overlayInterfaces(): readonly string[] {
-    const { input } = this.state.current;
-    const encrypting = (input.wireguard?.keys ?? []).map(({ slot }) => wireguardInterface(slot));
-    return [...(usesVxlan(input) ? [VXLAN_BVI] : []), ...encrypting];
-  }
-
-  overlayPorts(): ReturnType<Ipv4NetApi['overlayPorts']> {
-    const { input } = this.state.current;
-    const { port = 0 } = input.wireguard ?? {};
-    const ofSlots = input.wireguard ? slots.map((slot) => port + slot) : [];
-    return [
-      ...(usesVxlan(input) ? [{ port: VXLAN_PORT, user: 'VXLAN' }] : []),
-      ...ofSlots.map((one) => ({ port: one, user: 'WireGuard' })),
-    ];
-  }
-
-  wiredKeys(): readonly OwnSlotKey[] | undefined {
-    return this.state.known?.input.wireguard?.keys;
-  }
-
-  peerKeys(slot: Slot): readonly string[] {
-    const { known } = this.state;
-    return known ? peersOfSlot(known, this.#deps.nodes.allNodes().values(), slot) : [];
-  }
-
-  encryptionProblem(): string | undefined {
-    return this.#inputReader.encryptionProblem;
-  }
-
-  unsupportedFeatures(): readonly string[] {
-    return this.state.known?.unsupported.texts() ?? [];
-  }
-
-  natProblem(): string | undefined {
-    return this.#inputReader.natProblem;
-  }
-
-  mtuProblem(): string | undefined {
-    return this.#inputReader.mtuProblem;
-  }
-
-  podKeys(attachment: AttachmentId): readonly string[] {
-    return [valueGroup.pod(attachment), valueGroup.bandwidth(attachment)].flatMap((group) =>
-      this.#keysOf(group),
-    );
-  }
-
-  podBandwidth(attachment: AttachmentId): PodBandwidth | undefined {
-    return this.state.known?.bandwidth.of(attachment);
-  }
-
-  bandwidthProblems(): readonly string[] {
-    return this.state.known?.bandwidth.problems() ?? [];
-  }
-
-  podInterfaces(attachment: AttachmentId): PodInterfaceNames | undefined {
-    return this.state.known?.links.names(attachment);
-  }
-
-  podByInterface(vppInterface: string): Attachment | undefined {
-    return this.state.known?.links.behind(vppInterface);
-  }
-
-  nodeLink(node: Node): NodeLink | undefined {
-    const { known } = this.state;
-    return known && nodeLink(known, node);
-  }
-
-  ownNetwork(): OwnNetwork {
-    return ownNetwork(this.state.current.input);
-  }
-
-  routedAddresses(node: Node): readonly string[] {
-    const { reachable, remote } = this.state.current;
-    return reachable.find(node.name) ? remote.routes(node) : [];
-  }
-
-  nodesChangedBy(event: Event): Iterable<string> {
-    return this.#changed?.event === event ? this.#changed.nodes : [];
-  }
-
-  nodeProblems(): Pick<NodeProblems, 'of' | 'nodes'> {
-    return this.#nodeProblems;
-  }
-
-  nodeKeys(nodeName: string): readonly string[] {
-    return this.#keysOf(valueGroup.node(nodeName));
-  }
-
-  nodeByTunnel(vppInterface: string): string | undefined {
-    const id = tunnelNodeId(vppInterface);
-    return id === undefined ? undefined : this.state.known?.reachable.nameOf(id);
-  }
-
-  describeInternalData(): string {
-    const { known } = this.state;
-    if (!known) return '';
-    const { networks, ...input } = known.input;
-    const families = networks.map(({ addresses: _, ...network }) => network);
-    return JSON.stringify({
-      site: { ...input, networks: families },
-      neighbors: known.reachable.ids(),
-      wired: known.links.entries(),
-    });
-  }
-
-  #keysOf(group: string): readonly string[] {
-    return [...this.#deps.desired.group(`${this.name}/${group}`).keys()];
-  }
-
   /** With each full resync, because VPP may have restarted. Missing input nodes are only logged. */
   async #tracePackets(ctx: ResyncContext): Promise<void> {
     const full = ctx.event.kind.method(ctx.event.payload) === EventMethod.FullResync;
-    if (!full || !this.#deps.conf.packetTrace()) return;
+    if (!full || !this.deps.conf.packetTrace()) return;
     try {
-      const messages = await ctx.callPort('vpp/trace packets', () => this.#deps.vpp.tracePackets());
+      const messages = await ctx.callPort('vpp/trace packets', () => this.deps.vpp.tracePackets());
       ctx.log.info({ messages }, 'packet trace enabled in VPP; see vppctl show trace');
     } catch (cause) {
       ctx.log.warn({ err: cause }, 'cannot enable packet trace in VPP');
@@ -414,14 +123,14 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
       const isOfPods = input.networks.some((network) => network.family === family);
       if (!families.has(family) && !isOfPods) continue;
       const addresses = input.main.addresses.filter((address) => familyOf(address) === family);
-      this.#deps.nodes.publishAddresses(ctx, addresses, family);
+      this.deps.nodes.publishAddresses(ctx, addresses, family);
     }
   }
 
   /** Keys that are not known stay published: without them other nodes might send in clear text. */
   #publishKeys(ctx: ResyncContext, { wireguard }: NodeInput): void {
     if (wireguard?.keys.length === 0) return;
-    this.#deps.nodes.publishKeys(
+    this.deps.nodes.publishKeys(
       ctx,
       wireguard && {
         port: wireguard.port,
@@ -439,11 +148,11 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
    */
   async #ownNodeUpdate(
     ctx: UpdateContext,
-    state: State,
+    state: WiredState,
     { nodeName, current }: NodeUpdatePayload,
   ): Promise<UpdateResult> {
     const { input: before } = state;
-    const input = await this.#inputReader.withCurrentHost(ctx, before);
+    const input = await this.inputReader.withCurrentHost(ctx, before);
     const ofHost = hostAddresses(input).join(', ');
     const hasOtherAddresses = ofHost !== hostAddresses(before).join(', ');
     const hasOtherMtu = input.interfaces.mtu !== before.interfaces.mtu;
@@ -460,10 +169,10 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
     return { change: changes.join('; ') };
   }
 
-  async #changeMtu(ctx: UpdateContext, { input, reachable, tunnels }: State): Promise<void> {
+  async #changeMtu(ctx: UpdateContext, { input, reachable, tunnels }: WiredState): Promise<void> {
     ctx.txn.replace(valueGroup.overlay, overlayValues(input, tunnels.of(reachable.ids())));
     const slices = new Slices(ctx.clock);
-    for (const [attachment, values] of wiredPods(input, this.#deps, ctx.kubeState)) {
+    for (const [attachment, values] of wiredPods(input, this.deps, ctx.kubeState)) {
       ctx.txn.replace(valueGroup.pod(attachmentId(attachment)), values);
       if (slices.due()) await slices.turn();
     }
@@ -471,7 +180,7 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
 
   #nodeUpdate(
     ctx: UpdateContext,
-    state: State,
+    state: WiredState,
     { nodeName, current }: NodeUpdatePayload,
   ): UpdateResult {
     const { input, reachable, tunnels } = state;
@@ -489,7 +198,7 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
 
   #sessionChange(
     ctx: UpdateContext,
-    state: State,
+    state: WiredState,
     { established, ended }: SessionChangePayload,
   ): UpdateResult {
     const { keys } = state;
@@ -502,42 +211,42 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
   }
 
   /** Puts the values of nodes, and reports their problems. */
-  #putNodes(ctx: UpdateContext, state: State, names: Iterable<string>): void {
-    this.#changed = { event: ctx.event, nodes: names };
+  #putNodes(ctx: UpdateContext, state: WiredState, names: Iterable<string>): void {
+    this.changed = { event: ctx.event, nodes: names };
     for (const name of names) {
       const node = state.remote.node(name);
-      const isOwn = name === this.#deps.nodeName;
+      const isOwn = name === this.deps.nodeName;
       if (node === undefined && !isOwn) ctx.txn.replace(valueGroup.node(name), []);
       const problems = node && (isOwn ? ownProblems(node) : putNode(state, ctx, node));
-      this.#nodeProblems.set(ctx.log, name, problems ?? []);
+      this.knownProblems.set(ctx.log, name, problems ?? []);
     }
   }
 
   /** An address of this node is none of another one. */
-  async #putAllNodes(ctx: UpdateContext, state: State): Promise<void> {
+  async #putAllNodes(ctx: UpdateContext, state: WiredState): Promise<void> {
     const slices = new Slices(ctx.clock);
     const { problems, ...others } = await putOtherNodes(
       state.input,
-      this.#deps,
+      this.deps,
       ctx,
       slices,
       state.keys.established(),
     );
     Object.assign(state, others);
-    this.#nodeProblems.replaceAll(ctx.log, problems);
+    this.knownProblems.replaceAll(ctx.log, problems);
     const tunnels = state.tunnels.of(state.reachable.ids());
     ctx.txn.replace(valueGroup.overlay, overlayValues(state.input, tunnels));
-    this.#changed = { event: ctx.event, nodes: this.#deps.nodes.allNodes().keys() };
+    this.changed = { event: ctx.event, nodes: this.deps.nodes.allNodes().keys() };
   }
 
   async #addPod(
     ctx: UpdateContext,
-    { input, links, bandwidth }: State,
+    { input, links, bandwidth }: WiredState,
     payload: AddPodPayload,
   ): Promise<UpdateResult> {
-    const id = this.#deps.pods.idOf(payload);
-    const attachment = this.#deps.pods.attachments().get(id);
-    const addresses = this.#deps.ipam.podAddresses(id);
+    const id = this.deps.pods.idOf(payload);
+    const attachment = this.deps.pods.attachments().get(id);
+    const addresses = this.deps.ipam.podAddresses(id);
     if (!attachment || addresses.length === 0)
       throw new PodAddressError('ipam has no address for the pod', {
         where: podIdText(payload.pod),
@@ -553,7 +262,7 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
     if (input.ipv6InPods)
       ctx.beforeCommit(
         ctx.callPort(`host/enable IPv6 ${networkNamespace}`, () =>
-          this.#deps.host.enableIpv6(networkNamespace),
+          this.deps.host.enableIpv6(networkNamespace),
         ),
       );
     const values = podValues(input, attachment, addresses, ctx.kubeState);
@@ -569,15 +278,15 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
   /** The record of a pod says whether its packets pass NAT44, and how many may pass. */
   async #putPod(
     ctx: UpdateContext,
-    { input, links, bandwidth }: State,
+    { input, links, bandwidth }: WiredState,
     key: string,
   ): Promise<UpdateResult> {
     const pod = resources.pod.parseKey(key);
-    for (const attachment of pod ? this.#deps.pods.attachmentsOf(pod) : []) {
+    for (const attachment of pod ? this.deps.pods.attachmentsOf(pod) : []) {
       const id = attachmentId(attachment);
       const names = links.names(id);
       if (!names) continue;
-      const addresses = this.#deps.ipam.podAddresses(id);
+      const addresses = this.deps.ipam.podAddresses(id);
       const values = podValues(input, attachment, addresses, ctx.kubeState);
       ctx.txn.replace(valueGroup.pod(id), values);
       await bandwidth.put(ctx, attachment, names.vpp);
@@ -585,7 +294,7 @@ class Ipv4Net implements EventHandler<State>, Ipv4NetApi {
     return {};
   }
 
-  #deletePod(ctx: UpdateContext, { links, bandwidth }: State, id: AttachmentId): UpdateResult {
+  #deletePod(ctx: UpdateContext, { links, bandwidth }: WiredState, id: AttachmentId): UpdateResult {
     if (!links.names(id)) return {};
     ctx.txn.replace(valueGroup.pod(id), []);
     bandwidth.delete(ctx, id);
