@@ -153,18 +153,23 @@ function bridgeDomainValues(
   ];
 }
 
-/**
- * @param address of the node, see `reachableAt`
- * @param ends all addresses of its VPP that can be used
- * @param management addresses of its host that get routes
- */
+/** Addresses of another node, without prefix length: see `RemoteAddresses`. */
+export interface NodeAddresses {
+  /** Of its VPP, at which it can be reached. */
+  readonly ends: readonly string[];
+  /** Of these, those from which it may send. */
+  readonly sources: readonly string[];
+  /** Of its host, those that get routes. */
+  readonly management: readonly string[];
+}
+
+/** @param address of the node, see `reachableAt` */
 export function remoteNodeValues(
   input: NodeInput,
   node: Node,
   way: NodeWay,
   address: string,
-  ends: readonly string[],
-  management: readonly string[],
+  { ends, sources, management }: NodeAddresses,
 ): KeyValue[] {
   const ofFamily = ({ family }: FamilyInput): readonly string[] =>
     management.filter((each) => familyOf(each) === family);
@@ -190,7 +195,7 @@ export function remoteNodeValues(
           ? [drops(one)]
           : way.used.map((slot) => leadsThrough(one, node, wireguardInterface(slot)));
       return [
-        ...peerValues(input, node, address, way.peers, networks, [address, ...ends, ...management]),
+        ...peerValues(input, node, address, way.peers, networks, [...sources, ...management]),
         // VPP drops the peer of a next hop that no route has
         ...ofAllFamilies(input, (one) =>
           way.peers.map(({ slot }) =>

@@ -46,12 +46,14 @@ export class RemoteAddresses {
       for (const one of names) affected.add(one);
     };
     for (const address of this.#hosts.set(name, node?.managementAddresses ?? [])) {
-      const names = this.#hosts.namesOf(address);
       // the decision is the same for three nodes and for a thousand
-      if (names.length <= 3) addAll(names);
+      const names = this.#hosts.namesOf(address);
+      if (names.length <= 3) addAll([...names, ...this.#vpps.namesOf(address)]);
     }
-    for (const address of this.#vpps.set(name, node?.vppAddresses.map(withoutPrefixLength) ?? []))
-      addAll(this.#hosts.namesOf(address));
+    for (const address of this.#vpps.set(name, node?.vppAddresses.map(withoutPrefixLength) ?? [])) {
+      const names = this.#vpps.namesOf(address);
+      if (names.length <= 3) addAll([...names, ...this.#hosts.namesOf(address)]);
+    }
     return affected;
   }
 
@@ -74,6 +76,18 @@ export class RemoteAddresses {
       .slice(0, MAX_ADDRESSES)
       .filter((text) => this.#whyNoTunnel(text) === undefined)
       .map(withoutPrefixLength);
+  }
+
+  /**
+   * Those of the tunnel ends that are also accepted as sources of packets from the node: by an address of another node or of the
+   * overlay, it would take over their packets.
+   */
+  sources(node: Node): readonly string[] {
+    return this.tunnelEnds(node).filter((one) => this.#whyNoRoute(node, one) === undefined);
+  }
+
+  refusedSources(node: Node): readonly RefusedAddress[] {
+    return refused(this.tunnelEnds(node), (one) => this.#whyNoRoute(node, one));
   }
 
   refusedTunnelEnds(node: Node): readonly RefusedAddress[] {

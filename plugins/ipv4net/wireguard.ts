@@ -33,7 +33,7 @@ export function wireguardInterfaces(input: NodeInput): KeyValue[] {
 
 /**
  * The sessions with a node. The networks that it may send from are those of the address plan, by its ID, and addresses of it
- * that no other node has.
+ * that no other node has: VPP also finds the peer of a next hop by them.
  * @param networks of its pods and of the link to its host
  * @param hosts addresses of its VPP and its host, without prefix length; see `MAX_ADDRESSES`
  */

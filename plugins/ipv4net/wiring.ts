@@ -144,18 +144,19 @@ export function putNode(
   const found = reachable.find(name);
   const way = nodeWay(input, node, keys.of(node));
   const values = found
-    ? remoteNodeValues(
-        input,
-        found.node,
-        way,
-        found.address,
-        remote.tunnelEnds(node),
-        remote.routes(node),
-      )
+    ? remoteNodeValues(input, found.node, way, found.address, {
+        ends: remote.tunnelEnds(node),
+        sources: remote.sources(node),
+        management: remote.routes(node),
+      })
     : [];
   txn.replace(valueGroup.node(name), values);
   const conflict = reachable.conflict(name);
-  const ignored = [...remote.refusedTunnelEnds(node), ...(found ? remote.refusedRoutes(node) : [])];
+  const ignored = [
+    ...remote.refusedTunnelEnds(node),
+    ...(found ? remote.refusedRoutes(node) : []),
+    ...(found && way.kind === 'wireguard' ? remote.refusedSources(node) : []),
+  ];
   return [
     ...(namesake === undefined ? [] : [nodeNameProblem(name, namesake)]),
     ...(conflict === undefined ? [] : [unreachableProblem(name, conflict)]),

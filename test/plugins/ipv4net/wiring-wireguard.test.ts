@@ -111,6 +111,49 @@ describe('wiring of a node with WireGuard', () => {
       });
   });
 
+  it('accepts no address of another node, of the overlay or of services that a record claims', async () => {
+    const claims = [
+      '192.168.16.3/24', // VPP of node-c
+      '172.16.0.7/24', // host of node-c
+      '192.168.30.3/24', // next hop of node-c
+      '192.168.30.1/24', // this node in the overlay
+      '172.30.3.2/32', // link of node-c to its host
+      '10.96.0.10/32', // a service
+      '192.168.16.77/24', // of no other node
+    ];
+    const ofB = await keysOf('node-b');
+    const node = await encrypting();
+    const value = vppNodeModel.canonical({
+      id: 2,
+      name: 'node-b',
+      ip_addresses: ['192.168.16.2/24', ...claims],
+      wireguard: ofB,
+    });
+    const key = resources.vppnode.key('2', '');
+    const allowed = () =>
+      keys(node, `${PEER}wireguard0/endpoint/192.168.16.2/`).flatMap(
+        (one) => node.at(one)['allowed_ips'],
+      );
+    const plan = ['10.1.2.0/24', '172.16.0.6/32', '172.30.2.0/24'];
+    const own = ['192.168.16.2/32', '192.168.16.77/32', '192.168.30.2/32'];
+    await node.put({ resource: 'vppnode', key, value });
+    assert.deepEqual(
+      allowed(),
+      [...plan, '172.16.0.7/32', '192.168.16.3/32', ...own].sort(),
+      'node-c is not known yet',
+    );
+    // the node that owns them is known after the claim
+    await node.put(host(3, 'node-c'));
+    await node.put(record(3, 'node-c', await keysOf('node-c')));
+    assert.deepEqual(allowed(), [...plan, ...own]);
+    const problems = node.net.nodeProblems().of('node-b').join();
+    for (const claim of claims.slice(0, -1))
+      assert.ok(problems.includes(claim.split('/', 1)[0]!), `${claim} in ${problems}`);
+    const incremental = sorted(node.config);
+    await node.resync();
+    assert.deepEqual(sorted(node.config), incremental);
+  });
+
   it('publishes its public keys and nothing else of them', async () => {
     const node = await encrypting();
     const text = (await node.clusterStore.get(idRecordKey(1))) ?? '';
