@@ -2,6 +2,8 @@
  * Validation of the configuration beyond the types of its keys. An error stops the start: running
  * with an unintended default is worse.
  */
+import { VXLAN_PORT } from '#models/vpp/interface.ts';
+import { slots } from '#plugins/controller/api/ports/wireguard-keys.ts';
 import type { ContivConfig, NodeSection } from './config.ts';
 import { addressList, nodeSection } from './node-section.ts';
 import { type ConfigProblem, ProblemList } from './problem-list.ts';
@@ -41,6 +43,7 @@ function interfaceProblems(config: ContivConfig): ConfigProblem[] {
     problems.error('podVRFID', `${config.podVRFID} is the mainVRFID, too: they must differ`);
   if (config.nodeToNodeTransport === 'wireguard' && config.mainVRFID !== 0)
     problems.error('mainVRFID', `${config.mainVRFID} is not possible with wireguard: it must be 0`);
+  if (config.nodeToNodeTransport === 'wireguard') checkWireguardPort(problems, config);
   if (!rxModes.includes(config.interfaceRxMode))
     problems.warning(
       'interfaceRxMode',
@@ -58,6 +61,15 @@ function interfaceProblems(config: ContivConfig): ConfigProblem[] {
   if (config.nodeToNodeTransport === 'wireguard' && config.enableGSO)
     problems.warning('enableGSO', 'has no effect with nodeToNodeTransport: wireguard');
   return problems.found;
+}
+
+/** VPP has one receiver for each port of UDP; while encryption is switched on or off it has VXLAN, too. */
+function checkWireguardPort(problems: ProblemList, { wireguardPort }: ContivConfig): void {
+  if (slots.some((slot) => wireguardPort + slot === VXLAN_PORT))
+    problems.error(
+      'wireguardPort',
+      `${wireguardPort} is not possible: it and the next one must not be ${VXLAN_PORT}, the port of VXLAN`,
+    );
 }
 
 function checkMtu(problems: ProblemList, config: ContivConfig): void {

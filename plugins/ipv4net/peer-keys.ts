@@ -45,8 +45,9 @@ export class PeerKeys {
     return this.#established;
   }
 
-  /** A session was established, or has ended. @returns names of the nodes with the key */
+  /** A session was established, or has ended. @returns names of the nodes with the key, if it was otherwise before */
   setEstablished(key: string, isEstablished: boolean): readonly string[] {
+    if (isEstablished === this.#established.has(key)) return [];
     if (isEstablished) this.#established.add(key);
     else this.#established.delete(key);
     return this.#names.namesOf(key);
@@ -61,9 +62,17 @@ export class PeerKeys {
     if (node === undefined) this.#nodes.delete(name);
     else this.#nodes.set(name, node);
     const affected = new Set([name]);
-    const keys = node?.wireguard?.keys.map(({ public_key }) => public_key) ?? [];
-    for (const key of this.#names.set(name, keys))
-      for (const one of this.#names.namesOf(key)) affected.add(one);
+    // a record that lists more must not take those of all nodes
+    const keys = node?.wireguard?.keys.slice(0, slots.length) ?? [];
+    for (const key of this.#names.set(
+      name,
+      keys.map(({ public_key }) => public_key),
+    )) {
+      const names = this.#names.namesOf(key);
+      for (const one of names) affected.add(one);
+      // its peer is deleted: if a node publishes it again, it has no session
+      if (names.length === 0) this.#established.delete(key);
+    }
     return affected;
   }
 

@@ -32,6 +32,9 @@ const LOST_MS = 60_000;
 interface State {
   readonly peer: WireguardPeerMetadata;
   isEstablished: boolean;
+  /** As the listeners know it: also of the peer before, if this one has its name and its key. */
+  isKnownAsEstablished: boolean;
+  /** By the monotonic clock: the wall clock may be set back by years. */
   since: number;
   /** VPP does not give up. */
   isBeginning: boolean;
@@ -105,14 +108,15 @@ export class WireguardSessions implements WireguardSessionPort, PeerSessions {
       const publicKey = formatWireguardKey(peer.public_key);
       const isEstablished = isSession(peer);
       const state = known.get(publicKey);
-      const since = state?.isEstablished === isEstablished ? state.since : clock.wallTime();
+      const isSame = state?.isEstablished === isEstablished;
+      const since = this.#dateOf(isSame ? state.since : clock.monotonic());
       const iface = names.get(peer.sw_if_index) ?? '';
-      return { iface, publicKey, isEstablished, since: new Date(since) };
+      return { iface, publicKey, isEstablished, since };
     });
   }
 
   sessions(): readonly WireguardSession[] {
-    return [...this.#states.values()].map(sessionOf);
+    return [...this.#states.values()].map((state) => this.#sessionOf(state));
   }
 
   onChange(listener: (changed: readonly WireguardSession[]) => void): () => void {
@@ -129,7 +133,7 @@ export class WireguardSessions implements WireguardSessionPort, PeerSessions {
   isLost(peer: string): boolean {
     const state = this.#states.get(peer);
     if (state === undefined || state.isEstablished || state.isBeginning) return false;
-    return this.#options.clock.wallTime() - state.since >= LOST_MS;
+    return this.#options.clock.monotonic() - state.since >= LOST_MS;
   }
 
   created(peer: string): void {
@@ -147,27 +151,22 @@ export class WireguardSessions implements WireguardSessionPort, PeerSessions {
       known?.peer.peerIndex === value.peerIndex &&
       known.peer.publicKey === value.publicKey &&
       !this.#created.has(name);
-    if (!isSame) {
-      const state = this.#add(name, value);
-      if (known?.isEstablished && known.peer.publicKey === value.publicKey)
-        this.#reportChanges([state]);
-    }
+    if (!isSame) this.#add(name, value);
     this.#readSoon([name]);
   }
 
-  #add(name: string, peer: WireguardPeerMetadata): State {
+  #add(name: string, peer: WireguardPeerMetadata): void {
     const known = this.#states.get(name);
     // a peer that is created again because it has no session has none since then
-    const hadNone = known?.isEstablished === false && known.peer.publicKey === peer.publicKey;
-    const state: State = {
+    const before = known?.peer.publicKey === peer.publicKey ? known : undefined;
+    this.#states.set(name, {
       peer,
       isEstablished: false,
-      since: hadNone ? known.since : this.#options.clock.wallTime(),
+      isKnownAsEstablished: before?.isKnownAsEstablished ?? false,
+      since: before?.isEstablished === false ? before.since : this.#options.clock.monotonic(),
       isBeginning: this.#created.delete(name),
       isReportedAsLost: false,
-    };
-    this.#states.set(name, state);
-    return state;
+    });
   }
 
   #readSoon(names: Iterable<string>): void {
@@ -195,6 +194,8 @@ export class WireguardSessions implements WireguardSessionPort, PeerSessions {
       try {
         await this.#readPeers(names, isPeriodic);
       } catch (error) {
+        // in their order: the session of a key ends at one address before it begins at another one
+        if (!isPeriodic) this.#changed = new Set([...names, ...this.#changed]);
         const text = errorText(error);
         this.#options.log.warn({ error: text }, 'cannot read sessions of WireGuard; will retry');
       }
@@ -220,19 +221,24 @@ export class WireguardSessions implements WireguardSessionPort, PeerSessions {
       ]),
     );
     const byIndex = new Map(found.flat().map(({ peer }) => [peer.peer_index, peer]));
-    const changed = [...names].flatMap((name) => {
+    const ended: State[] = [];
+    const changed: State[] = [];
+    for (const name of names) {
       const state = this.#states.get(name);
-      if (state === undefined) return [];
+      if (state === undefined) continue;
       const found = byIndex.get(state.peer.peerIndex);
       // the index may be that of another peer
       const isIt = found && formatWireguardKey(found.public_key) === state.peer.publicKey;
       if (!isIt && this.#peers?.has(name) !== true) {
         this.#states.delete(name);
-        return [];
+        ended.push({ ...state, isEstablished: false });
+        continue;
       }
-      return this.#update(state, isIt === true && isSession(found)) ? [state] : [];
-    });
-    if (changed.length > 0) this.#reportChanges(changed);
+      this.#update(state, isIt === true && isSession(found));
+      if (state.isEstablished !== state.isKnownAsEstablished) changed.push(state);
+      state.isKnownAsEstablished = state.isEstablished;
+    }
+    this.#reportChanges([...ended, ...changed]);
     if (isPeriodic) this.#reportLosses();
   }
 
@@ -241,21 +247,19 @@ export class WireguardSessions implements WireguardSessionPort, PeerSessions {
     return state === undefined ? [] : [state.peer.peerIndex];
   }
 
-  /** @returns whether it changed */
-  #update(state: State, isEstablished: boolean): boolean {
-    if (isEstablished === state.isEstablished) return false;
+  #update(state: State, isEstablished: boolean): void {
+    if (isEstablished === state.isEstablished) return;
     state.isEstablished = isEstablished;
-    state.since = this.#options.clock.wallTime();
+    state.since = this.#options.clock.monotonic();
     if (isEstablished) {
       state.isBeginning = false;
       state.isReportedAsLost = false;
     }
-    return true;
   }
 
   /** Not more often than a session can be lost: many may be lost one after the other. */
   #reportLosses(): void {
-    const now = this.#options.clock.wallTime();
+    const now = this.#options.clock.monotonic();
     const lost = [...this.#states].flatMap(([name, state]) =>
       !state.isReportedAsLost && this.isLost(name) ? [state] : [],
     );
@@ -266,17 +270,22 @@ export class WireguardSessions implements WireguardSessionPort, PeerSessions {
   }
 
   #reportChanges(states: readonly State[]): void {
-    const changed = states.map(sessionOf);
-    if (this.#unsubscribers.length > 0)
-      for (const listener of this.#changeListeners) listener(changed);
+    if (states.length === 0 || this.#unsubscribers.length === 0) return;
+    const changed = states.map((state) => this.#sessionOf(state));
+    for (const listener of this.#changeListeners) listener(changed);
+  }
+
+  #sessionOf({ peer, isEstablished, since }: State): WireguardSession {
+    const { iface, publicKey } = peer;
+    return { iface, publicKey, isEstablished, since: this.#dateOf(since) };
+  }
+
+  #dateOf(monotonic: number): Date {
+    const { clock } = this.#options;
+    return new Date(clock.wallTime() - (clock.monotonic() - monotonic));
   }
 }
 
 function isSession({ flags }: WireguardPeer): boolean {
   return (flags & WireguardPeerFlags.WIREGUARD_PEER_ESTABLISHED) !== 0;
-}
-
-function sessionOf({ peer, isEstablished, since }: State): WireguardSession {
-  const { iface, publicKey } = peer;
-  return { iface, publicKey, isEstablished, since: new Date(since) };
 }

@@ -17,11 +17,11 @@ import { WireguardSessions } from '#vpp/wireguard-sessions.ts';
 
 const keyOf = (node: number) => testKeyPair(`node ${node}`).publicKey;
 
-function peer(node: number): KeyedValue {
+function peer(node: number, endpoint = `192.168.16.${node}`): KeyedValue {
   const value = wireguardPeerModel.canonical({
     wg_if_name: 'wireguard0',
     public_key: keyOf(node),
-    endpoint: `192.168.16.${node}`,
+    endpoint,
     port: 51_820,
     persistent_keepalive: 25,
     allowed_ips: [`10.1.${node}.0/24`],
@@ -178,6 +178,64 @@ test('a peer whose session is lost is created again, once', async (t) => {
   vpp.wireguardLinks.setSilent(keyOf(2), true);
   await clock.advance(80_000);
   assert.equal(agent.losses(), 2);
+});
+
+test('sessions that end with their interface are reported together', async (t) => {
+  const { clock, vpp, start, established } = await machine(t);
+  const agent = await start();
+  t.after(agent.stop);
+  const many = Array.from({ length: 100 }, (_, at) => peer(at + 2));
+  await agent.commit('full-resync', [wireguard('wireguard0'), ...many]);
+  await clock.advance(100);
+  for (let at = 0; at < many.length; at++) vpp.wireguardLinks.setSilent(keyOf(at + 2), true);
+  const before = agent.changes.length;
+  const link = { src_addr: '192.168.16.1', port: 51_820, public_key: exampleKeys[1]!.publicKey };
+  await agent.commit('full-resync', [wireguard('wireguard0', { wireguard: link }), ...many]);
+  await clock.advance(100);
+  assert.deepEqual(established(agent.sessions), []);
+  const changes = agent.changes.slice(before);
+  assert.equal(changes.flat().length, many.length);
+  assert.ok(changes.length <= 3, `${changes.length} changes`);
+});
+
+test('a node at another address has no session until its peer has one', async (t) => {
+  const { clock, vpp, start } = await machine(t);
+  const agent = await start();
+  t.after(agent.stop);
+  await agent.commit('full-resync', values);
+  await clock.advance(100);
+  const seen = () =>
+    agent.changes
+      .flat()
+      .filter(({ publicKey }) => publicKey === keyOf(2))
+      .map(({ isEstablished }) => isEstablished);
+  vpp.wireguardLinks.setSilent(keyOf(2), true);
+  const moved = [wireguard('wireguard0'), peer(2, '192.168.16.99'), peer(3)];
+  await agent.commit('full-resync', moved);
+  await clock.advance(100);
+  assert.deepEqual(seen(), [true, false]);
+  vpp.wireguardLinks.setSilent(keyOf(2), false);
+  await clock.advance(100);
+  assert.deepEqual(seen(), [true, false, true]);
+  await agent.commit('full-resync', [wireguard('wireguard0'), peer(3)]);
+  await clock.advance(100);
+  assert.deepEqual(seen(), [true, false, true, false]);
+});
+
+test('a wall clock that is set back by a year delays no loss', async (t) => {
+  const { clock, vpp, start } = await machine(t);
+  const agent = await start();
+  t.after(agent.stop);
+  await agent.commit('full-resync', values);
+  await clock.advance(100);
+  vpp.wireguardLinks.setSilent(keyOf(2), true);
+  await clock.advance(100);
+  clock.stepWallClock(-365 * 24 * 3_600_000);
+  await clock.advance(80_000);
+  assert.equal(agent.losses(), 1);
+  const { since } = agent.sessions.sessions().find(({ publicKey }) => publicKey === keyOf(2))!;
+  const seconds = (clock.wallTime() - since.getTime()) / 1000;
+  assert.ok(seconds > 79 && seconds < 81, `${seconds} s`);
 });
 
 test('the sessions of a VPP that was restarted are read again', async (t) => {

@@ -146,6 +146,10 @@ describe('contiv.conf', () => {
         'ipamConfig:\n  nodeInterconnectCIDR: 192.168.16.0/31',
         /nodeInterconnectCIDR: 192.168.16.0\/31 is too small/,
       ],
+      [
+        'nodeToNodeTransport: wireguard\nwireguardPort: 4788',
+        /^contiv.conf:2: wireguardPort: 4788 is not possible/,
+      ],
       ['podVRFID: 0', /^contiv.conf:1: podVRFID: 0 is the mainVRFID, too: they must differ$/],
       ['ipamConfig:\n  vxlanCIDR: 192.168.30.0', /^contiv.conf:2: ipamConfig.vxlanCIDR/],
       ['ipamConfig:\n  defaultGateway: gw', /^contiv.conf:2: ipamConfig.defaultGateway/],

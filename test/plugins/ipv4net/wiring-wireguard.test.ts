@@ -225,6 +225,28 @@ describe('wiring of a node with WireGuard', () => {
     assert.deepEqual(used(), []);
   });
 
+  it('needs a new session with a node that has left and comes back', async () => {
+    const node = await encrypting();
+    const ofB = await keysOf('node-b');
+    assert.equal(routesTo(node, 'gw/192.168.30.2').length, 6);
+    await node.put(record(2, 'node-b'));
+    await node.put(record(2, 'node-b', ofB));
+    assert.deepEqual(routesTo(node, 'gw/192.168.30.2'), []);
+    const established = ofB.keys.map(({ public_key }) => public_key);
+    await node.run(SessionChange.event({ established, ended: [] }));
+    assert.equal(routesTo(node, 'gw/192.168.30.2').length, 6);
+  });
+
+  it('takes no key of a node for those beyond the sessions that another one lists', async () => {
+    const node = await encrypting();
+    const [ofB, ofC] = [await keysOf('node-b'), await keysOf('node-c')];
+    await node.put(host(3, 'node-c'));
+    await node.put(record(3, 'node-c', ofC));
+    await node.put(record(2, 'node-b', { ...ofB, keys: [...ofB.keys, ...ofC.keys] }));
+    assert.equal(keys(node, `${PEER}wireguard0/endpoint/192.168.16.3/`).length, 1);
+    assert.deepEqual(node.net.nodeProblems().of('node-c'), []);
+  });
+
   it('isolates a node without a key, unless clear text is permitted', async () => {
     const node = await startedNode({ yaml: YAML }, await nodeB());
     assert.deepEqual(routesTo(node, '172.16.0.6/32/gw/0.0.0.0'), [

@@ -28,7 +28,8 @@ export interface WireguardSessionPort {
   /** Those of configured peers, as VPP reported last: nothing is read for it. */
   sessions(): readonly WireguardSession[];
   /**
-   * Calls the listener with the sessions that were established, or ended. A peer that is deleted is not reported.
+   * Calls the listener with the sessions that were established, or ended, also with their peers: of a key that has another address
+   * now, the session that ended is before the one that began.
    * @returns removes the listener
    */
   onChange(listener: (changed: readonly WireguardSession[]) => void): () => void;
