@@ -82,6 +82,12 @@ export interface OwnSlotKey {
   readonly isReplaced: boolean;
 }
 
+/** A key of another node by which this one has or tries to have a session. */
+export interface Peer {
+  readonly slot: Slot;
+  readonly publicKey: string;
+}
+
 export interface PodBandwidth {
   /** Bits a second, seen from the pod; a direction without a limit is absent. */
   readonly limits: Readonly<Partial<Record<BandwidthDirection, number>>>;
@@ -137,8 +143,8 @@ export interface Ipv4NetApi {
   encryptionProblem(): string | undefined;
   /** The keys of this node with which it is configured; undefined: it encrypts nothing, or is not configured yet. */
   wiredKeys(): readonly OwnSlotKey[] | undefined;
-  /** Keys of the other nodes with which this one has sessions by the keys of a slot. */
-  peerKeys(slot: Slot): readonly string[];
+  /** The peers of each other node with which this one has or tries to have sessions. */
+  peers(): readonly (readonly Peer[])[];
   /** Names for a wired attachment; undefined for any other. */
   podInterfaces(attachment: AttachmentId): PodInterfaceNames | undefined;
   /** Keys of all values of an attachment; empty if it is not wired. */

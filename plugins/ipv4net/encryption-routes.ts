@@ -88,13 +88,12 @@ function otherNodes(report: EncryptionReport | undefined): EncryptionDocument['o
 }
 
 function keyDocument(own: OwnKeys, slot: Slot): EncryptionDocument['keys'][0] {
-  const { publicKey, made } = own.keys[slot];
+  const { publicKey, made, isUnwanted } = own.keys[slot];
   const isBeing = own.replacement?.slot === slot;
-  const isDue = made <= own.replaceBefore;
   return {
     interface: wireguardInterface(slot),
     publicKey,
     made: rfc3339(made),
-    state: isBeing ? 'being replaced' : isDue ? 'to be replaced' : 'in use',
+    state: isBeing ? 'being replaced' : isUnwanted ? 'to be replaced' : 'in use',
   };
 }

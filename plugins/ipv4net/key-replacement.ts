@@ -16,7 +16,7 @@ import { type KeyStep, nextKeyStep } from './key-steps.ts';
 import { slotKeys } from './slot-keys.ts';
 
 const INTERVAL_MS = 2_000;
-/** An event that could not be processed is repeated after so many intervals. */
+/** An event that could not be processed is repeated after so many intervals; each time, after twice as many as before. */
 const INTERVALS_UNTIL_REPEATED = 15;
 const MS_PER_MINUTE = 60_000;
 
@@ -28,7 +28,7 @@ export interface ReplaceableKeys extends OwnKeysPort {
 
 export interface KeyReplacementDeps extends RepeatedWorkDeps {
   readonly ownKeys: ReplaceableKeys;
-  readonly net: Pick<Ipv4NetApi, 'wiredKeys' | 'peerKeys'>;
+  readonly net: Pick<Ipv4NetApi, 'wiredKeys' | 'peers'>;
   readonly nodes: Pick<NodeSyncApi, 'isPublished'>;
   readonly sessions: () => readonly WireguardSession[];
   /** Minutes; 0: only by command. */
@@ -55,8 +55,9 @@ class KeyReplacementSteps {
   readonly #deps: KeyReplacementDeps;
   /** Since when the others can read the last step. */
   #publishedAt: number | undefined;
-  /** Intervals since an event was pushed that is not processed yet. */
+  /** Intervals until an event is repeated that was pushed and is not processed yet. */
   #waiting = 0;
+  #pause = INTERVALS_UNTIL_REPEATED;
 
   constructor(deps: KeyReplacementDeps) {
     this.#deps = deps;
@@ -80,12 +81,14 @@ class KeyReplacementSteps {
       return;
     }
     this.#deps.loop.push(KeyChange.event({ ...(replacement && { replacement }) }));
-    this.#waiting = INTERVALS_UNTIL_REPEATED;
+    this.#waiting = this.#pause;
+    this.#pause *= 2;
   }
 
   async #continue(own: OwnKeys): Promise<void> {
     const { nodes, clock, lifetime } = this.#deps;
     this.#waiting = 0;
+    this.#pause = INTERVALS_UNTIL_REPEATED;
     if (!nodes.isPublished()) this.#publishedAt = undefined;
     else this.#publishedAt ??= clock.monotonic();
     const step = nextKeyStep(own, {
@@ -93,7 +96,10 @@ class KeyReplacementSteps {
       lifetime: lifetime * MS_PER_MINUTE,
       publishedFor:
         this.#publishedAt === undefined ? undefined : clock.monotonic() - this.#publishedAt,
-      hasSessions: (slot) => this.#hasSessions(slot),
+      hasSessions: (slot) =>
+        this.#sessions().every(([there, all]) => !all.includes(slot) || there.includes(slot)),
+      hasOnlySessions: (slot) =>
+        this.#sessions().some(([there]) => there.length === 1 && there.includes(slot)),
     });
     if (step === undefined) return;
     await this.#take(step);
@@ -108,13 +114,19 @@ class KeyReplacementSteps {
     else await ownKeys.setReplacement(undefined);
   }
 
-  #hasSessions(slot: Slot): boolean {
+  /** Of each other node, the slots by which there is a session, and those by which there should be one. */
+  #sessions(): (readonly [readonly Slot[], readonly Slot[]])[] {
     const { net, sessions } = this.#deps;
     const established = new Set(
       sessions()
         .filter(({ isEstablished }) => isEstablished)
         .map(({ publicKey }) => publicKey),
     );
-    return net.peerKeys(slot).every((key) => established.has(key));
+    return net
+      .peers()
+      .map((peers) => [
+        peers.filter(({ publicKey }) => established.has(publicKey)).map(({ slot }) => slot),
+        peers.map(({ slot }) => slot),
+      ]);
   }
 }

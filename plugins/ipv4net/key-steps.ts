@@ -33,6 +33,8 @@ export interface KeySituation {
   readonly publishedFor: number | undefined;
   /** Whether the sessions of a slot with all nodes are established. */
   hasSessions(slot: Slot): boolean;
+  /** Whether a node has a session by this slot alone. */
+  hasOnlySessions(slot: Slot): boolean;
 }
 
 /** The step that is due now; undefined: none. */
@@ -59,14 +61,17 @@ export function slotOfWindow(now: number): Slot {
   return Math.floor(now / keyTiming.window) % 2 === 0 ? 0 : 1;
 }
 
-function isDue(
-  { keys, replaceBefore }: OwnKeys,
-  slot: Slot,
-  { now, lifetime }: KeySituation,
-): boolean {
-  const { made, publicKey } = keys[slot];
-  if (made <= replaceBefore) return true;
-  return lifetime > 0 && now - made >= lifetime * spread(publicKey);
+/**
+ * The agent of another node that reads nothing any more, while its VPP forwards, has lost the session of a key that was replaced
+ * since: the other key lives for a second lifetime then.
+ */
+function isDue({ keys }: OwnKeys, slot: Slot, situation: KeySituation): boolean {
+  const { made, publicKey, isUnwanted } = keys[slot];
+  if (isUnwanted) return true;
+  // of a key that a clock of another year has made, the age is not known
+  const lifetimes = Math.abs(situation.now - made) / (situation.lifetime * spread(publicKey));
+  if (situation.lifetime === 0 || lifetimes < 1) return false;
+  return lifetimes >= 2 || !situation.hasOnlySessions(slot);
 }
 
 /** 0.9 to 1: nodes that were started together replace their keys one after the other. */

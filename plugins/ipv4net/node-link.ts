@@ -1,7 +1,6 @@
 import { familyOf } from '#models/ip.ts';
-import type { Slot } from '#plugins/controller/api/ports/wireguard-keys.ts';
 import type { Node } from '#plugins/nodesync/api.ts';
-import type { NodeEncryption, NodeLink } from './api.ts';
+import type { NodeEncryption, NodeLink, Peer } from './api.ts';
 import { vxlanTunnel, wireguardInterface } from './names.ts';
 import { type NodeInput, nodeIp } from './node-input.ts';
 import { nodeWay } from './node-way.ts';
@@ -38,16 +37,14 @@ export function nodeLink(
   };
 }
 
-/** Keys of the other nodes that are peers by the keys of a slot. */
-export function peersOfSlot(
+/** The peers of each other node that encrypts. */
+export function peersOfNodes(
   { input, reachable, keys }: Pick<Wiring, 'input' | 'reachable' | 'keys'>,
   nodes: Iterable<Node>,
-  slot: Slot,
-): string[] {
+): (readonly Peer[])[] {
   return [...nodes].flatMap((node) => {
     const way = reachable.find(node.name) && nodeWay(input, node, keys.of(node));
-    if (way?.kind !== 'wireguard') return [];
-    return way.peers.filter((peer) => peer.slot === slot).map(({ publicKey }) => publicKey);
+    return way?.kind === 'wireguard' ? [way.peers] : [];
   });
 }
 

@@ -9,11 +9,7 @@ import { HandlerState } from '#plugins/controller/api/handler-state.ts';
 import type { HostLink, HostPort } from '#plugins/controller/api/ports/host.ts';
 import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
 import type { WireguardSessionPort } from '#plugins/controller/api/ports/wireguard.ts';
-import {
-  type OwnKeysPort,
-  type Slot,
-  slots,
-} from '#plugins/controller/api/ports/wireguard-keys.ts';
+import { type OwnKeysPort, slots } from '#plugins/controller/api/ports/wireguard-keys.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
 import {
   type Node,
@@ -26,6 +22,7 @@ import type {
   Ipv4NetApi,
   NodeLink,
   OwnSlotKey,
+  Peer,
   PodBandwidth,
   PodInterfaceNames,
   Uplink,
@@ -50,7 +47,7 @@ import {
   withoutPrefixLength,
 } from './node-input.ts';
 import { addressesOfHost, NodeInputReader } from './node-input-reader.ts';
-import { nodeLink, peersOfSlot } from './node-link.ts';
+import { nodeLink, peersOfNodes } from './node-link.ts';
 import { ownNetwork } from './own-network.ts';
 import type { UnsupportedFeatures } from './unsupported-features.ts';
 import { uplinkOf } from './uplink.ts';
@@ -199,9 +196,9 @@ export abstract class WiredNet implements Ipv4NetApi {
     return this.state.known?.input.wireguard?.keys;
   }
 
-  peerKeys(slot: Slot): readonly string[] {
+  peers(): readonly (readonly Peer[])[] {
     const { known } = this.state;
-    return known ? peersOfSlot(known, this.deps.nodes.allNodes().values(), slot) : [];
+    return known ? peersOfNodes(known, this.deps.nodes.allNodes().values()) : [];
   }
 
   encryptionProblem(): string | undefined {

@@ -1,4 +1,4 @@
-import { fnv1a32 } from '#models/fnv.ts';
+import { createHash } from 'node:crypto';
 import type { WireguardSession } from '#plugins/controller/api/ports/wireguard.ts';
 import { type KeyFile, keysInMemory } from '#vpp/wireguard/key-file.ts';
 import { OwnKeyStore } from '#vpp/wireguard/own-keys.ts';
@@ -8,14 +8,18 @@ const log = { info: () => undefined, error: () => undefined };
 /** The same keys for the same name. */
 export function testKeys(
   name: string,
-  { file = keysInMemory(), wallTime = () => 1 }: { file?: KeyFile; wallTime?: () => number } = {},
+  {
+    file = keysInMemory(),
+    wallTime = () => 1,
+    node = 'node-a',
+  }: { file?: KeyFile; wallTime?: () => number; node?: string } = {},
 ): OwnKeyStore {
   let made = 0;
   const bytes = (length: number): Uint8Array => {
     made++;
-    return Uint8Array.from({ length }, (_, at) => fnv1a32(`${name}/${made}/${at}`) & 0xff);
+    return createHash('sha256').update(`${name}/${made}`).digest().subarray(0, length);
   };
-  return new OwnKeyStore({ file, clock: { wallTime }, random: { bytes }, log });
+  return new OwnKeyStore({ node, file, clock: { wallTime }, random: { bytes }, log });
 }
 
 /** The sessions that VPP has, by keys of other nodes. */

@@ -19,7 +19,7 @@ export interface VppNode {
   readonly ip_address: string;
   /** CIDRs, both families. */
   readonly ip_addresses: readonly string[];
-  /** Set while the node encrypts what it sends to other nodes; the original ignores the field. */
+  /** Set while the node encrypts what it sends to other nodes; the original rejects a record with the field. */
   readonly wireguard?: Wireguard;
 }
 export const VppNode: MessageType<VppNode> = messageType(file, 'vppnode.VppNode');

@@ -1,8 +1,9 @@
 /**
  * The file with the private keys of this node, beside its local store: nothing else on the disk has them, so that no copy of
- * the store, record or report does. Only root reads it. A write is complete, or the file is that of before.
+ * the store, record or report does. Only root reads it: keys that others could read are no secret any more. A write is
+ * complete, or the file is that of before.
  */
-import { type FileHandle, open, readFile, rename } from 'node:fs/promises';
+import { type FileHandle, open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Static, Type } from 'typebox';
 import Value from 'typebox/value';
@@ -13,29 +14,38 @@ const storedKey = Type.Object({
   /** Base64. */
   privateKey: Type.String(),
   made: Type.Number(),
+  isUnwanted: Type.Optional(Type.Boolean()),
 });
 
 const storedKeys = Type.Object({
   keys: Type.Tuple([storedKey, storedKey]),
   replacement: Type.Optional(Type.Object({ slot: SLOT, isNew: Type.Boolean() })),
-  replaceBefore: Type.Number(),
+  /** A copy of the disk of a node may be that of another one: two with the same keys would take each other's packets. */
+  node: Type.String(),
 });
+
+/** Rights of the group and of all others. */
+const OTHERS = 0o077;
+
+const noFile = { reason: 'there is no file' };
 
 export type StoredKeys = Static<typeof storedKeys>;
 
+/** Why a file has no keys that can be used. */
+export interface NoKeys {
+  readonly reason: string;
+}
+
 export interface KeyFile {
-  /**
-   * @returns undefined: there is no file, or it has no keys
-   * @throws the error of the system
-   */
-  read(): Promise<StoredKeys | undefined>;
+  /** @throws the error of the system */
+  read(): Promise<StoredKeys | NoKeys>;
   /** @throws the error of the system: the file is that of before, or the new one */
   write(keys: StoredKeys): Promise<void>;
 }
 
 /** Of an embedded agent, whose VPP does not survive it. */
 export function keysInMemory(): KeyFile {
-  let stored: StoredKeys | undefined;
+  let stored: StoredKeys | NoKeys = noFile;
   return {
     read: async () => stored,
     write: async (keys) => {
@@ -47,14 +57,15 @@ export function keysInMemory(): KeyFile {
 export function keyFile(path: string): KeyFile {
   return {
     read: async () => {
-      let text: string;
       try {
-        text = await readFile(path, 'utf8');
+        await using handle = await open(path, 'r');
+        const { mode } = await handle.stat();
+        if ((mode & OTHERS) !== 0) return { reason: 'others than root can read the file' };
+        return parsed(await handle.readFile('utf8'));
       } catch (thrown) {
-        if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+        if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return noFile;
         throw thrown;
       }
-      return parsed(text);
     },
     write: async (keys) => {
       createFolder(dirname(path));
@@ -82,11 +93,12 @@ async function synced(
   }
 }
 
-function parsed(text: string): StoredKeys | undefined {
+function parsed(text: string): StoredKeys | NoKeys {
   try {
     const value: unknown = JSON.parse(text);
-    return Value.Check(storedKeys, value) ? value : undefined;
+    if (Value.Check(storedKeys, value)) return value;
   } catch {
-    return undefined;
+    // cut off
   }
+  return { reason: 'the file has no keys' };
 }

@@ -6,12 +6,15 @@ import { Secret } from '#models/secret.ts';
 import type { WireguardKeys } from '#plugins/controller/api/ports/wireguard.ts';
 import type {
   KeyReplacement,
+  OwnKey,
   OwnKeys,
   OwnKeysPort,
   Slot,
 } from '#plugins/controller/api/ports/wireguard-keys.ts';
-import type { KeyFile, StoredKeys } from './key-file.ts';
+import type { KeyFile, NoKeys, StoredKeys } from './key-file.ts';
 import { newKeyPair, publicKeyOf } from './key-pair.ts';
+
+type StoredKey = StoredKeys['keys'][0];
 
 export const KeyFileError = defineError({
   name: 'KeyFileError',
@@ -21,6 +24,8 @@ export const KeyFileError = defineError({
 });
 
 export interface OwnKeyStoreDeps {
+  /** Name of this node. */
+  readonly node: string;
   readonly file: KeyFile;
   readonly clock: Pick<Clock, 'wallTime'>;
   readonly random: Pick<Random, 'bytes'>;
@@ -43,15 +48,16 @@ export class OwnKeyStore implements WireguardKeys, OwnKeysPort {
   }
 
   async ownKeys(): Promise<OwnKeys> {
-    const { keys, replacement, replaceBefore } = await this.#read();
+    const { keys, replacement } = await this.#read();
     const [first = '', second = ''] = this.#pairs.keys();
+    const ownKey = (publicKey: string, { made, isUnwanted = false }: StoredKey): OwnKey => ({
+      publicKey,
+      made,
+      isUnwanted,
+    });
     return {
-      keys: [
-        { publicKey: first, made: keys[0].made },
-        { publicKey: second, made: keys[1].made },
-      ],
+      keys: [ownKey(first, keys[0]), ownKey(second, keys[1])],
       ...(replacement && { replacement }),
-      replaceBefore,
     };
   }
 
@@ -75,7 +81,10 @@ export class OwnKeyStore implements WireguardKeys, OwnKeysPort {
 
   /** Lets all keys be replaced that this node has now. @throws KeyFileError */
   async requestReplacement(): Promise<void> {
-    await this.#write({ ...(await this.#read()), replaceBefore: this.#deps.clock.wallTime() });
+    const { keys, ...stored } = await this.#read();
+    const [first, second] = keys;
+    const unwanted = (key: StoredKey): StoredKey => ({ ...key, isUnwanted: true });
+    await this.#write({ ...stored, keys: [unwanted(first), unwanted(second)] });
   }
 
   async #read(): Promise<StoredKeys> {
@@ -90,19 +99,20 @@ export class OwnKeyStore implements WireguardKeys, OwnKeysPort {
   }
 
   async #readFile(): Promise<StoredKeys> {
-    let stored: StoredKeys | undefined;
+    const { file, node, log } = this.#deps;
+    let found: StoredKeys | NoKeys;
     try {
-      stored = await this.#deps.file.read();
+      found = await file.read();
     } catch (cause) {
       throw new KeyFileError(`cannot read the keys of this node: ${errorText(cause)}`, { cause });
     }
-    const pairs = stored && pairsOf(stored);
-    if (stored && pairs) {
-      this.#pairs = pairs;
-      return stored;
+    const usable = usableKeys(found, node);
+    if ('pairs' in usable) {
+      this.#pairs = usable.pairs;
+      return usable.stored;
     }
-    this.#deps.log.info('no keys of WireGuard on the disk: making new ones');
-    const made: StoredKeys = { keys: [this.#newKey(), this.#newKey()], replaceBefore: 0 };
+    log.info(usable, 'no keys of WireGuard on the disk: making new ones');
+    const made: StoredKeys = { node, keys: [this.#newKey(), this.#newKey()] };
     await this.#save(made);
     return made;
   }
@@ -121,10 +131,23 @@ export class OwnKeyStore implements WireguardKeys, OwnKeysPort {
     this.#pairs = pairsOf(stored) ?? new Map();
   }
 
-  #newKey(): StoredKeys['keys'][0] {
+  #newKey(): StoredKey {
     const { privateKey } = newKeyPair(this.#deps.random);
     return { privateKey, made: this.#deps.clock.wallTime() };
   }
+}
+
+interface UsableKeys {
+  readonly stored: StoredKeys;
+  readonly pairs: ReadonlyMap<string, Secret>;
+}
+
+/** Keys on the disk, unless they are those of another node, or none. */
+function usableKeys(found: StoredKeys | NoKeys, node: string): UsableKeys | NoKeys {
+  if (!('keys' in found)) return found;
+  if (found.node !== node) return { reason: `they are those of node ${found.node}` };
+  const pairs = pairsOf(found);
+  return pairs ? { stored: found, pairs } : { reason: 'the file has no keys' };
 }
 
 /** undefined: a text is no key, or both are the same one. */

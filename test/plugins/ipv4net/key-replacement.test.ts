@@ -2,8 +2,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
+import { silentLogger } from '#infra/log/log.ts';
+import type { Event } from '#plugins/controller/api/event.ts';
 import { type OwnKeys, type Slot, slots } from '#plugins/controller/api/ports/wireguard-keys.ts';
+import type { OwnSlotKey } from '#plugins/ipv4net/api.ts';
+import { keyReplacement } from '#plugins/ipv4net/key-replacement.ts';
 import { keyTiming, nextKeyStep, slotOfWindow } from '#plugins/ipv4net/key-steps.ts';
+import { slotKeys } from '#plugins/ipv4net/slot-keys.ts';
+import { testKeyPair } from '#test/support/wireguard-keys.ts';
 import { keysInMemory } from '#vpp/wireguard/key-file.ts';
 import type { OwnKeyStore } from '#vpp/wireguard/own-keys.ts';
 import { testKeys } from '../test-keys.ts';
@@ -16,11 +23,12 @@ const situation = {
   lifetime: DAY,
   publishedFor: 3_600_000 as number | undefined,
   hasSessions: () => true,
+  hasOnlySessions: () => false,
 };
 
 async function oldKeys(): Promise<OwnKeys> {
   const { keys } = await testKeys('a').ownKeys();
-  return { keys, replaceBefore: 0 };
+  return { keys };
 }
 
 /** A node: its keys, what the others read of it, and what it has done. */
@@ -51,7 +59,7 @@ class ReplacingNode {
     const now = this.#wallTime();
     const own = await this.store.ownKeys();
     const publishedFor = now - this.publishedAt;
-    const step = nextKeyStep(own, { now, lifetime: DAY, publishedFor, hasSessions: () => true });
+    const step = nextKeyStep(own, { ...situation, now, publishedFor });
     if (step === undefined) return false;
     if (step.kind === 'begin') await this.store.setReplacement({ slot: step.slot, isNew: false });
     else if (step.kind === 'replace') await this.store.replace(step.slot);
@@ -60,6 +68,65 @@ class ReplacingNode {
     return true;
   }
 }
+
+describe('the work that replaces keys', () => {
+  const peersOf = (name: string) =>
+    slots.map((slot) => ({ slot, publicKey: testKeyPair(`${name} ${slot}`).publicKey }));
+
+  async function running(wiresKeys: boolean, established: readonly string[]) {
+    const clock = new ManualClock();
+    const ownKeys = testKeys('a', { wallTime: () => clock.wallTime() });
+    let wired: readonly OwnSlotKey[] = [];
+    const events: Event[] = [];
+    const work = keyReplacement({
+      ownKeys,
+      net: { wiredKeys: () => wired, peers: () => [peersOf('b')] },
+      nodes: { isPublished: () => true },
+      sessions: () =>
+        established.map((publicKey) => ({
+          iface: '',
+          publicKey,
+          isEstablished: true,
+          since: new Date(0),
+        })),
+      lifetime: 60,
+      loop: {
+        push: (event: Event) => {
+          events.push(event);
+          if (wiresKeys) void ownKeys.ownKeys().then((own) => (wired = slotKeys(own)));
+        },
+      },
+      log: silentLogger,
+      clock,
+      random: seededRandom(1),
+    });
+    await work.afterInit?.();
+    return { clock, ownKeys, events, close: () => work.close?.() };
+  }
+
+  it('asks seldom for keys that cannot be wired', async () => {
+    const { clock, events, close } = await running(false, []);
+    await clock.advance(3_600_000);
+    assert.ok(events.length > 1 && events.length < 10, `${events.length} events`);
+    await close();
+  });
+
+  it('keeps the only session with a node for a second lifetime', async () => {
+    const [first, second] = peersOf('b');
+    const { clock, ownKeys, close } = await running(true, [second!.publicKey]);
+    const keys = async () => (await ownKeys.ownKeys()).keys.map(({ publicKey }) => publicKey);
+    await clock.advance(10_000);
+    const before = await keys();
+    await clock.advance(70 * 60_000);
+    const after = await keys();
+    assert.equal(first!.slot, 0);
+    assert.notEqual(after[0], before[0]);
+    assert.equal(after[1], before[1]);
+    await clock.advance(60 * 60_000);
+    assert.notEqual((await keys())[1], before[1]);
+    await close();
+  });
+});
 
 describe('the replacement of a key', () => {
   it('begins when the key is old, in the time of its slot', async () => {
@@ -71,12 +138,59 @@ describe('the replacement of a key', () => {
       assert.equal(nextKeyStep(own, { ...situation, now: late }), undefined);
       assert.equal(nextKeyStep(own, { ...situation, now, lifetime: 0 }), undefined);
       assert.equal(nextKeyStep(own, { ...situation, now: now - DAY / 2 }), undefined);
-      const asked = { ...own, replaceBefore: 1 };
+      const asked: OwnKeys = {
+        keys: [
+          { ...own.keys[0], isUnwanted: true },
+          { ...own.keys[1], isUnwanted: true },
+        ],
+      };
       assert.deepEqual(nextKeyStep(asked, { ...situation, now, lifetime: 0 }), {
         kind: 'begin',
         slot,
       });
     }
+  });
+
+  it('waits for a second lifetime while a node has a session by the key alone', async () => {
+    const own = await oldKeys();
+    const step = (now: number) =>
+      nextKeyStep(own, { ...situation, now, hasOnlySessions: (slot) => slot === 0 });
+    const window = 2 * keyTiming.window;
+    assert.equal(step(DAY), undefined);
+    assert.deepEqual(step(DAY + keyTiming.window), { kind: 'begin', slot: 1 });
+    assert.equal(step(1.79 * DAY - ((1.79 * DAY) % window)), undefined);
+    assert.deepEqual(step(2 * DAY), { kind: 'begin', slot: 0 });
+  });
+
+  it('does not believe the time of a key that a wrong clock has made', async () => {
+    let now = 30_000 * DAY;
+    const store = testKeys('a', { wallTime: () => now });
+    await store.ownKeys();
+    now = 20_000 * DAY;
+    assert.deepEqual(nextKeyStep(await store.ownKeys(), { ...situation, now }), {
+      kind: 'begin',
+      slot: 0,
+    });
+  });
+
+  it('follows a command once, whatever the clock was', async () => {
+    let now = 30_000 * DAY;
+    const store = testKeys('a', { wallTime: () => now });
+    const due = async () => {
+      const step = nextKeyStep(await store.ownKeys(), { ...situation, lifetime: 0, now });
+      return step?.kind === 'begin' ? step.slot : undefined;
+    };
+    now = 20_000 * DAY;
+    assert.equal(await due(), undefined);
+    now = 30_000 * DAY;
+    await store.requestReplacement();
+    now = 20_000 * DAY;
+    assert.equal(await due(), 0);
+    await store.replace(0);
+    await store.setReplacement(undefined);
+    assert.equal(await due(), undefined);
+    now += keyTiming.window;
+    assert.equal(await due(), 1);
   });
 
   it('waits until the others can read each step, and for sessions not for ever', async () => {

@@ -7,8 +7,10 @@ export type Slot = (typeof slots)[number];
 export interface OwnKey {
   /** Base64. */
   readonly publicKey: string;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, by a clock that may have been wrong. */
   readonly made: number;
+  /** It is to be replaced by command, whatever its age is. */
+  readonly isUnwanted: boolean;
 }
 
 /** A replacement that is under way; it continues after a crash. */
@@ -22,8 +24,6 @@ export interface OwnKeys {
   /** By slot. */
   readonly keys: readonly [OwnKey, OwnKey];
   readonly replacement?: KeyReplacement;
-  /** Keys that were made by then are to be replaced, whatever their age is; 0: none. */
-  readonly replaceBefore: number;
 }
 
 export interface OwnKeysPort {

@@ -38,6 +38,7 @@ export function southbound(deps: PartDeps, stores: NodeStores): Southbound {
     log: loggers.get('linux'),
   });
   const ownKeys = new OwnKeyStore({
+    node: label,
     file: environment.keyFile,
     clock,
     random,
