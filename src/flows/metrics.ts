@@ -37,7 +37,7 @@ export class FlowMetrics {
     });
     this.#bytes = new Counter({
       name: 'contiv_flow_bytes_total',
-      help: 'Bytes of connections, counted once a minute and at their end, without headers and repetitions, by the workload of their end on this node, protocol and direction: sent, received.',
+      help: 'Bytes of connections, counted once a minute and at their end, without headers and repetitions (of memifs: with both), by the workload of their end on this node, protocol and direction: sent, received.',
       labelNames: ['workload', 'protocol', 'direction'],
       registers,
     });
