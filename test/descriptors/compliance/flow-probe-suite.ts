@@ -30,6 +30,17 @@ export function flowProbeSuite(start: () => Promise<VppBackend>): void {
     };
     const isProbed = async (): Promise<boolean> => {
       const index = await memifIndex();
+      if (!bench.client.has('feature_is_enabled')) {
+        // before v25.10
+        const named = { name_filter_valid: false, name_filter: '' };
+        const [memif] = await bench.client.dump('sw_interface_dump', {
+          sw_if_index: index,
+          ...named,
+        });
+        const cmd = `show interface features ${memif!.interface_name}`;
+        const { reply } = await bench.client.request('cli_inband', { cmd });
+        return [INPUT, OUTPUT].every(({ node }) => reply.includes(node));
+      }
       const enabled = [INPUT, OUTPUT].map((one) => isFeatureEnabled(bench.client, index, one));
       return (await Promise.all(enabled)).every((one) => one);
     };
