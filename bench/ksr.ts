@@ -58,7 +58,7 @@ async function program(print: Print): Promise<void> {
     await using changes = await PodChanges.start(etcd, server);
     await churn(print, etcd, changes, first);
     await using second = await RealKsr.launch(options);
-    await second.whenReady();
+    await whenListed(second);
     print(
       `another instance that waits: ${second.cpuSeconds.toFixed(1)} s of CPU, ${memoryText(second)}`,
     );
@@ -68,7 +68,7 @@ async function program(print: Print): Promise<void> {
     ] as const) {
       if (signal === 'SIGKILL') {
         first.run();
-        await first.whenReady();
+        await whenListed(first);
       }
       await takeover(print, changes, signal, leader, next);
     }
@@ -79,6 +79,17 @@ async function program(print: Print): Promise<void> {
 
 async function synchronized(ksr: RealKsr): Promise<void> {
   while (!(await isSynchronized(ksr))) {
+    ksr.assertRunning();
+    await sleep(POLL_MS);
+  }
+}
+
+/** It follows all kinds that the server has: a follower is ready before, and would have to list them when it leads. */
+async function whenListed(ksr: RealKsr): Promise<void> {
+  const watched = /^contiv_ksr_watch_state\{.*state="watching".*\} 1$/gm;
+  const isListed = async () =>
+    ((await ksr.get('/metrics')) ?? '').match(watched)?.length === largeCluster.length;
+  while (!(await isListed())) {
     ksr.assertRunning();
     await sleep(POLL_MS);
   }

@@ -47,6 +47,7 @@ async function measureAgent(
     for (const [key, end] of start.processed) writer.taken(key, end);
     const cost = new Cost();
     const count = writer.count;
+    writer.answers = [];
     const begin = { agent: agent.cpuSeconds, fleet: light.cpu, at: performance.now() };
     let row = { agent: begin.agent, at: begin.at, longest: 0 };
     for (let second = 1; second <= duration; second++) {
@@ -67,16 +68,17 @@ async function measureAgent(
     const share = (agent.cpuSeconds - begin.agent) / took;
     const lightShare = (light.cpu.agents - begin.fleet.agents) / took;
     const etcdShare = (light.cpu.etcd - begin.fleet.etcd) / took;
+    const end = await agent.report('report');
     const after = await agent.report('collect');
     const history = (after.historyBytes - historyBytes) / MIB;
     print(
       `${((writer.count - count) / took).toFixed(0)} changes a second (${writer.failed} failed), ${cost.events} events, ` +
-        `${cost.transactions} with a transaction, ${after.resyncs - start.resyncs} resyncs`,
+        `${cost.transactions} with a transaction, ${end.resyncs - start.resyncs} resyncs`,
     );
     print(
-      `main thread ${((after.mainMs - start.mainMs) / 10 / took).toFixed(1)} % of a core, of which garbage collection ` +
-        `${((after.gcMs - start.gcMs) / 10 / took).toFixed(1)} % by the clock ` +
-        `(${((after.minorCollections - start.minorCollections) / took).toFixed(1)} a second, ${after.majorCollections - start.majorCollections} of the whole heap); ` +
+      `main thread ${((end.mainMs - start.mainMs) / 10 / took).toFixed(1)} % of a core, of which garbage collection ` +
+        `${((end.gcMs - start.gcMs) / 10 / took).toFixed(1)} % by the clock ` +
+        `(${((end.minorCollections - start.minorCollections) / took).toFixed(1)} a second, ${end.majorCollections - start.majorCollections} of the whole heap); ` +
         'the other threads collect garbage, too, and write the mirror',
     );
     print(
@@ -88,6 +90,7 @@ async function measureAgent(
         `of which the event history has ${history.toFixed(0)} MiB more`,
     );
     print(cost.text);
+    print(`etcd's answer to a write, which is a part of it: ${quantiles(writer.answers)}`);
   } finally {
     await writer.stop();
   }
@@ -119,12 +122,16 @@ class Cost {
   }
 
   get text(): string {
-    const sorted = this.#delays.toSorted((a, b) => a - b);
-    const at = (share: number) =>
-      (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(0);
     return (
-      `from write to the end of the transaction: median ${at(0.5)} ms, p99 ${at(0.99)} ms, at most ${at(1)} ms; ` +
+      `from write to the end of the transaction: ${quantiles(this.#delays)}; ` +
       `longest stretch of the main thread ${this.#longest.toFixed(0)} ms; not ready in ${this.#notReady} of ${this.#looks} looks`
     );
   }
+}
+
+function quantiles(values: readonly number[]): string {
+  const sorted = values.toSorted((a, b) => a - b);
+  const at = (share: number) =>
+    (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(0);
+  return `median ${at(0.5)} ms, p99 ${at(0.99)} ms, at most ${at(1)} ms`;
 }

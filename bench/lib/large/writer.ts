@@ -39,6 +39,8 @@ export class Writer {
   readonly #running: Promise<void>;
   count = 0;
   failed = 0;
+  /** Milliseconds until etcd has answered each write. */
+  answers: number[] = [];
 
   constructor(etcd: EtcdServer, changes: { next(): LargeRecord }, perSecond: number) {
     this.#changes = changes;
@@ -81,11 +83,13 @@ export class Writer {
 
   async #write(key: string, text: string | undefined): Promise<void> {
     const times = this.#sent.get(key) ?? [];
-    times.push(Date.now());
+    const start = Date.now();
+    times.push(start);
     this.#sent.set(key, times);
     try {
       await (text === undefined ? this.#store.delete(key) : this.#store.put(key, text));
       this.count++;
+      this.answers.push(Date.now() - start);
     } catch {
       this.failed++;
     }

@@ -1,6 +1,5 @@
 /** The gauges of one group of VPP's figures: each has a value for each row, for example for each interface. */
-import { Gauge, type Registry } from 'prom-client';
-import type { Slices } from '#infra/clock/slices.ts';
+import { Gauge, type MetricObjectWithValues, type MetricValue, type Registry } from 'prom-client';
 import type { MetricGroup } from './config.ts';
 
 /** By the suffix of the name. */
@@ -9,9 +8,11 @@ export type Figures<Row> = Readonly<
 >;
 
 type Labels = Readonly<Record<string, string | number>>;
+type Values = MetricObjectWithValues<MetricValue<string>>;
 
 export class GaugeGroup<Row> {
-  readonly #gauges: readonly { readonly gauge: Gauge; readonly of: (row: Row) => number }[];
+  /** Of the last poll. */
+  #rows: readonly (readonly [row: Row, labels: Labels])[] = [];
 
   constructor(
     group: MetricGroup,
@@ -20,31 +21,36 @@ export class GaugeGroup<Row> {
     registry: Registry,
   ) {
     const labelNames = ['agent', ...labels];
-    this.#gauges = Object.entries(figures).map(([suffix, { help, of }]) => ({
-      gauge: new Gauge({
-        name: `vpp_${group}_${suffix}`,
-        help,
-        labelNames,
-        registers: [registry],
-      }),
-      of,
-    }));
-  }
-
-  /**
-   * One gauge after the other: a node has an interface for each other node, and all of their values at once
-   * would block the main thread. A scrape meanwhile finds each gauge whole, some with values of the last poll.
-   */
-  async set(rows: readonly Row[], labelsOf: (row: Row) => Labels, slices: Slices): Promise<void> {
-    const labelled = rows.map((row) => [row, labelsOf(row)] as const);
-    for (const { gauge, of } of this.#gauges) {
-      if (slices.dueNow()) await slices.turn();
-      gauge.reset();
-      for (const [row, labels] of labelled) gauge.set(labels, of(row));
+    for (const [suffix, { help, of }] of Object.entries(figures)) {
+      const config = { name: `vpp_${group}_${suffix}`, help, labelNames, registers: [registry] };
+      new ReadGauge(config, () =>
+        this.#rows.map(([row, own]) => ({ labels: own, value: of(row) })),
+      );
     }
   }
 
+  set(rows: readonly Row[], labelsOf: (row: Row) => Labels): void {
+    this.#rows = rows.map((row) => [row, labelsOf(row)]);
+  }
+
   clear(): void {
-    for (const { gauge } of this.#gauges) gauge.reset();
+    this.#rows = [];
+  }
+}
+
+/**
+ * A gauge whose values are made by a scrape. A node has an interface for each other node: to set each value of each gauge
+ * at each poll would block the main thread, and keep all of them.
+ */
+class ReadGauge extends Gauge {
+  readonly #values: () => Values['values'];
+
+  constructor(config: ConstructorParameters<typeof Gauge>[0], values: () => Values['values']) {
+    super(config);
+    this.#values = values;
+  }
+
+  override async get(): Promise<Values> {
+    return { ...(await super.get()), values: this.#values() };
   }
 }

@@ -1,7 +1,5 @@
 /** The metrics of the original's telemetry: VPP's figures under the original's names, all gauges. */
 import type { Registry } from 'prom-client';
-import type { Clock } from '#infra/clock/clock.ts';
-import { Slices } from '#infra/clock/slices.ts';
 import type {
   BufferPool,
   HeapUsage,
@@ -92,7 +90,6 @@ export class TelemetryMetrics {
   readonly #statistics: StatsPort;
   readonly #groups: ReadonlySet<MetricGroup>;
   readonly #agent: string;
-  readonly #clock: Clock;
   readonly #runtime;
   readonly #memory;
   readonly #buffers;
@@ -105,12 +102,10 @@ export class TelemetryMetrics {
     groups: ReadonlySet<MetricGroup>,
     registry: Registry,
     agent: string,
-    clock: Clock,
   ) {
     this.#statistics = statistics;
     this.#groups = groups;
     this.#agent = agent;
-    this.#clock = clock;
     const threaded = ['thread', 'threadID'];
     this.#runtime = new GaugeGroup('runtime', ['item', ...threaded], runtimeFigures, registry);
     this.#memory = new GaugeGroup('memory', threaded, memoryFigures, registry);
@@ -133,18 +128,17 @@ export class TelemetryMetrics {
       const heaps = has('memory') ? (system?.heaps ?? []) : [];
       const pools = has('buffers') ? (system?.bufferPools ?? []) : [];
       const agent = this.#agent;
-      const slices = new Slices(this.#clock);
       // only now, so that a scrape during the reads finds the values of the last poll
-      await this.#runtime.set(nodes, ({ name }) => ({ agent, item: name, ...allThreads }), slices);
+      this.#runtime.set(nodes, ({ name }) => ({ agent, item: name, ...allThreads }));
       const main = heaps.filter(({ name }) => name === MAIN_HEAP);
-      await this.#memory.set(main, () => ({ agent, ...mainThread }), slices);
-      await this.#buffers.set(pools, ({ name }) => ({ agent, item: name, ...anyThread }), slices);
-      await this.#nodes.set(errors, ({ node, reason }) => ({ agent, item: node, reason }), slices);
-      await this.#interfaces.set(
-        interfaces,
-        ({ internalName: name, swIfIndex: index }) => ({ agent, name, index }),
-        slices,
-      );
+      this.#memory.set(main, () => ({ agent, ...mainThread }));
+      this.#buffers.set(pools, ({ name }) => ({ agent, item: name, ...anyThread }));
+      this.#nodes.set(errors, ({ node, reason }) => ({ agent, item: node, reason }));
+      this.#interfaces.set(interfaces, ({ internalName: name, swIfIndex: index }) => ({
+        agent,
+        name,
+        index,
+      }));
     } catch (error) {
       this.clear();
       throw error;

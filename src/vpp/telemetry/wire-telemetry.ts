@@ -25,7 +25,7 @@ export interface TelemetryWiringDeps {
 export function wireTelemetry(deps: TelemetryWiringDeps): Component {
   const { config, client, statistics, label, registry, clock, log } = deps;
   const groups = metricGroups.filter((group) => !config.skipped.includes(group));
-  const metrics = new TelemetryMetrics(statistics, new Set(groups), registry, label, clock);
+  const metrics = new TelemetryMetrics(statistics, new Set(groups), registry, label);
   if (config.disabled || config['prometheus-disabled']) return { name: 'no telemetry' };
   return new TelemetryPoll({
     metrics,
