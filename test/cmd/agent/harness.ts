@@ -16,7 +16,7 @@ import { SimLinux } from '#simulator/linux/linux.ts';
 import { SimVpp } from '#simulator/vpp/vpp.ts';
 import { MemoryStore } from '#test/support/memory-store.ts';
 import { temporaryFolder } from '#test/support/temporary-folder.ts';
-import { keysInMemory } from '#vpp/wireguard/key-file.ts';
+import { type KeyFile, keysInMemory } from '#vpp/wireguard/key-file.ts';
 
 /** A node without its agent: the state that survives a restart of the agent. */
 export interface Node {
@@ -98,6 +98,8 @@ export interface AgentOptions {
   readonly waits?: boolean;
   /** Of all loggers; default: info. */
   readonly logLevel?: 'debug';
+  /** Default: keys that end with the agent. */
+  readonly keyFile?: KeyFile;
 }
 
 /** An agent in this process on simulated VPP and Linux that is not started yet. */
@@ -146,7 +148,7 @@ export function prepareAgent(node: Node, options: AgentOptions = {}) {
       ...(options.environment ?? { ...node, connectVpp: node.vpp.connect() }),
       addNamespace: (path) => node.linux.addNamespace(path),
       prepareHost: async () => ({ ipv6: true }),
-      keyFile: keysInMemory(),
+      keyFile: options.keyFile ?? keysInMemory(),
       close: async () => undefined,
     },
     clock: systemClock,
