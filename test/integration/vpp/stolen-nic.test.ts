@@ -8,6 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { FakeStnDaemon } from '#test/stn/fake-daemon.ts';
 import { withoutNodes, withoutProgram, withoutVhostNet } from '#test/support/requirements.ts';
@@ -273,6 +274,57 @@ for (const first of families)
         await reach();
       });
     });
+
+describe('source NAT of IPv6 at a node of one NIC', {
+  skip: skip || withoutVhostNet() || withoutProgram('socat'),
+  timeout: 400_000,
+}, () => {
+  it('lets pods out with the address that host and VPP share, and the host keeps its connections', async (t) => {
+    const { nodeInterconnectCIDR: _, ...ipamConfig } = bothFamilies(6).ipamConfig;
+    const contiv = { ipamConfig, natExternalTrafficIPv6: 'always' } as const;
+    const addresses = [`${own[4]}/24`, `${own[6]}/64`];
+    const stn = await StnNode.create(t, 'one container', addresses, contiv, 'TAP');
+    const { node, machine, init } = stn;
+    await stn.etcd.store.put(nodeConfigKey, JSON.stringify(nodeConfig));
+    await init.start();
+    await stn.follows('first');
+    const web = await node.pod('web');
+    // outside has no route to pods: only what is translated gets an answer
+    await until('IPv6 is up', () => isReachable(web, remote[6]), 60_000);
+    const [pod, host, outside] = [
+      at(web, web.addressOf(6)),
+      at(node.netns, own[6]),
+      at(machine, GATEWAY6),
+    ];
+    for (const from of [pod, host]) {
+      const { sent, received } = await transfer(from, outside, 4);
+      assert.deepEqual(received, sent);
+    }
+    await ping(machine, own[6]);
+    // it tells each client by which address and port it sees it
+    const peer = 'SYSTEM:sleep 2; echo $SOCAT_PEERADDR $SOCAT_PEERPORT';
+    const server = machine
+      .run('timeout', '20', 'socat', 'TCP6-LISTEN:7070,reuseaddr,fork', peer)
+      .catch(() => undefined);
+    await until('the server listens', async () =>
+      (await machine.run('ss', '-ltn')).includes(':7070'),
+    );
+    const seenBy = (from: Endpoint) =>
+      from.run('socat', '-u', `TCP6:[${GATEWAY6}]:7070,sourceport=40001,reuseaddr`, '-');
+    const ofHost = seenBy(host);
+    await setTimeout(500);
+    const [podPort, hostPort] = [await seenBy(pod), await ofHost].map((text) => {
+      const [address, port] = text.trim().split(' ');
+      assert.equal(address, '[2001:0db8:0002:0000:0000:0000:0000:0011]');
+      return port;
+    });
+    // the host's connection is a session of cnat, too
+    assert.equal(hostPort, '40001');
+    assert.notEqual(podPort, hostPort);
+    await server;
+    assert.deepEqual(await node.agent.drift(), []);
+  });
+});
 
 function at(place: NetworkNamespace, address: string): Endpoint {
   return { path: place.path, address, run: (...command) => place.run(...command) };
