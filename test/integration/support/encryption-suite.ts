@@ -110,14 +110,18 @@ export function encryptionSuite(family: 4 | 6): void {
       await until('a packet arrives', arrives);
     });
 
-    it('reach each other again after VPP was killed, with the same keys', async (t) => {
+    it('reach each other again after VPP was killed, with the same keys, and send nothing in clear text meanwhile', async (t) => {
       const [one] = cluster.nodes;
       const before = await keysOf(one!.node);
-      await one!.node.vpp.kill();
-      await one!.node.vpp.start();
-      await allEncrypted(nodesOf());
-      await until('a ping arrives', () => isReachable(web, far.address));
-      t.diagnostic('pods of both nodes reach each other');
+      const text = await encryptedPackets(one!.node, async () => {
+        await underTraffic(t, [web, far], async () => {
+          await one!.node.vpp.kill();
+          await one!.node.vpp.start();
+          await allEncrypted(nodesOf());
+          await until('a ping arrives', () => isReachable(web, far.address));
+        });
+      });
+      t.diagnostic(text);
       assert.deepEqual(await keysOf(one!.node), before);
     });
   });
