@@ -184,6 +184,22 @@ describe('packets that VPP denies', () => {
     assert.deepEqual(clients, [outside.address, other.address]);
   });
 
+  it('at another place are kept at once, if the clients of the last place have been seen', async () => {
+    const { denials, flows, clock } = await started();
+    for (const time of [NOW, NOW + 1_000]) {
+      denials.deny(OUT, packet({ time }));
+      await clock.advance(1_000);
+    }
+    const other = { address: '2001:db8::7', port: 40_000 };
+    denials.deny(OUT6, packet({ time: NOW + 2_000, source: other }));
+    await clock.advance(500);
+    denials.deny(OUT, packet({ time: NOW + 2_500 }));
+    denials.deny(OUT6, packet({ time: NOW + 2_500, source: other }));
+    await clock.advance(500);
+    const clients = (await flows()).map(({ client }) => client.address);
+    assert.deepEqual(clients, [outside.address, other.address]);
+  });
+
   it('are kept at each place in turn, and not for ever', async () => {
     const { denials, clock } = await started();
     denials.deny(OUT, packet());
@@ -200,8 +216,8 @@ describe('packets that VPP denies', () => {
       denials.deny(OUT, ...Array.from({ length: 100 }, () => packet()));
       await clock.advance(500);
     }
-    // 30 at once, and one in 20 s
-    assert.ok(denials.samples <= 30 + 300 / 20 + 1, `${denials.samples}`);
+    // 100 at once, and one in 20 s
+    assert.ok(denials.samples <= 100 + 300 / 20 + 1, `${denials.samples}`);
     const { packets, sampled } = (await state())!;
     assert.equal(packets, 60_000);
     assert.ok(sampled <= denials.samples * MOST_KEPT && sampled > 0, `${sampled}`);

@@ -11,13 +11,13 @@ const INTERVAL_MS = 400;
 const RETRY_MS = 10_000;
 /** A client that sends again does so within this time; then VPP stops to keep packets. */
 const SILENCE_MS = 15_000;
-/** The same if packets are denied at another place, of which none would be kept meanwhile: a client of TCP sends again after a second. */
+/** The same while another place waits, of which none is kept meanwhile: a client of TCP sends again after a second. */
 const TURN_MS = 1_500;
 /**
  * Each sample stops the workers of VPP for a moment, and VPP does not give back about 115 bytes of its memory: half a megabyte a day,
  * if something is denied all the time.
  */
-const SAMPLES_AT_ONCE = 30;
+const SAMPLES_AT_ONCE = 100;
 const MS_PER_SAMPLE = 20_000;
 
 export const FlowsDenialsError = defineError({
@@ -40,6 +40,8 @@ export interface DenialSamplerDeps {
 
 interface Sampling {
   readonly place: string;
+  /** Whether the sample before was of it, too: its clients have been seen, those of others have not. */
+  readonly isAgain: boolean;
   /** When packets were denied there last. */
   movedAt: number;
 }
@@ -53,6 +55,8 @@ export class DenialSampler {
   readonly #allowance: Allowance;
   #counts: ReadonlyMap<string, number> | undefined;
   #sampling: Sampling | undefined;
+  /** Other places, and when packets were denied there last; the one that waits longest is the first. */
+  readonly #waiting = new Map<string, number>();
   #denied = 0;
   #sampled = 0;
   #fault: CodedError | undefined;
@@ -125,20 +129,31 @@ export class DenialSampler {
     for (const [, packets] of moved) this.#denied += packets;
     const now = clock.monotonic();
     const current = this.#sampling;
+    for (const place of moved.keys()) if (place !== current?.place) this.#waiting.set(place, now);
+    for (const [place, movedAt] of this.#waiting)
+      if (now - movedAt >= SILENCE_MS) this.#waiting.delete(place);
     if (current && moved.has(current.place)) {
       current.movedAt = now;
       if (this.#allowance.isEmpty) return;
       await this.#end();
-    } else if (current && now - current.movedAt >= (moved.size > 0 ? TURN_MS : SILENCE_MS))
-      await this.#end();
+    } else if (current && now - current.movedAt >= this.#patience(current)) await this.#end();
     if (this.#sampling || this.#isClosed || !isReady()) return;
-    await this.#begin(nextPlace(moved, current?.place));
+    const [waiting] = this.#waiting.keys();
+    const again = current && moved.has(current.place) ? current.place : undefined;
+    await this.#begin(waiting ?? again, waiting === undefined);
   }
 
-  async #begin(place: string | undefined): Promise<void> {
+  /** How long the next packet of the place is waited for. */
+  #patience({ isAgain }: Sampling): number {
+    if (this.#waiting.size === 0) return SILENCE_MS;
+    return isAgain ? 0 : TURN_MS;
+  }
+
+  async #begin(place: string | undefined, isAgain: boolean): Promise<void> {
     const { denials, clock } = this.#deps;
     if (place === undefined || !this.#allowance.take()) return;
-    if (await denials.begin(place)) this.#sampling = { place, movedAt: clock.monotonic() };
+    this.#waiting.delete(place);
+    if (await denials.begin(place)) this.#sampling = { place, isAgain, movedAt: clock.monotonic() };
   }
 
   async #end(): Promise<void> {
@@ -162,13 +177,4 @@ function movedPlaces(
     if (more > 0) moved.set(place, more);
   }
   return moved;
-}
-
-/** Another one than the last, if there is one: places take turns. */
-function nextPlace(
-  moved: ReadonlyMap<string, number>,
-  last: string | undefined,
-): string | undefined {
-  const places = [...moved.keys()].sort();
-  return places.find((one) => last !== undefined && one > last) ?? places[0];
 }

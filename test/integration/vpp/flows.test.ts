@@ -427,8 +427,11 @@ describe('flows of two nodes', {
         const target = at(pod('closed'), family, protocol);
         const mine = async () =>
           (await documentOf('node2')).flows.filter(
-            ({ seenBy, protocol: its, server }) =>
-              seenBy === 'vpp' && its === protocol && server.address === target.address,
+            ({ seenBy, protocol: its, client, server }) =>
+              seenBy === 'vpp' &&
+              its === protocol &&
+              client.kind === 'outside' &&
+              server.address === target.address,
           );
         const begun = Date.now();
         const asked = cluster.connect('outside', target, 1);
