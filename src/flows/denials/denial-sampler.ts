@@ -136,7 +136,7 @@ export class DenialSampler {
       current.movedAt = now;
       if (this.#allowance.isEmpty) return;
       await this.#end();
-    } else if (current && now - current.movedAt >= this.#patience(current)) await this.#end();
+    } else if (current && now - current.movedAt >= this.#waitsFor(current)) await this.#end();
     if (this.#sampling || this.#isClosed || !isReady()) return;
     const [waiting] = this.#waiting.keys();
     const again = current && moved.has(current.place) ? current.place : undefined;
@@ -144,7 +144,7 @@ export class DenialSampler {
   }
 
   /** How long the next packet of the place is waited for. */
-  #patience({ isAgain }: Sampling): number {
+  #waitsFor({ isAgain }: Sampling): number {
     if (this.#waiting.size === 0) return SILENCE_MS;
     return isAgain ? 0 : TURN_MS;
   }
