@@ -17,6 +17,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { hasCipher } from '#vpp/wireguard/cipher.ts';
 import { Background } from '../integration/support/background.ts';
 import { Netns } from '../integration/support/netns.ts';
 import { withoutNodes } from '../support/requirements.ts';
@@ -209,9 +210,15 @@ describe('the images', { skip: withoutBases() || withoutNodes() }, () => {
       const runningVpp = start(init, 'vpp');
       const runningAgent = start(agent, 'agent');
       await ready(runningAgent, netns);
-      const [program, ...args] = init.argv(['vppctl', 'show', 'interface', 'address']);
-      const addresses = spawnSync(program!, args, { encoding: 'utf8' }).stdout;
-      assert.match(addresses, /\d+\.\d+\.\d+\.\d+\/\d+/);
+      const show = (...words: string[]): string => {
+        const [program, ...args] = init.argv(['vppctl', 'show', ...words]);
+        return spawnSync(program!, args, { encoding: 'utf8' }).stdout;
+      };
+      assert.match(show('interface', 'address'), /\d+\.\d+\.\d+\.\d+\/\d+/);
+      // without an engine WireGuard makes no session
+      const handlers = show('crypto', 'handlers');
+      assert.match(handlers, /chacha20-poly1305/);
+      assert.ok(hasCipher(handlers), handlers);
       await runningAgent.end('SIGTERM');
       runningVpp.assertRunning();
       await runningVpp.end('SIGTERM');
