@@ -25,7 +25,7 @@ npm run test:kubernetes -- down              ends it, also one that a killed com
 suites: ${Object.keys(suites).join(', ')}
 
 CLUSTER_NODES is the number of nodes, CLUSTER_KUBE_PROXY is iptables, nftables or none, CLUSTER_FAMILIES ipv4, ipv6,
-ipv4,ipv6 or ipv6,ipv4, CLUSTER_FOLDER the folder for all that it makes. Exit code 1 when a test failed.`;
+ipv4,ipv6 or ipv6,ipv4, CLUSTER_ETCD_PROXIES the number of proxies before etcd, CLUSTER_FOLDER the folder for all that it makes. Exit code 1 when a test failed.`;
 
 const print = (line: string): void => console.log(line);
 

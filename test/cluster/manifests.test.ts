@@ -23,6 +23,19 @@ describe('deployment of a cluster of the tests', () => {
     assert.match(text, /"KUBERNETES_SERVICE_HOST","value":"192\.168\.100\.11"/);
   });
 
+  it('connects the agents to proxies, and contiv-ksr to etcd, on request', {
+    skip: withoutKubeClients('helm'),
+  }, () => {
+    const objects = ownDeployment({ ...defaultSettings, etcdProxies: 2 });
+    const portOf = (kind: string) =>
+      /"value":"\$\(HOST_IP\):(\d+)"/.exec(
+        JSON.stringify(objects.filter((object) => object.kind === kind && isOwn(object))),
+      )?.[1];
+    const isOwn = ({ metadata: { name } }: { metadata: { name: string } }) =>
+      name === 'contiv-vswitch' || name === 'contiv-ksr';
+    assert.deepEqual([portOf('DaemonSet'), portOf('Deployment')], ['32380', '32379']);
+  });
+
   it('has the networks of each family, the primary one first', {
     skip: withoutKubeClients('helm'),
   }, () => {
@@ -37,7 +50,13 @@ describe('deployment of a cluster of the tests', () => {
 
   it('lists the exceptions of any kind of cluster', () => {
     const families = ['ipv4', 'ipv6'] as const;
-    const all = exceptionsOf({ nodes: 1, kubeProxy: 'none', families, transport: 'wireguard' });
+    const all = exceptionsOf({
+      nodes: 1,
+      kubeProxy: 'none',
+      families,
+      transport: 'wireguard',
+      etcdProxies: 1,
+    });
     assert.deepEqual(new Set(allExceptions()), new Set(all));
   });
 });

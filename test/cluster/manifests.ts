@@ -38,14 +38,12 @@ const PRELOADED = '/usr/local/lib/vhost-net';
 /** Command of the agent's container before which the list of devices is replaced. */
 const REMOUNT = 'mount -o remount,rw,bind /proc/sys\n';
 
-/** The manifest of this tree, or its chart with other families, for a cluster. @param root another checkout, for IPv4 */
-export function ownDeployment(
-  { nodes, kubeProxy, families, transport }: ClusterSettings,
-  root = repository,
-): readonly KubeObject[] {
-  const text = isShipped(families)
-    ? readFileSync(join(root, MANIFEST), 'utf8')
-    : renderChart({ agent: { config: { contiv: { ipamConfig: ipamOf(families) } } } });
+/** The manifest of this tree, or its chart with other values, for a cluster. */
+export function ownDeployment(settings: ClusterSettings): readonly KubeObject[] {
+  const { nodes, kubeProxy, families, transport } = settings;
+  const text = isShipped(settings)
+    ? readFileSync(join(repository, MANIFEST), 'utf8')
+    : renderChart(valuesOf(settings));
   const objects = parseAllDocuments(text).map((document) => document.toJS() as KubeObject);
   const { data } = find<ConfigMap>(objects, 'ConfigMap', 'contiv-agent-cfg');
   data['contiv.conf'] = stringify({
@@ -64,14 +62,17 @@ export function ownDeployment(
 }
 
 /** In what the deployment differs from the manifest, a sentence each. */
-export function exceptionsOf({ kubeProxy, families, transport }: ClusterSettings): string[] {
+export function exceptionsOf(settings: ClusterSettings): string[] {
+  const { kubeProxy, transport, etcdProxies } = settings;
   const exceptions = [
     'contiv.conf: nodeConfig names the link that each VPP has to the network (docs/install.md)',
   ];
-  if (!isShipped(families))
+  if (!hasShippedNetworks(settings))
     exceptions.push(
       'families other than IPv4 alone: the chart, rendered with their networks (docs/networking.md)',
     );
+  if (etcdProxies > 0)
+    exceptions.push('proxies of etcd: the chart, rendered with etcd.proxies (docs/scale.md)');
   if (transport !== defaultSettings.transport)
     exceptions.push('contiv.conf: nodeToNodeTransport, where the cluster names another than vxlan');
   if (kubeProxy === 'none')
@@ -92,12 +93,21 @@ export function allExceptions(): string[] {
     ...kubeProxyModes.map((kubeProxy) => ({ ...defaultSettings, kubeProxy })),
     { ...defaultSettings, families: addressFamilies },
     { ...defaultSettings, transport: 'wireguard' as const },
+    { ...defaultSettings, etcdProxies: 2 },
   ];
   return [...new Set(kinds.flatMap(exceptionsOf))];
 }
 
-/** The networks of the manifest. */
-const isShipped = (families: readonly AddressFamily[]): boolean => families.join() === 'ipv4';
+const hasShippedNetworks = ({ families }: ClusterSettings): boolean => families.join() === 'ipv4';
+
+/** Whether the manifest is what the chart gives for it. */
+const isShipped = (settings: ClusterSettings): boolean =>
+  hasShippedNetworks(settings) && settings.etcdProxies === 0;
+
+const valuesOf = ({ families, etcdProxies }: ClusterSettings): object => ({
+  agent: { config: { contiv: { ipamConfig: ipamOf(families) } } },
+  etcd: { proxies: etcdProxies },
+});
 
 /** `ipamConfig`, each key with the networks of all families. */
 const ipamOf = (families: readonly AddressFamily[]): Record<string, string> =>

@@ -9,6 +9,8 @@ export interface ClusterSettings {
   /** Of pods, services and nodes, one or two; the primary one is the first. */
   readonly families: readonly AddressFamily[];
   readonly transport: (typeof transports)[number];
+  /** Number of proxies between the agents and etcd, each on a node of its own. */
+  readonly etcdProxies: number;
   /** Folders of the tree of which its images were made, with their hashes; undefined: it is not up yet. */
   readonly trees?: readonly string[];
 }
@@ -36,6 +38,7 @@ export const defaultSettings: ClusterSettings = {
   kubeProxy: 'iptables',
   families: ['ipv4'],
   transport: 'vxlan',
+  etcdProxies: 0,
 };
 
 /** @throws Error for a value that no cluster has */
@@ -45,7 +48,13 @@ export function settingsOf(env: Readonly<Record<string, string | undefined>>): C
     throw new Error('CLUSTER_NODES: say a number from 1 to 9');
   const kubeProxy = oneOf(env, 'CLUSTER_KUBE_PROXY', kubeProxyModes, defaultSettings.kubeProxy);
   const transport = oneOf(env, 'CLUSTER_TRANSPORT', transports, defaultSettings.transport);
-  return { nodes, kubeProxy, families: familiesOf(env['CLUSTER_FAMILIES']), transport };
+  const families = familiesOf(env['CLUSTER_FAMILIES']);
+  const etcdProxies = Number(env['CLUSTER_ETCD_PROXIES'] ?? defaultSettings.etcdProxies);
+  if (!Number.isInteger(etcdProxies) || etcdProxies < 0 || etcdProxies > nodes)
+    throw new Error('CLUSTER_ETCD_PROXIES: say a number from 0 to that of the nodes');
+  if (etcdProxies > 0 && kubeProxy === 'none')
+    throw new Error('CLUSTER_ETCD_PROXIES: agents reach the proxies at a port of kube-proxy');
+  return { nodes, kubeProxy, families, transport, etcdProxies };
 }
 
 function oneOf<T extends string>(
@@ -68,11 +77,18 @@ function familiesOf(text: string | undefined): readonly AddressFamily[] {
   return known;
 }
 
-/** Results of clusters of IPv4 do not name the family, those with the default transport not that. */
-export const clusterText = ({ nodes, kubeProxy, families, transport }: ClusterSettings): string =>
+/** Results of clusters of IPv4 do not name the family, those with the default transport or without proxies not these. */
+export const clusterText = ({
+  nodes,
+  kubeProxy,
+  families,
+  transport,
+  etcdProxies,
+}: ClusterSettings): string =>
   [
     `${nodes} nodes`,
     `kube-proxy: ${kubeProxy}`,
     ...(families.join() === 'ipv4' ? [] : [families.join(' and ')]),
     ...(transport === defaultSettings.transport ? [] : [transport]),
+    ...(etcdProxies > 0 ? [`${etcdProxies} proxies of etcd`] : []),
   ].join(', ');
