@@ -101,6 +101,11 @@ const faults: fc.Arbitrary<Step> = fc.oneof(
       instance.store.afterWrite = () => clock.sleep(ms);
     }),
   ),
+  fc.constantFrom(1, 100, 400).map((ms) =>
+    named(`pages every ${ms} ms`, ({ instance, clock }) => {
+      instance.store.afterPage = () => clock.sleep(ms);
+    }),
+  ),
   fc
     .tuple(otherKeys, fc.constantFrom('{}', undefined))
     .map(([key, value]) =>
@@ -129,6 +134,7 @@ describe('the records in the datastore', () => {
         for (const step of all) await step(cluster);
         const { store } = cluster.instance;
         store.afterWrite = undefined;
+        store.afterPage = undefined;
         store.reconnect();
         store.releaseChanges();
         for (const { kind } of cluster.instance.reflector.watches)

@@ -85,6 +85,106 @@ describe('an instance whose watch hangs without an error', () => {
   });
 });
 
+describe('a leader that compares a long list', () => {
+  const keyOf = (name: string) => `${PREFIX}k8s/pod/${name}/namespace/default`;
+
+  /** It has begun, and has read two of six records. */
+  async function comparing(): Promise<ReflectedCluster> {
+    const cluster = new ReflectedCluster();
+    cluster.put(...['p1', 'p2', 'p3', 'p4', 'p5', 'p6'].map((name) => pod(name)));
+    await cluster.settle();
+    cluster.restart();
+    cluster.instance.store.afterPage = () => cluster.clock.sleep(1_000);
+    await cluster.settle(500);
+    cluster.writes.length = 0;
+    return cluster;
+  }
+
+  it('writes what changes meanwhile at once, and only once', async () => {
+    const cluster = await comparing();
+    cluster.put(pod('p1', 'newer'), pod('p6', 'newer'), pod('p7'));
+    cluster.delete('Pod', 'p5', 'default');
+    await cluster.settle(10);
+    assert.deepEqual(await cluster.records(), cluster.expected());
+    assert.deepEqual(
+      cluster.instance.leader.kinds().find(({ name }) => name === 'Pod')?.state,
+      'sweeping',
+    );
+    await cluster.settle();
+    assert.deepEqual(await cluster.records(), cluster.expected());
+    assert.deepEqual(cluster.writes.sort(), ['p1', 'p5', 'p6', 'p7'].map(keyOf));
+  });
+
+  it('writes a change after an outage that came with it', async () => {
+    const cluster = await comparing();
+    const { store } = cluster.instance;
+    cluster.put(pod('p1', 'newer'));
+    store.disconnect();
+    await cluster.settle(2_000);
+    store.reconnect();
+    await cluster.settle(20_000);
+    assert.deepEqual(await cluster.records(), cluster.expected());
+  });
+
+  it('deletes what another one has left', async () => {
+    const cluster = await comparing();
+    await cluster.database.put(keyOf('unexpected'), '{}');
+    cluster.put(pod('p3', 'newer'));
+    await cluster.settle(20_000);
+    assert.deepEqual(await cluster.records(), cluster.expected());
+  });
+});
+
+/** Several transactions. */
+const MANY = 300;
+
+it('writes what changes before the many records that an empty etcd lacks', async () => {
+  const cluster = new ReflectedCluster();
+  cluster.put(...Array.from({ length: 6 * MANY }, (_, at) => pod(`p${at}`)));
+  await cluster.settle();
+  cluster.instance.store.afterWrite = () => cluster.clock.sleep(1_000);
+  cluster.database.wipe();
+  await cluster.settle(500);
+  cluster.put(pod(`p${6 * MANY - 1}`, 'newer'), pod('new'));
+  cluster.writes.length = 0;
+  await cluster.settle(1_000);
+  assert.deepEqual(
+    cluster.writes.slice(0, 2).map((key) => key.split('/').at(-3)),
+    [`p${6 * MANY - 1}`, 'new'],
+  );
+});
+
+describe('a leader that is killed while it writes', () => {
+  const all = Array.from({ length: MANY }, (_, at) => pod(`p${at}`));
+  const keyOf = (name: string) => `${PREFIX}k8s/pod/${name}/namespace/default`;
+  const before: Readonly<Record<string, readonly (readonly [key: string, text: string])[]>> = {
+    'the first records': [],
+    'all records again': all.map(({ metadata: { name } }) => [keyOf(name), '{}']),
+    'what has no object any more': all.map(({ metadata: { name } }) => [keyOf(`x${name}`), '{}']),
+  };
+  for (const [what, records] of Object.entries(before))
+    it(`leaves ${what} to the next one`, async () => {
+      for (let point = 0, isOver = false; !isOver; point++) {
+        const cluster = new ReflectedCluster();
+        cluster.kill();
+        for (const one of all) cluster.putUnseen(one);
+        await cluster.database.putAll(new Map(records));
+        cluster.restart();
+        cluster.instance.store.crashAt(point);
+        await cluster.settle();
+        isOver = cluster.instance.store.crashPoints <= point;
+        const left = await cluster.records();
+        const expected = cluster.expected();
+        cluster.restart();
+        cluster.writes.length = 0;
+        await cluster.settle();
+        assert.deepEqual(await cluster.records(), expected);
+        const needless = cluster.writes.filter((key) => left.get(key) === expected.get(key));
+        assert.deepEqual(needless, []);
+      }
+    });
+});
+
 describe('a leader that the API server does not answer', () => {
   function cutOff(): ReflectedCluster {
     const cluster = new ReflectedCluster();

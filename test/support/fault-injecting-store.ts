@@ -39,6 +39,8 @@ export class FaultInjectingStore implements KvStore {
   beforeWrite: ((write: Write) => void | Promise<void>) | undefined;
   /** Called after a write; when it throws, the caller gets the error instead of the reply. */
   afterWrite: ((write: Write) => void | Promise<void>) | undefined;
+  /** Called after each page of `pages`, which then has at most two entries. */
+  afterPage: (() => void | Promise<void>) | undefined;
   /** Changes that are not delivered to watches, as if the database had lost them. */
   isDropped: ((change: KvChange) => boolean) | undefined;
   /** Number of crash points so far: one before and one after each write. */
@@ -114,7 +116,12 @@ export class FaultInjectingStore implements KvStore {
 
   async pages(prefix: string, onPage: (entries: readonly KvEntry[]) => void): Promise<Revision> {
     const { entries, revision } = await this.list(prefix);
-    onPage(entries);
+    const size = this.afterPage ? 2 : entries.length;
+    for (let at = 0; at === 0 || at < entries.length; at += Math.max(1, size)) {
+      onPage(entries.slice(at, at + size));
+      await this.afterPage?.();
+      this.#reach();
+    }
     return revision;
   }
 

@@ -4,7 +4,8 @@
  * First a sweep: the prefix is listed, and what is missing, different or stale is written. It waits
  * until the table is complete and was refreshed: with a table that is out of date, a new leader would undo what
  * the last one has written. From the revision of the list on, a watch shows what others write there.
- * Then each change of the table is written. A sweep follows again when the table was incomplete meanwhile,
+ * What differs is written page by page, because the list takes seconds with 150,000 pods; each change of the table as it
+ * comes, also meanwhile, and before what the list has shown. A sweep follows again when the table was incomplete meanwhile,
  * and when the watch is lost: etcd was replaced, restored or compacted. After a write without a reply its keys are written again, so nothing depends on
  * whether it took place. Nothing but the keys that differ is held besides the table, however long the
  * datastore is unavailable, and a crash loses nothing: the next leader begins with a sweep.
@@ -21,6 +22,7 @@ import type { RecordCounters } from './counters.ts';
 import type { RecordStore } from './record-store.ts';
 import { type RecordTable, UNREADABLE, type Wanted } from './record-table.ts';
 import { UnexpectedChanges } from './unexpected-changes.ts';
+import { type Stored, unknown, WriteQueue } from './write-queue.ts';
 
 /** Transactions on their way at once: the disk of etcd takes them together. */
 const WINDOW = 4;
@@ -31,10 +33,6 @@ export const RecordTooLargeError = defineError({
   code: 'CV_KSR_RECORD_TOO_LARGE',
   remedy: 'Make the object smaller, such as a NetworkPolicy with fewer peers, or split it.',
 });
-
-/** Text in the datastore of a key that differs; `unknown`: it must be written in any case. */
-type Stored = string | undefined | typeof unknown;
-const unknown = Symbol('unknown');
 
 /** `waiting`: for a complete table. */
 export type SyncState = 'waiting' | 'sweeping' | 'synchronizing' | 'synchronized' | 'closed';
@@ -57,13 +55,14 @@ export interface RecordSyncDeps {
 
 export class RecordSync {
   readonly #deps: RecordSyncDeps;
-  readonly #dirty = new Map<string, Stored>();
-  /** Keys whose last text the datastore has refused. */
-  readonly #refused = new Set<string>();
+  readonly #queue = new WriteQueue();
   readonly #inFlight = new Map<string, string | undefined>();
   readonly #backoff: Backoff;
   readonly #unexpected: UnexpectedChanges;
-  #phase: 'waiting' | 'sweeping' | 'swept' | 'closed' = 'waiting';
+  /** `settling`: a sweep begins when no write is on its way. */
+  #phase: 'waiting' | 'settling' | 'comparing' | 'swept' | 'closed' = 'waiting';
+  /** Keys that need no comparison any more: they were compared, or have changed since it began. */
+  readonly #compared = new Set<string>();
   #batches = 0;
   #maxOperations = MAX_OPERATIONS;
   #isFlushing = false;
@@ -79,24 +78,25 @@ export class RecordSync {
     this.#unexpected = new UnexpectedChanges({
       store: deps.store,
       clock: deps.clock,
-      isPending: (key) => this.#dirty.has(key) || this.#inFlight.has(key),
+      isPending: (key) => this.#queue.has(key) || this.#inFlight.has(key),
       isWanted: (key, text) => this.#isAsWanted(this.#deps.table.get(key), text),
       repair: (key, text) => {
         deps.log.warn({ key }, 'repairing a record that another program has changed');
-        this.#dirty.set(key, text);
+        this.#queue.add(key, text);
         this.#flushSoon();
       },
     });
   }
 
   get state(): SyncState {
+    if (this.#phase === 'settling' || this.#phase === 'comparing') return 'sweeping';
     if (this.#phase !== 'swept') return this.#phase;
-    return this.#dirty.size + this.#inFlight.size === 0 ? 'synchronized' : 'synchronizing';
+    return this.pending === 0 ? 'synchronized' : 'synchronizing';
   }
 
   /** Keys that differ from the datastore, as far as known. */
   get pending(): number {
-    return this.#dirty.size + this.#inFlight.size;
+    return this.#queue.size + this.#inFlight.size;
   }
 
   /** Records that are not written because of their size. */
@@ -128,13 +128,13 @@ export class RecordSync {
     this.#retry?.cancel();
     this.#watch?.close();
     this.#unexpected.close();
-    this.#dirty.clear();
+    this.#queue.clear();
+    this.#compared.clear();
     await this.#idle();
   }
 
   #sweepIfComplete(): void {
     if (this.#phase !== 'waiting' || !this.#deps.table.isComplete) return;
-    this.#phase = 'sweeping';
     void this.#sweep();
   }
 
@@ -152,38 +152,39 @@ export class RecordSync {
   async #sweep(): Promise<void> {
     const { clock, counters, log, onSweep } = this.#deps;
     const start = clock.monotonic();
+    this.#phase = 'settling';
     this.#watch?.close();
     this.#watch = undefined;
     this.#unexpected.clear();
     await this.#idle();
-    if (this.#phase !== 'sweeping') return;
-    this.#dirty.clear();
-    this.#refused.clear();
+    if (this.#isClosed) return;
+    this.#phase = 'comparing';
+    this.#queue.clear();
+    this.#compared.clear();
     this.#tooLarge.clear();
-    let revision: Revision | undefined;
+    let compared: { readonly revision: Revision; readonly differing: number } | undefined;
     counters.resyncs++;
     try {
-      revision = await this.#compare();
+      compared = await this.#compare();
     } catch (thrown) {
       counters.resyncErrors++;
       this.#fail(thrown, () => void this.#sweep());
       return;
     }
-    if (this.#phase !== 'sweeping') return;
+    if (this.#isClosed) return;
+    this.#compared.clear();
     this.#recovered();
-    if (revision === undefined) {
+    if (compared === undefined) {
       this.#phase = 'waiting';
       this.#sweepIfComplete();
       return;
     }
     this.#phase = 'swept';
-    this.#watchFrom(revision);
+    this.#watchFrom(compared.revision);
     const seconds = (clock.monotonic() - start) / 1000;
     const { prefix, size } = this.#deps.table;
-    log.info(
-      { prefix, records: size, differing: this.#dirty.size, seconds },
-      'compared the records',
-    );
+    const { differing } = compared;
+    log.info({ prefix, records: size, differing, seconds }, 'compared the records');
     onSweep?.(seconds);
     this.#flushSoon();
   }
@@ -192,23 +193,28 @@ export class RecordSync {
    * Collects the keys that differ. The table may change meanwhile.
    * @returns undefined: the table was incomplete meanwhile
    */
-  async #compare(): Promise<Revision | undefined> {
+  async #compare() {
     const { table, store, onOrphan } = this.#deps;
-    const seen = new Set<string>();
+    const [queue, compared] = [this.#queue, this.#compared];
+    let differing = 0;
+    const add = (key: string, stored: string | undefined) => {
+      differing++;
+      queue.add(key, stored);
+    };
     let isComplete = table.isComplete;
     const revision = await store.pages(table.prefix, (page: readonly KvEntry[]) => {
       isComplete &&= table.isComplete;
       for (const { key, value } of page) {
-        seen.add(key);
         const wanted = table.get(key);
-        if (this.#isAsWanted(wanted, value)) this.#dirty.delete(key);
-        else this.#dirty.set(key, value);
         if (wanted === undefined && isComplete) onOrphan?.(key);
+        if (compared.has(key)) continue;
+        compared.add(key);
+        if (!this.#isAsWanted(wanted, value)) add(key, value);
       }
+      this.#flushSoon();
     });
-    for (const key of this.#dirty.keys()) if (!seen.has(key)) this.#dirty.set(key, undefined);
-    for (const key of table.keys()) if (!seen.has(key)) this.#dirty.set(key, undefined);
-    return isComplete && table.isComplete ? revision : undefined;
+    for (const key of table.keys()) if (!compared.has(key)) add(key, undefined);
+    return isComplete && table.isComplete ? { revision, differing } : undefined;
   }
 
   #watchFrom(revision: Revision): void {
@@ -233,8 +239,8 @@ export class RecordSync {
       if (this.#inFlight.get(key) !== text) this.#unexpected.suspect(key);
       return;
     }
-    if (this.#dirty.has(key)) {
-      if (this.#dirty.get(key) !== text) this.#dirty.set(key, unknown);
+    if (this.#queue.has(key)) {
+      if (this.#queue.stored(key) !== text) this.#queue.add(key, unknown);
       return;
     }
     if (!this.#isAsWanted(this.#deps.table.get(key), text)) this.#unexpected.suspect(key);
@@ -249,16 +255,16 @@ export class RecordSync {
   #changed(key: string, before: Wanted): void {
     if (this.#phase === 'waiting') return;
     this.#tooLarge.delete(key);
-    this.#refused.delete(key);
-    if (!this.#dirty.has(key))
-      // A text in flight counts as stored: if its write fails, the key becomes unknown.
-      this.#dirty.set(key, before === UNREADABLE ? unknown : before);
+    const isKnown = this.#phase === 'swept' && before !== UNREADABLE;
+    // A text in flight counts as stored: if its write fails, the key becomes unknown.
+    this.#queue.addChanged(key, isKnown ? before : unknown);
+    if (this.#phase === 'comparing') this.#compared.add(key);
     this.#flushSoon();
   }
 
   /** Not at once: changes that come together are written together. */
   #flushSoon(): void {
-    if (this.#isFlushing || this.#phase !== 'swept' || this.#retry) return;
+    if (this.#isFlushing || !this.#mayWrite || this.#retry) return;
     this.#isFlushing = true;
     queueMicrotask(() => {
       this.#isFlushing = false;
@@ -266,8 +272,16 @@ export class RecordSync {
     });
   }
 
+  get #isClosed(): boolean {
+    return this.#phase === 'closed';
+  }
+
+  get #mayWrite(): boolean {
+    return this.#phase === 'comparing' || this.#phase === 'swept';
+  }
+
   #flush(): void {
-    while (this.#phase === 'swept' && this.#batches < WINDOW && !this.#retry) {
+    while (this.#mayWrite && this.#batches < WINDOW && !this.#retry) {
       const batch = this.#nextBatch();
       if (batch.entries.size === 0) {
         if (this.pending === 0) this.#recovered();
@@ -280,9 +294,10 @@ export class RecordSync {
   #nextBatch(): Batch {
     const batch = new Batch(this.#maxOperations);
     // others must not wait for the refused ones; an etcd that is full refuses all but deletions
-    if (this.#refused.size > 0) {
-      this.#fill(batch, (key, wanted) => wanted === undefined && !this.#refused.has(key));
-      if (batch.entries.size === 0) this.#fill(batch, (key) => !this.#refused.has(key));
+    const queue = this.#queue;
+    if (queue.hasRefused) {
+      this.#fill(batch, (key, wanted) => wanted === undefined && !queue.isRefused(key));
+      if (batch.entries.size === 0) this.#fill(batch, (key) => !queue.isRefused(key));
     }
     if (batch.entries.size === 0) this.#fill(batch, () => true);
     for (const [key, text] of batch.entries) this.#inFlight.set(key, text);
@@ -290,14 +305,15 @@ export class RecordSync {
   }
 
   #fill(batch: Batch, isNext: (key: string, wanted: Wanted) => boolean): void {
-    for (const [key, stored] of this.#dirty) {
+    const queue = this.#queue;
+    for (const key of queue.keys()) {
       // the order of a key's writes is kept: one at a time
       if (this.#inFlight.has(key)) continue;
       const wanted = this.#deps.table.get(key);
       if (!isNext(key, wanted)) continue;
-      if (wanted === UNREADABLE || wanted === stored || this.#isTooLarge(key, wanted)) {
-        this.#dirty.delete(key);
-        this.#refused.delete(key);
+      const isNeedless = wanted === UNREADABLE || wanted === queue.stored(key);
+      if (isNeedless || this.#isTooLarge(key, wanted)) {
+        queue.drop(key);
         continue;
       }
       if (!batch.add(key, wanted)) break;
@@ -319,14 +335,11 @@ export class RecordSync {
   async #write(entries: ReadonlyMap<string, string | undefined>): Promise<void> {
     this.#batches++;
     const before = new Map<string, Stored>();
-    for (const key of entries.keys()) {
-      before.set(key, this.#dirty.get(key));
-      this.#dirty.delete(key);
-    }
+    for (const key of entries.keys()) before.set(key, this.#queue.take(key));
     try {
       await this.#deps.leadership.putAll(entries);
       this.#batchEnded(entries);
-      for (const key of entries.keys()) this.#refused.delete(key);
+      for (const key of entries.keys()) this.#queue.setAccepted(key);
       this.#count(entries, before, 'done');
       this.#maxOperations = Math.min(MAX_OPERATIONS, this.#maxOperations * 2);
       this.#recovered();
@@ -335,18 +348,16 @@ export class RecordSync {
       this.#batchEnded(entries);
       this.#count(entries, before, 'failed');
       if (this.#phase === 'closed') return;
-      // to the end: others need not wait for a record that etcd refuses
-      for (const key of entries.keys()) {
-        this.#dirty.delete(key);
-        this.#dirty.set(key, unknown);
-      }
+      for (const key of entries.keys()) this.#queue.addFailed(key);
       const isRefused = thrown instanceof StoreRefusedError;
       if (isRefused) this.#maxOperations = 1;
       const [[key, text] = []] = entries;
       // which of several records was refused shows when they are tried one by one
       const isKnown = isRefused && entries.size === 1 && key !== undefined;
       // unless it has another text meanwhile
-      if (isKnown && this.#deps.table.get(key) === text) this.#refused.add(key);
+      if (isKnown && this.#deps.table.get(key) === text) this.#queue.setRefused(key);
+      // the sweep in progress writes it at its end, and retries by itself
+      if (this.#phase === 'comparing') return;
       if (isRefused && !isKnown) this.#retryLater(() => this.#flushSoon());
       else this.#fail(thrown, () => this.#flushSoon(), isRefused ? key : undefined);
     }
