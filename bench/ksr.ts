@@ -18,6 +18,7 @@ import { RealKsr } from '#test/integration/support/ksr.ts';
 import { cpuSecondsOf } from '#test/integration/support/process-cpu.ts';
 import { LargeApiServer } from './lib/ksr/large-api-server.ts';
 import { type LargeKind, largeCluster, NODES, PODS, pods } from './lib/ksr/large-cluster.ts';
+import { synchronized, whenListed } from './lib/ksr/large-ksr.ts';
 import { type Print, runInSubprocess } from './lib/subprocess.ts';
 
 export const NAME = 'ksr: 5,000 nodes and 150,000 pods';
@@ -35,9 +36,6 @@ export async function run(print: Print): Promise<void> {
   for (const step of ['records', 'texts']) await runInSubprocess(import.meta.filename, step, print);
 }
 
-const POLL_MS = 500;
-/** Endpoints and their slices give the same records. */
-const recordKinds = largeCluster.length - 1;
 const CHANGES_PER_SECOND = 100;
 const CHURN_SECONDS = 60;
 const LIMIT_MS = 60_000;
@@ -77,24 +75,6 @@ async function program(print: Print): Promise<void> {
   }
 }
 
-async function synchronized(ksr: RealKsr): Promise<void> {
-  while (!(await isSynchronized(ksr))) {
-    ksr.assertRunning();
-    await sleep(POLL_MS);
-  }
-}
-
-/** It follows all kinds that the server has: a follower is ready before, and would have to list them when it leads. */
-async function whenListed(ksr: RealKsr): Promise<void> {
-  const watched = /^contiv_ksr_watch_state\{.*state="watching".*\} 1$/gm;
-  const isListed = async () =>
-    ((await ksr.get('/metrics')) ?? '').match(watched)?.length === largeCluster.length;
-  while (!(await isListed())) {
-    ksr.assertRunning();
-    await sleep(POLL_MS);
-  }
-}
-
 /** Changes of pods at the API server, and when their records arrive in etcd. */
 class PodChanges implements AsyncDisposable {
   readonly #server: LargeApiServer;
@@ -126,13 +106,13 @@ class PodChanges implements AsyncDisposable {
   }
 
   make(): void {
-    const number = this.#count++;
-    const turn = `turn-${number}`;
-    const object = pods.object((number * STRIDE) % PODS);
+    const turn = `turn-${this.#count}`;
+    const number = (this.#count++ * STRIDE) % PODS;
+    const object = this.#server.object(pods, number);
     const { metadata } = object;
     const labels = { ...metadata.labels, turn };
     this.#made.set(turn, performance.now());
-    this.#server.change(pods, { ...object, metadata: { ...metadata, labels } });
+    this.#server.change(pods, number, { ...object, metadata: { ...metadata, labels } });
   }
 
   #arrived(record: string): void {
@@ -206,13 +186,6 @@ const memoryText = ({ pid }: RealKsr): string => {
   const { VmRSS: resident, VmHWM: peak } = memoryOf(pid);
   return `${mib(resident)} resident, ${mib(peak)} at most`;
 };
-
-/** Whether etcd has the records of all kinds that the server has. */
-async function isSynchronized(ksr: RealKsr): Promise<boolean> {
-  const metrics = (await ksr.get('/metrics')) ?? '';
-  const done = [...metrics.matchAll(/^contiv_ksr_synchronized\{.*\} 1$/gm)];
-  return done.length >= recordKinds;
-}
 
 /** In bytes. */
 function memoryOf(pid: number): { readonly VmRSS: number; readonly VmHWM: number } {

@@ -1,4 +1,7 @@
-/** An API server with the large cluster: lists in pages, of the state at its start, and watches with what was changed since. */
+/**
+ * An API server with the large cluster: lists in pages, and watches with what was changed. A page has the newest state of its
+ * objects, later than that of the list; the watch that follows reports such a change again.
+ */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, type ServerResponse } from 'node:http';
@@ -7,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type LargeKind, type LargeObject, largeCluster } from './large-cluster.ts';
 
-/** Of each list. */
+/** Before the first change. */
 const RESOURCE_VERSION = 9_000_000;
 
 const kinds = new Map(largeCluster.map((kind) => [kind.path, kind]));
@@ -19,8 +22,9 @@ interface Change {
 
 export class LargeApiServer implements AsyncDisposable {
   readonly #server: Server;
-  /** The first has the version after that of the lists. */
   readonly #changes: Change[] = [];
+  /** Objects that were changed, by path, then by their number. */
+  readonly #changed = new Map<string, Map<number, LargeObject>>();
   readonly #watches = new Set<{ readonly path: string; readonly response: ServerResponse }>();
   readonly #folder = mkdtempSync(join(tmpdir(), 'large-api-server-'));
 
@@ -32,7 +36,7 @@ export class LargeApiServer implements AsyncDisposable {
       const { pathname, searchParams } = new URL(url, 'http://server');
       response.setHeader('content-type', 'application/json');
       if (searchParams.has('watch')) started.#watch(pathname, searchParams, response);
-      else answer(kinds.get(pathname), searchParams, response);
+      else started.#list(kinds.get(pathname), searchParams, response);
     });
     return started;
   }
@@ -62,14 +66,43 @@ export class LargeApiServer implements AsyncDisposable {
     return join(this.#folder, 'kubeconfig');
   }
 
+  /** The object of a kind with this number as it is at present. */
+  object({ path, object }: LargeKind, number: number): LargeObject {
+    return this.#changed.get(path)?.get(number) ?? object(number);
+  }
+
   /** Tells all watches of its kind that an object was changed. */
-  change({ path, kind, apiVersion }: LargeKind, object: LargeObject): void {
+  change({ path, kind, apiVersion }: LargeKind, number: number, object: LargeObject): void {
+    const ofKind = this.#changed.get(path) ?? new Map<number, LargeObject>();
+    this.#changed.set(path, ofKind.set(number, object));
     const { metadata } = object;
-    const resourceVersion = `${RESOURCE_VERSION + this.#changes.length + 1}`;
+    const resourceVersion = `${this.#version + 1}`;
     const changed = { apiVersion, kind, ...object, metadata: { ...metadata, resourceVersion } };
     const line = `${JSON.stringify({ type: 'MODIFIED', object: changed })}\n`;
     this.#changes.push({ path, line });
     for (const watch of this.#watches) if (watch.path === path) watch.response.write(line);
+  }
+
+  get #version(): number {
+    return RESOURCE_VERSION + this.#changes.length;
+  }
+
+  #list(kind: LargeKind | undefined, query: URLSearchParams, response: ServerResponse): void {
+    if (kind === undefined) {
+      response.writeHead(404).end('{}');
+      return;
+    }
+    const { count, apiVersion } = kind;
+    const [from = 0, version = this.#version] = (query.get('continue')?.split('-') ?? []).map(
+      Number,
+    );
+    const end = Math.min(count, from + Number(query.get('limit') ?? count));
+    const items = Array.from({ length: end - from }, (_, at) => this.object(kind, from + at));
+    const metadata = {
+      resourceVersion: `${version}`,
+      continue: end < count ? `${end}-${version}` : '',
+    };
+    response.end(JSON.stringify({ apiVersion, kind: `${kind.kind}List`, metadata, items }));
   }
 
   #watch(path: string, query: URLSearchParams, response: ServerResponse): void {
@@ -95,24 +128,4 @@ export class LargeApiServer implements AsyncDisposable {
     await once(this.#server, 'close');
     rmSync(this.#folder, { recursive: true });
   }
-}
-
-function answer(
-  kind: LargeKind | undefined,
-  query: URLSearchParams,
-  response: ServerResponse,
-): void {
-  if (kind === undefined) {
-    response.writeHead(404).end('{}');
-    return;
-  }
-  const { count, object, apiVersion } = kind;
-  const from = Number(query.get('continue') ?? 0);
-  const end = Math.min(count, from + Number(query.get('limit') ?? count));
-  const items = Array.from({ length: end - from }, (_, at) => object(from + at));
-  const metadata = {
-    resourceVersion: `${RESOURCE_VERSION}`,
-    continue: end < count ? `${end}` : '',
-  };
-  response.end(JSON.stringify({ apiVersion, kind: `${kind.kind}List`, metadata, items }));
 }

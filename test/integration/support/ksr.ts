@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { KsrConfig } from '#ksr/config.ts';
 import { programCommand, programFile } from '#test/support/program-command.ts';
 import { until } from '#test/support/wait.ts';
 import { Background } from './background.ts';
@@ -16,6 +17,8 @@ export interface KsrOptions {
   /** Clients' port of etcd, `<address>:<port>`. */
   readonly etcd: string;
   readonly kubeconfig: string;
+  /** Keys of `ksr.conf`. */
+  readonly config?: Partial<KsrConfig>;
   /** Words before the command, for example to enter a network namespace. */
   readonly enter?: readonly string[];
 }
@@ -42,6 +45,7 @@ export class RealKsr implements AsyncDisposable {
     this.#options = options;
     this.#port = port;
     const files = {
+      ...(options.config && { ksr: options.config }),
       etcd: { endpoints: [options.etcd], 'insecure-transport': true },
       http: { endpoint: `127.0.0.1:${port}`, 'local-socket': join(this.#folder, 'ksr.sock') },
     };

@@ -41,7 +41,7 @@ async function listIfServed(client: KubeClient, path: string): Promise<unknown[]
   }
 }
 
-export function recordsOf(objects: readonly unknown[], readers: Readers): Records {
+export function recordsOf(objects: Iterable<unknown>, readers: Readers): Records {
   const records = new Map<string, string>();
   const slices: KubeEndpointSlice[] = [];
   for (const raw of objects) {
