@@ -20,10 +20,11 @@ import { type ElectionOptions, EtcdElection } from './election.ts';
 import { Endpoint } from './endpoint.ts';
 import { isCompacted, storeError } from './errors.ts';
 import { addressesOf, type EtcdOptions } from './options.ts';
+import { RangeSteps } from './range-steps.ts';
 import { requestOf } from './requests.ts';
 import { EtcdWatch } from './watch.ts';
 
-/** Keys per page of `list`: etcd counts all keys for each page; decoding a page takes some milliseconds. */
+/** Keys per page of `list`: decoding a page takes some milliseconds. */
 const PAGE = 1000;
 /** Attempts of a list whose revision is compacted meanwhile. */
 const LIST_ATTEMPTS = 3;
@@ -206,12 +207,14 @@ export class EtcdStore implements KvStore {
   /** All pages at the revision of the first. */
   async #pages(prefix: string, onPage: (entries: readonly KvEntry[]) => void): Promise<Revision> {
     const end = prefixEnd(prefix);
+    const steps = new RangeSteps(end, PAGE);
     let key = prefixStart(prefix);
     let epoch = 0;
     let revision = 0;
     for (;;) {
+      const rangeEnd = steps.endAfter(key);
       const page: IRangeResponse = await this.#cluster.read((kv) =>
-        kv.range({ key, range_end: end, limit: PAGE, revision }),
+        kv.range({ key, range_end: rangeEnd, limit: PAGE, revision }),
       );
       if (revision === 0) {
         revision = Number(page.header.revision);
@@ -219,9 +222,15 @@ export class EtcdStore implements KvStore {
       }
       for (const kv of page.kvs) this.#identity.remember(kv.key, Number(kv.mod_revision));
       onPage(page.kvs.map(entryOf));
-      const last = page.kvs.at(-1);
-      if (!page.more || !last) break;
-      key = keyAfter(last.key);
+      const [first, last] = [page.kvs[0], page.kvs.at(-1)];
+      if (page.more && first && last) {
+        steps.sawPage(Number(page.count), first.key, last.key);
+        key = keyAfter(last.key);
+      } else if (rangeEnd.equals(end)) break;
+      else {
+        steps.sawEnd(page.kvs.length);
+        key = rangeEnd;
+      }
     }
     if (this.#identity.epoch !== epoch)
       throw new StoreUnavailableError('the database was replaced during the list', {

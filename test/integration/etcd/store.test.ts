@@ -5,6 +5,7 @@ import { type KvStore, StoreRefusedError, StoreUnavailableError } from '#datasto
 import { StoreConfigError } from '#datastore/etcd/options.ts';
 import { EtcdStore } from '#datastore/etcd/store.ts';
 import { systemClock } from '#infra/clock/system.ts';
+import { sortKeys } from '#infra/collections/key-order.ts';
 import { compliance, Listener } from '#test/datastore/compliance.ts';
 import { declareUnless, withoutEtcd } from '#test/support/requirements.ts';
 import { EtcdServer, etcdRoutes } from '../support/etcd-server.ts';
@@ -51,6 +52,19 @@ for (const [name, route] of Object.entries(etcdRoutes))
       assert.deepEqual(
         entries.map(({ key }) => Number(key.slice(7))),
         entries.map((_, at) => at),
+      );
+    });
+
+    it('lists many keys of uneven density, of which each request has a part', async () => {
+      const keys = Array.from({ length: 12_000 }, (_, at) =>
+        at % 100 === 0 ? `/many/${at}/${'é'.repeat(at % 7)}` : `/many/app-${at % 29}-${at}`,
+      );
+      for (let at = 0; at < keys.length; at += 100)
+        await store.putAll(new Map(keys.slice(at, at + 100).map((key) => [key, key])));
+      const { entries } = await store.list('/many/');
+      assert.deepEqual(
+        entries.map(({ key }) => key),
+        sortKeys(keys),
       );
     });
 
