@@ -11,6 +11,7 @@ import { Churn } from './lib/large/churn.ts';
 import type { LargeAgentReport } from './lib/large/messages.ts';
 import { type Stand, withLargeCluster } from './lib/large/stand.ts';
 import { Writer } from './lib/large/writer.ts';
+import { quantiles } from './lib/quantiles.ts';
 import type { Print } from './lib/subprocess.ts';
 
 export const NAME = 'large-cluster: one agent among 5,000 nodes';
@@ -127,11 +128,4 @@ class Cost {
       `longest stretch of the main thread ${this.#longest.toFixed(0)} ms; not ready in ${this.#notReady} of ${this.#looks} looks`
     );
   }
-}
-
-function quantiles(values: readonly number[]): string {
-  const sorted = values.toSorted((a, b) => a - b);
-  const at = (share: number) =>
-    (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(0);
-  return `median ${at(0.5)} ms, p99 ${at(0.99)} ms, at most ${at(1)} ms`;
 }

@@ -47,12 +47,7 @@ export function* clusterRecords(size: ClusterSize): Generator<[string, string]> 
   for (let at = 0; left > 0; at++, left--) yield podRecord(at, size);
 }
 
-/** @param turn of its label `turn`: another one changes the pod */
-export function podRecord(
-  at: number,
-  { nodes, namespaces, services }: ClusterSize,
-  turn = 0,
-): [string, string] {
+function podRecord(at: number, { nodes, namespaces, services }: ClusterSize): [string, string] {
   return keyed(resources.pod, {
     name: `web-${at}`,
     namespace: `team-${at % namespaces}`,
@@ -61,7 +56,6 @@ export function podRecord(
     label: [
       { key: 'app', value: `web${at % services}` },
       { key: 'tier', value: 'frontend' },
-      { key: 'turn', value: `${turn}` },
     ],
     container: [{ name: 'web', port: [{ name: 'http', container_port: 8080 }] }],
   });

@@ -30,6 +30,8 @@ export interface FleetOptions {
 
 export class Fleet implements AsyncDisposable {
   readonly size: number;
+  /** Of etcd, or of the proxies before it. */
+  readonly ports: readonly number[];
   readonly #etcd: EtcdServer;
   readonly #proxies: readonly EtcdProxy[];
   readonly #processes: readonly ChildProcess[];
@@ -48,17 +50,19 @@ export class Fleet implements AsyncDisposable {
       const args: LightAgentsArgs = { count, first, ports, withoutSpread };
       processes.push(fork(MAIN, [JSON.stringify(args)]));
     }
-    return new Fleet(etcd, size, proxies, processes);
+    return new Fleet(etcd, size, ports, proxies, processes);
   }
 
   private constructor(
     etcd: EtcdServer,
     size: number,
+    ports: readonly number[],
     proxies: readonly EtcdProxy[],
     processes: readonly ChildProcess[],
   ) {
     this.#etcd = etcd;
     this.size = size;
+    this.ports = ports;
     this.#proxies = proxies;
     this.#processes = processes;
   }
@@ -109,12 +113,4 @@ export class Fleet implements AsyncDisposable {
     }
     for (const proxy of this.#proxies) await proxy.close();
   }
-}
-
-export function cpuBetween(before: FleetCpu, after: FleetCpu): FleetCpu {
-  return {
-    etcd: after.etcd - before.etcd,
-    proxies: after.proxies - before.proxies,
-    agents: after.agents - before.agents,
-  };
 }

@@ -6,11 +6,12 @@ import { EtcdStore } from '#datastore/etcd/store.ts';
 import { seededRandom } from '#infra/clock/manual.ts';
 import { systemClock } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
+import type { Namespace } from '#kubernetes/models/namespace.ts';
 import { DbResync, KubeStateChange } from '#plugins/controller/api/events.ts';
 import type { DbWatcher } from '#plugins/dbwatcher/api.ts';
 import { createDbWatcher } from '#plugins/dbwatcher/dbwatcher.ts';
 import { idleLoop } from '#test/support/idle-loop.ts';
-import type { LightAgentsArgs, LightAgentsState } from './messages.ts';
+import { type LightAgentsArgs, type LightAgentsState, MARKER } from './messages.ts';
 
 const { count, first, ports, withoutSpread }: LightAgentsArgs = JSON.parse(process.argv[2]!);
 
@@ -18,7 +19,7 @@ let changes = 0;
 
 class LightAgent {
   readonly watcher: DbWatcher;
-  /** Of the pod that is changed last. */
+  /** Of the namespace that is changed last. */
   turn: string | undefined;
 
   constructor(number: number) {
@@ -30,9 +31,10 @@ class LightAgent {
         push: (event) => {
           if (KubeStateChange.is(event)) {
             changes++;
-            this.#see(event.payload.current);
+            if (event.payload.resource === 'namespace') this.#see(event.payload.current);
           } else if (DbResync.is(event))
-            for (const pod of Object.values(event.payload.kubeState['pod'] ?? {})) this.#see(pod);
+            for (const one of Object.values(event.payload.kubeState['namespace'] ?? {}))
+              this.#see(one);
         },
       },
       cluster: new EtcdStore({ endpoints }, systemClock),
@@ -52,12 +54,9 @@ class LightAgent {
     this.watcher.start();
   }
 
-  #see(pod: object | undefined): void {
-    const { name, label } = (pod ?? {}) as {
-      name?: string;
-      label?: { key: string; value: string }[];
-    };
-    if (name === 'web-0') this.turn = label?.find(({ key }) => key === 'turn')?.value;
+  #see(namespace: object | undefined): void {
+    const { name, label } = (namespace ?? {}) as Partial<Namespace>;
+    if (name === MARKER) this.turn = label?.find(({ key }) => key === 'version')?.value;
   }
 }
 

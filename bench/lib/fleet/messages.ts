@@ -1,5 +1,8 @@
 /** Messages between the measurement and the processes of light agents. */
 
+/** The namespace that is changed last: its label `version` says whether an agent is current. */
+export const MARKER = 'team-0';
+
 /** First argument of the process, as JSON. */
 export interface LightAgentsArgs {
   readonly count: number;

@@ -27,9 +27,9 @@ export class LargeAgent implements AsyncDisposable {
   readonly ready: Promise<LargeAgentReady>;
   #port = 0;
 
-  constructor(etcdPort: number) {
+  constructor(etcdPorts: readonly number[]) {
     const folder = temporaryFolder('large-agent');
-    const args: LargeAgentArgs = { etcdPort, folder };
+    const args: LargeAgentArgs = { etcdPorts, folder };
     const log = openSync(join(folder, 'agent.log'), 'a');
     this.#child = fork(MAIN, [JSON.stringify(args)], {
       execArgv: [...agentFlags, ...profilerFlags()],

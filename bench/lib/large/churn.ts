@@ -3,10 +3,12 @@
  * them; each second a pod of the own node gets another label; now and then a service, a policy and a node change.
  */
 import { seededRandom } from '#infra/clock/manual.ts';
-import { NODES, PODS, SERVICES } from '../ksr/large-cluster.ts';
+import { NODES } from '../ksr/large-cluster.ts';
+import { ClusterPart } from './cluster-part.ts';
 import {
   endpointsRecord,
   type LargeRecord,
+  livesIn,
   OWN_NODE,
   podRecord,
   podsOf,
@@ -18,13 +20,13 @@ import {
 
 /** Pods that are being replaced. */
 const AT_ONCE = 20;
-const POLICIES = 2_000;
 const OWN_EVERY = 100;
 const SERVICE_EVERY = 50;
 const POLICY_EVERY = 70;
 const NODE_EVERY = 1_000;
 
 export class Churn {
+  readonly #part: ClusterPart;
   readonly #random = seededRandom(7);
   /** Of pods that were replaced; -1: it is about to be, and does not serve. */
   readonly #lives = new Map<number, number>();
@@ -32,12 +34,18 @@ export class Churn {
   readonly #own = podsOf(OWN_NODE);
   #count = 0;
 
+  constructor(part = new ClusterPart()) {
+    this.#part = part;
+  }
+
   next(): LargeRecord {
     const at = ++this.#count;
     if (at % NODE_EVERY === 0) return this.#node(at / NODE_EVERY);
     if (at % OWN_EVERY === 0) return this.#ownPod(at / OWN_EVERY);
-    if (at % SERVICE_EVERY === 1) return serviceRecord(this.#pick(SERVICES), 1_000 + (at % 1_000));
-    if (at % POLICY_EVERY === 1) return policyRecord(this.#pick(POLICIES), 1_000 + (at % 1_000));
+    if (at % SERVICE_EVERY === 1)
+      return serviceRecord(this.#pick(this.#part.services), 1_000 + (at % 1_000));
+    if (at % POLICY_EVERY === 1)
+      return policyRecord(this.#pick(this.#part.policies), 1_000 + (at % 1_000));
     for (;;) {
       const slot = at % AT_ONCE;
       const step = this.#replacements[slot]?.next();
@@ -46,17 +54,21 @@ export class Churn {
     }
   }
 
-  #pick(count: number): number {
+  #pick(numbers: readonly number[]): number {
+    return numbers[this.#below(numbers.length)]!;
+  }
+
+  #below(count: number): number {
     return Math.floor(this.#random.next() * count);
   }
 
   *#replace(): Generator<LargeRecord> {
-    const pod = this.#pick(PODS);
+    const pod = this.#part.pod(this.#below(this.#part.podCount));
     const life = this.#lives.get(pod) ?? 0;
     // those of the own node are attached, and one that is about to be replaced is not chosen again
     if (pod % NODES === OWN_NODE || life < 0) return;
     const endpoints = (): LargeRecord =>
-      endpointsRecord(serviceOf(pod), (one) => this.#lives.get(one) ?? 0);
+      endpointsRecord(serviceOf(pod), livesIn(this.#part, this.#lives));
     this.#lives.set(pod, -1);
     yield endpoints();
     yield podRecord(pod, life, 'deleted');
@@ -72,7 +84,7 @@ export class Churn {
 
   /** A node leaves, and joins again. */
   #node(turn: number): LargeRecord {
-    const [key, text] = vppNodeRecord(NODES - 1);
+    const [key, text] = vppNodeRecord(this.#part.nodes - 1);
     return [key, turn % 2 === 1 ? undefined : text];
   }
 }

@@ -29,7 +29,7 @@ const TICK_MS = 10;
 const START_POLL_MS = 100;
 const STANDARD_OUTPUT = 1;
 
-const { etcdPort, folder }: LargeAgentArgs = JSON.parse(process.argv[2]!);
+const { etcdPorts, folder }: LargeAgentArgs = JSON.parse(process.argv[2]!);
 const label = nodeName(OWN_NODE);
 
 const base = readSettings(
@@ -60,7 +60,10 @@ const vpp = new SimVpp({
 const agent = createAgent({
   settings,
   environment: {
-    cluster: new EtcdStore({ endpoints: [`127.0.0.1:${etcdPort}`] }, systemClock),
+    cluster: new EtcdStore(
+      { endpoints: etcdPorts.map((port) => `127.0.0.1:${port}`) },
+      systemClock,
+    ),
     local: await LevelStore.open({ folder: join(folder, 'local') }),
     mirror: await LevelStore.open({ folder: join(folder, 'mirror') }),
     localDisk: undefined,

@@ -5,6 +5,7 @@ import { type ReflectedObject, reflect } from '#kubernetes/reflector/reflect.ts'
 import { type AnyResource, REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/value-text.ts';
 import { largeCluster, NODES, PODS, PODS_OF_SERVICE } from '../ksr/large-cluster.ts';
+import type { ClusterPart } from './cluster-part.ts';
 
 /** Key and text in etcd; undefined: the key is deleted. */
 export type LargeRecord = readonly [key: string, text: string | undefined];
@@ -156,16 +157,31 @@ export function vppNodeRecord(node: number): readonly [string, string] {
 }
 
 /** Keys and texts of all records, without those of the own node's agent and pods, which get their addresses of it. */
-export function* largeRecords(): Generator<readonly [string, string]> {
+export function* largeRecords(part: ClusterPart): Generator<readonly [string, string]> {
+  const numbers: Readonly<Record<string, readonly number[]>> = {
+    Pod: part.pods,
+    Service: part.services,
+    NetworkPolicy: part.policies,
+    Node: Array.from({ length: part.nodes }, (_, at) => at),
+  };
+  const lives = livesIn(part);
   for (const { kind, count } of largeCluster) {
     if (kind === 'EndpointSlice') continue;
-    for (let at = 0; at < count; at++) {
-      if (kind === 'Service') yield endpointsRecord(at, () => 0) as readonly [string, string];
+    for (const at of numbers[kind] ?? Array.from({ length: count }, (_, number) => number)) {
+      if (kind === 'Service') yield endpointsRecord(at, lives) as readonly [string, string];
       if (kind === 'Node' && at !== OWN_NODE) yield vppNodeRecord(at);
       if (kind === 'Pod' && at % NODES === OWN_NODE) continue;
       yield reflectedRecord(kind, objectOf(kind, at));
     }
   }
+}
+
+/** For `endpointsRecord`: the pods of a part of the cluster serve, others do not exist. */
+export function livesIn(
+  part: ClusterPart,
+  lives: ReadonlyMap<number, number> = new Map(),
+): (pod: number) => number {
+  return (pod) => (part.hasPod(pod) ? (lives.get(pod) ?? 0) : -1);
 }
 
 /** Numbers of the pods of a node. */

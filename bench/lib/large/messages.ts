@@ -2,7 +2,8 @@
 
 /** First argument of the process, as JSON. */
 export interface LargeAgentArgs {
-  readonly etcdPort: number;
+  /** Of etcd, or of proxies before it. */
+  readonly etcdPorts: readonly number[];
   /** For its stores and sockets. */
   readonly folder: string;
 }

@@ -24,7 +24,7 @@ export async function withLargeCluster(
   const etcd = await EtcdServer.start('--quota-backend-bytes=4294967296');
   try {
     await fill(etcd, print);
-    await using agent = new LargeAgent(etcd.port);
+    await using agent = new LargeAgent([etcd.port]);
     const { attachedPods, readyMs } = await agent.ready;
     print(
       `ready after ${(readyMs / 1000).toFixed(1)} s of which ${agent.cpuSeconds.toFixed(1)} s of CPU with ${attachedPods} pods; ${agent.residentMib.toFixed(0)} MiB resident`,

@@ -1,18 +1,23 @@
 /** Writes the records of a large cluster, and then changes at a rate. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EtcdServer } from '#test/integration/support/etcd-server.ts';
+import { ClusterPart } from './cluster-part.ts';
 import { type LargeRecord, largeRecords } from './large-records.ts';
 
 /** Maximum number of operations in a transaction of etcd by default. */
 const BATCH = 100;
 const MIB = 2 ** 20;
 
-export async function fill(etcd: EtcdServer, print: (line: string) => void): Promise<void> {
+export async function fill(
+  etcd: EtcdServer,
+  print: (line: string) => void,
+  part = new ClusterPart(),
+): Promise<void> {
   const store = etcd.store(etcd.port, 60_000);
   let batch = new Map<string, string>();
   let keys = 0;
   let bytes = 0;
-  for (const [key, text] of largeRecords()) {
+  for (const [key, text] of largeRecords(part)) {
     batch.set(key, text);
     keys++;
     bytes += key.length + text.length;
