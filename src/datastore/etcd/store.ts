@@ -1,5 +1,7 @@
-import type { IKeyValue, IRangeResponse, IRequestOp, ITxnResponse } from 'etcd3';
-import type { Clock } from '#infra/clock/clock.ts';
+import type { IKeyValue, IRangeRequest, IRangeResponse, IRequestOp, ITxnResponse } from 'etcd3';
+import { Backoff } from '#infra/clock/backoff.ts';
+import type { Clock, Random } from '#infra/clock/clock.ts';
+import { systemRandom } from '#infra/clock/system.ts';
 import { CodedError } from '#infra/errors/errors.ts';
 import type {
   KvEntry,
@@ -18,7 +20,7 @@ import { Cluster } from './cluster.ts';
 import { DatabaseIdentity, tokenOf } from './database-identity.ts';
 import { type ElectionOptions, EtcdElection } from './election.ts';
 import { Endpoint } from './endpoint.ts';
-import { isCompacted, storeError } from './errors.ts';
+import { isCompacted, isTimeout, storeError } from './errors.ts';
 import { addressesOf, type EtcdOptions } from './options.ts';
 import { RangeSteps } from './range-steps.ts';
 import { requestOf } from './requests.ts';
@@ -26,6 +28,9 @@ import { EtcdWatch } from './watch.ts';
 
 /** Keys per page of `list`: decoding a page takes some milliseconds. */
 const PAGE = 1000;
+/** Attempts of a page that does not come in time, and the longest delay between two. */
+const PAGE_ATTEMPTS = 5;
+const MAX_PAGE_DELAY_MS = 30_000;
 /** Attempts of a list whose revision is compacted meanwhile. */
 const LIST_ATTEMPTS = 3;
 /** Attempts of a put-if-absent whose replies are lost. */
@@ -35,6 +40,7 @@ const CREATE_ATTEMPTS = 5;
 export class EtcdStore implements KvStore {
   readonly name: string;
   readonly #clock: Clock;
+  readonly #random: Random;
   readonly #identity = new DatabaseIdentity();
   readonly #cluster: Cluster;
   readonly #operationTimeoutMs: number;
@@ -47,7 +53,7 @@ export class EtcdStore implements KvStore {
    * @param clock real time: it measures the deadlines of network calls
    * @throws StoreConfigError
    */
-  constructor(options: EtcdOptions, clock: Clock) {
+  constructor(options: EtcdOptions, clock: Clock, random = systemRandom) {
     const { operationTimeoutMs = 3000, reconnectIntervalMs = 2000 } = options;
     const { secure, addresses } = addressesOf(options);
     const certificates = new Certificates(secure, options.tls);
@@ -56,6 +62,7 @@ export class EtcdStore implements KvStore {
     );
     this.name = `etcd ${options.endpoints.join(',')}`;
     this.#clock = clock;
+    this.#random = random;
     this.#cluster = new Cluster(endpoints, this.#identity);
     this.#operationTimeoutMs = operationTimeoutMs;
     this.#reconnectIntervalMs = reconnectIntervalMs;
@@ -213,9 +220,8 @@ export class EtcdStore implements KvStore {
     let revision = 0;
     for (;;) {
       const rangeEnd = steps.endAfter(key);
-      const page: IRangeResponse = await this.#cluster.read((kv) =>
-        kv.range({ key, range_end: rangeEnd, limit: PAGE, revision }),
-      );
+      const range = { key, range_end: rangeEnd, limit: PAGE, revision };
+      const page: IRangeResponse = await this.#page(range);
       if (revision === 0) {
         revision = Number(page.header.revision);
         epoch = this.#identity.epoch;
@@ -237,6 +243,25 @@ export class EtcdStore implements KvStore {
         where: this.name,
       });
     return tokenOf({ epoch, revision, partial: 0 });
+  }
+
+  /**
+   * etcd is too busy to send a page in time when all agents of a large cluster read at once. To begin the list again would
+   * cost it even more, so that none of them would ever have read everything: it is asked for the same page again, by each
+   * at another time. Whether it answers at all, the first page shows.
+   */
+  async #page(range: IRangeRequest & { readonly revision: number }): Promise<IRangeResponse> {
+    const delays = { firstMs: this.#operationTimeoutMs, maxMs: MAX_PAGE_DELAY_MS };
+    const backoff = new Backoff(delays, this.#random);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#cluster.read((kv) => kv.range(range));
+      } catch (thrown) {
+        const isFirst = range.revision === 0;
+        if (isFirst || attempt === PAGE_ATTEMPTS || !isTimeout(thrown)) throw thrown;
+      }
+      await this.#clock.sleep(backoff.next());
+    }
   }
 
   /**

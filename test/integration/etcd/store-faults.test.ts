@@ -125,6 +125,28 @@ for (const [name, route] of Object.entries(etcdRoutes))
       assert.deepEqual(listener.texts, history);
     }
 
+    test('asks for a page again that does not come in time, and reads on', async () => {
+      for (let from = 0; from < 2_500; from += 100) {
+        const keys = Array.from({ length: 100 }, (_, at) => `${prefix}${from + at}`);
+        await direct.putAll(new Map(keys.map((key) => [key, 'value'])));
+      }
+      const pages: number[] = [];
+      const revision = await store.pages(prefix, (entries) => {
+        pages.push(entries.length);
+        if (pages.length > 1) return;
+        // longer than a call may take
+        link.silent = true;
+        void systemClock.sleep(1_500).then(() => {
+          link.silent = false;
+          link.cut();
+        });
+        void direct.put(`${prefix}later`, 'value');
+      });
+      assert.deepEqual(pages, [1_000, 1_000, 500]);
+      const listener = await watched(revision);
+      await listener.until(({ texts }) => texts.includes(`${prefix}later=value`));
+    });
+
     test('gets every change once and in order when etcd is killed during writes', async () => {
       const { revision } = await store.list(prefix);
       const listener = await watched(revision);
