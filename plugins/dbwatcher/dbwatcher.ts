@@ -34,10 +34,11 @@ const MIRROR_RETRY_MS = 1_000;
 const MAX_LOGGED = 20;
 
 /**
- * Events that may be queued when another change is pushed. The other changes wait where a later one of the same key
- * replaces them, and a pod of this node waits for few events of others.
+ * Events that may be queued when another change is pushed, and fewer at which the next ones are. The other changes wait
+ * where a later one of the same key replaces them, and those of the pods of this node overtake them.
  */
 const MAX_QUEUED = 50;
+const FEW_QUEUED = 25;
 
 /** The event loop, as far as the watcher uses it. */
 export interface WatchedLoop extends Pick<EventLoop, 'push'> {
@@ -77,6 +78,8 @@ export interface DbWatcherDeps {
   readonly random: Random;
   readonly log: Logger;
   readonly onExternalConfig?: ExternalConfigListener;
+  /** Keys in the store of the records of the pods of this node: when many changes wait, theirs are the next. */
+  readonly ownPodKeys?: () => Iterable<string>;
   /** State of the connection to the store; affects readiness, never liveness. */
   readonly reportState: ReportState;
 }
@@ -228,17 +231,18 @@ class Watcher implements DbWatcher {
     if (this.#mirrorResyncPending) return () => this.#reading(() => this.#resyncFromMirror());
     if (session && this.#connected && this.#retained.isOver(this.#deps.clock.monotonic()))
       return () => this.#dropRetained();
-    if (session?.hasChanges && this.#loopHasRoom()) return () => this.#processChanges(session);
+    if (session && session.pending.size > 0 && this.#loopHasRoom())
+      return () => this.#processChanges(session);
     if (session && this.#comparisonPending) return () => this.#compare(session);
     return undefined;
   }
 
   #loopHasRoom(): boolean {
     const { loop } = this.#deps;
-    if (loop.queueLength < MAX_QUEUED) return true;
+    if (loop.queueLength < FEW_QUEUED) return true;
     if (this.#isLoopBusy) return false;
     this.#isLoopBusy = true;
-    void loop.whenShorterThan(MAX_QUEUED).then(() => {
+    void loop.whenShorterThan(FEW_QUEUED).then(() => {
       this.#isLoopBusy = false;
       this.#wake();
     });
@@ -395,8 +399,9 @@ class Watcher implements DbWatcher {
 
   /** Follows the changes after the snapshots. */
   #watch(snapshots: Snapshots): void {
-    const { cluster, log } = this.#deps;
-    const session: WatchSession = new WatchSession(cluster, snapshots, {
+    const { cluster, clock, log } = this.#deps;
+    const session: WatchSession = new WatchSession(cluster, snapshots, clock, {
+      isKnown: (change) => this.#published.isKnown(change),
       onChanges: () => this.#wake(),
       onBroken: (reason) => {
         log.warn({ reason }, 'watch lost');
@@ -443,11 +448,14 @@ class Watcher implements DbWatcher {
   async #processChanges(session: WatchSession): Promise<void> {
     if (!this.#isStarted) {
       const { key: awaited } = this.#deps.startGate!;
-      const isAwaited = session.take().some(({ key }) => key === awaited);
+      let isAwaited = false;
+      for (let next = session.pending.next(); next; next = session.pending.next())
+        isAwaited ||= next.key === awaited;
       if (isAwaited) this.#reread('the key that the start waits for has changed', 0);
       return;
     }
     const room = MAX_QUEUED - this.#deps.loop.queueLength;
+    if (session.pending.size > room) session.pending.hasten(this.#deps.ownPodKeys?.() ?? []);
     const accepted = await this.#published.change(session, room);
     if (!accepted && !this.#closed && session === this.#session)
       this.#reread('the event loop rejected an event');

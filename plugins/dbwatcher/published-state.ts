@@ -1,3 +1,4 @@
+import type { KvChange } from '#datastore/api.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import { errorText } from '#infra/errors/errors.ts';
@@ -64,6 +65,20 @@ export class PublishedState {
     return this.#resyncs;
   }
 
+  /**
+   * Whether the event loop has what a key has after a change, so that it needs no event. A record that was kept for
+   * a grace period is confirmed by it, and a program may wait for the status of external configuration.
+   */
+  isKnown({ key, value }: KvChange): boolean {
+    const { keySpace, retained } = this.#deps;
+    return (
+      this.#source !== 'none' &&
+      this.#lastKnown.text(key) === value &&
+      !retained.has(key) &&
+      !keySpace.isExternal(key)
+    );
+  }
+
   /** @returns why the event loop rejected the event */
   resync(
     { known, content }: DecodedEntries,
@@ -99,12 +114,14 @@ export class PublishedState {
     const changed: string[] = [];
     const slices = new Slices(clock);
     let accepted = true;
-    const received = clock.now();
-    for (const { key, value, revision } of session.take(limit)) {
+    for (let room = limit; room > 0; room--) {
       if (slices.dueNow()) await slices.turn();
       // A resync in the meantime includes these changes.
       if (!session.isOpen) break;
-      accepted = this.#change(key, value, changed, { key, revision, heard: received });
+      const next = session.pending.next();
+      if (!next) break;
+      const { key, value, revision, heard } = next;
+      accepted = this.#change(key, value, changed, { key, revision, heard });
       if (!accepted) break;
     }
     this.#unknownFields.report(this.#lastKnown, changed);

@@ -110,6 +110,9 @@ const action: fc.Arbitrary<Action> = fc.oneof(
       (made) => {
         made.loop.room = Number.POSITIVE_INFINITY;
       },
+      // changes wait, and are merged
+      ({ loop }) => loop.processed(50),
+      ({ loop }) => loop.processed(0),
       (made) => {
         made.local.beforeWrite = () => {
           throw new Error('no space left');
@@ -138,7 +141,10 @@ describe('dbwatcher under faults', () => {
   it('finally pushes the state of the database to the loop, after any faults', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(action, { minLength: 5, maxLength: 60 }), async (actions) => {
-        const made = watcherHarness({ compareInterval: '60s' });
+        const made = watcherHarness({
+          compareInterval: '60s',
+          ownPodKeys: [namespaceKey('b')],
+        });
         const cache = new Cache();
         await made.database.put(namespaceKey('default'), namespaceText('default'));
         made.watcher.start();
@@ -150,6 +156,7 @@ describe('dbwatcher under faults', () => {
         made.cluster.releaseChanges();
         made.cluster.isDropped = undefined;
         made.loop.room = Number.POSITIVE_INFINITY;
+        made.loop.processed(0);
         made.local.beforeWrite = undefined;
         for (let minute = 0; minute < 4; minute++) {
           await made.clock.advance(60_000);

@@ -142,6 +142,8 @@ export interface WatcherHarnessOptions {
   readonly startGate?: StartGate;
   /** Of the random source; default 1. */
   readonly seed?: number;
+  /** Keys that go first. */
+  readonly ownPodKeys?: readonly string[];
 }
 
 export function watcherHarness(
@@ -175,6 +177,7 @@ export function watcherHarness(
     clock,
     random: seededRandom(options.seed ?? 1),
     log,
+    ownPodKeys: () => options.ownPodKeys ?? [],
     reportState: (state, error) => states.push([state, error]),
   });
   return {

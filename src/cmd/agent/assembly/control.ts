@@ -2,6 +2,7 @@
 import { etcdOptions } from '#datastore/config.ts';
 import type { Component } from '#infra/process/lifecycle.ts';
 import { agentPrefix } from '#infra/service-label/service-label.ts';
+import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { mergeValues } from '#models/merge.ts';
 import type { Event } from '#plugins/controller/api/event.ts';
 import type { Controller } from '#plugins/controller/controller.ts';
@@ -15,6 +16,7 @@ import {
   wireConfigServices,
   wireStoredConfig,
 } from '#plugins/extconfig/wire-extconfig.ts';
+import type { Attachment } from '#plugins/podmanager/api.ts';
 import { ProgrammingLatency } from '#plugins/service/programming-latency.ts';
 import { stnDaemonClient } from '#stn/daemon-client.ts';
 import { createPlugins, type Plugins } from '../plugins.ts';
@@ -33,6 +35,12 @@ export interface Control extends AgentPart {
   readonly clients: Pick<WiredConfigServices, 'services' | 'writer'> | undefined;
   /** Start while VPP is being connected, and may delay that. */
   readonly beforeVpp: readonly Component[];
+}
+
+/** Keys in the datastore. */
+function* podRecordKeys(attachments: Iterable<Attachment>): Generator<string> {
+  for (const { pod } of attachments)
+    yield REFLECTOR_PREFIX + resources.pod.key(pod.name, pod.namespace);
 }
 
 /** @param onProcessed called with the record of each processed event */
@@ -134,6 +142,7 @@ export function control(
     isShared,
     nodeName: label,
     agentPrefix: agentPrefix(label),
+    ownPodKeys: () => podRecordKeys(plugins.pods.attachments().values()),
     host: settings.env['HOST_IP'] || settings.env['HOSTNAME'] || 'unknown',
     config: settings.controller,
     valueStates: {
