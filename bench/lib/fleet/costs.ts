@@ -1,4 +1,4 @@
-/** What agents cost for each change, against their number. */
+/** Costs of agents for each change, against their number. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuSecondsOf } from '#test/integration/support/process-cpu.ts';
 import { LargeAgent } from '../large/agent-process.ts';

@@ -24,3 +24,17 @@ export interface LightAgentsState {
   /** Changes that were decoded. */
   readonly changes: number;
 }
+
+/** First argument of a process of readers, as JSON. */
+export interface ReadersArgs {
+  readonly count: number;
+  /** Number of the first reader. */
+  readonly first: number;
+  /** Of etcd. */
+  readonly port: number;
+}
+
+export interface ReadersReport {
+  /** Reads that were begun again. */
+  readonly failures: number;
+}

@@ -13,6 +13,7 @@ import type {
   LargeAgentReady,
   LargeAgentReport,
   LargeAgentRequest,
+  StormReport,
 } from './messages.ts';
 
 const MAIN = new URL('./large-agent.ts', import.meta.url);
@@ -56,8 +57,16 @@ export class LargeAgent implements AsyncDisposable {
     return residentMib(this.#child.pid!);
   }
 
-  async report(request: LargeAgentRequest): Promise<LargeAgentReport> {
-    const reply = this.#next<LargeAgentReport>();
+  report(request: 'report' | 'collect'): Promise<LargeAgentReport> {
+    return this.#ask(request);
+  }
+
+  storm(): Promise<StormReport> {
+    return this.#ask('storm');
+  }
+
+  async #ask<Reply>(request: LargeAgentRequest): Promise<Reply> {
+    const reply = this.#next<Reply>();
     this.#child.send(request);
     return await reply;
   }

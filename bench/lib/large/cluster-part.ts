@@ -2,7 +2,7 @@ import { NODES, PODS, SERVICES } from '../ksr/large-cluster.ts';
 import { serviceOf } from './large-records.ts';
 
 const POLICIES = 2_000;
-const PODS_OF_NODE = PODS / NODES;
+const podsOfNode = PODS / NODES;
 
 /** A cluster with fewer nodes than the large one: the first of them, and what belongs to their pods. */
 export class ClusterPart {
@@ -25,7 +25,7 @@ export class ClusterPart {
   }
 
   get podCount(): number {
-    return this.#nodesWithPods * PODS_OF_NODE;
+    return this.#nodesWithPods * podsOfNode;
   }
 
   /** The number of the n-th pod. */

@@ -24,6 +24,7 @@ import type {
   LargeAgentReport,
   LargeAgentRequest,
 } from './messages.ts';
+import { OwnPods } from './own-pods.ts';
 
 const TICK_MS = 10;
 const START_POLL_MS = 100;
@@ -197,7 +198,13 @@ function history() {
   return controller.history.records;
 }
 
+let ownPods: OwnPods | undefined;
 process.on('message', (request: LargeAgentRequest) => {
+  if (request === 'storm') {
+    ownPods ??= new OwnPods(controller);
+    process.send!(ownPods.report());
+    return;
+  }
   if (request === 'collect') {
     globalThis.gc?.();
     stretches.skip();

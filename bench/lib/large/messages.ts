@@ -16,8 +16,8 @@ export interface LargeAgentReady {
   readonly readyMs: number;
 }
 
-/** Requests: what has happened since the last report; that, after a collection of garbage. */
-export type LargeAgentRequest = 'report' | 'collect';
+/** Requests: what has happened since the last report; that, after a collection of garbage; a `StormReport`. */
+export type LargeAgentRequest = 'report' | 'collect' | 'storm';
 
 export interface LargeAgentReport {
   /** Keys in etcd of processed events, and when their transactions had ended: milliseconds since the epoch. */
@@ -37,4 +37,15 @@ export interface LargeAgentReport {
   readonly historyBytes: number;
   /** Reads of the whole database. */
   readonly resyncs: number;
+}
+
+export interface StormReport {
+  /** Changes of pods of the own node since the last report: their labels `version`, and when their events had ended. */
+  readonly own: readonly (readonly [version: string, end: number])[];
+  /** Events that waited at most. */
+  readonly longestQueue: number;
+  /** The label of the marker. */
+  readonly turn: string | undefined;
+  /** No event is processed or waits. */
+  readonly isIdle: boolean;
 }

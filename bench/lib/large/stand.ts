@@ -5,6 +5,7 @@ import { withoutEtcd } from '#test/support/requirements.ts';
 import { Fleet } from '../fleet/fleet.ts';
 import type { Print } from '../subprocess.ts';
 import { LargeAgent } from './agent-process.ts';
+import type { ClusterPart } from './cluster-part.ts';
 import { fill } from './writer.ts';
 
 export interface Stand {
@@ -18,12 +19,13 @@ export interface Stand {
 export async function withLargeCluster(
   print: Print,
   measure: (stand: Stand) => Promise<void>,
+  part?: ClusterPart,
 ): Promise<void> {
   const reason = withoutEtcd();
   if (reason) throw new Error(reason);
   const etcd = await EtcdServer.start('--quota-backend-bytes=4294967296');
   try {
-    await fill(etcd, print);
+    await fill(etcd, print, part);
     await using agent = new LargeAgent([etcd.port]);
     const { attachedPods, readyMs } = await agent.ready;
     print(

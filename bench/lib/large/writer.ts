@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { EtcdServer } from '#test/integration/support/etcd-server.ts';
 import { ClusterPart } from './cluster-part.ts';
 import { type LargeRecord, largeRecords } from './large-records.ts';
+import { OrderedWrites } from './ordered-writes.ts';
 
 /** Maximum number of operations in a transaction of etcd by default. */
 const BATCH = 100;
@@ -29,9 +30,6 @@ export async function fill(
   await store.close();
   print(`${keys} records, ${(bytes / MIB).toFixed(0)} MiB`);
 }
-
-/** Writes of different keys that are on their way. */
-const IN_FLIGHT = 50;
 
 /** Remembers when it has written each change. */
 export class Writer {
@@ -71,19 +69,14 @@ export class Writer {
 
   async #run(): Promise<void> {
     const start = performance.now();
-    const open = new Map<string, Promise<unknown>>();
+    const writes = new OrderedWrites((key, text) => this.#write(key, text));
     for (let count = 0; this.#isGoing; count++) {
       const due = start + (count * 1_000) / this.#perSecond;
       const ms = due - performance.now();
       if (ms > 1) await sleep(ms);
-      const [key, text] = this.#changes.next();
-      // changes of a key arrive in their order
-      await open.get(key);
-      if (open.size >= IN_FLIGHT) await Promise.race(open.values());
-      const writing = this.#write(key, text).finally(() => open.delete(key));
-      open.set(key, writing);
+      await writes.add(this.#changes.next());
     }
-    await Promise.all(open.values());
+    await writes.end();
   }
 
   async #write(key: string, text: string | undefined): Promise<void> {
