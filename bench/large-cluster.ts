@@ -41,11 +41,13 @@ async function measureAgent(
   const writer = new Writer(etcd, new Churn(), CHANGES_PER_SECOND);
   try {
     await sleep(WARM_UP_SECONDS * 1_000);
-    const { heapBytes: before, historyBytes } = await agent.report('collect');
+    const collected = await agent.report('collect');
     // what has waited for the collection does not count
     await sleep(SETTLE_SECONDS * 1_000);
     const start = await agent.report('report');
-    for (const [key, end] of start.processed) writer.taken(key, end);
+    // a write whose event were not taken here would count until the next event of its key
+    for (const { processed } of [collected, start])
+      for (const [key, end] of processed) writer.taken(key, end);
     const cost = new Cost();
     const count = writer.count;
     writer.answers = [];
@@ -71,7 +73,7 @@ async function measureAgent(
     const etcdShare = (light.cpu.etcd - begin.fleet.etcd) / took;
     const end = await agent.report('report');
     const after = await agent.report('collect');
-    const history = (after.historyBytes - historyBytes) / MIB;
+    const history = (after.historyBytes - collected.historyBytes) / MIB;
     print(
       `${((writer.count - count) / took).toFixed(0)} changes a second (${writer.failed} failed), ${cost.events} events, ` +
         `${cost.transactions} with a transaction, ${end.resyncs - start.resyncs} resyncs`,
@@ -87,7 +89,7 @@ async function measureAgent(
         `light agent ${(lightShare * 100).toFixed(1)} %, ratio ${(share / lightShare).toFixed(2)}; etcd ${(etcdShare * 100).toFixed(1)} % and ${residentMib(etcd.pid).toFixed(0)} MiB`,
     );
     print(
-      `heap after a collection: ${(before / MIB).toFixed(0)} MiB, at the end ${(after.heapBytes / MIB).toFixed(0)} MiB, ` +
+      `heap after a collection: ${(collected.heapBytes / MIB).toFixed(0)} MiB, at the end ${(after.heapBytes / MIB).toFixed(0)} MiB, ` +
         `of which the event history has ${history.toFixed(0)} MiB more`,
     );
     print(cost.text);

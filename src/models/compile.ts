@@ -42,8 +42,9 @@ type Ancestors = Map<protobuf.Type, MessagePlan>;
 function compile(type: protobuf.Type, rules: BoundRules, under: Ancestors): MessagePlan {
   const fields: FieldPlan[] = [];
   const byName = new Map<string, FieldPlan>();
+  const empty = messageFactory();
   const plan: MessagePlan = {
-    read: (input, unknown) => readMessage(fields, byName, input, unknown),
+    read: (input, unknown) => readMessage(fields, byName, empty, input, unknown),
     write: (value) => writeMessage(fields, value as Readonly<Record<string, unknown>>),
   };
   const inside = new Map(under).set(type, plan);
@@ -62,9 +63,20 @@ function lowerCamel(field: protobuf.Field): string {
   return field.name.replace(/_+([a-zA-Z0-9]?)/g, (_, letter: string) => letter.toUpperCase());
 }
 
+/**
+ * Makes plain objects in which V8 reserves as much room as the messages of one type take. In memory they are up to a third
+ * smaller than object literals, and an agent has a million of them in a large cluster.
+ */
+function messageFactory(): () => Record<string, unknown> {
+  function Message(): void {}
+  Message.prototype = Object.prototype;
+  return () => new (Message as unknown as new () => Record<string, unknown>)();
+}
+
 function readMessage(
   fields: readonly FieldPlan[],
   byName: ReadonlyMap<string, FieldPlan>,
+  empty: () => Record<string, unknown>,
   input: unknown,
   unknown: string[] | undefined,
 ): object {
@@ -73,7 +85,8 @@ function readMessage(
   }
   const given: unknown[] = new Array(fields.length).fill(undefined);
   let oneofs: Map<string, string> | undefined;
-  for (const [name, value] of Object.entries(input)) {
+  for (const name of Object.keys(input)) {
+    const value = (input as Readonly<Record<string, unknown>>)[name];
     const field = byName.get(name);
     if (field === undefined) {
       if (unknown === undefined) throw new FieldError('no such field', name);
@@ -92,7 +105,7 @@ function readMessage(
       oneofs.set(field.oneof, field.name);
     }
   }
-  const message: Record<string, unknown> = {};
+  const message = empty();
   for (const field of fields) {
     const value = given[field.index];
     if (value === undefined) {
@@ -220,14 +233,14 @@ function readList(
 ): readonly unknown[] {
   if (!Array.isArray(input)) throw new FieldError(`expected a list, found ${describe(input)}`);
   if (input.length === 0) return emptyList;
-  const list: unknown[] = [];
-  for (const [position, element] of input.entries()) {
+  // with `map`, because V8 reserves room for 17 elements in a list that grows, and the list is kept
+  const list = input.map((element, position) => {
     try {
-      list.push(kind.read(element, unknown));
+      return kind.read(element, unknown);
     } catch (thrown) {
       throw withPath(`[${position}]`, thrown);
     }
-  }
+  });
   return Object.freeze(sortKey === undefined ? list : sortedBy(list, sortKey, kind));
 }
 
@@ -269,6 +282,7 @@ function readMap(
       throw withPath(`[${describe(key)}]`, thrown);
     }
   }
+  if (entries.length === 0) return emptyMap;
   entries.sort(([a], [b]) => (a < b ? -1 : 1));
   return Object.freeze(Object.fromEntries(entries));
 }

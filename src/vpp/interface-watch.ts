@@ -30,8 +30,10 @@ import type { InterfaceStateReports } from './interface-state-reports.ts';
 
 /** Events within this time after the first one are covered by the same read. */
 const COLLECT_MS = 50;
-/** Interval of reads of all interfaces, which send all notifications again, changed or not. */
+/** Interval of reads of all interfaces, which send all notifications again, changed or not: at least, */
 const PERIOD_MS = 10_000;
+/** and for each interface. A node has one for each other node: among thousands the reads cost as much as among a thousand. */
+const PERIOD_OF_INTERFACE_MS = 10;
 /** Up to so many interfaces are read one by one. More are read with all others, in one dump. */
 const FEW = 32;
 const ALREADY_SUBSCRIBED = -31;
@@ -134,7 +136,8 @@ export class InterfaceWatch {
 
   #startPeriod(): void {
     if (this.#unsubscribers.length === 0) return;
-    this.#periodic = this.#options.clock.timer(PERIOD_MS, () => {
+    const ms = Math.max(PERIOD_MS, this.#names.size * PERIOD_OF_INTERFACE_MS);
+    this.#periodic = this.#options.clock.timer(ms, () => {
       void this.#read(true).then(() => this.#startPeriod());
     });
   }

@@ -62,14 +62,10 @@ export const KubeStateChange = defineEvent<KubeStateChangePayload>({
   id: 'kube-state-change',
   blocking: false,
   name: 'Kubernetes State Change',
-  describe: (payload) =>
-    [
-      'Kubernetes State Change',
-      `* resource: ${payload.resource}`,
-      `* key: ${payload.key}`,
-      `* prev-value: ${compact(payload.previous)}`,
-      `* new-value: ${compact(payload.current)}`,
-    ].join('\n'),
+  // put together by V8 when it is read: each event has one, and almost none is
+  describe: ({ resource, key, previous, current }) =>
+    `Kubernetes State Change\n* resource: ${resource}\n* key: ${key}\n` +
+    `* prev-value: ${compact(previous)}\n* new-value: ${compact(current)}`,
   method: EventMethod.Update,
   transactionType: TransactionType.BestEffort,
   direction: (payload) => (payload.current === undefined ? Direction.Reverse : Direction.Forward),

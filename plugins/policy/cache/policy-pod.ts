@@ -38,12 +38,10 @@ export function policyPod(name: string, namespace: string, record: Pod): PolicyP
 }
 
 function addressesOf({ ip_address: address, ip_addresses: all }: Pod): AddressNumber[] {
-  const numbers: AddressNumber[] = [];
-  for (const text of [address, ...all]) {
-    const number = text === '' ? undefined : addressNumber(text);
-    if (number !== undefined && !numbers.includes(number)) numbers.push(number);
-  }
-  return numbers;
+  const numbers = new Set([address, ...all].map((text) => addressNumber(text)));
+  numbers.delete(undefined);
+  // the list is kept for each pod of the cluster, and no longer than its elements
+  return Array.from(numbers as ReadonlySet<AddressNumber>);
 }
 
 /** The number of a port. Containers may use the same name: the first one has it, as for services. */
