@@ -64,7 +64,7 @@ function lowerCamel(field: protobuf.Field): string {
 }
 
 /**
- * Makes plain objects in which V8 reserves as much room as the messages of one type take. In memory they are up to a third
+ * Makes plain objects for which V8 reserves as many fields as the messages of one type have. They are up to a third
  * smaller than object literals, and an agent has a million of them in a large cluster.
  */
 function messageFactory(): () => Record<string, unknown> {
@@ -233,7 +233,7 @@ function readList(
 ): readonly unknown[] {
   if (!Array.isArray(input)) throw new FieldError(`expected a list, found ${describe(input)}`);
   if (input.length === 0) return emptyList;
-  // with `map`, because V8 reserves room for 17 elements in a list that grows, and the list is kept
+  // with `map`, because V8 reserves memory for 17 elements in a list that grows, and the list is kept
   const list = input.map((element, position) => {
     try {
       return kind.read(element, unknown);
