@@ -11,34 +11,27 @@ const UNITS_PER_CLOCK_READ = 16;
  */
 export class Slices {
   readonly #clock: Clock;
-  #began = 0;
-  #working = false;
+  readonly #stretch: Stretch;
   #units = 0;
-  #longest = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.#stretch = Stretch.of(clock);
   }
 
-  /** Milliseconds of the longest stretch so far in which the event loop did not turn. */
+  /** Milliseconds of the longest stretch of work in slices so far, in which the event loop did not turn. */
   get longest(): number {
-    return this.#longest;
+    return this.#stretch.longest;
   }
 
   due(): boolean {
-    if (!this.#working) {
-      this.#begin();
-      return false;
-    }
-    if (++this.#units % UNITS_PER_CLOCK_READ !== 0) return false;
-    return this.#clock.monotonic() - this.#began >= SLICE_MS;
+    if (this.#stretch.hasBegun && ++this.#units % UNITS_PER_CLOCK_READ !== 0) return false;
+    return this.dueNow();
   }
 
   /** The same before a unit of work that may be large. */
   dueNow(): boolean {
-    if (this.#working) return this.#clock.monotonic() - this.#began >= SLICE_MS;
-    this.#begin();
-    return false;
+    return this.#stretch.ms >= SLICE_MS;
   }
 
   /** Yields to pending input and output; a new slice begins. */
@@ -53,12 +46,52 @@ export class Slices {
       work(items[i] as T, i);
     }
   }
+}
 
-  #begin(): void {
-    this.#working = true;
-    this.#began = this.#clock.monotonic();
+/**
+ * The time since the event loop has turned. All slices of a clock share it: several pieces of work in one stretch do not add up,
+ * and only the first one waits for the turn, which an event with its ten pieces would do ten times.
+ */
+class Stretch {
+  static readonly #all = new WeakMap<Clock, Stretch>();
+  readonly #clock: Clock;
+  #began = 0;
+  #hasBegun = false;
+  #longest = 0;
+
+  static of(clock: Clock): Stretch {
+    let stretch = Stretch.#all.get(clock);
+    if (!stretch) {
+      stretch = new Stretch(clock);
+      Stretch.#all.set(clock, stretch);
+    }
+    return stretch;
+  }
+
+  private constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  get longest(): number {
+    return this.#longest;
+  }
+
+  /** Milliseconds; the first who asks begins it. */
+  get ms(): number {
+    const now = this.#clock.monotonic();
+    if (!this.#hasBegun) this.#begin(now);
+    return now - this.#began;
+  }
+
+  #begin(now: number): void {
+    this.#hasBegun = true;
+    this.#began = now;
     void this.#clock.turn().then(() => {
-      this.#working = false;
+      this.#hasBegun = false;
       this.#longest = Math.max(this.#longest, this.#clock.monotonic() - this.#began);
     });
   }

@@ -115,7 +115,7 @@ function addGauges(registry: Registry, scheduler: () => Scheduler): void {
   });
   new Gauge({
     name: 'ligato_kvscheduler_longest_stretch_seconds',
-    help: 'Longest time since the start for which the scheduler held the main thread.',
+    help: 'Longest time since the start for which work in slices, of the scheduler or of others, held the main thread.',
     registers,
     collect() {
       this.set(scheduler().load.longestStretch / 1000);
