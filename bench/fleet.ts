@@ -56,26 +56,39 @@ export async function run(print: Print): Promise<void> {
 
 /** The lines through the costs of each number of agents, at 5,000 of them. */
 function extend(print: Print, costs: readonly Cost[], proxies: number): void {
-  const at = (agents: number, part: keyof PartsCpu): number =>
-    (line(costs, ({ change }) => change[part])(agents) * CHANGES_PER_SECOND +
-      line(costs, ({ quiet }) => quiet[part])(agents)) /
-    1e6;
+  const isDirect = proxies === 0;
+  const at = (agents: number, part: keyof PartsCpu): number => {
+    // behind proxies etcd has their watches alone, however many agents there are
+    const change =
+      part === 'etcd' && !isDirect
+        ? median(costs.map((one) => one.change.etcd))
+        : line(costs, (one) => one.change[part])(agents);
+    const quiet = line(costs, (one) => one.quiet[part])(agents);
+    return (change * CHANGES_PER_SECOND + quiet) / 1e6;
+  };
   const most = costs.at(-1)!.agents;
-  const agent = (at(most, 'agents') / most).toFixed(3);
+  const quiet = line(costs, (one) => one.quiet.etcd)(LARGE) / 1e6;
+  const proxy = at(AGENTS_OF_PROXY * proxies, 'proxies') / proxies;
   print(
-    `  ${LARGE} agents, ${CHANGES_PER_SECOND} changes a second, cores: etcd ${at(LARGE, 'etcd').toFixed(1)}` +
-      (proxies === 0
-        ? ''
-        : `, each of ${LARGE / AGENTS_OF_PROXY} proxies ${(at(AGENTS_OF_PROXY * proxies, 'proxies') / proxies).toFixed(2)}`) +
-      `; each light agent ${agent}`,
+    `  ${LARGE} agents, ${CHANGES_PER_SECOND} changes a second, cores: etcd ${at(LARGE, 'etcd').toFixed(1)}, of which ` +
+      `${quiet.toFixed(1)} when nothing changes` +
+      (isDirect ? '' : `; each of ${LARGE / AGENTS_OF_PROXY} proxies ${proxy.toFixed(2)}`) +
+      `; each light agent ${(at(most, 'agents') / most).toFixed(3)}`,
   );
+  const list = (values: readonly number[]) => values.map((one) => one.toFixed(0)).join(', ');
   print(
-    `    assumed: the cost of a change is a straight line over the number of agents, as through those above; changes as above, of ` +
-      `a cluster of 100 nodes; ${costs.map((one) => `${one.agents} agents were measured at ${one.rate.toFixed(0)}`).join(', ')} changes a second` +
-      (proxies === 0
+    '    assumed: costs are straight lines over the number of agents, through those above, which were measured at ' +
+      `${list(costs.map(({ rate }) => rate))} changes a second, as many as fit into two cores; records and changes are those of a ` +
+      'cluster of 100 nodes' +
+      (isDirect
         ? ''
-        : `; a proxy for each ${AGENTS_OF_PROXY} agents, and the part of etcd is that of reads and probes, which grows with agents`),
+        : `; a proxy for each ${AGENTS_OF_PROXY} agents, and a change costs etcd what it does with ${proxies} of them, whatever the number of agents`),
   );
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return ((sorted[(sorted.length - 1) >> 1] ?? 0) + (sorted[sorted.length >> 1] ?? 0)) / 2;
 }
 
 /** Least squares. */
