@@ -1,5 +1,5 @@
 /**
- * Where the requests of a long list end. etcd counts the keys of a range for each answer, however few it returns: in pages of
+ * Ends of the requests of a long list. etcd counts the keys of a range for each answer, however few it returns: in pages of
  * 1,000 up to the end of the prefix, it would visit 150,000 keys 75 times each. So a request ends some pages after its
  * beginning, as far as the keys of the last page tell how dense they are. A wrong guess costs time, and nothing else: each
  * range begins where the one before it ends.
