@@ -80,6 +80,21 @@ describe('ranges of a list', () => {
     assert.ok(counted < 15 * keys.length, `${counted} keys of ${keys.length}`);
   });
 
+  it('are few also where groups of keys with long beginnings in common end', () => {
+    const pods = Array.from({ length: 100 }, (_, group) =>
+      Array.from({ length: 300 }, (_, at) => {
+        const number = (at * 7_919) % 46_656;
+        return `payments-processing-worker-${group}-7d9f8b6c5-${number.toString(36).padStart(3, '0')}`;
+      }),
+    );
+    const keys = sorted(pods.flat());
+    const page = 100;
+    const { requests, counted } = list(keys, page);
+    assert.ok(requests < 5 * (keys.length / page), `${requests} requests`);
+    const inPagesAlone = keys.length ** 2 / page / 2;
+    assert.ok(counted < inPagesAlone / 2, `${counted} keys of ${inPagesAlone}`);
+  });
+
   it('are one for each page of a short list', () => {
     const keys = sorted(Array.from({ length: 85 }, (_, at) => `app-${at}`));
     assert.equal(list(keys, 10).requests, 9);

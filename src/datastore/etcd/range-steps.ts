@@ -12,8 +12,12 @@ const PAGES = 2;
 /** Bytes of a key from the first one on that differs within a page, as a number. */
 const DIGITS = 6;
 const LIMIT = 256 ** DIGITS;
-/** After a range with too few keys, at most. */
-const MAX_GROWTH = 16;
+/**
+ * After a range with too few keys, at most; squared after each further one up to the limit: where keys with a long beginning in
+ * common end, the next ones may differ from them in any of its bytes.
+ */
+const GROWTH = 16;
+const MAX_GROWTH = 2 ** 256;
 
 export class RangeSteps {
   readonly #end: Buffer;
@@ -24,6 +28,7 @@ export class RangeSteps {
   #depth = 0;
   /** Difference of the digits between the ends of a range; undefined: nothing is known. */
   #width: number | undefined;
+  #growth = GROWTH;
 
   /**
    * @param end of the list
@@ -49,6 +54,7 @@ export class RangeSteps {
     let depth = 0;
     while (depth < first.length && first[depth] === last[depth]) depth++;
     this.#depth = depth;
+    this.#growth = GROWTH;
     this.#width = PAGES * Math.max(1, digitsOf(last, depth) - digitsOf(first, depth));
   }
 
@@ -56,7 +62,9 @@ export class RangeSteps {
   sawEnd(keys: number): void {
     this.#left = (this.#left ?? keys) - keys;
     if (this.#width === undefined || keys >= this.#page) return;
-    this.#width *= Math.min(MAX_GROWTH, Math.ceil((2 * this.#page) / (keys + 1)));
+    const growth = Math.ceil((2 * this.#page) / (keys + 1));
+    this.#width *= growth < GROWTH ? growth : this.#growth;
+    this.#growth = growth < GROWTH ? GROWTH : Math.min(MAX_GROWTH, this.#growth ** 2);
     while (this.#width >= LIMIT && this.#depth > 0) {
       this.#width = Math.ceil(this.#width / 256);
       this.#depth--;
