@@ -401,6 +401,8 @@ class Watcher implements DbWatcher {
   #watch(snapshots: Snapshots): void {
     const { cluster, clock, log } = this.#deps;
     const session: WatchSession = new WatchSession(cluster, snapshots, clock, {
+      // not when it is published: the grace period may be over before
+      onHeard: (key) => this.#retained.release(key),
       isKnown: (change) => this.#published.isKnown(change),
       onChanges: () => this.#wake(),
       onBroken: (reason) => {
@@ -483,7 +485,7 @@ class Watcher implements DbWatcher {
     const { lost, nextMs } = await this.#comparison.compare(
       part,
       this.#published.lastKnown,
-      this.#retained.has,
+      (key) => this.#retained.has(key) || session.pending.has(key),
       clock,
     );
     if (!session.isOpen) return;

@@ -15,6 +15,10 @@ class ChangeQueue {
     return this.#changes.size;
   }
 
+  has(key: string): boolean {
+    return this.#changes.has(key);
+  }
+
   add(change: PendingChange): void {
     this.#changes.delete(change.key);
     this.#changes.set(change.key, change);
@@ -55,6 +59,10 @@ export class PendingChanges {
 
   get size(): number {
     return this.#urgent.size + this.#others.size;
+  }
+
+  has(key: string): boolean {
+    return this.#urgent.has(key) || this.#others.has(key);
   }
 
   add(change: PendingChange): void {

@@ -66,16 +66,14 @@ export class PublishedState {
   }
 
   /**
-   * Whether the event loop has what a key has after a change, so that it needs no event. A record that was kept for
-   * a grace period is confirmed by it, and a program may wait for the status of external configuration.
+   * Whether the event loop has what a key has after a change, so that it needs no event. A program may wait for the
+   * status of external configuration.
    */
   isKnown({ key, value }: KvChange): boolean {
-    const { keySpace, retained } = this.#deps;
     return (
       this.#source !== 'none' &&
       this.#lastKnown.text(key) === value &&
-      !retained.has(key) &&
-      !keySpace.isExternal(key)
+      !this.#deps.keySpace.isExternal(key)
     );
   }
 

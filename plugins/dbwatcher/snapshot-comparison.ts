@@ -101,17 +101,17 @@ export class SnapshotComparison {
   }
 
   /**
-   * @param isRetained whether a key is kept on purpose although the database has lost it
+   * @param isExpected whether a key may differ: the database has lost it, and it is kept on purpose, or its change waits
    * @returns the keys of lost changes, and when to compare next
    */
   async compare(
     part: ComparedPart,
     known: LastKnownState,
-    isRetained: (key: string) => boolean,
+    isExpected: (key: string) => boolean,
     clock: Clock,
   ): Promise<{ lost: string[]; nextMs: number }> {
     const before = this.#suspects;
-    const now = await this.#difference(part, known, isRetained, clock);
+    const now = await this.#difference(part, known, isExpected, clock);
     const lost: string[] = [];
     for (const [key, suspect] of now) {
       const earlier = before.get(key);
@@ -128,7 +128,7 @@ export class SnapshotComparison {
   async #difference(
     { ranges }: ComparedPart,
     known: LastKnownState,
-    isRetained: (key: string) => boolean,
+    isExpected: (key: string) => boolean,
     clock: Clock,
   ): Promise<Suspects> {
     const suspects = new Map<string, Suspect>();
@@ -139,12 +139,12 @@ export class SnapshotComparison {
         if (++looked % SLICE === 0) await clock.turn();
         stored.add(key);
         const text = known.text(key);
-        if (text !== value && this.#keySpace.find(key))
+        if (text !== value && !isExpected(key) && this.#keySpace.find(key))
           suspects.set(key, { stored: value, known: text });
       }
     for (const key of known.keys()) {
       if (++looked % SLICE === 0) await clock.turn();
-      if (!stored.has(key) && !isRetained(key) && ranges.some((range) => includes(range, key)))
+      if (!stored.has(key) && !isExpected(key) && ranges.some((range) => includes(range, key)))
         suspects.set(key, { stored: undefined, known: known.text(key) });
     }
     return suspects;

@@ -4,6 +4,8 @@ import { PendingChanges } from './pending-changes.ts';
 import type { Snapshots } from './snapshot.ts';
 
 export interface WatchSessionHandlers {
+  /** A key was written or deleted; its change is kept unless it is known. */
+  onHeard(key: string): void;
   /** Whether the event loop has what the key has after the change. */
   isKnown(change: KvChange): boolean;
   /** Changes are pending. */
@@ -26,7 +28,10 @@ export class WatchSession {
           onChanges: (changes) => {
             if (this.#closed) return;
             const heard = clock.now();
-            for (const change of changes) this.#pending.add({ ...change, heard });
+            for (const change of changes) {
+              handlers.onHeard(change.key);
+              this.#pending.add({ ...change, heard });
+            }
             if (this.#pending.size > 0) handlers.onChanges();
           },
           onLost: (reason) => {

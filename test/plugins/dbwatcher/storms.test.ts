@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { RETENTION_MS } from '#plugins/dbwatcher/retained-records.ts';
 import {
   advance,
   KSR,
   namespaceKey,
   namespaceText,
+  nodeKey,
+  nodeText,
   settle,
   startedWatcher,
   type WatcherHarness,
@@ -93,6 +96,35 @@ describe('a storm of changes', () => {
     assert.equal(heard[0], 'pod k8s/pod/p4999/namespace/default: - -> a');
     assert.equal(heard.length, 2_500);
     assert.equal(made.loop.resyncs.length, 0);
+    await made.watcher.close();
+  });
+});
+
+describe('changes that wait', () => {
+  it('are not taken for changes that the watch has missed', async () => {
+    const made = await busyWatcher({ compareInterval: '10s' });
+    await writePods(made, 10, 'a');
+    await advance(made, 60_000);
+    assert.equal(made.watcher.status.missedChanges, 0);
+    assert.equal((await drain(made)).length, 10);
+    assert.equal(made.loop.resyncs.length, 0);
+    await made.watcher.close();
+  });
+
+  it('end the grace period of a record that the database has again', async () => {
+    const made = await startedWatcher();
+    await made.database.put(nodeKey('n1'), nodeText('n1'));
+    await settle();
+    made.database.wipe();
+    await made.database.put(namespaceKey('default'), namespaceText('default'));
+    await advance(made, 3_000);
+    assert.ok(made.watcher.status.retained > 0);
+    made.loop.take();
+    made.loop.processed(50);
+    await made.database.put(nodeKey('n1'), nodeText('n1'));
+    await advance(made, 2 * RETENTION_MS);
+    const heard = await drain(made);
+    assert.ok(!heard.some((line) => line.includes('k8s/node/n1')), heard.join('\n'));
     await made.watcher.close();
   });
 });
