@@ -126,6 +126,28 @@ describe('a leader that compares a long list', () => {
     assert.deepEqual(await cluster.records(), cluster.expected());
   });
 
+  it('repairs what another program writes between a change and the list', async () => {
+    const cluster = new ReflectedCluster();
+    cluster.put(pod('p1'), pod('p2'), pod('p3'));
+    await cluster.settle();
+    cluster.restart();
+    const { store } = cluster.instance;
+    const list = store.list.bind(store);
+    store.list = async (prefix) => {
+      await cluster.clock.sleep(1_000);
+      return list(prefix);
+    };
+    await cluster.settle(500);
+    cluster.put(pod('p1', 'newer'), pod('p3', 'newer'));
+    cluster.delete('Pod', 'p2', 'default');
+    await cluster.settle(10);
+    assert.deepEqual(await cluster.records(), cluster.expected());
+    await cluster.database.delete(keyOf('p3'));
+    for (const name of ['p1', 'p2']) await cluster.database.put(keyOf(name), '{}');
+    await cluster.settle(20_000);
+    assert.deepEqual(await cluster.records(), cluster.expected());
+  });
+
   it('deletes what another one has left', async () => {
     const cluster = await comparing();
     await cluster.database.put(keyOf('unexpected'), '{}');

@@ -61,8 +61,8 @@ export class RecordSync {
   readonly #unexpected: UnexpectedChanges;
   /** `settling`: a sweep begins when no write is on its way. */
   #phase: 'waiting' | 'settling' | 'comparing' | 'swept' | 'closed' = 'waiting';
-  /** Keys that need no comparison any more: they were compared, or have changed since it began. */
-  readonly #compared = new Set<string>();
+  /** Keys that have changed since the comparison began. */
+  readonly #changedMeanwhile = new Set<string>();
   #batches = 0;
   #maxOperations = MAX_OPERATIONS;
   #isFlushing = false;
@@ -129,7 +129,7 @@ export class RecordSync {
     this.#watch?.close();
     this.#unexpected.close();
     this.#queue.clear();
-    this.#compared.clear();
+    this.#changedMeanwhile.clear();
     await this.#idle();
   }
 
@@ -160,7 +160,7 @@ export class RecordSync {
     if (this.#isClosed) return;
     this.#phase = 'comparing';
     this.#queue.clear();
-    this.#compared.clear();
+    this.#changedMeanwhile.clear();
     this.#tooLarge.clear();
     let compared: { readonly revision: Revision; readonly differing: number } | undefined;
     counters.resyncs++;
@@ -172,7 +172,7 @@ export class RecordSync {
       return;
     }
     if (this.#isClosed) return;
-    this.#compared.clear();
+    this.#changedMeanwhile.clear();
     this.#recovered();
     if (compared === undefined) {
       this.#phase = 'waiting';
@@ -190,16 +190,19 @@ export class RecordSync {
   }
 
   /**
-   * Collects the keys that differ. The table may change meanwhile.
+   * Collects the keys that differ. The table may change meanwhile: for such a key, the list counts as what a watch shows.
    * @returns undefined: the table was incomplete meanwhile
    */
   async #compare() {
     const { table, store, onOrphan } = this.#deps;
-    const [queue, compared] = [this.#queue, this.#compared];
+    const listed = new Set<string>();
     let differing = 0;
-    const add = (key: string, stored: string | undefined) => {
-      differing++;
-      queue.add(key, stored);
+    const compare = (key: string, wanted: Wanted, stored: string | undefined) => {
+      if (this.#changedMeanwhile.has(key)) this.#seen(key, stored);
+      else if (!this.#isAsWanted(wanted, stored)) {
+        differing++;
+        this.#queue.add(key, stored);
+      }
     };
     let isComplete = table.isComplete;
     const revision = await store.pages(table.prefix, (page: readonly KvEntry[]) => {
@@ -207,13 +210,12 @@ export class RecordSync {
       for (const { key, value } of page) {
         const wanted = table.get(key);
         if (wanted === undefined && isComplete) onOrphan?.(key);
-        if (compared.has(key)) continue;
-        compared.add(key);
-        if (!this.#isAsWanted(wanted, value)) add(key, value);
+        listed.add(key);
+        compare(key, wanted, value);
       }
       this.#flushSoon();
     });
-    for (const key of table.keys()) if (!compared.has(key)) add(key, undefined);
+    for (const key of table.keys()) if (!listed.has(key)) compare(key, table.get(key), undefined);
     return isComplete && table.isComplete ? { revision, differing } : undefined;
   }
 
@@ -233,7 +235,10 @@ export class RecordSync {
     });
   }
 
-  /** The watch shows a write: one of this instance, maybe an earlier one, or of another program. */
+  /**
+   * The watch shows a write, or a list does, of a key that has changed meanwhile: one of this instance, maybe an earlier
+   * one, or of another program.
+   */
   #seen(key: string, text: string | undefined): void {
     if (this.#inFlight.has(key)) {
       if (this.#inFlight.get(key) !== text) this.#unexpected.suspect(key);
@@ -258,7 +263,7 @@ export class RecordSync {
     const isKnown = this.#phase === 'swept' && before !== UNREADABLE;
     // A text in flight counts as stored: if its write fails, the key becomes unknown.
     this.#queue.addChanged(key, isKnown ? before : unknown);
-    if (this.#phase === 'comparing') this.#compared.add(key);
+    if (this.#phase === 'comparing') this.#changedMeanwhile.add(key);
     this.#flushSoon();
   }
 
