@@ -46,7 +46,7 @@ export class EtcdStore implements KvStore {
   readonly #operationTimeoutMs: number;
   readonly #reconnectIntervalMs: number;
   readonly #watches = new Set<Watch>();
-  #closed = false;
+  readonly #closing = new AbortController();
 
   /**
    * Connects with the first call, so the database may be unavailable before.
@@ -192,13 +192,14 @@ export class EtcdStore implements KvStore {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#closing.abort();
     for (const watch of [...this.#watches]) watch.close();
     this.#cluster.close();
   }
 
   #open(): void {
-    if (this.#closed) throw new StoreClosedError('the store is closed', { where: this.name });
+    if (this.#closing.signal.aborted)
+      throw new StoreClosedError('the store is closed', { where: this.name });
   }
 
   async #run<T>(action: () => Promise<T>): Promise<T> {
@@ -260,7 +261,7 @@ export class EtcdStore implements KvStore {
         const isFirst = range.revision === 0;
         if (isFirst || attempt === PAGE_ATTEMPTS || !isTimeout(thrown)) throw thrown;
       }
-      await this.#clock.sleep(backoff.next());
+      await this.#clock.sleep(backoff.next(), this.#closing.signal);
     }
   }
 

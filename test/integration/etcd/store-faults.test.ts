@@ -3,11 +3,13 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import {
   type KvStore,
   type Revision,
+  StoreClosedError,
   StoreUnavailableError,
   type Watch,
   WatchLostError,
 } from '#datastore/api.ts';
 import { EtcdStore } from '#datastore/etcd/store.ts';
+import type { Clock } from '#infra/clock/clock.ts';
 import { systemClock } from '#infra/clock/system.ts';
 import { Listener } from '#test/datastore/compliance.ts';
 import { withoutEtcd } from '#test/support/requirements.ts';
@@ -145,6 +147,33 @@ for (const [name, route] of Object.entries(etcdRoutes))
       assert.deepEqual(pages, [1_000, 1_000, 500]);
       const listener = await watched(revision);
       await listener.until(({ texts }) => texts.includes(`${prefix}later=value`));
+    });
+
+    test('ends a list when it is closed while it waits for a page', async () => {
+      const keys = Array.from({ length: 1_100 }, (_, at) => `${prefix}${at}`);
+      for (let at = 0; at < keys.length; at += 100)
+        await direct.putAll(new Map(keys.slice(at, at + 100).map((key) => [key, 'value'])));
+      const waits = Promise.withResolvers<void>();
+      const neverAgain: Clock = {
+        ...systemClock,
+        sleep: (_, signal) => {
+          waits.resolve();
+          return new Promise((_resolve, reject) => {
+            signal?.addEventListener('abort', () => reject(signal.reason));
+          });
+        },
+      };
+      const closed = new EtcdStore(
+        { endpoints: [`127.0.0.1:${link.port}`], operationTimeoutMs: 1_000 },
+        neverAgain,
+      );
+      const listed = closed.pages(prefix, () => {
+        link.silent = true;
+      });
+      const rejected = assert.rejects(listed, StoreClosedError);
+      await waits.promise;
+      await closed.close();
+      await rejected;
     });
 
     test('gets every change once and in order when etcd is killed during writes', async () => {
