@@ -120,6 +120,8 @@ class Watcher implements DbWatcher {
   /** The event loop has much to do: it says when it has less. */
   #isLoopBusy = false;
   #closed = false;
+  /** Ends the wait for a read: it may last as long as a busy etcd, and ends with the store. */
+  #endRead: (reason: Error) => void = () => undefined;
   #wake: () => void = () => undefined;
   #running: Promise<void> = Promise.resolve();
 
@@ -204,6 +206,7 @@ class Watcher implements DbWatcher {
 
   #stop(): void {
     this.#closed = true;
+    this.#endRead(new ClosedWatcherError('dbWatcher was closed'));
     this.#probe.close();
     this.#retryTimer.cancel();
     for (const timer of this.#timers.values()) timer.cancel();
@@ -352,7 +355,7 @@ class Watcher implements DbWatcher {
     const known = source === 'none' ? undefined : lastKnown;
     let read: ReadResync;
     try {
-      read = await this.#reader.read(known, acceptEmpty);
+      read = await this.#unlessClosed(this.#reader.read(known, acceptEmpty));
     } catch (thrown) {
       const error = thrown as Error;
       if (this.#closed) return error;
@@ -374,6 +377,17 @@ class Watcher implements DbWatcher {
     this.#awaitEndOfRetention();
     if (this.#connected) this.#watch(read.snapshots);
     return undefined;
+  }
+
+  async #unlessClosed(read: Promise<ReadResync>): Promise<ReadResync> {
+    const closed = Promise.withResolvers<never>();
+    this.#endRead = closed.reject;
+    try {
+      return await Promise.race([read, closed.promise]);
+    } finally {
+      // it holds what was read
+      this.#endRead = () => undefined;
+    }
   }
 
   /** Until the first resync. */

@@ -148,6 +148,17 @@ describe('dbwatcher and the event loop', () => {
     assert.ok(sent < 900);
   });
 
+  it('is closed at once while it reads a database that does not answer', async () => {
+    const made = await startedWatcher();
+    made.cluster.list = () => new Promise(() => undefined);
+    const requested = made.watcher.requestResync({ acceptEmpty: false });
+    await settle();
+    assert.ok(made.watcher.status.reading);
+    const rejected = assert.rejects(requested, ClosedWatcherError);
+    await made.watcher.close();
+    await rejected;
+  });
+
   it('does nothing after it was closed, in the middle of whatever', async () => {
     for (const turns of [0, 1, 2, 3, 5]) {
       const made = watcherHarness();
