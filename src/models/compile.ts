@@ -233,14 +233,15 @@ function readList(
 ): readonly unknown[] {
   if (!Array.isArray(input)) throw new FieldError(`expected a list, found ${describe(input)}`);
   if (input.length === 0) return emptyList;
-  // with `map`, because V8 reserves memory for 17 elements in a list that grows, and the list is kept
-  const list = input.map((element, position) => {
+  // of this length, because V8 reserves memory for 17 elements in a list that grows, and the list is kept
+  const list: unknown[] = new Array(input.length);
+  for (const [position, element] of input.entries()) {
     try {
-      return kind.read(element, unknown);
+      list[position] = kind.read(element, unknown);
     } catch (thrown) {
       throw withPath(`[${position}]`, thrown);
     }
-  });
+  }
   return Object.freeze(sortKey === undefined ? list : sortedBy(list, sortKey, kind));
 }
 

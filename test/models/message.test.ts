@@ -57,6 +57,12 @@ const file: ProtoFile = {
 
 const all = messageCodec<All>(messageType(file, 'test.All'));
 
+test('a list without one of its elements is invalid', () => {
+  const list = ['a', 'b', 'c'];
+  delete list[1];
+  assert.throws(() => all.canonical({ list }), /list\[1\]/);
+});
+
 const empty = {
   text: '',
   raw: '',
