@@ -62,7 +62,8 @@ export class ClusterPolicyStatusWriter implements StatusKind<PolicyObject> {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#writer.close(), this.#deps.enforcement.close()]);
+    this.#deps.enforcement.close();
+    await this.#writer.close();
   }
 
   /** How many policies are enforced, are not, and may be. */

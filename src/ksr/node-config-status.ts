@@ -68,7 +68,8 @@ export class NodeConfigStatusWriter implements StatusKind<NodeConfigObject> {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#writer.close(), this.#decisions.close()]);
+    this.#decisions.close();
+    await this.#writer.close();
   }
 
   changed({ name }: ObjectName): void {

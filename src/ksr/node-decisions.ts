@@ -39,8 +39,8 @@ export class NodeDecisions {
     this.#followed.start();
   }
 
-  close(): Promise<void> {
-    return this.#followed.close();
+  close(): void {
+    this.#followed.close();
   }
 
   #replace(entries: ReadonlyMap<string, string>): void {

@@ -295,3 +295,13 @@ function bound() {
     restart: bench.restart.bind(bench),
   };
 }
+
+it('a leader that resigns does not wait for a datastore that does not answer', async () => {
+  const store = new FaultInjectingStore(new MemoryStore());
+  store.pages = () => new Promise(() => undefined);
+  const [clock, random] = [new ManualClock(), seededRandom(1)];
+  const deps = { apiServer: new StubApiServer(), store, clock, random, log: silentLogger };
+  const writer = new NodeConfigStatusWriter(deps);
+  writer.start();
+  await writer.close();
+});

@@ -59,10 +59,10 @@ export class ClusterEnforcement {
     next();
   }
 
-  async close(): Promise<void> {
+  close(): void {
     this.#isClosed = true;
     this.#timer?.cancel();
-    await Promise.all(this.#followed.map((one) => one.close()));
+    for (const one of this.#followed) one.close();
   }
 
   /**

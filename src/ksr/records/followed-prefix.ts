@@ -24,20 +24,20 @@ export class FollowedPrefix {
   #watch: Watch | undefined;
   /** Ends what is followed now. */
   #end: () => void = () => undefined;
-  #running: Promise<void> = Promise.resolve();
 
   constructor(deps: FollowedPrefixDeps) {
     this.#deps = deps;
   }
 
   start(): void {
-    this.#running = this.#run();
+    void this.#run();
   }
 
-  async close(): Promise<void> {
+  /** Nothing is reported any more. A read in progress may end much later: a leader that resigns must not wait for it. */
+  close(): void {
     this.#closing.abort();
+    this.#watch?.close();
     this.#end();
-    await this.#running;
   }
 
   async #run(): Promise<void> {
