@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=8 --invocation-count-for-maglev-osr=2000 --invocation-count-for-turbofan=100000 --initial-old-space-size=128 --heap-growing-percent=80 --no-memory-reducer --no-parallel-scavenge
+#!/usr/bin/env -S node --max-semi-space-size=8 --invocation-count-for-maglev-osr=2000 --invocation-count-for-turbofan=100000 --initial-old-space-size=128 --heap-growing-percent=100 --no-memory-reducer --no-parallel-scavenge
 /**
  * contiv-agent. Handles signals before it loads the other modules, which takes a while.
  *
@@ -6,7 +6,7 @@
  * stalls the main thread for less than 10 ms, also without the help of other threads (`no-parallel-scavenge`), which takes more
  * processor time than it saves. The old generation is first collected when it has 128 MB: its
  * collections while the memory of the agent grows for the first time were the longest stretches of the main
- * thread. From then on it is collected when it has grown by 80 % (`heap-growing-percent`), or approaches its limit, and not
+ * thread. From then on it is collected when it has doubled (`heap-growing-percent`), or approaches its limit, and not
  * because 100 s have passed (`no-memory-reducer`): V8 counts what a collection takes of the main thread alone, and collected
  * 900 MB every 26 s in other threads, and some of these collections stalled the main thread for 100 to 250 ms. And V8 compiles later: a loop while
  * it runs (`maglev-osr`, after which the last compiler follows soon), and
