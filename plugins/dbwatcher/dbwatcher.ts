@@ -39,6 +39,11 @@ const MAX_LOGGED = 20;
  */
 const MAX_QUEUED = 50;
 const FEW_QUEUED = 25;
+/**
+ * With more values of external configuration that wait, everything is read again, for one transaction with all of them. Only
+ * this agent does: etcd is not asked by all of them.
+ */
+const MAX_EXTERNAL = 1000;
 
 /** The event loop, as far as the watcher uses it. */
 export interface WatchedLoop extends Pick<EventLoop, 'push'> {
@@ -418,6 +423,7 @@ class Watcher implements DbWatcher {
       // not when it is published: the grace period may be over before
       onHeard: (key) => this.#retained.release(key),
       isKnown: (change) => this.#published.isKnown(change),
+      isExternal: (key) => this.#keySpace.isExternal(key),
       onChanges: () => this.#wake(),
       onBroken: (reason) => {
         log.warn({ reason }, 'watch lost');
@@ -468,6 +474,10 @@ class Watcher implements DbWatcher {
       for (let next = session.pending.next(); next; next = session.pending.next())
         isAwaited ||= next.key === awaited;
       if (isAwaited) this.#reread('the key that the start waits for has changed', 0);
+      return;
+    }
+    if (session.pending.externalSize > MAX_EXTERNAL) {
+      this.#reread(`changes of more than ${MAX_EXTERNAL} values of external configuration wait`, 0);
       return;
     }
     const room = MAX_QUEUED - this.#deps.loop.queueLength;

@@ -44,21 +44,33 @@ class ChangeQueue {
 
 /**
  * Changes of the database that wait for the event loop. Of several changes of one key only the last one is kept, so that
- * there are never more than keys. They are not given up for a resync, however many they are: all agents have the same ones,
- * and etcd cannot send everything to all of them in the time that the events take.
+ * there are never more than keys. Those of records are not given up for a resync, however many they are: all agents have the
+ * same ones, and etcd cannot send everything to all of them in the time that the events take.
  */
 export class PendingChanges {
   readonly #urgent = new ChangeQueue();
   readonly #others = new ChangeQueue();
+  /** Keys of external configuration, in either queue. */
+  readonly #external = new Set<string>();
   readonly #isKnown: (change: KvChange) => boolean;
+  readonly #isExternal: (key: string) => boolean;
 
-  /** @param isKnown whether the event loop has what the key has now: such a change is not kept */
-  constructor(isKnown: (change: KvChange) => boolean) {
+  /**
+   * @param isKnown whether the event loop has what the key has now: such a change is not kept
+   * @param isExternal whether a key is of external configuration
+   */
+  constructor(isKnown: (change: KvChange) => boolean, isExternal: (key: string) => boolean) {
     this.#isKnown = isKnown;
+    this.#isExternal = isExternal;
   }
 
   get size(): number {
     return this.#urgent.size + this.#others.size;
+  }
+
+  /** Those of external configuration, which no other agent has. */
+  get externalSize(): number {
+    return this.#external.size;
   }
 
   has(key: string): boolean {
@@ -68,7 +80,10 @@ export class PendingChanges {
   add(change: PendingChange): void {
     const queue = this.#urgent.remove(change.key) ? this.#urgent : this.#others;
     this.#others.remove(change.key);
-    if (!this.#isKnown(change)) queue.add(change);
+    this.#external.delete(change.key);
+    if (this.#isKnown(change)) return;
+    queue.add(change);
+    if (this.#isExternal(change.key)) this.#external.add(change.key);
   }
 
   /** Lets the changes of these keys overtake the others. */
@@ -81,6 +96,8 @@ export class PendingChanges {
 
   /** Removes and returns the next change. */
   next(): PendingChange | undefined {
-    return this.#urgent.next() ?? this.#others.next();
+    const change = this.#urgent.next() ?? this.#others.next();
+    if (change) this.#external.delete(change.key);
+    return change;
   }
 }

@@ -8,6 +8,8 @@ export interface WatchSessionHandlers {
   onHeard(key: string): void;
   /** Whether the event loop has what the key has after the change. */
   isKnown(change: KvChange): boolean;
+  /** Whether a key is of external configuration. */
+  isExternal(key: string): boolean;
   /** Changes are pending. */
   onChanges(): void;
   /** The watch was lost. */
@@ -21,7 +23,10 @@ export class WatchSession {
   #closed = false;
 
   constructor(store: KvStore, snapshots: Snapshots, clock: Clock, handlers: WatchSessionHandlers) {
-    this.#pending = new PendingChanges((change) => handlers.isKnown(change));
+    this.#pending = new PendingChanges(
+      (change) => handlers.isKnown(change),
+      (key) => handlers.isExternal(key),
+    );
     for (const [prefix, { revision }] of snapshots)
       this.#watches.push(
         store.watch(prefix, revision, {

@@ -5,6 +5,8 @@ import { ClosedWatcherError, ResyncRequestQueueFullError } from '#plugins/dbwatc
 import {
   advance,
   fill,
+  interfaceKey,
+  interfaceText,
   namespaceKey,
   namespaceText,
   settle,
@@ -72,6 +74,25 @@ describe('dbwatcher and the event loop', () => {
     assert.equal(pushed.length, 900 - 1, 'n7 came and went meanwhile');
     assert.equal(pushed[0], 'namespace k8s/namespace/n0: - -> 3');
     assert.equal(pushed.at(-1), 'namespace k8s/namespace/n8: - -> 4');
+    await watcher.close();
+  });
+
+  it('reads everything again when many values of external configuration wait', async () => {
+    const made = await startedWatcher();
+    const { loop, cluster, database, watcher } = made;
+    loop.take();
+    cluster.withholdChanges();
+    for (let at = 0; at < 1500; at++) {
+      await database.put(namespaceKey(`n${at}`), namespaceText(`n${at}`));
+      if (at < 1001) await database.put(interfaceKey(`loop${at}`), interfaceText(`loop${at}`));
+    }
+    await settle();
+    cluster.releaseChanges();
+    await advance(made, 1_100);
+    assert.equal(loop.events.length, 1);
+    const { kubeState, externalConfig } = loop.resyncs[0]!;
+    assert.equal(Object.keys(kubeState['namespace']!).length, 1502);
+    assert.ok(Object.keys(externalConfig).length >= 1001);
     await watcher.close();
   });
 

@@ -25,7 +25,10 @@ describe('pending changes', () => {
       fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
         const database = new Map<string, string>();
         const known = new Map<string, string>();
-        const pending = new PendingChanges((one) => known.get(one.key) === one.value);
+        const pending = new PendingChanges(
+          (one) => known.get(one.key) === one.value,
+          () => false,
+        );
         const apply = (map: Map<string, string>, one: Pick<KvChange, 'key' | 'value'>) => {
           if (one.value === undefined) map.delete(one.key);
           else map.set(one.key, one.value);
@@ -60,7 +63,10 @@ describe('pending changes', () => {
   });
 
   it('are taken in their order, those that were hastened first', () => {
-    const pending = new PendingChanges(() => false);
+    const pending = new PendingChanges(
+      () => false,
+      () => false,
+    );
     const add = (name: string) =>
       pending.add({ key: name, value: 'x', revision: REVISION, heard: 0 });
     for (const name of ['a', 'b', 'c', 'd', 'a']) add(name);
@@ -74,5 +80,22 @@ describe('pending changes', () => {
     add('f');
     taken.push(pending.next()!.key);
     assert.deepEqual(taken, ['d', 'b', 'c', 'a', 'e', 'f']);
+  });
+
+  it('counts those of external configuration', () => {
+    const known = new Set<string>();
+    const pending = new PendingChanges(
+      ({ key }) => known.has(key),
+      (key) => key.startsWith('config/'),
+    );
+    const add = (key: string) => pending.add({ key, value: '', revision: REVISION, heard: 0 });
+    for (const key of ['config/a', 'k8s/a', 'config/b', 'config/a']) add(key);
+    assert.equal(pending.externalSize, 2);
+    pending.hasten(['config/a']);
+    known.add('config/b');
+    add('config/b');
+    assert.equal(pending.externalSize, 1);
+    assert.equal(pending.next()?.key, 'config/a');
+    assert.equal(pending.externalSize, 0);
   });
 });
