@@ -23,6 +23,8 @@ export interface DbStatus {
   readonly unknownFields: number;
   /** Number of records that are kept for a grace period although the database lost them. */
   readonly retained: number;
+  /** Changes that were received and that the event loop does not have yet; beside them, up to 50 events wait in its queue. */
+  readonly pendingChanges: number;
   /** Why the mirror is not up to date; undefined if it is, or if there is no mirror. */
   readonly mirrorError: string | undefined;
 }

@@ -177,6 +177,7 @@ class Watcher implements DbWatcher {
       broken: this.#published.lastKnown.broken,
       unknownFields: this.#published.lastKnown.unknownFields.size,
       retained: this.#retained.size,
+      pendingChanges: this.#session?.pending.size ?? 0,
       mirrorError: this.#mirror?.error,
     };
   }

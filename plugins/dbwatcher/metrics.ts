@@ -49,6 +49,14 @@ export class DbWatcherMetrics {
         this.set(status().retained);
       },
     });
+    new Gauge({
+      name: 'contiv_dbwatcher_pending_changes',
+      help: 'Changes in the datastore that wait in the watcher until the event loop has less to do.',
+      registers,
+      collect() {
+        this.set(status().pendingChanges);
+      },
+    });
     new Counter({
       name: 'contiv_dbwatcher_resyncs_total',
       help: 'Resyncs from the datastore or from the local mirror.',

@@ -267,6 +267,7 @@ describe('metrics of the dbwatcher', () => {
       broken_values: 0,
       unknown_fields: 0,
       retained_values: 0,
+      pending_changes: 0,
       resyncs_total: 1,
       missed_changes_total: 0,
       config_status_failures_total: 0,

@@ -64,6 +64,7 @@ describe('dbwatcher and the event loop', () => {
     await database.put(namespaceKey('n8'), namespaceText('n8', '4'));
     await settle();
     assert.deepEqual(loop.take(), []);
+    assert.equal(watcher.status.pendingChanges, 900 - 1);
     loop.processed(25);
     await settle();
     assert.deepEqual(loop.take(), [], 'not one at a time');
@@ -74,6 +75,7 @@ describe('dbwatcher and the event loop', () => {
     assert.equal(pushed.length, 900 - 1, 'n7 came and went meanwhile');
     assert.equal(pushed[0], 'namespace k8s/namespace/n0: - -> 3');
     assert.equal(pushed.at(-1), 'namespace k8s/namespace/n8: - -> 4');
+    assert.equal(watcher.status.pendingChanges, 0);
     await watcher.close();
   });
 
